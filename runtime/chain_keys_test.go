@@ -60,7 +60,7 @@ func TestDefinitionOfAKeyOfTheChain(t *testing.T) {
 	db := database(t)
 	apply(t, ownChain(t, db), records(0, "@a: put 1 10"))
 	s := inChain(time.Hour)
-	s.content.Def = 2
+	s.content = 2
 	w := own(t, s.consumer(t, db))
 	want(t, "old key", apply(t, w, records(1, "@a: put 1 11", "@b: put 2 20")), idem.Result{Applied: 1, Duplicates: 1})
 	want(t, "new key", apply(t, w, records(3, "@b: put 2 21")), idem.Result{Conflicts: 1})

@@ -35,7 +35,7 @@ type plan struct {
 	// unit is what results begin with; those without it are read, too.
 	unit string
 
-	content wire.Content
+	content uint32
 	key     wire.KeyBuilder
 	upserts wire.Rows
 	inserts wire.Rows
@@ -71,7 +71,7 @@ func (p *plan) Add(b *wire.Batch, m *wire.Message) error {
 			return err
 		}
 		here := m.Headers[0].Name == "here"
-		if fresh, err := b.Claim("Test", key, &p.content, uint32(id)<<16|uint32(v), here); !fresh {
+		if fresh, err := b.Claim("Test", key, p.content, uint32(id)<<16|uint32(v), here); !fresh {
 			return err
 		}
 	}
@@ -141,7 +141,7 @@ type service struct {
 	unit string
 
 	policy  wire.FailurePolicy
-	content wire.Content
+	content uint32
 	edit    func(*wire.Service)
 	options []idem.Option
 }

@@ -12,7 +12,6 @@ type IdempotencyKey struct {
 	SourceKey Pos         // the key "source"
 	Source    []KeySource // at least one, unless Broken
 	Window    *Duration   // nil for an offset key or if Broken
-	UniquePer *Text       // event, topic or consumer
 	Copies    *Text       // anywhere or same_partition
 	Compare   *Compare
 	Broken    bool
@@ -22,9 +21,9 @@ var idempotencyKeys = keys[IdempotencyKey]{
 	{name: "source", required: true, example: "for example source: {header: Idempotency-Key}", value: value[IdempotencyKey]{
 		shape{scalar: true, items: &partShape, keys: sourceKeys.shapes()}, readSource}},
 	{name: "window", value: put(scalarShape, func(k *IdempotencyKey) **Duration { return &k.Window }, readWindow)},
-	{name: "unique_per", value: wordValue(func(k *IdempotencyKey) **Text { return &k.UniquePer }, "event", "topic", "consumer")},
 	{name: "copies", value: wordValue(func(k *IdempotencyKey) **Text { return &k.Copies }, "anywhere", "same_partition")},
 	{name: "compare", value: put(shape{words: []string{"declared", "nothing"}, items: &scalarShape}, func(k *IdempotencyKey) **Compare { return &k.Compare }, readCompare)},
+	{name: "unique_per", instead: "equal keys of two events are two: records that share their keys are one event, which lists their types, type: [a, b]"},
 	{name: "also", instead: "events have one source: docs/patterns.md says how the key of a live topic is changed"},
 	{name: "missing", instead: "a record without the header of its key is a dead letter: docs/patterns.md says how the key of a live topic is changed"},
 	{name: "record", stands: "source", instead: "it is a source: write idempotency_key: {source: {record: offset}}"},
@@ -44,7 +43,7 @@ func readIdempotencyKey(w *walker, e entry) (*IdempotencyKey, bool) {
 	}
 	if k.Offset() {
 		for _, p := range e.node.Pairs {
-			if slices.Contains([]string{"window", "unique_per", "copies", "compare"}, p.Key) {
+			if slices.Contains([]string{"window", "copies", "compare"}, p.Key) {
 				k.Broken = true
 				w.ds.Add(p.KeyPos, "E412", fmt.Sprintf("%q has no meaning for source: {record: offset}", p.Key), "redelivery is covered by the ledger without stored keys")
 			}

@@ -6,7 +6,7 @@ import "strings"
 const (
 	storeHint     = "leave it out: keys are in Postgres and commit with the rows, which another store could not"
 	identityHint  = "what makes two records one event is idempotency_key: {source: {header: Idempotency-Key}, window: 8d}"
-	reachHint     = "how far a key reaches is unique_per: event, topic or consumer, in idempotency_key"
+	reachHint     = "leave it out: a key is one of its event and topic; what else it is unique within is a part of source, source: [tenant, id]"
 	windowHint    = "how long a key is known is window: 8d, in idempotency_key"
 	letterHint    = "dead letters are rows of idem_dead_letter, without a key for it; on_failure: {give_up: stop} halts the partition instead"
 	retryHint     = "on_failure: {retries: 8} counts the calls of a handler after the first; outages are retried without end"

@@ -39,7 +39,7 @@ topics:
     record_key: {order_id: {type: uuid, path: $.id}, region: {type: string, path: at.region}}
     assume: {ordered_by: record_key, unique_records: true}
     fields: {tenant: {type: string, header: tenant}}
-    idempotency_key: {source: [order_id, {header: Idempotency-Key}], window: 8d, unique_per: topic, compare: declared}
+    idempotency_key: {source: [order_id, {header: Idempotency-Key}], window: 8d, compare: declared}
     event_type: {header: event-type}
     ignore: [order.noted]
     unhandled: {unknown_type: skip, tombstone: stop}

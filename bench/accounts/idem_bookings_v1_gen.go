@@ -107,7 +107,7 @@ var bookedEvent = wire.Event[Booked, *bookingsV1Decoder]{
 	Key:     (*Booked).key,
 	Space:   "\x09\xd3\x94\x4a\xea\x06\x46\x4a\x06\x97\x02\x2a\x55\x32\xcc\x04",
 	Print:   (*Booked).fingerprint,
-	Content: wire.Content{Def: 0xaca49554},
+	Content: 0xaca49554,
 }
 
 func (p *bookingsV1Plan) addBooked(b *wire.Batch, m *wire.Message) error {

@@ -138,7 +138,7 @@ var readingEvent = wire.Event[Reading, *deviceReadingsV1Decoder]{
 	Key:     (*Reading).key,
 	Space:   "\xcc\xba\x85\xc3\xf2\x6c\xae\x3d\x96\xf0\x0b\xd1\xb5\x7c\xff\xf6",
 	Print:   (*Reading).fingerprint,
-	Content: wire.Content{Def: 0x81d61f3e},
+	Content: 0x81d61f3e,
 }
 
 func (p *deviceReadingsV1Plan) addReading(b *wire.Batch, m *wire.Message) error {

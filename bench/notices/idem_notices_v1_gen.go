@@ -112,7 +112,7 @@ var noticedEvent = wire.Event[Noticed, *noticesV1Decoder]{
 	Key:     (*Noticed).key,
 	Space:   "\x60\x15\x04\x0b\xcb\xcf\x61\x14\xa4\xf1\x7f\xcb\xf9\x3f\x3e\x40",
 	Print:   (*Noticed).fingerprint,
-	Content: wire.Content{Def: 0xba5d3c4d},
+	Content: 0xba5d3c4d,
 }
 
 // noticedTerms are the terms of the effect of Noticed. It is read only.

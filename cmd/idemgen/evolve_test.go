@@ -104,7 +104,7 @@ func TestMigrationsAreGuarded(t *testing.T) {
 func TestIdentityAndContentInTheCode(t *testing.T) {
 	module(t, map[string]string{"idemgen.yaml": spec})
 	must(t, "generate")
-	hash := regexp.MustCompile(`(?:identity: |Writes: +0x|Def: 0x|  - )([0-9a-f]{8})\b`)
+	hash := regexp.MustCompile(`(?:identity: |Writes: +0x|Content: +0x|  - )([0-9a-f]{8})\b`)
 	said := func(file string) (all []string) {
 		for _, m := range hash.FindAllStringSubmatch(read(t, file), -1) {
 			all = append(all, m[1])

@@ -14,7 +14,6 @@ const (
 func TestIdentityChanges(t *testing.T) {
 	for _, tc := range []struct{ old, new, hint string }{
 		{"header: Idempotency-Key", "header: Request-Id", `its source was [header "Idempotency-Key"] and is [header "Request-Id"]`},
-		{"window: 8d}", "window: 8d, unique_per: topic}", "its unique_per is another one"},
 		{"{source: {header: Idempotency-Key}, window: 8d}", "{source: order_id, window: 8d}", "and is [field order_id uuid]"},
 		{"  orders.v1:", "  orders.v2:", `its topic was "orders.v1"`},
 	} {

@@ -123,7 +123,6 @@ func TestPlan(t *testing.T) {
 		{"another path of a field", "fields: {n: int32}", "fields: {n: {type: int32, path: count}}", letters, `field "n" is read at $.count, and was at $.n`},
 		{"another type of a field", "fields: {n: int32}", "fields: {n: {type: int32, header: n}}", letters, `field "n" is read at header n`},
 		{"another source", "source: {header: request}", "source: {header: id}", dedup, `its source was [header "request"] and is [header "id"]`},
-		{"another unique_per", "window: 8d}", "window: 8d, unique_per: topic}", dedup, "its unique_per is another one"},
 		{"an event renamed", "      Counted:", "      Tallied:", dedup, `the identity of event "Tallied" changed: its name was "Counted"`},
 		{"an event renamed, with another field", "      Counted:\n        type: counted\n        fields: {n: int32}", "      Tallied:\n        type: counted\n        fields: {n: {type: int32, default: 1}}", dedup, `event "Tallied" changed: its name was "Counted"`},
 		{"a type goes to another event", "      Counted:\n        type: counted", "      Tallied: {type: counted, fields: {n: int32}, handle: true}\n      Counted:\n        type: tallied", dedup, `event "Tallied" changed: records of its types were those of event "Counted", whose keys are other ones`},

@@ -152,7 +152,7 @@ var cardCapturedEvent = wire.Event[CardCaptured, *cardsV1Decoder]{
 	Key:     (*CardCaptured).key,
 	Space:   "\xd4\xcb\x36\x89\xd1\xa4\x1a\x7e\x0c\x45\x1c\x54\x8c\x95\xb4\x9f",
 	Print:   (*CardCaptured).fingerprint,
-	Content: wire.Content{Def: 0xb145132d},
+	Content: 0xb145132d,
 }
 
 func (p *cardsV1Plan) addCardCaptured(b *wire.Batch, m *wire.Message) error {
@@ -258,7 +258,7 @@ var cardRefundedEvent = wire.Event[CardRefunded, *cardsV1Decoder]{
 	Key:     (*CardRefunded).key,
 	Space:   "\x83\x5f\x90\x91\x9f\xee\x9b\x31\x04\x36\xa2\x20\x57\x46\x88\x21",
 	Print:   (*CardRefunded).fingerprint,
-	Content: wire.Content{Def: 0x2e290096},
+	Content: 0x2e290096,
 }
 
 func (p *cardsV1Plan) addCardRefunded(b *wire.Batch, m *wire.Message) error {

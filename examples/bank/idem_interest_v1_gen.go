@@ -124,7 +124,7 @@ var interestPaidEvent = wire.Event[InterestPaid, *interestV1Decoder]{
 	Key:     (*InterestPaid).key,
 	Space:   "\x17\x33\xa2\x88\x93\x49\x4d\xa3\x43\x78\x66\x61\xc8\x9f\x11\x45",
 	Print:   (*InterestPaid).fingerprint,
-	Content: wire.Content{Def: 0x2b91638f},
+	Content: 0x2b91638f,
 }
 
 func (p *interestV1Plan) addInterestPaid(b *wire.Batch, m *wire.Message) error {

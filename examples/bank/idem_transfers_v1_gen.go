@@ -133,7 +133,7 @@ var transferRequestedEvent = wire.Event[TransferRequested, *transfersV1Decoder]{
 	Key:     (*TransferRequested).key,
 	Space:   "\x18\xda\xc5\xc3\x7f\x4b\x26\x00\x7b\xb4\x02\xb6\x37\x40\x78\x38",
 	Print:   (*TransferRequested).fingerprint,
-	Content: wire.Content{Def: 0x0e3f8a87},
+	Content: 0x0e3f8a87,
 }
 
 func (p *transfersV1Plan) addTransferRequested(b *wire.Batch, m *wire.Message) error {

@@ -139,7 +139,7 @@ var chargeRequestedEvent = wire.Event[ChargeRequested, *chargesV1Decoder]{
 	Key:     (*ChargeRequested).key,
 	Space:   "\xce\x09\x2b\xdd\xcd\xc4\x08\x89\xf1\xbb\x12\x40\xac\xa8\x59\x7a",
 	Print:   (*ChargeRequested).fingerprint,
-	Content: wire.Content{Def: 0x9eea8ce6},
+	Content: 0x9eea8ce6,
 }
 
 // chargeRequestedTerms are the terms of the effect of ChargeRequested. It is read only.

@@ -212,7 +212,7 @@ var orderPlacedEvent = wire.Event[OrderPlaced, *ordersV1Decoder]{
 	Key:     (*OrderPlaced).key,
 	Space:   "\xb1\x89\x20\xc9\x54\x58\xbc\x28\x3b\x60\xd0\x04\xfb\x26\x93\x68",
 	Print:   (*OrderPlaced).fingerprint,
-	Content: wire.Content{Def: 0xbd0af26f},
+	Content: 0xbd0af26f,
 }
 
 func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
@@ -339,7 +339,7 @@ var orderShippedEvent = wire.Event[OrderShipped, *ordersV1Decoder]{
 	Key:     (*OrderShipped).key,
 	Space:   "\xc1\x82\xe8\x07\xcb\x0e\x76\xe0\x48\x1f\xee\x1c\x92\x37\x9e\x55",
 	Print:   (*OrderShipped).fingerprint,
-	Content: wire.Content{Def: 0x07a2ef95},
+	Content: 0x07a2ef95,
 }
 
 func (p *ordersV1Plan) addOrderShipped(b *wire.Batch, m *wire.Message) error {
@@ -462,7 +462,7 @@ var orderPaidEvent = wire.Event[OrderPaid, *ordersV1Decoder]{
 	Key:       (*OrderPaid).key,
 	Space:     "\xaa\x85\xdc\x26\x8d\x80\xfd\x63\x4e\xd6\x22\xc8\x4f\x15\x9b\xaa",
 	Print:     (*OrderPaid).fingerprint,
-	Content:   wire.Content{Def: 0x21b81df0},
+	Content:   0x21b81df0,
 }
 
 // orderPaidPolicy is on_failure of OrderPaid. It is read only.

@@ -119,7 +119,7 @@ var userSavedEvent = wire.Event[UserSaved, *outboxEventUserDecoder]{
 	Key:     (*UserSaved).key,
 	Space:   "\x14\xa9\x96\x67\xf1\x2b\xdf\x66\xe7\x83\x0b\xe0\x78\xbb\xbf\xcc",
 	Print:   (*UserSaved).fingerprint,
-	Content: wire.Content{Def: 0x940242f6},
+	Content: 0x940242f6,
 }
 
 func (p *outboxEventUserPlan) addUserSaved(b *wire.Batch, m *wire.Message) error {
@@ -188,7 +188,7 @@ var userDeletedEvent = wire.Event[UserDeleted, *outboxEventUserDecoder]{
 	Key:     (*UserDeleted).key,
 	Space:   "\x6d\x11\xa5\x63\x30\x38\x9a\x38\x21\xee\x33\xa5\xcb\xb0\x2f\x5e",
 	Print:   (*UserDeleted).fingerprint,
-	Content: wire.Content{Def: 0x365aa791},
+	Content: 0x365aa791,
 }
 
 func (p *outboxEventUserPlan) addUserDeleted(b *wire.Batch, m *wire.Message) error {

@@ -121,7 +121,7 @@ var paymentReceivedEvent = wire.Event[PaymentReceived, *paymentsV1Decoder]{
 	Key:     (*PaymentReceived).key,
 	Space:   "\xac\x70\x8a\x65\x84\xf0\x33\x3b\xab\x9e\x65\xf0\xbe\x0e\x9c\x7c",
 	Print:   (*PaymentReceived).fingerprint,
-	Content: wire.Content{Def: 0xca93ffdb},
+	Content: 0xca93ffdb,
 }
 
 func (p *paymentsV1Plan) addPaymentReceived(b *wire.Batch, m *wire.Message) error {

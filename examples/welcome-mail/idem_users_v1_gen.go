@@ -146,7 +146,7 @@ var userCreatedEvent = wire.Event[UserCreated, *usersV1Decoder]{
 	Key:     (*UserCreated).key,
 	Space:   "\x95\x27\xd3\xfd\x36\x47\xa3\x6a\x86\x32\xdd\x24\x77\xaa\x82\x22",
 	Print:   (*UserCreated).fingerprint,
-	Content: wire.Content{Def: 0x29bb38e8},
+	Content: 0x29bb38e8,
 }
 
 // userCreatedTerms are the terms of the effect of UserCreated. It is read only.

@@ -30,9 +30,6 @@ func Hash(texts ...string) uint32 {
 // the same content is another definition.
 func Content(e *model.Event) uint32 {
 	texts := []string{"content 1", e.FirstName()}
-	if e.Key.CompareName {
-		texts = append(texts, "name")
-	}
 	for _, f := range e.Key.Compared {
 		texts = append(texts, f.Name+" "+Field(f))
 	}

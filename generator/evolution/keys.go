@@ -136,7 +136,6 @@ var ofKey = map[string]struct {
 	"is":              {Compatible, sameRead},
 	"unknown":         {Compatible, sameRead},
 	"idempotency_key": {Compatible, sameKeys},
-	"unique_per":      {Compatible, sameKeys},
 	"copies":          {Compatible, sameKeys},
 }
 

@@ -23,11 +23,11 @@ func (p *pkg) eventDecl(f *file, e *model.Event) {
 		elems = append(elems, pair("Fits", method("fits")))
 	}
 	if !e.Key.Offset {
-		elems = append(elems, pair("Key", method("key")), pair("Space", p.space(e.Key.Space)))
+		elems = append(elems, pair("Key", method("key")), pair("Space", text(hashText(e.Key.Space))))
 		if e.Key.SamePartition {
 			elems = append(elems, text("Here: true"))
 		}
-		elems = append(elems, pair("Print", method("fingerprint")), pair("Content", p.content(e)))
+		elems = append(elems, pair("Print", method("fingerprint")), pair("Content", text("%#08x", e.Key.Content)))
 	}
 	typ := wire("Event").Add(text("[%s, *%s]", e.GoName, decoderType(e.Topic)))
 	doc := fmt.Sprintf("%s is how a record becomes %s, and which records are copies of one. It is read only.", eventVar(e), withArticle(e.GoName))

@@ -2,6 +2,7 @@ package gocode
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
@@ -44,9 +45,6 @@ func keyDoc(key []model.KeySource) string {
 func fingerprintMethod(f *file, e *model.Event) {
 	doc := "fingerprint adds what copies of the event must share."
 	f.fn(doc, "e *"+e.GoName, "fingerprint", []code{named("f", pointer(wire("Fingerprint")))}, nil, func(g *group) {
-		if e.Key.CompareName {
-			g.Add(call("f.Event", lit(e.FirstName())))
-		}
 		for _, field := range e.Key.Compared {
 			fingerprintField(g, field)
 		}
@@ -74,4 +72,13 @@ func fingerprintField(g *group, f *model.Field) {
 		return
 	}
 	g.Add(add)
+}
+
+// hashText is a string literal.
+func hashText(space [16]byte) string {
+	var out strings.Builder
+	for _, b := range space {
+		fmt.Fprintf(&out, `\x%02x`, b)
+	}
+	return `"` + out.String() + `"`
 }

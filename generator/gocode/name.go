@@ -57,8 +57,6 @@ func policyVar(e *model.Event) string { return unexported(e.GoName) + "Policy" }
 
 func eventVar(e *model.Event) string { return unexported(e.GoName) + "Event" }
 
-func contentConst(e *model.Event) string { return unexported(e.GoName) + "Content" }
-
 func valuesVar(t *model.Type) string { return unexported(t.GoName) + "Values" }
 
 // stepName is a step's name within its event: InsertOrders.

@@ -87,7 +87,6 @@ type pkg struct {
 	appended  map[*model.Type]bool            // object types that are written as JSON
 	formats   []format                        // of all topics
 	decoded   map[format]map[*model.Type]bool // types that are read
-	spaces    map[[16]byte]*keySpace
 }
 
 func newPkg(s *model.Service, sql SQL) (*pkg, error) {
@@ -102,7 +101,6 @@ func newPkg(s *model.Service, sql SQL) (*pkg, error) {
 		}
 	}
 	p.findTypes()
-	p.findSpaces()
 	return p, nil
 }
 

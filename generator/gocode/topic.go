@@ -24,7 +24,6 @@ func (p *pkg) topicFile(t *model.Topic) (*file, error) {
 		}
 	})
 	decoderOf(f, t)
-	p.sharedSpaces(f, t)
 	for _, e := range t.Events {
 		if err := p.event(f, e); err != nil {
 			return nil, err

@@ -196,19 +196,14 @@ type IdempotencyKey struct {
 	Window time.Duration
 	// SamePartition is copies: same_partition; else anywhere.
 	SamePartition bool
-	// Compared are the fields that two records of one key must share, in name order.
+	// Compared are the fields that two records of one key must share, in name order. If there are
+	// none, whatever carries a known key is a duplicate.
 	Compared []*Field
-	// CompareName: they must share the event's name, too. The space is that of other events as
-	// well, and compare says nothing else. If neither a field nor the name is compared, whatever
-	// carries a known key is a duplicate.
-	CompareName bool
-	// Content is the definition of what the fingerprint covers, as a hash; ContentSame are those
-	// of other events of the space, with which it is compared.
-	Content     uint32
-	ContentSame []uint32
-	// Space is hashed before the parts: SHA-256 of consumer, topic and event name as far as
-	// unique_per reaches, and of what the parts are called, each length-prefixed, cut to 16
-	// bytes. So equal texts of two sources are two keys.
+	// Content is the definition of what the fingerprint covers, as a hash.
+	Content uint32
+	// Space is hashed before the parts: SHA-256 of consumer, topic and event name, and of what the
+	// parts are called, each length-prefixed, cut to 16 bytes. So equal texts of two sources are
+	// two keys.
 	Space [16]byte
 }
 

@@ -155,7 +155,7 @@ func (in *Interpreter) effect(e *event, key string) Outcome {
 	if f != nil {
 		return refuse(f, giveUp, e.def)
 	}
-	if old, known := in.claimed[key]; known && e.compares() && old != e.content() {
+	if old, known := in.claimed[key]; known && old != e.content() {
 		return refuse(&fault{class: ClassConflict, detail: "the key has taken effect with other content"}, giveUp, e.def)
 	} else if known {
 		return Outcome{Kind: Duplicate}

@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"cmp"
 	"encoding/hex"
 	"strconv"
 	"strings"
@@ -66,13 +65,10 @@ func isEmpty(v value) bool {
 	return false
 }
 
-// content is what two copies of an event must share: its name, where that counts, and the
-// values of the compared fields in name order, absent ones left out.
+// content is what two copies of an event must share: the values of the compared fields in name
+// order, absent ones left out.
 func (e *event) content() string {
 	var b strings.Builder
-	if e.def.Key.CompareName {
-		b.WriteString("event " + content(cmp.Or(e.def.Doc.RenamedFrom, e.def.Name)))
-	}
 	for _, f := range e.def.Key.Compared {
 		v := e.values[f]
 		if _, left := v.(unsent); !left && (v != nil || f.Patch) {
@@ -82,9 +78,6 @@ func (e *event) content() string {
 	}
 	return b.String()
 }
-
-// compares reports whether a known key with other content is a conflict.
-func (e *event) compares() bool { return len(e.def.Key.Compared) > 0 || e.def.Key.CompareName }
 
 func printableKey(key string) string {
 	if key == "" {

@@ -40,7 +40,6 @@ func resolveCompared(e *draft.Event) {
 		return
 	}
 	compare := e.KeySpec().Compare
-	k.CompareName = draft.Reach(e.KeySpec()) < 3 && (compare == nil || compare.Word != nil && compare.Word.Value == "declared")
 	for _, f := range e.Model.Fields {
 		listed := true
 		switch {

@@ -212,7 +212,6 @@ func TestWrittenHintsHelp(t *testing.T) {
 		{"E304", "seen: boolean", "seen: {type: boolean, default: yes}", "write true or false", "seen: {type: boolean, default: true}"},
 		{"E411", order + stored, order + inOne, "state assume: {ordered_by: record_key, copies_keep_record_key: true}", both + inOne},
 		{"E411", "    record_key: {order_id: uuid}\n" + order + stored, inOne, "declare record_key; ", "    record_key: {order_id: uuid}\n" + both + inOne},
-		{"E411", order + stored, both + strings.Replace(inOne, "8d", "8d, unique_per: consumer", 1), "use copies: anywhere and drop copies_keep_record_key", order + strings.Replace(stored, "8d", "8d, unique_per: consumer", 1)},
 		{"E104", order + stored, order + strings.Replace(inOne, "8d", "8d, copies_keep_record_key: true", 1), "write assume: {ordered_by: record_key, copies_keep_record_key: true}", both + inOne},
 		{"E412", order + stored, both + stored, "or say copies: same_partition in idempotency_key", both + inOne},
 		{"E412", order + stored, both + strings.Replace(inOne, "payment_id", "[order_id, payment_id]", 1), "drop it: the key holds the record key", order + strings.Replace(inOne, "payment_id", "[order_id, payment_id]", 1)},

@@ -34,7 +34,7 @@ func (r *topicReader) resolveKey(e *draft.Event) {
 		k.Window = spec.Window.Value
 	}
 	k.SamePartition = spec.Copies != nil && spec.Copies.Value == "same_partition"
-	k.Space = keySpace(r.consumer, e, draft.Reach(spec), spec.Source)
+	k.Space = keySpace(r.consumer, e, spec.Source)
 	k.Parts = r.keyParts(e, spec.Source)
 	resolveCompare(r.report, e, spec)
 }

@@ -12,7 +12,7 @@ import (
 // first 16 bytes of SHA-256 over the number of names (one byte) and the names, each after
 // its length (4 bytes, big endian), then the same for the parts of the source, each "h" or
 // "f" and what the header or field is called.
-func keySpace(consumer *schema.Text, e *draft.Event, names int, source []schema.KeySource) [16]byte {
+func keySpace(consumer *schema.Text, e *draft.Event, source []schema.KeySource) [16]byte {
 	if consumer == nil {
 		return [16]byte{}
 	}
@@ -24,7 +24,7 @@ func keySpace(consumer *schema.Text, e *draft.Event, names int, source []schema.
 			data = append(data, t...)
 		}
 	}
-	list([]string{consumer.Value, e.Topic.Model.FirstName(), e.Model.FirstName()}[:names]...)
+	list(consumer.Value, e.Topic.Model.FirstName(), e.Model.FirstName())
 	var parts []string
 	for _, src := range source {
 		if src.Header != nil {

@@ -28,7 +28,7 @@ func eventOf(t testing.TB, topic *model.Topic, name string) *model.Event {
 	return topic.Events[i]
 }
 
-// TestKeySpaces: a space is what unique_per reaches and what the parts are called, and
+// TestKeySpaces: a space is consumer, topic and event, and what the parts are called, and
 // nothing else.
 func TestKeySpaces(t *testing.T) {
 	space := func(encoded string) (out [16]byte) {
@@ -45,16 +45,7 @@ func TestKeySpaces(t *testing.T) {
 		t.Errorf("key %+v", placed)
 	}
 	sink := acceptedSpec(t, "kitchen_sink")
-	orders, letters := topicOf(t, sink, "shop.orders.v1"), topicOf(t, sink, "newsletter.subscriptions")
-	perTopic := space("\x02\x00\x00\x00\x0bback-office\x00\x00\x00\x0eshop.orders.v1" + "\x02\x00\x00\x00\x10hIdempotency-Key\x00\x00\x00\x09forder_id")
-	for _, e := range []string{"OrderPlaced", "OrderShipped"} {
-		if got := eventOf(t, orders, e).Key.Space; got != perTopic {
-			t.Errorf("%s per topic: %x, want %x", e, got, perTopic)
-		}
-	}
-	if got, want := eventOf(t, letters, "Subscribed").Key.Space, space("\x01\x00\x00\x00\x0bback-office"+"\x01\x00\x00\x00\x10fsubscription_id"); got != want {
-		t.Errorf("per consumer: %x, want %x", got, want)
-	}
+	orders := topicOf(t, sink, "shop.orders.v1")
 	erased := eventOf(t, orders, "OrderErased").Key
 	if !erased.Offset || erased.Space != [16]byte{} || erased.Parts != nil || erased.Window != 0 {
 		t.Errorf("offset key %+v", erased)

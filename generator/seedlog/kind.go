@@ -130,11 +130,10 @@ func (p *planner) wantAll(as, bs []*model.Event) {
 	}
 }
 
-// want asks for two events next to each other, in both orders, on so many rows. Two events of one
-// key space are one event on one row if that uses the key up.
+// want asks for two events next to each other, in both orders, on so many rows. There is one
+// record of an event on a row if that uses the key up.
 func (p *planner) want(a, b *model.Event, rows int) {
-	spaceA, spaceB := p.does[a].keySpace, p.does[b].keySpace
-	if spaceA >= 0 && spaceA == spaceB {
+	if a == b && p.does[a].keySpace >= 0 {
 		return
 	}
 	two := pair{a, b}

@@ -18,7 +18,6 @@ type visit struct {
 	bare    bool // with empty lists
 	shape   int  // from 1: which optional values are there; 0 = the number decides
 
-	like *model.Event // of the record before, whose key this one has; nil = a key of its own
 }
 
 const (
@@ -62,15 +61,11 @@ func newPlanner(r *roles, t *model.Topic) *planner {
 		}
 	}
 	p.findBars()
-	spaces := map[[16]byte]int{}
-	for _, e := range t.Events {
+	for i, e := range t.Events {
 		d := p.study(e)
 		p.does[e] = d
 		if r.usedUp(e) {
-			if _, known := spaces[e.Key.Space]; !known {
-				spaces[e.Key.Space] = len(p.tables) + len(spaces)
-			}
-			d.keySpace = spaces[e.Key.Space]
+			d.keySpace = len(p.tables) + i
 		}
 	}
 	p.findMakers()

@@ -154,9 +154,6 @@ func (w *writer) partText(e *model.Event, part *model.KeyPart) string {
 // text is the value of a scalar field, member or element as text.
 func (w *writer) text(t model.FieldType, f *model.Field, node any) string {
 	e := w.now.event
-	if same := w.likeness(f); same != nil {
-		e, f, node = w.now.like, same, same
-	}
 	c := w.roles.class(node)
 	label, n := f.Name, w.now.number
 	switch {

@@ -86,8 +86,7 @@ func (p *planner) making(now state, table int, reserved []*model.Event, busy map
 	busy[table] = true
 	for _, e := range p.makers[table][:min(mostMakers, len(p.makers[table]))] {
 		d := p.does[e]
-		taken := func(o *model.Event) bool { return d.keySpace >= 0 && p.does[o].keySpace == d.keySpace }
-		if !p.allowed(e, now) || slices.ContainsFunc(reserved, taken) {
+		if !p.allowed(e, now) || d.keySpace >= 0 && slices.Contains(reserved, e) {
 			continue
 		}
 		for _, t := range d.needs {

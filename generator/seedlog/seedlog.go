@@ -76,11 +76,10 @@ type Header struct {
 // Log returns the records in the order in which they are sent, all to one partition of their
 // topic. The same model always gives the same bytes.
 //
-// Every idempotency key occurs once, except for one that consists of enums, and for two events
-// under a key that they share. Some records are refused, because a pair
-// such as delete and update of one row cannot be had otherwise; at least three of four apply
-// unless the topic cannot do better. None of an event whose on_failure says stop is refused, as
-// far as the planner foresees it: it would halt the partition.
+// Every idempotency key occurs once, except for one that consists of enums. Some records are
+// refused, because a pair such as delete and update of one row cannot be had otherwise; at least
+// three of four apply unless the topic cannot do better. None of an event whose on_failure says
+// stop is refused, as far as the planner foresees it: it would halt the partition.
 //
 // The rows are there before the first record: those that the topic changes or names as
 // parents, and does not make. A row that cannot be added is there already.
@@ -91,7 +90,6 @@ func Log(s *model.Service, t *model.Topic) ([]model.Row, []Record) {
 	var log []Record
 	for _, e := range t.Events {
 		log = append(log, w.records(p.section(e))...)
-		log = append(log, w.sharedKeys(p, e)...)
 	}
 	return w.rowsBefore(s), log
 }

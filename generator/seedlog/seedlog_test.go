@@ -116,11 +116,10 @@ func TestEveryPairMeetsInBothOrdersOnTwoRows(t *testing.T) {
 
 func TestMostRecordsApply(t *testing.T) {
 	eachTopic(t, func(t *testing.T, s *model.Service, topic *model.Topic, log []seedlog.Record) {
-		knownOtherwise, events := map[string]bool{}, map[string]*model.Event{}
+		knownOtherwise := map[string]bool{}
 		for _, e := range topic.Events {
-			events[e.GoName] = e
 			few := !e.Key.Offset && !slices.ContainsFunc(e.Key.Parts, func(p model.KeySource) bool { return p.Field == nil || p.Field.Type.Kind != model.Enum })
-			knownOtherwise[e.GoName] = few || sharesKeys(topic, e)
+			knownOtherwise[e.GoName] = few
 		}
 		goOn(topic)
 		in := begun(s, topic)
@@ -131,7 +130,6 @@ func TestMostRecordsApply(t *testing.T) {
 				refused++
 			case out.Kind == oracle.Applied:
 			case out.Kind == oracle.Duplicate && knownOtherwise[r.Event]:
-			case out.Kind == oracle.Conflict && sharesKeys(topic, events[r.Event]):
 			default:
 				t.Errorf("record %d %s %s: %s %s %s %s", i, r.Event, r.Value, out.Kind, out.Class, out.Path, out.Detail)
 			}
@@ -140,44 +138,6 @@ func TestMostRecordsApply(t *testing.T) {
 			t.Errorf("%d of %d records are refused", refused, len(log))
 		}
 	})
-}
-
-// sharesKeys reports whether keys of the event are keys of another one of the topic.
-func sharesKeys(topic *model.Topic, e *model.Event) bool {
-	return slices.ContainsFunc(topic.Events, func(o *model.Event) bool {
-		return o != e && !e.Key.Offset && !o.Key.Offset && o.Key.Space == e.Key.Space
-	})
-}
-
-// Where the name of the event is content, the log has each event under a key of another one,
-// with the same values in what both have: so it is the name that makes it a conflict.
-func TestEventsThatShareKeysMeetUnderOne(t *testing.T) {
-	shown := 0
-	eachTopic(t, func(t *testing.T, s *model.Service, topic *model.Topic, log []seedlog.Record) {
-		in := begun(s, topic)
-		took, met := map[string]string{}, map[string]bool{} // event by key; events that came second
-		for i, r := range log {
-			out := in.Apply(kafka(topic, i, r))
-			switch first := took[out.Key]; {
-			case out.Key == "":
-			case out.Kind == oracle.Applied:
-				took[out.Key] = r.Event
-			case first != "" && first != r.Event && out.Kind == oracle.Conflict:
-				met[r.Event] = true
-			}
-		}
-		for _, e := range topic.Events {
-			if sharesKeys(topic, e) && e.Key.CompareName && e.OnFailure.GiveUp != "stop" {
-				shown++
-				if !met[e.GoName] {
-					t.Errorf("%s stands under no key of another event", e.Name)
-				}
-			}
-		}
-	})
-	if shown < 4 {
-		t.Errorf("%d events share keys", shown)
-	}
 }
 
 func TestEveryEventOccursTwice(t *testing.T) {

@@ -157,7 +157,7 @@ topics:
     record_key: {email: {type: string, path: user.email}}
     assume: {ordered_by: record_key}
     event_type: {header: type}
-    idempotency_key: {source: [email, n], window: 1d, unique_per: topic}
+    idempotency_key: {source: [email, n], window: 1d}
     events:
       Joined: {type: joined, fields: {plan: Plan, n: int64}, write: [{upsert: accounts, by: [email], leave: [id]}]}
       Left: {type: left, fields: {n: int64}, write: [{delete: accounts, where: {email: email}}]}

@@ -49,7 +49,7 @@ func TestWhatHaltsAnOlderVersion(t *testing.T) {
 		{"type of a field", func(e *model.Event, _ *model.Service) { e.Fields[0].Type.Kind = model.String }, false},
 		{"window", func(e *model.Event, _ *model.Service) { e.Key.Window = 1 }, false},
 		{"source", moves("Id"), true},
-		{"unique_per", func(e *model.Event, _ *model.Service) { e.Key.Space[3]++ }, true},
+		{"space", func(e *model.Event, _ *model.Service) { e.Key.Space[3]++ }, true},
 		{"copies", func(e *model.Event, _ *model.Service) { e.Key.SamePartition = true }, true},
 		{"to an offset key", func(e *model.Event, _ *model.Service) { e.Key = &model.IdempotencyKey{Offset: true} }, true},
 		{"renamed", func(e *model.Event, _ *model.Service) { e.Name, e.Key.Space = "Other", [16]byte{9} }, true},

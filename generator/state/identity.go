@@ -75,10 +75,8 @@ func (k forebear) differs(n Key) []Identity {
 		id.Change = "its copies was " + place(k.Copies) + " and is " + place(n.Copies) + ", which looks for keys elsewhere"
 	case k.Event != n.Event:
 		id.Renamed, id.Change, id.Remedy = true, "its name was "+strconv.Quote(k.Event), "to avoid it, write renamed_from: "+k.Event
-	case k.Topic != n.Topic:
-		id.Renamed, id.Change, id.Remedy = true, "its topic was "+strconv.Quote(k.Topic), "to avoid it, write renamed_from: "+k.Topic
 	default:
-		id.Change = "its unique_per is another one"
+		id.Renamed, id.Change, id.Remedy = true, "its topic was "+strconv.Quote(k.Topic), "to avoid it, write renamed_from: "+k.Topic
 	}
 	return []Identity{id}
 }

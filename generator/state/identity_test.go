@@ -22,7 +22,6 @@ func TestIdentities(t *testing.T) {
 		{"copies", func(e *model.Event) { e.Key.SamePartition = true }, "its copies was anywhere and is same_partition, which looks for keys elsewhere"},
 		{"to an offset key", func(e *model.Event) { e.Key = &model.IdempotencyKey{Offset: true} },
 			`its source was [header "Idempotency-Key"] and is {record: offset}`},
-		{"unique_per", func(e *model.Event) { e.Key.Space[3]++ }, "its unique_per is another one"},
 		{"renamed", func(e *model.Event) { e.Name, e.Key.Space = "Other", [16]byte{9} }, `its name was "OrderPlaced"`},
 		{"renamed where the name is no part of the key", func(e *model.Event) { e.Name = "Other" }, ""},
 		{"renamed, with other fields", func(e *model.Event) { e.Name, e.Key.Space, e.Fields = "Other", [16]byte{9}, nil }, `its name was "OrderPlaced"`},

@@ -73,7 +73,7 @@ func (p *plan) Add(b *wire.Batch, m *wire.Message) error {
 	if p.samePrints {
 		print = 0
 	}
-	if fresh, err := b.Claim("Put", key, &wire.Content{Def: 1}, print, false); !fresh {
+	if fresh, err := b.Claim("Put", key, 1, print, false); !fresh {
 		return err
 	}
 	if !p.noWaves {

@@ -22,8 +22,8 @@ type record struct {
 	outcome Outcome
 	event   string // once it is known
 	key     Key    // that identifies it, once it is known
-	content *Content
-	print   uint32 // fingerprint of its content
+	content uint32 // definition of its content
+	print   uint32 // fingerprint of it
 	policy  *FailurePolicy
 	before  taken
 }

@@ -14,6 +14,9 @@ type Prior struct {
 	Def   uint32
 }
 
+// conflicts reports whether a copy has other content.
+func (p Prior) conflicts(def, print uint32) bool { return p.Def == def && p.Print != print }
+
 // Known tells which keys were claimed before a transaction.
 type Known interface {
 	// Find finds a key: in the chain of this partition if here, else among the keys that all
@@ -40,18 +43,20 @@ func (k *keys) reset(known Known) {
 // through which all copies come. It returns false for a duplicate: the caller then adds nothing.
 // It returns a [ConflictError] if the key is known with other content.
 //
-// print is the fingerprint of the content. Call Claim after everything that can refuse the event,
+// print is the fingerprint of the content, and content the hash of its definition. Another version
+// of the service may have made fingerprints of another definition. They cannot be compared: then a
+// copy is a duplicate, whatever it holds. Call Claim after everything that can refuse the event,
 // before the first row.
-func (b *Batch) Claim(event string, key Key, content *Content, print uint32, here bool) (fresh bool, err error) {
+func (b *Batch) Claim(event string, key Key, content, print uint32, here bool) (fresh bool, err error) {
 	b.record.event = event
 	b.record.key, b.record.content, b.record.print = key, content, print
 	known, dup := b.keys.find(key, here)
 	switch {
 	case !dup:
 		b.keys.mine[key] = len(b.keys.claims)
-		b.keys.claims = append(b.keys.claims, Claim{key, content.Def, print, here})
+		b.keys.claims = append(b.keys.claims, Claim{key, content, print, here})
 		return true, nil
-	case content.conflicts(known, print):
+	case known.conflicts(content, print):
 		return false, &ConflictError{Event: event, Key: key}
 	}
 	b.record.outcome, b.keys.dup = Resent, key

@@ -23,16 +23,16 @@ type Effect struct {
 
 	// Set by [Batch.Effect].
 	Message *Message
-	Key     Key      // zero if the event is identified by its offset
-	Content *Content // of the event; nil without a key
-	Print   uint32   // its fingerprint
+	Key     Key    // zero if the event is identified by its offset
+	Content uint32 // definition of the event's content; 0 without a key
+	Print   uint32 // its fingerprint
 	Policy  *FailurePolicy
 }
 
 // Conflicts reports whether the effect was made, or begun, for an event with the same key and
 // other content, whose definition and fingerprint are def and print.
 func (e *Effect) Conflicts(def, print uint32) bool {
-	return e.Content != nil && e.Content.conflicts(Prior{Def: def, Print: print}, e.Print)
+	return e.Content != 0 && Prior{Def: def, Print: print}.conflicts(e.Content, e.Print)
 }
 
 // EffectTerms is effect of one event, with every default filled in. It is read only.

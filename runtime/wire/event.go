@@ -14,14 +14,14 @@ type Event[E any, D Decoder] struct {
 	// Key adds the parts of the key; nil if the event is identified by its offset. Then what
 	// follows is empty.
 	Key func(e *E, k *KeyBuilder, m *Message)
-	// Space is 16 bytes that all keys begin with: a hash of consumer, topic and event as far as
-	// unique_per reaches, and of what the parts are called.
+	// Space is 16 bytes that all keys begin with: a hash of consumer, topic and event, and of what
+	// the parts are called.
 	Space string
 	// Here says that all copies come through one partition, whose chain holds the key.
 	Here bool
-	// Print adds the values that copies must share; Content defines them.
+	// Print adds the values that copies must share; Content is the hash of what they are.
 	Print   func(e *E, f *Fingerprint)
-	Content Content
+	Content uint32
 }
 
 // Take decodes m into e and claims its key. It returns true if the event is new: then the
@@ -57,7 +57,7 @@ func (ev *Event[E, D]) Take(b *Batch, m *Message, d D, e *E) (fresh bool, err er
 	}
 	b.print.Start()
 	ev.Print(e, &b.print)
-	return b.Claim(ev.Name, key, &ev.Content, b.print.Sum(), ev.Here)
+	return b.Claim(ev.Name, key, ev.Content, b.print.Sum(), ev.Here)
 }
 
 func (ev *Event[E, D]) fit(b *Batch, e *E) error {

@@ -27,9 +27,6 @@ func (f *Fingerprint) name(name string) *parts {
 	return &f.parts
 }
 
-// Event adds the event's name, first: for keys that other events have, too.
-func (f *Fingerprint) Event(name string) { f.name("").text(partText, name) }
-
 // Text adds a text or an enum.
 func (f *Fingerprint) Text(name, v string) { f.name(name).text(partText, v) }
 

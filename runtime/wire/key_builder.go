@@ -17,8 +17,7 @@ type KeyBuilder struct {
 	err   *DecodeError
 }
 
-// Start begins a key. space is 16 bytes: a hash of consumer, topic and event as far as
-// unique_per reaches.
+// Start begins a key. space is 16 bytes: a hash of consumer, topic and event.
 func (k *KeyBuilder) Start(space string) {
 	k.parts, k.place, k.err = append(k.parts[:0], space...), place{}, nil
 }

@@ -2,12 +2,6 @@ package main
 
 // generatorBugs are bugs of what generated tests hold, and of what the generator warns of.
 var generatorBugs = []mutant{
-	{"shared keys: generated tests, the event's name is no content",
-		in(sharedKeys, "Closed.fingerprint").Replace(`"Closed"`, `"Opened"`),
-		sharedKeys, "TestDoorsV1/spec/one_by_one"},
-	{"generated tests: two events never meet under one key",
-		in(seedlogs, "writer.sharedKeys").Always(`len(before) == 0`),
-		seedlogs, "TestEventsThatShareKeysMeetUnderOne"},
 	{"generated tests: rows of other topics are not there",
 		in(seedlogs, "before.table").Drop(`append(_.tables, _)`),
 		seedlogs, "TestEveryEventOccursTwice"},
@@ -134,5 +128,4 @@ const (
 	states     = "./generator/state"
 	command    = "./cmd/idemgen"
 	patches    = "./testdata/golden/accepted/patches"
-	sharedKeys = "./testdata/golden/accepted/shared_keys"
 )

@@ -57,7 +57,7 @@ var protocolBugs = []mutant{
 			}`),
 		core, "TestRefusedOwnerLeavesNoDeadLetter"},
 	{"35 fingerprints are not compared",
-		in(waves, "Content.conflicts").Never(`_.Print != print`),
+		in(waves, "Prior.conflicts").Never(`_.Print != _`),
 		core, "TestKnownKeyWithOtherContentIsAConflict"},
 	{"36 keys are claimed unsorted",
 		in(core, "Known.Claim").Replace(`bytes.Compare(_, _)`, `0 * $0`),

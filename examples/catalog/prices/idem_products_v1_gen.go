@@ -160,7 +160,7 @@ var productPublishedEvent = wire.Event[ProductPublished, *productsV1Decoder]{
 	Key:     (*ProductPublished).key,
 	Space:   "\xed\x27\x3b\xc6\xe7\x56\x2d\xb5\x02\x4f\x61\x20\xa9\x80\x52\xce",
 	Print:   (*ProductPublished).fingerprint,
-	Content: wire.Content{Def: 0x3f127a8f},
+	Content: 0x3f127a8f,
 }
 
 func (p *productsV1Plan) addProductPublished(b *wire.Batch, m *wire.Message) error {
@@ -297,7 +297,7 @@ var productChangedEvent = wire.Event[ProductChanged, *productsV1Decoder]{
 	Key:     (*ProductChanged).key,
 	Space:   "\x5d\xd8\x90\x35\xb7\x31\xa9\x5f\xbc\x0a\x0e\x8e\x5a\x26\xca\xc4",
 	Print:   (*ProductChanged).fingerprint,
-	Content: wire.Content{Def: 0xa4530333},
+	Content: 0xa4530333,
 }
 
 func (p *productsV1Plan) addProductChanged(b *wire.Batch, m *wire.Message) error {

@@ -183,7 +183,7 @@ var listedEvent = wire.Event[Listed, *listingsV1Decoder]{
 	Key:     (*Listed).key,
 	Space:   "\x75\xa8\x61\xa8\x13\x0b\x9b\xd5\x77\x92\x66\xfd\x43\xa1\x7d\xe0",
 	Print:   (*Listed).fingerprint,
-	Content: wire.Content{Def: 0x510e43c1},
+	Content: 0x510e43c1,
 }
 
 func (p *listingsV1Plan) addListed(b *wire.Batch, m *wire.Message) error {
@@ -332,7 +332,7 @@ var unlistedEvent = wire.Event[Unlisted, *listingsV1Decoder]{
 	Key:     (*Unlisted).key,
 	Space:   "\xb7\x15\x3c\xd2\x0f\x5a\x1b\x12\xc8\xbb\x4f\x36\x92\xb7\x24\x6e",
 	Print:   (*Unlisted).fingerprint,
-	Content: wire.Content{Def: 0x69b6cab0},
+	Content: 0x69b6cab0,
 }
 
 func (p *listingsV1Plan) addUnlisted(b *wire.Batch, m *wire.Message) error {

@@ -154,7 +154,7 @@ var userCreatedEvent = wire.Event[UserCreated, *outboxEventUserDecoder]{
 	Key:     (*UserCreated).key,
 	Space:   "\xe5\x42\x95\x5f\xce\xff\x1b\x3d\x59\xb0\xbc\x37\x73\x7b\x9f\x3b",
 	Print:   (*UserCreated).fingerprint,
-	Content: wire.Content{Def: 0x9821e5e3},
+	Content: 0x9821e5e3,
 }
 
 func (p *outboxEventUserPlan) addUserCreated(b *wire.Batch, m *wire.Message) error {
@@ -266,7 +266,7 @@ var userRenamedEvent = wire.Event[UserRenamed, *outboxEventUserDecoder]{
 	Key:     (*UserRenamed).key,
 	Space:   "\x02\x8c\x07\x98\x36\x0d\x71\x07\x60\x7a\x0a\xa6\x67\x13\x26\x7f",
 	Print:   (*UserRenamed).fingerprint,
-	Content: wire.Content{Def: 0x3adf77fe},
+	Content: 0x3adf77fe,
 }
 
 func (p *outboxEventUserPlan) addUserRenamed(b *wire.Batch, m *wire.Message) error {
@@ -352,7 +352,7 @@ var userDeletedEvent = wire.Event[UserDeleted, *outboxEventUserDecoder]{
 	Key:     (*UserDeleted).key,
 	Space:   "\xcc\xf0\xaa\x8e\xae\x5c\xf4\x8b\xf8\x0a\x6d\x12\xa8\x99\x5b\x06",
 	Print:   (*UserDeleted).fingerprint,
-	Content: wire.Content{Def: 0x365aa791},
+	Content: 0x365aa791,
 }
 
 func (p *outboxEventUserPlan) addUserDeleted(b *wire.Batch, m *wire.Message) error {

@@ -43,9 +43,6 @@ func checkCopies(report *schema.Diagnostics, e *draft.Event) {
 	if t.Model.Ordered && len(k.Parts) == len(spec.Source) && !t.OneTopic(fieldsIn(k.Parts)) {
 		fail("one record key may be in several topics", "include the topic in the key source, as a field {type: string, record: topic}")
 	}
-	if draft.Reach(spec) == 1 {
-		fail("unique_per: consumer reaches into other topics, which have partitions of their own", "use unique_per: topic")
-	}
 }
 
 // fieldsIn are the fields among the parts of a key.

@@ -30,8 +30,6 @@ func insteadOfPromise(t *draft.Topic) string {
 		case e.Model.Key.Offset:
 		case !e.LacksRecordKey():
 			hint = "drop it: the key holds the record key"
-		case draft.Reach(e.KeySpec()) == 1:
-			hint = "drop it: unique_per: consumer needs copies: anywhere"
 		default:
 			return "drop it, or say copies: same_partition in idempotency_key"
 		}

@@ -33,17 +33,3 @@ func (e *Event) KeySpec() *schema.IdempotencyKey {
 	}
 	return e.Topic.Spec.IdempotencyKey
 }
-
-// Reach is how far unique_per reaches: 3 parts of the space for an event, 2 for a
-// topic, 1 for the consumer.
-func Reach(k *schema.IdempotencyKey) int {
-	if k.UniquePer != nil {
-		switch k.UniquePer.Value {
-		case "topic":
-			return 2
-		case "consumer":
-			return 1
-		}
-	}
-	return 3
-}

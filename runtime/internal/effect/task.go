@@ -251,14 +251,10 @@ func (t *task) recorded(result []byte) []byte {
 // ask asks for the lease under an owner.
 func (t *task) ask(owner wire.UUID) lease.Ask {
 	e := &t.effect
-	a := lease.Ask{
+	return lease.Ask{
 		Key: t.key, Owner: owner, Term: e.Terms.Term(), Interrupts: e.Terms.Interrupts, Keep: e.Terms.Keep,
-		Content: lease.Content{Print: e.Print}, Decision: t.decision,
+		Content: lease.Content{Def: e.Content, Print: e.Print}, Decision: t.decision,
 	}
-	if e.Content != nil {
-		a.Content.Def = e.Content.Def
-	}
-	return a
 }
 
 // stopped ends the task as the end of its process does, for tests: it gives nothing back.

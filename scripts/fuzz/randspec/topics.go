@@ -96,10 +96,8 @@ func identity(r *rand.Rand, keyed bool) *part {
 	if source == "[id, event_id]" && chance(r, 50) { // else it is not proven
 		k.add(leaf("copies: same_partition"))
 	}
-	for _, option := range []string{"unique_per: topic", "compare: nothing"} {
-		if chance(r, 12) {
-			k.add(leaf(option))
-		}
+	if chance(r, 12) {
+		k.add(leaf("compare: nothing"))
 	}
 	return k
 }

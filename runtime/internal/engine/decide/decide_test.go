@@ -17,7 +17,7 @@ type opened struct{}
 func (opened) Flush(*wire.Batch) {}
 
 func (opened) Add(b *wire.Batch, _ *wire.Message) error {
-	_, err := b.Claim("Opened", wire.Key{}, &wire.Content{}, 0, false)
+	_, err := b.Claim("Opened", wire.Key{}, 0, 0, false)
 	return err
 }
 

@@ -207,7 +207,7 @@ var keyedEvent = wire.Event[Keyed, *keyedV1Decoder]{
 	Key:     (*Keyed).key,
 	Space:   "\x16\x87\x2c\x5e\xe4\x9a\x2f\x08\x5a\xcb\x4f\x89\x00\x9a\x3f\xd8",
 	Print:   (*Keyed).fingerprint,
-	Content: wire.Content{Def: 0x56e4c7c1},
+	Content: 0x56e4c7c1,
 }
 
 func (p *keyedV1Plan) addKeyed(b *wire.Batch, m *wire.Message) error {

@@ -131,7 +131,7 @@ var measuredEvent = wire.Event[Measured, *measuresV1Decoder]{
 	Key:     (*Measured).key,
 	Space:   "\xd5\x2b\xbc\xf8\x6e\xbf\xd8\xdb\xa3\x1b\xb9\xc8\xb7\x8c\x65\x61",
 	Print:   (*Measured).fingerprint,
-	Content: wire.Content{Def: 0x7ce2aeb9},
+	Content: 0x7ce2aeb9,
 }
 
 func (p *measuresV1Plan) addMeasured(b *wire.Batch, m *wire.Message) error {

@@ -461,7 +461,7 @@ var requiredEvent = wire.Event[Required, *typesV1Decoder]{
 	Key:     (*Required).key,
 	Space:   "\xec\xb3\x51\xdc\x3a\xa8\xa9\xd4\xcc\x1e\xdf\x85\x3f\x5e\xfb\x5b",
 	Print:   (*Required).fingerprint,
-	Content: wire.Content{Def: 0x5df40726},
+	Content: 0x5df40726,
 }
 
 func (p *typesV1Plan) addRequired(b *wire.Batch, m *wire.Message) error {
@@ -936,7 +936,7 @@ var optionalEvent = wire.Event[Optional, *typesV1Decoder]{
 	Key:     (*Optional).key,
 	Space:   "\x5d\x4e\x18\xc3\xf1\x79\x4f\xd1\x75\x39\x47\xa3\xb2\xca\x37\x5f",
 	Print:   (*Optional).fingerprint,
-	Content: wire.Content{Def: 0x66bee7b0},
+	Content: 0x66bee7b0,
 }
 
 func (p *typesV1Plan) addOptional(b *wire.Batch, m *wire.Message) error {
@@ -1207,7 +1207,7 @@ var defaultsEvent = wire.Event[Defaults, *typesV1Decoder]{
 	Key:     (*Defaults).key,
 	Space:   "\x9b\xd3\x83\x37\xec\x18\xe0\x60\x47\xd7\xd9\xe1\x42\x80\x49\x8f",
 	Print:   (*Defaults).fingerprint,
-	Content: wire.Content{Def: 0x7920d2d4},
+	Content: 0x7920d2d4,
 }
 
 func (p *typesV1Plan) addDefaults(b *wire.Batch, m *wire.Message) error {
@@ -1319,7 +1319,7 @@ var defaultsLeftEvent = wire.Event[DefaultsLeft, *typesV1Decoder]{
 	Key:     (*DefaultsLeft).key,
 	Space:   "\xcc\x65\xf4\x29\x81\x1f\x61\xbb\x1e\xf4\x0c\x86\x03\x03\xd5\x1e",
 	Print:   (*DefaultsLeft).fingerprint,
-	Content: wire.Content{Def: 0x01953537},
+	Content: 0x01953537,
 }
 
 func (p *typesV1Plan) addDefaultsLeft(b *wire.Batch, m *wire.Message) error {
@@ -1382,7 +1382,7 @@ var constantsEvent = wire.Event[Constants, *typesV1Decoder]{
 	Key:     (*Constants).key,
 	Space:   "\x23\x7e\xe3\x51\x25\x30\x79\x47\x66\x1e\xdf\x3c\xd0\x2e\x9b\x2b",
 	Print:   (*Constants).fingerprint,
-	Content: wire.Content{Def: 0x64e77b08},
+	Content: 0x64e77b08,
 }
 
 func (p *typesV1Plan) addConstants(b *wire.Batch, m *wire.Message) error {
@@ -1499,7 +1499,7 @@ var typesErasedEvent = wire.Event[TypesErased, *typesV1Decoder]{
 	Key:     (*TypesErased).key,
 	Space:   "\x99\x6f\x39\x57\x7a\x10\x53\xd0\xca\xee\x3c\x75\x95\x7a\x29\x38",
 	Print:   (*TypesErased).fingerprint,
-	Content: wire.Content{Def: 0xa60ed7b3},
+	Content: 0xa60ed7b3,
 }
 
 func (p *typesV1Plan) addTypesErased(b *wire.Batch, m *wire.Message) error {

@@ -104,7 +104,7 @@ var openedEvent = wire.Event[Opened, *accountsV1Decoder]{
 	Key:     (*Opened).key,
 	Space:   "\xfd\x0c\x29\xc7\x10\x33\xb8\x72\x0f\x0b\x48\xee\x04\xf3\x5f\x3c",
 	Print:   (*Opened).fingerprint,
-	Content: wire.Content{Def: 0x06e8642e},
+	Content: 0x06e8642e,
 }
 
 func (p *accountsV1Plan) addOpened(b *wire.Batch, m *wire.Message) error {

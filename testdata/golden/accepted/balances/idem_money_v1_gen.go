@@ -132,7 +132,7 @@ var capturedEvent = wire.Event[Captured, *moneyV1Decoder]{
 	Key:     (*Captured).key,
 	Space:   "\x66\x80\xef\xf7\x94\xac\x23\x58\x86\x8e\x8d\x02\x03\x98\x54\x1a",
 	Print:   (*Captured).fingerprint,
-	Content: wire.Content{Def: 0x1a889cfe},
+	Content: 0x1a889cfe,
 }
 
 func (p *moneyV1Plan) addCaptured(b *wire.Batch, m *wire.Message) error {
@@ -227,7 +227,7 @@ var refundedEvent = wire.Event[Refunded, *moneyV1Decoder]{
 	Key:     (*Refunded).key,
 	Space:   "\x8d\xd0\x5c\x4e\x0d\x58\x62\xca\x58\x5f\x04\x4d\x98\xa3\x8e\xca",
 	Print:   (*Refunded).fingerprint,
-	Content: wire.Content{Def: 0xe179ab39},
+	Content: 0xe179ab39,
 }
 
 func (p *moneyV1Plan) addRefunded(b *wire.Batch, m *wire.Message) error {

@@ -147,7 +147,7 @@ var accountOpenedEvent = wire.Event[AccountOpened, *accountPostingsV1Decoder]{
 	Space:     "\xd9\x0d\x3f\x6f\x3a\x62\x28\x50\x4b\x28\x02\x63\x89\x27\x01\x51",
 	Here:      true,
 	Print:     (*AccountOpened).fingerprint,
-	Content:   wire.Content{Def: 0x427b5d13},
+	Content:   0x427b5d13,
 }
 
 // accountOpenedPolicy is on_failure of AccountOpened. It is read only.
@@ -266,7 +266,7 @@ var postedEvent = wire.Event[Posted, *accountPostingsV1Decoder]{
 	Space:   "\xe3\x4d\xa2\x49\xd9\x59\x4b\x3f\x6c\xe7\xd8\xab\x2b\x80\x3d\x5b",
 	Here:    true,
 	Print:   (*Posted).fingerprint,
-	Content: wire.Content{Def: 0x1d48aeac},
+	Content: 0x1d48aeac,
 }
 
 func (p *accountPostingsV1Plan) addPosted(b *wire.Batch, m *wire.Message) error {
@@ -383,7 +383,7 @@ var accountClosedEvent = wire.Event[AccountClosed, *accountPostingsV1Decoder]{
 	Key:       (*AccountClosed).key,
 	Space:     "\x2d\xbd\x9b\x38\xe2\xa9\x4b\x76\x5e\x61\xd3\xb2\xa8\x26\x14\x2b",
 	Print:     (*AccountClosed).fingerprint,
-	Content:   wire.Content{Def: 0x0ef45667},
+	Content:   0x0ef45667,
 }
 
 // accountClosedPolicy is on_failure of AccountClosed: it is equal to that of the topic. It is

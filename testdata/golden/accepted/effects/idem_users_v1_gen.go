@@ -161,7 +161,7 @@ var userCreatedEvent = wire.Event[UserCreated, *usersV1Decoder]{
 	Key:     (*UserCreated).key,
 	Space:   "\xd7\xb1\x1a\x7c\xbb\xd1\x02\x3d\x24\x76\x2c\xcf\xd5\x44\x7a\xda",
 	Print:   (*UserCreated).fingerprint,
-	Content: wire.Content{Def: 0x8dfeb3d9},
+	Content: 0x8dfeb3d9,
 }
 
 // userCreatedTerms are the terms of the effect of UserCreated. It is read only.
@@ -281,7 +281,7 @@ var userPingedEvent = wire.Event[UserPinged, *usersV1Decoder]{
 	Key:     (*UserPinged).key,
 	Space:   "\xdd\x3e\x31\xe6\x67\xbb\x6c\xd4\xa4\xaf\x7d\x41\xa7\xbc\x14\x7a",
 	Print:   (*UserPinged).fingerprint,
-	Content: wire.Content{Def: 0x509a8047},
+	Content: 0x509a8047,
 }
 
 // userPingedTerms are the terms of the effect of UserPinged. It is read only.
@@ -392,7 +392,7 @@ var userGoneEvent = wire.Event[UserGone, *usersV1Decoder]{
 	Key:     (*UserGone).key,
 	Space:   "\x35\xd1\xc3\x67\x11\x66\xcd\xec\x91\xbb\x17\xb5\xf7\xea\x25\x4c",
 	Print:   (*UserGone).fingerprint,
-	Content: wire.Content{Def: 0x7fe2c165},
+	Content: 0x7fe2c165,
 }
 
 func (p *usersV1Plan) addUserGone(b *wire.Batch, m *wire.Message) error {

@@ -168,7 +168,7 @@ var userCreatedEvent = wire.Event[UserCreated, *usersV1Decoder]{
 	Key:     (*UserCreated).key,
 	Space:   "\xe8\x5c\xc8\x19\x69\x2f\x3a\xe9\x9b\x8d\x5a\x44\x1d\xa4\x45\x80",
 	Print:   (*UserCreated).fingerprint,
-	Content: wire.Content{Def: 0x8dfeb3d9},
+	Content: 0x8dfeb3d9,
 }
 
 // userCreatedTerms are the terms of the effect of UserCreated. It is read only.
@@ -278,7 +278,7 @@ var userPingedEvent = wire.Event[UserPinged, *usersV1Decoder]{
 	Key:     (*UserPinged).key,
 	Space:   "\x68\x7c\x39\x80\x58\xa0\xa5\x77\xf0\xe5\x42\xfa\x2d\xd2\x18\x90",
 	Print:   (*UserPinged).fingerprint,
-	Content: wire.Content{Def: 0x509a8047},
+	Content: 0x509a8047,
 }
 
 // userPingedTerms are the terms of the effect of UserPinged. It is read only.
@@ -378,7 +378,7 @@ var userChargedEvent = wire.Event[UserCharged, *usersV1Decoder]{
 	Key:     (*UserCharged).key,
 	Space:   "\x6a\x19\xe4\x6b\x38\x03\xee\x46\x2d\xc9\x0d\xd7\x1e\x57\xb5\xad",
 	Print:   (*UserCharged).fingerprint,
-	Content: wire.Content{Def: 0x3e093e36},
+	Content: 0x3e093e36,
 }
 
 // userChargedTerms are the terms of the effect of UserCharged. It is read only.
@@ -446,7 +446,7 @@ var userGoneEvent = wire.Event[UserGone, *usersV1Decoder]{
 	Key:     (*UserGone).key,
 	Space:   "\x93\xa9\x86\x82\xf5\xc8\x36\xf0\x47\x4a\xc7\xde\x7f\xfa\x56\x54",
 	Print:   (*UserGone).fingerprint,
-	Content: wire.Content{Def: 0x3998f30a},
+	Content: 0x3998f30a,
 }
 
 func (p *usersV1Plan) addUserGone(b *wire.Batch, m *wire.Message) error {

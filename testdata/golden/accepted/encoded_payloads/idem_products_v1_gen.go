@@ -172,7 +172,7 @@ var productChangedEvent = wire.Event[ProductChanged, *productsV1Decoder]{
 	Key:     (*ProductChanged).key,
 	Space:   "\x23\x8e\xe6\xde\x1e\x5f\x56\xe7\x80\xa2\xcf\x4f\x26\xe0\x0e\x41",
 	Print:   (*ProductChanged).fingerprint,
-	Content: wire.Content{Def: 0x21672f44},
+	Content: 0x21672f44,
 }
 
 // productChangedTerms are the terms of the effect of ProductChanged. It is read only.
@@ -269,7 +269,7 @@ var productGoneEvent = wire.Event[ProductGone, *productsV1Decoder]{
 	Key:     (*ProductGone).key,
 	Space:   "\x9d\x6b\xf1\xd1\x94\x83\x20\x2c\xa5\x2a\x48\xcf\x3e\x39\xdc\x7f",
 	Print:   (*ProductGone).fingerprint,
-	Content: wire.Content{Def: 0x49ca8926},
+	Content: 0x49ca8926,
 }
 
 func (p *productsV1Plan) addProductGone(b *wire.Batch, m *wire.Message) error {

@@ -137,7 +137,7 @@ var visitedEvent = wire.Event[Visited, *visitsV1Decoder]{
 	Key:     (*Visited).key,
 	Space:   "\xb7\x25\xfe\x4c\xd1\x57\x35\x9d\xd0\x37\x4e\xb8\x27\xda\xa0\xa9",
 	Print:   (*Visited).fingerprint,
-	Content: wire.Content{Def: 0x6b992073},
+	Content: 0x6b992073,
 }
 
 func (p *visitsV1Plan) addVisited(b *wire.Batch, m *wire.Message) error {

@@ -160,7 +160,7 @@ var orderPlacedEvent = wire.Event[OrderPlaced, *ordersV1Decoder]{
 	Key:     (*OrderPlaced).key,
 	Space:   "\x81\xc3\xad\xf0\xfc\x12\xb9\xf4\x67\xf5\xaf\xa7\xd9\xcf\xaf\x2c",
 	Print:   (*OrderPlaced).fingerprint,
-	Content: wire.Content{Def: 0xb6115e3b},
+	Content: 0xb6115e3b,
 }
 
 func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
@@ -257,7 +257,7 @@ var orderPlacedV1Event = wire.Event[OrderPlacedV1, *ordersV1Decoder]{
 	Key:     (*OrderPlacedV1).key,
 	Space:   "\xb6\x65\xce\xde\x00\xd9\xac\x6f\xd5\x60\x9c\xee\xc9\x84\x09\x48",
 	Print:   (*OrderPlacedV1).fingerprint,
-	Content: wire.Content{Def: 0x399a9e17},
+	Content: 0x399a9e17,
 }
 
 func (p *ordersV1Plan) addOrderPlacedV1(b *wire.Batch, m *wire.Message) error {
@@ -365,7 +365,7 @@ var orderPlacedV2Event = wire.Event[OrderPlacedV2, *ordersV1Decoder]{
 	Key:     (*OrderPlacedV2).key,
 	Space:   "\xeb\x30\x20\xb4\xf1\xa2\x3f\xcb\x6a\xb8\x29\x30\x32\xbc\xab\x5f",
 	Print:   (*OrderPlacedV2).fingerprint,
-	Content: wire.Content{Def: 0x1d10fced},
+	Content: 0x1d10fced,
 }
 
 func (p *ordersV1Plan) addOrderPlacedV2(b *wire.Batch, m *wire.Message) error {
@@ -451,7 +451,7 @@ var orderClosedEvent = wire.Event[OrderClosed, *ordersV1Decoder]{
 	Key:     (*OrderClosed).key,
 	Space:   "\x96\xfd\xfd\xfc\xa3\x42\xb9\x4e\x07\xd9\xb8\xce\x78\xce\x5b\x39",
 	Print:   (*OrderClosed).fingerprint,
-	Content: wire.Content{Def: 0x5e6bb679},
+	Content: 0x5e6bb679,
 }
 
 func (p *ordersV1Plan) addOrderClosed(b *wire.Batch, m *wire.Message) error {

@@ -127,7 +127,7 @@ var refundedEvent = wire.Event[Refunded, *refundsV1Decoder]{
 	Key:     (*Refunded).key,
 	Space:   "\x9c\x4b\xd9\xa5\xf5\x86\x39\x37\x4d\x3d\x1a\x86\x1b\x85\x6d\x93",
 	Print:   (*Refunded).fingerprint,
-	Content: wire.Content{Def: 0x37e35cc0},
+	Content: 0x37e35cc0,
 }
 
 func (p *refundsV1Plan) addRefunded(b *wire.Batch, m *wire.Message) error {
@@ -216,7 +216,7 @@ var refundedV2Event = wire.Event[RefundedV2, *refundsV1Decoder]{
 	Key:     (*RefundedV2).key,
 	Space:   "\xc4\x30\x40\xbe\x88\x00\xf1\xdc\x08\x77\x6f\x69\xb6\xff\xc2\x00",
 	Print:   (*RefundedV2).fingerprint,
-	Content: wire.Content{Def: 0xf6a1313b},
+	Content: 0xf6a1313b,
 }
 
 func (p *refundsV1Plan) addRefundedV2(b *wire.Batch, m *wire.Message) error {

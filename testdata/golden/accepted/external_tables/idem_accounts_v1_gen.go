@@ -126,7 +126,7 @@ var openedEvent = wire.Event[Opened, *accountsV1Decoder]{
 	Key:     (*Opened).key,
 	Space:   "\x5d\x1f\xbf\x1f\x2b\xf6\xfe\x98\x29\x2a\xc0\x25\xab\x4e\x21\x29",
 	Print:   (*Opened).fingerprint,
-	Content: wire.Content{Def: 0x9715b985},
+	Content: 0x9715b985,
 }
 
 func (p *accountsV1Plan) addOpened(b *wire.Batch, m *wire.Message) error {
@@ -201,7 +201,7 @@ var closedEvent = wire.Event[Closed, *accountsV1Decoder]{
 	Key:     (*Closed).key,
 	Space:   "\x56\x35\xfc\xac\x7d\x3f\xea\x5a\x4a\x78\x69\x8e\xc9\x9d\x52\xa3",
 	Print:   (*Closed).fingerprint,
-	Content: wire.Content{Def: 0x57b5327f},
+	Content: 0x57b5327f,
 }
 
 func (p *accountsV1Plan) addClosed(b *wire.Batch, m *wire.Message) error {

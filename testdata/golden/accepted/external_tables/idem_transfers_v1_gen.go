@@ -169,7 +169,7 @@ var requestedEvent = wire.Event[Requested, *transfersV1Decoder]{
 	Key:     (*Requested).key,
 	Space:   "\xe8\x37\x0b\xc5\x05\x42\x2c\x5d\xbb\xf5\xae\x05\xcc\x2c\x65\xf1",
 	Print:   (*Requested).fingerprint,
-	Content: wire.Content{Def: 0xf0766519},
+	Content: 0xf0766519,
 }
 
 func (p *transfersV1Plan) addRequested(b *wire.Batch, m *wire.Message) error {
@@ -342,7 +342,7 @@ var correctedEvent = wire.Event[Corrected, *transfersV1Decoder]{
 	Key:     (*Corrected).key,
 	Space:   "\xa0\xc5\xfa\xc9\x6f\x0b\xb9\xda\x03\x84\x01\xc9\x26\xe2\xc1\xd2",
 	Print:   (*Corrected).fingerprint,
-	Content: wire.Content{Def: 0x54131a30},
+	Content: 0x54131a30,
 }
 
 func (p *transfersV1Plan) addCorrected(b *wire.Batch, m *wire.Message) error {

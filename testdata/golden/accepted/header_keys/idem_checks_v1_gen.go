@@ -97,22 +97,6 @@ func (k *checksV1Key) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Line, "line")
 }
 
-// checksV1Keys begins the keys of several events: equal parts are one key, whichever event
-// they come with.
-const checksV1Keys = "\x7b\x0b\xf6\x75\x43\xf6\xea\xef\x69\xd7\x35\x6d\x21\x22\x66\xce"
-
-// What the fingerprints of these events cover, as hashes.
-const (
-	passedContent = 0xbbe3dc70
-	failedContent = 0x065f8d96
-)
-
-// checksV1Contents is read only.
-var checksV1Contents = []uint32{
-	passedContent,
-	failedContent,
-}
-
 // Passed is event "passed" on topic "checks.v1".
 type Passed struct {
 	CheckID idem.UUID
@@ -154,7 +138,6 @@ func (e *Passed) key(k *wire.KeyBuilder, m *wire.Message) {
 
 // fingerprint adds what copies of the event must share.
 func (e *Passed) fingerprint(f *wire.Fingerprint) {
-	f.Event("Passed")
 	f.UUID("check_id", e.CheckID)
 	f.Int32("line", e.Line)
 	f.Text("site", e.Site)
@@ -166,10 +149,10 @@ var passedEvent = wire.Event[Passed, *checksV1Decoder]{
 	Name:    "Passed",
 	Decode:  (*Passed).decode,
 	Key:     (*Passed).key,
-	Space:   checksV1Keys,
+	Space:   "\x4c\x0d\xac\x7c\x3e\x92\xcc\x08\x5b\x3f\x18\x9f\x32\xb6\x90\xd1",
 	Here:    true,
 	Print:   (*Passed).fingerprint,
-	Content: wire.Content{Def: passedContent, Same: checksV1Contents},
+	Content: 0xf956ffcf,
 }
 
 func (p *checksV1Plan) addPassed(b *wire.Batch, m *wire.Message) error {
@@ -238,7 +221,6 @@ func (e *Failed) key(k *wire.KeyBuilder, m *wire.Message) {
 
 // fingerprint adds what copies of the event must share.
 func (e *Failed) fingerprint(f *wire.Fingerprint) {
-	f.Event("Failed")
 	f.UUID("check_id", e.CheckID)
 	f.Int32("line", e.Line)
 	f.Text("site", e.Site)
@@ -250,10 +232,10 @@ var failedEvent = wire.Event[Failed, *checksV1Decoder]{
 	Name:    "Failed",
 	Decode:  (*Failed).decode,
 	Key:     (*Failed).key,
-	Space:   checksV1Keys,
+	Space:   "\x6a\xc3\xf4\xfe\xde\x58\xcb\x83\xd2\x82\xee\xba\x59\xf9\x9d\x0d",
 	Here:    true,
 	Print:   (*Failed).fingerprint,
-	Content: wire.Content{Def: failedContent, Same: checksV1Contents},
+	Content: 0x3d511d93,
 }
 
 func (p *checksV1Plan) addFailed(b *wire.Batch, m *wire.Message) error {

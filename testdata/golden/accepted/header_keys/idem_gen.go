@@ -22,9 +22,10 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 		Consumer: "meter-keeper",
 		Schema:   1,
 		Identity: wire.Identity{
-			Writes: 0x020dd169,
+			Writes: 0x4046be53,
 			Knows: []uint32{
 				0x020dd169,
+				0x4046be53,
 			},
 		},
 		Limits: wire.Limits{

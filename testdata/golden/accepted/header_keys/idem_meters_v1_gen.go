@@ -132,7 +132,7 @@ var installedEvent = wire.Event[Installed, *metersV1Decoder]{
 	Space:   "\x12\x06\xce\x28\x7f\x6f\x6b\x59\xf0\x72\x2b\x11\x35\xc0\x25\x9f",
 	Here:    true,
 	Print:   (*Installed).fingerprint,
-	Content: wire.Content{Def: 0x83272927},
+	Content: 0x83272927,
 }
 
 func (p *metersV1Plan) addInstalled(b *wire.Batch, m *wire.Message) error {
@@ -221,7 +221,7 @@ var readEvent = wire.Event[Read, *metersV1Decoder]{
 	Space:   "\xad\x32\x0f\xd8\xb9\xb3\xc8\x52\x19\x99\xee\x45\x42\x93\xd9\x93",
 	Here:    true,
 	Print:   (*Read).fingerprint,
-	Content: wire.Content{Def: 0x554fe894},
+	Content: 0x554fe894,
 }
 
 func (p *metersV1Plan) addRead(b *wire.Batch, m *wire.Message) error {
@@ -290,7 +290,7 @@ var removedEvent = wire.Event[Removed, *metersV1Decoder]{
 	Space:   "\x78\x05\xda\xea\x3e\xb8\x67\xa8\x08\x21\x32\xf1\x86\x63\xab\xfe",
 	Here:    true,
 	Print:   (*Removed).fingerprint,
-	Content: wire.Content{Def: 0x7419d7e6},
+	Content: 0x7419d7e6,
 }
 
 func (p *metersV1Plan) addRemoved(b *wire.Batch, m *wire.Message) error {

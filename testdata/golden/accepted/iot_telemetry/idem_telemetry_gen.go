@@ -150,7 +150,7 @@ var readingEvent = wire.Event[Reading, *telemetryDecoder]{
 	Key:     (*Reading).key,
 	Space:   "\x5b\xe0\xc0\x22\xe3\xea\xe4\xed\x4f\xa1\x88\x74\x52\xc9\x77\x2e",
 	Print:   (*Reading).fingerprint,
-	Content: wire.Content{Def: 0x3c7f5e91},
+	Content: 0x3c7f5e91,
 }
 
 func (p *telemetryPlan) addReading(b *wire.Batch, m *wire.Message) error {

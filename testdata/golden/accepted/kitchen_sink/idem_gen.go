@@ -30,9 +30,10 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 		Consumer: "back-office",
 		Schema:   1,
 		Identity: wire.Identity{
-			Writes: 0x51375e13,
+			Writes: 0x782e6bf3,
 			Knows: []uint32{
 				0x51375e13,
+				0x782e6bf3,
 			},
 		},
 		Limits: wire.Limits{

@@ -181,7 +181,7 @@ var customerChangedEvent = wire.Event[CustomerChanged, *shopCustomersDecoder]{
 	Key:     (*CustomerChanged).key,
 	Space:   "\x2a\xca\x25\x6a\xb9\x08\x86\x84\x9b\xd2\x4f\xa9\xc1\x16\x32\x47",
 	Print:   (*CustomerChanged).fingerprint,
-	Content: wire.Content{Def: 0x9fe619dc},
+	Content: 0x9fe619dc,
 }
 
 func (p *shopCustomersPlan) addCustomerChanged(b *wire.Batch, m *wire.Message) error {
@@ -273,7 +273,7 @@ var customerSeenEvent = wire.Event[CustomerSeen, *shopCustomersDecoder]{
 	Key:     (*CustomerSeen).key,
 	Space:   "\xab\x37\x16\xe3\xfd\x3c\x3b\xec\xa5\x5b\x9a\x04\xaf\xae\xf5\xb1",
 	Print:   (*CustomerSeen).fingerprint,
-	Content: wire.Content{Def: 0x63673069},
+	Content: 0x63673069,
 }
 
 func (p *shopCustomersPlan) addCustomerSeen(b *wire.Batch, m *wire.Message) error {
@@ -351,7 +351,7 @@ var customerClosedEvent = wire.Event[CustomerClosed, *shopCustomersDecoder]{
 	Key:     (*CustomerClosed).key,
 	Space:   "\x74\xe5\xe1\x41\xd2\xd8\x43\xcb\x9e\x79\x4c\x21\xc2\x0a\xef\x06",
 	Print:   (*CustomerClosed).fingerprint,
-	Content: wire.Content{Def: 0x08d3761c},
+	Content: 0x08d3761c,
 }
 
 func (p *shopCustomersPlan) addCustomerClosed(b *wire.Batch, m *wire.Message) error {
@@ -433,7 +433,7 @@ var customerErasedEvent = wire.Event[CustomerErased, *shopCustomersDecoder]{
 	Key:     (*CustomerErased).key,
 	Space:   "\x4b\x1c\xdc\xfa\xee\xb3\xe8\xae\x3e\xb1\x43\x1f\x95\x21\xa2\xc3",
 	Print:   (*CustomerErased).fingerprint,
-	Content: wire.Content{Def: 0x207c3168},
+	Content: 0x207c3168,
 }
 
 func (p *shopCustomersPlan) addCustomerErased(b *wire.Batch, m *wire.Message) error {

@@ -128,7 +128,7 @@ var stockCountedEvent = wire.Event[StockCounted, *stockLevelsDecoder]{
 	Key:     (*StockCounted).key,
 	Space:   "\x79\x36\x4c\xfa\x4d\x5b\x84\xb5\x85\xed\xb7\x10\x30\xf4\x8e\x63",
 	Print:   (*StockCounted).fingerprint,
-	Content: wire.Content{Def: 0xcc3eec9e},
+	Content: 0xcc3eec9e,
 }
 
 func (p *stockLevelsPlan) addStockCounted(b *wire.Batch, m *wire.Message) error {

@@ -138,7 +138,7 @@ var limitChangedEvent = wire.Event[LimitChanged, *changesV1Decoder]{
 	Key:     (*LimitChanged).key,
 	Space:   "\x8a\xd2\xb4\xe3\xe1\x68\x7a\x3e\x6a\x1d\xb4\x12\xb4\xdf\xd4\x85",
 	Print:   (*LimitChanged).fingerprint,
-	Content: wire.Content{Def: 0xdea93703},
+	Content: 0xdea93703,
 }
 
 // limitChangedTerms are the terms of the effect of LimitChanged. It is read only.
@@ -256,7 +256,7 @@ var documentSharedEvent = wire.Event[DocumentShared, *changesV1Decoder]{
 	Key:     (*DocumentShared).key,
 	Space:   "\xf9\x33\x53\x0c\x0a\xfe\xc4\x28\xfc\x55\x19\x66\x4a\x20\x24\xfd",
 	Print:   (*DocumentShared).fingerprint,
-	Content: wire.Content{Def: 0x16851920},
+	Content: 0x16851920,
 }
 
 // documentSharedTerms are the terms of the effect of DocumentShared. It is read only.

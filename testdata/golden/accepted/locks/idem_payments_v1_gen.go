@@ -137,7 +137,7 @@ var paymentBookedEvent = wire.Event[PaymentBooked, *paymentsV1Decoder]{
 	Key:     (*PaymentBooked).key,
 	Space:   "\x70\x19\x25\xfa\x92\x46\x4b\x50\x84\xff\x87\xa6\x15\x38\x3a\x78",
 	Print:   (*PaymentBooked).fingerprint,
-	Content: wire.Content{Def: 0x887944f2},
+	Content: 0x887944f2,
 }
 
 // paymentBookedTerms are the terms of the effect of PaymentBooked. It is read only.
@@ -244,7 +244,7 @@ var paymentUndoneEvent = wire.Event[PaymentUndone, *paymentsV1Decoder]{
 	Key:     (*PaymentUndone).key,
 	Space:   "\x8f\xa9\xcb\xbf\x68\x3d\x55\x61\xc0\xcf\xb9\xc5\x92\xf6\xfe\xb3",
 	Print:   (*PaymentUndone).fingerprint,
-	Content: wire.Content{Def: 0x2c61d916},
+	Content: 0x2c61d916,
 }
 
 // paymentUndoneTerms are the terms of the effect of PaymentUndone. It is read only.

@@ -296,7 +296,7 @@ var productSavedEvent = wire.Event[ProductSaved, *productsV1Decoder]{
 	Key:     (*ProductSaved).key,
 	Space:   "\x40\xf4\xd7\x12\x6c\x0e\xe6\x52\x18\x76\x24\x4b\x23\x86\x20\x4d",
 	Print:   (*ProductSaved).fingerprint,
-	Content: wire.Content{Def: 0x25ce68d5},
+	Content: 0x25ce68d5,
 }
 
 func (p *productsV1Plan) addProductSaved(b *wire.Batch, m *wire.Message) error {
@@ -478,7 +478,7 @@ var stateChangedEvent = wire.Event[StateChanged, *productsV1Decoder]{
 	Key:       (*StateChanged).key,
 	Space:     "\x7c\x5e\x56\xfc\x3f\xac\x89\xe6\x0d\x22\xc8\x2e\x12\x06\x13\xd8",
 	Print:     (*StateChanged).fingerprint,
-	Content:   wire.Content{Def: 0x483f6535},
+	Content:   0x483f6535,
 }
 
 // stateChangedPolicy is on_failure of StateChanged: it is equal to that of the topic. It is

@@ -105,7 +105,7 @@ var countedEvent = wire.Event[Counted, *stockV1Decoder]{
 	Key:     (*Counted).key,
 	Space:   "\xc2\x5a\x60\x3f\x63\x51\x6d\x2b\xb5\xf5\xd1\x34\x02\x98\x1e\x13",
 	Print:   (*Counted).fingerprint,
-	Content: wire.Content{Def: 0xf186563d},
+	Content: 0xf186563d,
 }
 
 func (p *stockV1Plan) addCounted(b *wire.Batch, m *wire.Message) error {

@@ -135,7 +135,7 @@ var openedEvent = wire.Event[Opened, *longestTopicDecoder]{
 	Key:     (*Opened).key,
 	Space:   "\xde\x7c\x2b\xe3\x2c\x62\x50\xae\xbc\x55\x1e\xa0\xa5\x2f\x31\x0e",
 	Print:   (*Opened).fingerprint,
-	Content: wire.Content{Def: 0xfa2cec22},
+	Content: 0xfa2cec22,
 }
 
 func (p *longestTopicPlan) addOpened(b *wire.Batch, m *wire.Message) error {
@@ -247,7 +247,7 @@ var closedEvent = wire.Event[Closed, *longestTopicDecoder]{
 	Key:     (*Closed).key,
 	Space:   "\xee\x5c\x72\xf0\x46\x0e\x76\xf3\xbf\xa0\x9e\x71\x2e\x5e\x8f\x82",
 	Print:   (*Closed).fingerprint,
-	Content: wire.Content{Def: 0xfb46ead7},
+	Content: 0xfb46ead7,
 }
 
 func (p *longestTopicPlan) addClosed(b *wire.Batch, m *wire.Message) error {

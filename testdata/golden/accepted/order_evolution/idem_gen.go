@@ -27,9 +27,10 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 		Consumer: "order-history",
 		Schema:   1,
 		Identity: wire.Identity{
-			Writes: 0x5a6440b6,
+			Writes: 0x98b4fd90,
 			Knows: []uint32{
 				0x5a6440b6,
+				0x98b4fd90,
 			},
 		},
 		Limits: wire.Limits{

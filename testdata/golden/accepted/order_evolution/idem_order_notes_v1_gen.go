@@ -123,7 +123,7 @@ var noteAddedEvent = wire.Event[NoteAdded, *orderNotesV1Decoder]{
 	Key:     (*NoteAdded).key,
 	Space:   "\xf1\xa3\xb9\xf5\xb7\x60\xf9\xbf\x74\x6e\x1a\x35\x60\x3a\xcc\x95",
 	Print:   (*NoteAdded).fingerprint,
-	Content: wire.Content{Def: 0x72350dc8},
+	Content: 0x72350dc8,
 }
 
 func (p *orderNotesV1Plan) addNoteAdded(b *wire.Batch, m *wire.Message) error {

@@ -114,7 +114,7 @@ var orderViewedEvent = wire.Event[OrderViewed, *orderViewsV1Decoder]{
 	Space:   "\xa3\xa6\xa4\x43\xb9\x50\xdf\xbe\x21\x5d\xb8\xb4\xd7\xdf\xe5\x65",
 	Here:    true,
 	Print:   (*OrderViewed).fingerprint,
-	Content: wire.Content{Def: 0x5bdf1b79},
+	Content: 0x5bdf1b79,
 }
 
 func (p *orderViewsV1Plan) addOrderViewed(b *wire.Batch, m *wire.Message) error {

@@ -81,10 +81,6 @@ func (p *ordersV1Plan) Flush(b *wire.Batch) {
 // ordersV1Decoder reads the records of topic "orders.v1".
 type ordersV1Decoder = strictjson.Scanner
 
-// ordersV1Keys begins the keys of several events: equal parts are one key, whichever event
-// they come with.
-const ordersV1Keys = "\xcb\xe1\x2d\x8a\xea\xfd\x85\x3d\xb5\x31\xe1\xd2\x29\x65\xfa\x7b"
-
 // OrderPlaced is event "order.placed" or "order.placed.v2" on topic "orders.v1".
 type OrderPlaced struct {
 	Total    idem.Decimal
@@ -145,9 +141,9 @@ var orderPlacedEvent = wire.Event[OrderPlaced, *ordersV1Decoder]{
 	Decode:  (*OrderPlaced).decode,
 	Fits:    (*OrderPlaced).fits,
 	Key:     (*OrderPlaced).key,
-	Space:   ordersV1Keys,
+	Space:   "\x8d\x2f\x42\x21\xb4\x76\xe4\x62\x15\xaa\x5e\x5b\x0e\x14\x9c\x66",
 	Print:   (*OrderPlaced).fingerprint,
-	Content: wire.Content{Def: 0x649b453e},
+	Content: 0x649b453e,
 }
 
 func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
@@ -239,9 +235,9 @@ var orderClosedEvent = wire.Event[OrderClosed, *ordersV1Decoder]{
 	Name:    "OrderClosed",
 	Decode:  (*OrderClosed).decode,
 	Key:     (*OrderClosed).key,
-	Space:   ordersV1Keys,
+	Space:   "\xff\xbf\x04\xa9\x05\x9f\x71\x85\x28\x19\x35\x1b\xea\x18\x71\xfa",
 	Print:   (*OrderClosed).fingerprint,
-	Content: wire.Content{Def: 0x3bc6abe7},
+	Content: 0x3bc6abe7,
 }
 
 func (p *ordersV1Plan) addOrderClosed(b *wire.Batch, m *wire.Message) error {
@@ -337,9 +333,9 @@ var orderCheckedEvent = wire.Event[OrderChecked, *ordersV1Decoder]{
 	Decode:  (*OrderChecked).decode,
 	Owned:   true,
 	Key:     (*OrderChecked).key,
-	Space:   ordersV1Keys,
+	Space:   "\x23\x20\x32\xfa\x64\x1c\x61\xe4\xf6\xdf\xa9\x94\xa5\x3b\xcc\xe9",
 	Print:   (*OrderChecked).fingerprint,
-	Content: wire.Content{Def: 0x480b185e},
+	Content: 0x480b185e,
 }
 
 func (p *ordersV1Plan) addOrderChecked(b *wire.Batch, m *wire.Message) error {

@@ -121,7 +121,7 @@ var orderPlacedEvent = wire.Event[OrderPlaced, *ordersV1Decoder]{
 	Key:     (*OrderPlaced).key,
 	Space:   "\xb1\x89\x20\xc9\x54\x58\xbc\x28\x3b\x60\xd0\x04\xfb\x26\x93\x68",
 	Print:   (*OrderPlaced).fingerprint,
-	Content: wire.Content{Def: 0x905ab1f6},
+	Content: 0x905ab1f6,
 }
 
 func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {

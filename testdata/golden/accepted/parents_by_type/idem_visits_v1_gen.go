@@ -151,7 +151,7 @@ var dayOpenedEvent = wire.Event[DayOpened, *visitsV1Decoder]{
 	Key:     (*DayOpened).key,
 	Space:   "\xfd\x94\x8f\x2a\x2a\xa5\x92\x66\x7c\x58\xac\x39\x10\x39\x4e\xd1",
 	Print:   (*DayOpened).fingerprint,
-	Content: wire.Content{Def: 0x71734839},
+	Content: 0x71734839,
 }
 
 func (p *visitsV1Plan) addDayOpened(b *wire.Batch, m *wire.Message) error {
@@ -233,7 +233,7 @@ var agentHiredEvent = wire.Event[AgentHired, *visitsV1Decoder]{
 	Key:     (*AgentHired).key,
 	Space:   "\x71\x0c\x21\xe2\xaa\xe0\x2f\x72\x89\x50\x3b\xc5\x8b\x9b\x16\xbc",
 	Print:   (*AgentHired).fingerprint,
-	Content: wire.Content{Def: 0x55b6cc81},
+	Content: 0x55b6cc81,
 }
 
 func (p *visitsV1Plan) addAgentHired(b *wire.Batch, m *wire.Message) error {
@@ -316,7 +316,7 @@ var badgeMadeEvent = wire.Event[BadgeMade, *visitsV1Decoder]{
 	Key:     (*BadgeMade).key,
 	Space:   "\xcd\x4c\x59\xd4\xce\x61\x3b\x28\xe7\xfd\xb2\x25\xa0\x78\x86\xd7",
 	Print:   (*BadgeMade).fingerprint,
-	Content: wire.Content{Def: 0x79d96941},
+	Content: 0x79d96941,
 }
 
 func (p *visitsV1Plan) addBadgeMade(b *wire.Batch, m *wire.Message) error {
@@ -407,7 +407,7 @@ var visitedEvent = wire.Event[Visited, *visitsV1Decoder]{
 	Key:     (*Visited).key,
 	Space:   "\xda\x23\x4f\xc1\x2d\xa6\x59\x93\xf1\xa1\xde\x25\xf2\xb8\xd0\xaa",
 	Print:   (*Visited).fingerprint,
-	Content: wire.Content{Def: 0x46d06ecc},
+	Content: 0x46d06ecc,
 }
 
 func (p *visitsV1Plan) addVisited(b *wire.Batch, m *wire.Message) error {
@@ -505,7 +505,7 @@ var renamedEvent = wire.Event[Renamed, *visitsV1Decoder]{
 	Key:     (*Renamed).key,
 	Space:   "\x94\x20\x90\x9b\x53\xfe\x53\x99\xed\x65\x6e\xe7\xfc\x84\x1b\xcf",
 	Print:   (*Renamed).fingerprint,
-	Content: wire.Content{Def: 0x5745d3a2},
+	Content: 0x5745d3a2,
 }
 
 func (p *visitsV1Plan) addRenamed(b *wire.Batch, m *wire.Message) error {
@@ -592,7 +592,7 @@ var endedEvent = wire.Event[Ended, *visitsV1Decoder]{
 	Key:     (*Ended).key,
 	Space:   "\xd3\x5f\xf4\xd5\xff\xd2\xdd\x9f\xb2\x48\xe2\x91\x4f\xc8\x24\xce",
 	Print:   (*Ended).fingerprint,
-	Content: wire.Content{Def: 0x8a8ea1e3},
+	Content: 0x8a8ea1e3,
 }
 
 func (p *visitsV1Plan) addEnded(b *wire.Batch, m *wire.Message) error {

@@ -138,7 +138,7 @@ var parcelTakenEvent = wire.Event[ParcelTaken, *parcelsV1Decoder]{
 	Key:     (*ParcelTaken).key,
 	Space:   "\x97\x6d\xbe\xe0\x92\x95\x81\x4a\x6c\xa5\x09\x7e\xb5\x6b\xe0\x37",
 	Print:   (*ParcelTaken).fingerprint,
-	Content: wire.Content{Def: 0x75d7305f},
+	Content: 0x75d7305f,
 }
 
 func (p *parcelsV1Plan) addParcelTaken(b *wire.Batch, m *wire.Message) error {
@@ -225,7 +225,7 @@ var parcelMovedEvent = wire.Event[ParcelMoved, *parcelsV1Decoder]{
 	Key:     (*ParcelMoved).key,
 	Space:   "\x0c\x8d\xf3\x39\x03\xed\x87\xb8\x1b\x17\xd7\x0c\xc2\x50\xf3\xf0",
 	Print:   (*ParcelMoved).fingerprint,
-	Content: wire.Content{Def: 0xf5632dcd},
+	Content: 0xf5632dcd,
 }
 
 func (p *parcelsV1Plan) addParcelMoved(b *wire.Batch, m *wire.Message) error {
@@ -360,7 +360,7 @@ var parcelPaidEvent = wire.Event[ParcelPaid, *parcelsV1Decoder]{
 	Key:     (*ParcelPaid).key,
 	Space:   "\x43\xf5\x6f\x2b\x06\x78\x84\x8c\xd3\x16\x10\xfe\x61\x88\x98\x75",
 	Print:   (*ParcelPaid).fingerprint,
-	Content: wire.Content{Def: 0x5b5f533a},
+	Content: 0x5b5f533a,
 }
 
 func (p *parcelsV1Plan) addParcelPaid(b *wire.Batch, m *wire.Message) error {

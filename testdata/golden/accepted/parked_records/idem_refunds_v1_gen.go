@@ -111,7 +111,7 @@ var refundedEvent = wire.Event[Refunded, *refundsV1Decoder]{
 	Key:     (*Refunded).key,
 	Space:   "\x5b\xd3\x0c\x3d\x1b\x43\x37\x13\xd7\x4e\x85\x3f\x63\x2a\x6e\x50",
 	Print:   (*Refunded).fingerprint,
-	Content: wire.Content{Def: 0x0cf20826},
+	Content: 0x0cf20826,
 }
 
 func (p *refundsV1Plan) addRefunded(b *wire.Batch, m *wire.Message) error {

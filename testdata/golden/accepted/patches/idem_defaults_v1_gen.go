@@ -126,7 +126,7 @@ var webThemeChosenEvent = wire.Event[WebThemeChosen, *defaultsV1Decoder]{
 	Key:     (*WebThemeChosen).key,
 	Space:   "\xfa\x16\xb1\xd8\x5e\xe4\x4e\xc0\xba\x3d\xec\x6b\x69\x81\xd2\xea",
 	Print:   (*WebThemeChosen).fingerprint,
-	Content: wire.Content{Def: 0x2f88d90c},
+	Content: 0x2f88d90c,
 }
 
 func (p *defaultsV1Plan) addWebThemeChosen(b *wire.Batch, m *wire.Message) error {
@@ -227,7 +227,7 @@ var anyThemeChosenEvent = wire.Event[AnyThemeChosen, *defaultsV1Decoder]{
 	Key:     (*AnyThemeChosen).key,
 	Space:   "\xa6\xcc\xfa\x84\xc2\xb1\x14\xd5\x65\xb1\x92\x4d\x81\x40\x5d\x90",
 	Print:   (*AnyThemeChosen).fingerprint,
-	Content: wire.Content{Def: 0xca286c62},
+	Content: 0xca286c62,
 }
 
 func (p *defaultsV1Plan) addAnyThemeChosen(b *wire.Batch, m *wire.Message) error {

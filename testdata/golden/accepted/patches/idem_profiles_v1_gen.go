@@ -217,7 +217,7 @@ var profileSavedEvent = wire.Event[ProfileSaved, *profilesV1Decoder]{
 	Key:     (*ProfileSaved).key,
 	Space:   "\x0e\x59\xbe\x4e\x36\xcf\xb1\x92\x77\xc6\xf1\x3f\xea\xb5\x0c\x7d",
 	Print:   (*ProfileSaved).fingerprint,
-	Content: wire.Content{Def: 0x121072ee},
+	Content: 0x121072ee,
 }
 
 func (p *profilesV1Plan) addProfileSaved(b *wire.Batch, m *wire.Message) error {
@@ -398,7 +398,7 @@ var profileCorrectedEvent = wire.Event[ProfileCorrected, *profilesV1Decoder]{
 	Key:     (*ProfileCorrected).key,
 	Space:   "\xdd\xe3\x9f\x7a\x0d\xcf\x3c\x76\xaf\xa8\x5f\x60\x6b\xe9\x22\x8d",
 	Print:   (*ProfileCorrected).fingerprint,
-	Content: wire.Content{Def: 0xfc55a23a},
+	Content: 0xfc55a23a,
 }
 
 func (p *profilesV1Plan) addProfileCorrected(b *wire.Batch, m *wire.Message) error {
@@ -511,7 +511,7 @@ var profileMarkedEvent = wire.Event[ProfileMarked, *profilesV1Decoder]{
 	Key:     (*ProfileMarked).key,
 	Space:   "\x59\xc6\x5c\x62\x23\x87\xc8\x61\x8f\x74\xfb\x48\x38\xdb\x99\xe7",
 	Print:   (*ProfileMarked).fingerprint,
-	Content: wire.Content{Def: 0x5225c978},
+	Content: 0x5225c978,
 }
 
 func (p *profilesV1Plan) addProfileMarked(b *wire.Batch, m *wire.Message) error {

@@ -169,7 +169,7 @@ var settingChangedEvent = wire.Event[SettingChanged, *settingsV1Decoder]{
 	Key:     (*SettingChanged).key,
 	Space:   "\x84\xdf\x38\x8f\x2e\x77\x75\xb1\xf8\x64\x22\x00\x82\x52\xec\x85",
 	Print:   (*SettingChanged).fingerprint,
-	Content: wire.Content{Def: 0xa087ecd8},
+	Content: 0xa087ecd8,
 }
 
 func (p *settingsV1Plan) addSettingChanged(b *wire.Batch, m *wire.Message) error {

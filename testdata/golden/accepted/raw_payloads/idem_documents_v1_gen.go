@@ -114,7 +114,7 @@ var documentStoredEvent = wire.Event[DocumentStored, *documentsV1Decoder]{
 	Key:     (*DocumentStored).key,
 	Space:   "\x69\xb0\xac\xa0\x2c\xa6\x5c\xf7\xdc\xab\x97\x03\xc8\xc1\x77\xa7",
 	Print:   (*DocumentStored).fingerprint,
-	Content: wire.Content{Def: 0xe4605fc7},
+	Content: 0xe4605fc7,
 }
 
 func (p *documentsV1Plan) addDocumentStored(b *wire.Batch, m *wire.Message) error {
@@ -190,7 +190,7 @@ var documentGoneEvent = wire.Event[DocumentGone, *documentsV1Decoder]{
 	Key:     (*DocumentGone).key,
 	Space:   "\xac\xc0\xf3\x15\x88\x7d\x35\x98\xe9\xe8\x07\xc3\xae\x51\x53\x34",
 	Print:   (*DocumentGone).fingerprint,
-	Content: wire.Content{Def: 0x9efa3845},
+	Content: 0x9efa3845,
 }
 
 func (p *documentsV1Plan) addDocumentGone(b *wire.Batch, m *wire.Message) error {

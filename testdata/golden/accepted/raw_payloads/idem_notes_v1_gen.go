@@ -100,7 +100,7 @@ var noteWrittenEvent = wire.Event[NoteWritten, *notesV1Decoder]{
 	Key:     (*NoteWritten).key,
 	Space:   "\xac\x15\x69\xc0\x82\x23\xef\x51\x96\x4f\x41\x92\xf8\xd9\xdc\x02",
 	Print:   (*NoteWritten).fingerprint,
-	Content: wire.Content{Def: 0xcf2bb59d},
+	Content: 0xcf2bb59d,
 }
 
 func (p *notesV1Plan) addNoteWritten(b *wire.Batch, m *wire.Message) error {

@@ -122,7 +122,7 @@ var takenEvent = wire.Event[Taken, *seatsV1Decoder]{
 	Key:     (*Taken).key,
 	Space:   "\x73\xb8\x2b\x64\x61\x7c\x79\xdd\xee\x00\xf1\xfd\x93\x82\xcd\x54",
 	Print:   (*Taken).fingerprint,
-	Content: wire.Content{Def: 0xfc2f8836},
+	Content: 0xfc2f8836,
 }
 
 func (p *seatsV1Plan) addTaken(b *wire.Batch, m *wire.Message) error {
@@ -198,7 +198,7 @@ var freedEvent = wire.Event[Freed, *seatsV1Decoder]{
 	Key:     (*Freed).key,
 	Space:   "\x96\xdb\x4f\xf5\x79\x74\x6d\xb9\x5d\x74\xc7\x1c\x6e\xa1\x2e\x59",
 	Print:   (*Freed).fingerprint,
-	Content: wire.Content{Def: 0xf16fd3f3},
+	Content: 0xf16fd3f3,
 }
 
 func (p *seatsV1Plan) addFreed(b *wire.Batch, m *wire.Message) error {

@@ -225,7 +225,7 @@ var invoiceChangedEvent = wire.Event[InvoiceChanged, *invoicesV1Decoder]{
 	Key:     (*InvoiceChanged).key,
 	Space:   "\x42\xe1\x6c\x4e\x52\xd6\xa5\xa9\xbd\x6b\x20\x07\x82\x53\x88\x13",
 	Print:   (*InvoiceChanged).fingerprint,
-	Content: wire.Content{Def: 0xf13d500a},
+	Content: 0xf13d500a,
 }
 
 func (p *invoicesV1Plan) addInvoiceChanged(b *wire.Batch, m *wire.Message) error {

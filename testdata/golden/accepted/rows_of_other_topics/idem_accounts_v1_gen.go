@@ -123,7 +123,7 @@ var currencyAddedEvent = wire.Event[CurrencyAdded, *accountsV1Decoder]{
 	Key:     (*CurrencyAdded).key,
 	Space:   "\x39\xab\xa8\x19\x6e\x6d\xf8\x10\xa2\x62\x92\xb6\xc0\xa8\xbf\x05",
 	Print:   (*CurrencyAdded).fingerprint,
-	Content: wire.Content{Def: 0xc15a4c68},
+	Content: 0xc15a4c68,
 }
 
 func (p *accountsV1Plan) addCurrencyAdded(b *wire.Batch, m *wire.Message) error {
@@ -265,7 +265,7 @@ var accountOpenedEvent = wire.Event[AccountOpened, *accountsV1Decoder]{
 	Key:     (*AccountOpened).key,
 	Space:   "\xaa\x1d\xf7\x5f\x15\x26\x2c\xc5\x8d\x06\x60\x7d\x2a\xf0\x73\x7e",
 	Print:   (*AccountOpened).fingerprint,
-	Content: wire.Content{Def: 0x599e9007},
+	Content: 0x599e9007,
 }
 
 func (p *accountsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message) error {

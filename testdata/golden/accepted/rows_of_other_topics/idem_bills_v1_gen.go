@@ -150,7 +150,7 @@ var billedEvent = wire.Event[Billed, *billsV1Decoder]{
 	Key:     (*Billed).key,
 	Space:   "\x7b\xe4\xce\x07\x4b\xda\xe3\x13\xc9\x06\xb9\xba\x9a\xd1\x8c\x2b",
 	Print:   (*Billed).fingerprint,
-	Content: wire.Content{Def: 0xc9894d8f},
+	Content: 0xc9894d8f,
 }
 
 func (p *billsV1Plan) addBilled(b *wire.Batch, m *wire.Message) error {

@@ -120,7 +120,7 @@ var blockedEvent = wire.Event[Blocked, *blocksV1Decoder]{
 	Key:     (*Blocked).key,
 	Space:   "\xa0\x38\x67\xef\x9c\x00\x6e\x75\x7b\x94\x25\x20\xa1\xc7\x28\x27",
 	Print:   (*Blocked).fingerprint,
-	Content: wire.Content{Def: 0xc807b5d5},
+	Content: 0xc807b5d5,
 }
 
 func (p *blocksV1Plan) addBlocked(b *wire.Batch, m *wire.Message) error {

@@ -112,7 +112,7 @@ var paidEvent = wire.Event[Paid, *paymentsV1Decoder]{
 	Key:     (*Paid).key,
 	Space:   "\xde\x4f\xd8\x02\xf0\x84\x53\x1c\x56\xdb\xa2\x94\xec\x5c\x77\x94",
 	Print:   (*Paid).fingerprint,
-	Content: wire.Content{Def: 0xd320de77},
+	Content: 0xd320de77,
 }
 
 func (p *paymentsV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {

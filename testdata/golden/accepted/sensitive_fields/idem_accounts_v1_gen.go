@@ -167,7 +167,7 @@ var accountOpenedEvent = wire.Event[AccountOpened, *accountsV1Decoder]{
 	Key:     (*AccountOpened).key,
 	Space:   "\x8a\xff\xcd\x6a\xff\xaa\x5f\xfa\x64\xfb\x74\xee\xd7\xcb\x23\x24",
 	Print:   (*AccountOpened).fingerprint,
-	Content: wire.Content{Def: 0x2ccf876c},
+	Content: 0x2ccf876c,
 }
 
 func (p *accountsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message) error {

@@ -113,7 +113,7 @@ var dayCountedEvent = wire.Event[DayCounted, *countsDecoder]{
 	Key:     (*DayCounted).key,
 	Space:   "\xf7\xbf\x30\x3c\x89\x0c\x8c\x6e\xf5\x24\x0c\xc1\x79\xb1\x2a\x2c",
 	Print:   (*DayCounted).fingerprint,
-	Content: wire.Content{Def: 0xeaf40f37},
+	Content: 0xeaf40f37,
 }
 
 func (p *countsPlan) addDayCounted(b *wire.Batch, m *wire.Message) error {

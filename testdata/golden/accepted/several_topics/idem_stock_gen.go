@@ -138,7 +138,7 @@ var countedEvent = wire.Event[Counted, *stockDecoder]{
 	Space:   "\xb3\x58\x31\xb5\x28\x98\x31\xa6\x76\x26\x18\x52\x80\x92\x32\x66",
 	Here:    true,
 	Print:   (*Counted).fingerprint,
-	Content: wire.Content{Def: 0xbad083fc},
+	Content: 0xbad083fc,
 }
 
 func (p *stockPlan) addCounted(b *wire.Batch, m *wire.Message) error {
@@ -231,7 +231,7 @@ var droppedEvent = wire.Event[Dropped, *stockDecoder]{
 	Space:   "\x3c\xe2\x67\x85\xfd\xa9\x29\x7d\x40\x31\x21\x7f\x23\xd3\x38\x8e",
 	Here:    true,
 	Print:   (*Dropped).fingerprint,
-	Content: wire.Content{Def: 0x7a99d822},
+	Content: 0x7a99d822,
 }
 
 func (p *stockPlan) addDropped(b *wire.Batch, m *wire.Message) error {

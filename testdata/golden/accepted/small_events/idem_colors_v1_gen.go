@@ -99,7 +99,7 @@ var usedEvent = wire.Event[Used, *colorsV1Decoder]{
 	Key:     (*Used).key,
 	Space:   "\x9d\xc5\xc2\xb8\xcd\xb8\xa7\x04\x95\xee\x9e\xd6\x0a\xb7\x9f\x51",
 	Print:   (*Used).fingerprint,
-	Content: wire.Content{Def: 0x7b9db60f},
+	Content: 0x7b9db60f,
 }
 
 func (p *colorsV1Plan) addUsed(b *wire.Batch, m *wire.Message) error {

@@ -115,7 +115,7 @@ var madeEvent = wire.Event[Made, *onceV1Decoder]{
 	Key:     (*Made).key,
 	Space:   "\xc8\x68\x52\xf2\x4e\x8d\x3c\xbc\xa5\xd8\xed\xc5\xb1\x6e\x3c\x70",
 	Print:   (*Made).fingerprint,
-	Content: wire.Content{Def: 0xdfb845f5},
+	Content: 0xdfb845f5,
 }
 
 func (p *onceV1Plan) addMade(b *wire.Batch, m *wire.Message) error {
@@ -179,7 +179,7 @@ var doneEvent = wire.Event[Done, *onceV1Decoder]{
 	Key:     (*Done).key,
 	Space:   "\x20\xae\x16\xe0\x4d\x75\xb0\x4d\xd5\x35\xe7\xcd\x61\x9b\x21\xd9",
 	Print:   (*Done).fingerprint,
-	Content: wire.Content{Def: 0x1f2b1a68},
+	Content: 0x1f2b1a68,
 }
 
 func (p *onceV1Plan) addDone(b *wire.Batch, m *wire.Message) error {
@@ -259,7 +259,7 @@ var droppedEvent = wire.Event[Dropped, *onceV1Decoder]{
 	Key:     (*Dropped).key,
 	Space:   "\x84\x56\xad\x84\xdd\xc2\xba\xdf\xc4\xa4\x6a\xc0\x3e\x14\x75\xc2",
 	Print:   (*Dropped).fingerprint,
-	Content: wire.Content{Def: 0x433b02a3},
+	Content: 0x433b02a3,
 }
 
 func (p *onceV1Plan) addDropped(b *wire.Batch, m *wire.Message) error {

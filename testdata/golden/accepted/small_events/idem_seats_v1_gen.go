@@ -151,7 +151,7 @@ var takenEvent = wire.Event[Taken, *seatsV1Decoder]{
 	Key:     (*Taken).key,
 	Space:   "\x6b\xd6\xe3\x2f\x87\x63\x81\x58\x85\x39\xc5\xf8\x87\x5d\xd4\xe5",
 	Print:   (*Taken).fingerprint,
-	Content: wire.Content{Def: 0x16e623dd},
+	Content: 0x16e623dd,
 }
 
 func (p *seatsV1Plan) addTaken(b *wire.Batch, m *wire.Message) error {
@@ -241,7 +241,7 @@ var leftEvent = wire.Event[Left, *seatsV1Decoder]{
 	Key:     (*Left).key,
 	Space:   "\xff\x89\xc0\xc7\xb0\x85\xc4\x39\xba\x27\xee\xcd\xbb\xa8\xfc\xdb",
 	Print:   (*Left).fingerprint,
-	Content: wire.Content{Def: 0xa6282a0a},
+	Content: 0xa6282a0a,
 }
 
 func (p *seatsV1Plan) addLeft(b *wire.Batch, m *wire.Message) error {

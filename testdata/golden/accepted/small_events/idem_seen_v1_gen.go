@@ -101,7 +101,7 @@ var seenEvent = wire.Event[Seen, *seenV1Decoder]{
 	Key:     (*Seen).key,
 	Space:   "\x0d\x1d\x1c\x89\x3f\xd2\x4f\xe5\x01\xb4\x07\x2f\x1c\x72\x4d\xcc",
 	Print:   (*Seen).fingerprint,
-	Content: wire.Content{Def: 0xc3405253},
+	Content: 0xc3405253,
 }
 
 func (p *seenV1Plan) addSeen(b *wire.Batch, m *wire.Message) error {

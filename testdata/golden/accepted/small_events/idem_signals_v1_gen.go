@@ -120,7 +120,7 @@ var measuredEvent = wire.Event[Measured, *signalsV1Decoder]{
 	Key:     (*Measured).key,
 	Space:   "\x19\x26\x1b\xa7\xf8\x08\x59\xee\x07\xa0\xeb\x93\x8f\xa3\xdf\x7f",
 	Print:   (*Measured).fingerprint,
-	Content: wire.Content{Def: 0x28f494b2},
+	Content: 0x28f494b2,
 }
 
 func (p *signalsV1Plan) addMeasured(b *wire.Batch, m *wire.Message) error {
@@ -192,7 +192,7 @@ var switchedEvent = wire.Event[Switched, *signalsV1Decoder]{
 	Key:     (*Switched).key,
 	Space:   "\xc4\xc8\x3b\xdc\x13\x3a\x57\x70\x09\x62\x63\x5e\x38\xa6\xbd\xbf",
 	Print:   (*Switched).fingerprint,
-	Content: wire.Content{Def: 0x274efb71},
+	Content: 0x274efb71,
 }
 
 func (p *signalsV1Plan) addSwitched(b *wire.Batch, m *wire.Message) error {

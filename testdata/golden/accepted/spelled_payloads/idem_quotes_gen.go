@@ -117,7 +117,7 @@ var quoteMadeEvent = wire.Event[QuoteMade, *quotesDecoder]{
 	Key:     (*QuoteMade).key,
 	Space:   "\xc0\xd8\xdb\x3c\x66\x66\xa0\xde\x62\xdc\x56\x43\xa4\x75\x4b\x92",
 	Print:   (*QuoteMade).fingerprint,
-	Content: wire.Content{Def: 0xf46245ac},
+	Content: 0xf46245ac,
 }
 
 func (p *quotesPlan) addQuoteMade(b *wire.Batch, m *wire.Message) error {

@@ -132,7 +132,7 @@ var returnBookedEvent = wire.Event[ReturnBooked, *returnsV1Decoder]{
 	Key:     (*ReturnBooked).key,
 	Space:   "\x3c\xab\x3d\x60\xff\x45\x91\x67\x0a\x5a\x6d\x84\xb6\xf0\xde\x95",
 	Print:   (*ReturnBooked).fingerprint,
-	Content: wire.Content{Def: 0xbd24f06e},
+	Content: 0xbd24f06e,
 }
 
 func (p *returnsV1Plan) addReturnBooked(b *wire.Batch, m *wire.Message) error {

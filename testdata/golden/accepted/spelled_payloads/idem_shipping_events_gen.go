@@ -208,7 +208,7 @@ var shipmentBookedEvent = wire.Event[ShipmentBooked, *shippingEventsDecoder]{
 	Key:     (*ShipmentBooked).key,
 	Space:   "\xc0\x0b\xde\x85\xa6\xe8\xb1\x96\x96\x7a\xf9\x8a\x7b\xee\x36\x97",
 	Print:   (*ShipmentBooked).fingerprint,
-	Content: wire.Content{Def: 0xdc042b06},
+	Content: 0xdc042b06,
 }
 
 func (p *shippingEventsPlan) addShipmentBooked(b *wire.Batch, m *wire.Message) error {
@@ -337,7 +337,7 @@ var shipmentMovedEvent = wire.Event[ShipmentMoved, *shippingEventsDecoder]{
 	Key:     (*ShipmentMoved).key,
 	Space:   "\x43\xda\xbf\x4e\x3e\xd2\x0d\xe3\x2d\xb8\x83\xd0\xe9\xba\x9a\xdf",
 	Print:   (*ShipmentMoved).fingerprint,
-	Content: wire.Content{Def: 0xac1bc467},
+	Content: 0xac1bc467,
 }
 
 func (p *shippingEventsPlan) addShipmentMoved(b *wire.Batch, m *wire.Message) error {

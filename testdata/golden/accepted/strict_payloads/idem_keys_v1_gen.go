@@ -195,7 +195,7 @@ var keyMadeEvent = wire.Event[KeyMade, *keysV1Decoder]{
 	Key:     (*KeyMade).key,
 	Space:   "\x6f\x9c\x43\x04\x2a\x32\x91\xfe\x75\x34\x65\x42\x37\x5b\x1e\xbd",
 	Print:   (*KeyMade).fingerprint,
-	Content: wire.Content{Def: 0x1228669f},
+	Content: 0x1228669f,
 }
 
 func (p *keysV1Plan) addKeyMade(b *wire.Batch, m *wire.Message) error {
@@ -307,7 +307,7 @@ var keyGoneEvent = wire.Event[KeyGone, *keysV1Decoder]{
 	Key:     (*KeyGone).key,
 	Space:   "\xb2\x5c\x07\x5c\x98\x94\x39\x34\x3a\x47\x37\x46\x7a\x78\x47\x27",
 	Print:   (*KeyGone).fingerprint,
-	Content: wire.Content{Def: 0x33fbe907},
+	Content: 0x33fbe907,
 }
 
 func (p *keysV1Plan) addKeyGone(b *wire.Batch, m *wire.Message) error {

@@ -107,7 +107,7 @@ var keyUsedEvent = wire.Event[KeyUsed, *usesV1Decoder]{
 	Key:     (*KeyUsed).key,
 	Space:   "\x7b\xba\x0d\xdf\x8f\x0b\xbd\x4e\x20\x26\x3f\x20\x92\x42\x87\xc7",
 	Print:   (*KeyUsed).fingerprint,
-	Content: wire.Content{Def: 0xb0b2b70a},
+	Content: 0xb0b2b70a,
 }
 
 func (p *usesV1Plan) addKeyUsed(b *wire.Batch, m *wire.Message) error {

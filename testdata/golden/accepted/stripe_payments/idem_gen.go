@@ -23,9 +23,10 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 		Consumer: "stripe-ledger",
 		Schema:   1,
 		Identity: wire.Identity{
-			Writes: 0x5395a59a,
+			Writes: 0x8894ab25,
 			Knows: []uint32{
 				0x5395a59a,
+				0x8894ab25,
 			},
 		},
 		Limits: wire.Limits{

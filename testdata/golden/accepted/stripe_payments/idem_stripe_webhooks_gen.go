@@ -185,7 +185,6 @@ func (e *ChargeChanged) key(k *wire.KeyBuilder, m *wire.Message) {
 
 // fingerprint adds what copies of the event must share.
 func (e *ChargeChanged) fingerprint(f *wire.Fingerprint) {
-	f.Event("ChargeChanged")
 	f.Int64("amount", e.Amount)
 	f.AppendJSON("charge", e.Charge.appendJSON)
 	f.Text("charge_id", e.ChargeID)
@@ -211,9 +210,9 @@ var chargeChangedEvent = wire.Event[ChargeChanged, *stripeWebhooksDecoder]{
 	Decode:  (*ChargeChanged).decode,
 	Fits:    (*ChargeChanged).fits,
 	Key:     (*ChargeChanged).key,
-	Space:   "\xdb\x86\x0c\xc5\x30\xd9\x1f\xb9\xb8\x41\x81\xe0\xe2\x08\x1c\xee",
+	Space:   "\xda\x77\x08\xed\x99\xfb\x77\x37\x59\x3c\xb7\x5a\x9f\xc1\x65\x8b",
 	Print:   (*ChargeChanged).fingerprint,
-	Content: wire.Content{Def: 0xae9705fa},
+	Content: 0x0de35f35,
 }
 
 func (p *stripeWebhooksPlan) addChargeChanged(b *wire.Batch, m *wire.Message) error {

@@ -134,7 +134,7 @@ var accountOpenedEvent = wire.Event[AccountOpened, *accountsV1Decoder]{
 	Key:     (*AccountOpened).key,
 	Space:   "\x75\x4a\x46\x72\xad\xec\xca\x08\x30\x22\x2e\x78\xa3\x34\xca\xdd",
 	Print:   (*AccountOpened).fingerprint,
-	Content: wire.Content{Def: 0xdbf0df09},
+	Content: 0xdbf0df09,
 }
 
 func (p *accountsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message) error {
@@ -215,7 +215,7 @@ var ownerChangedEvent = wire.Event[OwnerChanged, *accountsV1Decoder]{
 	Key:     (*OwnerChanged).key,
 	Space:   "\x1a\x84\x5d\xb8\xe0\x13\xd7\x6e\xae\x31\x2e\x86\xd4\x64\x18\xde",
 	Print:   (*OwnerChanged).fingerprint,
-	Content: wire.Content{Def: 0x0f272424},
+	Content: 0x0f272424,
 }
 
 func (p *accountsV1Plan) addOwnerChanged(b *wire.Batch, m *wire.Message) error {
@@ -317,7 +317,7 @@ var depositedEvent = wire.Event[Deposited, *accountsV1Decoder]{
 	Key:     (*Deposited).key,
 	Space:   "\x2c\x8a\x48\x53\xff\x65\xfd\xeb\x95\xde\x65\xef\x4b\x1f\x7b\x2d",
 	Print:   (*Deposited).fingerprint,
-	Content: wire.Content{Def: 0x5ccd0163},
+	Content: 0x5ccd0163,
 }
 
 func (p *accountsV1Plan) addDeposited(b *wire.Batch, m *wire.Message) error {
@@ -420,7 +420,7 @@ var withdrawnEvent = wire.Event[Withdrawn, *accountsV1Decoder]{
 	Key:     (*Withdrawn).key,
 	Space:   "\x71\x6a\xd8\xc0\xf6\x81\x70\xe2\x47\x6b\x29\x87\xee\x5f\x56\x55",
 	Print:   (*Withdrawn).fingerprint,
-	Content: wire.Content{Def: 0x3d92fed8},
+	Content: 0x3d92fed8,
 }
 
 func (p *accountsV1Plan) addWithdrawn(b *wire.Batch, m *wire.Message) error {

@@ -153,7 +153,7 @@ var arrivedEvent = wire.Event[Arrived, *movesV1Decoder]{
 	Key:     (*Arrived).key,
 	Space:   "\xc7\xf9\x74\x6f\x13\x3b\xff\x36\xac\xed\x85\x16\x00\x0d\x60\x95",
 	Print:   (*Arrived).fingerprint,
-	Content: wire.Content{Def: 0xb7aa99cc},
+	Content: 0xb7aa99cc,
 }
 
 func (p *movesV1Plan) addArrived(b *wire.Batch, m *wire.Message) error {
@@ -342,7 +342,7 @@ var reservedEvent = wire.Event[Reserved, *movesV1Decoder]{
 	Key:     (*Reserved).key,
 	Space:   "\xb0\x48\x9a\xef\x32\x06\x27\x77\x87\x6a\x43\x71\x47\x4f\xcf\x57",
 	Print:   (*Reserved).fingerprint,
-	Content: wire.Content{Def: 0x84b62980},
+	Content: 0x84b62980,
 }
 
 func (p *movesV1Plan) addReserved(b *wire.Batch, m *wire.Message) error {
@@ -458,7 +458,7 @@ var inspectedEvent = wire.Event[Inspected, *movesV1Decoder]{
 	Key:     (*Inspected).key,
 	Space:   "\x04\xb7\x7b\x5b\x28\x39\x29\xa7\x22\xea\x47\xca\x3e\xdb\x2b\x32",
 	Print:   (*Inspected).fingerprint,
-	Content: wire.Content{Def: 0x3e252148},
+	Content: 0x3e252148,
 }
 
 func (p *movesV1Plan) addInspected(b *wire.Batch, m *wire.Message) error {

@@ -131,7 +131,7 @@ var transferBookedEvent = wire.Event[TransferBooked, *transfersV1Decoder]{
 	Key:     (*TransferBooked).key,
 	Space:   "\xaa\x1c\xe2\x1e\x24\x23\xf4\xf9\x24\x25\x20\x68\x6f\xb9\x4c\x45",
 	Print:   (*TransferBooked).fingerprint,
-	Content: wire.Content{Def: 0xebb4c76f},
+	Content: 0xebb4c76f,
 }
 
 func (p *transfersV1Plan) addTransferBooked(b *wire.Batch, m *wire.Message) error {

@@ -152,7 +152,7 @@ var userCreatedEvent = wire.Event[UserCreated, *userEventsDecoder]{
 	Key:     (*UserCreated).key,
 	Space:   "\xf4\xfb\x96\xd0\x2b\xf5\x51\x8c\x61\xe4\xab\x0e\x7c\xa7\xdd\x7f",
 	Print:   (*UserCreated).fingerprint,
-	Content: wire.Content{Def: 0xc2823876},
+	Content: 0xc2823876,
 }
 
 // userCreatedTerms are the terms of the effect of UserCreated. It is read only.

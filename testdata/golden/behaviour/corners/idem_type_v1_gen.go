@@ -193,7 +193,7 @@ var scanEvent = wire.Event[Scan, *typeV1Decoder]{
 	Key:     (*Scan).key,
 	Space:   "\xd4\xac\x07\xa7\x10\x90\x9d\xbf\x4c\xee\x38\x42\x87\x3f\x6a\x59",
 	Print:   (*Scan).fingerprint,
-	Content: wire.Content{Def: 0x003ca648},
+	Content: 0x003ca648,
 }
 
 func (p *typeV1Plan) addScan(b *wire.Batch, m *wire.Message) error {
@@ -349,7 +349,7 @@ var selectEvent = wire.Event[Select, *typeV1Decoder]{
 	Key:     (*Select).key,
 	Space:   "\x1d\xed\x16\xc5\x31\x23\x83\x12\xfd\x1f\x43\xb2\xf8\x11\x04\xcb",
 	Print:   (*Select).fingerprint,
-	Content: wire.Content{Def: 0xbc8dcfbe},
+	Content: 0xbc8dcfbe,
 }
 
 func (p *typeV1Plan) addSelect(b *wire.Batch, m *wire.Message) error {
@@ -504,7 +504,7 @@ var partsEvent = wire.Event[Parts, *typeV1Decoder]{
 	Key:     (*Parts).key,
 	Space:   "\xe9\x92\x2e\x43\x8b\x58\x0a\xc0\x02\xc0\x4d\x0f\xa4\x2a\xcd\x96",
 	Print:   (*Parts).fingerprint,
-	Content: wire.Content{Def: 0x53ab5289},
+	Content: 0x53ab5289,
 }
 
 func (p *typeV1Plan) addParts(b *wire.Batch, m *wire.Message) error {
@@ -647,7 +647,7 @@ var goneEvent = wire.Event[Gone, *typeV1Decoder]{
 	Key:     (*Gone).key,
 	Space:   "\x6e\x5e\xdf\xb7\x24\xcb\x1d\x26\x57\x33\x32\xd4\x85\x41\x13\xf8",
 	Print:   (*Gone).fingerprint,
-	Content: wire.Content{Def: 0x0c5e2d2b},
+	Content: 0x0c5e2d2b,
 }
 
 func (p *typeV1Plan) addGone(b *wire.Batch, m *wire.Message) error {

@@ -246,7 +246,7 @@ var requiredEvent = wire.Event[Required, *plainV1Decoder]{
 	Key:     (*Required).key,
 	Space:   "\x90\xa4\x9b\xe5\xa4\x78\x15\x8b\x3c\xd2\xbf\x19\x9a\xc3\x6a\x38",
 	Print:   (*Required).fingerprint,
-	Content: wire.Content{Def: 0x29b89959},
+	Content: 0x29b89959,
 }
 
 func (p *plainV1Plan) addRequired(b *wire.Batch, m *wire.Message) error {
@@ -426,7 +426,7 @@ var optionalEvent = wire.Event[Optional, *plainV1Decoder]{
 	Key:     (*Optional).key,
 	Space:   "\xd0\x19\x55\x77\xdf\xc2\x9d\xcd\x83\x9b\x79\x43\x50\x76\x8c\x7b",
 	Print:   (*Optional).fingerprint,
-	Content: wire.Content{Def: 0x2f0a19da},
+	Content: 0x2f0a19da,
 }
 
 func (p *plainV1Plan) addOptional(b *wire.Batch, m *wire.Message) error {
@@ -582,7 +582,7 @@ var defaultsEvent = wire.Event[Defaults, *plainV1Decoder]{
 	Key:     (*Defaults).key,
 	Space:   "\x1c\x70\xa8\xd6\xd9\x3d\x48\x12\x66\x49\xbc\xe4\xc0\xc1\x39\xb1",
 	Print:   (*Defaults).fingerprint,
-	Content: wire.Content{Def: 0x01120204},
+	Content: 0x01120204,
 }
 
 func (p *plainV1Plan) addDefaults(b *wire.Batch, m *wire.Message) error {
@@ -833,7 +833,7 @@ var nestedEvent = wire.Event[Nested, *plainV1Decoder]{
 	Key:     (*Nested).key,
 	Space:   "\x01\xe0\x6d\x23\x52\x45\x9f\xd3\x16\x79\xf8\x14\xb3\x0b\xc0\xda",
 	Print:   (*Nested).fingerprint,
-	Content: wire.Content{Def: 0x2c4c73d1},
+	Content: 0x2c4c73d1,
 }
 
 func (p *plainV1Plan) addNested(b *wire.Batch, m *wire.Message) error {

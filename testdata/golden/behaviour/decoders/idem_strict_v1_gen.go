@@ -239,7 +239,7 @@ var patchedEvent = wire.Event[Patched, *strictV1Decoder]{
 	Key:     (*Patched).key,
 	Space:   "\xbe\x59\x30\x55\x79\x16\x62\x25\x8f\x60\xb9\x54\x98\x4a\x6a\xe9",
 	Print:   (*Patched).fingerprint,
-	Content: wire.Content{Def: 0xe0721b4a},
+	Content: 0xe0721b4a,
 }
 
 func (p *strictV1Plan) addPatched(b *wire.Batch, m *wire.Message) error {
@@ -446,7 +446,7 @@ var movedEvent = wire.Event[Moved, *strictV1Decoder]{
 	Key:     (*Moved).key,
 	Space:   "\x33\x04\x67\xb1\xbf\xaa\xf6\x18\xd6\xee\xe4\xf2\x31\x31\x2e\x75",
 	Print:   (*Moved).fingerprint,
-	Content: wire.Content{Def: 0xb501ddd9},
+	Content: 0xb501ddd9,
 }
 
 func (p *strictV1Plan) addMoved(b *wire.Batch, m *wire.Message) error {

@@ -127,7 +127,7 @@ var paidEvent = wire.Event[Paid, *paymentsV1Decoder]{
 	Key:     (*Paid).key,
 	Space:   "\xdf\xd2\xd3\x8d\x4d\xdc\xc5\x83\x1b\x3a\x4a\x84\x1c\xe3\x86\x74",
 	Print:   (*Paid).fingerprint,
-	Content: wire.Content{Def: 0xa63317fe},
+	Content: 0xa63317fe,
 }
 
 func (p *paymentsV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {
@@ -214,7 +214,7 @@ var refundedEvent = wire.Event[Refunded, *paymentsV1Decoder]{
 	Key:     (*Refunded).key,
 	Space:   "\x07\x4e\x25\xd1\xb8\xa1\x55\x3f\x55\xf8\xb2\xfc\x25\x0b\x93\xa7",
 	Print:   (*Refunded).fingerprint,
-	Content: wire.Content{Def: 0xf9f0c508},
+	Content: 0xf9f0c508,
 }
 
 func (p *paymentsV1Plan) addRefunded(b *wire.Batch, m *wire.Message) error {

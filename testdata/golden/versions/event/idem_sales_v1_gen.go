@@ -133,7 +133,7 @@ var soldEvent = wire.Event[Sold, *salesV1Decoder]{
 	Space:   "\xc2\xb3\x43\xf0\x0b\x96\x60\xdc\xb3\xbb\x28\xeb\x3b\xcb\xc3\xa7",
 	Here:    true,
 	Print:   (*Sold).fingerprint,
-	Content: wire.Content{Def: 0xe836a123},
+	Content: 0xe836a123,
 }
 
 func (p *salesV1Plan) addSold(b *wire.Batch, m *wire.Message) error {
@@ -225,7 +225,7 @@ var returnedEvent = wire.Event[Returned, *salesV1Decoder]{
 	Space:   "\xa8\x64\x79\xf6\x04\xd5\x01\x12\x69\x96\x45\x81\x0d\x7c\x35\xd7",
 	Here:    true,
 	Print:   (*Returned).fingerprint,
-	Content: wire.Content{Def: 0x3957a121},
+	Content: 0x3957a121,
 }
 
 func (p *salesV1Plan) addReturned(b *wire.Batch, m *wire.Message) error {

@@ -115,7 +115,7 @@ var paidEvent = wire.Event[Paid, *paymentsV1Decoder]{
 	Key:     (*Paid).key,
 	Space:   "\xdf\xd2\xd3\x8d\x4d\xdc\xc5\x83\x1b\x3a\x4a\x84\x1c\xe3\x86\x74",
 	Print:   (*Paid).fingerprint,
-	Content: wire.Content{Def: 0x934d2e9b},
+	Content: 0x934d2e9b,
 }
 
 func (p *paymentsV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {

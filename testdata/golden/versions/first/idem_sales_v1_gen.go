@@ -121,7 +121,7 @@ var soldEvent = wire.Event[Sold, *salesV1Decoder]{
 	Space:   "\xc2\xb3\x43\xf0\x0b\x96\x60\xdc\xb3\xbb\x28\xeb\x3b\xcb\xc3\xa7",
 	Here:    true,
 	Print:   (*Sold).fingerprint,
-	Content: wire.Content{Def: 0x1dc49ed0},
+	Content: 0x1dc49ed0,
 }
 
 func (p *salesV1Plan) addSold(b *wire.Batch, m *wire.Message) error {

@@ -125,7 +125,7 @@ var receivedEvent = wire.Event[Received, *paymentsV1Decoder]{
 	Key:     (*Received).key,
 	Space:   "\x02\xa9\x44\x08\xea\x6e\x13\x92\xf8\xc1\xe7\xba\x75\x3f\x75\x45",
 	Print:   (*Received).fingerprint,
-	Content: wire.Content{Def: 0x1b93ca40},
+	Content: 0x1b93ca40,
 }
 
 func (p *paymentsV1Plan) addReceived(b *wire.Batch, m *wire.Message) error {
@@ -211,7 +211,7 @@ var refundedEvent = wire.Event[Refunded, *paymentsV1Decoder]{
 	Key:     (*Refunded).key,
 	Space:   "\x53\x3c\x35\x0f\x76\x30\xaf\xf0\x98\x66\xa0\xcc\x53\xd3\xd8\x4e",
 	Print:   (*Refunded).fingerprint,
-	Content: wire.Content{Def: 0x9295b281},
+	Content: 0x9295b281,
 }
 
 func (p *paymentsV1Plan) addRefunded(b *wire.Batch, m *wire.Message) error {

@@ -130,7 +130,7 @@ var soldEvent = wire.Event[Sold, *salesV1Decoder]{
 	Space:   "\x2a\xb0\x1f\x9b\xba\xea\xa7\x79\xc2\x8c\x3e\x07\x54\x53\x86\x1b",
 	Here:    true,
 	Print:   (*Sold).fingerprint,
-	Content: wire.Content{Def: 0x54474f3c},
+	Content: 0x54474f3c,
 }
 
 func (p *salesV1Plan) addSold(b *wire.Batch, m *wire.Message) error {
@@ -220,7 +220,7 @@ var takenBackEvent = wire.Event[TakenBack, *salesV1Decoder]{
 	Space:   "\x8b\xeb\x9c\xff\x68\x0a\x11\x56\x09\x95\xa6\xa3\x90\xb5\x7d\x0c",
 	Here:    true,
 	Print:   (*TakenBack).fingerprint,
-	Content: wire.Content{Def: 0x0194eaeb},
+	Content: 0x0194eaeb,
 }
 
 func (p *salesV1Plan) addTakenBack(b *wire.Batch, m *wire.Message) error {

@@ -130,7 +130,7 @@ var soldEvent = wire.Event[Sold, *salesV1Decoder]{
 	Space:   "\xc2\xb3\x43\xf0\x0b\x96\x60\xdc\xb3\xbb\x28\xeb\x3b\xcb\xc3\xa7",
 	Here:    true,
 	Print:   (*Sold).fingerprint,
-	Content: wire.Content{Def: 0x54474f3c},
+	Content: 0x54474f3c,
 }
 
 func (p *salesV1Plan) addSold(b *wire.Batch, m *wire.Message) error {
@@ -220,7 +220,7 @@ var takenBackEvent = wire.Event[TakenBack, *salesV1Decoder]{
 	Space:   "\xa8\x64\x79\xf6\x04\xd5\x01\x12\x69\x96\x45\x81\x0d\x7c\x35\xd7",
 	Here:    true,
 	Print:   (*TakenBack).fingerprint,
-	Content: wire.Content{Def: 0x0194eaeb},
+	Content: 0x0194eaeb,
 }
 
 func (p *salesV1Plan) addTakenBack(b *wire.Batch, m *wire.Message) error {
