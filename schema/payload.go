@@ -1,7 +1,5 @@
 package schema
 
-import "slices"
-
 // Payload says how the values of a topic's records are written.
 type Payload struct {
 	Key    Pos
@@ -9,37 +7,18 @@ type Payload struct {
 	Naming *Text // snake_case, camelCase, PascalCase or kebab-case
 	Root   *Path // where paths start
 	Marker *Text // absent_marker
-	Format *Text // json or raw
 	// Encoding is what values are packed in: plain or json_string.
 	Encoding *Text
 	Broken   bool
 }
 
-// Raw reports whether values are bytes without members; p may be nil.
-func (p *Payload) Raw() bool { return p != nil && p.Format != nil && p.Format.Value == "raw" }
-
 var payloadKeys = keys[Payload]{
 	{name: "naming", value: wordValue(func(p *Payload) **Text { return &p.Naming }, "snake_case", "camelCase", "PascalCase", "kebab-case")},
 	{name: "root", value: pathOfMembers(func(p *Payload) **Path { return &p.Root })},
 	{name: "absent_marker", value: put(scalarShape, func(p *Payload) **Text { return &p.Marker }, readMarker)},
-	{name: "format", value: put(shape{words: payloadFormats}, func(p *Payload) **Text { return &p.Format }, readFormat)},
 	{name: "encoding", value: put(shape{words: payloadEncodings}, func(p *Payload) **Text { return &p.Encoding }, readEncoding)},
+	{name: "format", instead: "leave it out: values are JSON, and {type: bytes, record: value} reads any other one as it is"},
 	{name: "unknown_members", instead: "leave it out: members that are not declared are ignored"},
-}
-
-// payloadFormats are the formats of payloads that are built, and laterFormats those that are not.
-var (
-	payloadFormats = []string{"json", "raw"}
-	laterFormats   = []string{"avro", "protobuf"}
-)
-
-// readFormat reads a format. One that is to come is told apart from what is none (E301).
-func readFormat(w *walker, e entry) (*Text, bool) {
-	if n := e.node; n.Kind == ScalarNode && slices.Contains(laterFormats, n.Text) {
-		w.ds.Add(n.Pos, "E301", "payload format "+quote(n.Text)+" is planned but not part of version 1", "v1 reads json and raw")
-		return nil, false
-	}
-	return w.word(e, payloadFormats)
 }
 
 var payloadEncodings = []string{"plain", "json_string"}
@@ -66,13 +45,5 @@ func readMarker(w *walker, e entry) (*Text, bool) {
 func readPayload(w *walker, e entry) (*Payload, bool) {
 	p := &Payload{Key: e.key, Pos: e.node.Pos}
 	p.Broken = !walkMap(w, e, payloadKeys, p)
-	if p.Raw() {
-		for _, pair := range e.node.Pairs {
-			if slices.Contains([]string{"naming", "root", "absent_marker"}, pair.Key) {
-				p.Broken = true
-				w.ds.Add(pair.KeyPos, "E301", pair.Key+" means nothing for a raw payload, which has no members", "drop it, or write format: json")
-			}
-		}
-	}
 	return p, true
 }

@@ -127,7 +127,6 @@ var ofKey = map[string]struct {
 	// What these say reached the state, and was compared there.
 	"payload":         {Compatible, sameRead},
 	"naming":          {Compatible, sameRead},
-	"format":          {Compatible, sameRead},
 	"root":            {Compatible, sameRead},
 	"encoding":        {Compatible, sameRead},
 	"absent_marker":   {Compatible, sameRead},

@@ -87,7 +87,6 @@ type Source struct {
 	Or     [][]string // paths that count, in this order, if the ones before are not there
 	Header string
 	Record string // key, value, timestamp, offset, partition or topic
-	Raw    bool   // of Record value: it is the whole payload, which has no members
 	Part   *KeyPart
 }
 

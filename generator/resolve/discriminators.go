@@ -51,8 +51,6 @@ func discriminator(report *schema.Diagnostics, t *draft.Topic, d *schema.Discrim
 	switch {
 	case d.Header != nil:
 		out.Header = d.Header.Value
-	case d.Path != nil && t.Spec.Payload.Raw():
-		report.Add(d.Path.Key, "E306", key+" cannot be read from a raw payload, which has no members", "name a header: "+key+": {header: "+strings.ReplaceAll(key, "_", "-")+"}")
 	case d.Path != nil && len(topicPlace(t.Spec).path(d.Path)) == 0 && !d.Broken:
 		report.Add(d.Path.Pos, "E307", key+" needs the path of one member, not of the whole value", "for example "+key+": {path: "+example+"}")
 	case d.Path != nil:

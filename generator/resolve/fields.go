@@ -80,8 +80,6 @@ func fieldSource(report *schema.Diagnostics, spec *schema.Field, ft model.FieldT
 		return model.Source{Kind: model.FromHeader, Header: spec.Header.Value}, true
 	case spec.Record != nil:
 		return model.Source{Kind: model.FromRecord, Record: spec.Record.Value}, checkRecordField(report, spec, ft)
-	case at.raw:
-		return model.Source{Kind: model.FromRecord, Record: "value", Raw: true}, checkRaw(report, spec, ft)
 	}
 	return model.Source{Kind: model.FromPayload, Path: at.field(spec), Or: at.others(spec)}, checkPathsOf(report, spec, ft)
 }
@@ -174,31 +172,6 @@ func withArticle(word string) string {
 		return "an " + word
 	}
 	return "a " + word
-}
-
-// checkRaw refuses what a payload without members cannot give (E306).
-func checkRaw(report *schema.Diagnostics, spec *schema.Field, ft model.FieldType) bool {
-	name := wording.Quote(spec.Name.Value)
-	const hint = "take it from a header or the record key, or read the whole value: {type: bytes, path: $}"
-	switch {
-	case spec.Path == nil || len(spec.Path.Members) > 0:
-		pos := spec.Name.Pos
-		if spec.Path != nil {
-			pos = spec.Path.Pos
-		}
-		report.Add(pos, "E306", fmt.Sprintf("field %s cannot be read from a raw payload, which has no members", name), hint)
-	case ft.Kind != model.String && ft.Kind != model.Bytes:
-		report.Add(spec.Type.Pos, "E306", fmt.Sprintf("field %s (%s) cannot hold a raw payload", name, typeword.Text(ft)), "declare it bytes or string")
-	case ft.Optional:
-		report.Add(spec.Type.Pos, "E306", fmt.Sprintf("field %s is optional, but every event has its payload", name), `drop "optional": a record without a value is a tombstone`)
-	case spec.Default != nil:
-		report.Add(spec.Default.Key, "E306", fmt.Sprintf("field %s has a default, but every event has its payload", name), `drop "default"`)
-	case spec.Text != nil:
-		report.Add(spec.Text.Key, "E311", fmt.Sprintf("field %s holds the bytes of a raw payload as they are", name), "drop text")
-	default:
-		return true
-	}
-	return false
 }
 
 // checkPathsOf refuses several paths for what is read piece by piece, or may be at none (E307).

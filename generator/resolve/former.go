@@ -25,9 +25,9 @@ func resolveCompare(report *schema.Diagnostics, e *draft.Event, spec *schema.Ide
 		}
 		seen[at.Value] = true
 		f := use(report, e, at, fieldOnly)
-		if f != nil && f.Source.Kind == model.FromRecord && !f.Source.Raw {
+		if f != nil && f.Source.Kind == model.FromRecord && f.Source.Record != "value" {
 			report.Add(at.Pos, "E310", fmt.Sprintf("field %s is the record's %s, which is not compared: it is no content of the event", wording.Quote(f.Name), f.Source.Record),
-				"name fields of the payload, of headers or of the record key")
+				"name fields of the payload, of headers, of the record key, or of the record's value")
 		}
 	}
 }
@@ -49,7 +49,7 @@ func resolveCompared(e *draft.Event) {
 		default:
 			listed = slices.ContainsFunc(compare.Fields, func(t schema.Text) bool { return t.Value == f.Name })
 		}
-		if listed && (f.Source.Kind != model.FromRecord || f.Source.Raw) {
+		if listed && (f.Source.Kind != model.FromRecord || f.Source.Record == "value") {
 			k.Compared = append(k.Compared, f)
 		}
 	}

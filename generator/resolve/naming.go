@@ -14,7 +14,6 @@ import (
 type place struct {
 	root   []string
 	naming string
-	raw    bool          // payloads have no members
 	topic  *schema.Topic // nil for the members of a type
 }
 
@@ -81,7 +80,7 @@ func namingOf(t *schema.Topic) string {
 
 // topicPlace is where the fields of a topic's events are.
 func topicPlace(t *schema.Topic) place {
-	at := place{naming: namingOf(t), raw: t.Payload.Raw(), topic: t}
+	at := place{naming: namingOf(t), topic: t}
 	if t.Payload != nil {
 		at = at.from(t.Payload.Root)
 	}

@@ -142,6 +142,7 @@ func (e *UserCreated) key(k *wire.KeyBuilder, m *wire.Message) {
 // fingerprint adds what copies of the event must share.
 func (e *UserCreated) fingerprint(f *wire.Fingerprint) {
 	f.Text("email", e.Email)
+	f.Bytes("event", e.Event)
 	f.Text("full_name", e.FullName)
 	f.UUID("user_id", e.UserID)
 }
@@ -154,7 +155,7 @@ var userCreatedEvent = wire.Event[UserCreated, *outboxEventUserDecoder]{
 	Key:     (*UserCreated).key,
 	Space:   "\xe5\x42\x95\x5f\xce\xff\x1b\x3d\x59\xb0\xbc\x37\x73\x7b\x9f\x3b",
 	Print:   (*UserCreated).fingerprint,
-	Content: 0x9821e5e3,
+	Content: 0x549ab536,
 }
 
 func (p *outboxEventUserPlan) addUserCreated(b *wire.Batch, m *wire.Message) error {
