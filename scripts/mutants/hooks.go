@@ -5,7 +5,7 @@ const notifying = "./runtime/internal/notify"
 // hookBugs are bugs of what hooks are told.
 var hookBugs = []mutant{
 	{"hooks: events are told when they are sent, not when they stand",
-		in(core, "Owner.attempt").After(`$o.chain.Try(_)`, `$o.p.process.Hooks.Events($o.p.id, d.Events)`),
+		in(core, "transaction.attempt").After(`$o.chain.Try(_)`, `$o.p.process.Hooks.Events($o.p.id, d.Events)`),
 		core, "TestEventHooksHearOfALostReplyOnce"},
 	{"hooks: dead letters are no events",
 		in(core, "Decider.Decide").Never(`_.Events`),

@@ -6,7 +6,7 @@ var keyBugs = []mutant{
 		in(core, "Known.readHidden").Replace(`$list.Numbers()`, `$list.Numbers()[:len($list)-1]`),
 		core, "TestHiddenKeyIsReadInEveryGeneration"},
 	{"11 shared: own recent keys enter memory when they are sent",
-		in(core, "Owner.attempt").After(`$o.chain.Try(_)`, `$o.keys.Forward(tail, ledger.Row{}, d.Claims)`),
+		in(core, "transaction.attempt").After(`$o.chain.Try(_)`, `$o.keys.Forward(tail, ledger.Row{}, d.Claims)`),
 		core, "TestFailedBatchLeavesNoRecentKeys"},
 	{"18 retention removes the tail of an idle stream",
 		in(upkeep, "trimSQL").Text(`l.seq < least(t.seq, t.window_seq, (SELECT`, `l.seq <= greatest(t.seq, (SELECT`),

@@ -12,7 +12,7 @@ var protocolBugs = []mutant{
 		in(core, "AppendSQL").Text(`p.token = $3::uuid`, `$3::uuid IS NOT NULL`),
 		core, "TestOwnerWhoseLedgerWasRestoredIsRefused"},
 	{"3 one token for all attempts of an owner",
-		in(core, "Owner.attempt").Replace(`ledger.NewToken()`, `wire.UUID{byte(tail.Seq), 1}`),
+		in(core, "transaction.attempt").Replace(`ledger.NewToken()`, `wire.UUID{byte(tail.Seq), 1}`),
 		core, "TestAttemptThatCommittedIsAdopted"},
 	{"4 own token found: advance to the latest attempt's end",
 		in(core, "Chain.Resolve").Replace(`$attempts[i]`, `$attempts[len($attempts)-1]`),
@@ -21,10 +21,11 @@ var protocolBugs = []mutant{
 		in(core, "AppendSQL").Text(`RETURNING`, `ON CONFLICT DO NOTHING RETURNING`),
 		core, "TestOldOwnerIsRefused"},
 	{"8 the append is sent last",
-		in(core, "transaction.sendAttempt").Replace(`$p.Add($head...)`, "$p.Add($head[1:]...)\n$p.Add($head[0])"),
+		in(core, "transaction.oneTrip").Replace(`$p.Add($t.begins(d, a)...)`, "begins := $t.begins(d, a)\n$p.Add(begins[1:]...)").
+			After(`$p.Add($t.ends(d)...)`, `$p.Add(begins[0])`),
 		core, "TestOldOwnerIsRefusedBeforeItWaitsForARow"},
 	{"9 the writes are sent in a transaction of their own",
-		in(core, "transaction.sendAttempt").Replace(`for _, $s := range $steps { $head = append($head, _.o.decider.Write($s)) }`,
+		in(core, "transaction.oneTrip").Replace(`for _, $s := range $steps { $p.Add(_.o.decider.Write($s)) }`,
 			`early := pipeline.New(ctx, t.conn.Conn())
 			for _, $s := range $steps {
 				early.Add(t.o.decider.Write($s))
@@ -49,12 +50,13 @@ var protocolBugs = []mutant{
 			_, _ = d.batch.Add(&claim, &d.topic.OnFailure)`),
 		core, "TestDeadLetterDoesNotClaimItsKey"},
 	{"29 dead letters are written in a transaction of their own",
-		in(core, "transaction.sendAttempt").Replace(`$head = append($head, _.Letters($letters)...)`,
+		in(core, "transaction.oneTrip").Replace(`$p.Add($t.ends(d)...)`,
 			`early := pipeline.New(ctx, t.conn.Conn())
-			early.Add(c.Letters($letters)...)
+			early.Add(t.o.chain.Letters(d.Letters)...)
 			if _, err := early.Run(); err != nil {
 				return written, err
-			}`),
+			}
+			$p.Add(append(complete(t.o, d), t.w.ending()...)...)`),
 		core, "TestRefusedOwnerLeavesNoDeadLetter"},
 	{"35 fingerprints are not compared",
 		in(waves, "Prior.conflicts").Never(`_.Print != _`),
@@ -82,10 +84,10 @@ var protocolBugs = []mutant{
 		in(waves, "Batch.Claim").Always(`!dup`),
 		core, "TestEveryRecordTakesEffectOnce"},
 	{"a conflict in the ledger counts as success",
-		in(core, "transaction.failed").Replace(`$t.o.resolve(_, _)`, `$t.o.moved(protocol.Acked, a, $t.o.life.forward)`),
+		in(core, "transaction.failed").Replace(`$t.resolve(_)`, `$t.o.moved(protocol.Acked, a, $t.o.life.forward)`),
 		core, "TestOldOwnerIsRefused"},
 	{"keys are not stored",
-		in(core, "transaction.sendAttempt").Drop(`_.Known.Claim(_)`),
+		in(core, "transaction.begins").Replace(`append($first, _.Known.Claim(_)...)`, `$first`),
 		core, "TestKeyIsKnownInEveryGeneration"},
 	{"redelivered records are not passed over",
 		in(core, "Owner.unseen").Never(`_ < _.chain.Next()`),
@@ -94,7 +96,7 @@ var protocolBugs = []mutant{
 		in(core, "Chain.Resolve").Never(`_.Token == token`),
 		core, "TestAttemptThatCommittedIsAdopted"},
 	{"3 chain: one token for all attempts of an owner",
-		in(core, "Owner.attempt").Replace(`ledger.NewToken()`, `wire.UUID{byte(tail.Seq), 1}`),
+		in(core, "transaction.attempt").Replace(`ledger.NewToken()`, `wire.UUID{byte(tail.Seq), 1}`),
 		core, "TestAttemptThatCommittedIsAdopted"},
 	{"4 chain: own token found: the latest attempt's keys are adopted",
 		in(core, "Chain.Resolve").Replace(`$attempts[i]`, `$attempts[len($attempts)-1]`),
@@ -111,10 +113,10 @@ var protocolBugs = []mutant{
 			kept[o.p.process] = o`).Declare(`var kept = map[*Process]*Owner{}`),
 		core, "TestMemoryIsNotUsedAfterAnotherOwner"},
 	{"13 chain: memory is kept after being fenced, only the tail is read again",
-		in(core, "Owner.resolve").Replace(`return $none, _.fenced(protocol.Foreign, reason)`,
+		in(core, "transaction.resolve").Replace(`return _.fenced(protocol.Foreign, reason)`,
 			`_ = reason
 			o.chain.RolledBack(0, chain.Attempt{}, nil)
-			return $none, errors.Join(o.chain.Read(ctx, conn), o.step(protocol.Conflict, nil))`),
+			return failure(errors.Join(o.chain.Read(ctx, t.conn), o.step(protocol.Conflict, nil)))`),
 		core, "TestFencedOwnerDoesNotGoOnWithItsMemory"},
 	{"14 chain: keys are loaded before the tail is read",
 		in(core, "takeOver.run").Before(`time.Now().Before(end)`,
@@ -138,7 +140,7 @@ var protocolBugs = []mutant{
 		in(core, "Chain.Resolve").Replace(`row($ctx, $db, $stream, $c.Seq())`, `row($ctx, $db, $stream, $c.Seq()-1)`),
 		core, "TestDoubtIsSettledByAppendingAgain"},
 	{"6 what is in doubt counts as rolled back",
-		in(core, "judge").After(`$o.chain.Doubt()`, `$o.chain.RolledBack(0, chain.Attempt{}, nil)`),
+		in(core, "Chain.Doubt").Replace(`$c.doubtful = true`, `$c.RolledBack(0, Attempt{}, nil)`),
 		core, "TestDoubtIsSettledByAppendingAgain"},
 	{"15 a worker that was fenced fences again at once",
 		in(core, "Partition.Standby").Always(`_ >= wait`),
@@ -230,7 +232,7 @@ var protocolBugs = []mutant{
 		in(core, "Chain.Check").Replace(`$t.Token == $c.tail.Token`, `$0 || $t.Seq > $c.tail.Seq`),
 		core, "TestIdlePartitionLearnsWhatBecameOfItsChain"},
 	{"an idle worker fences another owner at once",
-		in(core, "Owner.checkTail").Replace(`_, err = _.resolve(_, _)`, `err = nil`),
+		in(core, "Owner.checkTail").Never(`out.is != moved`),
 		core, "TestIdlePartitionLearnsWhatBecameOfItsChain"},
 	{"a new partition begins while the old ones stand",
 		in(core, "takeOver.genesis").Replace(`if err := $others; err != nil { _ }`, `_ = $others`),
@@ -260,12 +262,12 @@ var protocolBugs = []mutant{
 		in(core, "Chain.Find").Never(`_.Number >= parts`),
 		core, "TestLatestHoldsForAllPartitionsButAddedOnes"},
 	{"27 the right half of a search is sent first",
-		in(core, "Owner.apply").Replace(`$o.transact($ctx, $rest[:$n], $end)`, `$o.transact($ctx, $rest[len($rest)-$n:], $end)`),
+		in(core, "Owner.apply").Replace(`&batch{o: o, all: $rest[:$n]}`, `&batch{o: o, all: $rest[len($rest)-$n:]}`),
 		core, "TestRefusedRecordIsFoundInItsBatch"},
 	{"33 a key is unique within its stream only, so that where a copy landed chooses where it is sought",
 		in(migrations, "idem_keys_prepare").Text(`PRIMARY KEY (key)`, `PRIMARY KEY (key, stream)`),
 		core, "TestRaceForAKeyHasOneWinner"},
 	{"45 two appends are made of one batch, the second without the first's answer",
-		in(core, "Owner.apply").Replace(`done, err := $transact`, "_, _ = $transact\ndone, err := $transact"),
+		in(core, "Owner.apply").Replace(`out := $transact`, "_ = $transact\nout := $transact"),
 		core, "TestEveryRecordTakesEffectOnce"},
 }

@@ -57,18 +57,13 @@ func (d delivery) pause(ctx context.Context, later *verdict.Later, try int) bool
 // tellLater says why a transaction cannot begin.
 func (o *Owner) tellLater(err error) { o.p.tell(o, &verdict.Later{Err: err}) }
 
-// connectError says that a transaction could not begin because there was no connection.
-type connectError struct{ error }
-
-func (e *connectError) Unwrap() error { return e.error }
-
 // connect begins a transaction: it gets a connection, and takes the step that leads to Sent. It
-// waits for the connection as long as a transaction may take.
-func (o *Owner) connect(ctx context.Context) (*pgxpool.Conn, error) {
+// waits for the connection as long as a transaction may take. Without a connection out says why.
+func (o *Owner) connect(ctx context.Context) (conn *pgxpool.Conn, out outcome) {
 	state, _ := o.p.at()
 	if state == protocol.Backoff {
 		if err := o.step(protocol.Rested, nil); err != nil {
-			return nil, err
+			return nil, outcome{is: over, err: err}
 		}
 		state = protocol.Ready
 	}
@@ -78,9 +73,9 @@ func (o *Owner) connect(ctx context.Context) (*pgxpool.Conn, error) {
 	if err != nil {
 		switch e := verdict.Of(err).Event(); {
 		case e == protocol.Fatal && state == protocol.Doubt:
-			return nil, err
+			return nil, failure(err)
 		case e != protocol.Fatal && e != protocol.Resource, state == protocol.Doubt:
-			return nil, &connectError{err}
+			return nil, outcome{is: unsent, err: err}
 		}
 	}
 	next := protocol.Due
@@ -91,7 +86,7 @@ func (o *Owner) connect(ctx context.Context) (*pgxpool.Conn, error) {
 		if conn != nil {
 			conn.Release()
 		}
-		return nil, stepErr
+		return nil, outcome{is: over, err: stepErr}
 	}
-	return conn, err
+	return conn, failure(err)
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/internal/protocol"
-	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/internal/backoff"
 	"github.com/idemgen/idemgen/runtime/internal/effect"
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
@@ -122,132 +121,90 @@ func (e *errands) asked(ctx context.Context, now time.Time) (asked []deadletter.
 
 // do does one request: it settles the letter with a row of the chain, or answers why it stays as
 // it is.
-func (e *errands) do(ctx context.Context, l *deadletter.Open) error {
-	settles := &deadletter.Settling{Letter: l, State: l.Asked, Answer: "discarded"}
+func (e *errands) do(ctx context.Context, of *deadletter.Open) error {
+	l := &letter{e: e, open: of, errand: e.of(of), settle: &deadletter.Settling{Letter: of, State: of.Asked, Answer: "discarded"}}
 	switch {
-	case l.Asked != deadletter.Replayed || l.Lost == nil:
-	case l.State == deadletter.Dead:
-		return e.answer(ctx, l, l.Lost.Error())
-	case l.Dropped():
-		settles.State = deadletter.Discarded
+	case of.Asked != deadletter.Replayed || of.Lost == nil:
+	case of.State == deadletter.Dead:
+		l.why = of.Lost.Error()
+		return e.stays(ctx, l)
+	case of.Dropped():
+		l.settle.State = deadletter.Discarded
 	default:
-		settles.State, settles.Reason = deadletter.Dead, wire.ReasonDecode+": "+l.Lost.Error()
+		l.settle.State, l.settle.Reason = deadletter.Dead, wire.ReasonDecode+": "+of.Lost.Error()
 	}
-	o, mine := e.o, e.of(l)
-	batch := o.retry
-	o.retry = mine.retry
-	defer func() { o.retry = batch }()
+	o := e.o
 	for try := 1; ; try++ {
-		t := &transaction{o: o, settles: settles}
-		if settles.State == deadletter.Replayed {
-			t.records = []wire.Message{l.Message}
+		over, err := l.ready(ctx)
+		if err != nil {
+			return err
 		}
-		_, err := t.transact(ctx)
-		if err == nil {
-			e.log(t.settles)
-			return nil // the next look finds out whether it was this attempt or one before it
+		if !over {
+			l.errand.look()
+			return nil
 		}
-		again, refused := errors.AsType[*refusedAgain](err)
-		why, err := e.conclude(ctx, t.records, err)
+		var out outcome
+		if l.why == "" {
+			out = o.transact(ctx, l)
+			err = o.conclude(l, out)
+		}
 		later, wait := errors.AsType[*verdict.Later](err)
-		switch state := o.State(); {
-		case refused && err == nil && l.State == deadletter.Waiting && settles.State == deadletter.Replayed:
-			settles = &deadletter.Settling{Letter: l, State: deadletter.Dead, Reason: why, Key: again.key, Answer: why, Drop: o.p.topic.OnFailure.Drop, Called: e.returned(l)}
-		case why != "" && err == nil && l.State == deadletter.Dead:
-			if settles.Other {
-				why += "; its effect has a result already, which counts in place of the one that was given: repair the rows, or discard the letter"
-			}
-			return e.answer(ctx, l, why)
-		case why != "" && err == nil:
-			mine.postpone(lookEvery)
-			o.p.process.Log.Error("a record that waited for its record key cannot go on", "topic", o.p.id.Topic, "partition", o.p.id.Number, "offset", l.Offset, "reason", why)
-			return nil
-		case errors.Is(err, errUnderWay):
-			mine.look()
-			return nil
-		case wait && state == protocol.Doubt: // the same append settles it
+		switch {
+		case wait && o.State() == protocol.Doubt: // the same append settles it
 			if !(delivery{o}).pause(ctx, later, try) {
 				return errors.Join(ctx.Err(), o.life.quit.Err())
 			}
 		case wait:
-			mine.postpone(later.After)
-			o.p.process.Log.Info("a dead letter is tried again later", "topic", o.p.id.Topic, "partition", o.p.id.Number, "offset", l.Offset, "reason", later.Err)
+			l.errand.postpone(later.After)
+			o.p.process.Log.Info("a dead letter is tried again later", "topic", o.p.id.Topic, "partition", o.p.id.Number, "offset", of.Offset, "reason", later.Err)
 			return nil
 		case err != nil:
 			return err
+		case out.is == stays && of.State == deadletter.Waiting && l.settle.State == deadletter.Replayed:
+			l.settle = &deadletter.Settling{Letter: of, State: deadletter.Dead, Reason: l.why, Key: l.key, Answer: l.why, Drop: o.p.topic.OnFailure.Drop, Called: l.returned()}
+			l.why = ""
+		case l.why != "":
+			return e.stays(ctx, l)
+		case out.is == moved:
+			e.log(l.settle)
+			return nil // the next look finds out whether it was this attempt or one before it
 		}
 	}
 }
 
-// conclude decides what follows from the error of a transaction that was to settle a letter,
-// and takes the protocol's step for it. why says why the letter stays as it is, if it does: it
-// halts no partition that its record is refused again.
-func (e *errands) conclude(ctx context.Context, records []wire.Message, err error) (why string, _ error) {
+// stays leaves a letter as it is, and says why: to who asked, or, of a record that waited, to the
+// log, and tries it again later.
+func (e *errands) stays(ctx context.Context, l *letter) error {
 	o := e.o
-	if again, refused := errors.AsType[*refusedAgain](err); refused {
-		return again.reason, o.step(protocol.Awaits, nil)
+	if l.open.State != deadletter.Dead {
+		l.errand.postpone(lookEvery)
+		o.p.process.Log.Error("a record that waited for its record key cannot go on", "topic", o.p.id.Topic, "partition", o.p.id.Number, "offset", l.open.Offset, "reason", l.why)
+		return nil
 	}
-	if effect, waits := errors.AsType[*awaitsEffect](err); waits {
-		return e.await(ctx, effect)
+	if l.settle.Other {
+		l.why += "; its effect has a result already, which counts in place of the one that was given: repair the rows, or discard the letter"
 	}
-	n, err := judge(o, records, err)
-	if err != nil {
-		return "", err
-	}
-	if h := n.Halt; h != nil && h.Code != halt.Pooler && h.Code != halt.Runtime {
-		return h.Error(), o.step(protocol.Data, nil)
-	}
-	if n.Later != nil && n.Event != protocol.Unknown { // the partition makes progress nevertheless
-		if err := o.step(n.Event, nil); err != nil {
-			return "", err
-		}
-		return "", n.Later
-	}
-	return "", o.follow(n)
+	return e.answer(ctx, l)
 }
-
-// refusedAgain says that a dead letter's record is refused as before, or for another reason.
-// Nothing was sent.
-type refusedAgain struct {
-	reason string
-	key    *wire.UUID // idempotency key of a conflict, or of an effect; else nil
-}
-
-func (e *refusedAgain) Error() string { return e.reason }
 
 // answer tells who asked that a letter stays as it is.
-func (e *errands) answer(ctx context.Context, l *deadletter.Open, why string) error {
+func (e *errands) answer(ctx context.Context, l *letter) error {
 	o := e.o
 	ctx, cancel := o.deadline(ctx)
 	defer cancel()
 	conn, err := o.p.process.Pool.Acquire(ctx, o.tellLater)
 	if err == nil {
 		defer conn.Release()
-		err = deadletter.Answer(ctx, conn.Conn(), o.chain.Stream(), l, verdict.Storable(why), e.returned(l))
+		err = deadletter.Answer(ctx, conn.Conn(), o.chain.Stream(), l.open, verdict.Storable(l.why), l.returned())
 	}
-	args := []any{"topic", o.p.id.Topic, "partition", o.p.id.Number, "offset", l.Offset, "reason", why}
+	args := []any{"topic", o.p.id.Topic, "partition", o.p.id.Number, "offset", l.open.Offset, "reason", l.why}
 	if err != nil {
-		e.of(l).postpone(0)
+		l.errand.postpone(0)
 		o.p.process.Log.Warn("a dead letter stays, and it cannot be told who asked", append(args, "err", verdict.Describe(err))...)
 		return nil
 	}
 	o.p.process.Log.Warn("a dead letter stays: it was refused again", args...)
 	return nil
-}
-
-// returned is what the call of a letter's effect returned; nil if none was made and recorded.
-func (e *errands) returned(l *deadletter.Open) []byte {
-	if e.desk == nil {
-		return nil
-	}
-	results, _ := e.desk.Outcomes()
-	r, made := results[l.Offset]
-	if !made {
-		return nil
-	}
-	var letter deadletter.Letter
-	letter.Called(r)
-	return letter.Returned
 }
 
 // log logs what became of a letter.

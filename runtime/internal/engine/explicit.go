@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
-	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/handler"
@@ -25,37 +24,37 @@ import (
 
 // explicit is a transaction between BEGIN and COMMIT, which calls of handlers need.
 type explicit struct {
+	t       *transaction
 	o       *Owner
 	conn    *pgx.Conn
 	session *session.Session
 	calls   *handler.Transaction
 	d       *decide.Decision
-	settles *deadletter.Settling // as the transaction's
 	a       *chain.Attempt       // what it will have done when it commits
+	checks  []pipeline.Statement // of what the last call left; sent before what is pending
 	pending []pipeline.Statement // to be sent in the next round trip
 	last    *wire.Call           // the handler that was called last; nil before the first call
-	checks  int                  // how many of pending check what the last call left; they come first
 	fitted  bool                 // locks are waited for as handlers may
 	written time.Time            // when the row was appended; zero if that is pending
 }
 
+// explicit is the transaction behind a BEGIN.
 func (t *transaction) explicit(tx pgx.Tx, d *decide.Decision, a *chain.Attempt, pending []pipeline.Statement) *explicit {
-	o, conn := t.o, t.conn.Conn()
+	p, conn := t.o.p, t.conn.Conn()
 	return &explicit{
-		o: o, conn: conn, session: session.Of(conn.PgConn()), calls: o.p.process.Handlers.In(o.p.id, conn, tx, o.p.overtime),
-		d: d, settles: t.settles, a: a, pending: pending,
+		t: t, o: t.o, conn: conn, session: session.Of(conn.PgConn()), calls: p.process.Handlers.In(p.id, conn, tx, p.overtime), d: d, a: a, pending: pending,
 	}
 }
 
-// sendExplicit runs a transaction with handler calls. Each stage is sent in one round
-// trip; a handler sees all that earlier records of the batch did.
-func (t *transaction) sendExplicit(ctx context.Context, d *decide.Decision, a *chain.Attempt, pending []pipeline.Statement) (written time.Time, err error) {
+// inTurn sends statements and calls handlers in turn, between BEGIN and COMMIT. A handler sees all
+// that earlier records of the batch did.
+func (t *transaction) inTurn(ctx context.Context, d *decide.Decision, a *chain.Attempt) (written time.Time, err error) {
 	conn := t.conn.Conn()
 	tx, err := conn.Begin(ctx)
 	if err != nil {
 		return written, err
 	}
-	written, err = t.explicit(tx, d, a, pending).run(ctx)
+	written, err = t.explicit(tx, d, a, t.begins(d, a)).run(ctx)
 	if err != nil {
 		pool.Abandon(ctx, conn)
 	}
@@ -110,33 +109,33 @@ func (x *explicit) call(ctx context.Context, call *wire.Call) error {
 	if !x.fitted {
 		x.pending = append(x.pending, x.fitLocks())
 	}
-	if len(x.pending) > 0 {
+	if len(x.checks)+len(x.pending) > 0 {
 		if err := x.flush(ctx); err != nil {
 			return err
 		}
 	}
-	left, err := x.calls.Call(ctx, call, x.o.retry.Attempt(call.Message.Offset))
+	left, err := x.calls.Call(ctx, call, x.t.w.failures().Attempt(call.Message.Offset))
 	if err != nil {
 		return err
 	}
 	if x.last = call; left {
 		x.check(pool.Restore(x.session)...)
 	} else {
-		x.o.retry.Succeeded(call.Message.Offset)
+		x.t.w.failures().Succeeded(call.Message.Offset)
 	}
 	return fault.At(ctx, fault.AfterHandler)
 }
 
 // check has the server take back what the last call left, and then check that the transaction is
-// still the one that appended. Both come before everything else that is pending.
+// still the one that appended.
 func (x *explicit) check(restore ...pipeline.Statement) {
-	x.pending = append(append(restore, x.o.chain.Same(x.a.Row.Token)), x.pending...)
-	x.checks, x.fitted = len(restore)+1, len(restore) == 0
+	x.checks, x.fitted = append(restore, x.o.chain.Same(x.a.Row.Token)), len(restore) == 0
 }
 
 // flush sends what is pending in one round trip.
 func (x *explicit) flush(ctx context.Context) error {
 	p := pipeline.New(ctx, x.conn)
+	p.Add(x.checks...)
 	p.Add(x.pending...)
 	r, err := p.Run()
 	if err := x.answered(r, err); err != nil {
@@ -145,7 +144,7 @@ func (x *explicit) flush(ctx context.Context) error {
 	if x.written.IsZero() { // the append comes first
 		x.written = chain.Written(r)
 	}
-	x.pending, x.checks, x.fitted = nil, 0, true
+	x.checks, x.pending, x.fitted = nil, nil, true
 	return fault.At(ctx, fault.AfterAppend)
 }
 
@@ -157,14 +156,13 @@ func (x *explicit) commit(ctx context.Context) error {
 	if err := fault.At(ctx, fault.BeforeCommit); err != nil {
 		return err
 	}
-	if x.last != nil && x.checks == 0 {
+	if x.last != nil && x.checks == nil {
 		x.check()
 	}
 	p := pipeline.New(ctx, x.conn)
+	p.Add(x.checks...)
 	p.Add(x.pending...)
-	p.Add(complete(x.o, x.d)...)
-	p.Add(x.o.chain.Letters(x.d.Letters)...)
-	p.Add(settle(x.o, x.settles)...)
+	p.Add(x.t.ends(x.d)...)
 	p.End(commitSQL)
 	r, err, unclean := p.RunThen(pool.RestoreAll(x.session)...)
 	if unclean != nil { // nevertheless the transaction is over
@@ -180,15 +178,15 @@ func (x *explicit) commit(ctx context.Context) error {
 	return nil
 }
 
-// answered says whose error the reply to the pending statements is. The first x.checks of them
-// take back what the last call changed, and check the append's row: their errors are the
-// handler's. If they went well, the call succeeded, whatever the statements after them did.
+// answered says whose error the reply to a round trip is. Those of checks, which take back what
+// the last call changed and look for the append's row, are the handler's. If they went well, the
+// call succeeded, whatever the statements after them did.
 func (x *explicit) answered(r pipeline.Reply, err error) error {
-	if x.checks == 0 {
+	if len(x.checks) == 0 {
 		return err
 	}
-	if r.Answered >= x.checks {
-		x.o.retry.Succeeded(x.last.Message.Offset)
+	if r.Answered >= len(x.checks) {
+		x.t.w.failures().Succeeded(x.last.Message.Offset)
 		return err
 	}
 	pg, ok := errors.AsType[*pgconn.PgError](err)
@@ -197,7 +195,7 @@ func (x *explicit) answered(r pipeline.Reply, err error) error {
 		return err
 	case pg.TableName == "idem_assert":
 		return handler.EndedTransaction(x.last)
-	case x.checks == 1: // after plain calls, which change nothing that could be the cause
+	case len(x.checks) == 1: // after plain calls, which change nothing that could be the cause
 		return err
 	case verdict.Of(pg) == verdict.Pooler: // statements that were prepared are gone
 		return err

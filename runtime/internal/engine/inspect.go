@@ -38,15 +38,15 @@ func (o *Owner) checkTail(ctx context.Context) error {
 		return err
 	}
 	defer conn.Release()
-	moved, lost, err := o.chain.Check(ctx, conn)
-	if moved {
-		if _, err = o.resolve(ctx, conn); err != nil {
-			return err
+	follows, lost, err := o.chain.Check(ctx, conn)
+	if follows {
+		if out := (&transaction{o: o, conn: conn}).resolve(ctx); out.is != moved {
+			return out.err
 		}
 		lost = true // no append of ours was sent that could be that row
 	}
 	if lost {
-		return o.fenced(protocol.Gone, "the ledger's row of this owner is gone")
+		return o.fenced(protocol.Gone, "the ledger's row of this owner is gone").err
 	}
 	return err
 }
@@ -54,8 +54,8 @@ func (o *Owner) checkTail(ctx context.Context) error {
 // pass moves the position to end, because the log holds no record below it. If that fails, the
 // next idle time or the next record tries again.
 func (o *Owner) pass(ctx context.Context, end int64) error {
-	_, err := o.transact(ctx, nil, end)
-	err = o.conclude(nil, err)
+	w := &batch{o: o, end: end}
+	err := o.conclude(w, o.transact(ctx, w))
 	if _, wait := errors.AsType[*verdict.Later](err); wait {
 		o.p.tell(o, err)
 		return nil

@@ -52,9 +52,9 @@ func (s *Process) overtaking(ctx context.Context, conn *pgxpool.Conn, id idemtyp
 	return err
 }
 
-// sendOvertaking sends the append alone first, and ends the transaction that it waits for. The
+// overtaking sends the append alone first, and ends the transaction that it waits for. The
 // statements after the append may wait for another partition's handler, which must not be ended.
-func (t *transaction) sendOvertaking(ctx context.Context, d *decide.Decision, a *chain.Attempt) (written time.Time, err error) {
+func (t *transaction) overtaking(ctx context.Context, d *decide.Decision, a *chain.Attempt) (written time.Time, err error) {
 	o, conn := t.o, t.conn.Conn()
 	tx, err := conn.Begin(ctx)
 	if err != nil {

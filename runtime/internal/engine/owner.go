@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"sync/atomic"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
 	"github.com/idemgen/idemgen/runtime/internal/engine/retry"
 	"github.com/idemgen/idemgen/runtime/internal/lag"
+	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -85,13 +85,16 @@ func (o *Owner) step(e protocol.Event, why error) error {
 
 // moved takes the step for an append of ours that is known to be in the chain, and moves the
 // memory forward to it.
-func (o *Owner) moved(e protocol.Event, a chain.Attempt, written time.Time) (idemtype.Result, error) {
+func (o *Owner) moved(e protocol.Event, a chain.Attempt, written time.Time) outcome {
 	memory, err := o.p.next(o, e, nil)
-	if err == nil && (memory == protocol.Forward || memory == protocol.Adopt) {
+	if err != nil {
+		return outcome{is: over, result: a.Result, err: err}
+	}
+	if memory == protocol.Forward || memory == protocol.Adopt {
 		o.forward(a, written)
 		o.p.progressed()
 	}
-	return a.Result, err
+	return outcome{is: moved, result: a.Result}
 }
 
 // forward moves the memory forward.
@@ -100,7 +103,9 @@ func (o *Owner) forward(a chain.Attempt, written time.Time) {
 	o.keys.Forward(o.chain.Tail(), a.Row, a.Claims)
 	o.parked.Forward(a.Moves)
 	tellParked(o)
-	o.retry.Moved(a.Row.Next)
+	if a.Row.Kind == ledger.Batch {
+		o.retry.Moved(a.Row.Next)
+	}
 	if o.effects != nil {
 		o.effects.Passed(a.Row.Next)
 	}
@@ -127,13 +132,13 @@ func tellParked(o *Owner) {
 }
 
 // fenced discards the memory: another row is in the place of ours, or ours is gone.
-func (o *Owner) fenced(e protocol.Event, reason string) error {
+func (o *Owner) fenced(e protocol.Event, reason string) outcome {
 	o.p.process.Counters.Fenced.Add(1)
 	why := o.p.fenced(reason)
 	if err := o.step(e, why); err != nil {
-		return err
+		why = err
 	}
-	return why
+	return outcome{is: over, err: why}
 }
 
 // limits are the spec's.
@@ -164,20 +169,20 @@ func (o *Owner) Apply(ctx context.Context, records []wire.Message) (idemtype.Res
 	return res, err
 }
 
-// apply applies records from the position on.
+// apply applies records from the position on: it waits until the first of them may be sent, sends
+// as many as may be, and concludes what follows.
 func (o *Owner) apply(ctx context.Context, records []wire.Message) (idemtype.Result, error) {
 	var res idemtype.Result
 	for rest := records; len(rest) > 0; rest = o.unseen(rest) {
 		o.p.lag.First(rest[0].Offset, rest[0].Time)
-		n := o.retry.Size(len(rest))
-		done, err := o.transact(ctx, rest[:n], 0)
-		res = res.Plus(done)
-		if effect, waits := errors.AsType[*awaitsEffect](err); waits {
-			err = o.await(ctx, effect)
-		} else {
-			err = o.conclude(rest[:n], err)
-		}
+		n, err := o.ready(ctx, rest[:o.retry.Size(len(rest))])
 		if err != nil {
+			return res, err
+		}
+		w := &batch{o: o, all: rest[:n]}
+		out := o.transact(ctx, w)
+		res = res.Plus(out.result)
+		if err := o.conclude(w, out); err != nil {
 			return res, err
 		}
 	}

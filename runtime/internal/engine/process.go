@@ -5,7 +5,7 @@
 //	Partition: state, health      Owner: chain, keys, retry, decide, life    of one memory
 //
 //	Assigned -> takeOver: find the chain, check it, fence, load ----> Owner
-//	Deliver  -> transaction: decide -> send -> answer -> conclude --> memory moves forward
+//	Deliver  -> ready: effects -> transaction: decide -> send -> answer -> conclude -> memory moves
 //	Standby  -> reads the chain until the partition may be taken over again
 //
 // Every step goes through the protocol's table. Only the files of a transaction (transaction.go,

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/internal/engine/retry"
+	"github.com/idemgen/idemgen/runtime/internal/pipeline"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -29,16 +30,17 @@ func (x *explicit) endsEarly(ctx context.Context, call *wire.Call) bool {
 // if the reply is lost, the token in the chain says where this transaction ended.
 func (x *explicit) shorten(offset int64) error {
 	o := x.o
-	d, err := o.Decide(x.d.Records[:retry.Index(x.d.Records, offset)], x.d.Known)
+	t := &transaction{o: o, w: &batch{o: o, all: x.d.Records[:retry.Index(x.d.Records, offset)]}, conn: x.t.conn}
+	d, err := t.decision(x.d.Known)
 	if err != nil {
 		return err
 	}
-	if x.checks == 0 {
+	if x.checks == nil {
 		x.check()
 	}
 	before := *x.a
-	*x.a = o.attempt(d, nil)
-	x.d, x.pending = d, append(x.pending[:x.checks:x.checks], o.chain.Shorten(before.Row.Token, x.a.Row))
-	x.pending = append(x.pending, d.Known.Release(before.Claims, d.Claims)...)
+	*x.a = t.attempt(d)
+	x.t, x.d = t, d
+	x.pending = append([]pipeline.Statement{o.chain.Shorten(before.Row.Token, x.a.Row)}, d.Known.Release(before.Claims, d.Claims)...)
 	return nil
 }

@@ -49,7 +49,6 @@ func New(partition idemtype.Partition, topic *wire.Topic, limits *wire.Limits, k
 // Decision is one transaction, ready to be sent.
 type Decision struct {
 	Records []wire.Message
-	End     int64 // the log holds no record from the last one to here
 	Steps   []wire.Step
 	Claims  []wire.Claim // that go into idem_keys
 	Hidden  []wire.Key   // of records that were refused behind their claim
@@ -285,12 +284,12 @@ func (w *Decision) Plain() bool {
 	return !slices.ContainsFunc(w.Steps, func(s wire.Step) bool { return s.Stage != wire.Statement })
 }
 
-// Next is the first offset that the decision does not cover.
+// Next is the offset behind the last record; 0 if there is none.
 func (w *Decision) Next() int64 {
 	if n := len(w.Records); n > 0 {
-		return max(w.Records[n-1].Offset+1, w.End)
+		return w.Records[n-1].Offset + 1
 	}
-	return w.End
+	return 0
 }
 
 // Epoch is the last record's leader epoch, or the one before it.

@@ -10,61 +10,80 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
 	"github.com/idemgen/idemgen/runtime/internal/pipeline"
+	"github.com/idemgen/idemgen/runtime/internal/pool"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 	"github.com/idemgen/idemgen/runtime/lease"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// awaitsEffect says that the first record of a batch waits for its effect. Nothing was sent.
-type awaitsEffect struct {
-	offset int64
-	event  string
+// ready says how many records in front may be sent now: those before the first one whose effect
+// is not over. It begins the effects, and returns when the first record need not wait. While an
+// append is in doubt, that one is sent again first.
+func (o *Owner) ready(ctx context.Context, records []wire.Message) (n int, err error) {
+	for o.effects != nil && o.State() == protocol.Ready {
+		d := (&transaction{o: o, w: &batch{o: o, all: records}}).foresee(ctx)
+		if d == nil || len(d.Waiting) == 0 {
+			break
+		}
+		o.effects.Start(ctx, mayBegin(o.p.topic, records, d.Waiting))
+		if d.Ready > 0 {
+			return d.Ready, nil
+		}
+		if err := o.await(ctx, d.Waiting[0].Message.Offset, d.Waiting[0].Event); err != nil {
+			return 0, err
+		}
+	}
+	return len(records), nil
 }
 
-func (e *awaitsEffect) Error() string { return "the effect of a record is not over" }
-
-// cut begins the effects for which records wait, and leaves the records before them. If there are
-// none, the transaction is over before it began: while calls run, no connection is held.
-func (t *transaction) cut(ctx context.Context, d *decide.Decision) error {
-	if t.settles != nil {
-		return t.asked(ctx, d)
+// foresee decides what will be sent, so that effects may begin. While they run, no connection is
+// held. It returns nil if that cannot be decided now: the transaction finds out why.
+func (t *transaction) foresee(ctx context.Context) (d *decide.Decision) {
+	o := t.o
+	defer func() {
+		if r := recover(); r != nil {
+			o.decider.Discard()
+			d = nil
+		}
+	}()
+	ctx, cancel := o.deadline(ctx)
+	defer cancel()
+	var err error
+	if t.conn, err = o.p.process.Pool.Acquire(ctx, o.tellLater); err != nil {
+		return nil
 	}
-	t.o.effects.Start(ctx, t.mayBegin(d.Waiting))
-	if d.Ready == 0 {
-		return &awaitsEffect{d.Waiting[0].Message.Offset, d.Waiting[0].Event}
+	defer pool.Release(t.conn)
+	if d, err = t.decide(ctx); err != nil {
+		return nil
 	}
-	t.records, t.end = t.records[:d.Ready], 0
-	return nil
+	return d
 }
 
 // mayBegin are the effects that may begin. Where records wait behind a dead letter of their record
 // key, one begins once all records of its key before it are passed: until then nobody knows
 // whether it has to wait for one of them.
-func (t *transaction) mayBegin(waiting []wire.Effect) []wire.Effect {
+func mayBegin(topic *wire.Topic, records []wire.Message, waiting []wire.Effect) []wire.Effect {
 	first := map[string]int64{} // offset, by record key
-	for i := range t.records {
-		if m := &t.records[i]; m.Key != nil {
+	for i := range records {
+		if m := &records[i]; m.Key != nil {
 			if _, known := first[string(m.Key)]; !known {
 				first[string(m.Key)] = m.Offset
 			}
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(waiting), func(e wire.Effect) bool {
-		parks := e.Policy.Park || t.o.p.topic.OnFailure.Park
+		parks := e.Policy.Park || topic.OnFailure.Park
 		return parks && e.Message.Key != nil && first[string(e.Message.Key)] != e.Message.Offset
 	})
 }
 
-// await takes the step of an owner that has nothing to send, and waits for an effect.
-func (o *Owner) await(ctx context.Context, e *awaitsEffect) error {
-	if err := o.step(protocol.Awaits, nil); err != nil {
-		return err
-	}
-	awaiting(o.p, &awaited{e.offset, "effect " + e.event + ", which runs, or for a process that has its lease"})
-	err := o.effects.Wait(ctx, e.offset)
+// await waits for the effect of the first record.
+func (o *Owner) await(ctx context.Context, offset int64, event string) error {
+	awaiting(o.p, &awaited{offset, "effect " + event + ", which runs, or for a process that has its lease"})
+	err := o.effects.Wait(ctx, offset)
 	awaiting(o.p, nil)
 	if h, ok := errors.AsType[*verdict.Halt](err); ok {
-		return refuse(o, h)
+		return o.refuse(h)
 	}
 	if err != nil && o.life.quit.Err() != nil {
 		return o.ended()
@@ -72,8 +91,8 @@ func (o *Owner) await(ctx context.Context, e *awaitsEffect) error {
 	return err
 }
 
-// refuse halts a partition that is READY, since nothing was sent.
-func refuse(o *Owner, h *verdict.Halt) error {
+// refuse halts a partition that is READY.
+func (o *Owner) refuse(h *verdict.Halt) error {
 	why := o.p.halted(h)
 	if err := o.step(protocol.Refused, why); err != nil {
 		return err
@@ -81,25 +100,17 @@ func refuse(o *Owner, h *verdict.Halt) error {
 	return why
 }
 
-// desk is where the effects of the transaction's records are. Those of dead letters have one of
-// their own: they are behind the position.
-func (t *transaction) desk() *effect.Desk {
-	if t.settles != nil {
-		return t.o.errands.desk
-	}
-	return t.o.effects
-}
-
-// outcomes are the results of effects that are known. A record whose effect was refused becomes a
+// effectsOf are the results of effects that are known. A record whose effect was refused becomes a
 // dead letter, unless a copy of it took effect meanwhile.
-func (t *transaction) outcomes() map[int64]wire.EffectResult {
-	results, refused := t.desk().Outcomes()
+func effectsOf(w work) map[int64]wire.EffectResult {
+	results, refused := w.desk().Outcomes()
 	for _, r := range refused {
 		l, key := deadletter.Of(r.Message, r.Policy, r.Class, r.Event, r.Err), wire.UUID(r.Key)
 		l.Key = &key // the person who decides asks the other side by it
 		l.Effect = true
-		t.o.retry.Refuse(l)
+		w.failures().Refuse(l)
 	}
+	w.failures().Called(results)
 	return results
 }
 

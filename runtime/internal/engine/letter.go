@@ -1,0 +1,174 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/idemgen/idemgen/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/internal/effect"
+	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
+	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
+	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
+	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
+	"github.com/idemgen/idemgen/runtime/internal/engine/retry"
+	"github.com/idemgen/idemgen/runtime/internal/ledger"
+	"github.com/idemgen/idemgen/runtime/internal/pipeline"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
+	"github.com/idemgen/idemgen/runtime/lease"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// letter is a dead letter that is settled as an operator asks, or a record that waited behind one.
+// It moves no position, and ends the count of dead letters in a row, as every row does that an
+// operator asked for.
+type letter struct {
+	e      *errands
+	open   *deadletter.Open
+	errand *errand
+	settle *deadletter.Settling
+	why    string     // why it stays as it is; "" if it does not
+	key    *wire.UUID // idempotency key of a conflict, or of an effect
+}
+
+func (l *letter) again() bool            { return true }
+func (l *letter) failures() *retry.State { return l.errand.retry }
+func (l *letter) desk() *effect.Desk     { return l.e.desk }
+
+// records are the letter's record, if it is replayed.
+func (l *letter) records() []wire.Message {
+	if l.settle.State != deadletter.Replayed {
+		return nil
+	}
+	return []wire.Message{l.open.Message}
+}
+
+// accepts refuses to settle a letter whose record is refused again, and a result for a record that
+// takes effect without one.
+func (l *letter) accepts(d *decide.Decision) bool {
+	switch {
+	case len(d.Letters) > 0:
+		l.why, l.key = d.Letters[0].Reason, d.Letters[0].Key
+	case l.settle.Gives() && d.Result.Applied > 0 && len(d.Effects) == 0:
+		l.why = "its event has no effect, so that no result of one can be given"
+	default:
+		l.settle.Decided(d.Result, d.Effects)
+	}
+	return l.why == ""
+}
+
+func (l *letter) row(a *chain.Attempt, _ *decide.Decision, tail ledger.Tail) {
+	a.Row.Kind, a.Row.Next, a.Row.Epoch, a.Row.Info = ledger.Letter, tail.Next, tail.Epoch, l.settle.Info()
+	a.Moves = l.settle.Moves()
+}
+
+func (l *letter) ending() []pipeline.Statement {
+	c := l.e.o.chain
+	return []pipeline.Statement{l.settle.Statement(c.Stream(), c.Seq())}
+}
+
+// follow does what follows from a failed transaction. It halts no partition that the letter's
+// record is refused again, and while the letter waits, the partition makes progress nevertheless.
+func (l *letter) follow(n retry.Next) error {
+	o := l.e.o
+	if h := n.Halt; h != nil && h.Code != halt.Pooler && h.Code != halt.Runtime {
+		l.why = h.Error()
+		return o.step(protocol.Data, nil)
+	}
+	if n.Later != nil && n.Event != protocol.Unknown {
+		if err := o.step(n.Event, nil); err != nil {
+			return err
+		}
+		return n.Later
+	}
+	return o.follow(n)
+}
+
+// glance is how long a letter waits for its effect before others have their turn.
+const glance = 5 * time.Millisecond
+
+// ready begins the effect of a letter that is replayed, as the person who asked decided, and looks
+// whether it is over. Whatever becomes of it halts no partition: then the letter stays.
+func (l *letter) ready(ctx context.Context) (is bool, err error) {
+	o := l.e.o
+	for l.e.desk != nil && o.State() == protocol.Ready {
+		d := (&transaction{o: o, w: l}).foresee(ctx)
+		if d == nil || len(d.Waiting) == 0 {
+			break
+		}
+		waiting := slices.Clone(d.Waiting) // the next decision takes their place
+		if l.settle.Gives() && !l.fits(d.Known) {
+			break
+		}
+		l.e.desk.StartBy(ctx, waiting, lease.Decision{Number: l.open.Number, Result: l.result()})
+		limited, cancel := context.WithTimeout(ctx, glance)
+		err := l.e.desk.Wait(limited, l.open.Offset)
+		cancel()
+		h, halts := errors.AsType[*verdict.Halt](err)
+		switch {
+		case halts:
+			l.why = h.Error()
+			return true, nil
+		case err != nil && o.life.quit.Err() != nil:
+			return false, o.ended()
+		case err != nil && ctx.Err() == nil && limited.Err() != nil:
+			return false, nil
+		case err != nil:
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// result is what the letter's effect returned, as a person says, or as its row kept it: the store
+// may have forgotten it.
+func (l *letter) result() []byte {
+	if l.open.Result == nil {
+		return l.open.Returned
+	}
+	return l.open.Result
+}
+
+// fits reports whether the result that was given is one of the letter's effect. An effect that has
+// no result takes any, whereas one that has a result never takes null.
+func (l *letter) fits(known *keys.Known) bool {
+	if why := l.refuses(known, l.open.Result); why != "" {
+		l.why = "the result that was given does not fit: " + why
+	} else if !bytes.Equal(l.open.Result, deadletter.NoResult) && l.refuses(known, deadletter.NoResult) == "" {
+		l.why = "its effect has no result: give null"
+	}
+	return l.why == ""
+}
+
+// refuses decides the letter's record with a result of its effect. Nothing is kept.
+func (l *letter) refuses(known *keys.Known, result []byte) (why string) {
+	o := l.e.o
+	f := o.facts(l, known)
+	f.Effects = map[int64]wire.EffectResult{l.open.Offset: {Result: result}}
+	d, err := o.decider.Decide(l.records(), f)
+	if err != nil {
+		return err.Error()
+	}
+	if len(d.Letters) > 0 {
+		return d.Letters[0].Reason
+	}
+	return ""
+}
+
+// returned is what the call of the letter's effect returned; nil if none was made and recorded.
+func (l *letter) returned() []byte {
+	if l.e.desk == nil {
+		return nil
+	}
+	results, _ := l.e.desk.Outcomes()
+	r, made := results[l.open.Offset]
+	if !made {
+		return nil
+	}
+	var kept deadletter.Letter
+	kept.Called(r)
+	return kept.Returned
+}
