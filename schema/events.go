@@ -5,7 +5,6 @@ type Event struct {
 	Name      Text // Pos is the key
 	Doc       Doc
 	Type      *Texts // type texts; Key is the key "type"
-	Version   *Text  // nil: the records of its types that have no version
 	Tombstone *Bool
 	EventFields
 	IdempotencyKey *IdempotencyKey
@@ -32,7 +31,7 @@ type EventFields struct {
 
 var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
 	key[Event]{name: "type", value: put(shape{scalar: true, items: &scalarShape}, func(v *Event) **Texts { return &v.Type }, oneOrMore)},
-	key[Event]{name: "version", value: textValue(func(v *Event) **Text { return &v.Version })},
+	key[Event]{name: "version", instead: joinedTexts},
 	key[Event]{name: "tombstone", value: boolValue(func(v *Event) **Bool { return &v.Tombstone })},
 	key[Event]{name: "root", value: pathOfMembers(func(v *Event) **Path { return &v.Root })},
 	key[Event]{name: "fields", value: value[Event]{shape{scalar: true, entries: fieldsShape.entries}, readEventFields}},

@@ -105,7 +105,7 @@ func TestLoad(t *testing.T) {
 		{"source field", *topic.IdempotencyKey.Source[0].Field, Text{Value: "order_id", Pos: Pos{Line: 33, Col: 32, Width: 8}}},
 		{"source header", topic.IdempotencyKey.Source[1].Header.Value, "Idempotency-Key"},
 		{"window", *topic.IdempotencyKey.Window, Duration{Value: 8 * 24 * time.Hour, Text: "8d", Key: Pos{Line: 33, Col: 70, Width: 6}, Pos: Pos{Line: 33, Col: 78, Width: 2}}},
-		{"event_type", topic.EventType.Header.Value, "event-type"},
+		{"event_type", topic.EventType[0].Header.Value, "event-type"},
 		{"unhandled", topic.Unhandled.Tombstone.Value, "stop"},
 		{"types", texts(*placed.Type), []string{"order.placed", "order.created"}},
 		{"list", placed.Fields[2].Type.Elem.Name, "Line"},

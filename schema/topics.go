@@ -1,7 +1,5 @@
 package schema
 
-import "strings"
-
 // Topic is an entry of topics.
 type Topic struct {
 	Name           Text // Pos is the key
@@ -22,10 +20,9 @@ type Topic struct {
 
 // Dispatch says how a record's event is found.
 type Dispatch struct {
-	EventType    *Discriminator
-	EventVersion *Discriminator // nil if events of one type are not told apart by version
-	Ignore       *Texts
-	Unhandled    *Unhandled
+	EventType []*Discriminator // whose texts are joined; nil if it is not there
+	Ignore    *Texts
+	Unhandled *Unhandled
 }
 
 var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
@@ -36,8 +33,9 @@ var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
 	key[Topic]{name: "envelope", instead: "attributes of a CloudEvent are headers named ce_... in binary mode, and members beside payload: {root: data} in structured mode"},
 	key[Topic]{name: "fields", value: value[Topic]{fieldsShape, func(w *walker, e entry, t *Topic) bool { return readFields(w, e, eventField, &t.Fields) }}},
 	key[Topic]{name: "idempotency_key", value: idempotencyKeyValue(func(t *Topic) **IdempotencyKey { return &t.IdempotencyKey })},
-	key[Topic]{name: "event_type", value: put(shape{keys: discriminatorKeys.shapes()}, func(t *Topic) **Discriminator { return &t.EventType }, readDiscriminator)},
-	key[Topic]{name: "event_version", value: put(shape{keys: discriminatorKeys.shapes()}, func(t *Topic) **Discriminator { return &t.EventVersion }, readDiscriminator)},
+	key[Topic]{name: "event_type", value: value[Topic]{
+		shape{keys: discriminatorKeys.shapes(), items: &shape{keys: discriminatorKeys.shapes()}}, readEventType}},
+	key[Topic]{name: "event_version", instead: joinedTexts},
 	key[Topic]{name: "ignore", value: put(shape{items: &scalarShape}, func(t *Topic) **Texts { return &t.Ignore }, func(w *walker, e entry) (*Texts, bool) { return w.texts(e, 0) })},
 	key[Topic]{name: "unhandled", value: put(shape{keys: unhandledKeys.shapes()}, func(t *Topic) **Unhandled { return &t.Unhandled }, readUnhandled)},
 	key[Topic]{name: "start_from", value: wordValue(func(t *Topic) **Text { return &t.StartFrom }, "earliest", "latest", "committed")},
@@ -104,10 +102,30 @@ func readAssume(w *walker, e entry) (*Assume, bool) {
 	return a, true
 }
 
-// Discriminator is where the type or the version of an event is found: one of Header and Path,
-// unless Broken.
+// joinedTexts is what to do about a version that tells events of one type apart.
+const joinedTexts = "write event_type: [{header: event-type}, {header: version}]; the texts are joined: type: order.placed/2"
+
+// readEventType reads where the texts are that tell events apart: one place, or a list of them.
+func readEventType(w *walker, e entry, t *Topic) bool {
+	if e.node.Kind != ListNode {
+		t.EventType = []*Discriminator{readDiscriminator(w, e)}
+		return !t.EventType[0].Broken
+	}
+	if !w.some(e) {
+		return false
+	}
+	ok := true
+	for _, item := range e.node.Items {
+		d := readDiscriminator(w, entry{what: "an item of event_type", node: item})
+		t.EventType = append(t.EventType, d)
+		ok = ok && !d.Broken
+	}
+	return ok
+}
+
+// Discriminator is where a text that tells events apart is found: one of Header and Path, unless
+// Broken.
 type Discriminator struct {
-	Key    Pos
 	Pos    Pos
 	Header *Text
 	Path   *Path
@@ -122,14 +140,14 @@ var discriminatorKeys = keys[Discriminator]{
 	{name: "schema", instead: "name a header or a member: {header: event-type} or {path: type}"},
 }
 
-func readDiscriminator(w *walker, e entry) (*Discriminator, bool) {
-	d := &Discriminator{Key: e.key, Pos: e.node.Pos}
+func readDiscriminator(w *walker, e entry) *Discriminator {
+	d := &Discriminator{Pos: e.node.Pos}
 	d.Broken = !walkMap(w, e, discriminatorKeys, d)
 	if !d.Broken && len(e.node.Pairs) != 1 {
 		d.Broken = true
-		w.ds.Add(firstKey(e), "E110", e.what+" must have exactly one of header and path", "write "+e.what+": {header: "+strings.ReplaceAll(e.what, "_", "-")+"} or {path: "+strings.TrimPrefix(e.what, "event_")+"}")
+		w.ds.Add(firstKey(e), "E110", e.what+" must have exactly one of header and path", "write {header: event-type} or {path: type}")
 	}
-	return d, true
+	return d
 }
 
 // Unhandled says what happens with records that no event takes.

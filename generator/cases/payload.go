@@ -64,8 +64,8 @@ func (f *form) holdsAt(m *model.Field) {
 // payloadForm is what the payload of an event may hold.
 func payloadForm(e *model.Event) *form {
 	root := &form{}
-	for _, by := range []*model.Discriminator{e.Topic.EventType, e.Topic.EventVersion} {
-		if by.InPayload() {
+	for _, by := range e.Topic.EventType {
+		if by.Header == "" {
 			root.at(by.Path).holds(model.FieldType{Kind: model.String})
 		}
 	}

@@ -19,10 +19,10 @@ func place(t *model.Topic, e *schema.CaseEvent, found oracle.Outcome) schema.Pos
 	if said := returnOf(e); said != nil && (found.Class == oracle.ClassEffect || found.Class == oracle.ClassInterrupted) {
 		return said.at
 	}
-	if found.Class == oracle.ClassUnknown && t.EventType != nil {
-		path = strings.Join(t.EventType.Path, ".")
-		if t.EventType.Header != "" {
-			path = "header " + t.EventType.Header
+	if found.Class == oracle.ClassUnknown && len(t.EventType) > 0 {
+		path = strings.Join(t.EventType[0].Path, ".")
+		if t.EventType[0].Header != "" {
+			path = "header " + t.EventType[0].Header
 		}
 	}
 	if name, ok := strings.CutPrefix(path, "header "); ok {

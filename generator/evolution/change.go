@@ -167,8 +167,6 @@ func (c *comparison) records() {
 			c.tell("/limits/" + strings.Fields(u.Change)[0])
 		case state.EventType:
 			c.tell(topic + "/event_type")
-		case state.EventVersion:
-			c.tell(topic + "/event_version")
 		case state.Payload:
 			key := strings.Fields(u.Change)[0]
 			key = strings.TrimPrefix(key, "payload.")

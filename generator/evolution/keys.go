@@ -130,7 +130,6 @@ var ofKey = map[string]struct {
 	"root":            {Compatible, sameRead},
 	"encoding":        {Compatible, sameRead},
 	"absent_marker":   {Compatible, sameRead},
-	"event_version":   {Compatible, sameRead},
 	"tombstone":       {Compatible, sameRead},
 	"is":              {Compatible, sameRead},
 	"unknown":         {Compatible, sameRead},

@@ -63,11 +63,6 @@ func eventKind(e *model.Event) string {
 	for _, t := range e.Types {
 		types = append(types, fmt.Sprintf("%q", t))
 	}
-	if e.Topic.EventVersion != nil && e.Version == "" {
-		types = append(types[:len(types)-1], types[len(types)-1]+" without a version")
-	} else if e.Version != "" {
-		types = append(types[:len(types)-1], fmt.Sprintf("%s of version %q", types[len(types)-1], e.Version))
-	}
 	return fmt.Sprintf("event %s on topic %q", strings.Join(types, " or "), e.Topic.Name)
 }
 

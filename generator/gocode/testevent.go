@@ -69,7 +69,7 @@ func eventTemplate(e *model.Event) []code {
 
 // opaque reports whether a record of the event takes effect whatever its payload holds.
 func opaque(e *model.Event) bool {
-	if (e.Topic.EventType.InPayload() || e.Topic.EventVersion.InPayload()) && !e.Tombstone {
+	if e.Topic.TypeInPayload() && !e.Tombstone {
 		return false
 	}
 	return !slices.ContainsFunc(e.Fields, func(f *model.Field) bool {

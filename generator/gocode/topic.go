@@ -151,6 +151,9 @@ func (p *pkg) plan(f *file, t *model.Topic) {
 		if declarative(t) {
 			g.Add(text("decoder " + decoderType(t)))
 		}
+		if len(t.EventType) > 1 {
+			g.Add(text("eventType []byte"))
+		}
 		if t.Payload.Encoding != "" {
 			g.Add(text("encoding " + encodingType(t)))
 		}
@@ -163,7 +166,7 @@ func (p *pkg) plan(f *file, t *model.Topic) {
 // declarative reports whether a plan needs a decoder of its own: for events without a handler,
 // and for a type that stands in the payload.
 func declarative(t *model.Topic) bool {
-	return t.EventType.InPayload() || t.EventVersion.InPayload() || slices.ContainsFunc(t.Events, func(e *model.Event) bool { return !e.HasCode() })
+	return t.TypeInPayload() || slices.ContainsFunc(t.Events, func(e *model.Event) bool { return !e.HasCode() })
 }
 
 // eventFields are the plan's fields for one event, in a block of their own: gofmt aligns
@@ -190,20 +193,21 @@ func addDispatch(f *file, t *model.Topic) {
 			g.If(text("err != nil")).Block(text("return err"))
 		}
 		switch {
-		case t.EventType == nil:
+		case len(t.EventType) == 0:
 			for _, e := range t.Events {
 				if !e.Tombstone {
 					g.Return(text("p.add%s(b, m)", e.GoName))
 					return
 				}
 			}
-		case t.EventType.Header != "":
-			g.Add(text("eventType, err := m.Header(%q)", t.EventType.Header))
-			g.If(text("err != nil")).Block(text("return err"))
+		case len(t.EventType) > 1:
+			joinedType(g, t)
+			switchType(g, t, "string(eventType)")
+		case t.EventType[0].Header != "":
+			typeText(g, t, 0, "eventType")
 			switchType(g, t, "string(eventType)")
 		default:
-			g.Add(text("eventType, err :=").Add(atPath("p.decoder.EventType", t.EventType)))
-			g.If(text("err != nil")).Block(text("return err"))
+			typeText(g, t, 0, "eventType")
 			switchType(g, t, "eventType")
 		}
 		unhandled(g, t.UnknownType, "Unknown", text("eventType"))
@@ -220,16 +224,40 @@ func onTombstone(g *group, t *model.Topic) {
 	unhandled(g, t.Tombstone, "NoTombstone")
 }
 
+// joinedType joins the texts that tell events apart.
+func joinedType(g *group, t *model.Topic) {
+	typeText(g, t, 0, "first")
+	g.Add(text("eventType := append(p.eventType[:0], first...)"))
+	for i := range t.EventType[1:] {
+		next := fmt.Sprintf("text%d", i+2)
+		typeText(g, t, i+1, next)
+		g.Add(text("eventType = wire.JoinType(eventType, %s)", next))
+	}
+	g.Add(text("p.eventType = eventType"))
+}
+
+// typeText reads the text at one of the places of event_type.
+func typeText(g *group, t *model.Topic, i int, name string) {
+	by := t.EventType[i]
+	read := code(text("m.Header(%q)", by.Header))
+	switch {
+	case by.Header == "" && i == 0:
+		read = atPath("p.decoder.EventType", by)
+	case by.Header == "":
+		read = atPath("p.decoder.OptEventType", by)
+	case i > 0:
+		read = text("m.OptHeader(%q)", by.Header)
+	}
+	g.Add(text(name + ", err :=").Add(read))
+	g.If(text("err != nil")).Block(text("return err"))
+}
+
 func switchType(g *group, t *model.Topic, on string) {
 	g.Add(text("switch " + on).BlockFunc(func(g *group) {
-		for _, c := range typeCases(t) {
-			g.Case(literals(c.texts)...).BlockFunc(func(g *group) {
-				if t.EventVersion == nil {
-					g.Return(text("p.add%s(b, m)", c.events[0].GoName))
-					return
-				}
-				switchVersion(g, t, c.events)
-			})
+		for _, e := range t.Events {
+			if len(e.Types) > 0 {
+				g.Case(literals(e.Types)...).Block(text("return p.add%s(b, m)", e.GoName))
+			}
 		}
 		if len(t.Ignore) > 0 {
 			g.Case(literals(t.Ignore)...).Block(text("b.Ignore()"), text("return nil"))
@@ -238,61 +266,12 @@ func switchType(g *group, t *model.Topic, on string) {
 }
 
 // atPath calls a method of the decoder that reads a text in the payload.
-func atPath(method string, d *model.Discriminator) code {
+func atPath(method string, d model.Discriminator) code {
 	path := []code{text("m")}
 	for _, name := range d.Path {
 		path = append(path, lit(name))
 	}
 	return call(method, path...)
-}
-
-// typeCase is types that mean the same events, which differ in their version.
-type typeCase struct {
-	texts  []string
-	events []*model.Event
-}
-
-func typeCases(t *model.Topic) (cases []typeCase) {
-	for _, e := range t.Events {
-		for _, text := range e.Types {
-			var events []*model.Event
-			for _, o := range t.Events {
-				if slices.Contains(o.Types, text) {
-					events = append(events, o)
-				}
-			}
-			known := slices.ContainsFunc(cases, func(c typeCase) bool { return slices.Contains(c.texts, text) })
-			same := slices.IndexFunc(cases, func(c typeCase) bool { return slices.Equal(c.events, events) })
-			switch {
-			case known:
-			case same >= 0:
-				cases[same].texts = append(cases[same].texts, text)
-			default:
-				cases = append(cases, typeCase{[]string{text}, events})
-			}
-		}
-	}
-	return cases
-}
-
-// switchVersion finds the event of a type by its version.
-func switchVersion(g *group, t *model.Topic, events []*model.Event) {
-	version := "string(version)"
-	read := code(text("m.OptHeader(%q)", t.EventVersion.Header))
-	if t.EventVersion.Header == "" {
-		version, read = "version", atPath("p.decoder.EventVersion", t.EventVersion)
-	}
-	g.Switch(text("version, err :=").Add(read), text("")).BlockFunc(func(g *group) {
-		g.Case(text("err != nil")).Block(text("return err"))
-		for _, e := range events {
-			is := text("%s == %q", version, e.Version)
-			if e.Version == "" {
-				is = text("len(version) == 0")
-			}
-			g.Case(is).Block(text("return p.add%s(b, m)", e.GoName))
-		}
-		g.Default().BlockFunc(func(g *group) { unhandled(g, t.UnknownType, "UnknownVersion", text("eventType"), text("version")) })
-	})
 }
 
 func literals(texts []string) []code {

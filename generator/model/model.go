@@ -6,6 +6,8 @@ package model
 
 import (
 	"cmp"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -109,11 +111,10 @@ type Topic struct {
 
 // Dispatch says which event a record is.
 type Dispatch struct {
-	EventType    *Discriminator // nil if the topic has one event
-	EventVersion *Discriminator // nil if the type alone says it
-	Ignore       []string       // type texts passed over on purpose
-	UnknownType  string         // dead_letter, skip or stop
-	Tombstone    string         // for a record without value and no tombstone event: dead_letter, skip or stop
+	EventType   []Discriminator // their texts are joined by /; none if the topic has one event
+	Ignore      []string        // type texts passed over on purpose
+	UnknownType string          // dead_letter, skip or stop
+	Tombstone   string          // for a record without value and no tombstone event: dead_letter, skip or stop
 }
 
 // Promises are what the spec assumes of a topic's producer.
@@ -125,14 +126,26 @@ type Promises struct {
 	CreateTime    bool          // assume.record_timestamp: create_time
 }
 
-// Discriminator is where the type or version of an event is found: a header or a path.
+// TypeInPayload reports whether a text that tells events apart stands in the payload.
+func (d *Dispatch) TypeInPayload() bool {
+	return slices.ContainsFunc(d.EventType, func(by Discriminator) bool { return by.Header == "" })
+}
+
+// TypeTexts are texts that make the type: they are in EventType's order, and the last ones may
+// not be there.
+func (d *Dispatch) TypeTexts(typ string) []string {
+	texts := strings.SplitN(typ, "/", len(d.EventType))
+	if slices.Contains(texts, "") {
+		return []string{typ}
+	}
+	return texts
+}
+
+// Discriminator is where a text that tells events apart is found: a header or a path.
 type Discriminator struct {
 	Header string
 	Path   []string // payload member names from the root
 }
-
-// InPayload reports whether there is such a text, in the payload.
-func (d *Discriminator) InPayload() bool { return d != nil && d.Header == "" }
 
 // RecordKey is what the Kafka record key holds.
 type RecordKey struct {
@@ -156,7 +169,6 @@ type Event struct {
 	Doc       Doc
 	Topic     *Topic
 	Types     []string // type texts; empty if the topic has no event_type or for a tombstone
-	Version   string   // the text of event_version; "" for records without one
 	Tombstone bool
 	// Fields are the members of the generated struct: the event's own fields in spec
 	// order, the topic's fields in spec order, then those record-key parts that the

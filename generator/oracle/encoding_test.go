@@ -23,7 +23,7 @@ func TestPackedValues(t *testing.T) {
 	s := service(nil, a, b, gone)
 	s.Limits.MaxPayload = 100
 	s.Topics[0].Payload.Encoding = "json_string"
-	s.Topics[0].EventType = &model.Discriminator{Path: []string{"kind"}}
+	s.Topics[0].EventType = []model.Discriminator{{Path: []string{"kind"}}}
 	in := newFeed(t, s)
 	send := func(value []byte, want string) {
 		t.Helper()

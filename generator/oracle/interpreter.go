@@ -222,7 +222,7 @@ func (in *Interpreter) dispatch(t *model.Topic, r *Record, p *payload) (def *mod
 	if in.tooLarge(r) {
 		return nil, giveUp, &fault{class: ClassTooLarge, detail: "longer than max_payload"}
 	}
-	if t.EventType == nil {
+	if len(t.EventType) == 0 {
 		for _, e := range t.Events {
 			if !e.Tombstone {
 				return e, "", nil
@@ -237,20 +237,8 @@ func (in *Interpreter) dispatch(t *model.Topic, r *Record, p *payload) (def *mod
 	if slices.Contains(t.Ignore, text) {
 		return nil, "", nil
 	}
-	var ofType []*model.Event
 	for _, e := range t.Events {
 		if slices.Contains(e.Types, text) {
-			ofType = append(ofType, e)
-		}
-	}
-	version := ""
-	if t.EventVersion != nil && len(ofType) > 0 {
-		if version, f = in.versionText(t, t.EventVersion, r, p); f != nil {
-			return nil, giveUp, f
-		}
-	}
-	for _, e := range ofType {
-		if e.Version == version {
 			return e, "", nil
 		}
 	}
@@ -265,18 +253,4 @@ func unhandled(policy, giveUp string, f *fault) (*model.Event, string, *fault) {
 		return nil, "stop", f
 	}
 	return nil, giveUp, f
-}
-
-// typeText reads the text that tells events apart. A record without it does not decode:
-// it is not an unknown type, which the spec may skip.
-func (in *Interpreter) typeText(t *model.Topic, r *Record, p *payload) (string, *fault) {
-	by := t.EventType
-	f := textAt(by)
-	d := &decoder{depth: in.service.Limits.MaxDepth}
-	if f.Source.Kind == model.FromPayload {
-		d.payload(p, []*model.Field{f})
-		d.marker = t.Payload.AbsentMarker
-	}
-	text, _ := d.source(t, f, r, p.root, atFields).(string)
-	return text, first(d.faults)
 }

@@ -146,7 +146,7 @@ func TestTypeInThePayload(t *testing.T) {
 	a, b := newEvent("A", nil), newEvent("B", nil)
 	s := service(nil, a, b)
 	a.Types = []string{"a.v1", "a"}
-	s.Topics[0].EventType = &model.Discriminator{Path: []string{"meta", "type"}}
+	s.Topics[0].EventType = []model.Discriminator{{Path: []string{"meta", "type"}}}
 	in := newFeed(t, s)
 	in.send("", `{"meta":{"type":"a"}}`, "applied")
 	in.send("", `{"meta":{"type":"a.v1"}}`, "applied")
@@ -167,13 +167,13 @@ func TestPayloadLimit(t *testing.T) {
 	in.send("E", `12345`, "dead letter too_large")
 }
 
-func TestVersionTellsEventsOfOneTypeApart(t *testing.T) {
+func TestTextsOfATypeAreJoined(t *testing.T) {
 	a, b, c := newEvent("A", nil), newEvent("B", nil), newEvent("C", nil)
 	s := service(nil, a, b, c)
-	a.Types, b.Types, c.Types = []string{"x"}, []string{"x"}, []string{"y"}
-	b.Version, c.Version = "2", "2"
-	s.Topics[0].Ignore = []string{"z"}
-	s.Topics[0].EventVersion = &model.Discriminator{Header: "version"}
+	a.Types, b.Types, c.Types = []string{"x"}, []string{"x/2"}, []string{"y/2"}
+	s.Topics[0].Ignore = []string{"z/2"}
+	kind := s.Topics[0].EventType[0]
+	s.Topics[0].EventType = []model.Discriminator{kind, {Header: "version"}}
 	in := newFeed(t, s)
 	in.send("x", `{}`, "applied")
 	in.send("x", `{}`, "applied", "version=2")
@@ -182,9 +182,9 @@ func TestVersionTellsEventsOfOneTypeApart(t *testing.T) {
 	in.send("x", `{}`, "dead letter decode header version", "version=2", "version=2")
 	in.send("y", `{}`, "dead letter unknown_type")
 	in.send("y", `{}`, "applied", "version=2")
-	in.send("z", `{}`, "ignored", "version=2", "version=2")
+	in.send("z", `{}`, "ignored", "version=2")
 
-	s.Topics[0].EventVersion = &model.Discriminator{Path: []string{"meta", "v"}}
+	s.Topics[0].EventType = []model.Discriminator{kind, {Path: []string{"meta", "v"}}}
 	in = newFeed(t, s)
 	in.send("x", `{}`, "applied")
 	in.send("x", `{"meta":{"v":null}}`, "applied")
@@ -194,5 +194,6 @@ func TestVersionTellsEventsOfOneTypeApart(t *testing.T) {
 	in.send("y", `{"meta":{"v":true}}`, "dead letter decode meta.v")
 	in.send("y", `{"meta":7}`, "dead letter decode meta")
 	in.send("y", `{"meta":{"v":2}`, "dead letter decode")
-	in.send("z", `broken`, "ignored")
+	in.send("z", `{"meta":{"v":2}}`, "ignored")
+	in.send("z", `broken`, "dead letter decode")
 }

@@ -74,7 +74,7 @@ func newEvent(name string, fields []*model.Field, steps ...*model.Step) *model.E
 func service(tables []*model.Table, events ...*model.Event) *model.Service {
 	t := &model.Topic{Name: "t", Kafka: []string{"t"}, Events: events, Dispatch: model.Dispatch{UnknownType: "dead_letter", Tombstone: "dead_letter"}}
 	if len(events) > 1 {
-		t.EventType = &model.Discriminator{Header: "type"}
+		t.EventType = []model.Discriminator{{Header: "type"}}
 	}
 	for _, e := range events {
 		e.Topic = t

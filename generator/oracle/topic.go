@@ -6,8 +6,8 @@ import "github.com/idemgen/idemgen/generator/model"
 func (in *Interpreter) topic(name string) *model.Topic { return in.topics[name] }
 
 // textAt is a field for a text that tells events apart.
-func textAt(by *model.Discriminator) *model.Field {
-	f := &model.Field{Type: model.FieldType{Kind: model.String}}
+func textAt(by model.Discriminator, optional bool) *model.Field {
+	f := &model.Field{Type: model.FieldType{Kind: model.String, Optional: optional}}
 	switch {
 	case by.Header != "":
 		f.Source = model.Source{Kind: model.FromHeader, Header: by.Header}

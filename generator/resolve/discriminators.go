@@ -21,9 +21,8 @@ func resolveDiscriminator(report *schema.Diagnostics, t *draft.Topic) {
 			typed = append(typed, e)
 		}
 	}
-	resolveVersion(report, t, typed)
 	if t.Spec.EventType != nil {
-		t.Model.EventType = discriminator(report, t, t.Spec.EventType, "event_type", "type")
+		resolveEventType(report, t)
 		checkTypeTexts(report, t, typed)
 		return
 	}
@@ -45,48 +44,20 @@ func resolveDiscriminator(report *schema.Diagnostics, t *draft.Topic) {
 	}
 }
 
-// discriminator resolves where a text that tells events apart is found; key is the spec's key.
-func discriminator(report *schema.Diagnostics, t *draft.Topic, d *schema.Discriminator, key, example string) *model.Discriminator {
-	out := &model.Discriminator{}
-	switch {
-	case d.Header != nil:
-		out.Header = d.Header.Value
-	case d.Path != nil && len(topicPlace(t.Spec).path(d.Path)) == 0 && !d.Broken:
-		report.Add(d.Path.Pos, "E307", key+" needs the path of one member, not of the whole value", "for example "+key+": {path: "+example+"}")
-	case d.Path != nil:
-		out.Path = topicPlace(t.Spec).path(d.Path)
-	}
-	return out
-}
-
-// resolveVersion checks the second text by which events are told apart (E404).
-func resolveVersion(report *schema.Diagnostics, t *draft.Topic, typed []*draft.Event) {
-	d, topic := t.Spec.EventVersion, wording.Quote(t.Spec.Name.Value)
-	some := false
-	for _, e := range typed {
-		v := e.Spec.Version
-		if v == nil {
-			continue
+// resolveEventType resolves where the texts that tell events apart are found.
+func resolveEventType(report *schema.Diagnostics, t *draft.Topic) {
+	for _, d := range t.Spec.EventType {
+		var out model.Discriminator
+		switch {
+		case d.Header != nil:
+			out.Header = d.Header.Value
+		case d.Path != nil:
+			out.Path = topicPlace(t.Spec).path(d.Path)
+			if len(out.Path) == 0 && !d.Broken {
+				report.Add(d.Path.Pos, "E307", "event_type needs the path of one member, not of the whole value", "for example event_type: {path: type}")
+			}
 		}
-		some = true
-		e.Model.Version = v.Value
-		if d == nil && !t.Spec.Broken {
-			report.Add(v.Key, "E404", fmt.Sprintf("event %s has a version, but topic %s has no event_version", wording.Quote(e.Spec.Name.Value), topic),
-				"drop it, or say where the version is: event_version: {header: event-version} or {path: version}")
-		}
-	}
-	if d == nil {
-		return
-	}
-	t.Model.EventVersion = discriminator(report, t, d, "event_version", "version")
-	switch {
-	case t.Spec.Broken:
-	case t.Spec.EventType == nil:
-		report.Add(d.Key, "E404", fmt.Sprintf("topic %s has event_version but no event_type: a version tells events of one type apart", topic),
-			"say where the type is: event_type: {header: event-type} or {path: type}")
-	case !some && !slices.ContainsFunc(typed, func(e *draft.Event) bool { return e.Spec.Broken }):
-		report.Add(d.Key, "E404", fmt.Sprintf("topic %s has event_version, but no event has a version", topic),
-			"write version: 2 on the events of that version; an event without it takes records without a version")
+		t.Model.EventType = append(t.Model.EventType, out)
 	}
 }
 
@@ -98,9 +69,6 @@ func checkTombstones(report *schema.Diagnostics, t *draft.Topic) {
 		}
 		if e.Spec.Type != nil {
 			report.Add(e.Spec.Type.Key, "E110", fmt.Sprintf("event %s: a tombstone has no type", wording.Quote(e.Spec.Name.Value)), "drop one of the two: a record without a value is known by that")
-		}
-		if e.Spec.Version != nil {
-			report.Add(e.Spec.Version.Key, "E110", fmt.Sprintf("event %s: a tombstone has no version", wording.Quote(e.Spec.Name.Value)), "drop one of the two: a record without a value is known by that")
 		}
 		if first != nil {
 			report.Add(e.Spec.Tombstone.Key, "E405", fmt.Sprintf("topic %s has two tombstone events: %s and %s",
@@ -123,13 +91,9 @@ func typeExample(event string) string {
 	return b.String()
 }
 
-// typeVersion is what one event of a topic takes.
-type typeVersion struct{ text, version string }
-
 // checkTypeTexts collects the type texts and reports texts that mean two things.
 func checkTypeTexts(report *schema.Diagnostics, t *draft.Topic, typed []*draft.Event) {
-	taken := map[typeVersion]*draft.Event{}
-	handled := map[string]*draft.Event{}
+	taken := map[string]*draft.Event{}
 	for _, e := range typed {
 		if e.Spec.Type == nil {
 			if !e.Spec.Broken {
@@ -139,38 +103,21 @@ func checkTypeTexts(report *schema.Diagnostics, t *draft.Topic, typed []*draft.E
 			continue
 		}
 		for _, text := range e.Spec.Type.Items {
-			is := typeVersion{text.Value, e.Model.Version}
-			switch first := taken[is]; {
+			switch first := taken[text.Value]; {
 			case first == nil:
-				taken[is] = e
-				if handled[text.Value] == nil {
-					handled[text.Value] = e
-				}
+				taken[text.Value] = e
 				e.Model.Types = append(e.Model.Types, text.Value)
 			case first == e:
 				report.Add(text.Pos, "E213", fmt.Sprintf("type %s appears twice in event %s", wording.Quote(text.Value), wording.Quote(e.Spec.Name.Value)), "name it once")
 			default:
-				failTypeTwice(report, t, text, is, first, e)
+				report.Add(text.Pos, "E213", fmt.Sprintf("type %s is used by events %s and %s", wording.Quote(text.Value), wording.Quote(first.Spec.Name.Value), wording.Quote(e.Spec.Name.Value)),
+					"tell them apart by another text, event_type: [{header: event-type}, {header: version}], or merge them")
 			}
 		}
 	}
 	if t.Spec.Ignore != nil {
-		checkIgnore(report, t, t.Spec.Ignore.Items, handled)
+		checkIgnore(report, t, t.Spec.Ignore.Items, taken)
 	}
-}
-
-// failTypeTwice reports a type that two events take (E213).
-func failTypeTwice(report *schema.Diagnostics, t *draft.Topic, text schema.Text, is typeVersion, first, e *draft.Event) {
-	what, hint := "type "+wording.Quote(is.text), "tell them apart by event_version, or merge them"
-	if t.Spec.EventVersion != nil {
-		hint = "give each of them a version of its own, or merge them"
-		if is.version == "" {
-			what += " without a version"
-		} else {
-			what += " of version " + wording.Quote(is.version)
-		}
-	}
-	report.Add(text.Pos, "E213", fmt.Sprintf("%s is used by events %s and %s", what, wording.Quote(first.Spec.Name.Value), wording.Quote(e.Spec.Name.Value)), hint)
 }
 
 func checkIgnore(report *schema.Diagnostics, t *draft.Topic, ignored []schema.Text, taken map[string]*draft.Event) {

@@ -196,7 +196,7 @@ func TestWrittenHintsHelp(t *testing.T) {
 			"        type: order.paid\n        effect: {if_interrupted: retry, lock: {orders: payment_id}}\n"},
 		{"E106", "assume: {ordered_by: record_key}", "assume: ordered", "assume: {ordered_by: record_key}", "assume: {ordered_by: record_key}"},
 		{"E402", "        type: order.paid\n", "", "for example type: order.paid", "        type: order.paid\n"},
-		{"E213", "type: order.paid", "type: order.placed", "tell them apart by event_version, or merge them", "type: order.paid"},
+		{"E213", "type: order.paid", "type: order.placed", "tell them apart by another text, event_type: [{header: event-type}, {header: version}], or merge them", "type: order.paid"},
 		{"E601", "            leave: [note]\n", "", "list it under leave: for NULL in a new row", "            leave: [note]\n"},
 		{"E601", "status: string, ", "", "declare a field of that name", "status: string, "},
 		{"E208", "status: string", "status: \"text?\"", `write "optional string"`, "status: string"},

@@ -76,11 +76,10 @@ func quote(text string) string {
 // is already there then.
 func (w *writer) payload(v visit) []byte {
 	root := &tree{}
-	if by := w.topic.EventType; by.InPayload() {
-		root.put(by.Path, quote(w.typeText(v.event)))
-	}
-	if by := w.topic.EventVersion; by.InPayload() && v.event.Version != "" {
-		root.put(by.Path, quote(v.event.Version))
+	for i, text := range w.typeTexts(v.event) {
+		if by := w.topic.EventType[i]; by.Header == "" {
+			root.put(by.Path, quote(text))
+		}
 	}
 	for i, f := range v.event.Fields { // what steps do with a part decides, not its name in the whole
 		if slices.ContainsFunc(v.event.Fields, func(whole *model.Field) bool { return holds(whole, f) }) {

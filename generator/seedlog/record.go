@@ -69,11 +69,12 @@ func (w *writer) setVersion(v visit) {
 	w.last[v.row] = w.version
 }
 
-func (w *writer) typeText(e *model.Event) string {
+// typeTexts are texts that tell a record of the event, in the order of event_type.
+func (w *writer) typeTexts(e *model.Event) []string {
 	if len(e.Types) == 0 {
-		return ""
+		return nil
 	}
-	return e.Types[w.variant%len(e.Types)]
+	return w.topic.TypeTexts(e.Types[w.variant%len(e.Types)])
 }
 
 func (w *writer) headers(v visit) []Header {
@@ -83,11 +84,10 @@ func (w *writer) headers(v visit) []Header {
 			hs = append(hs, Header{name, []byte(value)})
 		}
 	}
-	if by := w.topic.EventType; by != nil && by.Header != "" && !v.event.Tombstone {
-		add(by.Header, w.typeText(v.event))
-	}
-	if by := w.topic.EventVersion; by != nil && by.Header != "" && v.event.Version != "" {
-		add(by.Header, v.event.Version)
+	for i, text := range w.typeTexts(v.event) {
+		if by := w.topic.EventType[i]; by.Header != "" {
+			add(by.Header, text)
+		}
 	}
 	if v.event.Key != nil {
 		for _, p := range v.event.Key.Parts {

@@ -12,28 +12,19 @@ import (
 
 // Dispatch tells the event of each record of a topic.
 type Dispatch struct {
-	Topic  string
-	ToldBy string // where the text of the type stands; "" if the topic has one event
-	// VersionBy is where the version stands; "" if the type alone tells the event.
-	VersionBy string
-	Encoding  string // json_string or ""
-	Absent    string // the text that means that a patch field is not there, or ""
-	Events    []Told
+	Topic string
+	// ToldBy is where the texts of the type stand; "" if the topic has one event.
+	ToldBy   string
+	Encoding string // json_string or ""
+	Absent   string // the text that means that a patch field is not there, or ""
+	Events   []Told
 }
 
 // Told is what tells the records of one event.
 type Told struct {
 	Event     string
-	Texts     []string // of the type, each with its version: "order.placed version 2"
+	Texts     []string // of the type
 	Tombstone bool
-}
-
-const ofVersion = " version "
-
-// typeOf is the type in a text of [Told].
-func typeOf(text string) string {
-	typ, _, _ := strings.Cut(text, ofVersion)
-	return typ
 }
 
 // Limits are the largest records that the service takes; 0 in a file of an older idemgen, which
@@ -46,10 +37,10 @@ func limits(s *model.Service) Limits {
 
 func dispatch(s *model.Service) (all []Dispatch) {
 	for _, t := range s.Topics {
-		d := Dispatch{Topic: t.FirstName(), ToldBy: standsAt(t.EventType), VersionBy: standsAt(t.EventVersion), Encoding: t.Payload.Encoding, Absent: t.Payload.AbsentMarker}
+		d := Dispatch{Topic: t.FirstName(), ToldBy: standsAt(t.EventType), Encoding: t.Payload.Encoding, Absent: t.Payload.AbsentMarker}
 		for _, e := range t.Events {
 			if e.Tombstone || len(e.Types) > 0 {
-				d.Events = append(d.Events, Told{e.FirstName(), typeTexts(e), e.Tombstone})
+				d.Events = append(d.Events, Told{e.FirstName(), slices.Clone(e.Types), e.Tombstone})
 			}
 		}
 		if d.ToldBy != "" || d.Encoding != "" || d.Absent != "" || len(d.Events) > 0 {
@@ -59,26 +50,20 @@ func dispatch(s *model.Service) (all []Dispatch) {
 	return all
 }
 
-// standsAt is where a text that tells events apart stands; "" if there is none.
-func standsAt(by *model.Discriminator) string {
-	switch {
-	case by == nil:
-		return ""
-	case by.Header != "":
-		return "header " + by.Header
-	}
-	return definition.Path(by.Path)
-}
+// and joins the places in [Dispatch.ToldBy].
+const and = " / "
 
-// typeTexts are those of an event's types, with its version.
-func typeTexts(e *model.Event) []string {
-	all := slices.Clone(e.Types)
-	for i := range all {
-		if e.Version != "" {
-			all[i] += ofVersion + e.Version
+// standsAt is where the texts that tell events apart stand; "" if there are none.
+func standsAt(all []model.Discriminator) string {
+	var places []string
+	for _, by := range all {
+		if by.Header != "" {
+			places = append(places, "header "+by.Header)
+		} else {
+			places = append(places, definition.Path(by.Path))
 		}
 	}
-	return all
+	return strings.Join(places, and)
 }
 
 // told returns what tells the records of an event; the zero value if nothing does.
@@ -113,9 +98,6 @@ func (w *writer) dispatch(all []Dispatch) {
 		if d.ToldBy != "" {
 			w.entry(2, "told_by", d.ToldBy)
 		}
-		if d.VersionBy != "" {
-			w.entry(2, "version_by", d.VersionBy)
-		}
 		for _, e := range d.Events {
 			if e.Tombstone {
 				w.entry(2, e.Event, "tombstone")
@@ -146,8 +128,6 @@ func (r *reader) dispatch(root *schema.Node) (all []Dispatch) {
 				d.Encoding = r.text(p.Value)
 			case p.Key == "absent_marker":
 				d.Absent = r.text(p.Value)
-			case p.Key == "version_by":
-				d.VersionBy = r.text(p.Value)
 			case p.Value.Kind == schema.ListNode:
 				d.Events = append(d.Events, Told{Event: p.Key, Texts: r.texts(p.Value)})
 			default:

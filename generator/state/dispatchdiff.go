@@ -19,19 +19,28 @@ func reads(old, now Dispatch, was, is string) bool {
 	case was == is, now.ToldBy == "":
 		return true
 	}
-	return slices.ContainsFunc(before.Texts, now.takes(after))
+	return slices.ContainsFunc(before.Texts, now.takes(old, after))
 }
 
-// takes returns whether one of the events takes records of a text that they had before. Without
-// versions the type alone counts.
-func (d Dispatch) takes(events ...Told) func(text string) bool {
+// extends reports whether further texts tell the events of d than those of o.
+func (d Dispatch) extends(o Dispatch) bool {
+	return o.ToldBy != "" && strings.HasPrefix(d.ToldBy, o.ToldBy+and)
+}
+
+// cut is what is left of a type where further texts told the events.
+func (d Dispatch) cut(typ string) string {
+	n := strings.Count(d.ToldBy, and) + 1
+	texts := strings.SplitN(typ, "/", n+1)
+	return strings.Join(texts[:min(n, len(texts))], "/")
+}
+
+// takes returns whether one of the events takes records of a text that they had before.
+func (d Dispatch) takes(old Dispatch, events ...Told) func(text string) bool {
 	return func(text string) bool {
-		return slices.ContainsFunc(events, func(e Told) bool {
-			if d.VersionBy == "" {
-				return slices.Contains(e.Texts, typeOf(text))
-			}
-			return slices.Contains(e.Texts, text)
-		})
+		if old.extends(d) {
+			text = d.cut(text)
+		}
+		return slices.ContainsFunc(events, func(e Told) bool { return slices.Contains(e.Texts, text) })
 	}
 }
 
@@ -45,11 +54,7 @@ func (c *comparison) dispatch(old, now Dispatch, t *model.Topic) {
 		c.add(Unread{About: About{Topic: now.Topic, What: Payload}, Loses: true, Remedy: "deploy this when the older records are read",
 			Change: fmt.Sprintf("payload.absent_marker is %s, and was %s", marker(now.Absent), marker(old.Absent))})
 	}
-	moved := now.ToldBy != old.ToldBy
-	if old.VersionBy != "" && now.VersionBy != "" && old.VersionBy != now.VersionBy {
-		c.unhandled(About{Topic: now.Topic, What: EventVersion}, "", "have producers send both until the older records are read, or deploy this when they are",
-			"event_version is read at %s, and was at %s", now.VersionBy, old.VersionBy)
-	}
+	moved := now.ToldBy != old.ToldBy && !old.extends(now) && !now.extends(old)
 	switch {
 	case now.ToldBy == "":
 		return // they are all of the one event
@@ -63,7 +68,7 @@ func (c *comparison) dispatch(old, now Dispatch, t *model.Topic) {
 	for _, was := range old.Events {
 		var gone []string
 		for _, text := range was.Texts {
-			if !slices.Contains(t.Ignore, typeOf(text)) && !now.takes(now.Events...)(text) {
+			if !slices.Contains(t.Ignore, text) && !now.takes(old, now.Events...)(text) {
 				gone = append(gone, strconv.Quote(text))
 			}
 		}

@@ -37,8 +37,8 @@ func TestIdentities(t *testing.T) {
 		{"a version of it goes to another event", func(e *model.Event) {
 			other, key := *e, *e.Key
 			key.Space = [16]byte{9}
-			other.Name, other.Key, e.Version, other.Version = "Other", &key, "1", "2"
-			e.Topic.EventVersion = &model.Discriminator{Header: "v"}
+			other.Name, other.Key, other.Types = "Other", &key, []string{e.Types[0] + "/2"}
+			e.Topic.EventType = append(e.Topic.EventType, model.Discriminator{Header: "v"})
 			e.Topic.Events = append(e.Topic.Events, &other)
 		}, `records of its types were those of event "OrderPlaced", whose keys are other ones`},
 		{"types of it go to another event of the same keys", func(e *model.Event) {

@@ -6,8 +6,8 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// lineage tells whose records an event reads. What decides is what tells the records (their type
-// with its version, or that they have no value), whatever the events are called: a record keeps
+// lineage tells whose records an event reads. What decides is what tells the records (their type,
+// or that they have no value), whatever the events are called: a record keeps
 // its type when a spec gives it to another event.
 type lineage struct {
 	old *State
@@ -72,19 +72,14 @@ func (l lineage) reads(o, n Key) bool {
 	return slices.ContainsFunc(before.Texts, func(text string) bool {
 		return slices.ContainsFunc(after.Texts, func(now string) bool {
 			switch {
-			case text == now || typeOf(text) != typeOf(now):
-				return text == now
-			case now == typeOf(now): // it takes the versions that no event names
-				return !is.names(text)
+			case is.extends(was):
+				return was.cut(now) == text
+			case was.extends(is):
+				return is.cut(text) == now
 			}
-			return text == typeOf(text) && !was.names(now)
+			return text == now
 		})
 	})
-}
-
-// names reports whether an event has a text of the type as it stands, its version included.
-func (d Dispatch) names(text string) bool {
-	return slices.ContainsFunc(d.Events, func(e Told) bool { return slices.Contains(e.Texts, text) })
 }
 
 func (l lineage) events(topic string) []*model.Event {

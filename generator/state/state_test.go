@@ -31,7 +31,7 @@ func service() *model.Service {
 		ForeignKeys: []model.ForeignKey{{Columns: []*model.Column{of}, References: orders, OnDelete: "cascade"}},
 	}
 	item := &model.Type{Name: "Item", Fields: []*model.Field{field("sku", model.String), field("n", model.Int32)}}
-	topic := &model.Topic{Name: "orders.v1", Kafka: []string{"orders.v1"}, Dispatch: model.Dispatch{EventType: &model.Discriminator{Header: "type"}}}
+	topic := &model.Topic{Name: "orders.v1", Kafka: []string{"orders.v1"}, Dispatch: model.Dispatch{EventType: []model.Discriminator{{Header: "type"}}}}
 	placed := &model.Event{
 		Name: "OrderPlaced", Topic: topic, Types: []string{"placed", "made"},
 		Fields: []*model.Field{

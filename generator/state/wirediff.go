@@ -32,13 +32,12 @@ type What int
 
 // What may have changed.
 const (
-	Field        What = iota // a field or a type of the spec
-	EventType                // where the topic's event_type is
-	EventVersion             // where its event_version is
-	Encoding                 // what its values are packed in
-	Payload                  // how else its values are written
-	Type                     // the types of an event, which may be gone
-	KeySource                // the idempotency key of an event
+	Field     What = iota // a field or a type of the spec
+	EventType             // where the topic's event_type is
+	Encoding              // what its values are packed in
+	Payload               // how else its values are written
+	Type                  // the types of an event, which may be gone
+	KeySource             // the idempotency key of an event
 	Limit
 )
 

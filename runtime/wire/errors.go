@@ -78,23 +78,6 @@ func Unknown[T string | []byte](eventType T) error {
 	return &DecodeError{Class: ReasonUnknownType, Reason: "the event type " + quoteType(string(eventType)) + " is not in the spec"}
 }
 
-// UnknownVersion is [Unknown] for a version of a type that the spec names. No version is "".
-func UnknownVersion[T, V string | []byte](eventType T, version V) error {
-	return &DecodeError{Class: ReasonUnknownType, Reason: versioned(string(eventType), string(version)) + " is not in the spec"}
-}
-
-// UnknownVersionStop is [UnknownVersion] where unhandled.unknown_type is stop.
-func UnknownVersionStop[T, V string | []byte](eventType T, version V) error {
-	return &StopError{Reason: ReasonUnknownType + ": " + versioned(string(eventType), string(version)) + " is not in the spec, which says stop for that"}
-}
-
-func versioned(eventType, version string) string {
-	if version == "" {
-		return "the event type " + quoteType(eventType) + " without a version"
-	}
-	return "the event type " + quoteType(eventType) + " of version " + quoteType(version)
-}
-
 // UnknownStop is [Unknown] where unhandled.unknown_type is stop.
 func UnknownStop[T string | []byte](eventType T) error {
 	return &StopError{Reason: ReasonUnknownType + ": the event type " + quoteType(string(eventType)) + " is not in the spec, which says stop for that"}

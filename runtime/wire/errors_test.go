@@ -28,23 +28,6 @@ func TestUnknownTypesAreNamedShortAndPrintable(t *testing.T) {
 	}
 }
 
-// A version is named beside its type, and so is that there is none.
-func TestUnknownVersionsAreNamedWithTheirType(t *testing.T) {
-	for version, want := range map[string]string{
-		"":                               `"order.placed" without a version`,
-		"3":                              `"order.placed" of version "3"`,
-		"\x00" + strings.Repeat("9", 70): `"order.placed" of version "\x00` + strings.Repeat("9", 63) + `"...`,
-	} {
-		want = "unknown_type: the event type " + want + " is not in the spec"
-		if got := wire.UnknownVersion([]byte("order.placed"), version).Error(); got != want {
-			t.Errorf("UnknownVersion(%q): %s, want %s", version, got, want)
-		}
-		if got := wire.UnknownVersionStop("order.placed", []byte(version)).Error(); got != want+", which says stop for that" {
-			t.Errorf("UnknownVersionStop(%q): %s", version, got)
-		}
-	}
-}
-
 // A version that is there twice is none.
 func TestOptionalHeaderIsThereOnceAtMost(t *testing.T) {
 	once, null := wire.Header{Name: "v", Value: []byte("1")}, wire.Header{Name: "v"}

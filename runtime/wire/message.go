@@ -63,6 +63,15 @@ func (m *Message) Header(name string) ([]byte, error) {
 	return v, nil
 }
 
+// JoinType adds the next text that tells events apart to those before it; an empty one is left
+// out.
+func JoinType[T string | []byte](eventType []byte, next T) []byte {
+	if len(next) == 0 {
+		return eventType
+	}
+	return append(append(eventType, '/'), next...)
+}
+
 // OptHeader is Header, or nil if there is none or it is null.
 func (m *Message) OptHeader(name string) ([]byte, error) {
 	if v, n := m.find(name); n < 2 {

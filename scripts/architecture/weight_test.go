@@ -18,17 +18,17 @@ type weight struct {
 
 // weights may shrink, and then most does; none grows.
 var weights = []weight{
-	{"keys of the language", 100, 90, keysOfTheLanguage},
-	{"codes of errors", 84, 85, func(t *testing.T) int { return distinct(t, `"E[0-9]{3}"`, "../../schema", "../../generator") }},
+	{"keys of the language", 99, 90, keysOfTheLanguage},
+	{"codes of errors", 83, 85, func(t *testing.T) int { return distinct(t, `"E[0-9]{3}"`, "../../schema", "../../generator") }},
 	{"codes of warnings", 0, 0, func(t *testing.T) int { return distinct(t, `"W[0-9]{3}"`, "../../schema", "../../generator") }},
 	{"commands", 14, 14, func(t *testing.T) int { return matches(t, `\bRunE:`, production(t, "../../cmd/idemgen")) }},
-	{"production lines", 63_400, 52_000, func(t *testing.T) int {
+	{"production lines", 63_300, 52_000, func(t *testing.T) int {
 		return linesOf(t, production(t, "../../runtime", "../../internal", "../../generator", "../../schema", "../../cmd", "../../templates"))
 	}},
 	{"linked lines, without effects", 23_900, 19_000, linkedWithout},
 	{"linked lines, with effects", 24_600, 23_000, linkedWith},
 	{"lines of testdata", 73_400, 60_000, linesOfTestdata},
-	{"words of docs/spec.md", 11_500, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
+	{"words of docs/spec.md", 11_400, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
 }
 
 // The whole gets lighter. go test -v prints what is left to do.

@@ -2,11 +2,11 @@ package main
 
 // envelopeBugs are bugs of what records are wrapped in, and of what tells their event.
 var envelopeBugs = []mutant{
-	{"event_version: a version that is missing is any version",
+	{"event_type: a text that is there twice is none",
 		in(waves, "Message.OptHeader").Replace(`n < 2`, `n < 3`),
 		"./runtime/wire", "TestOptionalHeaderIsThereOnceAtMost"},
-	{"plan: a version goes unnoticed",
-		in(states, "Dispatch.takes").Always(`$d.VersionBy == ""`),
+	{"plan: types that lose a text go unnoticed",
+		in(states, "Dispatch.takes").Never(`old.extends($d)`),
 		command, "TestChangesOfVersionsThatLeaveOlderRecordsUnhandledAreWarnedOf"},
 	{"code gets the payload that was unpacked last",
 		in(waves, "Message.kept").Always(`!$m.shared`),

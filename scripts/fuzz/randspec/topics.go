@@ -32,10 +32,7 @@ func topic(r *rand.Rand, all map[string]name, tables []*table, called string) *p
 		t.add(assume)
 	}
 	t.add(payload(r))
-	t.add(need(pick(r, []string{"event_type: {header: kind}", "event_type: {path: kind}", "event_type: {path: about.kind}"})))
-	if chance(r, 15) {
-		t.add(leaf(pick(r, []string{"event_version: {header: version}", "event_version: {path: version}"})))
-	}
+	t.add(need("event_type: " + pick(r, []string{"{header: kind}", "{path: kind}", "{path: about.kind}", "[{header: kind}, {path: version}]", "[{path: kind}, {header: version}]"})))
 	t.add(identity(r, keyed))
 	if keyed && chance(r, 20) {
 		t.add(leaf("on_failure: {park: record_key}"))
@@ -121,10 +118,11 @@ func event(w *writer, tables []*table, keyed bool, called string) *part {
 		}
 		steps.add(w.step(t))
 	}
-	e.add(need("type: " + strings.ToLower(called)))
+	version := ""
 	if chance(r, 15) {
-		e.add(leaf("version: v2"))
+		version = "/v2"
 	}
+	e.add(need("type: " + strings.ToLower(called) + version))
 	fields := &part{lines: []string{"fields:"}, parts: []*part{leaf("event_id: string"), leaf("lines: list(Line)")}}
 	for _, n := range append(order, rowNumber) {
 		if !w.used[n] || n == "id" && keyed && chance(r, 50) {

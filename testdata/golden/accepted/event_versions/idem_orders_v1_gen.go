@@ -37,7 +37,8 @@ func ordersV1Topic() wire.Topic {
 
 // ordersV1Plan collects the rows of one batch; it belongs to one partition.
 type ordersV1Plan struct {
-	decoder ordersV1Decoder
+	decoder   ordersV1Decoder
+	eventType []byte
 
 	orderPlaced             OrderPlaced
 	orderPlacedUpsertOrders wire.Rows
@@ -57,36 +58,27 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	if m.Value == nil {
 		return wire.NoTombstone()
 	}
-	eventType, err := m.Header("event-type")
+	first, err := m.Header("event-type")
 	if err != nil {
 		return err
 	}
+	eventType := append(p.eventType[:0], first...)
+	text2, err := m.OptHeader("event-version")
+	if err != nil {
+		return err
+	}
+	eventType = wire.JoinType(eventType, text2)
+	p.eventType = eventType
 	switch string(eventType) {
 	case "order.placed":
-		switch version, err := m.OptHeader("event-version"); {
-		case err != nil:
-			return err
-		case len(version) == 0:
-			return p.addOrderPlaced(b, m)
-		case string(version) == "1":
-			return p.addOrderPlacedV1(b, m)
-		case string(version) == "2.0":
-			return p.addOrderPlacedV2(b, m)
-		default:
-			b.Ignore()
-			return nil
-		}
-	case "order.closed", "order.cancelled":
-		switch version, err := m.OptHeader("event-version"); {
-		case err != nil:
-			return err
-		case string(version) == "1":
-			return p.addOrderClosed(b, m)
-		default:
-			b.Ignore()
-			return nil
-		}
-	case "order.viewed":
+		return p.addOrderPlaced(b, m)
+	case "order.placed/1":
+		return p.addOrderPlacedV1(b, m)
+	case "order.placed/2.0":
+		return p.addOrderPlacedV2(b, m)
+	case "order.closed/1", "order.cancelled/1":
+		return p.addOrderClosed(b, m)
+	case "order.viewed", "order.viewed/1":
 		b.Ignore()
 		return nil
 	}
@@ -105,7 +97,7 @@ func (p *ordersV1Plan) Flush(b *wire.Batch) {
 // ordersV1Decoder reads the records of topic "orders.v1".
 type ordersV1Decoder = strictjson.Scanner
 
-// OrderPlaced is event "order.placed" without a version on topic "orders.v1".
+// OrderPlaced is event "order.placed" on topic "orders.v1".
 type OrderPlaced struct {
 	Total   idem.Decimal
 	OrderID idem.UUID // the record key
@@ -195,7 +187,7 @@ ON CONFLICT (order_id) DO UPDATE SET
     gross = excluded.gross,
     currency = excluded.currency`
 
-// OrderPlacedV1 is event "order.placed" of version "1" on topic "orders.v1".
+// OrderPlacedV1 is event "order.placed/1" on topic "orders.v1".
 type OrderPlacedV1 struct {
 	Total    idem.Decimal
 	Currency string
@@ -293,7 +285,7 @@ ON CONFLICT (order_id) DO UPDATE SET
     gross = excluded.gross,
     currency = excluded.currency`
 
-// OrderPlacedV2 is event "order.placed" of version "2.0" on topic "orders.v1".
+// OrderPlacedV2 is event "order.placed/2.0" on topic "orders.v1".
 type OrderPlacedV2 struct {
 	Gross    idem.Decimal // "money.gross"
 	Currency string       // "money.currency"
@@ -401,8 +393,7 @@ ON CONFLICT (order_id) DO UPDATE SET
     gross = excluded.gross,
     currency = excluded.currency`
 
-// OrderClosed is event "order.closed" or "order.cancelled" of version "1" on topic
-// "orders.v1".
+// OrderClosed is event "order.closed/1" or "order.cancelled/1" on topic "orders.v1".
 type OrderClosed struct {
 	Reason  string
 	OrderID idem.UUID // the record key

@@ -35,7 +35,8 @@ func refundsV1Topic() wire.Topic {
 
 // refundsV1Plan collects the rows of one batch; it belongs to one partition.
 type refundsV1Plan struct {
-	decoder refundsV1Decoder
+	decoder   refundsV1Decoder
+	eventType []byte
 
 	refunded              Refunded
 	refundedUpsertRefunds wire.Rows
@@ -49,22 +50,22 @@ func (p *refundsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	if m.Value == nil {
 		return wire.NoTombstone()
 	}
-	eventType, err := p.decoder.EventType(m, "meta", "type")
+	first, err := p.decoder.EventType(m, "meta", "type")
 	if err != nil {
 		return err
 	}
-	switch eventType {
-	case "refunded":
-		switch version, err := p.decoder.EventVersion(m, "meta", "version"); {
-		case err != nil:
-			return err
-		case version == "1":
-			return p.addRefunded(b, m)
-		case version == "2":
-			return p.addRefundedV2(b, m)
-		default:
-			return wire.UnknownVersion(eventType, version)
-		}
+	eventType := append(p.eventType[:0], first...)
+	text2, err := p.decoder.OptEventType(m, "meta", "version")
+	if err != nil {
+		return err
+	}
+	eventType = wire.JoinType(eventType, text2)
+	p.eventType = eventType
+	switch string(eventType) {
+	case "refunded/1":
+		return p.addRefunded(b, m)
+	case "refunded/2":
+		return p.addRefundedV2(b, m)
 	}
 	return wire.Unknown(eventType)
 }
@@ -78,7 +79,7 @@ func (p *refundsV1Plan) Flush(b *wire.Batch) {
 // refundsV1Decoder reads the records of topic "refunds.v1".
 type refundsV1Decoder = strictjson.Scanner
 
-// Refunded is event "refunded" of version "1" on topic "refunds.v1".
+// Refunded is event "refunded/1" on topic "refunds.v1".
 type Refunded struct {
 	Cents    int64
 	RefundID idem.UUID // the record key
@@ -162,7 +163,7 @@ ON CONFLICT (refund_id) DO UPDATE SET
     amount = excluded.amount,
     note = excluded.note`
 
-// RefundedV2 is event "refunded" of version "2" on topic "refunds.v1".
+// RefundedV2 is event "refunded/2" on topic "refunds.v1".
 type RefundedV2 struct {
 	Amount   int64
 	Note     *string

@@ -6,8 +6,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// A version is a text or the digits of a whole number; where there is none it is "".
-func TestEventVersion(t *testing.T) {
+// The text is one, or the digits of a whole number; where there is none it is "".
+func TestOptEventType(t *testing.T) {
 	for _, c := range []struct {
 		in   string
 		path []string
@@ -33,28 +33,12 @@ func TestEventVersion(t *testing.T) {
 		{`{"version":1`, []string{"version"}, "decode: the payload ends too early (at byte 12)"},
 	} {
 		var s Scanner
-		got, err := s.EventVersion(&wire.Message{Value: []byte(c.in)}, c.path...)
+		got, err := s.OptEventType(&wire.Message{Value: []byte(c.in)}, c.path...)
 		if err != nil {
 			got = err.Error()
 		}
 		if got != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.in, got, c.want)
-		}
-	}
-}
-
-// The type may have been unescaped into the scanner's memory, where the version goes as well.
-func TestTypeStaysValidWhileTheVersionIsRead(t *testing.T) {
-	m := &wire.Message{Value: []byte(`{"type":"order\u002eplaced","version":"\u0031\u0032\u0033\u0034\u0035\u0036"}`)}
-	var s Scanner
-	for range 3 {
-		eventType, err := s.EventType(m, "type")
-		if err != nil {
-			t.Fatal(err)
-		}
-		version, err := s.EventVersion(m, "version")
-		if err != nil || eventType != "order.placed" || version != "123456" {
-			t.Fatalf("type %q, version %q, %v", eventType, version, err)
 		}
 	}
 }

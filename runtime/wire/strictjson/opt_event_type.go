@@ -5,13 +5,12 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
 )
 
-// EventVersion returns the text at path in the value of m, or the digits of a whole number, read
-// in one strict pass. It is "" if the member, or one on the way, is missing or null. What
-// [Scanner.EventType] returned for m stays valid.
-func (s *Scanner) EventVersion(m *wire.Message, path ...string) (string, error) {
+// OptEventType is [Scanner.EventType] for a text that need not be there: it is "" if the member,
+// or one on the way, is missing or null. Of a whole number it is the digits.
+func (s *Scanner) OptEventType(m *wire.Message, path ...string) (string, error) {
 	s.Borrow(m)
-	version := optTextAt(s, path)
-	return version, s.Finish("")
+	text := optTextAt(s, path)
+	return text, s.Finish("")
 }
 
 func optTextAt(s *Scanner, path []string) (text string) {
