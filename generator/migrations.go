@@ -12,9 +12,8 @@ import (
 	"github.com/idemgen/idemgen/generator/state"
 )
 
-// migrations renders the migrations that are needed and records them. runtime are those of the
-// runtime's own tables, by version.
-func (u *unit) migrations(runtime []string) ([]output.File, error) {
+// migrations renders the migrations that are needed and records them.
+func (u *unit) migrations(runtime []sqlcode.RuntimePart) ([]output.File, error) {
 	var files []output.File
 	add := func(made []sqlcode.MigrationFile) {
 		for _, f := range made {
@@ -24,15 +23,19 @@ func (u *unit) migrations(runtime []string) ([]output.File, error) {
 			})
 		}
 	}
-	for i, text := range runtime {
-		base := fmt.Sprintf("idem_%d", i+1)
-		written := func(m state.Migration) bool {
-			_, name, _, ok := u.format().Read(m.Name)
-			return ok && name == base
+	needed := map[string]bool{"core": true, "keys": u.service.SharesKeys(), "effects": u.service.HasEffects()}
+	u.service.Schema = map[string]int{}
+	for i := range runtime {
+		p := &runtime[i]
+		if !needed[p.Name] && !u.written(p.Base(1)) { // what it needed once it may have to keep up
+			continue
 		}
-		if !slices.ContainsFunc(u.next.Migrations, written) {
-			u.ledger.last++
-			add(u.format().Runtime(u.ledger.last, base, text))
+		u.service.Schema[p.Name] = len(p.Migrations)
+		for i, text := range p.Migrations {
+			if base := p.Base(i + 1); !u.written(base) {
+				u.ledger.last++
+				add(u.format().Runtime(u.ledger.last, base, text))
+			}
 		}
 	}
 	m, err := migration(u.service.Consumer, u.changes)
@@ -41,6 +44,14 @@ func (u *unit) migrations(runtime []string) ([]output.File, error) {
 		add(u.format().Files(u.ledger.last, migrationBase(u.service.Consumer), *m))
 	}
 	return files, err
+}
+
+// written reports whether there is a migration of this name.
+func (u *unit) written(base string) bool {
+	return slices.ContainsFunc(u.next.Migrations, func(m state.Migration) bool {
+		_, name, _, ok := u.format().Read(m.Name)
+		return ok && name == base
+	})
 }
 
 func (u *unit) format() sqlcode.Format { return sqlcode.FormatOf(u.service.Migrations.Format) }

@@ -17,6 +17,10 @@ import (
 
 // render renders every Owned and Ledger file of the spec.
 func (u *unit) render() error {
+	migrations, err := u.migrations(sqlcode.RuntimeParts())
+	if err != nil {
+		return fmt.Errorf("%s: %w", u.Path, err)
+	}
 	in := oracle.New(u.service)
 	tests := u.testData(in)
 	code, err := gocode.Render(u.service, gocode.SQL{Step: sqlcode.Step, Table: sqlcode.TableName}, gocode.Tests{
@@ -45,10 +49,6 @@ func (u *unit) render() error {
 		return fmt.Errorf("%s: %w", u.Path, err)
 	}
 	u.files = append(u.files, caseFiles...)
-	migrations, err := u.migrations(sqlcode.RuntimeTables())
-	if err != nil {
-		return fmt.Errorf("%s: %w", u.Path, err)
-	}
 	u.files = append(u.files, migrations...)
 	u.files = append(u.files, output.File{Path: state.File, Policy: output.Owned, Data: u.next.Render()})
 	return nil

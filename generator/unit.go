@@ -11,7 +11,6 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/oracle"
 	"github.com/idemgen/idemgen/generator/output"
-	"github.com/idemgen/idemgen/generator/sqlcode"
 	"github.com/idemgen/idemgen/generator/state"
 	"github.com/idemgen/idemgen/schema"
 )
@@ -49,7 +48,6 @@ func (u *unit) take(service *model.Service, problems schema.Diagnostics) error {
 		return nil
 	}
 	u.service = service
-	u.service.Schema = len(sqlcode.RuntimeTables())
 	err := errors.Join(u.checkExamples(), readCases(u))
 	return err
 }

@@ -87,7 +87,7 @@ const filterBytes = 256 << 20
 
 func newProcess(db *pgxpool.Pool, service *wire.Service, s *settings, external lease.Store, hooks *notify.Hooks) *engine.Process {
 	known := catalog.NewCurrent(service, s.log)
-	connections := pool.New(db, service, known, engine.Statements())
+	connections := pool.New(db, service, known, engine.Statements(service))
 	leases := &pglease.Store{Pool: connections}
 	effects := effect.NewProcess(service.Consumer, leases, external, service.Limits.Effects, s.log)
 	effects.Ended = hooks.Call

@@ -151,7 +151,7 @@ const topic = "test.v1"
 func (s service) consumer(t testing.TB, db *pgxpool.Pool) *idem.Consumer {
 	t.Helper()
 	spec := wire.Service{
-		Consumer: "test", Schema: 1, Identity: wire.Identity{Writes: 1, Knows: []uint32{1}},
+		Consumer: "test", Schema: map[string]int{"core": 1, "keys": 1, "effects": 1}, Identity: wire.Identity{Writes: 1, Knows: []uint32{1}},
 		Limits: wire.Limits{
 			BatchEvents: 500, BatchBytes: 4 << 20, BatchWait: 50 * time.Millisecond, BatchTimeout: 10 * time.Second, EventTimeout: 5 * time.Second,
 			StatementTimeout: 8 * time.Second, LockTimeout: 5 * time.Second, MaxPollInterval: 5 * time.Minute, MaxPayload: 1 << 10,

@@ -3,7 +3,6 @@ package idem_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"log/slog"
 	"net"
 	"strings"
@@ -23,21 +22,23 @@ import (
 // file to apply, at once and not after retries.
 func TestOldSchemaNamesTheMissingMigration(t *testing.T) {
 	t.Parallel()
+	const tables = `CREATE TABLE idem_schema (part text, version int); INSERT INTO idem_schema VALUES `
 	for name, test := range map[string]struct {
-		sql  string
-		need int
+		sql   string
+		need  map[string]int
+		lacks string
 	}{
-		"no tables":    {"SELECT", 1},
-		"older tables": {"CREATE TABLE idem_schema (version int); INSERT INTO idem_schema VALUES (1)", 2},
+		"no tables":    {"SELECT", map[string]int{"core": 1, "keys": 1}, "_idem_core_1.sql, _idem_keys_1.sql"},
+		"older tables": {tables + "('core', 1)", map[string]int{"core": 2}, "_idem_core_2.sql"},
+		"no part":      {tables + "('core', 1), ('keys', 1)", map[string]int{"core": 1, "keys": 1, "effects": 1}, "end with _idem_effects_1.sql"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := idemtest.DB(t)
 			idemtest.Exec(t, db, test.sql)
 			c := service{edit: func(s *wire.Service) { s.Schema = test.need }}.consumer(t, db)
-			file := fmt.Sprintf("_idem_%d.sql", test.need)
 			err := c.Run(t.Context(), newSource(nil))
-			if err == nil || !strings.Contains(err.Error(), file) {
-				t.Errorf("got %v, want an error that names %s", err, file)
+			if err == nil || !strings.Contains(err.Error(), test.lacks) {
+				t.Errorf("got %v, want %s", err, test.lacks)
 			}
 		})
 	}

@@ -25,7 +25,7 @@ func (c *Consumer) maintain(ctx context.Context) (stop func()) {
 
 func (c *Consumer) newUpkeep() *maintain.Job {
 	return &maintain.Job{
-		Consumer: c.service.Consumer, Keep: c.process.KeepKeys(), Transaction: 2 * c.service.Limits.BatchTimeout,
+		Consumer: c.service.Consumer, Schema: c.service.Schema, Keep: c.process.KeepKeys(), Transaction: 2 * c.service.Limits.BatchTimeout,
 		Connect: c.connectUpkeep, Now: c.settings.now, Log: c.settings.log, Expired: &c.expired,
 		Ran: c.process.Hooks.Upkeep,
 	}

@@ -7,7 +7,7 @@ package templates
 import "embed"
 
 // SQL holds sql/*.tmpl, the shapes of statements and migrations that sqlcode fills,
-// and sql/idem_<n>.sql, the runtime's own tables by schema version.
+// and sql/idem_<part>_<n>.sql, the runtime's own tables by part and schema version.
 //
 //go:embed sql
 var SQL embed.FS

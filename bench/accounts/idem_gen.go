@@ -23,7 +23,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 	return idem.New(db, wire.Service{
 		Source:   "idemgen.yaml",
 		Consumer: "bench-accounts",
-		Schema:   1,
+		Schema:   map[string]int{"core": 1, "keys": 1},
 		Identity: wire.Identity{
 			Writes: 0xbca01332,
 			Knows: []uint32{

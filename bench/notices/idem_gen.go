@@ -30,7 +30,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 	return idem.New(db, wire.Service{
 		Source:   "idemgen.yaml",
 		Consumer: "bench-notices",
-		Schema:   1,
+		Schema:   map[string]int{"core": 1, "effects": 1, "keys": 1},
 		Identity: wire.Identity{
 			Writes: 0xbf63c2e5,
 			Knows: []uint32{

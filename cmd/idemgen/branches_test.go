@@ -61,16 +61,16 @@ func TestTwoBranchesThatBothAppended(t *testing.T) {
 	refused(t, "idem.state.yaml:", "generate")
 	refused(t, "this looks like an unresolved merge: take this file and the migrations as the branch has them that was merged first", "generate")
 	mustGit(t, "checkout", "--ours", "idem.state.yaml")
-	refused(t, "migrations/0003_order_projector.sql:", "generate")
+	refused(t, "migrations/0004_order_projector.sql:", "generate")
 	refused(t, "this looks like an unresolved merge of two branches that both appended a migration: keep idem.state.yaml and the migrations", "check")
 	mustGit(t, "checkout", "--ours", "migrations")
-	ours := read(t, "migrations/0003_order_projector.sql")
+	ours := read(t, "migrations/0004_order_projector.sql")
 	must(t, "generate")
 	must(t, "check")
-	if read(t, "migrations/0003_order_projector.sql") != ours || !strings.Contains(ours, "note") {
+	if read(t, "migrations/0004_order_projector.sql") != ours || !strings.Contains(ours, "note") {
 		t.Errorf("the first branch's migration changed:\n%s", ours)
 	}
-	if theirs := read(t, "migrations/0004_order_projector.sql"); !strings.Contains(theirs, "ADD COLUMN place") || strings.Contains(theirs, "note") {
+	if theirs := read(t, "migrations/0005_order_projector.sql"); !strings.Contains(theirs, "ADD COLUMN place") || strings.Contains(theirs, "note") {
 		t.Error(theirs)
 	}
 }
@@ -79,13 +79,13 @@ func TestTwoBranchesThatBothAppended(t *testing.T) {
 func TestAMigrationOfTheOtherBranchIsRefused(t *testing.T) {
 	branches(t)
 	mustGit(t, "checkout", "--ours", "idem.state.yaml", "migrations")
-	mustGit(t, "show", "other:migrations/0003_order_projector.sql")
-	theirs, err := git(t, "show", "other:migrations/0003_order_projector.sql")
+	mustGit(t, "show", "other:migrations/0004_order_projector.sql")
+	theirs, err := git(t, "show", "other:migrations/0004_order_projector.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, "migrations/0004_order_projector.sql", theirs)
-	refused(t, "migrations/0004_order_projector.sql is not recorded in idem.state.yaml", "generate")
+	write(t, "migrations/0005_order_projector.sql", theirs)
+	refused(t, "migrations/0005_order_projector.sql is not recorded in idem.state.yaml", "generate")
 	refused(t, "if two branches have both appended, keep idem.state.yaml", "check")
 }
 
@@ -93,16 +93,16 @@ func TestAMigrationOfTheOtherBranchIsRefused(t *testing.T) {
 func TestTwoMigrationsOfOneNumber(t *testing.T) {
 	module(t, map[string]string{"idemgen.yaml": spec})
 	must(t, "generate")
-	write(t, "migrations/0002_mine.sql", "SELECT 1;\n")
-	refused(t, "migrations/0002_mine.sql and migrations/0002_order_projector.sql have the same number", "generate")
+	write(t, "migrations/0003_mine.sql", "SELECT 1;\n")
+	refused(t, "migrations/0003_mine.sql and migrations/0003_order_projector.sql have the same number", "generate")
 }
 
 // Files that were written stay as they are, so that their format stays, too.
 func TestTheFormatOfMigrationsStays(t *testing.T) {
 	for _, tc := range []struct{ was, is, file string }{
-		{"sql", "goose", "0001_idem_1.sql"}, {"sql", "golang_migrate", "0001_idem_1.sql"},
-		{"goose", "sql", "00001_idem_1.sql"}, {"goose", "golang_migrate", "00001_idem_1.sql"},
-		{"golang_migrate", "sql", "000001_idem_1.up.sql"}, {"golang_migrate", "goose", "000001_idem_1.up.sql"},
+		{"sql", "goose", "0001_idem_core_1.sql"}, {"sql", "golang_migrate", "0001_idem_core_1.sql"},
+		{"goose", "sql", "00001_idem_core_1.sql"}, {"goose", "golang_migrate", "00001_idem_core_1.sql"},
+		{"golang_migrate", "sql", "000001_idem_core_1.up.sql"}, {"golang_migrate", "goose", "000001_idem_core_1.up.sql"},
 	} {
 		module(t, map[string]string{"idemgen.yaml": strings.Replace(spec, "\ntables:", "\nmigrations: {format: "+tc.was+"}\ntables:", 1)})
 		must(t, "generate")
@@ -120,7 +120,7 @@ func TestNumbersMadeOfTheTimeGoOn(t *testing.T) {
 		"migrations/20230201093159_them.go":  "package migrations\n",
 	})
 	must(t, "generate")
-	read(t, "migrations/20230201093160_idem_1.sql")
-	read(t, "migrations/20230201093161_order_projector.sql")
+	read(t, "migrations/20230201093160_idem_core_1.sql")
+	read(t, "migrations/20230201093162_order_projector.sql")
 	must(t, "check")
 }

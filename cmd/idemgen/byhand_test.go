@@ -18,21 +18,21 @@ func TestRenamedByHand(t *testing.T) {
 	edit(t, "idemgen.yaml", "leave: [note]", "leave: [remark]")
 	refused(t, `drop or rename it in a migration of your own that has the line "-- idemgen:by-hand orders.note" `+
 		`(after a rename also a line for the new column), then run generate again`, "generate")
-	write(t, "migrations/0003_rename.sql", "-- idemgen:by-hand orders.note\n-- idemgen:by-hand orders.remark\n"+
+	write(t, "migrations/0004_rename.sql", "-- idemgen:by-hand orders.note\n-- idemgen:by-hand orders.remark\n"+
 		"ALTER TABLE orders RENAME note TO remark;\n")
 	if out := must(t, "generate"); strings.Contains(out, "migrations/") {
 		t.Errorf("a migration was written:\n%s", out)
 	}
 	must(t, "check")
-	if s := read(t, "idem.state.yaml"); !strings.Contains(s, "      remark: nullable text\n") || strings.Count(s, "  0003_rename.sql: by hand\n") != 1 {
+	if s := read(t, "idem.state.yaml"); !strings.Contains(s, "      remark: nullable text\n") || strings.Count(s, "  0004_rename.sql: by hand\n") != 1 {
 		t.Error(s)
 	}
 	// Of two new columns only the one that is not there yet is added.
 	edit(t, "idemgen.yaml", "      remark:", "      made: nullable text\n      added: nullable text\n      remark:")
 	edit(t, "idemgen.yaml", "leave: [remark]", "leave: [remark, made, added]")
-	write(t, "migrations/0004_made.sql", "-- idemgen:by-hand orders.made\n")
+	write(t, "migrations/0005_made.sql", "-- idemgen:by-hand orders.made\n")
 	must(t, "generate")
-	if sql := read(t, "migrations/0005_order_projector.sql"); !strings.Contains(sql, "added") || strings.Contains(sql, "made") {
+	if sql := read(t, "migrations/0006_order_projector.sql"); !strings.Contains(sql, "added") || strings.Contains(sql, "made") {
 		t.Error(sql)
 	}
 }
@@ -42,7 +42,7 @@ func TestTableRenamedByHand(t *testing.T) {
 	must(t, "generate")
 	write(t, "idemgen.yaml", strings.NewReplacer("\n  orders:\n", "\n  sales:\n", "upsert: orders", "upsert: sales", "update: orders", "update: sales").Replace(spec))
 	refused(t, "(after a rename also a line for the new table)", "generate")
-	write(t, "migrations/0003_rename.sql", "-- idemgen:by-hand orders\n-- idemgen:by-hand sales\nALTER TABLE orders RENAME TO sales;\n")
+	write(t, "migrations/0004_rename.sql", "-- idemgen:by-hand orders\n-- idemgen:by-hand sales\nALTER TABLE orders RENAME TO sales;\n")
 	if out := must(t, "generate"); strings.Contains(out, "migrations/") {
 		t.Errorf("a migration was written:\n%s", out)
 	}
@@ -66,14 +66,14 @@ func TestByHandOfAnUnknownName(t *testing.T) {
 	module(t, map[string]string{"idemgen.yaml": noted})
 	must(t, "generate")
 	edit(t, "idemgen.yaml", "note: nullable text", "note: nullable varchar(9)")
-	write(t, "migrations/0003_note.sql", "ALTER TABLE orders ALTER COLUMN note TYPE varchar(9);\n-- idemgen:by-hand orders.nota\n-- idemgen:by-hand\n")
-	refused(t, `migrations/0003_note.sql:2: "-- idemgen:by-hand orders.nota" names no table and no column that idemgen.yaml has or had: did you mean "orders.note"?`, "generate")
-	refused(t, `migrations/0003_note.sql:3: "-- idemgen:by-hand" names no table and no column that idemgen.yaml has or had: write table, or table.column, by their names in the spec`, "generate")
-	write(t, "migrations/0003_note.sql", "-- idemgen:by-hand orders.note\nALTER TABLE orders ALTER COLUMN note TYPE varchar(9);\n")
+	write(t, "migrations/0004_note.sql", "ALTER TABLE orders ALTER COLUMN note TYPE varchar(9);\n-- idemgen:by-hand orders.nota\n-- idemgen:by-hand\n")
+	refused(t, `migrations/0004_note.sql:2: "-- idemgen:by-hand orders.nota" names no table and no column that idemgen.yaml has or had: did you mean "orders.note"?`, "generate")
+	refused(t, `migrations/0004_note.sql:3: "-- idemgen:by-hand" names no table and no column that idemgen.yaml has or had: write table, or table.column, by their names in the spec`, "generate")
+	write(t, "migrations/0004_note.sql", "-- idemgen:by-hand orders.note\nALTER TABLE orders ALTER COLUMN note TYPE varchar(9);\n")
 	must(t, "generate")
 	// Of a file that is recorded the lines do not count again, whatever becomes of their names.
 	write(t, "idemgen.yaml", spec)
-	write(t, "migrations/0004_no_note.sql", "-- idemgen:by-hand orders.note\nALTER TABLE orders DROP note;\n")
+	write(t, "migrations/0005_no_note.sql", "-- idemgen:by-hand orders.note\nALTER TABLE orders DROP note;\n")
 	must(t, "generate")
 	must(t, "check")
 }

@@ -11,21 +11,21 @@ import (
 func TestMigrationsAreAppended(t *testing.T) {
 	module(t, map[string]string{"idemgen.yaml": spec})
 	must(t, "generate")
-	first := read(t, "migrations/0002_order_projector.sql")
+	first := read(t, "migrations/0003_order_projector.sql")
 	if !strings.Contains(first, "CREATE TABLE orders (") {
 		t.Error(first)
 	}
-	write(t, "migrations/0007_mine.sql", "CREATE INDEX ON orders (status);\n")
+	write(t, "migrations/0008_mine.sql", "CREATE INDEX ON orders (status);\n")
 	edit(t, "idemgen.yaml", "      status: text\n", "      status: text\n      note: nullable text\n")
 	edit(t, "idemgen.yaml", "set: {status: {value: placed}}", "set: {status: {value: placed}}\n            leave: [note]")
-	if code, out, _ := run(t, "check"); code != different || !strings.Contains(out, "+++ migrations/0008_order_projector.sql") {
+	if code, out, _ := run(t, "check"); code != different || !strings.Contains(out, "+++ migrations/0009_order_projector.sql") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 	must(t, "generate")
-	if read(t, "migrations/0002_order_projector.sql") != first {
+	if read(t, "migrations/0003_order_projector.sql") != first {
 		t.Error("an earlier migration changed")
 	}
-	added := read(t, "migrations/0008_order_projector.sql")
+	added := read(t, "migrations/0009_order_projector.sql")
 	if !strings.Contains(added, "ALTER TABLE orders") || !strings.Contains(added, "note text") || strings.Contains(added, "CREATE TABLE") {
 		t.Error(added)
 	}
@@ -60,10 +60,10 @@ func TestChangeByHand(t *testing.T) {
 	must(t, "generate")
 	edit(t, "idemgen.yaml", "total: numeric(12,2)", "total: numeric(10,2)")
 	refused(t, `"-- idemgen:by-hand orders.total"`, "generate")
-	write(t, "migrations/0003_narrower.sql", "-- idemgen:by-hand orders.total\nALTER TABLE orders ALTER total TYPE numeric(10,2);\n")
+	write(t, "migrations/0004_narrower.sql", "-- idemgen:by-hand orders.total\nALTER TABLE orders ALTER total TYPE numeric(10,2);\n")
 	must(t, "generate")
 	must(t, "check")
-	if s := read(t, "idem.state.yaml"); !strings.Contains(s, "      total: numeric(10,2)\n") || !strings.Contains(s, "  0003_narrower.sql: by hand\n") {
+	if s := read(t, "idem.state.yaml"); !strings.Contains(s, "      total: numeric(10,2)\n") || !strings.Contains(s, "  0004_narrower.sql: by hand\n") {
 		t.Error(s)
 	}
 	edit(t, "idemgen.yaml", "total: numeric(10,2)", "total: numeric(9,2)")
@@ -73,7 +73,7 @@ func TestChangeByHand(t *testing.T) {
 func TestMigrationsAreGuarded(t *testing.T) {
 	module(t, map[string]string{"idemgen.yaml": spec})
 	must(t, "generate")
-	name := "migrations/0002_order_projector.sql"
+	name := "migrations/0003_order_projector.sql"
 	text := read(t, name)
 	write(t, name, strings.ReplaceAll(text, "\n", "\r\n"))
 	must(t, "check")
@@ -85,13 +85,13 @@ func TestMigrationsAreGuarded(t *testing.T) {
 	refused(t, name+" is missing, but recorded in idem.state.yaml", "generate")
 	write(t, name, text)
 	edit(t, "idemgen.yaml", "total: numeric(12,2)", "total: numeric(10,2)")
-	write(t, "migrations/0003_mine.sql", "-- idemgen:by-hand orders.total\n")
+	write(t, "migrations/0004_mine.sql", "-- idemgen:by-hand orders.total\n")
 	must(t, "generate")
-	if err := os.Remove("migrations/0003_mine.sql"); err != nil {
+	if err := os.Remove("migrations/0004_mine.sql"); err != nil {
 		t.Fatal(err)
 	}
 	for _, verb := range []string{"generate", "check"} {
-		refused(t, "migrations/0003_mine.sql is missing, but recorded in idem.state.yaml", verb)
+		refused(t, "migrations/0004_mine.sql is missing, but recorded in idem.state.yaml", verb)
 	}
 	if err := os.Remove("idem.state.yaml"); err != nil {
 		t.Fatal(err)

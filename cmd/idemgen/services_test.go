@@ -131,7 +131,7 @@ func inPlaceOfTheSample(t *testing.T, name, own string) {
 	}
 	t.Chdir(name)
 	replaced(t, lines[4], of(name, own))
-	if files, _ := filepath.Glob("migrations/*.sql"); len(files) != 2 {
+	if files, _ := filepath.Glob("migrations/*.sql"); len(files) != 3 {
 		t.Errorf("migrations: %q", files)
 	}
 }

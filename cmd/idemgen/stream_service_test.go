@@ -51,7 +51,7 @@ func newLive(t *testing.T) *live {
 	idemtest.Migrate(t, l.db, filepath.Join("..", "..", "templates", "sql"))
 	idemtest.Exec(t, l.db, `CREATE TABLE effects (id integer PRIMARY KEY, times integer NOT NULL)`)
 	l.spec = wire.Service{
-		Consumer: "live", Schema: 1, Identity: wire.Identity{Writes: 1, Knows: []uint32{1}},
+		Consumer: "live", Schema: map[string]int{"core": 1, "keys": 1, "effects": 1}, Identity: wire.Identity{Writes: 1, Knows: []uint32{1}},
 		Limits: wire.Limits{
 			BatchEvents: 100, BatchBytes: 1 << 20, BatchWait: 10 * time.Millisecond, BatchTimeout: 2 * time.Second, EventTimeout: time.Second,
 			StatementTimeout: 2 * time.Second, LockTimeout: time.Second, MaxPollInterval: 5 * time.Minute, MaxPayload: 1 << 10,

@@ -22,7 +22,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 	return idem.New(db, wire.Service{
 		Source:   "idemgen.yaml",
 		Consumer: "device-state",
-		Schema:   1,
+		Schema:   map[string]int{"core": 1},
 		Identity: wire.Identity{
 			Writes: 0xe3b0c442,
 			Knows: []uint32{

@@ -2,6 +2,7 @@ package gocode
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -26,7 +27,7 @@ func (p *pkg) serviceFile() *file {
 		params = append(params, named("h", text("Handler")))
 	}
 	doc := fmt.Sprintf("NewConsumer returns the consumer %q.", s.Consumer)
-	if effects(s) {
+	if s.HasEffects() {
 		doc += "\nThe leases of effects are in Postgres, or where idem.WithLeases says."
 	}
 	params = append(params, named("opts", text("...").Add(idem("Option"))))
@@ -80,7 +81,7 @@ func (p *pkg) serviceLiteral() code {
 	elems := []code{
 		pair("Source", lit(s.Source)),
 		pair("Consumer", lit(s.Ledger())),
-		pair("Schema", lit(s.Schema)),
+		pair("Schema", schemaLiteral(s.Schema)),
 		pair("Identity", identityLiteral(s.Identity)),
 		pair("Limits", limits(s)),
 		pair("Tables", composite(slice(wire("Table")), p.serviceTables())),
@@ -89,17 +90,20 @@ func (p *pkg) serviceLiteral() code {
 	return composite(wire("Service"), elems)
 }
 
+func schemaLiteral(versions map[string]int) code {
+	var elems []code
+	for _, part := range slices.Sorted(maps.Keys(versions)) {
+		elems = append(elems, text("%q: %d", part, versions[part]))
+	}
+	return text("map[string]int").Values(elems...)
+}
+
 func identityLiteral(id model.Identity) code {
 	var knows []code
 	for _, def := range id.Knows {
 		knows = append(knows, text("%#08x", def))
 	}
 	return composite(wire("Identity"), []code{pair("Writes", text("%#08x", id.Writes)), pair("Knows", composite(slice(text("uint32")), knows))})
-}
-
-// effects reports whether some event of the service has an effect.
-func effects(s *model.Service) bool {
-	return slices.ContainsFunc(s.Topics, func(t *model.Topic) bool { return longestEffect(t) > 0 })
 }
 
 func limits(s *model.Service) code {
@@ -115,7 +119,7 @@ func limits(s *model.Service) code {
 		pair("MaxPollInterval", duration(l.MaxPollInterval)),
 		pair("MaxPayload", size(l.MaxPayload)),
 	}
-	if effects(s) {
+	if s.HasEffects() {
 		elems = append(elems, pair("Effects", lit(l.Effects)))
 	}
 	return composite(wire("Limits"), elems)

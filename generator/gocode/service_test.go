@@ -53,7 +53,7 @@ func load(t testing.TB, spec string) *model.Service {
 	read, ds := schema.Load("idemgen.yaml", []byte(spec))
 	s, more := resolve.Resolve(read)
 	if s != nil {
-		s.Identity, s.Schema = model.Identity{Writes: 1, Knows: []uint32{1}}, 1
+		s.Identity, s.Schema = model.Identity{Writes: 1, Knows: []uint32{1}}, map[string]int{"core": 1}
 		return s
 	}
 	ds.Append(more)

@@ -172,7 +172,7 @@ func newConsumer(s *model.Service, handler string) code {
 		[]code{pointer(idem("Consumer")), text("error")},
 		func(g *group) {
 			args := text("db%s", handler)
-			if effects(s) {
+			if s.HasEffects() {
 				args.Add(text(", ")).Add(qual(idemtestPath, "Options").Call(text("t"), text("db"))).Add(text("..."))
 			}
 			g.Return(call("NewConsumer", args))

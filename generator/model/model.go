@@ -26,8 +26,8 @@ type Service struct {
 	// Identity is what makes records copies of one event, as hashes. It comes from
 	// idem.state.yaml.
 	Identity Identity
-	// Schema is the version of the runtime's own tables that the generated code needs.
-	Schema int
+	// Schema are the versions of the runtime's own tables that the generated code needs, by part.
+	Schema map[string]int
 }
 
 // Identity is the hash that this version writes into the ledger, and those behind which it may
@@ -46,6 +46,20 @@ type Doc struct {
 
 // Ledger is the consumer's name in the database and in Kafka: the first one that it had.
 func (s *Service) Ledger() string { return cmp.Or(s.Doc.RenamedFrom, s.Consumer) }
+
+// SharesKeys reports whether some event has a key that all partitions remember.
+func (s *Service) SharesKeys() bool {
+	return s.someEvent(func(e *Event) bool { return !e.Key.Offset && !e.Key.SamePartition })
+}
+
+// HasEffects reports whether some event has an effect.
+func (s *Service) HasEffects() bool {
+	return s.someEvent(func(e *Event) bool { return e.Effect != nil })
+}
+
+func (s *Service) someEvent(is func(*Event) bool) bool {
+	return slices.ContainsFunc(s.Topics, func(t *Topic) bool { return slices.ContainsFunc(t.Events, is) })
+}
 
 // FirstName is the name under which keys and the state know the topic.
 func (t *Topic) FirstName() string { return cmp.Or(t.Doc.RenamedFrom, t.Name) }

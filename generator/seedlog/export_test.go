@@ -15,3 +15,11 @@ func Work(s *model.Service, t *model.Topic) int {
 	p.plan()
 	return p.work
 }
+
+// plan returns the records of all sections.
+func (p *planner) plan() (log []visit) {
+	for _, e := range p.events {
+		log = append(log, p.section(e)...)
+	}
+	return log
+}

@@ -73,14 +73,6 @@ func newPlanner(r *roles, t *model.Topic) *planner {
 	return p
 }
 
-// plan returns the records of all sections.
-func (p *planner) plan() (log []visit) {
-	for _, e := range p.events {
-		log = append(log, p.section(e)...)
-	}
-	return log
-}
-
 // deep is how many records an event may need before it. One that needs more is planned only if it
 // is the end of such a chain, and then it meets nobody: else the log would grow with the square of
 // the chain.

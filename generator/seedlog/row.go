@@ -98,15 +98,3 @@ func (p *planner) making(now state, table int, reserved []*model.Event, busy map
 		}
 	}
 }
-
-// wayTo is a row that ends with the event; empty if the event cannot take effect.
-func (p *planner) wayTo(name string, e *model.Event, spare int) []visit {
-	ok := false
-	refused := p.refused
-	visits := p.onRow(name, spare, func(now state) { ok = p.prepared(now, visit{event: e}) })
-	p.refused = refused
-	if !ok {
-		return nil
-	}
-	return visits
-}

@@ -48,9 +48,17 @@ func withRuntime(t *testing.T) *pgxpool.Pool {
 	name := pgx.Identifier{db.Config().ConnConfig.Database}.Sanitize()
 	idemtest.Exec(t, db, "CREATE SCHEMA own; ALTER DATABASE "+name+" SET search_path = own")
 	db.Reset()
-	idemtest.Exec(t, db, strings.Join(sqlcode.RuntimeTables(), "\n"))
+	idemtest.Exec(t, db, strings.Join(runtimeTables(), "\n"))
 	idemtest.Exec(t, db, "ALTER DATABASE "+name+" SET search_path = public, own")
 	return db
+}
+
+// runtimeTables are the migrations of all parts of the runtime's tables.
+func runtimeTables() (all []string) {
+	for _, p := range sqlcode.RuntimeParts() {
+		all = append(all, p.Migrations...)
+	}
+	return all
 }
 
 // hasTables leaves the tables of the service in a database withRuntime, and no others: to empty

@@ -29,7 +29,7 @@ func (plainSQL) Files(number int, base string, m Migration) []MigrationFile {
 }
 
 func (plainSQL) Runtime(number int, base, text string) []MigrationFile {
-	return []MigrationFile{{fmt.Sprintf("%04d_%s.sql", number, base), "-- " + Marker + "\n" + text}}
+	return []MigrationFile{{fmt.Sprintf("%04d_%s.sql", number, base), text}}
 }
 
 func (plainSQL) Read(name string) (number int, base string, down, ok bool) {
@@ -72,7 +72,7 @@ func (goose) Files(number int, base string, m Migration) []MigrationFile {
 func (goose) Runtime(number int, base, text string) []MigrationFile {
 	head, rest, _ := strings.Cut(text, "\nBEGIN;\n")
 	body := strings.TrimSuffix(rest, "COMMIT;\n")
-	text = "-- " + Marker + "\n" + head + "\n-- +goose Up\n" + gooseStatement(strings.TrimRight(body, "\n"))
+	text = head + "\n-- +goose Up\n" + gooseStatement(strings.TrimRight(body, "\n"))
 	return []MigrationFile{{fmt.Sprintf("%05d_%s.sql", number, base), text + gooseDown(base)}}
 }
 
@@ -100,7 +100,7 @@ func (golangMigrate) Files(number int, base string, m Migration) []MigrationFile
 }
 
 func (golangMigrate) Runtime(number int, base, text string) []MigrationFile {
-	return upAndDown(number, base, "-- "+Marker+"\n"+text)
+	return upAndDown(number, base, text)
 }
 
 func upAndDown(number int, base, up string) []MigrationFile {

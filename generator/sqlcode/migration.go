@@ -22,7 +22,7 @@ type MigrationFile struct{ Name, Text string }
 type Format interface {
 	// Files are those of one migration.
 	Files(number int, base string, m Migration) []MigrationFile
-	// Runtime are those of a migration of the runtime's own tables.
+	// Runtime are those of a migration of the runtime's own tables, which says its origin itself.
 	Runtime(number int, base, text string) []MigrationFile
 	// Read takes a file name apart; ok is false if the tool does not apply such a file. Down says
 	// that it is the way back.
@@ -77,17 +77,31 @@ func noWayBack(name, after string) string {
 END $$;`
 }
 
-// RuntimeTables returns the migrations of the runtime's own tables: the first makes them, in
-// schema version 1, and each further one brings them to the next version.
-func RuntimeTables() []string { return runtimeTables(templates.SQL) }
+// RuntimePart is a part of the runtime's own tables.
+type RuntimePart struct {
+	Name string
+	// Migrations are its files: the first makes it, in schema version 1, and each further one brings
+	// it to the next version.
+	Migrations []string
+}
 
-func runtimeTables(files fs.ReadFileFS) []string {
-	var texts []string
-	for {
-		text, err := files.ReadFile(fmt.Sprintf("sql/idem_%d.sql", len(texts)+1))
-		if err != nil {
-			return texts
+// Base is the name of the file that brings the part to a version, without number and ending.
+func (p *RuntimePart) Base(version int) string { return fmt.Sprintf("idem_%s_%d", p.Name, version) }
+
+// RuntimeParts returns the parts of the runtime's own tables, in the order of their migrations.
+func RuntimeParts() []RuntimePart { return runtimeParts(templates.SQL) }
+
+func runtimeParts(files fs.ReadFileFS) []RuntimePart {
+	parts := []RuntimePart{{Name: "core"}, {Name: "keys"}, {Name: "effects"}}
+	for i := range parts {
+		p := &parts[i]
+		for {
+			text, err := files.ReadFile("sql/" + p.Base(len(p.Migrations)+1) + ".sql")
+			if err != nil {
+				break
+			}
+			p.Migrations = append(p.Migrations, string(text))
 		}
-		texts = append(texts, string(text))
 	}
+	return parts
 }

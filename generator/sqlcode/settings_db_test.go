@@ -41,7 +41,7 @@ topics:
 		t.Fatal(err)
 	}
 	migration := sqlcode.FormatOf("sql").Files(1, "x", sqlcode.Migration{About: []string{"größen"}, Parts: []string{tables}})[0].Text
-	runtime := strings.Join(sqlcode.RuntimeTables(), "\n")
+	runtime := strings.Join(runtimeTables(), "\n")
 	for name, set := range map[string][]string{
 		"statement by statement": {"client_encoding = 'LATIN1'", "standard_conforming_strings = off", "DateStyle = 'SQL, DMY'", "backslash_quote = off", "bytea_output = escape", "array_nulls = off"},
 		"one message":            {"standard_conforming_strings = off", "DateStyle = 'SQL, DMY'", "backslash_quote = off", "bytea_output = escape", "array_nulls = off"},

@@ -71,7 +71,7 @@ func declared(s *model.Service) *model.Service {
 
 func first(s *model.Service) *State {
 	st := Next(nil, declared(s))
-	st.Migrations = []Migration{{"0001_idem_1.sql", Sum([]byte("x"))}, {"0002_by_hand.sql", ByHand}}
+	st.Migrations = []Migration{{"0001_idem_core_1.sql", Sum([]byte("x"))}, {"0002_by_hand.sql", ByHand}}
 	return st
 }
 

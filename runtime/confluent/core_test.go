@@ -60,7 +60,7 @@ func consumerOfTopic(t *testing.T, db *pgxpool.Pool, topic wire.Topic) *idem.Con
 	t.Helper()
 	const most = 500 * time.Millisecond
 	c, err := idem.New(db, wire.Service{
-		Consumer: "orders", Schema: 1, Identity: wire.Identity{Writes: 1, Knows: []uint32{1}},
+		Consumer: "orders", Schema: map[string]int{"core": 1, "keys": 1, "effects": 1}, Identity: wire.Identity{Writes: 1, Knows: []uint32{1}},
 		Limits: wire.Limits{
 			BatchEvents: 100, BatchBytes: 1 << 20, BatchWait: 20 * time.Millisecond, BatchTimeout: most, EventTimeout: most,
 			StatementTimeout: most, LockTimeout: most, MaxPollInterval: time.Minute, MaxPayload: 1 << 10,

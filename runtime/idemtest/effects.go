@@ -237,6 +237,9 @@ func ofEffects(c *runner) map[string][]record {
 // endLeases ends the leases of calls that were cut off, as their time does, and lets interrupted
 // ones be called again, as a person does. They do not count: no service dies at every step.
 func endLeases(b *trial) {
+	if !b.has("idem_lease") {
+		return
+	}
 	b.effects.leases.change(b.database, lease.Processing, map[string]string{"expires": "0", "interrupts": "0", "attempts": "0"})
 	Exec(b.t, b.db, `UPDATE idem_lease SET expires_at = clock_timestamp(), interrupts = false, attempts = 0 WHERE state = 'p'`)
 }

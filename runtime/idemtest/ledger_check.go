@@ -10,7 +10,7 @@ import (
 )
 
 // ledgerRules are queries that find what must not be; each row is one fault.
-var ledgerRules = []struct{ what, sql string }{
+var ledgerRules = []rule{
 	{"a row of the ledger does not follow its predecessor", `
 SELECT format('stream %s seq %s', l.stream, l.seq) FROM idem_ledger l
 WHERE l.seq > (SELECT min(f.seq) FROM idem_ledger f WHERE f.stream = l.stream)
@@ -24,8 +24,6 @@ SELECT format('stream %s offset %s', stream, offs) FROM idem_dead_letter GROUP B
 	{"a dead letter is not in the row of the ledger that passed its record", `
 SELECT format('stream %s offset %s seq %s', d.stream, d.offs, d.seq) FROM idem_dead_letter d
 WHERE NOT EXISTS (SELECT FROM idem_ledger l WHERE l.stream = d.stream AND l.seq = d.seq AND l.kind = 'b' AND d.offs >= l.prev AND d.offs < l.next)`},
-	{"a key is claimed twice", `
-SELECT key::text FROM idem_keys GROUP BY key HAVING count(*) > 1`},
 	{"a key of the chain is claimed again within its window", `
 WITH k AS (
     SELECT l.stream, l.seq, p.window_seq, substr(l.keys, 1 + 20 * n, 16) AS key
@@ -36,18 +34,30 @@ UNION ALL
 SELECT format('stream %s row %s', stream, seq) FROM k GROUP BY stream, seq, key HAVING count(*) > 1`},
 	{"a window moves backward", `
 SELECT format('stream %s seq %s', l.stream, l.seq) FROM idem_ledger l JOIN idem_ledger p ON p.stream = l.stream AND p.seq = l.seq - 1 WHERE l.window_seq < p.window_seq`},
-	{"a key is claimed in a row that is not there", `
-SELECT format('%s in stream %s seq %s', k.key, k.stream, k.seq) FROM idem_keys k
-WHERE NOT EXISTS (SELECT FROM idem_ledger l WHERE l.stream = k.stream AND l.seq = k.seq AND l.kind IN ('b', 'l'))`},
 	{"idem_assert holds a row", `SELECT what FROM idem_assert`},
 	{"idem_step_refused holds a row", `SELECT reason FROM idem_step_refused`},
 }
+
+// keyRules are those of the keys that all partitions share.
+var keyRules = []rule{
+	{"a key is claimed twice", `
+SELECT key::text FROM idem_keys GROUP BY key HAVING count(*) > 1`},
+	{"a key is claimed in a row that is not there", `
+SELECT format('%s in stream %s seq %s', k.key, k.stream, k.seq) FROM idem_keys k
+WHERE NOT EXISTS (SELECT FROM idem_ledger l WHERE l.stream = k.stream AND l.seq = k.seq AND l.kind IN ('b', 'l'))`},
+}
+
+type rule struct{ what, sql string }
 
 // ledgerFaults checks the ledger: whole chains, one dead letter per refused record, and
 // the position behind the last record of each partition.
 func (b *trial) ledgerFaults() (faults []string) {
 	b.t.Helper()
-	for _, rule := range ledgerRules {
+	rules := ledgerRules
+	if b.has("idem_keys") {
+		rules = slices.Concat(rules, keyRules)
+	}
+	for _, rule := range rules {
 		for _, where := range b.texts(rule.sql) {
 			faults = append(faults, rule.what+": "+where)
 		}
@@ -65,6 +75,12 @@ WHERE s.topic = $1 AND s.partition = $2 ORDER BY l.seq DESC LIMIT 1`, p.topic, p
 		}
 	}
 	return faults
+}
+
+// has reports whether a table of the runtime is there: a service has those that it needs.
+func (d database) has(table string) bool {
+	d.t.Helper()
+	return len(d.texts(`SELECT to_regclass($1)::text WHERE to_regclass($1) IS NOT NULL`, table)) > 0
 }
 
 func (d database) texts(sql string, args ...any) []string {

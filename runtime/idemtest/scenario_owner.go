@@ -134,6 +134,9 @@ func (d database) restore(tables []Table) {
 }
 
 // keptTables are the tables that a failover takes back: the runtime's, and those of the service.
-func (b *trial) keptTables() []Table { return slices.Concat(kept, b.Tables) }
+func (b *trial) keptTables() []Table {
+	own := slices.DeleteFunc(slices.Clone(kept), func(t Table) bool { return !b.has(t.Name) })
+	return slices.Concat(own, b.Tables)
+}
 
 func savedName(t Table) string { return pgx.Identifier{"idemtest_saved_" + t.Name}.Sanitize() }

@@ -145,7 +145,7 @@ func small(t *testing.T, f flaw) *runner {
 
 func (f flaw) consumer(db *pgxpool.Pool) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
-		Consumer: "items", Schema: 1, Identity: wire.Identity{Writes: 1, Knows: []uint32{1}},
+		Consumer: "items", Schema: map[string]int{"core": 1, "keys": 1, "effects": 1}, Identity: wire.Identity{Writes: 1, Knows: []uint32{1}},
 		Limits: wire.Limits{
 			BatchEvents: 500, BatchBytes: 4 << 20, BatchWait: 50 * time.Millisecond, BatchTimeout: 10 * time.Second, EventTimeout: 5 * time.Second,
 			StatementTimeout: 8 * time.Second, LockTimeout: 5 * time.Second, MaxPollInterval: 5 * time.Minute, MaxPayload: 1 << 10,

@@ -49,9 +49,18 @@ FROM idem_ledger WHERE stream = $1::int AND seq < $3::bigint AND keys IS NOT NUL
 ORDER BY seq DESC LIMIT 1`
 )
 
+// has reports whether the database has a table of the runtime: not every service needs each.
+func has(ctx context.Context, db stream.DB, table string) (is bool, err error) {
+	err = db.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL`, pgx.QueryExecModeExec, table).Scan(&is)
+	return is, stream.Explain(err)
+}
+
 // inShared finds a key among those that all partitions of a consumer share; nil if it is not
 // there.
 func inShared(ctx context.Context, db stream.DB, consumer string, key [16]byte) (*Holder, error) {
+	if ok, err := has(ctx, db, "idem_keys"); err != nil || !ok {
+		return nil, err
+	}
 	h := Holder{Known: true}
 	var id int32
 	err := db.QueryRow(ctx, sharedKeySQL, pgx.QueryExecModeExec, consumer, hex.EncodeToString(key[:])).Scan(&h.Consumer, &h.Topic, &h.Partition, &id, &h.Seq)

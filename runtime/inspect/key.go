@@ -25,13 +25,13 @@ type Key struct {
 
 // Call is what is known of the call of an event with an effect.
 type Call struct {
-	State     string    `json:"state"` // processing, done, completed, failed, interrupted or erased: done, and its result is gone
+	State     string    `json:"state"` // processing, done, completed, failed or interrupted
 	Attempts  int       `json:"attempts"`
 	ChangedAt time.Time `json:"changed_at"`
 	Error     string    `json:"error"`
 }
 
-var callStates = map[byte]string{'p': "processing", 'd': "done", 'c': "completed", 'f': "failed", 'i': "interrupted", 'e': "erased"}
+var callStates = map[byte]string{'p': "processing", 'd': "done", 'c': "completed", 'f': "failed", 'i': "interrupted"}
 
 const (
 	callSQL = `SELECT state, attempts, changed_at, coalesce(error, '') FROM idem_lease WHERE consumer = $1 AND key = $2::uuid`
@@ -115,6 +115,9 @@ func unheld(ctx context.Context, db stream.DB, consumer string, of []stream.Stat
 // goes back least tells.
 func knownSince(ctx context.Context, db stream.DB, consumer string, of []stream.Status, here bool) (since *time.Time, err error) {
 	if !here {
+		if ok, err := has(ctx, db, "idem_key_gen"); err != nil || !ok {
+			return nil, err
+		}
 		err := db.QueryRow(ctx, oldestKeySQL, pgx.QueryExecModeExec, consumer).Scan(&since)
 		return since, stream.Explain(err)
 	}
@@ -132,6 +135,9 @@ func knownSince(ctx context.Context, db stream.DB, consumer string, of []stream.
 
 // call reads what is known of the key's call; nil if nothing is.
 func call(ctx context.Context, db stream.DB, consumer string, key Key) (*Call, error) {
+	if ok, err := has(ctx, db, "idem_lease"); err != nil || !ok {
+		return nil, err
+	}
 	var c Call
 	var state byte
 	err := db.QueryRow(ctx, callSQL, pgx.QueryExecModeExec, consumer, hex.EncodeToString(key.Hash[:])).Scan(&state, &c.Attempts, &c.ChangedAt, &c.Error)

@@ -124,6 +124,9 @@ const unusedCallSQL = `SELECT coalesce(result, 'null') FROM idem_lease WHERE con
 // unusedCall finds the call that was made for a conflict by a process that did not live to know it
 // is one. Of a call for another event of the key, the rows were written.
 func unusedCall(ctx context.Context, db stream.DB, o *Opened) error {
+	if ok, err := has(ctx, db, "idem_lease"); err != nil || !ok {
+		return err
+	}
 	var returned []byte
 	err := db.QueryRow(ctx, unusedCallSQL, pgx.QueryExecModeExec, o.Consumer, o.Key).Scan(&returned)
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -85,10 +85,7 @@ func scanRow(row pgx.CollectableRow) (Row, error) {
 
 // readRows runs a query of rowColumns.
 func readRows(ctx context.Context, db stream.DB, sql string, args ...any) ([]Row, error) {
-	rows, err := db.Query(ctx, sql, append([]any{pgx.QueryExecModeExec}, args...)...)
-	if err != nil {
-		return nil, stream.Explain(err)
-	}
+	rows, _ := db.Query(ctx, sql, append([]any{pgx.QueryExecModeExec}, args...)...)
 	all, err := pgx.CollectRows(rows, scanRow)
 	return all, stream.Explain(err)
 }

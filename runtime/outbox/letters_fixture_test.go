@@ -47,7 +47,7 @@ func newShop(t testing.TB, db *pgxpool.Pool, name string, policy wire.FailurePol
 	t.Helper()
 	s := &shop{}
 	spec := wire.Service{
-		Consumer: name, Schema: 1, Identity: wire.Identity{Writes: 1, Knows: []uint32{1}},
+		Consumer: name, Schema: map[string]int{"core": 1, "keys": 1, "effects": 1}, Identity: wire.Identity{Writes: 1, Knows: []uint32{1}},
 		Limits: wire.Limits{
 			BatchEvents: 500, BatchBytes: 4 << 20, BatchWait: 50 * time.Millisecond, BatchTimeout: 10 * time.Second, EventTimeout: 5 * time.Second,
 			StatementTimeout: 8 * time.Second, LockTimeout: 5 * time.Second, MaxPollInterval: 5 * time.Minute, MaxPayload: 1 << 20,

@@ -42,14 +42,11 @@ func missing(ctx context.Context, db Querier, want *Want) ([]Difference, error) 
 
 // elsewhere names the schemas that hold a table of this name, whatever its schema.
 func elsewhere(ctx context.Context, db Querier, name string) ([]place, error) {
-	rows, err := db.Query(ctx, `
+	rows, _ := db.Query(ctx, `
 SELECT n.nspname::text, current_user::text, has_schema_privilege(n.oid, 'USAGE'),
 	cardinality(i.parts) = 1 AND EXISTS (SELECT FROM regexp_split_to_table(current_setting('search_path'), ',') AS p WHERE btrim(p, ' "') = n.nspname)
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace, parse_ident($1) AS i (parts)
 WHERE c.relname = i.parts[cardinality(i.parts)] AND c.relkind IN ('r', 'p') ORDER BY n.nspname COLLATE "C"`, pgx.QueryExecModeExec, name)
-	if err != nil {
-		return nil, fmt.Errorf("look for table %s: %w", name, err)
-	}
 	places, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p place, err error) {
 		err = row.Scan(&p.schema, &p.role, &p.usable, &p.inPath)
 		return p, err

@@ -11,27 +11,25 @@ import (
 // needsSQL is what this role may not do of what a service does to the runtime's tables. Of a right
 // to some columns any one does.
 const needsSQL = `
-WITH needs (name, kind, rights) AS (VALUES
-    ('idem_stream', 't', 'SELECT INSERT'), ('idem_key_gen', 't', 'SELECT'), ('idem_keys', 't', 'SELECT INSERT DELETE'),
-    ('idem_ledger', 't', 'SELECT INSERT UPDATE DELETE'), ('idem_operator', 't', 'SELECT INSERT DELETE'),
-    ('idem_dead_letter', 't', 'SELECT INSERT UPDATE DELETE'), ('idem_step_refused', 't', 'INSERT'), ('idem_assert', 't', 'INSERT'),
-    ('idem_lease', 't', 'SELECT INSERT UPDATE DELETE'), ('idem_fence', 's', 'USAGE')
+WITH needs (part, name, kind, rights) AS (VALUES
+    ('core', 'idem_stream', 't', 'SELECT INSERT'), ('core', 'idem_ledger', 't', 'SELECT INSERT UPDATE DELETE'),
+    ('core', 'idem_operator', 't', 'SELECT INSERT DELETE'), ('core', 'idem_dead_letter', 't', 'SELECT INSERT UPDATE DELETE'),
+    ('core', 'idem_step_refused', 't', 'INSERT'), ('core', 'idem_assert', 't', 'INSERT'),
+    ('keys', 'idem_key_gen', 't', 'SELECT'), ('keys', 'idem_keys', 't', 'SELECT INSERT DELETE'),
+    ('effects', 'idem_lease', 't', 'SELECT INSERT UPDATE DELETE'), ('effects', 'idem_fence', 's', 'USAGE')
 )
 SELECT current_user::text, n.name, n.kind = 's', string_agg(r, ', ' ORDER BY at)
 FROM needs n CROSS JOIN LATERAL (SELECT to_regclass(n.name) AS oid) c
 CROSS JOIN LATERAL unnest(string_to_array(n.rights, ' ')) WITH ORDINALITY AS u (r, at)
-WHERE c.oid IS NOT NULL AND NOT CASE
+WHERE n.part = ANY ($1::text[]) AND c.oid IS NOT NULL AND NOT CASE
     WHEN n.kind = 's' THEN has_sequence_privilege(c.oid, r)
     WHEN r = 'DELETE' THEN has_table_privilege(c.oid, r)
     ELSE has_any_column_privilege(c.oid, r) END
 GROUP BY n.name, n.kind ORDER BY n.name`
 
-// Needs says which rights to the runtime's tables a service's role lacks.
-func Needs(ctx context.Context, db Querier) (found []Difference, err error) {
-	rows, err := db.Query(ctx, needsSQL, pgx.QueryExecModeExec)
-	if err != nil {
-		return nil, fmt.Errorf("read the rights to the runtime's tables: %w", err)
-	}
+// Needs says which rights to parts of the runtime's tables a service's role lacks.
+func Needs(ctx context.Context, db Querier, parts []string) (found []Difference, err error) {
+	rows, _ := db.Query(ctx, needsSQL, pgx.QueryExecModeExec, parts)
 	var role, name, rights string
 	var sequence bool
 	_, err = pgx.ForEachRow(rows, []any{&role, &name, &sequence, &rights}, func() error {

@@ -68,10 +68,7 @@ WHERE c.oid = to_regclass($1) AND c.relkind IN ('r', 'p', 'f', 'v', 'm')`
 // Read reads the table that SQL calls by this name, quoted where it needs to be; nil if there is
 // none. Nothing is prepared: a pooler may be between.
 func Read(ctx context.Context, db Querier, name string) (*Table, error) {
-	rows, err := db.Query(ctx, tableSQL, pgx.QueryExecModeExec, name)
-	if err != nil {
-		return nil, fmt.Errorf("read what table %s is like: %w", name, err)
-	}
+	rows, _ := db.Query(ctx, tableSQL, pgx.QueryExecModeExec, name)
 	texts, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return nil, fmt.Errorf("read what table %s is like: %w", name, err)
@@ -100,14 +97,11 @@ ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C"`
 // List names the tables of a database as SQL does, without those of Postgres, of extensions and of
 // the runtime.
 func List(ctx context.Context, db Querier) ([]string, error) {
-	rows, err := db.Query(ctx, listSQL, pgx.QueryExecModeExec)
-	if err != nil {
-		return nil, fmt.Errorf("list the tables: %w", err)
-	}
+	rows, _ := db.Query(ctx, listSQL, pgx.QueryExecModeExec)
 	var names []string
 	var schema, name string
 	var beside bool // tables of the runtime
-	_, err = pgx.ForEachRow(rows, []any{&schema, &name, &beside}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&schema, &name, &beside}, func() error {
 		if !beside || !ofRuntime(name) {
 			names = append(names, pgx.Identifier{schema, name}.Sanitize())
 		}

@@ -3,6 +3,7 @@ package pgtable
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,50 +18,52 @@ func ofRuntime(name string) bool {
 	return slices.Contains(Own, name) || slices.Contains([]string{"idem_schema", "idem_assert", "idem_step_refused"}, name) || strings.HasPrefix(name, "idem_keys_")
 }
 
-// Version is the version of the runtime's tables that a role finds by its search_path, 0 if there
-// are none. Where it may not even look for them, that is the difference.
-func Version(ctx context.Context, db Querier) (version int, why *Difference, err error) {
+// Versions are those of the runtime's tables, by part, that a role finds by its search_path; none
+// if there are no tables. Where it may not even look for them, that is the difference.
+func Versions(ctx context.Context, db Querier) (have map[string]int, why *Difference, err error) {
 	const name = "idem_schema"
-	have, err := Read(ctx, db, name)
+	table, err := Read(ctx, db, name)
 	if err != nil {
-		return 0, nil, err
+		return nil, nil, err
 	}
-	if have == nil {
+	if table == nil {
 		places, err := elsewhere(ctx, db, name)
 		for _, p := range places {
 			if p.inPath && !p.usable {
 				d := usage(p.role, p.schema, name)
-				return 0, &d, err
+				return nil, &d, err
 			}
 		}
-		return 0, nil, err
+		return nil, nil, err
 	}
-	if c := (comparison{want: &Want{SQL: name, Rights: []string{"SELECT"}}, have: have}); c.lacksRights() {
+	if c := (comparison{want: &Want{SQL: name, Rights: []string{"SELECT"}}, have: table}); c.lacksRights() {
 		c.found[0].Advice += `; "Roles and rights" in idemgen's docs/operations.md lists all that a service needs`
-		return 0, &c.found[0], nil
+		return nil, &c.found[0], nil
 	}
-	rows, err := db.Query(ctx, `SELECT coalesce(max(version), 0) FROM idem_schema`, pgx.QueryExecModeExec)
-	if err != nil {
-		return 0, nil, fmt.Errorf("read the version of the runtime's tables: %w", err)
+	rows, _ := db.Query(ctx, `SELECT part, max(version) FROM idem_schema GROUP BY part`, pgx.QueryExecModeExec)
+	var part string
+	var version int
+	have = map[string]int{}
+	if _, err = pgx.ForEachRow(rows, []any{&part, &version}, func() error { have[part] = version; return nil }); err != nil {
+		return nil, nil, fmt.Errorf("read the versions of the runtime's tables: %w", err)
 	}
-	if version, err = pgx.CollectExactlyOneRow(rows, pgx.RowTo[int]); err != nil {
-		return 0, nil, fmt.Errorf("read the version of the runtime's tables: %w", err)
-	}
-	return version, nil, nil
+	return have, nil, nil
 }
 
-// Outdated is the difference of a database whose tables of the runtime have a version below the
-// one that a service needs; nil if they have not.
-func Outdated(have, want int) *Difference {
-	if have >= want {
+// Outdated is the difference of a database that lacks parts of the runtime's tables, or has older
+// ones than a service needs; nil if it has all.
+func Outdated(have, want map[string]int) *Difference {
+	var files []string
+	for _, part := range slices.Sorted(maps.Keys(want)) {
+		if have[part] < want[part] {
+			files = append(files, fmt.Sprintf("_idem_%s_%d.sql", part, want[part]))
+		}
+	}
+	if files == nil {
 		return nil
 	}
-	d := &Difference{
-		Text:   fmt.Sprintf("the database has version %d of the runtime's tables, this service needs %d", have, want),
-		Advice: fmt.Sprintf("apply, in their order, all migrations up to the one whose name ends with _idem_%d.sql", want),
+	return &Difference{
+		Text:   "the database lacks tables of the runtime that this service needs, or has older ones",
+		Advice: "apply, in their order, all migrations up to those whose names end with " + strings.Join(files, ", "),
 	}
-	if have == 0 {
-		d.Advice += "; the first of them ends with _idem_1.sql"
-	}
-	return d
 }

@@ -4,9 +4,9 @@ import "time"
 
 // Service is what generated code tells the runtime about one spec.
 type Service struct {
-	Source   string // file name of the spec
-	Consumer string // names the ledger; also the default Kafka group.id
-	Schema   int    // version of the runtime's tables that the code needs
+	Source   string         // file name of the spec
+	Consumer string         // names the ledger; also the default Kafka group.id
+	Schema   map[string]int // versions of the runtime's tables that the code needs: core, keys, effects
 	Identity Identity
 	Limits   Limits
 	Tables   []Table // all of the spec

@@ -125,10 +125,7 @@ func Read(ctx context.Context, conn *pgx.Conn, tables []wire.Table) (Findings, e
 		names, sql = append(names, t.Name), append(sql, name(&t))
 	}
 	// Nothing is prepared: a pooler may be between.
-	rows, err := conn.Query(ctx, factsSQL, pgx.QueryExecModeExec, array(names), array(sql))
-	if err != nil {
-		return Findings{}, fmt.Errorf("read the catalog: %w", err)
-	}
+	rows, _ := conn.Query(ctx, factsSQL, pgx.QueryExecModeExec, array(names), array(sql))
 	facts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f fact, err error) {
 		err = row.Scan(&f.table, &f.kind, &f.detail, &f.columns, &f.target, &f.action)
 		return f, err

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -12,20 +14,20 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// CheckRuntime compares the runtime's tables with the version that a service needs. The error is a
+// CheckRuntime compares the runtime's tables with what a service needs of them. The error is a
 // [RefusedError] if a person must apply a migration, or grant a right.
-func CheckRuntime(ctx context.Context, conn *pgx.Conn, version int) error {
-	have, why, err := pgtable.Version(ctx, conn)
+func CheckRuntime(ctx context.Context, conn *pgx.Conn, schema map[string]int) error {
+	have, why, err := pgtable.Versions(ctx, conn)
 	if err != nil {
 		return err
 	}
 	if why == nil {
-		why = pgtable.Outdated(have, version)
+		why = pgtable.Outdated(have, schema)
 	}
 	if why != nil {
 		return asRefusal(why)
 	}
-	lacks, err := pgtable.Needs(ctx, conn)
+	lacks, err := pgtable.Needs(ctx, conn, slices.Collect(maps.Keys(schema)))
 	if err != nil {
 		return err
 	}

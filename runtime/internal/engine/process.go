@@ -73,9 +73,16 @@ func (c *Counters) add(r idemtype.Result) {
 	c.Batches.Add(1)
 }
 
-// Statements are those of the runtime that every connection has prepared.
-func Statements() []session.Statement {
-	return slices.Concat(chain.Statements, keys.Statements, generation.Statements, pglease.Statements, []session.Statement{handlerLockWait})
+// Statements are those of the runtime that every connection of a service has prepared.
+func Statements(service *wire.Service) []session.Statement {
+	all := slices.Concat(chain.Statements, keys.Statements, []session.Statement{handlerLockWait})
+	if service.Schema["keys"] > 0 {
+		all = append(all, generation.Statements...)
+	}
+	if service.Schema["effects"] > 0 {
+		all = append(all, pglease.Statements...)
+	}
+	return all
 }
 
 // warn logs a dead letter: coordinates, event and reason, never a payload.

@@ -52,7 +52,7 @@ func (o *output) String() string {
 func job(db *pgxpool.Pool, consumer string) (*maintain.Job, *output) {
 	log := &output{}
 	return &maintain.Job{
-		Consumer: consumer, Keep: time.Hour, Now: time.Now, Log: slog.New(slog.NewTextHandler(log, nil)), Expired: &atomic.Int64{},
+		Consumer: consumer, Schema: map[string]int{"core": 1, "keys": 1, "effects": 1}, Keep: time.Hour, Now: time.Now, Log: slog.New(slog.NewTextHandler(log, nil)), Expired: &atomic.Int64{},
 		Connect: func(ctx context.Context) (*pgx.Conn, error) {
 			cfg := db.Config().ConnConfig
 			cfg.RuntimeParams["application_name"] = "idemgen upkeep"

@@ -26,6 +26,7 @@ import (
 // one that no longer runs stays.
 type Job struct {
 	Consumer string
+	Schema   map[string]int // what it has of the runtime's tables
 	// Keep is the longest window of keys that all partitions share; 0 = there are none.
 	Keep time.Duration
 	// Transaction is longer than any transaction of the consumer runs; rows of the ledger
@@ -97,7 +98,13 @@ func (j *Job) once(ctx context.Context) (mine bool, err error) {
 	parts := []func(context.Context, *pgx.Conn) error{j.trim}
 	if clockError == nil {
 		// A seal by a clock that is behind would make its keys look older than they are.
-		parts = append(parts, j.rotate, j.drop, j.letters, j.leases)
+		parts = append(parts, j.letters)
+		if j.Schema["keys"] > 0 {
+			parts = append(parts, j.rotate, j.drop)
+		}
+		if j.Schema["effects"] > 0 {
+			parts = append(parts, j.leases)
+		}
 	}
 	errs := []error{clockError}
 	for _, part := range parts {

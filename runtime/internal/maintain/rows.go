@@ -73,16 +73,16 @@ WHERE (consumer, key) IN (SELECT consumer, key FROM idem_lease
 	WHERE consumer >= 'lock:' AND consumer < 'lock;' AND state IN ('p', 'f') AND expires_at < clock_timestamp() - keep LIMIT $1)
 	AND state IN ('p', 'f') AND expires_at < clock_timestamp() - keep`
 
-	// leasesSQL forgets what became of effects. One that is done stays, unless the ledger has its
-	// key: then the event was passed with the result that another store holds. An interrupted one
-	// stays, too.
+	// leasesSQL forgets what became of effects. An interrupted one stays, and a done one unless %s.
 	leasesSQL = `
 DELETE FROM idem_lease
 WHERE consumer = $1 AND key IN (SELECT key FROM idem_lease l
-	WHERE consumer = $1 AND state IN ('c', 'd', 'e', 'f') AND forget_at < clock_timestamp()
-		AND (state <> 'd' OR EXISTS (SELECT FROM idem_keys k JOIN idem_stream s USING (stream) WHERE k.key = l.key AND s.consumer = $1))
-	ORDER BY forget_at LIMIT $2)
-	AND state IN ('c', 'd', 'e', 'f') AND forget_at < clock_timestamp()`
+	WHERE consumer = $1 AND state IN ('c', 'd', 'f') AND forget_at < clock_timestamp() AND (state <> 'd' OR %s) ORDER BY forget_at LIMIT $2)
+	AND state IN ('c', 'd', 'f') AND forget_at < clock_timestamp()`
+
+	// passedSQL finds out that the ledger has the key of one that is done: then the event was passed
+	// with the result that another store holds. Else a done one stays.
+	passedSQL = `EXISTS (SELECT FROM idem_keys k JOIN idem_stream s USING (stream) WHERE k.key = l.key AND s.consumer = $1)`
 
 	clearSQL = `
 DELETE FROM idem_dead_letter
@@ -136,7 +136,11 @@ func (j *Job) letters(ctx context.Context, conn *pgx.Conn) error {
 
 // leases forgets effects whose results are not kept any more, and locks.
 func (j *Job) leases(ctx context.Context, conn *pgx.Conn) error {
-	if _, err := chunks(ctx, conn, leasesSQL, fault.Trimmed, j.Consumer, chunk); err != nil {
+	passed := passedSQL
+	if j.Schema["keys"] == 0 {
+		passed = "false"
+	}
+	if _, err := chunks(ctx, conn, fmt.Sprintf(leasesSQL, passed), fault.Trimmed, j.Consumer, chunk); err != nil {
 		return fmt.Errorf("remove leases of effects: %w", err)
 	}
 	if _, err := chunks(ctx, conn, locksSQL, fault.Trimmed, chunk); err != nil {

@@ -41,7 +41,7 @@ type Store struct {
 	id   atomic.Pointer[string] // of the database; nil until it was read
 }
 
-const databaseSQL = `SELECT replace(id::text, '-', '') FROM idem_schema WHERE version = 1`
+const databaseSQL = `SELECT replace(id::text, '-', '') FROM idem_schema WHERE part = 'core' AND version = 1`
 
 // Database returns the id of the database, which a copy of it has, too: 32 hexadecimal digits.
 func (s *Store) Database(ctx context.Context) (string, error) {

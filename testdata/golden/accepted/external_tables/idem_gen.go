@@ -21,7 +21,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 	return idem.New(db, wire.Service{
 		Source:   "idemgen.yaml",
 		Consumer: "account-balances",
-		Schema:   1,
+		Schema:   map[string]int{"core": 1, "keys": 1},
 		Identity: wire.Identity{
 			Writes: 0x7cb28fb0,
 			Knows: []uint32{

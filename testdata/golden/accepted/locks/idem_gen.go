@@ -28,7 +28,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 	return idem.New(db, wire.Service{
 		Source:   "idemgen.yaml",
 		Consumer: "account-keeper",
-		Schema:   1,
+		Schema:   map[string]int{"core": 1, "effects": 1, "keys": 1},
 		Identity: wire.Identity{
 			Writes: 0x1841f206,
 			Knows: []uint32{

@@ -25,7 +25,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 	return idem.New(db, wire.Service{
 		Source:   "idemgen.yaml",
 		Consumer: "order-processor-group",
-		Schema:   1,
+		Schema:   map[string]int{"core": 1},
 		Identity: wire.Identity{
 			Writes: 0xe3b0c442,
 			Knows: []uint32{

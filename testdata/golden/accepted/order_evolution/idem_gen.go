@@ -25,7 +25,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 	return idem.New(db, wire.Service{
 		Source:   "idemgen.yaml",
 		Consumer: "order-history",
-		Schema:   1,
+		Schema:   map[string]int{"core": 1, "keys": 1},
 		Identity: wire.Identity{
 			Writes: 0x98b4fd90,
 			Knows: []uint32{

@@ -26,7 +26,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 	return idem.New(db, wire.Service{
 		Source:   "idemgen.yaml",
 		Consumer: "profile-projection",
-		Schema:   1,
+		Schema:   map[string]int{"core": 1, "keys": 1},
 		Identity: wire.Identity{
 			Writes: 0x21c467fc,
 			Knows: []uint32{

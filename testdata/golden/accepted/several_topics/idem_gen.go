@@ -20,7 +20,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 	return idem.New(db, wire.Service{
 		Source:   "idemgen.yaml",
 		Consumer: "stock-keeper",
-		Schema:   1,
+		Schema:   map[string]int{"core": 1, "keys": 1},
 		Identity: wire.Identity{
 			Writes: 0x6a72f394,
 			Knows: []uint32{

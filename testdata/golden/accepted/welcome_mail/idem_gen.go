@@ -27,7 +27,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 	return idem.New(db, wire.Service{
 		Source:   "idemgen.yaml",
 		Consumer: "notifications",
-		Schema:   1,
+		Schema:   map[string]int{"core": 1, "effects": 1, "keys": 1},
 		Identity: wire.Identity{
 			Writes: 0xe1df754f,
 			Knows: []uint32{

@@ -20,7 +20,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 	return idem.New(db, wire.Service{
 		Source:   "idemgen.yaml",
 		Consumer: "cash",
-		Schema:   1,
+		Schema:   map[string]int{"core": 1, "keys": 1},
 		Identity: wire.Identity{
 			Writes: 0x0e599335,
 			Knows: []uint32{
