@@ -80,7 +80,7 @@ func (p *plan) Add(b *wire.Batch, m *wire.Message) error {
 		b.Ignore()
 		return nil
 	case "stop":
-		return wire.UnknownStop(verb)
+		return &wire.StopError{Reason: wire.Unknown(verb).Error()}
 	case "call":
 		b.Call(m, wire.Call{Event: "Test", Fn: func(ctx context.Context, tx idem.Tx) error {
 			return p.handle(ctx, tx, int32(id))

@@ -30,7 +30,6 @@ func TestRequiredKeysHaveAnExample(t *testing.T) {
 	say(t, "record_key", keyPartKeys)
 	say(t, "assume", assumeKeys)
 	say(t, "event_type", discriminatorKeys)
-	say(t, "unhandled", unhandledKeys)
 	say(t, "events", eventKeys)
 	say(t, "steps", allStepKeys)
 	say(t, "idempotency_key", idempotencyKeys)

@@ -42,7 +42,7 @@ topics:
     idempotency_key: {source: [order_id, {header: Idempotency-Key}], window: 8d, compare: declared}
     event_type: {header: event-type}
     ignore: [order.noted]
-    unhandled: {unknown_type: skip, tombstone: stop}
+    skip: [unknown_type, tombstone]
     start_from: committed
     events:
       OrderPlaced:
@@ -106,7 +106,7 @@ func TestLoad(t *testing.T) {
 		{"source header", topic.IdempotencyKey.Source[1].Header.Value, "Idempotency-Key"},
 		{"window", *topic.IdempotencyKey.Window, Duration{Value: 8 * 24 * time.Hour, Text: "8d", Key: Pos{Line: 33, Col: 70, Width: 6}, Pos: Pos{Line: 33, Col: 78, Width: 2}}},
 		{"event_type", topic.EventType[0].Header.Value, "event-type"},
-		{"unhandled", topic.Unhandled.Tombstone.Value, "stop"},
+		{"skip", topic.Skip.Get("tombstone").Value, "tombstone"},
 		{"types", texts(*placed.Type), []string{"order.placed", "order.created"}},
 		{"list", placed.Fields[2].Type.Elem.Name, "Line"},
 		{"list position", placed.Fields[2].Type.Elem.Pos, Pos{Line: 41, Col: 82, Width: 4}},

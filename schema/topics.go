@@ -22,7 +22,7 @@ type Topic struct {
 type Dispatch struct {
 	EventType []*Discriminator // whose texts are joined; nil if it is not there
 	Ignore    *Texts
-	Unhandled *Unhandled
+	Skip      *Words // tombstone, unknown_type
 }
 
 var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
@@ -37,7 +37,8 @@ var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
 		shape{keys: discriminatorKeys.shapes(), items: &shape{keys: discriminatorKeys.shapes()}}, readEventType}},
 	key[Topic]{name: "event_version", instead: joinedTexts},
 	key[Topic]{name: "ignore", value: put(shape{items: &scalarShape}, func(t *Topic) **Texts { return &t.Ignore }, func(w *walker, e entry) (*Texts, bool) { return w.texts(e, 0) })},
-	key[Topic]{name: "unhandled", value: put(shape{keys: unhandledKeys.shapes()}, func(t *Topic) **Unhandled { return &t.Unhandled }, readUnhandled)},
+	key[Topic]{name: "skip", value: wordsValue(func(t *Topic) **Words { return &t.Skip }, "tombstone", "unknown_type")},
+	key[Topic]{name: "unhandled", instead: "write skip: [tombstone, unknown_type] for those that are passed over; the others are dead letters, or halt by on_failure: {give_up: stop}"},
 	key[Topic]{name: "start_from", value: wordValue(func(t *Topic) **Text { return &t.StartFrom }, "earliest", "latest", "committed")},
 	key[Topic]{name: "events", required: true, example: "for example events: {OrderPlaced: {handle: true}}", value: value[Topic]{shape{entries: &shape{keys: eventKeys.shapes()}}, readEvents}},
 	key[Topic]{name: "on_failure", value: put(shape{keys: failureKeys.shapes()}, func(t *Topic) **FailurePolicy { return &t.OnFailure }, readFailurePolicy)},
@@ -148,24 +149,4 @@ func readDiscriminator(w *walker, e entry) *Discriminator {
 		w.ds.Add(firstKey(e), "E110", e.what+" must have exactly one of header and path", "write {header: event-type} or {path: type}")
 	}
 	return d
-}
-
-// Unhandled says what happens with records that no event takes.
-type Unhandled struct {
-	Key         Pos
-	Pos         Pos
-	UnknownType *Text // dead_letter, skip or stop
-	Tombstone   *Text // dead_letter, skip or stop
-	Broken      bool
-}
-
-var unhandledKeys = keys[Unhandled]{
-	{name: "unknown_type", value: wordValue(func(u *Unhandled) **Text { return &u.UnknownType }, "dead_letter", "skip", "stop")},
-	{name: "tombstone", value: wordValue(func(u *Unhandled) **Text { return &u.Tombstone }, "dead_letter", "skip", "stop")},
-}
-
-func readUnhandled(w *walker, e entry) (*Unhandled, bool) {
-	u := &Unhandled{Key: e.key, Pos: e.node.Pos}
-	u.Broken = !walkMap(w, e, unhandledKeys, u)
-	return u, true
 }

@@ -1,5 +1,7 @@
 package schema
 
+import "slices"
+
 // Texts is a list of texts in spec order.
 type Texts struct {
 	Items []Text
@@ -58,6 +60,45 @@ func (w *walker) texts(e entry, least int) (*Texts, bool) {
 		}
 	}
 	return out, ok
+}
+
+// Words is a list of words that a key may have, each of them once.
+type Words struct {
+	Key   Pos
+	Pos   Pos
+	Items []Text
+}
+
+// Get returns the word, or nil; w may be nil.
+func (w *Words) Get(word string) *Text {
+	if w == nil {
+		return nil
+	}
+	if i := slices.IndexFunc(w.Items, func(t Text) bool { return t.Value == word }); i >= 0 {
+		return &w.Items[i]
+	}
+	return nil
+}
+
+func wordsValue[T any](at func(*T) **Words, allowed ...string) value[T] {
+	return put(shape{items: &shape{words: allowed}}, at, func(w *walker, e entry) (*Words, bool) {
+		if !w.isList(e) || !w.some(e) {
+			return nil, false
+		}
+		words, ok := &Words{Key: e.key, Pos: e.node.Pos}, true
+		for _, item := range e.node.Items {
+			t, fine := w.word(entry{what: "an item of " + e.what, node: item}, allowed)
+			if fine && words.Get(t.Value) != nil {
+				fine = false
+				w.ds.Add(t.Pos, "E107", quote(t.Value)+" appears twice in "+e.what, "one is enough")
+			}
+			if fine {
+				words.Items = append(words.Items, *t)
+			}
+			ok = ok && fine
+		}
+		return words, ok
+	})
 }
 
 // oneOrMore reads a text, or a list of texts.

@@ -229,7 +229,7 @@ var asMap = map[string]string{
 	"idempotency_key": "write idempotency_key: {source: TEXT, window: 8d}",
 	"assume":          "write what holds: assume: {ordered_by: record_key} or {unique_records: true}",
 	"payload":         "for example payload: {naming: camelCase}",
-	"unhandled":       "write unhandled: {unknown_type: skip} or {tombstone: skip}",
+	"unhandled":       "write skip: [unknown_type] or [tombstone]",
 	"on_failure":      "for example on_failure: {give_up: stop}",
 	"limits":          "for example limits: {batch_events: 500}",
 	"migrations":      "write migrations: {dir: TEXT}",

@@ -20,7 +20,6 @@ topics:
     assume: {ordered_by: record_key}
     event_type: {header: type}
     idempotency_key: {source: {header: request}, window: 8d}
-    unhandled: {unknown_type: dead_letter}
     events:
       Opened: {type: [opened, unlocked], fields: {by: {type: string, header: by}}, write: [{upsert: doors, set: {open: {value: true}}}], handle: true}
       Closed: {type: closed, fields: {by: {type: string, header: by}}, write: [{upsert: doors, set: {open: {value: false}}}], handle: true}
@@ -45,10 +44,10 @@ func TestChangesThatLeaveOlderRecordsUnhandledAreWarnedOf(t *testing.T) {
 		{"a text moves to another event", [][2]string{{"[opened, unlocked]", "opened"}, {"type: closed", "type: [closed, unlocked]"}}, nil},
 		{"a text moves to an event that needs more", [][2]string{{"[opened, unlocked]", "opened"}, {"type: closed, fields: {", "type: [closed, unlocked], fields: {n: {type: int32, header: n}, "}},
 			[]string{`field "n" is new and required`}},
-		{"a text is ignored", [][2]string{{"[opened, unlocked]", "opened"}, {"unhandled:", "ignore: [unlocked]\n    unhandled:"}}, nil},
+		{"a text is ignored", [][2]string{{"[opened, unlocked]", "opened"}, {"event_type:", "ignore: [unlocked]\n    event_type:"}}, nil},
 		{"a text is new", [][2]string{{"type: closed", "type: [closed, locked]"}}, nil},
-		{"unknown types are skipped", [][2]string{{"[opened, unlocked]", "opened"}, {"{unknown_type: dead_letter}", "{unknown_type: skip}"}}, nil},
-		{"unknown types halt", [][2]string{{"[opened, unlocked]", "opened"}, {"{unknown_type: dead_letter}", "{unknown_type: stop}"}},
+		{"unknown types are skipped", [][2]string{{"[opened, unlocked]", "opened"}, {"    event_type:", "    skip: [unknown_type]\n    event_type:"}}, nil},
+		{"unknown types halt", [][2]string{{"[opened, unlocked]", "opened"}, {"    event_type:", "    on_failure: {give_up: stop}\n    event_type:"}},
 			[]string{`event "Opened" of doors.v1`}},
 		{"an event is gone", [][2]string{{"      Closed: {type: closed, fields: {by: {type: string, header: by}}, write: [{upsert: doors, set: {open: {value: false}}}], handle: true}\n", ""}},
 			[]string{`event "Closed" of doors.v1: "closed" is no type of an event any more`}},
@@ -57,7 +56,7 @@ func TestChangesThatLeaveOlderRecordsUnhandledAreWarnedOf(t *testing.T) {
 			[]string{`event "Shut" of doors.v1: field "n" is new and required`}},
 		{"the tombstone is gone", [][2]string{{"      Gone: {tombstone: true, idempotency_key: {source: {record: offset}}, write: [{delete: doors}]}\n", ""}},
 			[]string{`event "Gone" of doors.v1: no event is the tombstone any more`}},
-		{"tombstones are skipped", [][2]string{{"      Gone: {tombstone: true, idempotency_key: {source: {record: offset}}, write: [{delete: doors}]}\n", ""}, {"{unknown_type:", "{tombstone: skip, unknown_type:"}}, nil},
+		{"tombstones are skipped", [][2]string{{"      Gone: {tombstone: true, idempotency_key: {source: {record: offset}}, write: [{delete: doors}]}\n", ""}, {"    event_type:", "    skip: [tombstone]\n    event_type:"}}, nil},
 		{"max_payload shrinks", [][2]string{{"512KiB", "256KiB"}},
 			[]string{`max_payload is 262144, and was 524288`}},
 		{"max_payload grows", [][2]string{{"512KiB", "2MiB"}}, nil},
@@ -86,7 +85,7 @@ func TestChangesThatLeaveOlderRecordsUnhandledAreWarnedOf(t *testing.T) {
 
 // With one event there is nothing to tell; records of that time have no type.
 func TestNewEventTypeIsWarnedOf(t *testing.T) {
-	one := strings.NewReplacer("    event_type: {header: type}\n", "", "    unhandled: {unknown_type: dead_letter}\n", "", "type: [opened, unlocked], ", "").Replace(twoEvents)
+	one := strings.NewReplacer("    event_type: {header: type}\n", "", "type: [opened, unlocked], ", "").Replace(twoEvents)
 	start, closed := strings.Index(one, "      Closed:"), strings.Index(one, "      Gone:")
 	module(t, map[string]string{"idemgen.yaml": twoEvents})
 	want := `topic doors.v1: event_type is read at header type, and was not read`

@@ -27,7 +27,7 @@ func TestChangesOfVersionsThatLeaveOlderRecordsUnhandledAreWarnedOf(t *testing.T
 			module(t, map[string]string{"idemgen.yaml": versioned})
 			edit(t, "idemgen.yaml", c.old, c.new)
 			if c.name == "the type is ignored" {
-				edit(t, "idemgen.yaml", "    unhandled:", "    ignore: [closed/1]\n    unhandled:")
+				edit(t, "idemgen.yaml", "    event_type:", "    ignore: [closed/1]\n    event_type:")
 				c.told = ""
 			}
 			out, found := unreadable(t, versioned)

@@ -106,7 +106,7 @@ var ofKey = map[string]struct {
 	"accept":      {Compatible, "what idemgen warns of changes; nothing that it writes does"},
 	"limits":      {Compatible, "what is read and stored stays the same"},
 	"on_failure":  {Compatible, "it holds for failures from now on"},
-	"unhandled":   {Compatible, "it holds for records from now on, as it says"},
+	"skip":        {Compatible, "it holds for records from now on, as it says"},
 	"ignore":      {Compatible, "it holds for records from now on, as it says"},
 	"start_from":  {Compatible, "it holds for partitions without a ledger only"},
 	"migrations":  {Compatible, "it says where files are, not what is in them"},
@@ -199,7 +199,7 @@ func (c *comparison) event(e edit) (Verdict, string) {
 	case e.old == nil && c.follows(e):
 		return GoCallers, "the event has another name in Go; its records and keys are the same"
 	case e.old == nil:
-		return Compatible, "older versions treat its records as unhandled.unknown_type says; roll out before producers send it"
+		return Compatible, "older versions treat its records as its skip says; roll out before producers send it"
 	case e.now == nil:
 		return Compatible, "its records are taken by another event, ignored or skipped, as the spec says"
 	}

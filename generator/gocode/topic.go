@@ -210,7 +210,7 @@ func addDispatch(f *file, t *model.Topic) {
 			typeText(g, t, 0, "eventType")
 			switchType(g, t, "eventType")
 		}
-		unhandled(g, t.UnknownType, "Unknown", text("eventType"))
+		unhandled(g, t.SkipUnknown, "Unknown", text("eventType"))
 	})
 }
 
@@ -221,7 +221,7 @@ func onTombstone(g *group, t *model.Topic) {
 			return
 		}
 	}
-	unhandled(g, t.Tombstone, "NoTombstone")
+	unhandled(g, t.SkipTombstone, "NoTombstone")
 }
 
 // joinedType joins the texts that tell events apart.
@@ -283,14 +283,11 @@ func literals(texts []string) []code {
 }
 
 // unhandled does what the spec says about a record that no event takes.
-func unhandled(g *group, policy, failure string, about ...code) {
-	switch policy {
-	case "skip":
+func unhandled(g *group, skip bool, failure string, about ...code) {
+	if skip {
 		g.Add(text("b.Ignore()"))
 		g.Return(text("nil"))
-	case "stop":
-		g.Return(wire(failure + "Stop").Call(about...))
-	default:
-		g.Return(wire(failure).Call(about...))
+		return
 	}
+	g.Return(wire(failure).Call(about...))
 }

@@ -125,10 +125,10 @@ type Topic struct {
 
 // Dispatch says which event a record is.
 type Dispatch struct {
-	EventType   []Discriminator // their texts are joined by /; none if the topic has one event
-	Ignore      []string        // type texts passed over on purpose
-	UnknownType string          // dead_letter, skip or stop
-	Tombstone   string          // for a record without value and no tombstone event: dead_letter, skip or stop
+	EventType     []Discriminator // their texts are joined by /; none if the topic has one event
+	Ignore        []string        // type texts passed over on purpose
+	SkipUnknown   bool            // a type that no event has is passed over, and is no dead letter
+	SkipTombstone bool            // and so is a record without a value, without a tombstone event
 }
 
 // Promises are what the spec assumes of a topic's producer.

@@ -217,7 +217,7 @@ func (in *Interpreter) dispatch(t *model.Topic, r *Record, p *payload) (def *mod
 				return e, "", nil
 			}
 		}
-		return unhandled(t.Tombstone, giveUp, &fault{class: ClassTombstone, detail: "the topic has no tombstone event"})
+		return unhandled(t.SkipTombstone, giveUp, &fault{class: ClassTombstone, detail: "the topic has no tombstone event"})
 	}
 	if in.tooLarge(r) {
 		return nil, giveUp, &fault{class: ClassTooLarge, detail: "longer than max_payload"}
@@ -228,7 +228,7 @@ func (in *Interpreter) dispatch(t *model.Topic, r *Record, p *payload) (def *mod
 				return e, "", nil
 			}
 		}
-		return unhandled(t.UnknownType, giveUp, &fault{class: ClassUnknown, detail: "the topic has only a tombstone event"})
+		return unhandled(t.SkipUnknown, giveUp, &fault{class: ClassUnknown, detail: "the topic has only a tombstone event"})
 	}
 	text, f := in.typeText(t, r, p)
 	if f != nil {
@@ -242,15 +242,12 @@ func (in *Interpreter) dispatch(t *model.Topic, r *Record, p *payload) (def *mod
 			return e, "", nil
 		}
 	}
-	return unhandled(t.UnknownType, giveUp, &fault{class: ClassUnknown, detail: "no event has this type"})
+	return unhandled(t.SkipUnknown, giveUp, &fault{class: ClassUnknown, detail: "no event has this type"})
 }
 
-func unhandled(policy, giveUp string, f *fault) (*model.Event, string, *fault) {
-	switch policy {
-	case "skip":
+func unhandled(skip bool, giveUp string, f *fault) (*model.Event, string, *fault) {
+	if skip {
 		return nil, "", nil
-	case "stop":
-		return nil, "stop", f
 	}
 	return nil, giveUp, f
 }

@@ -11,7 +11,7 @@ const (
 	Duplicate                  // its key has taken effect before, with the same content
 	Conflict                   // its key has taken effect before with other content: a dead letter
 	DeadLetter                 // refused; Class says why
-	Ignored                    // passed over on purpose: listed under ignore, or unhandled says skip
+	Ignored                    // passed over on purpose: listed under ignore, or under skip
 	Stop                       // the partition waits for a person, from this record on
 )
 

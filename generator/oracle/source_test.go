@@ -102,7 +102,7 @@ func TestReadingOrder(t *testing.T) {
 	step := func(v string) *model.Step {
 		return &model.Step{Verb: v, Table: tab, By: tab.PrimaryKey, Set: byName(tab, []*model.Field{f}, nil), Where: byName(tab, []*model.Field{f}, nil)}
 	}
-	build := func(tombstone bool, unknown, none string) *feed {
+	build := func(tombstone, skips bool) *feed {
 		events := []*model.Event{newEvent("A", []*model.Field{f}, step("upsert")), newEvent("B", []*model.Field{f}, step("upsert"))}
 		if tombstone {
 			gone := newEvent("Gone", []*model.Field{f}, step("delete"))
@@ -111,12 +111,12 @@ func TestReadingOrder(t *testing.T) {
 		}
 		s := service([]*model.Table{tab}, events...)
 		s.Topics[0].Ignore = []string{"C"}
-		s.Topics[0].UnknownType, s.Topics[0].Tombstone = unknown, none
+		s.Topics[0].SkipUnknown, s.Topics[0].SkipTombstone = skips, skips
 		return newFeed(t, s)
 	}
 	gone := Record{Topic: "t", Headers: []Header{{"id", []byte("1")}, {"type", []byte("C")}}}
 
-	in := build(true, "dead_letter", "dead_letter")
+	in := build(true, false)
 	in.send("A", ``, "applied", "id=1")
 	in.send("C", `broken`, "ignored", "id=1")
 	in.send("D", `{}`, "dead letter unknown_type")
@@ -126,14 +126,15 @@ func TestReadingOrder(t *testing.T) {
 	in.apply(gone, "applied")
 	in.rows("t")
 
-	in = build(false, "skip", "skip")
+	in = build(false, true)
 	in.apply(gone, "ignored")
 	in.send("D", `{}`, "ignored")
 
-	in = build(false, "dead_letter", "dead_letter")
+	in = build(false, false)
 	in.apply(gone, "dead letter tombstone")
 
-	in = build(false, "stop", "dead_letter")
+	in = build(false, false)
+	in.service.Topics[0].OnFailure.GiveUp = "stop"
 	in.send("D", `{}`, "stop unknown_type")
 	in.send("A", `{}`, "stop unknown_type", "id=1") // the partition stands
 	in.apply(Record{Topic: "t", Partition: 1, Value: []byte{}, Headers: []Header{{"type", []byte("A")}, {"id", []byte("1")}}}, "applied")

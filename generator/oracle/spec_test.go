@@ -72,7 +72,7 @@ func newEvent(name string, fields []*model.Field, steps ...*model.Step) *model.E
 
 // service completes a spec of one topic "t" whose events are told apart by a header.
 func service(tables []*model.Table, events ...*model.Event) *model.Service {
-	t := &model.Topic{Name: "t", Kafka: []string{"t"}, Events: events, Dispatch: model.Dispatch{UnknownType: "dead_letter", Tombstone: "dead_letter"}}
+	t := &model.Topic{Name: "t", Kafka: []string{"t"}, Events: events}
 	if len(events) > 1 {
 		t.EventType = []model.Discriminator{{Header: "type"}}
 	}

@@ -24,7 +24,7 @@ func (r *topicReader) resolveTopic(spec *schema.Topic) *draft.Topic {
 	r.checkAlone(spec)
 	t.Model = &model.Topic{
 		Name: spec.Name.Value, GoName: goname.Of(spec.Name.Value), FileName: goname.File(spec.Name.Value), Doc: docOf(spec.Doc),
-		Dispatch: model.Dispatch{UnknownType: "dead_letter", Tombstone: "dead_letter"}, StartFrom: "earliest",
+		StartFrom: "earliest",
 		OnFailure: resolveFailure(spec.OnFailure),
 	}
 	if t.Key != nil {
@@ -57,7 +57,7 @@ func (r *topicReader) resolveTopic(spec *schema.Topic) *draft.Topic {
 		t.Model.Events = append(t.Model.Events, ev.Model)
 	}
 	resolveDiscriminator(r.report, t)
-	resolveUnhandled(r.report, t)
+	resolveSkip(r.report, t)
 	resolveKeep(t)
 	return t
 }
@@ -124,26 +124,19 @@ func checkPromiseHasOrder(report *schema.Diagnostics, t *draft.Topic) {
 	}
 }
 
-func resolveUnhandled(report *schema.Diagnostics, t *draft.Topic) {
-	u := t.Spec.Unhandled
-	if u == nil {
-		return
+// resolveSkip resolves which records are passed over that no event takes.
+func resolveSkip(report *schema.Diagnostics, t *draft.Topic) {
+	unknown, tombstone := t.Spec.Skip.Get("unknown_type"), t.Spec.Skip.Get("tombstone")
+	t.Model.SkipUnknown, t.Model.SkipTombstone = unknown != nil, tombstone != nil
+	if unknown != nil && t.Spec.EventType == nil && !t.Spec.Broken {
+		report.Add(unknown.Pos, "E401", fmt.Sprintf("topic %s has no event_type, so no type is unknown to it", wording.Quote(t.Spec.Name.Value)),
+			"drop unknown_type, or say where the type is: event_type: {header: event-type} or {path: type}")
 	}
-	if u.UnknownType != nil {
-		t.Model.UnknownType = u.UnknownType.Value
-		if t.Spec.EventType == nil && !t.Spec.Broken {
-			report.Add(u.UnknownType.Key, "E401", fmt.Sprintf("topic %s has no event_type, so no type is unknown to it", wording.Quote(t.Spec.Name.Value)),
-				"drop unknown_type, or say where the type is: event_type: {header: event-type} or {path: type}")
-		}
-	}
-	if u.Tombstone != nil {
-		t.Model.Tombstone = u.Tombstone.Value
-		for _, e := range t.Events {
-			if e.Model.Tombstone {
-				report.Add(u.Tombstone.Key, "E405", fmt.Sprintf("event %s takes the tombstones of topic %s, so none is unhandled", wording.Quote(e.Spec.Name.Value), wording.Quote(t.Spec.Name.Value)),
-					"drop tombstone here, or the event")
-				return
-			}
+	for _, e := range t.Events {
+		if e.Model.Tombstone && tombstone != nil {
+			report.Add(tombstone.Pos, "E405", fmt.Sprintf("event %s takes the tombstones of topic %s, so none is skipped", wording.Quote(e.Spec.Name.Value), wording.Quote(t.Spec.Name.Value)),
+				"drop tombstone here, or the event")
+			return
 		}
 	}
 }

@@ -73,8 +73,8 @@ func (c *comparison) dispatch(old, now Dispatch, t *model.Topic) {
 			}
 		}
 		about := About{Topic: t.FirstName(), Event: was.Event, What: Type}
-		if len(gone) > 0 && t.UnknownType != "skip" {
-			c.unhandled(about, t.UnknownType, "keep the text until the records that hold it are read, or list it under ignore",
+		if len(gone) > 0 && !t.SkipUnknown {
+			c.unhandled(about, t.OnFailure.GiveUp, "keep the text until the records that hold it are read, or list it under ignore",
 				"%s is no type of an event any more", strings.Join(gone, ", "))
 		}
 	}
@@ -91,11 +91,11 @@ func marker(text string) string {
 func (c *comparison) tombstones(old, now Dispatch, t *model.Topic) {
 	isTombstone := func(e Told) bool { return e.Tombstone }
 	i := slices.IndexFunc(old.Events, isTombstone)
-	if i < 0 || slices.ContainsFunc(now.Events, isTombstone) || t.Tombstone == "skip" {
+	if i < 0 || slices.ContainsFunc(now.Events, isTombstone) || t.SkipTombstone {
 		return
 	}
-	c.unhandled(About{Topic: t.FirstName(), Event: old.Events[i].Event, What: Type}, t.Tombstone,
-		"keep the event until the older records are read, or say unhandled: {tombstone: skip}", "no event is the tombstone any more")
+	c.unhandled(About{Topic: t.FirstName(), Event: old.Events[i].Event, What: Type}, t.OnFailure.GiveUp,
+		"keep the event until the older records are read, or say skip: [tombstone]", "no event is the tombstone any more")
 }
 
 func (c *comparison) unhandled(about About, policy, remedy, change string, args ...any) {

@@ -71,16 +71,11 @@ type StopError struct {
 func (e *StopError) Error() string { return e.Reason }
 
 // Unknown is what generated code returns for an event type that the spec neither names nor
-// ignores, where unhandled.unknown_type is dead_letter. It names the type: a type is no
-// payload, and people cannot act without it. The text is the producer's and may hold
-// anything, so that it is cut and escaped.
+// ignores, and where skip does not list unknown_type. It names the type: a type is no payload, and
+// people cannot act without it. The text is the producer's and may hold anything, so that it is
+// cut and escaped.
 func Unknown[T string | []byte](eventType T) error {
 	return &DecodeError{Class: ReasonUnknownType, Reason: "the event type " + quoteType(string(eventType)) + " is not in the spec"}
-}
-
-// UnknownStop is [Unknown] where unhandled.unknown_type is stop.
-func UnknownStop[T string | []byte](eventType T) error {
-	return &StopError{Reason: ReasonUnknownType + ": the event type " + quoteType(string(eventType)) + " is not in the spec, which says stop for that"}
 }
 
 // typeBytes is how much of an unknown event type is told.
@@ -98,13 +93,8 @@ func quoteType(text string) string {
 	return strconv.QuoteToASCII(text[:cut]) + "..."
 }
 
-// NoTombstone is what generated code returns for a record without a value where
-// unhandled.tombstone is dead_letter.
+// NoTombstone is what generated code returns for a record without a value where skip does not list
+// tombstone.
 func NoTombstone() error {
 	return &DecodeError{Class: ReasonTombstone, Reason: "the record has no value, and the topic has no tombstone event"}
-}
-
-// NoTombstoneStop is [NoTombstone] where unhandled.tombstone is stop.
-func NoTombstoneStop() error {
-	return &StopError{Reason: "tombstone: the record has no value, and the spec says stop for that"}
 }

@@ -22,9 +22,6 @@ func TestUnknownTypesAreNamedShortAndPrintable(t *testing.T) {
 		if got := wire.Unknown(eventType).Error(); got != want {
 			t.Errorf("Unknown(%q): %s, want %s", eventType, got, want)
 		}
-		if got := wire.UnknownStop([]byte(eventType)).Error(); got != want+", which says stop for that" {
-			t.Errorf("UnknownStop(%q): %s", eventType, got)
-		}
 	}
 }
 

@@ -132,8 +132,8 @@ func TestOutcome(t *testing.T) {
 	}
 	tombstone := message("")
 	tombstone.Value = nil
-	var stop *wire.StopError
-	if _, err := b.Add(tombstone, &wire.FailurePolicy{Stop: true}); !errors.As(err, &stop) {
+	var none *wire.DecodeError
+	if _, err := b.Add(tombstone, &wire.FailurePolicy{Stop: true}); !errors.As(err, &none) || none.Class != wire.ReasonTombstone {
 		t.Errorf("tombstone: %v", err)
 	}
 	_, _ = b.Add(message(`{"meta":{"type":"scan"}}`), &wire.FailurePolicy{Stop: true}) // refused: it lacks the rest

@@ -60,7 +60,7 @@ func (p *newsletterSubscriptionsPlan) Add(b *wire.Batch, m *wire.Message) error 
 	case "unsubscribed":
 		return p.addUnsubscribed(b, m)
 	}
-	return wire.UnknownStop(eventType)
+	return wire.Unknown(eventType)
 }
 
 // Flush implements wire.Plan.

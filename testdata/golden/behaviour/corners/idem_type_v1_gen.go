@@ -67,7 +67,7 @@ type typeV1Plan struct {
 // Add implements wire.Plan.
 func (p *typeV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	if m.Value == nil {
-		return wire.NoTombstoneStop()
+		return wire.NoTombstone()
 	}
 	eventType, err := p.decoder.EventType(m, "meta", "type")
 	if err != nil {
