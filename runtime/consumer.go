@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/internal/catalog"
-	"github.com/idemgen/idemgen/runtime/internal/effect"
 	"github.com/idemgen/idemgen/runtime/internal/engine"
 	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
@@ -22,7 +21,6 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/maintain"
 	"github.com/idemgen/idemgen/runtime/internal/notify"
 	"github.com/idemgen/idemgen/runtime/internal/outage"
-	"github.com/idemgen/idemgen/runtime/internal/pglease"
 	"github.com/idemgen/idemgen/runtime/internal/pool"
 	"github.com/idemgen/idemgen/runtime/lease"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -87,11 +85,12 @@ const filterBytes = 256 << 20
 
 func newProcess(db *pgxpool.Pool, service *wire.Service, s *settings, external lease.Store, hooks *notify.Hooks) *engine.Process {
 	known := catalog.NewCurrent(service, s.log)
-	connections := pool.New(db, service, known, engine.Statements(service))
-	leases := &pglease.Store{Pool: connections}
-	effects := effect.NewProcess(service.Consumer, leases, external, service.Limits.Effects, s.log)
-	effects.Ended = hooks.Call
-	return &engine.Process{
+	statements := engine.Statements(service)
+	if s.effects != nil {
+		statements = append(statements, s.effects.Statements()...)
+	}
+	connections := pool.New(db, service, known, statements)
+	p := &engine.Process{
 		Service: service, Log: s.log, Hooks: hooks, Pool: connections, Catalog: known,
 		Keys: &keys.Process{
 			Consumer: service.Consumer, Budget: keyset.NewBudget(s.keyMemory), Now: s.now, Log: s.log,
@@ -99,8 +98,13 @@ func newProcess(db *pgxpool.Pool, service *wire.Service, s *settings, external l
 		},
 		Handlers: &handler.Caller{Consumer: service.Consumer, Limits: &service.Limits, Middleware: s.middleware, Log: s.log},
 		Prober:   &outage.Prober{Try: connections.Ping},
-		Effects:  effects, Leases: leases,
 	}
+	if s.effects != nil {
+		p.Calls = s.effects.Of(engine.Caller{
+			Consumer: service.Consumer, Pool: connections, Leases: external, Most: service.Limits.Effects, Log: s.log, Ended: hooks.Call,
+		})
+	}
+	return p
 }
 
 // Run consumes from src until ctx ends, finishes the transactions begun, and returns nil.

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/effects"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/idemtest/memlease"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
@@ -221,7 +222,7 @@ func TestTheStoreOfLeasesIsGiven(t *testing.T) {
 			if c.effects {
 				spec.Topics = []wire.Topic{{Name: topic, Effects: time.Second}}
 			}
-			_, err := idem.New(db, spec, c.options...)
+			_, err := effects.New(db, spec, c.options...)
 			if text := fmt.Sprint(err); c.err == "" && err != nil || !strings.Contains(text, c.err) {
 				t.Errorf("got %v", err)
 			}

@@ -16,6 +16,7 @@ import (
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/lease"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -245,7 +246,7 @@ func TestLostLease(t *testing.T) {
 		if nth == 1 {
 			idemtest.Exec(t, db, `UPDATE idem_lease SET owner = gen_random_uuid(), fence = nextval('idem_fence'), expires_at = clock_timestamp()`)
 			<-ctx.Done()
-			ended.Store(errors.Is(context.Cause(ctx), idem.ErrLeaseLost))
+			ended.Store(errors.Is(context.Cause(ctx), lease.ErrLost))
 		}
 		return nil // and answers all the same
 	}}

@@ -12,6 +12,8 @@ import (
 // leasesOf is the store of leases outside of Postgres; nil for a service whose leases are there.
 func leasesOf(service *wire.Service, s *settings) (lease.Store, error) {
 	switch {
+	case service.EffectTimeout() > 0 && s.effects == nil:
+		return nil, errors.New("idem: events of the spec have effects: call effects.New, as code does that idemgen generates")
 	case s.leases == nil:
 		return nil, nil
 	case service.EffectTimeout() == 0:
@@ -47,9 +49,12 @@ func (c *Consumer) checkLeases(ctx context.Context) (stop func()) {
 // endEffects lets the calls of effects end that have begun, each within its time, and records what
 // came of them: a call that ends with the process would have to be found out about.
 func (c *Consumer) endEffects() {
+	if c.process.Calls == nil {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), c.service.EffectTimeout()+effectsEnd)
 	defer cancel()
-	c.process.Effects.Wait(ctx)
+	c.process.Calls.Wait(ctx)
 }
 
 // effectsEnd is how long it may take to record what came of the last calls.

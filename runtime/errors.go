@@ -3,7 +3,6 @@ package idem
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/internal/effect"
 	"github.com/idemgen/idemgen/runtime/internal/handler"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
@@ -35,7 +34,3 @@ func Interrupted(err error) error { return verdict.Interrupted(err) }
 
 // NotDone marks an effect's error: the call surely did nothing, so that it may be made again.
 func NotDone(err error) error { return verdict.NotDone(err) }
-
-// ErrLeaseLost is why the context of an effect ends whose lease another process may have. What the
-// call returns then is not recorded if another one has it.
-var ErrLeaseLost = effect.ErrLost

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/effects"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/scripts/longtest"
@@ -168,7 +169,11 @@ func (s service) consumer(t testing.TB, db *pgxpool.Pool) *idem.Consumer {
 	if s.edit != nil {
 		s.edit(&spec)
 	}
-	c, err := idem.New(db, spec, s.options...)
+	construct := idem.New
+	if spec.EffectTimeout() > 0 {
+		construct = effects.New
+	}
+	c, err := construct(db, spec, s.options...)
 	if err != nil {
 		t.Fatal(err)
 	}

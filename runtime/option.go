@@ -8,7 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/idemgen/idemgen/runtime/hook"
-	"github.com/idemgen/idemgen/runtime/internal/effect"
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/engine"
 	"github.com/idemgen/idemgen/runtime/internal/handler"
 	"github.com/idemgen/idemgen/runtime/lease"
 )
@@ -23,6 +24,7 @@ type settings struct {
 	keyMemory  int64 // bytes
 	middleware []Middleware
 	leases     *lease.Store // where effects have their leases outside of Postgres; nil if none was given
+	effects    engine.Effects
 	now        func() time.Time
 }
 
@@ -63,13 +65,16 @@ func WithLeases(store lease.Store) Option {
 	return func(s *settings) { s.leases = &store }
 }
 
+// WithEffects has the events of the process make the calls that are their effect. Package effects
+// gives it.
+func WithEffects(e engine.Effects) Option {
+	return func(s *settings) { s.effects = e }
+}
+
 // DeliveryFrom returns what the handler or the effect was called for. It reports false outside of
 // them.
 func DeliveryFrom(ctx context.Context) (Delivery, bool) {
-	if d, ok := handler.DeliveryFrom(ctx); ok {
-		return d, true
-	}
-	return effect.DeliveryFrom(ctx)
+	return idemtype.DeliveryFrom(ctx)
 }
 
 // PgxTx returns the pgx transaction behind tx, for libraries that ask for one, such as

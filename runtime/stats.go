@@ -105,12 +105,16 @@ func (c *Consumer) partitions() []PartitionStats {
 // broker nor database. Each partition's numbers are of one moment.
 func (c *Consumer) Stats() Stats {
 	n := &c.process.Counters
-	return Stats{
+	s := Stats{
 		RecordStats: RecordStats{
 			Applied: n.Applied.Load(), Redelivered: n.Redelivered.Load(), Resent: n.Resent.Load(),
 			Conflicts: n.Conflicts.Load(), Dead: n.Dead.Load(), Waiting: n.Waiting.Load(), Ignored: n.Ignored.Load(),
 		},
 		Batches: n.Batches.Load(), Searches: n.Searches.Load(), Fenced: n.Fenced.Load(), ForeignFences: n.ForeignFences.Load(), Waits: n.Waits.Load(),
-		KeyRaces: n.KeyRaces.Load(), Expired: c.expired.Load(), Calls: c.process.Effects.Calls(), Partitions: c.partitions(),
+		KeyRaces: n.KeyRaces.Load(), Expired: c.expired.Load(), Partitions: c.partitions(),
 	}
+	if calls := c.process.Calls; calls != nil {
+		s.Calls = calls.Stats()
+	}
+	return s
 }

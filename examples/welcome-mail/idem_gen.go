@@ -10,6 +10,7 @@ import (
 	"time"
 
 	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/effects"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -26,7 +27,7 @@ type Handler interface {
 // NewConsumer returns the consumer "welcome-mailer".
 // The leases of effects are in Postgres, or where idem.WithLeases says.
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
-	return idem.New(db, wire.Service{
+	return effects.New(db, wire.Service{
 		Source:   "idemgen.yaml",
 		Consumer: "welcome-mailer",
 		Schema:   map[string]int{"core": 1, "effects": 1, "keys": 1},

@@ -26,6 +26,7 @@ const (
 	idemPath     = "github.com/idemgen/idemgen/runtime"
 	wirePath     = idemPath + "/wire"
 	idemtestPath = idemPath + "/idemtest"
+	effectsPath  = idemPath + "/effects"
 	pgxpoolPath  = "github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -45,6 +46,7 @@ func newFile(path, pkg, source string) *file {
 	for _, format := range formats {
 		f.jen.ImportName(format.library())
 	}
+	f.jen.ImportName(effectsPath, "effects")
 	f.jen.ImportName(idemtestPath, "idemtest")
 	f.jen.ImportName(pgxpoolPath, "pgxpool")
 	return f

@@ -32,7 +32,11 @@ func (p *pkg) serviceFile() *file {
 	}
 	params = append(params, named("opts", text("...").Add(idem("Option"))))
 	f.fn(doc, "", "NewConsumer", params, results(pointer(idem("Consumer")), text("error")), func(g *group) {
-		g.Return(idem("New").Call(text("db"), p.serviceLiteral(), text("opts...")))
+		construct := idem("New")
+		if s.HasEffects() {
+			construct = qual(effectsPath, "New")
+		}
+		g.Return(construct.Call(text("db"), p.serviceLiteral(), text("opts...")))
 	})
 	for _, t := range s.Types {
 		if len(t.Enum) > 0 {

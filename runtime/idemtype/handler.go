@@ -24,3 +24,16 @@ type Delivery struct {
 	Lock    wire.Lock
 	Message wire.Message
 }
+
+// DeliveryKey is the key of a context's *[Delivery].
+type DeliveryKey struct{}
+
+// DeliveryFrom returns what the handler or the effect was called for. It reports false outside of
+// them.
+func DeliveryFrom(ctx context.Context) (Delivery, bool) {
+	d, ok := ctx.Value(DeliveryKey{}).(*Delivery)
+	if !ok {
+		return Delivery{}, false
+	}
+	return *d, true
+}

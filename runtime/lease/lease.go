@@ -16,10 +16,15 @@ package lease
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/wire"
 )
+
+// ErrLost is why the context of a call ends whose lease another process may have. What the call
+// returns then is not recorded if another one has it.
+var ErrLost = errors.New("the lease was lost")
 
 // State is what is known of an effect.
 type State byte

@@ -65,7 +65,7 @@ var letterBugs = []mutant{
 		in(streams, "askSQL").Text(`asked_with_result = $6::bytea IS NOT NULL`, `asked_with_result = false`),
 		core, "TestReplayWithAResult"},
 	{"a letter of an effect does not tell the call's key",
-		in(core, "effectsOf").Replace(`wire.UUID(r.Key)`, `wire.UUID{}`),
+		in(effects, "task.refuse").Replace(`wire.UUID(t.key)`, `wire.UUID{}`),
 		core, "TestReplayWithAResult"},
 	{"a letter of an effect that waited does not tell the call's key",
 		in(core, "settleSQL").Text(`coalesce($11::uuid, key)`, `coalesce(key, nullif($11::uuid, $11))`),

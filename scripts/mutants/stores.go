@@ -3,7 +3,7 @@ package main
 // storeBugs are bugs of effects whose leases are in a store outside of Postgres.
 var storeBugs = []mutant{
 	{"the answer of another store is asserted in idem_lease",
-		in("./runtime/internal/engine", "complete").Never(`$r.External`),
+		in("./runtime/effects", "calls.Complete").Always(`!$r.External`),
 		core, "TestEffectWithItsLeaseOutside"},
 	{"a lease in Postgres is not looked for once the spec says redis",
 		in(effects, "task.acquire").Always(`!$s.here`),
@@ -18,7 +18,7 @@ var storeBugs = []mutant{
 		in(effects, "isBroken").Replace(`return $is`, `return false && is`),
 		effects, "TestABrokenStoreHalts"},
 	{"a call outlives a lease that could not be extended",
-		in(effects, "extend").Replace(`time.AfterFunc(time.Until(_), _)`, `time.AfterFunc(time.Hour, func() { lost(ErrLost) })`),
+		in(effects, "extend").Replace(`time.AfterFunc(time.Until(_), _)`, `time.AfterFunc(time.Hour, func() { lost(lease.ErrLost) })`),
 		effects, "TestALostLeaseEndsTheCall"},
 	{"the heartbeat goes on while the answer is recorded",
 		in(effects, "task.call").Replace(`$beat.stop()

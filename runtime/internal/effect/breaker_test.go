@@ -39,7 +39,7 @@ func TestWhatNeedsNoCallGoesOnWhileCallsFail(t *testing.T) {
 	letters := b.beside(b.process)
 	trip(t, b)
 	given := effectOf(1, "a", &soon, func(context.Context) ([]byte, error) { t.Error("called"); return nil, nil })
-	letters.desk.StartBy(t.Context(), []wire.Effect{given}, lease.Decision{Number: 1, Result: []byte("7")})
+	letters.desk.Start(t.Context(), []wire.Effect{given}, lease.Decision{Number: 1, Result: []byte("7")})
 	want(t, "the result that was given", string(letters.result(1).Result), "7")
 
 	held := another(t, b, b.postgres, 9, time.Minute)

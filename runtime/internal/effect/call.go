@@ -19,8 +19,6 @@ import (
 
 var (
 	errOther = errors.New("the key was used before by an event with other content")
-	// ErrLost is why the context of a call ends whose lease another process may have.
-	ErrLost  = errors.New("the lease was lost")
 	errLate  = errors.New("effect.timeout was over")
 	errPanic = errors.New("the call panicked")
 	errExit  = errors.New("the call ended its goroutine")
@@ -73,7 +71,7 @@ func (t *task) call(ctx context.Context, hold hold, attempt int) (time.Duration,
 
 // uncalled is for a call that did not begin, since its lock was lost by then: it does not count.
 func (t *task) uncalled(ctx context.Context, hold hold, attempt int) (time.Duration, bool) {
-	_, over := t.store(ctx, &hold, lease.End{State: lease.Failed, Error: ErrLost.Error(), Attempts: attempt - 1})
+	_, over := t.store(ctx, &hold, lease.End{State: lease.Failed, Error: lease.ErrLost.Error(), Attempts: attempt - 1})
 	if over != nil {
 		return t.end(Outcome{Err: over})
 	}
@@ -149,7 +147,7 @@ func (t *task) made(ctx context.Context, hold hold, attempt int) (result []byte,
 	beat = extend(ctx, hold, t.effect.Terms.Term(), cancel)
 	limited, end := context.WithTimeoutCause(ctx, t.effect.Terms.Timeout, errLate)
 	defer end()
-	limited = context.WithValue(limited, deliveryKey{}, &idemtype.Delivery{
+	limited = context.WithValue(limited, idemtype.DeliveryKey{}, &idemtype.Delivery{
 		Consumer: t.desk.process.Consumer, Event: t.effect.Event, Key: t.key, Token: hold.Token, Attempt: attempt, Message: t.message,
 		Lock: t.lock.had(),
 	})
@@ -182,17 +180,6 @@ func (e *unreadError) Error() string {
 }
 
 func (e *unreadError) Unwrap() error { return e.err }
-
-type deliveryKey struct{}
-
-// DeliveryFrom returns what an effect was called for. It reports false outside of effects.
-func DeliveryFrom(ctx context.Context) (idemtype.Delivery, bool) {
-	d, ok := ctx.Value(deliveryKey{}).(*idemtype.Delivery)
-	if !ok {
-		return idemtype.Delivery{}, false
-	}
-	return *d, true
-}
 
 // contained calls, on a goroutine that the call may end. A panic is an error.
 func (t *task) contained(ctx context.Context) (result []byte, err error) {

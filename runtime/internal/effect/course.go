@@ -13,6 +13,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
+	"github.com/idemgen/idemgen/runtime/lease"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -157,7 +158,7 @@ func (c *course) ended(key wire.Key, often bool, err error) fare {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch _, unread := errors.AsType[*unreadError](err); {
-	case errors.Is(err, ErrLost), errors.Is(err, verdict.ErrNotImplemented): // which say nothing of the other side
+	case errors.Is(err, lease.ErrLost), errors.Is(err, verdict.ErrNotImplemented): // which say nothing of the other side
 	case err == nil, unread, verdict.SaidPermanent(err): // the other side is there, and may refuse this event
 		c.works(key)
 		return fare{}

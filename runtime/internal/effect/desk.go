@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/lease"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -31,13 +32,9 @@ func (p *Process) NewDesk(of idemtype.Partition, topic func() wire.UUID, quit co
 }
 
 // Start begins effects of records, unless they were begun before. Those of one record key run one
-// after the other, in the order of the records. ctx gives them its values only.
-func (d *Desk) Start(ctx context.Context, waiting []wire.Effect) {
-	d.StartBy(ctx, waiting, lease.Decision{})
-}
-
-// StartBy is Start for effects about which a person decided.
-func (d *Desk) StartBy(ctx context.Context, waiting []wire.Effect, by lease.Decision) {
+// after the other, in the order of the records. by is what a person decided about them. ctx gives
+// them its values only.
+func (d *Desk) Start(ctx context.Context, waiting []wire.Effect, by lease.Decision) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i := range waiting {
@@ -61,7 +58,7 @@ func (d *Desk) StartBy(ctx context.Context, waiting []wire.Effect, by lease.Deci
 }
 
 // Outcomes are what is known of effects, by the offset of the record.
-func (d *Desk) Outcomes() (results map[int64]wire.EffectResult, refused []Refused) {
+func (d *Desk) Outcomes() (results map[int64]wire.EffectResult, refused []deadletter.Letter) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	results = map[int64]wire.EffectResult{}

@@ -199,7 +199,7 @@ func (b *bench) newDesk() (*Desk, context.CancelFunc) {
 
 // start begins effects.
 func (b *bench) start(ctx context.Context, effects []wire.Effect) {
-	b.desk.Start(ctx, effects)
+	b.desk.Start(ctx, effects, lease.Decision{})
 }
 
 func (b *bench) heard() []string {

@@ -3,6 +3,8 @@ package effect
 import (
 	"context"
 	"time"
+
+	"github.com/idemgen/idemgen/runtime/lease"
 )
 
 // heartbeat extends the lease of a call while the call runs. It is stopped before what came of the
@@ -16,7 +18,7 @@ func extend(ctx context.Context, h hold, term time.Duration, lost context.Cancel
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
 		over := time.AfterFunc(time.Until(h.since.Add(term)), func() { // also while the store keeps us waiting
-			lost(ErrLost)
+			lost(lease.ErrLost)
 			cancel()
 		})
 		defer over.Stop()
@@ -37,7 +39,7 @@ func extend(ctx context.Context, h hold, term time.Duration, lost context.Cancel
 			case err == nil && held:
 				over.Reset(time.Until(asked.Add(term)))
 			case err == nil:
-				lost(ErrLost)
+				lost(lease.ErrLost)
 				return
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 	"github.com/idemgen/idemgen/runtime/lease"
@@ -61,7 +62,7 @@ func TestOneCallAtATimeUnderALock(t *testing.T) {
 		var running, most, calls atomic.Int32
 		var last atomic.Int64
 		fn := func(ctx context.Context) ([]byte, error) {
-			d, _ := DeliveryFrom(ctx)
+			d, _ := idemtype.DeliveryFrom(ctx)
 			if was := last.Swap(d.Lock.Token); d.Lock.Token <= was || d.Lock.Key != account.Key || d.Lock.Name != account.Name {
 				t.Errorf("lock %+v behind token %d", d.Lock, was)
 			}
@@ -154,7 +155,7 @@ func TestWhoWaitsForALockHoldsNothing(t *testing.T) {
 			}
 		}
 		b.start(t.Context(), []wire.Effect{lockedEffect(0, "k", terms, func(ctx context.Context) ([]byte, error) {
-			d, _ := DeliveryFrom(ctx)
+			d, _ := idemtype.DeliveryFrom(ctx)
 			attempt.Store(int64(d.Attempt))
 			token.Store(d.Lock.Token)
 			return nil, nil
@@ -192,7 +193,7 @@ func TestALockOfADeadHolderIsTakenOver(t *testing.T) {
 		begun := time.Now()
 		take := func(to *atomic.Int64) func(context.Context) ([]byte, error) {
 			return func(ctx context.Context) ([]byte, error) {
-				d, _ := DeliveryFrom(ctx)
+				d, _ := idemtype.DeliveryFrom(ctx)
 				to.Store(d.Lock.Token)
 				return nil, nil
 			}
@@ -222,7 +223,7 @@ func TestALostLockEndsTheCall(t *testing.T) {
 		s.lost = func(of string) bool { return of == lease.Locks(account.Name) }
 		b.start(t.Context(), []wire.Effect{lockedEffect(0, "", terms, func(ctx context.Context) ([]byte, error) {
 			<-ctx.Done()
-			want(t, "the cause", context.Cause(ctx), ErrLost)
+			want(t, "the cause", context.Cause(ctx), lease.ErrLost)
 			for {
 				if a := another(t, b, s, 9, time.Hour); a.Got {
 					taken <- a
@@ -257,7 +258,7 @@ func TestNoCallUnderALockThatWasLostBefore(t *testing.T) {
 			}
 		}
 		b.start(t.Context(), []wire.Effect{lockedEffect(0, "", terms, func(ctx context.Context) ([]byte, error) {
-			d, _ := DeliveryFrom(ctx)
+			d, _ := idemtype.DeliveryFrom(ctx)
 			want(t, "attempt", d.Attempt, 1)
 			calls.Add(1)
 			return nil, ctx.Err()
@@ -321,7 +322,7 @@ func TestWhoLeavesTheLine(t *testing.T) {
 		d.Start(t.Context(), []wire.Effect{lockedEffect(offset, "", &soon, func(context.Context) ([]byte, error) {
 			want(t, "the first one is over", over.Load(), true)
 			return nil, nil
-		})})
+		})}, lease.Decision{})
 		for q := &b.process.turns; ; time.Sleep(time.Millisecond) {
 			q.mu.Lock()
 			last := q.last[account]
@@ -375,7 +376,7 @@ func TestALocksNumberGrows(t *testing.T) {
 	}
 	var token atomic.Int64
 	b.start(t.Context(), []wire.Effect{lockedEffect(0, "", &soon, func(ctx context.Context) ([]byte, error) {
-		d, _ := DeliveryFrom(ctx)
+		d, _ := idemtype.DeliveryFrom(ctx)
 		token.Store(d.Lock.Token)
 		return nil, nil
 	})})

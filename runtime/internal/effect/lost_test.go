@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/lease"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -21,7 +22,7 @@ func TestALostAnswerIsHadAgain(t *testing.T) {
 		s.losses.Store(3)
 		var calls atomic.Int32
 		b.start(t.Context(), []wire.Effect{effectOf(0, "", &terms, func(ctx context.Context) ([]byte, error) {
-			d, _ := DeliveryFrom(ctx)
+			d, _ := idemtype.DeliveryFrom(ctx)
 			calls.Add(1)
 			return fmt.Append(nil, d.Attempt), nil
 		})})
@@ -63,7 +64,7 @@ func TestAPersonsResultIsTaken(t *testing.T) {
 		return nil, nil
 	})
 	b.external.losses.Store(1)
-	b.desk.StartBy(t.Context(), []wire.Effect{e}, lease.Decision{Number: 1, Result: []byte("r")})
+	b.desk.Start(t.Context(), []wire.Effect{e}, lease.Decision{Number: 1, Result: []byte("r")})
 	want(t, "result", string(b.result(0).Result), "r")
 	want(t, "state", b.external.States(consumer)[keyOf(0)], lease.Done)
 }

@@ -8,7 +8,7 @@
 // A task that has begun a call ends it and records what came of it, also if its partition is
 // given up meanwhile: the next owner waits for it, and finds the result. It does not pass records,
 // and writes nothing into the ledger. It must not import any package of this module but backoff,
-// fault, halt, hook, idemtype, lease, record, verdict, watchdog and wire.
+// engine/deadletter, fault, halt, hook, idemtype, lease, record, verdict, watchdog and wire.
 package effect
 
 import (

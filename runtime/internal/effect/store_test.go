@@ -18,10 +18,10 @@ import (
 func TestALeaseInPostgresStaysThere(t *testing.T) {
 	t.Parallel()
 	before := newBench(t, 2)
-	before.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &soon, answer("Postgres"))})
+	before.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &soon, answer("Postgres"))}, lease.Decision{})
 	want(t, "External", before.result(0).External, false)
 	b := before.beside(NewProcess(consumer, before.postgres, before.external, 2, slog.New(slog.DiscardHandler)))
-	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &soon, answer("again")), effectOf(1, "", &soon, answer("outside"))})
+	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &soon, answer("again")), effectOf(1, "", &soon, answer("outside"))}, lease.Decision{})
 	r := b.result(0)
 	want(t, "result", string(r.Result), "Postgres")
 	want(t, "External", r.External, false)
@@ -44,7 +44,7 @@ func TestStaleNumbersAreDrawnAnew(t *testing.T) {
 			b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &soon, func(context.Context) ([]byte, error) {
 				calls.Add(1)
 				return nil, nil
-			})})
+			})}, lease.Decision{})
 			if r := b.result(0); r.Token <= known {
 				t.Errorf("number %d was given behind %d", r.Token, known)
 			}
@@ -66,12 +66,12 @@ func TestCopiesAtOnce(t *testing.T) {
 	})}
 	hang := make(chan struct{})
 	b.external.set(nil, hang)
-	b.desk.Start(t.Context(), []wire.Effect{effectOf(1, "", &soon, answer("first"))})
+	b.desk.Start(t.Context(), []wire.Effect{effectOf(1, "", &soon, answer("first"))}, lease.Decision{})
 	for b.external.questions() == 0 { // until its question is on its way, and the next ones collect
 		time.Sleep(time.Millisecond)
 	}
-	b.desk.Start(t.Context(), effects)
-	second.Start(t.Context(), effects)
+	b.desk.Start(t.Context(), effects, lease.Decision{})
+	second.Start(t.Context(), effects, lease.Decision{})
 	time.Sleep(20 * time.Millisecond) // both have asked
 	close(hang)
 	want(t, "result", string(b.result(0).Result), "1")
@@ -87,7 +87,7 @@ func TestGivenUpWhileTheStoreIsDown(t *testing.T) {
 	t.Parallel()
 	b := newOutside(t, 1)
 	b.external.set(errDown, nil)
-	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &soon, answer("r"))})
+	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &soon, answer("r"))}, lease.Decision{})
 	b.quit()
 	if err := b.desk.Wait(t.Context(), 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/internal/backoff"
+	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/record"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
@@ -19,19 +20,10 @@ import (
 
 // Outcome is what became of an effect.
 type Outcome struct {
-	Result  wire.EffectResult
-	Refused *Refused // the record must become a dead letter
-	Err     error    // nothing may go on behind the record: a [verdict.Halt], or the end of the owner
-}
-
-// Refused says why a record must become a dead letter.
-type Refused struct {
-	Message *wire.Message
-	Event   string
-	Class   string   // a word of package wire
-	Key     wire.Key // as the call hands it downstream
-	Err     error
-	Policy  *wire.FailurePolicy
+	Result      wire.EffectResult
+	Refused     *deadletter.Letter // the record must become one
+	Interrupted bool               // since nobody knows what its call did
+	Err         error              // nothing may go on behind the record: a [verdict.Halt], or the end of the owner
 }
 
 // task is the effect of one record.
@@ -117,8 +109,7 @@ func (t *task) run(ctx context.Context) {
 		}
 	}
 	defer func() {
-		r := t.outcome.Refused
-		t.course.gone(t.key, r != nil && r.Class == wire.ReasonInterrupted)
+		t.course.gone(t.key, t.outcome.Interrupted)
 	}()
 	defer p.callers.leave(t)
 	defer t.lock.leave()
@@ -276,7 +267,10 @@ func (t *task) refuse(class string, err error) (time.Duration, bool) {
 			Code: halt.RecordRefused, Offset: t.message.Offset, Reason: "on_failure says stop: " + class + ": " + t.effect.Event, Err: err,
 		}})
 	}
-	return t.end(Outcome{Refused: &Refused{Message: &t.message, Event: t.effect.Event, Class: class, Key: t.key, Err: err, Policy: t.effect.Policy}})
+	l, key := deadletter.Of(&t.message, t.effect.Policy, class, t.effect.Event, err), wire.UUID(t.key)
+	l.Key = &key // the person who decides asks the other side by it
+	l.Effect = true
+	return t.end(Outcome{Refused: &l, Interrupted: class == wire.ReasonInterrupted})
 }
 
 // stale is for a store that knows a greater number than the one that Postgres drew, as behind a

@@ -45,7 +45,7 @@ func TestOrderAndSlots(t *testing.T) {
 			return nil, nil
 		}))
 	}
-	b.desk.Start(t.Context(), all)
+	b.desk.Start(t.Context(), all, lease.Decision{})
 	for offset := range int64(12) {
 		b.result(offset)
 	}
@@ -73,7 +73,7 @@ func TestTheHeartbeatStopsBeforeTheRecord(t *testing.T) {
 	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &soon, func(context.Context) ([]byte, error) {
 		time.Sleep(2*soon.Lease - soon.Lease/6) // between two of them
 		return []byte("r"), nil
-	})})
+	})}, lease.Decision{})
 	want(t, "result", string(b.result(0).Result), "r")
 	want(t, "late heartbeats", late.Load(), 0)
 	if extended.Load() < 3 {
@@ -98,14 +98,14 @@ func TestALostLeaseEndsTheCall(t *testing.T) {
 				if n == 1 {
 					lose(b.external)
 					<-ctx.Done()
-					if !errors.Is(context.Cause(ctx), ErrLost) {
+					if !errors.Is(context.Cause(ctx), lease.ErrLost) {
 						t.Errorf("the context ended with %v", context.Cause(ctx))
 					}
 					b.external.Forget()
 					b.external.set(nil, nil)
 				}
 				return fmt.Append(nil, n), nil
-			})})
+			})}, lease.Decision{})
 			want(t, "result", string(b.result(0).Result), "2")
 		})
 	}
@@ -124,7 +124,7 @@ func TestABrokenStoreHalts(t *testing.T) {
 				b.desk.Start(t.Context(), []wire.Effect{effectOf(7, "", &soon, func(context.Context) ([]byte, error) {
 					s.set(broken, nil)
 					return nil, nil
-				})})
+				})}, lease.Decision{})
 				_, err := b.end(7)
 				h, ok := errors.AsType[*verdict.Halt](err)
 				if !ok || h.Code != halt.Database || h.Offset != 7 || !errors.Is(h.Err, broken) {
@@ -144,7 +144,7 @@ func TestAStoreThatIsDownIsToldOf(t *testing.T) {
 	b.desk.Start(t.Context(), []wire.Effect{effectOf(0, "", &soon, func(context.Context) ([]byte, error) {
 		calls.Add(1)
 		return nil, nil
-	})})
+	})}, lease.Decision{})
 	time.Sleep(3 * soon.Lease)
 	want(t, "calls without a store", calls.Load(), 0)
 	b.external.set(nil, nil)

@@ -16,8 +16,8 @@ type tally struct {
 	running map[*task]time.Time
 }
 
-// Calls counts the calls of this process.
-func (p *Process) Calls() idemtype.CallStats {
+// Stats counts the calls of this process.
+func (p *Process) Stats() idemtype.CallStats {
 	c := &p.tally
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,7 +9,6 @@ import (
 
 	"github.com/idemgen/idemgen/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/internal/backoff"
-	"github.com/idemgen/idemgen/runtime/internal/effect"
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/engine/retry"
 	"github.com/idemgen/idemgen/runtime/internal/ledger"
@@ -31,8 +30,8 @@ const (
 // records waiting, nor other requests but those of its record key: it is tried again later.
 type errands struct {
 	o        *Owner
-	desk     *effect.Desk // of letters' effects; nil as that of the owner
-	next     time.Time    // when to look again
+	desk     Desk      // of letters' effects; nil as that of the owner
+	next     time.Time // when to look again
 	tried    map[deadletter.Place]*errand
 	patience time.Duration // how long records wait yet for calls and locks of letters
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/idemgen/idemgen/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/halt"
-	"github.com/idemgen/idemgen/runtime/internal/effect"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
@@ -36,7 +35,7 @@ type letter struct {
 
 func (l *letter) again() bool            { return true }
 func (l *letter) failures() *retry.State { return l.errand.retry }
-func (l *letter) desk() *effect.Desk     { return l.e.desk }
+func (l *letter) desk() Desk             { return l.e.desk }
 
 // records are the letter's record, if it is replayed.
 func (l *letter) records() []wire.Message {
@@ -103,7 +102,7 @@ func (l *letter) ready(ctx context.Context) (is bool, err error) {
 		if l.settle.Gives() && !l.fits(d.Known) {
 			break
 		}
-		l.e.desk.StartBy(ctx, waiting, lease.Decision{Number: l.open.Number, Result: l.result()})
+		l.e.desk.Start(ctx, waiting, lease.Decision{Number: l.open.Number, Result: l.result()})
 		limited, cancel := context.WithTimeout(ctx, glance)
 		err := l.e.desk.Wait(limited, l.open.Offset)
 		cancel()

@@ -8,7 +8,6 @@ import (
 	"github.com/idemgen/idemgen/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/hook"
 	"github.com/idemgen/idemgen/runtime/idemtype"
-	"github.com/idemgen/idemgen/runtime/internal/effect"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
@@ -28,7 +27,7 @@ type Owner struct {
 	keys    *keys.Memory
 	retry   *retry.State
 	decider *decide.Decider
-	effects *effect.Desk // nil if no event of the topic has an effect
+	desk    Desk // nil if no event of the topic has an effect
 	errands errands
 	parked  deadletter.Parked // which record keys wait behind a dead letter
 	life    *life
@@ -43,7 +42,7 @@ func newOwner(p *Partition) *Owner {
 	}
 	o.errands.o = o
 	if p.topic.Effects > 0 {
-		o.effects, o.errands.desk = newDesk(o), newDesk(o)
+		o.desk, o.errands.desk = newDesk(o), newDesk(o)
 	}
 	// Until the chain was read: a hint for a partition without one would halt the next owner.
 	o.durable.Store(-1)
@@ -106,8 +105,8 @@ func (o *Owner) forward(a chain.Attempt, written time.Time) {
 	if a.Row.Kind == ledger.Batch {
 		o.retry.Moved(a.Row.Next)
 	}
-	if o.effects != nil {
-		o.effects.Passed(a.Row.Next)
+	if o.desk != nil {
+		o.desk.Passed(a.Row.Next)
 	}
 	o.life.forward = time.Now()
 	o.durable.Store(a.Row.Next)

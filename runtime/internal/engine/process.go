@@ -11,8 +11,8 @@
 // Every step goes through the protocol's table. Only the files of a transaction (transaction.go,
 // explicit.go, shorten.go, overtake.go) and the Owner see chain, keys, retry and decide together.
 // Those four do not see one another, and return facts. It must not import any package of this
-// module but backoff, catalog, chain, deadletter, decide, effect, fault, frequency, generation,
-// halt, handler, hook, idemtype, keys, lag, lease, ledger, notify, outage, pglease, pipeline,
+// module but backoff, catalog, chain, deadletter, decide, fault, frequency, generation,
+// halt, handler, hook, idemtype, keys, lag, lease, ledger, notify, outage, pipeline,
 // pool, internal/protocol, retry, session, verdict, watchdog and wire.
 package engine
 
@@ -24,7 +24,6 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/catalog"
-	"github.com/idemgen/idemgen/runtime/internal/effect"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
@@ -33,7 +32,6 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/handler"
 	"github.com/idemgen/idemgen/runtime/internal/notify"
 	"github.com/idemgen/idemgen/runtime/internal/outage"
-	"github.com/idemgen/idemgen/runtime/internal/pglease"
 	"github.com/idemgen/idemgen/runtime/internal/pool"
 	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -48,8 +46,7 @@ type Process struct {
 	Catalog  *catalog.Current
 	Keys     *keys.Process
 	Handlers *handler.Caller
-	Effects  *effect.Process // of all partitions; its leases are in Leases
-	Leases   *pglease.Store
+	Calls    Calls          // of effects; nil if no event has one
 	Prober   *outage.Prober // for all partitions that wait for the database
 	Counters Counters
 
@@ -73,14 +70,11 @@ func (c *Counters) add(r idemtype.Result) {
 	c.Batches.Add(1)
 }
 
-// Statements are those of the runtime that every connection of a service has prepared.
+// Statements are those that every connection of a service has prepared, but for those of effects.
 func Statements(service *wire.Service) []session.Statement {
 	all := slices.Concat(chain.Statements, keys.Statements, []session.Statement{handlerLockWait})
 	if service.Schema["keys"] > 0 {
 		all = append(all, generation.Statements...)
-	}
-	if service.Schema["effects"] > 0 {
-		all = append(all, pglease.Statements...)
 	}
 	return all
 }

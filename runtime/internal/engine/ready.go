@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"github.com/idemgen/idemgen/internal/protocol"
-	"github.com/idemgen/idemgen/runtime/internal/effect"
-	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
 	"github.com/idemgen/idemgen/runtime/internal/pipeline"
 	"github.com/idemgen/idemgen/runtime/internal/pool"
@@ -20,12 +18,12 @@ import (
 // is not over. It begins the effects, and returns when the first record need not wait. While an
 // append is in doubt, that one is sent again first.
 func (o *Owner) ready(ctx context.Context, records []wire.Message) (n int, err error) {
-	for o.effects != nil && o.State() == protocol.Ready {
+	for o.desk != nil && o.State() == protocol.Ready {
 		d := (&transaction{o: o, w: &batch{o: o, all: records}}).foresee(ctx)
 		if d == nil || len(d.Waiting) == 0 {
 			break
 		}
-		o.effects.Start(ctx, mayBegin(o.p.topic, records, d.Waiting))
+		o.desk.Start(ctx, mayBegin(o.p.topic, records, d.Waiting), lease.Decision{})
 		if d.Ready > 0 {
 			return d.Ready, nil
 		}
@@ -80,7 +78,7 @@ func mayBegin(topic *wire.Topic, records []wire.Message, waiting []wire.Effect) 
 // await waits for the effect of the first record.
 func (o *Owner) await(ctx context.Context, offset int64, event string) error {
 	awaiting(o.p, &awaited{offset, "effect " + event + ", which runs, or for a process that has its lease"})
-	err := o.effects.Wait(ctx, offset)
+	err := o.desk.Wait(ctx, offset)
 	awaiting(o.p, nil)
 	if h, ok := errors.AsType[*verdict.Halt](err); ok {
 		return o.refuse(h)
@@ -104,33 +102,25 @@ func (o *Owner) refuse(h *verdict.Halt) error {
 // dead letter, unless a copy of it took effect meanwhile.
 func effectsOf(w work) map[int64]wire.EffectResult {
 	results, refused := w.desk().Outcomes()
-	for _, r := range refused {
-		l, key := deadletter.Of(r.Message, r.Policy, r.Class, r.Event, r.Err), wire.UUID(r.Key)
-		l.Key = &key // the person who decides asks the other side by it
-		l.Effect = true
+	for _, l := range refused {
 		w.failures().Refuse(l)
 	}
 	w.failures().Called(results)
 	return results
 }
 
-// complete are the statements that complete the leases on which a decision rests. One that is
-// outside of Postgres is not completed: the transaction claims its key, or its position.
+// complete are the statements that complete the leases on which a decision rests.
 func complete(o *Owner, d *decide.Decision) []pipeline.Statement {
-	var done []lease.Hold
-	for _, r := range d.Effects {
-		if r.External {
-			continue
-		}
-		done = append(done, lease.Hold{Key: r.Key, Token: r.Token})
+	if len(d.Effects) == 0 {
+		return nil
 	}
-	return o.p.process.Leases.Complete(o.p.process.Service.Consumer, done)
+	return o.p.process.Calls.Complete(d.Effects)
 }
 
 // newDesk is the desk for the effects of an owner's records. Health says why they make no
 // progress.
-func newDesk(o *Owner) *effect.Desk {
-	return o.p.process.Effects.NewDesk(o.p.id, o.chain.Topic, o.life.quit, func(why error) { tellStore(o, why) })
+func newDesk(o *Owner) Desk {
+	return o.p.process.Calls.Desk(o.p.id, o.chain.Topic, o.life.quit, func(why error) { tellStore(o, why) })
 }
 
 // tellStore says why effects and locks make no progress; nil if they do.

@@ -111,7 +111,7 @@ func (t *transaction) undecided(ctx context.Context, err error) outcome {
 func (t *transaction) decide(ctx context.Context) (*decide.Decision, error) {
 	o, c := t.o, t.o.chain
 	// Before a call is made, all that was claimed must be known: no claim can refuse a call.
-	known := o.keys.Known(keys.Place{Stream: c.Stream(), Seq: c.Seq(), Again: c.Tried() || o.effects != nil})
+	known := o.keys.Known(keys.Place{Stream: c.Stream(), Seq: c.Seq(), Again: c.Tried() || o.desk != nil})
 	for {
 		d, stop := t.decision(known)
 		found, err := known.Read(ctx, t.conn.Conn(), d.Claims, d.Hidden)

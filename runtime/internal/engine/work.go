@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"github.com/idemgen/idemgen/runtime/internal/effect"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
 	"github.com/idemgen/idemgen/runtime/internal/engine/retry"
@@ -19,7 +18,7 @@ type work interface {
 	// failures are what is known of failures of the records.
 	failures() *retry.State
 	// desk has the effects of the records; nil if no event of the topic has one.
-	desk() *effect.Desk
+	desk() Desk
 	// accepts reports whether a decision may be sent.
 	accepts(d *decide.Decision) bool
 	// row says what an attempt to do what was decided is in the chain, behind the tail.
@@ -40,7 +39,7 @@ type batch struct {
 func (b *batch) records() []wire.Message       { return b.all }
 func (b *batch) again() bool                   { return false }
 func (b *batch) failures() *retry.State        { return b.o.retry }
-func (b *batch) desk() *effect.Desk            { return b.o.effects }
+func (b *batch) desk() Desk                    { return b.o.desk }
 func (b *batch) accepts(*decide.Decision) bool { return true }
 func (b *batch) ending() []pipeline.Statement  { return nil }
 func (b *batch) follow(n retry.Next) error     { return b.o.follow(n) }

@@ -74,23 +74,12 @@ type callContext struct {
 	of *idemtype.Delivery
 }
 
-type deliveryKey struct{}
-
 // Value knows what the handler was called for.
 func (c *callContext) Value(key any) any {
-	if _, ok := key.(deliveryKey); ok {
+	if _, ok := key.(idemtype.DeliveryKey); ok {
 		return c.of
 	}
 	return c.Context.Value(key)
-}
-
-// DeliveryFrom returns what the handler was called for. It reports false outside of handlers.
-func DeliveryFrom(ctx context.Context) (idemtype.Delivery, bool) {
-	d, ok := ctx.Value(deliveryKey{}).(*idemtype.Delivery)
-	if !ok {
-		return idemtype.Delivery{}, false
-	}
-	return *d, true
 }
 
 func (t *Transaction) newCall(of *wire.Call, attempt int) *call {

@@ -1,0 +1,59 @@
+// Package effects makes the calls that events have as their effect outside of Postgres. Generated
+// code of a service with effects imports it; others do not link it.
+package effects
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/effect"
+	"github.com/idemgen/idemgen/runtime/internal/engine"
+	"github.com/idemgen/idemgen/runtime/internal/pglease"
+	"github.com/idemgen/idemgen/runtime/internal/pipeline"
+	"github.com/idemgen/idemgen/runtime/internal/session"
+	"github.com/idemgen/idemgen/runtime/lease"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// New is [idem.New] for a service whose events have effects. It is called by generated
+// constructors.
+func New(db *pgxpool.Pool, service wire.Service, options ...idem.Option) (*idem.Consumer, error) {
+	return idem.New(db, service, append(options, idem.WithEffects(effects{}))...)
+}
+
+// effects implements [engine.Effects].
+type effects struct{}
+
+func (effects) Statements() []session.Statement { return pglease.Statements }
+
+func (effects) Of(c engine.Caller) engine.Calls {
+	store := &pglease.Store{Pool: c.Pool}
+	p := effect.NewProcess(c.Consumer, store, c.Leases, c.Most, c.Log)
+	p.Ended = c.Ended
+	return calls{p, store}
+}
+
+// calls implements [engine.Calls].
+type calls struct {
+	*effect.Process
+	leases *pglease.Store
+}
+
+func (c calls) Desk(of idemtype.Partition, topic func() wire.UUID, quit context.Context, tell func(error)) engine.Desk {
+	return c.NewDesk(of, topic, quit, tell)
+}
+
+// Complete completes the leases that are in Postgres. One that is outside of it is not completed:
+// the transaction claims its key, or its position.
+func (c calls) Complete(results []wire.EffectResult) []pipeline.Statement {
+	var done []lease.Hold
+	for _, r := range results {
+		if !r.External {
+			done = append(done, lease.Hold{Key: r.Key, Token: r.Token})
+		}
+	}
+	return c.leases.Complete(c.Consumer, done)
+}
