@@ -18,7 +18,6 @@ type altering struct {
 // migration returns the migration for the changes; nil if there are none.
 func migration(consumer string, changes []state.TableChange) (*sqlcode.Migration, error) {
 	a := &altering{}
-	a.renames(changes)
 	a.tables(changes)
 	a.columns(changes)
 	if len(a.Parts) == 0 {
@@ -37,35 +36,6 @@ func (a *altering) made(statements string, err error, names ...string) {
 		a.About = append(a.About, "  "+name)
 	}
 	a.Parts = append(a.Parts, statements)
-}
-
-// old is made for a table that services use.
-func (a *altering) old(what, statement string) {
-	a.made(statement, nil, what)
-	a.OldTables = true
-}
-
-func (a *altering) renames(changes []state.TableChange) {
-	for _, c := range changes {
-		if c.Kind != state.Renamed {
-			continue
-		}
-		r := c.Rename
-		var statements []string
-		if r.From != c.Table.InDatabase() {
-			statements = append(statements, sqlcode.RenameTable(r.From, c.Table))
-		}
-		for _, column := range r.Columns {
-			statements = append(statements, sqlcode.RenameColumn(c.Table, column.From, column.To))
-		}
-		for _, k := range r.Keys {
-			statements = append(statements, sqlcode.RenameKey(c.Table, r.From, k.From, k.To, k.Suffix))
-		}
-		for _, n := range r.Numbers {
-			statements = append(statements, sqlcode.RenameNumbers(c.Table, r.From, n[0], n[1]))
-		}
-		a.old(c.Text, strings.Join(slices.DeleteFunc(statements, func(s string) bool { return s == "" }), "\n"))
-	}
 }
 
 func (a *altering) tables(changes []state.TableChange) {

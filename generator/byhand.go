@@ -81,7 +81,7 @@ func (u ledgerReader) subjects() (all []string) {
 		}
 	}
 	for _, c := range state.TableChanges(u.old, u.service) {
-		all = append(all, c.Subjects()...)
+		all = append(all, c.Subject())
 	}
 	return all
 }

@@ -47,10 +47,10 @@ func (u *unit) sameService(name string) error {
 				name, u.folder.Show(u.old.Source), u.Path)
 		}
 	}
-	if u.old.Consumer != u.service.Ledger() {
+	if u.old.Consumer != u.service.Consumer {
 		return fmt.Errorf("%s is of consumer %q, %s says %q: under a new name the consumer has an empty ledger, reads every topic from "+
-			"start_from and applies again what the old name has applied; to go on with its ledger, write renamed_from: %s; if the new one is wanted, change the name in %s too",
-			name, u.old.Consumer, u.Path, u.service.Ledger(), u.old.Consumer, name)
+			"start_from and applies again what the old name has applied; to go on with its ledger, write %s again; if the new one is wanted, change the name in %s too",
+			name, u.old.Consumer, u.Path, u.service.Consumer, u.old.Consumer, name)
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package generator
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/idemgen/idemgen/generator/sqlcode"
 	"github.com/idemgen/idemgen/generator/state"
@@ -14,7 +13,7 @@ import (
 func (u *unit) tableChanges() {
 	for _, c := range state.TableChanges(u.old, u.service) {
 		switch {
-		case slices.ContainsFunc(c.Subjects(), u.byHand):
+		case u.byHand(c.Subject()):
 		case c.Written():
 			u.changes = append(u.changes, c)
 		default:

@@ -5,16 +5,15 @@ import "strings"
 // Column is one column of a table. Its type is not looked up: resolve reads the type
 // word and reports E610.
 type Column struct {
-	Name        Text // Pos is the key
-	Doc         Doc
-	Type        ColumnType
-	Default     *Text // a constant (its text), or now() or gen_random_uuid()
-	Identity    *Bool
-	Stored      *Text // its name in the database
-	FilledBy    *Text // database
-	RenamedFrom *Text
-	Pos         Pos // the value: the type text, or the map
-	Broken      bool
+	Name     Text // Pos is the key
+	Doc      Doc
+	Type     ColumnType
+	Default  *Text // a constant (its text), or now() or gen_random_uuid()
+	Identity *Bool
+	Stored   *Text // its name in the database
+	FilledBy *Text // database
+	Pos      Pos   // the value: the type text, or the map
+	Broken   bool
 }
 
 // ColumnType is the text of a column type.
@@ -31,7 +30,7 @@ var columnKeys = docKeys(func(c *Column) *Doc { return &c.Doc },
 	key[Column]{name: "identity", value: boolValue(func(c *Column) **Bool { return &c.Identity })},
 	key[Column]{name: "name", value: put(scalarShape, func(c *Column) **Text { return &c.Stored }, storedColumn)},
 	key[Column]{name: "filled_by", value: wordValue(func(c *Column) **Text { return &c.FilledBy }, "database")},
-	key[Column]{name: "renamed_from", value: nameValue(columnNames, func(c *Column) **Text { return &c.RenamedFrom })},
+	key[Column]{name: "renamed_from", instead: ofRenames},
 	key[Column]{name: "nullable", instead: `write "nullable ..." as the type`},
 	key[Column]{name: "not_null", instead: `columns are NOT NULL unless their type is "nullable ..."`},
 	key[Column]{name: "primary_key", instead: "write primary_key: [...] on the table"},

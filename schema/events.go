@@ -44,7 +44,7 @@ var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
 	key[Event]{name: "on_failure", instead: "say it of the topic; events that need another policy are of a topic of their own"},
 	key[Event]{name: "may_emit", instead: toOutbox},
 	key[Event]{name: "accept", instead: noWarnings},
-	renamedFrom(eventNames, func(v *Event) *Doc { return &v.Doc }),
+	key[Event]{name: "renamed_from", instead: "an event keeps its name, which is in its keys; type says what producers call it"},
 )
 
 func readEvents(w *walker, e entry, t *Topic) bool {

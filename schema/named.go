@@ -1,11 +1,7 @@
 package schema
 
-// Doc is what a named thing says about itself. RenamedFrom, which a topic and an event may have,
-// is nil where none is given.
-type Doc struct {
-	RenamedFrom *Text
-	Description *Text
-}
+// Doc is what a named thing says about itself; nil where it says nothing.
+type Doc struct{ Description *Text }
 
 // docKeys are allowed on every named thing.
 func docKeys[T any](doc func(*T) *Doc, more ...key[T]) keys[T] {
@@ -16,10 +12,8 @@ func docKeys[T any](doc func(*T) *Doc, more ...key[T]) keys[T] {
 	}, more...)
 }
 
-// renamedFrom is the first name of a thing whose keys and ledger go on under it.
-func renamedFrom[T any](kind nameKind, doc func(*T) *Doc) key[T] {
-	return key[T]{name: "renamed_from", value: nameValue(kind, func(t *T) **Text { return &doc(t).RenamedFrom })}
-}
+// ofRenames is for tables and columns.
+const ofRenames = "write the name that it has in the database under name; or rename it in a migration of your own, with -- idemgen:by-hand and both names"
 
 // named goes over a map with names of the user's choice. Read gets the name, whether
 // it is valid, and the value.

@@ -8,7 +8,6 @@ type Spec struct {
 	File        string // path as given
 	Description *Text
 	Consumer    *Text
-	RenamedFrom *Text // the consumer's first name
 	Package     *Text
 	Examples    *Text // path of the sample records
 	Types       []*Type
@@ -33,7 +32,7 @@ var specKeys = keys[Spec]{
 	{name: "on_failure", instead: "say it of each topic: topics: {orders.v1: {on_failure: {retries: 8}}}"},
 	{name: "limits", value: put(shape{keys: limitKeys.shapes()}, func(s *Spec) **Limits { return &s.Limits }, readLimits)},
 	{name: "migrations", value: put(shape{keys: migrationKeys.shapes()}, func(s *Spec) **Migrations { return &s.Migrations }, readMigrations)},
-	{name: "renamed_from", value: nameValue(consumerNames, func(s *Spec) **Text { return &s.RenamedFrom })},
+	{name: "renamed_from", instead: "the consumer keeps its name: it is that of its ledger, and of the group in Kafka"},
 	{name: "outbox", instead: toOutbox},
 }
 

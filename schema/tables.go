@@ -16,7 +16,6 @@ type Table struct {
 	Unique      []Texts
 	Indexes     []Texts
 	ForeignKeys []*ForeignKey
-	RenamedFrom *Text
 	InDatabase
 	Pos    Pos // the map
 	Broken bool
@@ -33,7 +32,7 @@ var tableKeys = docKeys(func(t *Table) *Doc { return &t.Doc },
 	key[Table]{name: "name", value: put(scalarShape, func(t *Table) **Text { return &t.Stored }, storedTable)},
 	key[Table]{name: "external", value: boolValue(func(t *Table) **Bool { return &t.External })},
 	key[Table]{name: "owner", instead: "write external: true if the migrations of another service make the table"},
-	key[Table]{name: "renamed_from", value: nameValue(tableNames, func(t *Table) **Text { return &t.RenamedFrom })},
+	key[Table]{name: "renamed_from", instead: ofRenames},
 )
 
 func readTables(w *walker, e entry, s *Spec) bool {

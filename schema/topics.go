@@ -46,7 +46,7 @@ var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
 	key[Topic]{name: "names", instead: "write name: [orders.eu.v1, orders.us.v1]"},
 	key[Topic]{name: "pattern", instead: "list the topics: name: [orders.eu.v1, orders.us.v1]; a field that says which one it was is {type: string, record: topic}"},
 	key[Topic]{name: "accept", instead: noWarnings},
-	renamedFrom(topicNames, func(t *Topic) *Doc { return &t.Doc }),
+	key[Topic]{name: "renamed_from", instead: "a topic keeps the name of its entry, which is in its keys; name says what Kafka calls it"},
 )
 
 // noWarnings is what to do about a warning that is meant.

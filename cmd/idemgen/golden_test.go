@@ -148,11 +148,6 @@ var changes = []struct {
 		{"      window: 8d\n    events", "      window: 8d\n      compare: [amount]\n    events"},
 		{"      copies: same_partition\n", "      copies: same_partition\n      compare: [amount]\n"},
 	}},
-	{"renamed", [][2]string{
-		{"consumer: cash\n", "consumer: till\nrenamed_from: cash\n"},
-		{"      Paid:\n", "      Received:\n        renamed_from: Paid\n"},
-		{"      Returned:\n", "      TakenBack:\n        renamed_from: Returned\n"},
-	}},
 	{"moved", [][2]string{
 		{"source: {header: request}", "source: {header: number}"},
 		{"source: [shop, {header: request}]", "source: [shop, {header: number}]"},

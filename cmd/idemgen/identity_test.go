@@ -62,7 +62,7 @@ func TestShorterWindow(t *testing.T) {
 func TestRenamedEvent(t *testing.T) {
 	module(t, map[string]string{"idemgen.yaml": spec})
 	edit(t, "idemgen.yaml", "      OrderPlaced:", "      OrderMade:")
-	breaks(t, spec, `the identity of event "OrderMade" changed`, `its name was "OrderPlaced"`, `write renamed_from: OrderPlaced`)
+	breaks(t, spec, `the identity of event "OrderMade" changed`, `its name was "OrderPlaced"`, `call it OrderPlaced again`)
 }
 
 // What tells two events of one key apart, or adds an event, changes no identity: nobody halts,
@@ -82,31 +82,5 @@ func TestSameIdentity(t *testing.T) {
 `)
 	if code, _, stderr := run(t, "generate"); code != done || stderr != "" {
 		t.Errorf("a new event: exit code %d, stderr %q", code, stderr)
-	}
-}
-
-// With its first name, a consumer, a topic or an event goes on as it was under another one: also
-// if it is renamed again. The state and what the service says to the database stay the same.
-func TestFirstNamesAreKept(t *testing.T) {
-	module(t, map[string]string{"idemgen.yaml": spec})
-	must(t, "generate")
-	before := read(t, "idem.state.yaml")
-	for _, names := range [][3]string{{"desk", "orders.v2", "OrderMade"}, {"office", "orders.v3", "OrderBegun"}} {
-		text := strings.Replace(spec, "consumer: order-projector\n", "consumer: "+names[0]+"\nrenamed_from: order-projector\n", 1)
-		text = strings.Replace(text, "  orders.v1:\n", "  "+names[1]+":\n    renamed_from: orders.v1\n", 1)
-		write(t, "idemgen.yaml", strings.Replace(text, "      OrderPlaced:\n", "      "+names[2]+":\n        renamed_from: OrderPlaced\n", 1))
-		if code, _, stderr := run(t, "generate"); code != done || stderr != "" {
-			t.Fatalf("%v: exit code %d\n%s", names, code, stderr)
-		}
-		if after := read(t, "idem.state.yaml"); after != before {
-			t.Errorf("%v: the state is another one\n%s", names, after)
-		}
-		if code := read(t, "idem_gen.go"); !strings.Contains(code, `Consumer: "order-projector"`) || !strings.Contains(code, `consumer "`+names[0]+`"`) {
-			t.Errorf("the ledger has another name\n%s", code)
-		}
-	}
-	edit(t, "idemgen.yaml", "renamed_from: order-projector\n", "")
-	if code, _, stderr := run(t, "generate"); code != trouble || !strings.Contains(stderr, "write renamed_from: order-projector") {
-		t.Errorf("exit code %d\n%s", code, stderr)
 	}
 }

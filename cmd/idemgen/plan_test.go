@@ -128,7 +128,6 @@ func TestPlan(t *testing.T) {
 		{"a type goes to another event", "      Counted:\n        type: counted", "      Tallied: {type: counted, fields: {n: int32}, handle: true}\n      Counted:\n        type: tallied", dedup, `event "Tallied" changed: records of its types were those of event "Counted", whose keys are other ones`},
 		{"a topic renamed", "  doors.v1:", "  doors.v2:", dedup, `its topic was "doors.v1"`},
 		{"the consumer renamed", "consumer: door-keeper", "consumer: doors", again, `the consumer was "door-keeper" and is "doors"`},
-		{"the consumer renamed, and says so", "consumer: door-keeper", "consumer: doors\nrenamed_from: door-keeper", compatible, "renamed_from keeps its ledger"},
 		{"an offset becomes a stored key", "source: {record: offset}", "source: key, window: 8d", compatible, "keys are stored from the first record on"},
 		{"a stored key becomes an offset", "{ordered_by: record_key}\n    event_type: {header: type}\n    idempotency_key: {source: {header: request}, window: 8d}",
 			"{ordered_by: record_key, unique_records: true}\n    event_type: {header: type}\n    idempotency_key: {source: {record: offset}}", dedup, "is {record: offset}"},

@@ -6,9 +6,6 @@
 package cases
 
 import (
-	"cmp"
-	"strings"
-
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/oracle"
 	"github.com/idemgen/idemgen/generator/resolve/wording"
@@ -71,33 +68,25 @@ func Resolve(s *model.Service, in *oracle.Interpreter, c *schema.Case) (*Case, s
 // table finds a table of the service, or reports E205.
 func (r *reader) table(name schema.Text) *model.Table {
 	var names []string
-	hint := ""
 	for _, t := range r.service.Tables {
 		if t.Name == name.Value {
 			return t
 		}
-		if t.RenamedFrom == name.Value {
-			hint = "it was renamed: write " + t.Name
-		}
 		names = append(names, t.Name)
 	}
-	r.report.Add(name.Pos, "E205", "unknown table "+wording.Quote(name.Value), cmp.Or(hint, wording.Choices(name.Value, "tables", names)))
+	r.report.Add(name.Pos, "E205", "unknown table "+wording.Quote(name.Value), wording.Choices(name.Value, "tables", names))
 	return nil
 }
 
 // topic finds a topic of the service, or reports E151.
 func (r *reader) topic(name schema.Text) *model.Topic {
 	var names []string
-	hint := ""
 	for _, t := range r.service.Topics {
 		if t.Reads(name.Value) {
 			return t
 		}
-		if t.Doc.RenamedFrom == name.Value {
-			hint = "it was renamed: write " + strings.Join(t.Kafka, " or ")
-		}
 		names = append(names, t.Kafka...)
 	}
-	r.report.Add(name.Pos, "E151", "unknown topic "+wording.Quote(name.Value), cmp.Or(hint, wording.Choices(name.Value, "topics", names)))
+	r.report.Add(name.Pos, "E151", "unknown topic "+wording.Quote(name.Value), wording.Choices(name.Value, "topics", names))
 	return nil
 }

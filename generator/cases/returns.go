@@ -151,7 +151,6 @@ func (r *reader) calls() (out []Calls) {
 // called finds an event with an effect by its name.
 func (r *reader) called(name schema.Text) *model.Event {
 	var names []string
-	hint := ""
 	for _, t := range r.service.Topics {
 		for _, e := range t.Events {
 			switch {
@@ -160,13 +159,11 @@ func (r *reader) called(name schema.Text) *model.Event {
 				return nil
 			case e.Name == name.Value:
 				return e
-			case e.Doc.RenamedFrom == name.Value:
-				hint = "it was renamed: write " + e.Name
 			case e.Effect != nil:
 				names = append(names, e.Name)
 			}
 		}
 	}
-	r.report.Add(name.Pos, "E156", "unknown event "+wording.Quote(name.Value), cmp.Or(hint, wording.Choices(name.Value, "events with an effect", names)))
+	r.report.Add(name.Pos, "E156", "unknown event "+wording.Quote(name.Value), wording.Choices(name.Value, "events with an effect", names))
 	return nil
 }

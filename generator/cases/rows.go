@@ -1,7 +1,6 @@
 package cases
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -158,16 +157,12 @@ func (r *reader) shown(c *model.Column, n *schema.Node) string {
 }
 
 func (r *reader) column(t *model.Table, name schema.Text) *model.Column {
-	hint := ""
 	for _, c := range t.Columns {
 		if c.Name == name.Value {
 			return c
 		}
-		if c.RenamedFrom == name.Value {
-			hint = "it was renamed: write " + c.Name
-		}
 	}
-	r.report.Add(name.Pos, "E206", fmt.Sprintf("table %s has no column %s", wording.Quote(t.Name), wording.Quote(name.Value)), cmp.Or(hint, wording.Choices(name.Value, "columns", model.ColumnNames(t.Columns))))
+	r.report.Add(name.Pos, "E206", fmt.Sprintf("table %s has no column %s", wording.Quote(t.Name), wording.Quote(name.Value)), wording.Choices(name.Value, "columns", model.ColumnNames(t.Columns)))
 	return nil
 }
 

@@ -29,7 +29,7 @@ func Hash(texts ...string) uint32 {
 // the way in which fingerprints are made, and with the first name of the event: another event of
 // the same content is another definition.
 func Content(e *model.Event) uint32 {
-	texts := []string{"content 1", e.FirstName()}
+	texts := []string{"content 1", e.Name}
 	for _, f := range e.Key.Compared {
 		texts = append(texts, f.Name+" "+Field(f))
 	}

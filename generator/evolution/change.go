@@ -90,7 +90,7 @@ func (c *comparison) identities() {
 		c.tell("/consumer")
 		c.add(Reprocesses, fmt.Sprintf("the consumer was %q and is %q", c.old.State.Consumer, c.now.State.Consumer),
 			"under another name it has an empty ledger, and none of the keys is known: every topic is read from start_from and applied again",
-			"keep the name, or write renamed_from: "+c.old.State.Consumer)
+			"keep the name "+c.old.State.Consumer)
 		return // all keys differ for the same reason
 	}
 	told := map[state.Identity][]string{} // events that share what is said
@@ -243,11 +243,6 @@ func (c *comparison) tables() {
 				cmp.Or(t.Advice, "make it")+" in a migration of your own that has the line \"-- idemgen:by-hand "+t.Subject()+"\"")
 			continue
 		}
-		why, do := "older versions go on beside it", ""
-		if t.Kind == state.Renamed {
-			why = "once it is renamed, versions of the service that know the former name halt"
-			do = "stop them, apply the migration, start the new version; none of that loses an event"
-		}
-		c.add(Migration, t.Text, why, do)
+		c.add(Migration, t.Text, "older versions go on beside it", "")
 	}
 }

@@ -98,25 +98,20 @@ var ofKey = map[string]struct {
 	why     string
 }{
 	"description": {Compatible, "comments only; no migration is written for them"},
-	"consumer":    {Compatible, "renamed_from keeps its ledger and its keys"},
 	"package":     {GoCallers, "whoever imports the package changes; records, keys and rows do not"},
 	"sensitive":   {Compatible, "what Go, logs and tests show changes; records, keys and rows do not"},
 	"version":     {Compatible, "the language, not the data"},
 	"examples":    {Compatible, "tests only"},
-	"accept":      {Compatible, "what idemgen warns of changes; nothing that it writes does"},
 	"limits":      {Compatible, "what is read and stored stays the same"},
 	"on_failure":  {Compatible, "it holds for failures from now on"},
 	"skip":        {Compatible, "it holds for records from now on, as it says"},
 	"ignore":      {Compatible, "it holds for records from now on, as it says"},
 	"start_from":  {Compatible, "it holds for partitions without a ledger only"},
 	"migrations":  {Compatible, "it says where files are, not what is in them"},
-	"import":      {Compatible, "what is used of it is compared where it is used"},
 	"assume":      {Compatible, "what relied on it, or relies on it now, was checked again"},
 	"write":       {Compatible, "it holds for events from now on; rows that are there stay as they are"},
 	"handle":      {GoCallers, "Handler has another set of methods"},
 	"window":      {Compatible, "keys are known for longer"},
-	"also":        {Compatible, "copies with either key are known"},
-	"missing":     {Compatible, "it holds for records from now on, as it says"},
 	"compare":     {Compatible, "copies are known; content is compared only with that of keys stored under the new definition"},
 	"source":      {Compatible, "keys are stored from the first record on that this version reads; what came before is known by its offset"},
 	"record_key":  {Compatible, "records that were read before can still be read"},
@@ -131,8 +126,6 @@ var ofKey = map[string]struct {
 	"encoding":        {Compatible, sameRead},
 	"absent_marker":   {Compatible, sameRead},
 	"tombstone":       {Compatible, sameRead},
-	"is":              {Compatible, sameRead},
-	"unknown":         {Compatible, sameRead},
 	"idempotency_key": {Compatible, sameKeys},
 	"copies":          {Compatible, sameKeys},
 }
@@ -151,9 +144,6 @@ func (c *comparison) judge(e edit) (Verdict, string) {
 		return ""
 	}
 	last := e.path[len(e.path)-1]
-	if last == "renamed_from" {
-		return "", "" // the name that it belongs to has changed, or nothing has
-	}
 	if e.path[0] == "tables" && len(e.path) > 1 && (external(c.old, e.path[1]) || external(c.now, e.path[1])) {
 		return ByHand, "idemgen does not make this table: the database has to be so before this version starts, and it looks at its start"
 	}

@@ -11,7 +11,7 @@ import (
 // topics are the changes of what entries read: name.
 func (c *comparison) topics() {
 	for _, now := range c.now.Service.Topics {
-		i := slices.IndexFunc(c.old.Service.Topics, func(t *model.Topic) bool { return t.FirstName() == now.FirstName() })
+		i := slices.IndexFunc(c.old.Service.Topics, func(t *model.Topic) bool { return t.Name == now.Name })
 		if i < 0 {
 			continue
 		}

@@ -84,7 +84,7 @@ func (p *pkg) serviceLiteral() code {
 	}
 	elems := []code{
 		pair("Source", lit(s.Source)),
-		pair("Consumer", lit(s.Ledger())),
+		pair("Consumer", lit(s.Consumer)),
 		pair("Schema", schemaLiteral(s.Schema)),
 		pair("Identity", identityLiteral(s.Identity)),
 		pair("Limits", limits(s)),

@@ -5,7 +5,6 @@
 package model
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -40,12 +39,7 @@ type Identity struct {
 // Doc is what a named thing says about itself.
 type Doc struct {
 	Description string // one or more lines, without comment markers
-	// RenamedFrom is the first name of a consumer, a topic or an event that has another one now.
-	RenamedFrom string
 }
-
-// Ledger is the consumer's name in the database and in Kafka: the first one that it had.
-func (s *Service) Ledger() string { return cmp.Or(s.Doc.RenamedFrom, s.Consumer) }
 
 // SharesKeys reports whether some event has a key that all partitions remember.
 func (s *Service) SharesKeys() bool {
@@ -60,12 +54,6 @@ func (s *Service) HasEffects() bool {
 func (s *Service) someEvent(is func(*Event) bool) bool {
 	return slices.ContainsFunc(s.Topics, func(t *Topic) bool { return slices.ContainsFunc(t.Events, is) })
 }
-
-// FirstName is the name under which keys and the state know the topic.
-func (t *Topic) FirstName() string { return cmp.Or(t.Doc.RenamedFrom, t.Name) }
-
-// FirstName is the name under which keys, fingerprints and the state know the event.
-func (e *Event) FirstName() string { return cmp.Or(e.Doc.RenamedFrom, e.Name) }
 
 // Migrations says where SQL goes and in which form.
 type Migrations struct {

@@ -70,7 +70,6 @@ func (t ColType) String() string {
 // Table is one table.
 type Table struct {
 	Name        string // in the spec, in Go and in what tests print
-	RenamedFrom string // an earlier name; "" if there is none
 	Schema      string // "" = the first one of search_path
 	Stored      string // its name in the database, if that is another one
 	External    bool   // exists already, or is made by another consumer: no migration speaks of it
@@ -85,15 +84,14 @@ type Table struct {
 
 // Column is one column.
 type Column struct {
-	Name        string // in the spec, and in what tests print
-	RenamedFrom string // an earlier name; "" if there is none
-	Stored      string // its name in the database, if that is another one
-	Doc         Doc
-	Type        ColType
-	Nullable    bool
-	Default     *Default
-	Identity    bool
-	Filled      bool // by the database, in a way that the spec does not say: no step writes it
+	Name     string // in the spec, and in what tests print
+	Stored   string // its name in the database, if that is another one
+	Doc      Doc
+	Type     ColType
+	Nullable bool
+	Default  *Default
+	Identity bool
+	Filled   bool // by the database, in a way that the spec does not say: no step writes it
 }
 
 // InDatabase is the table's name in the database, without its schema.

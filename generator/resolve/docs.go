@@ -9,16 +9,13 @@ import (
 )
 
 func serviceDoc(spec *schema.Spec) model.Doc {
-	return docOf(schema.Doc{Description: spec.Description, RenamedFrom: spec.RenamedFrom})
+	return docOf(schema.Doc{Description: spec.Description})
 }
 
 func docOf(d schema.Doc) model.Doc {
 	var out model.Doc
 	if d.Description != nil {
 		out.Description = cleanText(d.Description.Value)
-	}
-	if d.RenamedFrom != nil {
-		out.RenamedFrom = d.RenamedFrom.Value
 	}
 	return out
 }

@@ -24,7 +24,7 @@ func keySpace(consumer *schema.Text, e *draft.Event, source []schema.KeySource) 
 			data = append(data, t...)
 		}
 	}
-	list(consumer.Value, e.Topic.Model.FirstName(), e.Model.FirstName())
+	list(consumer.Value, e.Topic.Model.Name, e.Model.Name)
 	var parts []string
 	for _, src := range source {
 		if src.Header != nil {

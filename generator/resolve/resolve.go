@@ -11,7 +11,6 @@
 package resolve
 
 import (
-	"cmp"
 	"path"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -40,13 +39,12 @@ func Resolve(spec *schema.Spec) (*model.Service, schema.Diagnostics) {
 // readSpec looks up every name, reads every type word and fills every column.
 func readSpec(report *schema.Diagnostics, spec *schema.Spec) *draft.Service {
 	d := &draft.Service{Spec: spec, Tables: resolveTables(report, spec), Limits: resolveLimits(spec.Limits)}
-	topics := topicReader{report: report, consumer: cmp.Or(spec.RenamedFrom, spec.Consumer), tables: d.Tables}
+	topics := topicReader{report: report, consumer: spec.Consumer, tables: d.Tables}
 	topics.readTypes(spec)
 	d.Types = topics.types
 	for _, t := range spec.Topics {
 		d.Topics = append(d.Topics, topics.resolveTopic(t))
 	}
-	renamedEvents(report, spec)
 	return d
 }
 

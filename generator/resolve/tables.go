@@ -39,7 +39,6 @@ func resolveTables(report *schema.Diagnostics, s *schema.Spec) *draft.Tables {
 	for _, t := range ts.All {
 		resolveTableKeys(report, t)
 	}
-	renamedTables(report, ts)
 	for _, t := range ts.All {
 		for _, fk := range t.Spec.ForeignKeys {
 			resolveForeignKey(report, ts, t, fk)

@@ -37,10 +37,10 @@ func limits(s *model.Service) Limits {
 
 func dispatch(s *model.Service) (all []Dispatch) {
 	for _, t := range s.Topics {
-		d := Dispatch{Topic: t.FirstName(), ToldBy: standsAt(t.EventType), Encoding: t.Payload.Encoding, Absent: t.Payload.AbsentMarker}
+		d := Dispatch{Topic: t.Name, ToldBy: standsAt(t.EventType), Encoding: t.Payload.Encoding, Absent: t.Payload.AbsentMarker}
 		for _, e := range t.Events {
 			if e.Tombstone || len(e.Types) > 0 {
-				d.Events = append(d.Events, Told{e.FirstName(), slices.Clone(e.Types), e.Tombstone})
+				d.Events = append(d.Events, Told{e.Name, slices.Clone(e.Types), e.Tombstone})
 			}
 		}
 		if d.ToldBy != "" || d.Encoding != "" || d.Absent != "" || len(d.Events) > 0 {

@@ -59,10 +59,10 @@ func (c *comparison) dispatch(old, now Dispatch, t *model.Topic) {
 	case now.ToldBy == "":
 		return // they are all of the one event
 	case moved && old.ToldBy == "":
-		c.unhandled(About{Topic: t.FirstName(), What: EventType}, "", "deploy this when the older records are read",
+		c.unhandled(About{Topic: t.Name, What: EventType}, "", "deploy this when the older records are read",
 			"event_type is read at %s, and was not read", now.ToldBy)
 	case moved:
-		c.unhandled(About{Topic: t.FirstName(), What: EventType}, "", "have producers send both until the older records are read, or deploy this when they are",
+		c.unhandled(About{Topic: t.Name, What: EventType}, "", "have producers send both until the older records are read, or deploy this when they are",
 			"event_type is read at %s, and was at %s", now.ToldBy, old.ToldBy)
 	}
 	for _, was := range old.Events {
@@ -72,7 +72,7 @@ func (c *comparison) dispatch(old, now Dispatch, t *model.Topic) {
 				gone = append(gone, strconv.Quote(text))
 			}
 		}
-		about := About{Topic: t.FirstName(), Event: was.Event, What: Type}
+		about := About{Topic: t.Name, Event: was.Event, What: Type}
 		if len(gone) > 0 && !t.SkipUnknown {
 			c.unhandled(about, t.OnFailure.GiveUp, "keep the text until the records that hold it are read, or list it under ignore",
 				"%s is no type of an event any more", strings.Join(gone, ", "))
@@ -94,7 +94,7 @@ func (c *comparison) tombstones(old, now Dispatch, t *model.Topic) {
 	if i < 0 || slices.ContainsFunc(now.Events, isTombstone) || t.SkipTombstone {
 		return
 	}
-	c.unhandled(About{Topic: t.FirstName(), Event: old.Events[i].Event, What: Type}, t.OnFailure.GiveUp,
+	c.unhandled(About{Topic: t.Name, Event: old.Events[i].Event, What: Type}, t.OnFailure.GiveUp,
 		"keep the event until the older records are read, or say skip: [tombstone]", "no event is the tombstone any more")
 }
 

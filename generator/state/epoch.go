@@ -34,7 +34,7 @@ func follow(old *State, s *model.Service) []Key {
 	used := map[[2]string]bool{}
 	for _, t := range s.Topics {
 		for _, e := range t.Events {
-			n, stored := find(now, Key{Topic: t.FirstName(), Event: e.FirstName()})
+			n, stored := find(now, Key{Topic: t.Name, Event: e.Name})
 			before := l.before(n)
 			if !stored && len(before) == 0 {
 				continue

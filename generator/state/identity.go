@@ -32,7 +32,7 @@ func Identities(old *State, s *model.Service) []Identity {
 	var out []Identity
 	for _, t := range s.Topics {
 		for _, e := range t.Events {
-			n, stored := find(l.all, Key{Topic: t.FirstName(), Event: e.FirstName()})
+			n, stored := find(l.all, Key{Topic: t.Name, Event: e.Name})
 			if !stored && (e.Key == nil || !e.Key.Offset) {
 				continue
 			}
@@ -74,9 +74,9 @@ func (k forebear) differs(n Key) []Identity {
 	case reaches:
 		id.Change = "its copies was " + place(k.Copies) + " and is " + place(n.Copies) + ", which looks for keys elsewhere"
 	case k.Event != n.Event:
-		id.Renamed, id.Change, id.Remedy = true, "its name was "+strconv.Quote(k.Event), "to avoid it, write renamed_from: "+k.Event
+		id.Renamed, id.Change, id.Remedy = true, "its name was "+strconv.Quote(k.Event), "to avoid it, call it "+k.Event+" again: type says what producers call it"
 	default:
-		id.Renamed, id.Change, id.Remedy = true, "its topic was "+strconv.Quote(k.Topic), "to avoid it, write renamed_from: "+k.Topic
+		id.Renamed, id.Change, id.Remedy = true, "its topic was "+strconv.Quote(k.Topic), "to avoid it, call the entry "+k.Topic+" again: name says what Kafka calls the topic"
 	}
 	return []Identity{id}
 }

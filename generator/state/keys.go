@@ -15,7 +15,7 @@ func keys(s *model.Service) []Key {
 			if e.Key == nil || e.Key.Offset {
 				continue
 			}
-			k := Key{Topic: t.FirstName(), Event: e.FirstName(), Space: hex.EncodeToString(e.Key.Space[:]), Window: e.Key.Window}
+			k := Key{Topic: t.Name, Event: e.Name, Space: hex.EncodeToString(e.Key.Space[:]), Window: e.Key.Window}
 			k.Parts = definition.Parts(e.Key.Parts)
 			if e.Key.SamePartition {
 				k.Copies = "same_partition"

@@ -50,7 +50,7 @@ func (l lineage) before(n Key) (all []forebear) {
 // heirs is how many events of a topic read records of an event of before.
 func (l lineage) heirs(o Key, topic string) (n int) {
 	for _, e := range l.events(topic) {
-		if e.FirstName() == o.Event || l.reads(o, Key{Topic: topic, Event: e.FirstName()}) {
+		if e.Name == o.Event || l.reads(o, Key{Topic: topic, Event: e.Name}) {
 			n++
 		}
 	}
@@ -67,7 +67,7 @@ func (l lineage) reads(o, n Key) bool {
 	case is.ToldBy == "":
 		return true // it is the one event
 	case was.ToldBy == "": // so was the other one: what is left of it is shared out
-		return !slices.ContainsFunc(l.events(n.Topic), func(e *model.Event) bool { return e.FirstName() == o.Event })
+		return !slices.ContainsFunc(l.events(n.Topic), func(e *model.Event) bool { return e.Name == o.Event })
 	}
 	return slices.ContainsFunc(before.Texts, func(text string) bool {
 		return slices.ContainsFunc(after.Texts, func(now string) bool {
@@ -83,7 +83,7 @@ func (l lineage) reads(o, n Key) bool {
 }
 
 func (l lineage) events(topic string) []*model.Event {
-	if i := slices.IndexFunc(l.s.Topics, func(t *model.Topic) bool { return t.FirstName() == topic }); i >= 0 {
+	if i := slices.IndexFunc(l.s.Topics, func(t *model.Topic) bool { return t.Name == topic }); i >= 0 {
 		return l.s.Topics[i].Events
 	}
 	return nil

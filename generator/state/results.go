@@ -23,7 +23,7 @@ func UnreadableResults(old, now *model.Service) []Unread {
 			if e.Effect == nil || e.Effect.Result == nil || before == nil || before.Effect == nil {
 				continue // without a result nothing is read
 			}
-			at := About{Topic: t.FirstName(), Event: e.FirstName(), Type: e.Effect.Result.Name}
+			at := About{Topic: t.Name, Event: e.Name, Type: e.Effect.Result.Name}
 			if before.Effect.Result == nil { // not even a type without required fields takes that
 				c.add(Unread{About: at, Change: fmt.Sprintf("it is none, and %q is read", at.Type)})
 				continue
@@ -42,11 +42,11 @@ func UnreadableResults(old, now *model.Service) []Unread {
 // sameEvent finds an event in another version; nil if it is not there.
 func sameEvent(s *model.Service, t *model.Topic, e *model.Event) *model.Event {
 	for _, topic := range s.Topics {
-		if topic.FirstName() != t.FirstName() {
+		if topic.Name != t.Name {
 			continue
 		}
 		for _, event := range topic.Events {
-			if event.FirstName() == e.FirstName() {
+			if event.Name == e.Name {
 				return event
 			}
 		}

@@ -80,7 +80,7 @@ func Sum(content []byte) string {
 // Next returns the state after this run, without the migrations that the run adds. old is
 // the state before it, nil at first.
 func Next(old *State, s *model.Service) *State {
-	next := &State{Source: s.Source, Consumer: s.Ledger(), Keys: follow(old, s), Wire: wire(s), Dispatch: dispatch(s), Limits: limits(s)}
+	next := &State{Source: s.Source, Consumer: s.Consumer, Keys: follow(old, s), Wire: wire(s), Dispatch: dispatch(s), Limits: limits(s)}
 	next.epochs(old)
 	next.Tables = tablesAfter(old, s)
 	if old != nil {

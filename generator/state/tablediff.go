@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
@@ -16,7 +17,6 @@ type TableChange struct {
 	Column  *model.Column     // NewColumn and ChangedColumn
 	Key     []*model.Column   // NewUnique and NewIndex
 	Foreign *model.ForeignKey // NewForeignKey
-	Rename  *Rename           // Renamed
 	Alter   Alter             // ChangedColumn
 	Text    string            // what changed, as a clause
 	Advice  string            // Refused: what to do in a migration by hand, as an order
@@ -34,7 +34,6 @@ type ChangeKind int
 const (
 	Refused ChangeKind = iota
 	NewTable
-	Renamed // a table, columns of it, or both
 	NewColumn
 	ChangedColumn // of a table that is there, as the next ones
 	NewUnique
@@ -44,7 +43,7 @@ const (
 
 // Written reports whether idemgen writes a migration for the change; else a person does (E607).
 func (c TableChange) Written() bool {
-	return c.Kind == NewTable || c.Kind == Renamed || c.Kind == NewColumn
+	return c.Kind == NewTable || c.Kind == NewColumn
 }
 
 // Subject is what the change is about, as a migration by hand names it: "orders" or
@@ -56,32 +55,13 @@ func (c TableChange) Subject() string {
 	return c.At.Table + "." + c.At.Column
 }
 
-// Subjects are all that a migration by hand may name for the change: of a rename the names
-// before and after it.
-func (c TableChange) Subjects() []string {
-	switch {
-	case c.Rename == nil:
-		return []string{c.Subject()}
-	case c.Rename.From != c.Table.InDatabase():
-		return []string{c.Table.RenamedFrom, c.At.Table}
-	}
-	var all []string
-	for _, r := range c.Rename.Columns {
-		all = append(all, c.At.Table+"."+r.Name, c.At.Table+"."+r.To.Name)
-	}
-	return all
-}
-
 // TableChanges returns what has changed in the tables since old, which is nil at first; tables
 // in spec order, then those that are gone.
 func TableChanges(old *State, s *model.Service) []TableChange {
 	d := tableDiff{}
 	if old != nil {
-		for _, t := range old.Tables {
-			d.known = append(d.known, t.clone())
-		}
+		d.known = old.Tables
 	}
-	d.renames(s)
 	for _, t := range s.Tables {
 		if t.External {
 			continue
@@ -101,7 +81,7 @@ func TableChanges(old *State, s *model.Service) []TableChange {
 	return d.changes
 }
 
-// tableDiff collects the changes. Known are the tables of the state, after the renames.
+// tableDiff collects the changes. Known are the tables of the state.
 type tableDiff struct {
 	known   []Table
 	changes []TableChange
@@ -130,7 +110,7 @@ func (d *tableDiff) table(old Table, t *model.Table) {
 		}
 	}
 	if old.Place != now.Place {
-		d.refuse(Place{Table: t.Name}, "move or rename it", "table %q is %s now, it was %s; idemgen does not move it, and renames only with renamed_from",
+		d.refuse(Place{Table: t.Name}, "move or rename it", "table %q is %s now, it was %s; idemgen does not move or rename it",
 			t.Name, cmp.Or(now.Place, t.Name), cmp.Or(old.Place, t.Name))
 	}
 	if old.PrimaryKey != now.PrimaryKey {
@@ -177,4 +157,10 @@ func (d *tableDiff) keys(old, now Table, t *model.Table) {
 			}
 		}
 	}
+}
+
+// foreignColumns are the columns of a foreign key's definition.
+func foreignColumns(def string) string {
+	columns, _, _ := strings.Cut(def, " references ")
+	return columns
 }

@@ -35,7 +35,7 @@ func wire(s *model.Service) Wire {
 	var w Wire
 	for _, t := range s.Topics {
 		for _, e := range t.Events {
-			w.Events = append(w.Events, WireEvent{t.FirstName(), e.FirstName(), w.entries(e.Fields)})
+			w.Events = append(w.Events, WireEvent{t.Name, e.Name, w.entries(e.Fields)})
 		}
 	}
 	return w

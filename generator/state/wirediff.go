@@ -61,8 +61,8 @@ func Unreadable(old, now *State, s *model.Service) []Unread {
 	c := comparison{old: old.Wire, now: now.Wire, seen: map[pair]bool{}}
 	c.limits(old.Limits, now.Limits)
 	for _, t := range s.Topics {
-		was, is := ofTopic(old.Dispatch, t.FirstName()), ofTopic(now.Dispatch, t.FirstName())
-		if !old.Wire.has(t.FirstName()) {
+		was, is := ofTopic(old.Dispatch, t.Name), ofTopic(now.Dispatch, t.Name)
+		if !old.Wire.has(t.Name) {
 			continue // nobody read it
 		}
 		if old.Limits != (Limits{}) { // else an older idemgen wrote it, without event_types

@@ -2,9 +2,6 @@ package main
 
 // migrationBugs are bugs of what migrations do to tables in use.
 var migrationBugs = []mutant{
-	{"migrations: a key keeps the name of the table before",
-		in(states, "Rename.named").Never(`moved || !slices.Equal(k.From, k.To)`),
-		command, "TestGoldenHistory"},
 	{"migrations: what locks a table in use waits for it without end",
 		in("./generator/sqlcode", "Migration.body").Never(`m.OldTables`),
 		command, "TestGoldenHistory"},

@@ -18,7 +18,6 @@ import (
 	"github.com/idemgen/idemgen/testdata/golden/versions/field"
 	"github.com/idemgen/idemgen/testdata/golden/versions/first"
 	"github.com/idemgen/idemgen/testdata/golden/versions/moved"
-	"github.com/idemgen/idemgen/testdata/golden/versions/renamed"
 )
 
 // version is one generated version of a service. Each has what those before it have.
@@ -34,7 +33,6 @@ var versions = []version{
 	{"field", field.NewConsumer, true, false},
 	{"event", event.NewConsumer, true, true},
 	{"compare", compare.NewConsumer, true, true},
-	{"renamed", renamed.NewConsumer, true, true},
 }
 
 // versionTopics are the topics of the service, and what the kinds of their entries are called.

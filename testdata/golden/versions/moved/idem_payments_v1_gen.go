@@ -24,7 +24,7 @@ func paymentsV1Topic() wire.Topic {
 		},
 		Window: 192 * time.Hour,
 		Statements: []string{
-			receivedInsertEntriesSQL,
+			paidInsertEntriesSQL,
 			refundedInsertEntriesSQL,
 		},
 		Writes:  []string{"entries"},
@@ -36,8 +36,8 @@ func paymentsV1Topic() wire.Topic {
 type paymentsV1Plan struct {
 	decoder paymentsV1Decoder
 
-	received              Received
-	receivedInsertEntries wire.Rows
+	paid              Paid
+	paidInsertEntries wire.Rows
 
 	refunded              Refunded
 	refundedInsertEntries wire.Rows
@@ -54,7 +54,7 @@ func (p *paymentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	}
 	switch string(eventType) {
 	case "in":
-		return p.addReceived(b, m)
+		return p.addPaid(b, m)
 	case "out":
 		return p.addRefunded(b, m)
 	}
@@ -63,30 +63,30 @@ func (p *paymentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan.
 func (p *paymentsV1Plan) Flush(b *wire.Batch) {
-	b.Write(receivedInsertEntriesSQL, &p.receivedInsertEntries)
+	b.Write(paidInsertEntriesSQL, &p.paidInsertEntries)
 	b.Write(refundedInsertEntriesSQL, &p.refundedInsertEntries)
 }
 
 // paymentsV1Decoder reads the records of topic "payments.v1".
 type paymentsV1Decoder = strictjson.Scanner
 
-// Received is event "in" on topic "payments.v1".
-type Received struct {
+// Paid is event "in" on topic "payments.v1".
+type Paid struct {
 	Entry  string
 	Amount int64
 	Note   *string
 }
 
-// DecodeReceived reads m; strictjson.Scanner says how strictly.
-func DecodeReceived(m idem.Message) (e Received, err error) {
+// DecodePaid reads m; strictjson.Scanner says how strictly.
+func DecodePaid(m idem.Message) (e Paid, err error) {
 	var s paymentsV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
-	return e, s.Finish("Received")
+	return e, s.Finish("Paid")
 }
 
-func (e *Received) decode(s *strictjson.Scanner, m *wire.Message) {
-	*e = Received{}
+func (e *Paid) decode(s *strictjson.Scanner, m *wire.Message) {
+	*e = Paid{}
 	var seen struct{ Entry, Amount, Note bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
@@ -108,33 +108,33 @@ func (e *Received) decode(s *strictjson.Scanner, m *wire.Message) {
 }
 
 // key identifies the event by header "number". Its copies are known for 8d at least.
-func (e *Received) key(k *wire.KeyBuilder, m *wire.Message) {
+func (e *Paid) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "number")
 }
 
 // fingerprint adds what copies of the event must share.
-func (e *Received) fingerprint(f *wire.Fingerprint) {
+func (e *Paid) fingerprint(f *wire.Fingerprint) {
 	f.Int64("amount", e.Amount)
 }
 
-// receivedEvent is how a record becomes a Received, and which records are copies of one. It is
-// read only.
-var receivedEvent = wire.Event[Received, *paymentsV1Decoder]{
-	Name:    "Received",
-	Decode:  (*Received).decode,
-	Key:     (*Received).key,
+// paidEvent is how a record becomes a Paid, and which records are copies of one. It is read
+// only.
+var paidEvent = wire.Event[Paid, *paymentsV1Decoder]{
+	Name:    "Paid",
+	Decode:  (*Paid).decode,
+	Key:     (*Paid).key,
 	Space:   "\x02\xa9\x44\x08\xea\x6e\x13\x92\xf8\xc1\xe7\xba\x75\x3f\x75\x45",
-	Print:   (*Received).fingerprint,
+	Print:   (*Paid).fingerprint,
 	Content: 0x1b93ca40,
 }
 
-func (p *paymentsV1Plan) addReceived(b *wire.Batch, m *wire.Message) error {
-	e := &p.received
-	if fresh, err := receivedEvent.Take(b, m, &p.decoder, e); !fresh {
+func (p *paymentsV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {
+	e := &p.paid
+	if fresh, err := paidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	e.beforeInsertEntries(b)
-	r := p.receivedInsertEntries.Row()
+	r := p.paidInsertEntries.Row()
 	r.Text(e.Entry)
 	r.Int8(e.Amount)
 	wire.OrNull(r, r.Text, e.Note)
@@ -142,11 +142,11 @@ func (p *paymentsV1Plan) addReceived(b *wire.Batch, m *wire.Message) error {
 }
 
 // beforeInsertEntries names the row: a wave writes it once.
-func (e *Received) beforeInsertEntries(b *wire.Batch) {
+func (e *Paid) beforeInsertEntries(b *wire.Batch) {
 	b.Puts(wire.Row("entries").Text(e.Entry))
 }
 
-const receivedInsertEntriesSQL = `
+const paidInsertEntriesSQL = `
 INSERT INTO entries (
     entry,
     kind,

@@ -26,7 +26,7 @@ func salesV1Topic() wire.Topic {
 		Chain:   192 * time.Hour,
 		Statements: []string{
 			soldInsertEntriesSQL,
-			takenBackInsertEntriesSQL,
+			returnedInsertEntriesSQL,
 		},
 		Writes:  []string{"entries"},
 		NewPlan: func() wire.Plan { return &salesV1Plan{} },
@@ -40,8 +40,8 @@ type salesV1Plan struct {
 	sold              Sold
 	soldInsertEntries wire.Rows
 
-	takenBack              TakenBack
-	takenBackInsertEntries wire.Rows
+	returned              Returned
+	returnedInsertEntries wire.Rows
 }
 
 // Add implements wire.Plan.
@@ -57,7 +57,7 @@ func (p *salesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	case "in":
 		return p.addSold(b, m)
 	case "out":
-		return p.addTakenBack(b, m)
+		return p.addReturned(b, m)
 	}
 	return wire.Unknown(eventType)
 }
@@ -65,7 +65,7 @@ func (p *salesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 // Flush implements wire.Plan.
 func (p *salesV1Plan) Flush(b *wire.Batch) {
 	b.Write(soldInsertEntriesSQL, &p.soldInsertEntries)
-	b.Write(takenBackInsertEntriesSQL, &p.takenBackInsertEntries)
+	b.Write(returnedInsertEntriesSQL, &p.returnedInsertEntries)
 }
 
 // salesV1Decoder reads the records of topic "sales.v1".
@@ -165,23 +165,23 @@ SELECT
     unnest($3::text[]) AS note
 ORDER BY entry`
 
-// TakenBack is event "out" on topic "sales.v1".
-type TakenBack struct {
+// Returned is event "out" on topic "sales.v1".
+type Returned struct {
 	Entry  string
 	Amount int64
 	Shop   string // the record key
 }
 
-// DecodeTakenBack reads m; strictjson.Scanner says how strictly.
-func DecodeTakenBack(m idem.Message) (e TakenBack, err error) {
+// DecodeReturned reads m; strictjson.Scanner says how strictly.
+func DecodeReturned(m idem.Message) (e Returned, err error) {
 	var s salesV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
-	return e, s.Finish("TakenBack")
+	return e, s.Finish("Returned")
 }
 
-func (e *TakenBack) decode(s *strictjson.Scanner, m *wire.Message) {
-	*e = TakenBack{}
+func (e *Returned) decode(s *strictjson.Scanner, m *wire.Message) {
+	*e = Returned{}
 	var seen struct{ Entry, Amount bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
@@ -201,46 +201,46 @@ func (e *TakenBack) decode(s *strictjson.Scanner, m *wire.Message) {
 }
 
 // key identifies the event by shop and header "number". Its copies are known for 8d at least.
-func (e *TakenBack) key(k *wire.KeyBuilder, m *wire.Message) {
+func (e *Returned) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record key", e.Shop)
 	k.Header(m, "number")
 }
 
 // fingerprint adds what copies of the event must share.
-func (e *TakenBack) fingerprint(f *wire.Fingerprint) {
+func (e *Returned) fingerprint(f *wire.Fingerprint) {
 	f.Int64("amount", e.Amount)
 }
 
-// takenBackEvent is how a record becomes a TakenBack, and which records are copies of one. It
-// is read only.
-var takenBackEvent = wire.Event[TakenBack, *salesV1Decoder]{
-	Name:    "TakenBack",
-	Decode:  (*TakenBack).decode,
-	Key:     (*TakenBack).key,
+// returnedEvent is how a record becomes a Returned, and which records are copies of one. It is
+// read only.
+var returnedEvent = wire.Event[Returned, *salesV1Decoder]{
+	Name:    "Returned",
+	Decode:  (*Returned).decode,
+	Key:     (*Returned).key,
 	Space:   "\x8b\xeb\x9c\xff\x68\x0a\x11\x56\x09\x95\xa6\xa3\x90\xb5\x7d\x0c",
 	Here:    true,
-	Print:   (*TakenBack).fingerprint,
+	Print:   (*Returned).fingerprint,
 	Content: 0x0194eaeb,
 }
 
-func (p *salesV1Plan) addTakenBack(b *wire.Batch, m *wire.Message) error {
-	e := &p.takenBack
-	if fresh, err := takenBackEvent.Take(b, m, &p.decoder, e); !fresh {
+func (p *salesV1Plan) addReturned(b *wire.Batch, m *wire.Message) error {
+	e := &p.returned
+	if fresh, err := returnedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	e.beforeInsertEntries(b)
-	r := p.takenBackInsertEntries.Row()
+	r := p.returnedInsertEntries.Row()
 	r.Text(e.Entry)
 	r.Int8(e.Amount)
 	return nil
 }
 
 // beforeInsertEntries names the row: a wave writes it once.
-func (e *TakenBack) beforeInsertEntries(b *wire.Batch) {
+func (e *Returned) beforeInsertEntries(b *wire.Batch) {
 	b.Puts(wire.Row("entries").Text(e.Entry))
 }
 
-const takenBackInsertEntriesSQL = `
+const returnedInsertEntriesSQL = `
 INSERT INTO entries (
     entry,
     kind,
