@@ -18,8 +18,8 @@ import (
 // may have so many.
 func confirm(t testing.TB, db *pgxpool.Pool, partition, parts int32) {
 	t.Helper()
-	idemtest.Exec(t, db, `INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info)
-SELECT l.stream, seq + 1, gen_random_uuid(), next, next, 'o', epoch, def, $2, window_seq, 'operator me: confirmed'
+	idemtest.Exec(t, db, `INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, writer, epoch, def, parts, window_seq, info)
+SELECT l.stream, seq + 1, gen_random_uuid(), next, next, 'o', 'o', epoch, def, $2, window_seq, 'operator me: confirmed'
 FROM idem_ledger l JOIN idem_stream s USING (stream) WHERE s.partition = $1 ORDER BY seq DESC LIMIT 1`, partition, parts)
 }
 

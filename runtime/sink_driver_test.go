@@ -3,6 +3,7 @@ package idem_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -97,8 +98,15 @@ func appendRow(t testing.TB, db *pgxpool.Pool, kind, next, info string) {
 }
 
 func appendRowSQL(kind, next, info string) string {
-	return fmt.Sprintf(`INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info)
-SELECT stream, seq + 1, gen_random_uuid(), next, %s, '%s', epoch, def, parts, window_seq, '%s' FROM idem_ledger ORDER BY seq DESC LIMIT 1`, next, kind, info)
+	writer := "w"
+	switch {
+	case strings.HasPrefix(info, "operator "):
+		writer = "o"
+	case strings.HasPrefix(info, "handed back by "):
+		writer = "h"
+	}
+	return fmt.Sprintf(`INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, writer, epoch, def, parts, window_seq, info)
+SELECT stream, seq + 1, gen_random_uuid(), next, %s, '%s', '%s', epoch, def, parts, window_seq, '%s' FROM idem_ledger ORDER BY seq DESC LIMIT 1`, next, kind, writer, info)
 }
 
 // idles wants Standby to go on after it has read the chain twice.

@@ -194,8 +194,8 @@ func TestHaltedPartitionWithoutALedgerGoesOnWhenItIsAdopted(t *testing.T) {
 	_, err := sink.Assigned(t.Context(), a)
 	wantError[*idem.HaltedError](t, err)
 	idemtest.Exec(t, db, `WITH s AS (INSERT INTO idem_stream (consumer, topic, topic_id, partition) VALUES ('test', $1, $2, 0) RETURNING stream)
-INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info)
-SELECT stream, 0, gen_random_uuid(), 7, 7, 'g', -1, 1, 4, 0, 'operator me: adopted' FROM s`, topic, a.TopicID)
+INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, writer, epoch, def, parts, window_seq, info)
+SELECT stream, 0, gen_random_uuid(), 7, 7, 'g', 'o', -1, 1, 4, 0, 'operator me: adopted' FROM s`, topic, a.TopicID)
 	now(t, sink)
 	assign(t, sink, 7)
 }

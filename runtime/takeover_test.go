@@ -115,8 +115,8 @@ func TestVersionHaltsBehindAnIdentityThatItDoesNotKnow(t *testing.T) {
 			if !strings.Contains(halted.Error(), "another version of this service ran here") {
 				t.Error(halted)
 			}
-			idemtest.Exec(t, db, `INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info)
-SELECT stream, seq + 1, gen_random_uuid(), next, next, 'o', epoch, 0, parts, window_seq, 'operator ann: back' FROM idem_ledger ORDER BY seq DESC LIMIT 1`)
+			idemtest.Exec(t, db, `INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, writer, epoch, def, parts, window_seq, info)
+SELECT stream, seq + 1, gen_random_uuid(), next, next, 'o', 'o', epoch, 0, parts, window_seq, 'operator ann: back' FROM idem_ledger ORDER BY seq DESC LIMIT 1`)
 			own(t, c.second.consumer(t, db))
 		})
 	}

@@ -35,7 +35,7 @@ type Row struct {
 const rowColumns = `s.consumer, s.topic, s.topic_id::text, s.partition, l.seq, l.kind, l.prev, l.next, l.written_at,
        coalesce(octet_length(l.keys), 0) / 20,
        (SELECT count(*) FROM idem_dead_letter d WHERE d.stream = l.stream AND d.offs >= l.prev AND d.offs < l.next AND d.seq = l.seq),
-       l.xmin::text, coalesce(l.info, '')`
+       l.xmin::text, coalesce(l.info, ''), coalesce(l.letters, 0), l.letters_from`
 
 const (
 	rowSQL = `SELECT ` + rowColumns + `
@@ -74,11 +74,17 @@ func firstRow(ctx context.Context, db stream.DB, of *stream.Status) (*Row, error
 func scanRow(row pgx.CollectableRow) (Row, error) {
 	var r Row
 	var kind byte
+	var letters ledger.InRow
+	var from *int64
 	err := row.Scan(&r.Consumer, &r.Topic, &r.TopicID, &r.Partition, &r.Seq, &kind, &r.From, &r.To, &r.WrittenAt,
-		&r.Keys, &r.Letters, &r.Transaction, &r.Info)
+		&r.Keys, &r.Letters, &r.Transaction, &r.Info, &letters.N, &from)
 	r.Kind, r.WrittenAt = stream.Kind(kind), r.WrittenAt.UTC()
-	if offset, ok := ledger.LetterOffset(r.Info); ok && kind == ledger.Letter {
-		r.Letter = &offset
+	switch {
+	case kind == ledger.Letter:
+		r.Letter = from
+	case from != nil:
+		letters.First = *from
+		r.Info = ledger.Said(r.Info, letters)
 	}
 	return r, err
 }

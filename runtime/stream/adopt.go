@@ -112,7 +112,7 @@ func (n *adoption) start(ctx context.Context, dry bool) error {
 	}
 	return n.write(ctx, func(conn *pgconn.PgConn) (int64, error) {
 		return exec(ctx, conn, ledger.GenesisSQL, []byte(n.name.Consumer), []byte(n.name.Topic), n.id[:], ledger.Int4(n.name.Partition),
-			n.token[:], ledger.Int8(n.To), ledger.Int4(ledger.NoIdentity), ledger.Int4(n.Partitions), []byte(n.info))
+			n.token[:], ledger.Int8(n.To), ledger.Int4(ledger.NoIdentity), ledger.Int4(n.Partitions), []byte(n.info), []byte{ledger.Person})
 	})
 }
 

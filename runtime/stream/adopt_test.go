@@ -86,7 +86,7 @@ func TestAdoptWaitsForWhatIsUnderWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tx.Rollback(t.Context())
-	if _, err := tx.Exec(t.Context(), `INSERT INTO idem_ledger SELECT stream, 1, gen_random_uuid(), next, next + 1, 'b', 1, def, parts, 0, clock_timestamp(), NULL, NULL FROM idem_ledger`); err != nil {
+	if _, err := tx.Exec(t.Context(), `INSERT INTO idem_ledger SELECT stream, 1, gen_random_uuid(), next, next + 1, 'b', 'w', 1, def, parts, 0, clock_timestamp(), NULL, NULL FROM idem_ledger`); err != nil {
 		t.Fatal(err)
 	}
 	idemtest.Exec(t, db, `DELETE FROM idem_ledger`)

@@ -117,10 +117,10 @@ func (c *change) try(ctx context.Context) (Change, error) {
 	if row.Kind == 0 {
 		row.Next = tail.Next
 		done := c.describe(tail, row, effect)
-		done.Seq, done.Info = tail.Seq, tail.Info
+		done.Seq, done.Info = tail.Seq, ledger.Said(tail.Info, tail.Letters)
 		return done, nil
 	}
-	row.Token, row.Info, row.Window = ledger.NewToken(), c.info, tail.Window
+	row.Token, row.Writer, row.Info, row.Window = ledger.NewToken(), ledger.Person, c.info, tail.Window
 	done := c.describe(tail, row, effect)
 	if c.dry {
 		return done, nil
@@ -158,10 +158,9 @@ func (c *change) settled(ctx context.Context, tail ledger.Tail) (done Change, fo
 			continue
 		}
 		var token wire.UUID
-		var kind byte
+		var kind, writer byte
 		var written time.Time
-		var info string
-		err := c.db.QueryRow(ctx, ledger.RowSQL, pgx.QueryExecModeExec, c.status.Stream, s.seq).Scan(&token, &kind, &written, &info)
+		err := c.db.QueryRow(ctx, ledger.RowSQL, pgx.QueryExecModeExec, c.status.Stream, s.seq).Scan(&token, &kind, &written, &writer)
 		switch {
 		case err == nil && token == s.token:
 			return s.done, true, nil

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/stream"
 )
 
@@ -116,17 +115,17 @@ func TestCommandsRefuseWhatTheyCannotMean(t *testing.T) {
 func TestRefusalSaysWhoAppendedTheLastRow(t *testing.T) {
 	db := database(t)
 	w := begin(t, db, orders, oldID)
-	refused := func(info, text string) {
+	refused := func(info, writer, text string) {
 		t.Helper()
-		idemtest.Exec(t, db, fmt.Sprintf("UPDATE idem_ledger SET info = '%s' WHERE seq = %d", info, w.tail.Seq))
+		idemtest.Exec(t, db, fmt.Sprintf("UPDATE idem_ledger SET info = '%s', writer = '%s' WHERE seq = %d", info, writer, w.tail.Seq))
 		if _, err := stream.Set(t.Context(), db, orders, stream.Target{From: stream.Anywhere, To: 5}, ann); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("%v, want %q", err, text)
 		}
 	}
-	refused("host, process 1", "(row 0, genesis by host, process 1)")
-	refused(ledger.HandBackInfo("host"), "(row 0, genesis, handed back by host)")
+	refused("host, process 1", "w", "(row 0, genesis by host, process 1)")
+	refused("handed back by host", "h", "(row 0, genesis, handed back by host)")
 	w.batch(5)
-	refused(ledger.LettersInfo(ledger.InRow{N: 1, First: 14}), "(row 1, batch), and")
+	refused("", "w", "(row 1, batch), and")
 }
 
 func TestConfirmedAlready(t *testing.T) {

@@ -65,7 +65,7 @@ func TestCommandWaitsForTheTransactionUnderWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tx.Rollback(t.Context())
-	if _, err := tx.Exec(t.Context(), `INSERT INTO idem_ledger SELECT stream, 1, gen_random_uuid(), next, next + 20, 'b', 1, def, parts, 0, clock_timestamp(), NULL, NULL FROM idem_ledger`); err != nil {
+	if _, err := tx.Exec(t.Context(), `INSERT INTO idem_ledger SELECT stream, 1, gen_random_uuid(), next, next + 20, 'b', 'w', 1, def, parts, 0, clock_timestamp(), NULL, NULL FROM idem_ledger`); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)

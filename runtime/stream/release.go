@@ -100,7 +100,7 @@ func last(t ledger.Tail) string {
 	switch {
 	case t.Info == "" || t.Kind == ledger.Batch:
 		return text
-	case ledger.HandedBack(t.Info):
+	case t.Writer == ledger.HandBack:
 		return text + ", " + t.Info
 	}
 	return text + " by " + t.Info
@@ -146,7 +146,7 @@ func (b By) info(ctx context.Context, db DB) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return ledger.OperatorInfo(said), nil
+	return "operator " + said, nil
 }
 
 // said is who acts, and why.

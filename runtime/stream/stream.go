@@ -149,8 +149,9 @@ func scanStatus(r pgx.CollectableRow) (Status, error) {
 	var age *float64
 	var parts, def *int32
 	var info, operatorInfo string
+	var letters ledger.InRow
 	err := r.Scan(&s.Stream, &s.Consumer, &s.Topic, &s.TopicID, &s.Partition, &s.CreatedAt,
-		&seq, &next, &kind, &written, &age, &parts, &def, &window, &info,
+		&seq, &next, &kind, &written, &age, &parts, &def, &window, &info, &letters.N, &letters.First,
 		&s.OpenDeadLetters, &operatorSeq, &operatorKind, &operatorWritten, &operatorInfo, &from, &to)
 	if err != nil {
 		return s, err
@@ -158,7 +159,7 @@ func scanStatus(r pgx.CollectableRow) (Status, error) {
 	s.CreatedAt = s.CreatedAt.UTC()
 	if seq != nil {
 		s.Tail = &Tail{
-			Row:      Row{*seq, kinds[(*kind)[0]], written.UTC(), info},
+			Row:      Row{*seq, kinds[(*kind)[0]], written.UTC(), ledger.Said(info, letters)},
 			Position: *next, AgeSeconds: *age, Partitions: *parts, Identity: identity(*def), WindowRows: *window,
 		}
 	}

@@ -40,13 +40,16 @@ CREATE TABLE IF NOT EXISTS idem_ledger (
     prev bigint NOT NULL, -- next of the row before; NULL, and so refused, if that row is not there
     next bigint NOT NULL, -- first offset not yet covered
     kind "char" NOT NULL, -- g genesis, f fence of a new owner, b batch, l a dead letter was resolved, o operator, s skip, r rewind
+    writer "char" NOT NULL DEFAULT 'w', -- w the owner, h the owner, which hands the partition back, o an operator
     epoch int NOT NULL, -- leader epoch of the last record, -1 if unknown
     def int NOT NULL, -- identity of the events as the spec of this row's service has it: a hash; 0 is none
     parts int NOT NULL, -- partitions that the topic had
     window_seq bigint NOT NULL, -- first row whose keys are still remembered
     written_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     keys bytea, -- 20 bytes per applied key: 16 of its hash, 4 of the content's fingerprint
-    info text, -- who wrote a row that is no batch, and why
+    info text, -- for people: who wrote a row that is no batch, and why
+    letters int, -- dead letters behind the last record that took effect; NULL is none
+    letters_from bigint, -- offset of the first of them; of kind l, that of the letter
     key_defs bytea, -- 8 bytes per group of keys: definition of their content, and how many they are
     CONSTRAINT idem_ledger_pkey PRIMARY KEY (stream, seq),
     CONSTRAINT idem_ledger_shape CHECK (

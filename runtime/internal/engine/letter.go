@@ -61,6 +61,7 @@ func (l *letter) accepts(d *decide.Decision) bool {
 
 func (l *letter) row(a *chain.Attempt, _ *decide.Decision, tail ledger.Tail) {
 	a.Row.Kind, a.Row.Next, a.Row.Epoch, a.Row.Info = ledger.Letter, tail.Next, tail.Epoch, l.settle.Info()
+	a.Row.Letters.First = l.open.Offset
 	a.Moves = l.settle.Moves()
 }
 

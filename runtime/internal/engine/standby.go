@@ -128,10 +128,10 @@ func (p *Partition) readChain(ctx context.Context) (moved, operator bool, err er
 	case t.Token == s.acted: // nobody did anything since
 	case s.seen.Token == wire.UUID{}:
 		operator = true
-	case state == protocol.Standby && ledger.HandedBack(t.Info): // and nobody took it since
+	case state == protocol.Standby && t.Writer == ledger.HandBack: // and nobody took it since
 		operator = true
 	default:
-		operator = s.seen.Token != s.acted && ledger.ByOperator(s.seen.Kind, s.seen.Info)
+		operator = s.seen.Token != s.acted && s.seen.Writer == ledger.Person
 		if moved {
 			operator, err = operatorSince(ctx, db, s.stream, s.seen.Seq, operator, state == protocol.Standby)
 		}
@@ -151,11 +151,9 @@ func operatorSince(ctx context.Context, db *pgxpool.Pool, stream int32, seq int6
 	if err != nil {
 		return false, err
 	}
-	var kind byte
-	var info string
-	_, err = pgx.ForEachRow(rows, []any{&kind, &info}, func() error {
-		byOperator := ledger.ByOperator(kind, info)
-		found = byOperator || found && !(taken && kind == ledger.Fence)
+	var kind, writer byte
+	_, err = pgx.ForEachRow(rows, []any{&kind, &writer}, func() error {
+		found = writer == ledger.Person || found && !(taken && kind == ledger.Fence)
 		return nil
 	})
 	return found, err

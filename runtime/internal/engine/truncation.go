@@ -29,7 +29,7 @@ type aheadError struct {
 
 func (e *aheadError) Error() string {
 	text := fmt.Sprintf("the log ends at %d, below the ledger's position %d", e.end, e.tail.Next)
-	if ledger.ByOperator(e.tail.Kind, e.tail.Info) && e.tail.Kind != ledger.Operator && e.tail.Kind != ledger.Fence {
+	if e.tail.Writer == ledger.Person && e.tail.Kind != ledger.Operator && e.tail.Kind != ledger.Fence {
 		text += ", which an operator's row has set"
 	}
 	return text

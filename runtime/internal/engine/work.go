@@ -46,6 +46,6 @@ func (b *batch) follow(n retry.Next) error     { return b.o.follow(n) }
 
 // row moves the position behind the records, or to end if end is larger.
 func (b *batch) row(a *chain.Attempt, d *decide.Decision, tail ledger.Tail) {
-	a.Row.Kind, a.Row.Next, a.Row.Epoch, a.Row.Info = ledger.Batch, max(d.Next(), b.end), d.Epoch(tail.Epoch), ledger.LettersInfo(d.InRow)
+	a.Row.Kind, a.Row.Next, a.Row.Epoch, a.Row.Letters = ledger.Batch, max(d.Next(), b.end), d.Epoch(tail.Epoch), d.InRow
 	a.Result, a.Moves, a.InRow = d.Result, d.Moves, d.InRow
 }

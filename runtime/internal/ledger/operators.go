@@ -1,25 +1,5 @@
 package ledger
 
-import (
-	"fmt"
-	"strings"
-)
-
-// LetterInfo is the info of a row that settles a dead letter: what became of it, and for whom.
-func LetterInfo(verb string, offset int64, by string) string {
-	return fmt.Sprintf("%s offset %d for %s", verb, offset, by)
-}
-
-// LetterOffset reads the offset from what [LetterInfo] made.
-func LetterOffset(info string) (offset int64, ok bool) {
-	_, rest, found := strings.Cut(info, " offset ")
-	if !found {
-		return 0, false
-	}
-	n, err := fmt.Sscanf(rest, "%d for ", &offset)
-	return offset, err == nil && n == 1
-}
-
 // What operators' commands read and write besides the append.
 const (
 	// ListSQL is every stream with its last row, its open dead letters and its last row of an
@@ -28,14 +8,14 @@ const (
 	// gone.
 	ListSQL = `
 SELECT s.stream, s.consumer, s.topic, s.topic_id::text, s.partition, s.created_at, t.seq, t.next, t.kind::text, t.written_at,
-       extract(epoch FROM clock_timestamp() - t.written_at)::float8, t.parts, t.def, t.seq - t.window_seq + 1, coalesce(t.info, ''),
+       extract(epoch FROM clock_timestamp() - t.written_at)::float8, t.parts, t.def, t.seq - t.window_seq + 1, coalesce(t.info, ''), coalesce(t.letters, 0), coalesce(t.letters_from, 0),
        (SELECT count(*) FROM idem_dead_letter d WHERE d.stream = s.stream AND d.state IN ('d', 'w')),
        o.seq, o.kind::text, o.written_at, coalesce(o.info, ''), o.prev, o.next
 FROM idem_stream s
 LEFT JOIN LATERAL (SELECT * FROM idem_ledger l WHERE l.stream = s.stream ORDER BY l.seq DESC LIMIT 1) t ON true
 LEFT JOIN LATERAL (
   (SELECT seq, kind, written_at, info, prev, next FROM idem_ledger l
-  WHERE l.stream = s.stream AND l.seq > t.seq - 10000 AND (l.kind IN ('l', 'o', 's', 'r') OR l.info LIKE 'operator %')
+  WHERE l.stream = s.stream AND l.seq > t.seq - 10000 AND (l.kind = 'l' OR l.writer = 'o')
   ORDER BY l.seq DESC LIMIT 1)
   UNION ALL
   (SELECT seq, kind, written_at, info, prev, next FROM idem_operator l WHERE l.stream = s.stream ORDER BY l.seq DESC LIMIT 1)
@@ -56,12 +36,12 @@ SELECT greatest((SELECT max(seq) FROM idem_keys WHERE stream = $1::int), (SELECT
 	// that keys or dead letters name: a worker takes a key of a row behind its tail for one of
 	// an append of its own. It needs LockSQL before it, in the same transaction.
 	RenewSQL = `
-INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info)
-SELECT $1::int, $2::bigint, $3::uuid, $4::bigint, $4::bigint, 'g', -1, $5::int, $6::int, $2::bigint, $7::text
+INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info, writer)
+SELECT $1::int, $2::bigint, $3::uuid, $4::bigint, $4::bigint, 'g', -1, $5::int, $6::int, $2::bigint, $7::text, 'o'
 WHERE NOT EXISTS (SELECT FROM idem_ledger WHERE stream = $1::int)`
 )
 
 // Fields are where the columns of [TailSQL] go.
 func (t *Tail) Fields() []any {
-	return []any{&t.Seq, &t.Token, &t.Next, &t.Kind, &t.Epoch, &t.Def, &t.Parts, &t.Window, &t.Written, &t.Info}
+	return []any{&t.Seq, &t.Token, &t.Next, &t.Kind, &t.Epoch, &t.Def, &t.Parts, &t.Window, &t.Written, &t.Writer, &t.Letters.N, &t.Letters.First, &t.Info}
 }

@@ -15,6 +15,13 @@ const (
 	Rewind   = 'r'
 )
 
+// Writers of rows.
+const (
+	Worker   = 'w' // the partition's owner
+	HandBack = 'h' // an owner that hands the partition back: a worker in STANDBY need not wait
+	Person   = 'o' // an operator: workers that the row fenced come back at once, halted ones try again
+)
+
 const (
 	// AppendSQL is the append of every kind but genesis. There is always exactly one
 	// candidate row. If the predecessor is not there with our token and position, prev is
@@ -22,9 +29,9 @@ const (
 	// refuses (23505).
 	// Plain INSERT: the outcome is the same at every isolation level.
 	AppendSQL = `
-INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, keys, info, key_defs)
+INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, keys, info, key_defs, writer, letters, letters_from)
 SELECT $1::int, $2::bigint + 1, $4::uuid, p.next, $6::bigint, $7::"char", $8::int, coalesce($11::int, p.def), coalesce($12::int, p.parts),
-       greatest(p.window_seq, $9::bigint), $10::bytea, $13::text, $14::bytea
+       greatest(p.window_seq, $9::bigint), $10::bytea, $13::text, $14::bytea, $15::"char", $16::int, $17::bigint
 FROM (SELECT) AS one
 LEFT JOIN idem_ledger p ON p.stream = $1 AND p.seq = $2 AND p.token = $3::uuid AND p.next = $5::bigint
 RETURNING written_at`
@@ -40,7 +47,7 @@ INSERT INTO idem_assert (what) SELECT 'transaction' WHERE NOT EXISTS (
 	// refused (23514 on idem_assert) if the row is not there.
 	ShortenSQL = `
 WITH own AS (
-    UPDATE idem_ledger SET token = $4::uuid, next = $5::bigint, epoch = $6::int, keys = $7::bytea, info = $8::text, key_defs = $9::bytea
+    UPDATE idem_ledger SET token = $4::uuid, next = $5::bigint, epoch = $6::int, keys = $7::bytea, letters = $8::int, key_defs = $9::bytea, letters_from = $10::bigint
     WHERE stream = $1::int AND seq = $2::bigint AND token = $3::uuid AND xmin = pg_current_xact_id()::xid RETURNING seq
 )
 INSERT INTO idem_assert (what) SELECT 'append' WHERE NOT EXISTS (SELECT FROM own)`
@@ -67,13 +74,13 @@ WHERE s.consumer = $1 AND s.topic = $2 AND s.topic_id = $3 AND s.partition <> $4
 	// start a second chain.
 	GenesisSQL = `
 WITH s AS (INSERT INTO idem_stream (consumer, topic, topic_id, partition) VALUES ($1, $2, $3, $4) RETURNING stream)
-INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info)
-SELECT stream, 0, $5::uuid, $6::bigint, $6::bigint, 'g', -1, $7::int, $8::int, 0, $9::text FROM s
+INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info, writer)
+SELECT stream, 0, $5::uuid, $6::bigint, $6::bigint, 'g', -1, $7::int, $8::int, 0, $9::text, $10::"char" FROM s
 RETURNING stream`
 
 	// TailSQL reads a chain's last row.
 	TailSQL = `
-SELECT seq, token, next, kind, epoch, def, parts, window_seq, written_at, coalesce(info, '')
+SELECT seq, token, next, kind, epoch, def, parts, window_seq, written_at, writer, coalesce(letters, 0), coalesce(letters_from, 0), coalesce(info, '')
 FROM idem_ledger WHERE stream = $1 ORDER BY seq DESC LIMIT 1`
 
 	// MeasureSQL tells, of at most $4 rows from row $2 on: what time it is; the last of them;
@@ -98,9 +105,9 @@ WHERE stream = $1 AND seq BETWEEN $2 AND $3 AND keys IS NOT NULL ORDER BY seq LI
 
 	// SinceSQL reads what else than batches was appended behind a row.
 	SinceSQL = `
-SELECT kind, coalesce(info, '') FROM idem_ledger WHERE stream = $1 AND seq > $2 AND kind <> 'b' ORDER BY seq`
+SELECT kind, writer FROM idem_ledger WHERE stream = $1 AND seq > $2 AND kind <> 'b' ORDER BY seq`
 
 	// RowSQL reads the row in an append's place.
 	RowSQL = `
-SELECT token, kind, written_at, coalesce(info, '') FROM idem_ledger WHERE stream = $1 AND seq = $2`
+SELECT token, kind, written_at, writer FROM idem_ledger WHERE stream = $1 AND seq = $2`
 )

@@ -27,10 +27,10 @@ WITH gone AS (
 	WHERE l.stream = t.stream AND l.seq < least(t.seq, t.window_seq, (SELECT seq FROM idem_ledger
 			WHERE stream = $1 AND written_at > clock_timestamp() - $3::interval ORDER BY seq LIMIT 1))
 		AND l.seq < (SELECT min(seq) FROM idem_ledger WHERE stream = $1) + $2
-	RETURNING l.stream, l.seq, l.kind, l.prev, l.next, l.written_at, l.info
+	RETURNING l.stream, l.seq, l.kind, l.prev, l.next, l.written_at, l.info, l.writer
 ), kept AS (
 	INSERT INTO idem_operator (stream, seq, kind, prev, next, written_at, info)
-	SELECT stream, seq, kind, prev, next, written_at, info FROM gone WHERE kind IN ('l', 'o', 's', 'r') OR info LIKE 'operator %'
+	SELECT stream, seq, kind, prev, next, written_at, info FROM gone WHERE kind = 'l' OR writer = 'o'
 	ON CONFLICT DO NOTHING
 )
 SELECT FROM gone`

@@ -54,7 +54,7 @@ func Written(r pipeline.Reply) time.Time {
 // with the identity of events that this service writes, the partitions that the topic has now
 // (nil if no broker says), and the window of keys.
 func (c *Chain) Fence(ctx context.Context, conn *pgx.Conn, def int32, parts *int32, window int64) error {
-	row := ledger.Row{Kind: ledger.Fence, Token: ledger.NewToken(), Next: c.tail.Next, Epoch: c.tail.Epoch, Window: window, Def: &def, Parts: parts, Info: ledger.FenceInfo(Who(), c.inRow)}
+	row := ledger.Row{Kind: ledger.Fence, Token: ledger.NewToken(), Next: c.tail.Next, Epoch: c.tail.Epoch, Window: window, Def: &def, Parts: parts, Letters: c.inRow, Info: Who()}
 	written, err := c.send(ctx, conn, row)
 	if err != nil {
 		return err
@@ -83,7 +83,8 @@ func (c *Chain) Untouched() bool {
 // HandBack appends a fence by which the owner hands the partition back.
 func (c *Chain) HandBack(ctx context.Context, conn *pgx.Conn) error {
 	_, err := c.send(ctx, conn, ledger.Row{
-		Kind: ledger.Fence, Token: ledger.NewToken(), Next: c.tail.Next, Epoch: c.tail.Epoch, Window: c.tail.Window, Info: ledger.FenceInfo(ledger.HandBackInfo(Who()), c.inRow),
+		Kind: ledger.Fence, Token: ledger.NewToken(), Next: c.tail.Next, Epoch: c.tail.Epoch, Window: c.tail.Window,
+		Writer: ledger.HandBack, Letters: c.inRow, Info: "handed back by " + Who(),
 	})
 	return err
 }

@@ -107,7 +107,7 @@ func Tail(ctx context.Context, db Querier, stream int32) (t ledger.Tail, err err
 // new process, or the next owner, must not begin to count to on_failure.stop_after from zero.
 func (c *Chain) Read(ctx context.Context, db Querier) (err error) {
 	c.tail, err = Tail(ctx, db, c.stream)
-	c.inRow = ledger.Letters(c.tail.Kind, c.tail.Info)
+	c.inRow = c.tail.Letters
 	return err
 }
 

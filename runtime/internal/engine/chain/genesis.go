@@ -57,7 +57,7 @@ type Genesis struct {
 func (c *Chain) Begin(ctx context.Context, conn *pgx.Conn, g Genesis) (first bool, err error) {
 	c.topic = g.TopicID
 	err = conn.QueryRow(ctx, ledger.GenesisSQL, g.Consumer, g.Partition.Topic, g.TopicID, g.Partition.Number,
-		ledger.NewToken(), g.Start, g.Def, g.Partitions, Who()).Scan(&c.stream)
+		ledger.NewToken(), g.Start, g.Def, g.Partitions, Who(), "w").Scan(&c.stream)
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "23505" && pg.ConstraintName == "idem_stream_identity" {
 		return false, conn.QueryRow(ctx, ledger.StreamSQL, g.Consumer, g.Partition.Topic, g.TopicID, g.Partition.Number).Scan(&c.stream)
 	}

@@ -36,7 +36,7 @@ type Resolved struct {
 // attempt committed, and its content counts. Otherwise another owner appended: the tail moves
 // to that row, from which a partition in STANDBY reads on.
 func (c *Chain) Resolve(ctx context.Context, db Querier) (s Resolved, err error) {
-	token, kind, written, info, err := row(ctx, db, c.stream, c.Seq())
+	token, kind, writer, written, err := row(ctx, db, c.stream, c.Seq())
 	if errors.Is(err, pgx.ErrNoRows) {
 		return s, nil
 	}
@@ -51,12 +51,12 @@ func (c *Chain) Resolve(ctx context.Context, db Querier) (s Resolved, err error)
 		}
 		return s, nil
 	}
-	if ledger.ByOperator(kind, info) {
+	if writer == ledger.Person {
 		s.Found = ByOperator
 	} else if kind == ledger.Fence {
 		s.Found = ByFence
 	}
-	c.tail = ledger.Tail{Seq: c.Seq(), Token: token, Next: c.tail.Next, Epoch: c.tail.Epoch, Kind: kind, Info: info}
+	c.tail = ledger.Tail{Seq: c.Seq(), Token: token, Next: c.tail.Next, Epoch: c.tail.Epoch, Kind: kind, Writer: writer}
 	return s, nil
 }
 
@@ -79,7 +79,7 @@ func (c *Chain) Check(ctx context.Context, db Querier) (moved, lost bool, err er
 	return false, err == nil, err
 }
 
-func row(ctx context.Context, db Querier, stream int32, seq int64) (token wire.UUID, kind byte, written time.Time, info string, err error) {
-	err = db.QueryRow(ctx, ledger.RowSQL, stream, seq).Scan(&token, &kind, &written, &info)
-	return token, kind, written, info, err
+func row(ctx context.Context, db Querier, stream int32, seq int64) (token wire.UUID, kind, writer byte, written time.Time, err error) {
+	err = db.QueryRow(ctx, ledger.RowSQL, stream, seq).Scan(&token, &kind, &written, &writer)
+	return token, kind, writer, written, err
 }

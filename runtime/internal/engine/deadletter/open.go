@@ -99,7 +99,7 @@ func (s *Settling) Gives() bool { return s != nil && s.State == Replayed && s.Le
 // Info is what the chain's row says of it.
 func (s *Settling) Info() string {
 	verb := map[byte]string{Replayed: "replayed", Discarded: "discarded", Dead: "refused"}[s.State]
-	return ledger.LetterInfo(verb, s.Letter.Offset, s.Letter.By)
+	return fmt.Sprintf("%s offset %d for %s", verb, s.Letter.Offset, s.Letter.By)
 }
 
 // settleSQL is refused (23514 on idem_assert) unless the letter is in the state that it was read
