@@ -36,7 +36,7 @@ const (
 	offsetKey              = "    idempotency_key: {source: {record: offset}}\n"
 	headerKey              = "    idempotency_key: {source: {header: " + keyHeader + "}, window: 1h}\n"
 	headerKeySamePartition = "    record_key: {device_id: string}\n" +
-		"    assume: {ordered_by: record_key, copies_keep_record_key: true}\n" +
+		"    assume: [ordered, copies_keep_record_key]\n" +
 		"    idempotency_key: {source: {header: " + keyHeader + "}, window: 1h, copies: same_partition}\n"
 )
 

@@ -35,7 +35,7 @@ tables:
 topics:
   invoices.v1:
     record_key: {id: uuid}
-    assume: {ordered_by: record_key}
+    assume: [ordered]
     idempotency_key: {source: {header: key}, window: 8d}
     event_type: {header: type}
     events:

@@ -135,7 +135,7 @@ tables:
 topics:
   money.v1:
     record_key: {id: uuid}
-    assume: {ordered_by: record_key}
+    assume: [ordered]
     idempotency_key: {source: {header: key}, window: 8d}
     event_type: {header: type}
     events:

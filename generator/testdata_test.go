@@ -21,7 +21,7 @@ tables:
 topics:
   desks.v1:
     record_key: {desk: uuid}
-    assume: {ordered_by: record_key}
+    assume: [ordered]
     idempotency_key: {source: {header: key}, window: 8d}
     event_type: {header: type}
     on_failure: {give_up: stop}

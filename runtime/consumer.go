@@ -1,6 +1,7 @@
 package idem
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -128,7 +129,7 @@ func (c *Consumer) Run(ctx context.Context, src Source) error {
 	l := c.service.Limits
 	err := src.Run(ctx, Subscription{
 		Group: c.service.Consumer, Topics: c.topics(),
-		BatchEvents: l.BatchEvents, BatchBytes: l.BatchBytes, BatchWait: l.BatchWait, MaxPollInterval: l.MaxPollInterval, Retention: c.retention,
+		BatchEvents: l.BatchEvents, BatchBytes: l.BatchBytes, BatchWait: l.BatchWait, MaxPollInterval: l.MaxPollInterval, Window: c.window,
 	}, (*sink)(c))
 	if ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {
 		return nil
@@ -177,10 +178,10 @@ func (w *Writer) Apply(ctx context.Context, records []Message) (Result, error) {
 	return w.owner.Apply(ctx, records)
 }
 
-// retention is what the spec assumes of a topic.
-func (c *Consumer) retention(topic string) time.Duration {
+// window is the shortest window of a topic's keys; 0 if it has none.
+func (c *Consumer) window(topic string) time.Duration {
 	if t := c.service.Topic(topic); t != nil {
-		return t.Retention
+		return cmp.Or(t.Shortest, t.Window, t.Chain)
 	}
 	return 0
 }

@@ -81,7 +81,8 @@ func (p *plan) Add(b *wire.Batch, m *wire.Message) error {
 		b.Ignore()
 		return nil
 	case "stop":
-		return &wire.StopError{Reason: wire.Unknown(verb).Error()}
+		_, err := stopping.Take(b, m, refusing{}, &struct{}{})
+		return err
 	case "call":
 		b.Call(m, wire.Call{Event: "Test", Fn: func(ctx context.Context, tx idem.Tx) error {
 			return p.handle(ctx, tx, int32(id))
@@ -310,3 +311,13 @@ func oneOrBoth(n int) []bool {
 	}
 	return []bool{n%2 == 0}
 }
+
+// stopping is an event that no record is, and whose on_failure says stop.
+var stopping = wire.Event[struct{}, refusing]{OnFailure: &wire.FailurePolicy{Stop: true}, Decode: func(*struct{}, refusing, *wire.Message) {}}
+
+// refusing is a decoder that takes nothing.
+type refusing struct{}
+
+func (refusing) Borrow(*wire.Message) {}
+func (refusing) Reset(*wire.Message)  {}
+func (refusing) Finish(string) error  { return wire.Unknown("stop") }

@@ -28,7 +28,7 @@ FROM idem_ledger l JOIN idem_stream s USING (stream) WHERE s.partition = $1 ORDE
 func TestNewPartitionStandsAsTheOldOnesDo(t *testing.T) {
 	t.Parallel()
 	for name, edit := range map[string]func(*wire.Topic){
-		"assume.ordered_by":      func(s *wire.Topic) { s.Ordered = true },
+		"assume: [ordered]":      func(s *wire.Topic) { s.Ordered = true },
 		"copies: same_partition": func(s *wire.Topic) { s.Chain = time.Hour },
 	} {
 		t.Run(name, func(t *testing.T) {

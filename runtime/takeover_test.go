@@ -20,7 +20,7 @@ func TestMorePartitions(t *testing.T) {
 		halts bool
 	}{
 		"nothing relies on it":   {edit: func(*wire.Topic) {}},
-		"assume.ordered_by":      {edit: func(s *wire.Topic) { s.Ordered = true }, halts: true},
+		"assume: [ordered]":      {edit: func(s *wire.Topic) { s.Ordered = true }, halts: true},
 		"copies: same_partition": {edit: func(s *wire.Topic) { s.Chain = time.Hour }, halts: true},
 	} {
 		t.Run(name, func(t *testing.T) {

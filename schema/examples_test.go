@@ -28,7 +28,6 @@ func TestRequiredKeysHaveAnExample(t *testing.T) {
 	say(t, "foreign_keys", foreignKeyKeys)
 	say(t, "topics", topicKeys)
 	say(t, "record_key", keyPartKeys)
-	say(t, "assume", assumeKeys)
 	say(t, "event_type", discriminatorKeys)
 	say(t, "events", eventKeys)
 	say(t, "steps", allStepKeys)

@@ -28,7 +28,7 @@ var idempotencyKeys = keys[IdempotencyKey]{
 	{name: "missing", instead: "a record without the header of its key is a dead letter: docs/patterns.md says how the key of a live topic is changed"},
 	{name: "record", stands: "source", instead: "it is a source: write idempotency_key: {source: {record: offset}}"},
 	{name: "header", stands: "source", instead: "it is a source: write idempotency_key: {source: {header: Idempotency-Key}, window: 8d}"},
-	{name: "copies_keep_record_key", instead: "it is a promise for the whole topic: write assume: {ordered_by: record_key, copies_keep_record_key: true} there"},
+	{name: "copies_keep_record_key", instead: "it is a promise for the whole topic: write assume: [ordered, copies_keep_record_key] there"},
 }
 
 func idempotencyKeyValue[T any](at func(*T) **IdempotencyKey) value[T] {

@@ -37,7 +37,7 @@ tables:
 topics:
   orders.v1:
     record_key: {order_id: {type: uuid, path: $.id}, region: {type: string, path: at.region}}
-    assume: {ordered_by: record_key, unique_records: true}
+    assume: [ordered, unique]
     fields: {tenant: {type: string, header: tenant}}
     idempotency_key: {source: [order_id, {header: Idempotency-Key}], window: 8d, compare: declared}
     event_type: {header: event-type}
@@ -100,7 +100,7 @@ func TestLoad(t *testing.T) {
 		{"identity", s.Tables[1].Columns[0].Identity.Value, true},
 		{"on_delete", s.Tables[1].ForeignKeys[0].OnDelete.Value, "cascade"},
 		{"record key path", *topic.RecordKey.Parts[0].Path, Path{Text: "$.id", Members: []string{"id"}, Whole: true, Key: Pos{Line: 30, Col: 41, Width: 4}, Pos: Pos{Line: 30, Col: 47, Width: 4}}},
-		{"ordered_by", topic.Assume.OrderedBy.Value, "record_key"},
+		{"assume", topic.Assume.Get("ordered").Value, "ordered"},
 		{"topic field", topic.Fields[0].Header.Value, "tenant"},
 		{"source field", *topic.IdempotencyKey.Source[0].Field, Text{Value: "order_id", Pos: Pos{Line: 33, Col: 32, Width: 8}}},
 		{"source header", topic.IdempotencyKey.Source[1].Header.Value, "Idempotency-Key"},

@@ -5,7 +5,7 @@ type Topic struct {
 	Name           Text // Pos is the key
 	Doc            Doc
 	RecordKey      *RecordKey
-	Assume         *Assume
+	Assume         *Words // promises of the producer: ordered, unique, copies_keep_record_key
 	Payload        *Payload
 	InKafka        *Texts   // names in Kafka: one topic, or several; nil for that of the entry's own
 	Fields         []*Field // fields that every event of the topic has
@@ -27,8 +27,8 @@ type Dispatch struct {
 
 var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
 	key[Topic]{name: "record_key", value: put(shape{entries: &shape{scalar: true, keys: keyPartKeys.shapes()}}, func(t *Topic) **RecordKey { return &t.RecordKey }, readRecordKey)},
-	key[Topic]{name: "assume", value: put(shape{keys: assumeKeys.shapes()}, func(t *Topic) **Assume { return &t.Assume }, readAssume)},
-	key[Topic]{name: "ordered_by", instead: "it is a promise: write assume: {ordered_by: record_key}"},
+	key[Topic]{name: "assume", value: wordsValue(func(t *Topic) **Words { return &t.Assume }, "ordered", "unique", "copies_keep_record_key")},
+	key[Topic]{name: "ordered_by", instead: "it is a promise: write assume: [ordered]"},
 	key[Topic]{name: "payload", value: put(shape{keys: payloadKeys.shapes()}, func(t *Topic) **Payload { return &t.Payload }, readPayload)},
 	key[Topic]{name: "envelope", instead: "attributes of a CloudEvent are headers named ce_... in binary mode, and members beside payload: {root: data} in structured mode"},
 	key[Topic]{name: "fields", value: value[Topic]{fieldsShape, func(w *walker, e entry, t *Topic) bool { return readFields(w, e, eventField, &t.Fields) }}},
@@ -74,33 +74,6 @@ func readInKafka(w *walker, e entry) (*Texts, bool) {
 		ok = w.name(topicNames, t.Items[i].Pos, t.Items[i].Value) && ok
 	}
 	return t, ok
-}
-
-// Assume is what the producer promises.
-type Assume struct {
-	Key           Pos
-	Pos           Pos
-	OrderedBy     *Text // record_key
-	UniqueRecords *Bool
-	CopiesKeepKey *Bool // copies_keep_record_key
-	Retention     *Duration
-	Timestamp     *Text // record_timestamp: create_time
-	Broken        bool
-}
-
-var assumeKeys = keys[Assume]{
-	{name: "ordered_by", value: wordValue(func(a *Assume) **Text { return &a.OrderedBy }, "record_key")},
-	{name: "unique_records", value: boolValue(func(a *Assume) **Bool { return &a.UniqueRecords })},
-	{name: "copies_keep_record_key", value: boolValue(func(a *Assume) **Bool { return &a.CopiesKeepKey })},
-	{name: "retention", value: durationValue(func(a *Assume) **Duration { return &a.Retention }, "1s", "3650d")},
-	{name: "disjoint_topics", instead: "make the topic a field, {type: string, record: topic}, and a part of the key and of the rows"},
-	{name: "record_timestamp", value: wordValue(func(a *Assume) **Text { return &a.Timestamp }, "create_time")},
-}
-
-func readAssume(w *walker, e entry) (*Assume, bool) {
-	a := &Assume{Key: e.key, Pos: e.node.Pos}
-	a.Broken = !walkMap(w, e, assumeKeys, a)
-	return a, true
 }
 
 // joinedTexts is what to do about a version that tells events of one type apart.

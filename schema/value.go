@@ -1,6 +1,9 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Texts is a list of texts in spec order.
 type Texts struct {
@@ -82,7 +85,11 @@ func (w *Words) Get(word string) *Text {
 
 func wordsValue[T any](at func(*T) **Words, allowed ...string) value[T] {
 	return put(shape{items: &shape{words: allowed}}, at, func(w *walker, e entry) (*Words, bool) {
-		if !w.isList(e) || !w.some(e) {
+		if e.node.Kind != ListNode {
+			w.notThatKind(e, "a list", "write those that hold: "+e.what+": ["+strings.Join(allowed, ", ")+"]")
+			return nil, false
+		}
+		if !w.some(e) {
 			return nil, false
 		}
 		words, ok := &Words{Key: e.key, Pos: e.node.Pos}, true

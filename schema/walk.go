@@ -227,9 +227,7 @@ func meantKind(e entry, want string) string {
 var asMap = map[string]string{
 	"event_type":      "write event_type: {header: TEXT} or {path: TEXT}",
 	"idempotency_key": "write idempotency_key: {source: TEXT, window: 8d}",
-	"assume":          "write what holds: assume: {ordered_by: record_key} or {unique_records: true}",
 	"payload":         "for example payload: {naming: camelCase}",
-	"unhandled":       "write skip: [unknown_type] or [tombstone]",
 	"on_failure":      "for example on_failure: {give_up: stop}",
 	"limits":          "for example limits: {batch_events: 500}",
 	"migrations":      "write migrations: {dir: TEXT}",

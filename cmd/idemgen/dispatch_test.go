@@ -17,7 +17,7 @@ tables:
 topics:
   doors.v1:
     record_key: {door: string}
-    assume: {ordered_by: record_key}
+    assume: [ordered]
     event_type: {header: type}
     idempotency_key: {source: {header: request}, window: 8d}
     events:

@@ -108,7 +108,7 @@ topics:
         write: [{insert: entries, set: {kind: {value: paid}}}]
   sales.v1:
     record_key: {shop: string}
-    assume: {ordered_by: record_key}
+    assume: [ordered]
     event_type: {header: type}
     idempotency_key:
       source: [shop, {header: request}]

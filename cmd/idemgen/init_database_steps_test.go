@@ -18,7 +18,7 @@ tables:
 topics:
   t:
     record_key: {id: uuid}
-    assume: {ordered_by: record_key}
+    assume: [ordered]
     idempotency_key: {source: {record: offset}}
     events:
       Renamed:

@@ -27,7 +27,7 @@ tables:
 topics:
   doors.v1:
     record_key: {door: string}
-    assume: {ordered_by: record_key}
+    assume: [ordered]
     event_type: {header: type}
     idempotency_key: {source: {header: request}, window: 8d}
     events:
@@ -51,7 +51,7 @@ topics:
         write: [{insert: made}]
   notes:
     record_key: {id: string}
-    assume: {ordered_by: record_key, unique_records: true}
+    assume: [ordered, unique]
     payload: {absent_marker: gone}
     idempotency_key: {source: {record: offset}}
     events:
@@ -129,8 +129,8 @@ func TestPlan(t *testing.T) {
 		{"a topic renamed", "  doors.v1:", "  doors.v2:", dedup, `its topic was "doors.v1"`},
 		{"the consumer renamed", "consumer: door-keeper", "consumer: doors", again, `the consumer was "door-keeper" and is "doors"`},
 		{"an offset becomes a stored key", "source: {record: offset}", "source: key, window: 8d", compatible, "keys are stored from the first record on"},
-		{"a stored key becomes an offset", "{ordered_by: record_key}\n    event_type: {header: type}\n    idempotency_key: {source: {header: request}, window: 8d}",
-			"{ordered_by: record_key, unique_records: true}\n    event_type: {header: type}\n    idempotency_key: {source: {record: offset}}", dedup, "is {record: offset}"},
+		{"a stored key becomes an offset", "[ordered]\n    event_type: {header: type}\n    idempotency_key: {source: {header: request}, window: 8d}",
+			"[ordered, unique]\n    event_type: {header: type}\n    idempotency_key: {source: {record: offset}}", dedup, "is {record: offset}"},
 		{"what is compared", "window: 8d}", "window: 8d, compare: nothing}", compatible, "content is compared only with that of keys stored under the new definition"},
 		{"more topics", "keys.east.v1]", "keys.east.v1, keys.south.v1]", compatible, "topics.keys reads `keys.north.v1, keys.east.v1, keys.south.v1`, and read `keys.north.v1, keys.east.v1`. Topics that are new to it are read from start_from, and those of before go on"},
 		{"fewer topics", "[keys.north.v1, keys.east.v1]", "keys.east.v1", compatible, "Topics that are not among them any more are not read; their ledgers, keys and rows stay. To do: deploy this when they are read to their ends"},

@@ -30,7 +30,7 @@ tables:
 topics:
   orders.v1:
     record_key: {order_id: uuid}
-    assume: {ordered_by: record_key}
+    assume: [ordered]
     idempotency_key: {source: {header: Idempotency-Key}, window: 8d}
     event_type: {header: event-type}
     events:
@@ -51,7 +51,7 @@ topics:
 // second is a topic to append to spec.
 const second = `  returns.v1:
     record_key: {order_id: uuid}
-    assume: {ordered_by: record_key}
+    assume: [ordered]
     idempotency_key: {source: {header: Idempotency-Key}, window: 8d}
     events:
       OrderReturned:

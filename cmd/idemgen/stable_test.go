@@ -51,7 +51,7 @@ func TestWhatIsAddedOnlyAddsLines(t *testing.T) {
 	const table = "  returned:\n    primary_key: [order_id]\n    columns: {order_id: uuid, reason: text}\n"
 	const topic = `  returns.v1:
     record_key: {order_id: uuid}
-    assume: {ordered_by: record_key}
+    assume: [ordered]
     idempotency_key: {source: {header: Idempotency-Key}, window: 8d}
     events:
       OrderReturned:

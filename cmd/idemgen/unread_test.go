@@ -63,7 +63,7 @@ func TestChangesThatRefuseOlderRecordsAreWarnedOf(t *testing.T) {
 // Where the record key is what keeps copies in one partition it is read, also by an event that
 // has no use for it: a record without one is a dead letter. And other copies are known.
 func TestPromiseThatCopiesKeepTheirRecordKeyIsAChange(t *testing.T) {
-	const before, after = "{ordered_by: record_key}", "{ordered_by: record_key, copies_keep_record_key: true}"
+	const before, after = "[ordered]", "[ordered, copies_keep_record_key]"
 	module(t, map[string]string{"idemgen.yaml": `version: 1
 consumer: reader
 package: readings

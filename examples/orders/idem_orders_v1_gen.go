@@ -31,8 +31,9 @@ func ordersV1Topic(h OrdersV1Handler) wire.Topic {
 			StopAfter:      20,
 			Keep:           192 * time.Hour,
 		},
-		Ordered: true,
-		Window:  840 * time.Hour,
+		Ordered:  true,
+		Window:   840 * time.Hour,
+		Shortest: 192 * time.Hour,
 		Statements: []string{
 			orderPlacedInsertOrdersSQL,
 			orderShippedUpdateOrdersSQL,

@@ -22,8 +22,7 @@ func paymentsV1Topic() wire.Topic {
 			StopAfter:      20,
 			Keep:           192 * time.Hour,
 		},
-		Retention: 168 * time.Hour,
-		Window:    192 * time.Hour,
+		Window: 192 * time.Hour,
 		Statements: []string{
 			paymentReceivedAddAccountsSQL,
 			paymentReceivedInsertPaymentsSQL,

@@ -67,7 +67,7 @@ func TestDiffOfAField(t *testing.T) {
 func TestDiffOfAnEvent(t *testing.T) {
 	const other = `  alarms:
     idempotency_key: {source: {record: offset}}
-    assume: {unique_records: true}
+    assume: [unique]
     events:
       Alarm: {fields: {device_id: string}, handle: true}
 `

@@ -86,7 +86,7 @@ func (c combination) keyed(tables, topics *strings.Builder) {
 `, c.column)
 	topics.WriteString(`  keyed:
     record_key: {v: TYPE}
-    assume: {ordered_by: record_key}
+    assume: [ordered]
     event_type: {header: type}
     idempotency_key: {source: {header: key}, window: 1d}
     events:

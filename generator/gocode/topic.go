@@ -1,6 +1,7 @@
 package gocode
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -95,17 +96,14 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	if t.Parks() {
 		elems = append(elems, text("Parks: true"))
 	}
-	if t.CreateTime {
-		elems = append(elems, text("CreateTime: true"))
-	}
-	if t.Retention > 0 {
-		elems = append(elems, pair("Retention", duration(t.Retention)))
-	}
 	if w := window(t, false); w > 0 {
 		elems = append(elems, pair("Window", duration(w)))
 	}
 	if w := window(t, true); w > 0 {
 		elems = append(elems, pair("Chain", duration(w)))
+	}
+	if w := shortest(t); w > 0 {
+		elems = append(elems, pair("Shortest", duration(w)))
 	}
 	if len(t.Flush) > 0 {
 		var statements []code
@@ -139,6 +137,19 @@ func window(t *model.Topic, samePartition bool) (longest time.Duration) {
 		}
 	}
 	return longest
+}
+
+// shortest is the shortest window of the topic's keys, where it is not the first longest one.
+func shortest(t *model.Topic) (least time.Duration) {
+	for _, e := range t.Events {
+		if !e.Key.Offset && (least == 0 || e.Key.Window < least) {
+			least = e.Key.Window
+		}
+	}
+	if least == cmp.Or(window(t, false), window(t, true)) {
+		return 0
+	}
+	return least
 }
 
 // plan writes the struct that collects rows.

@@ -121,11 +121,9 @@ type Dispatch struct {
 
 // Promises are what the spec assumes of a topic's producer.
 type Promises struct {
-	Ordered       bool          // assume.ordered_by: record_key
-	UniqueRecords bool          // assume.unique_records
-	CopiesKeepKey bool          // assume.copies_keep_record_key
-	Retention     time.Duration // assume.retention; 0 = not stated
-	CreateTime    bool          // assume.record_timestamp: create_time
+	Ordered       bool // the records of one record key are in order
+	UniqueRecords bool // no event is two records
+	CopiesKeepKey bool // all copies of an event carry its record key
 }
 
 // TypeInPayload reports whether a text that tells events apart stands in the payload.

@@ -63,7 +63,7 @@ package: p
 tables: {docs: {primary_key: [offs], columns: {offs: bigint, body: json}}}
 topics:
   t:
-    assume: {unique_records: true}
+    assume: [unique]
     idempotency_key: {source: {record: offset}}
     events: {Doc: {fields: {offs: {type: int64, record: offset}, body: {type: json, record: value}}, write: [{insert: docs}]}}
 `))

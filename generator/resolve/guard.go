@@ -65,13 +65,10 @@ func resolveGuard(report *schema.Diagnostics, st *draft.Step) {
 		fail(fmt.Sprintf("if_newer compares column %s (%s), which has no order to rely on", name, c.Spec.Type.Word), "use a bigint version or a timestamptz")
 	case v.Type.Optional:
 		fail(fmt.Sprintf("if_newer compares column %s with field %s, which may be null: a null is neither newer nor older", name, wording.Quote(v.Text)), `drop "optional"`)
-	case v.Model.Field != nil && v.Model.Field.IsRecordTime() && !st.Event.Topic.Model.CreateTime:
-		if !st.Event.Topic.Spec.Broken && (st.Event.Topic.Spec.Assume == nil || !st.Event.Topic.Spec.Assume.Broken) {
-			fail(fmt.Sprintf("if_newer compares column %s with the record's timestamp, which may be the time at which the broker got the record", name),
-				"state assume: {record_timestamp: create_time} if the producer sets it, or use the version or time that the producer sends")
-		}
-		st.Whole = false
-	case v.Model.Field != nil && v.Model.Field.Source.Kind == model.FromRecord && !v.Model.Field.IsRecordTime():
+	case v.Model.Field != nil && v.Model.Field.IsRecordTime():
+		fail(fmt.Sprintf("if_newer compares column %s with the record's timestamp, which may be the time at which the broker got the record", name),
+			"use the version or time that the producer sends, in a header or in the payload")
+	case v.Model.Field != nil && v.Model.Field.Source.Kind == model.FromRecord:
 		fail(fmt.Sprintf("if_newer compares column %s with the record's %s, which orders one partition only", name, v.Model.Field.Source.Record), "use the version or time that the producer sets")
 	default:
 		st.Model.If.Newer, st.Model.If.Version = c.Model, v.Model

@@ -145,7 +145,7 @@ tables:
 topics:
   orders.v1:
     record_key: {order_id: uuid}
-    assume: {ordered_by: record_key}
+    assume: [ordered]
     idempotency_key: {source: payment_id, window: 8d}
     event_type: {header: type}
     events:
@@ -173,9 +173,9 @@ func TestWrittenHintsHelp(t *testing.T) {
 		t.Fatal(out)
 	}
 	const (
-		order   = "    assume: {ordered_by: record_key}\n"
-		promise = "    assume: {copies_keep_record_key: true}\n"
-		both    = "    assume: {ordered_by: record_key, copies_keep_record_key: true}\n"
+		order   = "    assume: [ordered]\n"
+		promise = "    assume: [copies_keep_record_key]\n"
+		both    = "    assume: [ordered, copies_keep_record_key]\n"
 		stored  = "    idempotency_key: {source: payment_id, window: 8d}\n"
 		inOne   = "    idempotency_key: {source: payment_id, window: 8d, copies: same_partition}\n"
 	)
@@ -194,7 +194,7 @@ func TestWrittenHintsHelp(t *testing.T) {
 		{"E106", "idempotency_key: {source: payment_id, window: 8d}", "idempotency_key: payment_id", "idempotency_key: {source: payment_id, window: 8d}", "idempotency_key: {source: payment_id, window: 8d}"},
 		{"E106", "        type: order.paid\n", "        type: order.paid\n        effect: {if_interrupted: retry, lock: payment_id}\n", "lock: {orders: order_id}",
 			"        type: order.paid\n        effect: {if_interrupted: retry, lock: {orders: payment_id}}\n"},
-		{"E106", "assume: {ordered_by: record_key}", "assume: ordered", "assume: {ordered_by: record_key}", "assume: {ordered_by: record_key}"},
+		{"E106", "assume: [ordered]", "assume: ordered", "assume: [ordered, ", "assume: [ordered]"},
 		{"E402", "        type: order.paid\n", "", "for example type: order.paid", "        type: order.paid\n"},
 		{"E213", "type: order.paid", "type: order.placed", "tell them apart by another text, event_type: [{header: event-type}, {header: version}], or merge them", "type: order.paid"},
 		{"E601", "            leave: [note]\n", "", "list it under leave: for NULL in a new row", "            leave: [note]\n"},
@@ -210,12 +210,12 @@ func TestWrittenHintsHelp(t *testing.T) {
 		{"E106", "record_key: {order_id: uuid}", "record_key: order_id", "write record_key: {order_id: uuid}", "record_key: {order_id: uuid}"},
 		{"E308", "each: skus", "each: payment_id", `did you mean "skus"?`, "each: skus"},
 		{"E304", "seen: boolean", "seen: {type: boolean, default: yes}", "write true or false", "seen: {type: boolean, default: true}"},
-		{"E411", order + stored, order + inOne, "state assume: {ordered_by: record_key, copies_keep_record_key: true}", both + inOne},
+		{"E411", order + stored, order + inOne, "state assume: [ordered, copies_keep_record_key]", both + inOne},
 		{"E411", "    record_key: {order_id: uuid}\n" + order + stored, inOne, "declare record_key; ", "    record_key: {order_id: uuid}\n" + both + inOne},
-		{"E104", order + stored, order + strings.Replace(inOne, "8d", "8d, copies_keep_record_key: true", 1), "write assume: {ordered_by: record_key, copies_keep_record_key: true}", both + inOne},
+		{"E104", order + stored, order + strings.Replace(inOne, "8d", "8d, copies_keep_record_key: true", 1), "write assume: [ordered, copies_keep_record_key]", both + inOne},
 		{"E412", order + stored, both + stored, "or say copies: same_partition in idempotency_key", both + inOne},
 		{"E412", order + stored, both + strings.Replace(inOne, "payment_id", "[order_id, payment_id]", 1), "drop it: the key holds the record key", order + strings.Replace(inOne, "payment_id", "[order_id, payment_id]", 1)},
-		{"E413", "    record_key: {order_id: uuid}\n" + order + stored, promise + inOne, "declare record_key and state ordered_by: record_key too", "    record_key: {order_id: uuid}\n" + both + inOne},
+		{"E413", "    record_key: {order_id: uuid}\n" + order + stored, promise + inOne, "declare record_key and state ordered too", "    record_key: {order_id: uuid}\n" + both + inOne},
 	} {
 		broken := strings.Replace(base, c.old, c.broken, 1)
 		found := slices.ContainsFunc(problems(t, "broken", []byte(broken)), func(d schema.Diagnostic) bool {

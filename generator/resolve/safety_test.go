@@ -13,8 +13,8 @@ func TestSafe(t *testing.T) {
 		a       = "  a: {primary_key: [id], columns: {id: uuid, n: bigint, state: nullable text}}\n"
 		key     = "{source: {header: key}, window: 1d}"
 		offset  = "{source: {record: offset}}"
-		ordered = "    record_key: {id: uuid}\n    assume: {ordered_by: record_key}\n"
-		unique  = "    assume: {unique_records: true}\n"
+		ordered = "    record_key: {id: uuid}\n    assume: [ordered]\n"
+		unique  = "    assume: [unique]\n"
 		id      = "id: uuid, "
 	)
 	event := func(name, fields, rest string) string {

@@ -23,7 +23,7 @@ func repeated(count int, format string) string {
 func large() map[string]string {
 	const head = "version: 1\nconsumer: c\npackage: p\n"
 	const table = "tables: {t: {primary_key: [id], columns: {id: uuid, a: text}}}\n"
-	const topic = "topics:\n  t:\n    record_key: {id: uuid}\n    assume: {ordered_by: record_key}\n    event_type: {header: x}\n    idempotency_key: {source: {header: k}, window: 8d}\n    events:\n"
+	const topic = "topics:\n  t:\n    record_key: {id: uuid}\n    assume: [ordered]\n    event_type: {header: x}\n    idempotency_key: {source: {header: k}, window: 8d}\n    events:\n"
 	const event = "      E: {type: e, fields: {a: string}, write: [{upsert: t}]}\n"
 	flow := func(count int, format string) string { return strings.TrimSuffix(repeated(count, format), ", ") }
 	return map[string]string{

@@ -19,7 +19,7 @@ tables:
 topics:
   orders.v1:
     record_key: {order_id: uuid}
-    assume: {ordered_by: record_key}
+    assume: [ordered]
     idempotency_key: {source: {header: id}, window: 8d}
     event_type: {header: type}
     events:

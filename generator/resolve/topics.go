@@ -81,47 +81,36 @@ func (r *topicReader) checkParked(t *draft.Topic) {
 	}
 }
 
+// resolveAssume resolves what the producer promises.
 func resolveAssume(report *schema.Diagnostics, t *draft.Topic) {
-	a := t.Spec.Assume
-	t.OrderUnknown = t.Spec.Broken || a != nil && a.Broken || t.Key != nil && !t.Key.Known
-	if a == nil {
-		return
-	}
-	t.Model.UniqueRecords = a.UniqueRecords != nil && a.UniqueRecords.Value
-	t.Model.CopiesKeepKey = a.CopiesKeepKey != nil && a.CopiesKeepKey.Value
-	if a.Retention != nil {
-		t.Model.Retention = a.Retention.Value
-	}
-	t.Model.CreateTime = a.Timestamp != nil
-	if a.OrderedBy == nil {
-		checkPromiseHasOrder(report, t)
-		return
-	}
-	t.Model.Ordered = true
-	if t.Key == nil {
+	ordered, keep := t.Spec.Assume.Get("ordered"), t.Spec.Assume.Get("copies_keep_record_key")
+	t.OrderUnknown = t.Spec.Broken || t.Key != nil && !t.Key.Known
+	t.Model.Ordered, t.Model.CopiesKeepKey = ordered != nil, keep != nil
+	t.Model.UniqueRecords = t.Spec.Assume.Get("unique") != nil
+	switch {
+	case keep != nil && ordered == nil:
+		checkPromiseHasOrder(report, t, keep)
+	case ordered != nil && t.Key == nil:
 		t.OrderUnknown = true
 		if !t.Spec.Broken {
-			report.Add(a.OrderedBy.Pos, "E413", fmt.Sprintf("ordered_by: record_key needs record_key on topic %s", wording.Quote(t.Spec.Name.Value)),
-				"for example record_key: {order_id: uuid}")
+			report.Add(ordered.Pos, "E413", "ordered needs record_key on topic "+wording.Quote(t.Spec.Name.Value), "for example record_key: {order_id: uuid}")
 		}
 	}
 }
 
-// checkPromiseHasOrder reports copies_keep_record_key without ordered_by (E413): a record key
-// that all copies carry says where they are only if it stays in one partition.
-func checkPromiseHasOrder(report *schema.Diagnostics, t *draft.Topic) {
-	if !t.Model.CopiesKeepKey {
+// checkPromiseHasOrder reports copies_keep_record_key without ordered (E413): a record key that
+// all copies carry says where they are only if it stays in one partition.
+func checkPromiseHasOrder(report *schema.Diagnostics, t *draft.Topic, keep *schema.Text) {
+	t.OrderUnknown = true
+	if t.Spec.Broken {
 		return
 	}
-	t.OrderUnknown = true
-	if !t.Spec.Broken && !t.Spec.Assume.Broken {
-		state := "state ordered_by: record_key too"
-		if t.Key == nil {
-			state = "declare record_key and " + state
-		}
-		report.Add(t.Spec.Assume.CopiesKeepKey.Key, "E413", fmt.Sprintf("copies_keep_record_key needs ordered_by: record_key on topic %s", wording.Quote(t.Spec.Name.Value)),
-			state+" if one record key stays in one partition, or drop copies_keep_record_key")
+	state := "state ordered too"
+	if t.Key == nil {
+		state = "declare record_key and " + state
 	}
+	report.Add(keep.Pos, "E413", "copies_keep_record_key needs ordered on topic "+wording.Quote(t.Spec.Name.Value),
+		state+" if one record key stays in one partition, or drop copies_keep_record_key")
 }
 
 // resolveSkip resolves which records are passed over that no event takes.

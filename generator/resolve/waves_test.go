@@ -73,7 +73,7 @@ tables:
 topics:
   t:
     record_key: {id: uuid}
-    assume: {ordered_by: record_key}
+    assume: [ordered]
     idempotency_key: {source: {header: key}, window: 1d}
     event_type: {header: type}
     events:
@@ -186,7 +186,7 @@ func TestWhole(t *testing.T) {
 		"update of other": {"{id: uuid, n: bigint, m: nullable text}", "{update: a, clear: [m]}", false},
 	} {
 		write := "      E: {type: e, fields: {n: int64}, handle: true, write: [" + c.step + "]}\n"
-		s := accept(t, name, []byte(strings.Replace(graph("  a: {primary_key: [id], columns: "+c.columns+"}\n", write), "assume: {ordered_by: record_key}", "assume: {ordered_by: record_key, unique_records: true}", 1)))
+		s := accept(t, name, []byte(strings.Replace(graph("  a: {primary_key: [id], columns: "+c.columns+"}\n", write), "assume: [ordered]", "assume: [ordered, unique]", 1)))
 		if got := s.Topics[0].Flush[0].Whole; got != c.want {
 			t.Errorf("%s: whole %v", name, got)
 		}

@@ -73,7 +73,7 @@ var large = map[string]func(n int) string{
 const ordered = `topics:
   t:
     record_key: {id: uuid}
-    assume: {ordered_by: record_key}
+    assume: [ordered]
     event_type: {header: type}
     idempotency_key: {source: {header: key}, window: 1d}
     events:

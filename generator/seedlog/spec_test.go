@@ -23,7 +23,7 @@ tables:
 topics:
   t:
     record_key: {id: uuid}
-    assume: {ordered_by: record_key}
+    assume: [ordered]
     event_type: {header: type}
     idempotency_key: {source: {header: key}, window: 1d}
     events:
@@ -57,7 +57,7 @@ tables:
 topics:
   t:
     record_key: {id: uuid}
-    assume: {ordered_by: record_key}
+    assume: [ordered]
     event_type: {path: kind}
     idempotency_key: {source: id, window: 1d}
     events:
@@ -87,7 +87,7 @@ tables:
 topics:
   t:
     record_key: {device: string}
-    assume: {ordered_by: record_key}
+    assume: [ordered]
     event_type: {header: type}
     idempotency_key: {source: {header: key}, window: 1d}
     events:
@@ -105,7 +105,7 @@ tables:
 topics:
   t:
     record_key: {cart: int32}
-    assume: {ordered_by: record_key}
+    assume: [ordered]
     event_type: {header: type}
     idempotency_key: {source: {header: key}, window: 1d}
     events:
@@ -128,7 +128,7 @@ topics:
   people: {idempotency_key: {source: {header: key}, window: 1d}, events: {Born: {fields: {id: int32}, write: [{insert: people, if_exists: skip}]}}}
   t:
     record_key: {name: string}
-    assume: {ordered_by: record_key}
+    assume: [ordered]
     idempotency_key: {source: {header: key}, window: 1d}
     events: {Bought: {fields: {owner: optional int32, breeder: int32}, write: [{upsert: pets}]}}
 `,
@@ -140,7 +140,7 @@ topics:
   people: {idempotency_key: {source: {header: key}, window: 1d}, events: {Born: {fields: {id: int32}, write: [{insert: people, set: {met: {value: false}}, if_exists: skip}]}}}
   t:
     record_key: {id: int32}
-    assume: {ordered_by: record_key}
+    assume: [ordered]
     event_type: {header: type}
     idempotency_key: {source: {header: key}, window: 1d}
     events:
@@ -155,7 +155,7 @@ types: {Plan: {enum: [free, paid]}}
 topics:
   t:
     record_key: {email: {type: string, path: user.email}}
-    assume: {ordered_by: record_key}
+    assume: [ordered]
     event_type: {header: type}
     idempotency_key: {source: [email, n], window: 1d}
     events:

@@ -34,7 +34,7 @@ type stepCase struct {
 func (c stepCase) spec() string {
 	assume := c.assume
 	if assume == "" {
-		assume = "ordered_by: record_key, unique_records: true"
+		assume = "ordered, unique"
 	}
 	return fmt.Sprintf(`version: 1
 consumer: c
@@ -47,7 +47,7 @@ tables:
 topics:
   topic:
     record_key: {id: int32}
-    assume: {%s}
+    assume: [%s]
     idempotency_key: {source: {record: offset}}
     events:
       Happened:
@@ -83,18 +83,18 @@ var stepCases = []stepCase{
 	{
 		name:  "insert numbers rows in the order of the events",
 		table: "primary_key: [no], columns: {no: {type: bigint, identity: true}, v: text, made: {type: boolean, default: true}}", fields: "v: string",
-		write: "insert: t1, leave: [made]", assume: "unique_records: true",
+		write: "insert: t1, leave: [made]", assume: "unique",
 		params: []any{texts{"c", "a", "b"}}, want: []string{"(1,c,t)", "(2,a,t)", "(3,b,t)"},
 	},
 	{
 		name:  "insert of rows whose key the database makes in part keeps their order",
 		table: "primary_key: [g, no], columns: {g: text, no: {type: bigint, identity: true}, v: text}", fields: "g: string, v: string",
-		write: "insert: t1", assume: "unique_records: true",
+		write: "insert: t1", assume: "unique",
 		params: []any{texts{"b", "a", "b", "a"}, texts{"1", "2", "3", "4"}}, want: []string{"(a,1,2)", "(a,2,4)", "(b,3,1)", "(b,4,3)"},
 	},
 	{
 		name:  "insert of constants alone sends the number of rows",
-		table: "primary_key: [no], columns: {no: {type: bigint, identity: true}, n: text}", fields: "", write: "insert: t1, set: {n: {value: x}}", assume: "unique_records: true",
+		table: "primary_key: [no], columns: {no: {type: bigint, identity: true}, n: text}", fields: "", write: "insert: t1, set: {n: {value: x}}", assume: "unique",
 		params: []any{ints{1, 1}}, want: []string{"(1,x)", "(2,x)"},
 	},
 	{

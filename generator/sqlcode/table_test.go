@@ -41,7 +41,7 @@ tables:
 topics:
   t:
     idempotency_key: {source: {record: offset}}
-    assume: {unique_records: true}
+    assume: [unique]
     events:
       E:
         fields: {order: uuid, email: string}

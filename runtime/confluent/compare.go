@@ -25,7 +25,7 @@ type comparison struct {
 	running      bool
 	found        chan findings   // of the comparison that runs
 	failure      string          // why the last one failed
-	retention    map[string]bool // topics whose retention was compared with what the spec assumes
+	retention    map[string]bool // topics whose retention was compared with the window of their keys
 }
 
 func newComparison(p pace) comparison {

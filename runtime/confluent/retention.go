@@ -17,31 +17,31 @@ const forEver = time.Duration(1<<63 - 1)
 const oldCopies = "who reads it again may apply old copies whose keys are forgotten"
 
 // compareRetention compares, when a topic's first partition is assigned, how long it keeps records
-// with what the spec assumes. It only warns: the configuration may change later, unseen, and may
-// not be ours to read.
+// with how long their keys are known. It only warns: the configuration may change later, unseen,
+// and may not be ours to read.
 func (r *run) compareRetention(topic string) {
-	if r.sub.Retention == nil || r.comparison.retention[topic] {
+	if r.sub.Window == nil || r.comparison.retention[topic] {
 		return
 	}
 	r.comparison.retention[topic] = true
-	if assumed := r.sub.Retention(topic); assumed > 0 {
-		r.calls.Go(func() { r.broker.checkRetention(r.ctx, topic, assumed, r.log.Logger) })
+	if window := r.sub.Window(topic); window > 0 {
+		r.calls.Go(func() { r.broker.checkRetention(r.ctx, topic, window, r.log.Logger) })
 	}
 }
 
-func (b *broker) checkRetention(ctx context.Context, topic string, assumed time.Duration, log *slog.Logger) {
+func (b *broker) checkRetention(ctx context.Context, topic string, window time.Duration, log *slog.Logger) {
 	kept, err := b.retention(ctx, topic)
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		log.Warn("it is not known how long the topic keeps records: assume.retention is not compared",
+		log.Info("it is not known how long the topic keeps records: the windows of keys are not compared with that",
 			"topic", topic, "err", err)
 	case kept == forEver:
-		log.Warn("the topic never drops old records, assume.retention says that it does: "+oldCopies,
-			"topic", topic, "assumed", assumed)
-	case kept > assumed:
-		log.Warn("the topic keeps records for longer than assume.retention says: "+oldCopies,
-			"topic", topic, "assumed", assumed, "kept", kept)
+		log.Warn("the topic never drops old records, but the window of its keys ends: "+oldCopies,
+			"topic", topic, "window", window)
+	case kept > window:
+		log.Warn("the topic keeps records for longer than the window of its keys: "+oldCopies,
+			"topic", topic, "window", window, "kept", kept)
 	}
 }
 

@@ -10,21 +10,21 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// What the spec assumes of a topic's retention is compared with the topic.
-func TestAssumedRetentionIsCompared(t *testing.T) {
+// How long a topic keeps records is compared with how long their keys are known.
+func TestRetentionIsComparedWithTheWindow(t *testing.T) {
 	for name, test := range map[string]struct {
 		config map[string]string
 		deny   bool
 		want   string // in the log; "" = nothing
 	}{
-		"as assumed":         {config: map[string]string{"retention.ms": "86400000"}},
+		"as the window":      {config: map[string]string{"retention.ms": "86400000"}},
 		"shorter":            {config: map[string]string{"retention.ms": "3600000"}},
-		"longer":             {config: map[string]string{"retention.ms": "86400001"}, want: "assumed=24h0m0s kept=24h0m0.001s"},
+		"longer":             {config: map[string]string{"retention.ms": "86400001"}, want: "window=24h0m0s kept=24h0m0.001s"},
 		"for ever":           {config: map[string]string{"retention.ms": "-1"}, want: "never drops"},
 		"compacted":          {config: map[string]string{"retention.ms": "3600000", "cleanup.policy": "compact"}, want: "never drops"},
 		"compacted and not":  {config: map[string]string{"retention.ms": "3600000", "cleanup.policy": "compact,delete"}},
 		"not ours to know":   {deny: true, want: "not known how long"},
-		"the broker's usual": {want: "assumed=24h0m0s kept=168h0m0s"},
+		"the broker's usual": {want: "window=24h0m0s kept=168h0m0s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -42,7 +42,7 @@ func TestAssumedRetentionIsCompared(t *testing.T) {
 			log := &testLog{}
 			s, sub, sink := source(t, brokers), subscription(), newSink(t, newLedger())
 			s.Logger = textLogger(log)
-			sub.Retention = func(string) time.Duration { return 24 * time.Hour }
+			sub.Window = func(string) time.Duration { return 24 * time.Hour }
 			stop := start(t, s, sub, sink)
 			eventually(t, "the partition", func() bool { return sink.owns() == 1 })
 			if test.want != "" {
@@ -52,7 +52,7 @@ func TestAssumedRetentionIsCompared(t *testing.T) {
 			if err := stop(); err != nil {
 				t.Error(err)
 			}
-			if test.want == "" && strings.Contains(log.String(), "assume.retention") {
+			if test.want == "" && strings.Contains(log.String(), "window of its keys") {
 				t.Error(log.String())
 			}
 		})

@@ -22,11 +22,10 @@ type Subscription struct {
 	BatchBytes      int           // bytes of keys, values and headers that close a batch
 	BatchWait       time.Duration // age that closes a batch
 	MaxPollInterval time.Duration // the client's max.poll.interval.ms
-	// Retention is how long a topic keeps records at most, as the spec assumes
-	// (assume.retention); 0 if it says nothing of that. A Source that finds a
-	// topic that keeps them for longer says so in the log: copies that are read again may come
-	// after the window of their keys.
-	Retention func(topic string) time.Duration
+	// Window is how long the keys of a topic are known, those with the shortest window; 0 if it has
+	// none. A Source that finds a topic that keeps records for longer says so in the log: copies
+	// that are read again may come after the window of their keys.
+	Window func(topic string) time.Duration
 }
 
 // Sink is what a Source drives; package idem implements it. Calls for one partition must not

@@ -62,14 +62,6 @@ func (e *ConflictError) Error() string {
 	return ReasonConflict + ": " + e.Event + ": the key was used before by an event with other content"
 }
 
-// StopError asks the runtime to halt the partition before this record, because the
-// spec says stop for it.
-type StopError struct {
-	Reason string
-}
-
-func (e *StopError) Error() string { return e.Reason }
-
 // Unknown is what generated code returns for an event type that the spec neither names nor
 // ignores, and where skip does not list unknown_type. It names the type: a type is no payload, and
 // people cannot act without it. The text is the producer's and may hold anything, so that it is

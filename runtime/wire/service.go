@@ -58,14 +58,12 @@ type Topic struct {
 	Name      string // in Kafka, or a pattern of names: "orders.<region>.v1"
 	StartFrom StartFrom
 	OnFailure FailurePolicy // for records whose event does not say otherwise
-	Ordered   bool          // assume.ordered_by: a changed partition count stops the partition
-	Retention time.Duration // assume.retention: how long the topic keeps records; 0 = the spec does not say
-	// CreateTime is assume.record_timestamp: a record whose timestamp is the broker's halts.
-	CreateTime bool
-	Window     time.Duration // longest window of the keys that all partitions share (copies: anywhere); 0 = there are none
-	Chain      time.Duration // longest window of the keys in the chain (copies: same_partition); 0 = there are none
-	Effects    time.Duration // longest time of one call of an effect; 0 = no event has one
-	Parks      bool          // a dead letter of some event has later records of its record key wait
+	Ordered   bool          // assume: [ordered]: a changed partition count stops the partition
+	Window    time.Duration // longest window of the keys that all partitions share (copies: anywhere); 0 = there are none
+	Chain     time.Duration // longest window of the keys in the chain (copies: same_partition); 0 = there are none
+	Shortest  time.Duration // shortest window, where it is neither of these
+	Effects   time.Duration // longest time of one call of an effect; 0 = no event has one
+	Parks     bool          // a dead letter of some event has later records of its record key wait
 	// Statements are the texts that the plan passes to [Batch.Write]. The runtime
 	// prepares them when it opens a connection.
 	Statements []string
@@ -78,7 +76,7 @@ type Topic struct {
 // Plan turns records into rows and calls. Generated code implements it.
 type Plan interface {
 	// Add decodes m and adds what it does to b. An error makes m a dead letter and
-	// must leave b as it was; a [StopError] halts the partition.
+	// must leave b as it was.
 	Add(b *Batch, m *Message) error
 	// Flush hands the collected rows to b, in the order in which they must be written.
 	Flush(b *Batch)

@@ -32,10 +32,4 @@ var envelopeBugs = []mutant{
 	{"names: another topic is read",
 		in("./generator/gocode", "pkg.serviceLiteral").Replace(`lit(name)`, `lit(name[:1])`),
 		command, "TestGoldenAccepted"},
-	{"record_timestamp: the broker's time is taken for the producer's",
-		in("./runtime/internal/engine/decide", "Decider.add").Never(`$m.Appended && $d.topic.CreateTime`),
-		source, "TestRecordsWithTheBrokersTimeHalt"},
-	{"record_timestamp: the broker's time orders versions without a promise",
-		in("./generator/resolve", "resolveGuard").Replace(`!$st.Event.Topic.Model.CreateTime`, `false`),
-		command, "TestGoldenRefused/record_timestamps"},
 }

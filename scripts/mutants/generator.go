@@ -33,7 +33,7 @@ var generatorBugs = []mutant{
 		in("./generator/resolve", "collectFields").Never(`_.KeptByRecordKey()`),
 		"./generator/resolve", "TestRecordKeyIsReadWhereItKeepsCopiesTogether"},
 	{"copies_keep_record_key: proves it where a record key may move",
-		in("./generator/resolve", "resolveAssume").Replace(`checkPromiseHasOrder(report, $t)`, `$t.Model.Ordered = $t.Model.CopiesKeepKey`),
+		in("./generator/resolve", "resolveAssume").Replace(`checkPromiseHasOrder(_, $t, _)`, `$t.Model.Ordered = $t.Model.CopiesKeepKey`),
 		command, "TestGoldenRefused/record_keys_of_copies"},
 	{"add: what is subtracted is added",
 		in(sqlcode, "sums.addUp").Never(`a.How == model.Subtracts`),

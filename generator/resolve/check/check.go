@@ -17,7 +17,7 @@ var checks = []func(report *schema.Diagnostics, d *draft.Service){
 	// names
 	checkPackageNames, checkTopicNames, checkTopicsOnce, checkPlanNames, checkTableNames, checkFieldNames, checkDatabaseNames,
 	// idempotency keys
-	everyTopic(checkPromiseIsNeeded), everyTopic(checkRecordTimeIsRead), checkProducerCopies, everyEvent(checkCopies), everyEvent(checkWindow),
+	everyTopic(checkPromiseIsNeeded), checkProducerCopies, everyEvent(checkCopies), everyEvent(checkWindow),
 	// steps
 	checkStepOrder, checkOrder, checkTooEarly, checkShared, checkSums, checkCreatedAgain,
 	// effects

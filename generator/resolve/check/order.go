@@ -46,9 +46,9 @@ func writesPatches(st *draft.Step) bool {
 func orIfOrdered(t *draft.Topic) string {
 	switch {
 	case t.Key == nil:
-		return ", or declare record_key and assume: {ordered_by: record_key}"
+		return ", or declare record_key and assume: [ordered]"
 	case !t.Model.Ordered:
-		return ", or state assume: {ordered_by: record_key} if that holds"
+		return ", or state assume: [ordered] if that holds"
 	case t.Apart():
 		return ", or " + whichTopic
 	}

@@ -18,12 +18,12 @@ func checkProducerCopies(report *schema.Diagnostics, d *draft.Service) {
 
 func checkEventCopies(report *schema.Diagnostics, d *draft.Service, e *draft.Event) {
 	t := e.Topic
-	if e.Model.Key == nil || !e.Model.Key.Offset || t.Model.UniqueRecords || t.Spec.Assume != nil && t.Spec.Assume.Broken {
+	if e.Model.Key == nil || !e.Model.Key.Offset || t.Model.UniqueRecords {
 		return
 	}
 	fail := func(pos schema.Pos, what, twice string) {
 		report.Add(pos, "E501", fmt.Sprintf("%s: %s with source: {record: offset} %s when the producer sends the event twice", e.Is(), what, twice),
-			"name a header or fields that identify the operation, or state assume: {unique_records: true}")
+			"name a header or fields that identify the operation, or state assume: [unique]")
 	}
 	if e.Model.Handle {
 		fail(e.Spec.Handle.Key, "handle", "runs twice")

@@ -17,7 +17,7 @@ func checkPromiseIsNeeded(report *schema.Diagnostics, t *draft.Topic) {
 	if !t.Model.CopiesKeepKey || !t.Complete() || slices.ContainsFunc(t.Events, (*draft.Event).NeedsPromise) || slices.ContainsFunc(t.Events, refused) {
 		return
 	}
-	report.Add(t.Spec.Assume.CopiesKeepKey.Key, "E412", fmt.Sprintf(`"copies_keep_record_key" has no meaning for topic %s: it proves copies: same_partition for keys that do not contain the record key, and there is none`,
+	report.Add(t.Spec.Assume.Get("copies_keep_record_key").Pos, "E412", fmt.Sprintf(`"copies_keep_record_key" has no meaning for topic %s: it proves copies: same_partition for keys that do not contain the record key, and there is none`,
 		wording.Quote(t.Spec.Name.Value)), insteadOfPromise(t))
 }
 

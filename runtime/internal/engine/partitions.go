@@ -20,11 +20,11 @@ func (t *takeOver) promise() string {
 	case topic.Chain == 0 && !topic.Ordered:
 		return "on_failure.park: record_key must know"
 	case topic.Chain == 0:
-		return "assume.ordered_by rules out"
+		return "assume: [ordered] rules out"
 	case !topic.Ordered:
 		return "copies: same_partition rules out"
 	}
-	return "assume.ordered_by and copies: same_partition rule out"
+	return "assume: [ordered] and copies: same_partition rule out"
 }
 
 // partitionsChanged halts until a person says that records may have moved. The command is the

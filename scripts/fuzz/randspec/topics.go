@@ -17,19 +17,19 @@ func topic(r *rand.Rand, all map[string]name, tables []*table, called string) *p
 	case keyed:
 		t.add(leaf("record_key: {id: " + all["id"].field + "}"))
 	}
-	assume := &part{lines: []string{"assume:"}}
 	if chance(r, 15) {
 		t.add(leaf(fmt.Sprintf("name: [%s-1, %[1]s-2]", called)))
 	}
 	ordered := keyed && chance(r, 85)
+	var promises []string
 	if ordered {
-		assume.add(leaf("ordered_by: record_key"))
+		promises = append(promises, "ordered")
 	}
 	if chance(r, 40) {
-		assume.add(leaf("unique_records: true"))
+		promises = append(promises, "unique")
 	}
-	if len(assume.parts) > 0 {
-		t.add(assume)
+	if len(promises) > 0 {
+		t.add(leaf("assume: [" + strings.Join(promises, ", ") + "]"))
 	}
 	t.add(payload(r))
 	t.add(need("event_type: " + pick(r, []string{"{header: kind}", "{path: kind}", "{path: about.kind}", "[{header: kind}, {path: version}]", "[{path: kind}, {header: version}]"})))

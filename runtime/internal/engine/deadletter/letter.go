@@ -67,9 +67,6 @@ func Of(m *wire.Message, policy *wire.FailurePolicy, class, event string, err er
 // Undecided is the dead letter of a record that the plan did not take.
 func Undecided(m *wire.Message, policy *wire.FailurePolicy, err error) Letter {
 	l := Letter{Message: m, Policy: policy, Reason: wire.ReasonDecode + ": " + err.Error()}
-	if s, ok := errors.AsType[*wire.StopError](err); ok {
-		l.Stop, l.Reason = true, s.Reason
-	}
 	if d, ok := errors.AsType[*wire.DecodeError](err); ok {
 		l.Event, l.Reason = d.Event, d.Error()
 	}

@@ -157,16 +157,9 @@ func (d *Decider) decide(w *Decision, m *wire.Message, f *Facts) (l deadletter.L
 	return l, true
 }
 
-// notTheProducers is why a record halts whose topic promises that producers set timestamps.
-const notTheProducers = "the record's timestamp is the time at which the broker appended it, and the spec assumes that the producer sets it " +
-	"(assume.record_timestamp): message.timestamp.type of the topic must be CreateTime"
-
 // add adds one record to the batch. An error is why it cannot take effect.
 func (d *Decider) add(m *wire.Message) (wire.Outcome, error) {
 	d.event = ""
-	if m.Appended && d.topic.CreateTime {
-		return wire.Applied, &wire.StopError{Reason: notTheProducers}
-	}
 	if n := len(m.Value); n > d.most {
 		return wire.Applied, &wire.DecodeError{Class: wire.ReasonTooLarge, Reason: fmt.Sprintf("the payload has %d bytes, limits.max_payload is %d", n, d.most)}
 	}
