@@ -17,9 +17,9 @@ func nothing(context.Context, string) (map[string]string, error) { return nil, n
 func withoutLedger(_ context.Context, dir string) (map[string]string, error) {
 	const (
 		file = "runtime/internal/engine/transaction.go"
-		head = "head := []pipeline.Statement{"
+		head = "append([]pipeline.Statement{"
 	)
-	src, err := replaceOnce(file, head+"c.Append(a.Row)}", head+"}")
+	src, err := replaceOnce(file, head+"t.o.chain.Append(a.Row)}", head+"}")
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/resolve/typeword"
-	"github.com/idemgen/idemgen/runtime/pgtable"
+	"github.com/idemgen/idemgen/internal/pgtable"
 )
 
 // describer writes tables of a database as the section tables of a spec. What the language cannot

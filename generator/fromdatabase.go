@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/scaffold"
-	"github.com/idemgen/idemgen/runtime/pgtable"
+	"github.com/idemgen/idemgen/internal/pgtable"
 )
 
 // specOf is a first spec for tables that exist already, with an event that inserts into one of

@@ -3,7 +3,7 @@
 // is written before everything of every spec is rendered.
 //
 // The stages are packages of their own; this one only leads from one to the next. It must
-// not import the runtime, but for its room of plain facts about tables, runtime/pgtable. Package
+// not import the runtime, but for its room of plain facts about tables, internal/pgtable. Package
 // eventkey makes keys with runtime/wire, as the service does.
 package generator
 

@@ -18,7 +18,7 @@ import (
 	"github.com/idemgen/idemgen/generator/output"
 	"github.com/idemgen/idemgen/generator/scaffold"
 	"github.com/idemgen/idemgen/generator/state"
-	"github.com/idemgen/idemgen/runtime/pgtable"
+	"github.com/idemgen/idemgen/internal/pgtable"
 	"github.com/idemgen/idemgen/schema"
 )
 

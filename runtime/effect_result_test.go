@@ -8,12 +8,12 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/internal/inspect"
+	"github.com/idemgen/idemgen/internal/stream"
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/idemtest/memlease"
-	"github.com/idemgen/idemgen/runtime/inspect"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
-	"github.com/idemgen/idemgen/runtime/stream"
 )
 
 // recorded has the call of "a: effect 1" at offset 0 made and recorded, and its process die.

@@ -3,8 +3,8 @@ package idem_test
 import (
 	"testing"
 
+	"github.com/idemgen/idemgen/internal/stream"
 	idem "github.com/idemgen/idemgen/runtime"
-	"github.com/idemgen/idemgen/runtime/stream"
 )
 
 // What dead letters keep of a record key is erased: of the one that is dead, of those that wait

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/idemgen/idemgen/internal/inspect"
+	"github.com/idemgen/idemgen/internal/stream"
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/idemgen/idemgen/runtime/inspect"
-	"github.com/idemgen/idemgen/runtime/stream"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 

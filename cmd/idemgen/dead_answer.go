@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/stream"
+	"github.com/idemgen/idemgen/internal/stream"
 )
 
 // asked is the result of replay and discard.

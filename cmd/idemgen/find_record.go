@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/idemgen/idemgen/generator"
-	"github.com/idemgen/idemgen/runtime/inspect"
-	"github.com/idemgen/idemgen/runtime/stream"
+	"github.com/idemgen/idemgen/internal/inspect"
+	"github.com/idemgen/idemgen/internal/stream"
 )
 
 // findFlags are the flags of find.

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/idemgen/idemgen/generator"
-	"github.com/idemgen/idemgen/runtime/pgtable"
+	"github.com/idemgen/idemgen/internal/pgtable"
 )
 
 // fromDatabase says which tables a first spec describes.

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/idemgen/idemgen/runtime/stream"
+	"github.com/idemgen/idemgen/internal/stream"
 )
 
 // streamCommand holds the commands that show and change the ledgers in a database.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/idemgen/idemgen/runtime/stream"
+	"github.com/idemgen/idemgen/internal/stream"
 )
 
 // changeFlags are the flags of all commands that append a row to a ledger.

@@ -10,8 +10,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/idemgen/idemgen/internal/stream"
 	idem "github.com/idemgen/idemgen/runtime"
-	"github.com/idemgen/idemgen/runtime/stream"
 )
 
 // lateSource is a Source whose polling goroutine is held up, by a revoke of partition 0, while

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/idemgen/idemgen/internal/stream"
 	idem "github.com/idemgen/idemgen/runtime"
-	"github.com/idemgen/idemgen/runtime/stream"
 )
 
 // decided does what a person does about an interrupted call, and delivers a copy: it was done, and

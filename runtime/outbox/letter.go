@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/internal/record"
+	"github.com/idemgen/idemgen/internal/record"
 )
 
 // place is a row of idem_dead_letter.

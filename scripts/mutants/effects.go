@@ -111,7 +111,7 @@ var effectBugs = []mutant{
 		in(core, "Decider.decide").Never(`made`),
 		core, "TestConflictBehindTheCall"},
 	{"a call for a conflict is not found in its lease",
-		in("./runtime/inspect", "Open").Never(`_ && !$o.Called`),
+		in("./internal/inspect", "Open").Never(`_ && !$o.Called`),
 		core, "TestConflictBehindTheCall"},
 	{"plan says nothing of results that the version before cannot read",
 		in("./generator/evolution", "comparison.results").Replace(`state.UnreadableResults(c.now.Service, c.old.Service)`, `[]state.Unread(nil)`),

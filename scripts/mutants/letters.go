@@ -3,7 +3,7 @@ package main
 // letterBugs are bugs of what becomes of dead letters.
 var letterBugs = []mutant{
 	{"an erased letter is not discarded",
-		in("./runtime/stream", "eraseSQL").Text(`CASE WHEN d.state = 'd' THEN 'x'::"char" ELSE d.asked END`, `d.asked`),
+		in("./internal/stream", "eraseSQL").Text(`CASE WHEN d.state = 'd' THEN 'x'::"char" ELSE d.asked END`, `d.asked`),
 		core, "TestErasedLettersAreDiscarded"},
 	{"30 a replay does not check that the letter is still open",
 		in(core, "settleSQL").Text(`AND state = $4::"char" AND (`, `AND (`),

@@ -13,7 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/idemgen/idemgen/runtime/pgtable"
+	"github.com/idemgen/idemgen/internal/pgtable"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 

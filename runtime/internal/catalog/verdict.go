@@ -3,7 +3,7 @@ package catalog
 import (
 	"slices"
 
-	"github.com/idemgen/idemgen/runtime/pgtable"
+	"github.com/idemgen/idemgen/internal/pgtable"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 

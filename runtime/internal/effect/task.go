@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/idemgen/idemgen/internal/record"
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/internal/backoff"
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
-	"github.com/idemgen/idemgen/runtime/internal/record"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 	"github.com/idemgen/idemgen/runtime/lease"
 	"github.com/idemgen/idemgen/runtime/wire"

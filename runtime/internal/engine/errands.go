@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/internal/backoff"
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/engine/retry"
-	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 	"github.com/idemgen/idemgen/runtime/wire"
 )

@@ -10,11 +10,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/handler"
-	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/internal/pipeline"
 	"github.com/idemgen/idemgen/runtime/internal/pool"
 	"github.com/idemgen/idemgen/runtime/internal/session"

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
@@ -14,7 +15,6 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
 	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
 	"github.com/idemgen/idemgen/runtime/internal/engine/retry"
-	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/internal/pipeline"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 	"github.com/idemgen/idemgen/runtime/lease"

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/hook"
 	"github.com/idemgen/idemgen/runtime/idemtype"
@@ -14,7 +15,6 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
 	"github.com/idemgen/idemgen/runtime/internal/engine/retry"
 	"github.com/idemgen/idemgen/runtime/internal/lag"
-	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/hook"
@@ -17,7 +18,6 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/backoff"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/generation"
-	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/internal/outage"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )

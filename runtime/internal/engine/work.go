@@ -1,10 +1,10 @@
 package engine
 
 import (
+	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
 	"github.com/idemgen/idemgen/runtime/internal/engine/retry"
-	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/internal/pipeline"
 	"github.com/idemgen/idemgen/runtime/wire"
 )

@@ -6,8 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
-	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/internal/pipeline"
 	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/wire"

@@ -10,10 +10,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/idemgen/idemgen/internal/ledger"
+	"github.com/idemgen/idemgen/internal/record"
 	"github.com/idemgen/idemgen/runtime/idemtype"
-	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/internal/pipeline"
-	"github.com/idemgen/idemgen/runtime/internal/record"
 	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/wire"
 )

@@ -1,7 +1,7 @@
 package deadletter
 
 import (
-	"github.com/idemgen/idemgen/runtime/internal/record"
+	"github.com/idemgen/idemgen/internal/record"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 

@@ -1,9 +1,9 @@
 package deadletter
 
 import (
-	"github.com/idemgen/idemgen/runtime/internal/ledger"
+	"github.com/idemgen/idemgen/internal/ledger"
+	"github.com/idemgen/idemgen/internal/record"
 	"github.com/idemgen/idemgen/runtime/internal/pipeline"
-	"github.com/idemgen/idemgen/runtime/internal/record"
 	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/wire"
 )

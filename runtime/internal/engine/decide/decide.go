@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"slices"
 
+	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/hook"
 	"github.com/idemgen/idemgen/runtime/idemtype"
@@ -22,7 +23,6 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
 	"github.com/idemgen/idemgen/runtime/internal/keyset"
-	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/internal/pipeline"
 	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"

@@ -23,10 +23,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/generation"
 	"github.com/idemgen/idemgen/runtime/internal/keyset"
-	"github.com/idemgen/idemgen/runtime/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/internal/recent"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 	"github.com/idemgen/idemgen/runtime/wire"

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/idemgen/idemgen/runtime/internal/record"
+	"github.com/idemgen/idemgen/internal/record"
 )
 
 const (

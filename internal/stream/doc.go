@@ -9,6 +9,6 @@
 // alive: its next append is refused, and it takes the partition over again at once. Two
 // operators, or an operator and a worker, cannot both append behind the same row.
 //
-// It knows nothing of Kafka: whether an offset exists, the caller must know. Of this module
-// it may import packages ledger and wire only; no Kafka client.
+// It knows nothing of Kafka: whether an offset exists, the caller must know. It must not import
+// any package of this module but ledger, record and wire.
 package stream

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/idemgen/idemgen/runtime/internal/ledger"
+	"github.com/idemgen/idemgen/internal/ledger"
 )
 
 // DB is a *pgxpool.Pool or a *pgx.Conn. A pool is better: it connects again if the

@@ -11,8 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/idemgen/idemgen/runtime/internal/ledger"
-	"github.com/idemgen/idemgen/runtime/stream"
+	"github.com/idemgen/idemgen/internal/ledger"
+	"github.com/idemgen/idemgen/internal/stream"
 )
 
 // Holder is where a key stands: the row of a ledger whose transaction applied its event.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/idemgen/idemgen/runtime/internal/ledger"
+	"github.com/idemgen/idemgen/internal/ledger"
 )
 
 const waitingSQL = `

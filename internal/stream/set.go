@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/idemgen/idemgen/runtime/internal/ledger"
+	"github.com/idemgen/idemgen/internal/ledger"
 )
 
 // Target is where a partition goes on.

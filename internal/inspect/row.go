@@ -9,8 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/idemgen/idemgen/runtime/internal/ledger"
-	"github.com/idemgen/idemgen/runtime/stream"
+	"github.com/idemgen/idemgen/internal/ledger"
+	"github.com/idemgen/idemgen/internal/stream"
 )
 
 // Row is a row of a ledger.

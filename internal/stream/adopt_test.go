@@ -3,8 +3,8 @@ package stream_test
 import (
 	"testing"
 
+	"github.com/idemgen/idemgen/internal/stream"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/idemgen/idemgen/runtime/stream"
 )
 
 func TestAdoptBeginsALedger(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/idemgen/idemgen/runtime/internal/record"
-	"github.com/idemgen/idemgen/runtime/stream"
+	"github.com/idemgen/idemgen/internal/record"
+	"github.com/idemgen/idemgen/internal/stream"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 

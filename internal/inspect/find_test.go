@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idemgen/idemgen/internal/inspect"
+	"github.com/idemgen/idemgen/internal/stream"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/idemgen/idemgen/runtime/inspect"
-	"github.com/idemgen/idemgen/runtime/stream"
 )
 
 func TestOffsetIsFoundWhereverThePositionWent(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/idemgen/idemgen/runtime/stream"
+	"github.com/idemgen/idemgen/internal/stream"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 

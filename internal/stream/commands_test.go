@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idemgen/idemgen/internal/stream"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/idemgen/idemgen/runtime/stream"
 )
 
 // Each command appends one row of its kind; the worker that held the partition cannot append
