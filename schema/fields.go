@@ -30,7 +30,7 @@ const (
 
 var fieldKeys = docKeys(func(f *Field) *Doc { return &f.Doc },
 	key[Field]{name: "type", required: true, example: "for example type: string", value: typeShape},
-	key[Field]{name: "path", value: pathsOfMembers(func(f *Field) **Path { return &f.Path })},
+	key[Field]{name: "path", value: pathOfMembers(func(f *Field) **Path { return &f.Path })},
 	key[Field]{name: "header", value: textValue(func(f *Field) **Text { return &f.Header })},
 	key[Field]{name: "record", value: wordValue(func(f *Field) **Text { return &f.Record }, "key", "value", "timestamp", "offset", "partition", "topic")},
 	key[Field]{name: "default", value: put(scalarShape, func(f *Field) **Text { return &f.Default }, readConstant)},

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"fmt"
 	"strings"
 )
 
@@ -10,8 +9,7 @@ import (
 type Path struct {
 	Text    string // as written
 	Members []string
-	Whole   bool    // written with "$": starts at the whole value
-	Or      []*Path // of a field: where it is found if it is not here, in this order
+	Whole   bool // written with "$": starts at the whole value
 	Key     Pos
 	Pos     Pos
 }
@@ -19,7 +17,7 @@ type Path struct {
 // readPath reads "a.b", "$.a.b" or "$"; a name with a dot stands in double quotes.
 func readPath(w *walker, e entry) (*Path, bool) {
 	if e.node.Kind == ListNode {
-		w.notThatKind(e, "a path", `only a field may have several paths; a name that has a dot itself goes into quotes: 'a."b.c"'`)
+		w.notThatKind(e, "a path", "there is one path; while a member is renamed, a field for each name reads it, both optional")
 		return nil, false
 	}
 	p := &Path{Key: e.key, Pos: e.node.Pos}
@@ -70,53 +68,6 @@ func pathMembers(text string) (members []string, ok bool) {
 	}
 }
 
-// readPaths reads a path, or a list of paths: the first one that is there counts.
-func readPaths(w *walker, e entry) (*Path, bool) {
-	if e.node.Kind != ListNode {
-		return readPath(w, e)
-	}
-	if len(e.node.Items) < 2 {
-		w.ds.Add(e.node.Pos, "E106", e.what+" must be a path, or a list of two paths at least", `a name that has a dot itself goes into quotes: 'a."b.c"'`)
-		return nil, false
-	}
-	var all []*Path
-	for _, item := range e.node.Items {
-		p, ok := readPath(w, entry{what: "an item of " + e.what, key: e.key, node: item})
-		if !ok {
-			return nil, false
-		}
-		for _, other := range all {
-			if other.Whole != p.Whole { // they may start elsewhere
-				continue
-			}
-			if within(other.Members, p.Members) || within(p.Members, other.Members) {
-				w.ds.Add(p.Pos, "E307", fmt.Sprintf("path %s is the same as %s, or inside of it", quote(p.Text), quote(other.Text)), "name members of which one can be there without the other")
-				return nil, false
-			}
-		}
-		all = append(all, p)
-	}
-	all[0].Or = all[1:]
-	return all[0], true
-}
-
-// within reports whether a path leads into what another one names.
-func within(inner, outer []string) bool {
-	if len(inner) < len(outer) {
-		return false
-	}
-	for i, name := range outer {
-		if inner[i] != name {
-			return false
-		}
-	}
-	return true
-}
-
 func pathOfMembers[T any](at func(*T) **Path) value[T] {
 	return put(scalarShape, at, readPath)
-}
-
-func pathsOfMembers[T any](at func(*T) **Path) value[T] {
-	return put(shape{scalar: true, items: &scalarShape}, at, readPaths)
 }

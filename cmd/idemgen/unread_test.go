@@ -33,7 +33,7 @@ func TestChangesThatRefuseOlderRecordsAreWarnedOf(t *testing.T) {
 		{"note: optional string", "note: optional string, weight: {type: int32, default: 1}", "", ""},
 		{"note: optional string", "note: optional string, at: {type: timestamp, record: timestamp}", "", ""},
 		{"note: optional string, ", "", "", ""},
-		{"path: deep.n", "path: deep.count", `field "n" is read at $.deep.count, and was at $.deep.n`, "as path: [new, former]"},
+		{"path: deep.n", "path: deep.count", `field "n" is read at $.deep.count, and was at $.deep.n`, "declare the new place as a field of its own beside this one"},
 		{"n: {type: int32, path: deep.n}", "count: {type: int32, path: deep.n}", "", ""},
 		{"n: {type: int32, path: deep.n}", "n: {type: int64, path: deep.n}", "", ""},
 		{"n: {type: int32, path: deep.n}", "n: {type: uuid, path: deep.n}", `field "n" is uuid, and was int32`, "json"},
@@ -42,7 +42,7 @@ func TestChangesThatRefuseOlderRecordsAreWarnedOf(t *testing.T) {
 		{"[web, shop]", "[web, shop, phone]", "", ""},
 		{"channel: Channel", "channel: string", "", ""},
 		{"pieces: optional int32", "pieces: int32", `field "pieces" is required, and was not`, "optional"},
-		{"sku: string", "sku: {type: string, path: article}", `field "sku" is read at $.article, and was at $.sku`, "as path: [new, former]"},
+		{"sku: string", "sku: {type: string, path: article}", `field "sku" is read at $.article, and was at $.sku`, "declare the new place as a field of its own beside this one"},
 		{"lines: list(Line)", "lines: json", "", ""},
 	} {
 		module(t, map[string]string{"idemgen.yaml": base})

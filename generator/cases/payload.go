@@ -54,12 +54,8 @@ func (f *form) holds(t model.FieldType) {
 	}
 }
 
-// holdsAt says that a field or a member may be at each of its paths.
-func (f *form) holdsAt(m *model.Field) {
-	for _, path := range m.Source.Paths() {
-		f.at(path).holds(m.Type)
-	}
-}
+// holdsAt says that a field or a member may be at its path.
+func (f *form) holdsAt(m *model.Field) { f.at(m.Source.Path).holds(m.Type) }
 
 // payloadForm is what the payload of an event may hold.
 func payloadForm(e *model.Event) *form {

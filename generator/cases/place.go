@@ -97,15 +97,13 @@ func (r *reader) hideField(t *model.Topic, e *schema.CaseEvent, f *model.Field) 
 	case e.Text != nil:
 		r.report.Mask(e.Text.Pos)
 	default:
-		for _, path := range f.Source.Paths() {
-			at := e.Value
-			for _, name := range path {
-				if at != nil {
-					at = at.Get(name)
-				}
+		at := e.Value
+		for _, name := range f.Source.Path {
+			if at != nil {
+				at = at.Get(name)
 			}
-			r.hideAll(at)
 		}
+		r.hideAll(at)
 	}
 }
 

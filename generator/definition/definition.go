@@ -56,7 +56,7 @@ func Field(f *model.Field) string {
 	def := typeDef(f.Type)
 	switch f.Source.Kind {
 	case model.FromPayload:
-		if path := f.Source.First(); len(path) != 1 || path[0] != f.Name {
+		if path := f.Source.Path; len(path) != 1 || path[0] != f.Name {
 			def += " path " + Path(path)
 		}
 	case model.FromHeader:

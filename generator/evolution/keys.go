@@ -232,30 +232,5 @@ func (c *comparison) field(e edit) (Verdict, string) {
 	case e.now == nil:
 		return Compatible, "the member is ignored from now on"
 	}
-	if e.path[len(e.path)-1] == "path" && !named(e.path, len(e.path)-1) && preferred(e.old, e.now) {
-		return Compatible, "it takes every value that it took. Where a producer sends more than one of these members, another value is read from now on"
-	}
 	return Compatible, "it takes every value that it took"
-}
-
-// preferred reports whether a path that was read is behind one now that was not before it: where a
-// record has both, another value is read.
-func preferred(old, now *schema.Node) bool {
-	paths := func(n *schema.Node) (texts []string) {
-		if n.Kind == schema.ScalarNode {
-			return []string{n.Text}
-		}
-		for _, item := range n.Items {
-			texts = append(texts, item.Text)
-		}
-		return texts
-	}
-	was, is := paths(old), paths(now)
-	for i, path := range is {
-		at := slices.Index(was, path)
-		if at >= 0 && slices.ContainsFunc(is[:i], func(p string) bool { return !slices.Contains(was[:at], p) }) {
-			return true
-		}
-	}
-	return false
 }

@@ -3,7 +3,6 @@ package gocode
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -90,13 +89,6 @@ func fieldSource(f *model.Field) string {
 			return fmt.Sprintf("%q of the record key", strings.Join(f.Source.Part.Path, "."))
 		}
 		return "the record key"
-	}
-	if len(f.Source.Or) > 0 {
-		var paths []string
-		for _, path := range f.Source.Paths() {
-			paths = append(paths, strconv.Quote(strings.Join(path, ".")))
-		}
-		return "the first of " + strings.Join(paths, ", ")
 	}
 	switch path := strings.Join(f.Source.Path, "."); path {
 	case "":

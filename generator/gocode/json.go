@@ -87,8 +87,6 @@ type decoder struct {
 	typ    string // its type
 	fields []*model.Field
 
-	choices []*model.Field // that have several paths
-
 	nodes  []*node // in the order of the fields
 	resets []code  // elements of the literal that the receiver starts from
 	reuses bool    // the receiver's old content is looked at again
@@ -157,7 +155,6 @@ func (d *decoder) document(g *group, root *node, read func(*group, *model.Field)
 		}
 		g.Add(text("var seen struct {" + flagList(flags) + " bool }"))
 	}
-	d.declareChoices(g)
 	if len(root.fields)+len(root.children) > 0 {
 		d.value(g, root, read)
 	}
@@ -165,7 +162,6 @@ func (d *decoder) document(g *group, root *node, read func(*group, *model.Field)
 		if n.required != "" {
 			g.Add(call("s.Require", text("seen."+n.seen), lit(n.required)))
 		}
-		n.take(g, read)
 	}
 }
 
@@ -194,9 +190,6 @@ func flagList(names []string) string {
 // value reads one value as often as fields and deeper members ask for it.
 func (d *decoder) value(g *group, n *node, read func(*group, *model.Field)) {
 	var reads []func()
-	for _, o := range n.offers {
-		reads = append(reads, func() { o.write(g) })
-	}
 	for _, f := range n.fields {
 		reads = append(reads, func() { read(g, f) })
 	}

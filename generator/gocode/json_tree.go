@@ -13,7 +13,6 @@ type node struct {
 	seen     string // its flag: whether it was met
 	required string // what it is called if it is missing; "" = it may be
 	fields   []*model.Field
-	offers   []offer
 	children []*node
 }
 
@@ -23,10 +22,6 @@ func (d *decoder) tree(place func(*model.Field) (path []string, required, ok boo
 	for _, f := range d.fields {
 		path, required, ok := place(f)
 		if !ok {
-			continue
-		}
-		if len(f.Source.Or) > 0 {
-			d.choose(root, f, required)
 			continue
 		}
 		n := d.at(root, path)

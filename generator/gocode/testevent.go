@@ -15,28 +15,22 @@ func uncompared(e *model.Event) (loose, naming []string) {
 		switch {
 		case f.Source.Kind != model.FromPayload || slices.ContainsFunc(e.Key.Compared, func(c *model.Field) bool { return overlap(c, f) }):
 		case slices.ContainsFunc(e.Key.Parts, func(p model.KeySource) bool { return p.Field != nil && overlap(p.Field, f) }):
-			naming = append(naming, joined(f)...)
+			naming = append(naming, joined(f))
 		default:
-			loose = append(loose, joined(f)...)
+			loose = append(loose, joined(f))
 		}
 	}
 	return loose, naming
 }
 
-// joined are the paths of a field as texts.
-func joined(f *model.Field) (paths []string) {
-	for _, path := range f.Source.Paths() {
-		paths = append(paths, strings.Join(path, "."))
-	}
-	return paths
-}
+// joined is the path of a field as a text.
+func joined(f *model.Field) string { return strings.Join(f.Source.Path, ".") }
 
 // overlap reports whether a change of one field's member may change the other field.
 func overlap(a, b *model.Field) bool {
 	within := func(a, b []string) bool { return len(a) >= len(b) && slices.Equal(a[:len(b)], b) }
-	return a.Source.Kind == model.FromPayload && slices.ContainsFunc(a.Source.Paths(), func(p []string) bool {
-		return slices.ContainsFunc(b.Source.Paths(), func(q []string) bool { return within(p, q) || within(q, p) })
-	})
+	p, q := a.Source.Path, b.Source.Path
+	return a.Source.Kind == model.FromPayload && (within(p, q) || within(q, p))
 }
 
 // eventTemplate is what all records of an event have in common, as the suite must know it.

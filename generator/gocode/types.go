@@ -92,7 +92,7 @@ func (p *pkg) spellings(t *model.Type) []*model.Type {
 // placed is a member, without the place where it is read if spellings differ in that.
 func placed(m *model.Field, i int, spellings []*model.Type) *model.Field {
 	for _, s := range spellings {
-		if len(m.Source.Or) == 0 && !slices.Equal(s.Fields[i].Source.Path, m.Source.Path) {
+		if !slices.Equal(s.Fields[i].Source.Path, m.Source.Path) {
 			anywhere := *m
 			anywhere.Source.Path = []string{m.Name}
 			return &anywhere

@@ -83,8 +83,7 @@ const (
 // Source is where a field is read from.
 type Source struct {
 	Kind   SourceKind
-	Path   []string   // member names from the root of the payload; empty = the whole value
-	Or     [][]string // paths that count, in this order, if the ones before are not there
+	Path   []string // member names from the root of the payload; empty = the whole value
 	Header string
 	Record string // key, value, timestamp, offset, partition or topic
 	Part   *KeyPart
@@ -99,13 +98,4 @@ func (f *Field) IsRecordTime() bool {
 // was read as. Text of a bool is true or false; of bytes the base64 text.
 type Constant struct {
 	Text string
-}
-
-// Paths are all paths of a field, in the order in which they count.
-func (s Source) Paths() [][]string { return append([][]string{s.Path}, s.Or...) }
-
-// First is the path that the field was read at first: while a member is renamed, the last one.
-func (s Source) First() []string {
-	paths := s.Paths()
-	return paths[len(paths)-1]
 }

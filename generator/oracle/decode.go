@@ -264,3 +264,9 @@ func asDefault(t model.FieldType) model.FieldType {
 	}
 	return t
 }
+
+// member decodes a field below a holder.
+func (d *decoder) member(f *model.Field, holder *node, path string) value {
+	n, at := d.find(holder, f.Source.Path, path)
+	return d.field(f, n, at, holder)
+}

@@ -28,16 +28,14 @@ func (s *shape) declare(fields []*model.Field) {
 		if f.Source.Kind != model.FromPayload {
 			continue
 		}
-		for _, path := range f.Source.Paths() {
-			at := s
-			for _, name := range path {
-				if at.members[name] == nil {
-					at.members[name] = &shape{members: map[string]*shape{}}
-				}
-				at = at.members[name]
+		at := s
+		for _, name := range f.Source.Path {
+			if at.members[name] == nil {
+				at.members[name] = &shape{members: map[string]*shape{}}
 			}
-			at.hold(f.Type)
+			at = at.members[name]
 		}
+		at.hold(f.Type)
 	}
 }
 

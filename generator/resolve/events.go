@@ -84,10 +84,6 @@ func (r *topicReader) fieldsOfType(e *draft.Event, at place) []draft.Field {
 		for i, m := range t.Model.Fields {
 			own := *m
 			own.Source.Path = slices.Concat(at.root, m.Source.Path)
-			own.Source.Or = nil
-			for _, or := range m.Source.Or {
-				own.Source.Or = append(own.Source.Or, slices.Concat(at.root, or))
-			}
 			infos = append(infos, draft.Field{Spec: t.Spec.Fields[i], Field: &own})
 		}
 		return infos

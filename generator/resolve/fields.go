@@ -81,7 +81,7 @@ func fieldSource(report *schema.Diagnostics, spec *schema.Field, ft model.FieldT
 	case spec.Record != nil:
 		return model.Source{Kind: model.FromRecord, Record: spec.Record.Value}, checkRecordField(report, spec, ft)
 	}
-	return model.Source{Kind: model.FromPayload, Path: at.field(spec), Or: at.others(spec)}, checkPathsOf(report, spec, ft)
+	return model.Source{Kind: model.FromPayload, Path: at.field(spec)}, true
 }
 
 // recordTypes are the types that record metadata can be read as.
@@ -115,14 +115,12 @@ func checkPaths(report *schema.Diagnostics, infos []draft.Field, owner string, a
 			continue
 		}
 		path := in.Field.Source.Path
-		for _, path := range in.Field.Source.Paths() {
-			for i, m := range path {
-				object := strings.Join(path[:i], "\x00")
-				if members[object] == nil {
-					members[object] = map[string]bool{}
-				}
-				members[object][m] = true
+		for i, m := range path {
+			object := strings.Join(path[:i], "\x00")
+			if members[object] == nil {
+				members[object] = map[string]bool{}
 			}
+			members[object][m] = true
 		}
 		for _, through := range infos {
 			if !goesThrough(in, through) {
@@ -157,14 +155,8 @@ func goesThrough(in, through draft.Field) bool {
 	if k := through.Field.Type.Kind; k == model.Object || k == model.Map || k == model.JSON {
 		return false
 	}
-	for _, path := range in.Field.Source.Paths() {
-		for _, prefix := range through.Field.Source.Paths() {
-			if len(path) > len(prefix) && slices.Equal(path[:len(prefix)], prefix) {
-				return true
-			}
-		}
-	}
-	return false
+	path, prefix := in.Field.Source.Path, through.Field.Source.Path
+	return len(path) > len(prefix) && slices.Equal(path[:len(prefix)], prefix)
 }
 
 func withArticle(word string) string {
@@ -172,17 +164,4 @@ func withArticle(word string) string {
 		return "an " + word
 	}
 	return "a " + word
-}
-
-// checkPathsOf refuses several paths for what is read piece by piece, or may be at none (E307).
-func checkPathsOf(report *schema.Diagnostics, spec *schema.Field, ft model.FieldType) bool {
-	if spec.Path == nil || len(spec.Path.Or) == 0 {
-		return true
-	}
-	if ft.Kind == model.Object || ft.Elem != nil {
-		report.Add(spec.Path.Pos, "E307", fmt.Sprintf("field %s is %s, and only a scalar, an enum or json has several paths", wording.Quote(spec.Name.Value), typeword.Text(ft)),
-			"declare a field for each path, both optional, until the older records are read")
-		return false
-	}
-	return true
 }

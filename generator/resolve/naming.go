@@ -42,16 +42,6 @@ func (p place) field(spec *schema.Field) []string {
 	return slices.Concat(p.root, []string{spell(spec.Name.Value, p.naming)})
 }
 
-// others are the further paths of a field.
-func (p place) others(spec *schema.Field) (paths [][]string) {
-	if spec.Path != nil {
-		for _, or := range spec.Path.Or {
-			paths = append(paths, p.path(or))
-		}
-	}
-	return paths
-}
-
 // spell writes a name of the spec, which is snake_case, by another naming.
 func spell(name, naming string) string {
 	if naming == "kebab-case" {

@@ -89,8 +89,7 @@ func checkMember(report *schema.Diagnostics, f *schema.Field, owner string) bool
 		report.Add(f.Patch.Key, "E309", fmt.Sprintf("patch field %s is a member of %s, which is stored as a whole", wording.Quote(f.Name.Value), owner), "declare it as a field of the event")
 		return false
 	}
-	whole := func(p *schema.Path) bool { return p.Whole }
-	if f.Path == nil || !f.Path.Whole && !slices.ContainsFunc(f.Path.Or, whole) {
+	if f.Path == nil || !f.Path.Whole {
 		return true
 	}
 	report.Add(f.Path.Pos, "E306", fmt.Sprintf("path %s of field %s starts at the whole value, but the field is a member of %s", wording.Quote(f.Path.Text), wording.Quote(f.Name.Value), owner),

@@ -121,7 +121,7 @@ func object(w *writer, n *tree, t *model.Type, i int) {
 func (w *writer) members(to *tree, fields []*model.Field, i int, turn func(model.Kind) bool) {
 	for j, f := range fields {
 		if f.Source.Kind == model.FromPayload && turn(f.Type.Kind) {
-			w.member(to, pathOf(w, f), f, i+j)
+			w.member(to, f.Source.Path, f, i+j)
 		}
 	}
 }
@@ -212,10 +212,4 @@ func (w *writer) length(f *model.Field) int {
 		return 2 - w.variant%2
 	}
 	return 2 - w.variant%3
-}
-
-// pathOf is where a field is written: at each of its paths in turn.
-func pathOf(w *writer, f *model.Field) []string {
-	paths := f.Source.Paths()
-	return paths[w.now.number%len(paths)]
 }

@@ -74,11 +74,7 @@ func placeOf(f *model.Field) string {
 	case model.FromRecordKey:
 		return "record_key " + definition.Path(f.Source.Part.Path)
 	}
-	var paths []string
-	for _, path := range f.Source.Paths() {
-		paths = append(paths, definition.Path(path))
-	}
-	return strings.Join(paths, ofPaths)
+	return definition.Path(f.Source.Path)
 }
 
 // typeName is the type without optional, as a spec writes it.

@@ -143,7 +143,7 @@ func (c *comparison) fields(old, now []Entry) {
 			c.report(f.name, firstOptional, "field %q is new and required", f.name)
 		case !ok:
 			c.renamed(f, old, now)
-		case !f.covers(was):
+		case f.place != was.place:
 			c.moved(f, was, now)
 		case required && was.need != "":
 			c.report(f.name, firstOptional, "field %q is required, and was not", f.name)
@@ -196,7 +196,7 @@ func formerField(old []Entry, f wireField) (wireField, bool) {
 	for _, entry := range old {
 		was := takeApart(entry)
 		score := 0
-		if slices.ContainsFunc(was.places(), func(p string) bool { return slices.Contains(f.places(), p) }) {
+		if was.place == f.place {
 			score += 2
 		}
 		if was.name == f.name {

@@ -51,9 +51,7 @@ func (m measurer) fields(fields []*model.Field) (sum extent) {
 		}
 		e := m.of(f.Type)
 		sum.members = min(sum.members+max(1, e.members), unbounded)
-		for _, path := range f.Source.Paths() {
-			sum.levels = max(sum.levels, e.levels+max(0, len(path)-1))
-		}
+		sum.levels = max(sum.levels, e.levels+max(0, len(f.Source.Path)-1))
 	}
 	return sum
 }

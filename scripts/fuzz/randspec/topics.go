@@ -160,8 +160,6 @@ func field(w *writer, called string) string {
 	case n.optional && w.ordered && chance(r, 35):
 		return "{type: " + typ + ", patch: true}"
 	case chance(r, 10):
-		return "{type: " + typ + ", path: [" + called + ", old." + called + "]}"
-	case chance(r, 10):
 		return "{type: " + typ + ", path: about." + called + "}"
 	case chance(r, 5):
 		return "{type: " + typ + ", header: h-" + called + "}"

@@ -85,7 +85,7 @@ type longestTopicDecoder = strictjson.Scanner
 // Opened is event "\ufeffopened" on topic "longest_topic".
 type Opened struct {
 	// "+build" ignore
-	State State  // "st\ufeffate"
+	State State  // "st\ufeff.ate"
 	N     string // header "n\r\n"
 	E     string // the record key
 }
@@ -103,14 +103,14 @@ func (e *Opened) decode(s *strictjson.Scanner, m *wire.Message) {
 	var seen struct{ State bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
-		case "st\ufeffate":
+		case "st\ufeff.ate":
 			s.Once(&seen.State)
 			e.State = strictjson.Enum(s, stateValues)
 		default:
 			s.Skip()
 		}
 	}
-	s.Require(seen.State, "st\ufeffate")
+	s.Require(seen.State, "st\ufeff.ate")
 	e.N = s.Header(m, "n\r\n").String()
 	e.E = s.RecordKey(m).String()
 }
@@ -135,7 +135,7 @@ var openedEvent = wire.Event[Opened, *longestTopicDecoder]{
 	Key:     (*Opened).key,
 	Space:   "\xde\x7c\x2b\xe3\x2c\x62\x50\xae\xbc\x55\x1e\xa0\xa5\x2f\x31\x0e",
 	Print:   (*Opened).fingerprint,
-	Content: 0xfa2cec22,
+	Content: 0x0a3075a3,
 }
 
 func (p *longestTopicPlan) addOpened(b *wire.Batch, m *wire.Message) error {

@@ -91,7 +91,7 @@ type profilesV1Decoder = strictjson.Scanner
 
 // ProfileSaved is event "saved" on topic "profiles.v1".
 type ProfileSaved struct {
-	Name      idem.Patch[string] // the first of "full_name", "name"
+	Name      idem.Patch[string] // "full_name"
 	Email     idem.Patch[string]
 	Tier      idem.Patch[Tier]
 	BornOn    idem.Patch[idem.Date]
@@ -113,17 +113,13 @@ func DecodeProfileSaved(m idem.Message) (e ProfileSaved, err error) {
 func (e *ProfileSaved) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = ProfileSaved{}
 	var seen struct {
-		fullName, name, Email, Tier, BornOn, Address, Tags, Picture, ChangedAt bool
+		Name, Email, Tier, BornOn, Address, Tags, Picture, ChangedAt bool
 	}
-	var first struct{ Name strictjson.Choice }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "full_name":
-			s.Once(&seen.fullName)
-			strictjson.Offer(s, &first.Name, 1)
-		case "name":
-			s.Once(&seen.name)
-			strictjson.Offer(s, &first.Name, 2)
+			s.Once(&seen.Name)
+			e.Name = strictjson.OptPatch(s, s.String)
 		case "email":
 			s.Once(&seen.Email)
 			e.Email = strictjson.Patch(s, s.String)
@@ -155,9 +151,6 @@ func (e *ProfileSaved) decode(s *strictjson.Scanner, m *wire.Message) {
 		default:
 			s.Skip()
 		}
-	}
-	for strictjson.Take(s, &first.Name, "") {
-		e.Name = strictjson.OptPatch(s, s.String)
 	}
 	s.Require(seen.ChangedAt, "changed_at")
 	e.UserID = s.RecordKey(m).UUID()
@@ -217,7 +210,7 @@ var profileSavedEvent = wire.Event[ProfileSaved, *profilesV1Decoder]{
 	Key:     (*ProfileSaved).key,
 	Space:   "\x0e\x59\xbe\x4e\x36\xcf\xb1\x92\x77\xc6\xf1\x3f\xea\xb5\x0c\x7d",
 	Print:   (*ProfileSaved).fingerprint,
-	Content: 0x121072ee,
+	Content: 0x575295fa,
 }
 
 func (p *profilesV1Plan) addProfileSaved(b *wire.Batch, m *wire.Message) error {

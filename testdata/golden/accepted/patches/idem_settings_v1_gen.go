@@ -60,8 +60,8 @@ type settingsV1Decoder = strictjson.Scanner
 // SettingChanged is the event of topic "settings.v1".
 type SettingChanged struct {
 	App     string
-	Theme   idem.Patch[string]       // the first of "theme", "skin"
-	Volume  idem.Patch[idem.Decimal] // the first of "volume", "sound.level"
+	Theme   idem.Patch[string]       // "skin"
+	Volume  idem.Patch[idem.Decimal] // "sound.level"
 	Extra   idem.Patch[json.RawMessage]
 	Labels  idem.Patch[map[string]string]
 	Version int64
@@ -78,32 +78,23 @@ func DecodeSettingChanged(m idem.Message) (e SettingChanged, err error) {
 
 func (e *SettingChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = SettingChanged{}
-	var seen struct {
-		App, theme, skin, volume, sound, level, Extra, Labels, Version bool
-	}
-	var first struct{ Theme, Volume strictjson.Choice }
+	var seen struct{ App, Theme, sound, Volume, Extra, Labels, Version bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "app":
 			s.Once(&seen.App)
 			e.App = s.String()
-		case "theme":
-			s.Once(&seen.theme)
-			strictjson.Offer(s, &first.Theme, 1)
 		case "skin":
-			s.Once(&seen.skin)
-			strictjson.Offer(s, &first.Theme, 2)
-		case "volume":
-			s.Once(&seen.volume)
-			strictjson.Offer(s, &first.Volume, 1)
+			s.Once(&seen.Theme)
+			e.Theme = strictjson.OptPatch(s, s.String)
 		case "sound":
 			s.Once(&seen.sound)
 			if !s.Null() {
 				for s.Object(); s.Member(); {
 					switch s.Name() {
 					case "level":
-						s.Once(&seen.level)
-						strictjson.Offer(s, &first.Volume, 2)
+						s.Once(&seen.Volume)
+						e.Volume = strictjson.Patch(s, s.Decimal)
 					default:
 						s.Skip()
 					}
@@ -125,12 +116,6 @@ func (e *SettingChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 		}
 	}
 	s.Require(seen.App, "app")
-	for strictjson.Take(s, &first.Theme, "") {
-		e.Theme = strictjson.OptPatch(s, s.String)
-	}
-	for strictjson.Take(s, &first.Volume, "") {
-		e.Volume = strictjson.Patch(s, s.Decimal)
-	}
 	s.Require(seen.Version, "version")
 	e.UserID = s.RecordKey(m).UUID()
 }

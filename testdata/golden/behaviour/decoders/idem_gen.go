@@ -253,29 +253,25 @@ func (v *Leaf) appendJSON(b []byte) []byte {
 // Leaf2 is type "Leaf2" of the spec.
 type Leaf2 struct {
 	S  string
-	At time.Time // the first of "at", "seen.at"
+	At time.Time // "seen.at"
 }
 
 func (v *Leaf2) decodeJSON(s *strictjson.Scanner) {
 	*v = Leaf2{}
-	var seen struct{ S, at, seen, at2 bool }
-	var first struct{ At strictjson.Choice }
+	var seen struct{ S, seen, At bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "s":
 			s.Once(&seen.S)
 			v.S = s.String()
-		case "at":
-			s.Once(&seen.at)
-			strictjson.Offer(s, &first.At, 1)
 		case "seen":
 			s.Once(&seen.seen)
 			if !s.Null() {
 				for s.Object(); s.Member(); {
 					switch s.Name() {
 					case "at":
-						s.Once(&seen.at2)
-						strictjson.Offer(s, &first.At, 2)
+						s.Once(&seen.At)
+						v.At = s.Epoch(time.Millisecond)
 					default:
 						s.Skip()
 					}
@@ -286,9 +282,7 @@ func (v *Leaf2) decodeJSON(s *strictjson.Scanner) {
 		}
 	}
 	s.Require(seen.S, "s")
-	for strictjson.Take(s, &first.At, "at") {
-		v.At = s.Epoch(time.Millisecond)
-	}
+	s.Require(seen.At, "seen.at")
 }
 
 func (v *Leaf2) appendJSON(b []byte) []byte {
@@ -330,12 +324,12 @@ type OptionalFields struct {
 	Small   *int32
 	Big     *int64        // "deep.big"
 	Ratio   *float64      // "deep.ratio"
-	Amount  *idem.Decimal // the first of "amount", "sum.total", "total"
+	Amount  *idem.Decimal // "sum.total"
 	At      *time.Time
 	Days    *idem.Date
 	Raw     []byte
 	Any     json.RawMessage
-	Colour  *Colour // the first of "colour", "color"
+	Colour  *Colour // "color"
 	Deep    json.RawMessage
 }
 
@@ -351,7 +345,7 @@ type DefaultsFields struct {
 	Day    idem.Date // "when.day"
 	Raw    []byte
 	Body   json.RawMessage
-	Colour Colour // the first of "colour", "color"
+	Colour Colour
 }
 
 // NestedFields is type "NestedFields" of the spec.

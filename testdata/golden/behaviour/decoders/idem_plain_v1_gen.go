@@ -281,12 +281,12 @@ type Optional struct {
 	Small   *int32
 	Big     *int64        // "deep.big"
 	Ratio   *float64      // "deep.ratio"
-	Amount  *idem.Decimal // the first of "amount", "sum.total", "total"
+	Amount  *idem.Decimal // "sum.total"
 	At      *time.Time
 	Days    *idem.Date
 	Raw     []byte
 	Any     json.RawMessage
-	Colour  *Colour // the first of "colour", "color"
+	Colour  *Colour // "color"
 	Deep    json.RawMessage
 	Event   string // header "id"
 }
@@ -302,10 +302,9 @@ func DecodeOptional(m idem.Message) (e Optional, err error) {
 func (e *Optional) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Optional{}
 	var seen struct {
-		Text, EventID, Flag, Small, Deep, Big, Ratio, amount, sum, total, total2, At, Days,
-		Raw, Any, colour, color bool
+		Text, EventID, Flag, Small, Deep, Big, Ratio, sum, Amount, At, Days, Raw, Any,
+		Colour bool
 	}
-	var first struct{ Amount, Colour strictjson.Choice }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "text":
@@ -339,25 +338,19 @@ func (e *Optional) decode(s *strictjson.Scanner, m *wire.Message) {
 					}
 				}
 			}
-		case "amount":
-			s.Once(&seen.amount)
-			strictjson.Offer(s, &first.Amount, 1)
 		case "sum":
 			s.Once(&seen.sum)
 			if !s.Null() {
 				for s.Object(); s.Member(); {
 					switch s.Name() {
 					case "total":
-						s.Once(&seen.total)
-						strictjson.Offer(s, &first.Amount, 2)
+						s.Once(&seen.Amount)
+						e.Amount = strictjson.Opt(s, s.Decimal)
 					default:
 						s.Skip()
 					}
 				}
 			}
-		case "total":
-			s.Once(&seen.total2)
-			strictjson.Offer(s, &first.Amount, 3)
 		case "at":
 			s.Once(&seen.At)
 			e.At = strictjson.Opt(s, s.Time)
@@ -370,21 +363,12 @@ func (e *Optional) decode(s *strictjson.Scanner, m *wire.Message) {
 		case "any":
 			s.Once(&seen.Any)
 			e.Any = strictjson.OptSlice(s, s.JSON)
-		case "colour":
-			s.Once(&seen.colour)
-			strictjson.Offer(s, &first.Colour, 1)
 		case "color":
-			s.Once(&seen.color)
-			strictjson.Offer(s, &first.Colour, 2)
+			s.Once(&seen.Colour)
+			e.Colour = strictjson.OptEnum(s, colourValues)
 		default:
 			s.Skip()
 		}
-	}
-	for strictjson.Take(s, &first.Amount, "") {
-		e.Amount = strictjson.Opt(s, s.Decimal)
-	}
-	for strictjson.Take(s, &first.Colour, "") {
-		e.Colour = strictjson.OptEnum(s, colourValues)
 	}
 	e.Event = s.Header(m, "id").String()
 }
@@ -426,7 +410,7 @@ var optionalEvent = wire.Event[Optional, *plainV1Decoder]{
 	Key:     (*Optional).key,
 	Space:   "\xd0\x19\x55\x77\xdf\xc2\x9d\xcd\x83\x9b\x79\x43\x50\x76\x8c\x7b",
 	Print:   (*Optional).fingerprint,
-	Content: 0x2f0a19da,
+	Content: 0x7d1883a8,
 }
 
 func (p *plainV1Plan) addOptional(b *wire.Batch, m *wire.Message) error {
@@ -465,7 +449,7 @@ type Defaults struct {
 	Day    idem.Date // "when.day"
 	Raw    []byte
 	Body   json.RawMessage
-	Colour Colour // the first of "colour", "color"
+	Colour Colour
 	Event  string // header "id"
 }
 
@@ -492,9 +476,8 @@ func (e *Defaults) decode(s *strictjson.Scanner, m *wire.Message) {
 		Colour: ColourRed,
 	}
 	var seen struct {
-		Text, Flag, Small, Big, Ratio, Amount, when, At, Day, Raw, Body, colour, color bool
+		Text, Flag, Small, Big, Ratio, Amount, when, At, Day, Raw, Body, Colour bool
 	}
-	var first struct{ Colour strictjson.Choice }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "text":
@@ -538,17 +521,11 @@ func (e *Defaults) decode(s *strictjson.Scanner, m *wire.Message) {
 			s.Once(&seen.Body)
 			e.Body = s.JSON()
 		case "colour":
-			s.Once(&seen.colour)
-			strictjson.Offer(s, &first.Colour, 1)
-		case "color":
-			s.Once(&seen.color)
-			strictjson.Offer(s, &first.Colour, 2)
+			s.Once(&seen.Colour)
+			e.Colour = strictjson.Enum(s, colourValues)
 		default:
 			s.Skip()
 		}
-	}
-	for strictjson.Take(s, &first.Colour, "") {
-		e.Colour = strictjson.Enum(s, colourValues)
 	}
 	e.Event = s.Header(m, "id").String()
 }
@@ -582,7 +559,7 @@ var defaultsEvent = wire.Event[Defaults, *plainV1Decoder]{
 	Key:     (*Defaults).key,
 	Space:   "\x1c\x70\xa8\xd6\xd9\x3d\x48\x12\x66\x49\xbc\xe4\xc0\xc1\x39\xb1",
 	Print:   (*Defaults).fingerprint,
-	Content: 0x01120204,
+	Content: 0xf194f457,
 }
 
 func (p *plainV1Plan) addDefaults(b *wire.Batch, m *wire.Message) error {

@@ -76,9 +76,9 @@ type strictV1Decoder = strictjson.Scanner
 // Patched is event "patched" on topic "strict.v1".
 type Patched struct {
 	FirstName   idem.Patch[string]       // "data.after.firstName"
-	SecondName  idem.Patch[string]       // the first of "data.after.secondName", "data.after.middleName"
+	SecondName  idem.Patch[string]       // "data.after.middleName"
 	CreditLimit idem.Patch[idem.Decimal] // "data.after.creditLimit"
-	BornOn      idem.Patch[idem.Date]    // the first of "data.after.birth.on", "data.after.bornOn"
+	BornOn      idem.Patch[idem.Date]    // "data.after.birth.on"
 	HomeAddress idem.Patch[Point]        // "data.after.homeAddress"
 	TagList     idem.Patch[[]string]     // "data.after.tagList"
 	ChangedBy   string                   // "data.after.changedBy"
@@ -97,10 +97,9 @@ func DecodePatched(m idem.Message) (e Patched, err error) {
 func (e *Patched) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Patched{}
 	var seen struct {
-		data, after, FirstName, secondName, middleName, CreditLimit, birth, on, bornOn,
-		HomeAddress, TagList, ChangedBy, source, SourceTime bool
+		data, after, FirstName, SecondName, CreditLimit, birth, BornOn, HomeAddress, TagList,
+		ChangedBy, source, SourceTime bool
 	}
-	var first struct{ SecondName, BornOn strictjson.Choice }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "data":
@@ -116,12 +115,9 @@ func (e *Patched) decode(s *strictjson.Scanner, m *wire.Message) {
 								case "firstName":
 									s.Once(&seen.FirstName)
 									e.FirstName = strictjson.Patch(s, s.String)
-								case "secondName":
-									s.Once(&seen.secondName)
-									strictjson.Offer(s, &first.SecondName, 1)
 								case "middleName":
-									s.Once(&seen.middleName)
-									strictjson.Offer(s, &first.SecondName, 2)
+									s.Once(&seen.SecondName)
+									e.SecondName = strictjson.OptPatch(s, s.String)
 								case "creditLimit":
 									s.Once(&seen.CreditLimit)
 									e.CreditLimit = strictjson.OptPatch(s, s.Decimal)
@@ -131,16 +127,13 @@ func (e *Patched) decode(s *strictjson.Scanner, m *wire.Message) {
 										for s.Object(); s.Member(); {
 											switch s.Name() {
 											case "on":
-												s.Once(&seen.on)
-												strictjson.Offer(s, &first.BornOn, 1)
+												s.Once(&seen.BornOn)
+												e.BornOn = strictjson.Patch(s, s.Date)
 											default:
 												s.Skip()
 											}
 										}
 									}
-								case "bornOn":
-									s.Once(&seen.bornOn)
-									strictjson.Offer(s, &first.BornOn, 2)
 								case "homeAddress":
 									s.Once(&seen.HomeAddress)
 									if strictjson.OptPatches(s, &e.HomeAddress.State) {
@@ -183,12 +176,6 @@ func (e *Patched) decode(s *strictjson.Scanner, m *wire.Message) {
 		default:
 			s.Skip()
 		}
-	}
-	for strictjson.Take(s, &first.SecondName, "") {
-		e.SecondName = strictjson.OptPatch(s, s.String)
-	}
-	for strictjson.Take(s, &first.BornOn, "") {
-		e.BornOn = strictjson.Patch(s, s.Date)
 	}
 	s.Require(seen.ChangedBy, "data.after.changedBy")
 	s.Require(seen.SourceTime, "source.tsUs")
@@ -239,7 +226,7 @@ var patchedEvent = wire.Event[Patched, *strictV1Decoder]{
 	Key:     (*Patched).key,
 	Space:   "\xbe\x59\x30\x55\x79\x16\x62\x25\x8f\x60\xb9\x54\x98\x4a\x6a\xe9",
 	Print:   (*Patched).fingerprint,
-	Content: 0xe0721b4a,
+	Content: 0x302f5392,
 }
 
 func (p *strictV1Plan) addPatched(b *wire.Batch, m *wire.Message) error {
