@@ -14,8 +14,7 @@ type Field struct {
 	Default   *Text // constant, not checked against the type
 	Patch     *Bool
 	Sensitive *Bool
-	Text      *Text // base64, base64url or hex
-	Pos       Pos   // the value: the type text, or the map
+	Pos       Pos // the value: the type text, or the map
 	Broken    bool
 }
 
@@ -35,7 +34,7 @@ var fieldKeys = docKeys(func(f *Field) *Doc { return &f.Doc },
 	key[Field]{name: "record", value: wordValue(func(f *Field) **Text { return &f.Record }, "key", "value", "timestamp", "offset", "partition", "topic")},
 	key[Field]{name: "default", value: put(scalarShape, func(f *Field) **Text { return &f.Default }, readConstant)},
 	key[Field]{name: "patch", value: boolValue(func(f *Field) **Bool { return &f.Patch })},
-	key[Field]{name: "text", value: wordValue(func(f *Field) **Text { return &f.Text }, "base64", "base64url", "hex")},
+	key[Field]{name: "text", instead: "leave it out: bytes are standard base64, as encoding/json writes them; declare others string, and decode them in Go"},
 	key[Field]{name: "ce", instead: ofCloudEvents},
 	key[Field]{name: "segment", instead: "the whole name of the topic is {type: string, record: topic}"},
 	key[Field]{name: "sensitive", value: boolValue(func(f *Field) **Bool { return &f.Sensitive })},

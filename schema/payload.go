@@ -1,10 +1,12 @@
 package schema
 
+import "slices"
+
 // Payload says how the values of a topic's records are written.
 type Payload struct {
 	Key    Pos
 	Pos    Pos
-	Naming *Text // snake_case, camelCase, PascalCase or kebab-case
+	Naming *Text // snake_case or camelCase
 	Root   *Path // where paths start
 	Marker *Text // absent_marker
 	// Encoding is what values are packed in: plain or json_string.
@@ -13,12 +15,23 @@ type Payload struct {
 }
 
 var payloadKeys = keys[Payload]{
-	{name: "naming", value: wordValue(func(p *Payload) **Text { return &p.Naming }, "snake_case", "camelCase", "PascalCase", "kebab-case")},
+	{name: "naming", value: put(shape{words: payloadNamings}, func(p *Payload) **Text { return &p.Naming }, readNaming)},
 	{name: "root", value: pathOfMembers(func(p *Payload) **Path { return &p.Root })},
 	{name: "absent_marker", value: put(scalarShape, func(p *Payload) **Text { return &p.Marker }, readMarker)},
 	{name: "encoding", value: put(shape{words: payloadEncodings}, func(p *Payload) **Text { return &p.Encoding }, readEncoding)},
 	{name: "format", instead: "leave it out: values are JSON, and {type: bytes, record: value} reads any other one as it is"},
 	{name: "unknown_members", instead: "leave it out: members that are not declared are ignored"},
+}
+
+var payloadNamings = []string{"snake_case", "camelCase"}
+
+// readNaming reads a naming, and says what to write where members are spelled by another one.
+func readNaming(w *walker, e entry) (*Text, bool) {
+	if n := e.node; n.Kind == ScalarNode && slices.Contains([]string{"PascalCase", "kebab-case"}, n.Text) {
+		w.ds.Add(n.Pos, "E111", e.what+" cannot be "+quote(n.Text), "write the path of each field: order_id: {type: uuid, path: OrderId}")
+		return nil, false
+	}
+	return w.word(e, payloadNamings)
 }
 
 var payloadEncodings = []string{"plain", "json_string"}

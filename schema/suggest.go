@@ -45,8 +45,6 @@ func DidYouMean(text string, words []string) string {
 var otherWords = map[string]string{
 	"snake": "snake_case", "lowersnake": "snake_case", "lowersnakecase": "snake_case", "underscore": "snake_case", "underscores": "snake_case",
 	"camel": "camelCase", "lowercamel": "camelCase", "lowercamelcase": "camelCase", "camelback": "camelCase",
-	"pascal": "PascalCase", "uppercamel": "PascalCase", "uppercamelcase": "PascalCase",
-	"kebab": "kebab-case", "dash": "kebab-case", "dashes": "kebab-case", "hyphen": "kebab-case", "hyphens": "kebab-case",
 }
 
 // meant is the word of a set that a text most likely was meant to be, or "".

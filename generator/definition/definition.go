@@ -94,7 +94,6 @@ var kinds = map[model.Kind]string{
 var notations = map[model.Notation]string{
 	model.EpochSeconds: "epoch_s", model.EpochMillis: "epoch_ms", model.EpochMicros: "epoch_us",
 	model.EpochNanos: "epoch_ns", model.EpochDays: "epoch_days",
-	model.Base64URL: "bytes base64url", model.Hex: "bytes hex",
 }
 
 // Scalar is what the definitions call the type of a value that is neither object, list nor map.

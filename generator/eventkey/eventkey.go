@@ -195,7 +195,7 @@ func add(k *wire.KeyBuilder, m *wire.Message, f *model.Field) error {
 	case model.Date:
 		k.Date(f.Name, day(t, f.Type.Notation))
 	case model.Bytes:
-		k.Bytes(f.Name, bytesOf(t, f.Type.Notation))
+		k.Bytes(f.Name, t.Bytes())
 	default:
 		return errors.New("is of a type that no key has")
 	}
@@ -232,14 +232,4 @@ func day(t wire.Text, n model.Notation) wire.Date {
 		return t.EpochDays()
 	}
 	return t.Date()
-}
-
-func bytesOf(t wire.Text, n model.Notation) []byte {
-	switch n {
-	case model.Base64URL:
-		return t.Base64URL()
-	case model.Hex:
-		return t.Hex()
-	}
-	return t.Bytes()
 }

@@ -100,10 +100,6 @@ func decodeMethod(f *file, e *model.Event) (err error) {
 // wire.Text.
 func readScalar(src string, t model.FieldType) *expr {
 	switch {
-	case t.Kind == model.Bytes && t.Notation != model.Usual && src == "s":
-		return jsonBytes(bytesIn[t.Notation])
-	case t.Kind == model.Bytes && t.Notation != model.Usual:
-		return call(src + "." + bytesIn[t.Notation])
 	case t.Notation == model.EpochDays:
 		return call(src + ".EpochDays")
 	case t.Notation != model.Usual:
@@ -111,9 +107,6 @@ func readScalar(src string, t model.FieldType) *expr {
 	}
 	return call(src + "." + kinds[t.Kind].read)
 }
-
-// bytesIn are the functions of a format, and the methods of wire.Text, that read bytes.
-var bytesIn = map[model.Notation]string{model.Base64URL: "Base64URL", model.Hex: "Hex"}
 
 var unitNames = map[model.Notation]string{
 	model.EpochSeconds: "Second", model.EpochMillis: "Millisecond",

@@ -74,10 +74,6 @@ func jsonScalar(t model.FieldType) *expr {
 		return strictjson("Enum").Call(text("s"), text(valuesVar(t.Named)))
 	case !t.Optional:
 		return readScalar("s", t)
-	case t.Kind == model.Bytes && t.Notation != model.Usual:
-		some := t
-		some.Optional = false
-		return strictjson("OptSlice").Call(text("s"), oneLine(nil, goType(some), readScalar("s", some)))
 	case nilable(t):
 		return strictjson("OptSlice").Call(text("s"), text("s."+kinds[t.Kind].read))
 	case t.Notation.Unit() != 0 && t.Kind == model.Timestamp:
@@ -87,6 +83,3 @@ func jsonScalar(t model.FieldType) *expr {
 	}
 	return strictjson("Opt").Call(text("s"), text("s."+kinds[t.Kind].read))
 }
-
-// jsonBytes reads bytes by a function of the format.
-func jsonBytes(method string) *expr { return strictjson(method).Call(text("s")) }

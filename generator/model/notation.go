@@ -7,21 +7,17 @@ import "time"
 // tests.
 type Notation int
 
-// The notations of a Timestamp, of a Date and of Bytes.
+// The notations of a Timestamp and of a Date.
 const (
-	Usual        Notation = iota // of the format; in JSON and in text RFC 3339, YYYY-MM-DD or base64
+	Usual        Notation = iota // of the format; in JSON and in text RFC 3339 or YYYY-MM-DD
 	EpochSeconds                 // a whole number of seconds since 1970
 	EpochMillis
 	EpochMicros
 	EpochNanos
 	EpochDays // a whole number of days since 1970-01-01
-	Base64URL // of Bytes
-	Hex       // of Bytes
 )
 
 // Unit is what a number counts; 0 for Usual.
 func (n Notation) Unit() time.Duration {
-	return [...]time.Duration{
-		0, time.Second, time.Millisecond, time.Microsecond, time.Nanosecond, 24 * time.Hour, 0, 0,
-	}[n]
+	return [...]time.Duration{0, time.Second, time.Millisecond, time.Microsecond, time.Nanosecond, 24 * time.Hour}[n]
 }

@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"encoding/base64"
-	"encoding/hex"
 	"math"
 	"slices"
 	"strconv"
@@ -63,7 +62,7 @@ func parseText(t model.FieldType, text string) (v value, why string) {
 		}
 		v, err = parseDay(text)
 	case model.Bytes:
-		return parseBytes(t.Notation, text)
+		return parseBase64(text)
 	}
 	if err != nil {
 		return nil, err.Error()
@@ -106,28 +105,4 @@ func parseBase64(text string) (value, string) {
 		return nil, "must be base64"
 	}
 	return b, ""
-}
-
-// parseBytes reads bytes as the spec says that they are written.
-func parseBytes(notation model.Notation, text string) (value, string) {
-	switch notation {
-	case model.Hex:
-		b, err := hex.DecodeString(text)
-		if err != nil {
-			return nil, "must be hex"
-		}
-		return b, ""
-	case model.Base64URL:
-		if strings.ContainsAny(text, "+/") {
-			return nil, "must be base64url"
-		}
-		if strings.Contains(text, "=") && len(text)%4 != 0 {
-			return nil, "must be base64url"
-		}
-		text = strings.NewReplacer("-", "+", "_", "/").Replace(text)
-		if !strings.Contains(text, "=") {
-			text += strings.Repeat("=", (4-len(text)%4)%4)
-		}
-	}
-	return parseBase64(text)
 }

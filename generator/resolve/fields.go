@@ -26,10 +26,6 @@ func resolveField(report *schema.Diagnostics, types *draft.Types, spec *schema.F
 	}
 	f := &model.Field{Name: spec.Name.Value, GoName: goname.Of(spec.Name.Value), Doc: docOf(spec.Doc), Type: ft,
 		Sensitive: spec.Sensitive != nil && spec.Sensitive.Value || sensitiveType(types, spec.Type)}
-	if spec.Text != nil && !resolveText(report, spec, &ft) {
-		return info
-	}
-	f.Type = ft
 	if f.Source, ok = fieldSource(report, spec, ft, owner, at); !ok {
 		return info
 	}

@@ -42,22 +42,18 @@ func (p place) field(spec *schema.Field) []string {
 	return slices.Concat(p.root, []string{spell(spec.Name.Value, p.naming)})
 }
 
-// spell writes a name of the spec, which is snake_case, by another naming.
+// spell writes a name of the spec, which is snake_case, by a naming.
 func spell(name, naming string) string {
-	if naming == "kebab-case" {
-		return strings.ReplaceAll(name, "_", "-")
-	}
 	if naming == "snake_case" {
 		return name
 	}
-	var b strings.Builder
-	for i, word := range strings.Split(name, "_") {
-		if word != "" && (i > 0 || naming == "PascalCase") {
-			word = strings.ToUpper(word[:1]) + word[1:]
+	first, others, _ := strings.Cut(name, "_")
+	for word := range strings.SplitSeq(others, "_") {
+		if word != "" {
+			first += strings.ToUpper(word[:1]) + word[1:]
 		}
-		b.WriteString(word)
 	}
-	return b.String()
+	return first
 }
 
 // namingOf is the naming of a topic's payloads.

@@ -2,7 +2,6 @@ package seedlog
 
 import (
 	"encoding/base64"
-	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
@@ -46,7 +45,7 @@ func scalar(t model.FieldType, c *class, label string, n int) string {
 		}
 		return day(n).Format(time.DateOnly)
 	case model.Bytes:
-		return bytesText(t.Notation, []byte(label+" "+strconv.Itoa(n)))
+		return base64.StdEncoding.EncodeToString([]byte(label + " " + strconv.Itoa(n)))
 	case model.Enum:
 		text := enumText(t.Named, n)
 		if text == "" {
@@ -131,18 +130,4 @@ func (c *class) decimal(n int) string {
 		return whole + ".5"
 	}
 	return whole + ".50"
-}
-
-// bytesText writes bytes; those in base64url now with padding and now without.
-func bytesText(notation model.Notation, data []byte) string {
-	switch notation {
-	case model.Hex:
-		return hex.EncodeToString(data)
-	case model.Base64URL:
-		if data[len(data)-1]%2 == 0 {
-			return base64.URLEncoding.EncodeToString(data)
-		}
-		return base64.RawURLEncoding.EncodeToString(data)
-	}
-	return base64.StdEncoding.EncodeToString(data)
 }

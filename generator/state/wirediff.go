@@ -220,7 +220,7 @@ func (c *comparison) types(f wireField, old, now string) {
 var wider = map[string]string{
 	"int32": "int64 decimal", "int64": "decimal", "float64": "decimal", "epoch_days": "int32 int64 decimal float64",
 	"epoch_s": "int64 decimal float64", "epoch_ms": "int64 decimal float64", "epoch_us": "int64 decimal float64", "epoch_ns": "int64 decimal float64",
-	"uuid": "string", "timestamp": "string", "local_timestamp": "string", "date": "string", "bytes": "string", "bytes base64url": "string", "bytes hex": "string",
+	"uuid": "string", "timestamp": "string", "local_timestamp": "string", "date": "string", "bytes": "string",
 }
 
 // takes reports whether every value of the type old is one of the type now. What changed

@@ -108,19 +108,11 @@ func (t Text) Decimal() Decimal {
 }
 
 // Bytes reads standard base64 with padding.
-func (t Text) Bytes() []byte { return t.bytes(notation.Bytes) }
-
-// Base64URL reads base64 in the alphabet of URLs, with padding or without.
-func (t Text) Base64URL() []byte { return t.bytes(notation.Base64URL) }
-
-// Hex reads pairs of hexadecimal digits, in any case.
-func (t Text) Hex() []byte { return t.bytes(notation.Hex) }
-
-func (t Text) bytes(read func(arena, raw []byte) (data, grown []byte, reason string)) []byte {
+func (t Text) Bytes() []byte {
 	if t.r == nil {
 		return nil
 	}
-	data, grown, reason := read(t.r.bytes, t.raw)
+	data, grown, reason := notation.Bytes(t.r.bytes, t.raw)
 	t.r.bytes = grown
 	t.Refuse(reason)
 	return data

@@ -2,7 +2,6 @@ package typeword
 
 import (
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -113,7 +112,7 @@ func FieldConstant(ft model.FieldType, text string) (string, Fit) {
 		}
 		return dateText(text)
 	case model.Bytes:
-		return bytesText(ft.Notation, text)
+		return base64Text(text)
 	case model.JSON:
 		return jsonText(text)
 	}
@@ -232,22 +231,4 @@ func jsonText(text string) (string, Fit) {
 		return "", "Postgres cannot store U+0000"
 	}
 	return text, Fits
-}
-
-// bytesText is a constant of bytes in base64, whatever it is written in.
-func bytesText(notation model.Notation, text string) (string, Fit) {
-	var data []byte
-	var err error
-	switch notation {
-	case model.Hex:
-		data, err = hex.DecodeString(text)
-	case model.Base64URL:
-		data, err = base64.RawURLEncoding.Strict().DecodeString(strings.TrimRight(text, "="))
-	default:
-		return base64Text(text)
-	}
-	if err != nil {
-		return "", "write it as text says"
-	}
-	return base64.StdEncoding.EncodeToString(data), Fits
 }

@@ -63,7 +63,7 @@ func Text(t model.FieldType) string {
 		return "map(" + Text(*t.Elem) + ")"
 	}
 	for _, s := range Scalars {
-		if s.Kind == t.Kind && (s.Notation == t.Notation || t.Kind == model.Bytes) {
+		if s.Kind == t.Kind && s.Notation == t.Notation {
 			return s.Word
 		}
 	}

@@ -25,25 +25,11 @@ func (s *Scanner) UUID() wire.UUID {
 // Bytes reads bytes in standard base64 with padding. The result is never nil, unless
 // there is an error.
 func (s *Scanner) Bytes() []byte {
-	return s.bytesIn("must be base64 in a string", notation.Bytes)
-}
-
-// Base64URL is [Scanner.Bytes] in the alphabet of URLs, with padding or without.
-func Base64URL(s *Scanner) []byte {
-	return s.bytesIn("must be base64 in a string", notation.Base64URL)
-}
-
-// Hex is [Scanner.Bytes] in pairs of hexadecimal digits, in any case.
-func Hex(s *Scanner) []byte {
-	return s.bytesIn("must be hexadecimal digits in a string", notation.Hex)
-}
-
-func (s *lexer) bytesIn(refused string, read func(arena, raw []byte) (data, grown []byte, reason string)) []byte {
-	raw, start, ok := s.stringValue(refused)
+	raw, start, ok := s.stringValue("must be base64 in a string")
 	if !ok {
 		return nil
 	}
-	data, grown, reason := read(s.text, raw)
+	data, grown, reason := notation.Bytes(s.text, raw)
 	s.text = grown
 	s.check(start, reason)
 	return data

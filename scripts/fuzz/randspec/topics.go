@@ -62,7 +62,7 @@ func tombstone(table, suffix string) *part {
 func payload(r *rand.Rand) *part {
 	p := &part{lines: []string{"payload:"}}
 	if chance(r, 30) {
-		p.add(leaf("naming: " + pick(r, []string{"camelCase", "PascalCase", "kebab-case"})))
+		p.add(leaf("naming: camelCase"))
 	}
 	for _, option := range []string{"root: data.after", "absent_marker: not_sent"} {
 		if chance(r, 12) {
@@ -163,8 +163,6 @@ func field(w *writer, called string) string {
 		return "{type: " + typ + ", path: about." + called + "}"
 	case chance(r, 5):
 		return "{type: " + typ + ", header: h-" + called + "}"
-	case n.field == "bytes" && chance(r, 50):
-		return "{type: " + typ + ", text: hex}"
 	}
 	return typ
 }

@@ -23,9 +23,9 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 		Consumer: "shipment-view",
 		Schema:   map[string]int{"core": 1, "keys": 1},
 		Identity: wire.Identity{
-			Writes: 0xd1bd9351,
+			Writes: 0xef7c3db4,
 			Knows: []uint32{
-				0xd1bd9351,
+				0xef7c3db4,
 			},
 		},
 		Limits: wire.Limits{
@@ -66,23 +66,10 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
-			{
-				Name: "quotes",
-				Unique: [][]string{
-					{"quote_id"},
-				},
-				Columns: []wire.Column{
-					{Name: "quote_id", Type: "uuid"},
-					{Name: "total_weight", Type: "numeric"},
-					{Name: "parcel", Type: "jsonb"},
-				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE"},
-			},
 		},
 		Topics: []wire.Topic{
 			shippingEventsTopic(),
 			returnsV1Topic(),
-			quotesTopic(),
 		},
 	}, opts...)
 }
@@ -124,25 +111,6 @@ func (v *Money) decodeJSON(s *strictjson.Scanner) {
 	}
 	s.Require(seen.Amount, "amount")
 	s.Require(seen.Currency, "currency")
-}
-
-func (v *Money) decodeJSONPascalCase(s *strictjson.Scanner) {
-	*v = Money{}
-	var seen struct{ Amount, Currency bool }
-	for s.Object(); s.Member(); {
-		switch s.Name() {
-		case "Amount":
-			s.Once(&seen.Amount)
-			v.Amount = s.Decimal()
-		case "Currency":
-			s.Once(&seen.Currency)
-			v.Currency = s.String()
-		default:
-			s.Skip()
-		}
-	}
-	s.Require(seen.Amount, "Amount")
-	s.Require(seen.Currency, "Currency")
 }
 
 func (v *Money) appendJSON(b []byte) []byte {
@@ -203,61 +171,19 @@ func (v *Parcel) decodeJSON(s *strictjson.Scanner) {
 	s.Require(seen.LabelText, "labels.first")
 }
 
-func (v *Parcel) decodeJSONPascalCase(s *strictjson.Scanner) {
+func (v *Parcel) decodeJSONSnakeCase(s *strictjson.Scanner) {
 	old := *v
 	*v = Parcel{}
 	var seen struct{ ParcelNo, BoxSize, DeclaredValue, labels, LabelText bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
-		case "ParcelNo":
+		case "parcel_no":
 			s.Once(&seen.ParcelNo)
 			v.ParcelNo = s.Int32()
-		case "BoxSize":
+		case "box_size":
 			s.Once(&seen.BoxSize)
 			v.BoxSize = strictjson.Enum(s, sizeValues)
-		case "DeclaredValue":
-			s.Once(&seen.DeclaredValue)
-			if !s.Null() {
-				if v.DeclaredValue = old.DeclaredValue; v.DeclaredValue == nil {
-					v.DeclaredValue = new(Money)
-				}
-				v.DeclaredValue.decodeJSONPascalCase(s)
-			}
-		case "labels":
-			s.Once(&seen.labels)
-			if !s.Null() {
-				for s.Object(); s.Member(); {
-					switch s.Name() {
-					case "first":
-						s.Once(&seen.LabelText)
-						v.LabelText = s.String()
-					default:
-						s.Skip()
-					}
-				}
-			}
-		default:
-			s.Skip()
-		}
-	}
-	s.Require(seen.ParcelNo, "ParcelNo")
-	s.Require(seen.BoxSize, "BoxSize")
-	s.Require(seen.LabelText, "labels.first")
-}
-
-func (v *Parcel) decodeJSONKebabCase(s *strictjson.Scanner) {
-	old := *v
-	*v = Parcel{}
-	var seen struct{ ParcelNo, BoxSize, DeclaredValue, labels, LabelText bool }
-	for s.Object(); s.Member(); {
-		switch s.Name() {
-		case "parcel-no":
-			s.Once(&seen.ParcelNo)
-			v.ParcelNo = s.Int32()
-		case "box-size":
-			s.Once(&seen.BoxSize)
-			v.BoxSize = strictjson.Enum(s, sizeValues)
-		case "declared-value":
+		case "declared_value":
 			s.Once(&seen.DeclaredValue)
 			if !s.Null() {
 				if v.DeclaredValue = old.DeclaredValue; v.DeclaredValue == nil {
@@ -282,8 +208,8 @@ func (v *Parcel) decodeJSONKebabCase(s *strictjson.Scanner) {
 			s.Skip()
 		}
 	}
-	s.Require(seen.ParcelNo, "parcel-no")
-	s.Require(seen.BoxSize, "box-size")
+	s.Require(seen.ParcelNo, "parcel_no")
+	s.Require(seen.BoxSize, "box_size")
 	s.Require(seen.LabelText, "labels.first")
 }
 

@@ -30,14 +30,5 @@ func testTables() []idemtest.Table {
 				"parcels",
 			},
 		},
-		{
-			Name: "quotes",
-			Key:  []string{"quote_id"},
-			Columns: []string{
-				"quote_id",
-				"total_weight",
-				"parcel",
-			},
-		},
 	}
 }

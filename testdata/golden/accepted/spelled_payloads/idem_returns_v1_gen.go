@@ -59,8 +59,8 @@ type returnsV1Decoder = strictjson.Scanner
 
 // ReturnBooked is the event of topic "returns-v1".
 type ReturnBooked struct {
-	ReturnID idem.UUID // "return-id"
-	BookedBy string    // "booked-by"
+	ReturnID idem.UUID
+	BookedBy string
 	Parcels  []Parcel
 }
 
@@ -79,26 +79,26 @@ func (e *ReturnBooked) decode(s *strictjson.Scanner, m *wire.Message) {
 	var seen struct{ ReturnID, BookedBy, Parcels bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
-		case "return-id":
+		case "return_id":
 			s.Once(&seen.ReturnID)
 			e.ReturnID = s.UUID()
-		case "booked-by":
+		case "booked_by":
 			s.Once(&seen.BookedBy)
 			e.BookedBy = s.String()
 		case "parcels":
 			s.Once(&seen.Parcels)
 			for s.Array(); s.Element(); {
 				e.Parcels = slices.Grow(e.Parcels, 1)[:len(e.Parcels)+1]
-				e.Parcels[len(e.Parcels)-1].decodeJSONKebabCase(s)
+				e.Parcels[len(e.Parcels)-1].decodeJSONSnakeCase(s)
 			}
 		default:
 			s.Skip()
 		}
 	}
-	s.Require(seen.ReturnID, "return-id")
-	s.Require(seen.BookedBy, "booked-by")
+	s.Require(seen.ReturnID, "return_id")
+	s.Require(seen.BookedBy, "booked_by")
 	s.Require(seen.Parcels, "parcels")
-	s.Same("return-id", e.ReturnID == s.RecordKey(m).UUID())
+	s.Same("return_id", e.ReturnID == s.RecordKey(m).UUID())
 }
 
 func (e *ReturnBooked) appendParcels(b []byte) []byte {
@@ -114,7 +114,7 @@ func (e *ReturnBooked) appendParcels(b []byte) []byte {
 
 // key identifies the event by return_id. Its copies are known for 8d at least.
 func (e *ReturnBooked) key(k *wire.KeyBuilder, m *wire.Message) {
-	k.UUID("return-id", e.ReturnID)
+	k.UUID("return_id", e.ReturnID)
 }
 
 // fingerprint adds what copies of the event must share.
@@ -132,7 +132,7 @@ var returnBookedEvent = wire.Event[ReturnBooked, *returnsV1Decoder]{
 	Key:     (*ReturnBooked).key,
 	Space:   "\x3c\xab\x3d\x60\xff\x45\x91\x67\x0a\x5a\x6d\x84\xb6\xf0\xde\x95",
 	Print:   (*ReturnBooked).fingerprint,
-	Content: 0xbd24f06e,
+	Content: 0x77443b5c,
 }
 
 func (p *returnsV1Plan) addReturnBooked(b *wire.Batch, m *wire.Message) error {

@@ -157,7 +157,7 @@ func (e *Headers) decode(s *strictjson.Scanner, m *wire.Message) {
 		e.HDays = wire.Keep(&s.Reader, h.EpochDays())
 	}
 	if h, ok := s.OptHeader(m, "raw"); ok {
-		e.HRaw = h.Hex()
+		e.HRaw = h.Bytes()
 	}
 	if h, ok := s.OptHeader(m, "any"); ok {
 		e.HAny = strictjson.JSONText(s, h)
@@ -206,7 +206,7 @@ var headersEvent = wire.Event[Headers, *placesV1Decoder]{
 	Key:     (*Headers).key,
 	Space:   "\x96\x56\x55\xc6\xf9\x87\x7d\x24\xc7\x47\xf9\x0a\x2e\xf2\xf6\x30",
 	Print:   (*Headers).fingerprint,
-	Content: 0xf98f5168,
+	Content: 0x7be68a85,
 }
 
 func (p *placesV1Plan) addHeaders(b *wire.Batch, m *wire.Message) error {

@@ -359,7 +359,7 @@ func (e *Optional) decode(s *strictjson.Scanner, m *wire.Message) {
 			e.Days = strictjson.Opt(s, s.EpochDays)
 		case "raw":
 			s.Once(&seen.Raw)
-			e.Raw = strictjson.OptSlice(s, func() []byte { return strictjson.Hex(s) })
+			e.Raw = strictjson.OptSlice(s, s.Bytes)
 		case "any":
 			s.Once(&seen.Any)
 			e.Any = strictjson.OptSlice(s, s.JSON)
@@ -410,7 +410,7 @@ var optionalEvent = wire.Event[Optional, *plainV1Decoder]{
 	Key:     (*Optional).key,
 	Space:   "\xd0\x19\x55\x77\xdf\xc2\x9d\xcd\x83\x9b\x79\x43\x50\x76\x8c\x7b",
 	Print:   (*Optional).fingerprint,
-	Content: 0x7d1883a8,
+	Content: 0x9779af6e,
 }
 
 func (p *plainV1Plan) addOptional(b *wire.Batch, m *wire.Message) error {
@@ -516,7 +516,7 @@ func (e *Defaults) decode(s *strictjson.Scanner, m *wire.Message) {
 			}
 		case "raw":
 			s.Once(&seen.Raw)
-			e.Raw = strictjson.Base64URL(s)
+			e.Raw = s.Bytes()
 		case "body":
 			s.Once(&seen.Body)
 			e.Body = s.JSON()
@@ -559,7 +559,7 @@ var defaultsEvent = wire.Event[Defaults, *plainV1Decoder]{
 	Key:     (*Defaults).key,
 	Space:   "\x1c\x70\xa8\xd6\xd9\x3d\x48\x12\x66\x49\xbc\xe4\xc0\xc1\x39\xb1",
 	Print:   (*Defaults).fingerprint,
-	Content: 0xf194f457,
+	Content: 0xa18aefa2,
 }
 
 func (p *plainV1Plan) addDefaults(b *wire.Batch, m *wire.Message) error {

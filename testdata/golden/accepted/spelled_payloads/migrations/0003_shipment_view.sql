@@ -2,7 +2,6 @@
 -- Consumer shipment-view, new here:
 --   table shipments
 --   table returns
---   table quotes
 
 BEGIN;
 SET LOCAL client_encoding = 'UTF8';
@@ -21,13 +20,6 @@ CREATE TABLE returns (
     booked_by text NOT NULL,
     parcels jsonb NOT NULL,
     CONSTRAINT returns_pkey PRIMARY KEY (return_id)
-);
-
-CREATE TABLE quotes (
-    quote_id uuid NOT NULL,
-    total_weight numeric NOT NULL,
-    parcel jsonb NOT NULL,
-    CONSTRAINT quotes_pkey PRIMARY KEY (quote_id)
 );
 
 COMMIT;
