@@ -34,7 +34,6 @@ var (
 	columnNames   = nameKind{"column name", snakePattern, snakeRule, snake}
 	typeNames     = nameKind{"type name", upperPattern, upperRule, pascal}
 	eventNames    = nameKind{"event name", upperPattern, upperRule, pascal}
-	constantNames = nameKind{"enum constant name", snakePattern, snakeRule, snake}
 	consumerNames = nameKind{"consumer name", regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`),
 		"a lower-case letter, then up to 62 lower-case letters, digits or -", kebab}
 	lockNames    = nameKind{"lock name", consumerNames.pattern, consumerNames.rule, kebab}

@@ -214,9 +214,6 @@ func known(enum *model.Type, text string) error {
 		}
 		all = append(all, v.Text)
 	}
-	if enum.KeepsUnknown {
-		return nil
-	}
 	return fmt.Errorf("must be one of %s", strings.Join(all, ", "))
 }
 

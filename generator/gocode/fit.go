@@ -47,7 +47,7 @@ func checks(s *model.Step, done map[check]bool) []check {
 // enumFits reports whether every text of an enum fits the column, so that no check is
 // needed.
 func enumFits(t model.FieldType, c model.ColType) bool {
-	return t.Kind == model.Enum && !t.Named.KeepsUnknown && !slices.ContainsFunc(t.Named.Enum, func(v model.EnumValue) bool {
+	return t.Kind == model.Enum && !slices.ContainsFunc(t.Named.Enum, func(v model.EnumValue) bool {
 		n := utf8.RuneCountInString(v.Text)
 		return n > c.Len || c.Kind == model.ColChar && n < c.Len
 	})

@@ -66,8 +66,6 @@ func (d *decoder) element(g *group, dst string, t model.FieldType) {
 // jsonScalar reads a value that is neither an object, a list nor a map.
 func jsonScalar(t model.FieldType) *expr {
 	switch {
-	case t.Kind == model.Enum && t.Named.KeepsUnknown:
-		return keptEnum(t, jsonScalar(model.FieldType{Kind: model.String, Optional: t.Optional}))
 	case t.Kind == model.Enum && t.Optional:
 		return strictjson("OptEnum").Call(text("s"), text(valuesVar(t.Named)))
 	case t.Kind == model.Enum:

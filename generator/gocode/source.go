@@ -148,19 +148,9 @@ func recordValue(f *model.Field) (value *expr, present string) {
 	return textScalar(src, f.Type), present
 }
 
-// keptEnum makes a text a value of an enum that keeps texts which it does not list.
-func keptEnum(t model.FieldType, read code) *expr {
-	if t.Optional {
-		return text("(*%s)", t.Named.GoName).Call(read)
-	}
-	return text(t.Named.GoName).Call(read)
-}
-
 // textScalar reads a value from src, a wire.Text.
 func textScalar(src string, t model.FieldType) *expr {
 	switch {
-	case t.Kind == model.Enum && t.Named.KeepsUnknown:
-		return keptEnum(t, textScalar(src, model.FieldType{Kind: model.String, Optional: t.Optional}))
 	case t.Kind == model.Enum && t.Optional:
 		return wire("OptEnumText").Call(text(src), text(valuesVar(t.Named)))
 	case t.Kind == model.Enum:

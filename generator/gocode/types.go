@@ -135,16 +135,13 @@ func (p *pkg) needsJSON(e *model.Event, f *model.Field) bool {
 // enum writes a named string with its constants.
 func (p *pkg) enum(f *file, t *model.Type) {
 	values := fmt.Sprintf("The values of %s.", t.GoName)
-	if t.KeepsUnknown {
-		values = fmt.Sprintf("The values of %s that the spec lists. Records may hold others.", t.GoName)
-	}
 	f.decl(docOf(t.Doc, fmt.Sprintf("%s is type %q of the spec.", t.GoName, t.Name)), text("type %s string", t.GoName))
 	f.parens(values, "const", func(g *group) {
 		for _, v := range t.Enum {
 			g.Add(text("%s %s = %q", v.GoName, t.GoName, v.Text))
 		}
 	})
-	if len(p.formatsOf(t)) == 0 || t.KeepsUnknown {
+	if len(p.formatsOf(t)) == 0 {
 		return
 	}
 	var listed []code

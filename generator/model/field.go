@@ -39,8 +39,6 @@ type Type struct {
 	Doc    Doc
 	Fields []*Field // object: members, in spec order; Source.Path is relative to the object
 	Enum   []EnumValue
-	// KeepsUnknown says that a text which is none of Enum is a value, too.
-	KeepsUnknown bool
 	// First is the type as the first topic reads it, if payloads of another naming spell its
 	// members otherwise. Both have one Go type.
 	First  *Type

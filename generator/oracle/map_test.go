@@ -47,16 +47,6 @@ func TestContentOfAMapDoesNotDependOnTheOrderOfItsNames(t *testing.T) {
 	}
 }
 
-func TestEnumThatKeepsUnknownTextsTakesAnyText(t *testing.T) {
-	state := &model.Type{Name: "State", Enum: []model.EnumValue{{Text: "open"}}, KeepsUnknown: true}
-	f := &model.Field{Name: "v", Type: model.FieldType{Kind: model.Enum, Named: state}, Source: model.Source{Kind: model.FromPayload, Path: []string{"v"}}}
-	for json, want := range map[string]string{`"open"`: `"open"`, `"else"`: `"else"`, `""`: `""`, `1`: "decode v", `"\u0000"`: "decode v", `null`: "decode v"} {
-		if got := decodes(t, f, `{"v":`+json+`}`); got != want {
-			t.Errorf("%s: got %s, want %s", json, got, want)
-		}
-	}
-}
-
 // A map is read before its members are, and an error in it names none of them.
 func TestFaultInAMapIsOneOfTheMap(t *testing.T) {
 	text := typ(model.String)

@@ -21,9 +21,6 @@ func parseText(t model.FieldType, text string) (v value, why string) {
 		}
 		return text, ""
 	case model.Enum:
-		if t.Named.KeepsUnknown {
-			return parseText(model.FieldType{Kind: model.String}, text)
-		}
 		if !slices.ContainsFunc(t.Named.Enum, func(e model.EnumValue) bool { return e.Text == text }) {
 			return nil, "must be a value of " + t.Named.Name
 		}

@@ -50,16 +50,14 @@ func namedType(report *schema.Diagnostics, t *schema.Type, at place, first *draf
 }
 
 func resolveEnum(report *schema.Diagnostics, e *draft.Type) {
-	e.Model.KeepsUnknown = e.Spec.Unknown != nil && e.Spec.Unknown.Value == "keep"
 	for _, v := range e.Spec.Enum {
-		word := goname.Of(v.Name.Value)
+		word := goname.Of(v.Value)
 		if word == "" {
-			report.Add(v.Name.Pos, "E201", fmt.Sprintf("enum value %s gives no Go name", wording.Quote(v.Name.Value)),
-				"write the enum as a map: enum: {name: "+wording.Quote(v.Wire.Value)+"}")
+			report.Add(v.Pos, "E201", fmt.Sprintf("enum value %s gives no Go name", wording.Quote(v.Value)), "declare the field string")
 			e.Broken = true
 			continue
 		}
-		e.Model.Enum = append(e.Model.Enum, model.EnumValue{GoName: e.Model.GoName + word, Text: v.Wire.Value})
+		e.Model.Enum = append(e.Model.Enum, model.EnumValue{GoName: e.Model.GoName + word, Text: v.Value})
 	}
 }
 

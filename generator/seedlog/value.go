@@ -57,16 +57,12 @@ func scalar(t model.FieldType, c *class, label string, n int) string {
 	}
 }
 
-// enumText is one of an enum's texts, or "" for one that it keeps and does not list, such that a
-// further text takes some numbers for itself and leaves the others as they are: each text draws by
-// the number, and the highest wins.
+// enumText is one of an enum's texts, such that a further text takes some numbers for itself and
+// leaves the others as they are: each text draws by the number, and the highest wins.
 func enumText(t *model.Type, n int) string {
 	best, text := uint64(0), ""
-	if t.KeepsUnknown {
-		best = hash(" " + strconv.Itoa(n))
-	}
 	for i, v := range t.Enum {
-		if drawn := hash(v.Text + " " + strconv.Itoa(n)); i == 0 && !t.KeepsUnknown || drawn > best {
+		if drawn := hash(v.Text + " " + strconv.Itoa(n)); i == 0 || drawn > best {
 			best, text = drawn, v.Text
 		}
 	}

@@ -84,8 +84,6 @@ func (w *Wire) typeName(t model.FieldType) string {
 		return "list(" + w.typeName(*t.Elem) + ")"
 	case t.Kind == model.Map:
 		return "map(" + w.typeName(*t.Elem) + ")"
-	case t.Kind == model.Enum && t.Named.KeepsUnknown: // any text is one of its values
-		return definition.Scalar(model.FieldType{Kind: model.String})
 	case t.Named == nil:
 		return definition.Scalar(t)
 	}

@@ -29,10 +29,10 @@ func checkPackageNames(report *schema.Diagnostics, d *draft.Service) {
 			continue
 		}
 		for _, v := range t.Spec.Enum {
-			if word := goname.Of(v.Name.Value); word != "" {
+			if word := goname.Of(v.Value); word != "" {
 				g.add(t.Model.GoName+word, goNameUse{
-					what: fmt.Sprintf("value %s of %s", wording.Quote(v.Name.Value), wording.Quote(t.Spec.Name.Value)), pos: v.Name.Pos,
-					fix: "write the enum as a map and give each value a name of its own",
+					what: fmt.Sprintf("value %s of %s", wording.Quote(v.Value), wording.Quote(t.Spec.Name.Value)), pos: v.Pos,
+					fix: "declare the field string",
 				})
 			}
 		}

@@ -45,9 +45,6 @@ func Converts(ft model.FieldType, ct model.ColType) (ok bool, hint string) {
 		if k == model.ColNumeric && ct.Precision > 0 && ft.Kind != model.Decimal {
 			return false, "declare the field decimal: its digits are then checked against the column"
 		}
-		if ft.Kind == model.Enum && k == model.ColNamed && ft.Named.KeepsUnknown {
-			return false, "use text: the enum keeps texts that it does not list, which no type of Postgres has"
-		}
 		if ft.Kind == model.Enum && k == model.ColVarchar {
 			for _, v := range ft.Named.Enum {
 				if utf8.RuneCountInString(v.Text) > ct.Len {

@@ -21,7 +21,7 @@ func TestSpecsUseEveryVerb(t *testing.T) {
 	}
 	keys := []string{
 		"each:", "patch: true", "tombstone: true", "external: true", "schema:", "naming:",
-		"root:", "encoding:", "absent_marker:", "/v2", "map(", "header: h-", "unknown: keep", "if_missing: insert",
+		"root:", "encoding:", "absent_marker:", "/v2", "map(", "header: h-", "if_missing: insert",
 		"copies: same_partition", "compare:", "foreign_keys:", "by:", "many:", "keep:",
 		"effect:", "if_interrupted: retry", "if_interrupted: dead_letter", "result: Answer", "lock: {", ": result.", "park: record_key",
 		"handle: true", "lock: {",

@@ -96,11 +96,16 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 // State is type "State" of the spec.
 type State string
 
-// The values of State that the spec lists. Records may hold others.
+// The values of State.
 const (
 	StateDraft  State = "DRAFT"
 	StateOnSale State = "ON_SALE"
 )
+
+var stateValues = []State{
+	StateDraft,
+	StateOnSale,
+}
 
 // Size is type "Size" of the spec.
 type Size string

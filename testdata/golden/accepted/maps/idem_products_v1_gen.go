@@ -118,7 +118,7 @@ func (e *ProductSaved) decode(s *strictjson.Scanner, m *wire.Message) {
 		switch s.Name() {
 		case "state":
 			s.Once(&seen.State)
-			e.State = State(s.String())
+			e.State = strictjson.Enum(s, stateValues)
 		case "labels":
 			s.Once(&seen.Labels)
 			pos := s.Pos()
@@ -164,7 +164,9 @@ func (e *ProductSaved) decode(s *strictjson.Scanner, m *wire.Message) {
 			s.Once(&seen.Grid)
 			for s.Array(); s.Element(); {
 				e.Grid = slices.Grow(e.Grid, 1)[:len(e.Grid)+1]
-				e.Grid[len(e.Grid)-1] = strictjson.Map(s, e.Grid[len(e.Grid)-1], func() map[string]State { return strictjson.Map(s, nil, func() State { return State(s.String()) }) })
+				e.Grid[len(e.Grid)-1] = strictjson.Map(s, e.Grid[len(e.Grid)-1], func() map[string]State {
+					return strictjson.Map(s, nil, func() State { return strictjson.Enum(s, stateValues) })
+				})
 			}
 		case "extra":
 			s.Once(&seen.Extra)
@@ -190,7 +192,7 @@ func (e *ProductSaved) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Grid, "grid")
 	s.Require(seen.Variants, "variants")
 	if h, ok := s.OptHeader(m, "former-state"); ok {
-		e.FormerState = (*State)(wire.Keep(&s.Reader, h.String()))
+		e.FormerState = wire.OptEnumText(h, stateValues)
 	}
 	e.ProductID = s.RecordKey(m).UUID()
 }
@@ -282,17 +284,11 @@ func (e *ProductSaved) fingerprint(f *wire.Fingerprint) {
 	f.AppendJSON("variants", e.appendVariants)
 }
 
-// fits checks values against their columns.
-func (e *ProductSaved) fits(f *wire.Fit) {
-	f.Varchar("header former-state", (*string)(e.FormerState), 12)
-}
-
 // productSavedEvent is how a record becomes a ProductSaved, and which records are copies of
 // one. It is read only.
 var productSavedEvent = wire.Event[ProductSaved, *productsV1Decoder]{
 	Name:    "ProductSaved",
 	Decode:  (*ProductSaved).decode,
-	Fits:    (*ProductSaved).fits,
 	Key:     (*ProductSaved).key,
 	Space:   "\x40\xf4\xd7\x12\x6c\x0e\xe6\x52\x18\x76\x24\x4b\x23\x86\x20\x4d",
 	Print:   (*ProductSaved).fingerprint,
@@ -440,10 +436,10 @@ func (e *StateChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 		switch s.Name() {
 		case "state":
 			s.Once(&seen.State)
-			e.State = State(s.String())
+			e.State = strictjson.Enum(s, stateValues)
 		case "source":
 			s.Once(&seen.Source)
-			e.Source = (*State)(strictjson.Opt(s, s.String))
+			e.Source = strictjson.OptEnum(s, stateValues)
 		default:
 			s.Skip()
 		}

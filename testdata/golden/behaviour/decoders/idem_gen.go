@@ -133,11 +133,16 @@ var colourValues = []Colour{
 // Open is type "Open" of the spec.
 type Open string
 
-// The values of Open that the spec lists. Records may hold others.
+// The values of Open.
 const (
 	OpenOn  Open = "on"
 	OpenOff Open = "off"
 )
+
+var openValues = []Open{
+	OpenOn,
+	OpenOff,
+}
 
 // Point is type "Point" of the spec.
 type Point struct {

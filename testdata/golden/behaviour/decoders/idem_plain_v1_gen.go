@@ -182,7 +182,7 @@ func (e *Required) decode(s *strictjson.Scanner, m *wire.Message) {
 			e.Colour = strictjson.Enum(s, colourValues)
 		case "open":
 			s.Once(&seen.Open)
-			e.Open = Open(s.String())
+			e.Open = strictjson.Enum(s, openValues)
 		default:
 			s.Skip()
 		}
