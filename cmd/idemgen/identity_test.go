@@ -48,15 +48,6 @@ func TestShorterWindow(t *testing.T) {
 	must(t, "generate")
 	edit(t, "idemgen.yaml", "window: 8d", "window: 36h")
 	breaks(t, spec, `copies between the new and the old window are new events`, `its window was 8d and is 36h`)
-	must(t, "generate")
-	write(t, "idem.state.yaml", strings.ReplaceAll(read(t, "idem.state.yaml"), "      window: 36h\n", ""))
-	edit(t, "idemgen.yaml", "window: 36h", "window: 12h")
-	if code, _, stderr := run(t, "generate"); code != done || stderr != "" {
-		t.Errorf("a state without windows: exit code %d\n%s", code, stderr)
-	}
-	if !strings.Contains(read(t, "idem.state.yaml"), "      window: 12h\n") {
-		t.Error("the state does not keep the window")
-	}
 }
 
 func TestRenamedEvent(t *testing.T) {

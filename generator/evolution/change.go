@@ -1,9 +1,9 @@
 // Package evolution says what a change of a spec means for records, keys and rows that are there
 // already: one line for each change, with a verdict, why, and what to do.
 //
-// What breaks is found by comparing the states of two versions. What is left of the spec's
-// changes, key by key, breaks nothing. It does no I/O; it must not import any package of this
-// module but generator/model, generator/state, schema.
+// What breaks is found by comparing two specs, and the states beside them. What is left of the
+// spec's changes, key by key, breaks nothing. It does no I/O; it must not import any package of
+// this module but generator/model, generator/state, schema.
 package evolution
 
 import (
@@ -145,7 +145,7 @@ func (c *comparison) renamed(id state.Identity) {
 
 // records are the changes after which records of the older form cannot be read.
 func (c *comparison) records() {
-	for _, u := range state.Unreadable(c.old.State, c.now.State, c.now.Service) {
+	for _, u := range state.Unreadable(c.old.Service, c.now.Service) {
 		verdict, of, effect := DeadLetters, "", "records from before this change become dead letters"
 		switch {
 		case u.Event != "":

@@ -2,7 +2,6 @@ package state
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/definition"
@@ -14,10 +13,8 @@ import (
 type Dispatch struct {
 	Topic string
 	// ToldBy is where the texts of the type stand; "" if the topic has one event.
-	ToldBy   string
-	Encoding string // json_string or ""
-	Absent   string // the text that means that a patch field is not there, or ""
-	Events   []Told
+	ToldBy string
+	Events []Told // all of the topic
 }
 
 // Told is what tells the records of one event.
@@ -27,25 +24,13 @@ type Told struct {
 	Tombstone bool
 }
 
-// Limits are the largest records that the service takes; 0 in a file of an older idemgen, which
-// did not keep them.
-type Limits struct{ MaxPayload, MaxDepth int64 }
-
-func limits(s *model.Service) Limits {
-	return Limits{s.Limits.MaxPayload, int64(s.Limits.MaxDepth)}
-}
-
 func dispatch(s *model.Service) (all []Dispatch) {
 	for _, t := range s.Topics {
-		d := Dispatch{Topic: t.Name, ToldBy: standsAt(t.EventType), Encoding: t.Payload.Encoding, Absent: t.Payload.AbsentMarker}
+		d := Dispatch{Topic: t.Name, ToldBy: standsAt(t.EventType)}
 		for _, e := range t.Events {
-			if e.Tombstone || len(e.Types) > 0 {
-				d.Events = append(d.Events, Told{e.Name, slices.Clone(e.Types), e.Tombstone})
-			}
+			d.Events = append(d.Events, Told{e.Name, slices.Clone(e.Types), e.Tombstone})
 		}
-		if d.ToldBy != "" || d.Encoding != "" || d.Absent != "" || len(d.Events) > 0 {
-			all = append(all, d)
-		}
+		all = append(all, d)
 	}
 	return all
 }
@@ -82,52 +67,36 @@ func ofTopic(all []Dispatch, topic string) Dispatch {
 	return Dispatch{Topic: topic}
 }
 
-// dispatch writes the section event_types.
+// dispatch writes the section events.
 func (w *writer) dispatch(all []Dispatch) {
 	if len(all) > 0 {
-		w.open(0, "event_types")
+		w.open(0, "events")
 	}
 	for _, d := range all {
 		w.open(1, d.Topic)
-		if d.Encoding != "" {
-			w.entry(2, "encoding", d.Encoding)
-		}
-		if d.Absent != "" {
-			w.entry(2, "absent_marker", d.Absent)
-		}
 		if d.ToldBy != "" {
 			w.entry(2, "told_by", d.ToldBy)
 		}
 		for _, e := range d.Events {
-			if e.Tombstone {
+			switch {
+			case e.Tombstone:
 				w.entry(2, e.Event, "tombstone")
+			case len(e.Texts) == 0:
+				w.entry(2, e.Event, "any")
 			}
 			w.list(2, e.Event, e.Texts)
 		}
 	}
 }
 
-func (w *writer) limits(l Limits) {
-	if l == (Limits{}) {
-		return
-	}
-	w.open(0, "limits")
-	w.entry(1, "max_payload", strconv.FormatInt(l.MaxPayload, 10))
-	w.entry(1, "max_depth", strconv.FormatInt(l.MaxDepth, 10))
-}
-
-// dispatch reads the section event_types.
+// dispatch reads the section events.
 func (r *reader) dispatch(root *schema.Node) (all []Dispatch) {
-	for _, topic := range r.pairs(root.Get("event_types")) {
+	for _, topic := range r.pairs(root.Get("events")) {
 		d := Dispatch{Topic: topic.Key}
 		for _, p := range r.pairs(topic.Value) {
 			switch {
 			case p.Key == "told_by":
 				d.ToldBy = r.text(p.Value)
-			case p.Key == "encoding":
-				d.Encoding = r.text(p.Value)
-			case p.Key == "absent_marker":
-				d.Absent = r.text(p.Value)
 			case p.Value.Kind == schema.ListNode:
 				d.Events = append(d.Events, Told{Event: p.Key, Texts: r.texts(p.Value)})
 			default:
@@ -137,19 +106,4 @@ func (r *reader) dispatch(root *schema.Node) (all []Dispatch) {
 		all = append(all, d)
 	}
 	return all
-}
-
-func (r *reader) limits(n *schema.Node) (l Limits) {
-	if n == nil {
-		return l
-	}
-	number := func(name string) int64 {
-		text := r.text(n.Get(name))
-		v, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			r.fail(n, "a number for "+name)
-		}
-		return v
-	}
-	return Limits{number("max_payload"), number("max_depth")}
 }

@@ -44,16 +44,20 @@ func (d Dispatch) takes(old Dispatch, events ...Told) func(text string) bool {
 	}
 }
 
+// payload reports records that are written in another way.
+func (c *comparison) payload(old *model.Payload, t *model.Topic) {
+	if t.Payload.Encoding != old.Encoding {
+		c.unhandled(About{Topic: t.Name, What: Encoding}, "", "deploy this when the older records are read", "payload.encoding is %s, and was %s",
+			cmp.Or(t.Payload.Encoding, "plain"), cmp.Or(old.Encoding, "plain"))
+	}
+	if t.Payload.AbsentMarker != old.AbsentMarker {
+		c.add(Unread{About: About{Topic: t.Name, What: Payload}, Loses: true, Remedy: "deploy this when the older records are read",
+			Change: fmt.Sprintf("payload.absent_marker is %s, and was %s", marker(t.Payload.AbsentMarker), marker(old.AbsentMarker))})
+	}
+}
+
 // dispatch reports records if nothing tells any more what event they are.
 func (c *comparison) dispatch(old, now Dispatch, t *model.Topic) {
-	if now.Encoding != old.Encoding {
-		c.unhandled(About{Topic: now.Topic, What: Encoding}, "", "deploy this when the older records are read", "payload.encoding is %s, and was %s",
-			cmp.Or(now.Encoding, "plain"), cmp.Or(old.Encoding, "plain"))
-	}
-	if now.Absent != old.Absent {
-		c.add(Unread{About: About{Topic: now.Topic, What: Payload}, Loses: true, Remedy: "deploy this when the older records are read",
-			Change: fmt.Sprintf("payload.absent_marker is %s, and was %s", marker(now.Absent), marker(old.Absent))})
-	}
 	moved := now.ToldBy != old.ToldBy && !old.extends(now) && !now.extends(old)
 	switch {
 	case now.ToldBy == "":
@@ -102,20 +106,8 @@ func (c *comparison) unhandled(about About, policy, remedy, change string, args 
 	c.add(Unread{About: about, Halts: policy == "stop", Remedy: remedy, Change: fmt.Sprintf(change, args...)})
 }
 
-// limits reports records that are too large now.
-func (c *comparison) limits(old, now Limits) {
-	for _, l := range []struct {
-		name     string
-		old, now int64
-	}{{"max_payload", old.MaxPayload, now.MaxPayload}, {"max_depth", old.MaxDepth, now.MaxDepth}} {
-		if l.old > 0 && l.now < l.old {
-			c.unhandled(About{What: Limit}, "", "keep the former one until the larger records are read", "%s is %d, and was %d", l.name, l.now, l.old)
-		}
-	}
-}
-
 // headers reports headers that the key of an event needs and did not need before.
-func (c *comparison) headers(old, now *Key, fields []Entry) {
+func (c *comparison) headers(old, now *Key, fields []wireField) {
 	if now == nil {
 		return
 	}
@@ -124,10 +116,7 @@ func (c *comparison) headers(old, now *Key, fields []Entry) {
 		if !isHeader || old != nil && slices.Contains(old.Parts, part) {
 			continue
 		}
-		needed := slices.ContainsFunc(fields, func(e Entry) bool {
-			f := takeApart(e)
-			return f.need == "" && f.place == "header "+name
-		})
+		needed := slices.ContainsFunc(fields, func(f wireField) bool { return f.need == "" && f.place == "header "+name })
 		if !needed {
 			about := About{Topic: now.Topic, Event: now.Event, What: KeySource}
 			c.unhandled(about, "", "deploy this when the older records are read, or make sure that they have it",

@@ -13,7 +13,7 @@ import (
 func next(old *State, change func(e *model.Event, s *model.Service)) *State {
 	s := service()
 	change(s.Topics[0].Events[0], s)
-	return Next(old, declared(s))
+	return Next(old, s)
 }
 
 // knows reports whether a version goes on behind an identity.
@@ -113,10 +113,10 @@ func TestEventThatComesBack(t *testing.T) {
 	}
 	s := service()
 	moves("B")(s.Topics[0].Events[0], s)
-	if ids := Identities(data, declared(s)); len(ids) != 1 {
+	if ids := Identities(data, s); len(ids) != 1 {
 		t.Errorf("%+v", ids)
 	}
-	if knows(old, Next(data, declared(s)).Identity) {
+	if knows(old, Next(data, s).Identity) {
 		t.Error("a version that knows another source goes on")
 	}
 }

@@ -70,7 +70,7 @@ func TestIdentities(t *testing.T) {
 		s := service()
 		tc.change(s.Topics[0].Events[0])
 		var got []string
-		for _, id := range Identities(first(service()), declared(s)) {
+		for _, id := range Identities(first(service()), s) {
 			got = append(got, id.Change)
 		}
 		if strings.Join(got, "; ") != tc.want {
@@ -79,7 +79,7 @@ func TestIdentities(t *testing.T) {
 	}
 	older := first(service())
 	older.Keys[0].Window = 0 // of a version that did not keep it
-	if got := Identities(older, declared(service())); got != nil {
+	if got := Identities(older, service()); got != nil {
 		t.Errorf("a state without a window: %v", got)
 	}
 	if got := Identities(nil, service()); got != nil {

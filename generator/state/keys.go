@@ -20,9 +20,6 @@ func keys(s *model.Service) []Key {
 			if e.Key.SamePartition {
 				k.Copies = "same_partition"
 			}
-			for _, f := range e.Key.Compared {
-				k.Compare = append(k.Compare, Entry{f.Name, definition.Field(f)})
-			}
 			all = append(all, k)
 		}
 	}

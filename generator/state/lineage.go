@@ -40,8 +40,8 @@ func (l lineage) before(n Key) (all []forebear) {
 			all = append(all, forebear{Key: o})
 		}
 	}
-	was := func(e WireEvent) bool { return e.Topic == topic && e.Event == n.Event }
-	if len(all) == 1 && !slices.ContainsFunc(l.old.Wire.Events, was) && l.heirs(all[0].Key, n.Topic) == 1 {
+	was := func(e Told) bool { return e.Event == n.Event }
+	if len(all) == 1 && !slices.ContainsFunc(ofTopic(l.old.Dispatch, topic).Events, was) && l.heirs(all[0].Key, n.Topic) == 1 {
 		all[0].Renamed = true
 	}
 	return all
@@ -93,7 +93,7 @@ func (l lineage) events(topic string) []*model.Event {
 // event with the same source, and with the same name or records of the same type.
 func (l lineage) topicBefore(topic string) string {
 	of := func(topic string) func(Key) bool { return func(k Key) bool { return k.Topic == topic } }
-	if l.old.Wire.has(topic) || slices.ContainsFunc(l.old.Keys, of(topic)) {
+	if len(ofTopic(l.old.Dispatch, topic).Events) > 0 || slices.ContainsFunc(l.old.Keys, of(topic)) {
 		return topic
 	}
 	best, most := topic, 0

@@ -16,11 +16,11 @@ func (f wireField) named() bool {
 
 // moved reports a field that is not read any more where older records have it: they are refused,
 // or lose it without a word, unless another field reads it there.
-func (c *comparison) moved(f, was wireField, now []Entry) {
+func (c *comparison) moved(f, was wireField, now []wireField) {
 	u := Unread{About: c.at, Remedy: firstBoth, Change: fmt.Sprintf("field %q is read at %s, and was at %s", f.name, f.place, was.place)}
 	u.Field, u.Moved = f.name, true
 	if f.need != "" {
-		if slices.ContainsFunc(now, func(e Entry) bool { return takeApart(e).place == was.place }) {
+		if slices.ContainsFunc(now, func(o wireField) bool { return o.place == was.place }) {
 			return
 		}
 		u.Loses = true

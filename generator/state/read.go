@@ -92,12 +92,12 @@ func (r *reader) state(root *schema.Node) *State {
 				Topic: topic.Key, Event: event.Key, Gone: r.text(event.Value.Get("gone")) != "",
 				History: r.hash(event.Value.Get("history")),
 				Space:   r.text(event.Value.Get("space")), Parts: r.texts(event.Value.Get("parts")),
-				Copies: r.text(event.Value.Get("copies")), Window: r.duration(event.Value.Get("window")), Compare: r.entries(event.Value.Get("compare")),
+				Copies: r.text(event.Value.Get("copies")), Window: r.duration(event.Value.Get("window")),
 			}
 			s.Keys = append(s.Keys, k)
 		}
 	}
-	s.Limits, s.Dispatch, s.Wire = r.limits(root.Get("limits")), r.dispatch(root), r.wire(root)
+	s.Dispatch = r.dispatch(root)
 	for _, t := range r.pairs(root.Get("tables")) {
 		s.Tables = append(s.Tables, Table{
 			Name: t.Key, Columns: r.entries(t.Value.Get("columns")), PrimaryKey: r.text(t.Value.Get("primary_key")),

@@ -10,11 +10,11 @@ import (
 // cannot be read, as [Unreadable] does for records. Asked the other way round, it tells which
 // results a version as old cannot read that runs beside the new one.
 func UnreadableResults(old, now *model.Service) []Unread {
-	var was, is Wire
+	var was, is form
 	c := comparison{seen: map[pair]bool{}}
 	type both struct {
 		at       About
-		old, now []Entry
+		old, now []wireField
 	}
 	var all []both
 	for _, t := range now.Topics {
@@ -28,7 +28,7 @@ func UnreadableResults(old, now *model.Service) []Unread {
 				c.add(Unread{About: at, Change: fmt.Sprintf("it is none, and %q is read", at.Type)})
 				continue
 			}
-			all = append(all, both{at, was.entries(before.Effect.Result.Fields), is.entries(e.Effect.Result.Fields)})
+			all = append(all, both{at, was.of(before.Effect.Result.Fields), is.of(e.Effect.Result.Fields)})
 		}
 	}
 	c.old, c.now = was, is

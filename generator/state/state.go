@@ -31,21 +31,18 @@ type State struct {
 	Keys       []Key
 	Tables     []Table
 	Migrations []Migration // in the order in which they are applied
-	Wire       Wire
 	Dispatch   []Dispatch
-	Limits     Limits
 }
 
-// Key is what decides whether two records are the same event, and have the same content.
+// Key is what decides whether two records are the same event.
 type Key struct {
 	Topic, Event string
-	Space        string        // hex of what is hashed before the parts
-	Parts        []string      // in order
-	Copies       string        // same_partition, or "" for anywhere
-	Window       time.Duration // 0 in a file of an older idemgen, which did not keep it
-	Compare      []Entry       // by name
-	History      uint32        // hash of all earlier identities; 0 if there are none
-	Gone         bool          // the event is not in the spec any more
+	Space        string   // hex of what is hashed before the parts
+	Parts        []string // in order
+	Copies       string   // same_partition, or "" for anywhere
+	Window       time.Duration
+	History      uint32 // hash of all earlier identities; 0 if there are none
+	Gone         bool   // the event is not in the spec any more
 }
 
 // Table is one table as the last migration left it.
@@ -80,7 +77,7 @@ func Sum(content []byte) string {
 // Next returns the state after this run, without the migrations that the run adds. old is
 // the state before it, nil at first.
 func Next(old *State, s *model.Service) *State {
-	next := &State{Source: s.Source, Consumer: s.Consumer, Keys: follow(old, s), Wire: wire(s), Dispatch: dispatch(s), Limits: limits(s)}
+	next := &State{Source: s.Source, Consumer: s.Consumer, Keys: follow(old, s), Dispatch: dispatch(s)}
 	next.epochs(old)
 	next.Tables = tablesAfter(old, s)
 	if old != nil {

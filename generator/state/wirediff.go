@@ -54,58 +54,47 @@ const (
 
 // Unreadable returns the changes since old that refuse records of the older form. What event
 // they are of now is told as the spec tells it; types are told by their names.
-func Unreadable(old, now *State, s *model.Service) []Unread {
-	if old == nil {
-		return nil
+func Unreadable(old, now *model.Service) []Unread {
+	c := comparison{old: formOf(old), now: formOf(now), seen: map[pair]bool{}}
+	if is, was := now.Limits.MaxPayload, old.Limits.MaxPayload; is < was {
+		c.unhandled(About{What: Limit}, "", "keep the former one until the larger records are read", "max_payload is %d, and was %d", is, was)
 	}
-	c := comparison{old: old.Wire, now: now.Wire, seen: map[pair]bool{}}
-	c.limits(old.Limits, now.Limits)
-	for _, t := range s.Topics {
-		was, is := ofTopic(old.Dispatch, t.Name), ofTopic(now.Dispatch, t.Name)
-		if !old.Wire.has(t.Name) {
+	before, after := dispatch(old), dispatch(now)
+	oldKeys, newKeys := keys(old), keys(now)
+	for _, t := range now.Topics {
+		i := slices.IndexFunc(old.Topics, func(o *model.Topic) bool { return o.Name == t.Name })
+		if i < 0 {
 			continue // nobody read it
 		}
-		if old.Limits != (Limits{}) { // else an older idemgen wrote it, without event_types
-			c.dispatch(was, is, t)
-			c.tombstones(was, is, t)
+		was, is := ofTopic(before, t.Name), ofTopic(after, t.Name)
+		c.payload(&old.Topics[i].Payload, t)
+		c.dispatch(was, is, t)
+		c.tombstones(was, is, t)
+		for _, e := range c.now.events {
+			for _, o := range c.old.events {
+				if e.topic == t.Name && o.topic == t.Name && reads(was, is, o.event, e.event) {
+					c.at = About{Topic: e.topic, Event: e.event}
+					c.fields(o.fields, e.fields)
+					c.headers(keyOf(oldKeys, o), keyOf(newKeys, e), o.fields)
+				}
+			}
 		}
-		c.topic(old, now, was, is)
 	}
 	return c.found
 }
 
-// topic compares what records of a topic hold with what its events read.
-func (c *comparison) topic(old, now *State, was, is Dispatch) {
-	for _, e := range now.Wire.Events {
-		for _, o := range old.Wire.Events {
-			if e.Topic != is.Topic || o.Topic != is.Topic || !reads(was, is, o.Event, e.Event) {
-				continue
-			}
-			c.at = About{Topic: e.Topic, Event: e.Event}
-			c.fields(o.Fields, e.Fields)
-			c.headers(old.key(o.Topic, o.Event), now.key(e.Topic, e.Event), o.Fields)
-		}
+// keyOf is the key of an event; nil if none is stored.
+func keyOf(all []Key, e wireEvent) *Key {
+	if i := slices.IndexFunc(all, func(k Key) bool { return k.Topic == e.topic && k.Event == e.event }); i >= 0 {
+		return &all[i]
 	}
-}
-
-// has reports whether anything is known of a topic's records.
-func (w Wire) has(topic string) bool {
-	return slices.ContainsFunc(w.Events, func(e WireEvent) bool { return e.Topic == topic })
-}
-
-// key is the key of an event that the spec had; nil if none is stored.
-func (s *State) key(topic, event string) *Key {
-	i := slices.IndexFunc(s.Keys, func(k Key) bool { return k.Topic == topic && k.Event == event && !k.Gone })
-	if i < 0 {
-		return nil
-	}
-	return &s.Keys[i]
+	return nil
 }
 
 // comparison compares two forms. Every two types are compared once, at the first event that
 // names them.
 type comparison struct {
-	old, now Wire
+	old, now form
 	at       About // where the fields that are compared belong
 	seen     map[pair]bool
 	found    []Unread
@@ -127,9 +116,8 @@ func (c *comparison) add(u Unread) {
 	}
 }
 
-func (c *comparison) fields(old, now []Entry) {
-	for _, entry := range now {
-		f := takeApart(entry)
+func (c *comparison) fields(old, now []wireField) {
+	for _, f := range now {
 		was, ok := formerField(old, f)
 		required := f.need == ""
 		switch {
@@ -159,7 +147,7 @@ func (c *comparison) fields(old, now []Entry) {
 
 // renamed reports a field that records of before may hold under another name: a field is gone, of
 // its type, or else of a type that no other new field has.
-func (c *comparison) renamed(f wireField, old, now []Entry) {
+func (c *comparison) renamed(f wireField, old, now []wireField) {
 	fresh := unmatched(now, old)
 	for _, same := range []bool{true, false} {
 		for _, was := range unmatched(old, now) {
@@ -179,9 +167,8 @@ func (c *comparison) renamed(f wireField, old, now []Entry) {
 }
 
 // unmatched are the fields of one version that the other has neither by name nor by place.
-func unmatched(entries, others []Entry) (all []wireField) {
-	for _, entry := range entries {
-		f := takeApart(entry)
+func unmatched(fields, others []wireField) (all []wireField) {
+	for _, f := range fields {
 		if _, ok := formerField(others, f); !ok {
 			all = append(all, f)
 		}
@@ -190,11 +177,10 @@ func unmatched(entries, others []Entry) (all []wireField) {
 }
 
 // formerField finds what a field was: at the same place, or else of the same name.
-func formerField(old []Entry, f wireField) (wireField, bool) {
+func formerField(old []wireField, f wireField) (wireField, bool) {
 	var found wireField
 	best := 0
-	for _, entry := range old {
-		was := takeApart(entry)
+	for _, was := range old {
 		score := 0
 		if was.place == f.place {
 			score += 2
@@ -234,16 +220,16 @@ func (c *comparison) takes(f wireField, old, now string) bool {
 		wasOf, wasInner, _ := elementOf(old)
 		return wasOf == of && c.takes(f, wasInner, inner)
 	}
-	was, known := named(c.old.Types, old)
-	is, named := named(c.now.Types, now)
+	was, known := named(c.old.types, old)
+	is, named := named(c.now.types, now)
 	switch {
 	case !known && !named && strings.HasPrefix(old, "bytes") && !strings.HasPrefix(f.place, "$"):
 		return old == now // as they stand, not as text of a payload
 	case !known && !named:
 		return old == now || slices.Contains(strings.Fields(wider[old]), now)
 	case !named:
-		return now == "string" && was.Texts != nil
-	case !known, (was.Texts == nil) != (is.Texts == nil):
+		return now == "string" && was.texts != nil
+	case !known, (was.texts == nil) != (is.texts == nil):
 		return false
 	}
 	if pair := (pair{old, now}); !c.seen[pair] {
@@ -260,25 +246,25 @@ func elementOf(typ string) (of, inner string, ok bool) {
 }
 
 // inside compares two types of the spec.
-func (c *comparison) inside(was, is WireType) {
+func (c *comparison) inside(was, is wireType) {
 	outer := c.at
-	c.at.Type, _, _ = strings.Cut(is.Name, " ") // without its naming
+	c.at.Type, _, _ = strings.Cut(is.name, " ") // without its naming
 	var gone []string
-	for _, text := range was.Texts {
-		if !slices.Contains(is.Texts, text) {
+	for _, text := range was.texts {
+		if !slices.Contains(is.texts, text) {
 			gone = append(gone, strconv.Quote(text))
 		}
 	}
 	if len(gone) > 0 {
-		c.report("", firstText, "%s is no text of %q any more", strings.Join(gone, ", "), is.Name)
+		c.report("", firstText, "%s is no text of %q any more", strings.Join(gone, ", "), is.name)
 	}
-	c.fields(was.Fields, is.Fields)
+	c.fields(was.fields, is.fields)
 	c.at = outer
 }
 
-func named(types []WireType, name string) (WireType, bool) {
-	if i := slices.IndexFunc(types, func(t WireType) bool { return t.Name == name }); i >= 0 {
+func named(types []wireType, name string) (wireType, bool) {
+	if i := slices.IndexFunc(types, func(t wireType) bool { return t.name == name }); i >= 0 {
 		return types[i], true
 	}
-	return WireType{}, false
+	return wireType{}, false
 }

@@ -24,9 +24,7 @@ func (s *State) Render() []byte {
 	w.entry(0, "identity", text(s.Identity))
 	w.list(0, "known_identities", texts(s.Knows))
 	w.keys(s.Keys)
-	w.limits(s.Limits)
 	w.dispatch(s.Dispatch)
-	w.wire(s.Wire)
 	if len(s.Tables) > 0 {
 		w.open(0, "tables")
 	}
@@ -84,12 +82,6 @@ func (w *writer) keys(keys []Key) {
 		}
 		if k.Copies != "" {
 			w.entry(3, "copies", k.Copies)
-		}
-		if len(k.Compare) > 0 {
-			w.open(3, "compare")
-		}
-		for _, c := range k.Compare {
-			w.entry(4, c.Name, c.Def)
 		}
 	}
 }

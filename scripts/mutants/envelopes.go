@@ -15,7 +15,7 @@ var envelopeBugs = []mutant{
 		in(strictJSON, "Quoted.Open").Drop(`s.end()`),
 		strictJSON, "TestQuotedRefuses"},
 	{"plan: another encoding goes unnoticed",
-		in(states, "comparison.dispatch").Never(`now.Encoding != old.Encoding`),
+		in(states, "comparison.payload").Never(`t.Payload.Encoding != old.Encoding`),
 		command, "TestChangesOfVersionsThatLeaveOlderRecordsUnhandledAreWarnedOf"},
 	{"sensitive: a field is printed",
 		in(waves, "Format").Never(`slices.Contains(hidden, name)`),
