@@ -159,7 +159,7 @@ func (s service) consumer(t testing.TB, db *pgxpool.Pool) *idem.Consumer {
 			StatementTimeout: 8 * time.Second, LockTimeout: 5 * time.Second, MaxPollInterval: 5 * time.Minute, MaxPayload: 1 << 10,
 		},
 		Topics: []wire.Topic{{
-			Name: topic, StartFrom: wire.Earliest, OnFailure: s.policy, Window: time.Hour, Statements: []string{insertSQL, upsertSQL, updateSQL},
+			Name: topic, StartFrom: wire.Earliest, OnFailure: s.policy, Window: time.Hour,
 			NewPlan: func() wire.Plan {
 				return &plan{handle: s.handle, effect: s.effect, terms: &s.terms, resultless: s.resultless, unit: s.unit, content: s.content}
 			},

@@ -78,7 +78,6 @@ func (p *putting) Flush(b *wire.Batch) { b.Write(p.sql, &p.rows) }
 func writing(consumer, sql string) service {
 	return service{edit: func(s *wire.Service) {
 		s.Consumer = consumer
-		s.Topics[0].Statements = []string{sql}
 		s.Topics[0].NewPlan = func() wire.Plan { return &putting{sql: sql} }
 	}}
 }

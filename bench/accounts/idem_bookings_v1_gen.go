@@ -22,10 +22,7 @@ func bookingsV1Topic() wire.Topic {
 			StopAfter:      20,
 			Keep:           1 * time.Hour,
 		},
-		Window: 1 * time.Hour,
-		Statements: []string{
-			bookedAddAccountsSQL,
-		},
+		Window:  1 * time.Hour,
 		Writes:  []string{"accounts"},
 		NewPlan: func() wire.Plan { return &bookingsV1Plan{} },
 	}
@@ -115,16 +112,12 @@ func (p *bookingsV1Plan) addBooked(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := bookedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeAddAccounts(b)
+	// A wave takes any number of the row's events.
+	b.Gathers(wire.Row("accounts").Text(e.AccountID), "+")
 	r := p.bookedAddAccounts.Row()
 	r.Text(e.AccountID)
 	r.Int8(e.Cents)
 	return nil
-}
-
-// beforeAddAccounts names the row: a wave takes any number of its events.
-func (e *Booked) beforeAddAccounts(b *wire.Batch) {
-	b.Gathers(wire.Row("accounts").Text(e.AccountID), "+")
 }
 
 // bookedAddAccountsSQL adds up what the events add to one row; it fails if a row is missing.

@@ -30,10 +30,7 @@ func noticesV1Topic(h NoticesV1Handler) wire.Topic {
 			StopAfter:      20,
 			Keep:           1 * time.Hour,
 		},
-		Window: 1 * time.Hour,
-		Statements: []string{
-			noticedInsertNoticesSQL,
-		},
+		Window:  1 * time.Hour,
 		Writes:  []string{"notices"},
 		Effects: 30 * time.Second,
 		NewPlan: func() wire.Plan { return &noticesV1Plan{handler: h} },
@@ -140,16 +137,12 @@ func (p *noticesV1Plan) addNoticed(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	e.beforeInsertNotices(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("notices").Text(e.NoticeID))
 	r := p.noticedInsertNotices.Row()
 	r.Text(e.NoticeID)
 	r.Text(e.result.Receipt)
 	return nil
-}
-
-// beforeInsertNotices names the row: a wave writes it once.
-func (e *Noticed) beforeInsertNotices(b *wire.Batch) {
-	b.Puts(wire.Row("notices").Text(e.NoticeID))
 }
 
 const noticedInsertNoticesSQL = `

@@ -22,9 +22,6 @@ func readingsV1Topic() wire.Topic {
 			StopAfter:      20,
 			Keep:           720 * time.Hour,
 		},
-		Statements: []string{
-			readingInsertReadingsSQL,
-		},
 		Writes:  []string{"readings"},
 		NewPlan: func() wire.Plan { return &readingsV1Plan{} },
 	}
@@ -126,7 +123,8 @@ func (p *readingsV1Plan) addReading(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := readingEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertReadings(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("readings").Int(e.ReadingID))
 	r := p.readingInsertReadings.Row()
 	r.Int8(e.ReadingID)
 	r.Text(e.DeviceID)
@@ -136,11 +134,6 @@ func (p *readingsV1Plan) addReading(b *wire.Batch, m *wire.Message) error {
 	r.Float8(e.Humidity)
 	r.Int4(e.Battery)
 	return nil
-}
-
-// beforeInsertReadings names the row: a wave writes it once.
-func (e *Reading) beforeInsertReadings(b *wire.Batch) {
-	b.Puts(wire.Row("readings").Int(e.ReadingID))
 }
 
 const readingInsertReadingsSQL = `

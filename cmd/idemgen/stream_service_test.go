@@ -57,7 +57,7 @@ func newLive(t *testing.T) *live {
 			StatementTimeout: 2 * time.Second, LockTimeout: time.Second, MaxPollInterval: 5 * time.Minute, MaxPayload: 1 << 10,
 		},
 		Topics: []wire.Topic{{
-			Name: liveTopic, StartFrom: wire.Earliest, Ordered: true, Statements: []string{countSQL},
+			Name: liveTopic, StartFrom: wire.Earliest, Ordered: true,
 			OnFailure: wire.FailurePolicy{StopAfter: 100, Keep: time.Hour},
 			NewPlan:   func() wire.Plan { return &livePlan{live: l} },
 		}},

@@ -32,11 +32,6 @@ func cardsV1Topic(h CardsV1Handler) wire.Topic {
 		},
 		Ordered: true,
 		Window:  840 * time.Hour,
-		Statements: []string{
-			cardRefundedAddAccountsSQL,
-			cardCapturedInsertCapturesSQL,
-			cardRefundedInsertRefundsSQL,
-		},
 		Writes:  []string{"accounts", "captures", "refunds"},
 		NewPlan: func() wire.Plan { return &cardsV1Plan{handler: h} },
 	}
@@ -160,7 +155,9 @@ func (p *cardsV1Plan) addCardCaptured(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cardCapturedEvent.Take(b, m, &cardsV1Decoder{}, e); !fresh {
 		return err
 	}
-	e.beforeInsertCaptures(b)
+	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+	b.Reads(wire.Row("accounts").UUID(e.AccountID))
+	b.Puts(wire.Row("captures").UUID(e.EntryID))
 	r := p.cardCapturedInsertCaptures.Row()
 	r.UUID(e.EntryID)
 	r.UUID(e.AccountID)
@@ -173,13 +170,6 @@ func (p *cardsV1Plan) addCardCaptured(b *wire.Batch, m *wire.Message) error {
 		},
 	})
 	return nil
-}
-
-// beforeInsertCaptures names the row: a wave writes it once. Before it, what the write needs
-// or changes elsewhere.
-func (e *CardCaptured) beforeInsertCaptures(b *wire.Batch) {
-	b.Reads(wire.Row("accounts").UUID(e.AccountID))
-	b.Puts(wire.Row("captures").UUID(e.EntryID))
 }
 
 const cardCapturedInsertCapturesSQL = `
@@ -266,29 +256,20 @@ func (p *cardsV1Plan) addCardRefunded(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cardRefundedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertRefunds(b)
+	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+	b.Reads(wire.Row("accounts").UUID(e.AccountID))
+	b.Puts(wire.Row("refunds").UUID(e.EntryID))
 	r := p.cardRefundedInsertRefunds.Row()
 	r.UUID(e.EntryID)
 	r.UUID(e.AccountID)
 	r.Int8(e.Cents)
 	r.Time(e.BookedAt)
-	e.beforeAddAccounts(b)
+	// A wave takes any number of the row's events.
+	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "+")
 	r = p.cardRefundedAddAccounts.Row()
 	r.UUID(e.AccountID)
 	r.Int8(e.Cents)
 	return nil
-}
-
-// beforeInsertRefunds names the row: a wave writes it once. Before it, what the write needs or
-// changes elsewhere.
-func (e *CardRefunded) beforeInsertRefunds(b *wire.Batch) {
-	b.Reads(wire.Row("accounts").UUID(e.AccountID))
-	b.Puts(wire.Row("refunds").UUID(e.EntryID))
-}
-
-// beforeAddAccounts names the row: a wave takes any number of its events.
-func (e *CardRefunded) beforeAddAccounts(b *wire.Batch) {
-	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "+")
 }
 
 const cardRefundedInsertRefundsSQL = `

@@ -22,12 +22,7 @@ func interestV1Topic() wire.Topic {
 			StopAfter:      20,
 			Keep:           9600 * time.Hour,
 		},
-		Window: 9600 * time.Hour,
-		Statements: []string{
-			interestPaidAddAccountsSQL,
-			interestPaidAddAccounts2SQL,
-			interestPaidInsertInterestSQL,
-		},
+		Window:  9600 * time.Hour,
 		Writes:  []string{"accounts", "interest"},
 		NewPlan: func() wire.Plan { return &interestV1Plan{} },
 	}
@@ -132,38 +127,25 @@ func (p *interestV1Plan) addInterestPaid(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := interestPaidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertInterest(b)
+	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+	b.Reads(wire.Row("accounts").UUID(e.AccountID))
+	b.Puts(wire.Row("interest").UUID(e.AccountID).Text(e.Month))
 	r := p.interestPaidInsertInterest.Row()
 	r.UUID(e.AccountID)
 	r.Text(e.Month)
 	r.UUID(e.PaidBy)
 	r.Int8(e.Cents)
-	e.beforeAddAccounts(b)
+	// A wave takes any number of the row's events.
+	b.Gathers(wire.Row("accounts").UUID(e.PaidBy), "+")
 	r = p.interestPaidAddAccounts.Row()
 	r.UUID(e.PaidBy)
 	r.Int8(e.Cents)
-	e.beforeAddAccounts2(b)
+	// A wave takes any number of the row's events.
+	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "+")
 	r = p.interestPaidAddAccounts2.Row()
 	r.UUID(e.AccountID)
 	r.Int8(e.Cents)
 	return nil
-}
-
-// beforeInsertInterest names the row: a wave writes it once. Before it, what the write needs
-// or changes elsewhere.
-func (e *InterestPaid) beforeInsertInterest(b *wire.Batch) {
-	b.Reads(wire.Row("accounts").UUID(e.AccountID))
-	b.Puts(wire.Row("interest").UUID(e.AccountID).Text(e.Month))
-}
-
-// beforeAddAccounts names the row: a wave takes any number of its events.
-func (e *InterestPaid) beforeAddAccounts(b *wire.Batch) {
-	b.Gathers(wire.Row("accounts").UUID(e.PaidBy), "+")
-}
-
-// beforeAddAccounts2 names the row: a wave takes any number of its events.
-func (e *InterestPaid) beforeAddAccounts2(b *wire.Batch) {
-	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "+")
 }
 
 const interestPaidInsertInterestSQL = `

@@ -34,9 +34,6 @@ func chargesV1Topic(h ChargesV1Handler) wire.Topic {
 		},
 		Ordered: true,
 		Window:  744 * time.Hour,
-		Statements: []string{
-			chargeRequestedInsertChargesSQL,
-		},
 		Writes:  []string{"charges"},
 		Effects: 2 * time.Second,
 		NewPlan: func() wire.Plan { return &chargesV1Plan{handler: h} },
@@ -167,18 +164,14 @@ func (p *chargesV1Plan) addChargeRequested(b *wire.Batch, m *wire.Message) error
 	if !ok {
 		return err
 	}
-	e.beforeInsertCharges(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("charges").UUID(e.OrderID))
 	r := p.chargeRequestedInsertCharges.Row()
 	r.UUID(e.OrderID)
 	r.Int8(e.Cents)
 	r.Text(e.result.ChargeID)
 	r.Time(e.result.ChargedAt)
 	return nil
-}
-
-// beforeInsertCharges names the row: a wave writes it once.
-func (e *ChargeRequested) beforeInsertCharges(b *wire.Batch) {
-	b.Puts(wire.Row("charges").UUID(e.OrderID))
 }
 
 const chargeRequestedInsertChargesSQL = `

@@ -34,16 +34,8 @@ func ordersV1Topic(h OrdersV1Handler) wire.Topic {
 		Ordered:  true,
 		Window:   840 * time.Hour,
 		Shortest: 192 * time.Hour,
-		Statements: []string{
-			orderPlacedInsertOrdersSQL,
-			orderShippedUpdateOrdersSQL,
-			orderPlacedInsertOrderItemsSQL,
-			orderPaidInsertPaymentsSQL,
-			orderErasedDeleteOrderItemsSQL,
-			orderErasedDeleteOrdersSQL,
-		},
-		Writes:  []string{"orders", "order_items", "payments"},
-		NewPlan: func() wire.Plan { return &ordersV1Plan{handler: h} },
+		Writes:   []string{"orders", "order_items", "payments"},
+		NewPlan:  func() wire.Plan { return &ordersV1Plan{handler: h} },
 	}
 }
 
@@ -221,7 +213,8 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPlacedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertOrders(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("orders").UUID(e.OrderID))
 	r := p.orderPlacedInsertOrders.Row()
 	r.UUID(e.OrderID)
 	r.Text(e.CustomerID)
@@ -231,7 +224,9 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	wire.OrNull(r, r.Text, e.Note)
 	for i := range e.Items {
 		v := &e.Items[i]
-		e.beforeInsertOrderItems(b, i)
+		// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+		b.Reads(wire.Row("orders").UUID(e.OrderID))
+		b.Puts(wire.Row("order_items").UUID(e.OrderID).Int(int64(i + 1)))
 		r = p.orderPlacedInsertOrderItems.Row()
 		r.UUID(e.OrderID)
 		r.Int4(int32(i + 1))
@@ -240,18 +235,6 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 		r.Numeric(v.Price)
 	}
 	return nil
-}
-
-// beforeInsertOrders names the row: a wave writes it once.
-func (e *OrderPlaced) beforeInsertOrders(b *wire.Batch) {
-	b.Puts(wire.Row("orders").UUID(e.OrderID))
-}
-
-// beforeInsertOrderItems names the row: a wave writes it once. Before it, what the write needs
-// or changes elsewhere.
-func (e *OrderPlaced) beforeInsertOrderItems(b *wire.Batch, i int) {
-	b.Reads(wire.Row("orders").UUID(e.OrderID))
-	b.Puts(wire.Row("order_items").UUID(e.OrderID).Int(int64(i + 1)))
 }
 
 const orderPlacedInsertOrdersSQL = `
@@ -348,16 +331,12 @@ func (p *ordersV1Plan) addOrderShipped(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderShippedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpdateOrders(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("orders").UUID(e.OrderID))
 	r := p.orderShippedUpdateOrders.Row()
 	r.UUID(e.OrderID)
 	r.Text(e.Carrier)
 	return nil
-}
-
-// beforeUpdateOrders names the row: a wave writes it once.
-func (e *OrderShipped) beforeUpdateOrders(b *wire.Batch) {
-	b.Puts(wire.Row("orders").UUID(e.OrderID))
 }
 
 // orderShippedUpdateOrdersSQL fails if a row is missing.
@@ -480,7 +459,9 @@ func (p *ordersV1Plan) addOrderPaid(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPaidEvent.Take(b, m, &ordersV1Decoder{}, e); !fresh {
 		return err
 	}
-	e.beforeInsertPayments(b)
+	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+	b.Reads(wire.Row("orders").UUID(e.OrderID))
+	b.Puts(wire.Row("payments").UUID(e.PaymentID))
 	r := p.orderPaidInsertPayments.Row()
 	r.UUID(e.PaymentID)
 	r.UUID(e.OrderID)
@@ -493,13 +474,6 @@ func (p *ordersV1Plan) addOrderPaid(b *wire.Batch, m *wire.Message) error {
 		},
 	})
 	return nil
-}
-
-// beforeInsertPayments names the row: a wave writes it once. Before it, what the write needs
-// or changes elsewhere.
-func (e *OrderPaid) beforeInsertPayments(b *wire.Batch) {
-	b.Reads(wire.Row("orders").UUID(e.OrderID))
-	b.Puts(wire.Row("payments").UUID(e.PaymentID))
 }
 
 const orderPaidInsertPaymentsSQL = `
@@ -557,25 +531,16 @@ func (p *ordersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeDeleteOrderItems(b)
-	p.orderErasedDeleteOrderItems.Row().UUID(e.OrderID)
-	e.beforeDeleteOrders(b)
-	p.orderErasedDeleteOrders.Row().UUID(e.OrderID)
-	return nil
-}
-
-// beforeDeleteOrderItems names the table: an earlier wave writes its rows. Before it, what the
-// write needs or changes elsewhere.
-func (e *OrderErased) beforeDeleteOrderItems(b *wire.Batch) {
+	// An earlier wave writes the table's rows. Before it, what the write needs or changes
+	// elsewhere.
 	b.Unlinks("orders")
 	b.DeletesAll("order_items")
-}
-
-// beforeDeleteOrders names the row: an earlier wave writes it. Before it, what the write needs
-// or changes elsewhere.
-func (e *OrderErased) beforeDeleteOrders(b *wire.Batch) {
+	p.orderErasedDeleteOrderItems.Row().UUID(e.OrderID)
+	// An earlier wave writes the row. Before it, what the write needs or changes elsewhere.
 	b.Touches("payments")
 	b.Deletes(wire.Row("orders").UUID(e.OrderID))
+	p.orderErasedDeleteOrders.Row().UUID(e.OrderID)
+	return nil
 }
 
 const orderErasedDeleteOrderItemsSQL = `

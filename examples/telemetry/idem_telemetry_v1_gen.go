@@ -24,9 +24,6 @@ func telemetryV1Topic() wire.Topic {
 			StopAfter:      20,
 			Keep:           720 * time.Hour,
 		},
-		Statements: []string{
-			readingUpsertDeviceStateSQL,
-		},
 		Writes:  []string{"device_state"},
 		NewPlan: func() wire.Plan { return &telemetryV1Plan{} },
 	}
@@ -144,7 +141,8 @@ func (p *telemetryV1Plan) addReading(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := readingEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertDeviceState(b)
+	// Equal rows in a wave become one.
+	b.Upserts(wire.Row("device_state").Text(e.DeviceID))
 	r := p.readingUpsertDeviceState.Row()
 	r.Text(e.DeviceID)
 	r.Int8(e.Seq)
@@ -154,11 +152,6 @@ func (p *telemetryV1Plan) addReading(b *wire.Batch, m *wire.Message) error {
 	r.Int4(e.Battery)
 	r.Text(e.Firmware)
 	return nil
-}
-
-// beforeUpsertDeviceState names the row: equal ones in a wave become one.
-func (e *Reading) beforeUpsertDeviceState(b *wire.Batch) {
-	b.Upserts(wire.Row("device_state").Text(e.DeviceID))
 }
 
 // readingUpsertDeviceStateSQL keeps the row with the highest seq of each device_id; of equals,

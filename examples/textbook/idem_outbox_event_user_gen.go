@@ -24,10 +24,6 @@ func outboxEventUserTopic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			userSavedUpsertPeopleSQL,
-			userDeletedDeletePeopleSQL,
-		},
 		Writes:  []string{"people"},
 		NewPlan: func() wire.Plan { return &outboxEventUserPlan{} },
 	}
@@ -127,16 +123,12 @@ func (p *outboxEventUserPlan) addUserSaved(b *wire.Batch, m *wire.Message) error
 	if fresh, err := userSavedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertPeople(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("people").UUID(e.UserID))
 	r := p.userSavedUpsertPeople.Row()
 	r.UUID(e.UserID)
 	r.Text(e.Name)
 	return nil
-}
-
-// beforeUpsertPeople names the row: a wave writes it once.
-func (e *UserSaved) beforeUpsertPeople(b *wire.Batch) {
-	b.Puts(wire.Row("people").UUID(e.UserID))
 }
 
 const userSavedUpsertPeopleSQL = `
@@ -196,14 +188,10 @@ func (p *outboxEventUserPlan) addUserDeleted(b *wire.Batch, m *wire.Message) err
 	if fresh, err := userDeletedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeDeletePeople(b)
+	// An earlier wave writes the row.
+	b.Deletes(wire.Row("people").UUID(e.UserID))
 	p.userDeletedDeletePeople.Row().UUID(e.UserID)
 	return nil
-}
-
-// beforeDeletePeople names the row: an earlier wave writes it.
-func (e *UserDeleted) beforeDeletePeople(b *wire.Batch) {
-	b.Deletes(wire.Row("people").UUID(e.UserID))
 }
 
 const userDeletedDeletePeopleSQL = `

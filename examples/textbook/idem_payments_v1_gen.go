@@ -22,11 +22,7 @@ func paymentsV1Topic() wire.Topic {
 			StopAfter:      20,
 			Keep:           192 * time.Hour,
 		},
-		Window: 192 * time.Hour,
-		Statements: []string{
-			paymentReceivedAddAccountsSQL,
-			paymentReceivedInsertPaymentsSQL,
-		},
+		Window:  192 * time.Hour,
 		Writes:  []string{"accounts", "payments"},
 		NewPlan: func() wire.Plan { return &paymentsV1Plan{} },
 	}
@@ -128,27 +124,19 @@ func (p *paymentsV1Plan) addPaymentReceived(b *wire.Batch, m *wire.Message) erro
 	if fresh, err := paymentReceivedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertPayments(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("payments").Text(e.PaymentID))
 	r := p.paymentReceivedInsertPayments.Row()
 	r.Text(e.PaymentID)
 	r.Text(e.Receipt)
 	r.UUID(e.AccountID)
 	r.Int8(e.Cents)
-	e.beforeAddAccounts(b)
+	// A wave takes any number of the row's events.
+	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "PaymentReceivedAddAccounts")
 	r = p.paymentReceivedAddAccounts.Row()
 	r.UUID(e.AccountID)
 	r.Int8(e.Cents)
 	return nil
-}
-
-// beforeInsertPayments names the row: a wave writes it once.
-func (e *PaymentReceived) beforeInsertPayments(b *wire.Batch) {
-	b.Puts(wire.Row("payments").Text(e.PaymentID))
-}
-
-// beforeAddAccounts names the row: a wave takes any number of its events.
-func (e *PaymentReceived) beforeAddAccounts(b *wire.Batch) {
-	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "PaymentReceivedAddAccounts")
 }
 
 const paymentReceivedInsertPaymentsSQL = `

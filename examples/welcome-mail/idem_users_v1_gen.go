@@ -34,9 +34,6 @@ func usersV1Topic(h UsersV1Handler) wire.Topic {
 		},
 		Ordered: true,
 		Window:  744 * time.Hour,
-		Statements: []string{
-			userCreatedInsertMailsSQL,
-		},
 		Writes:  []string{"mails"},
 		Effects: 20 * time.Second,
 		NewPlan: func() wire.Plan { return &usersV1Plan{handler: h} },
@@ -175,17 +172,13 @@ func (p *usersV1Plan) addUserCreated(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	e.beforeInsertMails(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("mails").UUID(e.UserID))
 	r := p.userCreatedInsertMails.Row()
 	r.UUID(e.UserID)
 	r.Text(e.result.MessageID)
 	r.Time(e.result.SentAt)
 	return nil
-}
-
-// beforeInsertMails names the row: a wave writes it once.
-func (e *UserCreated) beforeInsertMails(b *wire.Batch) {
-	b.Puts(wire.Row("mails").UUID(e.UserID))
 }
 
 const userCreatedInsertMailsSQL = `

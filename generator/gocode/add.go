@@ -87,12 +87,13 @@ func callHandler(g *group, e *model.Event) {
 
 // step writes the rows of one step. It returns whether the variable r exists afterwards.
 func step(g *group, s *model.Step, declared bool) bool {
+	marks := marksOf(s)
 	if s.Each == nil {
-		callMarks(g, s)
+		marks.add(g)
 		return row(g, s, declared)
 	}
 	list := "e." + s.Each.GoName
-	elem, index := usesElem(s), usesIndex(s)
+	elem, index := usesElem(s) || marks.uses(model.ElemValue), usesIndex(s) || marks.uses(model.PositionValue)
 	scalar := scalarElem(s)
 	head := "range " + list
 	switch {
@@ -111,7 +112,7 @@ func step(g *group, s *model.Step, declared bool) bool {
 				g.Add(text("v := &%s[i]", list))
 			}
 		}
-		callMarks(g, s)
+		marks.add(g)
 		row(g, s, declared)
 	})
 	return declared

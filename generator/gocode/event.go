@@ -29,9 +29,6 @@ func (p *pkg) event(f *file, e *model.Event) error {
 	p.eventDecl(f, e)
 	p.addMethod(f, e)
 	for _, s := range e.Steps {
-		marksMethod(f, s)
-	}
-	for _, s := range e.Steps {
 		f.decl(stepDoc(statementConst(s), s), text("const %s =", statementConst(s)).Add(rawString("\n"+p.sql[s])))
 	}
 	return nil

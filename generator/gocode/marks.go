@@ -1,7 +1,6 @@
 package gocode
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -12,7 +11,7 @@ import (
 type marks struct {
 	step  *model.Step
 	calls []code
-	own   string        // the method that names the row's own write; "" if none needs to
+	own   string        // the method of Batch that names the row's own write; "" if none needs to
 	used  []model.Value // what the calls read
 }
 
@@ -21,65 +20,33 @@ func (m *marks) uses(kind model.ValueKind) bool {
 	return m.step.Each != nil && slices.ContainsFunc(m.used, func(v model.Value) bool { return v.Kind == kind })
 }
 
-// marksMethod writes the method that holds a step's marks.
-func marksMethod(f *file, s *model.Step) {
-	marks := marksOf(s)
-	if len(marks.calls) == 0 {
+// add writes the calls, and why.
+func (m *marks) add(g *group) {
+	if len(m.calls) == 0 {
 		return
 	}
-	params := []code{named("b", pointer(wire("Batch")))}
-	if marks.uses(model.PositionValue) {
-		params = append(params, text("i int"))
+	comment(g, m.why())
+	for _, call := range m.calls {
+		g.Add(call)
 	}
-	if marks.uses(model.ElemValue) {
-		elem := goType(*s.Each.Type.Elem)
-		if composed(*s.Each.Type.Elem) {
-			elem = pointer(elem)
-		}
-		params = append(params, named("v", elem))
-	}
-	f.fn(marks.doc(), "e *"+s.Event.GoName, marksName(s), params, nil, func(g *group) {
-		for _, call := range marks.calls {
-			g.Add(call)
-		}
-	})
 }
 
-// doc says why the row is named.
-func (m *marks) doc() string {
+// why says why the row is named.
+func (m *marks) why() string {
 	why := map[string]string{
-		"":           "what the row needs: another wave changes that",
-		"Upserts":    "the row: equal ones in a wave become one",
-		"Gathers":    "the row: a wave takes any number of its events",
-		"Puts":       "the row: a wave writes it once",
-		"PutsAll":    "the table: the row's key is not known, and a wave writes a row once",
-		"Deletes":    "the row: an earlier wave writes it",
-		"DeletesAll": "the table: an earlier wave writes its rows",
+		"":           "The row needs these: another wave changes them.",
+		"Upserts":    "Equal rows in a wave become one.",
+		"Gathers":    "A wave takes any number of the row's events.",
+		"Puts":       "A wave writes the row once.",
+		"PutsAll":    "A wave writes a row of the table once, and the row's key is not known.",
+		"Deletes":    "An earlier wave writes the row.",
+		"DeletesAll": "An earlier wave writes the table's rows.",
 	}[m.own]
-	doc := fmt.Sprintf("%s names %s.", marksName(m.step), why)
 	if m.own != "" && len(m.calls) > 1 {
-		doc += " Before it, what the write needs or changes elsewhere."
+		why += " Before it, what the write needs or changes elsewhere."
 	}
-	return doc
+	return why
 }
-
-// callMarks calls the method that marksMethod writes.
-func callMarks(g *group, s *model.Step) {
-	marks := marksOf(s)
-	if len(marks.calls) == 0 {
-		return
-	}
-	args := []code{text("b")}
-	if marks.uses(model.PositionValue) {
-		args = append(args, text("i"))
-	}
-	if marks.uses(model.ElemValue) {
-		args = append(args, text("v"))
-	}
-	g.Add(call("e."+marksName(s), args...))
-}
-
-func marksName(s *model.Step) string { return "before" + stepName(s) }
 
 // marksOf are a step's marks. The row's own write comes last.
 func marksOf(s *model.Step) *marks {

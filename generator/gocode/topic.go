@@ -106,11 +106,6 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 		elems = append(elems, pair("Shortest", duration(w)))
 	}
 	if len(t.Flush) > 0 {
-		var statements []code
-		for _, s := range t.Flush {
-			statements = append(statements, text(statementConst(s)))
-		}
-		elems = append(elems, pair("Statements", composite(text("[]string"), statements)))
 		elems = append(elems, pair("Writes", text("[]string").Values(written(p.service, t)...)))
 	}
 	if most := longestEffect(t); most > 0 {

@@ -53,7 +53,7 @@ func consumer(t *testing.T, db *pgxpool.Pool) *idem.Consumer {
 
 func consumerOf(t *testing.T, db *pgxpool.Pool, plan func() wire.Plan) *idem.Consumer {
 	t.Helper()
-	return consumerOfTopic(t, db, wire.Topic{Name: topicName, StartFrom: wire.Earliest, Statements: []string{diarySQL}, NewPlan: plan})
+	return consumerOfTopic(t, db, wire.Topic{Name: topicName, StartFrom: wire.Earliest, NewPlan: plan})
 }
 
 func consumerOfTopic(t *testing.T, db *pgxpool.Pool, topic wire.Topic) *idem.Consumer {

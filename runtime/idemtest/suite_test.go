@@ -151,7 +151,7 @@ func (f flaw) consumer(db *pgxpool.Pool) (*idem.Consumer, error) {
 			StatementTimeout: 8 * time.Second, LockTimeout: 5 * time.Second, MaxPollInterval: 5 * time.Minute, MaxPayload: 1 << 10,
 		},
 		Topics: []wire.Topic{{
-			Name: "items.v1", StartFrom: wire.Earliest, Window: time.Hour, Statements: []string{addSQL, putSQL, deleteSQL},
+			Name: "items.v1", StartFrom: wire.Earliest, Window: time.Hour,
 			NewPlan: func() wire.Plan { return &plan{flaw: f, db: db} },
 		}},
 	})

@@ -10,7 +10,8 @@ type Batch struct {
 	steps  []Step
 	keys   keys
 	args   [][]byte
-	dirty  []*Rows // rows that were written since Reset
+	dirty  []*Rows   // rows that were written since Reset
+	listed *[]string // texts of statements, of a batch that only lists them
 	record record
 	effects
 	results map[int64]EffectResult // of records' effects, by offset
@@ -72,6 +73,10 @@ func (b *Batch) Event() string { return b.record.event }
 
 // Write queues one statement over rows, if there are any. Only Flush calls it.
 func (b *Batch) Write(sql string, rows *Rows) {
+	if b.listed != nil {
+		*b.listed = append(*b.listed, sql)
+		return
+	}
 	if rows.Len() == 0 {
 		return
 	}

@@ -64,13 +64,18 @@ type Topic struct {
 	Shortest  time.Duration // shortest window, where it is neither of these
 	Effects   time.Duration // longest time of one call of an effect; 0 = no event has one
 	Parks     bool          // a dead letter of some event has later records of its record key wait
-	// Statements are the texts that the plan passes to [Batch.Write]. The runtime
-	// prepares them when it opens a connection.
-	Statements []string
 	// Writes are the tables that the statements change, also by a foreign key's cascade.
 	Writes []string
 	// NewPlan returns a plan with its own buffers; the runtime keeps one per partition.
 	NewPlan func() Plan
+}
+
+// Statements are the texts that the topic's plans pass to [Batch.Write], in their order. The
+// runtime prepares them when it opens a connection.
+func (t *Topic) Statements() []string {
+	all := []string{}
+	t.NewPlan().Flush(&Batch{listed: &all})
+	return all
 }
 
 // Plan turns records into rows and calls. Generated code implements it.

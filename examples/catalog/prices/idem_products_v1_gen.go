@@ -24,10 +24,6 @@ func productsV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			productPublishedUpsertProductsSQL,
-			productChangedUpdateProductsSQL,
-		},
 		Writes:  []string{"products"},
 		NewPlan: func() wire.Plan { return &productsV1Plan{} },
 	}
@@ -168,7 +164,8 @@ func (p *productsV1Plan) addProductPublished(b *wire.Batch, m *wire.Message) err
 	if fresh, err := productPublishedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertProducts(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("products").Text(e.SKU))
 	r := p.productPublishedUpsertProducts.Row()
 	r.Text(e.SKU)
 	r.Text(e.Title)
@@ -177,11 +174,6 @@ func (p *productsV1Plan) addProductPublished(b *wire.Batch, m *wire.Message) err
 	wire.OrNull(r, r.Text, e.Description)
 	r.Time(e.ChangedAt)
 	return nil
-}
-
-// beforeUpsertProducts names the row: a wave writes it once.
-func (e *ProductPublished) beforeUpsertProducts(b *wire.Batch) {
-	b.Puts(wire.Row("products").Text(e.SKU))
 }
 
 // productPublishedUpsertProductsSQL changes a row only if its changed_at grows.
@@ -305,7 +297,8 @@ func (p *productsV1Plan) addProductChanged(b *wire.Batch, m *wire.Message) error
 	if fresh, err := productChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpdateProducts(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("products").Text(e.SKU))
 	r := p.productChangedUpdateProducts.Row()
 	r.Text(e.SKU)
 	wire.OrNull(r, r.Numeric, e.Price.Pointer())
@@ -316,11 +309,6 @@ func (p *productsV1Plan) addProductChanged(b *wire.Batch, m *wire.Message) error
 	r.Bool(e.Discount.Sent())
 	r.Time(e.ChangedAt)
 	return nil
-}
-
-// beforeUpdateProducts names the row: a wave writes it once.
-func (e *ProductChanged) beforeUpdateProducts(b *wire.Batch) {
-	b.Puts(wire.Row("products").Text(e.SKU))
 }
 
 // productChangedUpdateProductsSQL changes a row only if its changed_at grows; it fails if the

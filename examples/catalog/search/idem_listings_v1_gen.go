@@ -25,16 +25,6 @@ func listingsV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			listedUpdateProductsSQL,
-			unlistedUpdateProductsSQL,
-			listedInsertKeywordsSQL,
-			listedInsertShelvesSQL,
-			listedDeleteShelvesSQL,
-			unlistedDeleteShelvesSQL,
-			listedDeleteKeywordsSQL,
-			unlistedDeleteKeywordsSQL,
-		},
 		Writes:  []string{"products", "keywords", "shelves"},
 		NewPlan: func() wire.Plan { return &listingsV1Plan{} },
 	}
@@ -191,54 +181,34 @@ func (p *listingsV1Plan) addListed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := listedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeDeleteKeywords(b)
+	// An earlier wave writes the table's rows.
+	b.DeletesAll("keywords")
 	p.listedDeleteKeywords.Row().Text(e.SKU)
 	for _, v := range e.Keywords {
-		e.beforeInsertKeywords(b, v)
+		// A wave writes the row once.
+		b.Puts(wire.Row("keywords").Text(e.SKU).Text(v))
 		r := p.listedInsertKeywords.Row()
 		r.Text(e.SKU)
 		r.Text(v)
 	}
-	e.beforeDeleteShelves(b)
+	// An earlier wave writes the table's rows.
+	b.DeletesAll("shelves")
 	p.listedDeleteShelves.Row().Text(e.SKU)
 	for i := range e.Shelves {
 		v := &e.Shelves[i]
-		e.beforeInsertShelves(b, v)
+		// A wave writes the row once.
+		b.Puts(wire.Row("shelves").Text(e.SKU).Text(v.Shelf))
 		r := p.listedInsertShelves.Row()
 		r.Text(e.SKU)
 		r.Text(v.Shelf)
 		r.Int4(v.Rank)
 	}
-	e.beforeUpdateProducts(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("products").Text(e.SKU))
 	r := p.listedUpdateProducts.Row()
 	r.Text(e.SKU)
 	r.Time(e.ListedAt)
 	return nil
-}
-
-// beforeDeleteKeywords names the table: an earlier wave writes its rows.
-func (e *Listed) beforeDeleteKeywords(b *wire.Batch) {
-	b.DeletesAll("keywords")
-}
-
-// beforeInsertKeywords names the row: a wave writes it once.
-func (e *Listed) beforeInsertKeywords(b *wire.Batch, v string) {
-	b.Puts(wire.Row("keywords").Text(e.SKU).Text(v))
-}
-
-// beforeDeleteShelves names the table: an earlier wave writes its rows.
-func (e *Listed) beforeDeleteShelves(b *wire.Batch) {
-	b.DeletesAll("shelves")
-}
-
-// beforeInsertShelves names the row: a wave writes it once.
-func (e *Listed) beforeInsertShelves(b *wire.Batch, v *Shelf) {
-	b.Puts(wire.Row("shelves").Text(e.SKU).Text(v.Shelf))
-}
-
-// beforeUpdateProducts names the row: a wave writes it once.
-func (e *Listed) beforeUpdateProducts(b *wire.Batch) {
-	b.Puts(wire.Row("products").Text(e.SKU))
 }
 
 const listedDeleteKeywordsSQL = `
@@ -340,28 +310,16 @@ func (p *listingsV1Plan) addUnlisted(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := unlistedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeDeleteKeywords(b)
+	// An earlier wave writes the table's rows.
+	b.DeletesAll("keywords")
 	p.unlistedDeleteKeywords.Row().Text(e.SKU)
-	e.beforeDeleteShelves(b)
+	// An earlier wave writes the table's rows.
+	b.DeletesAll("shelves")
 	p.unlistedDeleteShelves.Row().Text(e.SKU)
-	e.beforeUpdateProducts(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("products").Text(e.SKU))
 	p.unlistedUpdateProducts.Row().Text(e.SKU)
 	return nil
-}
-
-// beforeDeleteKeywords names the table: an earlier wave writes its rows.
-func (e *Unlisted) beforeDeleteKeywords(b *wire.Batch) {
-	b.DeletesAll("keywords")
-}
-
-// beforeDeleteShelves names the table: an earlier wave writes its rows.
-func (e *Unlisted) beforeDeleteShelves(b *wire.Batch) {
-	b.DeletesAll("shelves")
-}
-
-// beforeUpdateProducts names the row: a wave writes it once.
-func (e *Unlisted) beforeUpdateProducts(b *wire.Batch) {
-	b.Puts(wire.Row("products").Text(e.SKU))
 }
 
 const unlistedDeleteKeywordsSQL = `

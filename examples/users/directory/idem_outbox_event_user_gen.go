@@ -26,13 +26,6 @@ func outboxEventUserTopic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			userCreatedInsertPeopleSQL,
-			userRenamedUpdatePeopleSQL,
-			userCreatedInsertIdemOutboxSQL,
-			userDeletedInsertIdemOutboxSQL,
-			userDeletedDeletePeopleSQL,
-		},
 		Writes:  []string{"people", "idem_outbox"},
 		NewPlan: func() wire.Plan { return &outboxEventUserPlan{} },
 	}
@@ -163,7 +156,8 @@ func (p *outboxEventUserPlan) addUserCreated(b *wire.Batch, m *wire.Message) err
 	if fresh, err := userCreatedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertPeople(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("people").UUID(e.UserID))
 	r := p.userCreatedInsertPeople.Row()
 	r.UUID(e.UserID)
 	r.Text(e.Email)
@@ -172,11 +166,6 @@ func (p *outboxEventUserPlan) addUserCreated(b *wire.Batch, m *wire.Message) err
 	r.Text(e.Key)
 	r.Bytea(e.Event)
 	return nil
-}
-
-// beforeInsertPeople names the row: a wave writes it once.
-func (e *UserCreated) beforeInsertPeople(b *wire.Batch) {
-	b.Puts(wire.Row("people").UUID(e.UserID))
 }
 
 const userCreatedInsertPeopleSQL = `
@@ -275,16 +264,12 @@ func (p *outboxEventUserPlan) addUserRenamed(b *wire.Batch, m *wire.Message) err
 	if fresh, err := userRenamedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpdatePeople(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("people").UUID(e.UserID))
 	r := p.userRenamedUpdatePeople.Row()
 	r.UUID(e.UserID)
 	r.Text(e.FullName)
 	return nil
-}
-
-// beforeUpdatePeople names the row: a wave writes it once.
-func (e *UserRenamed) beforeUpdatePeople(b *wire.Batch) {
-	b.Puts(wire.Row("people").UUID(e.UserID))
 }
 
 // userRenamedUpdatePeopleSQL fails if a row is missing.
@@ -361,15 +346,11 @@ func (p *outboxEventUserPlan) addUserDeleted(b *wire.Batch, m *wire.Message) err
 	if fresh, err := userDeletedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeDeletePeople(b)
+	// An earlier wave writes the row.
+	b.Deletes(wire.Row("people").UUID(e.UserID))
 	p.userDeletedDeletePeople.Row().UUID(e.UserID)
 	p.userDeletedInsertIdemOutbox.Row().Text(e.Key)
 	return nil
-}
-
-// beforeDeletePeople names the row: an earlier wave writes it.
-func (e *UserDeleted) beforeDeletePeople(b *wire.Batch) {
-	b.Deletes(wire.Row("people").UUID(e.UserID))
 }
 
 const userDeletedDeletePeopleSQL = `

@@ -85,7 +85,7 @@ func (p *Pool) prepare(ctx context.Context, conn *pgx.Conn) error {
 	done := map[string]bool{}
 	for _, t := range p.service.Topics {
 		var all []session.Statement
-		for _, sql := range t.Statements {
+		for _, sql := range t.Statements() {
 			if !done[sql] { // two topics may write one table alike
 				all = append(all, session.Write(sql))
 			}

@@ -189,7 +189,7 @@ func (d *Decider) Discard() { d.batch, d.event = nil, "" }
 func (d *Decider) Write(s wire.Step) pipeline.Statement {
 	if d.statements == nil {
 		d.statements = map[string]session.Statement{}
-		for _, sql := range d.topic.Statements {
+		for _, sql := range d.topic.Statements() {
 			d.statements[sql] = session.Write(sql)
 		}
 	}

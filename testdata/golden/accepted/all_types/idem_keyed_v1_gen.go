@@ -24,9 +24,6 @@ func keyedV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  12 * time.Hour,
-		Statements: []string{
-			keyedUpsertKeyedSQL,
-		},
 		Writes:  []string{"keyed"},
 		NewPlan: func() wire.Plan { return &keyedV1Plan{} },
 	}
@@ -215,7 +212,8 @@ func (p *keyedV1Plan) addKeyed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := keyedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertKeyed(b)
+	// Equal rows in a wave become one.
+	b.Upserts(wire.Row("keyed").Text(e.KText).UUID(e.KID).Int(int64(e.KSmall)).Int(e.KBig).Int(e.KAt.UnixMicro()).Int(int64(e.KDay)).Int(int64(e.KDays)).Text(string(e.KColour)))
 	r := p.keyedUpsertKeyed.Row()
 	r.Text(e.KText)
 	r.UUID(e.KID)
@@ -228,11 +226,6 @@ func (p *keyedV1Plan) addKeyed(b *wire.Batch, m *wire.Message) error {
 	r.Numeric(e.KAmount)
 	r.Bytea(e.KRaw)
 	return nil
-}
-
-// beforeUpsertKeyed names the row: equal ones in a wave become one.
-func (e *Keyed) beforeUpsertKeyed(b *wire.Batch) {
-	b.Upserts(wire.Row("keyed").Text(e.KText).UUID(e.KID).Int(int64(e.KSmall)).Int(e.KBig).Int(e.KAt.UnixMicro()).Int(int64(e.KDay)).Int(int64(e.KDays)).Text(string(e.KColour)))
 }
 
 // keyedUpsertKeyedSQL keeps the last row of each k_text, k_id, k_small, k_big, k_at, k_day,

@@ -22,10 +22,7 @@ func measuresV1Topic() wire.Topic {
 			StopAfter:      20,
 			Keep:           48 * time.Hour,
 		},
-		Window: 48 * time.Hour,
-		Statements: []string{
-			measuredInsertMeasuresSQL,
-		},
+		Window:  48 * time.Hour,
 		Writes:  []string{"measures"},
 		NewPlan: func() wire.Plan { return &measuresV1Plan{} },
 	}
@@ -139,18 +136,14 @@ func (p *measuresV1Plan) addMeasured(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := measuredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertMeasures(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("measures").UUID(e.Sensor).Int(e.TakenAt.UnixMicro()))
 	r := p.measuredInsertMeasures.Row()
 	r.UUID(e.Sensor)
 	r.Time(e.TakenAt)
 	r.Float8(e.X)
 	r.Text(e.Unit)
 	return nil
-}
-
-// beforeInsertMeasures names the row: a wave writes it once.
-func (e *Measured) beforeInsertMeasures(b *wire.Batch) {
-	b.Puts(wire.Row("measures").UUID(e.Sensor).Int(e.TakenAt.UnixMicro()))
 }
 
 const measuredInsertMeasuresSQL = `

@@ -23,9 +23,6 @@ func recordsV1Topic() wire.Topic {
 			StopAfter:      20,
 			Keep:           720 * time.Hour,
 		},
-		Statements: []string{
-			recordedInsertRecordsSQL,
-		},
 		Writes:  []string{"records"},
 		NewPlan: func() wire.Plan { return &recordsV1Plan{} },
 	}
@@ -133,7 +130,8 @@ func (p *recordsV1Plan) addRecorded(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := recordedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertRecords(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("records").Text(e.Topic).Int(int64(e.Partition)).Int(e.RecordOffset))
 	r := p.recordedInsertRecords.Row()
 	r.Text(e.Topic)
 	r.Int4(e.Partition)
@@ -158,11 +156,6 @@ func (p *recordsV1Plan) addRecorded(b *wire.Batch, m *wire.Message) error {
 	wire.OrNull(r, r.Int4, e.HMaybe)
 	r.Int4(e.HDefault)
 	return nil
-}
-
-// beforeInsertRecords names the row: a wave writes it once.
-func (e *Recorded) beforeInsertRecords(b *wire.Batch) {
-	b.Puts(wire.Row("records").Text(e.Topic).Int(int64(e.Partition)).Int(e.RecordOffset))
 }
 
 const recordedInsertRecordsSQL = `

@@ -26,17 +26,6 @@ func typesV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			requiredUpsertRequiredSQL,
-			optionalUpsertOptionalSQL,
-			defaultsLeftInsertDefaultsSQL,
-			defaultsUpsertDefaultsSQL,
-			constantsUpsertConstantsSQL,
-			typesErasedDeleteConstantsSQL,
-			typesErasedDeleteDefaultsSQL,
-			typesErasedDeleteOptionalSQL,
-			typesErasedDeleteRequiredSQL,
-		},
 		Writes:  []string{"required", "optional", "defaults", "constants"},
 		NewPlan: func() wire.Plan { return &typesV1Plan{} },
 	}
@@ -469,7 +458,8 @@ func (p *typesV1Plan) addRequired(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := requiredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertRequired(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("required").UUID(e.ID))
 	r := p.requiredUpsertRequired.Row()
 	r.UUID(e.ID)
 	r.Text(e.CText)
@@ -508,11 +498,6 @@ func (p *typesV1Plan) addRequired(b *wire.Batch, m *wire.Message) error {
 	r.UUIDArray(e.CUUIDs)
 	r.AppendJSONB(e.CBag.appendJSON)
 	return nil
-}
-
-// beforeUpsertRequired names the row: a wave writes it once.
-func (e *Required) beforeUpsertRequired(b *wire.Batch) {
-	b.Puts(wire.Row("required").UUID(e.ID))
 }
 
 // An array is sent as its text, since Postgres knows no array of arrays.
@@ -944,7 +929,8 @@ func (p *typesV1Plan) addOptional(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := optionalEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertOptional(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("optional").UUID(e.ID))
 	r := p.optionalUpsertOptional.Row()
 	r.UUID(e.ID)
 	wire.OrNull(r, r.Text, e.CText)
@@ -985,11 +971,6 @@ func (p *typesV1Plan) addOptional(b *wire.Batch, m *wire.Message) error {
 	wire.SliceOrNull(r, r.Int8Array, e.CBigints)
 	wire.SliceOrNull(r, r.UUIDArray, e.CUUIDs)
 	return nil
-}
-
-// beforeUpsertOptional names the row: a wave writes it once.
-func (e *Optional) beforeUpsertOptional(b *wire.Batch) {
-	b.Puts(wire.Row("optional").UUID(e.ID))
 }
 
 // An array is sent as its text, since Postgres knows no array of arrays.
@@ -1215,7 +1196,8 @@ func (p *typesV1Plan) addDefaults(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := defaultsEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertDefaults(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("defaults").UUID(e.ID))
 	r := p.defaultsUpsertDefaults.Row()
 	r.UUID(e.ID)
 	r.Text(e.Text)
@@ -1231,11 +1213,6 @@ func (p *typesV1Plan) addDefaults(b *wire.Batch, m *wire.Message) error {
 	r.JSONB(e.Body)
 	r.Text(string(e.Colour))
 	return nil
-}
-
-// beforeUpsertDefaults names the row: a wave writes it once.
-func (e *Defaults) beforeUpsertDefaults(b *wire.Batch) {
-	b.Puts(wire.Row("defaults").UUID(e.ID))
 }
 
 const defaultsUpsertDefaultsSQL = `
@@ -1327,14 +1304,10 @@ func (p *typesV1Plan) addDefaultsLeft(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := defaultsLeftEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertDefaults(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("defaults").UUID(e.ID))
 	p.defaultsLeftInsertDefaults.Row().UUID(e.ID)
 	return nil
-}
-
-// beforeInsertDefaults names the row: a wave writes it once.
-func (e *DefaultsLeft) beforeInsertDefaults(b *wire.Batch) {
-	b.Puts(wire.Row("defaults").UUID(e.ID))
 }
 
 const defaultsLeftInsertDefaultsSQL = `
@@ -1390,14 +1363,10 @@ func (p *typesV1Plan) addConstants(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := constantsEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertConstants(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("constants").UUID(e.ID))
 	p.constantsUpsertConstants.Row().UUID(e.ID)
 	return nil
-}
-
-// beforeUpsertConstants names the row: a wave writes it once.
-func (e *Constants) beforeUpsertConstants(b *wire.Batch) {
-	b.Puts(wire.Row("constants").UUID(e.ID))
 }
 
 const constantsUpsertConstantsSQL = `
@@ -1507,35 +1476,19 @@ func (p *typesV1Plan) addTypesErased(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := typesErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeDeleteRequired(b)
+	// An earlier wave writes the row.
+	b.Deletes(wire.Row("required").UUID(e.ID))
 	p.typesErasedDeleteRequired.Row().UUID(e.ID)
-	e.beforeDeleteOptional(b)
+	// An earlier wave writes the row.
+	b.Deletes(wire.Row("optional").UUID(e.ID))
 	p.typesErasedDeleteOptional.Row().UUID(e.ID)
-	e.beforeDeleteDefaults(b)
+	// An earlier wave writes the row.
+	b.Deletes(wire.Row("defaults").UUID(e.ID))
 	p.typesErasedDeleteDefaults.Row().UUID(e.ID)
-	e.beforeDeleteConstants(b)
+	// An earlier wave writes the row.
+	b.Deletes(wire.Row("constants").UUID(e.ID))
 	p.typesErasedDeleteConstants.Row().UUID(e.ID)
 	return nil
-}
-
-// beforeDeleteRequired names the row: an earlier wave writes it.
-func (e *TypesErased) beforeDeleteRequired(b *wire.Batch) {
-	b.Deletes(wire.Row("required").UUID(e.ID))
-}
-
-// beforeDeleteOptional names the row: an earlier wave writes it.
-func (e *TypesErased) beforeDeleteOptional(b *wire.Batch) {
-	b.Deletes(wire.Row("optional").UUID(e.ID))
-}
-
-// beforeDeleteDefaults names the row: an earlier wave writes it.
-func (e *TypesErased) beforeDeleteDefaults(b *wire.Batch) {
-	b.Deletes(wire.Row("defaults").UUID(e.ID))
-}
-
-// beforeDeleteConstants names the row: an earlier wave writes it.
-func (e *TypesErased) beforeDeleteConstants(b *wire.Batch) {
-	b.Deletes(wire.Row("constants").UUID(e.ID))
 }
 
 const typesErasedDeleteRequiredSQL = `

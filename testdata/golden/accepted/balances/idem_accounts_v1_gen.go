@@ -22,10 +22,7 @@ func accountsV1Topic() wire.Topic {
 			StopAfter:      20,
 			Keep:           192 * time.Hour,
 		},
-		Window: 192 * time.Hour,
-		Statements: []string{
-			openedInsertAccountsSQL,
-		},
+		Window:  192 * time.Hour,
 		Writes:  []string{"accounts"},
 		NewPlan: func() wire.Plan { return &accountsV1Plan{} },
 	}
@@ -112,16 +109,12 @@ func (p *accountsV1Plan) addOpened(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := openedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertAccounts(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 	r := p.openedInsertAccounts.Row()
 	r.UUID(e.AccountID)
 	r.Text(e.Owner)
 	return nil
-}
-
-// beforeInsertAccounts names the row: a wave writes it once.
-func (e *Opened) beforeInsertAccounts(b *wire.Batch) {
-	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 }
 
 const openedInsertAccountsSQL = `

@@ -34,9 +34,6 @@ func moneyV1Topic(h MoneyV1Handler) wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			capturedInsertBookingsSQL,
-		},
 		Writes:  []string{"bookings"},
 		NewPlan: func() wire.Plan { return &moneyV1Plan{handler: h} },
 	}

@@ -26,14 +26,8 @@ func accountPostingsV1Topic() wire.Topic {
 		Window:   480 * time.Hour,
 		Chain:    840 * time.Hour,
 		Shortest: 192 * time.Hour,
-		Statements: []string{
-			accountOpenedInsertAccountsSQL,
-			postedUpdateAccountsSQL,
-			accountClosedUpdateAccountsSQL,
-			postedInsertPostingsSQL,
-		},
-		Writes:  []string{"accounts", "postings"},
-		NewPlan: func() wire.Plan { return &accountPostingsV1Plan{} },
+		Writes:   []string{"accounts", "postings"},
+		NewPlan:  func() wire.Plan { return &accountPostingsV1Plan{} },
 	}
 }
 
@@ -164,17 +158,13 @@ func (p *accountPostingsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message)
 	if fresh, err := accountOpenedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertAccounts(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 	r := p.accountOpenedInsertAccounts.Row()
 	r.UUID(e.AccountID)
 	r.Text(e.Currency)
 	r.Int8(e.Posting)
 	return nil
-}
-
-// beforeInsertAccounts names the row: a wave writes it once.
-func (e *AccountOpened) beforeInsertAccounts(b *wire.Batch) {
-	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 }
 
 const accountOpenedInsertAccountsSQL = `
@@ -274,30 +264,21 @@ func (p *accountPostingsV1Plan) addPosted(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := postedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertPostings(b)
+	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+	b.Reads(wire.Row("accounts").UUID(e.AccountID))
+	b.Puts(wire.Row("postings").UUID(e.AccountID).Int(e.Posting))
 	r := p.postedInsertPostings.Row()
 	r.UUID(e.AccountID)
 	r.Int8(e.Posting)
 	r.Int8(e.AmountMinor)
 	wire.OrNull(r, r.Text, e.Memo)
 	r.Time(e.BookedAt)
-	e.beforeUpdateAccounts(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 	r = p.postedUpdateAccounts.Row()
 	r.UUID(e.AccountID)
 	r.Int8(e.Posting)
 	return nil
-}
-
-// beforeInsertPostings names the row: a wave writes it once. Before it, what the write needs
-// or changes elsewhere.
-func (e *Posted) beforeInsertPostings(b *wire.Batch) {
-	b.Reads(wire.Row("accounts").UUID(e.AccountID))
-	b.Puts(wire.Row("postings").UUID(e.AccountID).Int(e.Posting))
-}
-
-// beforeUpdateAccounts names the row: a wave writes it once.
-func (e *Posted) beforeUpdateAccounts(b *wire.Batch) {
-	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 }
 
 const postedInsertPostingsSQL = `
@@ -401,14 +382,10 @@ func (p *accountPostingsV1Plan) addAccountClosed(b *wire.Batch, m *wire.Message)
 	if fresh, err := accountClosedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpdateAccounts(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 	p.accountClosedUpdateAccounts.Row().UUID(e.AccountID)
 	return nil
-}
-
-// beforeUpdateAccounts names the row: a wave writes it once.
-func (e *AccountClosed) beforeUpdateAccounts(b *wire.Batch) {
-	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 }
 
 // accountClosedUpdateAccountsSQL fails if a row is missing.

@@ -23,11 +23,7 @@ func shopPublicCustomersTopic() wire.Topic {
 			Keep:           720 * time.Hour,
 		},
 		Ordered: true,
-		Statements: []string{
-			customerChangedUpsertCustomersSQL,
-			customerDeletedDeleteCustomersSQL,
-		},
-		Writes: []string{"customers"},
+		Writes:  []string{"customers"},
 		NewPlan: func() wire.Plan {
 			return &shopPublicCustomersPlan{decoder: shopPublicCustomersDecoder{AbsentMarker: "__debezium_unavailable_value"}}
 		},
@@ -216,7 +212,8 @@ func (p *shopPublicCustomersPlan) addCustomerChanged(b *wire.Batch, m *wire.Mess
 	if fresh, err := customerChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertCustomers(b)
+	// A wave writes a row of the table once, and the row's key is not known.
+	b.PutsAll("customers")
 	r := p.customerChangedUpsertCustomers.Row()
 	r.Int8(e.ID)
 	r.Text(e.Email)
@@ -227,12 +224,6 @@ func (p *shopPublicCustomersPlan) addCustomerChanged(b *wire.Batch, m *wire.Mess
 	r.Time(e.UpdatedAt)
 	r.Int8(e.SourceLsn)
 	return nil
-}
-
-// beforeUpsertCustomers names the table: the row's key is not known, and a wave writes a row
-// once.
-func (e *CustomerChanged) beforeUpsertCustomers(b *wire.Batch) {
-	b.PutsAll("customers")
 }
 
 // customerChangedUpsertCustomersSQL changes a row only if its source_lsn grows.
@@ -355,16 +346,12 @@ func (p *shopPublicCustomersPlan) addCustomerDeleted(b *wire.Batch, m *wire.Mess
 	if fresh, err := customerDeletedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeDeleteCustomers(b)
+	// An earlier wave writes the table's rows.
+	b.DeletesAll("customers")
 	r := p.customerDeletedDeleteCustomers.Row()
 	r.Int8(e.ID)
 	r.Int8(e.SourceLsn)
 	return nil
-}
-
-// beforeDeleteCustomers names the table: an earlier wave writes its rows.
-func (e *CustomerDeleted) beforeDeleteCustomers(b *wire.Batch) {
-	b.DeletesAll("customers")
 }
 
 // customerDeletedDeleteCustomersSQL deletes a row only if its source_lsn is lower.

@@ -38,12 +38,6 @@ func usersV1Topic(h UsersV1Handler) wire.Topic {
 		},
 		Ordered: true,
 		Window:  744 * time.Hour,
-		Statements: []string{
-			userCreatedInsertMailsSQL,
-			userCreatedUpsertUsersSQL,
-			userPingedAddUsersSQL,
-			userGoneUpsertFarewellsSQL,
-		},
 		Writes:  []string{"mails", "users", "farewells"},
 		Effects: 30 * time.Second,
 		NewPlan: func() wire.Plan { return &usersV1Plan{handler: h} },
@@ -190,9 +184,11 @@ func (p *usersV1Plan) addUserCreated(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	e.beforeUpsertUsers(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("users").UUID(e.UserID))
 	p.userCreatedUpsertUsers.Row().UUID(e.UserID)
-	e.beforeInsertMails(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("mails").UUID(e.EventID))
 	r := p.userCreatedInsertMails.Row()
 	r.UUID(e.EventID)
 	r.UUID(e.UserID)
@@ -201,16 +197,6 @@ func (p *usersV1Plan) addUserCreated(b *wire.Batch, m *wire.Message) error {
 	r.Text(string(e.result.Channel))
 	wire.OrNull(r, r.Text, e.result.Note)
 	return nil
-}
-
-// beforeUpsertUsers names the row: a wave writes it once.
-func (e *UserCreated) beforeUpsertUsers(b *wire.Batch) {
-	b.Puts(wire.Row("users").UUID(e.UserID))
-}
-
-// beforeInsertMails names the row: a wave writes it once.
-func (e *UserCreated) beforeInsertMails(b *wire.Batch) {
-	b.Puts(wire.Row("mails").UUID(e.EventID))
 }
 
 const userCreatedUpsertUsersSQL = `
@@ -305,14 +291,10 @@ func (p *usersV1Plan) addUserPinged(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	e.beforeAddUsers(b)
+	// A wave takes any number of the row's events.
+	b.Gathers(wire.Row("users").UUID(e.UserID), "+")
 	p.userPingedAddUsers.Row().UUID(e.UserID)
 	return nil
-}
-
-// beforeAddUsers names the row: a wave takes any number of its events.
-func (e *UserPinged) beforeAddUsers(b *wire.Batch) {
-	b.Gathers(wire.Row("users").UUID(e.UserID), "+")
 }
 
 // userPingedAddUsersSQL adds up what the events add to one row; it fails if a row is missing.
@@ -400,16 +382,12 @@ func (p *usersV1Plan) addUserGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := userGoneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertFarewells(b)
+	// Equal rows in a wave become one.
+	b.Upserts(wire.Row("farewells").UUID(e.UserID))
 	r := p.userGoneUpsertFarewells.Row()
 	r.UUID(e.UserID)
 	r.Time(e.At)
 	return nil
-}
-
-// beforeUpsertFarewells names the row: equal ones in a wave become one.
-func (e *UserGone) beforeUpsertFarewells(b *wire.Batch) {
-	b.Upserts(wire.Row("farewells").UUID(e.UserID))
 }
 
 // userGoneUpsertFarewellsSQL keeps the last row of each user_id.

@@ -45,12 +45,6 @@ func usersV1Topic(h UsersV1Handler) wire.Topic {
 		},
 		Ordered: true,
 		Window:  744 * time.Hour,
-		Statements: []string{
-			userCreatedInsertWelcomeMailsSQL,
-			userCreatedUpsertPushesSQL,
-			userPingedAddPushesSQL,
-			userGoneDeletePushesSQL,
-		},
 		Writes:  []string{"welcome_mails", "pushes"},
 		Effects: 30 * time.Second,
 		NewPlan: func() wire.Plan { return &usersV1Plan{handler: h} },
@@ -197,24 +191,16 @@ func (p *usersV1Plan) addUserCreated(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	e.beforeInsertWelcomeMails(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("welcome_mails").UUID(e.EventID))
 	r := p.userCreatedInsertWelcomeMails.Row()
 	r.UUID(e.EventID)
 	r.UUID(e.UserID)
 	r.Text(e.result.MessageID)
-	e.beforeUpsertPushes(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("pushes").UUID(e.UserID))
 	p.userCreatedUpsertPushes.Row().UUID(e.UserID)
 	return nil
-}
-
-// beforeInsertWelcomeMails names the row: a wave writes it once.
-func (e *UserCreated) beforeInsertWelcomeMails(b *wire.Batch) {
-	b.Puts(wire.Row("welcome_mails").UUID(e.EventID))
-}
-
-// beforeUpsertPushes names the row: a wave writes it once.
-func (e *UserCreated) beforeUpsertPushes(b *wire.Batch) {
-	b.Puts(wire.Row("pushes").UUID(e.UserID))
 }
 
 const userCreatedInsertWelcomeMailsSQL = `
@@ -302,14 +288,10 @@ func (p *usersV1Plan) addUserPinged(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	e.beforeAddPushes(b)
+	// A wave takes any number of the row's events.
+	b.Gathers(wire.Row("pushes").UUID(e.UserID), "+")
 	p.userPingedAddPushes.Row().UUID(e.UserID)
 	return nil
-}
-
-// beforeAddPushes names the row: a wave takes any number of its events.
-func (e *UserPinged) beforeAddPushes(b *wire.Batch) {
-	b.Gathers(wire.Row("pushes").UUID(e.UserID), "+")
 }
 
 // userPingedAddPushesSQL adds up what the events add to one row; it fails if a row is missing.
@@ -454,7 +436,8 @@ func (p *usersV1Plan) addUserGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := userGoneEvent.Take(b, m, &usersV1Decoder{}, e); !fresh {
 		return err
 	}
-	e.beforeDeletePushes(b)
+	// An earlier wave writes the row.
+	b.Deletes(wire.Row("pushes").UUID(e.UserID))
 	p.userGoneDeletePushes.Row().UUID(e.UserID)
 	b.Call(m, wire.Call{
 		Event: "UserGone",
@@ -463,11 +446,6 @@ func (p *usersV1Plan) addUserGone(b *wire.Batch, m *wire.Message) error {
 		},
 	})
 	return nil
-}
-
-// beforeDeletePushes names the row: an earlier wave writes it.
-func (e *UserGone) beforeDeletePushes(b *wire.Batch) {
-	b.Deletes(wire.Row("pushes").UUID(e.UserID))
 }
 
 const userGoneDeletePushesSQL = `

@@ -32,10 +32,6 @@ func productsV1Topic(h ProductsV1Handler) wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			productChangedUpsertProductsSQL,
-			productGoneDeleteProductsSQL,
-		},
 		Writes:  []string{"products"},
 		Effects: 30 * time.Second,
 		NewPlan: func() wire.Plan { return &productsV1Plan{handler: h} },
@@ -196,18 +192,14 @@ func (p *productsV1Plan) addProductChanged(b *wire.Batch, m *wire.Message) error
 	if !ok {
 		return err
 	}
-	e.beforeUpsertProducts(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("products").Text(e.SKU))
 	r := p.productChangedUpsertProducts.Row()
 	r.Text(e.SKU)
 	r.Text(e.Title)
 	r.Numeric(e.Price)
 	r.Time(e.ChangedAt)
 	return nil
-}
-
-// beforeUpsertProducts names the row: a wave writes it once.
-func (e *ProductChanged) beforeUpsertProducts(b *wire.Batch) {
-	b.Puts(wire.Row("products").Text(e.SKU))
 }
 
 const productChangedUpsertProductsSQL = `
@@ -277,14 +269,10 @@ func (p *productsV1Plan) addProductGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := productGoneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeDeleteProducts(b)
+	// An earlier wave writes the row.
+	b.Deletes(wire.Row("products").Text(e.SKU))
 	p.productGoneDeleteProducts.Row().Text(e.SKU)
 	return nil
-}
-
-// beforeDeleteProducts names the row: an earlier wave writes it.
-func (e *ProductGone) beforeDeleteProducts(b *wire.Batch) {
-	b.Deletes(wire.Row("products").Text(e.SKU))
 }
 
 const productGoneDeleteProductsSQL = `

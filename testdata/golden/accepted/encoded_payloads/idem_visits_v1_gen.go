@@ -30,10 +30,7 @@ func visitsV1Topic(h VisitsV1Handler) wire.Topic {
 			StopAfter:      20,
 			Keep:           192 * time.Hour,
 		},
-		Window: 192 * time.Hour,
-		Statements: []string{
-			visitedInsertVisitsSQL,
-		},
+		Window:  192 * time.Hour,
 		Writes:  []string{"visits"},
 		NewPlan: func() wire.Plan { return &visitsV1Plan{handler: h} },
 	}
@@ -145,7 +142,8 @@ func (p *visitsV1Plan) addVisited(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := visitedEvent.Take(b, m, &visitsV1Decoder{}, e); !fresh {
 		return err
 	}
-	e.beforeInsertVisits(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("visits").UUID(e.VisitID))
 	r := p.visitedInsertVisits.Row()
 	r.UUID(e.VisitID)
 	r.Text(e.Page)
@@ -157,11 +155,6 @@ func (p *visitsV1Plan) addVisited(b *wire.Batch, m *wire.Message) error {
 		},
 	})
 	return nil
-}
-
-// beforeInsertVisits names the row: a wave writes it once.
-func (e *Visited) beforeInsertVisits(b *wire.Batch) {
-	b.Puts(wire.Row("visits").UUID(e.VisitID))
 }
 
 const visitedInsertVisitsSQL = `

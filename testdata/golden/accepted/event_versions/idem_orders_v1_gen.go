@@ -24,12 +24,6 @@ func ordersV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			orderPlacedUpsertOrdersSQL,
-			orderPlacedV1UpsertOrdersSQL,
-			orderPlacedV2UpsertOrdersSQL,
-			orderClosedUpdateOrdersSQL,
-		},
 		Writes:  []string{"orders"},
 		NewPlan: func() wire.Plan { return &ordersV1Plan{} },
 	}
@@ -160,16 +154,12 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPlacedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertOrders(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("orders").UUID(e.OrderID))
 	r := p.orderPlacedUpsertOrders.Row()
 	r.UUID(e.OrderID)
 	r.Numeric(e.Total)
 	return nil
-}
-
-// beforeUpsertOrders names the row: a wave writes it once.
-func (e *OrderPlaced) beforeUpsertOrders(b *wire.Batch) {
-	b.Puts(wire.Row("orders").UUID(e.OrderID))
 }
 
 const orderPlacedUpsertOrdersSQL = `
@@ -257,17 +247,13 @@ func (p *ordersV1Plan) addOrderPlacedV1(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPlacedV1Event.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertOrders(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("orders").UUID(e.OrderID))
 	r := p.orderPlacedV1UpsertOrders.Row()
 	r.UUID(e.OrderID)
 	r.Numeric(e.Total)
 	r.Text(e.Currency)
 	return nil
-}
-
-// beforeUpsertOrders names the row: a wave writes it once.
-func (e *OrderPlacedV1) beforeUpsertOrders(b *wire.Batch) {
-	b.Puts(wire.Row("orders").UUID(e.OrderID))
 }
 
 const orderPlacedV1UpsertOrdersSQL = `
@@ -365,17 +351,13 @@ func (p *ordersV1Plan) addOrderPlacedV2(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPlacedV2Event.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertOrders(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("orders").UUID(e.OrderID))
 	r := p.orderPlacedV2UpsertOrders.Row()
 	r.UUID(e.OrderID)
 	r.Numeric(e.Gross)
 	r.Text(e.Currency)
 	return nil
-}
-
-// beforeUpsertOrders names the row: a wave writes it once.
-func (e *OrderPlacedV2) beforeUpsertOrders(b *wire.Batch) {
-	b.Puts(wire.Row("orders").UUID(e.OrderID))
 }
 
 const orderPlacedV2UpsertOrdersSQL = `
@@ -450,16 +432,12 @@ func (p *ordersV1Plan) addOrderClosed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderClosedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpdateOrders(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("orders").UUID(e.OrderID))
 	r := p.orderClosedUpdateOrders.Row()
 	r.UUID(e.OrderID)
 	r.Text(e.Reason)
 	return nil
-}
-
-// beforeUpdateOrders names the row: a wave writes it once.
-func (e *OrderClosed) beforeUpdateOrders(b *wire.Batch) {
-	b.Puts(wire.Row("orders").UUID(e.OrderID))
 }
 
 const orderClosedUpdateOrdersSQL = `

@@ -24,10 +24,6 @@ func refundsV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			refundedUpsertRefundsSQL,
-			refundedV2UpsertRefundsSQL,
-		},
 		Writes:  []string{"refunds"},
 		NewPlan: func() wire.Plan { return &refundsV1Plan{} },
 	}
@@ -136,16 +132,12 @@ func (p *refundsV1Plan) addRefunded(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := refundedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertRefunds(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("refunds").UUID(e.RefundID))
 	r := p.refundedUpsertRefunds.Row()
 	r.UUID(e.RefundID)
 	r.Int8(e.Cents)
 	return nil
-}
-
-// beforeUpsertRefunds names the row: a wave writes it once.
-func (e *Refunded) beforeUpsertRefunds(b *wire.Batch) {
-	b.Puts(wire.Row("refunds").UUID(e.RefundID))
 }
 
 const refundedUpsertRefundsSQL = `
@@ -225,17 +217,13 @@ func (p *refundsV1Plan) addRefundedV2(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := refundedV2Event.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertRefunds(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("refunds").UUID(e.RefundID))
 	r := p.refundedV2UpsertRefunds.Row()
 	r.UUID(e.RefundID)
 	r.Int8(e.Amount)
 	wire.OrNull(r, r.Text, e.Note)
 	return nil
-}
-
-// beforeUpsertRefunds names the row: a wave writes it once.
-func (e *RefundedV2) beforeUpsertRefunds(b *wire.Batch) {
-	b.Puts(wire.Row("refunds").UUID(e.RefundID))
 }
 
 const refundedV2UpsertRefundsSQL = `

@@ -24,10 +24,6 @@ func accountsV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			openedUpsertAccountsSQL,
-			closedDeleteAccountsSQL,
-		},
 		Writes:  []string{"accounts"},
 		NewPlan: func() wire.Plan { return &accountsV1Plan{} },
 	}
@@ -134,18 +130,13 @@ func (p *accountsV1Plan) addOpened(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := openedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertAccounts(b)
+	// A wave writes a row of the table once, and the row's key is not known.
+	b.PutsAll("accounts")
 	r := p.openedUpsertAccounts.Row()
 	r.UUID(e.AccountID)
 	r.Text(e.Iban)
 	r.Text(string(e.State))
 	return nil
-}
-
-// beforeUpsertAccounts names the table: the row's key is not known, and a wave writes a row
-// once.
-func (e *Opened) beforeUpsertAccounts(b *wire.Batch) {
-	b.PutsAll("accounts")
 }
 
 const openedUpsertAccountsSQL = `
@@ -209,14 +200,10 @@ func (p *accountsV1Plan) addClosed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := closedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeDeleteAccounts(b)
+	// An earlier wave writes the table's rows.
+	b.DeletesAll("accounts")
 	p.closedDeleteAccounts.Row().UUID(e.AccountID)
 	return nil
-}
-
-// beforeDeleteAccounts names the table: an earlier wave writes its rows.
-func (e *Closed) beforeDeleteAccounts(b *wire.Batch) {
-	b.DeletesAll("accounts")
 }
 
 const closedDeleteAccountsSQL = `

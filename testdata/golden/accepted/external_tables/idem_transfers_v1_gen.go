@@ -25,14 +25,6 @@ func transfersV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  840 * time.Hour,
-		Statements: []string{
-			requestedAddAccountsSQL,
-			requestedInsertJournalSQL,
-			correctedUpdateJournalSQL,
-			requestedInsertLinesSQL,
-			correctedInsertLinesSQL,
-			correctedDeleteLinesSQL,
-		},
 		Writes:  []string{"accounts", "journal", "lines"},
 		NewPlan: func() wire.Plan { return &transfersV1Plan{} },
 	}
@@ -177,7 +169,9 @@ func (p *transfersV1Plan) addRequested(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := requestedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertJournal(b)
+	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+	b.Reads(wire.Row("accounts").UUID(e.AccountID))
+	b.Puts(wire.Row("journal").UUID(e.TransferID))
 	r := p.requestedInsertJournal.Row()
 	r.UUID(e.TransferID)
 	r.UUID(e.AccountID)
@@ -185,36 +179,20 @@ func (p *transfersV1Plan) addRequested(b *wire.Batch, m *wire.Message) error {
 	r.Time(e.BookedAt)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		e.beforeInsertLines(b, i)
+		// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+		b.Reads(wire.Row("journal").UUID(e.TransferID))
+		b.Puts(wire.Row("lines").UUID(e.TransferID).Int(int64(i + 1)))
 		r = p.requestedInsertLines.Row()
 		r.UUID(e.TransferID)
 		r.Int4(int32(i + 1))
 		r.Text(v.Text)
 	}
-	e.beforeAddAccounts(b)
+	// A wave takes any number of the row's events.
+	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "+")
 	r = p.requestedAddAccounts.Row()
 	r.UUID(e.AccountID)
 	r.Int8(e.Amount)
 	return nil
-}
-
-// beforeInsertJournal names the row: a wave writes it once. Before it, what the write needs or
-// changes elsewhere.
-func (e *Requested) beforeInsertJournal(b *wire.Batch) {
-	b.Reads(wire.Row("accounts").UUID(e.AccountID))
-	b.Puts(wire.Row("journal").UUID(e.TransferID))
-}
-
-// beforeInsertLines names the row: a wave writes it once. Before it, what the write needs or
-// changes elsewhere.
-func (e *Requested) beforeInsertLines(b *wire.Batch, i int) {
-	b.Reads(wire.Row("journal").UUID(e.TransferID))
-	b.Puts(wire.Row("lines").UUID(e.TransferID).Int(int64(i + 1)))
-}
-
-// beforeAddAccounts names the row: a wave takes any number of its events.
-func (e *Requested) beforeAddAccounts(b *wire.Batch) {
-	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "+")
 }
 
 const requestedInsertJournalSQL = `
@@ -350,38 +328,25 @@ func (p *transfersV1Plan) addCorrected(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := correctedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpdateJournal(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("journal").UUID(e.TransferID))
 	r := p.correctedUpdateJournal.Row()
 	r.UUID(e.TransferID)
 	r.Time(e.BookedAt)
-	e.beforeDeleteLines(b)
+	// An earlier wave writes the table's rows.
+	b.DeletesAll("lines")
 	p.correctedDeleteLines.Row().UUID(e.TransferID)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		e.beforeInsertLines(b, i)
+		// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+		b.Reads(wire.Row("journal").UUID(e.TransferID))
+		b.Puts(wire.Row("lines").UUID(e.TransferID).Int(int64(i + 1)))
 		r = p.correctedInsertLines.Row()
 		r.UUID(e.TransferID)
 		r.Int4(int32(i + 1))
 		r.Text(v.Text)
 	}
 	return nil
-}
-
-// beforeUpdateJournal names the row: a wave writes it once.
-func (e *Corrected) beforeUpdateJournal(b *wire.Batch) {
-	b.Puts(wire.Row("journal").UUID(e.TransferID))
-}
-
-// beforeDeleteLines names the table: an earlier wave writes its rows.
-func (e *Corrected) beforeDeleteLines(b *wire.Batch) {
-	b.DeletesAll("lines")
-}
-
-// beforeInsertLines names the row: a wave writes it once. Before it, what the write needs or
-// changes elsewhere.
-func (e *Corrected) beforeInsertLines(b *wire.Batch, i int) {
-	b.Reads(wire.Row("journal").UUID(e.TransferID))
-	b.Puts(wire.Row("lines").UUID(e.TransferID).Int(int64(i + 1)))
 }
 
 // correctedUpdateJournalSQL fails if a row is missing.

@@ -24,10 +24,6 @@ func checksV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Chain:   48 * time.Hour,
-		Statements: []string{
-			passedInsertChecksSQL,
-			failedInsertChecksSQL,
-		},
 		Writes:  []string{"checks"},
 		NewPlan: func() wire.Plan { return &checksV1Plan{} },
 	}
@@ -160,14 +156,10 @@ func (p *checksV1Plan) addPassed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := passedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertChecks(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("checks").UUID(e.CheckID))
 	p.passedInsertChecks.Row().UUID(e.CheckID)
 	return nil
-}
-
-// beforeInsertChecks names the row: a wave writes it once.
-func (e *Passed) beforeInsertChecks(b *wire.Batch) {
-	b.Puts(wire.Row("checks").UUID(e.CheckID))
 }
 
 const passedInsertChecksSQL = `
@@ -243,14 +235,10 @@ func (p *checksV1Plan) addFailed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := failedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertChecks(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("checks").UUID(e.CheckID))
 	p.failedInsertChecks.Row().UUID(e.CheckID)
 	return nil
-}
-
-// beforeInsertChecks names the row: a wave writes it once.
-func (e *Failed) beforeInsertChecks(b *wire.Batch) {
-	b.Puts(wire.Row("checks").UUID(e.CheckID))
 }
 
 const failedInsertChecksSQL = `

@@ -24,11 +24,6 @@ func metersV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Chain:   192 * time.Hour,
-		Statements: []string{
-			installedUpsertMetersSQL,
-			readUpdateMetersSQL,
-			removedUpdateMetersSQL,
-		},
 		Writes:  []string{"meters"},
 		NewPlan: func() wire.Plan { return &metersV1Plan{} },
 	}
@@ -140,17 +135,13 @@ func (p *metersV1Plan) addInstalled(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := installedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertMeters(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("meters").UUID(e.MeterID))
 	r := p.installedUpsertMeters.Row()
 	r.UUID(e.MeterID)
 	r.Text(e.Site)
 	r.Int8(e.Level)
 	return nil
-}
-
-// beforeUpsertMeters names the row: a wave writes it once.
-func (e *Installed) beforeUpsertMeters(b *wire.Batch) {
-	b.Puts(wire.Row("meters").UUID(e.MeterID))
 }
 
 const installedUpsertMetersSQL = `
@@ -229,16 +220,12 @@ func (p *metersV1Plan) addRead(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := readEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpdateMeters(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("meters").UUID(e.MeterID))
 	r := p.readUpdateMeters.Row()
 	r.UUID(e.MeterID)
 	r.Int8(e.Level)
 	return nil
-}
-
-// beforeUpdateMeters names the row: a wave writes it once.
-func (e *Read) beforeUpdateMeters(b *wire.Batch) {
-	b.Puts(wire.Row("meters").UUID(e.MeterID))
 }
 
 const readUpdateMetersSQL = `
@@ -298,14 +285,10 @@ func (p *metersV1Plan) addRemoved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := removedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpdateMeters(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("meters").UUID(e.MeterID))
 	p.removedUpdateMeters.Row().UUID(e.MeterID)
 	return nil
-}
-
-// beforeUpdateMeters names the row: a wave writes it once.
-func (e *Removed) beforeUpdateMeters(b *wire.Batch) {
-	b.Puts(wire.Row("meters").UUID(e.MeterID))
 }
 
 const removedUpdateMetersSQL = `

@@ -26,10 +26,6 @@ func telemetryTopic(name string) wire.Topic {
 		},
 		Ordered: true,
 		Window:  72 * time.Hour,
-		Statements: []string{
-			readingUpsertDeviceStateSQL,
-			readingAddDeviceDailySQL,
-		},
 		Writes:  []string{"device_state", "device_daily"},
 		NewPlan: func() wire.Plan { return &telemetryPlan{} },
 	}
@@ -158,7 +154,8 @@ func (p *telemetryPlan) addReading(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := readingEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertDeviceState(b)
+	// Equal rows in a wave become one.
+	b.Upserts(wire.Row("device_state").Text(e.Topic).Text(e.DeviceID))
 	r := p.readingUpsertDeviceState.Row()
 	r.Text(e.Topic)
 	r.Text(e.DeviceID)
@@ -166,23 +163,14 @@ func (p *telemetryPlan) addReading(b *wire.Batch, m *wire.Message) error {
 	wire.OrNull(r, r.Float8, e.Temperature)
 	wire.OrNull(r, r.Float8, e.Humidity)
 	r.AppendJSONB(e.appendExtra)
-	e.beforeAddDeviceDaily(b)
+	// A wave takes any number of the row's events.
+	b.Gathers(wire.Row("device_daily").Text(e.Topic).Text(e.DeviceID).Int(int64(e.Day)), "ReadingAddDeviceDaily")
 	r = p.readingAddDeviceDaily.Row()
 	r.Text(e.Topic)
 	r.Text(e.DeviceID)
 	r.Date(e.Day)
 	r.Time(e.ReportedAt)
 	return nil
-}
-
-// beforeUpsertDeviceState names the row: equal ones in a wave become one.
-func (e *Reading) beforeUpsertDeviceState(b *wire.Batch) {
-	b.Upserts(wire.Row("device_state").Text(e.Topic).Text(e.DeviceID))
-}
-
-// beforeAddDeviceDaily names the row: a wave takes any number of its events.
-func (e *Reading) beforeAddDeviceDaily(b *wire.Batch) {
-	b.Gathers(wire.Row("device_daily").Text(e.Topic).Text(e.DeviceID).Int(int64(e.Day)), "ReadingAddDeviceDaily")
 }
 
 // readingUpsertDeviceStateSQL keeps the row with the highest reported_at of each topic,

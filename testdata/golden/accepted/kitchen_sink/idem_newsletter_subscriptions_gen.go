@@ -24,10 +24,6 @@ func newsletterSubscriptionsTopic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  24 * time.Hour,
-		Statements: []string{
-			subscribedUpsertNewsletterSQL,
-			unsubscribedDeleteNewsletterSQL,
-		},
 		Writes:  []string{"newsletter"},
 		NewPlan: func() wire.Plan { return &newsletterSubscriptionsPlan{} },
 	}
@@ -138,18 +134,13 @@ func (p *newsletterSubscriptionsPlan) addSubscribed(b *wire.Batch, m *wire.Messa
 	if fresh, err := subscribedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertNewsletter(b)
+	// A wave writes a row of the table once, and the row's key is not known.
+	b.PutsAll("newsletter")
 	r := p.subscribedUpsertNewsletter.Row()
 	r.Text(e.Email)
 	r.Text(e.Topic)
 	r.Time(e.UpdatedAt)
 	return nil
-}
-
-// beforeUpsertNewsletter names the table: the row's key is not known, and a wave writes a row
-// once.
-func (e *Subscribed) beforeUpsertNewsletter(b *wire.Batch) {
-	b.PutsAll("newsletter")
 }
 
 const subscribedUpsertNewsletterSQL = `
@@ -229,16 +220,12 @@ func (p *newsletterSubscriptionsPlan) addUnsubscribed(b *wire.Batch, m *wire.Mes
 	if fresh, err := unsubscribedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeDeleteNewsletter(b)
+	// An earlier wave writes the table's rows.
+	b.DeletesAll("newsletter")
 	r := p.unsubscribedDeleteNewsletter.Row()
 	r.Text(e.Email)
 	r.Text(e.Topic)
 	return nil
-}
-
-// beforeDeleteNewsletter names the table: an earlier wave writes its rows.
-func (e *Unsubscribed) beforeDeleteNewsletter(b *wire.Batch) {
-	b.DeletesAll("newsletter")
 }
 
 const unsubscribedDeleteNewsletterSQL = `

@@ -24,12 +24,6 @@ func shopCustomersTopic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  72 * time.Hour,
-		Statements: []string{
-			customerChangedUpsertCustomersSQL,
-			customerSeenUpdateCustomersSQL,
-			customerClosedUpdateCustomersSQL,
-			customerErasedDeleteCustomersSQL,
-		},
 		Writes:  []string{"customers", "orders"},
 		NewPlan: func() wire.Plan { return &shopCustomersPlan{} },
 	}
@@ -189,7 +183,8 @@ func (p *shopCustomersPlan) addCustomerChanged(b *wire.Batch, m *wire.Message) e
 	if fresh, err := customerChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertCustomers(b)
+	// A wave writes a row of the table once, and the row's key is not known.
+	b.PutsAll("customers")
 	r := p.customerChangedUpsertCustomers.Row()
 	r.UUID(e.CustomerID)
 	r.Text(e.Email)
@@ -202,12 +197,6 @@ func (p *shopCustomersPlan) addCustomerChanged(b *wire.Batch, m *wire.Message) e
 	r.TextArray(e.Tags)
 	r.Int8(e.Version)
 	return nil
-}
-
-// beforeUpsertCustomers names the table: the row's key is not known, and a wave writes a row
-// once.
-func (e *CustomerChanged) beforeUpsertCustomers(b *wire.Batch) {
-	b.PutsAll("customers")
 }
 
 // customerChangedUpsertCustomersSQL changes a row only if its version grows.
@@ -281,14 +270,10 @@ func (p *shopCustomersPlan) addCustomerSeen(b *wire.Batch, m *wire.Message) erro
 	if fresh, err := customerSeenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpdateCustomers(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("customers").UUID(e.CustomerID))
 	p.customerSeenUpdateCustomers.Row().UUID(e.CustomerID)
 	return nil
-}
-
-// beforeUpdateCustomers names the row: a wave writes it once.
-func (e *CustomerSeen) beforeUpdateCustomers(b *wire.Batch) {
-	b.Puts(wire.Row("customers").UUID(e.CustomerID))
 }
 
 const customerSeenUpdateCustomersSQL = `
@@ -359,16 +344,12 @@ func (p *shopCustomersPlan) addCustomerClosed(b *wire.Batch, m *wire.Message) er
 	if fresh, err := customerClosedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpdateCustomers(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("customers").UUID(e.CustomerID))
 	r := p.customerClosedUpdateCustomers.Row()
 	r.UUID(e.CustomerID)
 	r.Int8(e.Version)
 	return nil
-}
-
-// beforeUpdateCustomers names the row: a wave writes it once.
-func (e *CustomerClosed) beforeUpdateCustomers(b *wire.Batch) {
-	b.Puts(wire.Row("customers").UUID(e.CustomerID))
 }
 
 // customerClosedUpdateCustomersSQL changes a row only if its version grows; it fails if the
@@ -441,16 +422,12 @@ func (p *shopCustomersPlan) addCustomerErased(b *wire.Batch, m *wire.Message) er
 	if fresh, err := customerErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeDeleteCustomers(b)
-	p.customerErasedDeleteCustomers.Row().UUID(e.CustomerID)
-	return nil
-}
-
-// beforeDeleteCustomers names the table: an earlier wave writes its rows. Before it, what the
-// write needs or changes elsewhere.
-func (e *CustomerErased) beforeDeleteCustomers(b *wire.Batch) {
+	// An earlier wave writes the table's rows. Before it, what the write needs or changes
+	// elsewhere.
 	b.Touches("orders")
 	b.DeletesAll("customers")
+	p.customerErasedDeleteCustomers.Row().UUID(e.CustomerID)
+	return nil
 }
 
 const customerErasedDeleteCustomersSQL = `

@@ -35,15 +35,6 @@ func shopOrdersV1Topic(h ShopOrdersV1Handler) wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			orderPlacedUpsertOrdersSQL,
-			orderShippedUpdateOrdersSQL,
-			orderCancelledUpdateOrdersSQL,
-			orderPlacedUpsertOrderLinesSQL,
-			linesPricedUpdateOrderLinesSQL,
-			lineDroppedDeleteOrderLinesSQL,
-			orderErasedDeleteOrdersSQL,
-		},
 		Writes:  []string{"orders", "order_lines"},
 		NewPlan: func() wire.Plan { return &shopOrdersV1Plan{handler: h} },
 	}
@@ -307,7 +298,8 @@ func (p *shopOrdersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := orderPlacedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertOrders(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 	r := p.orderPlacedUpsertOrders.Row()
 	r.Text(e.Tenant)
 	r.UUID(e.OrderID)
@@ -324,7 +316,9 @@ func (p *shopOrdersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error 
 	r.Time(e.ChangedAt)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		e.beforeUpsertOrderLines(b, i)
+		// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+		b.Reads(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
+		b.Puts(wire.Row("order_lines").Text(e.Tenant).UUID(e.OrderID).Int(int64(i + 1)))
 		r = p.orderPlacedUpsertOrderLines.Row()
 		r.Text(e.Tenant)
 		r.UUID(e.OrderID)
@@ -335,18 +329,6 @@ func (p *shopOrdersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error 
 		wire.OrNull(r, r.Text, v.Note)
 	}
 	return nil
-}
-
-// beforeUpsertOrders names the row: a wave writes it once.
-func (e *OrderPlaced) beforeUpsertOrders(b *wire.Batch) {
-	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
-}
-
-// beforeUpsertOrderLines names the row: a wave writes it once. Before it, what the write needs
-// or changes elsewhere.
-func (e *OrderPlaced) beforeUpsertOrderLines(b *wire.Batch, i int) {
-	b.Reads(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
-	b.Puts(wire.Row("order_lines").Text(e.Tenant).UUID(e.OrderID).Int(int64(i + 1)))
 }
 
 const orderPlacedUpsertOrdersSQL = `
@@ -494,17 +476,13 @@ func (p *shopOrdersV1Plan) addOrderShipped(b *wire.Batch, m *wire.Message) error
 	if fresh, err := orderShippedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpdateOrders(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 	r := p.orderShippedUpdateOrders.Row()
 	r.Text(e.Tenant)
 	r.UUID(e.OrderID)
 	r.Time(e.ChangedAt)
 	return nil
-}
-
-// beforeUpdateOrders names the row: a wave writes it once.
-func (e *OrderShipped) beforeUpdateOrders(b *wire.Batch) {
-	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 }
 
 const orderShippedUpdateOrdersSQL = `
@@ -613,17 +591,13 @@ func (p *shopOrdersV1Plan) addLineDropped(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := lineDroppedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeDeleteOrderLines(b)
+	// An earlier wave writes the row.
+	b.Deletes(wire.Row("order_lines").Text(e.Tenant).UUID(e.OrderID).Int(int64(e.LineNo)))
 	r := p.lineDroppedDeleteOrderLines.Row()
 	r.Text(e.Tenant)
 	r.UUID(e.OrderID)
 	r.Int4(e.LineNo)
 	return nil
-}
-
-// beforeDeleteOrderLines names the row: an earlier wave writes it.
-func (e *LineDropped) beforeDeleteOrderLines(b *wire.Batch) {
-	b.Deletes(wire.Row("order_lines").Text(e.Tenant).UUID(e.OrderID).Int(int64(e.LineNo)))
 }
 
 const lineDroppedDeleteOrderLinesSQL = `
@@ -751,7 +725,8 @@ func (p *shopOrdersV1Plan) addLinesPriced(b *wire.Batch, m *wire.Message) error 
 	}
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		e.beforeUpdateOrderLines(b)
+		// A wave writes a row of the table once, and the row's key is not known.
+		b.PutsAll("order_lines")
 		r := p.linesPricedUpdateOrderLines.Row()
 		r.Text(e.Tenant)
 		r.UUID(e.OrderID)
@@ -760,12 +735,6 @@ func (p *shopOrdersV1Plan) addLinesPriced(b *wire.Batch, m *wire.Message) error 
 		wire.OrNull(r, r.Text, v.Note)
 	}
 	return nil
-}
-
-// beforeUpdateOrderLines names the table: the row's key is not known, and a wave writes a row
-// once.
-func (e *LinesPriced) beforeUpdateOrderLines(b *wire.Batch) {
-	b.PutsAll("order_lines")
 }
 
 const linesPricedUpdateOrderLinesSQL = `
@@ -884,7 +853,8 @@ func (p *shopOrdersV1Plan) addOrderCancelled(b *wire.Batch, m *wire.Message) err
 	if fresh, err := orderCancelledEvent.Take(b, m, &shopOrdersV1Decoder{}, e); !fresh {
 		return err
 	}
-	e.beforeUpdateOrders(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 	r := p.orderCancelledUpdateOrders.Row()
 	r.Text(e.Tenant)
 	r.UUID(e.OrderID)
@@ -895,11 +865,6 @@ func (p *shopOrdersV1Plan) addOrderCancelled(b *wire.Batch, m *wire.Message) err
 		},
 	})
 	return nil
-}
-
-// beforeUpdateOrders names the row: a wave writes it once.
-func (e *OrderCancelled) beforeUpdateOrders(b *wire.Batch) {
-	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 }
 
 // orderCancelledUpdateOrdersSQL fails if a row is missing.
@@ -985,18 +950,13 @@ func (p *shopOrdersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := orderErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeDeleteOrders(b)
+	// An earlier wave writes the row. Before it, what the write needs or changes elsewhere.
+	b.Touches("order_lines")
+	b.Deletes(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 	r := p.orderErasedDeleteOrders.Row()
 	r.Text(e.Tenant)
 	r.UUID(e.OrderID)
 	return nil
-}
-
-// beforeDeleteOrders names the row: an earlier wave writes it. Before it, what the write needs
-// or changes elsewhere.
-func (e *OrderErased) beforeDeleteOrders(b *wire.Batch) {
-	b.Touches("order_lines")
-	b.Deletes(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 }
 
 const orderErasedDeleteOrdersSQL = `

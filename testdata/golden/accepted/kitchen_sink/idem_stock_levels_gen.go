@@ -22,10 +22,7 @@ func stockLevelsTopic() wire.Topic {
 			StopAfter:      20,
 			Keep:           36 * time.Hour,
 		},
-		Window: 36 * time.Hour,
-		Statements: []string{
-			stockCountedUpsertStockSQL,
-		},
+		Window:  36 * time.Hour,
 		Writes:  []string{"stock"},
 		NewPlan: func() wire.Plan { return &stockLevelsPlan{} },
 	}
@@ -136,18 +133,14 @@ func (p *stockLevelsPlan) addStockCounted(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := stockCountedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertStock(b)
+	// Equal rows in a wave become one.
+	b.Upserts(wire.Row("stock").Text(e.SKU).Text(e.Warehouse))
 	r := p.stockCountedUpsertStock.Row()
 	r.Text(e.SKU)
 	r.Text(e.Warehouse)
 	r.Int8(e.Available)
 	r.Time(e.CountedAt)
 	return nil
-}
-
-// beforeUpsertStock names the row: equal ones in a wave become one.
-func (e *StockCounted) beforeUpsertStock(b *wire.Batch) {
-	b.Upserts(wire.Row("stock").Text(e.SKU).Text(e.Warehouse))
 }
 
 // stockCountedUpsertStockSQL keeps the row with the highest counted_at of each sku, warehouse;

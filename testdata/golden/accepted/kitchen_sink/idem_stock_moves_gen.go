@@ -23,9 +23,6 @@ func stockMovesTopic() wire.Topic {
 			StopAfter:      20,
 			Keep:           720 * time.Hour,
 		},
-		Statements: []string{
-			stockMovedInsertMovementsSQL,
-		},
 		Writes:  []string{"movements"},
 		NewPlan: func() wire.Plan { return &stockMovesPlan{} },
 	}

@@ -40,9 +40,6 @@ func changesV1Topic(h ChangesV1Handler) wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			limitChangedUpsertLimitsSQL,
-		},
 		Writes:  []string{"limits"},
 		Effects: 30 * time.Second,
 		NewPlan: func() wire.Plan { return &changesV1Plan{handler: h} },
@@ -163,16 +160,12 @@ func (p *changesV1Plan) addLimitChanged(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	e.beforeUpsertLimits(b)
+	// Equal rows in a wave become one.
+	b.Upserts(wire.Row("limits").UUID(e.ChangeID))
 	r := p.limitChangedUpsertLimits.Row()
 	r.UUID(e.ChangeID)
 	r.Text(e.AccountID)
 	return nil
-}
-
-// beforeUpsertLimits names the row: equal ones in a wave become one.
-func (e *LimitChanged) beforeUpsertLimits(b *wire.Batch) {
-	b.Upserts(wire.Row("limits").UUID(e.ChangeID))
 }
 
 // limitChangedUpsertLimitsSQL keeps the last row of each change_id.

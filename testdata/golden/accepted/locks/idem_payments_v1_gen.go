@@ -38,10 +38,6 @@ func paymentsV1Topic(h PaymentsV1Handler) wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			paymentBookedUpsertBookingsSQL,
-			paymentUndoneDeleteBookingsSQL,
-		},
 		Writes:  []string{"bookings"},
 		Effects: 30 * time.Second,
 		NewPlan: func() wire.Plan { return &paymentsV1Plan{handler: h} },
@@ -166,17 +162,13 @@ func (p *paymentsV1Plan) addPaymentBooked(b *wire.Batch, m *wire.Message) error 
 	if !ok {
 		return err
 	}
-	e.beforeUpsertBookings(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("bookings").UUID(e.PaymentID))
 	r := p.paymentBookedUpsertBookings.Row()
 	r.UUID(e.PaymentID)
 	r.Text(e.AccountID)
 	r.Int8(e.result.Revision)
 	return nil
-}
-
-// beforeUpsertBookings names the row: a wave writes it once.
-func (e *PaymentBooked) beforeUpsertBookings(b *wire.Batch) {
-	b.Puts(wire.Row("bookings").UUID(e.PaymentID))
 }
 
 const paymentBookedUpsertBookingsSQL = `
@@ -270,14 +262,10 @@ func (p *paymentsV1Plan) addPaymentUndone(b *wire.Batch, m *wire.Message) error 
 	if !ok {
 		return err
 	}
-	e.beforeDeleteBookings(b)
+	// An earlier wave writes the row.
+	b.Deletes(wire.Row("bookings").UUID(e.PaymentID))
 	p.paymentUndoneDeleteBookings.Row().UUID(e.PaymentID)
 	return nil
-}
-
-// beforeDeleteBookings names the row: an earlier wave writes it.
-func (e *PaymentUndone) beforeDeleteBookings(b *wire.Batch) {
-	b.Deletes(wire.Row("bookings").UUID(e.PaymentID))
 }
 
 const paymentUndoneDeleteBookingsSQL = `

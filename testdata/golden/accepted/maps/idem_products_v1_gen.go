@@ -26,11 +26,6 @@ func productsV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			productSavedUpsertProductsSQL,
-			productSavedUpsertVariantsSQL,
-			stateChangedUpsertStateChangesSQL,
-		},
 		Writes:  []string{"products", "variants", "state_changes"},
 		NewPlan: func() wire.Plan { return &productsV1Plan{} },
 	}
@@ -300,7 +295,8 @@ func (p *productsV1Plan) addProductSaved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := productSavedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertProducts(b)
+	// Equal rows in a wave become one.
+	b.Upserts(wire.Row("products").UUID(e.ProductID))
 	r := p.productSavedUpsertProducts.Row()
 	r.UUID(e.ProductID)
 	r.Text(string(e.State))
@@ -324,7 +320,8 @@ func (p *productsV1Plan) addProductSaved(b *wire.Batch, m *wire.Message) error {
 	}
 	for i := range e.Variants {
 		v := &e.Variants[i]
-		e.beforeUpsertVariants(b, v)
+		// Equal rows in a wave become one.
+		b.Upserts(wire.Row("variants").UUID(e.ProductID).Text(v.SKU))
 		r = p.productSavedUpsertVariants.Row()
 		r.UUID(e.ProductID)
 		r.Text(v.SKU)
@@ -340,16 +337,6 @@ func (p *productsV1Plan) addProductSaved(b *wire.Batch, m *wire.Message) error {
 		}
 	}
 	return nil
-}
-
-// beforeUpsertProducts names the row: equal ones in a wave become one.
-func (e *ProductSaved) beforeUpsertProducts(b *wire.Batch) {
-	b.Upserts(wire.Row("products").UUID(e.ProductID))
-}
-
-// beforeUpsertVariants names the row: equal ones in a wave become one.
-func (e *ProductSaved) beforeUpsertVariants(b *wire.Batch, v *Variant) {
-	b.Upserts(wire.Row("variants").UUID(e.ProductID).Text(v.SKU))
 }
 
 // productSavedUpsertProductsSQL keeps the last row of each product_id.
@@ -492,17 +479,13 @@ func (p *productsV1Plan) addStateChanged(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := stateChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertStateChanges(b)
+	// Equal rows in a wave become one.
+	b.Upserts(wire.Row("state_changes").UUID(e.ProductID).Text(string(e.State)))
 	r := p.stateChangedUpsertStateChanges.Row()
 	r.UUID(e.ProductID)
 	r.Text(string(e.State))
 	wire.OrNull(r, r.Text, (*string)(e.Source))
 	return nil
-}
-
-// beforeUpsertStateChanges names the row: equal ones in a wave become one.
-func (e *StateChanged) beforeUpsertStateChanges(b *wire.Batch) {
-	b.Upserts(wire.Row("state_changes").UUID(e.ProductID).Text(string(e.State)))
 }
 
 // stateChangedUpsertStateChangesSQL keeps the last row of each product_id, state.

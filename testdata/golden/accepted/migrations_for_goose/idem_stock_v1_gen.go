@@ -24,9 +24,6 @@ func stockV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			countedUpsertItemsSQL,
-		},
 		Writes:  []string{"items"},
 		NewPlan: func() wire.Plan { return &stockV1Plan{} },
 	}
@@ -113,16 +110,12 @@ func (p *stockV1Plan) addCounted(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := countedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertItems(b)
+	// Equal rows in a wave become one.
+	b.Upserts(wire.Row("items").Text(e.SKU))
 	r := p.countedUpsertItems.Row()
 	r.Text(e.SKU)
 	r.Int4(e.Pieces)
 	return nil
-}
-
-// beforeUpsertItems names the row: equal ones in a wave become one.
-func (e *Counted) beforeUpsertItems(b *wire.Batch) {
-	b.Upserts(wire.Row("items").Text(e.SKU))
 }
 
 // countedUpsertItemsSQL keeps the last row of each sku.

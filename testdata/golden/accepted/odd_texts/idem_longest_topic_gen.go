@@ -22,14 +22,7 @@ func longestTopicTopic() wire.Topic {
 			StopAfter:      20,
 			Keep:           192 * time.Hour,
 		},
-		Window: 192 * time.Hour,
-		Statements: []string{
-			openedInsertESQL,
-			closedUpdateESQL,
-			openedInsertTSQL,
-			closedUpdateTSQL,
-			openedInsertTablesSQL,
-		},
+		Window:  192 * time.Hour,
 		Writes:  []string{"e", "t", "tables"},
 		NewPlan: func() wire.Plan { return &longestTopicPlan{} },
 	}
@@ -143,33 +136,21 @@ func (p *longestTopicPlan) addOpened(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := openedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertE(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("e").Text(e.E))
 	r := p.openedInsertE.Row()
 	r.Text(e.E)
 	r.Text(e.N)
 	r.Text(string(e.State))
-	e.beforeInsertT(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("t").Text(e.E))
 	r = p.openedInsertT.Row()
 	r.Text(e.E)
 	r.Text(e.N)
-	e.beforeInsertTables(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("tables").Text(e.E))
 	p.openedInsertTables.Row().Text(e.E)
 	return nil
-}
-
-// beforeInsertE names the row: a wave writes it once.
-func (e *Opened) beforeInsertE(b *wire.Batch) {
-	b.Puts(wire.Row("e").Text(e.E))
-}
-
-// beforeInsertT names the row: a wave writes it once.
-func (e *Opened) beforeInsertT(b *wire.Batch) {
-	b.Puts(wire.Row("t").Text(e.E))
-}
-
-// beforeInsertTables names the row: a wave writes it once.
-func (e *Opened) beforeInsertTables(b *wire.Batch) {
-	b.Puts(wire.Row("tables").Text(e.E))
 }
 
 const openedInsertESQL = `
@@ -255,21 +236,13 @@ func (p *longestTopicPlan) addClosed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := closedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpdateE(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("e").Text(e.E))
 	p.closedUpdateE.Row().Text(e.E)
-	e.beforeUpdateT(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("t").Text(e.E))
 	p.closedUpdateT.Row().Text(e.E)
 	return nil
-}
-
-// beforeUpdateE names the row: a wave writes it once.
-func (e *Closed) beforeUpdateE(b *wire.Batch) {
-	b.Puts(wire.Row("e").Text(e.E))
-}
-
-// beforeUpdateT names the row: a wave writes it once.
-func (e *Closed) beforeUpdateT(b *wire.Batch) {
-	b.Puts(wire.Row("t").Text(e.E))
 }
 
 // closedUpdateESQL fails if a row is missing.

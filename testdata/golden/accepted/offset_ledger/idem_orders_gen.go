@@ -31,9 +31,6 @@ func ordersTopic(h OrdersHandler) wire.Topic {
 			Keep:           720 * time.Hour,
 		},
 		Ordered: true,
-		Statements: []string{
-			orderInsertOrdersSQL,
-		},
 		Writes:  []string{"orders"},
 		NewPlan: func() wire.Plan { return &ordersPlan{handler: h} },
 	}
@@ -95,7 +92,8 @@ func (p *ordersPlan) addOrder(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderEvent.Take(b, m, &ordersDecoder{}, e); !fresh {
 		return err
 	}
-	e.beforeInsertOrders(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("orders").Text(e.ID))
 	r := p.orderInsertOrders.Row()
 	r.Text(e.ID)
 	r.JSONB(e.Payload)
@@ -106,11 +104,6 @@ func (p *ordersPlan) addOrder(b *wire.Batch, m *wire.Message) error {
 		},
 	})
 	return nil
-}
-
-// beforeInsertOrders names the row: a wave writes it once.
-func (e *Order) beforeInsertOrders(b *wire.Batch) {
-	b.Puts(wire.Row("orders").Text(e.ID))
 }
 
 const orderInsertOrdersSQL = `

@@ -22,10 +22,7 @@ func orderNotesV1Topic() wire.Topic {
 			StopAfter:      20,
 			Keep:           192 * time.Hour,
 		},
-		Window: 192 * time.Hour,
-		Statements: []string{
-			noteAddedInsertOrderNotesSQL,
-		},
+		Window:  192 * time.Hour,
 		Writes:  []string{"order_notes"},
 		NewPlan: func() wire.Plan { return &orderNotesV1Plan{} },
 	}
@@ -131,17 +128,13 @@ func (p *orderNotesV1Plan) addNoteAdded(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := noteAddedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertOrderNotes(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("order_notes").UUID(e.NoteID))
 	r := p.noteAddedInsertOrderNotes.Row()
 	r.UUID(e.NoteID)
 	r.UUID(e.OrderID)
 	r.Text(e.Text)
 	return nil
-}
-
-// beforeInsertOrderNotes names the row: a wave writes it once.
-func (e *NoteAdded) beforeInsertOrderNotes(b *wire.Batch) {
-	b.Puts(wire.Row("order_notes").UUID(e.NoteID))
 }
 
 const noteAddedInsertOrderNotesSQL = `

@@ -24,9 +24,6 @@ func orderViewsV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Chain:   24 * time.Hour,
-		Statements: []string{
-			orderViewedUpsertOrderViewsSQL,
-		},
 		Writes:  []string{"order_views"},
 		NewPlan: func() wire.Plan { return &orderViewsV1Plan{} },
 	}
@@ -122,17 +119,13 @@ func (p *orderViewsV1Plan) addOrderViewed(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := orderViewedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertOrderViews(b)
+	// Equal rows in a wave become one.
+	b.Upserts(wire.Row("order_views").UUID(e.OrderID))
 	r := p.orderViewedUpsertOrderViews.Row()
 	r.UUID(e.OrderID)
 	r.Text(e.Page)
 	r.Int8(e.Seen)
 	return nil
-}
-
-// beforeUpsertOrderViews names the row: equal ones in a wave become one.
-func (e *OrderViewed) beforeUpsertOrderViews(b *wire.Batch) {
-	b.Upserts(wire.Row("order_views").UUID(e.OrderID))
 }
 
 // orderViewedUpsertOrderViewsSQL keeps the last row of each order_id.

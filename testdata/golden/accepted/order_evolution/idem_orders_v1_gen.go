@@ -31,10 +31,6 @@ func ordersV1Topic(h OrdersV1Handler) wire.Topic {
 		},
 		Ordered: true,
 		Window:  360 * time.Hour,
-		Statements: []string{
-			orderPlacedUpsertOrderHistorySQL,
-			orderClosedUpdateOrderHistorySQL,
-		},
 		Writes:  []string{"order_history"},
 		NewPlan: func() wire.Plan { return &ordersV1Plan{handler: h} },
 	}
@@ -151,17 +147,13 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPlacedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertOrderHistory(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("order_history").UUID(e.OrderID))
 	r := p.orderPlacedUpsertOrderHistory.Row()
 	r.UUID(e.OrderID)
 	r.Numeric(e.Total)
 	r.Int8(e.Revision)
 	return nil
-}
-
-// beforeUpsertOrderHistory names the row: a wave writes it once.
-func (e *OrderPlaced) beforeUpsertOrderHistory(b *wire.Batch) {
-	b.Puts(wire.Row("order_history").UUID(e.OrderID))
 }
 
 // orderPlacedUpsertOrderHistorySQL changes a row only if its revision grows.
@@ -245,17 +237,13 @@ func (p *ordersV1Plan) addOrderClosed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderClosedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpdateOrderHistory(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("order_history").UUID(e.OrderID))
 	r := p.orderClosedUpdateOrderHistory.Row()
 	r.UUID(e.OrderID)
 	r.Text(e.Reason)
 	r.Int8(e.Revision)
 	return nil
-}
-
-// beforeUpdateOrderHistory names the row: a wave writes it once.
-func (e *OrderClosed) beforeUpdateOrderHistory(b *wire.Batch) {
-	b.Puts(wire.Row("order_history").UUID(e.OrderID))
 }
 
 // orderClosedUpdateOrderHistorySQL changes a row only if its revision grows; it fails if the

@@ -24,9 +24,6 @@ func ordersV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			orderPlacedUpsertOrdersSQL,
-		},
 		Writes:  []string{"orders"},
 		NewPlan: func() wire.Plan { return &ordersV1Plan{} },
 	}
@@ -129,17 +126,13 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPlacedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertOrders(b)
+	// Equal rows in a wave become one.
+	b.Upserts(wire.Row("orders").UUID(e.OrderID))
 	r := p.orderPlacedUpsertOrders.Row()
 	r.UUID(e.OrderID)
 	r.Text(e.CustomerID)
 	r.Numeric(e.Total)
 	return nil
-}
-
-// beforeUpsertOrders names the row: equal ones in a wave become one.
-func (e *OrderPlaced) beforeUpsertOrders(b *wire.Batch) {
-	b.Upserts(wire.Row("orders").UUID(e.OrderID))
 }
 
 // orderPlacedUpsertOrdersSQL keeps the last row of each order_id.

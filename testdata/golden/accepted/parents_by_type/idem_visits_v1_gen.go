@@ -24,14 +24,6 @@ func visitsV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			dayOpenedInsertDaysSQL,
-			agentHiredInsertAgentsSQL,
-			badgeMadeInsertBadgesSQL,
-			visitedUpsertVisitsSQL,
-			renamedUpdateVisitsSQL,
-			endedDeleteVisitsSQL,
-		},
 		Writes:  []string{"days", "agents", "badges", "visits"},
 		NewPlan: func() wire.Plan { return &visitsV1Plan{} },
 	}
@@ -159,16 +151,12 @@ func (p *visitsV1Plan) addDayOpened(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := dayOpenedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertDays(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("days").Int(e.Day.UnixMicro()))
 	r := p.dayOpenedInsertDays.Row()
 	r.Time(e.Day)
 	r.Text(e.OpenedBy)
 	return nil
-}
-
-// beforeInsertDays names the row: a wave writes it once.
-func (e *DayOpened) beforeInsertDays(b *wire.Batch) {
-	b.Puts(wire.Row("days").Int(e.Day.UnixMicro()))
 }
 
 const dayOpenedInsertDaysSQL = `
@@ -241,16 +229,12 @@ func (p *visitsV1Plan) addAgentHired(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := agentHiredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertAgents(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("agents").Text(e.Agent.String()))
 	r := p.agentHiredInsertAgents.Row()
 	r.UUID(e.Agent)
 	wire.OrNull(r, r.Text, e.Name)
 	return nil
-}
-
-// beforeInsertAgents names the row: a wave writes it once.
-func (e *AgentHired) beforeInsertAgents(b *wire.Batch) {
-	b.Puts(wire.Row("agents").Text(e.Agent.String()))
 }
 
 const agentHiredInsertAgentsSQL = `
@@ -324,16 +308,12 @@ func (p *visitsV1Plan) addBadgeMade(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := badgeMadeEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertBadges(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("badges").Text(string(e.Badge)))
 	r := p.badgeMadeInsertBadges.Row()
 	r.Bytea(e.Badge)
 	r.Text(e.Agent)
 	return nil
-}
-
-// beforeInsertBadges names the row: a wave writes it once.
-func (e *BadgeMade) beforeInsertBadges(b *wire.Batch) {
-	b.Puts(wire.Row("badges").Text(string(e.Badge)))
 }
 
 const badgeMadeInsertBadgesSQL = `
@@ -415,18 +395,7 @@ func (p *visitsV1Plan) addVisited(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := visitedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertVisits(b)
-	r := p.visitedUpsertVisits.Row()
-	r.Text(e.Visit)
-	wire.OrNull(r, r.Time, e.Day)
-	wire.OrNull(r, r.UUID, e.Agent)
-	wire.SliceOrNull(r, r.Bytea, e.Badge)
-	return nil
-}
-
-// beforeUpsertVisits names the row: a wave writes it once. Before it, what the write needs or
-// changes elsewhere.
-func (e *Visited) beforeUpsertVisits(b *wire.Batch) {
+	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
 	if e.Day != nil {
 		b.Reads(wire.Row("days").Int(e.Day.UnixMicro()))
 	}
@@ -437,6 +406,12 @@ func (e *Visited) beforeUpsertVisits(b *wire.Batch) {
 		b.Reads(wire.Row("badges").Text(string(e.Badge)))
 	}
 	b.Puts(wire.Row("visits").Text(e.Visit))
+	r := p.visitedUpsertVisits.Row()
+	r.Text(e.Visit)
+	wire.OrNull(r, r.Time, e.Day)
+	wire.OrNull(r, r.UUID, e.Agent)
+	wire.SliceOrNull(r, r.Bytea, e.Badge)
+	return nil
 }
 
 const visitedUpsertVisitsSQL = `
@@ -513,20 +488,15 @@ func (p *visitsV1Plan) addRenamed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := renamedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpdateVisits(b)
-	r := p.renamedUpdateVisits.Row()
-	r.Text(e.Visit)
-	wire.OrNull(r, r.Text, e.Agent)
-	return nil
-}
-
-// beforeUpdateVisits names the row: a wave writes it once. Before it, what the write needs or
-// changes elsewhere.
-func (e *Renamed) beforeUpdateVisits(b *wire.Batch) {
+	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
 	if e.Agent != nil {
 		b.Reads(wire.Row("agents").Text(*e.Agent))
 	}
 	b.Puts(wire.Row("visits").Text(e.Visit))
+	r := p.renamedUpdateVisits.Row()
+	r.Text(e.Visit)
+	wire.OrNull(r, r.Text, e.Agent)
+	return nil
 }
 
 // renamedUpdateVisitsSQL fails if a row is missing.
@@ -600,14 +570,10 @@ func (p *visitsV1Plan) addEnded(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := endedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeDeleteVisits(b)
+	// An earlier wave writes the row.
+	b.Deletes(wire.Row("visits").Text(e.Visit))
 	p.endedDeleteVisits.Row().Text(e.Visit)
 	return nil
-}
-
-// beforeDeleteVisits names the row: an earlier wave writes it.
-func (e *Ended) beforeDeleteVisits(b *wire.Batch) {
-	b.Deletes(wire.Row("visits").Text(e.Visit))
 }
 
 const endedDeleteVisitsSQL = `

@@ -26,12 +26,6 @@ func parcelsV1Topic() wire.Topic {
 		Ordered: true,
 		Parks:   true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			parcelTakenInsertParcelsSQL,
-			parcelMovedUpdateParcelsSQL,
-			parcelMovedAddParcelsSQL,
-			parcelPaidInsertPaymentsSQL,
-		},
 		Writes:  []string{"parcels", "payments"},
 		NewPlan: func() wire.Plan { return &parcelsV1Plan{} },
 	}
@@ -146,16 +140,12 @@ func (p *parcelsV1Plan) addParcelTaken(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := parcelTakenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertParcels(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("parcels").UUID(e.ParcelID))
 	r := p.parcelTakenInsertParcels.Row()
 	r.UUID(e.ParcelID)
 	r.Text(e.Place)
 	return nil
-}
-
-// beforeInsertParcels names the row: a wave writes it once.
-func (e *ParcelTaken) beforeInsertParcels(b *wire.Batch) {
-	b.Puts(wire.Row("parcels").UUID(e.ParcelID))
 }
 
 const parcelTakenInsertParcelsSQL = `
@@ -233,23 +223,15 @@ func (p *parcelsV1Plan) addParcelMoved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := parcelMovedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpdateParcels(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("parcels").UUID(e.ParcelID))
 	r := p.parcelMovedUpdateParcels.Row()
 	r.UUID(e.ParcelID)
 	r.Text(e.Place)
-	e.beforeAddParcels(b)
+	// A wave takes any number of the row's events.
+	b.Gathers(wire.Row("parcels").UUID(e.ParcelID), "+")
 	p.parcelMovedAddParcels.Row().UUID(e.ParcelID)
 	return nil
-}
-
-// beforeUpdateParcels names the row: a wave writes it once.
-func (e *ParcelMoved) beforeUpdateParcels(b *wire.Batch) {
-	b.Puts(wire.Row("parcels").UUID(e.ParcelID))
-}
-
-// beforeAddParcels names the row: a wave takes any number of its events.
-func (e *ParcelMoved) beforeAddParcels(b *wire.Batch) {
-	b.Gathers(wire.Row("parcels").UUID(e.ParcelID), "+")
 }
 
 // parcelMovedUpdateParcelsSQL fails if a row is missing.
@@ -368,18 +350,13 @@ func (p *parcelsV1Plan) addParcelPaid(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := parcelPaidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertPayments(b)
+	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+	b.Reads(wire.Row("parcels").UUID(e.ParcelID))
+	b.Puts(wire.Row("payments").UUID(e.ParcelID))
 	r := p.parcelPaidInsertPayments.Row()
 	r.UUID(e.ParcelID)
 	r.Numeric(e.Amount)
 	return nil
-}
-
-// beforeInsertPayments names the row: a wave writes it once. Before it, what the write needs
-// or changes elsewhere.
-func (e *ParcelPaid) beforeInsertPayments(b *wire.Batch) {
-	b.Reads(wire.Row("parcels").UUID(e.ParcelID))
-	b.Puts(wire.Row("payments").UUID(e.ParcelID))
 }
 
 const parcelPaidInsertPaymentsSQL = `

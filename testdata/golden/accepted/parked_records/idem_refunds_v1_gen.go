@@ -23,10 +23,7 @@ func refundsV1Topic() wire.Topic {
 			Keep:           192 * time.Hour,
 			Drop:           true,
 		},
-		Window: 192 * time.Hour,
-		Statements: []string{
-			refundedAddPaymentsSQL,
-		},
+		Window:  192 * time.Hour,
 		Writes:  []string{"payments"},
 		NewPlan: func() wire.Plan { return &refundsV1Plan{} },
 	}
@@ -119,16 +116,12 @@ func (p *refundsV1Plan) addRefunded(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := refundedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeAddPayments(b)
+	// A wave takes any number of the row's events.
+	b.Gathers(wire.Row("payments").UUID(e.ParcelID), "+")
 	r := p.refundedAddPayments.Row()
 	r.UUID(e.ParcelID)
 	r.Numeric(e.Amount)
 	return nil
-}
-
-// beforeAddPayments names the row: a wave takes any number of its events.
-func (e *Refunded) beforeAddPayments(b *wire.Batch) {
-	b.Gathers(wire.Row("payments").UUID(e.ParcelID), "+")
 }
 
 // refundedAddPaymentsSQL adds up what the events add to one row; it fails if a row is missing.

@@ -24,10 +24,6 @@ func defaultsV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			webThemeChosenUpsertThemesSQL,
-			anyThemeChosenUpsertSharedThemesSQL,
-		},
 		Writes:  []string{"themes", "shared_themes"},
 		NewPlan: func() wire.Plan { return &defaultsV1Plan{} },
 	}
@@ -134,18 +130,14 @@ func (p *defaultsV1Plan) addWebThemeChosen(b *wire.Batch, m *wire.Message) error
 	if fresh, err := webThemeChosenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertThemes(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("themes").UUID(e.UserID).Text("web"))
 	r := p.webThemeChosenUpsertThemes.Row()
 	r.UUID(e.UserID)
 	wire.OrNull(r, r.Text, e.Theme.Pointer())
 	r.Bool(e.Theme.Sent())
 	r.Int8(e.Version)
 	return nil
-}
-
-// beforeUpsertThemes names the row: a wave writes it once.
-func (e *WebThemeChosen) beforeUpsertThemes(b *wire.Batch) {
-	b.Puts(wire.Row("themes").UUID(e.UserID).Text("web"))
 }
 
 // webThemeChosenUpsertThemesSQL changes a row only if its version grows.
@@ -235,16 +227,12 @@ func (p *defaultsV1Plan) addAnyThemeChosen(b *wire.Batch, m *wire.Message) error
 	if fresh, err := anyThemeChosenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertSharedThemes(b)
+	// Equal rows in a wave become one.
+	b.Upserts(wire.Row("shared_themes").Text("all"))
 	r := p.anyThemeChosenUpsertSharedThemes.Row()
 	wire.OrNull(r, r.Text, e.Theme)
 	r.Int8(e.Version)
 	return nil
-}
-
-// beforeUpsertSharedThemes names the row: equal ones in a wave become one.
-func (e *AnyThemeChosen) beforeUpsertSharedThemes(b *wire.Batch) {
-	b.Upserts(wire.Row("shared_themes").Text("all"))
 }
 
 // anyThemeChosenUpsertSharedThemesSQL keeps the row with the highest version of each app; of

@@ -32,12 +32,6 @@ func profilesV1Topic(h ProfilesV1Handler) wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			profileSavedUpsertProfilesSQL,
-			profileCorrectedUpdateProfilesSQL,
-			profileMarkedUpsertMarksSQL,
-			profileMarkedUpsertLastMarksSQL,
-		},
 		Writes:  []string{"profiles", "marks", "last_marks"},
 		NewPlan: func() wire.Plan { return &profilesV1Plan{handler: h} },
 	}
@@ -218,7 +212,8 @@ func (p *profilesV1Plan) addProfileSaved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := profileSavedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertProfiles(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("profiles").UUID(e.UserID))
 	r := p.profileSavedUpsertProfiles.Row()
 	r.UUID(e.UserID)
 	wire.OrNull(r, r.Text, e.Name.Pointer())
@@ -241,11 +236,6 @@ func (p *profilesV1Plan) addProfileSaved(b *wire.Batch, m *wire.Message) error {
 	r.Bool(e.Picture.Sent())
 	r.Time(e.ChangedAt)
 	return nil
-}
-
-// beforeUpsertProfiles names the row: a wave writes it once.
-func (e *ProfileSaved) beforeUpsertProfiles(b *wire.Batch) {
-	b.Puts(wire.Row("profiles").UUID(e.UserID))
 }
 
 // A column stays as it is if the event does not hold its field.
@@ -399,7 +389,8 @@ func (p *profilesV1Plan) addProfileCorrected(b *wire.Batch, m *wire.Message) err
 	if fresh, err := profileCorrectedEvent.Take(b, m, &profilesV1Decoder{}, e); !fresh {
 		return err
 	}
-	e.beforeUpdateProfiles(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("profiles").UUID(e.UserID))
 	r := p.profileCorrectedUpdateProfiles.Row()
 	r.UUID(e.UserID)
 	wire.OrNull(r, r.Text, e.Name.Pointer())
@@ -418,11 +409,6 @@ func (p *profilesV1Plan) addProfileCorrected(b *wire.Batch, m *wire.Message) err
 		},
 	})
 	return nil
-}
-
-// beforeUpdateProfiles names the row: a wave writes it once.
-func (e *ProfileCorrected) beforeUpdateProfiles(b *wire.Batch) {
-	b.Puts(wire.Row("profiles").UUID(e.UserID))
 }
 
 // A column stays as it is if the event does not hold its field.
@@ -512,14 +498,16 @@ func (p *profilesV1Plan) addProfileMarked(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := profileMarkedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertMarks(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("marks").UUID(e.UserID))
 	r := p.profileMarkedUpsertMarks.Row()
 	r.UUID(e.UserID)
 	wire.OrNull(r, r.Text, e.Note.Pointer())
 	r.Bool(e.Note.Sent())
 	r.Int8(e.Version)
 	r.Time(e.ChangedAt)
-	e.beforeUpsertLastMarks(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("last_marks").UUID(e.UserID))
 	r = p.profileMarkedUpsertLastMarks.Row()
 	r.UUID(e.UserID)
 	wire.OrNull(r, r.Text, e.Note.Pointer())
@@ -527,16 +515,6 @@ func (p *profilesV1Plan) addProfileMarked(b *wire.Batch, m *wire.Message) error 
 	r.Int8(e.Version)
 	r.Time(e.ChangedAt)
 	return nil
-}
-
-// beforeUpsertMarks names the row: a wave writes it once.
-func (e *ProfileMarked) beforeUpsertMarks(b *wire.Batch) {
-	b.Puts(wire.Row("marks").UUID(e.UserID))
-}
-
-// beforeUpsertLastMarks names the row: a wave writes it once.
-func (e *ProfileMarked) beforeUpsertLastMarks(b *wire.Batch) {
-	b.Puts(wire.Row("last_marks").UUID(e.UserID))
 }
 
 // profileMarkedUpsertMarksSQL changes a row only if its version grows.

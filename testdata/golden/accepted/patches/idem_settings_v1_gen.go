@@ -25,9 +25,6 @@ func settingsV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			settingChangedUpsertSettingsSQL,
-		},
 		Writes:  []string{"settings"},
 		NewPlan: func() wire.Plan { return &settingsV1Plan{decoder: settingsV1Decoder{AbsentMarker: "__unavailable"}} },
 	}
@@ -162,7 +159,8 @@ func (p *settingsV1Plan) addSettingChanged(b *wire.Batch, m *wire.Message) error
 	if fresh, err := settingChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertSettings(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("settings").UUID(e.UserID).Text(e.App))
 	r := p.settingChangedUpsertSettings.Row()
 	r.UUID(e.UserID)
 	r.Text(e.App)
@@ -180,11 +178,6 @@ func (p *settingsV1Plan) addSettingChanged(b *wire.Batch, m *wire.Message) error
 	r.Bool(e.Labels.Sent())
 	r.Int8(e.Version)
 	return nil
-}
-
-// beforeUpsertSettings names the row: a wave writes it once.
-func (e *SettingChanged) beforeUpsertSettings(b *wire.Batch) {
-	b.Puts(wire.Row("settings").UUID(e.UserID).Text(e.App))
 }
 
 // settingChangedUpsertSettingsSQL changes a row only if its version grows.

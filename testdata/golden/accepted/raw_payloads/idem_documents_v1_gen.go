@@ -24,10 +24,6 @@ func documentsV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			documentStoredUpsertDocumentsSQL,
-			documentGoneDeleteDocumentsSQL,
-		},
 		Writes:  []string{"documents"},
 		NewPlan: func() wire.Plan { return &documentsV1Plan{} },
 	}
@@ -122,18 +118,14 @@ func (p *documentsV1Plan) addDocumentStored(b *wire.Batch, m *wire.Message) erro
 	if fresh, err := documentStoredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertDocuments(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("documents").UUID(e.DocumentID))
 	r := p.documentStoredUpsertDocuments.Row()
 	r.UUID(e.DocumentID)
 	r.Text(e.MediaType)
 	r.Bytea(e.Body)
 	r.Time(e.StoredAt)
 	return nil
-}
-
-// beforeUpsertDocuments names the row: a wave writes it once.
-func (e *DocumentStored) beforeUpsertDocuments(b *wire.Batch) {
-	b.Puts(wire.Row("documents").UUID(e.DocumentID))
 }
 
 const documentStoredUpsertDocumentsSQL = `
@@ -198,14 +190,10 @@ func (p *documentsV1Plan) addDocumentGone(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := documentGoneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeDeleteDocuments(b)
+	// An earlier wave writes the row.
+	b.Deletes(wire.Row("documents").UUID(e.DocumentID))
 	p.documentGoneDeleteDocuments.Row().UUID(e.DocumentID)
 	return nil
-}
-
-// beforeDeleteDocuments names the row: an earlier wave writes it.
-func (e *DocumentGone) beforeDeleteDocuments(b *wire.Batch) {
-	b.Deletes(wire.Row("documents").UUID(e.DocumentID))
 }
 
 const documentGoneDeleteDocumentsSQL = `

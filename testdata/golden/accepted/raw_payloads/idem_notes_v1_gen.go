@@ -22,10 +22,7 @@ func notesV1Topic() wire.Topic {
 			StopAfter:      20,
 			Keep:           192 * time.Hour,
 		},
-		Window: 192 * time.Hour,
-		Statements: []string{
-			noteWrittenInsertNotesSQL,
-		},
+		Window:  192 * time.Hour,
 		Writes:  []string{"notes"},
 		NewPlan: func() wire.Plan { return &notesV1Plan{} },
 	}
@@ -108,16 +105,12 @@ func (p *notesV1Plan) addNoteWritten(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := noteWrittenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertNotes(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("notes").UUID(e.NoteID))
 	r := p.noteWrittenInsertNotes.Row()
 	r.UUID(e.NoteID)
 	r.Text(e.Line)
 	return nil
-}
-
-// beforeInsertNotes names the row: a wave writes it once.
-func (e *NoteWritten) beforeInsertNotes(b *wire.Batch) {
-	b.Puts(wire.Row("notes").UUID(e.NoteID))
 }
 
 const noteWrittenInsertNotesSQL = `

@@ -24,10 +24,6 @@ func accountsV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			currencyAddedInsertCurrenciesSQL,
-			accountOpenedInsertAccountsSQL,
-		},
 		Writes:  []string{"currencies", "accounts"},
 		NewPlan: func() wire.Plan { return &accountsV1Plan{} },
 	}
@@ -131,16 +127,12 @@ func (p *accountsV1Plan) addCurrencyAdded(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := currencyAddedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertCurrencies(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("currencies").Text(string(e.Currency)))
 	r := p.currencyAddedInsertCurrencies.Row()
 	r.Text(string(e.Currency))
 	r.Text(e.Name)
 	return nil
-}
-
-// beforeInsertCurrencies names the row: a wave writes it once.
-func (e *CurrencyAdded) beforeInsertCurrencies(b *wire.Batch) {
-	b.Puts(wire.Row("currencies").Text(string(e.Currency)))
 }
 
 const currencyAddedInsertCurrenciesSQL = `
@@ -273,7 +265,12 @@ func (p *accountsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := accountOpenedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertAccounts(b)
+	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+	b.Reads(wire.Row("currencies").Text(string(e.Currency)))
+	if e.Parent != nil {
+		b.Reads(wire.Row("accounts").UUID(*e.Parent))
+	}
+	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 	r := p.accountOpenedInsertAccounts.Row()
 	r.UUID(e.AccountID)
 	r.Text(e.Code)
@@ -285,16 +282,6 @@ func (p *accountsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message) error 
 	r.TextArray(e.Tags)
 	wire.OrNull(r, r.Text, e.Note)
 	return nil
-}
-
-// beforeInsertAccounts names the row: a wave writes it once. Before it, what the write needs
-// or changes elsewhere.
-func (e *AccountOpened) beforeInsertAccounts(b *wire.Batch) {
-	b.Reads(wire.Row("currencies").Text(string(e.Currency)))
-	if e.Parent != nil {
-		b.Reads(wire.Row("accounts").UUID(*e.Parent))
-	}
-	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 }
 
 // An array is sent as its text, since Postgres knows no array of arrays.

@@ -26,10 +26,6 @@ func billsV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			billedUpsertBillsSQL,
-			billedUpsertBillLinesSQL,
-		},
 		Writes:  []string{"bills", "bill_lines"},
 		NewPlan: func() wire.Plan { return &billsV1Plan{} },
 	}
@@ -158,32 +154,23 @@ func (p *billsV1Plan) addBilled(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := billedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertBills(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("bills").UUID(e.BillID))
 	r := p.billedUpsertBills.Row()
 	r.UUID(e.BillID)
 	r.UUID(e.AccountID)
 	r.Numeric(e.Total)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		e.beforeUpsertBillLines(b, v)
+		// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+		b.Reads(wire.Row("bills").UUID(e.BillID))
+		b.Puts(wire.Row("bill_lines").UUID(e.BillID).Int(int64(v.Line)))
 		r = p.billedUpsertBillLines.Row()
 		r.UUID(e.BillID)
 		r.Int4(v.Line)
 		r.Numeric(v.Amount)
 	}
 	return nil
-}
-
-// beforeUpsertBills names the row: a wave writes it once.
-func (e *Billed) beforeUpsertBills(b *wire.Batch) {
-	b.Puts(wire.Row("bills").UUID(e.BillID))
-}
-
-// beforeUpsertBillLines names the row: a wave writes it once. Before it, what the write needs
-// or changes elsewhere.
-func (e *Billed) beforeUpsertBillLines(b *wire.Batch, v *Line) {
-	b.Reads(wire.Row("bills").UUID(e.BillID))
-	b.Puts(wire.Row("bill_lines").UUID(e.BillID).Int(int64(v.Line)))
 }
 
 const billedUpsertBillsSQL = `

@@ -25,9 +25,6 @@ func blocksV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			blockedUpdateAccountsSQL,
-		},
 		Writes:  []string{"accounts"},
 		NewPlan: func() wire.Plan { return &blocksV1Plan{} },
 	}
@@ -128,17 +125,12 @@ func (p *blocksV1Plan) addBlocked(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := blockedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpdateAccounts(b)
+	// A wave writes a row of the table once, and the row's key is not known.
+	b.PutsAll("accounts")
 	r := p.blockedUpdateAccounts.Row()
 	r.Text(e.Code)
 	r.Int8(e.Seq)
 	return nil
-}
-
-// beforeUpdateAccounts names the table: the row's key is not known, and a wave writes a row
-// once.
-func (e *Blocked) beforeUpdateAccounts(b *wire.Batch) {
-	b.PutsAll("accounts")
 }
 
 // blockedUpdateAccountsSQL changes a row only if its seq grows; it fails if the row is

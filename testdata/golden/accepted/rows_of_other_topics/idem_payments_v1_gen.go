@@ -25,9 +25,6 @@ func paymentsV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			paidInsertPaymentsSQL,
-		},
 		Writes:  []string{"payments"},
 		NewPlan: func() wire.Plan { return &paymentsV1Plan{} },
 	}
@@ -120,17 +117,13 @@ func (p *paymentsV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := paidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertPayments(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("payments").UUID(e.PaymentID))
 	r := p.paidInsertPayments.Row()
 	r.UUID(e.PaymentID)
 	r.UUID(e.BillID)
 	r.Int4(e.Line)
 	return nil
-}
-
-// beforeInsertPayments names the row: a wave writes it once.
-func (e *Paid) beforeInsertPayments(b *wire.Batch) {
-	b.Puts(wire.Row("payments").UUID(e.PaymentID))
 }
 
 const paidInsertPaymentsSQL = `

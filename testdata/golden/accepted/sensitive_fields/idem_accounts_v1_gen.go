@@ -34,10 +34,6 @@ func accountsV1Topic(h AccountsV1Handler) wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			accountOpenedInsertAccountsSQL,
-			accountOpenedInsertDevicesSQL,
-		},
 		Writes:  []string{"accounts", "devices"},
 		NewPlan: func() wire.Plan { return &accountsV1Plan{handler: h} },
 	}
@@ -175,7 +171,8 @@ func (p *accountsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := accountOpenedEvent.Take(b, m, &accountsV1Decoder{}, e); !fresh {
 		return err
 	}
-	e.beforeInsertAccounts(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 	r := p.accountOpenedInsertAccounts.Row()
 	r.UUID(e.AccountID)
 	r.Text(e.Email)
@@ -184,7 +181,8 @@ func (p *accountsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message) error 
 	r.Int4(e.Level)
 	for i := range e.Devices {
 		v := &e.Devices[i]
-		e.beforeInsertDevices(b, v)
+		// A wave writes the row once.
+		b.Puts(wire.Row("devices").UUID(e.AccountID).Text(v.Token))
 		r = p.accountOpenedInsertDevices.Row()
 		r.UUID(e.AccountID)
 		r.Text(v.Token)
@@ -197,16 +195,6 @@ func (p *accountsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message) error 
 		},
 	})
 	return nil
-}
-
-// beforeInsertAccounts names the row: a wave writes it once.
-func (e *AccountOpened) beforeInsertAccounts(b *wire.Batch) {
-	b.Puts(wire.Row("accounts").UUID(e.AccountID))
-}
-
-// beforeInsertDevices names the row: a wave writes it once.
-func (e *AccountOpened) beforeInsertDevices(b *wire.Batch, v *Device) {
-	b.Puts(wire.Row("devices").UUID(e.AccountID).Text(v.Token))
 }
 
 const accountOpenedInsertAccountsSQL = `

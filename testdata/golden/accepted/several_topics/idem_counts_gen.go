@@ -22,10 +22,7 @@ func countsTopic() wire.Topic {
 			StopAfter:      20,
 			Keep:           192 * time.Hour,
 		},
-		Window: 192 * time.Hour,
-		Statements: []string{
-			dayCountedAddCountsSQL,
-		},
+		Window:  192 * time.Hour,
 		Writes:  []string{"counts"},
 		NewPlan: func() wire.Plan { return &countsPlan{} },
 	}
@@ -121,17 +118,13 @@ func (p *countsPlan) addDayCounted(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := dayCountedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeAddCounts(b)
+	// A wave takes any number of the row's events.
+	b.Gathers(wire.Row("counts").Text(e.Site).Int(int64(e.Day)), "DayCountedAddCounts")
 	r := p.dayCountedAddCounts.Row()
 	r.Text(e.Site)
 	r.Date(e.Day)
 	r.Int8(e.Pieces)
 	return nil
-}
-
-// beforeAddCounts names the row: a wave takes any number of its events.
-func (e *DayCounted) beforeAddCounts(b *wire.Batch) {
-	b.Gathers(wire.Row("counts").Text(e.Site).Int(int64(e.Day)), "DayCountedAddCounts")
 }
 
 // dayCountedAddCountsSQL adds up what the events add to one row.

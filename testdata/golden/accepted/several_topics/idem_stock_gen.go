@@ -25,10 +25,6 @@ func stockTopic(name string) wire.Topic {
 		},
 		Ordered: true,
 		Chain:   192 * time.Hour,
-		Statements: []string{
-			countedUpsertStockSQL,
-			droppedDeleteStockSQL,
-		},
 		Writes:  []string{"stock"},
 		NewPlan: func() wire.Plan { return &stockPlan{} },
 	}
@@ -146,18 +142,14 @@ func (p *stockPlan) addCounted(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := countedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertStock(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("stock").Text(e.Topic).Text(e.SKU))
 	r := p.countedUpsertStock.Row()
 	r.Text(e.Topic)
 	r.Text(e.SKU)
 	r.Int4(e.Pieces)
 	r.Text(e.Source)
 	return nil
-}
-
-// beforeUpsertStock names the row: a wave writes it once.
-func (e *Counted) beforeUpsertStock(b *wire.Batch) {
-	b.Puts(wire.Row("stock").Text(e.Topic).Text(e.SKU))
 }
 
 const countedUpsertStockSQL = `
@@ -239,16 +231,12 @@ func (p *stockPlan) addDropped(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := droppedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeDeleteStock(b)
+	// An earlier wave writes the row.
+	b.Deletes(wire.Row("stock").Text(e.Topic).Text(e.SKU))
 	r := p.droppedDeleteStock.Row()
 	r.Text(e.Topic)
 	r.Text(e.SKU)
 	return nil
-}
-
-// beforeDeleteStock names the row: an earlier wave writes it.
-func (e *Dropped) beforeDeleteStock(b *wire.Batch) {
-	b.Deletes(wire.Row("stock").Text(e.Topic).Text(e.SKU))
 }
 
 const droppedDeleteStockSQL = `

@@ -22,10 +22,7 @@ func colorsV1Topic() wire.Topic {
 			StopAfter:      20,
 			Keep:           192 * time.Hour,
 		},
-		Window: 192 * time.Hour,
-		Statements: []string{
-			usedInsertColorsSQL,
-		},
+		Window:  192 * time.Hour,
 		Writes:  []string{"colors"},
 		NewPlan: func() wire.Plan { return &colorsV1Plan{} },
 	}
@@ -107,14 +104,10 @@ func (p *colorsV1Plan) addUsed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := usedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertColors(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("colors").Text(string(e.Color)))
 	p.usedInsertColors.Row().Text(string(e.Color))
 	return nil
-}
-
-// beforeInsertColors names the row: a wave writes it once.
-func (e *Used) beforeInsertColors(b *wire.Batch) {
-	b.Puts(wire.Row("colors").Text(string(e.Color)))
 }
 
 const usedInsertColorsSQL = `

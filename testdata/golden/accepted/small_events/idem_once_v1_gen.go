@@ -25,11 +25,6 @@ func onceV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			madeInsertOnceSQL,
-			doneUpdateOnceSQL,
-			droppedDeleteOnceSQL,
-		},
 		Writes:  []string{"once"},
 		NewPlan: func() wire.Plan { return &onceV1Plan{} },
 	}
@@ -123,14 +118,10 @@ func (p *onceV1Plan) addMade(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := madeEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertOnce(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("once").UUID(e.ID))
 	p.madeInsertOnce.Row().UUID(e.ID)
 	return nil
-}
-
-// beforeInsertOnce names the row: a wave writes it once.
-func (e *Made) beforeInsertOnce(b *wire.Batch) {
-	b.Puts(wire.Row("once").UUID(e.ID))
 }
 
 const madeInsertOnceSQL = `
@@ -187,14 +178,10 @@ func (p *onceV1Plan) addDone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := doneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpdateOnce(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("once").UUID(e.ID))
 	p.doneUpdateOnce.Row().UUID(e.ID)
 	return nil
-}
-
-// beforeUpdateOnce names the row: a wave writes it once.
-func (e *Done) beforeUpdateOnce(b *wire.Batch) {
-	b.Puts(wire.Row("once").UUID(e.ID))
 }
 
 // doneUpdateOnceSQL fails if a row is missing.
@@ -267,14 +254,10 @@ func (p *onceV1Plan) addDropped(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := droppedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeDeleteOnce(b)
+	// An earlier wave writes the row.
+	b.Deletes(wire.Row("once").UUID(e.ID))
 	p.droppedDeleteOnce.Row().UUID(e.ID)
 	return nil
-}
-
-// beforeDeleteOnce names the row: an earlier wave writes it.
-func (e *Dropped) beforeDeleteOnce(b *wire.Batch) {
-	b.Deletes(wire.Row("once").UUID(e.ID))
 }
 
 const droppedDeleteOnceSQL = `

@@ -24,10 +24,6 @@ func seatsV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			takenUpsertSeatsSQL,
-			leftUpdateSeatsSQL,
-		},
 		Writes:  []string{"seats"},
 		NewPlan: func() wire.Plan { return &seatsV1Plan{} },
 	}
@@ -159,16 +155,12 @@ func (p *seatsV1Plan) addTaken(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := takenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertSeats(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("seats").Text(e.Seat))
 	r := p.takenUpsertSeats.Row()
 	r.Text(e.Seat)
 	r.Text(e.TakenBy)
 	return nil
-}
-
-// beforeUpsertSeats names the row: a wave writes it once.
-func (e *Taken) beforeUpsertSeats(b *wire.Batch) {
-	b.Puts(wire.Row("seats").Text(e.Seat))
 }
 
 const takenUpsertSeatsSQL = `
@@ -249,14 +241,10 @@ func (p *seatsV1Plan) addLeft(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := leftEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpdateSeats(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("seats").Text(e.Seat))
 	p.leftUpdateSeats.Row().Text(e.Seat)
 	return nil
-}
-
-// beforeUpdateSeats names the row: a wave writes it once.
-func (e *Left) beforeUpdateSeats(b *wire.Batch) {
-	b.Puts(wire.Row("seats").Text(e.Seat))
 }
 
 const leftUpdateSeatsSQL = `

@@ -22,10 +22,7 @@ func seenV1Topic() wire.Topic {
 			StopAfter:      20,
 			Keep:           192 * time.Hour,
 		},
-		Window: 192 * time.Hour,
-		Statements: []string{
-			seenInsertSeenSQL,
-		},
+		Window:  192 * time.Hour,
 		Writes:  []string{"seen"},
 		NewPlan: func() wire.Plan { return &seenV1Plan{} },
 	}
@@ -109,14 +106,10 @@ func (p *seenV1Plan) addSeen(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := seenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertSeen(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("seen").UUID(e.ID))
 	p.seenInsertSeen.Row().UUID(e.ID)
 	return nil
-}
-
-// beforeInsertSeen names the row: a wave writes it once.
-func (e *Seen) beforeInsertSeen(b *wire.Batch) {
-	b.Puts(wire.Row("seen").UUID(e.ID))
 }
 
 const seenInsertSeenSQL = `

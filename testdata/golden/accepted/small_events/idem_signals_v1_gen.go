@@ -24,11 +24,6 @@ func signalsV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			measuredUpsertSignalsSQL,
-			switchedUpdateSignalsSQL,
-			goneDeleteSignalsSQL,
-		},
 		Writes:  []string{"signals"},
 		NewPlan: func() wire.Plan { return &signalsV1Plan{} },
 	}
@@ -128,17 +123,13 @@ func (p *signalsV1Plan) addMeasured(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := measuredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertSignals(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("signals").Text(e.Device))
 	r := p.measuredUpsertSignals.Row()
 	r.Text(e.Device)
 	r.Int4(e.Level)
 	wire.OrNull(r, r.Text, (*string)(e.Color))
 	return nil
-}
-
-// beforeUpsertSignals names the row: a wave writes it once.
-func (e *Measured) beforeUpsertSignals(b *wire.Batch) {
-	b.Puts(wire.Row("signals").Text(e.Device))
 }
 
 const measuredUpsertSignalsSQL = `
@@ -200,14 +191,10 @@ func (p *signalsV1Plan) addSwitched(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := switchedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpdateSignals(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("signals").Text(e.Device))
 	p.switchedUpdateSignals.Row().Text(e.Device)
 	return nil
-}
-
-// beforeUpdateSignals names the row: a wave writes it once.
-func (e *Switched) beforeUpdateSignals(b *wire.Batch) {
-	b.Puts(wire.Row("signals").Text(e.Device))
 }
 
 // switchedUpdateSignalsSQL fails if a row is missing.
@@ -276,14 +263,10 @@ func (p *signalsV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := goneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeDeleteSignals(b)
+	// An earlier wave writes the row.
+	b.Deletes(wire.Row("signals").Text(e.Device))
 	p.goneDeleteSignals.Row().Text(e.Device)
 	return nil
-}
-
-// beforeDeleteSignals names the row: an earlier wave writes it.
-func (e *Gone) beforeDeleteSignals(b *wire.Batch) {
-	b.Deletes(wire.Row("signals").Text(e.Device))
 }
 
 const goneDeleteSignalsSQL = `

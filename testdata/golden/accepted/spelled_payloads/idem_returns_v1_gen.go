@@ -25,9 +25,6 @@ func returnsV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			returnBookedUpsertReturnsSQL,
-		},
 		Writes:  []string{"returns"},
 		NewPlan: func() wire.Plan { return &returnsV1Plan{} },
 	}
@@ -140,17 +137,13 @@ func (p *returnsV1Plan) addReturnBooked(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := returnBookedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertReturns(b)
+	// Equal rows in a wave become one.
+	b.Upserts(wire.Row("returns").UUID(e.ReturnID))
 	r := p.returnBookedUpsertReturns.Row()
 	r.UUID(e.ReturnID)
 	r.Text(e.BookedBy)
 	r.AppendJSONB(e.appendParcels)
 	return nil
-}
-
-// beforeUpsertReturns names the row: equal ones in a wave become one.
-func (e *ReturnBooked) beforeUpsertReturns(b *wire.Batch) {
-	b.Upserts(wire.Row("returns").UUID(e.ReturnID))
 }
 
 // returnBookedUpsertReturnsSQL keeps the last row of each return_id.

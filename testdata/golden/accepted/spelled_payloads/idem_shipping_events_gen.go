@@ -25,10 +25,6 @@ func shippingEventsTopic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			shipmentBookedUpsertShipmentsSQL,
-			shipmentMovedUpdateShipmentsSQL,
-		},
 		Writes:  []string{"shipments"},
 		NewPlan: func() wire.Plan { return &shippingEventsPlan{} },
 	}
@@ -216,7 +212,8 @@ func (p *shippingEventsPlan) addShipmentBooked(b *wire.Batch, m *wire.Message) e
 	if fresh, err := shipmentBookedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertShipments(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("shipments").UUID(e.ShipmentID))
 	r := p.shipmentBookedUpsertShipments.Row()
 	r.UUID(e.ShipmentID)
 	r.Text(e.CarrierName)
@@ -228,11 +225,6 @@ func (p *shippingEventsPlan) addShipmentBooked(b *wire.Batch, m *wire.Message) e
 	r.AppendJSONB(e.appendParcels)
 	r.Time(e.ChangedAt)
 	return nil
-}
-
-// beforeUpsertShipments names the row: a wave writes it once.
-func (e *ShipmentBooked) beforeUpsertShipments(b *wire.Batch) {
-	b.Puts(wire.Row("shipments").UUID(e.ShipmentID))
 }
 
 const shipmentBookedUpsertShipmentsSQL = `
@@ -345,18 +337,14 @@ func (p *shippingEventsPlan) addShipmentMoved(b *wire.Batch, m *wire.Message) er
 	if fresh, err := shipmentMovedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpdateShipments(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("shipments").UUID(e.ShipmentID))
 	r := p.shipmentMovedUpdateShipments.Row()
 	r.UUID(e.ShipmentID)
 	r.Text(e.CarrierName)
 	r.AppendJSONB(e.LastStop.appendJSON)
 	r.Time(e.ChangedAt)
 	return nil
-}
-
-// beforeUpdateShipments names the row: a wave writes it once.
-func (e *ShipmentMoved) beforeUpdateShipments(b *wire.Batch) {
-	b.Puts(wire.Row("shipments").UUID(e.ShipmentID))
 }
 
 // shipmentMovedUpdateShipmentsSQL fails if a row is missing.

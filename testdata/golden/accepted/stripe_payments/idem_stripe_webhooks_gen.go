@@ -22,11 +22,7 @@ func stripeWebhooksTopic() wire.Topic {
 			StopAfter:      20,
 			Keep:           840 * time.Hour,
 		},
-		Window: 840 * time.Hour,
-		Statements: []string{
-			chargeChangedUpsertChargesSQL,
-			chargeChangedInsertStripeEventsSQL,
-		},
+		Window:  840 * time.Hour,
 		Writes:  []string{"charges", "stripe_events"},
 		NewPlan: func() wire.Plan { return &stripeWebhooksPlan{} },
 	}
@@ -220,13 +216,15 @@ func (p *stripeWebhooksPlan) addChargeChanged(b *wire.Batch, m *wire.Message) er
 	if fresh, err := chargeChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertStripeEvents(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("stripe_events").Text(e.EventID))
 	r := p.chargeChangedInsertStripeEvents.Row()
 	r.Text(e.EventID)
 	r.Text(e.EventName)
 	r.Time(e.CreatedAt)
 	r.AppendJSONB(e.Charge.appendJSON)
-	e.beforeUpsertCharges(b)
+	// Equal rows in a wave become one.
+	b.Upserts(wire.Row("charges").Text(e.ChargeID))
 	r = p.chargeChangedUpsertCharges.Row()
 	r.Text(e.ChargeID)
 	r.Int8(e.Amount)
@@ -237,16 +235,6 @@ func (p *stripeWebhooksPlan) addChargeChanged(b *wire.Batch, m *wire.Message) er
 	r.AppendJSONB(e.appendMetadata)
 	r.Time(e.CreatedAt)
 	return nil
-}
-
-// beforeInsertStripeEvents names the row: a wave writes it once.
-func (e *ChargeChanged) beforeInsertStripeEvents(b *wire.Batch) {
-	b.Puts(wire.Row("stripe_events").Text(e.EventID))
-}
-
-// beforeUpsertCharges names the row: equal ones in a wave become one.
-func (e *ChargeChanged) beforeUpsertCharges(b *wire.Batch) {
-	b.Upserts(wire.Row("charges").Text(e.ChargeID))
 }
 
 const chargeChangedInsertStripeEventsSQL = `

@@ -24,12 +24,6 @@ func accountsV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			accountOpenedInsertAccountsSQL,
-			withdrawnAddAccountsSQL,
-			ownerChangedUpdateAccountsSQL,
-			depositedAddAccountsSQL,
-		},
 		Writes:  []string{"accounts"},
 		NewPlan: func() wire.Plan { return &accountsV1Plan{} },
 	}
@@ -142,16 +136,12 @@ func (p *accountsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := accountOpenedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertAccounts(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 	r := p.accountOpenedInsertAccounts.Row()
 	r.UUID(e.AccountID)
 	r.Text(e.Owner)
 	return nil
-}
-
-// beforeInsertAccounts names the row: a wave writes it once.
-func (e *AccountOpened) beforeInsertAccounts(b *wire.Batch) {
-	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 }
 
 const accountOpenedInsertAccountsSQL = `
@@ -223,16 +213,12 @@ func (p *accountsV1Plan) addOwnerChanged(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := ownerChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpdateAccounts(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 	r := p.ownerChangedUpdateAccounts.Row()
 	r.UUID(e.AccountID)
 	r.Text(e.Owner)
 	return nil
-}
-
-// beforeUpdateAccounts names the row: a wave writes it once.
-func (e *OwnerChanged) beforeUpdateAccounts(b *wire.Batch) {
-	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 }
 
 // ownerChangedUpdateAccountsSQL fails if a row is missing.
@@ -325,16 +311,12 @@ func (p *accountsV1Plan) addDeposited(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := depositedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeAddAccounts(b)
+	// A wave takes any number of the row's events.
+	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "+")
 	r := p.depositedAddAccounts.Row()
 	r.UUID(e.AccountID)
 	r.Numeric(e.Amount)
 	return nil
-}
-
-// beforeAddAccounts names the row: a wave takes any number of its events.
-func (e *Deposited) beforeAddAccounts(b *wire.Batch) {
-	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "+")
 }
 
 // depositedAddAccountsSQL adds up what the events add to one row; it fails if a row is
@@ -428,16 +410,12 @@ func (p *accountsV1Plan) addWithdrawn(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := withdrawnEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeAddAccounts(b)
+	// A wave takes any number of the row's events.
+	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "+")
 	r := p.withdrawnAddAccounts.Row()
 	r.UUID(e.AccountID)
 	r.Numeric(e.Amount)
 	return nil
-}
-
-// beforeAddAccounts names the row: a wave takes any number of its events.
-func (e *Withdrawn) beforeAddAccounts(b *wire.Batch) {
-	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "+")
 }
 
 // withdrawnAddAccountsSQL adds up what the events add to one row; it fails if a row is

@@ -22,15 +22,7 @@ func movesV1Topic() wire.Topic {
 			StopAfter:      20,
 			Keep:           192 * time.Hour,
 		},
-		Window: 192 * time.Hour,
-		Statements: []string{
-			arrivedAddStockSQL,
-			reservedAddStockSQL,
-			arrivedAddDailySQL,
-			inspectedUpsertConditionsSQL,
-			inspectedAddInspectionsSQL,
-			arrivedAddTotalsSQL,
-		},
+		Window:  192 * time.Hour,
 		Writes:  []string{"stock", "daily", "conditions", "inspections", "totals"},
 		NewPlan: func() wire.Plan { return &movesV1Plan{} },
 	}
@@ -161,34 +153,22 @@ func (p *movesV1Plan) addArrived(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := arrivedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeAddStock(b)
+	// A wave takes any number of the row's events.
+	b.Gathers(wire.Row("stock").Text(e.SKU), "ArrivedAddStock")
 	r := p.arrivedAddStock.Row()
 	r.Text(e.SKU)
 	r.Int4(e.Pieces)
-	e.beforeAddDaily(b)
+	// A wave takes any number of the row's events.
+	b.Gathers(wire.Row("daily").Text(e.SKU).Int(int64(e.Day)), "ArrivedAddDaily")
 	r = p.arrivedAddDaily.Row()
 	r.Text(e.SKU)
 	r.Date(e.Day)
 	r.Int4(e.Pieces)
 	r.Text(e.Site)
-	e.beforeAddTotals(b)
+	// A wave takes any number of the row's events.
+	b.Gathers(wire.Row("totals").Text("all"), "ArrivedAddTotals")
 	p.arrivedAddTotals.Row().Int4(1)
 	return nil
-}
-
-// beforeAddStock names the row: a wave takes any number of its events.
-func (e *Arrived) beforeAddStock(b *wire.Batch) {
-	b.Gathers(wire.Row("stock").Text(e.SKU), "ArrivedAddStock")
-}
-
-// beforeAddDaily names the row: a wave takes any number of its events.
-func (e *Arrived) beforeAddDaily(b *wire.Batch) {
-	b.Gathers(wire.Row("daily").Text(e.SKU).Int(int64(e.Day)), "ArrivedAddDaily")
-}
-
-// beforeAddTotals names the row: a wave takes any number of its events.
-func (e *Arrived) beforeAddTotals(b *wire.Batch) {
-	b.Gathers(wire.Row("totals").Text("all"), "ArrivedAddTotals")
 }
 
 // arrivedAddStockSQL adds up what the events add to one row.
@@ -350,17 +330,13 @@ func (p *movesV1Plan) addReserved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := reservedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeAddStock(b)
+	// A wave takes any number of the row's events.
+	b.Gathers(wire.Row("stock").Text(e.SKU), "+")
 	r := p.reservedAddStock.Row()
 	r.Text(e.SKU)
 	r.Int4(e.Pieces)
 	r.Int4(e.Pieces)
 	return nil
-}
-
-// beforeAddStock names the row: a wave takes any number of its events.
-func (e *Reserved) beforeAddStock(b *wire.Batch) {
-	b.Gathers(wire.Row("stock").Text(e.SKU), "+")
 }
 
 // reservedAddStockSQL adds up what the events add to one row; it fails if a row is missing.
@@ -466,25 +442,17 @@ func (p *movesV1Plan) addInspected(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := inspectedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertConditions(b)
+	// Equal rows in a wave become one.
+	b.Upserts(wire.Row("conditions").Text(e.SKU))
 	r := p.inspectedUpsertConditions.Row()
 	r.Text(e.SKU)
 	r.Int8(e.Version)
 	r.Text(e.Condition)
 	r.Text(e.FoundBy)
-	e.beforeAddInspections(b)
+	// A wave takes any number of the row's events.
+	b.Gathers(wire.Row("inspections").Text(e.SKU), "InspectedAddInspections")
 	p.inspectedAddInspections.Row().Text(e.SKU)
 	return nil
-}
-
-// beforeUpsertConditions names the row: equal ones in a wave become one.
-func (e *Inspected) beforeUpsertConditions(b *wire.Batch) {
-	b.Upserts(wire.Row("conditions").Text(e.SKU))
-}
-
-// beforeAddInspections names the row: a wave takes any number of its events.
-func (e *Inspected) beforeAddInspections(b *wire.Batch) {
-	b.Gathers(wire.Row("inspections").Text(e.SKU), "InspectedAddInspections")
 }
 
 // inspectedUpsertConditionsSQL keeps the row with the highest version of each sku; of equals,

@@ -22,12 +22,7 @@ func transfersV1Topic() wire.Topic {
 			StopAfter:      20,
 			Keep:           840 * time.Hour,
 		},
-		Window: 840 * time.Hour,
-		Statements: []string{
-			transferBookedAddAccountsSQL,
-			transferBookedAddAccounts2SQL,
-			transferBookedInsertJournalSQL,
-		},
+		Window:  840 * time.Hour,
 		Writes:  []string{"accounts", "journal"},
 		NewPlan: func() wire.Plan { return &transfersV1Plan{} },
 	}
@@ -139,39 +134,26 @@ func (p *transfersV1Plan) addTransferBooked(b *wire.Batch, m *wire.Message) erro
 	if fresh, err := transferBookedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertJournal(b)
+	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+	b.Reads(wire.Row("accounts").UUID(e.Debit))
+	b.Reads(wire.Row("accounts").UUID(e.Credit))
+	b.Puts(wire.Row("journal").UUID(e.TransferID))
 	r := p.transferBookedInsertJournal.Row()
 	r.UUID(e.TransferID)
 	r.UUID(e.Debit)
 	r.UUID(e.Credit)
 	r.Numeric(e.Amount)
-	e.beforeAddAccounts(b)
+	// A wave takes any number of the row's events.
+	b.Gathers(wire.Row("accounts").UUID(e.Debit), "+")
 	r = p.transferBookedAddAccounts.Row()
 	r.UUID(e.Debit)
 	r.Numeric(e.Amount)
-	e.beforeAddAccounts2(b)
+	// A wave takes any number of the row's events.
+	b.Gathers(wire.Row("accounts").UUID(e.Credit), "+")
 	r = p.transferBookedAddAccounts2.Row()
 	r.UUID(e.Credit)
 	r.Numeric(e.Amount)
 	return nil
-}
-
-// beforeInsertJournal names the row: a wave writes it once. Before it, what the write needs or
-// changes elsewhere.
-func (e *TransferBooked) beforeInsertJournal(b *wire.Batch) {
-	b.Reads(wire.Row("accounts").UUID(e.Debit))
-	b.Reads(wire.Row("accounts").UUID(e.Credit))
-	b.Puts(wire.Row("journal").UUID(e.TransferID))
-}
-
-// beforeAddAccounts names the row: a wave takes any number of its events.
-func (e *TransferBooked) beforeAddAccounts(b *wire.Batch) {
-	b.Gathers(wire.Row("accounts").UUID(e.Debit), "+")
-}
-
-// beforeAddAccounts2 names the row: a wave takes any number of its events.
-func (e *TransferBooked) beforeAddAccounts2(b *wire.Batch) {
-	b.Gathers(wire.Row("accounts").UUID(e.Credit), "+")
 }
 
 const transferBookedInsertJournalSQL = `

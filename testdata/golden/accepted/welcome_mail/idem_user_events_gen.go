@@ -32,10 +32,7 @@ func userEventsTopic(h UserEventsHandler) wire.Topic {
 			StopAfter:      20,
 			Keep:           720 * time.Hour,
 		},
-		Window: 744 * time.Hour,
-		Statements: []string{
-			userCreatedInsertMailsSQL,
-		},
+		Window:  744 * time.Hour,
 		Writes:  []string{"mails"},
 		Effects: 20 * time.Second,
 		NewPlan: func() wire.Plan { return &userEventsPlan{handler: h} },
@@ -181,18 +178,14 @@ func (p *userEventsPlan) addUserCreated(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	e.beforeInsertMails(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("mails").UUID(e.EventID))
 	r := p.userCreatedInsertMails.Row()
 	r.UUID(e.EventID)
 	r.UUID(e.UserID)
 	r.Text(e.result.MessageID)
 	r.Time(e.result.AcceptedAt)
 	return nil
-}
-
-// beforeInsertMails names the row: a wave writes it once.
-func (e *UserCreated) beforeInsertMails(b *wire.Batch) {
-	b.Puts(wire.Row("mails").UUID(e.EventID))
 }
 
 const userCreatedInsertMailsSQL = `

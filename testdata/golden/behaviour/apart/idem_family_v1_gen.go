@@ -23,11 +23,6 @@ func familyV1Topic() wire.Topic {
 			Keep:           720 * time.Hour,
 		},
 		Ordered: true,
-		Statements: []string{
-			childUpsertChildrenSQL,
-			parentUpsertParentsSQL,
-			goneDeleteParentsSQL,
-		},
 		Writes:  []string{"children", "parents"},
 		NewPlan: func() wire.Plan { return &familyV1Plan{} },
 	}
@@ -119,16 +114,12 @@ func (p *familyV1Plan) addChild(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := childEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertChildren(b)
+	// Equal rows in a wave become one.
+	b.Upserts(wire.Row("children").Text(e.K))
 	r := p.childUpsertChildren.Row()
 	r.Text(e.K)
 	r.Text(e.V)
 	return nil
-}
-
-// beforeUpsertChildren names the row: equal ones in a wave become one.
-func (e *Child) beforeUpsertChildren(b *wire.Batch) {
-	b.Upserts(wire.Row("children").Text(e.K))
 }
 
 // childUpsertChildrenSQL keeps the last row of each k.
@@ -185,16 +176,12 @@ func (p *familyV1Plan) addParent(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := parentEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertParents(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("parents").Text(e.K))
 	r := p.parentUpsertParents.Row()
 	r.Text(e.K)
 	wire.OrNull(r, r.Text, e.V)
 	return nil
-}
-
-// beforeUpsertParents names the row: a wave writes it once.
-func (e *Parent) beforeUpsertParents(b *wire.Batch) {
-	b.Puts(wire.Row("parents").Text(e.K))
 }
 
 const parentUpsertParentsSQL = `
@@ -239,14 +226,10 @@ func (p *familyV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := goneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeDeleteParents(b)
+	// An earlier wave writes the row.
+	b.Deletes(wire.Row("parents").Text(e.K))
 	p.goneDeleteParents.Row().Text(e.K)
 	return nil
-}
-
-// beforeDeleteParents names the row: an earlier wave writes it.
-func (e *Gone) beforeDeleteParents(b *wire.Batch) {
-	b.Deletes(wire.Row("parents").Text(e.K))
 }
 
 const goneDeleteParentsSQL = `

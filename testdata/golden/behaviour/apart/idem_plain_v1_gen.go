@@ -23,9 +23,6 @@ func plainV1Topic() wire.Topic {
 			Keep:           720 * time.Hour,
 		},
 		Ordered: true,
-		Statements: []string{
-			putUpsertPlainSQL,
-		},
 		Writes:  []string{"plain"},
 		NewPlan: func() wire.Plan { return &plainV1Plan{} },
 	}
@@ -96,16 +93,12 @@ func (p *plainV1Plan) addPut(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := putEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertPlain(b)
+	// Equal rows in a wave become one.
+	b.Upserts(wire.Row("plain").Text(e.K))
 	r := p.putUpsertPlain.Row()
 	r.Text(e.K)
 	wire.OrNull(r, r.Text, e.V)
 	return nil
-}
-
-// beforeUpsertPlain names the row: equal ones in a wave become one.
-func (e *Put) beforeUpsertPlain(b *wire.Batch) {
-	b.Upserts(wire.Row("plain").Text(e.K))
 }
 
 // putUpsertPlainSQL keeps the last row of each k.

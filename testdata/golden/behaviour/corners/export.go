@@ -8,4 +8,7 @@ import "github.com/idemgen/idemgen/runtime/wire"
 func NewPlan() wire.Plan { return typeV1Topic(nil).NewPlan() }
 
 // Statements are those of topic type.v1.
-func Statements() []string { return typeV1Topic(nil).Statements }
+func Statements() []string {
+	t := typeV1Topic(nil)
+	return t.Statements()
+}

@@ -37,12 +37,6 @@ func typeV1Topic(h TypeV1Handler) wire.Topic {
 		},
 		Ordered: true,
 		Window:  90 * time.Minute,
-		Statements: []string{
-			scanUpsertExcludedSQL,
-			partsUpsertPartsSQL,
-			selectUpsertWordsSQL,
-			goneDeleteExcludedSQL,
-		},
 		Writes:  []string{"excluded", "parts", "words"},
 		NewPlan: func() wire.Plan { return &typeV1Plan{handler: h} },
 	}
@@ -201,7 +195,8 @@ func (p *typeV1Plan) addScan(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := scanEvent.Take(b, m, &typeV1Decoder{}, e); !fresh {
 		return err
 	}
-	e.beforeUpsertExcluded(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("excluded").UUID(e.E))
 	r := p.scanUpsertExcluded.Row()
 	r.UUID(e.E)
 	r.Text(e.T)
@@ -214,11 +209,6 @@ func (p *typeV1Plan) addScan(b *wire.Batch, m *wire.Message) error {
 		},
 	})
 	return nil
-}
-
-// beforeUpsertExcluded names the row: a wave writes it once.
-func (e *Scan) beforeUpsertExcluded(b *wire.Batch) {
-	b.Puts(wire.Row("excluded").UUID(e.E))
 }
 
 // scanUpsertExcludedSQL changes a row only if its n grows.
@@ -358,7 +348,8 @@ func (p *typeV1Plan) addSelect(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	for _, v := range e.Words {
-		e.beforeUpsertWords(b, v)
+		// Equal rows in a wave become one.
+		b.Upserts(wire.Row("words").UUID(e.E).Text(v))
 		r := p.selectUpsertWords.Row()
 		r.UUID(e.E)
 		r.Text(v)
@@ -372,11 +363,6 @@ func (p *typeV1Plan) addSelect(b *wire.Batch, m *wire.Message) error {
 		},
 	})
 	return nil
-}
-
-// beforeUpsertWords names the row: equal ones in a wave become one.
-func (e *Select) beforeUpsertWords(b *wire.Batch, v string) {
-	b.Upserts(wire.Row("words").UUID(e.E).Text(v))
 }
 
 // selectUpsertWordsSQL keeps the last row of each e, word.
@@ -514,7 +500,9 @@ func (p *typeV1Plan) addParts(b *wire.Batch, m *wire.Message) error {
 	}
 	for i := range e.Parts {
 		v := &e.Parts[i]
-		e.beforeUpsertParts(b, i)
+		// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+		b.Reads(wire.Row("excluded").UUID(e.E))
+		b.Puts(wire.Row("parts").UUID(e.E).Int(int64(i + 1)))
 		r := p.partsUpsertParts.Row()
 		r.UUID(e.E)
 		r.Int4(int32(i + 1))
@@ -547,13 +535,6 @@ func (p *typeV1Plan) addParts(b *wire.Batch, m *wire.Message) error {
 		r.AppendJSONB(e.Main.appendJSON)
 	}
 	return nil
-}
-
-// beforeUpsertParts names the row: a wave writes it once. Before it, what the write needs or
-// changes elsewhere.
-func (e *Parts) beforeUpsertParts(b *wire.Batch, i int) {
-	b.Reads(wire.Row("excluded").UUID(e.E))
-	b.Puts(wire.Row("parts").UUID(e.E).Int(int64(i + 1)))
 }
 
 // An array is sent as its text, since Postgres knows no array of arrays.
@@ -655,16 +636,11 @@ func (p *typeV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := goneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeDeleteExcluded(b)
-	p.goneDeleteExcluded.Row().UUID(e.E)
-	return nil
-}
-
-// beforeDeleteExcluded names the row: an earlier wave writes it. Before it, what the write
-// needs or changes elsewhere.
-func (e *Gone) beforeDeleteExcluded(b *wire.Batch) {
+	// An earlier wave writes the row. Before it, what the write needs or changes elsewhere.
 	b.Touches("parts")
 	b.Deletes(wire.Row("excluded").UUID(e.E))
+	p.goneDeleteExcluded.Row().UUID(e.E)
+	return nil
 }
 
 const goneDeleteExcludedSQL = `

@@ -23,10 +23,7 @@ func placesV1Topic() wire.Topic {
 			StopAfter:      20,
 			Keep:           192 * time.Hour,
 		},
-		Window: 192 * time.Hour,
-		Statements: []string{
-			headersInsertHeadersSQL,
-		},
+		Window:  192 * time.Hour,
 		Writes:  []string{"headers"},
 		NewPlan: func() wire.Plan { return &placesV1Plan{} },
 	}
@@ -214,7 +211,8 @@ func (p *placesV1Plan) addHeaders(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := headersEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertHeaders(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("headers").Text(e.Tenant).Int(e.Number).Int(int64(e.Since)))
 	r := p.headersInsertHeaders.Row()
 	r.Text(e.Tenant)
 	r.Int8(e.Number)
@@ -230,11 +228,6 @@ func (p *placesV1Plan) addHeaders(b *wire.Batch, m *wire.Message) error {
 	wire.SliceOrNull(r, r.JSON, e.HAny)
 	wire.OrNull(r, r.Text, (*string)(e.HColour))
 	return nil
-}
-
-// beforeInsertHeaders names the row: a wave writes it once.
-func (e *Headers) beforeInsertHeaders(b *wire.Batch) {
-	b.Puts(wire.Row("headers").Text(e.Tenant).Int(e.Number).Int(int64(e.Since)))
 }
 
 const headersInsertHeadersSQL = `

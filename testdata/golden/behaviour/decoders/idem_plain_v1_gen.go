@@ -24,13 +24,7 @@ func plainV1Topic() wire.Topic {
 			StopAfter:      20,
 			Keep:           192 * time.Hour,
 		},
-		Window: 192 * time.Hour,
-		Statements: []string{
-			requiredInsertSeenSQL,
-			optionalInsertSeenSQL,
-			defaultsInsertSeenSQL,
-			nestedInsertSeenSQL,
-		},
+		Window:  192 * time.Hour,
 		Writes:  []string{"seen"},
 		NewPlan: func() wire.Plan { return &plainV1Plan{} },
 	}
@@ -254,14 +248,10 @@ func (p *plainV1Plan) addRequired(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := requiredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertSeen(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("seen").Text(e.Event))
 	p.requiredInsertSeen.Row().Text(e.Event)
 	return nil
-}
-
-// beforeInsertSeen names the row: a wave writes it once.
-func (e *Required) beforeInsertSeen(b *wire.Batch) {
-	b.Puts(wire.Row("seen").Text(e.Event))
 }
 
 const requiredInsertSeenSQL = `
@@ -418,14 +408,10 @@ func (p *plainV1Plan) addOptional(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := optionalEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertSeen(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("seen").Text(e.Event))
 	p.optionalInsertSeen.Row().Text(e.Event)
 	return nil
-}
-
-// beforeInsertSeen names the row: a wave writes it once.
-func (e *Optional) beforeInsertSeen(b *wire.Batch) {
-	b.Puts(wire.Row("seen").Text(e.Event))
 }
 
 const optionalInsertSeenSQL = `
@@ -567,14 +553,10 @@ func (p *plainV1Plan) addDefaults(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := defaultsEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertSeen(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("seen").Text(e.Event))
 	p.defaultsInsertSeen.Row().Text(e.Event)
 	return nil
-}
-
-// beforeInsertSeen names the row: a wave writes it once.
-func (e *Defaults) beforeInsertSeen(b *wire.Batch) {
-	b.Puts(wire.Row("seen").Text(e.Event))
 }
 
 const defaultsInsertSeenSQL = `
@@ -818,14 +800,10 @@ func (p *plainV1Plan) addNested(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := nestedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertSeen(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("seen").Text(e.Event))
 	p.nestedInsertSeen.Row().Text(e.Event)
 	return nil
-}
-
-// beforeInsertSeen names the row: a wave writes it once.
-func (e *Nested) beforeInsertSeen(b *wire.Batch) {
-	b.Puts(wire.Row("seen").Text(e.Event))
 }
 
 const nestedInsertSeenSQL = `

@@ -26,10 +26,6 @@ func strictV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Statements: []string{
-			patchedUpsertPeopleSQL,
-			movedUpsertPlacesSQL,
-		},
 		Writes:  []string{"people", "places"},
 		NewPlan: func() wire.Plan { return &strictV1Plan{decoder: strictV1Decoder{AbsentMarker: "__none"}} },
 	}
@@ -234,7 +230,8 @@ func (p *strictV1Plan) addPatched(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := patchedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertPeople(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("people").Text(e.ID))
 	r := p.patchedUpsertPeople.Row()
 	r.Text(e.ID)
 	r.Text(e.ChangedBy)
@@ -256,11 +253,6 @@ func (p *strictV1Plan) addPatched(b *wire.Batch, m *wire.Message) error {
 	r.Bool(e.TagList.Sent())
 	r.Time(e.SourceTime)
 	return nil
-}
-
-// beforeUpsertPeople names the row: a wave writes it once.
-func (e *Patched) beforeUpsertPeople(b *wire.Batch) {
-	b.Puts(wire.Row("people").Text(e.ID))
 }
 
 // patchedUpsertPeopleSQL changes a row only if its source_time grows.
@@ -441,18 +433,14 @@ func (p *strictV1Plan) addMoved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := movedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertPlaces(b)
+	// Equal rows in a wave become one.
+	b.Upserts(wire.Row("places").Text(e.PlaceName))
 	r := p.movedUpsertPlaces.Row()
 	r.Text(e.PlaceName)
 	wire.OrNull(r, r.Int4, e.PlaceCode)
 	r.JSONB(e.Whole)
 	r.Time(e.SourceTime)
 	return nil
-}
-
-// beforeUpsertPlaces names the row: equal ones in a wave become one.
-func (e *Moved) beforeUpsertPlaces(b *wire.Batch) {
-	b.Upserts(wire.Row("places").Text(e.PlaceName))
 }
 
 // movedUpsertPlacesSQL keeps the row with the highest source_time of each place_name; of

@@ -24,26 +24,6 @@ func wTopic() wire.Topic {
 			Keep:           720 * time.Hour,
 		},
 		Ordered: true,
-		Statements: []string{
-			cOnlyInsertCustomersSQL,
-			cUpUpsertCustomersSQL,
-			cMailUpdateCustomersSQL,
-			pInsInsertProductsSQL,
-			oInsInsertOrdersSQL,
-			oUpUpsertOrdersSQL,
-			oSetUpdateOrdersSQL,
-			oNoteUpdateOrdersSQL,
-			oInsInsertLinesSQL,
-			lRepInsertLinesSQL,
-			lUpUpsertLinesSQL,
-			lSkuUpdateLinesSQL,
-			oInsInsertLogSQL,
-			lRepDeleteLinesSQL,
-			lDelDeleteLinesSQL,
-			oDelDeleteOrdersSQL,
-			pDelDeleteProductsSQL,
-			cDelDeleteCustomersSQL,
-		},
 		Writes:  []string{"customers", "products", "orders", "lines", "log"},
 		NewPlan: func() wire.Plan { return &wPlan{} },
 	}
@@ -222,19 +202,14 @@ func (p *wPlan) addCUp(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cUpEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertCustomers(b)
+	// A wave writes a row of the table once, and the row's key is not known.
+	b.PutsAll("customers")
 	r := p.cUpUpsertCustomers.Row()
 	r.Int4(e.K)
 	r.Int4(e.Cid)
 	r.Text(e.Name)
 	wire.OrNull(r, r.Text, e.Email)
 	return nil
-}
-
-// beforeUpsertCustomers names the table: the row's key is not known, and a wave writes a row
-// once.
-func (e *CUp) beforeUpsertCustomers(b *wire.Batch) {
-	b.PutsAll("customers")
 }
 
 const cUpUpsertCustomersSQL = `
@@ -305,18 +280,14 @@ func (p *wPlan) addCOnly(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cOnlyEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertCustomers(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("customers").Int(int64(e.K)).Int(int64(e.Cid)))
 	r := p.cOnlyInsertCustomers.Row()
 	r.Int4(e.K)
 	r.Int4(e.Cid)
 	r.Text(e.Name)
 	wire.OrNull(r, r.Text, e.Email)
 	return nil
-}
-
-// beforeInsertCustomers names the row: a wave writes it once.
-func (e *COnly) beforeInsertCustomers(b *wire.Batch) {
-	b.Puts(wire.Row("customers").Int(int64(e.K)).Int(int64(e.Cid)))
 }
 
 const cOnlyInsertCustomersSQL = `
@@ -376,16 +347,12 @@ func (p *wPlan) addCDel(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cDelEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeDeleteCustomers(b)
+	// An earlier wave writes the table's rows.
+	b.DeletesAll("customers")
 	r := p.cDelDeleteCustomers.Row()
 	r.Int4(e.K)
 	r.Int4(e.Cid)
 	return nil
-}
-
-// beforeDeleteCustomers names the table: an earlier wave writes its rows.
-func (e *CDel) beforeDeleteCustomers(b *wire.Batch) {
-	b.DeletesAll("customers")
 }
 
 const cDelDeleteCustomersSQL = `
@@ -446,18 +413,13 @@ func (p *wPlan) addCMail(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cMailEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpdateCustomers(b)
+	// A wave writes a row of the table once, and the row's key is not known.
+	b.PutsAll("customers")
 	r := p.cMailUpdateCustomers.Row()
 	r.Int4(e.K)
 	r.Int4(e.Cid)
 	wire.OrNull(r, r.Text, e.Email)
 	return nil
-}
-
-// beforeUpdateCustomers names the table: the row's key is not known, and a wave writes a row
-// once.
-func (e *CMail) beforeUpdateCustomers(b *wire.Batch) {
-	b.PutsAll("customers")
 }
 
 // cMailUpdateCustomersSQL fails if a row is missing.
@@ -536,17 +498,13 @@ func (p *wPlan) addPIns(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := pInsEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertProducts(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
 	r := p.pInsInsertProducts.Row()
 	r.Int4(e.K)
 	r.Int4(e.SKU)
 	r.Text(e.Name)
 	return nil
-}
-
-// beforeInsertProducts names the row: a wave writes it once.
-func (e *PIns) beforeInsertProducts(b *wire.Batch) {
-	b.Puts(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
 }
 
 const pInsInsertProductsSQL = `
@@ -603,16 +561,12 @@ func (p *wPlan) addPDel(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := pDelEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeDeleteProducts(b)
+	// An earlier wave writes the row.
+	b.Deletes(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
 	r := p.pDelDeleteProducts.Row()
 	r.Int4(e.K)
 	r.Int4(e.SKU)
 	return nil
-}
-
-// beforeDeleteProducts names the row: an earlier wave writes it.
-func (e *PDel) beforeDeleteProducts(b *wire.Batch) {
-	b.Deletes(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
 }
 
 const pDelDeleteProductsSQL = `
@@ -692,7 +646,14 @@ func (p *wPlan) addOIns(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := oInsEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertOrders(b)
+	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+	if e.Cid != nil {
+		b.Reads(wire.Row("customers").Int(int64(e.K)).Int(int64(*e.Cid)))
+	}
+	if e.Ref != nil {
+		b.Touches("orders")
+	}
+	b.Puts(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 	r := p.oInsInsertOrders.Row()
 	r.Int4(e.K)
 	r.Int4(e.Oid)
@@ -701,7 +662,10 @@ func (p *wPlan) addOIns(b *wire.Batch, m *wire.Message) error {
 	wire.OrNull(r, r.Int4, e.Ref)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		e.beforeInsertLines(b, v)
+		// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+		b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
+		b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(v.SKU)))
+		b.Puts(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(v.No)))
 		r = p.oInsInsertLines.Row()
 		r.Int4(e.K)
 		r.Int4(e.Oid)
@@ -710,26 +674,6 @@ func (p *wPlan) addOIns(b *wire.Batch, m *wire.Message) error {
 	}
 	p.oInsInsertLog.Row().Int4(e.Oid)
 	return nil
-}
-
-// beforeInsertOrders names the row: a wave writes it once. Before it, what the write needs or
-// changes elsewhere.
-func (e *OIns) beforeInsertOrders(b *wire.Batch) {
-	if e.Cid != nil {
-		b.Reads(wire.Row("customers").Int(int64(e.K)).Int(int64(*e.Cid)))
-	}
-	if e.Ref != nil {
-		b.Touches("orders")
-	}
-	b.Puts(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
-}
-
-// beforeInsertLines names the row: a wave writes it once. Before it, what the write needs or
-// changes elsewhere.
-func (e *OIns) beforeInsertLines(b *wire.Batch, v *Line) {
-	b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
-	b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(v.SKU)))
-	b.Puts(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(v.No)))
 }
 
 const oInsInsertOrdersSQL = `
@@ -827,19 +771,7 @@ func (p *wPlan) addOUp(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := oUpEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertOrders(b)
-	r := p.oUpUpsertOrders.Row()
-	r.Int4(e.K)
-	r.Int4(e.Oid)
-	wire.OrNull(r, r.Int4, e.Cid)
-	r.Text(e.Note)
-	wire.OrNull(r, r.Int4, e.Ref)
-	return nil
-}
-
-// beforeUpsertOrders names the row: a wave writes it once. Before it, what the write needs or
-// changes elsewhere.
-func (e *OUp) beforeUpsertOrders(b *wire.Batch) {
+	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
 	if e.Cid != nil {
 		b.Reads(wire.Row("customers").Int(int64(e.K)).Int(int64(*e.Cid)))
 	}
@@ -848,6 +780,13 @@ func (e *OUp) beforeUpsertOrders(b *wire.Batch) {
 	}
 	b.Unlinks("customers")
 	b.Puts(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
+	r := p.oUpUpsertOrders.Row()
+	r.Int4(e.K)
+	r.Int4(e.Oid)
+	wire.OrNull(r, r.Int4, e.Cid)
+	r.Text(e.Note)
+	wire.OrNull(r, r.Int4, e.Ref)
+	return nil
 }
 
 const oUpUpsertOrdersSQL = `
@@ -916,22 +855,17 @@ func (p *wPlan) addOSet(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := oSetEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpdateOrders(b)
-	r := p.oSetUpdateOrders.Row()
-	r.Int4(e.K)
-	r.Int4(e.Oid)
-	wire.OrNull(r, r.Int4, e.Cid)
-	return nil
-}
-
-// beforeUpdateOrders names the row: a wave writes it once. Before it, what the write needs or
-// changes elsewhere.
-func (e *OSet) beforeUpdateOrders(b *wire.Batch) {
+	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
 	if e.Cid != nil {
 		b.Reads(wire.Row("customers").Int(int64(e.K)).Int(int64(*e.Cid)))
 	}
 	b.Unlinks("customers")
 	b.Puts(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
+	r := p.oSetUpdateOrders.Row()
+	r.Int4(e.K)
+	r.Int4(e.Oid)
+	wire.OrNull(r, r.Int4, e.Cid)
+	return nil
 }
 
 // oSetUpdateOrdersSQL fails if a row is missing.
@@ -1010,17 +944,13 @@ func (p *wPlan) addONote(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := oNoteEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpdateOrders(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 	r := p.oNoteUpdateOrders.Row()
 	r.Int4(e.K)
 	r.Int4(e.Oid)
 	r.Text(e.Note)
 	return nil
-}
-
-// beforeUpdateOrders names the row: a wave writes it once.
-func (e *ONote) beforeUpdateOrders(b *wire.Batch) {
-	b.Puts(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 }
 
 const oNoteUpdateOrdersSQL = `
@@ -1079,20 +1009,15 @@ func (p *wPlan) addODel(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := oDelEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeDeleteOrders(b)
-	r := p.oDelDeleteOrders.Row()
-	r.Int4(e.K)
-	r.Int4(e.Oid)
-	return nil
-}
-
-// beforeDeleteOrders names the row: an earlier wave writes it. Before it, what the write needs
-// or changes elsewhere.
-func (e *ODel) beforeDeleteOrders(b *wire.Batch) {
+	// An earlier wave writes the row. Before it, what the write needs or changes elsewhere.
 	b.Touches("orders")
 	b.Touches("lines")
 	b.Unlinks("customers")
 	b.Deletes(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
+	r := p.oDelDeleteOrders.Row()
+	r.Int4(e.K)
+	r.Int4(e.Oid)
+	return nil
 }
 
 const oDelDeleteOrdersSQL = `
@@ -1159,13 +1084,19 @@ func (p *wPlan) addLRep(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := lRepEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeDeleteLines(b)
+	// An earlier wave writes the table's rows. Before it, what the write needs or changes
+	// elsewhere.
+	b.Unlinks("products")
+	b.DeletesAll("lines")
 	r := p.lRepDeleteLines.Row()
 	r.Int4(e.K)
 	r.Int4(e.Oid)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		e.beforeInsertLines(b, v)
+		// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+		b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
+		b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(v.SKU)))
+		b.Puts(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(v.No)))
 		r = p.lRepInsertLines.Row()
 		r.Int4(e.K)
 		r.Int4(e.Oid)
@@ -1173,21 +1104,6 @@ func (p *wPlan) addLRep(b *wire.Batch, m *wire.Message) error {
 		r.Int4(v.SKU)
 	}
 	return nil
-}
-
-// beforeDeleteLines names the table: an earlier wave writes its rows. Before it, what the
-// write needs or changes elsewhere.
-func (e *LRep) beforeDeleteLines(b *wire.Batch) {
-	b.Unlinks("products")
-	b.DeletesAll("lines")
-}
-
-// beforeInsertLines names the row: a wave writes it once. Before it, what the write needs or
-// changes elsewhere.
-func (e *LRep) beforeInsertLines(b *wire.Batch, v *Line) {
-	b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
-	b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(v.SKU)))
-	b.Puts(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(v.No)))
 }
 
 const lRepDeleteLinesSQL = `
@@ -1263,17 +1179,13 @@ func (p *wPlan) addLSku(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := lSkuEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpdateLines(b)
+	// A wave writes a row of the table once, and the row's key is not known.
+	b.PutsAll("lines")
 	r := p.lSkuUpdateLines.Row()
 	r.Int4(e.K)
 	r.Int4(e.SKU)
 	r.Int4(e.New)
 	return nil
-}
-
-// beforeUpdateLines names the table: the row's key is not known, and a wave writes a row once.
-func (e *LSku) beforeUpdateLines(b *wire.Batch) {
-	b.PutsAll("lines")
 }
 
 // lSkuUpdateLinesSQL fails if a row is missing.
@@ -1357,22 +1269,17 @@ func (p *wPlan) addLUp(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := lUpEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeUpsertLines(b)
+	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+	b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
+	b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
+	b.Unlinks("products")
+	b.Puts(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(e.No)))
 	r := p.lUpUpsertLines.Row()
 	r.Int4(e.K)
 	r.Int4(e.Oid)
 	r.Int4(e.No)
 	r.Int4(e.SKU)
 	return nil
-}
-
-// beforeUpsertLines names the row: a wave writes it once. Before it, what the write needs or
-// changes elsewhere.
-func (e *LUp) beforeUpsertLines(b *wire.Batch) {
-	b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
-	b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
-	b.Unlinks("products")
-	b.Puts(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(e.No)))
 }
 
 const lUpUpsertLinesSQL = `
@@ -1438,19 +1345,14 @@ func (p *wPlan) addLDel(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := lDelEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeDeleteLines(b)
+	// An earlier wave writes the row. Before it, what the write needs or changes elsewhere.
+	b.Unlinks("products")
+	b.Deletes(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(e.No)))
 	r := p.lDelDeleteLines.Row()
 	r.Int4(e.K)
 	r.Int4(e.Oid)
 	r.Int4(e.No)
 	return nil
-}
-
-// beforeDeleteLines names the row: an earlier wave writes it. Before it, what the write needs
-// or changes elsewhere.
-func (e *LDel) beforeDeleteLines(b *wire.Batch) {
-	b.Unlinks("products")
-	b.Deletes(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(e.No)))
 }
 
 const lDelDeleteLinesSQL = `

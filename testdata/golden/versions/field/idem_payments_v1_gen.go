@@ -22,10 +22,7 @@ func paymentsV1Topic() wire.Topic {
 			StopAfter:      20,
 			Keep:           192 * time.Hour,
 		},
-		Window: 192 * time.Hour,
-		Statements: []string{
-			paidInsertEntriesSQL,
-		},
+		Window:  192 * time.Hour,
 		Writes:  []string{"entries"},
 		NewPlan: func() wire.Plan { return &paymentsV1Plan{} },
 	}
@@ -128,17 +125,13 @@ func (p *paymentsV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := paidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertEntries(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("entries").Text(e.Entry))
 	r := p.paidInsertEntries.Row()
 	r.Text(e.Entry)
 	r.Int8(e.Amount)
 	wire.OrNull(r, r.Text, e.Note)
 	return nil
-}
-
-// beforeInsertEntries names the row: a wave writes it once.
-func (e *Paid) beforeInsertEntries(b *wire.Batch) {
-	b.Puts(wire.Row("entries").Text(e.Entry))
 }
 
 const paidInsertEntriesSQL = `

@@ -24,10 +24,6 @@ func salesV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Chain:   192 * time.Hour,
-		Statements: []string{
-			soldInsertEntriesSQL,
-			returnedInsertEntriesSQL,
-		},
 		Writes:  []string{"entries"},
 		NewPlan: func() wire.Plan { return &salesV1Plan{} },
 	}
@@ -138,17 +134,13 @@ func (p *salesV1Plan) addSold(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := soldEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertEntries(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("entries").Text(e.Entry))
 	r := p.soldInsertEntries.Row()
 	r.Text(e.Entry)
 	r.Int8(e.Amount)
 	wire.OrNull(r, r.Text, e.Note)
 	return nil
-}
-
-// beforeInsertEntries names the row: a wave writes it once.
-func (e *Sold) beforeInsertEntries(b *wire.Batch) {
-	b.Puts(wire.Row("entries").Text(e.Entry))
 }
 
 const soldInsertEntriesSQL = `
@@ -228,16 +220,12 @@ func (p *salesV1Plan) addReturned(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := returnedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	e.beforeInsertEntries(b)
+	// A wave writes the row once.
+	b.Puts(wire.Row("entries").Text(e.Entry))
 	r := p.returnedInsertEntries.Row()
 	r.Text(e.Entry)
 	r.Int8(e.Amount)
 	return nil
-}
-
-// beforeInsertEntries names the row: a wave writes it once.
-func (e *Returned) beforeInsertEntries(b *wire.Batch) {
-	b.Puts(wire.Row("entries").Text(e.Entry))
 }
 
 const returnedInsertEntriesSQL = `
