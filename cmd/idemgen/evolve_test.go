@@ -32,6 +32,33 @@ func TestMigrationsAreAppended(t *testing.T) {
 	must(t, "check")
 }
 
+// A spec that gets its first effect gets the table for that then, and keeps it when the effect is
+// gone.
+func TestTheRuntimesTablesComeByNeed(t *testing.T) {
+	module(t, map[string]string{"idemgen.yaml": strings.Replace(spec, "    idempotency_key: {source: {header: Idempotency-Key}, window: 8d}\n",
+		"    idempotency_key: {source: {record: offset}}\n", 1)})
+	has := func(file, schema string) {
+		t.Helper()
+		must(t, "generate")
+		must(t, "check")
+		read(t, "migrations/"+file)
+		if code := read(t, "idem_gen.go"); !strings.Contains(code, "map[string]int{"+schema+"},") {
+			t.Errorf("no %s in\n%s", schema, code)
+		}
+	}
+	edit(t, "idemgen.yaml", "assume: [ordered]", "assume: [ordered, unique]")
+	has("0002_order_projector.sql", `"core": 1`)
+	edit(t, "idemgen.yaml", "{record: offset}}", "{header: Idempotency-Key}, window: 8d}")
+	has("0003_idem_keys_1.sql", `"core": 1, "keys": 1`)
+	edit(t, "idemgen.yaml", "        type: order.paid\n", "        type: order.paid\n        effect: {if_interrupted: retry}\n")
+	has("0004_idem_effects_1.sql", `"core": 1, "effects": 1, "keys": 1`)
+	edit(t, "idemgen.yaml", "        effect: {if_interrupted: retry}\n", "")
+	has("0004_idem_effects_1.sql", `"core": 1, "effects": 1, "keys": 1`)
+	if files, err := os.ReadDir("migrations"); err != nil || len(files) != 4 {
+		t.Error(files, err)
+	}
+}
+
 func TestRefusedChanges(t *testing.T) {
 	type change struct{ old, new string }
 	for _, tc := range []struct {
