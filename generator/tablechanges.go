@@ -29,8 +29,6 @@ func order(c state.TableChange) string {
 		return c.Advice
 	case state.NewUnique:
 		return "write " + sqlcode.AddUnique(c.Table, c.Key)
-	case state.NewIndex:
-		return "write " + sqlcode.AddIndex(c.Table, c.Key)
 	case state.NewForeignKey:
 		return "write " + sqlcode.AddForeignKey(c.Table, *c.Foreign)
 	}

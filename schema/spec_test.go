@@ -28,7 +28,7 @@ tables:
       total: {type: "nullable numeric(12,2)", default: 0, description: gross}
       seen_at: {type: timestamptz, default: now()}
     unique: [[order_id, total], [total]]
-    indexes: [[total]]
+    # each a key
   order_lines:
     primary_key: [line_no]
     columns: {line_no: {type: bigint, identity: true}, order_id: uuid}
@@ -95,7 +95,6 @@ func TestLoad(t *testing.T) {
 		{"column type", table.Columns[1].Type, ColumnType{Text: "nullable numeric(12,2)", Nullable: true, Word: "numeric(12,2)", Pos: Pos{Line: 19, Col: 21, Width: 24}}},
 		{"default", *table.Columns[1].Default, Text{Value: "0", Key: Pos{Line: 19, Col: 47, Width: 7}, Pos: Pos{Line: 19, Col: 56, Width: 1}}},
 		{"unique", texts(table.Unique[0]), []string{"order_id", "total"}},
-		{"index", texts(table.Indexes[0]), []string{"total"}},
 		{"identity", s.Tables[1].Columns[0].Identity.Value, true},
 		{"on_delete", s.Tables[1].ForeignKeys[0].OnDelete.Value, "cascade"},
 		{"record key path", *topic.RecordKey.Parts[0].Path, Path{Text: "$.id", Members: []string{"id"}, Whole: true, Key: Pos{Line: 30, Col: 41, Width: 4}, Pos: Pos{Line: 30, Col: 47, Width: 4}}},

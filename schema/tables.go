@@ -14,7 +14,6 @@ type Table struct {
 	PrimaryKey  *Texts // column names
 	Columns     []*Column
 	Unique      []Texts
-	Indexes     []Texts
 	ForeignKeys []*ForeignKey
 	InDatabase
 	Pos    Pos // the map
@@ -25,7 +24,7 @@ var tableKeys = docKeys(func(t *Table) *Doc { return &t.Doc },
 	key[Table]{name: "primary_key", value: textsValue(func(t *Table) **Texts { return &t.PrimaryKey })},
 	key[Table]{name: "columns", required: true, example: "for example columns: {order_id: uuid}", value: value[Table]{shape{entries: &shape{scalar: true, keys: columnKeys.shapes()}}, readColumns}},
 	key[Table]{name: "unique", value: columnLists(func(t *Table) *[]Texts { return &t.Unique })},
-	key[Table]{name: "indexes", value: columnLists(func(t *Table) *[]Texts { return &t.Indexes })},
+	key[Table]{name: "indexes", instead: "a plain index is a migration of yours, CREATE INDEX in the same folder"},
 	key[Table]{name: "foreign_keys", value: value[Table]{shape{items: &shape{keys: foreignKeyKeys.shapes()}}, readForeignKeys}},
 	key[Table]{name: "unlogged", instead: "leave it out: a table that a crash empties cannot hold what took effect once"},
 	key[Table]{name: "schema", value: put(scalarShape, func(t *Table) **Text { return &t.Schema }, schemaName)},

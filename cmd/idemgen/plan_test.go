@@ -115,7 +115,6 @@ func TestPlan(t *testing.T) {
 		{"steps", "set: {n: n}}]", "set: {n: n}}, {update: doors, set: {n: n}}]", compatible, "Counted.write changed"},
 		{"a new column", "n: integer}", "n: integer, m: nullable integer}", migration, `column "m" of "doors" is new`},
 		{"a wider column", "varchar(10)", "text", byHand, "changed from varchar(10) to text"},
-		{"a new index", "    primary_key: [door]\n", "    primary_key: [door]\n    indexes: [[n]]\n", byHand, `index [n] of "doors" is new`},
 		{"a new unique key", "    primary_key: [door]\n", "    primary_key: [door]\n    unique: [[n]]\n", byHand, `unique key [n] of "doors" is new`},
 		{"a new table", "  doors:\n    primary", "  rooms: {primary_key: [room], columns: {room: text}}\n  doors:\n    primary", migration, `table "rooms" is new`},
 		{"a new required field", "at: timestamp}", "at: timestamp, by: string}", letters, `field "by" is new and required`},

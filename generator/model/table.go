@@ -78,7 +78,6 @@ type Table struct {
 	Columns     []*Column // in spec order
 	PrimaryKey  []*Column
 	Unique      [][]*Column
-	Indexes     [][]*Column
 	ForeignKeys []ForeignKey
 }
 

@@ -21,9 +21,6 @@ func resolveInDatabase(report *schema.Diagnostics, t *draft.Table) {
 	if !t.Model.External {
 		return
 	}
-	if len(t.Spec.Indexes) > 0 {
-		meansNothing(report, t, t.Spec.Indexes[0].Key, "indexes", "")
-	}
 	const fills = "for a column the database fills, write filled_by: database"
 	for _, c := range t.Spec.Columns {
 		if c.Default != nil {

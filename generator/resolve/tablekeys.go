@@ -11,7 +11,7 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// resolveTableKeys looks up primary key, unique keys and indexes.
+// resolveTableKeys looks up primary key and unique keys.
 func resolveTableKeys(report *schema.Diagnostics, t *draft.Table) {
 	if t.Spec.PrimaryKey == nil || len(t.Spec.PrimaryKey.Items) == 0 {
 		t.Broken = true
@@ -36,15 +36,6 @@ func resolveTableKeys(report *schema.Diagnostics, t *draft.Table) {
 		if complete && checkNewKey(report, t, &t.Spec.Unique[i], columns) {
 			t.Model.Unique = append(t.Model.Unique, models(columns))
 		}
-	}
-	for i := range t.Spec.Indexes {
-		columns, _ := columnList(report, t, &t.Spec.Indexes[i], "indexes")
-		for _, c := range columns {
-			if c.Model.Type.Kind == model.ColJSON {
-				report.Add(itemPos(&t.Spec.Indexes[i], c), "E610", fmt.Sprintf("%s (json) has no order, so a plain index cannot hold it", c.Is()), "use jsonb, or create the index in a migration of your own")
-			}
-		}
-		t.Model.Indexes = append(t.Model.Indexes, models(columns))
 	}
 }
 

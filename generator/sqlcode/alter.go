@@ -38,11 +38,6 @@ func AddUnique(t *model.Table, key []*model.Column) string {
 		" UNIQUE (" + list(idents(key)) + ");"
 }
 
-// AddIndex makes an index.
-func AddIndex(t *model.Table, columns []*model.Column) string {
-	return "CREATE INDEX " + ident(constraintName(t.InDatabase(), columns, "idx")) + " ON " + tableIdent(t) + " (" + list(idents(columns)) + ");"
-}
-
 // AddForeignKey adds a foreign key.
 func AddForeignKey(t *model.Table, fk model.ForeignKey) string {
 	return "ALTER TABLE " + tableIdent(t) + " ADD " + foreignKeyLine(ident(constraintName(t.InDatabase(), fk.Columns, "fkey")), fk) + ";"

@@ -54,7 +54,7 @@ func filledTable(t *model.Table, types []teamType) *model.Table {
 		}
 		return out
 	}
-	out.PrimaryKey, out.Unique, out.Indexes, out.ForeignKeys = all(t.PrimaryKey), lists(t.Unique), lists(t.Indexes), nil
+	out.PrimaryKey, out.Unique, out.ForeignKeys = all(t.PrimaryKey), lists(t.Unique), nil
 	for _, fk := range t.ForeignKeys {
 		out.ForeignKeys = append(out.ForeignKeys, model.ForeignKey{Columns: all(fk.Columns), References: fk.References, OnDelete: fk.OnDelete})
 	}

@@ -11,19 +11,12 @@ import (
 type table struct {
 	Table    string
 	Lines    []string // columns and constraints
-	Indexes  []index
 	After    []string // foreign keys of a cycle
 	Comments []comment
 }
 
-type index struct {
-	Name    string
-	Table   string
-	Columns []string
-}
-
-// CreateTables returns the statements that create the tables with their indexes and
-// comments, parents before children. Foreign keys of a cycle follow the tables.
+// CreateTables returns the statements that create the tables with their keys and comments,
+// parents before children. Foreign keys of a cycle follow the tables.
 func CreateTables(tables []*model.Table) (string, error) {
 	parts := schemasOf(tables)
 	if slices.ContainsFunc(tables, func(t *model.Table) bool { return slices.ContainsFunc(t.Columns, isCitext) }) {
@@ -121,13 +114,6 @@ func newTable(t *model.Table, names map[string]string, waits func(model.ForeignK
 		if line := foreignKeyLine(fkey, fk); !waits(fk, line) {
 			data.Lines = append(data.Lines, line)
 		}
-	}
-	for _, columns := range t.Indexes {
-		idx, err := name(columns, "idx")
-		if err != nil {
-			return nil, err
-		}
-		data.Indexes = append(data.Indexes, index{idx, data.Table, idents(columns)})
 	}
 	data.Comments = tableComments(t)
 	return data, nil

@@ -27,7 +27,6 @@ tables:
       tags: {type: text array, default: "{}"}
       made: {type: timestamptz, default: now(), description: Use log.}
     unique: [[code, total]]
-    indexes: [[made]]
     foreign_keys:
       - {columns: [parent], references: order, on_delete: set_null}
   line:
@@ -72,7 +71,6 @@ CREATE TABLE "order" (
     CONSTRAINT order_code_total_key UNIQUE (code, total),
     CONSTRAINT order_parent_fkey FOREIGN KEY (parent) REFERENCES "order" (id) ON DELETE SET NULL
 );
-CREATE INDEX order_made_idx ON "order" (made);
 COMMENT ON TABLE "order" IS 'One row per order. It''s ours.';
 COMMENT ON COLUMN "order".parent IS 'the order that this one replaces';
 COMMENT ON COLUMN "order".made IS 'Use log.';
@@ -121,10 +119,10 @@ func TestCreateTablesNames(t *testing.T) {
 	}
 	x, y := column("b_c"), column("c")
 	tables := []*model.Table{
-		{Name: "a", Columns: []*model.Column{x}, PrimaryKey: []*model.Column{x}, Indexes: [][]*model.Column{{x}}},
-		{Name: "a_b", Columns: []*model.Column{y}, PrimaryKey: []*model.Column{y}, Indexes: [][]*model.Column{{y}}},
+		{Name: "a", Columns: []*model.Column{x}, PrimaryKey: []*model.Column{x}, Unique: [][]*model.Column{{x}}},
+		{Name: "a_b", Columns: []*model.Column{y}, PrimaryKey: []*model.Column{y}, Unique: [][]*model.Column{{y}}},
 	}
-	if sql, err := sqlcode.CreateTables(tables); err == nil || !strings.Contains(err.Error(), "a_b_c_idx") {
+	if sql, err := sqlcode.CreateTables(tables); err == nil || !strings.Contains(err.Error(), "a_b_c_key") {
 		t.Errorf("got %v\n%s", err, sql)
 	}
 }
@@ -138,7 +136,7 @@ func TestAddColumn(t *testing.T) {
 	whole := rows(t, database(t, s), shape)
 	added := slices.Clone(order.Columns)
 	order.Columns = slices.DeleteFunc(slices.Clone(added), func(c *model.Column) bool { return c.Name == "made" || c.Name == "parent" })
-	order.ForeignKeys, order.Indexes = nil, nil
+	order.ForeignKeys = nil
 	db := database(t, s)
 	for _, c := range added {
 		if slices.Contains(order.Columns, c) {

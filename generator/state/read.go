@@ -101,7 +101,7 @@ func (r *reader) state(root *schema.Node) *State {
 	for _, t := range r.pairs(root.Get("tables")) {
 		s.Tables = append(s.Tables, Table{
 			Name: t.Key, Columns: r.entries(t.Value.Get("columns")), PrimaryKey: r.text(t.Value.Get("primary_key")),
-			Unique: r.texts(t.Value.Get("unique")), Indexes: r.texts(t.Value.Get("indexes")),
+			Unique:      r.texts(t.Value.Get("unique")),
 			ForeignKeys: r.texts(t.Value.Get("foreign_keys")),
 			Place:       r.text(t.Value.Get("place")),
 		})

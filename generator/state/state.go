@@ -51,7 +51,6 @@ type Table struct {
 	Columns     []Entry // in spec order
 	PrimaryKey  string
 	Unique      []string
-	Indexes     []string
 	ForeignKeys []string
 	Place       string // schema and name in the database, if the spec says them
 }

@@ -22,7 +22,7 @@ func service() *model.Service {
 	at := &model.Column{Name: "at", Type: model.ColType{Kind: model.ColTimestamptz}, Default: &model.Default{Func: "now()"}}
 	orders := &model.Table{
 		Name: "orders", Columns: []*model.Column{id, total, status, at}, PrimaryKey: []*model.Column{id},
-		Unique: [][]*model.Column{{total, status}}, Indexes: [][]*model.Column{{status}},
+		Unique: [][]*model.Column{{total, status}},
 	}
 	line := &model.Column{Name: "line", Type: model.ColType{Kind: model.ColBigint}, Identity: true}
 	of := &model.Column{Name: "of", Type: model.ColType{Kind: model.ColUUID}, Nullable: true}
@@ -180,8 +180,6 @@ func TestTableChanges(t *testing.T) {
 			`unique key [total] of "orders" is new`},
 		{"unique key gone", func(s *model.Service) { s.Tables[0].Unique = nil },
 			`refused: orders: unique key [total, status] of "orders" was removed; idemgen does not drop it`},
-		{"index", func(s *model.Service) { s.Tables[0].Indexes = append(s.Tables[0].Indexes, s.Tables[0].Columns[:1]) },
-			`index [order_id] of "orders" is new`},
 		{"foreign key", func(s *model.Service) {
 			s.Tables[0].ForeignKeys = []model.ForeignKey{{Columns: s.Tables[0].PrimaryKey, References: s.Tables[1], OnDelete: "restrict"}}
 		}, `foreign key [order_id references lines on delete restrict] of "orders" is new`},

@@ -15,7 +15,7 @@ type TableChange struct {
 	Kind    ChangeKind
 	Table   *model.Table      // as the spec has it; nil if it is gone
 	Column  *model.Column     // NewColumn and ChangedColumn
-	Key     []*model.Column   // NewUnique and NewIndex
+	Key     []*model.Column   // NewUnique
 	Foreign *model.ForeignKey // NewForeignKey
 	Alter   Alter             // ChangedColumn
 	Text    string            // what changed, as a clause
@@ -37,7 +37,6 @@ const (
 	NewColumn
 	ChangedColumn // of a table that is there, as the next ones
 	NewUnique
-	NewIndex
 	NewForeignKey
 )
 
@@ -119,16 +118,11 @@ func (d *tableDiff) table(old Table, t *model.Table) {
 	d.keys(old, now, t)
 }
 
-// keys compares the unique keys, indexes and foreign keys of a table.
+// keys compares the unique keys and foreign keys of a table.
 func (d *tableDiff) keys(old, now Table, t *model.Table) {
 	for i, def := range now.Unique {
 		if !slices.Contains(old.Unique, def) {
 			d.add(TableChange{Kind: NewUnique, Table: t, Key: t.Unique[i], At: Place{Table: t.Name}, Text: fmt.Sprintf("unique key [%s] of %q is new", def, t.Name)})
-		}
-	}
-	for i, def := range now.Indexes {
-		if !slices.Contains(old.Indexes, def) {
-			d.add(TableChange{Kind: NewIndex, Table: t, Key: t.Indexes[i], At: Place{Table: t.Name}, Text: fmt.Sprintf("index [%s] of %q is new", def, t.Name)})
 		}
 	}
 	for i, def := range now.ForeignKeys {
@@ -148,7 +142,6 @@ func (d *tableDiff) keys(old, now Table, t *model.Table) {
 		same     func(a, b string) bool
 	}{
 		{"unique key", old.Unique, now.Unique, func(a, b string) bool { return a == b }},
-		{"index", old.Indexes, now.Indexes, func(a, b string) bool { return a == b }},
 		{"foreign key", old.ForeignKeys, now.ForeignKeys, func(a, b string) bool { return foreignColumns(a) == foreignColumns(b) }},
 	} {
 		for _, def := range part.old {

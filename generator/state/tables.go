@@ -52,9 +52,6 @@ func table(t *model.Table) Table {
 	for _, u := range t.Unique {
 		def.Unique = append(def.Unique, columnNames(u))
 	}
-	for _, i := range t.Indexes {
-		def.Indexes = append(def.Indexes, columnNames(i))
-	}
 	for _, k := range t.ForeignKeys {
 		def.ForeignKeys = append(def.ForeignKeys, columnNames(k.Columns)+" references "+k.References.Name+" on delete "+k.OnDelete)
 	}

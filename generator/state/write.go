@@ -36,7 +36,6 @@ func (s *State) Render() []byte {
 		}
 		w.entry(2, "primary_key", t.PrimaryKey)
 		w.list(2, "unique", t.Unique)
-		w.list(2, "indexes", t.Indexes)
 		w.list(2, "foreign_keys", t.ForeignKeys)
 		if t.Place != "" {
 			w.entry(2, "place", t.Place)

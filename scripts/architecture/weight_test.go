@@ -18,17 +18,17 @@ type weight struct {
 
 // weights may shrink, and then most does; none grows.
 var weights = []weight{
-	{"keys of the language", 90, 90, keysOfTheLanguage},
+	{"keys of the language", 89, 90, keysOfTheLanguage},
 	{"codes of errors", 81, 85, func(t *testing.T) int { return distinct(t, `"E[0-9]{3}"`, "../../schema", "../../generator") }},
 	{"codes of warnings", 0, 0, func(t *testing.T) int { return distinct(t, `"W[0-9]{3}"`, "../../schema", "../../generator") }},
 	{"commands", 14, 14, func(t *testing.T) int { return matches(t, `\bRunE:`, production(t, "../../cmd/idemgen")) }},
-	{"production lines", 62_100, 52_000, func(t *testing.T) int {
+	{"production lines", 62_000, 52_000, func(t *testing.T) int {
 		return linesOf(t, production(t, "../../runtime", "../../internal", "../../generator", "../../schema", "../../cmd", "../../templates"))
 	}},
 	{"linked lines, without effects", 21_600, 19_000, linkedWithout},
 	{"linked lines, with effects", 24_500, 23_000, linkedWith},
-	{"lines of testdata", 56_200, 60_000, linesOfTestdata},
-	{"words of docs/spec.md", 10_700, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
+	{"lines of testdata", 56_100, 60_000, linesOfTestdata},
+	{"words of docs/spec.md", 10_600, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
 }
 
 // The whole gets lighter. go test -v prints what is left to do.

@@ -20,8 +20,6 @@ CREATE TABLE transfers (
     CONSTRAINT transfers_debtor_fkey FOREIGN KEY (debtor) REFERENCES core.account (account_id) ON DELETE RESTRICT,
     CONSTRAINT transfers_creditor_fkey FOREIGN KEY (creditor) REFERENCES core.account (account_id) ON DELETE RESTRICT
 );
-CREATE INDEX transfers_debtor_idx ON transfers (debtor);
-CREATE INDEX transfers_creditor_idx ON transfers (creditor);
 COMMENT ON TABLE transfers IS 'Transfers that were booked.';
 
 CREATE TABLE refused_transfers (
@@ -32,7 +30,6 @@ CREATE TABLE refused_transfers (
     requested_at timestamptz NOT NULL,
     CONSTRAINT refused_transfers_pkey PRIMARY KEY (transfer_id)
 );
-CREATE INDEX refused_transfers_debtor_idx ON refused_transfers (debtor);
 COMMENT ON TABLE refused_transfers IS 'Transfers that the debtor''s balance did not cover.';
 
 CREATE TABLE interest (
@@ -54,7 +51,6 @@ CREATE TABLE captures (
     CONSTRAINT captures_pkey PRIMARY KEY (entry_id),
     CONSTRAINT captures_account_id_fkey FOREIGN KEY (account_id) REFERENCES core.account (account_id) ON DELETE RESTRICT
 );
-CREATE INDEX captures_account_id_idx ON captures (account_id);
 COMMENT ON TABLE captures IS 'What was paid by card.';
 COMMENT ON COLUMN captures.fee_cents IS 'The handler of CardCaptured fills it.';
 
@@ -66,7 +62,6 @@ CREATE TABLE refunds (
     CONSTRAINT refunds_pkey PRIMARY KEY (entry_id),
     CONSTRAINT refunds_account_id_fkey FOREIGN KEY (account_id) REFERENCES core.account (account_id) ON DELETE RESTRICT
 );
-CREATE INDEX refunds_account_id_idx ON refunds (account_id);
 COMMENT ON TABLE refunds IS 'What shops paid back.';
 
 COMMIT;

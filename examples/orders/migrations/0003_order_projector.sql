@@ -18,7 +18,6 @@ CREATE TABLE orders (
     note text,
     CONSTRAINT orders_pkey PRIMARY KEY (order_id)
 );
-CREATE INDEX orders_customer_id_idx ON orders (customer_id);
 COMMENT ON TABLE orders IS 'One row per order.';
 COMMENT ON COLUMN orders.paid IS 'Sum of the payments. The handler of OrderPaid adds to it.';
 
@@ -41,6 +40,5 @@ CREATE TABLE payments (
     CONSTRAINT payments_pkey PRIMARY KEY (payment_id),
     CONSTRAINT payments_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders (order_id) ON DELETE CASCADE
 );
-CREATE INDEX payments_order_id_idx ON payments (order_id);
 
 COMMIT;

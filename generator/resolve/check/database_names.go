@@ -16,9 +16,9 @@ type dbName struct {
 	pos  schema.Pos
 }
 
-// checkDatabaseNames reports tables, indexes and constraints that would get one name.
-// Postgres keeps tables and indexes in one space of names, and those of keys and
-// indexes are made of their table and columns: [a_b] and [a, b] meet.
+// checkDatabaseNames reports tables, keys and constraints that would get one name.
+// Postgres keeps tables and the indexes of keys in one space of names, and those of keys are
+// made of their table and columns: [a_b] and [a, b] meet.
 func checkDatabaseNames(report *schema.Diagnostics, d *draft.Service) {
 	relations := map[string]dbName{}
 	for _, t := range d.Tables.All {
@@ -41,9 +41,6 @@ func checkDatabaseNames(report *schema.Diagnostics, d *draft.Service) {
 		addDatabaseName(report, relations, derivedName(t, nil, "pkey"), dbName{"the primary key" + of, spec.Name.Pos})
 		for i, key := range t.Model.Unique {
 			addDatabaseName(report, relations, derivedName(t, key, "key"), dbName{"unique key " + wording.Bracketed(model.ColumnNames(key)) + of, spec.Unique[i].Pos})
-		}
-		for i, key := range t.Model.Indexes {
-			addDatabaseName(report, relations, derivedName(t, key, "idx"), dbName{"index " + wording.Bracketed(model.ColumnNames(key)) + of, spec.Indexes[i].Pos})
 		}
 		for _, c := range t.Columns {
 			if c.Model.Identity {

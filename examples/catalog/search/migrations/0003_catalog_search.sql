@@ -11,7 +11,6 @@ CREATE TABLE keywords (
     keyword text NOT NULL,
     CONSTRAINT keywords_pkey PRIMARY KEY (sku, keyword)
 );
-CREATE INDEX keywords_keyword_idx ON keywords (keyword);
 COMMENT ON TABLE keywords IS 'The words by which a product is found.';
 
 CREATE TABLE shelves (

@@ -30,10 +30,9 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 		Consumer: "back-office",
 		Schema:   map[string]int{"core": 1, "keys": 1},
 		Identity: wire.Identity{
-			Writes: 0x782e6bf3,
+			Writes: 0x4fa20177,
 			Knows: []uint32{
-				0x51375e13,
-				0x782e6bf3,
+				0x4fa20177,
 			},
 		},
 		Limits: wire.Limits{

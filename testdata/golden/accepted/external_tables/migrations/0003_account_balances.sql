@@ -5,6 +5,7 @@
 
 BEGIN;
 SET LOCAL client_encoding = 'UTF8';
+SET LOCAL lock_timeout = '2s';
 
 DO $do$ BEGIN
     IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'ledger''s') THEN
@@ -20,7 +21,6 @@ CREATE TABLE "ledger's"."Journal" (
     CONSTRAINT "Journal_pkey" PRIMARY KEY ("Transfer""ID"),
     CONSTRAINT "Journal_account_id_fkey" FOREIGN KEY (account_id) REFERENCES "core ""bank"""."weird """"table`s" ("Account ID") ON DELETE RESTRICT
 );
-CREATE INDEX "Journal_account_id_idx" ON "ledger's"."Journal" (account_id);
 COMMENT ON TABLE "ledger's"."Journal" IS 'What was booked.';
 COMMENT ON COLUMN "ledger's"."Journal"."Transfer""ID" IS 'Also the key of the event.';
 

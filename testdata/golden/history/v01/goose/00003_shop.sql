@@ -16,7 +16,6 @@ CREATE TABLE orders (
     CONSTRAINT orders_pkey PRIMARY KEY (order_id),
     CONSTRAINT orders_customer_total_key UNIQUE (customer, total)
 );
-CREATE INDEX orders_customer_idx ON orders (customer);
 
 CREATE TABLE visits (
     visit integer NOT NULL GENERATED ALWAYS AS IDENTITY,

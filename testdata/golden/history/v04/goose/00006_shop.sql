@@ -19,7 +19,6 @@ CREATE TABLE lines (
     CONSTRAINT lines_order_id_email_key UNIQUE (order_id, email),
     CONSTRAINT lines_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders (order_id) ON DELETE CASCADE
 );
-CREATE INDEX lines_email_idx ON lines (email);
 COMMENT ON TABLE lines IS 'What a sale consists of.';
 
 ALTER TABLE visits ADD COLUMN email citext;

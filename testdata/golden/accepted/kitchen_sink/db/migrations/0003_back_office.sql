@@ -24,8 +24,6 @@ CREATE TABLE customers (
     CONSTRAINT customers_pkey PRIMARY KEY (customer_id),
     CONSTRAINT customers_email_key UNIQUE (email)
 );
-CREATE INDEX customers_name_idx ON customers (name);
-CREATE INDEX customers_active_seen_at_idx ON customers (active, seen_at);
 COMMENT ON TABLE customers IS 'One row per customer, as the customer service last sent it.';
 
 CREATE TABLE orders (
@@ -43,8 +41,6 @@ CREATE TABLE orders (
     CONSTRAINT orders_pkey PRIMARY KEY (tenant, order_id),
     CONSTRAINT orders_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers (customer_id) ON DELETE SET NULL
 );
-CREATE INDEX orders_customer_id_idx ON orders (customer_id);
-CREATE INDEX orders_placed_on_idx ON orders (placed_on);
 COMMENT ON COLUMN orders.status IS 'one of OrderStatus';
 
 CREATE TABLE order_lines (

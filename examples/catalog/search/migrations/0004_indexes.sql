@@ -1,0 +1,7 @@
+-- By hand: products are found by keyword.
+BEGIN;
+SET LOCAL lock_timeout = '2s';
+
+CREATE INDEX keywords_keyword_idx ON keywords (keyword);
+
+COMMIT;
