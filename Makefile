@@ -8,7 +8,7 @@ PLAYED    := $(addprefix ./testdata/golden/accepted/, all_types effects_on_redis
 	encoded_payloads external_tables header_keys kitchen_sink locks maps \
 	offset_ledger order_evolution parked_records patches rows_of_other_topics \
 	sums)
-BRIEFLY   := ./examples/bank ./examples/catalog/... ./examples/telemetry ./examples/textbook ./examples/users/directory ./examples/welcome-mail ./bench/accounts ./bench/devices ./bench/notices ./bench/readings $(PLAYED)
+BRIEFLY   := ./examples/bank ./examples/catalog/... ./examples/recipes ./examples/telemetry ./examples/textbook ./examples/users/directory ./examples/welcome-mail ./bench/accounts ./bench/devices ./bench/notices ./bench/readings $(PLAYED)
 # The packages that start goroutines; runtime/confluent is in make matrix only.
 CONCURRENT := ./runtime ./runtime/redislease ./runtime/outbox $(addprefix ./runtime/internal/, catalog effect engine \
 	generation intake lag maintain notify outage pglease recent session watchdog)

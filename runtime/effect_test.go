@@ -284,21 +284,22 @@ func TestEffectsOfOneRecordKeyKeepTheirOrder(t *testing.T) {
 	db := database(t)
 	var mu sync.Mutex
 	var order []int32
-	running, most := 0, 0
+	running, most, full := 0, 0, make(chan struct{})
 	p := provider{call: func(_ context.Context, row int32, _ int) error {
 		mu.Lock()
-		running++
+		if running++; running == 8 && most < 8 {
+			close(full)
+		}
 		most = max(most, running)
 		mu.Unlock()
-		if time.Sleep(20 * time.Millisecond); row == 1 {
+		if <-full; row == 1 {
 			time.Sleep(100 * time.Millisecond)
 		}
 		mu.Lock()
-		if row < 10 {
+		defer mu.Unlock()
+		if running--; row < 10 {
 			order = append(order, row)
 		}
-		running--
-		mu.Unlock()
 		return nil
 	}}
 	msgs := records(0, "effect 1", "effect 2", "effect 3")

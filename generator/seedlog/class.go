@@ -7,7 +7,8 @@ type class struct {
 	label    string      // what strings of the class start with
 	row      bool        // it identifies rows or the record key
 	element  bool        // elements of a list carry it: numbered within their record
-	amount   bool        // it is added to a column
+	added    bool        // to a column
+	taken    bool        // from a column
 	uuid     bool        // some member is a uuid, so texts are too
 	length   int         // most characters; 0 = any
 	exactly  bool        // exactly length characters

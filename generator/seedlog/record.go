@@ -172,8 +172,10 @@ func (w *writer) text(t model.FieldType, f *model.Field, node any) string {
 		n = w.version
 	case locks(e, f) && !w.inKey(f): // so that events meet that lock the same thing
 		n = 1 + n%2
-	case c.amount && !w.inKey(f):
-		n = 1 + n%9 // a small amount
+	case (c.added || c.taken) && !w.inKey(f):
+		if n = 1 + n%9; !c.taken && (c.whole < 0 || c.whole > 2) {
+			n += 100 // no sum falls below zero, which a CHECK may refuse
+		}
 	case w.element > 1:
 		n += w.element - 1
 	}

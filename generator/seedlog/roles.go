@@ -199,7 +199,8 @@ func (r *roles) describe(s *model.Service) {
 	r.uses(func(e *model.Event, step *model.Step, c *model.Column, node any, t model.FieldType) {
 		cl := r.class(node)
 		cl.limit(c.Type)
-		cl.amount = cl.amount || adds(step, c)
+		cl.added = cl.added || sums(step, c, model.Adds)
+		cl.taken = cl.taken || sums(step, c, model.Subtracts)
 		cl.uuid = cl.uuid || t.Kind == model.UUID
 		if t.Kind == model.Enum {
 			cl.enum = t.Named
@@ -253,11 +254,9 @@ func (r *roles) findSecond(e *model.Event) {
 	}
 }
 
-// adds reports whether the step adds to the column.
-func adds(s *model.Step, c *model.Column) bool {
-	return slices.ContainsFunc(s.Set, func(a model.Assign) bool {
-		return a.Column == c && (a.How == model.Adds || a.How == model.Subtracts)
-	})
+// sums reports whether the step adds to the column, or takes from it.
+func sums(s *model.Step, c *model.Column, how model.How) bool {
+	return slices.ContainsFunc(s.Set, func(a model.Assign) bool { return a.Column == c && a.How == how })
 }
 
 // findByRecord finds fields that only name rows no other event uses, such as the payment that a

@@ -74,8 +74,8 @@ func TestWhatIsSentHasTheOrderOfWhatCame(t *testing.T) {
 
 // The migration is the one that the package has now.
 func TestMigrationIsThatOfTheOutbox(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("migrations", "0003_outbox.sql"))
+	text, err := os.ReadFile(filepath.Join("migrations", "0004_outbox.sql"))
 	if err != nil || string(text) != outbox.Migration(outbox.ByRelay) {
-		t.Errorf("%v: write it anew: idemgen outbox migration > migrations/0003_outbox.sql", err)
+		t.Errorf("%v: write it anew: idemgen outbox migration > migrations/0004_outbox.sql", err)
 	}
 }

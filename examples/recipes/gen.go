@@ -1,0 +1,3 @@
+package recipes
+
+//go:generate go tool idemgen generate
