@@ -2,7 +2,6 @@ package generator
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/sqlcode"
@@ -67,9 +66,6 @@ func (a *altering) columns(changes []state.TableChange) {
 	for _, c := range changes {
 		if c.Kind == state.NewColumn {
 			text, err := sqlcode.AddColumn(c.Table, c.Column)
-			if c.Column.Type.Kind == model.ColCitext && !slices.ContainsFunc(a.Parts, func(p string) bool { return strings.HasPrefix(p, sqlcode.Citext) }) {
-				text = sqlcode.Citext + "\n" + text
-			}
 			a.made(text, err, "column "+c.Subject())
 			a.OldTables = true
 		}

@@ -18,7 +18,7 @@ type combination struct {
 
 var combinations = []combination{
 	{field: "string", column: "text", key: true}, {field: "string", column: "varchar(20)", key: true},
-	{field: "string", column: "char(9)", key: true}, {field: "string", column: "citext"}, // no record key orders it
+	{field: "string", column: "char(9)", key: true},
 	{field: "uuid", column: "uuid", key: true}, {field: "uuid", column: "text", key: true},
 	{field: "bool", column: "boolean"},
 	{field: "int32", column: "integer", key: true, guard: true}, {field: "int32", column: "bigint", key: true, guard: true},

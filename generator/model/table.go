@@ -14,9 +14,7 @@ const (
 	ColText ColKind = iota + 1
 	ColVarchar
 	ColChar
-	ColCitext
 	ColBoolean
-	ColSmallint
 	ColInteger
 	ColBigint
 	ColNumeric
@@ -45,8 +43,7 @@ type ColType struct {
 }
 
 var columnWords = map[ColKind]string{
-	ColText: "text", ColCitext: "citext", ColBoolean: "boolean", ColSmallint: "smallint",
-	ColInteger: "integer", ColBigint: "bigint", ColNumeric: "numeric", ColDouble: "double precision",
+	ColText: "text", ColBoolean: "boolean", ColInteger: "integer", ColBigint: "bigint", ColNumeric: "numeric", ColDouble: "double precision",
 	ColUUID: "uuid", ColTimestamptz: "timestamptz", ColTimestamp: "timestamp", ColDate: "date",
 	ColBytea: "bytea", ColJSONB: "jsonb", ColJSON: "json", ColTextArray: "text array",
 	ColIntegerArray: "integer array", ColBigintArray: "bigint array", ColUUIDArray: "uuid array",

@@ -91,9 +91,7 @@ func identity(t model.ColType, c cell) (string, bool) {
 	case filled:
 		return "filled " + strconv.Itoa(c.serial), true
 	case string:
-		if t.Kind == model.ColCitext {
-			return strings.ToLower(c), true
-		}
+		return format(t, c), true
 	case decimal:
 		return c.normal().String(), true
 	case float64:
@@ -109,9 +107,6 @@ func compareCells(t model.ColType, a, b cell) int {
 	switch x := a.(type) {
 	case string:
 		if y, ok := b.(string); ok {
-			if t.Kind == model.ColCitext {
-				return strings.Compare(strings.ToLower(x), strings.ToLower(y))
-			}
 			return strings.Compare(x, y)
 		}
 	case bool:

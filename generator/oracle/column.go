@@ -61,7 +61,7 @@ func textCell(t model.ColType, text string) (cell, *fault) {
 }
 
 func integerCell(t model.ColType, n int64) (cell, *fault) {
-	bits := map[model.ColKind]int{model.ColSmallint: 16, model.ColInteger: 32}[t.Kind]
+	bits := map[model.ColKind]int{model.ColInteger: 32}[t.Kind]
 	if bits != 0 && (n < -1<<(bits-1) || n > 1<<(bits-1)-1) {
 		return nil, misfit("too large for the column's integer type")
 	}
@@ -100,7 +100,7 @@ func constant(c *model.Column, text string) (cell, *fault) {
 	switch t.Kind {
 	case model.ColBoolean:
 		return field(model.Bool)
-	case model.ColSmallint, model.ColInteger, model.ColBigint:
+	case model.ColInteger, model.ColBigint:
 		return field(model.Int64)
 	case model.ColNumeric:
 		return field(model.Decimal)

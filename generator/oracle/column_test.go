@@ -100,7 +100,6 @@ func TestConstants(t *testing.T) {
 		{model.ColType{Kind: model.ColText}, "placed", `"placed"`},
 		{model.ColType{Kind: model.ColChar, Len: 3}, "EUR", `"EUR"`},
 		{model.ColType{Kind: model.ColBoolean}, "true", "true"},
-		{model.ColType{Kind: model.ColSmallint}, "-3", "-3"},
 		{model.ColType{Kind: model.ColNumeric, Precision: 5, Scale: 2}, "0.5", "0.50"},
 		{model.ColType{Kind: model.ColDouble}, "0.5", "0.5"},
 		{model.ColType{Kind: model.ColTimestamptz}, "2026-01-01T00:00:00Z", "2026-01-01T00:00:00.000000Z"},
@@ -124,13 +123,4 @@ func TestEqualNumbersAreOneKey(t *testing.T) {
 	in.send("E", `{"n":1.0}`, "applied")
 	in.send("E", `{"n":1.00}`, "dead letter database")
 	in.rows("t", `n=1.0`)
-}
-
-func TestCitextIsOneKeyInAnyCase(t *testing.T) {
-	name := field("name", typ(model.String))
-	tab := newTable("t", 1, column("name", model.ColCitext))
-	in := newFeed(t, service([]*model.Table{tab}, newEvent("E", []*model.Field{name}, &model.Step{Verb: "insert", Table: tab, Set: byName(tab, []*model.Field{name}, nil)})))
-	in.send("E", `{"name":"Ann"}`, "applied")
-	in.send("E", `{"name":"ANN"}`, "dead letter database")
-	in.rows("t", `name="Ann"`)
 }

@@ -28,10 +28,10 @@
 //
 // NULL is NULL for every type. Otherwise:
 //
-//	text, varchar, char, citext,   JSON string as encoding/json writes it without HTML
+//	text, varchar, char,           JSON string as encoding/json writes it without HTML
 //	named                          escapes (Encoder.SetEscapeHTML(false))
 //	boolean                        true, false
-//	smallint, integer, bigint      digits
+//	integer, bigint                digits
 //	numeric(p,s)                   plain, exactly s digits after the point, never -0
 //	numeric                        plain, as many digits after the point as were written
 //	double precision               strconv.FormatFloat(v, 'g', -1, 64)

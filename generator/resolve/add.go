@@ -65,11 +65,11 @@ func resolveSum(report *schema.Diagnostics, st *draft.Step, c *draft.Column, a s
 		return v
 	}
 	switch c.Model.Type.Kind {
-	case model.ColSmallint, model.ColInteger, model.ColBigint, model.ColNumeric:
+	case model.ColInteger, model.ColBigint, model.ColNumeric:
 	case model.ColDouble:
 		return refuse("E302", c.Is()+" is a double precision: such sums depend on their order", "declare it numeric, or a whole number of the smallest unit")
 	default:
-		return refuse("E302", fmt.Sprintf("%s is %s, which cannot be added to", c.Is(), c.Spec.Type.Word), "add to smallint, integer, bigint or numeric columns")
+		return refuse("E302", fmt.Sprintf("%s is %s, which cannot be added to", c.Is(), c.Spec.Type.Word), "add to integer, bigint or numeric columns")
 	}
 	for _, fk := range st.Table.Model.ForeignKeys {
 		if slices.Contains(fk.Columns, c.Model) {

@@ -109,8 +109,8 @@ func checkIdentity(report *schema.Diagnostics, c *draft.Column) bool {
 		return false
 	}
 	switch k := c.Model.Type.Kind; {
-	case k != model.ColSmallint && k != model.ColInteger && k != model.ColBigint:
-		return fail(fmt.Sprintf("identity numbers rows, but %s is %s", c.Is(), c.Spec.Type.Word), "use smallint, integer or bigint")
+	case k != model.ColInteger && k != model.ColBigint:
+		return fail(fmt.Sprintf("identity numbers rows, but %s is %s", c.Is(), c.Spec.Type.Word), "use integer or bigint")
 	case c.Model.Nullable:
 		return fail(fmt.Sprintf("identity fills %s in every row, so it cannot be nullable", c.Is()), `drop "nullable"`)
 	case c.Spec.Default != nil:

@@ -152,7 +152,6 @@ func TestCollapse(t *testing.T) {
 	}{
 		"alone":           {plain, upsert(1, "a"), true},
 		"char key":        {"  a: {primary_key: [k], columns: {k: char(36), n: bigint, v: bigint}}\n", keyed("string"), true},
-		"citext key":      {"  a: {primary_key: [k], columns: {k: citext, n: bigint, v: bigint}}\n", keyed("string"), false},
 		"numeric key":     {"  a: {primary_key: [n, k], columns: {k: numeric, n: bigint, v: bigint}}\n", keyed("decimal"), false},
 		"scaled key":      {"  a: {primary_key: [k], columns: {k: \"numeric(9,2)\", n: bigint, v: bigint}}\n", keyed("decimal"), false},
 		"key of the user": {"  a: {primary_key: [k], columns: {k: named(public.kind), n: bigint, v: bigint}}\n", keyed("Kind") + "types:\n  Kind: {enum: [a, b]}\n", false},
@@ -179,7 +178,6 @@ func TestWhole(t *testing.T) {
 	}{
 		"by key":          {"{id: uuid, n: bigint}", "{delete: a}", false},
 		"numeric key":     {"{id: numeric, n: bigint}", "{insert: a, set: {id: {value: 1.0}}}", true},
-		"citext key":      {"{id: citext, n: bigint}", "{insert: a, set: {id: {value: a}}}", true},
 		"insert":          {"{id: uuid, n: bigint}", "{insert: a}", false},
 		"made by db":      {"{id: {type: bigint, identity: true}, n: bigint}", "{insert: a, leave: [id]}", true},
 		"many":            {"{id: uuid, n: bigint}", "{delete: a, where: {n: n, id: id}, many: true}", true},

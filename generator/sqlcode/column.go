@@ -7,7 +7,7 @@ import (
 )
 
 // AddColumn returns the statements that add a column, nullable or with a default, to an
-// existing table. Where the column is citext, [Citext] comes first.
+// existing table.
 func AddColumn(t *model.Table, c *model.Column) (string, error) {
 	line, err := columnLine(c)
 	if err != nil {

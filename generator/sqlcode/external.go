@@ -63,8 +63,8 @@ func filledTable(t *model.Table, types []teamType) *model.Table {
 
 // fills are what fills a column of a type in a test, each row another value where it can.
 var fills = map[model.ColKind]string{
-	model.ColText: "gen_random_uuid()::text", model.ColVarchar: "''", model.ColChar: "''", model.ColCitext: "gen_random_uuid()::text::citext",
-	model.ColBoolean: "false", model.ColSmallint: "0", model.ColInteger: "0", model.ColBigint: "0", model.ColNumeric: "0", model.ColDouble: "random()",
+	model.ColText: "gen_random_uuid()::text", model.ColVarchar: "''", model.ColChar: "''",
+	model.ColBoolean: "false", model.ColInteger: "0", model.ColBigint: "0", model.ColNumeric: "0", model.ColDouble: "random()",
 	model.ColUUID: "gen_random_uuid()", model.ColTimestamptz: "clock_timestamp()", model.ColTimestamp: "clock_timestamp()", model.ColDate: "current_date",
 	model.ColBytea: "''", model.ColJSONB: "'{}'", model.ColJSON: "'{}'",
 	model.ColTextArray: "'{}'", model.ColIntegerArray: "'{}'", model.ColBigintArray: "'{}'", model.ColUUIDArray: "'{}'",
@@ -72,7 +72,7 @@ var fills = map[model.ColKind]string{
 
 func fillColumn(c *model.Column, types []teamType) {
 	switch k := c.Type.Kind; {
-	case !c.Nullable && (k == model.ColSmallint || k == model.ColInteger || k == model.ColBigint):
+	case !c.Nullable && (k == model.ColInteger || k == model.ColBigint):
 		c.Identity = true
 	case k == model.ColNamed:
 		of := slices.IndexFunc(types, func(t teamType) bool { return t.name == c.Type.Name })

@@ -35,9 +35,7 @@ var baseTypes = map[model.ColKind]string{
 	model.ColText:         "text",
 	model.ColVarchar:      "varchar",
 	model.ColChar:         "char",
-	model.ColCitext:       "citext",
 	model.ColBoolean:      "boolean",
-	model.ColSmallint:     "smallint",
 	model.ColInteger:      "integer",
 	model.ColBigint:       "bigint",
 	model.ColNumeric:      "numeric",
@@ -68,7 +66,7 @@ func castType(t model.ColType) string {
 // assigned to or compared with the column.
 func literal(t model.ColType, c *model.Constant) (string, error) {
 	switch t.Kind {
-	case model.ColBoolean, model.ColSmallint, model.ColInteger, model.ColBigint, model.ColNumeric, model.ColDouble:
+	case model.ColBoolean, model.ColInteger, model.ColBigint, model.ColNumeric, model.ColDouble:
 		return c.Text, nil
 	case model.ColBytea:
 		raw, err := base64.StdEncoding.DecodeString(c.Text)
@@ -85,7 +83,7 @@ func literal(t model.ColType, c *model.Constant) (string, error) {
 func typedLiteral(t model.ColType, c *model.Constant) (string, error) {
 	text, err := literal(t, c)
 	switch t.Kind {
-	case model.ColText, model.ColVarchar, model.ColBoolean, model.ColSmallint, model.ColInteger, model.ColBigint, model.ColNumeric, model.ColDouble:
+	case model.ColText, model.ColVarchar, model.ColBoolean, model.ColInteger, model.ColBigint, model.ColNumeric, model.ColDouble:
 		return text, err
 	}
 	return text + "::" + castType(t), err

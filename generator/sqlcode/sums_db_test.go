@@ -22,7 +22,7 @@ var sumCases = []stepCase{
 	},
 	{
 		name:  "add adds up what the events of one row add",
-		table: "primary_key: [id], columns: {id: integer, v: text, n: bigint, m: \"numeric(5,2)\", k: smallint}", fields: "n: int64, m: decimal",
+		table: "primary_key: [id], columns: {id: integer, v: text, n: bigint, m: \"numeric(5,2)\", k: integer}", fields: "n: int64, m: decimal",
 		write:  "add: t1, plus: {n: n, k: {value: -2}}, minus: {m: m}",
 		before: "INSERT INTO t1 VALUES (1, 'a', 10, 1.5, 9), (2, 'b', 0, 0, 0), (3, 'c', 1, 1, 1)",
 		params: []any{ints{2, 1, 2}, []int64{5, -3, 6}, texts{"0.5", "1", "-0.25"}},

@@ -19,9 +19,6 @@ type table struct {
 // parents before children. Foreign keys of a cycle follow the tables.
 func CreateTables(tables []*model.Table) (string, error) {
 	parts := schemasOf(tables)
-	if slices.ContainsFunc(tables, func(t *model.Table) bool { return slices.ContainsFunc(t.Columns, isCitext) }) {
-		parts = append(parts, Citext)
-	}
 	names := map[string]string{}
 	made := map[*model.Table]bool{}
 	late := map[*model.Table][]string{} // foreign keys that wait for a table
@@ -46,11 +43,6 @@ func CreateTables(tables []*model.Table) (string, error) {
 	}
 	return strings.Join(parts, "\n\n"), nil
 }
-
-// Citext makes the extension that columns of the type citext need.
-const Citext = "CREATE EXTENSION IF NOT EXISTS citext;"
-
-func isCitext(c *model.Column) bool { return c.Type.Kind == model.ColCitext }
 
 // parentsFirst sorts tables so that a foreign key names an earlier table or, in a cycle,
 // a later one; ties keep their order.

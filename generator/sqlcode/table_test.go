@@ -34,7 +34,7 @@ tables:
     columns:
       no: {type: bigint, identity: true}
       "order": uuid
-      email: citext
+      email: text
     foreign_keys:
       - {columns: [order], references: order, on_delete: cascade}
 topics:
@@ -57,9 +57,7 @@ func TestCreateTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `CREATE EXTENSION IF NOT EXISTS citext;
-
-CREATE TABLE "order" (
+	const want = `CREATE TABLE "order" (
     id uuid NOT NULL,
     parent uuid,
     code char(3) NOT NULL DEFAULT 'it''',
@@ -78,7 +76,7 @@ COMMENT ON COLUMN "order".made IS 'Use log.';
 CREATE TABLE line (
     no bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
     "order" uuid NOT NULL,
-    email citext NOT NULL,
+    email text NOT NULL,
     CONSTRAINT line_pkey PRIMARY KEY (no),
     CONSTRAINT line_order_fkey FOREIGN KEY ("order") REFERENCES "order" (id) ON DELETE CASCADE
 );`

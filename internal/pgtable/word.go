@@ -8,7 +8,7 @@ import (
 
 // words are the spec's words for types that Postgres writes otherwise, or in the same way.
 var words = map[string]string{
-	"text": "text", "character varying": "text", "boolean": "boolean", "smallint": "smallint", "integer": "integer", "bigint": "bigint",
+	"text": "text", "character varying": "text", "boolean": "boolean", "integer": "integer", "bigint": "bigint",
 	"numeric": "numeric", "double precision": "double precision", "uuid": "uuid", "date": "date", "bytea": "bytea", "jsonb": "jsonb", "json": "json",
 	"timestamp with time zone": "timestamptz", "timestamp without time zone": "timestamp",
 	"text[]": "text array", "integer[]": "integer array", "bigint[]": "bigint array", "uuid[]": "uuid array",
@@ -35,8 +35,6 @@ func (c *Column) name() {
 	case size != nil:
 		c.Type = map[string]string{"character varying": "varchar", "character": "char"}[size[1]] + "(" + size[2] + ")"
 		c.Known = true
-	case base.Name == "citext":
-		c.Type, c.Known = "citext", true
 	case base.Schema != "pg_catalog" && !strings.HasSuffix(base.Text, "[]"):
 		c.Type, c.Known = "named("+base.Schema+"."+base.Name+")", nameable.MatchString(base.Schema) && nameable.MatchString(base.Name)
 	}
@@ -50,8 +48,6 @@ func holds(have, want string) bool {
 	}
 	h, w := cut(have), cut(want)
 	switch w.name {
-	case "smallint":
-		return have == "integer" || have == "bigint"
 	case "integer":
 		return have == "bigint"
 	case "varchar", "char":

@@ -38,11 +38,8 @@ func ordered(st *draft.Step) bool {
 	return true
 }
 
-// tells reports whether rows of one value in a column are of one part of a record key. Of citext
-// they need not be: texts that differ in case are two record keys, and one value.
-func tells(a model.Assign, part *model.KeyPart) bool {
-	return draft.PartOf(a.Value) == part && a.Column.Type.Kind != model.ColCitext
-}
+// tells reports whether rows of one value in a column are of one part of a record key.
+func tells(a model.Assign, part *model.KeyPart) bool { return draft.PartOf(a.Value) == part }
 
 // whyUnordered says why a step is not ordered.
 func whyUnordered(st *draft.Step) string {
@@ -59,13 +56,7 @@ func whyUnordered(st *draft.Step) string {
 	}
 	parts := partNames(t.Key)
 	found, from := wording.Bracketed(columns), ""
-	citext := func(a model.Assign) bool {
-		return draft.PartOf(a.Value) != nil && a.Column.Type.Kind == model.ColCitext
-	}
-	switch {
-	case slices.ContainsFunc(rowKey(st), citext):
-		from = ", where citext takes two record keys for one"
-	case found == wording.Bracketed(parts): // equal names, but not filled from the record key
+	if found == wording.Bracketed(parts) { // equal names, but not filled from the record key
 		from = ", which the record key does not fill"
 	}
 	return fmt.Sprintf("rows of %s are found by %s%s, but the topic is ordered by %s", wording.Quote(st.Spec.Table.Value), found, from, wording.Bracketed(parts))
@@ -79,12 +70,10 @@ func apart(t *draft.Topic) string {
 // whichTopic is what to do if no row is to be changed from two topics of an entry.
 const whichTopic = "find rows by the topic, too: a field {type: string, record: topic}"
 
-// fieldsOf are the fields among values that may be told apart by their bytes.
+// fieldsOf are the fields among values.
 func fieldsOf(assigns []model.Assign) (fields []*model.Field) {
 	for _, a := range assigns {
-		if a.Column.Type.Kind != model.ColCitext {
-			fields = append(fields, a.Value.Field)
-		}
+		fields = append(fields, a.Value.Field)
 	}
 	return fields
 }

@@ -14,8 +14,8 @@ import (
 
 // columnWords are the column types without a length.
 var columnWords = map[string]model.ColKind{
-	"text": model.ColText, "citext": model.ColCitext, "boolean": model.ColBoolean,
-	"smallint": model.ColSmallint, "integer": model.ColInteger, "bigint": model.ColBigint,
+	"text": model.ColText, "boolean": model.ColBoolean,
+	"integer": model.ColInteger, "bigint": model.ColBigint,
 	"numeric": model.ColNumeric, "double precision": model.ColDouble, "uuid": model.ColUUID,
 	"timestamptz": model.ColTimestamptz, "timestamp": model.ColTimestamp, "date": model.ColDate,
 	"bytea": model.ColBytea, "jsonb": model.ColJSONB, "json": model.ColJSON,
@@ -84,9 +84,9 @@ func ColumnText(t model.ColType) string {
 
 // otherColumnWords are type words of other databases, of Postgres' internals and of fields.
 var otherColumnWords = map[string]string{
-	"serial": "use integer with identity: true", "bigserial": "use bigint with identity: true", "smallserial": "use smallint with identity: true",
-	"int": "integer", "int2": "smallint", "int4": "integer", "int8": "bigint", "int32": "integer", "int64": "bigint", "tinyint": "smallint", "long": "bigint",
-	"bool": "boolean", "string": "text", "clob": "text", "decimal": "numeric", "money": "numeric(p,s), and a column for the currency",
+	"serial": "use integer with identity: true", "bigserial": "use bigint with identity: true", "smallserial": "use integer with identity: true",
+	"int": "integer", "int2": "integer", "smallint": "integer", "int4": "integer", "int8": "bigint", "int32": "integer", "int64": "bigint", "tinyint": "integer", "long": "bigint",
+	"bool": "boolean", "string": "text", "clob": "text", "citext": "use text, and write it in one case; a unique index of lower(email) is a migration of yours", "decimal": "numeric", "money": "numeric(p,s), and a column for the currency",
 	"float": "double precision", "float4": "double precision", "float8": "double precision", "float64": "double precision", "real": "double precision", "double": "double precision",
 	"datetime": "timestamptz", "timestamp with time zone": "timestamptz", "timestamp without time zone": "timestamp", "time": "timestamptz",
 	"bytes": "bytea", "blob": "bytea", "object": "jsonb", "guid": "uuid", "local_timestamp": "timestamp", "epoch_days": "date",

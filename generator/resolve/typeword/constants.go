@@ -30,7 +30,7 @@ var (
 // ColumnConstant reads a constant for a column and returns its normal form.
 func ColumnConstant(ct model.ColType, text string) (string, Fit) {
 	switch ct.Kind {
-	case model.ColText, model.ColCitext, model.ColNamed:
+	case model.ColText, model.ColNamed:
 		return plainText(text)
 	case model.ColVarchar:
 		if n := utf8.RuneCountInString(text); n > ct.Len {
@@ -44,8 +44,6 @@ func ColumnConstant(ct model.ColType, text string) (string, Fit) {
 		return plainText(text)
 	case model.ColBoolean:
 		return boolText(text)
-	case model.ColSmallint:
-		return intText(text, 16)
 	case model.ColInteger:
 		return intText(text, 32)
 	case model.ColBigint:

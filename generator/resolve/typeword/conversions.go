@@ -11,7 +11,7 @@ import (
 
 // columnsOf says which columns a kind fills.
 var columnsOf = map[model.Kind][]model.ColKind{
-	model.String:         {model.ColText, model.ColVarchar, model.ColChar, model.ColCitext},
+	model.String:         {model.ColText, model.ColVarchar, model.ColChar},
 	model.UUID:           {model.ColUUID, model.ColText},
 	model.Bool:           {model.ColBoolean},
 	model.Int32:          {model.ColInteger, model.ColBigint, model.ColNumeric},
@@ -73,15 +73,13 @@ func conversionHint(ft model.FieldType, ct model.ColType) string {
 		return "declare the field decimal: a float64 has already lost digits"
 	case k == model.Decimal && ct.Kind == model.ColDouble:
 		return "use numeric: double precision would lose digits"
-	case ct.Kind == model.ColSmallint && (k == model.Int32 || k == model.Int64):
-		return "use integer or bigint: no field is as small as smallint"
 	case k == model.Int64 && ct.Kind == model.ColInteger:
 		return "use bigint, or declare the field int32"
 	case k == model.Decimal && (ct.Kind == model.ColInteger || ct.Kind == model.ColBigint):
 		return "declare the field int64, or use numeric"
 	case k == model.String:
 		return stringHint(ct)
-	case (k == model.Enum || k == model.UUID) && (ct.Kind == model.ColVarchar || ct.Kind == model.ColChar || ct.Kind == model.ColCitext):
+	case (k == model.Enum || k == model.UUID) && (ct.Kind == model.ColVarchar || ct.Kind == model.ColChar):
 		return "use text"
 	case k == model.JSON && (ct.Kind == model.ColText || ct.Kind == model.ColVarchar), (k == model.Object || ft.Elem != nil) && ct.Kind == model.ColJSON:
 		return "use jsonb"

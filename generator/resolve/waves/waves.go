@@ -40,12 +40,12 @@ func namesRow(values []model.Assign, key []*model.Column) bool {
 	return !slices.ContainsFunc(key, loose)
 }
 
-// loose reports whether values of a key column's type may be equal and yet differ: citext,
-// numeric (1.0 = 1.00) and types of the user. Of the others like this, json, jsonb and
+// loose reports whether values of a key column's type may be equal and yet differ: numeric
+// (1.0 = 1.00) and types of the user. Of the others like this, json, jsonb and
 // double precision are in no key, and a value of char(n) has n characters (wire.Fit).
 func loose(c *model.Column) bool {
 	switch c.Type.Kind {
-	case model.ColCitext, model.ColNumeric, model.ColNamed:
+	case model.ColNumeric, model.ColNamed:
 		return true
 	}
 	return false

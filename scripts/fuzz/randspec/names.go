@@ -26,7 +26,6 @@ var keyKinds = []kind{
 	{"bigint", []string{"int64", "int32"}, "1"},
 	{"integer", []string{"int32"}, "1"},
 	{"date", []string{"date", "epoch_days"}, "2026-01-02"},
-	{"citext", []string{"string"}, "One"},
 	{"numeric", []string{"decimal", "int64"}, "1"},
 	{`"numeric(12,2)"`, []string{"decimal"}, "1.50"},
 	{"timestamptz", []string{"timestamp", "epoch_ms"}, "2026-01-02T03:04:05Z"},
@@ -52,7 +51,6 @@ var plainKinds = []kind{
 	{"json", []string{"json"}, `"[]"`},
 	{"text array", []string{"list(string)"}, ""},
 	{"bigint array", []string{"list(int64)"}, ""},
-	{"smallint", nil, "7"},
 }
 
 var versionKinds = []kind{

@@ -102,7 +102,6 @@ type Required struct {
 	CText        string
 	CVarchar     string
 	CChar        string
-	CCitext      string
 	CUUIDText    idem.UUID
 	CBoolean     bool
 	CInteger     int32
@@ -156,10 +155,10 @@ func (e *Required) decode(s *strictjson.Scanner, m *wire.Message) {
 		CBag:      e.CBag,
 	}
 	var seen struct {
-		CText, CVarchar, CChar, CCitext, CUUIDText, CBoolean, CInteger, CIntBigint,
-		CIntNumeric, CBigint, CBigNumeric, CDouble, CNumeric, CNumericPs, CTimestamptz, CEpochS,
-		CEpochMs, CEpochUs, CEpochNs, CTimestamp, CDate, CDays, CBytea, CJsonb, CJSON, CEnum,
-		CEnumVarchar, CObject, CList, CScalars, CTexts, CIntegers, CBigints, CUUIDs, CBag bool
+		CText, CVarchar, CChar, CUUIDText, CBoolean, CInteger, CIntBigint, CIntNumeric,
+		CBigint, CBigNumeric, CDouble, CNumeric, CNumericPs, CTimestamptz, CEpochS, CEpochMs,
+		CEpochUs, CEpochNs, CTimestamp, CDate, CDays, CBytea, CJsonb, CJSON, CEnum, CEnumVarchar,
+		CObject, CList, CScalars, CTexts, CIntegers, CBigints, CUUIDs, CBag bool
 	}
 	for s.Object(); s.Member(); {
 		switch s.Name() {
@@ -172,9 +171,6 @@ func (e *Required) decode(s *strictjson.Scanner, m *wire.Message) {
 		case "c_char":
 			s.Once(&seen.CChar)
 			e.CChar = s.String()
-		case "c_citext":
-			s.Once(&seen.CCitext)
-			e.CCitext = s.String()
 		case "c_uuid_text":
 			s.Once(&seen.CUUIDText)
 			e.CUUIDText = s.UUID()
@@ -288,7 +284,6 @@ func (e *Required) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.CText, "c_text")
 	s.Require(seen.CVarchar, "c_varchar")
 	s.Require(seen.CChar, "c_char")
-	s.Require(seen.CCitext, "c_citext")
 	s.Require(seen.CUUIDText, "c_uuid_text")
 	s.Require(seen.CBoolean, "c_boolean")
 	s.Require(seen.CInteger, "c_integer")
@@ -403,7 +398,6 @@ func (e *Required) fingerprint(f *wire.Fingerprint) {
 	f.Bool("c_boolean", e.CBoolean)
 	f.Bytes("c_bytea", e.CBytea)
 	f.Text("c_char", e.CChar)
-	f.Text("c_citext", e.CCitext)
 	f.Date("c_date", e.CDate)
 	f.Date("c_days", e.CDays)
 	f.Float64("c_double", e.CDouble)
@@ -450,7 +444,7 @@ var requiredEvent = wire.Event[Required, *typesV1Decoder]{
 	Key:     (*Required).key,
 	Space:   "\xec\xb3\x51\xdc\x3a\xa8\xa9\xd4\xcc\x1e\xdf\x85\x3f\x5e\xfb\x5b",
 	Print:   (*Required).fingerprint,
-	Content: 0x5df40726,
+	Content: 0x73861da9,
 }
 
 func (p *typesV1Plan) addRequired(b *wire.Batch, m *wire.Message) error {
@@ -465,7 +459,6 @@ func (p *typesV1Plan) addRequired(b *wire.Batch, m *wire.Message) error {
 	r.Text(e.CText)
 	r.Text(e.CVarchar)
 	r.Text(e.CChar)
-	r.Text(e.CCitext)
 	r.UUID(e.CUUIDText)
 	r.Bool(e.CBoolean)
 	r.Int4(e.CInteger)
@@ -507,7 +500,6 @@ INSERT INTO required (
     c_text,
     c_varchar,
     c_char,
-    c_citext,
     c_uuid_text,
     c_boolean,
     c_integer,
@@ -545,44 +537,42 @@ SELECT
     unnest($2::text[]) AS c_text,
     unnest($3::text[]) AS c_varchar,
     unnest($4::text[])::bpchar AS c_char,
-    unnest($5::text[])::citext AS c_citext,
-    unnest($6::uuid[])::text AS c_uuid_text,
-    unnest($7::boolean[]) AS c_boolean,
-    unnest($8::integer[]) AS c_integer,
-    unnest($9::integer[])::bigint AS c_int_bigint,
-    unnest($10::integer[])::numeric AS c_int_numeric,
-    unnest($11::bigint[]) AS c_bigint,
-    unnest($12::bigint[])::numeric AS c_big_numeric,
-    unnest($13::double precision[]) AS c_double,
-    unnest($14::numeric[]) AS c_numeric,
-    unnest($15::numeric[]) AS c_numeric_ps,
-    unnest($16::timestamptz[]) AS c_timestamptz,
-    unnest($17::timestamptz[]) AS c_epoch_s,
-    unnest($18::timestamptz[]) AS c_epoch_ms,
-    unnest($19::timestamptz[]) AS c_epoch_us,
-    unnest($20::timestamptz[]) AS c_epoch_ns,
-    unnest($21::timestamp[]) AS c_timestamp,
-    unnest($22::date[]) AS c_date,
-    unnest($23::date[]) AS c_days,
-    unnest($24::bytea[]) AS c_bytea,
-    unnest($25::jsonb[]) AS c_jsonb,
-    unnest($26::json[]) AS c_json,
-    unnest($27::text[]) AS c_enum,
-    unnest($28::text[]) AS c_enum_varchar,
-    unnest($29::jsonb[]) AS c_object,
-    unnest($30::jsonb[]) AS c_list,
-    unnest($31::jsonb[]) AS c_scalars,
-    unnest($32::text[])::text[] AS c_texts,
-    unnest($33::text[])::integer[] AS c_integers,
-    unnest($34::text[])::bigint[] AS c_bigints,
-    unnest($35::text[])::uuid[] AS c_uuids,
-    unnest($36::jsonb[]) AS c_bag
+    unnest($5::uuid[])::text AS c_uuid_text,
+    unnest($6::boolean[]) AS c_boolean,
+    unnest($7::integer[]) AS c_integer,
+    unnest($8::integer[])::bigint AS c_int_bigint,
+    unnest($9::integer[])::numeric AS c_int_numeric,
+    unnest($10::bigint[]) AS c_bigint,
+    unnest($11::bigint[])::numeric AS c_big_numeric,
+    unnest($12::double precision[]) AS c_double,
+    unnest($13::numeric[]) AS c_numeric,
+    unnest($14::numeric[]) AS c_numeric_ps,
+    unnest($15::timestamptz[]) AS c_timestamptz,
+    unnest($16::timestamptz[]) AS c_epoch_s,
+    unnest($17::timestamptz[]) AS c_epoch_ms,
+    unnest($18::timestamptz[]) AS c_epoch_us,
+    unnest($19::timestamptz[]) AS c_epoch_ns,
+    unnest($20::timestamp[]) AS c_timestamp,
+    unnest($21::date[]) AS c_date,
+    unnest($22::date[]) AS c_days,
+    unnest($23::bytea[]) AS c_bytea,
+    unnest($24::jsonb[]) AS c_jsonb,
+    unnest($25::json[]) AS c_json,
+    unnest($26::text[]) AS c_enum,
+    unnest($27::text[]) AS c_enum_varchar,
+    unnest($28::jsonb[]) AS c_object,
+    unnest($29::jsonb[]) AS c_list,
+    unnest($30::jsonb[]) AS c_scalars,
+    unnest($31::text[])::text[] AS c_texts,
+    unnest($32::text[])::integer[] AS c_integers,
+    unnest($33::text[])::bigint[] AS c_bigints,
+    unnest($34::text[])::uuid[] AS c_uuids,
+    unnest($35::jsonb[]) AS c_bag
 ORDER BY id
 ON CONFLICT (id) DO UPDATE SET
     c_text = excluded.c_text,
     c_varchar = excluded.c_varchar,
     c_char = excluded.c_char,
-    c_citext = excluded.c_citext,
     c_uuid_text = excluded.c_uuid_text,
     c_boolean = excluded.c_boolean,
     c_integer = excluded.c_integer,
@@ -620,7 +610,6 @@ type Optional struct {
 	CText        *string
 	CVarchar     *string
 	CChar        *string
-	CCitext      *string
 	CUUID        *idem.UUID
 	CBoolean     *bool
 	CInteger     *int32
@@ -661,10 +650,9 @@ func (e *Optional) decode(s *strictjson.Scanner, m *wire.Message) {
 	old := *e
 	*e = Optional{}
 	var seen struct {
-		CText, CVarchar, CChar, CCitext, CUUID, CBoolean, CInteger, CBigint, CDouble,
-		CNumeric, CNumericPs, CTimestamptz, CEpochS, CEpochMs, CEpochUs, CEpochNs, CTimestamp,
-		CDate, CDays, CBytea, CJsonb, CJSON, CEnum, CObject, CList, CTexts, CIntegers,
-		CBigints, CUUIDs bool
+		CText, CVarchar, CChar, CUUID, CBoolean, CInteger, CBigint, CDouble, CNumeric,
+		CNumericPs, CTimestamptz, CEpochS, CEpochMs, CEpochUs, CEpochNs, CTimestamp, CDate, CDays,
+		CBytea, CJsonb, CJSON, CEnum, CObject, CList, CTexts, CIntegers, CBigints, CUUIDs bool
 	}
 	for s.Object(); s.Member(); {
 		switch s.Name() {
@@ -677,9 +665,6 @@ func (e *Optional) decode(s *strictjson.Scanner, m *wire.Message) {
 		case "c_char":
 			s.Once(&seen.CChar)
 			e.CChar = strictjson.Opt(s, s.String)
-		case "c_citext":
-			s.Once(&seen.CCitext)
-			e.CCitext = strictjson.Opt(s, s.String)
 		case "c_uuid":
 			s.Once(&seen.CUUID)
 			e.CUUID = strictjson.Opt(s, s.UUID)
@@ -864,7 +849,6 @@ func (e *Optional) fingerprint(f *wire.Fingerprint) {
 		f.Bytes("c_bytea", e.CBytea)
 	}
 	wire.IfPresent(f.Text, "c_char", e.CChar)
-	wire.IfPresent(f.Text, "c_citext", e.CCitext)
 	wire.IfPresent(f.Date, "c_date", e.CDate)
 	wire.IfPresent(f.Date, "c_days", e.CDays)
 	wire.IfPresent(f.Float64, "c_double", e.CDouble)
@@ -921,7 +905,7 @@ var optionalEvent = wire.Event[Optional, *typesV1Decoder]{
 	Key:     (*Optional).key,
 	Space:   "\x5d\x4e\x18\xc3\xf1\x79\x4f\xd1\x75\x39\x47\xa3\xb2\xca\x37\x5f",
 	Print:   (*Optional).fingerprint,
-	Content: 0x66bee7b0,
+	Content: 0x3b2055ee,
 }
 
 func (p *typesV1Plan) addOptional(b *wire.Batch, m *wire.Message) error {
@@ -936,7 +920,6 @@ func (p *typesV1Plan) addOptional(b *wire.Batch, m *wire.Message) error {
 	wire.OrNull(r, r.Text, e.CText)
 	wire.OrNull(r, r.Text, e.CVarchar)
 	wire.OrNull(r, r.Text, e.CChar)
-	wire.OrNull(r, r.Text, e.CCitext)
 	wire.OrNull(r, r.UUID, e.CUUID)
 	wire.OrNull(r, r.Bool, e.CBoolean)
 	wire.OrNull(r, r.Int4, e.CInteger)
@@ -980,7 +963,6 @@ INSERT INTO optional (
     c_text,
     c_varchar,
     c_char,
-    c_citext,
     c_uuid,
     c_boolean,
     c_integer,
@@ -1012,38 +994,36 @@ SELECT
     unnest($2::text[]) AS c_text,
     unnest($3::text[]) AS c_varchar,
     unnest($4::text[])::bpchar AS c_char,
-    unnest($5::text[])::citext AS c_citext,
-    unnest($6::uuid[]) AS c_uuid,
-    unnest($7::boolean[]) AS c_boolean,
-    unnest($8::integer[]) AS c_integer,
-    unnest($9::bigint[]) AS c_bigint,
-    unnest($10::double precision[]) AS c_double,
-    unnest($11::numeric[]) AS c_numeric,
-    unnest($12::numeric[]) AS c_numeric_ps,
-    unnest($13::timestamptz[]) AS c_timestamptz,
-    unnest($14::timestamptz[]) AS c_epoch_s,
-    unnest($15::timestamptz[]) AS c_epoch_ms,
-    unnest($16::timestamptz[]) AS c_epoch_us,
-    unnest($17::timestamptz[]) AS c_epoch_ns,
-    unnest($18::timestamp[]) AS c_timestamp,
-    unnest($19::date[]) AS c_date,
-    unnest($20::date[]) AS c_days,
-    unnest($21::bytea[]) AS c_bytea,
-    unnest($22::jsonb[]) AS c_jsonb,
-    unnest($23::json[]) AS c_json,
-    unnest($24::text[]) AS c_enum,
-    unnest($25::jsonb[]) AS c_object,
-    unnest($26::jsonb[]) AS c_list,
-    unnest($27::text[])::text[] AS c_texts,
-    unnest($28::text[])::integer[] AS c_integers,
-    unnest($29::text[])::bigint[] AS c_bigints,
-    unnest($30::text[])::uuid[] AS c_uuids
+    unnest($5::uuid[]) AS c_uuid,
+    unnest($6::boolean[]) AS c_boolean,
+    unnest($7::integer[]) AS c_integer,
+    unnest($8::bigint[]) AS c_bigint,
+    unnest($9::double precision[]) AS c_double,
+    unnest($10::numeric[]) AS c_numeric,
+    unnest($11::numeric[]) AS c_numeric_ps,
+    unnest($12::timestamptz[]) AS c_timestamptz,
+    unnest($13::timestamptz[]) AS c_epoch_s,
+    unnest($14::timestamptz[]) AS c_epoch_ms,
+    unnest($15::timestamptz[]) AS c_epoch_us,
+    unnest($16::timestamptz[]) AS c_epoch_ns,
+    unnest($17::timestamp[]) AS c_timestamp,
+    unnest($18::date[]) AS c_date,
+    unnest($19::date[]) AS c_days,
+    unnest($20::bytea[]) AS c_bytea,
+    unnest($21::jsonb[]) AS c_jsonb,
+    unnest($22::json[]) AS c_json,
+    unnest($23::text[]) AS c_enum,
+    unnest($24::jsonb[]) AS c_object,
+    unnest($25::jsonb[]) AS c_list,
+    unnest($26::text[])::text[] AS c_texts,
+    unnest($27::text[])::integer[] AS c_integers,
+    unnest($28::text[])::bigint[] AS c_bigints,
+    unnest($29::text[])::uuid[] AS c_uuids
 ORDER BY id
 ON CONFLICT (id) DO UPDATE SET
     c_text = excluded.c_text,
     c_varchar = excluded.c_varchar,
     c_char = excluded.c_char,
-    c_citext = excluded.c_citext,
     c_uuid = excluded.c_uuid,
     c_boolean = excluded.c_boolean,
     c_integer = excluded.c_integer,
@@ -1375,9 +1355,7 @@ INSERT INTO constants (
     c_text,
     c_varchar,
     c_char,
-    c_citext,
     c_boolean,
-    c_smallint,
     c_integer,
     c_bigint,
     c_numeric,
@@ -1396,9 +1374,7 @@ SELECT
     E'it''s "quoted" \\ ` + "`" + ` */ --' AS c_text,
     'ten chars!' AS c_varchar,
     'EUR'::bpchar AS c_char,
-    'Mixed'::citext AS c_citext,
     true AS c_boolean,
-    -32768 AS c_smallint,
     2147483647 AS c_integer,
     -9223372036854775808 AS c_bigint,
     9999999999.99 AS c_numeric,
@@ -1416,9 +1392,7 @@ ON CONFLICT (id) DO UPDATE SET
     c_text = excluded.c_text,
     c_varchar = excluded.c_varchar,
     c_char = excluded.c_char,
-    c_citext = excluded.c_citext,
     c_boolean = excluded.c_boolean,
-    c_smallint = excluded.c_smallint,
     c_integer = excluded.c_integer,
     c_bigint = excluded.c_bigint,
     c_numeric = excluded.c_numeric,

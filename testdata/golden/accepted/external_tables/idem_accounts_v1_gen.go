@@ -148,7 +148,7 @@ INSERT INTO "core ""bank"""."weird """"table` + "`" + `s" (
 )
 SELECT
     unnest($1::uuid[]) AS "Account ID",
-    unnest($2::text[])::citext AS iban,
+    unnest($2::text[]) AS iban,
     unnest($3::text[])::core_types.state AS state,
     0 AS "balance_$do$'\minor"
 ORDER BY "Account ID"

@@ -49,7 +49,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				},
 				Columns: []wire.Column{
 					{Name: "Account ID", Type: "uuid"},
-					{Name: "iban", Type: "citext"},
+					{Name: "iban", Type: "text"},
 					{Name: "state", Type: "named(core_types.state)", Texts: []string{"open", "frozen"}},
 					{Name: "balance_$do$'\\minor", Type: "bigint"},
 					{Name: "opened_at", Type: "timestamptz", Filled: true},
@@ -65,7 +65,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{"branch"},
 				},
 				Columns: []wire.Column{
-					{Name: "branch", Type: "smallint", Filled: true},
+					{Name: "branch", Type: "integer", Filled: true},
 					{Name: "city", Type: "text", Filled: true},
 				},
 			},

@@ -55,7 +55,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 				},
 				Columns: []wire.Column{
 					{Name: "customer_id", Type: "uuid"},
-					{Name: "email", Type: "citext"},
+					{Name: "email", Type: "text"},
 					{Name: "name", Type: "text", Nullable: true, Null: "CustomerChanged"},
 					{Name: "address", Type: "jsonb", Nullable: true, Null: "CustomerChanged"},
 					{Name: "tags", Type: "text array"},

@@ -212,7 +212,7 @@ INSERT INTO customers AS t (
 )
 SELECT
     unnest($1::uuid[]) AS customer_id,
-    unnest($2::text[])::citext AS email,
+    unnest($2::text[]) AS email,
     unnest($3::text[]) AS name,
     unnest($4::jsonb[]) AS address,
     unnest($5::text[])::text[] AS tags,

@@ -11,14 +11,11 @@
 BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
-CREATE EXTENSION IF NOT EXISTS citext;
-
 CREATE TABLE required (
     id uuid NOT NULL,
     c_text text NOT NULL,
     c_varchar varchar(10) NOT NULL,
     c_char char(3) NOT NULL,
-    c_citext citext NOT NULL,
     c_uuid_text text NOT NULL,
     c_boolean boolean NOT NULL,
     c_integer integer NOT NULL,
@@ -58,7 +55,6 @@ CREATE TABLE optional (
     c_text text,
     c_varchar varchar(10),
     c_char char(3),
-    c_citext citext,
     c_uuid uuid,
     c_boolean boolean,
     c_integer integer,
@@ -112,9 +108,7 @@ CREATE TABLE constants (
     c_text text NOT NULL,
     c_varchar varchar(10) NOT NULL,
     c_char char(3) NOT NULL,
-    c_citext citext NOT NULL,
     c_boolean boolean NOT NULL,
-    c_smallint smallint NOT NULL,
     c_integer integer NOT NULL,
     c_bigint bigint NOT NULL,
     c_numeric numeric(12,2) NOT NULL,

@@ -18,11 +18,9 @@ DO $do$ BEGIN
     END IF;
 END $do$;
 
-CREATE EXTENSION IF NOT EXISTS citext;
-
 CREATE TABLE "core ""bank"""."weird """"table`s" (
     "Account ID" uuid NOT NULL,
-    iban citext NOT NULL,
+    iban text NOT NULL,
     state core_types.state NOT NULL,
     "balance_$do$'\minor" bigint NOT NULL,
     opened_at timestamptz NOT NULL DEFAULT clock_timestamp(),
@@ -33,7 +31,7 @@ CREATE TABLE "core ""bank"""."weird """"table`s" (
 );
 
 CREATE TABLE "core ""bank""".branches (
-    branch smallint NOT NULL GENERATED ALWAYS AS IDENTITY,
+    branch integer NOT NULL GENERATED ALWAYS AS IDENTITY,
     city text NOT NULL DEFAULT gen_random_uuid()::text,
     CONSTRAINT branches_pkey PRIMARY KEY (branch)
 );

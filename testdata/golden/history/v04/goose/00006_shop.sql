@@ -8,12 +8,10 @@
 SET LOCAL client_encoding = 'UTF8';
 SET LOCAL lock_timeout = '2s';
 
-CREATE EXTENSION IF NOT EXISTS citext;
-
 CREATE TABLE lines (
     order_id uuid NOT NULL,
     line integer NOT NULL,
-    email citext NOT NULL,
+    email text NOT NULL,
     pieces integer NOT NULL DEFAULT 1,
     CONSTRAINT lines_pkey PRIMARY KEY (order_id, line),
     CONSTRAINT lines_order_id_email_key UNIQUE (order_id, email),
@@ -21,7 +19,7 @@ CREATE TABLE lines (
 );
 COMMENT ON TABLE lines IS 'What a sale consists of.';
 
-ALTER TABLE visits ADD COLUMN email citext;
+ALTER TABLE visits ADD COLUMN email text;
 -- +goose StatementEnd
 
 -- +goose Down

@@ -7,12 +7,10 @@ BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 SET LOCAL lock_timeout = '2s';
 
-CREATE EXTENSION IF NOT EXISTS citext;
-
 CREATE TABLE lines (
     order_id uuid NOT NULL,
     line integer NOT NULL,
-    email citext NOT NULL,
+    email text NOT NULL,
     pieces integer NOT NULL DEFAULT 1,
     CONSTRAINT lines_pkey PRIMARY KEY (order_id, line),
     CONSTRAINT lines_order_id_email_key UNIQUE (order_id, email),
@@ -20,6 +18,6 @@ CREATE TABLE lines (
 );
 COMMENT ON TABLE lines IS 'What a sale consists of.';
 
-ALTER TABLE visits ADD COLUMN email citext;
+ALTER TABLE visits ADD COLUMN email text;
 
 COMMIT;

@@ -10,11 +10,9 @@
 BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
-CREATE EXTENSION IF NOT EXISTS citext;
-
 CREATE TABLE customers (
     customer_id uuid NOT NULL,
-    email citext NOT NULL,
+    email text NOT NULL,
     name text,
     address jsonb,
     tags text[] NOT NULL,
