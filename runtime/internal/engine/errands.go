@@ -52,10 +52,10 @@ func placeOf(l *deadletter.Open) deadletter.Place {
 }
 
 // run does what operators ask, if it is time to look, or at once, when no records wait. It does at
-// least one thing; then records that wait go first.
+// least one thing; then records that wait go first. While a batch is in doubt it does nothing.
 func (e *errands) run(ctx context.Context, atOnce bool) error {
 	began := time.Now()
-	if !atOnce && began.Before(e.next) {
+	if !atOnce && began.Before(e.next) || e.o.State() == protocol.Doubt { // the batch in doubt goes first
 		return nil
 	}
 	if atOnce {
@@ -121,16 +121,20 @@ func (e *errands) asked(ctx context.Context, now time.Time) (asked []deadletter.
 // do does one request: it settles the letter with a row of the chain, or answers why it stays as
 // it is.
 func (e *errands) do(ctx context.Context, of *deadletter.Open) error {
-	l := &letter{e: e, open: of, errand: e.of(of), settle: &deadletter.Settling{Letter: of, State: of.Asked, Answer: "discarded"}}
+	l := &letter{e: e, open: of, errand: e.of(of), settle: &deadletter.Settling{Letter: of, State: of.Asked}}
+	if of.Asked == deadletter.Discarded {
+		l.settle.Answer = "discarded"
+	}
 	switch {
 	case of.Asked != deadletter.Replayed || of.Lost == nil:
 	case of.State == deadletter.Dead:
 		l.why = of.Lost.Error()
 		return e.stays(ctx, l)
 	case of.Dropped():
-		l.settle.State = deadletter.Discarded
+		l.settle.State, l.settle.Answer = deadletter.Discarded, "discarded: "+of.Lost.Error()
 	default:
 		l.settle.State, l.settle.Reason = deadletter.Dead, wire.ReasonDecode+": "+of.Lost.Error()
+		l.settle.Answer = l.settle.Reason
 	}
 	o := e.o
 	for try := 1; ; try++ {

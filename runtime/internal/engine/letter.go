@@ -17,6 +17,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/engine/retry"
 	"github.com/idemgen/idemgen/runtime/internal/pipeline"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
+	"github.com/idemgen/idemgen/runtime/internal/watchdog"
 	"github.com/idemgen/idemgen/runtime/lease"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -74,7 +75,7 @@ func (l *letter) ending() []pipeline.Statement {
 // record is refused again, and while the letter waits, the partition makes progress nevertheless.
 func (l *letter) follow(n retry.Next) error {
 	o := l.e.o
-	if h := n.Halt; h != nil && h.Code != halt.Pooler && h.Code != halt.Runtime {
+	if h := n.Halt; h != nil && h.Code != halt.Pooler && h.Code != halt.Runtime && o.State() == protocol.Sent {
 		l.why = h.Error()
 		return o.step(protocol.Data, nil)
 	}
@@ -146,6 +147,12 @@ func (l *letter) fits(known *keys.Known) bool {
 // refuses decides the letter's record with a result of its effect. Nothing is kept.
 func (l *letter) refuses(known *keys.Known, result []byte) (why string) {
 	o := l.e.o
+	defer func() {
+		if r := recover(); r != nil { // of generated code, or of a handler's type
+			o.decider.Discard()
+			why = "it cannot be read: " + watchdog.PanicText(r)
+		}
+	}()
 	f := o.facts(l, known)
 	f.Effects = map[int64]wire.EffectResult{l.open.Offset: {Result: result}}
 	d, err := o.decider.Decide(l.records(), f)

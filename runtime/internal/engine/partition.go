@@ -105,7 +105,7 @@ func (p *Partition) next(o *Owner, e protocol.Event, why error) (protocol.Memory
 	p.noteLag(next, why)
 	old := p.owner
 	if memory == protocol.Discard {
-		p.owner, p.status.since = nil, time.Time{}
+		p.owner, p.status.since, p.status.call = nil, time.Time{}, nil
 	}
 	if next != protocol.Sent && e != protocol.Rested { // a batch on its way is no news
 		p.show(from, next, why)

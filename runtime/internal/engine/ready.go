@@ -15,8 +15,9 @@ import (
 )
 
 // ready says how many records in front may be sent now: those before the first one whose effect
-// is not over. It begins the effects, and returns when the first record need not wait. While an
-// append is in doubt, that one is sent again first.
+// is not over. It begins the effects, and returns when the first record need not wait. In any
+// other state than READY a transaction comes first: it settles what is in doubt, or finds that it
+// waits.
 func (o *Owner) ready(ctx context.Context, records []wire.Message) (n int, err error) {
 	for o.desk != nil && o.State() == protocol.Ready {
 		d := (&transaction{o: o, w: &batch{o: o, all: records}}).foresee(ctx)
@@ -75,11 +76,20 @@ func mayBegin(topic *wire.Topic, records []wire.Message, waiting []wire.Effect) 
 	})
 }
 
-// await waits for the effect of the first record.
+// await waits for the effect of the first record. Where that takes long, it looks now and then
+// whether the partition is still the owner's, and what operators ask.
 func (o *Owner) await(ctx context.Context, offset int64, event string) error {
 	awaiting(o.p, &awaited{offset, "effect " + event + ", which runs, or for a process that has its lease"})
-	err := o.desk.Wait(ctx, offset)
+	look, cancel := context.WithTimeout(ctx, lookEvery)
+	defer cancel()
+	err := o.desk.Wait(look, offset)
 	awaiting(o.p, nil)
+	if err == context.DeadlineExceeded && ctx.Err() == nil { // of look
+		if err := o.inspect(ctx); err != nil {
+			return err
+		}
+		return o.errands.run(ctx, false)
+	}
 	if h, ok := errors.AsType[*verdict.Halt](err); ok {
 		return o.refuse(h)
 	}
@@ -120,13 +130,10 @@ func complete(o *Owner, d *decide.Decision) []pipeline.Statement {
 // newDesk is the desk for the effects of an owner's records. Health says why they make no
 // progress.
 func newDesk(o *Owner) Desk {
-	return o.p.process.Calls.Desk(o.p.id, o.chain.Topic, o.life.quit, func(why error) { tellStore(o, why) })
-}
-
-// tellStore says why effects and locks make no progress; nil if they do.
-func tellStore(o *Owner, why error) {
-	if why != nil {
-		why = &verdict.Later{Err: why}
-	}
-	o.p.tell(o, why)
+	return o.p.process.Calls.Desk(o.p.id, o.chain.Topic, o.life.quit, func(why error) {
+		if why != nil {
+			why = &verdict.Later{Err: why}
+		}
+		tellCalls(o, why)
+	})
 }

@@ -14,6 +14,7 @@ import (
 // status is what people may know of a partition. The partition's lock guards it.
 type status struct {
 	why  error  // why it makes no progress; nil while it does
+	call error  // why calls of effects make none
 	said string // the last line about it
 	// since is when the oldest records that wait were handed over; zero while none wait.
 	since   time.Time
@@ -26,7 +27,10 @@ type status struct {
 func (p *Partition) Health(now time.Time) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s, waits := &p.status, time.Duration(0)
+	s, waits := p.status, time.Duration(0)
+	if s.why == nil {
+		s.why = s.call
+	}
 	if !s.since.IsZero() {
 		waits = now.Sub(s.since)
 	}
@@ -100,6 +104,17 @@ func (p *Partition) tell(o *Owner, why error) {
 	}
 }
 
+// tellCalls says why the calls of an owner's effects make no progress; nil if they do.
+func tellCalls(o *Owner, why error) {
+	p := o.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.owner == o {
+		p.status.call = why
+		p.show(p.state, p.state, p.status.why)
+	}
+}
+
 // overtime names a handler that goes on although its context has ended; "" if it ended.
 func (p *Partition) overtime(event string) {
 	p.mu.Lock()
@@ -119,6 +134,9 @@ func (p *Partition) show(from, to protocol.State, why error) {
 	}
 	if to == protocol.Sent { // batches come and go
 		to = protocol.Ready
+	}
+	if why == nil && to == protocol.Ready {
+		why = p.status.call
 	}
 	text, said := to.String(), p.status.said
 	if why != nil {

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -24,5 +26,20 @@ func TestHealthNamesTheEffectThatIsWaitedFor(t *testing.T) {
 	awaiting(p, nil)
 	if err := p.Health(later); err == nil || strings.Contains(err.Error(), "effect") {
 		t.Errorf("of no effect: %v", err)
+	}
+}
+
+// That calls of effects go well says nothing of what else keeps a partition from its work.
+func TestCallsThatGoWellHideNoOutage(t *testing.T) {
+	away := errors.New("the database is away")
+	for _, c := range []struct{ why, call, want error }{{away, nil, away}, {nil, away, away}, {away, errors.New("no answer"), away}, {nil, nil, nil}} {
+		p := &Partition{process: &Process{Log: slog.New(slog.DiscardHandler), Service: &wire.Service{}}, state: protocol.Ready}
+		o := &Owner{p: p}
+		p.owner = o
+		p.tell(o, c.why)
+		tellCalls(o, c.call)
+		if err := p.Health(time.Now()); !errors.Is(err, c.want) || c.want == nil && err != nil {
+			t.Errorf("%v, %v: %v", c.why, c.call, err)
+		}
 	}
 }

@@ -6,7 +6,6 @@ package deadletter
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -46,9 +45,9 @@ func (l *Letter) Called(r wire.EffectResult) {
 	}
 }
 
-// Behind is the letter of a record that waits behind the dead one at an offset.
-func Behind(m *wire.Message, policy *wire.FailurePolicy, offset int64) Letter {
-	return Letter{Message: m, Policy: policy, Waits: true, Reason: fmt.Sprintf("%s: waits behind offset %d, a dead letter of its record key", wire.ReasonParked, offset)}
+// Behind is the letter of a record that waits behind a dead one of its record key.
+func Behind(m *wire.Message, policy *wire.FailurePolicy) Letter {
+	return Letter{Message: m, Policy: policy, Waits: true, Reason: wire.ReasonParked + ": waits behind a dead letter of its record key"}
 }
 
 // Of is the dead letter of a record that was refused after it was decoded.

@@ -19,18 +19,16 @@ type Parked struct {
 // Queue is the open letters of one record key.
 type Queue struct {
 	Dead, Waiting int
-	Offset        int64 // of the first that is dead
 }
 
 // Move is what a row of the chain changes in a queue.
 type Move struct {
 	Key           wire.UUID // hash of the record key
 	Dead, Waiting int       // so many more
-	Offset        int64     // of the letter
 }
 
 const parkedSQL = `
-SELECT order_key, count(*) FILTER (WHERE state = 'd'), count(*) FILTER (WHERE state = 'w'), min(offs)
+SELECT order_key, count(*) FILTER (WHERE state = 'd'), count(*) FILTER (WHERE state = 'w')
 FROM idem_dead_letter WHERE stream = $1 AND state IN ('d', 'w') AND parks GROUP BY order_key`
 
 // Load reads the letters of a stream that others wait behind.
@@ -42,8 +40,8 @@ func (p *Parked) Load(ctx context.Context, db Querier, stream int32) error {
 	}
 	var key wire.UUID
 	var q Queue
-	_, err = pgx.ForEachRow(rows, []any{&key, &q.Dead, &q.Waiting, &q.Offset}, func() error {
-		p.move(Move{key, q.Dead, q.Waiting, q.Offset})
+	_, err = pgx.ForEachRow(rows, []any{&key, &q.Dead, &q.Waiting}, func() error {
+		p.move(Move{key, q.Dead, q.Waiting})
 		return nil
 	})
 	return err
@@ -69,9 +67,6 @@ func (p *Parked) move(m Move) {
 
 // Moved is the queue behind a move.
 func (q Queue) Moved(m Move) Queue {
-	if q.Empty() {
-		q.Offset = m.Offset
-	}
 	q.Dead, q.Waiting = q.Dead+m.Dead, q.Waiting+m.Waiting
 	return q
 }
@@ -104,7 +99,7 @@ func (l *Letter) Moves() []Move {
 	if !l.parks() {
 		return nil
 	}
-	m := Move{Key: *OrderKey(l.Message), Dead: 1, Offset: l.Message.Offset}
+	m := Move{Key: *OrderKey(l.Message), Dead: 1}
 	if l.Waits {
 		m.Dead, m.Waiting = 0, 1
 	}
@@ -117,7 +112,7 @@ func (s *Settling) Moves() []Move {
 	if !l.Parks || l.OrderKey == nil {
 		return nil
 	}
-	m := Move{Key: *l.OrderKey, Offset: l.Offset}
+	m := Move{Key: *l.OrderKey}
 	count := func(state byte, n int) {
 		switch state {
 		case Dead:

@@ -116,9 +116,9 @@ func (d *Decider) Decide(records []wire.Message, f Facts) (*Decision, error) {
 
 // decide adds one record to the batch, and counts it, or returns its dead letter.
 func (d *Decider) decide(w *Decision, m *wire.Message, f *Facts) (l deadletter.Letter, bad bool) {
-	if at, waits := w.waits(m, f); waits {
+	if w.waits(m, f) {
 		d.event = ""
-		return deadletter.Behind(m, &d.topic.OnFailure, at), true
+		return deadletter.Behind(m, &d.topic.OnFailure), true
 	}
 	refused, is := f.Refused[m.Offset]
 	refused.Message = m // the slice may be another one than when it was refused

@@ -11,15 +11,10 @@ type keeping struct {
 	Moves   []deadletter.Move // of record keys whose records wait, in the order of the records
 }
 
-// waits reports whether a record waits behind a dead letter of its record key, and at which offset
-// that one is.
-func (w *Decision) waits(m *wire.Message, f *Facts) (at int64, waits bool) {
+// waits reports whether a record waits behind a dead letter of its record key.
+func (w *Decision) waits(m *wire.Message, f *Facts) bool {
 	key := deadletter.OrderKey(m)
-	if key == nil || f.Again {
-		return 0, false
-	}
-	q := w.queue(*key, f)
-	return q.Offset, !q.Empty()
+	return key != nil && !f.Again && !w.queue(*key, f).Empty()
 }
 
 // queue is the letters of a record key that others wait behind, once the records that were decided
