@@ -121,10 +121,28 @@ func (d *Desk) Again() {
 
 // Forget forgets what is known of some effects that are over.
 func (d *Desk) Forget(which func(offset int64) bool) {
+	d.forget(func(t *task) bool {
+		_, over := t.over()
+		return over && which(t.message.Offset)
+	})
+}
+
+// Withdraw forgets some effects. One that is not over ends behind its call, if there is one.
+func (d *Desk) Withdraw(which func(offset int64) bool) {
+	d.forget(func(t *task) bool {
+		if !which(t.message.Offset) {
+			return false
+		}
+		t.withdraw()
+		return true
+	})
+}
+
+func (d *Desk) forget(which func(*task) bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for offset, t := range d.tasks {
-		if _, over := t.over(); over && which(offset) {
+		if which(t) {
 			delete(d.tasks, offset)
 			if k := string(t.message.Key); d.last[k] == t {
 				delete(d.last, k)

@@ -30,14 +30,16 @@ type Outcome struct {
 type task struct {
 	desk     *Desk
 	effect   wire.Effect
-	message  wire.Message   // the record, in memory of its own
-	key      wire.Key       // of the lease
-	decision lease.Decision // of a person; or none
-	owner    wire.UUID      // of the last ask, until an answer was heard; then zero
-	skip     int64          // numbers to leave out: the store knows greater ones
-	lock     lock           // of the event, if it names one
-	course   *course        // of the effect
-	before   *task          // of the record before with the same record key; or nil
+	message  wire.Message    // the record, in memory of its own
+	key      wire.Key        // of the lease
+	decision lease.Decision  // of a person; or none
+	owner    wire.UUID       // of the last ask, until an answer was heard; then zero
+	skip     int64           // numbers to leave out: the store knows greater ones
+	lock     lock            // of the event, if it names one
+	course   *course         // of the effect
+	before   *task           // of the record before with the same record key; or nil
+	quit     context.Context // ends when nobody wants the effect any more: no further try begins
+	withdraw context.CancelFunc
 	done     chan struct{}
 	outcome  Outcome // once done is closed
 }
@@ -45,6 +47,7 @@ type task struct {
 func newTask(d *Desk, e *wire.Effect, by lease.Decision) *task {
 	t := &task{desk: d, effect: *e, message: own(e.Message), key: e.Key, decision: by, done: make(chan struct{})}
 	t.effect.Message = &t.message
+	t.quit, t.withdraw = context.WithCancel(d.quit)
 	t.course = d.process.courses.of(e.Event, d.process.Log)
 	t.lock = lock{process: d.process, of: e.Lock, term: e.Terms.Term()}
 	if t.key == (wire.Key{}) {
@@ -93,13 +96,14 @@ func (t *task) over() (Outcome, bool) {
 // run brings the effect to its outcome.
 func (t *task) run(ctx context.Context) {
 	defer close(t.done)
+	defer t.withdraw()
 	p := t.desk.process
 	p.tally.waits(1)
 	defer p.tally.waits(-1)
 	if t.before != nil {
 		select {
 		case <-t.before.done:
-		case <-t.desk.quit.Done():
+		case <-t.quit.Done():
 		}
 		o, _ := t.before.over()
 		t.before = nil    // and with it all the others before
@@ -114,8 +118,8 @@ func (t *task) run(ctx context.Context) {
 	defer p.callers.leave(t)
 	defer t.lock.leave()
 	for failures := 0; ; failures++ {
-		if !t.lock.queue(t.desk.quit) || !t.slot() {
-			t.outcome.Err = t.desk.quit.Err()
+		if !t.lock.queue(t.quit) || !t.slot() {
+			t.outcome.Err = t.quit.Err()
 			return
 		}
 		wait, over := t.try(ctx, failures)
@@ -125,8 +129,8 @@ func (t *task) run(ctx context.Context) {
 		if !t.lock.busy {
 			t.lock.leave()
 		}
-		if !backoff.Sleep(t.desk.quit, wait) {
-			t.outcome.Err = t.desk.quit.Err()
+		if !backoff.Sleep(t.quit, wait) {
+			t.outcome.Err = t.quit.Err()
 			return
 		}
 	}
@@ -141,7 +145,7 @@ func (t *task) slot() bool {
 	select {
 	case t.desk.process.slots <- struct{}{}:
 		return true
-	case <-t.desk.quit.Done():
+	case <-t.quit.Done():
 		return false
 	}
 }
@@ -153,7 +157,7 @@ func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over 
 	defer func() { <-p.slots }()
 	p.calls.Add(1)
 	defer p.calls.Done()
-	if err := t.desk.quit.Err(); err != nil { // a slot came free at the same moment
+	if err := t.quit.Err(); err != nil { // a slot came free at the same moment
 		return t.end(Outcome{Err: err})
 	}
 	if !p.callers.enter(t) {

@@ -67,4 +67,6 @@ type Desk interface {
 	Again()
 	// Forget forgets what is known of some effects that are over.
 	Forget(which func(offset int64) bool)
+	// Withdraw forgets some effects. One that is not over ends behind its call, if there is one.
+	Withdraw(which func(offset int64) bool)
 }

@@ -225,6 +225,9 @@ func (e *errands) of(l *deadletter.Open) *errand {
 	}
 	at := placeOf(l)
 	if known := e.tried[at]; known == nil || !known.asked.Equal(l.AskedAt) {
+		if e.desk != nil { // of a request before, which was taken back
+			e.desk.Withdraw(func(offset int64) bool { return offset == l.Offset })
+		}
 		e.tried[at] = &errand{asked: l.AskedAt, lines: linesOf(l), key: l.OrderKey, retry: retry.New()}
 	}
 	return e.tried[at]
@@ -247,7 +250,7 @@ func (e *errands) keep(ctx context.Context, db deadletter.Querier) error {
 	for at := range e.tried {
 		offsets[at.Offset] = true
 	}
-	e.desk.Forget(func(offset int64) bool { return !offsets[offset] })
+	e.desk.Withdraw(func(offset int64) bool { return !offsets[offset] })
 	return nil
 }
 
