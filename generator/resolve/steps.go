@@ -76,7 +76,7 @@ func resolveEach(report *schema.Diagnostics, st *draft.Step) {
 	case f.Type.Kind != model.List:
 		report.Add(at.Pos, "E308", fmt.Sprintf("each needs a list; field %s is %s", wording.Quote(f.Name), typeword.Text(f.Type)), listHint(st.Event))
 	case f.Patch:
-		report.Add(at.Pos, "E308", fmt.Sprintf("each needs a list; field %s may be absent", wording.Quote(f.Name)), `drop "patch": an empty list has no rows`)
+		report.Add(at.Pos, "E308", fmt.Sprintf("each needs a list; field %s may be absent", wording.Quote(f.Name)), `a handler can write the rows if the field was sent; else drop "patch": an empty list has no rows, and the field must be there`)
 	case f.Type.Optional:
 		report.Add(at.Pos, "E308", fmt.Sprintf("each needs a list; field %s may be null", wording.Quote(f.Name)), `drop "optional": an empty list has no rows`)
 	default:
