@@ -59,9 +59,6 @@ func eventVar(e *model.Event) string { return unexported(e.GoName) + "Event" }
 
 func valuesVar(t *model.Type) string { return unexported(t.GoName) + "Values" }
 
-// stepName is a step's name within its event: InsertOrders.
-func stepName(s *model.Step) string { return strings.TrimPrefix(s.GoName, s.Event.GoName) }
-
 // flagName makes a variable's name of any text: meta-data -> metaData.
 func flagName(text string) string {
 	words := strings.FieldsFunc(text, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) })
