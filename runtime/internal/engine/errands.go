@@ -52,10 +52,10 @@ func placeOf(l *deadletter.Open) deadletter.Place {
 }
 
 // run does what operators ask, if it is time to look, or at once, when no records wait. It does at
-// least one thing; then records that wait go first. While a batch is in doubt it does nothing.
+// least one thing; then records that wait go first, and at once while one of theirs is in doubt.
 func (e *errands) run(ctx context.Context, atOnce bool) error {
 	began := time.Now()
-	if !atOnce && began.Before(e.next) || e.o.State() == protocol.Doubt { // the batch in doubt goes first
+	if !atOnce && (began.Before(e.next) || e.o.State() == protocol.Doubt) {
 		return nil
 	}
 	if atOnce {
