@@ -57,13 +57,13 @@ func describe(tables []*pgtable.Table) (string, []described) {
 }
 
 // reservedTable are names that no table of a spec may have.
-var reservedTable = regexp.MustCompile(`^(idem_.*|pg_.*|citext)$`)
+var reservedTable = regexp.MustCompile(`^(idem_|pg_)`)
 
 // noPlace says why the spec cannot have the table, and what follows.
 func (n *described) noPlace() (is, so string) {
 	switch {
 	case reservedTable.MatchString(n.Name):
-		return "Its name is reserved: idem_ is of idemgen's runtime, pg_ of Postgres, citext of a type", "so no step can write it under this name"
+		return "Its name is reserved: idem_ is of idemgen's runtime, pg_ of Postgres", "so no step can write it under this name"
 	case n.View:
 		return "It is a view, of which the database knows no key", "so write it yourself: its primary_key is what tells its rows apart"
 	}
@@ -257,7 +257,7 @@ func fillsItself(n *described, c *pgtable.Column) bool {
 
 // fieldTypes are the types of fields that fill columns of a type.
 var fieldTypes = map[string]string{
-	"text": "string", "varchar": "string", "char": "string", "citext": "string", "boolean": "bool", "integer": "int32", "bigint": "int64",
+	"text": "string", "varchar": "string", "char": "string", "boolean": "bool", "integer": "int32", "bigint": "int64",
 	"numeric": "decimal", "double precision": "float64", "uuid": "uuid", "timestamptz": "timestamp", "timestamp": "local_timestamp", "date": "date",
 	"bytea": "bytes", "jsonb": "json", "json": "json", "text array": "list(string)", "integer array": "list(int32)", "bigint array": "list(int64)", "uuid array": "list(uuid)",
 }

@@ -9,7 +9,7 @@ import (
 var (
 	notInEntry   = regexp.MustCompile(`[^a-z0-9]+`)
 	isEntry      = regexp.MustCompile(`^[a-z][a-z0-9_]{0,37}$`)
-	refusedEntry = regexp.MustCompile(`^(null|true|false|idem_.*|pg_.*|citext|tableoid|[cx]min|[cx]max|ctid)$`)
+	refusedEntry = regexp.MustCompile(`^(null|true|false|idem_.*|pg_.*|tableoid|[cx]min|[cx]max|ctid)$`)
 )
 
 // entryName makes a name that the spec takes out of one of the database.

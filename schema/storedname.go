@@ -59,8 +59,6 @@ func freeTable(w *walker, kind nameKind, pos Pos, text string) bool {
 		why = "names with idem_ belong to the tables of the runtime"
 	case strings.HasPrefix(text, "pg_"):
 		why = "Postgres looks for a table in its system catalogs first, and their names begin with pg_"
-	case text == "citext":
-		why = "every table is a type of its name too, and this one is that of the extension citext"
 	default:
 		return true
 	}

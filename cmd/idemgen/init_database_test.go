@@ -91,7 +91,7 @@ func TestInitNamesWhatItLeavesOut(t *testing.T) {
 		CREATE TABLE idem_other (id int PRIMARY KEY); CREATE TABLE orders (id int PRIMARY KEY); CREATE VIEW shown AS SELECT id FROM orders`)
 	module(t, nil)
 	must(t, "init", "--from-db", url)
-	const reserved = ": left out. Its name is reserved: idem_ is of idemgen's runtime, pg_ of Postgres, citext of a type,\n  # so no step"
+	const reserved = ": left out. Its name is reserved: idem_ is of idemgen's runtime, pg_ of Postgres,\n  # so no step"
 	for _, name := range []string{"sales.idem_thing", "sales.pg_thing", "public.idem_other"} {
 		if !strings.Contains(read(t, "idemgen.yaml"), "  # "+name+reserved) {
 			t.Errorf("nothing is said of %s:\n%s", name, read(t, "idemgen.yaml"))

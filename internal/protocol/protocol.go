@@ -51,7 +51,7 @@ const (
 	Rested                 // the pause is over
 	Quiet                  // the tail has not moved for long, and a record waits behind it
 	Operator               // an operator appended to the chain
-	Awaits                 // nothing was sent: the first record waits for its effect
+	Awaits                 // nothing was sent: the first record waits for its effect, or a dead letter stays one
 	Bug                    // the runtime panicked, or something happened that the table has no step for
 )
 

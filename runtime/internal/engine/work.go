@@ -13,7 +13,7 @@ import (
 type work interface {
 	// records are what is decided. A letter has its own, or none if it is discarded.
 	records() []wire.Message
-	// again reports whether the record is a dead letter's: if it is refused, nothing may halt.
+	// again reports whether the record is a dead letter's: that it is refused halts nothing.
 	again() bool
 	// failures are what is known of failures of the records.
 	failures() *retry.State
