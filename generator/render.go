@@ -26,7 +26,7 @@ func (u *unit) render() error {
 	code, err := gocode.Render(u.service, gocode.SQL{Step: sqlcode.Step, Table: sqlcode.TableName}, gocode.Tests{
 		Rows:    func(t *model.Topic) string { return tests[t].rowsFile() },
 		Columns: func(t *model.Table) []string { return in.Columns(t.Name) },
-		Cases:   casesFolder(u),
+		Cases:   scaffold.CasesFolder,
 	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", u.Path, err)
@@ -74,12 +74,4 @@ func (u *unit) testData(in *oracle.Interpreter) map[*model.Topic]testData {
 		tests[t] = made[i]
 	}
 	return tests
-}
-
-// casesFolder names the folder of the cases; "" if there are none.
-func casesFolder(u *unit) string {
-	if len(u.cases) == 0 {
-		return ""
-	}
-	return scaffold.CasesFolder
 }

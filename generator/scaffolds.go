@@ -20,6 +20,9 @@ import (
 // addScaffolds adds the starter files for what generated code or its tests refer to and no
 // hand-written file declares.
 func (u *unit) addScaffolds(hand *gopkg.Package) error {
+	if at, old := hand.Declared[scaffold.TestHandler]; old && len(scaffold.Handled(u.service)) == 0 {
+		u.note("%s: %s returns a Handler, and no event has Go code: delete the function, and the imports that nothing else needs\n", u.at(at), scaffold.TestHandler)
+	}
 	_, err := u.folder.Read(scaffold.HandlerFile)
 	scaffolded := errors.Is(err, fs.ErrNotExist) && u.wantsHandler(hand)
 	if scaffolded {

@@ -4,24 +4,44 @@
 package readings
 
 import (
+	"testing"
+
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// testTables are the tables that tests compare, without columns that the database fills.
-func testTables() []idemtest.Table {
-	return []idemtest.Table{
-		{
-			Name: "readings",
-			Key:  []string{"reading_id"},
-			Columns: []string{
-				"reading_id",
-				"device_id",
-				"site",
-				"taken_at",
-				"temperature",
-				"humidity",
-				"battery",
+// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
+// and holds the tables against what the case says.
+func TestCases(t *testing.T) {
+	testService().RunCases(t)
+}
+
+// testService is the service under test.
+func testService() idemtest.Service {
+	return idemtest.Service{
+		Cases:      "testdata/cases",
+		Migrations: "migrations",
+		Tables: []idemtest.Table{
+			{
+				Name: "readings",
+				Key:  []string{"reading_id"},
+				Columns: []string{
+					"reading_id",
+					"device_id",
+					"site",
+					"taken_at",
+					"temperature",
+					"humidity",
+					"battery",
+				},
 			},
+		},
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db)
+		},
+		Events: map[string]idemtest.Event{
+			"Reading": {},
 		},
 	}
 }

@@ -6,23 +6,15 @@ package readings
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestReadingsV1 repeats, crashes, fences and poisons the events of topic "readings.v1".
 func TestReadingsV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "readings.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_readings_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_readings_v1_log.jsonl", map[string]idemtest.Event{
-			"Reading": {},
-		}),
+		Service:  testService(),
+		Topic:    "readings.v1",
+		Log:      "testdata/idem_readings_v1_log.jsonl",
+		Expected: "testdata/idem_readings_v1_expected.txt",
 	}.Run(t)
 }

@@ -27,6 +27,17 @@ const third = `      OrderReplaced:
         type: replaced
 `
 
+// The set-up of tests stays when the last Go code goes, and then does not compile.
+func TestASetUpWithoutGoCode(t *testing.T) {
+	module(t, map[string]string{"idemgen.yaml": spec + second})
+	must(t, "generate")
+	write(t, "idemgen.yaml", spec)
+	_, _, stderr := run(t, "generate")
+	if !strings.Contains(stderr, "idem_setup_test.go:") || !strings.Contains(stderr, ": newTestHandler returns a Handler, and no event has Go code: delete the function") {
+		t.Error(stderr)
+	}
+}
+
 // Methods that a handler of the team's own lacks are printed as text that completes it.
 func TestMissingMethods(t *testing.T) {
 	handled := strings.Replace(second, "    events:\n", "    event_type: {header: t}\n    events:\n", 1)

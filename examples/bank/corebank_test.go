@@ -6,7 +6,7 @@ import "testing"
 // the table that the core bank's own migration makes: with its trigger, its defaults, and columns
 // that the spec does not know. A migration of theirs that we cannot work with fails here first.
 func TestCasesOverTheCoreBanksOwnTable(t *testing.T) {
-	cases := testCases()
-	cases.External = "corebank/0001_account.sql"
-	cases.Run(t)
+	service := testService()
+	service.External = "corebank/0001_account.sql"
+	service.RunCases(t)
 }

@@ -12,91 +12,89 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// testTables are the tables that tests compare, without columns that the database fills.
-func testTables() []idemtest.Table {
-	return []idemtest.Table{
-		{
-			Name: "accounts",
-			Key:  []string{"account_id"},
-			Columns: []string{
-				"account_id",
-				"iban",
-				"balance",
-			},
-			SQL: "core.account",
-			Stored: map[string]string{
-				"balance": "balance_cents",
-			},
-		},
-		{
-			Name: "transfers",
-			Key:  []string{"transfer_id"},
-			Columns: []string{
-				"transfer_id",
-				"debtor",
-				"creditor",
-				"cents",
-				"requested_at",
-			},
-		},
-		{
-			Name: "refused_transfers",
-			Key:  []string{"transfer_id"},
-			Columns: []string{
-				"transfer_id",
-				"debtor",
-				"creditor",
-				"cents",
-				"requested_at",
-			},
-		},
-		{
-			Name: "interest",
-			Key:  []string{"account_id", "month"},
-			Columns: []string{
-				"account_id",
-				"month",
-				"paid_by",
-				"cents",
-			},
-		},
-		{
-			Name: "captures",
-			Key:  []string{"entry_id"},
-			Columns: []string{
-				"entry_id",
-				"account_id",
-				"cents",
-				"fee_cents",
-				"booked_at",
-			},
-		},
-		{
-			Name: "refunds",
-			Key:  []string{"entry_id"},
-			Columns: []string{
-				"entry_id",
-				"account_id",
-				"cents",
-				"booked_at",
-			},
-		},
-	}
-}
-
 // TestCases repeats, cuts and crashes the records of each case in testdata/cases,
 // and holds the tables against what the case says.
 func TestCases(t *testing.T) {
-	testCases().Run(t)
+	testService().RunCases(t)
 }
 
-// testCases are the cases, and what they are played with.
-func testCases() idemtest.Cases {
-	return idemtest.Cases{
-		Folder:     "testdata/cases",
+// testService is the service under test. newTestHandler is its own, in idem_setup_test.go.
+func testService() idemtest.Service {
+	return idemtest.Service{
+		Cases:      "testdata/cases",
 		Migrations: "migrations",
 		External:   "testdata/idem_external.sql",
-		Tables:     testTables(),
+		Tables: []idemtest.Table{
+			{
+				Name: "accounts",
+				Key:  []string{"account_id"},
+				Columns: []string{
+					"account_id",
+					"iban",
+					"balance",
+				},
+				SQL: "core.account",
+				Stored: map[string]string{
+					"balance": "balance_cents",
+				},
+			},
+			{
+				Name: "transfers",
+				Key:  []string{"transfer_id"},
+				Columns: []string{
+					"transfer_id",
+					"debtor",
+					"creditor",
+					"cents",
+					"requested_at",
+				},
+			},
+			{
+				Name: "refused_transfers",
+				Key:  []string{"transfer_id"},
+				Columns: []string{
+					"transfer_id",
+					"debtor",
+					"creditor",
+					"cents",
+					"requested_at",
+				},
+			},
+			{
+				Name: "interest",
+				Key:  []string{"account_id", "month"},
+				Columns: []string{
+					"account_id",
+					"month",
+					"paid_by",
+					"cents",
+				},
+			},
+			{
+				Name: "captures",
+				Key:  []string{"entry_id"},
+				Columns: []string{
+					"entry_id",
+					"account_id",
+					"cents",
+					"fee_cents",
+					"booked_at",
+				},
+			},
+			{
+				Name: "refunds",
+				Key:  []string{"entry_id"},
+				Columns: []string{
+					"entry_id",
+					"account_id",
+					"cents",
+					"booked_at",
+				},
+			},
+		},
+		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db, stubHandler{})
+		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
 		},

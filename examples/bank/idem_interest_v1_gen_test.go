@@ -6,25 +6,16 @@ package bank
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestInterestV1 repeats, crashes, fences and poisons the events of topic "interest.v1".
 func TestInterestV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "interest.v1",
-		Migrations: "migrations",
-		External:   "testdata/idem_external.sql",
-		Rows:       "testdata/idem_interest_v1_rows.sql",
-		Expected:   "testdata/idem_interest_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_interest_v1_log.jsonl", map[string]idemtest.Event{
-			"InterestPaid": {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "interest.v1",
+		Rows:     "testdata/idem_interest_v1_rows.sql",
+		Log:      "testdata/idem_interest_v1_log.jsonl",
+		Expected: "testdata/idem_interest_v1_expected.txt",
 	}.Run(t)
 }

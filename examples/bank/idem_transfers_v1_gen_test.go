@@ -6,29 +6,17 @@ package bank
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestTransfersV1 repeats, crashes, fences and poisons the events of topic "transfers.v1".
-// newTestHandler and editTestLog are the service's own, in idem_setup_test.go.
+// editTestLog is the service's own, in idem_setup_test.go.
 func TestTransfersV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "transfers.v1",
-		Migrations: "migrations",
-		External:   "testdata/idem_external.sql",
-		Expected:   "testdata/idem_transfers_v1_expected.txt",
-		Tables:     testTables(),
-		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
-		},
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_transfers_v1_log.jsonl", map[string]idemtest.Event{
-			"TransferRequested": {Keyed: true},
-		}),
-		Edit: editTestLog,
+		Service:  testService(),
+		Topic:    "transfers.v1",
+		Log:      "testdata/idem_transfers_v1_log.jsonl",
+		Expected: "testdata/idem_transfers_v1_expected.txt",
+		Edit:     editTestLog,
 	}.Run(t)
 }

@@ -12,67 +12,65 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// testTables are the tables that tests compare, without columns that the database fills.
-func testTables() []idemtest.Table {
-	return []idemtest.Table{
-		{
-			Name: "order_lines",
-			Key:  []string{"order_id", "line"},
-			Columns: []string{
-				"order_id",
-				"line",
-				"sku",
-			},
-		},
-		{
-			Name: "firsts",
-			Key:  []string{"person", "kind"},
-			Columns: []string{
-				"person",
-				"kind",
-				"seen",
-			},
-		},
-		{
-			Name: "entries",
-			Key:  []string{"person", "number"},
-			Columns: []string{
-				"person",
-				"number",
-				"said",
-			},
-		},
-		{
-			Name: "files",
-			Key:  []string{"name"},
-			Columns: []string{
-				"name",
-				"content",
-			},
-		},
-		{
-			Name: "balances",
-			Key:  []string{"person"},
-			Columns: []string{
-				"person",
-				"cents",
-			},
-		},
-	}
-}
-
 // TestCases repeats, cuts and crashes the records of each case in testdata/cases,
 // and holds the tables against what the case says.
 func TestCases(t *testing.T) {
-	testCases().Run(t)
+	testService().RunCases(t)
 }
 
-// testCases are the cases, and what they are played with.
-func testCases() idemtest.Cases {
-	return idemtest.Cases{
-		Folder:     "testdata/cases",
+// testService is the service under test. newTestHandler is its own, in idem_setup_test.go.
+func testService() idemtest.Service {
+	return idemtest.Service{
+		Cases:      "testdata/cases",
 		Migrations: "migrations",
-		Tables:     testTables(),
+		Tables: []idemtest.Table{
+			{
+				Name: "order_lines",
+				Key:  []string{"order_id", "line"},
+				Columns: []string{
+					"order_id",
+					"line",
+					"sku",
+				},
+			},
+			{
+				Name: "firsts",
+				Key:  []string{"person", "kind"},
+				Columns: []string{
+					"person",
+					"kind",
+					"seen",
+				},
+			},
+			{
+				Name: "entries",
+				Key:  []string{"person", "number"},
+				Columns: []string{
+					"person",
+					"number",
+					"said",
+				},
+			},
+			{
+				Name: "files",
+				Key:  []string{"name"},
+				Columns: []string{
+					"name",
+					"content",
+				},
+			},
+			{
+				Name: "balances",
+				Key:  []string{"person"},
+				Columns: []string{
+					"person",
+					"cents",
+				},
+			},
+		},
+		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db, stubHandler{})
+		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
 		},

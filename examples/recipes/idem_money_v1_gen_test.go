@@ -6,24 +6,15 @@ package recipes
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestMoneyV1 repeats, crashes, fences and poisons the events of topic "money.v1".
 func TestMoneyV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "money.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_money_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_money_v1_log.jsonl", map[string]idemtest.Event{
-			"Paid":  {Keyed: true},
-			"Spent": {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "money.v1",
+		Log:      "testdata/idem_money_v1_log.jsonl",
+		Expected: "testdata/idem_money_v1_expected.txt",
 	}.Run(t)
 }

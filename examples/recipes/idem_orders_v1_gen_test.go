@@ -6,23 +6,15 @@ package recipes
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestOrdersV1 repeats, crashes, fences and poisons the events of topic "orders.v1".
 func TestOrdersV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "orders.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_orders_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_orders_v1_log.jsonl", map[string]idemtest.Event{
-			"OrderChanged": {},
-		}),
+		Service:  testService(),
+		Topic:    "orders.v1",
+		Log:      "testdata/idem_orders_v1_log.jsonl",
+		Expected: "testdata/idem_orders_v1_expected.txt",
 	}.Run(t)
 }

@@ -6,29 +6,17 @@ package recipes
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestPeopleV1 repeats, crashes, fences and poisons the events of topic "people.v1".
-// newTestHandler and editTestLog are the service's own, in idem_setup_test.go.
+// editTestLog is the service's own, in idem_setup_test.go.
 func TestPeopleV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "people.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_people_v1_expected.txt",
-		Tables:     testTables(),
-		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
-		},
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_people_v1_log.jsonl", map[string]idemtest.Event{
-			"Seen": {Keyed: true},
-			"Said": {Keyed: true},
-		}),
-		Edit: editTestLog,
+		Service:  testService(),
+		Topic:    "people.v1",
+		Log:      "testdata/idem_people_v1_log.jsonl",
+		Expected: "testdata/idem_people_v1_expected.txt",
+		Edit:     editTestLog,
 	}.Run(t)
 }

@@ -6,23 +6,15 @@ package telemetry
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestTelemetryV1 repeats, crashes, fences and poisons the events of topic "telemetry.v1".
 func TestTelemetryV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "telemetry.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_telemetry_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_telemetry_v1_log.jsonl", map[string]idemtest.Event{
-			"Reading": {},
-		}),
+		Service:  testService(),
+		Topic:    "telemetry.v1",
+		Log:      "testdata/idem_telemetry_v1_log.jsonl",
+		Expected: "testdata/idem_telemetry_v1_expected.txt",
 	}.Run(t)
 }

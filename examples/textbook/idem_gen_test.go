@@ -4,37 +4,59 @@
 package textbook
 
 import (
+	"testing"
+
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// testTables are the tables that tests compare, without columns that the database fills.
-func testTables() []idemtest.Table {
-	return []idemtest.Table{
-		{
-			Name: "accounts",
-			Key:  []string{"account_id"},
-			Columns: []string{
-				"account_id",
-				"cents",
+// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
+// and holds the tables against what the case says.
+func TestCases(t *testing.T) {
+	testService().RunCases(t)
+}
+
+// testService is the service under test.
+func testService() idemtest.Service {
+	return idemtest.Service{
+		Cases:      "testdata/cases",
+		Migrations: "migrations",
+		Tables: []idemtest.Table{
+			{
+				Name: "accounts",
+				Key:  []string{"account_id"},
+				Columns: []string{
+					"account_id",
+					"cents",
+				},
+			},
+			{
+				Name: "payments",
+				Key:  []string{"payment_id"},
+				Columns: []string{
+					"payment_id",
+					"receipt",
+					"account_id",
+					"cents",
+				},
+			},
+			{
+				Name: "people",
+				Key:  []string{"user_id"},
+				Columns: []string{
+					"user_id",
+					"name",
+				},
 			},
 		},
-		{
-			Name: "payments",
-			Key:  []string{"payment_id"},
-			Columns: []string{
-				"payment_id",
-				"receipt",
-				"account_id",
-				"cents",
-			},
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db)
 		},
-		{
-			Name: "people",
-			Key:  []string{"user_id"},
-			Columns: []string{
-				"user_id",
-				"name",
-			},
+		Events: map[string]idemtest.Event{
+			"PaymentReceived": {Keyed: true},
+			"UserSaved":       {Keyed: true},
+			"UserDeleted":     {Keyed: true},
 		},
 	}
 }

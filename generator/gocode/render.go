@@ -29,8 +29,7 @@ type Tests struct {
 	// Columns names the columns of a table that tests compare: all but those that the
 	// database fills.
 	Columns func(*model.Table) []string
-	// Cases is the folder of the cases; "" if there are none.
-	Cases string
+	Cases   string // the folder of the cases
 }
 
 // Render returns all Go files of a service package, in a fixed order.

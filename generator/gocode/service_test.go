@@ -76,6 +76,7 @@ func render(t testing.TB, s *model.Service) []gocode.File {
 
 func tests(s *model.Service) gocode.Tests {
 	return gocode.Tests{
+		Cases: "testdata/cases",
 		Rows: func(topic *model.Topic) string {
 			if rows, _ := seedlog.Log(s, topic); len(rows) == 0 {
 				return ""

@@ -11,11 +11,7 @@ import (
 // sharedTestFile is idem_gen_test.go: what the tests of all topics use.
 func (p *pkg) sharedTestFile(tests Tests) *file {
 	f := newFile("idem_gen_test.go", p.service.Package, p.service.Source)
-	f.fn("testTables are the tables that tests compare, without columns that the database fills.", "", "testTables", nil,
-		slice(qual(idemtestPath, "Table")), func(g *group) { g.Return(p.tables(tests)) })
-	if tests.Cases != "" {
-		p.casesTest(f, tests)
-	}
+	p.casesTest(f, tests)
 	if !p.handles() {
 		return f
 	}
@@ -63,6 +59,7 @@ func testHandler(s *model.Service) string {
 	return own
 }
 
+// tables are what tests compare, without columns that the database fills.
 func (p *pkg) tables(tests Tests) code {
 	var tables []code
 	for _, table := range p.service.Tables {
@@ -106,15 +103,12 @@ const ExternalFile = "testdata/idem_external.sql"
 func (p *pkg) testFile(t *model.Topic, tests Tests) *file {
 	f := newFile("idem_"+t.FileName+"_gen_test.go", p.service.Package, p.service.Source+", topic "+t.Name)
 	doc := fmt.Sprintf("Test%s repeats, crashes, fences and poisons the events of topic %q.", t.GoName, t.Name)
-	switch {
-	case handled(t):
-		doc += "\nnewTestHandler and editTestLog are the service's own, in idem_setup_test.go."
-	case topicHandles(t):
-		doc += "\nnewTestHandler is the service's own, in idem_setup_test.go."
+	if handled(t) {
+		doc += "\neditTestLog is the service's own, in idem_setup_test.go."
 	}
 	params := []code{named("t", pointer(qual("testing", "T")))}
 	f.fn(doc, "", "Test"+t.GoName, params, nil, func(g *group) {
-		run := composite(qual(idemtestPath, "Suite"), p.suite(t, tests.Rows(t))).Add(text(".Run(t)"))
+		run := composite(qual(idemtestPath, "Suite"), suite(t, tests.Rows(t))).Add(text(".Run(t)"))
 		topics := testedTopics(t)
 		if len(topics) == 1 {
 			g.Add(run)
@@ -145,24 +139,26 @@ func testedTopics(t *model.Topic) []string {
 func (p *pkg) casesTest(f *file, tests Tests) {
 	doc := "TestCases repeats, cuts and crashes the records of each case in " + tests.Cases + ",\nand holds the tables against what the case says."
 	params := []code{named("t", pointer(qual("testing", "T")))}
-	f.fn(doc, "", "TestCases", params, nil, func(g *group) { g.Add(text("testCases().Run(t)")) })
+	f.fn(doc, "", "TestCases", params, nil, func(g *group) { g.Add(text("testService().RunCases(t)")) })
+	doc = "testService is the service under test."
+	elems := []code{pair("Cases", lit(tests.Cases)), pair("Migrations", lit(p.service.Migrations.Dir))}
+	if slices.ContainsFunc(p.service.Tables, func(t *model.Table) bool { return t.External }) {
+		elems = append(elems, pair("External", lit(ExternalFile)))
+	}
+	elems = append(elems, pair("Tables", p.tables(tests)))
+	elems = append(elems, encodings(p.service.Topics)...)
 	handler := ""
 	if p.handles() {
+		doc += " newTestHandler is its own, in idem_setup_test.go."
 		handler = ", " + testHandler(p.service)
+		elems = append(elems, pair("Stub", newConsumer(p.service, ", stubHandler{}")))
 	}
-	elems := []code{pair("Folder", lit(tests.Cases))}
-	elems = append(append(elems, database(p.service)...),
-		text("Tables: testTables()"),
-	)
-	elems = append(elems, encodings(p.service.Topics...)...)
 	elems = append(elems,
 		pair("New", newConsumer(p.service, handler)),
-		pair("Events", eventTemplates(p.service.Topics...)),
+		pair("Events", eventTemplates(p.service.Topics)),
 	)
-	cases := qual(idemtestPath, "Cases")
-	f.fn("testCases are the cases, and what they are played with.", "", "testCases", nil, cases, func(g *group) {
-		g.Return(composite(cases, elems))
-	})
+	service := qual(idemtestPath, "Service")
+	f.fn(doc, "", "testService", nil, service, func(g *group) { g.Return(composite(service, elems)) })
 }
 
 // newConsumer is the function that makes the consumer under test.
@@ -180,7 +176,7 @@ func newConsumer(s *model.Service, handler string) code {
 }
 
 // eventTemplates are, by name, what all records of an event have in common.
-func eventTemplates(topics ...*model.Topic) code {
+func eventTemplates(topics []*model.Topic) code {
 	var events []code
 	for _, t := range topics {
 		for _, e := range t.Events {
@@ -190,13 +186,8 @@ func eventTemplates(topics ...*model.Topic) code {
 	return composite(text("map[string]").Add(qual(idemtestPath, "Event")), events)
 }
 
-// readLog reads the records of a topic, given what all records of an event have in common.
-func readLog(t *model.Topic) code {
-	return qual(idemtestPath, "ReadLog").Call(text("t"), lit("testdata/idem_"+t.FileName+"_log.jsonl"), eventTemplates(t))
-}
-
 // encodings say what the values of topics are packed in, if any are.
-func encodings(topics ...*model.Topic) []code {
+func encodings(topics []*model.Topic) []code {
 	var all []code
 	for _, t := range topics {
 		if t.Payload.Encoding == "" {
@@ -212,38 +203,24 @@ func encodings(topics ...*model.Topic) []code {
 	return []code{pair("Encodings", text("map[string]string").Values(all...))}
 }
 
-// database is how a test makes its databases.
-func database(s *model.Service) []code {
-	elems := []code{pair("Migrations", lit(s.Migrations.Dir))}
-	if slices.ContainsFunc(s.Tables, func(t *model.Table) bool { return t.External }) {
-		elems = append(elems, pair("External", lit(ExternalFile)))
-	}
-	return elems
-}
-
-func (p *pkg) suite(t *model.Topic, rows string) []code {
+func suite(t *model.Topic, rows string) []code {
 	topic := code(lit(testedTopics(t)[0]))
 	if len(testedTopics(t)) > 1 {
 		topic = text("topic")
 	}
-	elems := append([]code{pair("Topic", topic)}, database(p.service)...)
+	elems := []code{text("Service: testService()"), pair("Topic", topic)}
 	if rows != "" {
 		elems = append(elems, pair("Rows", lit(rows)))
 	}
 	elems = append(elems,
+		pair("Log", lit("testdata/idem_"+t.FileName+"_log.jsonl")),
 		pair("Expected", lit("testdata/idem_"+t.FileName+"_expected.txt")),
-		text("Tables: testTables()"),
 	)
-	elems = append(elems, encodings(t)...)
 	switch {
 	case handled(t):
-		elems = append(elems, pair("Stub", newConsumer(p.service, ", stubHandler{}")), pair("New", newConsumer(p.service, ", "+testHandler(p.service))), pair("Log", readLog(t)), text("Edit: editTestLog"))
+		elems = append(elems, text("Edit: editTestLog"))
 	case topicHandles(t):
-		elems = append(elems, pair("New", newConsumer(p.service, ", "+testHandler(p.service))), pair("Log", readLog(t)))
-	case p.handles():
-		elems = append(elems, pair("New", newConsumer(p.service, ", stubHandler{}")), pair("Log", readLog(t)))
-	default:
-		elems = append(elems, pair("New", newConsumer(p.service, "")), pair("Log", readLog(t)))
+		elems = append(elems, text("Own: true"))
 	}
 	return elems
 }

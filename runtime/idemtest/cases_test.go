@@ -24,7 +24,7 @@ func made(t *testing.T, dir, name, text, log, expected string) {
 // A case that was edited, written or removed and not generated again is never green.
 func TestACaseThatWasNotGeneratedAgainFails(t *testing.T) {
 	dir := t.TempDir()
-	c := Cases{Folder: dir}
+	c := Service{Cases: dir}
 	for name, change := range map[string]func(path string) error{
 		"changed": func(path string) error { return os.WriteFile(path, []byte("then: {item: 1}\n"), 0o600) },
 		"gone":    os.Remove,
@@ -32,20 +32,32 @@ func TestACaseThatWasNotGeneratedAgainFails(t *testing.T) {
 		"crlf":    func(path string) error { return os.WriteFile(path, []byte("then: {item: 2}\r\n"), 0o600) },
 	} {
 		made(t, dir, name, "then: {item: 2}\n", "", "table item 2\n")
-		if _, err := c.runner(name); err != nil {
+		if _, err := c.caseRunner(name); err != nil {
 			t.Errorf("%s, before: %v", name, err)
 		}
 		if err := change(filepath.Join(dir, name+".yaml")); err != nil {
 			t.Fatal(err)
 		}
-		_, err := c.runner(name)
+		_, err := c.caseRunner(name)
 		if name == "crlf" && err != nil || name != "crlf" && (err == nil || !strings.Contains(err.Error(), name) || !strings.HasSuffix(err.Error(), ": run idemgen generate")) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	names, err := c.names()
+	names, err := c.caseNames()
 	if err != nil || !slices.Equal(names, []string{"changed", "crlf", "gone", "new"}) {
 		t.Errorf("%q %v", names, err)
+	}
+}
+
+// Before the first case there is nothing to run.
+func TestWithoutCasesNothingIsRun(t *testing.T) {
+	skipped := false
+	t.Run("none", func(t *testing.T) {
+		defer func() { skipped = t.Skipped() }()
+		Service{Cases: filepath.Join(t.TempDir(), "cases")}.RunCases(t)
+	})
+	if !skipped {
+		t.Error("not skipped")
 	}
 }
 
@@ -55,7 +67,7 @@ func smallCase(t *testing.T, f flaw, expected string) *runner {
 	run := small(t, f)
 	dir := t.TempDir()
 	made(t, dir, "sums", "", "", expected)
-	r, err := Cases{Folder: dir, Migrations: run.Migrations, Tables: run.Tables}.runner("sums")
+	r, err := Service{Cases: dir, Migrations: run.Migrations, Tables: run.Tables}.caseRunner("sums")
 	if err != nil {
 		t.Fatal(err)
 	}

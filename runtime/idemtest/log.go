@@ -10,23 +10,13 @@ import (
 	"io"
 	"os"
 	"strings"
-	"testing"
 	"time"
 
 	idem "github.com/idemgen/idemgen/runtime"
 )
 
-// ReadLog reads the records of a topic's test: JSON, one record a line, behind a line that says
-// who made the file. Events holds by name what all records of an event have in common.
-func ReadLog(t testing.TB, path string, events map[string]Event) []Event {
-	t.Helper()
-	log, err := readLog(path, events)
-	if err != nil {
-		t.Fatalf("idemtest: read the log: %v: run idemgen generate", err)
-	}
-	return log
-}
-
+// readLog reads the records of a test: JSON, one record a line, behind a line that says who made
+// the file. Events holds by name what all records of an event have in common.
 func readLog(path string, events map[string]Event) ([]Event, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {

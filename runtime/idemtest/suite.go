@@ -12,28 +12,37 @@ import (
 	idem "github.com/idemgen/idemgen/runtime"
 )
 
-// Suite is what the generated test of a topic fills in. It repeats, crashes, fences and
-// poisons the topic's records against a real database, and compares what is left with what
-// each event does once, alone.
-type Suite struct {
-	Topic      string  // of records that do not say theirs
+// Service is a service under test.
+type Service struct {
+	Cases      string  // folder of the cases, and of what idemgen made of them
 	Migrations string  // folder of *.sql files, applied in the order of their names
 	External   string  // file that makes the tables of others, applied before Migrations; "" for none
-	Rows       string  // file with the rows that are there before Log; "" for none
-	Expected   string  // file with the rows that the spec makes of Rows and Log
 	Tables     []Table // of the whole service, in the order of the spec
 
 	// Encodings are by topic what values are packed in before they are delivered:
 	// json_string. The log has them as they are before.
 	Encodings map[string]string
 
-	// Stub makes the consumer with handlers that do nothing; nil for a service without
-	// handlers: New is used for both then.
+	// Stub makes the consumer with handlers that do nothing; nil for a service without handlers.
 	Stub func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error)
-	// New makes the consumer with the service's own handlers.
+	// New makes the consumer with the service's own handlers, and effects as in [CallsEffect].
 	New func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error)
 
-	Log []Event // made from the spec: see [ReadLog]
+	Events map[string]Event // by name, what all records of an event have in common
+}
+
+// Suite is what the generated test of a topic fills in. It repeats, crashes, fences and
+// poisons the topic's records against a real database, and compares what is left with what
+// each event does once, alone.
+type Suite struct {
+	Service
+	Topic    string // of records that do not say theirs
+	Rows     string // file with the rows that are there before Log; "" for none
+	Log      string // file with the records that idemgen made from the spec
+	Expected string // file with the rows that the spec makes of Rows and Log
+	// Own says that New is used in place of Stub: the topic's Go code is effects only, and tests
+	// say what they return.
+	Own bool
 	// Edit returns the log for the service's own handlers; nil if there are none.
 	Edit func(topic string, log []Event) []Event
 }
@@ -82,23 +91,27 @@ type Event struct {
 // the expected rows, so that it can say what is wrong; under "handlers" with the service's own,
 // against each event applied alone, so that it can say what is not once.
 func (s Suite) Run(t *testing.T) {
-	spec := &runner{Suite: s, log: numbered(s.Topic, s.Log), start: s.New}
+	log, err := readLog(s.Log, s.Events)
+	if err != nil {
+		t.Fatalf("idemtest: read the log: %v: run idemgen generate", err)
+	}
+	spec := &runner{Suite: s, log: numbered(s.Topic, log), start: s.New}
 	spec.scenarios = ofATopic(spec.log)
-	if s.Stub != nil {
+	if s.Stub != nil && !s.Own {
 		spec.start = s.Stub
 	}
 	want, err := readExpected(s.Expected)
 	if err != nil {
 		t.Fatalf("idemtest: %v", err)
 	}
-	want.dead = expectedDeadLetters(s.Log)
+	want.dead = expectedDeadLetters(log)
 	spec.want, spec.source = want, s.Expected
 	t.Run("spec", spec.run)
 	if s.Edit == nil {
 		return
 	}
 	t.Run("handlers", func(t *testing.T) {
-		own := &runner{Suite: s, log: numbered(s.Topic, s.Edit(s.Topic, s.Log)), start: s.New, handlers: true}
+		own := &runner{Suite: s, log: numbered(s.Topic, s.Edit(s.Topic, log)), start: s.New, handlers: true}
 		own.scenarios = ofATopic(own.log)
 		if len(own.log) > 0 {
 			own.want, own.source = own.oneByOne(t, position), "the same log applied one by one"

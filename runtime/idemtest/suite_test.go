@@ -127,8 +127,11 @@ func small(t *testing.T, f flaw) *runner {
 	}
 	return &runner{
 		Suite: Suite{
-			Topic: "items.v1", Migrations: smallMigrations(t),
-			Tables: []Table{{Name: "item", Key: []string{"id"}, Columns: []string{"id", "v"}}, {Name: "total", Columns: []string{"sum", "at"}}},
+			Topic: "items.v1",
+			Service: Service{
+				Migrations: smallMigrations(t),
+				Tables:     []Table{{Name: "item", Key: []string{"id"}, Columns: []string{"id", "v"}}, {Name: "total", Columns: []string{"sum", "at"}}},
+			},
 		},
 		log: numbered("items.v1", log), scenarios: ofATopic(nil),
 		source: "want",

@@ -6,24 +6,15 @@ package prices
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestProductsV1 repeats, crashes, fences and poisons the events of topic "products.v1".
 func TestProductsV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "products.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_products_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_products_v1_log.jsonl", map[string]idemtest.Event{
-			"ProductPublished": {Keyed: true},
-			"ProductChanged":   {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "products.v1",
+		Log:      "testdata/idem_products_v1_log.jsonl",
+		Expected: "testdata/idem_products_v1_expected.txt",
 	}.Run(t)
 }

@@ -11,50 +11,45 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// testTables are the tables that tests compare, without columns that the database fills.
-func testTables() []idemtest.Table {
-	return []idemtest.Table{
-		{
-			Name: "products",
-			Key:  []string{"sku"},
-			Columns: []string{
-				"sku",
-				"listed_at",
-			},
-		},
-		{
-			Name: "keywords",
-			Key:  []string{"sku", "keyword"},
-			Columns: []string{
-				"sku",
-				"keyword",
-			},
-		},
-		{
-			Name: "shelves",
-			Key:  []string{"sku", "shelf"},
-			Columns: []string{
-				"sku",
-				"shelf",
-				"rank",
-			},
-		},
-	}
-}
-
 // TestCases repeats, cuts and crashes the records of each case in testdata/cases,
 // and holds the tables against what the case says.
 func TestCases(t *testing.T) {
-	testCases().Run(t)
+	testService().RunCases(t)
 }
 
-// testCases are the cases, and what they are played with.
-func testCases() idemtest.Cases {
-	return idemtest.Cases{
-		Folder:     "testdata/cases",
+// testService is the service under test.
+func testService() idemtest.Service {
+	return idemtest.Service{
+		Cases:      "testdata/cases",
 		Migrations: "migrations",
 		External:   "testdata/idem_external.sql",
-		Tables:     testTables(),
+		Tables: []idemtest.Table{
+			{
+				Name: "products",
+				Key:  []string{"sku"},
+				Columns: []string{
+					"sku",
+					"listed_at",
+				},
+			},
+			{
+				Name: "keywords",
+				Key:  []string{"sku", "keyword"},
+				Columns: []string{
+					"sku",
+					"keyword",
+				},
+			},
+			{
+				Name: "shelves",
+				Key:  []string{"sku", "shelf"},
+				Columns: []string{
+					"sku",
+					"shelf",
+					"rank",
+				},
+			},
+		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},

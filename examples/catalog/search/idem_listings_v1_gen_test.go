@@ -6,26 +6,16 @@ package search
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestListingsV1 repeats, crashes, fences and poisons the events of topic "listings.v1".
 func TestListingsV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "listings.v1",
-		Migrations: "migrations",
-		External:   "testdata/idem_external.sql",
-		Rows:       "testdata/idem_listings_v1_rows.sql",
-		Expected:   "testdata/idem_listings_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_listings_v1_log.jsonl", map[string]idemtest.Event{
-			"Listed":   {Keyed: true},
-			"Unlisted": {Keyed: true, Opaque: true},
-		}),
+		Service:  testService(),
+		Topic:    "listings.v1",
+		Rows:     "testdata/idem_listings_v1_rows.sql",
+		Log:      "testdata/idem_listings_v1_log.jsonl",
+		Expected: "testdata/idem_listings_v1_expected.txt",
 	}.Run(t)
 }

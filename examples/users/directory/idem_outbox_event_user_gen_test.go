@@ -6,27 +6,16 @@ package directory
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestOutboxEventUser repeats, crashes, fences and poisons the events of topic
 // "outbox.event.user".
 func TestOutboxEventUser(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "outbox.event.user",
-		Migrations: "migrations",
-		External:   "testdata/idem_external.sql",
-		Expected:   "testdata/idem_outbox_event_user_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_outbox_event_user_log.jsonl", map[string]idemtest.Event{
-			"UserCreated": {Keyed: true},
-			"UserRenamed": {Keyed: true},
-			"UserDeleted": {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "outbox.event.user",
+		Log:      "testdata/idem_outbox_event_user_log.jsonl",
+		Expected: "testdata/idem_outbox_event_user_expected.txt",
 	}.Run(t)
 }

@@ -6,23 +6,15 @@ package alltypes
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestKeyedV1 repeats, crashes, fences and poisons the events of topic "keyed.v1".
 func TestKeyedV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "keyed.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_keyed_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_keyed_v1_log.jsonl", map[string]idemtest.Event{
-			"Keyed": {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "keyed.v1",
+		Log:      "testdata/idem_keyed_v1_log.jsonl",
+		Expected: "testdata/idem_keyed_v1_expected.txt",
 	}.Run(t)
 }

@@ -6,23 +6,15 @@ package alltypes
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestRecordsV1 repeats, crashes, fences and poisons the events of topic "records.v1".
 func TestRecordsV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "records.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_records_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_records_v1_log.jsonl", map[string]idemtest.Event{
-			"Recorded": {},
-		}),
+		Service:  testService(),
+		Topic:    "records.v1",
+		Log:      "testdata/idem_records_v1_log.jsonl",
+		Expected: "testdata/idem_records_v1_expected.txt",
 	}.Run(t)
 }

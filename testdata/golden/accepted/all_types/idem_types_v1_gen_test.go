@@ -6,28 +6,15 @@ package alltypes
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestTypesV1 repeats, crashes, fences and poisons the events of topic "types.v1".
 func TestTypesV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "types.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_types_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_types_v1_log.jsonl", map[string]idemtest.Event{
-			"Required":     {Keyed: true},
-			"Optional":     {Keyed: true},
-			"Defaults":     {Keyed: true},
-			"DefaultsLeft": {Keyed: true},
-			"Constants":    {Keyed: true},
-			"TypesErased":  {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "types.v1",
+		Log:      "testdata/idem_types_v1_log.jsonl",
+		Expected: "testdata/idem_types_v1_expected.txt",
 	}.Run(t)
 }

@@ -6,23 +6,15 @@ package balances
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestAccountsV1 repeats, crashes, fences and poisons the events of topic "accounts.v1".
 func TestAccountsV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "accounts.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_accounts_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_accounts_v1_log.jsonl", map[string]idemtest.Event{
-			"Opened": {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "accounts.v1",
+		Log:      "testdata/idem_accounts_v1_log.jsonl",
+		Expected: "testdata/idem_accounts_v1_expected.txt",
 	}.Run(t)
 }

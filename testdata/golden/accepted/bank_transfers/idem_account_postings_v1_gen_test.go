@@ -6,26 +6,16 @@ package postings
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestAccountPostingsV1 repeats, crashes, fences and poisons the events of topic
 // "account.postings.v1".
 func TestAccountPostingsV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "account.postings.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_account_postings_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_account_postings_v1_log.jsonl", map[string]idemtest.Event{
-			"AccountOpened": {Keyed: true, Here: true},
-			"Posted":        {Keyed: true, Here: true, Loose: []string{"memo", "booked_at"}, Naming: []string{"posting"}},
-			"AccountClosed": {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "account.postings.v1",
+		Log:      "testdata/idem_account_postings_v1_log.jsonl",
+		Expected: "testdata/idem_account_postings_v1_expected.txt",
 	}.Run(t)
 }

@@ -4,32 +4,54 @@
 package postings
 
 import (
+	"testing"
+
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// testTables are the tables that tests compare, without columns that the database fills.
-func testTables() []idemtest.Table {
-	return []idemtest.Table{
-		{
-			Name: "accounts",
-			Key:  []string{"account_id"},
-			Columns: []string{
-				"account_id",
-				"currency",
-				"state",
-				"last_posting",
+// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
+// and holds the tables against what the case says.
+func TestCases(t *testing.T) {
+	testService().RunCases(t)
+}
+
+// testService is the service under test.
+func testService() idemtest.Service {
+	return idemtest.Service{
+		Cases:      "testdata/cases",
+		Migrations: "migrations",
+		Tables: []idemtest.Table{
+			{
+				Name: "accounts",
+				Key:  []string{"account_id"},
+				Columns: []string{
+					"account_id",
+					"currency",
+					"state",
+					"last_posting",
+				},
+			},
+			{
+				Name: "postings",
+				Key:  []string{"account_id", "posting"},
+				Columns: []string{
+					"account_id",
+					"posting",
+					"amount_minor",
+					"memo",
+					"booked_at",
+				},
 			},
 		},
-		{
-			Name: "postings",
-			Key:  []string{"account_id", "posting"},
-			Columns: []string{
-				"account_id",
-				"posting",
-				"amount_minor",
-				"memo",
-				"booked_at",
-			},
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db)
+		},
+		Events: map[string]idemtest.Event{
+			"AccountOpened": {Keyed: true, Here: true},
+			"Posted":        {Keyed: true, Here: true, Loose: []string{"memo", "booked_at"}, Naming: []string{"posting"}},
+			"AccountClosed": {Keyed: true},
 		},
 	}
 }

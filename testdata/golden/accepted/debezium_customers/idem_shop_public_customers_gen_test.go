@@ -6,25 +6,16 @@ package customers
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestShopPublicCustomers repeats, crashes, fences and poisons the events of topic
 // "shop.public.customers".
 func TestShopPublicCustomers(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "shop.public.customers",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_shop_public_customers_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_shop_public_customers_log.jsonl", map[string]idemtest.Event{
-			"CustomerChanged": {},
-			"CustomerDeleted": {},
-		}),
+		Service:  testService(),
+		Topic:    "shop.public.customers",
+		Log:      "testdata/idem_shop_public_customers_log.jsonl",
+		Expected: "testdata/idem_shop_public_customers_expected.txt",
 	}.Run(t)
 }

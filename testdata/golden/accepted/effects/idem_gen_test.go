@@ -12,52 +12,50 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// testTables are the tables that tests compare, without columns that the database fills.
-func testTables() []idemtest.Table {
-	return []idemtest.Table{
-		{
-			Name: "mails",
-			Key:  []string{"event_id"},
-			Columns: []string{
-				"event_id",
-				"user_id",
-				"message_id",
-				"accepted_at",
-				"channel",
-				"note",
-			},
-		},
-		{
-			Name: "users",
-			Key:  []string{"user_id"},
-			Columns: []string{
-				"user_id",
-				"pushes",
-			},
-		},
-		{
-			Name: "farewells",
-			Key:  []string{"user_id"},
-			Columns: []string{
-				"user_id",
-				"at",
-			},
-		},
-	}
-}
-
 // TestCases repeats, cuts and crashes the records of each case in testdata/cases,
 // and holds the tables against what the case says.
 func TestCases(t *testing.T) {
-	testCases().Run(t)
+	testService().RunCases(t)
 }
 
-// testCases are the cases, and what they are played with.
-func testCases() idemtest.Cases {
-	return idemtest.Cases{
-		Folder:     "testdata/cases",
+// testService is the service under test. newTestHandler is its own, in idem_setup_test.go.
+func testService() idemtest.Service {
+	return idemtest.Service{
+		Cases:      "testdata/cases",
 		Migrations: "migrations",
-		Tables:     testTables(),
+		Tables: []idemtest.Table{
+			{
+				Name: "mails",
+				Key:  []string{"event_id"},
+				Columns: []string{
+					"event_id",
+					"user_id",
+					"message_id",
+					"accepted_at",
+					"channel",
+					"note",
+				},
+			},
+			{
+				Name: "users",
+				Key:  []string{"user_id"},
+				Columns: []string{
+					"user_id",
+					"pushes",
+				},
+			},
+			{
+				Name: "farewells",
+				Key:  []string{"user_id"},
+				Columns: []string{
+					"user_id",
+					"at",
+				},
+			},
+		},
+		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db, stubHandler{}, idemtest.Options(t, db)...)
+		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, idemtest.Options(t, db)...)
 		},

@@ -5,30 +5,54 @@ package effectsonredis
 
 import (
 	"context"
+	"testing"
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// testTables are the tables that tests compare, without columns that the database fills.
-func testTables() []idemtest.Table {
-	return []idemtest.Table{
-		{
-			Name: "welcome_mails",
-			Key:  []string{"event_id"},
-			Columns: []string{
-				"event_id",
-				"user_id",
-				"message_id",
+// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
+// and holds the tables against what the case says.
+func TestCases(t *testing.T) {
+	testService().RunCases(t)
+}
+
+// testService is the service under test. newTestHandler is its own, in idem_setup_test.go.
+func testService() idemtest.Service {
+	return idemtest.Service{
+		Cases:      "testdata/cases",
+		Migrations: "migrations",
+		Tables: []idemtest.Table{
+			{
+				Name: "welcome_mails",
+				Key:  []string{"event_id"},
+				Columns: []string{
+					"event_id",
+					"user_id",
+					"message_id",
+				},
+			},
+			{
+				Name: "pushes",
+				Key:  []string{"user_id"},
+				Columns: []string{
+					"user_id",
+					"sent",
+				},
 			},
 		},
-		{
-			Name: "pushes",
-			Key:  []string{"user_id"},
-			Columns: []string{
-				"user_id",
-				"sent",
-			},
+		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db, stubHandler{}, idemtest.Options(t, db)...)
+		},
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, idemtest.Options(t, db)...)
+		},
+		Events: map[string]idemtest.Event{
+			"UserCreated": {Keyed: true, Effect: "UserCreated"},
+			"UserPinged":  {Keyed: true, Effect: "UserPinged", Opaque: true},
+			"UserCharged": {Keyed: true, Effect: "UserCharged", Opaque: true},
+			"UserGone":    {Keyed: true, Opaque: true},
 		},
 	}
 }

@@ -6,31 +6,17 @@ package effectsonredis
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestUsersV1 repeats, crashes, fences and poisons the events of topic "users.v1".
-// newTestHandler and editTestLog are the service's own, in idem_setup_test.go.
+// editTestLog is the service's own, in idem_setup_test.go.
 func TestUsersV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "users.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_users_v1_expected.txt",
-		Tables:     testTables(),
-		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{}, idemtest.Options(t, db)...)
-		},
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, idemtest.Options(t, db)...)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_users_v1_log.jsonl", map[string]idemtest.Event{
-			"UserCreated": {Keyed: true, Effect: "UserCreated"},
-			"UserPinged":  {Keyed: true, Effect: "UserPinged", Opaque: true},
-			"UserCharged": {Keyed: true, Effect: "UserCharged", Opaque: true},
-			"UserGone":    {Keyed: true, Opaque: true},
-		}),
-		Edit: editTestLog,
+		Service:  testService(),
+		Topic:    "users.v1",
+		Log:      "testdata/idem_users_v1_log.jsonl",
+		Expected: "testdata/idem_users_v1_expected.txt",
+		Edit:     editTestLog,
 	}.Run(t)
 }

@@ -12,44 +12,42 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// testTables are the tables that tests compare, without columns that the database fills.
-func testTables() []idemtest.Table {
-	return []idemtest.Table{
-		{
-			Name: "products",
-			Key:  []string{"sku"},
-			Columns: []string{
-				"sku",
-				"title",
-				"price",
-				"changed_at",
-			},
-		},
-		{
-			Name: "visits",
-			Key:  []string{"visit_id"},
-			Columns: []string{
-				"visit_id",
-				"page",
-				"about",
-			},
-		},
-	}
-}
-
 // TestCases repeats, cuts and crashes the records of each case in testdata/cases,
 // and holds the tables against what the case says.
 func TestCases(t *testing.T) {
-	testCases().Run(t)
+	testService().RunCases(t)
 }
 
-// testCases are the cases, and what they are played with.
-func testCases() idemtest.Cases {
-	return idemtest.Cases{
-		Folder:     "testdata/cases",
+// testService is the service under test. newTestHandler is its own, in idem_setup_test.go.
+func testService() idemtest.Service {
+	return idemtest.Service{
+		Cases:      "testdata/cases",
 		Migrations: "migrations",
-		Tables:     testTables(),
-		Encodings:  map[string]string{"products.v1": "json_string", "visits.v1": "json_string"},
+		Tables: []idemtest.Table{
+			{
+				Name: "products",
+				Key:  []string{"sku"},
+				Columns: []string{
+					"sku",
+					"title",
+					"price",
+					"changed_at",
+				},
+			},
+			{
+				Name: "visits",
+				Key:  []string{"visit_id"},
+				Columns: []string{
+					"visit_id",
+					"page",
+					"about",
+				},
+			},
+		},
+		Encodings: map[string]string{"products.v1": "json_string", "visits.v1": "json_string"},
+		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db, stubHandler{}, idemtest.Options(t, db)...)
+		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, idemtest.Options(t, db)...)
 		},

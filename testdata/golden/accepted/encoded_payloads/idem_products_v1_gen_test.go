@@ -6,26 +6,16 @@ package stockfeed
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestProductsV1 repeats, crashes, fences and poisons the events of topic "products.v1".
-// newTestHandler is the service's own, in idem_setup_test.go.
 func TestProductsV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "products.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_products_v1_expected.txt",
-		Tables:     testTables(),
-		Encodings:  map[string]string{"products.v1": "json_string"},
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, idemtest.Options(t, db)...)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_products_v1_log.jsonl", map[string]idemtest.Event{
-			"ProductChanged": {Keyed: true, Effect: "ProductChanged"},
-			"ProductGone":    {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "products.v1",
+		Log:      "testdata/idem_products_v1_log.jsonl",
+		Expected: "testdata/idem_products_v1_expected.txt",
+		Own:      true,
 	}.Run(t)
 }

@@ -6,29 +6,17 @@ package stockfeed
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestVisitsV1 repeats, crashes, fences and poisons the events of topic "visits.v1".
-// newTestHandler and editTestLog are the service's own, in idem_setup_test.go.
+// editTestLog is the service's own, in idem_setup_test.go.
 func TestVisitsV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "visits.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_visits_v1_expected.txt",
-		Tables:     testTables(),
-		Encodings:  map[string]string{"visits.v1": "json_string"},
-		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{}, idemtest.Options(t, db)...)
-		},
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, idemtest.Options(t, db)...)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_visits_v1_log.jsonl", map[string]idemtest.Event{
-			"Visited": {Keyed: true},
-		}),
-		Edit: editTestLog,
+		Service:  testService(),
+		Topic:    "visits.v1",
+		Log:      "testdata/idem_visits_v1_log.jsonl",
+		Expected: "testdata/idem_visits_v1_expected.txt",
+		Edit:     editTestLog,
 	}.Run(t)
 }

@@ -4,30 +4,55 @@
 package history
 
 import (
+	"testing"
+
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// testTables are the tables that tests compare, without columns that the database fills.
-func testTables() []idemtest.Table {
-	return []idemtest.Table{
-		{
-			Name: "orders",
-			Key:  []string{"order_id"},
-			Columns: []string{
-				"order_id",
-				"gross",
-				"currency",
-				"closed_reason",
+// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
+// and holds the tables against what the case says.
+func TestCases(t *testing.T) {
+	testService().RunCases(t)
+}
+
+// testService is the service under test.
+func testService() idemtest.Service {
+	return idemtest.Service{
+		Cases:      "testdata/cases",
+		Migrations: "migrations",
+		Tables: []idemtest.Table{
+			{
+				Name: "orders",
+				Key:  []string{"order_id"},
+				Columns: []string{
+					"order_id",
+					"gross",
+					"currency",
+					"closed_reason",
+				},
+			},
+			{
+				Name: "refunds",
+				Key:  []string{"refund_id"},
+				Columns: []string{
+					"refund_id",
+					"amount",
+					"note",
+				},
 			},
 		},
-		{
-			Name: "refunds",
-			Key:  []string{"refund_id"},
-			Columns: []string{
-				"refund_id",
-				"amount",
-				"note",
-			},
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db)
+		},
+		Events: map[string]idemtest.Event{
+			"OrderPlaced":   {Keyed: true},
+			"OrderPlacedV1": {Keyed: true},
+			"OrderPlacedV2": {Keyed: true},
+			"OrderClosed":   {Keyed: true},
+			"Refunded":      {Keyed: true},
+			"RefundedV2":    {Keyed: true},
 		},
 	}
 }

@@ -4,62 +4,86 @@
 package balances
 
 import (
+	"testing"
+
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// testTables are the tables that tests compare, without columns that the database fills.
-func testTables() []idemtest.Table {
-	return []idemtest.Table{
-		{
-			Name: "accounts",
-			Key:  []string{"account_id"},
-			Columns: []string{
-				"account_id",
-				"iban",
-				"state",
-				"balance",
+// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
+// and holds the tables against what the case says.
+func TestCases(t *testing.T) {
+	testService().RunCases(t)
+}
+
+// testService is the service under test.
+func testService() idemtest.Service {
+	return idemtest.Service{
+		Cases:      "testdata/cases",
+		Migrations: "migrations",
+		External:   "testdata/idem_external.sql",
+		Tables: []idemtest.Table{
+			{
+				Name: "accounts",
+				Key:  []string{"account_id"},
+				Columns: []string{
+					"account_id",
+					"iban",
+					"state",
+					"balance",
+				},
+				SQL: "\"core \"\"bank\"\"\".\"weird \"\"\"\"table`s\"",
+				Stored: map[string]string{
+					"account_id": "Account ID",
+					"balance":    "balance_$do$'\\minor",
+					"number":     "order",
+				},
 			},
-			SQL: "\"core \"\"bank\"\"\".\"weird \"\"\"\"table`s\"",
-			Stored: map[string]string{
-				"account_id": "Account ID",
-				"balance":    "balance_$do$'\\minor",
-				"number":     "order",
+			{
+				Name:    "branches",
+				Key:     []string{"branch"},
+				Columns: []string{},
+				SQL:     "\"core \"\"bank\"\"\".branches",
+			},
+			{
+				Name: "journal",
+				Key:  []string{"transfer_id"},
+				Columns: []string{
+					"transfer_id",
+					"account_id",
+					"amount",
+					"booked_at",
+				},
+				SQL: "\"ledger's\".\"Journal\"",
+				Stored: map[string]string{
+					"transfer_id": "Transfer\"ID",
+					"amount":      "select",
+					"booked_at":   "ÜberwiesenAm",
+				},
+			},
+			{
+				Name: "lines",
+				Key:  []string{"transfer_id", "line"},
+				Columns: []string{
+					"transfer_id",
+					"line",
+					"text",
+				},
+				SQL: "\"ledger's\".lines",
+				Stored: map[string]string{
+					"line": "line no",
+				},
 			},
 		},
-		{
-			Name:    "branches",
-			Key:     []string{"branch"},
-			Columns: []string{},
-			SQL:     "\"core \"\"bank\"\"\".branches",
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db)
 		},
-		{
-			Name: "journal",
-			Key:  []string{"transfer_id"},
-			Columns: []string{
-				"transfer_id",
-				"account_id",
-				"amount",
-				"booked_at",
-			},
-			SQL: "\"ledger's\".\"Journal\"",
-			Stored: map[string]string{
-				"transfer_id": "Transfer\"ID",
-				"amount":      "select",
-				"booked_at":   "ÜberwiesenAm",
-			},
-		},
-		{
-			Name: "lines",
-			Key:  []string{"transfer_id", "line"},
-			Columns: []string{
-				"transfer_id",
-				"line",
-				"text",
-			},
-			SQL: "\"ledger's\".lines",
-			Stored: map[string]string{
-				"line": "line no",
-			},
+		Events: map[string]idemtest.Event{
+			"Requested": {Keyed: true},
+			"Corrected": {Keyed: true},
+			"Opened":    {Keyed: true},
+			"Closed":    {Keyed: true},
 		},
 	}
 }

@@ -6,24 +6,15 @@ package meters
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestChecksV1 repeats, crashes, fences and poisons the events of topic "checks.v1".
 func TestChecksV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "checks.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_checks_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_checks_v1_log.jsonl", map[string]idemtest.Event{
-			"Passed": {Keyed: true, Here: true},
-			"Failed": {Keyed: true, Here: true},
-		}),
+		Service:  testService(),
+		Topic:    "checks.v1",
+		Log:      "testdata/idem_checks_v1_log.jsonl",
+		Expected: "testdata/idem_checks_v1_expected.txt",
 	}.Run(t)
 }

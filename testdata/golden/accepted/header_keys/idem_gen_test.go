@@ -4,29 +4,53 @@
 package meters
 
 import (
+	"testing"
+
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// testTables are the tables that tests compare, without columns that the database fills.
-func testTables() []idemtest.Table {
-	return []idemtest.Table{
-		{
-			Name: "meters",
-			Key:  []string{"meter_id"},
-			Columns: []string{
-				"meter_id",
-				"site",
-				"level",
-				"state",
+// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
+// and holds the tables against what the case says.
+func TestCases(t *testing.T) {
+	testService().RunCases(t)
+}
+
+// testService is the service under test.
+func testService() idemtest.Service {
+	return idemtest.Service{
+		Cases:      "testdata/cases",
+		Migrations: "migrations",
+		Tables: []idemtest.Table{
+			{
+				Name: "meters",
+				Key:  []string{"meter_id"},
+				Columns: []string{
+					"meter_id",
+					"site",
+					"level",
+					"state",
+				},
+			},
+			{
+				Name: "checks",
+				Key:  []string{"check_id"},
+				Columns: []string{
+					"check_id",
+					"passed",
+				},
 			},
 		},
-		{
-			Name: "checks",
-			Key:  []string{"check_id"},
-			Columns: []string{
-				"check_id",
-				"passed",
-			},
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db)
+		},
+		Events: map[string]idemtest.Event{
+			"Installed": {Keyed: true, Here: true},
+			"Read":      {Keyed: true, Here: true},
+			"Removed":   {Keyed: true, Here: true},
+			"Passed":    {Keyed: true, Here: true},
+			"Failed":    {Keyed: true, Here: true},
 		},
 	}
 }

@@ -6,25 +6,15 @@ package meters
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestMetersV1 repeats, crashes, fences and poisons the events of topic "meters.v1".
 func TestMetersV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "meters.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_meters_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_meters_v1_log.jsonl", map[string]idemtest.Event{
-			"Installed": {Keyed: true, Here: true},
-			"Read":      {Keyed: true, Here: true},
-			"Removed":   {Keyed: true, Here: true},
-		}),
+		Service:  testService(),
+		Topic:    "meters.v1",
+		Log:      "testdata/idem_meters_v1_log.jsonl",
+		Expected: "testdata/idem_meters_v1_expected.txt",
 	}.Run(t)
 }

@@ -4,34 +4,54 @@
 package devices
 
 import (
+	"testing"
+
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// testTables are the tables that tests compare, without columns that the database fills.
-func testTables() []idemtest.Table {
-	return []idemtest.Table{
-		{
-			Name: "device_state",
-			Key:  []string{"topic", "device_id"},
-			Columns: []string{
-				"topic",
-				"device_id",
-				"reported_at",
-				"temperature",
-				"humidity",
-				"extra",
+// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
+// and holds the tables against what the case says.
+func TestCases(t *testing.T) {
+	testService().RunCases(t)
+}
+
+// testService is the service under test.
+func testService() idemtest.Service {
+	return idemtest.Service{
+		Cases:      "testdata/cases",
+		Migrations: "migrations",
+		Tables: []idemtest.Table{
+			{
+				Name: "device_state",
+				Key:  []string{"topic", "device_id"},
+				Columns: []string{
+					"topic",
+					"device_id",
+					"reported_at",
+					"temperature",
+					"humidity",
+					"extra",
+				},
+			},
+			{
+				Name: "device_daily",
+				Key:  []string{"topic", "device_id", "day"},
+				Columns: []string{
+					"topic",
+					"device_id",
+					"day",
+					"messages",
+					"first_seen",
+				},
 			},
 		},
-		{
-			Name: "device_daily",
-			Key:  []string{"topic", "device_id", "day"},
-			Columns: []string{
-				"topic",
-				"device_id",
-				"day",
-				"messages",
-				"first_seen",
-			},
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db)
+		},
+		Events: map[string]idemtest.Event{
+			"Reading": {Keyed: true},
 		},
 	}
 }

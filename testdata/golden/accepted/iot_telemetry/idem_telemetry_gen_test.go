@@ -6,23 +6,15 @@ package devices
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestTelemetry repeats, crashes, fences and poisons the events of topic "telemetry".
 func TestTelemetry(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "telemetry.eu.v2",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_telemetry_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_telemetry_log.jsonl", map[string]idemtest.Event{
-			"Reading": {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "telemetry.eu.v2",
+		Log:      "testdata/idem_telemetry_log.jsonl",
+		Expected: "testdata/idem_telemetry_expected.txt",
 	}.Run(t)
 }

@@ -12,96 +12,94 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// testTables are the tables that tests compare, without columns that the database fills.
-func testTables() []idemtest.Table {
-	return []idemtest.Table{
-		{
-			Name: "customers",
-			Key:  []string{"customer_id"},
-			Columns: []string{
-				"customer_id",
-				"email",
-				"name",
-				"address",
-				"tags",
-				"version",
-				"active",
-			},
-		},
-		{
-			Name: "orders",
-			Key:  []string{"tenant", "order_id"},
-			Columns: []string{
-				"tenant",
-				"order_id",
-				"customer_id",
-				"status",
-				"channel",
-				"total",
-				"discount",
-				"delivery",
-				"placed_on",
-				"changed_at",
-			},
-		},
-		{
-			Name: "order_lines",
-			Key:  []string{"tenant", "order_id", "line_no"},
-			Columns: []string{
-				"tenant",
-				"order_id",
-				"line_no",
-				"sku",
-				"quantity",
-				"price",
-				"note",
-			},
-		},
-		{
-			Name: "stock",
-			Key:  []string{"sku", "warehouse"},
-			Columns: []string{
-				"sku",
-				"warehouse",
-				"available",
-				"counted_at",
-			},
-		},
-		{
-			Name: "movements",
-			Key:  []string{"movement_id"},
-			Columns: []string{
-				"sku",
-				"warehouse",
-				"change",
-				"reason",
-			},
-		},
-		{
-			Name: "newsletter",
-			Key:  []string{"id"},
-			Columns: []string{
-				"email",
-				"topic",
-				"confirmed",
-				"updated_at",
-			},
-		},
-	}
-}
-
 // TestCases repeats, cuts and crashes the records of each case in testdata/cases,
 // and holds the tables against what the case says.
 func TestCases(t *testing.T) {
-	testCases().Run(t)
+	testService().RunCases(t)
 }
 
-// testCases are the cases, and what they are played with.
-func testCases() idemtest.Cases {
-	return idemtest.Cases{
-		Folder:     "testdata/cases",
+// testService is the service under test. newTestHandler is its own, in idem_setup_test.go.
+func testService() idemtest.Service {
+	return idemtest.Service{
+		Cases:      "testdata/cases",
 		Migrations: "db/migrations",
-		Tables:     testTables(),
+		Tables: []idemtest.Table{
+			{
+				Name: "customers",
+				Key:  []string{"customer_id"},
+				Columns: []string{
+					"customer_id",
+					"email",
+					"name",
+					"address",
+					"tags",
+					"version",
+					"active",
+				},
+			},
+			{
+				Name: "orders",
+				Key:  []string{"tenant", "order_id"},
+				Columns: []string{
+					"tenant",
+					"order_id",
+					"customer_id",
+					"status",
+					"channel",
+					"total",
+					"discount",
+					"delivery",
+					"placed_on",
+					"changed_at",
+				},
+			},
+			{
+				Name: "order_lines",
+				Key:  []string{"tenant", "order_id", "line_no"},
+				Columns: []string{
+					"tenant",
+					"order_id",
+					"line_no",
+					"sku",
+					"quantity",
+					"price",
+					"note",
+				},
+			},
+			{
+				Name: "stock",
+				Key:  []string{"sku", "warehouse"},
+				Columns: []string{
+					"sku",
+					"warehouse",
+					"available",
+					"counted_at",
+				},
+			},
+			{
+				Name: "movements",
+				Key:  []string{"movement_id"},
+				Columns: []string{
+					"sku",
+					"warehouse",
+					"change",
+					"reason",
+				},
+			},
+			{
+				Name: "newsletter",
+				Key:  []string{"id"},
+				Columns: []string{
+					"email",
+					"topic",
+					"confirmed",
+					"updated_at",
+				},
+			},
+		},
+		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db, stubHandler{})
+		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
 		},

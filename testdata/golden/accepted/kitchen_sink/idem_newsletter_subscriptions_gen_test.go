@@ -6,25 +6,16 @@ package backoffice
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestNewsletterSubscriptions repeats, crashes, fences and poisons the events of topic
 // "newsletter.subscriptions".
 func TestNewsletterSubscriptions(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "newsletter.subscriptions",
-		Migrations: "db/migrations",
-		Expected:   "testdata/idem_newsletter_subscriptions_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_newsletter_subscriptions_log.jsonl", map[string]idemtest.Event{
-			"Subscribed":   {Keyed: true},
-			"Unsubscribed": {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "newsletter.subscriptions",
+		Log:      "testdata/idem_newsletter_subscriptions_log.jsonl",
+		Expected: "testdata/idem_newsletter_subscriptions_expected.txt",
 	}.Run(t)
 }

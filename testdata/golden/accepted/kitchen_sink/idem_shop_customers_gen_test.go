@@ -6,26 +6,15 @@ package backoffice
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestShopCustomers repeats, crashes, fences and poisons the events of topic "shop.customers".
 func TestShopCustomers(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "shop.customers",
-		Migrations: "db/migrations",
-		Expected:   "testdata/idem_shop_customers_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_shop_customers_log.jsonl", map[string]idemtest.Event{
-			"CustomerChanged": {Keyed: true},
-			"CustomerSeen":    {Keyed: true},
-			"CustomerClosed":  {Keyed: true},
-			"CustomerErased":  {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "shop.customers",
+		Log:      "testdata/idem_shop_customers_log.jsonl",
+		Expected: "testdata/idem_shop_customers_expected.txt",
 	}.Run(t)
 }

@@ -6,34 +6,18 @@ package backoffice
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestShopOrdersV1 repeats, crashes, fences and poisons the events of topic "shop.orders.v1".
-// newTestHandler and editTestLog are the service's own, in idem_setup_test.go.
+// editTestLog is the service's own, in idem_setup_test.go.
 func TestShopOrdersV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "shop.orders.v1",
-		Migrations: "db/migrations",
-		Rows:       "testdata/idem_shop_orders_v1_rows.sql",
-		Expected:   "testdata/idem_shop_orders_v1_expected.txt",
-		Tables:     testTables(),
-		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
-		},
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_shop_orders_v1_log.jsonl", map[string]idemtest.Event{
-			"OrderPlaced":    {Keyed: true},
-			"OrderShipped":   {Keyed: true},
-			"LineDropped":    {Keyed: true},
-			"LinesPriced":    {Keyed: true},
-			"OrderCancelled": {Keyed: true},
-			"OrderErased":    {},
-		}),
-		Edit: editTestLog,
+		Service:  testService(),
+		Topic:    "shop.orders.v1",
+		Rows:     "testdata/idem_shop_orders_v1_rows.sql",
+		Log:      "testdata/idem_shop_orders_v1_log.jsonl",
+		Expected: "testdata/idem_shop_orders_v1_expected.txt",
+		Edit:     editTestLog,
 	}.Run(t)
 }

@@ -6,23 +6,15 @@ package backoffice
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestStockLevels repeats, crashes, fences and poisons the events of topic "stock-levels".
 func TestStockLevels(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "stock-levels",
-		Migrations: "db/migrations",
-		Expected:   "testdata/idem_stock_levels_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_stock_levels_log.jsonl", map[string]idemtest.Event{
-			"StockCounted": {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "stock-levels",
+		Log:      "testdata/idem_stock_levels_log.jsonl",
+		Expected: "testdata/idem_stock_levels_expected.txt",
 	}.Run(t)
 }

@@ -6,23 +6,15 @@ package backoffice
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestStockMoves repeats, crashes, fences and poisons the events of topic "stock.moves".
 func TestStockMoves(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "stock.moves",
-		Migrations: "db/migrations",
-		Expected:   "testdata/idem_stock_moves_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_stock_moves_log.jsonl", map[string]idemtest.Event{
-			"StockMoved": {},
-		}),
+		Service:  testService(),
+		Topic:    "stock.moves",
+		Log:      "testdata/idem_stock_moves_log.jsonl",
+		Expected: "testdata/idem_stock_moves_expected.txt",
 	}.Run(t)
 }

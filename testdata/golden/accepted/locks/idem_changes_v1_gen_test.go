@@ -6,25 +6,16 @@ package locks
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestChangesV1 repeats, crashes, fences and poisons the events of topic "changes.v1".
-// newTestHandler is the service's own, in idem_setup_test.go.
 func TestChangesV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "changes.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_changes_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, idemtest.Options(t, db)...)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_changes_v1_log.jsonl", map[string]idemtest.Event{
-			"LimitChanged":   {Keyed: true, Effect: "LimitChanged", Locked: true},
-			"DocumentShared": {Keyed: true, Effect: "DocumentShared", Locked: true},
-		}),
+		Service:  testService(),
+		Topic:    "changes.v1",
+		Log:      "testdata/idem_changes_v1_log.jsonl",
+		Expected: "testdata/idem_changes_v1_expected.txt",
+		Own:      true,
 	}.Run(t)
 }

@@ -5,29 +5,54 @@ package locks
 
 import (
 	"context"
+	"testing"
 
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// testTables are the tables that tests compare, without columns that the database fills.
-func testTables() []idemtest.Table {
-	return []idemtest.Table{
-		{
-			Name: "bookings",
-			Key:  []string{"payment_id"},
-			Columns: []string{
-				"payment_id",
-				"account_id",
-				"revision",
+// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
+// and holds the tables against what the case says.
+func TestCases(t *testing.T) {
+	testService().RunCases(t)
+}
+
+// testService is the service under test. newTestHandler is its own, in idem_setup_test.go.
+func testService() idemtest.Service {
+	return idemtest.Service{
+		Cases:      "testdata/cases",
+		Migrations: "migrations",
+		Tables: []idemtest.Table{
+			{
+				Name: "bookings",
+				Key:  []string{"payment_id"},
+				Columns: []string{
+					"payment_id",
+					"account_id",
+					"revision",
+				},
+			},
+			{
+				Name: "limits",
+				Key:  []string{"change_id"},
+				Columns: []string{
+					"change_id",
+					"account_id",
+				},
 			},
 		},
-		{
-			Name: "limits",
-			Key:  []string{"change_id"},
-			Columns: []string{
-				"change_id",
-				"account_id",
-			},
+		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db, stubHandler{}, idemtest.Options(t, db)...)
+		},
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, idemtest.Options(t, db)...)
+		},
+		Events: map[string]idemtest.Event{
+			"PaymentBooked":  {Keyed: true, Effect: "PaymentBooked", Locked: true},
+			"PaymentUndone":  {Keyed: true, Effect: "PaymentUndone", Locked: true},
+			"LimitChanged":   {Keyed: true, Effect: "LimitChanged", Locked: true},
+			"DocumentShared": {Keyed: true, Effect: "DocumentShared", Locked: true},
 		},
 	}
 }

@@ -6,25 +6,16 @@ package locks
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestPaymentsV1 repeats, crashes, fences and poisons the events of topic "payments.v1".
-// newTestHandler is the service's own, in idem_setup_test.go.
 func TestPaymentsV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "payments.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_payments_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, idemtest.Options(t, db)...)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_payments_v1_log.jsonl", map[string]idemtest.Event{
-			"PaymentBooked": {Keyed: true, Effect: "PaymentBooked", Locked: true},
-			"PaymentUndone": {Keyed: true, Effect: "PaymentUndone", Locked: true},
-		}),
+		Service:  testService(),
+		Topic:    "payments.v1",
+		Log:      "testdata/idem_payments_v1_log.jsonl",
+		Expected: "testdata/idem_payments_v1_expected.txt",
+		Own:      true,
 	}.Run(t)
 }

@@ -4,48 +4,69 @@
 package labels
 
 import (
+	"testing"
+
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// testTables are the tables that tests compare, without columns that the database fills.
-func testTables() []idemtest.Table {
-	return []idemtest.Table{
-		{
-			Name: "products",
-			Key:  []string{"product_id"},
-			Columns: []string{
-				"product_id",
-				"state",
-				"former_state",
-				"labels",
-				"colour",
-				"stock",
-				"prices",
-				"sizes",
-				"days",
-				"tags",
-				"grid",
-				"extra",
+// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
+// and holds the tables against what the case says.
+func TestCases(t *testing.T) {
+	testService().RunCases(t)
+}
+
+// testService is the service under test.
+func testService() idemtest.Service {
+	return idemtest.Service{
+		Cases:      "testdata/cases",
+		Migrations: "migrations",
+		Tables: []idemtest.Table{
+			{
+				Name: "products",
+				Key:  []string{"product_id"},
+				Columns: []string{
+					"product_id",
+					"state",
+					"former_state",
+					"labels",
+					"colour",
+					"stock",
+					"prices",
+					"sizes",
+					"days",
+					"tags",
+					"grid",
+					"extra",
+				},
+			},
+			{
+				Name: "variants",
+				Key:  []string{"product_id", "sku"},
+				Columns: []string{
+					"product_id",
+					"sku",
+					"labels",
+					"notes",
+				},
+			},
+			{
+				Name: "state_changes",
+				Key:  []string{"product_id", "state"},
+				Columns: []string{
+					"product_id",
+					"state",
+					"source",
+				},
 			},
 		},
-		{
-			Name: "variants",
-			Key:  []string{"product_id", "sku"},
-			Columns: []string{
-				"product_id",
-				"sku",
-				"labels",
-				"notes",
-			},
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db)
 		},
-		{
-			Name: "state_changes",
-			Key:  []string{"product_id", "state"},
-			Columns: []string{
-				"product_id",
-				"state",
-				"source",
-			},
+		Events: map[string]idemtest.Event{
+			"ProductSaved": {Keyed: true},
+			"StateChanged": {Keyed: true},
 		},
 	}
 }

@@ -6,23 +6,15 @@ package stock
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestStockV1 repeats, crashes, fences and poisons the events of topic "stock.v1".
 func TestStockV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "stock.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_stock_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_stock_v1_log.jsonl", map[string]idemtest.Event{
-			"Counted": {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "stock.v1",
+		Log:      "testdata/idem_stock_v1_log.jsonl",
+		Expected: "testdata/idem_stock_v1_expected.txt",
 	}.Run(t)
 }

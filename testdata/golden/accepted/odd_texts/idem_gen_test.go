@@ -4,38 +4,59 @@
 package oddtexts
 
 import (
+	"testing"
+
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// testTables are the tables that tests compare, without columns that the database fills.
-func testTables() []idemtest.Table {
-	return []idemtest.Table{
-		{
-			Name: "e",
-			Key:  []string{"e"},
-			Columns: []string{
-				"e",
-				"n",
-				"state",
-				"u",
+// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
+// and holds the tables against what the case says.
+func TestCases(t *testing.T) {
+	testService().RunCases(t)
+}
+
+// testService is the service under test.
+func testService() idemtest.Service {
+	return idemtest.Service{
+		Cases:      "testdata/cases",
+		Migrations: "migrations",
+		Tables: []idemtest.Table{
+			{
+				Name: "e",
+				Key:  []string{"e"},
+				Columns: []string{
+					"e",
+					"n",
+					"state",
+					"u",
+				},
+			},
+			{
+				Name: "t",
+				Key:  []string{"t"},
+				Columns: []string{
+					"t",
+					"e",
+					"u",
+				},
+			},
+			{
+				Name: "tables",
+				Key:  []string{"columns"},
+				Columns: []string{
+					"columns",
+					"user",
+				},
 			},
 		},
-		{
-			Name: "t",
-			Key:  []string{"t"},
-			Columns: []string{
-				"t",
-				"e",
-				"u",
-			},
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db)
 		},
-		{
-			Name: "tables",
-			Key:  []string{"columns"},
-			Columns: []string{
-				"columns",
-				"user",
-			},
+		Events: map[string]idemtest.Event{
+			"Opened": {Keyed: true},
+			"Closed": {Keyed: true},
 		},
 	}
 }

@@ -6,28 +6,17 @@ package processor
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestOrders repeats, crashes, fences and poisons the events of topic "orders".
-// newTestHandler and editTestLog are the service's own, in idem_setup_test.go.
+// editTestLog is the service's own, in idem_setup_test.go.
 func TestOrders(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "orders",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_orders_expected.txt",
-		Tables:     testTables(),
-		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
-		},
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_orders_log.jsonl", map[string]idemtest.Event{
-			"Order": {},
-		}),
-		Edit: editTestLog,
+		Service:  testService(),
+		Topic:    "orders",
+		Log:      "testdata/idem_orders_log.jsonl",
+		Expected: "testdata/idem_orders_expected.txt",
+		Edit:     editTestLog,
 	}.Run(t)
 }

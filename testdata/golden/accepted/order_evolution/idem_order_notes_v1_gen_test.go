@@ -6,23 +6,15 @@ package history
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestOrderNotesV1 repeats, crashes, fences and poisons the events of topic "order.notes.v1".
 func TestOrderNotesV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "order.notes.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_order_notes_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_order_notes_v1_log.jsonl", map[string]idemtest.Event{
-			"NoteAdded": {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "order.notes.v1",
+		Log:      "testdata/idem_order_notes_v1_log.jsonl",
+		Expected: "testdata/idem_order_notes_v1_expected.txt",
 	}.Run(t)
 }

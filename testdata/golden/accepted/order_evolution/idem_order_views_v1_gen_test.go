@@ -6,23 +6,15 @@ package history
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestOrderViewsV1 repeats, crashes, fences and poisons the events of topic "order.views.v1".
 func TestOrderViewsV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "order.views.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_order_views_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_order_views_v1_log.jsonl", map[string]idemtest.Event{
-			"OrderViewed": {Keyed: true, Here: true},
-		}),
+		Service:  testService(),
+		Topic:    "order.views.v1",
+		Log:      "testdata/idem_order_views_v1_log.jsonl",
+		Expected: "testdata/idem_order_views_v1_expected.txt",
 	}.Run(t)
 }

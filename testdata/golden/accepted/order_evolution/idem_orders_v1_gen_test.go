@@ -6,30 +6,17 @@ package history
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestOrdersV1 repeats, crashes, fences and poisons the events of topic "orders.v1".
-// newTestHandler and editTestLog are the service's own, in idem_setup_test.go.
+// editTestLog is the service's own, in idem_setup_test.go.
 func TestOrdersV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "orders.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_orders_v1_expected.txt",
-		Tables:     testTables(),
-		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
-		},
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_orders_v1_log.jsonl", map[string]idemtest.Event{
-			"OrderPlaced":  {Keyed: true, Loose: []string{"total", "revision"}, Naming: []string{"event_id"}},
-			"OrderClosed":  {Keyed: true, Loose: []string{"reason", "revision"}, Naming: []string{"event_id"}},
-			"OrderChecked": {Keyed: true, Loose: []string{"revision"}, Naming: []string{"event_id"}},
-		}),
-		Edit: editTestLog,
+		Service:  testService(),
+		Topic:    "orders.v1",
+		Log:      "testdata/idem_orders_v1_log.jsonl",
+		Expected: "testdata/idem_orders_v1_expected.txt",
+		Edit:     editTestLog,
 	}.Run(t)
 }

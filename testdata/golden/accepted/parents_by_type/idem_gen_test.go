@@ -4,45 +4,70 @@
 package days
 
 import (
+	"testing"
+
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// testTables are the tables that tests compare, without columns that the database fills.
-func testTables() []idemtest.Table {
-	return []idemtest.Table{
-		{
-			Name: "days",
-			Key:  []string{"day"},
-			Columns: []string{
-				"day",
-				"opened_by",
+// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
+// and holds the tables against what the case says.
+func TestCases(t *testing.T) {
+	testService().RunCases(t)
+}
+
+// testService is the service under test.
+func testService() idemtest.Service {
+	return idemtest.Service{
+		Cases:      "testdata/cases",
+		Migrations: "migrations",
+		Tables: []idemtest.Table{
+			{
+				Name: "days",
+				Key:  []string{"day"},
+				Columns: []string{
+					"day",
+					"opened_by",
+				},
+			},
+			{
+				Name: "agents",
+				Key:  []string{"agent"},
+				Columns: []string{
+					"agent",
+					"name",
+				},
+			},
+			{
+				Name: "badges",
+				Key:  []string{"badge"},
+				Columns: []string{
+					"badge",
+					"agent",
+				},
+			},
+			{
+				Name: "visits",
+				Key:  []string{"visit"},
+				Columns: []string{
+					"visit",
+					"day",
+					"agent",
+					"badge",
+				},
 			},
 		},
-		{
-			Name: "agents",
-			Key:  []string{"agent"},
-			Columns: []string{
-				"agent",
-				"name",
-			},
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db)
 		},
-		{
-			Name: "badges",
-			Key:  []string{"badge"},
-			Columns: []string{
-				"badge",
-				"agent",
-			},
-		},
-		{
-			Name: "visits",
-			Key:  []string{"visit"},
-			Columns: []string{
-				"visit",
-				"day",
-				"agent",
-				"badge",
-			},
+		Events: map[string]idemtest.Event{
+			"DayOpened":  {Keyed: true},
+			"AgentHired": {Keyed: true},
+			"BadgeMade":  {Keyed: true},
+			"Visited":    {Keyed: true},
+			"Renamed":    {Keyed: true},
+			"Ended":      {Keyed: true, Opaque: true},
 		},
 	}
 }

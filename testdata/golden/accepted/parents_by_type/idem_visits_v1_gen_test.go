@@ -6,28 +6,15 @@ package days
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestVisitsV1 repeats, crashes, fences and poisons the events of topic "visits.v1".
 func TestVisitsV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "visits.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_visits_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_visits_v1_log.jsonl", map[string]idemtest.Event{
-			"DayOpened":  {Keyed: true},
-			"AgentHired": {Keyed: true},
-			"BadgeMade":  {Keyed: true},
-			"Visited":    {Keyed: true},
-			"Renamed":    {Keyed: true},
-			"Ended":      {Keyed: true, Opaque: true},
-		}),
+		Service:  testService(),
+		Topic:    "visits.v1",
+		Log:      "testdata/idem_visits_v1_log.jsonl",
+		Expected: "testdata/idem_visits_v1_expected.txt",
 	}.Run(t)
 }

@@ -6,25 +6,15 @@ package parcels
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestParcelsV1 repeats, crashes, fences and poisons the events of topic "parcels.v1".
 func TestParcelsV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "parcels.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_parcels_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_parcels_v1_log.jsonl", map[string]idemtest.Event{
-			"ParcelTaken": {Keyed: true},
-			"ParcelMoved": {Keyed: true},
-			"ParcelPaid":  {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "parcels.v1",
+		Log:      "testdata/idem_parcels_v1_log.jsonl",
+		Expected: "testdata/idem_parcels_v1_expected.txt",
 	}.Run(t)
 }

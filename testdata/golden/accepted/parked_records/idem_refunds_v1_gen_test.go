@@ -6,24 +6,16 @@ package parcels
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestRefundsV1 repeats, crashes, fences and poisons the events of topic "refunds.v1".
 func TestRefundsV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "refunds.v1",
-		Migrations: "migrations",
-		Rows:       "testdata/idem_refunds_v1_rows.sql",
-		Expected:   "testdata/idem_refunds_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_refunds_v1_log.jsonl", map[string]idemtest.Event{
-			"Refunded": {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "refunds.v1",
+		Rows:     "testdata/idem_refunds_v1_rows.sql",
+		Log:      "testdata/idem_refunds_v1_log.jsonl",
+		Expected: "testdata/idem_refunds_v1_expected.txt",
 	}.Run(t)
 }

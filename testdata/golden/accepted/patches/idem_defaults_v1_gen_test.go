@@ -6,24 +6,15 @@ package profiles
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestDefaultsV1 repeats, crashes, fences and poisons the events of topic "defaults.v1".
 func TestDefaultsV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "defaults.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_defaults_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_defaults_v1_log.jsonl", map[string]idemtest.Event{
-			"WebThemeChosen": {Keyed: true},
-			"AnyThemeChosen": {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "defaults.v1",
+		Log:      "testdata/idem_defaults_v1_log.jsonl",
+		Expected: "testdata/idem_defaults_v1_expected.txt",
 	}.Run(t)
 }

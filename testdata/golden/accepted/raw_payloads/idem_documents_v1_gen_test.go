@@ -6,24 +6,15 @@ package documents
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestDocumentsV1 repeats, crashes, fences and poisons the events of topic "documents.v1".
 func TestDocumentsV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "documents.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_documents_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_documents_v1_log.jsonl", map[string]idemtest.Event{
-			"DocumentStored": {Keyed: true, Opaque: true},
-			"DocumentGone":   {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "documents.v1",
+		Log:      "testdata/idem_documents_v1_log.jsonl",
+		Expected: "testdata/idem_documents_v1_expected.txt",
 	}.Run(t)
 }

@@ -4,29 +4,51 @@
 package documents
 
 import (
+	"testing"
+
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// testTables are the tables that tests compare, without columns that the database fills.
-func testTables() []idemtest.Table {
-	return []idemtest.Table{
-		{
-			Name: "documents",
-			Key:  []string{"document_id"},
-			Columns: []string{
-				"document_id",
-				"media_type",
-				"body",
-				"stored_at",
+// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
+// and holds the tables against what the case says.
+func TestCases(t *testing.T) {
+	testService().RunCases(t)
+}
+
+// testService is the service under test.
+func testService() idemtest.Service {
+	return idemtest.Service{
+		Cases:      "testdata/cases",
+		Migrations: "migrations",
+		Tables: []idemtest.Table{
+			{
+				Name: "documents",
+				Key:  []string{"document_id"},
+				Columns: []string{
+					"document_id",
+					"media_type",
+					"body",
+					"stored_at",
+				},
+			},
+			{
+				Name: "notes",
+				Key:  []string{"note_id"},
+				Columns: []string{
+					"note_id",
+					"line",
+				},
 			},
 		},
-		{
-			Name: "notes",
-			Key:  []string{"note_id"},
-			Columns: []string{
-				"note_id",
-				"line",
-			},
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db)
+		},
+		Events: map[string]idemtest.Event{
+			"DocumentStored": {Keyed: true, Opaque: true},
+			"DocumentGone":   {Keyed: true},
+			"NoteWritten":    {Keyed: true, Opaque: true},
 		},
 	}
 }

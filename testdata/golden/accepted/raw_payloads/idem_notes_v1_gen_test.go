@@ -6,23 +6,15 @@ package documents
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestNotesV1 repeats, crashes, fences and poisons the events of topic "notes.v1".
 func TestNotesV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "notes.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_notes_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_notes_v1_log.jsonl", map[string]idemtest.Event{
-			"NoteWritten": {Keyed: true, Opaque: true},
-		}),
+		Service:  testService(),
+		Topic:    "notes.v1",
+		Log:      "testdata/idem_notes_v1_log.jsonl",
+		Expected: "testdata/idem_notes_v1_expected.txt",
 	}.Run(t)
 }

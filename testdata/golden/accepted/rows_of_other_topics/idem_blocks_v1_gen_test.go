@@ -6,24 +6,16 @@ package billing
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestBlocksV1 repeats, crashes, fences and poisons the events of topic "blocks.v1".
 func TestBlocksV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "blocks.v1",
-		Migrations: "migrations",
-		Rows:       "testdata/idem_blocks_v1_rows.sql",
-		Expected:   "testdata/idem_blocks_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_blocks_v1_log.jsonl", map[string]idemtest.Event{
-			"Blocked": {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "blocks.v1",
+		Rows:     "testdata/idem_blocks_v1_rows.sql",
+		Log:      "testdata/idem_blocks_v1_log.jsonl",
+		Expected: "testdata/idem_blocks_v1_expected.txt",
 	}.Run(t)
 }

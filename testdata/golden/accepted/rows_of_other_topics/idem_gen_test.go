@@ -4,63 +4,87 @@
 package billing
 
 import (
+	"testing"
+
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// testTables are the tables that tests compare, without columns that the database fills.
-func testTables() []idemtest.Table {
-	return []idemtest.Table{
-		{
-			Name: "currencies",
-			Key:  []string{"currency"},
-			Columns: []string{
-				"currency",
-				"name",
+// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
+// and holds the tables against what the case says.
+func TestCases(t *testing.T) {
+	testService().RunCases(t)
+}
+
+// testService is the service under test.
+func testService() idemtest.Service {
+	return idemtest.Service{
+		Cases:      "testdata/cases",
+		Migrations: "migrations",
+		Tables: []idemtest.Table{
+			{
+				Name: "currencies",
+				Key:  []string{"currency"},
+				Columns: []string{
+					"currency",
+					"name",
+				},
+			},
+			{
+				Name: "accounts",
+				Key:  []string{"account_id"},
+				Columns: []string{
+					"account_id",
+					"code",
+					"currency",
+					"parent",
+					"opened_at",
+					"seq",
+					"balance",
+					"blocked",
+					"tags",
+					"note",
+				},
+			},
+			{
+				Name: "bills",
+				Key:  []string{"bill_id"},
+				Columns: []string{
+					"bill_id",
+					"account_id",
+					"total",
+				},
+			},
+			{
+				Name: "bill_lines",
+				Key:  []string{"bill_id", "line"},
+				Columns: []string{
+					"bill_id",
+					"line",
+					"amount",
+					"paid",
+				},
+			},
+			{
+				Name: "payments",
+				Key:  []string{"payment_id"},
+				Columns: []string{
+					"payment_id",
+					"bill_id",
+					"line",
+				},
 			},
 		},
-		{
-			Name: "accounts",
-			Key:  []string{"account_id"},
-			Columns: []string{
-				"account_id",
-				"code",
-				"currency",
-				"parent",
-				"opened_at",
-				"seq",
-				"balance",
-				"blocked",
-				"tags",
-				"note",
-			},
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db)
 		},
-		{
-			Name: "bills",
-			Key:  []string{"bill_id"},
-			Columns: []string{
-				"bill_id",
-				"account_id",
-				"total",
-			},
-		},
-		{
-			Name: "bill_lines",
-			Key:  []string{"bill_id", "line"},
-			Columns: []string{
-				"bill_id",
-				"line",
-				"amount",
-				"paid",
-			},
-		},
-		{
-			Name: "payments",
-			Key:  []string{"payment_id"},
-			Columns: []string{
-				"payment_id",
-				"bill_id",
-				"line",
-			},
+		Events: map[string]idemtest.Event{
+			"CurrencyAdded": {Keyed: true},
+			"AccountOpened": {Keyed: true},
+			"Billed":        {Keyed: true},
+			"Blocked":       {Keyed: true},
+			"Paid":          {Keyed: true},
 		},
 	}
 }

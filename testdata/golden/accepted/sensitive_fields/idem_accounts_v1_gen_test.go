@@ -6,28 +6,17 @@ package accounts
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestAccountsV1 repeats, crashes, fences and poisons the events of topic "accounts.v1".
-// newTestHandler and editTestLog are the service's own, in idem_setup_test.go.
+// editTestLog is the service's own, in idem_setup_test.go.
 func TestAccountsV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "accounts.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_accounts_v1_expected.txt",
-		Tables:     testTables(),
-		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
-		},
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_accounts_v1_log.jsonl", map[string]idemtest.Event{
-			"AccountOpened": {Keyed: true},
-		}),
-		Edit: editTestLog,
+		Service:  testService(),
+		Topic:    "accounts.v1",
+		Log:      "testdata/idem_accounts_v1_log.jsonl",
+		Expected: "testdata/idem_accounts_v1_expected.txt",
+		Edit:     editTestLog,
 	}.Run(t)
 }

@@ -6,23 +6,15 @@ package stock
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestCounts repeats, crashes, fences and poisons the events of topic "counts".
 func TestCounts(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "warehouse.counts.v2",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_counts_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_counts_log.jsonl", map[string]idemtest.Event{
-			"DayCounted": {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "warehouse.counts.v2",
+		Log:      "testdata/idem_counts_log.jsonl",
+		Expected: "testdata/idem_counts_expected.txt",
 	}.Run(t)
 }

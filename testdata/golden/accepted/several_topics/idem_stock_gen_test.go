@@ -6,24 +6,15 @@ package stock
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestStock repeats, crashes, fences and poisons the events of topic "stock".
 func TestStock(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "stock.north.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_stock_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_stock_log.jsonl", map[string]idemtest.Event{
-			"Counted": {Keyed: true, Here: true},
-			"Dropped": {Keyed: true, Here: true},
-		}),
+		Service:  testService(),
+		Topic:    "stock.north.v1",
+		Log:      "testdata/idem_stock_log.jsonl",
+		Expected: "testdata/idem_stock_expected.txt",
 	}.Run(t)
 }

@@ -6,23 +6,15 @@ package small
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestColorsV1 repeats, crashes, fences and poisons the events of topic "colors.v1".
 func TestColorsV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "colors.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_colors_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_colors_v1_log.jsonl", map[string]idemtest.Event{
-			"Used": {Keyed: true, Naming: []string{"color"}},
-		}),
+		Service:  testService(),
+		Topic:    "colors.v1",
+		Log:      "testdata/idem_colors_v1_log.jsonl",
+		Expected: "testdata/idem_colors_v1_expected.txt",
 	}.Run(t)
 }

@@ -4,51 +4,80 @@
 package small
 
 import (
+	"testing"
+
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// testTables are the tables that tests compare, without columns that the database fills.
-func testTables() []idemtest.Table {
-	return []idemtest.Table{
-		{
-			Name: "seen",
-			Key:  []string{"id"},
-			Columns: []string{
-				"id",
-				"state",
+// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
+// and holds the tables against what the case says.
+func TestCases(t *testing.T) {
+	testService().RunCases(t)
+}
+
+// testService is the service under test.
+func testService() idemtest.Service {
+	return idemtest.Service{
+		Cases:      "testdata/cases",
+		Migrations: "migrations",
+		Tables: []idemtest.Table{
+			{
+				Name: "seen",
+				Key:  []string{"id"},
+				Columns: []string{
+					"id",
+					"state",
+				},
+			},
+			{
+				Name: "seats",
+				Key:  []string{"seat"},
+				Columns: []string{
+					"seat",
+					"taken_by",
+				},
+			},
+			{
+				Name: "signals",
+				Key:  []string{"device"},
+				Columns: []string{
+					"device",
+					"level",
+					"color",
+				},
+			},
+			{
+				Name: "colors",
+				Key:  []string{"color"},
+				Columns: []string{
+					"color",
+				},
+			},
+			{
+				Name: "once",
+				Key:  []string{"id"},
+				Columns: []string{
+					"id",
+					"state",
+				},
 			},
 		},
-		{
-			Name: "seats",
-			Key:  []string{"seat"},
-			Columns: []string{
-				"seat",
-				"taken_by",
-			},
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db)
 		},
-		{
-			Name: "signals",
-			Key:  []string{"device"},
-			Columns: []string{
-				"device",
-				"level",
-				"color",
-			},
-		},
-		{
-			Name: "colors",
-			Key:  []string{"color"},
-			Columns: []string{
-				"color",
-			},
-		},
-		{
-			Name: "once",
-			Key:  []string{"id"},
-			Columns: []string{
-				"id",
-				"state",
-			},
+		Events: map[string]idemtest.Event{
+			"Seen":     {Keyed: true},
+			"Taken":    {Keyed: true},
+			"Left":     {Keyed: true},
+			"Measured": {Keyed: true, Opaque: true},
+			"Switched": {Keyed: true, Opaque: true},
+			"Gone":     {},
+			"Used":     {Keyed: true, Naming: []string{"color"}},
+			"Made":     {Keyed: true, Opaque: true},
+			"Done":     {Keyed: true, Opaque: true},
+			"Dropped":  {Keyed: true, Opaque: true},
 		},
 	}
 }

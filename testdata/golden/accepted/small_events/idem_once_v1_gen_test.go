@@ -6,25 +6,15 @@ package small
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestOnceV1 repeats, crashes, fences and poisons the events of topic "once.v1".
 func TestOnceV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "once.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_once_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_once_v1_log.jsonl", map[string]idemtest.Event{
-			"Made":    {Keyed: true, Opaque: true},
-			"Done":    {Keyed: true, Opaque: true},
-			"Dropped": {Keyed: true, Opaque: true},
-		}),
+		Service:  testService(),
+		Topic:    "once.v1",
+		Log:      "testdata/idem_once_v1_log.jsonl",
+		Expected: "testdata/idem_once_v1_expected.txt",
 	}.Run(t)
 }

@@ -6,24 +6,15 @@ package small
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestSeatsV1 repeats, crashes, fences and poisons the events of topic "seats.v1".
 func TestSeatsV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "seats.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_seats_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_seats_v1_log.jsonl", map[string]idemtest.Event{
-			"Taken": {Keyed: true},
-			"Left":  {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "seats.v1",
+		Log:      "testdata/idem_seats_v1_log.jsonl",
+		Expected: "testdata/idem_seats_v1_expected.txt",
 	}.Run(t)
 }

@@ -6,23 +6,15 @@ package small
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestSeenV1 repeats, crashes, fences and poisons the events of topic "seen.v1".
 func TestSeenV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "seen.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_seen_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_seen_v1_log.jsonl", map[string]idemtest.Event{
-			"Seen": {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "seen.v1",
+		Log:      "testdata/idem_seen_v1_log.jsonl",
+		Expected: "testdata/idem_seen_v1_expected.txt",
 	}.Run(t)
 }

@@ -6,25 +6,15 @@ package small
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestSignalsV1 repeats, crashes, fences and poisons the events of topic "signals.v1".
 func TestSignalsV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "signals.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_signals_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_signals_v1_log.jsonl", map[string]idemtest.Event{
-			"Measured": {Keyed: true, Opaque: true},
-			"Switched": {Keyed: true, Opaque: true},
-			"Gone":     {},
-		}),
+		Service:  testService(),
+		Topic:    "signals.v1",
+		Log:      "testdata/idem_signals_v1_log.jsonl",
+		Expected: "testdata/idem_signals_v1_expected.txt",
 	}.Run(t)
 }

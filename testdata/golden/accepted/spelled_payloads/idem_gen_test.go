@@ -4,31 +4,53 @@
 package shipments
 
 import (
+	"testing"
+
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// testTables are the tables that tests compare, without columns that the database fills.
-func testTables() []idemtest.Table {
-	return []idemtest.Table{
-		{
-			Name: "shipments",
-			Key:  []string{"shipment_id"},
-			Columns: []string{
-				"shipment_id",
-				"carrier_name",
-				"last_stop",
-				"parcels",
-				"changed_at",
+// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
+// and holds the tables against what the case says.
+func TestCases(t *testing.T) {
+	testService().RunCases(t)
+}
+
+// testService is the service under test.
+func testService() idemtest.Service {
+	return idemtest.Service{
+		Cases:      "testdata/cases",
+		Migrations: "migrations",
+		Tables: []idemtest.Table{
+			{
+				Name: "shipments",
+				Key:  []string{"shipment_id"},
+				Columns: []string{
+					"shipment_id",
+					"carrier_name",
+					"last_stop",
+					"parcels",
+					"changed_at",
+				},
+			},
+			{
+				Name: "returns",
+				Key:  []string{"return_id"},
+				Columns: []string{
+					"return_id",
+					"booked_by",
+					"parcels",
+				},
 			},
 		},
-		{
-			Name: "returns",
-			Key:  []string{"return_id"},
-			Columns: []string{
-				"return_id",
-				"booked_by",
-				"parcels",
-			},
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db)
+		},
+		Events: map[string]idemtest.Event{
+			"ShipmentBooked": {Keyed: true},
+			"ShipmentMoved":  {Keyed: true},
+			"ReturnBooked":   {Keyed: true},
 		},
 	}
 }

@@ -6,23 +6,15 @@ package shipments
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestReturnsV1 repeats, crashes, fences and poisons the events of topic "returns-v1".
 func TestReturnsV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "returns-v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_returns_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_returns_v1_log.jsonl", map[string]idemtest.Event{
-			"ReturnBooked": {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "returns-v1",
+		Log:      "testdata/idem_returns_v1_log.jsonl",
+		Expected: "testdata/idem_returns_v1_expected.txt",
 	}.Run(t)
 }

@@ -6,25 +6,16 @@ package shipments
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestShippingEvents repeats, crashes, fences and poisons the events of topic
 // "shipping.events".
 func TestShippingEvents(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "shipping.events",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_shipping_events_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_shipping_events_log.jsonl", map[string]idemtest.Event{
-			"ShipmentBooked": {Keyed: true},
-			"ShipmentMoved":  {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "shipping.events",
+		Log:      "testdata/idem_shipping_events_log.jsonl",
+		Expected: "testdata/idem_shipping_events_expected.txt",
 	}.Run(t)
 }

@@ -4,35 +4,55 @@
 package payments
 
 import (
+	"testing"
+
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// testTables are the tables that tests compare, without columns that the database fills.
-func testTables() []idemtest.Table {
-	return []idemtest.Table{
-		{
-			Name: "charges",
-			Key:  []string{"charge_id"},
-			Columns: []string{
-				"charge_id",
-				"amount_minor",
-				"refunded_minor",
-				"currency",
-				"status",
-				"customer_id",
-				"metadata",
-				"as_of",
+// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
+// and holds the tables against what the case says.
+func TestCases(t *testing.T) {
+	testService().RunCases(t)
+}
+
+// testService is the service under test.
+func testService() idemtest.Service {
+	return idemtest.Service{
+		Cases:      "testdata/cases",
+		Migrations: "migrations",
+		Tables: []idemtest.Table{
+			{
+				Name: "charges",
+				Key:  []string{"charge_id"},
+				Columns: []string{
+					"charge_id",
+					"amount_minor",
+					"refunded_minor",
+					"currency",
+					"status",
+					"customer_id",
+					"metadata",
+					"as_of",
+				},
+			},
+			{
+				Name: "stripe_events",
+				Key:  []string{"event_id"},
+				Columns: []string{
+					"event_id",
+					"type",
+					"created_at",
+					"body",
+				},
 			},
 		},
-		{
-			Name: "stripe_events",
-			Key:  []string{"event_id"},
-			Columns: []string{
-				"event_id",
-				"type",
-				"created_at",
-				"body",
-			},
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db)
+		},
+		Events: map[string]idemtest.Event{
+			"ChargeChanged": {Keyed: true},
 		},
 	}
 }

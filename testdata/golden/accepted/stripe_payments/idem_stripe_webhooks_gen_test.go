@@ -6,24 +6,16 @@ package payments
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestStripeWebhooks repeats, crashes, fences and poisons the events of topic
 // "stripe.webhooks".
 func TestStripeWebhooks(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "stripe.webhooks",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_stripe_webhooks_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_stripe_webhooks_log.jsonl", map[string]idemtest.Event{
-			"ChargeChanged": {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "stripe.webhooks",
+		Log:      "testdata/idem_stripe_webhooks_log.jsonl",
+		Expected: "testdata/idem_stripe_webhooks_expected.txt",
 	}.Run(t)
 }

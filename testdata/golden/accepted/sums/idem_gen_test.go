@@ -4,78 +4,105 @@
 package sums
 
 import (
+	"testing"
+
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// testTables are the tables that tests compare, without columns that the database fills.
-func testTables() []idemtest.Table {
-	return []idemtest.Table{
-		{
-			Name: "accounts",
-			Key:  []string{"account_id"},
-			Columns: []string{
-				"account_id",
-				"owner",
-				"balance",
-				"bookings",
+// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
+// and holds the tables against what the case says.
+func TestCases(t *testing.T) {
+	testService().RunCases(t)
+}
+
+// testService is the service under test.
+func testService() idemtest.Service {
+	return idemtest.Service{
+		Cases:      "testdata/cases",
+		Migrations: "migrations",
+		Tables: []idemtest.Table{
+			{
+				Name: "accounts",
+				Key:  []string{"account_id"},
+				Columns: []string{
+					"account_id",
+					"owner",
+					"balance",
+					"bookings",
+				},
+			},
+			{
+				Name: "journal",
+				Key:  []string{"transfer_id"},
+				Columns: []string{
+					"transfer_id",
+					"debit",
+					"credit",
+					"amount",
+				},
+			},
+			{
+				Name: "stock",
+				Key:  []string{"sku"},
+				Columns: []string{
+					"sku",
+					"pieces",
+					"reserved",
+				},
+			},
+			{
+				Name: "daily",
+				Key:  []string{"sku", "day"},
+				Columns: []string{
+					"sku",
+					"day",
+					"moves",
+					"pieces",
+					"first_site",
+					"note",
+				},
+			},
+			{
+				Name: "conditions",
+				Key:  []string{"sku"},
+				Columns: []string{
+					"sku",
+					"version",
+					"condition",
+					"found_by",
+				},
+			},
+			{
+				Name: "inspections",
+				Key:  []string{"sku"},
+				Columns: []string{
+					"sku",
+					"done",
+				},
+			},
+			{
+				Name: "totals",
+				Key:  []string{"name"},
+				Columns: []string{
+					"name",
+					"moves",
+				},
 			},
 		},
-		{
-			Name: "journal",
-			Key:  []string{"transfer_id"},
-			Columns: []string{
-				"transfer_id",
-				"debit",
-				"credit",
-				"amount",
-			},
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db)
 		},
-		{
-			Name: "stock",
-			Key:  []string{"sku"},
-			Columns: []string{
-				"sku",
-				"pieces",
-				"reserved",
-			},
-		},
-		{
-			Name: "daily",
-			Key:  []string{"sku", "day"},
-			Columns: []string{
-				"sku",
-				"day",
-				"moves",
-				"pieces",
-				"first_site",
-				"note",
-			},
-		},
-		{
-			Name: "conditions",
-			Key:  []string{"sku"},
-			Columns: []string{
-				"sku",
-				"version",
-				"condition",
-				"found_by",
-			},
-		},
-		{
-			Name: "inspections",
-			Key:  []string{"sku"},
-			Columns: []string{
-				"sku",
-				"done",
-			},
-		},
-		{
-			Name: "totals",
-			Key:  []string{"name"},
-			Columns: []string{
-				"name",
-				"moves",
-			},
+		Events: map[string]idemtest.Event{
+			"AccountOpened":  {Keyed: true},
+			"OwnerChanged":   {Keyed: true},
+			"Deposited":      {Keyed: true},
+			"Withdrawn":      {Keyed: true},
+			"TransferBooked": {Keyed: true},
+			"Arrived":        {Keyed: true},
+			"Reserved":       {Keyed: true},
+			"Inspected":      {Keyed: true},
 		},
 	}
 }

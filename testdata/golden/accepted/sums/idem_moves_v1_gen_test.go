@@ -6,25 +6,15 @@ package sums
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestMovesV1 repeats, crashes, fences and poisons the events of topic "moves.v1".
 func TestMovesV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "moves.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_moves_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_moves_v1_log.jsonl", map[string]idemtest.Event{
-			"Arrived":   {Keyed: true},
-			"Reserved":  {Keyed: true},
-			"Inspected": {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "moves.v1",
+		Log:      "testdata/idem_moves_v1_log.jsonl",
+		Expected: "testdata/idem_moves_v1_expected.txt",
 	}.Run(t)
 }

@@ -6,24 +6,16 @@ package notify
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestUserEvents repeats, crashes, fences and poisons the events of topic "User.events".
-// newTestHandler is the service's own, in idem_setup_test.go.
 func TestUserEvents(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "User.events",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_user_events_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, idemtest.Options(t, db)...)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_user_events_log.jsonl", map[string]idemtest.Event{
-			"UserCreated": {Keyed: true, Effect: "UserCreated"},
-		}),
+		Service:  testService(),
+		Topic:    "User.events",
+		Log:      "testdata/idem_user_events_log.jsonl",
+		Expected: "testdata/idem_user_events_expected.txt",
+		Own:      true,
 	}.Run(t)
 }

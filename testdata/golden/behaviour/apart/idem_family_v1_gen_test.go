@@ -6,25 +6,15 @@ package apart
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestFamilyV1 repeats, crashes, fences and poisons the events of topic "family.v1".
 func TestFamilyV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "family.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_family_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_family_v1_log.jsonl", map[string]idemtest.Event{
-			"Child":  {},
-			"Parent": {},
-			"Gone":   {Opaque: true},
-		}),
+		Service:  testService(),
+		Topic:    "family.v1",
+		Log:      "testdata/idem_family_v1_log.jsonl",
+		Expected: "testdata/idem_family_v1_expected.txt",
 	}.Run(t)
 }

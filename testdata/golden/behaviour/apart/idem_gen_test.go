@@ -4,35 +4,58 @@
 package apart
 
 import (
+	"testing"
+
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// testTables are the tables that tests compare, without columns that the database fills.
-func testTables() []idemtest.Table {
-	return []idemtest.Table{
-		{
-			Name: "plain",
-			Key:  []string{"k"},
-			Columns: []string{
-				"k",
-				"v",
+// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
+// and holds the tables against what the case says.
+func TestCases(t *testing.T) {
+	testService().RunCases(t)
+}
+
+// testService is the service under test.
+func testService() idemtest.Service {
+	return idemtest.Service{
+		Cases:      "testdata/cases",
+		Migrations: "migrations",
+		Tables: []idemtest.Table{
+			{
+				Name: "plain",
+				Key:  []string{"k"},
+				Columns: []string{
+					"k",
+					"v",
+				},
+			},
+			{
+				Name: "children",
+				Key:  []string{"k"},
+				Columns: []string{
+					"k",
+					"v",
+				},
+			},
+			{
+				Name: "parents",
+				Key:  []string{"k"},
+				Columns: []string{
+					"k",
+					"v",
+				},
 			},
 		},
-		{
-			Name: "children",
-			Key:  []string{"k"},
-			Columns: []string{
-				"k",
-				"v",
-			},
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db)
 		},
-		{
-			Name: "parents",
-			Key:  []string{"k"},
-			Columns: []string{
-				"k",
-				"v",
-			},
+		Events: map[string]idemtest.Event{
+			"Put":    {},
+			"Child":  {},
+			"Parent": {},
+			"Gone":   {Opaque: true},
 		},
 	}
 }

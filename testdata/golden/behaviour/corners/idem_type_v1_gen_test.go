@@ -6,31 +6,17 @@ package corners
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestTypeV1 repeats, crashes, fences and poisons the events of topic "type.v1".
-// newTestHandler and editTestLog are the service's own, in idem_setup_test.go.
+// editTestLog is the service's own, in idem_setup_test.go.
 func TestTypeV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "type.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_type_v1_expected.txt",
-		Tables:     testTables(),
-		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
-		},
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_type_v1_log.jsonl", map[string]idemtest.Event{
-			"Scan":   {Keyed: true},
-			"Select": {Keyed: true},
-			"Parts":  {Keyed: true},
-			"Gone":   {Keyed: true},
-		}),
-		Edit: editTestLog,
+		Service:  testService(),
+		Topic:    "type.v1",
+		Log:      "testdata/idem_type_v1_log.jsonl",
+		Expected: "testdata/idem_type_v1_expected.txt",
+		Edit:     editTestLog,
 	}.Run(t)
 }

@@ -4,62 +4,88 @@
 package decoders
 
 import (
+	"testing"
+
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// testTables are the tables that tests compare, without columns that the database fills.
-func testTables() []idemtest.Table {
-	return []idemtest.Table{
-		{
-			Name: "seen",
-			Key:  []string{"event"},
-			Columns: []string{
-				"event",
+// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
+// and holds the tables against what the case says.
+func TestCases(t *testing.T) {
+	testService().RunCases(t)
+}
+
+// testService is the service under test.
+func testService() idemtest.Service {
+	return idemtest.Service{
+		Cases:      "testdata/cases",
+		Migrations: "migrations",
+		Tables: []idemtest.Table{
+			{
+				Name: "seen",
+				Key:  []string{"event"},
+				Columns: []string{
+					"event",
+				},
+			},
+			{
+				Name: "people",
+				Key:  []string{"id"},
+				Columns: []string{
+					"id",
+					"changed_by",
+					"first_name",
+					"second_name",
+					"credit_limit",
+					"born_on",
+					"home_address",
+					"tag_list",
+					"source_time",
+				},
+			},
+			{
+				Name: "places",
+				Key:  []string{"place_name"},
+				Columns: []string{
+					"place_name",
+					"place_code",
+					"whole",
+					"source_time",
+				},
+			},
+			{
+				Name: "headers",
+				Key:  []string{"tenant", "number", "since"},
+				Columns: []string{
+					"tenant",
+					"number",
+					"since",
+					"h_id",
+					"h_flag",
+					"h_small",
+					"h_ratio",
+					"h_amount",
+					"h_at",
+					"h_days",
+					"h_raw",
+					"h_any",
+					"h_colour",
+				},
 			},
 		},
-		{
-			Name: "people",
-			Key:  []string{"id"},
-			Columns: []string{
-				"id",
-				"changed_by",
-				"first_name",
-				"second_name",
-				"credit_limit",
-				"born_on",
-				"home_address",
-				"tag_list",
-				"source_time",
-			},
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db)
 		},
-		{
-			Name: "places",
-			Key:  []string{"place_name"},
-			Columns: []string{
-				"place_name",
-				"place_code",
-				"whole",
-				"source_time",
-			},
-		},
-		{
-			Name: "headers",
-			Key:  []string{"tenant", "number", "since"},
-			Columns: []string{
-				"tenant",
-				"number",
-				"since",
-				"h_id",
-				"h_flag",
-				"h_small",
-				"h_ratio",
-				"h_amount",
-				"h_at",
-				"h_days",
-				"h_raw",
-				"h_any",
-				"h_colour",
-			},
+		Events: map[string]idemtest.Event{
+			"Required": {Keyed: true},
+			"Optional": {Keyed: true},
+			"Defaults": {Keyed: true},
+			"Nested":   {Keyed: true},
+			"Patched":  {Keyed: true},
+			"Moved":    {Keyed: true},
+			"Headers":  {Keyed: true},
 		},
 	}
 }

@@ -6,23 +6,15 @@ package decoders
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestPlacesV1 repeats, crashes, fences and poisons the events of topic "places.v1".
 func TestPlacesV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "places.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_places_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_places_v1_log.jsonl", map[string]idemtest.Event{
-			"Headers": {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "places.v1",
+		Log:      "testdata/idem_places_v1_log.jsonl",
+		Expected: "testdata/idem_places_v1_expected.txt",
 	}.Run(t)
 }

@@ -6,26 +6,15 @@ package decoders
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestPlainV1 repeats, crashes, fences and poisons the events of topic "plain.v1".
 func TestPlainV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "plain.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_plain_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_plain_v1_log.jsonl", map[string]idemtest.Event{
-			"Required": {Keyed: true},
-			"Optional": {Keyed: true},
-			"Defaults": {Keyed: true},
-			"Nested":   {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "plain.v1",
+		Log:      "testdata/idem_plain_v1_log.jsonl",
+		Expected: "testdata/idem_plain_v1_expected.txt",
 	}.Run(t)
 }

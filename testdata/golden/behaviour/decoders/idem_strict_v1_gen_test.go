@@ -6,24 +6,15 @@ package decoders
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestStrictV1 repeats, crashes, fences and poisons the events of topic "strict.v1".
 func TestStrictV1(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "strict.v1",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_strict_v1_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_strict_v1_log.jsonl", map[string]idemtest.Event{
-			"Patched": {Keyed: true},
-			"Moved":   {Keyed: true},
-		}),
+		Service:  testService(),
+		Topic:    "strict.v1",
+		Log:      "testdata/idem_strict_v1_log.jsonl",
+		Expected: "testdata/idem_strict_v1_expected.txt",
 	}.Run(t)
 }

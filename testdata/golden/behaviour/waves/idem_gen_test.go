@@ -4,60 +4,94 @@
 package waves
 
 import (
+	"testing"
+
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// testTables are the tables that tests compare, without columns that the database fills.
-func testTables() []idemtest.Table {
-	return []idemtest.Table{
-		{
-			Name: "customers",
-			Key:  []string{"k", "cid"},
-			Columns: []string{
-				"k",
-				"cid",
-				"name",
-				"email",
+// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
+// and holds the tables against what the case says.
+func TestCases(t *testing.T) {
+	testService().RunCases(t)
+}
+
+// testService is the service under test.
+func testService() idemtest.Service {
+	return idemtest.Service{
+		Cases:      "testdata/cases",
+		Migrations: "migrations",
+		Tables: []idemtest.Table{
+			{
+				Name: "customers",
+				Key:  []string{"k", "cid"},
+				Columns: []string{
+					"k",
+					"cid",
+					"name",
+					"email",
+				},
+			},
+			{
+				Name: "products",
+				Key:  []string{"k", "sku"},
+				Columns: []string{
+					"k",
+					"sku",
+					"name",
+				},
+			},
+			{
+				Name: "orders",
+				Key:  []string{"k", "oid"},
+				Columns: []string{
+					"k",
+					"oid",
+					"cid",
+					"note",
+					"ref",
+				},
+			},
+			{
+				Name: "lines",
+				Key:  []string{"k", "oid", "no"},
+				Columns: []string{
+					"k",
+					"oid",
+					"no",
+					"sku",
+					"w",
+				},
+			},
+			{
+				Name: "log",
+				Key:  []string{"id"},
+				Columns: []string{
+					"oid",
+					"what",
+				},
 			},
 		},
-		{
-			Name: "products",
-			Key:  []string{"k", "sku"},
-			Columns: []string{
-				"k",
-				"sku",
-				"name",
-			},
+		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db)
 		},
-		{
-			Name: "orders",
-			Key:  []string{"k", "oid"},
-			Columns: []string{
-				"k",
-				"oid",
-				"cid",
-				"note",
-				"ref",
-			},
-		},
-		{
-			Name: "lines",
-			Key:  []string{"k", "oid", "no"},
-			Columns: []string{
-				"k",
-				"oid",
-				"no",
-				"sku",
-				"w",
-			},
-		},
-		{
-			Name: "log",
-			Key:  []string{"id"},
-			Columns: []string{
-				"oid",
-				"what",
-			},
+		Events: map[string]idemtest.Event{
+			"CUp":   {},
+			"COnly": {},
+			"CDel":  {},
+			"CMail": {},
+			"PIns":  {},
+			"PDel":  {},
+			"OIns":  {},
+			"OUp":   {},
+			"OSet":  {},
+			"ONote": {},
+			"ODel":  {},
+			"LRep":  {},
+			"LSku":  {},
+			"LUp":   {},
+			"LDel":  {},
 		},
 	}
 }

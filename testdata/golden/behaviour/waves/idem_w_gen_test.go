@@ -6,37 +6,15 @@ package waves
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestW repeats, crashes, fences and poisons the events of topic "w".
 func TestW(t *testing.T) {
 	idemtest.Suite{
-		Topic:      "w",
-		Migrations: "migrations",
-		Expected:   "testdata/idem_w_expected.txt",
-		Tables:     testTables(),
-		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db)
-		},
-		Log: idemtest.ReadLog(t, "testdata/idem_w_log.jsonl", map[string]idemtest.Event{
-			"CUp":   {},
-			"COnly": {},
-			"CDel":  {},
-			"CMail": {},
-			"PIns":  {},
-			"PDel":  {},
-			"OIns":  {},
-			"OUp":   {},
-			"OSet":  {},
-			"ONote": {},
-			"ODel":  {},
-			"LRep":  {},
-			"LSku":  {},
-			"LUp":   {},
-			"LDel":  {},
-		}),
+		Service:  testService(),
+		Topic:    "w",
+		Log:      "testdata/idem_w_log.jsonl",
+		Expected: "testdata/idem_w_expected.txt",
 	}.Run(t)
 }
