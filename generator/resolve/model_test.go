@@ -174,7 +174,7 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// TestKeyOptions: what copies, compare, also, missing and keep become.
+// TestKeyOptions: what copies, compare and keep become.
 func TestKeyOptions(t *testing.T) {
 	names := func(fields []*model.Field) (out []string) {
 		for _, f := range fields {
@@ -200,10 +200,10 @@ func TestKeyOptions(t *testing.T) {
 			t.Errorf("policy %d keeps for %v, want %v", i, policies[i].Keep, want)
 		}
 	}
-	history := acceptedSpec(t, "order_evolution")
-	placed, note := history.Topics[0].Events[0].Key, history.Topics[1].Events[0].Key
-	if len(placed.Compared) != 0 || len(note.Parts) != 2 {
-		t.Errorf("%+v, %+v", placed, note)
+	used := eventOf(t, topicOf(t, acceptedSpec(t, "small_events"), "colors.v1"), "Used").Key
+	visited := eventOf(t, topicOf(t, acceptedSpec(t, "encoded_payloads"), "visits.v1"), "Visited").Key
+	if len(used.Compared) != 0 || len(visited.Parts) != 2 {
+		t.Errorf("%+v, %+v", used, visited)
 	}
 }
 

@@ -27,10 +27,9 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 		Consumer: "odd-texts",
 		Schema:   map[string]int{"core": 1, "keys": 1},
 		Identity: wire.Identity{
-			Writes: 0xb55ac7e6,
+			Writes: 0x7356487d,
 			Knows: []uint32{
-				0x20d6675e,
-				0xb55ac7e6,
+				0x7356487d,
 			},
 		},
 		Limits: wire.Limits{
@@ -69,6 +68,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "t", Type: "text"},
 					{Name: "e", Type: "text"},
 					{Name: "u", Type: "text", Nullable: true, Null: "Closed"},
+					{Name: "note", Type: "text", Default: true},
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},

@@ -40,6 +40,7 @@ func testService() idemtest.Service {
 					"t",
 					"e",
 					"u",
+					"note",
 				},
 			},
 			{

@@ -10,9 +10,9 @@ import (
 // Service implements Handler. This file is yours: idemgen does not touch it again.
 type Service struct{}
 
-// OrderChecked runs in the transaction that also records the event: what it writes through
+// OrderRepriced runs in the transaction that also records the event: what it writes through
 // tx commits with it, or not at all. An error is tried again, as on_failure says, unless it
 // is marked with idem.Permanent.
-func (Service) OrderChecked(ctx context.Context, tx idem.Tx, e OrderChecked) error {
-	return fmt.Errorf("OrderChecked: %w", idem.ErrNotImplemented) // halts the partition: no event is lost
+func (Service) OrderRepriced(ctx context.Context, tx idem.Tx, e OrderRepriced) error {
+	return fmt.Errorf("OrderRepriced: %w", idem.ErrNotImplemented) // halts the partition: no event is lost
 }

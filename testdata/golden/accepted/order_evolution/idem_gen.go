@@ -27,10 +27,9 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 		Consumer: "order-history",
 		Schema:   map[string]int{"core": 1, "keys": 1},
 		Identity: wire.Identity{
-			Writes: 0x98b4fd90,
+			Writes: 0x3cd02a2d,
 			Knows: []uint32{
-				0x5a6440b6,
-				0x98b4fd90,
+				0x3cd02a2d,
 			},
 		},
 		Limits: wire.Limits{
@@ -52,41 +51,30 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 				},
 				Columns: []wire.Column{
 					{Name: "order_id", Type: "uuid"},
-					{Name: "total", Type: "numeric(12,2)"},
-					{Name: "closed_reason", Type: "text", Nullable: true, Left: "OrderPlaced"},
+					{Name: "gross", Type: "numeric(12,2)"},
+					{Name: "currency", Type: "char(3)"},
+					{Name: "channel", Type: "text", Nullable: true, Null: "OrderPlacedV1"},
+					{Name: "closed_reason", Type: "text", Nullable: true, Left: "OrderPlacedV1"},
 					{Name: "revision", Type: "bigint"},
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 			{
-				Name: "order_notes",
+				Name: "refunds",
 				Unique: [][]string{
-					{"note_id"},
+					{"refund_id"},
 				},
 				Columns: []wire.Column{
-					{Name: "note_id", Type: "uuid"},
-					{Name: "order_id", Type: "uuid"},
-					{Name: "text", Type: "text"},
-				},
-				Rights: []string{"INSERT"},
-			},
-			{
-				Name: "order_views",
-				Unique: [][]string{
-					{"order_id"},
-				},
-				Columns: []wire.Column{
-					{Name: "order_id", Type: "uuid"},
-					{Name: "page", Type: "text"},
-					{Name: "seen", Type: "bigint"},
+					{Name: "refund_id", Type: "uuid"},
+					{Name: "amount", Type: "bigint"},
+					{Name: "note", Type: "text", Nullable: true, Null: "Refunded"},
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 		},
 		Topics: []wire.Topic{
 			ordersV1Topic(h),
-			orderNotesV1Topic(),
-			orderViewsV1Topic(),
+			refundsV1Topic(),
 		},
 	}, opts...)
 }

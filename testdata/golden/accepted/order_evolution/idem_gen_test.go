@@ -29,27 +29,20 @@ func testService() idemtest.Service {
 				Key:  []string{"order_id"},
 				Columns: []string{
 					"order_id",
-					"total",
+					"gross",
+					"currency",
+					"channel",
 					"closed_reason",
 					"revision",
 				},
 			},
 			{
-				Name: "order_notes",
-				Key:  []string{"note_id"},
+				Name: "refunds",
+				Key:  []string{"refund_id"},
 				Columns: []string{
-					"note_id",
-					"order_id",
-					"text",
-				},
-			},
-			{
-				Name: "order_views",
-				Key:  []string{"order_id"},
-				Columns: []string{
-					"order_id",
-					"page",
-					"seen",
+					"refund_id",
+					"amount",
+					"note",
 				},
 			},
 		},
@@ -60,11 +53,12 @@ func testService() idemtest.Service {
 			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
 		},
 		Events: map[string]idemtest.Event{
-			"OrderPlaced":  {Keyed: true, Loose: []string{"total", "revision"}, Naming: []string{"event_id"}},
-			"OrderClosed":  {Keyed: true, Loose: []string{"reason", "revision"}, Naming: []string{"event_id"}},
-			"OrderChecked": {Keyed: true, Loose: []string{"revision"}, Naming: []string{"event_id"}},
-			"NoteAdded":    {Keyed: true},
-			"OrderViewed":  {Keyed: true, Here: true},
+			"OrderPlacedV1": {Keyed: true},
+			"OrderPlaced":   {Keyed: true},
+			"OrderClosed":   {Keyed: true},
+			"OrderRepriced": {Keyed: true},
+			"Refunded":      {Keyed: true},
+			"RefundedV2":    {Keyed: true},
 		},
 	}
 }
@@ -72,4 +66,4 @@ func testService() idemtest.Service {
 // stubHandler accepts every event: with it the tables hold what the spec alone writes.
 type stubHandler struct{}
 
-func (stubHandler) OrderChecked(context.Context, idem.Tx, OrderChecked) error { return nil }
+func (stubHandler) OrderRepriced(context.Context, idem.Tx, OrderRepriced) error { return nil }

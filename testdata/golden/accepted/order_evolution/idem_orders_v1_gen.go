@@ -14,8 +14,8 @@ import (
 
 // OrdersV1Handler handles the events of topic "orders.v1" that need Go code.
 type OrdersV1Handler interface {
-	// OrderChecked is called for event "order.checked" on topic "orders.v1".
-	OrderChecked(ctx context.Context, tx idem.Tx, e OrderChecked) error
+	// OrderRepriced is called for event "order.repriced/1" on topic "orders.v1".
+	OrderRepriced(ctx context.Context, tx idem.Tx, e OrderRepriced) error
 }
 
 func ordersV1Topic(h OrdersV1Handler) wire.Topic {
@@ -27,7 +27,7 @@ func ordersV1Topic(h OrdersV1Handler) wire.Topic {
 			InitialBackoff: 200 * time.Millisecond,
 			MaxBackoff:     30 * time.Second,
 			StopAfter:      20,
-			Keep:           360 * time.Hour,
+			Keep:           336 * time.Hour,
 		},
 		Ordered: true,
 		Window:  360 * time.Hour,
@@ -38,8 +38,12 @@ func ordersV1Topic(h OrdersV1Handler) wire.Topic {
 
 // ordersV1Plan collects the rows of one batch; it belongs to one partition.
 type ordersV1Plan struct {
-	handler OrdersV1Handler
-	decoder ordersV1Decoder
+	handler   OrdersV1Handler
+	decoder   ordersV1Decoder
+	eventType []byte
+
+	orderPlacedV1                   OrderPlacedV1
+	orderPlacedV1UpsertOrderHistory wire.Rows
 
 	orderPlaced                   OrderPlaced
 	orderPlacedUpsertOrderHistory wire.Rows
@@ -51,25 +55,39 @@ type ordersV1Plan struct {
 // Add implements wire.Plan.
 func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	if m.Value == nil {
-		return wire.NoTombstone()
+		b.Ignore()
+		return nil
 	}
-	eventType, err := m.Header("event-type")
+	first, err := m.Header("event-type")
 	if err != nil {
 		return err
 	}
+	eventType := append(p.eventType[:0], first...)
+	text2, err := m.OptHeader("event-version")
+	if err != nil {
+		return err
+	}
+	eventType = wire.JoinType(eventType, text2)
+	p.eventType = eventType
 	switch string(eventType) {
-	case "order.placed", "order.placed.v2":
+	case "order.placed", "order.placed/1":
+		return p.addOrderPlacedV1(b, m)
+	case "order.placed/2.0":
 		return p.addOrderPlaced(b, m)
-	case "order.closed":
+	case "order.closed/1", "order.cancelled/1":
 		return p.addOrderClosed(b, m)
-	case "order.checked":
-		return p.addOrderChecked(b, m)
+	case "order.repriced/1":
+		return p.addOrderRepriced(b, m)
+	case "order.viewed", "order.viewed/1", "order.shared/1":
+		b.Ignore()
+		return nil
 	}
 	return wire.Unknown(eventType)
 }
 
 // Flush implements wire.Plan.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
+	b.Write(orderPlacedV1UpsertOrderHistorySQL, &p.orderPlacedV1UpsertOrderHistory)
 	b.Write(orderPlacedUpsertOrderHistorySQL, &p.orderPlacedUpsertOrderHistory)
 	b.Write(orderClosedUpdateOrderHistorySQL, &p.orderClosedUpdateOrderHistory)
 }
@@ -77,24 +95,25 @@ func (p *ordersV1Plan) Flush(b *wire.Batch) {
 // ordersV1Decoder reads the records of topic "orders.v1".
 type ordersV1Decoder = strictjson.Scanner
 
-// OrderPlaced is event "order.placed" or "order.placed.v2" on topic "orders.v1".
-type OrderPlaced struct {
+// OrderPlacedV1 goes when the topic holds none. The shop has sent version 2 since September.
+// It is event "order.placed" or "order.placed/1" on topic "orders.v1".
+type OrderPlacedV1 struct {
 	Total    idem.Decimal
 	EventID  idem.UUID
 	Revision int64
 	OrderID  idem.UUID // the record key
 }
 
-// DecodeOrderPlaced reads m; strictjson.Scanner says how strictly.
-func DecodeOrderPlaced(m idem.Message) (e OrderPlaced, err error) {
+// DecodeOrderPlacedV1 reads m; strictjson.Scanner says how strictly.
+func DecodeOrderPlacedV1(m idem.Message) (e OrderPlacedV1, err error) {
 	var s ordersV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
-	return e, s.Finish("OrderPlaced")
+	return e, s.Finish("OrderPlacedV1")
 }
 
-func (e *OrderPlaced) decode(s *strictjson.Scanner, m *wire.Message) {
-	*e = OrderPlaced{}
+func (e *OrderPlacedV1) decode(s *strictjson.Scanner, m *wire.Message) {
+	*e = OrderPlacedV1{}
 	var seen struct{ Total, EventID, Revision bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
@@ -118,16 +137,151 @@ func (e *OrderPlaced) decode(s *strictjson.Scanner, m *wire.Message) {
 }
 
 // key identifies the event by event_id. Its copies are known for 15d at least.
+func (e *OrderPlacedV1) key(k *wire.KeyBuilder, m *wire.Message) {
+	k.UUID("event_id", e.EventID)
+}
+
+// fingerprint adds what copies of the event must share.
+func (e *OrderPlacedV1) fingerprint(f *wire.Fingerprint) {
+	f.UUID("event_id", e.EventID)
+	f.UUID("order_id", e.OrderID)
+	f.Int64("revision", e.Revision)
+	f.Decimal("total", e.Total)
+}
+
+// fits checks values against their columns.
+func (e *OrderPlacedV1) fits(f *wire.Fit) {
+	f.Numeric("total", &e.Total, 12, 2)
+}
+
+// orderPlacedV1Event is how a record becomes an OrderPlacedV1, and which records are copies of
+// one. It is read only.
+var orderPlacedV1Event = wire.Event[OrderPlacedV1, *ordersV1Decoder]{
+	Name:    "OrderPlacedV1",
+	Decode:  (*OrderPlacedV1).decode,
+	Fits:    (*OrderPlacedV1).fits,
+	Key:     (*OrderPlacedV1).key,
+	Space:   "\x4b\xe2\x62\x58\xba\x7e\xa9\xdf\x83\xe8\xdd\x1c\x4b\x56\x2b\xe2",
+	Print:   (*OrderPlacedV1).fingerprint,
+	Content: 0x9798c622,
+}
+
+func (p *ordersV1Plan) addOrderPlacedV1(b *wire.Batch, m *wire.Message) error {
+	e := &p.orderPlacedV1
+	if fresh, err := orderPlacedV1Event.Take(b, m, &p.decoder, e); !fresh {
+		return err
+	}
+	// A wave writes the row once.
+	b.Puts(wire.Row("order_history").UUID(e.OrderID))
+	r := p.orderPlacedV1UpsertOrderHistory.Row()
+	r.UUID(e.OrderID)
+	r.Numeric(e.Total)
+	r.Int8(e.Revision)
+	return nil
+}
+
+// orderPlacedV1UpsertOrderHistorySQL changes a row only if its revision grows.
+const orderPlacedV1UpsertOrderHistorySQL = `
+INSERT INTO order_history AS t (
+    order_id,
+    gross,
+    currency,
+    channel,
+    revision
+)
+SELECT
+    unnest($1::uuid[]) AS order_id,
+    unnest($2::numeric[]) AS gross,
+    'EUR'::bpchar AS currency,
+    NULL::text AS channel,
+    unnest($3::bigint[]) AS revision
+ORDER BY order_id
+ON CONFLICT (order_id) DO UPDATE SET
+    gross = excluded.gross,
+    currency = excluded.currency,
+    channel = excluded.channel,
+    revision = excluded.revision
+WHERE t.revision < excluded.revision`
+
+// OrderPlaced is event "order.placed/2.0" on topic "orders.v1".
+type OrderPlaced struct {
+	Gross    idem.Decimal // "money.gross"
+	Currency string       // "money.currency"
+	Channel  *string
+	EventID  idem.UUID
+	Revision int64
+	OrderID  idem.UUID // the record key
+}
+
+// DecodeOrderPlaced reads m; strictjson.Scanner says how strictly.
+func DecodeOrderPlaced(m idem.Message) (e OrderPlaced, err error) {
+	var s ordersV1Decoder
+	s.Reset(&m)
+	e.decode(&s, &m)
+	return e, s.Finish("OrderPlaced")
+}
+
+func (e *OrderPlaced) decode(s *strictjson.Scanner, m *wire.Message) {
+	*e = OrderPlaced{
+		Currency: "EUR",
+	}
+	var seen struct{ money, Gross, Currency, Channel, EventID, Revision bool }
+	for s.Object(); s.Member(); {
+		switch s.Name() {
+		case "money":
+			s.Once(&seen.money)
+			if !s.Null() {
+				for s.Object(); s.Member(); {
+					switch s.Name() {
+					case "gross":
+						s.Once(&seen.Gross)
+						e.Gross = s.Decimal()
+					case "currency":
+						s.Once(&seen.Currency)
+						e.Currency = s.String()
+					default:
+						s.Skip()
+					}
+				}
+			}
+		case "channel":
+			s.Once(&seen.Channel)
+			e.Channel = strictjson.Opt(s, s.String)
+		case "event_id":
+			s.Once(&seen.EventID)
+			e.EventID = s.UUID()
+		case "revision":
+			s.Once(&seen.Revision)
+			e.Revision = s.Int64()
+		default:
+			s.Skip()
+		}
+	}
+	s.Require(seen.Gross, "money.gross")
+	s.Require(seen.EventID, "event_id")
+	s.Require(seen.Revision, "revision")
+	e.OrderID = s.RecordKey(m).UUID()
+}
+
+// key identifies the event by event_id. Its copies are known for 15d at least.
 func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("event_id", e.EventID)
 }
 
 // fingerprint adds what copies of the event must share.
-func (e *OrderPlaced) fingerprint(f *wire.Fingerprint) {}
+func (e *OrderPlaced) fingerprint(f *wire.Fingerprint) {
+	wire.IfPresent(f.Text, "channel", e.Channel)
+	f.Text("currency", e.Currency)
+	f.UUID("event_id", e.EventID)
+	f.Decimal("gross", e.Gross)
+	f.UUID("order_id", e.OrderID)
+	f.Int64("revision", e.Revision)
+}
 
 // fits checks values against their columns.
 func (e *OrderPlaced) fits(f *wire.Fit) {
-	f.Numeric("total", &e.Total, 12, 2)
+	f.Numeric("money.gross", &e.Gross, 12, 2)
+	f.Char("money.currency", &e.Currency, 3)
 }
 
 // orderPlacedEvent is how a record becomes an OrderPlaced, and which records are copies of
@@ -139,7 +293,7 @@ var orderPlacedEvent = wire.Event[OrderPlaced, *ordersV1Decoder]{
 	Key:     (*OrderPlaced).key,
 	Space:   "\x8d\x2f\x42\x21\xb4\x76\xe4\x62\x15\xaa\x5e\x5b\x0e\x14\x9c\x66",
 	Print:   (*OrderPlaced).fingerprint,
-	Content: 0x649b453e,
+	Content: 0x19fa5a73,
 }
 
 func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
@@ -151,7 +305,9 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	b.Puts(wire.Row("order_history").UUID(e.OrderID))
 	r := p.orderPlacedUpsertOrderHistory.Row()
 	r.UUID(e.OrderID)
-	r.Numeric(e.Total)
+	r.Numeric(e.Gross)
+	r.Text(e.Currency)
+	wire.OrNull(r, r.Text, e.Channel)
 	r.Int8(e.Revision)
 	return nil
 }
@@ -160,20 +316,26 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 const orderPlacedUpsertOrderHistorySQL = `
 INSERT INTO order_history AS t (
     order_id,
-    total,
+    gross,
+    currency,
+    channel,
     revision
 )
 SELECT
     unnest($1::uuid[]) AS order_id,
-    unnest($2::numeric[]) AS total,
-    unnest($3::bigint[]) AS revision
+    unnest($2::numeric[]) AS gross,
+    unnest($3::text[])::bpchar AS currency,
+    unnest($4::text[]) AS channel,
+    unnest($5::bigint[]) AS revision
 ORDER BY order_id
 ON CONFLICT (order_id) DO UPDATE SET
-    total = excluded.total,
+    gross = excluded.gross,
+    currency = excluded.currency,
+    channel = excluded.channel,
     revision = excluded.revision
 WHERE t.revision < excluded.revision`
 
-// OrderClosed is event "order.closed" on topic "orders.v1".
+// OrderClosed is event "order.closed/1" or "order.cancelled/1" on topic "orders.v1".
 type OrderClosed struct {
 	Reason   string
 	EventID  idem.UUID
@@ -219,7 +381,12 @@ func (e *OrderClosed) key(k *wire.KeyBuilder, m *wire.Message) {
 }
 
 // fingerprint adds what copies of the event must share.
-func (e *OrderClosed) fingerprint(f *wire.Fingerprint) {}
+func (e *OrderClosed) fingerprint(f *wire.Fingerprint) {
+	f.UUID("event_id", e.EventID)
+	f.UUID("order_id", e.OrderID)
+	f.Text("reason", e.Reason)
+	f.Int64("revision", e.Revision)
+}
 
 // orderClosedEvent is how a record becomes an OrderClosed, and which records are copies of
 // one. It is read only.
@@ -229,7 +396,7 @@ var orderClosedEvent = wire.Event[OrderClosed, *ordersV1Decoder]{
 	Key:     (*OrderClosed).key,
 	Space:   "\xff\xbf\x04\xa9\x05\x9f\x71\x85\x28\x19\x35\x1b\xea\x18\x71\xfa",
 	Print:   (*OrderClosed).fingerprint,
-	Content: 0x3bc6abe7,
+	Content: 0x08fca08b,
 }
 
 func (p *ordersV1Plan) addOrderClosed(b *wire.Batch, m *wire.Message) error {
@@ -271,23 +438,23 @@ SELECT
 FROM e
 WHERE NOT EXISTS (SELECT FROM order_history AS t WHERE t.order_id = e.order_id)`
 
-// OrderChecked is event "order.checked" on topic "orders.v1".
-type OrderChecked struct {
+// OrderRepriced is event "order.repriced/1" on topic "orders.v1".
+type OrderRepriced struct {
 	EventID  idem.UUID
 	Revision int64
 	OrderID  idem.UUID // the record key
 }
 
-// DecodeOrderChecked reads m; strictjson.Scanner says how strictly.
-func DecodeOrderChecked(m idem.Message) (e OrderChecked, err error) {
+// DecodeOrderRepriced reads m; strictjson.Scanner says how strictly.
+func DecodeOrderRepriced(m idem.Message) (e OrderRepriced, err error) {
 	var s ordersV1Decoder
 	s.Reset(&m)
 	e.decode(&s, &m)
-	return e, s.Finish("OrderChecked")
+	return e, s.Finish("OrderRepriced")
 }
 
-func (e *OrderChecked) decode(s *strictjson.Scanner, m *wire.Message) {
-	*e = OrderChecked{}
+func (e *OrderRepriced) decode(s *strictjson.Scanner, m *wire.Message) {
+	*e = OrderRepriced{}
 	var seen struct{ EventID, Revision bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
@@ -307,34 +474,38 @@ func (e *OrderChecked) decode(s *strictjson.Scanner, m *wire.Message) {
 }
 
 // key identifies the event by event_id. Its copies are known for 15d at least.
-func (e *OrderChecked) key(k *wire.KeyBuilder, m *wire.Message) {
+func (e *OrderRepriced) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("event_id", e.EventID)
 }
 
 // fingerprint adds what copies of the event must share.
-func (e *OrderChecked) fingerprint(f *wire.Fingerprint) {}
-
-// orderCheckedEvent is how a record becomes an OrderChecked, and which records are copies of
-// one. It is read only.
-var orderCheckedEvent = wire.Event[OrderChecked, *ordersV1Decoder]{
-	Name:    "OrderChecked",
-	Decode:  (*OrderChecked).decode,
-	Owned:   true,
-	Key:     (*OrderChecked).key,
-	Space:   "\x23\x20\x32\xfa\x64\x1c\x61\xe4\xf6\xdf\xa9\x94\xa5\x3b\xcc\xe9",
-	Print:   (*OrderChecked).fingerprint,
-	Content: 0x480b185e,
+func (e *OrderRepriced) fingerprint(f *wire.Fingerprint) {
+	f.UUID("event_id", e.EventID)
+	f.UUID("order_id", e.OrderID)
+	f.Int64("revision", e.Revision)
 }
 
-func (p *ordersV1Plan) addOrderChecked(b *wire.Batch, m *wire.Message) error {
-	e := new(OrderChecked)
-	if fresh, err := orderCheckedEvent.Take(b, m, &ordersV1Decoder{}, e); !fresh {
+// orderRepricedEvent is how a record becomes an OrderRepriced, and which records are copies of
+// one. It is read only.
+var orderRepricedEvent = wire.Event[OrderRepriced, *ordersV1Decoder]{
+	Name:    "OrderRepriced",
+	Decode:  (*OrderRepriced).decode,
+	Owned:   true,
+	Key:     (*OrderRepriced).key,
+	Space:   "\x8f\xcd\x4a\x6e\x7c\xb4\x09\x99\xf1\x3a\xbb\x25\xe2\xac\x2c\x92",
+	Print:   (*OrderRepriced).fingerprint,
+	Content: 0xb3a2a13b,
+}
+
+func (p *ordersV1Plan) addOrderRepriced(b *wire.Batch, m *wire.Message) error {
+	e := new(OrderRepriced)
+	if fresh, err := orderRepricedEvent.Take(b, m, &ordersV1Decoder{}, e); !fresh {
 		return err
 	}
 	b.Call(m, wire.Call{
-		Event: "OrderChecked",
+		Event: "OrderRepriced",
 		Fn: func(ctx context.Context, tx idem.Tx) error {
-			return p.handler.OrderChecked(ctx, tx, *e)
+			return p.handler.OrderRepriced(ctx, tx, *e)
 		},
 	})
 	return nil

@@ -1,1 +1,0 @@
-../../../../../templates/sql/idem_core_1.sql

@@ -1,1 +1,0 @@
-../../../../../templates/sql/idem_keys_1.sql
