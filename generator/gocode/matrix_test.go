@@ -52,8 +52,8 @@ func (c combination) spec() string {
       Rows: {type: rows, fields: {rows: list(Row)}, write: [{upsert: plain, each: rows, if_newer: n}]}
       Changed:
         type: changed
-        fields: {id: int64, n: int64, v: TYPE, o: optional TYPE}
-        write: [{update: plain, set: {v: v, o: o, n: n}, if_newer: n}]
+        fields: {id: int64, n: int64, v: TYPE, o: optional TYPE, d: {type: optional TYPE, path: deep.d}}
+        write: [{update: plain, set: {v: v, o: o, d: d, n: n}, if_newer: n}]
       Handled: {type: handled, fields: {v: TYPE, o: optional TYPE, rows: list(Row)}, handle: true}
 `)
 	if !c.list {

@@ -27,8 +27,8 @@ var weights = []weight{
 	}},
 	{"linked lines, without effects", 21_600, 19_000, linkedWithout},
 	{"linked lines, with effects", 24_600, 23_000, linkedWith},
-	{"lines of testdata", 54_200, 60_000, linesOfTestdata},
-	{"words of docs/spec.md", 8_600, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
+	{"lines of testdata", 54_300, 60_000, linesOfTestdata},
+	{"words of docs/spec.md", 8_700, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
 }
 
 // The whole gets lighter. go test -v prints what is left to do.

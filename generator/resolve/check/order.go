@@ -20,8 +20,12 @@ func checkOrder(report *schema.Diagnostics, d *draft.Service) {
 		topic := st.Event.Topic
 		switch {
 		case st.Model.Removes:
+			hint := "keep the row and mark it with update"
+			if slices.ContainsFunc(st.Event.Steps, func(o *draft.Step) bool { return o != st && o.Spec.If.Newer != nil }) {
+				hint = "replace the rows in a handler that asks whether the other row has this version"
+			}
 			report.Add(st.Spec.Verb.Pos, "E504", fmt.Sprintf("%s: a late event could create the deleted row again: %s", st.Event.Is(), whyUnordered(st)),
-				"keep the row and mark it with update"+orIfOrdered(topic))
+				hint+orIfOrdered(topic))
 		case writesPatches(st):
 			loss, hint := "would be lost", wholeValues
 			if st.Spec.If.Newer == nil {

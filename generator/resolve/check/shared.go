@@ -12,7 +12,7 @@ import (
 
 // checkShared reports columns that several steps overwrite although nothing orders the
 // steps against each other: from two topics without if_newer (E505), or with different
-// if_newer columns (E503, E505).
+// if_newer columns (E503, E505). Or one if_newer column guards other columns in each (E503).
 func checkShared(report *schema.Diagnostics, d *draft.Service) {
 	earlier := map[*draft.Table][]overwriter{} // of steps that are alike the first one
 	for _, st := range d.Steps() {
@@ -23,6 +23,8 @@ func checkShared(report *schema.Diagnostics, d *draft.Service) {
 		conflicts := func(before overwriter) bool { return !comparable(before, o) && before.shares(o) }
 		if i := slices.IndexFunc(earlier[st.Table], conflicts); i >= 0 && !st.Event.Topic.OrderUnknown {
 			failShared(report, earlier[st.Table][i], o)
+		} else if i := slices.IndexFunc(earlier[st.Table], o.parts); i >= 0 && !st.Event.Topic.OrderUnknown {
+			failParts(report, earlier[st.Table][i], o)
 		}
 		if !slices.ContainsFunc(earlier[st.Table], o.alike) {
 			earlier[st.Table] = append(earlier[st.Table], o)
@@ -36,15 +38,17 @@ type overwriter struct {
 	ordered bool            // by the topic
 	guard   *model.Column   // that if_newer compares; nil if it has none
 	patches bool            // it may leave some of its columns as they are
+	marks   bool            // it writes only constants beside what is compared
 	columns []*draft.Column // that it overwrites, in the table's order
 }
 
 // overwriterOf leaves out the columns that find the row: they are equal in both steps.
 func overwriterOf(st *draft.Step) overwriter {
-	o := overwriter{Step: st, ordered: ordered(st), guard: st.Model.If.Newer, patches: writesPatches(st)}
+	o := overwriter{Step: st, ordered: ordered(st), guard: st.Model.If.Newer, patches: writesPatches(st), marks: true}
 	for _, c := range st.Table.Columns {
 		if v, writes := st.Set[c]; writes && v.How == model.Overwrites && !slices.Contains(st.Model.By, c.Model) {
 			o.columns = append(o.columns, c)
+			o.marks = o.marks && (c.Model == o.guard || v.Model.Kind == model.ConstValue || v.Model.Kind == model.NullValue)
 		}
 	}
 	return o
@@ -60,11 +64,38 @@ func (o overwriter) guardPos() schema.Pos {
 // alike reports whether two steps conflict with the same others.
 func (o overwriter) alike(other overwriter) bool {
 	return o.Event.Topic == other.Event.Topic && o.guard == other.guard && o.ordered == other.ordered &&
-		o.patches == other.patches && slices.Equal(o.columns, other.columns)
+		o.patches == other.patches && o.marks == other.marks && slices.Equal(o.columns, other.columns)
 }
 
 func (o overwriter) shares(other overwriter) bool {
 	return slices.ContainsFunc(o.columns, func(c *draft.Column) bool { return slices.Contains(other.columns, c) })
+}
+
+// parts reports whether two steps move one version on and write other columns, so that the older
+// event of the two is lost where it comes late. A row that is marked as deleted may lose them.
+func (o overwriter) parts(other overwriter) bool {
+	return o.guard != nil && o.guard == other.guard && o.Event != other.Event && !inOrder(o, other) && !o.told() && !other.told() &&
+		(!other.marks && len(o.beside(other)) > 0 || !o.marks && len(other.beside(o)) > 0)
+}
+
+// beside are the columns that the other step does not write.
+func (o overwriter) beside(other overwriter) (names []string) {
+	for _, c := range o.columns {
+		if !slices.Contains(other.columns, c) {
+			names = append(names, c.Spec.Name.Value)
+		}
+	}
+	return names
+}
+
+// failParts reports two steps that hold parts of a row under one version.
+func failParts(report *schema.Diagnostics, a, b overwriter) {
+	if len(b.beside(a)) == 0 || a.marks {
+		a, b = b, a
+	}
+	report.Add(b.guardPos(), "E503", fmt.Sprintf("%s: a late event would be lost: event %s moves %s on and does not write %s", b.Event.Is(),
+		wording.Quote(a.Event.Spec.Name.Value), wording.Quote(b.guard.Name), wording.QuotedList(b.beside(a))),
+		"compare a version of its own for each group of columns"+orIfSoOrdered(b.Step, a.Step))
 }
 
 // comparable reports whether something orders what two steps write into one column.

@@ -152,7 +152,7 @@ func (w *writer) update(s *part, t *table) {
 	w.where(s, t)
 	set := &part{lines: []string{"set:"}, needed: true}
 	for _, c := range w.free(t) {
-		if chance(w.r, 50) {
+		if t.has("ver") && !w.ordered || chance(w.r, 50) { // parts of a row under one version need an order
 			set.add(leaf(c + ": " + w.value(c)))
 		}
 	}
