@@ -56,7 +56,7 @@ func withTable(table wire.Table) func(*wire.Service) {
 	return func(s *wire.Service) { s.Tables, s.Topics[0].Writes = []wire.Table{table}, []string{table.Name} }
 }
 
-// An unlogged table loses rows behind the position in a crash: start is refused.
+// An unlogged table loses rows after the position in a crash: start is refused.
 func TestUnloggedTablesAreRefused(t *testing.T) {
 	t.Parallel()
 	db := database(t)

@@ -137,7 +137,7 @@ func TestLetterKeepsTheResult(t *testing.T) {
 	}
 }
 
-// Of a record that became a conflict behind its call the letter has the result. If its owner did
+// Of a record that became a conflict after its call the letter has the result. If its owner did
 // not know of the call, it is in the lease, where an operator's command finds it.
 func TestConflictBehindTheCall(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,7 @@ import (
 )
 
 // What dead letters keep of a record key is erased: of the one that is dead, of those that wait
-// behind it, and of those that are closed. Letters of other record keys stay.
+// after it, and of those that are closed. Letters of other record keys stay.
 func TestEraseTakesWhatLettersKeep(t *testing.T) {
 	t.Parallel()
 	db := database(t)

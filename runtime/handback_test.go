@@ -98,7 +98,7 @@ func TestOnlyALateFenceIsHandedBack(t *testing.T) {
 	}
 }
 
-// A hand-back is an append like any other: behind the next owner's row it is none.
+// A hand-back is an append like any other: after the next owner's row it is none.
 func TestHandingBackIsFenced(t *testing.T) {
 	t.Parallel()
 	db, rightful, late := twoMembers(t)

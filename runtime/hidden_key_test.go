@@ -15,7 +15,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// A record that was refused behind its claim is a duplicate if another partition has claimed its
+// A record that was refused after its claim is a duplicate if another partition has claimed its
 // key since, whether the generation of that claim is sealed or open. No claim finds it: it is
 // read.
 func TestHiddenKeyIsReadInEveryGeneration(t *testing.T) {
@@ -47,7 +47,7 @@ func TestHiddenKeyIsReadInEveryGeneration(t *testing.T) {
 		if err := conn.QueryRow(t.Context(), `SELECT key FROM idem_keys WHERE seq = $1`, offset+2).Scan(&key); err != nil {
 			t.Fatal(err)
 		}
-		known := memory.Known(keys.Place{Stream: -1, Again: true})
+		known := memory.Known(keys.Place{Stream: -1, Sent: true})
 		found, err := known.Read(t.Context(), conn.Conn(), nil, []wire.Key{wire.Key(key)})
 		_, is := known.Find(wire.Key(key), false)
 		if err != nil || !found || !is {

@@ -94,13 +94,19 @@ func TestReplayLetsTheWaitingRecordsGoOn(t *testing.T) {
 func TestWaitingRecordThatIsRefusedHoldsTheRest(t *testing.T) {
 	t.Parallel()
 	db := database(t)
-	s, w := parked(t, db, nil)
+	s, _ := parked(t, db, nil)
+	h := &heard{}
+	s.options = append(s.options, idem.WithHooks(dead{h}))
+	c := s.consumer(t, db)
+	w := own(t, c)
 	ask(t, db, "discard", 1)
 	apply(t, w, nil)
 	const refused = "database: no row with this key in table t"
 	want(t, "letters", lettersNow(t, db), "1 x discarded, 3 r replayed, 5 d "+refused+", 6 w")
 	want(t, "reason", query(t, db, `SELECT reason FROM idem_dead_letter WHERE offs = 5`), refused)
 	want(t, "rows", table(t, db), "1=3 2=7 3=3")
+	want(t, "hooks", h.text(), "5  false "+refused)
+	want(t, "counted", fmt.Sprint(c.Stats().Applied, c.Stats().Dead), "1 1")
 	w = own(t, s.consumer(t, db))
 	want(t, "the key still waits", apply(t, w, keyed(8, "a/put 1 8")), idem.Result{Waiting: 1})
 	ask(t, db, "discard", 5)

@@ -65,7 +65,7 @@ func giveResult(t testing.TB, db *pgxpool.Pool, offset int64, result string) {
 	}
 }
 
-// cutOff has the call of "a: effect 1" at offset 0 cut off behind the call, and its record be a
+// cutOff has the call of "a: effect 1" at offset 0 cut off after the call, and its record be a
 // dead letter.
 func cutOff(t testing.TB, db *pgxpool.Pool, s service) *idem.Writer {
 	t.Helper()

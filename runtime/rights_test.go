@@ -17,7 +17,7 @@ import (
 )
 
 // grants are the statements of docs/operations.md, "Roles and rights", in its order: those
-// that make the roles, and those that come behind the migrations.
+// that make the roles, and those that come after the migrations.
 func grants(t *testing.T) (roles, rights string) {
 	t.Helper()
 	page, err := os.ReadFile("../docs/operations.md")
@@ -253,7 +253,7 @@ func (r realm) commands(t *testing.T, c *idem.Consumer) {
 	}
 }
 
-// owners follow each other, also behind a client that stopped.
+// owners follow each other, also after a client that stopped.
 func (r realm) owners(t *testing.T, c *idem.Consumer) {
 	t.Helper()
 	former := own(t, c)

@@ -36,7 +36,7 @@ INSERT INTO idem_key_gen (gen, consumer, token, keep) VALUES (2, 'test', gen_ran
 	want(t, "rows", table(t, db), "1=1 2=2 3=3 7=7 8=8")
 }
 
-// A failover can take back the first generation, too, together with the fence behind it:
+// A failover can take back the first generation, too, together with the fence after it:
 // that is noticed as every failover, and the one who takes over makes the generation again.
 func TestFirstGenerationTakenBackByAFailoverIsMadeAgain(t *testing.T) {
 	t.Parallel()
@@ -72,7 +72,7 @@ func TestKnownKeysAreReadAgainOnANewConnection(t *testing.T) {
 	want(t, "rows", table(t, db), "1=1")
 }
 
-// Planted bug 49: a key that this stream claimed behind the tail is taken for a duplicate.
+// Planted bug 49: a key that this stream claimed after the tail is taken for a duplicate.
 // The attempt whose reply was lost is then lost itself, in a failover.
 func TestOwnKeyBehindTheTailIsAnAttempt(t *testing.T) {
 	t.Parallel()

@@ -66,7 +66,7 @@ type PartitionStats struct {
 	Lag int64
 	// LagTime is the age of the oldest record that is not durable yet, by its timestamp; 0 if
 	// Lag is. As long as that record was not handed over, or has no timestamp, it is the time
-	// since this process first saw that something is there behind Position: a lower bound.
+	// since this process first saw that something is there after Position: a lower bound.
 	// While the partition stands and Lag is -1, it is the time since it stands, unless the log
 	// is empty: something may wait.
 	LagTime time.Duration

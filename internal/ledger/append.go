@@ -22,15 +22,15 @@ type Tail struct {
 	Window  int64 // first row of the window: keys of earlier rows are not known any more
 	Written time.Time
 	Writer  byte
-	Letters InRow  // with which the chain ends; none behind an operator's row
+	Letters InRow  // with which the chain ends; none after an operator's row
 	Info    string // who, and why, for people
 }
 
-// NoIdentity is the Def of a row behind which any version of the service may go on: none has
+// NoIdentity is the Def of a row after which any version of the service may go on: none has
 // written yet, or an operator says so.
 const NoIdentity int32 = 0
 
-// Row is what an append adds behind a tail.
+// Row is what an append adds after a tail.
 type Row struct {
 	Kind   byte
 	Token  wire.UUID // new for every attempt
@@ -76,7 +76,7 @@ func (r *Row) first() []byte {
 	return Int8(r.Letters.First)
 }
 
-// Shorten is the parameters of [ShortenSQL], in binary: the row behind t whose token is was
+// Shorten is the parameters of [ShortenSQL], in binary: the row after t whose token is was
 // becomes r.
 func Shorten(stream int32, t Tail, was wire.UUID, r Row) [][]byte {
 	return [][]byte{
@@ -112,7 +112,7 @@ func Time(b []byte) time.Time {
 	return postgresEpoch.Add(time.Duration(int64(binary.BigEndian.Uint64(b))) * time.Microsecond)
 }
 
-// InRow counts dead letters behind the last record that took effect.
+// InRow counts dead letters after the last record that took effect.
 type InRow struct {
 	N     int
 	First int64 // offset of the first of them; of no meaning if there is none

@@ -32,8 +32,8 @@ ORDER BY s.consumer, s.topic, s.partition, s.stream`
 SELECT greatest((SELECT max(seq) FROM idem_keys WHERE stream = $1::int), (SELECT max(seq) FROM idem_dead_letter WHERE stream = $1::int),
        (SELECT max(seq) FROM idem_operator WHERE stream = $1::int), -1)`
 
-	// RenewSQL is the first row of a stream whose rows are gone. It must come behind every row
-	// that keys or dead letters name: a worker takes a key of a row behind its tail for one of
+	// RenewSQL is the first row of a stream whose rows are gone. It must come after every row
+	// that keys or dead letters name: a worker takes a key of a row after its tail for one of
 	// an append of its own. It needs LockSQL before it, in the same transaction.
 	RenewSQL = `
 INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info, writer)

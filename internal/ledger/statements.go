@@ -103,7 +103,7 @@ FROM part, young GROUP BY first`
 SELECT seq, written_at, keys, key_defs FROM idem_ledger
 WHERE stream = $1 AND seq BETWEEN $2 AND $3 AND keys IS NOT NULL ORDER BY seq LIMIT $4`
 
-	// SinceSQL reads what else than batches was appended behind a row.
+	// SinceSQL reads what else than batches was appended after a row.
 	SinceSQL = `
 SELECT kind, writer FROM idem_ledger WHERE stream = $1 AND seq > $2 AND kind <> 'b' ORDER BY seq`
 

@@ -44,7 +44,7 @@ func TestWhatIsStoredIsReadAgain(t *testing.T) {
 	}
 }
 
-// No part of a record can be cut off, and nothing can stand behind it.
+// No part of a record can be cut off, and nothing can stand after it.
 func TestDamagedRecordIsRefused(t *testing.T) {
 	for i := range messages {
 		stored := Append(nil, &messages[i])

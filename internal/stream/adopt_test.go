@@ -42,7 +42,7 @@ func TestAdoptOfAnUnknownConsumerSaysSo(t *testing.T) {
 	want(t, "effect", c.Effect, "a ledger begins at offset 5: records before it are skipped, and write no rows; the first one of consumer projector in this database")
 }
 
-// A ledger whose rows are gone begins behind everything that still names its rows, and the
+// A ledger whose rows are gone begins after everything that still names its rows, and the
 // worker that remembers the old ones is refused.
 func TestAdoptOfALedgerThatIsGone(t *testing.T) {
 	for _, rows := range []string{"keys", "dead letters", "nothing"} {

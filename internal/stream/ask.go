@@ -12,7 +12,7 @@ import (
 )
 
 // askSQL asks, unless somebody asked before. A replay has a number, by which an effect knows that
-// it was asked for behind what became of its last call. With a condition on the state alone
+// it was asked for after what became of its last call. With a condition on the state alone
 // Postgres may take an index of the open letters, and read all of them for each one.
 const askSQL = `
 UPDATE idem_dead_letter d SET asked = $4::text::"char", asked_at = clock_timestamp(), asked_by = $5, answer = NULL, answered_at = NULL,

@@ -111,7 +111,7 @@ func TestCommandsRefuseWhatTheyCannotMean(t *testing.T) {
 
 // A number that the ledger has is confirmed without a row: the worker that holds the
 // partition goes on.
-// A refusal says who appended the last row; that dead letters stand behind a batch is no name.
+// A refusal says who appended the last row; that dead letters stand after a batch is no name.
 func TestRefusalSaysWhoAppendedTheLastRow(t *testing.T) {
 	db := database(t)
 	w := begin(t, db, orders, oldID)

@@ -53,7 +53,7 @@ func begin(t testing.TB, db *pgxpool.Pool, n stream.Name, id string) *worker {
 	return w
 }
 
-// try appends a batch of n records behind the row that the worker knows as the last one.
+// try appends a batch of n records after the row that the worker knows as the last one.
 func (w *worker) try(n int64) error {
 	w.tokens++
 	row := ledger.Row{Kind: ledger.Batch, Next: w.tail.Next + n, Epoch: 7}

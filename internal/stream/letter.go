@@ -139,7 +139,7 @@ ORDER BY a.n`
 )
 
 // Letters are the letters that a filter means, the newest first; more reports whether there are
-// others behind them. A consumer or topic that has no ledger is a *NotFoundError.
+// others after them. A consumer or topic that has no ledger is a *NotFoundError.
 func Letters(ctx context.Context, db DB, f Filter) (found []Letter, more bool, err error) {
 	if err := Known(ctx, db, f.Consumer, f.Topic); err != nil {
 		return nil, false, err

@@ -174,7 +174,7 @@ func (f *effects) of(id string) []call {
 	return slices.Clone(f.calls[id])
 }
 
-// mayCallAgain says that the process died behind a call whose result it did not record.
+// mayCallAgain says that the process died after a call whose result it did not record.
 func (f *effects) mayCallAgain() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

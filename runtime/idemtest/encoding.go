@@ -35,7 +35,7 @@ func pack(encoding string, value []byte) []byte {
 }
 
 // misPacked are values that cannot be unpacked, made of one that can: as it is without the
-// encoding, cut off, with something behind it, and twice. Without an encoding there are none.
+// encoding, cut off, with something after it, and twice. Without an encoding there are none.
 func misPacked(encoding string, value []byte) (bad [][]byte) {
 	whole := pack(encoding, value)
 	if encoding == "" || value == nil {

@@ -50,7 +50,7 @@ WHERE NOT EXISTS (SELECT FROM idem_ledger l WHERE l.stream = k.stream AND l.seq 
 type rule struct{ what, sql string }
 
 // ledgerFaults checks the ledger: whole chains, one dead letter per refused record, and
-// the position behind the last record of each partition.
+// the position after the last record of each partition.
 func (b *trial) ledgerFaults() (faults []string) {
 	b.t.Helper()
 	rules := ledgerRules

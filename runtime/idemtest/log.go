@@ -15,7 +15,7 @@ import (
 	idem "github.com/idemgen/idemgen/runtime"
 )
 
-// readLog reads the records of a test: JSON, one record a line, behind a line that says who made
+// readLog reads the records of a test: JSON, one record a line, after a line that says who made
 // the file. Events holds by name what all records of an event have in common.
 func readLog(path string, events map[string]Event) ([]Event, error) {
 	content, err := os.ReadFile(path)

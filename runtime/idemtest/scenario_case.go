@@ -11,7 +11,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 )
 
-// everySize is up to which size batches of each size are tried; behind it, twice the size each
+// everySize is up to which size batches of each size are tried; after it, twice the size each
 // time.
 const everySize = 16
 

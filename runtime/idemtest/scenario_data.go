@@ -42,7 +42,7 @@ func misEncoded(b *trial) {
 	b.apply(all...)
 }
 
-// breakable breaks the record behind which the most records follow that its dead letter does not
+// breakable breaks the record after which the most records follow that its dead letter does not
 // hold: none of them has its record key. They begin at an index of the log; -1 if nothing breaks.
 func breakable(b *trial, breaks func(record) (idem.Message, bool)) (bad idem.Message, at int) {
 	at = -1

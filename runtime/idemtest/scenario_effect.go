@@ -16,7 +16,7 @@ import (
 // word, of the second a person found the result.
 const cutPerEvent = 2
 
-// cutOff lets the process die behind calls whose answer it did not record, and takes its partition
+// cutOff lets the process die after calls whose answer it did not record, and takes its partition
 // over. Under if_interrupted: retry the call must be made again, under its key and another token.
 // Else nothing must be called, neither for the record nor for its copy, until a person has
 // decided.
@@ -163,7 +163,7 @@ func (w *walk) calledAgain(r record, by func()) {
 	}
 }
 
-// crashAfterCall applies a record, and stops the process behind its call, before the answer is
+// crashAfterCall applies a record, and stops the process after its call, before the answer is
 // recorded. It reports whether there was a call.
 func (w *walk) crashAfterCall(m idem.Message) bool {
 	b := w.b

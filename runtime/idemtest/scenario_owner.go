@@ -64,9 +64,9 @@ func lostTail(b *trial) {
 	b.save(b.keptTables())
 	old.deliver(all[half:])
 	b.restore(b.keptTables())
-	endLeases(b) // a lock may have been given back behind what was kept: it lasts for its time then
+	endLeases(b) // a lock may have been given back after what was kept: it lasts for its time then
 	b.effects.mayCallAllAgain()
-	ahead := b.copied(b.log[half], 0, b.end(b.log[half])) // a record behind all those that it believes applied
+	ahead := b.copied(b.log[half], 0, b.end(b.log[half])) // a record after all those that it believes applied
 	b.mustBeFenced(old, []idem.Message{ahead})
 	b.reached[partitionOf(ahead)] = ahead.Offset
 

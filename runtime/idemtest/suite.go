@@ -127,7 +127,7 @@ func (s Suite) Run(t *testing.T) {
 type runner struct {
 	Suite
 	start     func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error)
-	scenarios func() []scenario // asked again behind each
+	scenarios func() []scenario // asked again after each
 	log       []record
 	want      *state
 	source    string      // where want comes from

@@ -41,11 +41,11 @@ type Sink interface {
 	// durable. While it blocks, the Source goes on polling with the partition paused. It
 	// retries what can be retried itself. After a [FencedError] or a [HaltedError] the Source
 	// drops what it holds of the partition and calls Standby. A Deliver that begins while the
-	// partition is given up may come just behind Revoked or Lost, and is refused.
+	// partition is given up may come just after Revoked or Lost, and is refused.
 	Deliver(ctx context.Context, p Partition, records []wire.Message) error
 	// Idle tells that a partition had no record for a few seconds, and that all its records
 	// below end were delivered; end is -1 if the Source does not know. Idle checks whether the
-	// partition still belongs to the sink. Behind the last record the log may hold markers of
+	// partition still belongs to the sink. After the last record the log may hold markers of
 	// transactions and aborted records: the position follows over them, so that the topic's
 	// retention does not overtake it.
 	//

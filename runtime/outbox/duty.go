@@ -98,7 +98,7 @@ func (r *Relay) elected(ctx context.Context, conn *pgx.Conn, d duty) (got bool, 
 	return true, nil
 }
 
-// asking bounds a statement of a leader: behind so long a silence it does not lead any more.
+// asking bounds a statement of a leader: after so long a silence it does not lead any more.
 func (r *Relay) asking(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, r.pace.silence)
 }

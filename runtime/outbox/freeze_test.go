@@ -16,7 +16,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/outbox"
 )
 
-// freezer is a relay's way to a broker. It takes some records, then it freezes: those behind them
+// freezer is a relay's way to a broker. It takes some records, then it freezes: those after them
 // come to the broker when it thaws. While it is frozen, so is the relay that calls it, or its
 // records stay on the wire only.
 type freezer struct {

@@ -67,7 +67,7 @@ func newShop(t testing.TB, db *pgxpool.Pool, name string, policy wire.FailurePol
 	return s
 }
 
-// take applies records behind those that were. A value "-" is a tombstone.
+// take applies records after those that were. A value "-" is a tombstone.
 func (s *shop) take(t testing.TB, values ...string) {
 	t.Helper()
 	var all []idem.Message

@@ -222,7 +222,7 @@ func TestRefusedLettersTakeTurnsWithOthers(t *testing.T) {
 	}
 }
 
-// A relay that ends behind the acknowledgement and before it marked the letter is followed by one
+// A relay that ends after the acknowledgement and before it marked the letter is followed by one
 // that sends it again, under the same id. Without a relay in between it is sent once.
 func TestDeadLetterSentAgainHasTheSameID(t *testing.T) {
 	t.Parallel()

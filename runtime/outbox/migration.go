@@ -36,7 +36,7 @@ func Migration(by Sender) string {
 }
 
 // DeadLetterMigration is the SQL with which a relay can send dead letters: see [DeadLetters]. It
-// comes behind the migrations of idemgen's runtime, and can be applied again. Letters that are
+// comes after the migrations of idemgen's runtime, and can be applied again. Letters that are
 // dead already are sent, too, unless it is followed by
 //
 //	UPDATE idem_dead_letter SET sent_at = now();

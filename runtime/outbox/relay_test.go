@@ -155,7 +155,7 @@ outbox.event.user 7 "" true id=00000000-0000-0000-0000-000000000003 type=Deleted
 	}
 }
 
-// An event whose transaction commits late, behind others with a greater number, is sent.
+// An event whose transaction commits late, after others with a greater number, is sent.
 func TestRelaySendsWhatCommitsLate(t *testing.T) {
 	t.Parallel()
 	db, to := table(t, outbox.ByRelay), &log{}

@@ -28,7 +28,7 @@ type Known interface {
 type keys struct {
 	claims []Claim
 	mine   map[Key]int // key -> index in claims
-	hidden []Key       // unknown keys of records that were refused behind their claim
+	hidden []Key       // unknown keys of records that were refused after their claim
 	known  Known       // keys that were claimed before this transaction
 	dup    Key         // of the last record whose outcome was Resent
 }
@@ -74,7 +74,7 @@ func (k *keys) find(key Key, here bool) (Prior, bool) {
 	return k.known.Find(key, here)
 }
 
-// Hidden are keys, shared by all partitions, of records that were refused behind their claim. If
+// Hidden are keys, shared by all partitions, of records that were refused after their claim. If
 // one of them is known after all, the record is a copy.
 func (b *Batch) Hidden() []Key { return b.keys.hidden }
 

@@ -63,7 +63,7 @@ func (b *Batch) Effects(results map[int64]EffectResult) { b.results = results }
 
 // Effect reads the result of the record's effect. If it is not known yet, the record waits:
 // Effect keeps the call for the runtime, and returns false. If it cannot be read, Effect returns
-// an error. In both cases the caller adds no rows. Call it behind [Event.Take], before the first
+// an error. In both cases the caller adds no rows. Call it after [Event.Take], before the first
 // row.
 func (b *Batch) Effect(m *Message, e Effect) (ok bool, err error) {
 	if r, ok := b.results[m.Offset]; ok {
@@ -88,7 +88,7 @@ func takenBy(b *Batch) taken {
 }
 
 // GiveUp takes the last record back, which becomes a dead letter: its outcome was [Waiting], or it
-// was refused behind the claim of its key. Its keys are hidden ones then: if one is known after
+// was refused after the claim of its key. Its keys are hidden ones then: if one is known after
 // all, the record is a copy, and no letter.
 func GiveUp(b *Batch) {
 	b.effects.waiting = b.effects.waiting[:b.record.before.waiting]

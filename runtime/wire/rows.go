@@ -58,7 +58,7 @@ func (r *Rows) col(elem uint32) *column {
 	return c
 }
 
-// Seal finishes the growing arrays, appends them to dst, and starts new ones behind them.
+// Seal finishes the growing arrays, appends them to dst, and starts new ones after them.
 // What it returned stays as it is until reset.
 func (r *Rows) Seal(dst [][]byte) [][]byte {
 	for i := range r.cols {

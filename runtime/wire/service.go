@@ -18,7 +18,7 @@ type Service struct {
 // one applied.
 type Identity struct {
 	Writes uint32   // what the ledger is told
-	Knows  []uint32 // behind which of them this version may go on; Writes is one
+	Knows  []uint32 // after which of them this version may go on; Writes is one
 }
 
 // Limits are the spec's limits; the generator writes every one of them.

@@ -30,7 +30,7 @@ var handlerBugs = []mutant{
 		in(core, "handlerTx.Query").Replace(`handlerRows{$rows, _}`, `$rows`),
 		core, "TestWhatAHandlerSetsIsTakenBackHoweverItIsSent"},
 	{"a call that committed and failed is taken for rolled back",
-		in(core, "transaction.failed").Never(`_.Left`),
+		in(core, "transaction.unacknowledged").Never(`_.Left`),
 		core, "TestFailedCallThatEndedTheTransactionHalts"},
 	{"a call that committed and failed is taken for a lost reply",
 		in(core, "Chain.Resolve").Never(`_.Attempt.By != nil`),

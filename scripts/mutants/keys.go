@@ -22,7 +22,7 @@ var keyBugs = []mutant{
 		core, "TestKeyClaimedAroundASealIsADuplicate"},
 	{"34 a claim after the seal without reading again",
 		in(core, "Known.Read").Before(`numbers, suspects := _, _`,
-			`if k.place.Again {
+			`if k.place.Sent {
 				return false, nil
 			}`),
 		core, "TestKeyClaimedAroundASealIsADuplicate"},

@@ -53,7 +53,7 @@ var outageBugs = []mutant{
 		in(source, "membership.brokerError").Never(`_.unreachable == nil`).In(source, "membership.trouble").Replace(`_.noAnswer(_)`, `nil`),
 		source, "TestBrokerThatIsGoneIsTold"},
 	{"a read-only server is left by one connection only",
-		in(core, "transaction.mend").Drop(`_.Reset()`),
+		in(core, "transaction.mend").Drop(`_.Pool.Reset()`),
 		core, "TestReadOnlyServerIsLeftByAllConnections"},
 	{"the age of a segment's keys follows its last row, also when the clock goes back",
 		in(keysets, "Set.segmentOf").Always(`_.Written.After(_.newest)`),

@@ -22,7 +22,7 @@ var slowBugs = []mutant{
 		in(core, "explicit.shorten").Replace(`append($first, _.Known.Release(_, _)...)`, `$first`),
 		core, "TestKeysOfTheRestAreFree"},
 	{"dead letters of the rest are written when a transaction ends early",
-		in(core, "explicit.shorten").Before(`$x.t, $x.d = _, _`, `d.Letters = $x.d.Letters`),
+		in(core, "explicit.shorten").Before(`$x.transaction, $x.d = _, _`, `d.Letters = $x.d.Letters`),
 		core, "TestTransactionThatEndsEarlySaysNothingOfTheRest"},
 	{"a statement whose time is over is left to itself",
 		in(core, "Pool.Open").Drop(`_.BuildContextWatcherHandler = _`),

@@ -14,7 +14,7 @@ func (a *asker) ends(key byte, state lease.State) lease.Hold {
 	return h
 }
 
-// decides is an ask for a person's decision that was made behind a lease.
+// decides is an ask for a person's decision that was made after a lease.
 func (a *asker) decides(n, key byte, behind lease.Hold, result []byte) lease.Ask {
 	a.token++
 	ask := a.ask(n, key, short)

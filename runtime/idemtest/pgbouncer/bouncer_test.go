@@ -40,7 +40,7 @@ func TestModeOfPgBouncer(t *testing.T) {
 		t.Error("the server itself answers, and no pooler")
 	}
 	b.Reload(map[string]string{"pool_mode": "transaction"})
-	backend(one) // gives its connection back behind this query
+	backend(one) // gives its connection back after this query
 	backend(other)
 	if backend(one) != backend(other) {
 		t.Error("transaction mode: two clients that take turns have two connections")

@@ -91,7 +91,7 @@ func TestFailuresAtTheSameMomentDoNotCount(t *testing.T) {
 	}
 }
 
-// Nothing is called behind an effect of the same record key that halts the partition.
+// Nothing is called after an effect of the same record key that halts the partition.
 func TestNothingIsCalledBehindAHalt(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 4)

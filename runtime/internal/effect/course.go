@@ -189,7 +189,7 @@ func (c *course) failure(key wire.Key, often bool, err error) {
 }
 
 // pauses hears when the call that failed last is made again. While the effect is tripped,
-// another one may try then, or behind the longest pause between tries.
+// another one may try then, or after the longest pause between tries.
 func (c *course) pauses(pause, most time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

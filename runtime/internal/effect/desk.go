@@ -87,7 +87,7 @@ func (d *Desk) Runs(offset int64) bool {
 }
 
 // Wait waits until the effect of a record has an outcome, and returns the error that lets nothing
-// go on behind it, if that is its outcome.
+// go on after it, if that is its outcome.
 func (d *Desk) Wait(ctx context.Context, offset int64) error {
 	d.mu.Lock()
 	t := d.tasks[offset]
@@ -114,8 +114,8 @@ func (d *Desk) Passed(next int64) {
 	d.Forget(func(offset int64) bool { return offset < next })
 }
 
-// Again forgets what is known of all effects that are over: the store is asked again.
-func (d *Desk) Again() {
+// Reset forgets what is known of all effects that are over: the store is asked again.
+func (d *Desk) Reset() {
 	d.Forget(func(offset int64) bool { return true })
 }
 
@@ -127,7 +127,7 @@ func (d *Desk) Forget(which func(offset int64) bool) {
 	})
 }
 
-// Withdraw forgets some effects. One that is not over ends behind its call, if there is one.
+// Withdraw forgets some effects. One that is not over ends after its call, if there is one.
 func (d *Desk) Withdraw(which func(offset int64) bool) {
 	d.forget(func(t *task) bool {
 		if !which(t.message.Offset) {

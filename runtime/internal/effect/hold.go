@@ -51,7 +51,7 @@ func (t *task) acquire(ctx context.Context) (lease.Answer, hold, error) {
 }
 
 // mostSkipped is how many numbers are left out at once where the store knows greater ones than
-// Postgres drew, as behind a fail-over that lost some.
+// Postgres drew, as after a fail-over that lost some.
 const mostSkipped = 100_000
 
 // store records an end, and asks again until the store has answered: a result that is not recorded

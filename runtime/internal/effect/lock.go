@@ -114,7 +114,7 @@ func (l *lock) had() (of wire.Lock) {
 	return of
 }
 
-// giveBack lets the next one have the lock, behind all that the call did. While the store does not
+// giveBack lets the next one have the lock, after all that the call did. While the store does not
 // answer it is asked again, for no longer than the lock lasts: then it is free anyway.
 func (l *lock) giveBack(ctx context.Context) {
 	if !l.held {

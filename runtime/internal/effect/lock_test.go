@@ -120,7 +120,7 @@ func TestLocksApart(t *testing.T) {
 }
 
 // A lock is held until the answer is recorded, also by a call that takes longer than the lock
-// lasts, and it is free behind that.
+// lasts, and it is free after that.
 func TestALockIsHeldUntilTheAnswerIsRecorded(t *testing.T) {
 	t.Parallel()
 	eachStore(t, 600*time.Millisecond, func(t *testing.T, b *bench, s *fakeStore, terms *wire.EffectTerms) {

@@ -13,7 +13,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// What has a lease in Postgres goes on there, and everything else is outside: behind the moment at
+// What has a lease in Postgres goes on there, and everything else is outside: after the moment at
 // which a service is given a store.
 func TestALeaseInPostgresStaysThere(t *testing.T) {
 	t.Parallel()

@@ -23,7 +23,7 @@ type Outcome struct {
 	Result      wire.EffectResult
 	Refused     *deadletter.Letter // the record must become one
 	Interrupted bool               // since nobody knows what its call did
-	Err         error              // nothing may go on behind the record: a [verdict.Halt], or the end of the owner
+	Err         error              // nothing may go on after the record: a [verdict.Halt], or the end of the owner
 }
 
 // task is the effect of one record.
@@ -107,7 +107,7 @@ func (t *task) run(ctx context.Context) {
 		}
 		o, _ := t.before.over()
 		t.before = nil    // and with it all the others before
-		if o.Err != nil { // nothing may go on behind that record
+		if o.Err != nil { // nothing may go on after that record
 			t.outcome.Err = o.Err
 			return
 		}
@@ -277,7 +277,7 @@ func (t *task) refuse(class string, err error) (time.Duration, bool) {
 	return t.end(Outcome{Refused: &l, Interrupted: class == wire.ReasonInterrupted})
 }
 
-// stale is for a store that knows a greater number than the one that Postgres drew, as behind a
+// stale is for a store that knows a greater number than the one that Postgres drew, as after a
 // fail-over that lost some: the next one is drawn past it.
 func (t *task) stale(known int64) (time.Duration, bool) {
 	if t.skip < mostSkipped {

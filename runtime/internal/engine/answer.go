@@ -14,9 +14,9 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// failed finds out what became of an attempt that was not acknowledged. When it was sent, as
-// many attempts were open as before says.
-func (t *transaction) failed(ctx context.Context, before int, a chain.Attempt, err error) outcome {
+// unacknowledged finds out what became of an attempt that was not acknowledged. When it was sent,
+// as many attempts were open as before says.
+func (t *transaction) unacknowledged(ctx context.Context, before int, a chain.Attempt, err error) outcome {
 	called, byCall := errors.AsType[*verdict.HandlerError](err)
 	if rolledBack(err) {
 		var by *wire.Call
@@ -62,7 +62,7 @@ func (t *transaction) resolve(ctx context.Context) outcome {
 		reason = "the ledger's row behind this owner's is gone"
 	case chain.Own:
 		o.p.process.Log.Info("a transaction whose reply was lost had committed", "topic", o.p.id.Topic, "partition", o.p.id.Number, "seq", o.chain.Seq(), "next", s.Attempt.Row.Next)
-		return o.moved(protocol.Own, s.Attempt, s.Written)
+		return o.advance(protocol.Own, s.Attempt, s.Written)
 	case chain.ByCall:
 		return failure(handler.EndedTransaction(s.Attempt.By))
 	case chain.ByOperator:

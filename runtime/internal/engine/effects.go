@@ -59,14 +59,14 @@ type Desk interface {
 	// Runs reports whether the effect of a record has begun and is not over.
 	Runs(offset int64) bool
 	// Wait waits until the effect of a record has an outcome, and returns the error that lets
-	// nothing go on behind it, if that is its outcome.
+	// nothing go on after it, if that is its outcome.
 	Wait(ctx context.Context, offset int64) error
 	// Passed forgets the records below next.
 	Passed(next int64)
-	// Again forgets what is known of all effects that are over: the store is asked again.
-	Again()
+	// Reset forgets what is known of all effects that are over: the store is asked again.
+	Reset()
 	// Forget forgets what is known of some effects that are over.
 	Forget(which func(offset int64) bool)
-	// Withdraw forgets some effects. One that is not over ends behind its call, if there is one.
+	// Withdraw forgets some effects. One that is not over ends after its call, if there is one.
 	Withdraw(which func(offset int64) bool)
 }

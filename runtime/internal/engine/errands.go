@@ -42,9 +42,10 @@ type errand struct {
 	lines []string     // of the requests that it holds up
 	key   *wire.UUID   // record key; nil if it has none
 	retry *retry.State // its failures count apart from those of records
-	tries int
-	after time.Time // not before
-	calls bool      // its effect, or another one's lock, is waited for
+	tries int          // that failed
+	looks int          // whether its effect is over
+	after time.Time    // not before
+	calls bool         // its effect, or another one's lock, is waited for
 }
 
 func placeOf(l *deadletter.Open) deadletter.Place {
@@ -63,11 +64,11 @@ func (e *errands) run(ctx context.Context, atOnce bool) error {
 	}
 	for done := 0; ; {
 		now := time.Now() // who waits until later is not asked for, and holds up those behind it
-		asked, err := e.asked(ctx, now)
+		asked, held, err := e.asked(ctx, now)
 		if err != nil {
 			return err
 		}
-		before, held := done, e.lines(now)
+		before := done
 		for i := range asked {
 			l := &asked[i]
 			if heldUp(l, held) || e.parked(l) || e.calling(l, held) {
@@ -91,9 +92,10 @@ func (e *errands) run(ctx context.Context, atOnce bool) error {
 // LookAtOnce has an owner look with its next batch for what operators ask.
 func LookAtOnce(o *Owner) { o.errands.next = time.Time{} }
 
-// asked reads what is asked, and which waiting records may go on. What keeps it from reading is
-// left to the next look: nothing is refused, and records find out what it is.
-func (e *errands) asked(ctx context.Context, now time.Time) (asked []deadletter.Open, _ error) {
+// asked reads what is asked, and which waiting records may go on, and says which lines are held up
+// by requests whose time has not come. What keeps it from reading is left to the next look:
+// nothing is refused, and records find out what it is.
+func (e *errands) asked(ctx context.Context, now time.Time) (asked []deadletter.Open, lines map[string]bool, _ error) {
 	o := e.o
 	ctx, cancel := o.deadline(ctx)
 	defer cancel()
@@ -103,19 +105,20 @@ func (e *errands) asked(ctx context.Context, now time.Time) (asked []deadletter.
 		err = e.keep(ctx, conn)
 	}
 	if err == nil {
-		held := e.held(now)
+		var held deadletter.Held
+		held, lines = e.held(now)
 		free := o.parked.Free(deadletter.MostOpen, func(key wire.UUID) bool { return slices.Contains(held.Keys, key) })
 		asked, err = deadletter.Asked(ctx, conn, o.p.id, o.chain.Stream(), free, held)
 	}
 	switch {
 	case err == nil:
-		return asked, nil
+		return asked, lines, nil
 	case o.life.quit.Err() != nil:
-		return nil, o.ended()
+		return nil, nil, o.ended()
 	case !verdict.Away(err):
-		o.p.process.Log.Warn("it cannot be read what operators ask about dead letters", "topic", o.p.id.Topic, "partition", o.p.id.Number, "err", verdict.Describe(err))
+		o.p.process.Log.Warn("what operators ask about dead letters cannot be read", "topic", o.p.id.Topic, "partition", o.p.id.Number, "err", verdict.Describe(err))
 	}
-	return nil, nil
+	return nil, nil, nil
 }
 
 // do does one request: it settles the letter with a row of the chain, or answers why it stays as
@@ -133,8 +136,8 @@ func (e *errands) do(ctx context.Context, of *deadletter.Open) error {
 	case of.Dropped():
 		l.settle.State, l.settle.Answer = deadletter.Discarded, "discarded: "+of.Lost.Error()
 	default:
-		l.settle.State, l.settle.Reason = deadletter.Dead, wire.ReasonDecode+": "+of.Lost.Error()
-		l.settle.Answer = l.settle.Reason
+		l.why = wire.ReasonDecode + ": " + of.Lost.Error()
+		l.dies()
 	}
 	o := e.o
 	for try := 1; ; try++ {
@@ -164,13 +167,14 @@ func (e *errands) do(ctx context.Context, of *deadletter.Open) error {
 		case err != nil:
 			return err
 		case out.is == stays && of.State == deadletter.Waiting && l.settle.State == deadletter.Replayed:
-			l.settle = &deadletter.Settling{Letter: of, State: deadletter.Dead, Reason: l.why, Key: l.key, Answer: l.why, Drop: o.p.topic.OnFailure.Drop, Called: l.returned()}
-			l.why = ""
+			l.dies()
 		case l.why != "":
 			return e.stays(ctx, l)
-		case out.is == moved:
-			e.log(l.settle)
-			return nil // the next look finds out whether it was this attempt or one before it
+		case out.is == committed:
+			if o.chain.Tail().Kind == ledger.Letter { // else it was an attempt before this one, and the next look tries again
+				o.p.process.Log.Info("a dead letter was settled", "topic", o.p.id.Topic, "partition", o.p.id.Number, "what", l.settle.Info(), "answer", l.settle.Answer)
+			}
+			return nil
 		}
 	}
 }
@@ -181,7 +185,7 @@ func (e *errands) stays(ctx context.Context, l *letter) error {
 	o := e.o
 	if l.open.State != deadletter.Dead {
 		l.errand.postpone(lookEvery)
-		o.p.process.Log.Error("a record that waited for its record key cannot go on", "topic", o.p.id.Topic, "partition", o.p.id.Number, "offset", l.open.Offset, "reason", l.why)
+		o.p.process.Log.Error("a record that waits behind a dead letter of its record key cannot be applied", "topic", o.p.id.Topic, "partition", o.p.id.Number, "offset", l.open.Offset, "reason", l.why)
 		return nil
 	}
 	if l.settle.Other {
@@ -203,19 +207,11 @@ func (e *errands) answer(ctx context.Context, l *letter) error {
 	args := []any{"topic", o.p.id.Topic, "partition", o.p.id.Number, "offset", l.open.Offset, "reason", l.why}
 	if err != nil {
 		l.errand.postpone(0)
-		o.p.process.Log.Warn("a dead letter stays, and it cannot be told who asked", append(args, "err", verdict.Describe(err))...)
+		o.p.process.Log.Warn("a dead letter stays dead, and the answer to the request cannot be written", append(args, "err", verdict.Describe(err))...)
 		return nil
 	}
-	o.p.process.Log.Warn("a dead letter stays: it was refused again", args...)
+	o.p.process.Log.Warn("a dead letter stays dead: its record was refused again", args...)
 	return nil
-}
-
-// log logs what became of a letter.
-func (e *errands) log(s *deadletter.Settling) {
-	o := e.o
-	if o.chain.Tail().Kind == ledger.Letter {
-		o.p.process.Log.Info("a dead letter was settled", "topic", o.p.id.Topic, "partition", o.p.id.Number, "what", s.Info(), "answer", s.Answer)
-	}
 }
 
 // of is what is known of a request.
@@ -254,17 +250,19 @@ func (e *errands) keep(ctx context.Context, db deadletter.Querier) error {
 	return nil
 }
 
-// held are the requests whose time has not come.
-func (e *errands) held(now time.Time) (h deadletter.Held) {
+// held are the requests whose time has not come, and the lines that they hold up.
+func (e *errands) held(now time.Time) (h deadletter.Held, lines map[string]bool) {
+	lines = map[string]bool{}
 	for at, known := range e.tried {
 		if now.Before(known.after) {
 			h.Letters = append(h.Letters, at)
+			hold(lines, known.lines)
 			if known.key != nil {
 				h.Keys = append(h.Keys, *known.key)
 			}
 		}
 	}
-	return h
+	return h, lines
 }
 
 // parked reports whether a record that waited for its record key has to go on waiting: one before
@@ -310,6 +308,7 @@ func (e *errand) postpone(after time.Duration) {
 
 // look has it looked soon whether what a request waits for is over.
 func (e *errand) look() {
-	e.postpone(backoff.Pause(e.tries+1, 5*time.Millisecond, callLook))
+	e.looks++
+	e.after = time.Now().Add(backoff.Pause(e.looks, 5*time.Millisecond, callLook))
 	e.calls = true
 }

@@ -24,9 +24,7 @@ import (
 
 // explicit is a transaction between BEGIN and COMMIT, which calls of handlers need.
 type explicit struct {
-	t       *transaction
-	o       *Owner
-	conn    *pgx.Conn
+	*transaction
 	session *session.Session
 	calls   *handler.Transaction
 	d       *decide.Decision
@@ -41,9 +39,8 @@ type explicit struct {
 // explicit is the transaction behind a BEGIN.
 func (t *transaction) explicit(tx pgx.Tx, d *decide.Decision, a *chain.Attempt, pending []pipeline.Statement) *explicit {
 	p, conn := t.o.p, t.conn.Conn()
-	return &explicit{
-		t: t, o: t.o, conn: conn, session: session.Of(conn.PgConn()), calls: p.process.Handlers.In(p.id, conn, tx, p.overtime), d: d, a: a, pending: pending,
-	}
+	calls := p.process.Handlers.In(p.id, conn, tx, p.overtime)
+	return &explicit{transaction: t, session: session.Of(conn.PgConn()), calls: calls, d: d, a: a, pending: pending}
 }
 
 // inTurn sends statements and calls handlers in turn, between BEGIN and COMMIT. A handler sees all
@@ -114,14 +111,14 @@ func (x *explicit) call(ctx context.Context, call *wire.Call) error {
 			return err
 		}
 	}
-	left, err := x.calls.Call(ctx, call, x.t.w.failures().Attempt(call.Message.Offset))
+	left, err := x.calls.Call(ctx, call, x.w.retries().Attempt(call.Message.Offset))
 	if err != nil {
 		return err
 	}
 	if x.last = call; left {
 		x.check(pool.Restore(x.session)...)
 	} else {
-		x.t.w.failures().Succeeded(call.Message.Offset)
+		x.w.retries().Succeeded(call.Message.Offset)
 	}
 	return fault.At(ctx, fault.AfterHandler)
 }
@@ -134,7 +131,7 @@ func (x *explicit) check(restore ...pipeline.Statement) {
 
 // flush sends what is pending in one round trip.
 func (x *explicit) flush(ctx context.Context) error {
-	p := pipeline.New(ctx, x.conn)
+	p := pipeline.New(ctx, x.conn.Conn())
 	p.Add(x.checks...)
 	p.Add(x.pending...)
 	r, err := p.Run()
@@ -159,14 +156,14 @@ func (x *explicit) commit(ctx context.Context) error {
 	if x.last != nil && x.checks == nil {
 		x.check()
 	}
-	p := pipeline.New(ctx, x.conn)
+	p := pipeline.New(ctx, x.conn.Conn())
 	p.Add(x.checks...)
 	p.Add(x.pending...)
-	p.Add(x.t.ends(x.d)...)
+	p.Add(x.ends(x.d)...)
 	p.End(commitSQL)
 	r, err, unclean := p.RunThen(pool.RestoreAll(x.session)...)
 	if unclean != nil { // nevertheless the transaction is over
-		_ = x.conn.Close(ctx)
+		_ = x.conn.Conn().Close(ctx)
 	}
 	if err := x.answered(r, err); err != nil {
 		return err
@@ -186,7 +183,7 @@ func (x *explicit) answered(r pipeline.Reply, err error) error {
 		return err
 	}
 	if r.Answered >= len(x.checks) {
-		x.t.w.failures().Succeeded(x.last.Message.Offset)
+		x.w.retries().Succeeded(x.last.Message.Offset)
 		return err
 	}
 	pg, ok := errors.AsType[*pgconn.PgError](err)

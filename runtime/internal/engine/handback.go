@@ -10,7 +10,7 @@ import (
 // handBackTime is how long handing back may take.
 const handBackTime = 2 * time.Second
 
-// handBack frees a partition that was given up behind this owner's fence, before it appended
+// handBack frees a partition that was given up after this owner's fence, before it appended
 // anything else. A member that is slow may fence a partition when the group has given it to
 // another, which would then be in STANDBY until the ledger has not moved for long. If nobody can
 // be told, that is what happens.

@@ -39,11 +39,8 @@ func (o *Owner) checkTail(ctx context.Context) error {
 	}
 	defer conn.Release()
 	follows, lost, err := o.chain.Check(ctx, conn)
-	if follows {
-		if out := (&transaction{o: o, conn: conn}).resolve(ctx); out.is != moved {
-			return out.err
-		}
-		lost = true // no append of ours was sent that could be that row
+	if follows { // no append of ours, which may be in doubt
+		return (&transaction{o: o, conn: conn}).resolve(ctx).err
 	}
 	if lost {
 		return o.fenced(protocol.Gone, "the ledger's row of this owner is gone").err

@@ -10,6 +10,7 @@ import (
 	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
@@ -26,17 +27,17 @@ import (
 // It moves no position, and ends the count of dead letters in a row, as every row does that an
 // operator asked for.
 type letter struct {
-	e      *errands
-	open   *deadletter.Open
-	errand *errand
-	settle *deadletter.Settling
-	why    string     // why it stays as it is; "" if it does not
-	key    *wire.UUID // idempotency key of a conflict, or of an effect
+	e       *errands
+	open    *deadletter.Open
+	errand  *errand
+	settle  *deadletter.Settling
+	why     string             // why it stays as it is; "" if it does not
+	refused *deadletter.Letter // what its record would become now, if it was decided
 }
 
-func (l *letter) again() bool            { return true }
-func (l *letter) failures() *retry.State { return l.errand.retry }
-func (l *letter) desk() Desk             { return l.e.desk }
+func (l *letter) replays() bool         { return true }
+func (l *letter) retries() *retry.State { return l.errand.retry }
+func (l *letter) desk() Desk            { return l.e.desk }
 
 // records are the letter's record, if it is replayed.
 func (l *letter) records() []wire.Message {
@@ -51,7 +52,8 @@ func (l *letter) records() []wire.Message {
 func (l *letter) accepts(d *decide.Decision) bool {
 	switch {
 	case len(d.Letters) > 0:
-		l.why, l.key = d.Letters[0].Reason, d.Letters[0].Key
+		refused := d.Letters[0]
+		l.why, l.refused = refused.Reason, &refused
 	case l.settle.Gives() && d.Result.Applied > 0 && len(d.Effects) == 0:
 		l.why = "its event has no effect, so that no result of one can be given"
 	default:
@@ -60,10 +62,18 @@ func (l *letter) accepts(d *decide.Decision) bool {
 	return l.why == ""
 }
 
-func (l *letter) row(a *chain.Attempt, _ *decide.Decision, tail ledger.Tail) {
+// row counts what became of the record, as for one of a batch: a letter that is replayed applies
+// it, and a record that waited and is refused is dead from here on.
+func (l *letter) row(a *chain.Attempt, d *decide.Decision, tail ledger.Tail) {
 	a.Row.Kind, a.Row.Next, a.Row.Epoch, a.Row.Info = ledger.Letter, tail.Next, tail.Epoch, l.settle.Info()
 	a.Row.Letters.First = l.open.Offset
-	a.Moves = l.settle.Moves()
+	a.Moves, a.Result = l.settle.Moves(), d.Result
+	if dead := l.settle.Dead; dead != nil {
+		a.Letters = []deadletter.Letter{*dead}
+		if a.Result.Dead = 1; dead.Conflict {
+			a.Result = idemtype.Result{Conflicts: 1}
+		}
+	}
 }
 
 func (l *letter) ending() []pipeline.Statement {
@@ -163,6 +173,19 @@ func (l *letter) refuses(known *keys.Known, result []byte) (why string) {
 		return d.Letters[0].Reason
 	}
 	return ""
+}
+
+// dies has a record that waited become a dead letter, for the reason that it was refused.
+func (l *letter) dies() {
+	dead := deadletter.Letter{Message: &l.open.Message, Reason: l.why}
+	if l.refused != nil {
+		dead = *l.refused
+	}
+	if returned := l.returned(); returned != nil {
+		dead.Returned = returned
+	}
+	l.settle = &deadletter.Settling{Letter: l.open, State: deadletter.Dead, Answer: l.why, Dead: &dead, Drop: l.e.o.p.topic.OnFailure.Drop}
+	l.why = ""
 }
 
 // returned is what the call of the letter's effect returned; nil if none was made and recorded.

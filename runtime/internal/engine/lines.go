@@ -18,17 +18,6 @@ func linesOf(l *deadletter.Open) []string {
 	return lines
 }
 
-// lines are those in which a request waits.
-func (e *errands) lines(now time.Time) map[string]bool {
-	held := map[string]bool{}
-	for _, known := range e.tried {
-		if now.Before(known.after) {
-			hold(held, known.lines)
-		}
-	}
-	return held
-}
-
 // heldUp reports whether a request is behind one that waits.
 func heldUp(l *deadletter.Open, held map[string]bool) bool {
 	return slices.ContainsFunc(linesOf(l), func(line string) bool { return held[line] })

@@ -23,13 +23,13 @@ type outcome struct {
 type ending uint8
 
 const (
-	moved  ending = iota // it is in the chain, and the memory moved forward
-	failed               // it was not acknowledged: err may leave open whether it committed
-	unsent               // there was no connection, so that nothing was sent
-	waits                // nothing was sent: the first record waits for its effect
-	stays                // nothing was sent: the letter's record is refused again
-	halts                // a person must act, whatever the database says
-	over                 // the owner's memory is gone, and the step for that was taken
+	committed ending = iota // it is in the chain, and the memory moved forward
+	failed                  // it was not acknowledged: err may leave open whether it committed
+	unsent                  // there was no connection, so that nothing was sent
+	waits                   // nothing was sent: the first record waits for its effect
+	stays                   // nothing was sent: the letter's record is refused again
+	halts                   // a person must act, whatever the database says
+	over                    // the owner's memory is gone, and the step for that was taken
 )
 
 // failure is the outcome of a transaction that was not acknowledged. An error may say itself that
@@ -45,8 +45,8 @@ func failure(err error) outcome {
 // for it. It returns nil if the owner can go on at once, and otherwise what its caller must know.
 func (o *Owner) conclude(w work, out outcome) error {
 	switch out.is {
-	case moved:
-		w.failures().Passed(len(w.records()) - len(o.unseen(w.records())))
+	case committed:
+		w.retries().Passed(len(w.records()) - len(o.unseen(w.records())))
 		return nil
 	case waits, stays:
 		return o.step(protocol.Awaits, nil)
@@ -66,7 +66,7 @@ func (o *Owner) conclude(w work, out outcome) error {
 	if v.Doubt {
 		o.chain.Doubt()
 	}
-	return w.follow(w.failures().Next(w.records(), v, about(o.decider, w)))
+	return w.follow(w.retries().Next(w.records(), v, about(o.decider, w)))
 }
 
 // follow does what follows from a failed transaction.
@@ -105,7 +105,7 @@ func about(d *decide.Decider, w work) retry.About {
 	}
 	m := &w.records()[0]
 	policy := d.Policy(m)
-	if l, ok := w.failures().Refused()[m.Offset]; ok {
+	if l, ok := w.retries().Refused()[m.Offset]; ok {
 		policy = l.Policy
 	}
 	return retry.About{Event: d.Event(), Policy: policy}

@@ -82,9 +82,9 @@ func (o *Owner) step(e protocol.Event, why error) error {
 	return err
 }
 
-// moved takes the step for an append of ours that is known to be in the chain, and moves the
+// advance takes the step for an append of ours that is known to be in the chain, and moves the
 // memory forward to it.
-func (o *Owner) moved(e protocol.Event, a chain.Attempt, written time.Time) outcome {
+func (o *Owner) advance(e protocol.Event, a chain.Attempt, written time.Time) outcome {
 	memory, err := o.p.next(o, e, nil)
 	if err != nil {
 		return outcome{is: over, result: a.Result, err: err}
@@ -93,7 +93,7 @@ func (o *Owner) moved(e protocol.Event, a chain.Attempt, written time.Time) outc
 		o.forward(a, written)
 		o.p.progressed()
 	}
-	return outcome{is: moved, result: a.Result}
+	return outcome{is: committed, result: a.Result}
 }
 
 // forward moves the memory forward.
@@ -103,7 +103,7 @@ func (o *Owner) forward(a chain.Attempt, written time.Time) {
 	o.parked.Forward(a.Moves)
 	tellParked(o)
 	if a.Row.Kind == ledger.Batch {
-		o.retry.Moved(a.Row.Next)
+		o.retry.Advanced(a.Row.Next)
 	}
 	if o.desk != nil {
 		o.desk.Passed(a.Row.Next)
@@ -160,7 +160,7 @@ func (o *Owner) Apply(ctx context.Context, records []wire.Message) (idemtype.Res
 	if n := int64(len(records) - len(rest)); n > 0 {
 		res.Duplicates = n
 		o.p.process.Counters.Redelivered.Add(n)
-		o.p.lag.Again(n)
+		o.p.lag.Redelivered(n)
 	}
 	done, err := o.apply(ctx, rest)
 	res = res.Plus(done)

@@ -113,9 +113,9 @@ func (o *Owner) refuse(h *verdict.Halt) error {
 func effectsOf(w work) map[int64]wire.EffectResult {
 	results, refused := w.desk().Outcomes()
 	for _, l := range refused {
-		w.failures().Refuse(l)
+		w.retries().Refuse(l)
 	}
-	w.failures().Called(results)
+	w.retries().Called(results)
 	return results
 }
 

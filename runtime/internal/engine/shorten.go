@@ -30,7 +30,7 @@ func (x *explicit) endsEarly(ctx context.Context, call *wire.Call) bool {
 // if the reply is lost, the token in the chain says where this transaction ended.
 func (x *explicit) shorten(offset int64) error {
 	o := x.o
-	t := &transaction{o: o, w: &batch{o: o, all: x.d.Records[:retry.Index(x.d.Records, offset)]}, conn: x.t.conn}
+	t := &transaction{o: o, w: &batch{o: o, all: x.d.Records[:retry.Index(x.d.Records, offset)]}, conn: x.conn}
 	d, err := t.decision(x.d.Known)
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func (x *explicit) shorten(offset int64) error {
 	}
 	before := *x.a
 	*x.a = t.attempt(d)
-	x.t, x.d = t, d
+	x.transaction, x.d = t, d
 	x.pending = append([]pipeline.Statement{o.chain.Shorten(before.Row.Token, x.a.Row)}, d.Known.Release(before.Claims, d.Claims)...)
 	return nil
 }

@@ -55,6 +55,7 @@ func (o *Owner) transact(ctx context.Context, w work) (out outcome) {
 	ctx, cancel := o.deadline(ctx) // the wait for a connection is no record's fault
 	defer cancel()
 	if out = t.run(ctx); out.is == failed {
+		t.mend(ctx, out.err)
 		out.err = verdict.Overdue(ctx, out.err, verdict.Limit{Name: "limits.batch_timeout", Most: o.limits().BatchTimeout, Of: t.text()}, o.limits())
 	}
 	return out
@@ -89,7 +90,6 @@ func (t *transaction) run(ctx context.Context) outcome {
 		if t.raced(out.err) && race < keyRaces {
 			continue
 		}
-		t.mend(ctx, out.err)
 		return out
 	}
 }
@@ -111,7 +111,7 @@ func (t *transaction) undecided(ctx context.Context, err error) outcome {
 func (t *transaction) decide(ctx context.Context) (*decide.Decision, error) {
 	o, c := t.o, t.o.chain
 	// Before a call is made, all that was claimed must be known: no claim can refuse a call.
-	known := o.keys.Known(keys.Place{Stream: c.Stream(), Seq: c.Seq(), Again: c.Tried() || o.desk != nil})
+	known := o.keys.Known(keys.Place{Stream: c.Stream(), Seq: c.Seq(), Sent: c.Tried() || o.desk != nil})
 	for {
 		d, stop := t.decision(known)
 		found, err := known.Read(ctx, t.conn.Conn(), d.Claims, d.Hidden)
@@ -140,7 +140,7 @@ func (t *transaction) decision(known *keys.Known) (*decide.Decision, error) {
 // facts are what is known, but for effects.
 func (o *Owner) facts(w work, known *keys.Known) decide.Facts {
 	return decide.Facts{
-		Known: known, Refused: w.failures().Refused(), InRow: o.chain.InRow(), Events: o.p.process.Hooks.WantsEvents(), Again: w.again(), Parked: &o.parked,
+		Known: known, Refused: w.retries().Refused(), InRow: o.chain.InRow(), Events: o.p.process.Hooks.WantsEvents(), Replay: w.replays(), Parked: &o.parked,
 	}
 }
 
@@ -163,10 +163,10 @@ func (t *transaction) send(ctx context.Context, d *decide.Decision) outcome {
 		err = fault.At(ctx, fault.Reply)
 	}
 	if err != nil {
-		return t.failed(ctx, before, a, err)
+		return t.unacknowledged(ctx, before, a, err)
 	}
 	o.keys.Heard(written, sent)
-	return o.moved(protocol.Acked, a, written)
+	return o.advance(protocol.Acked, a, written)
 }
 
 // attempt is a new attempt to do what was decided. It is kept before anything that may commit
@@ -219,7 +219,7 @@ func (t *transaction) raced(err error) bool {
 func (t *transaction) mend(ctx context.Context, err error) {
 	switch verdict.Of(err) {
 	case verdict.LeaseMoved: // what is known of effects is not what their rows say
-		t.w.desk().Again()
+		t.w.desk().Reset()
 	case verdict.Stale: // its statements were prepared before the schema changed
 		_ = t.conn.Conn().Close(ctx)
 	case verdict.ReadOnly: // and so is every other connection to this server

@@ -13,15 +13,15 @@ import (
 type work interface {
 	// records are what is decided. A letter has its own, or none if it is discarded.
 	records() []wire.Message
-	// again reports whether the record is a dead letter's: that it is refused halts nothing.
-	again() bool
-	// failures are what is known of failures of the records.
-	failures() *retry.State
+	// replays reports whether the record is a dead letter's: that it is refused halts nothing.
+	replays() bool
+	// retries are what is known of failures of the records.
+	retries() *retry.State
 	// desk has the effects of the records; nil if no event of the topic has one.
 	desk() Desk
 	// accepts reports whether a decision may be sent.
 	accepts(d *decide.Decision) bool
-	// row says what an attempt to do what was decided is in the chain, behind the tail.
+	// row says what an attempt to do what was decided is in the chain, after the tail.
 	row(a *chain.Attempt, d *decide.Decision, tail ledger.Tail)
 	// ending are the last statements of the transaction.
 	ending() []pipeline.Statement
@@ -37,14 +37,14 @@ type batch struct {
 }
 
 func (b *batch) records() []wire.Message       { return b.all }
-func (b *batch) again() bool                   { return false }
-func (b *batch) failures() *retry.State        { return b.o.retry }
+func (b *batch) replays() bool                 { return false }
+func (b *batch) retries() *retry.State         { return b.o.retry }
 func (b *batch) desk() Desk                    { return b.o.desk }
 func (b *batch) accepts(*decide.Decision) bool { return true }
 func (b *batch) ending() []pipeline.Statement  { return nil }
 func (b *batch) follow(n retry.Next) error     { return b.o.follow(n) }
 
-// row moves the position behind the records, or to end if end is larger.
+// row moves the position after the records, or to end if end is larger.
 func (b *batch) row(a *chain.Attempt, d *decide.Decision, tail ledger.Tail) {
 	a.Row.Kind, a.Row.Next, a.Row.Epoch, a.Row.Letters = ledger.Batch, max(d.Next(), b.end), d.Epoch(tail.Epoch), d.InRow
 	a.Result, a.Moves, a.InRow = d.Result, d.Moves, d.InRow

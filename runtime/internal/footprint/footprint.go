@@ -1,5 +1,5 @@
 // Package footprint tells the statements that leave nothing behind but rows: no setting, no
-// role, no temporary table, no other transaction. What runs behind them on the same
+// role, no temporary table, no other transaction. What runs after them on the same
 // connection needs no clean-up. It reads the statement's text alone, and is a proof, not a
 // guess: what it does not know has a footprint.
 //
@@ -10,7 +10,7 @@
 package footprint
 
 // None reports whether sql is one statement that reads and writes rows, and calls only
-// functions of the server that change nothing for what runs behind it.
+// functions of the server that change nothing for what runs after it.
 func None(sql string) bool {
 	r := reader{lexer: lexer{rest: sql}}
 	if !r.advance().is("select", "insert", "update", "delete", "merge", "values", "with") || !r.apart() {
@@ -20,7 +20,7 @@ func None(sql string) bool {
 	for r.advance(); r.now.kind != nothing; r.advance() {
 		switch {
 		case r.symbol(";"):
-			return r.advance().kind == nothing && !r.unsure && r.count-1 > fewest // nothing behind it
+			return r.advance().kind == nothing && !r.unsure && r.count-1 > fewest // nothing after it
 		case r.symbol("(") && !r.opens(),
 			r.now.is("into") && !r.fills(),
 			r.now.is("uescape"),                          // names that are written in another way
@@ -103,8 +103,8 @@ func (r *reader) opens() bool {
 	return false
 }
 
-// keyword reports whether a parenthesis behind the word calls nothing. Words that may name
-// a function, too, count only behind the words that make them keywords.
+// keyword reports whether a parenthesis after the word calls nothing. Words that may name
+// a function, too, count only after the words that make them keywords.
 func (r *reader) keyword(text string) bool {
 	behind, ok := keywords[text]
 	switch {

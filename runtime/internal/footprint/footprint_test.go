@@ -87,7 +87,7 @@ func FuzzUnknownCallIsFound(f *testing.F) {
 	})
 }
 
-// definer reports whether a name behind the word is declared, and not called.
+// definer reports whether a name after the word is declared, and not called.
 func definer(word string) bool {
 	switch w := strings.ToLower(word); w {
 	case "into", "as", "with", "recursive":

@@ -141,7 +141,7 @@ func (t *Transaction) ended(batch context.Context, c *call, err error) error {
 		return &verdict.HandlerError{Call: c.of, Err: cmp.Or(err, context.Cause(batch), errConnection), Outage: true, Left: left}
 	case t.conn.IsClosed(): // the event's own time was over in the middle of a statement
 		err = &verdict.HandlerError{Call: c.of, Err: cmp.Or(err, c.ctx.Err())}
-	case t.conn.PgConn().IsBusy(): // the connection is closed behind it
+	case t.conn.PgConn().IsBusy(): // the connection is closed after it
 		err = &verdict.HandlerError{Call: c.of, Err: cmp.Or(err, verdict.Permanent(errors.New("the handler left the result of a query open")))}
 	default:
 		err = outcome(t.conn, c.of, err)

@@ -45,7 +45,7 @@ type txLife struct {
 	idle    sync.Cond // of mu: none runs
 }
 
-// begin is before every use of the connection, and end behind it.
+// begin is before every use of the connection, and end after it.
 func (l *txLife) begin() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -78,7 +78,7 @@ func (b *backlog) drop() { b.batches, b.records, b.bytes = nil, 0, 0 }
 
 // full reports whether there is n times as much as fills the backlog; once is enough for now.
 // There is room for two fetches in any case: the client hands over records of other partitions
-// behind those of this one, and they must not come too late.
+// after those of this one, and they must not come too late.
 func (b *backlog) full(n int) bool {
 	return b.records >= n*depth*b.limits.Records && b.bytes+framing*b.records >= 2*n*b.limits.FetchBytes ||
 		b.bytes >= n*b.limits.Bytes

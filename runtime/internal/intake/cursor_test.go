@@ -39,7 +39,7 @@ func TestRecordsBelowThePositionAreDropped(t *testing.T) {
 	}
 }
 
-// No log has a record with an older leader epoch behind one with a younger.
+// No log has a record with an older leader epoch after one with a younger.
 func TestEpochThatGoesDownIsRefused(t *testing.T) {
 	c, q := cursorAt(Reading, 0)
 	for offset, epoch := range []int32{3, 3, 5, -1} {

@@ -47,8 +47,8 @@ func (g *Gauge) Add(r idemtype.Result, position int64, now time.Time) {
 	g.move(position, now)
 }
 
-// Again tells that records were delivered again, which moves nothing.
-func (g *Gauge) Again(n int64) {
+// Redelivered tells that records were delivered again, which moves nothing.
+func (g *Gauge) Redelivered(n int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.counts.Duplicates += n
@@ -111,7 +111,7 @@ func (g *Gauge) move(position int64, now time.Time) {
 	g.note(now)
 }
 
-// note notes since when there is something behind the position.
+// note notes since when there is something after the position.
 func (g *Gauge) note(now time.Time) {
 	switch {
 	case !g.known || !g.told || g.end <= g.position:

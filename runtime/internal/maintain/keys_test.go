@@ -226,7 +226,7 @@ func TestSealThatCannotBeHadLetsOthersPass(t *testing.T) {
 	until(t, "the seal is not tried", func() bool {
 		return text(t, db, `SELECT count(*) FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database()) AND mode = 'AccessExclusiveLock'`) != "0"
 	})
-	key(t, db, "a") // behind the seal, which gives up
+	key(t, db, "a") // after the seal, which gives up
 	want(t, "while a claim is in flight", generations(t, db, "a"), "1 open")
 	if err := held.Commit(t.Context()); err != nil {
 		t.Fatal(err)

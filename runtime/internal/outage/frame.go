@@ -6,7 +6,7 @@ import "regexp"
 var frame = regexp.MustCompile(`^PL/pgSQL function ([\pL_][\pL\pN_$. ,"\[\]]*(?:\([\pL\pN_$. ,"\[\]]*\))?) line ([0-9]+) at [A-Za-z/ ]+(?:\n|$)`)
 
 // Frame names the function and the line in which PL/pgSQL was when an error of the database
-// happened; "" if its context does not begin with that. The lines behind it may quote
+// happened; "" if its context does not begin with that. The lines after it may quote
 // statements, and those hold values.
 func Frame(context string) string {
 	m := frame.FindStringSubmatch(context)

@@ -65,7 +65,7 @@ var (
 var restoring = []session.Statement{session.Reset, session.Give, discardTemp, unlock, unlisten, closeAll}
 
 // Restore takes back what a handler changed for the session and what would change the meaning
-// of the statements behind it: settings, the role, temporary tables.
+// of the statements after it: settings, the role, temporary tables.
 func Restore(s *session.Session) []pipeline.Statement {
 	return []pipeline.Statement{{Is: session.Reset}, {Is: session.Give, Args: s.Given()}, {Is: discardTemp}}
 }

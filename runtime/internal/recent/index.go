@@ -45,7 +45,7 @@ func (x *index) grow(ring []slot) {
 	}
 }
 
-// remove forgets the key at a place, unless the index knows a newer place of it. Keys behind
+// remove forgets the key at a place, unless the index knows a newer place of it. Keys after
 // it that were put there because its cell was taken move up.
 func (x index) remove(ring []slot, place int) {
 	hole := x.cell(ring, ring[place].key)

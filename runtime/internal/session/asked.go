@@ -7,7 +7,7 @@ import (
 
 // parameters are the settings that start-up parameters ask for: each by its name, and those
 // in options, as "-c name=value" or "--name=value", where a backslash takes the meaning from
-// the character behind it.
+// the character after it.
 func parameters(startup map[string]string) map[string]string {
 	all := maps.Clone(startup)
 	delete(all, "options")

@@ -11,7 +11,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Whose fault an error is, what the protocol calls it, and what is in doubt behind it.
+// Whose fault an error is, what the protocol calls it, and what is in doubt after it.
 func TestFaultOfATransaction(t *testing.T) {
 	call := &wire.Call{Event: "Paid", Message: &wire.Message{}}
 	state := func(code string) error { return &pgconn.PgError{Code: code} }

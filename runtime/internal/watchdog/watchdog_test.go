@@ -258,7 +258,7 @@ func TestContextHasTheWorksValuesAndTheEarlierDeadline(t *testing.T) {
 			if got, ok := ctx.Deadline(); !ok || !got.Equal(end) {
 				t.Errorf("deadline %v, want %v", got, end)
 			}
-			for range 2 { // before and behind the first question for its end
+			for range 2 { // before and after the first question for its end
 				if ctx.Value(key{}) != "v" {
 					t.Error("the value is lost")
 				}

@@ -10,7 +10,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// A payload in a JSON string is its text behind all escapes.
+// A payload in a JSON string is its text after all escapes.
 func TestQuotedUnpacksAPayload(t *testing.T) {
 	var q Quoted
 	for value, want := range map[string]string{

@@ -1,5 +1,5 @@
 // Package chain is a partition's chain of ledger rows as its owner knows it: up to which row,
-// and which appends behind that row are open, because nobody knows whether they committed.
+// and which appends after that row are open, because nobody knows whether they committed.
 //
 //	... | 811 | 812: tail | <- append: attempt 1, reply lost
 //	                        <- append: attempt 2
@@ -37,7 +37,7 @@ type Chain struct {
 	// attempts are the appends sent after the tail whose fate is open. The row that is there in
 	// the end is the truth; its token tells which of them it was.
 	attempts []Attempt
-	tried    bool // an append was sent behind the tail, whatever became of it
+	tried    bool // an append was sent after the tail, whatever became of it
 	fresh    bool // the tail is the fence of this owner
 	doubtful bool // the answer to an attempt was lost
 	stalled  bool // that attempt's client seems to have stopped, and it holds its locks
@@ -73,7 +73,7 @@ func (c *Chain) Seq() int64 { return c.tail.Seq + 1 }
 // InRow counts dead letters since the last record that took effect.
 func (c *Chain) InRow() ledger.InRow { return c.inRow }
 
-// Tried reports whether an append was sent behind the tail, whatever became of it.
+// Tried reports whether an append was sent after the tail, whatever became of it.
 func (c *Chain) Tried() bool { return c.tried }
 
 // Open is how many attempts there are whose fate is open.

@@ -66,19 +66,17 @@ func (l *Open) read(of idemtype.Partition, stored []byte) {
 // Settling is what becomes of an open letter, in the transaction of a row of the chain.
 type Settling struct {
 	Letter *Open
-	State  byte       // Replayed or Discarded; of a waiting one Dead, if its record is refused
-	Answer string     // for who asked
-	Reason string     // of Dead
-	Key    *wire.UUID // of Dead: as Letter.Key
-	Drop   bool       // of Dead: its record is not kept
-	Called []byte     // of Dead: as Letter.Returned
-	Other  bool       // its effect has a result already, other than the one that was given
+	State  byte    // Replayed or Discarded; of a waiting one Dead, if its record is refused
+	Answer string  // for who asked
+	Dead   *Letter // of Dead: what the record becomes
+	Drop   bool    // of Dead: its record is not kept
+	Other  bool    // its effect has a result already, other than the one that was given
 }
 
 // Decided says what the record of a letter that is replayed does, and on which results of effects
-// its rows rest. It may be called for nil.
+// its rows rest.
 func (s *Settling) Decided(r idemtype.Result, effects []wire.EffectResult) {
-	if s == nil || s.State != Replayed {
+	if s.State != Replayed {
 		return
 	}
 	other := func(e wire.EffectResult) bool { return !bytes.Equal(e.Result, s.Letter.Result) }
@@ -93,8 +91,8 @@ func (s *Settling) Decided(r idemtype.Result, effects []wire.EffectResult) {
 	}
 }
 
-// Gives reports whether who asks says what the record's effect returned. It may be called for nil.
-func (s *Settling) Gives() bool { return s != nil && s.State == Replayed && s.Letter.Result != nil }
+// Gives reports whether who asks says what the record's effect returned.
+func (s *Settling) Gives() bool { return s.State == Replayed && s.Letter.Result != nil }
 
 // Info is what the chain's row says of it.
 func (s *Settling) Info() string {
@@ -120,18 +118,19 @@ var Settle = session.NewStatement("settle_letter", settleSQL)
 
 // Statement settles the letter with a row of its stream's chain.
 func (s *Settling) Statement(stream int32, seq int64) pipeline.Statement {
-	l, reason, key, drop := s.Letter, []byte(nil), []byte(nil), []byte{0}
-	if s.State == Dead {
-		reason = []byte(s.Reason)
-	}
-	if s.Key != nil {
-		key = s.Key[:]
+	l, drop := s.Letter, []byte{0}
+	var reason, key, called []byte
+	if dead := s.Dead; dead != nil {
+		reason, called = []byte(dead.Reason), kept(dead.Returned, s.Drop)
+		if dead.Key != nil {
+			key = dead.Key[:]
+		}
 	}
 	if s.Drop {
 		drop[0] = 1
 	}
 	return pipeline.Statement{Is: Settle, Args: [][]byte{
-		ledger.Int4(stream), ledger.Int8(l.Offset), ledger.Int8(l.Seq), {l.State}, {s.State}, ledger.Int8(seq), []byte(l.By), []byte(s.Answer), reason, drop, key, kept(s.Called, s.Drop),
+		ledger.Int4(stream), ledger.Int8(l.Offset), ledger.Int8(l.Seq), {l.State}, {s.State}, ledger.Int8(seq), []byte(l.By), []byte(s.Answer), reason, drop, key, called,
 	}}
 }
 

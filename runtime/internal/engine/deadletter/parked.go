@@ -9,7 +9,7 @@ import (
 )
 
 // Parked is which record keys later records wait for, and how many do: a function of the chain up
-// to a row, as position and keys are. It is loaded behind the owner's fence, and moves with rows
+// to a row, as position and keys are. It is loaded after the owner's fence, and moves with rows
 // of the owner's only.
 type Parked struct {
 	keys    map[wire.UUID]Queue
@@ -65,7 +65,7 @@ func (p *Parked) move(m Move) {
 	}
 }
 
-// Moved is the queue behind a move.
+// Moved is the queue after a move.
 func (q Queue) Moved(m Move) Queue {
 	q.Dead, q.Waiting = q.Dead+m.Dead, q.Waiting+m.Waiting
 	return q

@@ -51,7 +51,7 @@ type Decision struct {
 	Records []wire.Message
 	Steps   []wire.Step
 	Claims  []wire.Claim // that go into idem_keys
-	Hidden  []wire.Key   // of records that were refused behind their claim
+	Hidden  []wire.Key   // of records that were refused after their claim
 	Keys    keyset.Row   // that go into the appended row
 	Result  idemtype.Result
 	Known   *keys.Known  // with what it was decided
@@ -74,7 +74,7 @@ type Facts struct {
 	Events  bool                        // a hook asks what becomes of each record
 	Effects map[int64]wire.EffectResult // results of records' effects, by offset
 	Parked  *deadletter.Parked          // record keys whose records wait; nil if none do
-	Again   bool                        // the record is a dead letter's: if it is refused, nothing may halt
+	Replay  bool                        // the record is a dead letter's: if it is refused, nothing may halt
 }
 
 // Decide decides what records do. If a record may not become a dead letter, the decision holds
@@ -93,7 +93,7 @@ func (d *Decider) Decide(records []wire.Message, f Facts) (*Decision, error) {
 		if !bad {
 			continue
 		}
-		if err := mayBecomeLetter(w, &l); f.Again || l.Waits {
+		if err := mayBecomeLetter(w, &l); f.Replay || l.Waits {
 			// It is one already, and stays it; or nobody has refused it.
 		} else if err != nil && i == 0 {
 			w.Hidden = slices.Clone(d.batch.Hidden())
@@ -277,7 +277,7 @@ func (w *Decision) Plain() bool {
 	return !slices.ContainsFunc(w.Steps, func(s wire.Step) bool { return s.Stage != wire.Statement })
 }
 
-// Next is the offset behind the last record; 0 if there is none.
+// Next is the offset after the last record; 0 if there is none.
 func (w *Decision) Next() int64 {
 	if n := len(w.Records); n > 0 {
 		return w.Records[n-1].Offset + 1

@@ -14,7 +14,7 @@ type keeping struct {
 // waits reports whether a record waits behind a dead letter of its record key.
 func (w *Decision) waits(m *wire.Message, f *Facts) bool {
 	key := deadletter.OrderKey(m)
-	return key != nil && !f.Again && !w.queue(*key, f).Empty()
+	return key != nil && !f.Replay && !w.queue(*key, f).Empty()
 }
 
 // queue is the letters of a record key that others wait behind, once the records that were decided

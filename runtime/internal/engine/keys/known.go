@@ -50,7 +50,7 @@ type Known struct {
 type Place struct {
 	Stream int32
 	Seq    int64
-	Again  bool // an append was sent there before
+	Sent   bool // an append was sent there before
 }
 
 // Known knows what the memory holds, and will know what is read.
@@ -78,7 +78,7 @@ var ErrMoved = errors.New("a row behind the tail claimed a key")
 var ErrNoGeneration = errors.New("no generation of keys is open: a failover took back the one that was made for this owner")
 
 // Read reads whether keys were claimed before: those that a decision claims, and the hidden
-// ones of records that were refused behind their claim, unless they were read already. It reports
+// ones of records that were refused after their claim, unless they were read already. It reports
 // whether one was found that the decision did not know: the next decision knows it.
 func (k *Known) Read(ctx context.Context, conn *pgx.Conn, claims []wire.Claim, hidden []wire.Key) (found bool, err error) {
 	keys := slices.DeleteFunc(keysOf(claims), func(key wire.Key) bool { return k.claimed[key] || k.awaiting[key] })
@@ -90,7 +90,7 @@ func (k *Known) Read(ctx context.Context, conn *pgx.Conn, claims []wire.Claim, h
 		return false, err
 	}
 	numbers, suspects := k.list.Numbers(), keys
-	if !k.place.Again {
+	if !k.place.Sent {
 		numbers, suspects = k.memory.process.Filters.Where(k.list, keys, k.memory.pace.Reads())
 	}
 	found, err = k.readKeys(ctx, conn, numbers, suspects)
@@ -102,7 +102,7 @@ func (k *Known) Read(ctx context.Context, conn *pgx.Conn, claims []wire.Claim, h
 	if err != nil || !found {
 		return false, err
 	}
-	if !k.place.Again && k.raced() {
+	if !k.place.Sent && k.raced() {
 		k.memory.pace.Raced()
 	}
 	k.claimed, k.awaiting = with(k.claimed, keys), with(k.awaiting, hidden)
@@ -116,7 +116,7 @@ func (k *Known) readList(ctx context.Context, conn *pgx.Conn) error {
 	}
 	list, _ := generation.Listed(conn)
 	var ok bool
-	if _, ok = list.Open(); !ok || k.place.Again {
+	if _, ok = list.Open(); !ok || k.place.Sent {
 		var err error
 		if list, err = generation.Read(ctx, conn, k.memory.process.Consumer); err != nil {
 			return err

@@ -41,7 +41,7 @@ func TestSearchEndsAtOneRecord(t *testing.T) {
 		t.Fatalf("refused: %v, want offset 10", s.Refused())
 	}
 	s.Passed(1)
-	if s.Moved(11); len(s.Refused()) != 0 || s.Size(3) != 3 {
+	if s.Advanced(11); len(s.Refused()) != 0 || s.Size(3) != 3 {
 		t.Errorf("behind it %d are refused, and %d of 3 are sent", len(s.Refused()), s.Size(3))
 	}
 }
@@ -106,7 +106,7 @@ func TestStatementsArePreparedAnewOnce(t *testing.T) {
 			t.Errorf("halts %v, want %v", next.Halt != nil, halts)
 		}
 	}
-	s.Moved(2)
+	s.Advanced(2)
 	if next := s.Next(batch(2), stale, About{Policy: policy}); next.Halt != nil {
 		t.Errorf("behind an acknowledgement: %+v", next)
 	}

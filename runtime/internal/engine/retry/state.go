@@ -56,8 +56,8 @@ func (s *State) Halve(n int) { s.limit = max(1, s.limited(n)/2) }
 // Passed says that the next n records are durable.
 func (s *State) Passed(n int) { s.failing = max(0, s.failing-n) }
 
-// Moved says that a transaction was acknowledged: every record below next is durable.
-func (s *State) Moved(next int64) {
+// Advanced says that a transaction was acknowledged: every record below next is durable.
+func (s *State) Advanced(next int64) {
 	maps.DeleteFunc(s.refused, func(offset int64, _ deadletter.Letter) bool { return offset < next })
 	s.limit, s.replanned = 0, false
 }
