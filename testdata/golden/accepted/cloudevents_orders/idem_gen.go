@@ -23,9 +23,9 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 		Consumer: "shipment-view",
 		Schema:   map[string]int{"core": 1, "keys": 1},
 		Identity: wire.Identity{
-			Writes: 0xef7c3db4,
+			Writes: 0x73fe6cae,
 			Knows: []uint32{
-				0xef7c3db4,
+				0x73fe6cae,
 			},
 		},
 		Limits: wire.Limits{
@@ -47,29 +47,21 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				},
 				Columns: []wire.Column{
 					{Name: "shipment_id", Type: "uuid"},
-					{Name: "carrier_name", Type: "text"},
-					{Name: "last_stop", Type: "jsonb", Nullable: true, Null: "ShipmentBooked"},
-					{Name: "parcels", Type: "jsonb"},
+					{Name: "order_id", Type: "uuid"},
+					{Name: "carrier", Type: "text"},
+					{Name: "state", Type: "text"},
 					{Name: "changed_at", Type: "timestamptz"},
-				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE"},
-			},
-			{
-				Name: "returns",
-				Unique: [][]string{
-					{"return_id"},
-				},
-				Columns: []wire.Column{
-					{Name: "return_id", Type: "uuid"},
-					{Name: "booked_by", Type: "text"},
+					{Name: "tracking_url", Type: "text", Nullable: true, Null: "ShipmentBooked"},
 					{Name: "parcels", Type: "jsonb"},
+					{Name: "last_stop", Type: "jsonb", Nullable: true, Left: "ShipmentBooked"},
+					{Name: "weighed", Type: "jsonb", Nullable: true, Left: "ShipmentBooked"},
 				},
-				Rights: []string{"SELECT", "INSERT", "UPDATE"},
+				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 		},
 		Topics: []wire.Topic{
 			shippingEventsTopic(),
-			returnsV1Topic(),
+			carriersEventsTopic(),
 		},
 	}, opts...)
 }
@@ -231,27 +223,27 @@ func (v *Parcel) appendJSON(b []byte) []byte {
 
 // Stop is type "Stop" of the spec.
 type Stop struct {
-	PlaceName string    // "placeName"
-	ArrivedAt time.Time // "arrivedAt"
+	PlaceName string
+	ArrivedAt time.Time
 }
 
-func (v *Stop) decodeJSON(s *strictjson.Scanner) {
+func (v *Stop) decodeJSONSnakeCase(s *strictjson.Scanner) {
 	*v = Stop{}
 	var seen struct{ PlaceName, ArrivedAt bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
-		case "placeName":
+		case "place_name":
 			s.Once(&seen.PlaceName)
 			v.PlaceName = s.String()
-		case "arrivedAt":
+		case "arrived_at":
 			s.Once(&seen.ArrivedAt)
 			v.ArrivedAt = s.Time()
 		default:
 			s.Skip()
 		}
 	}
-	s.Require(seen.PlaceName, "placeName")
-	s.Require(seen.ArrivedAt, "arrivedAt")
+	s.Require(seen.PlaceName, "place_name")
+	s.Require(seen.ArrivedAt, "arrived_at")
 }
 
 func (v *Stop) appendJSON(b []byte) []byte {

@@ -28,19 +28,14 @@ func testService() idemtest.Service {
 				Key:  []string{"shipment_id"},
 				Columns: []string{
 					"shipment_id",
-					"carrier_name",
-					"last_stop",
-					"parcels",
+					"order_id",
+					"carrier",
+					"state",
 					"changed_at",
-				},
-			},
-			{
-				Name: "returns",
-				Key:  []string{"return_id"},
-				Columns: []string{
-					"return_id",
-					"booked_by",
+					"tracking_url",
 					"parcels",
+					"last_stop",
+					"weighed",
 				},
 			},
 		},
@@ -48,9 +43,11 @@ func testService() idemtest.Service {
 			return NewConsumer(db)
 		},
 		Events: map[string]idemtest.Event{
-			"ShipmentBooked": {Keyed: true},
-			"ShipmentMoved":  {Keyed: true},
-			"ReturnBooked":   {Keyed: true},
+			"ShipmentBooked":    {Keyed: true},
+			"ShipmentErased":    {Keyed: true},
+			"ShipmentMoved":     {Keyed: true},
+			"ShipmentWeighed":   {Keyed: true},
+			"ShipmentDelivered": {Keyed: true},
 		},
 	}
 }
