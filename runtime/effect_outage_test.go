@@ -84,7 +84,7 @@ func TestOutageOfTheOtherSideIsWaitedOut(t *testing.T) {
 			want(t, "rows", query(t, db, `SELECT string_agg(id::text, ' ' ORDER BY id) FROM t`), strings.Join(rows, " "))
 			want(t, "calls at one time", most.Load(), 1)
 			want(t, "lines that say that it fails", strings.Count(log.String(), "an effect fails"), 1)
-			want(t, "lines that say that the partition waits", strings.Count(log.String(), "partition stands"), 1)
+			want(t, "lines that say that the partition waits", strings.Count(log.String(), "partition makes no progress"), 1)
 			want(t, "lines that say that it works", strings.Count(log.String(), "an effect works again"), 1)
 			if failing := consumer.Stats().Calls.Failing; len(failing) > 0 {
 				t.Errorf("behind it Stats say %+v", failing)

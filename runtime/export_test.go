@@ -33,7 +33,7 @@ func (c *Consumer) LimitFilters(bytes int64) {
 // KeyMemoryUsed is how many bytes all writers of the consumer use for keys.
 func (c *Consumer) KeyMemoryUsed() int64 { return c.process.Keys.Budget.Used() }
 
-// State is where the writer's partition stands in the protocol's table.
+// State is the state of the writer's partition in the protocol's table.
 func (w *Writer) State() protocol.State { return w.owner.State() }
 
 // LookAgain has the writer look with its next batch for what operators ask.

@@ -16,7 +16,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Nothing is drained: after so many dead letters in a row the partition stands before the
+// Nothing is drained: after so many dead letters in a row the partition is halted before the
 // next one, however they were made, and an operator's release lets as many more pass.
 func TestDeadLettersInARowHalt(t *testing.T) {
 	lengthy(t)
@@ -228,7 +228,7 @@ func TestCommitWithAWarningIsACommit(t *testing.T) {
 	want(t, "applied", c.Stats().Applied, 2)
 }
 
-// People hear of a handler that goes on although its time is over while it still does.
+// People hear of a handler that runs although its time is over while it still does.
 func TestHandlerThatGoesOnIsReportedWhileItDoes(t *testing.T) {
 	lengthy(t)
 	db := database(t)

@@ -18,7 +18,7 @@ import (
 //
 // Of each partition that makes no progress, its state and why: a [HaltedError] with its code
 // and remedy, a [FencedError] while another owner has it, the error for which a batch is tried
-// again, a handler that goes on although its time is over. A partition whose records wait
+// again, a handler that still runs although its time is over. A partition whose records wait
 // for longer than two transactions may take is named although nothing says why, and so is one
 // whose records the client does not hand over.
 //

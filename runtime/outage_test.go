@@ -110,7 +110,7 @@ func TestOutageIsToldAtOnceAndOnce(t *testing.T) {
 	for _, partition := range []string{"partition=0", "partition=1"} {
 		lines := 0
 		for line := range strings.Lines(log.String()) {
-			if strings.Contains(line, "partition stands") && strings.Contains(line, partition) {
+			if strings.Contains(line, "partition makes no progress") && strings.Contains(line, partition) {
 				lines++
 			}
 		}

@@ -77,5 +77,5 @@ func TestHaltIsLoggedOnce(t *testing.T) {
 // stands are the lines of trouble that are about a partition: on a busy machine the database may
 // be slow, too.
 func stands(log *syncBuffer) []string {
-	return slices.DeleteFunc(trouble(log), func(line string) bool { return !strings.Contains(line, "partition stands") })
+	return slices.DeleteFunc(trouble(log), func(line string) bool { return !strings.Contains(line, "partition makes no progress") })
 }

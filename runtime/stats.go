@@ -48,7 +48,7 @@ type Stats struct {
 
 // PartitionStats is one partition while it is assigned to this process: its position, how
 // far it is behind, and what became of its records since it was assigned. A partition that
-// makes no progress, and one that is not read, because it stands, waits or stands by, is
+// makes no progress, and one that is not read, because it is halted, waits or stands by, is
 // measured about every 5 seconds: its lag grows.
 type PartitionStats struct {
 	Partition Partition
@@ -67,7 +67,7 @@ type PartitionStats struct {
 	// LagTime is the age of the oldest record that is not durable yet, by its timestamp; 0 if
 	// Lag is. As long as that record was not handed over, or has no timestamp, it is the time
 	// since this process first saw that something is there after Position: a lower bound.
-	// While the partition stands and Lag is -1, it is the time since it stands, unless the log
+	// While the partition is halted and Lag is -1, it is the time since then, unless the log
 	// is empty: something may wait.
 	LagTime time.Duration
 

@@ -92,6 +92,6 @@ type (
 	// FencedError says that another owner appended to the partition's ledger. Nothing of the
 	// batch took effect; the partition must be taken over again before it is written.
 	FencedError = idemtype.FencedError
-	// HaltedError says that a partition stands and needs a person.
+	// HaltedError says that a partition is halted and needs a person.
 	HaltedError = idemtype.HaltedError
 )

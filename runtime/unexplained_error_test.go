@@ -18,7 +18,7 @@ import (
 )
 
 // An error that is no record's fault may still be about one record. What stands before
-// it is applied, the partition stands before it, and says how to pass it.
+// it is applied, the partition is halted before it, and says how to pass it.
 func TestErrorOfOneRowHaltsBeforeItsRecord(t *testing.T) {
 	lengthy(t)
 	for name, test := range map[string]struct {

@@ -18,7 +18,7 @@ func wrongFlag(_ *cobra.Command, err error) error {
 		return fmt.Errorf("unknown flag --%s", e.GetSpecifiedName())
 	}
 	if e, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
-		return fmt.Errorf("--%s needs a value behind it", e.GetFlag().Name)
+		return fmt.Errorf("--%s needs a value after it", e.GetFlag().Name)
 	}
 	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		want := e.Unwrap()

@@ -172,7 +172,7 @@ func TestCommands(t *testing.T) {
 		{"generate -x", trouble, "", "unknown flag -x; see idemgen help generate\n"},
 		{"generate --json=maybe", trouble, "", `--json cannot be "maybe": want true or false; see idemgen help generate`},
 		{"check --json=maybe", trouble, "", `--json cannot be "maybe": want true or false`},
-		{"init --package", trouble, "", "--package needs a value behind it; see idemgen help init"},
+		{"init --package", trouble, "", "--package needs a value after it; see idemgen help init"},
 		{"init --=x", trouble, "", `"--=x" is no flag; see idemgen help init`},
 		{"generate", trouble, "", "idemgen.yaml: no such spec"},
 		{"check ./...", trouble, "", "no idemgen.yaml"},

@@ -18,9 +18,9 @@ func streamCommand() *cobra.Command {
 		Use:   "stream",
 		Short: "Show and mend the ledgers in a database",
 		Long: `list shows the ledger of every partition. The others append one row to a ledger, with which a
-partition that stands goes on. The service needs no restart: it sees the row with its next
-batch, or, if it stands or has no records, within about 5 seconds. The error of a partition that
-stands prints the whole command; docs/operations.md says what to check before, and what it does
+halted partition goes on. The service needs no restart: it sees the row with its next batch, or,
+if it is halted or has no records, within about 5 seconds. The error of a halted partition
+prints the whole command; docs/operations.md says what to check before, and what it does
 to the guarantee. Nothing else in the database changes.`,
 	}
 	flags.define(cmd)

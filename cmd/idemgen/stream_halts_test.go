@@ -58,7 +58,7 @@ var ways = []way{
 		request.Topics = append(request.Topics, topic)
 		l.ask(request)
 		l.produceTo(1, "put 50") // perhaps a later record of a key that partition 0 holds
-		l.eventually("the new partition stands, too", func() bool {
+		l.eventually("the new partition is halted, too", func() bool {
 			err := l.current.Health()
 			return err != nil && strings.Count(err.Error(), "["+string(halt.PartitionsChanged)+"; then: ") == 2
 		})

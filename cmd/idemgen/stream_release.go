@@ -20,7 +20,7 @@ func releaseCommand(flags *streamFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "release --consumer C --topic T {--partition N | --all} [--partitions COUNT] --reason TEXT",
 		Short: "The cause is gone: try again",
-		Long: `Lets a partition that stands try again, once the cause is gone. --partitions COUNT says that the
+		Long: `Lets a halted partition try again, once the cause is gone. --partitions COUNT says that the
 topic may have so many partitions; a ledger that has this number already is left alone.`,
 		PreRunE: func(cmd *cobra.Command, _ []string) error {
 			if all == cmd.Flags().Changed("partition") {

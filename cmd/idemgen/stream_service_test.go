@@ -178,7 +178,7 @@ func (l *live) effects() string {
 	return text
 }
 
-// halts waits until the partition stands with a code, which Health tells with the command,
+// halts waits until the partition is halted with a code, which Health tells with the command,
 // and returns its error.
 func (l *live) halts(code halt.Code) *idem.HaltedError {
 	l.t.Helper()

@@ -136,7 +136,7 @@ func TestReadingOrder(t *testing.T) {
 	in = build(false, false)
 	in.service.Topics[0].OnFailure.GiveUp = "stop"
 	in.send("D", `{}`, "stop unknown_type")
-	in.send("A", `{}`, "stop unknown_type", "id=1") // the partition stands
+	in.send("A", `{}`, "stop unknown_type", "id=1") // the partition is halted
 	in.apply(Record{Topic: "t", Partition: 1, Value: []byte{}, Headers: []Header{{"type", []byte("A")}, {"id", []byte("1")}}}, "applied")
 	if got := in.DeadLetters(); got != nil {
 		t.Errorf("stop wrote dead letters: %q", got)

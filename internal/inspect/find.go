@@ -107,7 +107,7 @@ func uncovered(ctx context.Context, db stream.DB, of *stream.Status, offset int6
 		return Outside, "the rows of the ledger are gone", err
 	}
 	if first.Kind == "genesis" && offset < first.To {
-		return Outside, fmt.Sprintf("the ledger began behind it, at offset %d: it never took effect here", first.To), nil
+		return Outside, fmt.Sprintf("the ledger began after it, at offset %d: it never took effect here", first.To), nil
 	}
 	return Outside, fmt.Sprintf("it was passed, by a row that was removed since: the ledger goes back to row %d, of %s", first.Seq, first.WrittenAt.Format(time.RFC3339)), nil
 }

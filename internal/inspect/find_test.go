@@ -17,7 +17,7 @@ func TestOffsetIsFoundWhereverThePositionWent(t *testing.T) {
 		verdict inspect.Verdict
 		because string
 	}{
-		{9, inspect.Outside, "the ledger began behind it, at offset 10"},
+		{9, inspect.Outside, "the ledger began after it, at offset 10"},
 		{10, inspect.Covered, "ledger row 2 covers offsets 10 to 14"},
 		{12, inspect.Covered, "ledger row 7 covers offsets 12 to 13"}, // after the move back
 		{14, inspect.Covered, "the position was moved back to 14 since, so that it is read again"},

@@ -1,5 +1,5 @@
 // Package stream is what operators do to partitions: it lists their ledgers, and it appends
-// the row with which a partition that stands goes on. idemgen stream is its command line.
+// the row with which a halted partition goes on. idemgen stream is its command line.
 //
 // It also reads dead letters, and asks their owner to replay or discard them: what is asked is in
 // the letter's row. idemgen dead is the command line of that.

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Place is where a record stands, and for which consumer. TopicID "" is the topic as it is now.
+// Place is where a record is, and for which consumer. TopicID "" is the topic as it is now.
 type Place struct {
 	Consumer  string `json:"consumer"`
 	Topic     string `json:"topic"`

@@ -1,14 +1,14 @@
-// Package halt names the reasons for which a partition stands until a person acts, and the
+// Package halt names the reasons for which a partition is halted until a person acts, and the
 // command that ends each. It must not import any other package of this module.
 package halt
 
 import "fmt"
 
-// Code says why a partition stands. Its text is stable: alerts may match it, and
+// Code says why a partition is halted. Its text is stable: alerts may match it, and
 // docs/operations.md has an entry for each.
 type Code string
 
-// Why a partition stands.
+// Why a partition is halted.
 const (
 	TopicRecreated    Code = "topic-recreated"       // the topic was deleted and made again
 	RetentionPassed   Code = "retention-passed"      // records were deleted before they were read
@@ -53,7 +53,7 @@ func Remedy(c Code, consumer, topic string, partition int32, args string) string
 	return fmt.Sprintf("idemgen stream %s --consumer %s --topic %s %s%s --reason %s", c.Verb(), consumer, topic, which, args, c)
 }
 
-// Pass is the command that passes the record before which a partition stands without effect;
+// Pass is the command that passes the record before which a partition is halted without effect;
 // "" if that does not end the halt, or no record is known. It names no position to go from:
 // there may be gaps before the record.
 func Pass(c Code, consumer, topic string, partition int32, offset int64) string {

@@ -50,7 +50,7 @@ type BatchStart interface {
 // BatchEnd is called when a batch is durable, or failed.
 type BatchEnd interface {
 	// OnBatchEnd gets what became of the records. An error is the one for which the rest is
-	// tried again, or for which the partition stands. What r counts is durable also then.
+	// tried again, or for which the partition is halted. What r counts is durable also then.
 	OnBatchEnd(ctx context.Context, p idemtype.Partition, r idemtype.Result, err error)
 }
 

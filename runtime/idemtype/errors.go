@@ -17,7 +17,7 @@ func (e *FencedError) Error() string {
 	return fmt.Sprintf("%s/%d: fenced: %s", e.Partition.Topic, e.Partition.Number, e.Reason)
 }
 
-// HaltedError says that a partition stands and needs a person.
+// HaltedError says that a partition is halted and needs a person.
 type HaltedError struct {
 	Partition Partition
 	Offset    int64 // of the record that it has not passed; -1 if it was not read

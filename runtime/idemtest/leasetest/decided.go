@@ -92,7 +92,7 @@ func wasDone(a *asker) {
 			a.is("it was done", got, want)
 		}
 		if want.Token <= before.Token {
-			a.Errorf("token %d came behind %d", want.Token, before.Token)
+			a.Errorf("token %d came after %d", want.Token, before.Token)
 		}
 		a.is("for another one", a.acquire(a.ask(3, byte(key), long)), want)
 		a.equal("recorded by who was before", a.records(lease.End{Hold: before, State: state}), false)

@@ -9,7 +9,7 @@ func ended(a *asker) {
 	over()
 	got := a.acquire(a.ask(2, 1, long))
 	if got.Token <= first.Token {
-		a.Errorf("token %d came behind %d", got.Token, first.Token)
+		a.Errorf("token %d came after %d", got.Token, first.Token)
 	}
 	a.is("the next one", got, lease.Answer{Got: true, State: lease.Processing, Content: content, Token: got.Token, Attempts: 2})
 	second := lease.Hold{Key: first.Key, Owner: a.ask(2, 1, long).Owner, Token: got.Token}
@@ -33,7 +33,7 @@ func interrupted(a *asker) {
 		a.Error("it does not say why nobody knows what the call did")
 	}
 	if got.Token <= first.Token {
-		a.Errorf("token %d came behind %d", got.Token, first.Token)
+		a.Errorf("token %d came after %d", got.Token, first.Token)
 	}
 	want := lease.Answer{State: lease.Interrupted, Content: content, Token: got.Token, Attempts: 1, Error: got.Error}
 	a.is("who asks first", got, want)
@@ -108,7 +108,7 @@ func drawnTokens(a *asker) {
 	got := a.acquire(next)
 	a.is("its own token", got, lease.Answer{Got: true, State: lease.Processing, Content: content, Token: got.Token, Attempts: 2})
 	if got.Token <= h.Token {
-		a.Errorf("token %d came behind %d", got.Token, h.Token)
+		a.Errorf("token %d came after %d", got.Token, h.Token)
 	}
 }
 
@@ -141,7 +141,7 @@ func forgottenAsk(a *asker) {
 		got := a.acquire(ask)
 		a.is("the same ask", got, lease.Answer{Got: true, State: lease.Processing, Content: content, Token: got.Token, Attempts: 1})
 		if got.Token <= first.Token {
-			a.Errorf("token %d came behind %d", got.Token, first.Token)
+			a.Errorf("token %d came after %d", got.Token, first.Token)
 		}
 	}
 }

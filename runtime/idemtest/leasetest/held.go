@@ -36,7 +36,7 @@ func locks(a *asker) {
 	got := a.acquire(next)
 	a.is("the next owner", got, lease.Answer{Got: true, State: lease.Processing, Token: got.Token, Attempts: 1})
 	if got.Token <= first.Token {
-		a.Errorf("token %d came behind %d", got.Token, first.Token)
+		a.Errorf("token %d came after %d", got.Token, first.Token)
 	}
 	a.equal("given back by who has it no more", a.records(back), false)
 	a.equal("the next owner holds it", a.extends(lease.Hold{Key: next.Key, Owner: next.Owner, Token: got.Token}), true)
@@ -97,7 +97,7 @@ func failed(a *asker) {
 	other.Content = lease.Content{Def: 1, Print: 8}
 	next := a.acquire(other)
 	if next.Token <= h.Token {
-		a.Errorf("token %d came behind %d", next.Token, h.Token)
+		a.Errorf("token %d came after %d", next.Token, h.Token)
 	}
 	a.is("after the pause", next, lease.Answer{Got: true, State: lease.Processing, Content: other.Content, Token: next.Token, Attempts: 5, Error: "refused"})
 }

@@ -220,8 +220,8 @@ func (t *task) watch(ctx context.Context, done <-chan struct{}) {
 	case <-late.C:
 	}
 	log := t.desk.process.Log.With("topic", t.message.Topic, "partition", t.message.Partition, "event", t.effect.Event, "offset", t.message.Offset)
-	log.Error("an effect goes on although its context has ended")
-	t.tell(fmt.Errorf("effect %s, offset %d, goes on although its context has ended", t.effect.Event, t.message.Offset))
+	log.Error("an effect still runs although its context has ended")
+	t.tell(fmt.Errorf("effect %s, offset %d, still runs although its context has ended", t.effect.Event, t.message.Offset))
 	<-done
 	log.Info("an effect that ignored its context has ended")
 	t.tell(nil)

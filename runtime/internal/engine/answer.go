@@ -59,7 +59,7 @@ func (t *transaction) resolve(ctx context.Context) outcome {
 	reason := "another owner appended to the ledger"
 	switch s.Found {
 	case chain.Nothing:
-		reason = "the ledger's row behind this owner's is gone"
+		reason = "the ledger's row after this owner's is gone"
 	case chain.Own:
 		o.p.process.Log.Info("a transaction whose reply was lost had committed", "topic", o.p.id.Topic, "partition", o.p.id.Number, "seq", o.chain.Seq(), "next", s.Attempt.Row.Next)
 		return o.advance(protocol.Own, s.Attempt, s.Written)

@@ -136,7 +136,7 @@ func (p *Partition) tellState(from, to protocol.State, why error) {
 	}
 }
 
-// noteLag tells the gauge whether the partition stands, and whether it is known that its
+// noteLag tells the gauge whether the partition is halted, and whether it is known that its
 // position is not one of the log's.
 func (p *Partition) noteLag(s protocol.State, why error) {
 	switch s {

@@ -1,5 +1,5 @@
 // Package engine is a partition from its take-over to the day it is given up: it applies the
-// records that a Source delivers, each batch as one transaction, and stands where a person or
+// records that a Source delivers, each batch as one transaction, and halts where a person or
 // another owner must act first.
 //
 //	Partition: state, health      Owner: chain, keys, retry, decide, life    of one memory

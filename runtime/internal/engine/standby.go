@@ -69,7 +69,7 @@ func (p *Partition) Standby(ctx context.Context) (idemtype.TakeOver, error) {
 		moved, operator, err := p.readChain(ctx)
 		at := idemtype.Position{Offset: s.seen.Next, Epoch: s.seen.Epoch}
 		switch {
-		case err != nil: // Health tells already that the partition stands
+		case err != nil: // Health tells already that the partition is halted
 		case operator:
 			s.may, s.acted = &permission{protocol.Operator, time.Now()}, s.seen.Token
 			s.again = blind || !moved
@@ -217,7 +217,7 @@ func (p *Partition) checkPermission(ctx context.Context) error {
 		return fenced
 	}
 	if moved, operator, err := p.readChain(ctx); err != nil || !moved && !operator {
-		return nil // Health tells already that the partition stands
+		return nil // Health tells already that the partition is halted
 	}
 	p.standby.may = nil
 	return fenced

@@ -19,7 +19,7 @@ type status struct {
 	// since is when the oldest records that wait were handed over; zero while none wait.
 	since   time.Time
 	silent  time.Time // since when the Source gets none although there are some; or zero
-	handler string    // event of a handler that goes on although its time is over
+	handler string    // event of a handler that still runs although its time is over
 	awaits  *awaited
 }
 
@@ -36,9 +36,9 @@ func (p *Partition) Health(now time.Time) error {
 	}
 	switch {
 	case s.handler != "" && s.why != nil:
-		return fmt.Errorf("%v: handler %s goes on although its context has ended: %w", p.state, s.handler, s.why)
+		return fmt.Errorf("%v: handler %s still runs although its context has ended: %w", p.state, s.handler, s.why)
 	case s.handler != "":
-		return fmt.Errorf("%v: handler %s goes on although its context has ended", p.state, s.handler)
+		return fmt.Errorf("%v: handler %s still runs although its context has ended", p.state, s.handler)
 	case s.why != nil:
 		return fmt.Errorf("%v: %w", p.state, s.why)
 	case waits > 2*p.process.Service.Limits.BatchTimeout && s.awaits != nil:
@@ -115,7 +115,7 @@ func tellCalls(o *Owner, why error) {
 	}
 }
 
-// overtime names a handler that goes on although its context has ended; "" if it ended.
+// overtime names a handler that still runs although its context has ended; "" if it ended.
 func (p *Partition) overtime(event string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -152,7 +152,7 @@ func (p *Partition) show(from, to protocol.State, why error) {
 	case fenced != nil && fenced.Reason == operatorActed:
 		p.process.Log.Info("partition", append(args, "reason", why.Error())...)
 	case why != nil:
-		p.process.Log.Error("partition stands", append(args, "reason", why.Error())...)
+		p.process.Log.Error("partition makes no progress", append(args, "reason", why.Error())...)
 	case said != "" || to != protocol.Off:
 		p.process.Log.Info("partition", args...)
 	}

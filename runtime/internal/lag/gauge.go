@@ -28,7 +28,7 @@ type Gauge struct {
 	parked   Parked
 
 	low   int64     // the log held no record below it
-	stood time.Time // since when the partition stands; zero while it does not
+	stood time.Time // since when the partition is halted; zero while it is not
 	lost  bool      // the position is none of this log's
 }
 
@@ -126,8 +126,8 @@ type Reading struct {
 	Position int64
 	End      int64
 	Records  int64 // from the position to the end
-	// Age is that of the oldest of them. If the partition stands, and it is not known whether
-	// records wait, it is the time since it stands.
+	// Age is that of the oldest of them. If the partition is halted, and it is not known whether
+	// records wait, it is the time since then.
 	Age    time.Duration
 	Counts idemtype.Result
 	Parked Parked

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// While a partition stands, time goes on unless it is known that no record waits.
+// While a partition is halted, time goes on unless it is known that no record waits.
 func TestAgeGrowsWhileThePartitionStands(t *testing.T) {
 	g := &Gauge{}
 	g.Stands(false, at(0))

@@ -9,7 +9,7 @@ import (
 // Halt says that a partition must stand until a person acts.
 type Halt struct {
 	Code   halt.Code
-	Offset int64  // of the record that the partition stands before; -1 if it was not read
+	Offset int64  // of the record before which the partition is halted; -1 if it was not read
 	Reason string // for people
 	Err    error  // what happened; may be nil
 	Args   string // of the command that ends it, where that needs more than the stream's name

@@ -55,7 +55,7 @@ type Watch[T any] struct {
 	statements *shared
 	ctx        *Context  // of the call that runs; nil between calls
 	of         T         // the call that runs, or the last one
-	overdue    bool      // it goes on although its time is over
+	overdue    bool      // it still runs although its time is over
 	abandoned  bool      // and nobody waits for it any more
 	exited     bool      // it ended the goroutine
 	over       time.Time // when the work's context was seen to have ended

@@ -71,7 +71,7 @@ func (k *Known) Find(key wire.Key, here bool) (wire.Prior, bool) {
 
 // ErrMoved says that a row of this stream after the tail claimed a key: an attempt of ours
 // committed, or another owner's.
-var ErrMoved = errors.New("a row behind the tail claimed a key")
+var ErrMoved = errors.New("a row after the tail claimed a key")
 
 // ErrNoGeneration says that keys cannot be claimed: a failover took back the generation that
 // was made for this owner.
