@@ -117,3 +117,19 @@ func TestACaseHoldsTheTablesAgainstWhatItSays(t *testing.T) {
 		})
 	}
 }
+
+// A log that was made from the spec knows nothing of the CHECK constraints of a migration by hand.
+// Whoever writes a case does.
+func TestChecksHoldForCasesOnly(t *testing.T) {
+	for _, ofCase := range []bool{false, true} {
+		r := small(t, flaw{})
+		r.ofCase = ofCase
+		sql := "ALTER TABLE item ADD CONSTRAINT small CHECK (v < 8), ADD CHECK (id > 0 AND v IS NOT NULL); ALTER TABLE total ADD CHECK (sum < 20);"
+		if err := os.WriteFile(filepath.Join(r.Migrations, "0002.sql"), []byte(sql), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := failures(t, r, "one by one"); (got != "") != ofCase {
+			t.Errorf("of a case: %v: %s", ofCase, got)
+		}
+	}
+}

@@ -43,7 +43,7 @@ var effectScenarios = []scenario{
 
 var topicScenarios = []scenario{
 	{"one by one", func(b *trial) { b.inBatches(b.log, func() int { return 1 }) },
-		"The SQL of single events, the expected rows, or a CHECK or trigger of yours that refuses a record of the log. All else rests on this."},
+		"The SQL of single events, the expected rows, or a trigger of yours that refuses a record of the log. All else rests on this."},
 	{"one batch", func(b *trial) { b.apply(b.messages(b.log)...) },
 		"Statements of one batch see each other's rows in another order than the events: where waves end (Puts, Reads), collapsing, the order of statements."},
 	{"random batches", randomBatches,
