@@ -2,12 +2,12 @@
 # and e2e, which needs Java or Python, too.
 
 GOLDEN    := ./testdata/golden/accepted/...
-# The golden cases that are played in short by make test, one for each kind of behaviour; of the
-# others it holds the text, and make matrix plays all.
-PLAYED    := $(addprefix ./testdata/golden/accepted/, all_types effects_on_redis \
-	encoded_payloads external_tables header_keys kitchen_sink locks maps \
-	offset_ledger order_evolution parked_records patches rows_of_other_topics \
-	sums)
+# The golden cases that are played in short by make test, one for each kind of behaviour, and the
+# services that model systems in use; of the others it holds the text, and make matrix plays all.
+PLAYED    := $(addprefix ./testdata/golden/accepted/, all_types bank_transfers cloudevents_orders \
+	debezium_customers effects_on_redis encoded_payloads event_store external_tables gdpr_erasure header_keys \
+	iot_telemetry kitchen_sink locks maps offset_ledger order_evolution orders_minimal parked_records patches \
+	rows_of_other_topics stripe_payments sums welcome_mail)
 BRIEFLY   := ./examples/bank ./examples/catalog/... ./examples/recipes ./examples/telemetry ./examples/textbook ./examples/users/directory ./examples/welcome-mail ./bench/accounts ./bench/devices ./bench/notices ./bench/readings $(PLAYED)
 # The packages that start goroutines; runtime/confluent is in make matrix only.
 CONCURRENT := ./runtime ./runtime/redislease ./runtime/outbox $(addprefix ./runtime/internal/, catalog effect engine \
