@@ -28,7 +28,7 @@ type ClassCount struct {
 }
 
 // deadLetterClasses are the words with which the reason of a dead letter begins.
-var deadLetterClasses = []string{"decode", "key", "fit", "conflict", "unknown_type", "tombstone", "too_large", "database", "handler", "effect", "interrupted"}
+var deadLetterClasses = []string{"decode", "key", "fit", "conflict", "unknown_type", "tombstone", "too_large", "database", "handler", "effect", "interrupted", "parked"}
 
 // CallCount is how many calls of an event's effect there are.
 type CallCount struct {

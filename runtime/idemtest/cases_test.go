@@ -118,6 +118,16 @@ func TestACaseHoldsTheTablesAgainstWhatItSays(t *testing.T) {
 	}
 }
 
+// Dead letters are told in the order of the events, whatever their reasons.
+func TestDeadLettersOfACaseAreInOrder(t *testing.T) {
+	r := smallCase(t, flaw{}, "table item 3\n")
+	r.log[4].message.Value = []byte("{}")
+	got := failures(t, r, "once")
+	if _, after, found := strings.Cut(got, "\nevent 3 is a dead letter: database"); !found || !strings.HasPrefix(strings.SplitN(after, "\n", 3)[1], "event 5 is a dead letter: key") {
+		t.Error(got)
+	}
+}
+
 // A log that was made from the spec knows nothing of the CHECK constraints of a migration by hand.
 // Whoever writes a case does.
 func TestChecksHoldForCasesOnly(t *testing.T) {

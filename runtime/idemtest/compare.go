@@ -26,7 +26,7 @@ func (b *trial) compare(suspects string) {
 		report("the dead letters are not what "+b.source+" says", classDiff(b))
 	}
 	report("the dead letters differ (- expected, + the database; topic, partition, offset, class, path)", b.deadLetterDiff())
-	report("effects were called more often, or less, than their events took effect", strings.Join(b.effects.faults(b), "\n"))
+	report("the calls of effects are not those that must be there", strings.Join(b.effects.faults(b), "\n"))
 	report("the ledger is broken", strings.Join(b.ledgerFaults(), "\n"))
 	if !b.inexact {
 		report("the counters differ (- expected, + Stats)", b.counterDiff())

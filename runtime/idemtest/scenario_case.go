@@ -1,7 +1,6 @@
 package idemtest
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -75,13 +74,12 @@ func once(b *trial, steps map[string]bool) {
 // they are those that every other scenario must find.
 func classDiff(b *trial) string {
 	b.want.dead = map[int]expectedDead{}
-	found := map[string]int{}
-	var lines []string
+	found, reasons := map[string]int{}, map[int]string{}
 	for at, l := range b.deadLetters() {
 		index := b.delivered[at]
 		b.want.dead[index] = expectedDead{class: l.class}
 		found[l.class]++
-		lines = append(lines, fmt.Sprintf("event %d is a dead letter: %s", index+1, l.reason))
+		reasons[index] = l.reason
 	}
 	var out []string
 	for _, class := range slices.Sorted(maps.Keys(b.want.classes)) {
@@ -97,6 +95,8 @@ func classDiff(b *trial) string {
 	if len(out) == 0 {
 		return ""
 	}
-	slices.SortFunc(lines, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
-	return shortened(append(out, lines...))
+	for _, index := range slices.Sorted(maps.Keys(reasons)) {
+		out = append(out, fmt.Sprintf("event %d is a dead letter: %s", index+1, reasons[index]))
+	}
+	return shortened(out)
 }
