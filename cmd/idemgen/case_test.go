@@ -22,7 +22,7 @@ func TestFrameOfACaseIsRefusedUntilItIsFilled(t *testing.T) {
 // filled takes the comments in a frame for what the case says. They are about the sample.
 func filled(t *testing.T, name string) {
 	t.Helper()
-	text := strings.NewReplacer("\n#  ", "\n  ", "order.paid", "order.paid", ", status: placed}", ", customer_id: ann, total: 9.90, status: placed}").Replace(read(t, name))
+	text := strings.ReplaceAll(read(t, name), "\n#  ", "\n  ")
 	for _, left := range []string{"    result: {", "  payments: ", "  dead_letters: ", "  calls: "} {
 		before, line, _ := strings.Cut(text, left)
 		_, after, _ := strings.Cut(line, "\n")

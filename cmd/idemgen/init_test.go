@@ -107,7 +107,7 @@ func TestInitSaysWhatIsMissing(t *testing.T) {
 	}
 	edit(t, "sub/idemgen.yaml", "      total: numeric(12,2)\n", "")
 	edit(t, "sub/idemgen.yaml", ", total: decimal", "")
-	edit(t, "sub/testdata/cases/order_paid.yaml", ", total: 9.90", "")
+	edit(t, "sub/testdata/cases/order_paid.yaml", "total: 30, ", "")
 	refused(t, "if the migrations were never applied anywhere, delete sub/migrations and sub/idem.state.yaml and run generate again", "generate", "sub")
 	if err := errors.Join(os.RemoveAll("sub/migrations"), os.Remove("sub/idem.state.yaml")); err != nil {
 		t.Fatal(err)
