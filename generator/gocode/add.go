@@ -55,7 +55,7 @@ func (p *pkg) addMethod(f *file, e *model.Event) {
 		if e.HasCode() {
 			g.Add(text("e := new(%s)", e.GoName))
 			decoder = text("&" + decoderType(e.Topic)).Values()
-			if settings := p.decoderSettings(e.Topic); settings != nil {
+			if settings := decoderSettings(e.Topic); settings != nil {
 				decoder = text("&" + decoderType(e.Topic)).Values(settings...)
 			}
 		} else {

@@ -12,7 +12,7 @@ import (
 func (p *pkg) event(f *file, e *model.Event) error {
 	eventStruct(f, e)
 	redaction(f, e.GoName, e.Fields)
-	p.decodeFunc(f, e)
+	decodeFunc(f, e)
 	if err := decodeMethod(f, e); err != nil {
 		return fmt.Errorf("event %s: %w", e.Name, err)
 	}

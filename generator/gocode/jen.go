@@ -43,9 +43,7 @@ func newFile(path, pkg, source string) *file {
 	f.jen.NoFormat = true // formatted once, by render
 	f.jen.ImportAlias(idemPath, "idem")
 	f.jen.ImportName(wirePath, "wire")
-	for _, format := range formats {
-		f.jen.ImportName(format.library())
-	}
+	f.jen.ImportName(strictjsonPath, "strictjson")
 	f.jen.ImportName(effectsPath, "effects")
 	f.jen.ImportName(idemtestPath, "idemtest")
 	f.jen.ImportName(pgxpoolPath, "pgxpool")

@@ -8,37 +8,19 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-// jsonFormat reads records whose payload is JSON by package strictjson.
-type jsonFormat struct{}
-
 const strictjsonPath = wirePath + "/strictjson"
 
-func (jsonFormat) library() (path, name string) { return strictjsonPath, "strictjson" }
-
-func (jsonFormat) reader() *expr { return strictjson("Scanner") }
-
-func (jsonFormat) encoding() *expr {
-	return strictjson("Quoted")
-}
-
-func (jsonFormat) strictness() string { return "strictjson.Scanner" }
-
-func (jsonFormat) event(g *group, e *model.Event) error {
-	d := decoder{recv: "e", typ: e.GoName, fields: e.Fields}
-	d.body(g)
-	return d.err
-}
-
-func (jsonFormat) object(f *file, t *model.Type) {
+// decodeType writes the method by which an object type is read.
+func decodeType(f *file, t *model.Type) {
 	f.fn("", "v *"+t.GoName, decodeName(t), []code{named("s", pointer(strictjson("Scanner")))}, nil, func(g *group) {
 		d := decoder{recv: "v", typ: t.GoName, fields: t.Fields}
 		d.body(g)
 	})
 }
 
-// recordKey writes the struct that holds the parts, and a method for each set of parts that
-// events read.
-func (jsonFormat) recordKey(f *file, t *model.Topic) {
+// recordKeyType writes the struct that holds the parts of a record key that is a document, and a
+// method for each set of parts that events read.
+func recordKeyType(f *file, t *model.Topic) {
 	fields := map[*model.KeyPart]*model.Field{}
 	doc := fmt.Sprintf("%s is the record key of topic %q.", keyType(t), t.Name)
 	f.structType(doc, keyType(t), func(g *group) {

@@ -82,10 +82,9 @@ func renderAll(files []func() (*file, error)) ([]File, error) {
 type pkg struct {
 	service   *model.Service
 	tableName func(*model.Table) string
-	sql       map[*model.Step]string          // text
-	appended  map[*model.Type]bool            // object types that are written as JSON
-	formats   []format                        // of all topics
-	decoded   map[format]map[*model.Type]bool // types that are read
+	sql       map[*model.Step]string // text
+	decoded   map[*model.Type]bool   // types that are read
+	appended  map[*model.Type]bool   // object types that are written as JSON
 }
 
 func newPkg(s *model.Service, sql SQL) (*pkg, error) {

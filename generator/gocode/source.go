@@ -19,7 +19,7 @@ func sources(g *group, e *model.Event) {
 		case model.FromHeader:
 			header(g, dst, f)
 		case model.FromRecord:
-			metadata(g, dst, f)
+			g.Add(text(dst + " =").Add(metadata(f)))
 		}
 	}
 	recordKey(g, e)
@@ -107,45 +107,26 @@ func header(g *group, dst string, f *model.Field) {
 	g.If(text("h, ok := s.%s(m, %q)", method, f.Source.Header), text("ok")).Block(text(dst + " =").Add(textScalar("h", f.Type)))
 }
 
-// metadata reads what Kafka knows about the record.
-func metadata(g *group, dst string, f *model.Field) {
-	value, present := recordValue(f)
-	whole := f.Source.Record == "key" || f.Source.Record == "value" // textScalar has made it optional
-	if f.Type.Optional && !nilable(f.Type) && !whole {
-		value = wire("Keep").Call(text("&s.Reader"), value)
-	}
-	set := text(dst + " =").Add(value)
-	if present != "" && (f.Type.Optional || f.Default != nil) {
-		g.If(text(present)).Block(set)
-		return
-	}
-	g.Add(set)
-}
-
-// recordValue returns how a piece of metadata is read, and the condition under which it
-// is there; "" if it always is.
-func recordValue(f *model.Field) (value *expr, present string) {
+// metadata is how a piece of what Kafka knows about the record is read. Every record has it.
+func metadata(f *model.Field) *expr {
 	switch f.Source.Record {
 	case "topic":
-		return text("m.Topic"), ""
+		return text("m.Topic")
 	case "partition":
-		return text("m.Partition"), ""
+		return text("m.Partition")
 	case "offset":
-		return text("m.Offset"), ""
+		return text("m.Offset")
 	case "timestamp":
-		if f.Type.Kind == model.Int64 {
-			return text("s.RecordTime(m).UnixMilli()"), "!m.Time.IsZero()"
-		}
-		return text("s.RecordTime(m)"), "!m.Time.IsZero()"
+		return text("s.RecordTime(m)")
 	}
-	src, present := "s.RecordKey(m)", "m.Key != nil"
+	src := "s.RecordKey(m)"
 	if f.Source.Record == "value" {
-		src, present = "s.RecordValue(m)", "m.Value != nil"
+		src = "s.RecordValue(m)"
 	}
 	if f.Type.Kind == model.Bytes { // as they are; everything else is text
-		return text(src + ".Raw()"), present
+		return text(src + ".Raw()")
 	}
-	return textScalar(src, f.Type), present
+	return textScalar(src, f.Type)
 }
 
 // textScalar reads a value from src, a wire.Text.

@@ -81,14 +81,14 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 		params = append(params, text("h "+handlerType(t)))
 		setup = append(setup, text("handler: h"))
 	}
-	if settings := p.decoderSettings(t); settings != nil && declarative(t) {
+	if settings := decoderSettings(t); settings != nil && declarative(t) {
 		setup = append(setup, pair("decoder", text(decoderType(t)).Values(settings...)))
 	}
 	plan := text("&" + planType(t)).Values(setup...)
 	elems := []code{
 		pair("Name", name),
 		pair("StartFrom", wire(upperFirst(t.StartFrom))),
-		pair("OnFailure", failurePolicy(t.OnFailure, t.OnFailure)),
+		pair("OnFailure", failurePolicy(t.OnFailure, t.OnFailure.Keep)),
 	}
 	if t.Ordered {
 		elems = append(elems, text("Ordered: true"))

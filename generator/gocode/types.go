@@ -12,20 +12,15 @@ import (
 // findTypes notes which named types are read and which are written as JSON, so that no
 // generated function is unused.
 func (p *pkg) findTypes() {
-	p.decoded, p.appended = map[format]map[*model.Type]bool{}, map[*model.Type]bool{}
+	p.decoded, p.appended = map[*model.Type]bool{}, map[*model.Type]bool{}
 	for _, t := range p.service.Topics {
-		format := formatOf(t)
-		if p.decoded[format] == nil {
-			p.formats = append(p.formats, format)
-			p.decoded[format] = map[*model.Type]bool{}
-		}
 		for _, e := range t.Events {
 			for _, f := range e.Fields {
-				mark(p.decoded[format], f.Type)
+				mark(p.decoded, f.Type)
 			}
 			if e.Effect != nil && e.Effect.Result != nil {
 				result := model.FieldType{Kind: model.Object, Named: e.Effect.Result}
-				mark(p.decoded[format], result)
+				mark(p.decoded, result)
 				mark(p.appended, first(result))
 			}
 			for _, f := range e.Fields {
@@ -42,11 +37,6 @@ func (p *pkg) findTypes() {
 			}
 		}
 	}
-}
-
-// formatsOf are the formats in which a type is read.
-func (p *pkg) formatsOf(t *model.Type) []format {
-	return slices.DeleteFunc(slices.Clone(p.formats), func(f format) bool { return !p.decoded[f][t] })
 }
 
 // mark notes a type and those in it, each as its naming spells it.
@@ -78,11 +68,9 @@ func first(t model.FieldType) model.FieldType {
 // of their namings.
 func (p *pkg) spellings(t *model.Type) []*model.Type {
 	all := []*model.Type{t}
-	for _, format := range p.formats {
-		for other := range p.decoded[format] {
-			if other.First == t && !slices.Contains(all, other) {
-				all = append(all, other)
-			}
+	for other := range p.decoded {
+		if other.First == t && other != t {
+			all = append(all, other)
 		}
 	}
 	slices.SortFunc(all[1:], func(a, b *model.Type) int { return strings.Compare(a.Naming, b.Naming) })
@@ -141,7 +129,7 @@ func (p *pkg) enum(f *file, t *model.Type) {
 			g.Add(text("%s %s = %q", v.GoName, t.GoName, v.Text))
 		}
 	})
-	if len(p.formatsOf(t)) == 0 {
+	if !p.decoded[t] {
 		return
 	}
 	var listed []code
@@ -162,8 +150,8 @@ func (p *pkg) object(f *file, t *model.Type) {
 	})
 	redaction(f, t.GoName, t.Fields)
 	for _, spelled := range spellings {
-		for _, format := range p.formatsOf(spelled) {
-			format.object(f, spelled)
+		if p.decoded[spelled] {
+			decodeType(f, spelled)
 		}
 	}
 	if p.appended[t] {

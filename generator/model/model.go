@@ -61,6 +61,9 @@ type Migrations struct {
 	Format string // sql, goose or golang_migrate
 }
 
+// MaxDepth is how many levels a payload or a record key may nest.
+const MaxDepth = 64
+
 // Limits are batch sizes and time budgets, defaults filled in.
 type Limits struct {
 	BatchEvents      int
@@ -72,8 +75,7 @@ type Limits struct {
 	LockTimeout      time.Duration
 	MaxPollInterval  time.Duration
 	MaxPayload       int64 // bytes
-	MaxDepth         int
-	Effects          int // calls of effects at the same time in one process
+	Effects          int   // calls of effects at the same time in one process
 }
 
 // FailurePolicy is on_failure after topic and event overrode the default key by key.
@@ -189,9 +191,9 @@ type Code struct {
 
 // Marks are what an event says of itself in one word.
 type Marks struct {
-	// OwnFailure says that the spec gives this event on_failure or an idempotency_key, which
-	// decides how long its dead letters are kept: then its code states the whole policy, also
-	// one that is equal to the topic's.
+	// OwnFailure says that the spec gives this event an idempotency_key, which decides how long its
+	// dead letters are kept: then its code states the whole policy, also one that is equal to the
+	// topic's.
 	OwnFailure bool
 }
 

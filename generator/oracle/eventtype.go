@@ -24,7 +24,7 @@ func (in *Interpreter) typeText(t *model.Topic, r *Record, p *payload) (string, 
 
 // oneText reads one of these texts; "" where one that is optional is not there.
 func (in *Interpreter) oneText(t *model.Topic, f *model.Field, r *Record, p *payload) (string, *fault) {
-	d := &decoder{depth: in.service.Limits.MaxDepth}
+	d := &decoder{depth: model.MaxDepth}
 	if f.Source.Kind == model.FromPayload {
 		d.payload(p, []*model.Field{f})
 		d.marker = t.Payload.AbsentMarker

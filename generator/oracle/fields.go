@@ -25,7 +25,7 @@ type event struct {
 // read decodes every field of the event.
 func (in *Interpreter) read(def *model.Event, r *Record, p *payload) (*event, *fault) {
 	e := &event{def: def, record: r, values: map[*model.Field]value{}}
-	d := &decoder{depth: in.service.Limits.MaxDepth}
+	d := &decoder{depth: model.MaxDepth}
 	if reads(def) {
 		d.payload(p, def.Fields)
 		d.marker = def.Topic.Payload.AbsentMarker

@@ -84,7 +84,7 @@ func service(tables []*model.Table, events ...*model.Event) *model.Service {
 		}
 	}
 	t.OnFailure.GiveUp = "dead_letter"
-	return &model.Service{Tables: tables, Topics: []*model.Topic{t}, Limits: model.Limits{MaxPayload: 1 << 20, MaxDepth: 64}}
+	return &model.Service{Tables: tables, Topics: []*model.Topic{t}, Limits: model.Limits{MaxPayload: 1 << 20}}
 }
 
 // feed applies records to one partition, offsets from 0.

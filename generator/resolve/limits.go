@@ -12,7 +12,7 @@ import (
 func resolveLimits(spec *schema.Limits) model.Limits {
 	out := model.Limits{
 		BatchEvents: 500, BatchBytes: 4 << 20, BatchWait: 50 * time.Millisecond, BatchTimeout: 30 * time.Second,
-		MaxPayload: 1 << 20, MaxDepth: 64, Effects: 8,
+		MaxPayload: 1 << 20, Effects: 8,
 	}
 	if spec != nil && spec.BatchEvents != nil {
 		out.BatchEvents = int(spec.BatchEvents.Value)

@@ -18,7 +18,7 @@ func (r *roles) usedUp(e *model.Event) bool {
 // keyedByRow reports whether the key is used up if rows that differ from record to record
 // do not.
 func (r *roles) keyedByRow(e *model.Event) bool {
-	return r.fixed(e, func(f *model.Field) bool { return !r.sameForRow(e, f) && !r.byRecord[byRecord{e, f}] })
+	return r.fixed(e, func(f *model.Field) bool { return !r.sameForRow(e, f) && !r.repeats(e, f) })
 }
 
 // fixed reports whether the key of the event has no part that is free to differ.
@@ -45,6 +45,14 @@ func keyField(e *model.Event, p model.KeySource) *model.Field {
 		}
 	}
 	return nil
+}
+
+// repeats reports whether a field that differs from record to record is the same in two records of
+// one row: as a part of its primary key. Other unique keys may differ then.
+func (r *roles) repeats(e *model.Event, f *model.Field) bool {
+	return r.byRecord[byRecord{e, f}] && slices.ContainsFunc(e.Steps, func(s *model.Step) bool {
+		return slices.ContainsFunc(s.Set, func(a model.Assign) bool { return a.Value.Field == f && slices.Contains(s.Table.PrimaryKey, a.Column) })
+	})
 }
 
 // sameForRow reports whether the field has one value for one row, or too few values.

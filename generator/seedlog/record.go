@@ -158,7 +158,9 @@ func (w *writer) text(t model.FieldType, f *model.Field, node any) string {
 	label, n := f.Name, w.now.number
 	switch {
 	case w.roles.byRecord[byRecord{e, f}]:
-		n = w.own
+		if n = w.own; w.inKey(f) && !w.roles.repeats(e, f) {
+			n = w.now.number
+		}
 	case c.row:
 		n = w.rowNumber(c)
 		if w.roles.second[f] {

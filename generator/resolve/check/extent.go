@@ -63,8 +63,8 @@ func checkExtents(report *schema.Diagnostics, d *draft.Service) {
 		total := 0
 		for _, e := range t.Events {
 			own := m.fields(e.Model.Fields)
-			if levels := own.levels + 1; levels > d.Limits.MaxDepth {
-				report.Add(e.Spec.Name.Pos, "E708", fmt.Sprintf("%s nests %d levels, but a payload may have %d: no record could have them", e.Is(), levels, d.Limits.MaxDepth),
+			if levels := own.levels + 1; levels > model.MaxDepth {
+				report.Add(e.Spec.Name.Pos, "E708", fmt.Sprintf("%s nests %d levels, but a payload may have %d: no record could have them", e.Is(), levels, model.MaxDepth),
 					"read the inner part as json")
 			}
 			before := total

@@ -50,7 +50,10 @@ func FuzzSkip(f *testing.F) {
 		f.Add(in)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
-		s := Scanner{MaxDepth: 1 << 30}
+		if strings.Count(in, "[")+strings.Count(in, "{") > maxDepth {
+			t.Skip("nested too deeply, perhaps")
+		}
+		var s Scanner
 		s.Borrow(&wire.Message{Value: []byte(in)})
 		s.Skip()
 		if got, want := s.Finish("") == nil, json.Valid([]byte(in)) && utf8.ValidString(in); got != want {

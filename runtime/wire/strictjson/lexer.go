@@ -31,7 +31,7 @@ type flaw struct {
 	reason string
 }
 
-const defaultDepth = 64
+const maxDepth = 64
 
 // start begins a document.
 func (s *lexer) start(data []byte, inKey bool) {
@@ -172,15 +172,12 @@ func (s *lexer) str() ([]byte, bool) {
 }
 
 // open enters an object or an array.
-func (s *lexer) open(brace byte, refused string, limit int) {
+func (s *lexer) open(brace byte, refused string) {
 	if s.peek() != brace {
 		s.wrongKind(refused)
 		return
 	}
-	if limit == 0 {
-		limit = defaultDepth
-	}
-	if s.depth++; s.depth > limit {
+	if s.depth++; s.depth > maxDepth {
 		s.fail("is nested too deeply")
 		return
 	}

@@ -18,7 +18,6 @@ import (
 // read lone surrogates and U+0000, which Postgres cannot store. Member names are
 // compared after their escapes, with case.
 type Scanner struct {
-	MaxDepth int // levels of objects and arrays; 0 means 64
 	// AbsentMarker is the text that means that a patch is not there; "" if there is none. As any
 	// other value it is an error.
 	AbsentMarker string
@@ -40,7 +39,7 @@ func (s *Scanner) Borrow(m *wire.Message) {
 
 // Reset implements wire.Decoder.
 func (s *Scanner) Reset(m *wire.Message) {
-	*s = Scanner{MaxDepth: s.MaxDepth, AbsentMarker: s.AbsentMarker}
+	*s = Scanner{AbsentMarker: s.AbsentMarker}
 	s.Own()
 	s.start(bytes.Clone(m.Value), false)
 	s.marker = s.AbsentMarker
@@ -69,10 +68,10 @@ func (s *Scanner) Finish(event string) error {
 }
 
 // Object enters an object; follow with Member until that returns false.
-func (s *Scanner) Object() { s.open('{', "must be an object", s.MaxDepth) }
+func (s *Scanner) Object() { s.open('{', "must be an object") }
 
 // Array enters an array; follow with Element until that returns false.
-func (s *Scanner) Array() { s.open('[', "must be an array", s.MaxDepth) }
+func (s *Scanner) Array() { s.open('[', "must be an array") }
 
 // Member moves to the next member of an object, whose name Name then returns. Every value
 // must be read, or passed over with Skip.

@@ -53,7 +53,7 @@ func JSONText(s *Scanner, t wire.Text) json.RawMessage {
 	if raw == nil {
 		return nil
 	}
-	of := Scanner{MaxDepth: s.MaxDepth}
+	var of Scanner
 	of.start(raw, false)
 	v := of.JSON()
 	of.end()
