@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/generator/output"
+	"github.com/idemgen/idemgen/generator/seedlog"
 )
 
 // logLines is the log as JSON, one record a line, behind a line that says who made it. Payloads
@@ -94,24 +95,17 @@ type jsonLine struct {
 func (l *jsonLine) raw(name string, value []byte) {
 	l.out.WriteByte("{,"[min(l.members, 1)])
 	l.members++
-	l.quote(name)
+	l.out.WriteString(seedlog.Quote(name))
 	l.out.WriteByte(':')
 	l.out.Write(value)
 }
 
 func (l *jsonLine) text(name, value string) {
 	l.raw(name, nil)
-	l.quote(value)
+	l.out.WriteString(seedlog.Quote(value))
 }
 
 func (l *jsonLine) end() {
 	l.out.WriteString("}\n")
 	l.members = 0
-}
-
-func (l *jsonLine) quote(text string) {
-	encoder := json.NewEncoder(l.out)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(text) // a buffer takes every string
-	l.out.Truncate(l.out.Len() - 1)
 }

@@ -39,6 +39,7 @@ var fieldKeys = docKeys(func(f *Field) *Doc { return &f.Doc },
 	key[Field]{name: "segment", instead: "the whole name of the topic is {type: string, record: topic}"},
 	key[Field]{name: "sensitive", value: boolValue(func(f *Field) **Bool { return &f.Sensitive })},
 	key[Field]{name: "optional", instead: `write "optional ..." as the type`},
+	key[Field]{name: "min", instead: checkHint}, key[Field]{name: "max", instead: checkHint},
 	key[Field]{name: "nullable", instead: `write "optional ..." as the type`},
 	key[Field]{name: "required", instead: `fields are required unless their type is "optional ..."`},
 )

@@ -9,7 +9,7 @@ const (
 	reachHint     = "leave it out: a key is one of its event and topic; what else it is unique within is a part of source, source: [tenant, id]"
 	windowHint    = "how long a key is known is window: 8d, in idempotency_key"
 	letterHint    = "dead letters are rows of idem_dead_letter, without a key for it; on_failure: {give_up: stop} halts the partition instead"
-	retryHint     = "on_failure: {retries: 8} counts the calls of a handler after the first; outages are retried without end"
+	retryHint     = "on_failure: {retries: 8} counts the calls of a handler or an effect after the first; outages are retried without end"
 	backoffHint   = "write on_failure: {max_backoff: 30s}, on the topic"
 	guaranteeHint = "leave it out: in every spec position, keys and rows commit in one transaction of Postgres, and Kafka's own are not needed"
 	startHint     = "write start_from: earliest, latest or committed on the topic; the ledger decides once it has rows"
@@ -19,6 +19,9 @@ const (
 	timeoutHint   = "write limits: {batch_timeout: 30s}, of a transaction with all its handlers"
 	conflictHint  = "insert has if_exists: skip for a row that is there, and upsert overwrites it"
 	conditionHint = "conditions are if_newer, if_exists and if_missing; for others write Go code, handle: true"
+	checkHint     = "a CHECK in a migration of yours, or Go code (handle: true), refuses a value: such an event is a dead letter"
+	markHint      = "keep the row and mark it, update: <table>, by {value: true} for a column of its own"
+	childrenHint  = "rows of a list are a step by themselves, insert: <table> with each: <list>"
 	newerHint     = "write if_newer: <column> in the step, a version or time that the producer sets"
 	lockHint      = "calls of effects that must not run side by side have lock, a key of effect: a name, and the field that tells which one is locked; a handler locks in its own transaction"
 	leaderHint    = "leave it out: one instance applies a partition, and the ledger fences every other one"
@@ -54,6 +57,11 @@ var lookedFor = map[string]string{
 	"timeout": timeoutHint, "handler_timeout": timeoutHint,
 	"on_conflict": conflictHint, "on_duplicate": conflictHint,
 	"condition": conditionHint, "when": conditionHint, "if": conditionHint, "filter": conditionHint, "predicate": conditionHint,
+	"only_if": conditionHint, "unless": conditionHint, "require": conditionHint, "requires": conditionHint, "precondition": conditionHint,
+	"check": checkHint, "checks": checkHint, "constraint": checkHint, "constraints": checkHint, "validate": checkHint, "validation": checkHint,
+	"emit": toOutbox, "emits": toOutbox, "produce": toOutbox, "produces": toOutbox, "publish": toOutbox, "publishes": toOutbox, "send": toOutbox,
+	"soft_delete": markHint, "children": childrenHint, "nested": childrenHint,
+	"increment": noArithmetic, "increase": noArithmetic, "decrement": noArithmetic, "subtract": noArithmetic,
 	"version_column": newerHint, "optimistic_lock": newerHint,
 	"lock": lockHint, "locks": lockHint, "mutex": lockHint, "distributed_lock": lockHint, "lock_by": lockHint, "lock_key": lockHint,
 	"leader_election": leaderHint,

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,7 +90,10 @@ func keysOfVerb(verb string) keys[Step] {
 
 // reportNoVerb reports a step without a verb, or the word that stands where the verb should.
 func reportNoVerb(w *walker, e entry) {
-	verbs := strings.Join(verbNames(), ", ")
+	var verbs []string // in the order in which people are told of them
+	for _, t := range stepTables {
+		verbs = append(verbs, t.verb)
+	}
 	for _, p := range e.node.Pairs {
 		if _, known := allStepKeys.find(p.Key); known {
 			continue
@@ -98,14 +102,14 @@ func reportNoVerb(w *walker, e entry) {
 			w.environment(p)
 			return
 		}
-		hint := DidYouMean(p.Key, verbNames())
+		hint := DidYouMean(p.Key, verbs)
 		if verb := verbsLookedFor[fold(p.Key)]; verb != "" {
 			hint = "write " + verb + ": <table>"
-		} else if hint == "" {
-			hint = "verbs: " + verbs
+		} else {
+			hint = cmp.Or(insteadOf(p.Key), hint, "verbs: "+strings.Join(verbs, ", "))
 		}
 		w.ds.Add(p.KeyPos, "E104", "unknown verb "+quote(p.Key)+" in step", hint)
 		return
 	}
-	w.ds.Add(firstKey(e), "E110", "a step has exactly one verb, here is none", "write one of "+verbs+" with the name of a table")
+	w.ds.Add(firstKey(e), "E110", "a step has exactly one verb, here is none", "write one of "+strings.Join(verbs, ", ")+" with the name of a table")
 }

@@ -59,7 +59,6 @@ var stepTables = []struct {
 
 // otherVerbs are verbs that this language says in another way.
 var otherVerbs = keys[Step]{
-	{name: "emit", instead: toOutbox},
 	{name: "append", instead: "insert the row with the number that the producer gives it in the primary key, or number the rows in Go code: handle: true"},
 	{name: "replace", instead: "delete the rows of the parent (many: true), then insert one for each element"},
 }
@@ -98,7 +97,7 @@ func sums[T any]() keys[T] {
 	return keys[T]{{name: "add", instead: noArithmetic}, {name: "plus", instead: noArithmetic}, {name: "minus", instead: noArithmetic}}
 }
 
-const noArithmetic = "set writes values as they come: to add or subtract write a step add: <table> with plus: or minus:"
+const noArithmetic = "set writes values as they come; to add or subtract, write a step add: <table> with plus: or minus:"
 
 func stepKeys(verb string, names ...string) keys[Step] {
 	ks := keys[Step]{{name: verb, value: value[Step]{scalarShape, readVerb}}}
@@ -111,15 +110,6 @@ func stepKeys(verb string, names ...string) keys[Step] {
 		ks = append(ks, sums[Step]()[1:]...)
 	}
 	return append(ks, inHandlers...)
-}
-
-// verbNames are the verbs in the order in which people are told of them.
-func verbNames() []string {
-	var names []string
-	for _, t := range stepTables {
-		names = append(names, t.verb)
-	}
-	return names
 }
 
 // verbsLookedFor are the verbs of other languages, with the one that does their work.

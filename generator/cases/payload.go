@@ -1,13 +1,13 @@
 package cases
 
 import (
-	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/resolve/wording"
+	"github.com/idemgen/idemgen/generator/seedlog"
 	"github.com/idemgen/idemgen/schema"
 )
 
@@ -104,11 +104,11 @@ func (r *reader) json(n *schema.Node, f *form) string {
 			inner := f.members[p.Key]
 			switch {
 			case inner != nil:
-				parts = append(parts, quote(p.Key)+":"+r.json(p.Value, inner))
+				parts = append(parts, seedlog.Quote(p.Key)+":"+r.json(p.Value, inner))
 			case f.entries != nil:
-				parts = append(parts, quote(p.Key)+":"+r.json(p.Value, f.entries))
+				parts = append(parts, seedlog.Quote(p.Key)+":"+r.json(p.Value, f.entries))
 			case f.open || f.members == nil:
-				parts = append(parts, quote(p.Key)+":"+untyped(p.Value))
+				parts = append(parts, seedlog.Quote(p.Key)+":"+untyped(p.Value))
 			default:
 				r.unknownMember(p, f)
 			}
@@ -141,7 +141,7 @@ func scalar(n *schema.Node, t model.FieldType) string {
 			return untyped(n)
 		}
 	}
-	return quote(n.Text)
+	return seedlog.Quote(n.Text)
 }
 
 var number = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
@@ -158,7 +158,7 @@ func untyped(n *schema.Node) string {
 	case schema.MapNode:
 		var parts []string
 		for _, p := range n.Pairs {
-			parts = append(parts, quote(p.Key)+":"+untyped(p.Value))
+			parts = append(parts, seedlog.Quote(p.Key)+":"+untyped(p.Value))
 		}
 		return "{" + strings.Join(parts, ",") + "}"
 	}
@@ -169,13 +169,5 @@ func untyped(n *schema.Node) string {
 	case n.Text == "true", n.Text == "false", number.MatchString(n.Text):
 		return n.Text
 	}
-	return quote(n.Text)
-}
-
-func quote(text string) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(text) // a string builder takes every string
-	return strings.TrimSuffix(b.String(), "\n")
+	return seedlog.Quote(n.Text)
 }

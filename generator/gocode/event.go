@@ -129,9 +129,9 @@ func stepEffect(name string, s *model.Step) string {
 	case s.Sums:
 		return sumsDoc(name, s)
 	case s.Collapse && s.If.Newer != nil:
-		return fmt.Sprintf("%s keeps the row with the highest %s of each %s; of equals, the first.", name, s.If.Newer.Name, columnNames(s.By))
+		return fmt.Sprintf("%s keeps the row with the highest %s of each %s; of equals, the first.", name, s.If.Newer.Name, strings.Join(model.ColumnNames(s.By), ", "))
 	case s.Collapse:
-		return fmt.Sprintf("%s keeps the last row of each %s.", name, columnNames(s.By))
+		return fmt.Sprintf("%s keeps the last row of each %s.", name, strings.Join(model.ColumnNames(s.By), ", "))
 	case s.If.Newer != nil && missing:
 		return fmt.Sprintf("%s changes a row only if its %s grows; it fails if the row is missing.", name, s.If.Newer.Name)
 	case s.If.Newer != nil && s.Removes:
@@ -151,12 +151,4 @@ func sumsDoc(name string, s *model.Step) string {
 		return fmt.Sprintf("%s %s; it fails if a row is missing.", name, what)
 	}
 	return fmt.Sprintf("%s %s.", name, what)
-}
-
-func columnNames(columns []*model.Column) string {
-	var names []string
-	for _, c := range columns {
-		names = append(names, c.Name)
-	}
-	return strings.Join(names, ", ")
 }

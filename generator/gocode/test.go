@@ -26,7 +26,7 @@ func (p *pkg) sharedTestFile(tests Tests) *file {
 			}
 		}
 	}
-	if calls(p.service) {
+	if p.service.HasEffects() {
 		doc := "testEffects is the service's own handler. Its effects are called by cases that say no result."
 		f.decl(doc, text("type testEffects struct{ Handler }"))
 		for _, t := range p.service.Topics {
@@ -45,15 +45,10 @@ func handled(t *model.Topic) bool {
 	return slices.ContainsFunc(t.Events, func(e *model.Event) bool { return e.Handle })
 }
 
-// calls reports whether the service has effects.
-func calls(s *model.Service) bool {
-	return slices.ContainsFunc(s.Topics, func(t *model.Topic) bool { return longestEffect(t) > 0 })
-}
-
 // testHandler is the service's own handler in generated tests.
 func testHandler(s *model.Service) string {
 	own := "idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))"
-	if calls(s) {
+	if s.HasEffects() {
 		return "testEffects{" + own + "}"
 	}
 	return own

@@ -8,5 +8,5 @@ func Packed(t *model.Topic, value []byte) []byte {
 	if value == nil || t.Payload.Encoding == "" {
 		return value
 	}
-	return []byte(quote(string(value)))
+	return []byte(Quote(string(value)))
 }

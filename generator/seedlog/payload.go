@@ -58,12 +58,13 @@ func (t *tree) String() string {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.WriteString(quote(name) + ":" + t.members[name].String())
+		b.WriteString(Quote(name) + ":" + t.members[name].String())
 	}
 	return "{" + b.String() + "}"
 }
 
-func quote(text string) string {
+// Quote writes text as a JSON string, without HTML escapes.
+func Quote(text string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -78,7 +79,7 @@ func (w *writer) payload(v visit) []byte {
 	root := &tree{}
 	for i, text := range w.typeTexts(v.event) {
 		if by := w.topic.EventType[i]; by.Header == "" {
-			root.put(by.Path, quote(text))
+			root.put(by.Path, Quote(text))
 		}
 	}
 	for i, f := range v.event.Fields { // what steps do with a part decides, not its name in the whole
@@ -132,7 +133,7 @@ func (w *writer) member(to *tree, path []string, f *model.Field, i int) {
 	switch w.presence(f, i) {
 	case isAbsent:
 		if marker := w.topic.Payload.AbsentMarker; f.Patch && marker != "" && w.now.number%2 == 0 {
-			to.put(path, quote(marker))
+			to.put(path, Quote(marker))
 		}
 		return
 	case isNull:
@@ -172,7 +173,7 @@ func (w *writer) json(f *model.Field, t model.FieldType, node any, i int) string
 	}
 	text := w.text(t, f, node)
 	if quoted(t) {
-		return quote(text)
+		return Quote(text)
 	}
 	return text
 }

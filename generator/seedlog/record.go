@@ -121,7 +121,7 @@ func (w *writer) recordKey(v visit) []byte {
 			return []byte(text)
 		}
 		if quoted(part.Type) {
-			text = quote(text)
+			text = Quote(text)
 		}
 		root.put(part.Path, text)
 	}

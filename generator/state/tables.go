@@ -59,11 +59,7 @@ func table(t *model.Table) Table {
 }
 
 func columnNames(columns []*model.Column) string {
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = c.Name
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(model.ColumnNames(columns), ", ")
 }
 
 // columnDef is everything of a column that its table in the database shows.
