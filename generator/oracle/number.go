@@ -141,31 +141,8 @@ func (d decimal) scaled(scale int) *big.Int {
 
 // compare is -1, 0 or +1 by value.
 func (d decimal) compare(o decimal) int {
-	if d.neg != o.neg {
-		if d.neg {
-			return -1
-		}
-		return 1
-	}
-	c := d.compareMagnitude(o)
-	if d.neg {
-		return -c
-	}
-	return c
-}
-
-func (d decimal) compareMagnitude(o decimal) int {
 	scale := max(d.scale, o.scale)
-	a := d.digits + strings.Repeat("0", scale-d.scale)
-	b := o.digits + strings.Repeat("0", scale-o.scale)
-	a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
-	if len(a) != len(b) {
-		if len(a) < len(b) {
-			return -1
-		}
-		return 1
-	}
-	return strings.Compare(a, b)
+	return d.scaled(scale).Cmp(o.scaled(scale))
 }
 
 // parseInteger reads digits without leading zero, fraction or exponent.

@@ -44,7 +44,7 @@ func (d *decoder) metadata(f *model.Field, r *Record, at int) value {
 	case "offset":
 		return r.Offset
 	case "timestamp":
-		return d.recordTime(f, r.Time, at, path)
+		return d.recordTime(r.Time, at, path)
 	case "key":
 		return d.raw(f, r.Key, at, path)
 	default:
@@ -52,15 +52,12 @@ func (d *decoder) metadata(f *model.Field, r *Record, at int) value {
 	}
 }
 
-func (d *decoder) recordTime(f *model.Field, t time.Time, at int, path string) value {
+func (d *decoder) recordTime(t time.Time, at int, path string) value {
 	switch {
-	case t.IsZero() && !f.Type.Optional:
-		d.fail(at, path, whyMissing)
 	case t.IsZero():
+		d.fail(at, path, whyMissing)
 	case t.UTC().Year() < 0 || t.UTC().Year() > 9999:
 		d.fail(at, path, errNotTime.Error())
-	case f.Type.Kind == model.Int64:
-		return t.UnixMilli()
 	default:
 		return instant(t.UnixMicro())
 	}
@@ -71,11 +68,8 @@ func (d *decoder) recordTime(f *model.Field, t time.Time, at int, path string) v
 // are, everything else is text. A key of no bytes names nothing and is refused.
 func (d *decoder) raw(f *model.Field, raw []byte, at int, path string) value {
 	switch {
-	case raw == nil && f.Default != nil:
-		return d.text(f.Type, f.Default.Text, at, path)
-	case raw == nil && !f.Type.Optional, raw != nil && len(raw) == 0 && f.Source.Record == "key":
+	case raw == nil, len(raw) == 0 && f.Source.Record == "key":
 		d.fail(at, path, whyMissing)
-	case raw == nil:
 	case f.Type.Kind == model.Bytes:
 		return raw
 	default:

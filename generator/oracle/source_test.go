@@ -31,20 +31,22 @@ func TestRecordMetadata(t *testing.T) {
 		return &model.Field{Name: name, Type: ty, Source: model.Source{Kind: model.FromRecord, Record: what}}
 	}
 	fields := []*model.Field{rec("offs", typ(model.Int64), "offset"), rec("part", typ(model.Int32), "partition"), rec("topic", typ(model.String), "topic"),
-		rec("at", typ(model.Timestamp), "timestamp"), rec("k", opt(model.Bytes), "key"), rec("v", typ(model.JSON), "value")}
+		rec("at", typ(model.Timestamp), "timestamp"), rec("k", typ(model.Bytes), "key"), rec("v", typ(model.JSON), "value")}
 	tab := newTable("t", 1, column("offs", model.ColBigint), column("part", model.ColInteger), column("topic", model.ColText),
-		column("at", model.ColTimestamptz), nullable(column("k", model.ColBytea)), column("v", model.ColJSONB))
+		column("at", model.ColTimestamptz), column("k", model.ColBytea), column("v", model.ColJSONB))
 	in := newFeed(t, service([]*model.Table{tab}, newEvent("E", fields, &model.Step{Verb: "insert", Table: tab, Set: byName(tab, fields, nil)})))
 	at := time.UnixMilli(1_700_000_000_123)
 	in.apply(Record{Topic: "t", Partition: 3, Time: at, Key: []byte{0xff, 0}, Value: []byte(` {"b":1, "a":"x"} `)}, "applied")
-	in.apply(Record{Topic: "t", Time: at, Value: []byte(`{"b":1`)}, "dead letter decode record value")
-	in.apply(Record{Topic: "t", Time: at, Value: []byte(`null`)}, "dead letter decode record value")
-	in.apply(Record{Topic: "t", Time: at, Value: []byte{}}, "dead letter decode record value")
+	key := []byte("key")
+	in.apply(Record{Topic: "t", Time: at, Key: key, Value: []byte(`{"b":1`)}, "dead letter decode record value")
+	in.apply(Record{Topic: "t", Time: at, Key: key, Value: []byte(`null`)}, "dead letter decode record value")
+	in.apply(Record{Topic: "t", Time: at, Key: key, Value: []byte{}}, "dead letter decode record value")
 	in.apply(Record{Topic: "t", Value: []byte(`1`)}, "dead letter decode record timestamp")
 	in.apply(Record{Topic: "t", Time: at, Key: []byte{}, Value: []byte(`1`)}, "dead letter decode record key")
-	in.apply(Record{Topic: "t", Time: at, Value: []byte(`"1"`)}, "applied")
+	in.apply(Record{Topic: "t", Time: at, Value: []byte(`1`)}, "dead letter decode record key")
+	in.apply(Record{Topic: "t", Time: at, Key: key, Value: []byte(`"1"`)}, "applied")
 	in.rows("t", `offs=0  part=3  topic="t"  at=2023-11-14T22:13:20.123000Z  k=\xff00  v={"a":"x","b":1}`,
-		`offs=6  part=0  topic="t"  at=2023-11-14T22:13:20.123000Z  k=NULL  v="1"`)
+		`offs=7  part=0  topic="t"  at=2023-11-14T22:13:20.123000Z  k=\x6b6579  v="1"`)
 }
 
 // keyed is a topic whose record key holds id and, if it is JSON, region.

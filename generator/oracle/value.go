@@ -1,6 +1,9 @@
 package oracle
 
 import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
@@ -89,58 +92,22 @@ func contents(vs []value) string {
 
 // withoutSpace drops the space between the tokens of valid JSON.
 func withoutSpace(src string) string {
-	var b strings.Builder
-	inside, escaped := false, false
-	for i := range len(src) {
-		c := src[i]
-		switch {
-		case inside:
-			inside = c != '"' || escaped
-			escaped = c == '\\' && !escaped
-		case c == '"':
-			inside = true
-		case strings.IndexByte(" \t\r\n", c) >= 0:
-			continue
-		}
-		b.WriteByte(c)
-	}
+	var b bytes.Buffer
+	_ = json.Compact(&b, []byte(src)) // it is valid
 	return b.String()
 }
 
-const hexDigits = "0123456789abcdef"
-
 func (u uuid) String() string {
-	var b strings.Builder
-	for i, c := range u {
-		if i == 4 || i == 6 || i == 8 || i == 10 {
-			b.WriteByte('-')
-		}
-		b.WriteByte(hexDigits[c>>4])
-		b.WriteByte(hexDigits[c&15])
-	}
-	return b.String()
+	h := hex.EncodeToString(u[:])
+	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
 // parseUUID reads the 36-character form in any case.
-func parseUUID(text string) (uuid, bool) {
-	var u uuid
-	if len(text) != 36 {
+func parseUUID(text string) (u uuid, ok bool) {
+	raw, err := hex.DecodeString(strings.ReplaceAll(text, "-", ""))
+	if err != nil || len(raw) != len(u) {
 		return u, false
 	}
-	n := 0
-	for i, c := range strings.ToLower(text) {
-		if i == 8 || i == 13 || i == 18 || i == 23 {
-			if c != '-' {
-				return u, false
-			}
-			continue
-		}
-		d := strings.IndexRune(hexDigits, c)
-		if d < 0 {
-			return u, false
-		}
-		u[n/2] |= byte(d) << (4 - 4*(n%2))
-		n++
-	}
-	return u, true
+	copy(u[:], raw)
+	return u, u.String() == strings.ToLower(text)
 }

@@ -9,10 +9,8 @@ import (
 // inPayload reports whether a field is a member of the payload.
 func (f wireField) inPayload() bool { return strings.HasPrefix(f.place, "$") }
 
-// named reports whether a producer chose the name of a field's place.
-func (f wireField) named() bool {
-	return !strings.HasPrefix(f.place, "record ") && !strings.HasPrefix(f.place, "segment ")
-}
+// fixed reports whether every record has a field's place: no producer chose its name.
+func (f wireField) fixed() bool { return strings.HasPrefix(f.place, "record ") }
 
 // moved reports a field that is not read any more where older records have it: they are refused,
 // or lose it without a word, unless another field reads it there.

@@ -121,7 +121,7 @@ func (c *comparison) fields(old, now []wireField) {
 		was, ok := formerField(old, f)
 		required := f.need == ""
 		switch {
-		case strings.HasPrefix(f.place, "record "), strings.HasPrefix(f.place, "segment "): // every record has it
+		case f.fixed():
 			if ok && was.place == f.place {
 				c.types(f, was.typ, f.typ)
 			}
@@ -152,7 +152,7 @@ func (c *comparison) renamed(f wireField, old, now []wireField) {
 	for _, same := range []bool{true, false} {
 		for _, was := range unmatched(old, now) {
 			typed := func(is wireField) bool { return is.typ == was.typ && is.inPayload() == was.inPayload() }
-			if typed(f) != same || f.inPayload() != was.inPayload() || !same && (!was.named() || slices.ContainsFunc(fresh, typed)) {
+			if typed(f) != same || f.inPayload() != was.inPayload() || !same && (was.fixed() || slices.ContainsFunc(fresh, typed)) {
 				continue
 			}
 			change := "field %q is new, and %q of the same type is gone: if that is the same field, it has another name"
