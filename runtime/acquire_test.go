@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -147,4 +148,37 @@ func TestErrorOfAConnectIsNoRecordsFault(t *testing.T) {
 			want(t, "dead letters", letters(t, db), "")
 		})
 	}
+}
+
+// A server that falls silent while it lets a connection in costs the pool that connection for a
+// time, not for ever.
+func TestConnectionThatNeverOpensIsGivenUp(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	var falls atomic.Bool
+	silent := crowded(t, db, func(ctx context.Context, _ *pgx.Conn) error {
+		if !falls.CompareAndSwap(true, false) {
+			return nil
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	s := service{edit: func(s *wire.Service) { s.Limits.BatchTimeout = 300 * time.Millisecond }}
+	w := own(t, s.consumer(t, silent))
+	apply(t, w, records(0, "put 1 1"))
+	falls.Store(true)
+	idemtest.Exec(t, db, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'idemgen' AND datname = current_database()`)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for {
+		_, err := w.Apply(ctx, records(1, "put 2 2"))
+		if err == nil {
+			break
+		}
+		if ctx.Err() != nil {
+			t.Fatal(err)
+		}
+	}
+	want(t, "rows", table(t, db), "1=1 2=2")
+	want(t, "a connection was left in silence", falls.Load(), false)
 }

@@ -56,6 +56,10 @@ func (p *Pool) Open(ctx context.Context) (*pgxpool.Pool, error) {
 	open := p.opening(cfg, nil)
 	cfg.ConnConfig.BuildContextWatcherHandler = endOnServer
 	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		// The pool itself sets no limit: a server that falls silent now would keep a connection of
+		// the pool for ever.
+		ctx, cancel := context.WithTimeout(ctx, p.service.Limits.BatchTimeout)
+		defer cancel()
 		if err := open(ctx, conn); err != nil {
 			return err
 		}
