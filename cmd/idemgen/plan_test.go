@@ -33,7 +33,7 @@ topics:
     events:
       Moved:
         type: moved
-        fields: {state: State, hand: optional string, at: timestamp}
+        fields: {state: State, hand: optional string, ring: optional Ring, at: timestamp}
         write: [{update: doors, set: {state: state, at: at}, if_newer: at}]
         handle: true
       Counted:

@@ -25,11 +25,15 @@ tables:
   t: {primary_key: [f], columns: {f: text}}
 topics:
   t.v1:
+    event_type: {header: type}
+    idempotency_key: {source: {header: key}, window: 8d}
     events:
       Said:
+        type: said
         fields: {f: %s}
         idempotency_key: {source: f, window: 8d, compare: nothing}
         write: [{insert: t, set: {f: {value: x}}}]
+      Other: {type: other, fields: {color: Color}, handle: true}
 `, kind))
 	service, more := resolve.Resolve(spec)
 	bad.Append(more)

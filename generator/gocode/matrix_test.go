@@ -55,6 +55,7 @@ func (c combination) spec() string {
         fields: {id: int64, n: int64, v: TYPE, o: optional TYPE, d: {type: optional TYPE, path: deep.d}}
         write: [{update: plain, set: {v: v, o: o, d: d, n: n}, if_newer: n}]
       Handled: {type: handled, fields: {v: TYPE, o: optional TYPE, rows: list(Row)}, handle: true}
+      Both: {type: both, fields: {color: Color, thing: Thing}, handle: true}
 `)
 	if !c.list {
 		topics.WriteString("      Headers: {type: headers, fields: {h: {type: TYPE, header: h}, o: {type: optional TYPE, header: o}}, handle: true}\n")

@@ -48,6 +48,7 @@ func (r *topicReader) resolveResult(e *draft.Event, m *model.Effect) {
 	name := e.Spec.Effect.Result
 	types := r.spelled["snake_case"]
 	t := types.Find(name.Value)
+	types.Used[name.Value] = true
 	switch {
 	case t == nil:
 		r.report.Add(name.Pos, "E208", "unknown type "+wording.Quote(name.Value), schema.DidYouMean(name.Value, r.types.Names))

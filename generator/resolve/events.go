@@ -74,6 +74,7 @@ func (r *topicReader) ownFields(e *draft.Event) []draft.Field {
 func (r *topicReader) fieldsOfType(e *draft.Event, at place) []draft.Field {
 	text := e.Spec.FieldsType
 	t := e.Topic.Types.Find(text.Value)
+	r.types.Used[text.Value] = true
 	switch {
 	case t == nil:
 		r.report.Add(text.Pos, "E208", "unknown type "+wording.Quote(text.Value), schema.DidYouMean(text.Value, r.types.Names))

@@ -15,7 +15,10 @@ import (
 // resolveTypes reads the types of the spec as they are where their members are found; first are
 // those of another naming, or nil.
 func resolveTypes(report *schema.Diagnostics, spec *schema.Spec, at place, first *draft.Types) *draft.Types {
-	ts := &draft.Types{Naming: at.naming}
+	ts := &draft.Types{Naming: at.naming, Used: map[string]bool{}}
+	if first != nil {
+		ts.Used = first.Used
+	}
 	for _, t := range spec.Types {
 		e := namedType(report, t, at, first)
 		ts.All = append(ts.All, e)
@@ -176,6 +179,7 @@ func fieldType(report *schema.Diagnostics, types *draft.Types, t *schema.FieldTy
 		return out, true
 	}
 	e := types.Find(t.Name)
+	types.Used[t.Name] = true
 	if e == nil {
 		unknownType(report, types, t.Name, t.NamePos)
 		return out, false

@@ -64,9 +64,9 @@ func checkMoved(report *schema.Diagnostics, st *draft.Step, at schema.Text) {
 	}
 	switch _, inWhere := st.Where[c]; {
 	case slices.Contains(st.Table.Model.PrimaryKey, c.Model):
-		report.Add(at.Pos, "E602", fmt.Sprintf("%s is part of the primary key, which %s cannot change", c.Is(), withArticle(st.Model.Verb)), "delete the row and insert it under its new key")
+		report.Add(at.Pos, "E602", fmt.Sprintf("%s is part of the primary key, which %s cannot change", c.Is(), withArticle(st.Model.Verb)), "delete the row and insert it under its new key, or change it in Go code, handle: true")
 	case inWhere:
-		report.Add(at.Pos, "E602", fmt.Sprintf("column %s is named twice in this step: where finds the row by it", wording.Quote(at.Value)), "drop it here, or find the row by another column")
+		report.Add(at.Pos, "E602", fmt.Sprintf("column %s is named twice in this step: where finds the row by it", wording.Quote(at.Value)), "drop it here, or find the row by another column; a change only from one value to another is Go code, handle: true")
 	default:
 		return
 	}

@@ -26,7 +26,7 @@ type addition struct {
 	Table     string
 	Update    string   // the statement on rows that are there; "" if Insert does both
 	Insert    string   // the statement on rows that are missing; "" if they stay so
-	Missing   string   // the table that idem_step_refused names; "" if a missing row is no error
+	Missing   string   // what idem_step_refused is told; "" if a missing row is no error
 	Done      string   // the rows of the table that Update changed
 	Returning []string // of Done
 	Match     []string // by which a row of the sums finds its row of Done
@@ -44,7 +44,7 @@ func newAddition(s *model.Step) (*addition, error) {
 		return nil, err
 	}
 	if s.If.Missing == "error" {
-		a.Missing = quote(s.Table.Name)
+		a.Missing = missing(s)
 	}
 	a.match()
 	return a, a.change()
@@ -136,12 +136,12 @@ func (a *addition) insert() (string, error) {
 	}
 	return render("add_insert", map[string]any{
 		"Table": a.Table, "Columns": columns, "Select": values, "Events": a.Sums.Name, "Keys": a.Sums.Keys, "Update": a.update("excluded."),
-		"Missing": a.missing(),
+		"Missing": a.notThere(),
 	})
 }
 
-// missing is the condition that a row is not there, for an insert behind an update.
-func (a *addition) missing() string {
+// notThere is the condition that a row is not there, for an insert behind an update.
+func (a *addition) notThere() string {
 	if a.Update == "" {
 		return ""
 	}

@@ -1,6 +1,10 @@
 package sqlcode
 
-import "github.com/idemgen/idemgen/generator/model"
+import (
+	"slices"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
 
 // match is a statement on rows that are there, as its template prints it: the rows of the events,
 // and how each finds its row of the table. Every name in it is quoted where needed.
@@ -40,6 +44,20 @@ func newMatch(s *model.Step) (*match, error) {
 		m.Where = append(m.Where[:len(m.Where):len(m.Where)], guard)
 	}
 	return m, nil
+}
+
+// missing is why a step is refused that finds no row, and the table. Where may ask for more than a
+// key of it.
+func missing(s *model.Step) string {
+	var by []*model.Column
+	for _, a := range s.Where {
+		by = append(by, a.Column)
+	}
+	reason, exactly := "no row with this key", func(key []*model.Column) bool { return model.SameColumns(key, by) }
+	if !exactly(s.Table.PrimaryKey) && !slices.ContainsFunc(s.Table.Unique, exactly) {
+		reason += " that meets where"
+	}
+	return quote(reason) + ",\n    " + quote(s.Table.Name)
 }
 
 // rows writes the rows that the events ask for.

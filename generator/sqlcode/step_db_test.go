@@ -54,6 +54,10 @@ topics:
         fields: {%s}
         write:
           - {%s}
+  others:
+    idempotency_key: {source: {header: id}, window: 8d}
+    events:
+      Other: {fields: {line: Line, mood: Mood}, handle: true}
 `, c.table, assume, c.fields, c.write)
 }
 

@@ -23,7 +23,7 @@ func init() {
 			up.Update = append(up.Update, columnIdent(a.Column)+" = "+value)
 		}
 		if s.If.Missing != "skip" {
-			up.Missing = quote(s.Table.Name)
+			up.Missing = missing(s)
 			if s.If.Newer == nil {
 				// A stale row is not missing, so with if_newer the table itself is asked. The planner takes
 				// generate_subscripts for a thousand rows, and would read the whole table for them.
@@ -38,7 +38,7 @@ func init() {
 type update struct {
 	match
 	Update  []string
-	Missing string // the table that idem_step_refused names; "" if a missing row is no error
+	Missing string // what idem_step_refused is told; "" if a missing row is no error
 	Found   string // the rows that it found
 	Ordinal string // column of Events that numbers them; "" if nothing asks for it
 }

@@ -9,9 +9,14 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// checkUnused reports fields that are declared but that nothing uses (E212). A type
+// checkUnused reports types and fields that are declared but that nothing uses (E212). A type
 // with fields may serve several events, so its members need not all be used by each.
 func checkUnused(report *schema.Diagnostics, d *draft.Service) {
+	for _, t := range d.Types.All {
+		if name := t.Spec.Name; d.Complete() && !d.Types.Used[name.Value] {
+			report.Add(name.Pos, "E212", fmt.Sprintf("type %s is declared but nothing uses it", wording.Quote(name.Value)), "remove it, or make it the type of a field")
+		}
+	}
 	for _, t := range d.Topics {
 		for _, e := range t.Events {
 			if e.Model.HasCode() || e.Unsure {

@@ -16,8 +16,9 @@ type Type struct {
 // Types are the entries of types.
 type Types struct {
 	Declared[*Type]
-	All    []*Type // in spec order
-	Naming string  // by which members without a path are spelled
+	All    []*Type         // in spec order
+	Naming string          // by which members without a path are spelled
+	Used   map[string]bool // names that some part of the spec refers to, in any naming
 }
 
 // Field is a field as written and as resolved. Field is nil if it was refused.

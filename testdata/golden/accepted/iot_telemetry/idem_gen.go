@@ -75,10 +75,3 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 		},
 	}, opts...)
 }
-
-// Values is type "Values" of the spec.
-type Values struct {
-	Temperature *float64
-	Humidity    *float64
-	Firmware    *string
-}

@@ -1212,7 +1212,7 @@ u AS (
 )
 INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    'no row with this key',
+    'no row with this key that meets where',
     'lines'
 FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
