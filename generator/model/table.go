@@ -135,3 +135,25 @@ func ContainsColumns(whole, part []*Column) bool {
 	}
 	return true
 }
+
+// ParentsFirst sorts tables so that a foreign key names an earlier table or, in a cycle,
+// a later one; ties keep their order.
+func ParentsFirst(tables []*Table) []*Table {
+	var sorted []*Table
+	seen := map[*Table]bool{}
+	var visit func(t *Table)
+	visit = func(t *Table) {
+		if seen[t] || !slices.Contains(tables, t) {
+			return
+		}
+		seen[t] = true
+		for _, fk := range t.ForeignKeys {
+			visit(fk.References)
+		}
+		sorted = append(sorted, t)
+	}
+	for _, t := range tables {
+		visit(t)
+	}
+	return sorted
+}

@@ -89,39 +89,40 @@ func (in *Interpreter) Release(topic string, number int32) {
 }
 
 func (in *Interpreter) record(t *model.Topic, r *Record) Outcome {
-	r, p, f := in.opened(t, r)
-	if f != nil {
-		return refuse(f, t.OnFailure.GiveUp, nil)
+	e, key, out := in.take(t, r)
+	if out.Kind != 0 {
+		return out
 	}
-	def, policy, f := in.dispatch(t, r, p)
-	switch {
-	case f != nil:
-		return refuse(f, policy, nil)
-	case def == nil:
-		return Outcome{Kind: Ignored}
-	}
-	e, f := in.read(def, r, p)
-	if f != nil {
-		return refuse(f, def.OnFailure.GiveUp, def)
-	}
-	key, f := e.key()
-	if f != nil {
-		return refuse(f, def.OnFailure.GiveUp, def)
-	}
-	out := in.effect(e, key)
-	out.Event, out.Key = def.GoName, printableKey(key)
+	out = in.effect(e, key)
+	out.Event, out.Key = e.def.GoName, printableKey(key)
 	return out
 }
 
-// opened unpacks a record's value, unless it is too large.
-func (in *Interpreter) opened(t *model.Topic, r *Record) (*Record, *payload, *fault) {
+// take reads a record as an event. The outcome is that of a record that is none, or cannot be
+// read; the event is nil then if nothing tells which it is.
+func (in *Interpreter) take(t *model.Topic, r *Record) (e *event, key string, out Outcome) {
 	var f *fault
 	if !in.tooLarge(r) {
 		if r, f = in.unpack(t, r); f != nil {
-			return nil, nil, f
+			return nil, "", refuse(f, t, nil)
 		}
 	}
-	return r, &payload{record: r}, nil
+	p := &payload{record: r}
+	def, f := in.dispatch(t, r, p)
+	switch {
+	case f != nil:
+		return nil, "", refuse(f, t, nil)
+	case def == nil:
+		return nil, "", Outcome{Kind: Ignored}
+	}
+	e, f = in.read(def, r, p)
+	if f == nil {
+		key, f = e.key()
+	}
+	if f != nil {
+		return e, "", refuse(f, t, def)
+	}
+	return e, key, Outcome{}
 }
 
 func (in *Interpreter) tooLarge(r *Record) bool {
@@ -129,14 +130,14 @@ func (in *Interpreter) tooLarge(r *Record) bool {
 	return most > 0 && int64(len(r.Value)) > most
 }
 
-// refuse turns a fault into a dead letter, or into a stop where the policy wants that:
-// give_up: stop never writes dead letters.
-func refuse(f *fault, policy string, def *model.Event) Outcome {
+// refuse turns a fault into a dead letter, or into a stop where the topic says give_up: stop. def
+// is the record's event, if that is known.
+func refuse(f *fault, t *model.Topic, def *model.Event) Outcome {
 	out := Outcome{Kind: DeadLetter, Class: f.class, Path: f.path, Detail: f.detail, Refused: f.class == ClassDatabase}
 	if f.class == ClassConflict {
 		out.Kind = Conflict
 	}
-	if policy == "stop" {
+	if t.OnFailure.GiveUp == "stop" {
 		out.Kind = Stop
 	}
 	if def != nil {
@@ -147,23 +148,22 @@ func refuse(f *fault, policy string, def *model.Event) Outcome {
 
 // effect claims the key, if there is one, and runs the steps: all of it, or nothing.
 func (in *Interpreter) effect(e *event, key string) Outcome {
-	giveUp := e.def.OnFailure.GiveUp
 	if e.def.Returns() && e.result == nil {
-		return refuse(&fault{class: ClassEffect, detail: "nobody says what the effect returns"}, giveUp, e.def)
+		return refuse(&fault{class: ClassEffect, detail: "nobody says what the effect returns"}, e.def.Topic, e.def)
 	}
 	rows, f := e.rows()
 	if f != nil {
-		return refuse(f, giveUp, e.def)
+		return refuse(f, e.def.Topic, e.def)
 	}
 	if old, known := in.claimed[key]; known && old != e.content() {
-		return refuse(&fault{class: ClassConflict, detail: "the key has taken effect with other content"}, giveUp, e.def)
+		return refuse(&fault{class: ClassConflict, detail: "the key has taken effect with other content"}, e.def.Topic, e.def)
 	} else if known {
 		return Outcome{Kind: Duplicate}
 	}
 	tx := &tx{store: in.tables}
 	if f := in.run(tx, e, rows); f != nil {
 		tx.undo()
-		return refuse(f, giveUp, e.def)
+		return refuse(f, e.def.Topic, e.def)
 	}
 	if key != "" {
 		in.claimed[key] = e.content()
@@ -208,46 +208,27 @@ func (p *payload) parse(maxDepth int) {
 }
 
 // dispatch finds the event of a record. No event and no fault: it is passed over.
-// policy says what a fault leads to: dead_letter or stop.
-func (in *Interpreter) dispatch(t *model.Topic, r *Record, p *payload) (def *model.Event, policy string, f *fault) {
-	giveUp := t.OnFailure.GiveUp
-	if r.Value == nil {
-		for _, e := range t.Events {
-			if e.Tombstone {
-				return e, "", nil
-			}
+func (in *Interpreter) dispatch(t *model.Topic, r *Record, p *payload) (*model.Event, *fault) {
+	event := func(is func(*model.Event) bool, skip bool, class, detail string) (*model.Event, *fault) {
+		if i := slices.IndexFunc(t.Events, is); i >= 0 {
+			return t.Events[i], nil
 		}
-		return unhandled(t.SkipTombstone, giveUp, &fault{class: ClassTombstone, detail: "the topic has no tombstone event"})
-	}
-	if in.tooLarge(r) {
-		return nil, giveUp, &fault{class: ClassTooLarge, detail: "longer than max_payload"}
-	}
-	if len(t.EventType) == 0 {
-		for _, e := range t.Events {
-			if !e.Tombstone {
-				return e, "", nil
-			}
+		if skip {
+			return nil, nil
 		}
-		return unhandled(t.SkipUnknown, giveUp, &fault{class: ClassUnknown, detail: "the topic has only a tombstone event"})
+		return nil, &fault{class: class, detail: detail}
+	}
+	switch {
+	case r.Value == nil:
+		return event(func(e *model.Event) bool { return e.Tombstone }, t.SkipTombstone, ClassTombstone, "the topic has no tombstone event")
+	case in.tooLarge(r):
+		return nil, &fault{class: ClassTooLarge, detail: "longer than max_payload"}
+	case len(t.EventType) == 0:
+		return event(func(e *model.Event) bool { return !e.Tombstone }, t.SkipUnknown, ClassUnknown, "the topic has only a tombstone event")
 	}
 	text, f := in.typeText(t, r, p)
-	if f != nil {
-		return nil, giveUp, f
+	if f != nil || slices.Contains(t.Ignore, text) {
+		return nil, f
 	}
-	if slices.Contains(t.Ignore, text) {
-		return nil, "", nil
-	}
-	for _, e := range t.Events {
-		if slices.Contains(e.Types, text) {
-			return e, "", nil
-		}
-	}
-	return unhandled(t.SkipUnknown, giveUp, &fault{class: ClassUnknown, detail: "no event has this type"})
-}
-
-func unhandled(skip bool, giveUp string, f *fault) (*model.Event, string, *fault) {
-	if skip {
-		return nil, "", nil
-	}
-	return nil, giveUp, f
+	return event(func(e *model.Event) bool { return slices.Contains(e.Types, text) }, t.SkipUnknown, ClassUnknown, "no event has this type")
 }

@@ -138,7 +138,7 @@ func TestOffsetsNeverRepeat(t *testing.T) {
 func TestGiveUpStopWritesNoDeadLetter(t *testing.T) {
 	e := newEvent("E", []*model.Field{field("n", typ(model.Int32))})
 	s := service(nil, e)
-	e.OnFailure.GiveUp = "stop"
+	s.Topics[0].OnFailure.GiveUp = "stop"
 	in := newFeed(t, s)
 	in.send("E", `{}`, "stop decode n")
 	if got := in.DeadLetters(); got != nil {

@@ -16,28 +16,16 @@ func (in *Interpreter) Decode(r Record) (Values, Outcome) {
 	if t == nil {
 		return Values{}, Outcome{Kind: Ignored}
 	}
-	opened, p, f := in.opened(t, &r)
-	if f != nil {
-		return Values{}, refuse(f, t.OnFailure.GiveUp, nil)
-	}
-	def, policy, f := in.dispatch(t, opened, p)
+	e, key, out := in.take(t, &r)
 	switch {
-	case f != nil:
-		return Values{}, refuse(f, policy, nil)
-	case def == nil:
-		return Values{}, Outcome{Kind: Ignored}
+	case e == nil:
+		return Values{}, out
+	case out.Kind != 0:
+		return Values{def: e.def}, out
+	case !e.def.Returns() || e.result != nil: // else nobody says what the rows hold
+		if _, f := e.rows(); f != nil {
+			return Values{def: e.def}, refuse(f, t, e.def)
+		}
 	}
-	giveUp := def.OnFailure.GiveUp
-	e, f := in.read(def, opened, p)
-	if f != nil {
-		return Values{def: def}, refuse(f, giveUp, def)
-	}
-	key, f := e.key()
-	if f == nil && (!e.def.Returns() || e.result != nil) { // else nobody says what the rows hold
-		_, f = e.rows()
-	}
-	if f != nil {
-		return Values{def: def}, refuse(f, giveUp, def)
-	}
-	return Values{def, e.values}, Outcome{Kind: Applied, Event: def.GoName, Key: printableKey(key)}
+	return Values{e.def, e.values}, Outcome{Kind: Applied, Event: e.def.GoName, Key: printableKey(key)}
 }

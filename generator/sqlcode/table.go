@@ -22,7 +22,7 @@ func CreateTables(tables []*model.Table) (string, error) {
 	names := map[string]string{}
 	made := map[*model.Table]bool{}
 	late := map[*model.Table][]string{} // foreign keys that wait for a table
-	for _, t := range parentsFirst(tables) {
+	for _, t := range model.ParentsFirst(tables) {
 		made[t] = true
 		data, err := newTable(t, names, func(fk model.ForeignKey, line string) bool {
 			waits := slices.Contains(tables, fk.References) && !made[fk.References]
@@ -42,28 +42,6 @@ func CreateTables(tables []*model.Table) (string, error) {
 		parts = append(parts, text)
 	}
 	return strings.Join(parts, "\n\n"), nil
-}
-
-// parentsFirst sorts tables so that a foreign key names an earlier table or, in a cycle,
-// a later one; ties keep their order.
-func parentsFirst(tables []*model.Table) []*model.Table {
-	var sorted []*model.Table
-	seen := map[*model.Table]bool{}
-	var visit func(t *model.Table)
-	visit = func(t *model.Table) {
-		if seen[t] || !slices.Contains(tables, t) {
-			return
-		}
-		seen[t] = true
-		for _, fk := range t.ForeignKeys {
-			visit(fk.References)
-		}
-		sorted = append(sorted, t)
-	}
-	for _, t := range tables {
-		visit(t)
-	}
-	return sorted
 }
 
 // newTable prepares one table. names are the constraint and index names of the schema so

@@ -47,11 +47,11 @@ func (d Dispatch) takes(old Dispatch, events ...Told) func(text string) bool {
 // payload reports records that are written in another way.
 func (c *comparison) payload(old *model.Payload, t *model.Topic) {
 	if t.Payload.Encoding != old.Encoding {
-		c.unhandled(About{Topic: t.Name, What: Encoding}, "", "deploy this when the older records are read", "payload.encoding is %s, and was %s",
+		c.unhandled(About{Topic: t.Name, What: Encoding}, "", firstRead, "payload.encoding is %s, and was %s",
 			cmp.Or(t.Payload.Encoding, "plain"), cmp.Or(old.Encoding, "plain"))
 	}
 	if t.Payload.AbsentMarker != old.AbsentMarker {
-		c.add(Unread{About: About{Topic: t.Name, What: Payload}, Loses: true, Remedy: "deploy this when the older records are read",
+		c.add(Unread{About: About{Topic: t.Name, What: Payload}, Loses: true, Remedy: firstRead,
 			Change: fmt.Sprintf("payload.absent_marker is %s, and was %s", marker(t.Payload.AbsentMarker), marker(old.AbsentMarker))})
 	}
 }
@@ -63,7 +63,7 @@ func (c *comparison) dispatch(old, now Dispatch, t *model.Topic) {
 	case now.ToldBy == "":
 		return // they are all of the one event
 	case moved && old.ToldBy == "":
-		c.unhandled(About{Topic: t.Name, What: EventType}, "", "deploy this when the older records are read",
+		c.unhandled(About{Topic: t.Name, What: EventType}, "", firstRead,
 			"event_type is read at %s, and was not read", now.ToldBy)
 	case moved:
 		c.unhandled(About{Topic: t.Name, What: EventType}, "", "have producers send both until the older records are read, or deploy this when they are",

@@ -1,7 +1,5 @@
 package wire
 
-import "strings"
-
 // Topic finds what the service says of a topic of Kafka; nil if it does not read it.
 func (s *Service) Topic(name string) *Topic {
 	for i := range s.Topics {
@@ -11,6 +9,3 @@ func (s *Service) Topic(name string) *Topic {
 	}
 	return nil
 }
-
-// Expression is a regular expression for the name of the topic.
-func (t *Topic) Expression() string { return "^" + strings.ReplaceAll(t.Name, ".", "[.]") + "$" }

@@ -11,7 +11,7 @@ import (
 // Plan decides what docs/design.md, "Waves", needs to know of every step: its place
 // in a wave, its name, and which rows and tables it touches.
 func Plan(s *model.Service) {
-	parentsFirst := parentsFirst(s.Tables)
+	parentsFirst := model.ParentsFirst(s.Tables)
 	for _, t := range s.Topics {
 		t.Flush = flushOrder(t, parentsFirst)
 		for _, e := range t.Events {
@@ -32,28 +32,6 @@ func Plan(s *model.Service) {
 			st.Gathers = st.Sums && !st.Whole
 		}
 	}
-}
-
-// parentsFirst orders tables so that parents come before children, else as the spec
-// does. A cycle is cut at the foreign key that closes it.
-func parentsFirst(tables []*model.Table) []*model.Table {
-	var out []*model.Table
-	seen := map[*model.Table]bool{}
-	var visit func(t *model.Table)
-	visit = func(t *model.Table) {
-		if seen[t] {
-			return
-		}
-		seen[t] = true
-		for _, fk := range t.ForeignKeys {
-			visit(fk.References)
-		}
-		out = append(out, t)
-	}
-	for _, t := range tables {
-		visit(t)
-	}
-	return out
 }
 
 // flushOrder lists the steps of a topic as their statements run within a wave: table by table,
