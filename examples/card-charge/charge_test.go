@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -220,5 +221,17 @@ func TestRefusals(t *testing.T) {
 		s := open(t, &p)
 		s.apply(s.owner(), requested(0, 1))
 		s.holds(&p, want[0], want[1], want[2])
+	}
+}
+
+// docs/effects.md shows the call as it is made here.
+func TestTheDocumentationShowsThisCall(t *testing.T) {
+	code, err := os.ReadFile("handler.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../docs/effects.md")
+	if _, call, found := bytes.Cut(code, []byte("\nfunc (s Service) ")); err != nil || !found || !bytes.Contains(page, call) {
+		t.Errorf("%v: docs/effects.md has another text of ChargeRequested than handler.go", err)
 	}
 }
