@@ -13,15 +13,24 @@ import (
 func quickStart(t *testing.T) string {
 	t.Helper()
 	readme := read(t, filepath.Join(repository(), "README.md"))
-	_, start, _ := strings.Cut(readme, "\nStart:\n\n```\n")
-	start, rest, _ := strings.Cut(start, "\n```\n")
-	_, local, _ := strings.Cut(rest, "in place of the second and third line:\n```\n")
+	_, section, _ := strings.Cut(readme, "\n## Quick start\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	steps, clone, _ := strings.Cut(section, "\nWith a clone of idemgen")
+	_, local, _ := strings.Cut(clone, "\n```\n")
 	local, _, _ = strings.Cut(local, "\n```\n")
-	lines := strings.Split(start, "\n")
-	if len(lines) < 4 || local == "" || !strings.HasPrefix(lines[1], "go get -tool ") || !strings.HasPrefix(lines[2], "go tool idemgen init") {
-		t.Fatalf("README has no quick start:\n%s\n%s", start, local)
+	var lines []string
+	for line := range strings.Lines(steps) {
+		if command, ok := strings.CutPrefix(strings.TrimSpace(line), "$ "); ok {
+			lines = append(lines, command)
+		}
 	}
-	script := strings.Join(append([]string{lines[0], local}, lines[3:]...), "\n")
+	if len(lines) < 6 || local == "" || !strings.HasPrefix(lines[1], "go get -tool ") || !strings.HasPrefix(lines[2], "go tool idemgen init") {
+		t.Fatalf("README has no quick start:\n%s\n%s", strings.Join(lines, "\n"), local)
+	}
+	if n := strings.Count(steps, "go mod tidy"); n != 1 {
+		t.Errorf("%d times go mod tidy", n)
+	}
+	script := strings.Join(append([]string{lines[0], local}, lines[2:]...), "\n") + "\n"
 	return strings.ReplaceAll(script, "=../idemgen ", "="+repository()+" ")
 }
 
@@ -33,9 +42,6 @@ func TestQuickStartIsGreen(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	script := quickStart(t)
-	if n := strings.Count(script, "go mod tidy"); n != 1 {
-		t.Errorf("%d times go mod tidy", n)
-	}
 	cmd := exec.CommandContext(t.Context(), "sh", "-ex")
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS="+os.Getenv("GOFLAGS")+" -ldflags=-s")
 	cmd.Stdin = strings.NewReader(script)

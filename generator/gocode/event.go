@@ -126,8 +126,10 @@ func stepDoc(name string, s *model.Step) string {
 func stepEffect(name string, s *model.Step) string {
 	missing := s.If.Missing == "error"
 	switch {
+	case s.Sums && missing:
+		return fmt.Sprintf("%s adds up what the events add to one row; it fails if a row is missing.", name)
 	case s.Sums:
-		return sumsDoc(name, s)
+		return fmt.Sprintf("%s adds up what the events add to one row.", name)
 	case s.Collapse && s.If.Newer != nil:
 		return fmt.Sprintf("%s keeps the row with the highest %s of each %s; of equals, the first.", name, s.If.Newer.Name, strings.Join(model.ColumnNames(s.By), ", "))
 	case s.Collapse:
@@ -142,13 +144,4 @@ func stepEffect(name string, s *model.Step) string {
 		return fmt.Sprintf("%s fails if a row is missing.", name)
 	}
 	return ""
-}
-
-// sumsDoc says it of a statement that adds.
-func sumsDoc(name string, s *model.Step) string {
-	const what = "adds up what the events add to one row"
-	if s.If.Missing == "error" {
-		return fmt.Sprintf("%s %s; it fails if a row is missing.", name, what)
-	}
-	return fmt.Sprintf("%s %s.", name, what)
 }
