@@ -10,7 +10,7 @@ import (
 // the code of its row.
 func TestSafe(t *testing.T) {
 	const (
-		a       = "  a: {primary_key: [id], columns: {id: uuid, n: bigint, state: nullable text}}\n"
+		a       = "  a: {primary_key: [id], columns: {id: uuid, n: bigint, state: nullable text}}\n  g: {primary_key: [id], columns: {id: uuid, n: bigint, state: text, gone: boolean}}\n"
 		key     = "{source: {header: key}, window: 1d}"
 		offset  = "{source: {record: offset}}"
 		ordered = "    record_key: {id: uuid}\n    assume: [ordered]\n"
@@ -30,12 +30,17 @@ func TestSafe(t *testing.T) {
 	guarded := func(name string) string {
 		return event(name, id+"n: int64", "write: [{update: a, set: {n: n}, if_newer: n}]")
 	}
+	stated := event("E", id+"n: int64, s: string", "write: [{upsert: a, set: {state: s}, if_newer: n}]")
 	for name, c := range map[string]struct{ topics, refused string }{
 		"insert anywhere":                {topic("t", "", key, insert), ""},
 		"insert by offset, key from it":  {topic("t", "", offset, insert), ""},
 		"handle by offset":               {topic("t", "", offset, event("E", "x: string", "handle: true")), "E501"},
 		"handle by offset, stated":       {topic("t", unique, offset, event("E", "x: string", "handle: true")), ""},
 		"upsert, no order":               {topic("t", "", key, event("E", id+"n: int64", "write: [{upsert: a, clear: [state]}]")), "E503"},
+		"part of a row, one version":     {topic("t", "", key, stated+guarded("F")), "E503"},
+		"part of a row, ordered":         {topic("t", ordered, key, stated+guarded("F")), ""},
+		"mark of a row, one version":     {topic("t", "", key, stated+event("F", id+"n: int64", "write: [{update: a, set: {n: n, state: {value: gone}}, if_newer: n}]")), ""},
+		"mark of a row, other column":    {topic("t", "", key, event("E", id+"n: int64, s: string", "write: [{upsert: g, set: {gone: {value: false}, state: s}, if_newer: n}]")+event("F", id+"n: int64", "write: [{update: g, set: {n: n, gone: {value: true}}, if_newer: n}]")), ""},
 		"upsert, ordered":                {topic("t", ordered, key, event("E", "n: int64", "write: [{upsert: a, clear: [state]}]")), ""},
 		"upsert, field equal to part":    {topic("t", ordered, key, event("E", id+"n: int64", "write: [{upsert: a, clear: [state]}]")), ""},
 		"upsert, guarded":                {topic("t", "", key, event("E", id+"n: int64", "write: [{upsert: a, clear: [state], if_newer: n}]")), ""},

@@ -44,13 +44,16 @@ type overwriter struct {
 
 // overwriterOf leaves out the columns that find the row: they are equal in both steps.
 func overwriterOf(st *draft.Step) overwriter {
-	o := overwriter{Step: st, ordered: ordered(st), guard: st.Model.If.Newer, patches: writesPatches(st), marks: true}
+	o := overwriter{Step: st, ordered: ordered(st), guard: st.Model.If.Newer, patches: writesPatches(st)}
+	data := false
 	for _, c := range st.Table.Columns {
 		if v, writes := st.Set[c]; writes && v.How == model.Overwrites && !slices.Contains(st.Model.By, c.Model) {
 			o.columns = append(o.columns, c)
-			o.marks = o.marks && (c.Model == o.guard || v.Model.Kind == model.ConstValue || v.Model.Kind == model.NullValue)
+			constant := v.Model.Kind == model.ConstValue || v.Model.Kind == model.NullValue
+			o.marks, data = o.marks || constant, data || !constant && c.Model != o.guard
 		}
 	}
+	o.marks = o.marks && !data
 	return o
 }
 
