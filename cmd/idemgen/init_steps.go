@@ -43,8 +43,16 @@ Then put your own service in the place of the sample, before anything is deploye
 `, strings.Join(started.Sample, " "), path.Base(started.Spec))
 	}
 	if !started.OverTables {
-		fmt.Fprintf(&out, "\nBefore the program runs, apply the migrations:\n\n  %s\n  go run ./%s   # with $KAFKA_BROKERS and $DATABASE_URL\n",
-			applied(started), started.Program)
+		fmt.Fprintf(&out, `
+Run it here, with a Postgres and a broker of its own, and again after each change:
+
+  go tool idemgen dev
+
+Where it is deployed, the migrations are applied before it runs:
+
+  %s
+  go run ./%s   # with $KAFKA_BROKERS and $DATABASE_URL
+`, applied(started), started.Program)
 	}
 	fmt.Fprint(cmd.ErrOrStderr(), out.String())
 }

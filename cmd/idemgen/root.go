@@ -81,7 +81,7 @@ Exit codes: 0 done, 1 different (check) or breaks (plan), 2 trouble; the message
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(wrongFlag)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(generateCommand(), checkCommand(), planCommand(), initCommand(args), caseCommand(), streamCommand(), deadCommand(), findCommand(), outboxCommand(), versionCommand())
+	root.AddCommand(generateCommand(), checkCommand(), planCommand(), initCommand(args), caseCommand(), devCommand(), streamCommand(), deadCommand(), findCommand(), outboxCommand(), versionCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range append(root.Commands(), root) {

@@ -123,7 +123,7 @@ func inPlaceOfTheSample(t *testing.T, name, own string) {
 	want := []string{
 		"cd " + name, "go get -tool github.com/idemgen/idemgen/cmd/idemgen", "go mod tidy", "go test ./...",
 		"rm -r migrations idem.state.yaml handler.go idem_setup_test.go testdata/cases cmd/" + name + "/main.go", "go tool idemgen init", "go tool idemgen case first",
-		"go tool idemgen generate && go test ./...",
+		"go tool idemgen generate && go test ./...", "go tool idemgen dev",
 		`for f in migrations/*.sql; do psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -f "$f" || break; done`, "go run ./cmd/" + name,
 	}
 	if !slices.Equal(lines, want) {

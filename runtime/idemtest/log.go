@@ -15,6 +15,11 @@ import (
 	idem "github.com/idemgen/idemgen/runtime"
 )
 
+// ReadLog reads the records that idemgen wrote for the tests of a topic, for a program that sends
+// them to a service. Their topic, partition and offset are not set, and of what is known of their
+// events only the name.
+func ReadLog(path string) ([]Event, error) { return readLog(path, nil) }
+
 // readLog reads the records of a test: JSON, one record a line, after a line that says who made
 // the file. Events holds by name what all records of an event have in common.
 func readLog(path string, events map[string]Event) ([]Event, error) {
@@ -73,12 +78,12 @@ func readRecord(line []byte, events map[string]Event) (Event, error) {
 	}
 	e, known := events[r.Event]
 	switch {
-	case !known && r.Event != "":
+	case !known && r.Event != "" && events != nil:
 		return Event{}, fmt.Errorf("unknown event %q", r.Event)
 	case r.Value != nil && r.Text != nil:
 		return Event{}, errors.New("a record has a value or a text, not both")
 	}
-	e.DeadLetter = r.DeadLetter
+	e.Name, e.DeadLetter = r.Event, r.DeadLetter
 	if r.ByOffset {
 		e.Keyed, e.Here = false, false
 	}

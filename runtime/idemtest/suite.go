@@ -67,6 +67,7 @@ func (t Table) stored(column string) string { return cmp.Or(t.Stored[column], co
 
 // Event is one record of a log. The suite sets partition and offset, and the topic where it is "".
 type Event struct {
+	Name    string // Go name, of a record that was read; "" if the consumer has none for it
 	Message idem.Message
 	Keyed   bool     // has an identity of its own, so that a second copy has no effect
 	Here    bool     // only within its partition, where all copies come (copies: same_partition)

@@ -114,14 +114,17 @@ func (o *Owner) forward(a chain.Attempt, written time.Time) {
 	o.p.lag.Add(a.Result, a.Row.Next, time.Now())
 	hooks := o.p.process.Hooks
 	for i := range a.Letters {
-		l := &a.Letters[i]
-		if l.Waits {
-			continue
+		if l := &a.Letters[i]; !l.Waits {
+			o.p.process.warn(o.p.id, l)
+			hooks.DeadLetter(o.p.id, hook.Letter{Offset: l.Message.Offset, Event: l.Event, Reason: l.Reason, Conflict: l.Conflict})
 		}
-		o.p.process.warn(o.p.id, l)
-		hooks.DeadLetter(o.p.id, hook.Letter{Offset: l.Message.Offset, Event: l.Event, Reason: l.Reason, Conflict: l.Conflict})
 	}
 	hooks.Events(o.p.id, a.Events)
+	if o.p.process.logsEvents() {
+		for _, e := range a.Events {
+			o.p.process.Log.Debug("event", "topic", o.p.id.Topic, "partition", o.p.id.Number, "offset", e.Offset, "event", e.Name, "outcome", e.Outcome)
+		}
+	}
 }
 
 // tellParked tells the partition's gauge what waits behind dead letters.

@@ -18,6 +18,7 @@
 package engine
 
 import (
+	"context"
 	"log/slog"
 	"slices"
 	"sync/atomic"
@@ -79,6 +80,9 @@ func Statements(service *wire.Service) []session.Statement {
 	}
 	return all
 }
+
+// logsEvents reports whether the log has a line for each event.
+func (s *Process) logsEvents() bool { return s.Log.Enabled(context.Background(), slog.LevelDebug) }
 
 // warn logs a dead letter: coordinates, event and reason, never a payload.
 func (s *Process) warn(id idemtype.Partition, l *deadletter.Letter) {

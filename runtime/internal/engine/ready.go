@@ -7,7 +7,6 @@ import (
 
 	"github.com/idemgen/idemgen/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
-	"github.com/idemgen/idemgen/runtime/internal/pipeline"
 	"github.com/idemgen/idemgen/runtime/internal/pool"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 	"github.com/idemgen/idemgen/runtime/lease"
@@ -117,14 +116,6 @@ func effectsOf(w work) map[int64]wire.EffectResult {
 	}
 	w.retries().Called(results)
 	return results
-}
-
-// complete are the statements that complete the leases on which a decision rests.
-func complete(o *Owner, d *decide.Decision) []pipeline.Statement {
-	if len(d.Effects) == 0 {
-		return nil
-	}
-	return o.p.process.Calls.Complete(d.Effects)
 }
 
 // newDesk is the desk for the effects of an owner's records. Health says why they make no

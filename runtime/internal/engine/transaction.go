@@ -140,7 +140,7 @@ func (t *transaction) decision(known *keys.Known) (*decide.Decision, error) {
 // facts are what is known, but for effects.
 func (o *Owner) facts(w work, known *keys.Known) decide.Facts {
 	return decide.Facts{
-		Known: known, Refused: w.retries().Refused(), InRow: o.chain.InRow(), Events: o.p.process.Hooks.WantsEvents(), Replay: w.replays(), Parked: &o.parked,
+		Known: known, Refused: w.retries().Refused(), InRow: o.chain.InRow(), Events: o.p.process.Hooks.WantsEvents() || o.p.process.logsEvents(), Replay: w.replays(), Parked: &o.parked,
 	}
 }
 
@@ -190,7 +190,11 @@ func (t *transaction) begins(d *decide.Decision, a *chain.Attempt) []pipeline.St
 
 // ends are the last statements of a transaction.
 func (t *transaction) ends(d *decide.Decision) []pipeline.Statement {
-	return slices.Concat(complete(t.o, d), t.o.chain.Letters(d.Letters), t.w.ending())
+	var completed []pipeline.Statement // leases on which rows rest
+	if len(d.Effects) > 0 {
+		completed = t.o.p.process.Calls.Complete(d.Effects)
+	}
+	return slices.Concat(completed, t.o.chain.Letters(d.Letters), t.w.ending())
 }
 
 // oneTrip sends statements as one implicit transaction, in one round trip.

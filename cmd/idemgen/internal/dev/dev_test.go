@@ -1,0 +1,144 @@
+package dev
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// output is what dev and the service say.
+type output struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(b)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// says waits until the output has a text so often.
+func (o *output) says(t *testing.T, text string, times int) {
+	t.Helper()
+	for end := time.Now().Add(60 * time.Second); strings.Count(o.String(), text) < times; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("nothing says %q %d times:\n%s", text, times, o.String())
+		}
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const program = `package main
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	_ "example.com/shop"
+)
+
+func main() {
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGTERM)
+	fmt.Println("VERSION", os.Getenv("KAFKA_BROKERS") != "", os.Getenv("DATABASE_URL") != "", os.Getenv("LOG_LEVEL"))
+	<-stop
+	fmt.Println("stopped")
+}
+`
+
+const log = `{"comment":"first"}
+{"event":"Put","key":"a","headers":{"type":"put"},"value":{"v":1}}
+{"event":"Put","key":"b","headers":{"type":"put"},"value":{"v":2}}
+{"event":"Put","key":"a","headers":{"type":"put"},"value":{"v":3}}
+`
+
+// A service is built, started, and sent records; a change of a file ends it and starts it anew, a
+// mistake waits for the change that mends it, and the end of dev is that of the service.
+func TestServiceIsRunAgainAfterEachChange(t *testing.T) {
+	dir := t.TempDir()
+	main := filepath.Join(dir, "cmd", "shop", "main.go")
+	write(t, filepath.Join(dir, "go.mod"), "module example.com/shop\n\ngo 1.26\n")
+	write(t, filepath.Join(dir, "shop.go"), "package shop\n")
+	write(t, main, strings.Replace(program, "VERSION", "one", 1))
+	write(t, filepath.Join(dir, "log.jsonl"), log)
+	first := filepath.Join(dir, "migrations", "0001_first.sql")
+	write(t, first, "CREATE TABLE a (id int);\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	out := &output{}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Run(ctx, Service{
+			Dir: dir, Consumer: "shop", Migrations: filepath.Join(dir, "migrations"), Topics: []Topic{{[]string{"shop.live", "shop.old"}, filepath.Join(dir, "log.jsonl")}},
+			Generate: func(context.Context) error { return nil },
+		}, Options{Partitions: 2, Pause: time.Millisecond, Out: out})
+	}()
+	out.says(t, "one true true debug", 1)
+	out.says(t, "dev: sent Put: topic=shop.live", 3)
+	out.says(t, "dev: sent Put, again: topic=shop.live", 1)
+	out.says(t, "all 3 records of the tests were sent", 1)
+
+	write(t, main, strings.Replace(program, "<-stop", "mistake", 1))
+	out.says(t, "stopped", 1)
+	out.says(t, "undefined: mistake", 1)
+	write(t, filepath.Join(dir, "migrations", "0002_second.sql"), "ALTER TABLE a ADD b int;\n")
+	write(t, main, strings.Replace(program, "VERSION", "two", 1))
+	out.says(t, "two true true debug", 1)
+	write(t, first, "CREATE TABLE a (id bigint);\n")
+	out.says(t, "0001_first.sql changed after it was applied", 1)
+	write(t, first, "CREATE TABLE a (id int);\n")
+	out.says(t, "two true true debug", 2)
+
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if n := strings.Count(out.String(), "stopped"); n != 3 {
+		t.Errorf("the service was stopped %d times, want 3:\n%s", n, out)
+	}
+}
+
+// Which program is the service's is found, or asked for.
+func TestProgramIsFound(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "go.mod"), "module example.com/shop\n\ngo 1.26\n")
+	write(t, filepath.Join(dir, "shop.go"), "package shop\n")
+	write(t, filepath.Join(dir, "cmd", "other", "main.go"), "package main\n\nfunc main() {}\n")
+	r := &run{Service: Service{Dir: dir}, files: watch{root: dir}}
+	find := func(want string) {
+		t.Helper()
+		found, err := r.main(t.Context())
+		if err != nil {
+			found = err.Error()
+		}
+		if found != want {
+			t.Errorf("got %q, want %q", found, want)
+		}
+	}
+	find("no program imports example.com/shop: idemgen init writes one where there is none; or name yours with --program")
+	write(t, filepath.Join(dir, "cmd", "shop", "main.go"), program)
+	find("example.com/shop/cmd/shop")
+	write(t, filepath.Join(dir, "cmd", "too", "main.go"), program)
+	find("several programs import example.com/shop: name one with --program: example.com/shop/cmd/shop, example.com/shop/cmd/too")
+}
