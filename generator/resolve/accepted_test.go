@@ -44,7 +44,7 @@ func TestAccepted(t *testing.T) {
 		}
 		specs = append(specs, found...)
 	}
-	if len(specs) < 25 {
+	if len(specs) < 30 {
 		t.Fatalf("%d accepted specs", len(specs))
 	}
 	for _, file := range specs {
