@@ -30,7 +30,13 @@ func read(t *testing.T, file string) string {
 	return strings.ReplaceAll(string(data), "\r\n", "\n")
 }
 
-var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$")
+var yamlBlock = regexp.MustCompile("(?ms)^ *```yaml\n(.*?)^ *```$")
+
+// outdented is a block without what all its lines are indented by.
+func outdented(block string) string {
+	indent := len(block) - len(strings.TrimLeft(block, " "))
+	return strings.ReplaceAll("\n"+block, "\n"+strings.Repeat(" ", indent), "\n")[1:]
+}
 
 // A spec in the documentation is one that idemgen accepts. Blocks that are fragments do not
 // begin with version.
@@ -42,9 +48,9 @@ func TestDocumentedSpecsAreAccepted(t *testing.T) {
 	for _, file := range append(files, "../../README.md") {
 		specs := 0
 		for _, block := range yamlBlock.FindAllStringSubmatch(read(t, file), -1) {
-			if strings.HasPrefix(block[1], "version:") {
+			if spec := outdented(block[1]); strings.HasPrefix(spec, "version:") {
 				specs++
-				accepted(t, file, []byte(block[1]))
+				accepted(t, file, []byte(spec))
 			}
 		}
 		if base := filepath.Base(file); specs == 0 && (base == "README.md" || base == "spec.md") {
