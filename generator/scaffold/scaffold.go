@@ -74,9 +74,9 @@ func Main(s *model.Service, importPath string) ([]byte, error) {
 
 // inMain are the names that the program has a use for, beside those of the language.
 var inMain = []string{
-	"context", "errors", "slog", "os", "signal", "syscall", "pgxpool", "confluent",
+	"cmp", "context", "errors", "slog", "http", "os", "signal", "syscall", "time", "pgxpool", "idem", "confluent",
+	"run", "probes", "stop", "err", "ctx", "brokers", "dsn", "level", "db", "consumer", "server", "cause", "mux", "w",
 	"redis", "redislease", "options", "client",
-	"run", "stop", "err", "ctx", "brokers", "dsn", "db", "consumer",
 }
 
 // Handler renders type Service with a method for each handled event. Each returns
