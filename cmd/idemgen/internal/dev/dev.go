@@ -1,6 +1,6 @@
 // Package dev runs a service on this machine: with a Postgres and a broker of its own, its
 // migrations applied, records of its generated tests sent to it, and again after each change of
-// its files. It must not import any package of this module but runtime/idemtest and runtime/wire.
+// its files. It must not import any package of this module but runtime/idemtest.
 package dev
 
 import (
@@ -105,7 +105,9 @@ func (r *run) once(ctx context.Context) {
 	defer stop()
 	done := make(chan error, 1)
 	if err != nil {
-		r.say("%v", err)
+		if ctx.Err() == nil {
+			r.say("%v", err)
+		}
 		done = nil
 	} else {
 		go func() { done <- r.serve(running) }()

@@ -1,18 +1,25 @@
 package dev
 
 import (
+	"cmp"
 	"context"
-	"fmt"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // copyEvery is which of the records is sent twice.
 const copyEvery = 3
 
-// send sends the records of the generated tests, one after the other, some of them twice.
+// send sends the records of the cases, after the rows that each needs, and of the generated tests,
+// one after the other, some of them twice.
 func (r *run) send(ctx context.Context) {
 	if r.place.broker == nil {
 		r.say("the brokers are yours: nothing is sent to them")
@@ -24,37 +31,84 @@ func (r *run) send(ctx context.Context) {
 		return
 	}
 	sent := 0
-	for _, t := range r.Topics {
-		log, err := idemtest.ReadLog(t.Log)
+	for _, s := range r.samples() {
+		log, err := idemtest.ReadLog(s.log)
+		if err == nil {
+			err = r.place.insert(ctx, s.rows)
+		}
 		if err != nil {
-			r.say("%v: nothing is sent to %s", err, t.Names[0])
+			if ctx.Err() == nil {
+				r.say("%s is left out: %v", s.name, err)
+			}
 			continue
 		}
+		r.say("%s", s.name)
 		for _, record := range log {
-			m := record.Message
-			m.Topic, m.Partition = t.Names[0], idemtest.ByKey
-			if m.Time.IsZero() {
-				m.Time = time.Now()
+			times := 1
+			if sent++; sent%copyEvery == 0 {
+				times = 2
 			}
-			what := record.Name
-			for range 1 + sent%copyEvery/(copyEvery-1) {
-				again := m
-				if !pause(ctx, r.Pause) {
-					return
-				}
-				if err := r.place.broker.Produce(ctx, &again); err != nil {
-					r.say("nothing more is sent: %v", err)
-					return
-				}
-				r.say("sent %s", placed(&again, what))
-				what = record.Name + ", again"
+			if !r.sendOne(ctx, cmp.Or(record.Message.Topic, s.topic), record, times) {
+				return
 			}
-			sent++
 		}
 	}
 	r.say("all %d records of the tests were sent; send your own to %s", sent, r.place.brokers)
 }
 
-func placed(m *wire.Message, event string) string {
-	return fmt.Sprintf("%s: topic=%s partition=%d offset=%d", event, m.Topic, m.Partition, m.Offset)
+// sample is records to send, and rows that are there before.
+type sample struct{ name, topic, rows, log string }
+
+// samples are the team's cases, whose records its handlers are made for, and then the logs of the
+// generated tests.
+func (r *run) samples() (all []sample) {
+	logs, _ := filepath.Glob(filepath.Join(r.Dir, "testdata", "cases", "idem_*_log.jsonl")) // the pattern is well-formed
+	for _, log := range logs {
+		stem := strings.TrimSuffix(log, "_log.jsonl")
+		all = append(all, sample{name: "case " + strings.TrimPrefix(filepath.Base(stem), "idem_"), rows: stem + "_rows.sql", log: log})
+	}
+	for _, t := range r.Topics {
+		all = append(all, sample{name: "records of the test of " + t.Names[0], topic: t.Names[0], log: t.Log})
+	}
+	return all
+}
+
+// sendOne sends a record so often. It reports false if nothing more can be sent.
+func (r *run) sendOne(ctx context.Context, topic string, record idemtest.Event, times int) bool {
+	what := record.Name
+	for range times {
+		m := record.Message
+		m.Topic, m.Partition = topic, idemtest.ByKey
+		if m.Time.IsZero() {
+			m.Time = time.Now()
+		}
+		if !pause(ctx, r.Pause) {
+			return false
+		}
+		if err := r.place.broker.Produce(ctx, &m); err != nil {
+			r.say("nothing more is sent: %v", err)
+			return false
+		}
+		r.say("sent %s: topic=%s partition=%d offset=%d", what, m.Topic, m.Partition, m.Offset)
+		what = record.Name + ", again"
+	}
+	return true
+}
+
+// insert inserts the rows that a case needs; a file that does not exist has none.
+func (p *place) insert(ctx context.Context, path string) (err error) {
+	rows, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	conn, err := pgx.Connect(ctx, p.database)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
+	_, err = conn.PgConn().Exec(ctx, string(rows)).ReadAll()
+	return err
 }
