@@ -56,7 +56,7 @@ var protocolBugs = []mutant{
 			if _, err := early.Run(); err != nil {
 				return written, err
 			}
-			$p.Add(append(complete(t.o, d), t.w.ending()...)...)`),
+			$p.Add(t.w.ending()...)`),
 		core, "TestRefusedOwnerLeavesNoDeadLetter"},
 	{"35 fingerprints are not compared",
 		in(waves, "Prior.conflicts").Never(`_.Print != _`),
