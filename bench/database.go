@@ -67,7 +67,8 @@ func (d *database) fresh(ctx context.Context, l log) (string, error) {
 	}
 	url := strings.Replace(d.server.URL(), "/postgres?", "/"+own+"?", 1)
 	return url, d.with(ctx, func(conn *pgx.Conn) error {
-		return errors.Join(migrate(ctx, conn, l.migrations), migrate(ctx, conn, "bench/peers/migrations"), script(ctx, conn, l.seed), script(ctx, conn, "ANALYZE"))
+		return errors.Join(migrate(ctx, conn, l.migrations+"/*.sql"), migrate(ctx, conn, l.keys), migrate(ctx, conn, "bench/peers/migrations/*.sql"),
+			script(ctx, conn, l.seed), script(ctx, conn, "ANALYZE"))
 	})
 }
 
@@ -88,9 +89,9 @@ func (d *database) left(ctx context.Context, l log) (effects int, sum string, er
 	return effects, sum, err
 }
 
-// migrate applies the *.sql files of a folder in the order of their names.
-func migrate(ctx context.Context, conn *pgx.Conn, dir string) error {
-	files, err := filepath.Glob(filepath.Join(dir, "*.sql"))
+// migrate applies the files that match a pattern in the order of their names.
+func migrate(ctx context.Context, conn *pgx.Conn, pattern string) error {
+	files, err := filepath.Glob(pattern)
 	if err != nil {
 		return err
 	}

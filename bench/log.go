@@ -21,6 +21,7 @@ const (
 type log struct {
 	name, topic string
 	migrations  string // of the tables, for whoever consumes it
+	keys        string // file with tables that its contenders need which have other keys than its spec
 	seed        string // SQL that makes rows which the records change
 	digest      string // SQL: how many records took effect, and a sum of the table's content
 	record      record
@@ -35,7 +36,7 @@ type record func(i int, at time.Time) (partition int, key string, value []byte)
 func logs(readings, handled, copies int) []log {
 	return []log{
 		{
-			name: "readings", topic: "readings.v1", migrations: "bench/readings/migrations", record: reading, records: readings, copies: copies,
+			name: "readings", topic: "readings.v1", migrations: "bench/readings/migrations", keys: "templates/sql/idem_keys_1.sql", record: reading, records: readings, copies: copies,
 			digest: `SELECT count(*), coalesce(sum(hashtextextended(r::text, 0)::numeric), 0)::text FROM readings r`,
 		},
 		{

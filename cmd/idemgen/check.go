@@ -15,6 +15,13 @@ func checkCommand() *cobra.Command {
 		Long: `Prints what generate would change, as a unified diff, and writes nothing. Exit code 0: nothing
 would change; 1: something would; 2: trouble. Starter files, which are yours, do not count.` + specArguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			print := formats[flags.format]
+			switch {
+			case flags.format == "json":
+				flags.json.wanted = true
+			case print == nil && flags.format != "text":
+				return fmt.Errorf("--format %s: it is text, json, github or sarif", flags.format)
+			}
 			result, err := flags.load(cmd, args)
 			if err != nil {
 				return err
@@ -27,11 +34,16 @@ would change; 1: something would; 2: trouble. Starter files, which are yours, do
 					continue
 				}
 				changes = append(changes, change{c.Op, c.Path, diff})
-				if !flags.json.wanted {
+				if print == nil && !flags.json.wanted {
 					fmt.Fprint(cmd.OutOrStdout(), diff)
 				}
 			}
 			flags.json.members["changes"] = changes
+			if print != nil {
+				if err := print(cmd.OutOrStdout(), findings(result.Diagnostics, changes)); err != nil {
+					return err
+				}
+			}
 			if len(changes) > 0 {
 				return errDifferent
 			}
@@ -39,5 +51,6 @@ would change; 1: something would; 2: trouble. Starter files, which are yours, do
 		},
 	}
 	flags.define(cmd)
+	cmd.Flags().StringVar(&flags.format, "format", "text", "how problems and files are printed: text, json, github (lines of a pull request) or sarif")
 	return cmd
 }

@@ -25,7 +25,8 @@ const specsUsage = " [spec | folder | dir/...] ..."
 // specFlags are the flags of generate and check.
 type specFlags struct {
 	json   *answer
-	writes bool // the command is generate
+	format string // of check: "" is text, or JSON if that is wanted; else one of formats
+	writes bool   // the command is generate
 }
 
 func (f *specFlags) define(cmd *cobra.Command) {
@@ -43,7 +44,10 @@ func (f *specFlags) load(cmd *cobra.Command, args []string) (*generator.Result, 
 	result, err := generator.Generate(cmd.Context(), specs)
 	refused := result.Refused
 	f.json.members["diagnostics"] = append([]generator.Diagnostic{}, result.Diagnostics...)
-	if !f.json.wanted {
+	switch print := formats[f.format]; {
+	case print != nil && refused:
+		err = errors.Join(err, print(cmd.OutOrStdout(), findings(result.Diagnostics, nil)))
+	case print == nil && !f.json.wanted:
 		fmt.Fprint(cmd.ErrOrStderr(), result.Problems, lastLine(result.Summary, f.writes))
 	}
 	switch {
