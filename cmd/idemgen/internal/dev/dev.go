@@ -158,6 +158,9 @@ func start(ctx context.Context, s Service, o Options) (*place, error) {
 			return nil, err
 		}
 		p.database = p.postgres.URL()
+		if err := p.execute(ctx, filepath.Join(s.Dir, "testdata", "idem_external.sql")); err != nil { // tables of others
+			return nil, errors.Join(err, p.close())
+		}
 	}
 	if p.brokers == "" {
 		topics := map[string]int32{}

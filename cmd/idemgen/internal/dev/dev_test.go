@@ -89,7 +89,8 @@ func TestServiceIsRunAgainAfterEachChange(t *testing.T) {
 	write(t, filepath.Join(cases, "idem_full_log.jsonl"), log)
 	write(t, filepath.Join(cases, "idem_full_rows.sql"), "INSERT INTO none VALUES (1)")
 	write(t, filepath.Join(cases, "idem_some_log.jsonl"), strings.ReplaceAll(log, `{"event"`, `{"topic":"shop.old","event"`))
-	write(t, filepath.Join(cases, "idem_some_rows.sql"), "INSERT INTO a VALUES (1)")
+	write(t, filepath.Join(cases, "idem_some_rows.sql"), "INSERT INTO a VALUES (1); INSERT INTO theirs VALUES (1)")
+	write(t, filepath.Join(dir, "testdata", "idem_external.sql"), "CREATE TABLE theirs (id int)")
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &output{}
 	ended := make(chan error, 1)

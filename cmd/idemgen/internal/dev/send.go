@@ -34,7 +34,7 @@ func (r *run) send(ctx context.Context) {
 	for _, s := range r.samples() {
 		log, err := idemtest.ReadLog(s.log)
 		if err == nil {
-			err = r.place.insert(ctx, s.rows)
+			err = r.place.execute(ctx, s.rows)
 		}
 		if err != nil {
 			if ctx.Err() == nil {
@@ -68,7 +68,7 @@ func (r *run) samples() (all []sample) {
 		all = append(all, sample{name: "case " + strings.TrimPrefix(filepath.Base(stem), "idem_"), rows: stem + "_rows.sql", log: log})
 	}
 	for _, t := range r.Topics {
-		all = append(all, sample{name: "records of the test of " + t.Names[0], topic: t.Names[0], log: t.Log})
+		all = append(all, sample{"records of the test of " + t.Names[0], t.Names[0], strings.TrimSuffix(t.Log, "_log.jsonl") + "_rows.sql", t.Log})
 	}
 	return all
 }
@@ -95,9 +95,9 @@ func (r *run) sendOne(ctx context.Context, topic string, record idemtest.Event, 
 	return true
 }
 
-// insert inserts the rows that a case needs; a file that does not exist has none.
-func (p *place) insert(ctx context.Context, path string) (err error) {
-	rows, err := os.ReadFile(path)
+// execute runs the statements of a file, which need not exist.
+func (p *place) execute(ctx context.Context, path string) (err error) {
+	sql, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -109,6 +109,6 @@ func (p *place) insert(ctx context.Context, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
-	_, err = conn.PgConn().Exec(ctx, string(rows)).ReadAll()
+	_, err = conn.PgConn().Exec(ctx, string(sql)).ReadAll()
 	return err
 }
