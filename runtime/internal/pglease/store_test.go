@@ -38,7 +38,7 @@ func tables(t testing.TB, db *pgxpool.Pool) {
 }
 
 func store(t testing.TB, db *pgxpool.Pool) *pglease.Store {
-	service := &wire.Service{Consumer: "test", Schema: map[string]int{"core": 1, "keys": 1, "effects": 1}, Limits: wire.Limits{StatementTimeout: 8 * time.Second, LockTimeout: 5 * time.Second}}
+	service := &wire.Service{Consumer: "test", Schema: map[string]int{"core": 1, "keys": 1, "effects": 1}, Limits: wire.Limits{BatchTimeout: 30 * time.Second, StatementTimeout: 8 * time.Second, LockTimeout: 5 * time.Second}}
 	p := pool.New(db, service, catalog.NewCurrent(service, slog.New(slog.DiscardHandler)), pglease.Statements)
 	t.Cleanup(p.Close)
 	return &pglease.Store{Pool: p}
