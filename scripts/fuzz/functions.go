@@ -19,13 +19,15 @@ type target struct{ folder, name string }
 
 var fuzzFunc = regexp.MustCompile(`(?m)^func (Fuzz[A-Za-z0-9]+)\(`)
 
-// targets are the fuzz tests of this module.
-func targets() (found []target, err error) {
-	err = filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && path != ".") {
-			return errors.Join(err, skipped(d))
-		}
-		if !strings.HasSuffix(path, "_test.go") {
+// targets are the fuzz tests below a folder.
+func targets(root string) (found []target, err error) {
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && path != root):
+			return filepath.SkipDir
+		case !strings.HasSuffix(path, "_test.go"):
 			return nil
 		}
 		text, err := os.ReadFile(path)
@@ -37,17 +39,9 @@ func targets() (found []target, err error) {
 	return found, err
 }
 
-// skipped passes over a folder.
-func skipped(d fs.DirEntry) error {
-	if d != nil && d.IsDir() {
-		return filepath.SkipDir
-	}
-	return nil
-}
-
 // functions runs each fuzz test for an equal share of the time.
 func functions(ctx context.Context, long time.Duration) error {
-	found, err := targets()
+	found, err := targets(".")
 	if err != nil {
 		return err
 	}
