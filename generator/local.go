@@ -8,7 +8,6 @@ import (
 
 // Local is what one must know of a spec to run its service on one machine.
 type Local struct {
-	Consumer   string
 	Migrations string // their folder
 	Topics     []LocalTopic
 }
@@ -33,7 +32,7 @@ func LocalOf(spec Spec) (l *Local, err error) {
 		return nil, fmt.Errorf("%s is not in order: idemgen check says why", spec.Path)
 	}
 	dir := filepath.Dir(filepath.FromSlash(spec.Path))
-	l = &Local{Consumer: u.service.Consumer, Migrations: filepath.Join(dir, filepath.FromSlash(u.service.Migrations.Dir))}
+	l = &Local{Migrations: filepath.Join(dir, filepath.FromSlash(u.service.Migrations.Dir))}
 	for _, t := range u.service.Topics {
 		l.Topics = append(l.Topics, LocalTopic{Names: t.Kafka, Log: filepath.Join(dir, "testdata", "idem_"+t.FileName+"_log.jsonl")})
 	}

@@ -23,14 +23,15 @@ func devCommand() *cobra.Command {
 		Long: `Starts Postgres and a Kafka broker, applies the migrations, builds the service's program and runs
 it with your handlers, and sends it the records of your cases, each after its rows, and of the
 generated tests, some of them twice. Tables of others (external: true) are made as the spec says.
-After a change of a .go, .yaml or .sql file it generates, builds and runs the program again. It
-prints the addresses for psql and Kafka tools. Both servers and their data are gone when it ends.
+After a change of a .go, .yaml or .sql file it generates, builds, and begins anew: with an empty
+database and log, and all the records. It prints the addresses for psql and Kafka tools. Both
+servers are gone when it ends.
 
 The program is given KAFKA_BROKERS, DATABASE_URL, HTTP_ADDR and LOG_LEVEL=debug, as the main that
 idemgen init writes takes them: at that level the log has a line for each event, with its outcome.
 
-With --database-url or --brokers it uses servers of yours: then the topics, or the migrations and
-the records, are yours, too.`,
+With --database-url and --brokers it uses servers of yours, as they are: you apply the migrations,
+make the topics and send the records.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			specs, err := findSpecs(args)
@@ -53,16 +54,23 @@ the records, are yours, too.`,
 	return cmd
 }
 
+const mostPartitions = 1000
+
 func runDev(cmd *cobra.Command, spec generator.Spec, program string, o dev.Options) error {
-	if o.Partitions < 1 || o.Pause < 0 {
-		return errors.New("--partitions is at least 1, and --pause is not negative")
+	switch {
+	case o.Partitions < 1 || o.Partitions > mostPartitions:
+		return fmt.Errorf("--partitions is 1 to %d", mostPartitions)
+	case o.Pause < 0:
+		return errors.New("--pause is not negative")
+	case (o.Database == "") != (o.Brokers == ""):
+		return errors.New("--database-url and --brokers go together: what a database knows of a log is about one broker's")
 	}
 	local, err := generator.LocalOf(spec)
 	if err != nil {
 		return err
 	}
 	s := dev.Service{
-		Dir: filepath.Dir(filepath.FromSlash(spec.Path)), Consumer: local.Consumer, Migrations: local.Migrations, Program: program,
+		Dir: filepath.Dir(filepath.FromSlash(spec.Path)), Migrations: local.Migrations, Program: program,
 		Generate: func(ctx context.Context) error { return generateAgain(ctx, cmd, spec.Path) },
 	}
 	for _, t := range local.Topics {
@@ -85,7 +93,7 @@ func generateAgain(ctx context.Context, cmd *cobra.Command, path string) (err er
 	defer func() { err = errors.Join(err, result.Close()) }()
 	fmt.Fprint(cmd.ErrOrStderr(), result.Problems)
 	if result.Refused {
-		return errProblems
+		return errors.New("the spec has the problems above")
 	}
 	if err := result.Apply(); err != nil {
 		return err

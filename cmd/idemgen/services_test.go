@@ -1,11 +1,16 @@
 package main
 
 import (
+	"bytes"
+	"net"
+	"net/http"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/scripts/longtest"
@@ -70,6 +75,45 @@ func TestServicesPassTheirTests(t *testing.T) {
 	asksForItsAddresses(t, "sample")
 }
 
+// stopsWell starts a program, and tells it to stop once it is ready: that is no error.
+func stopsWell(t *testing.T, program, name string) {
+	t.Helper()
+	db := idemtest.DB(t)
+	idemtest.Migrate(t, db, name+"/migrations")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	l.Close()
+	var log bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), program)
+	cmd.Stderr = &log
+	cmd.Env = []string{"DATABASE_URL=" + db.Config().ConnString(), "KAFKA_BROKERS=" + idemtest.Kafka(t, map[string]int32{"orders.v1": 1}).Addr(), "HTTP_ADDR=" + address}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		answer, err := http.Get("http://" + address + "/readyz")
+		if err == nil {
+			answer.Body.Close()
+			if answer.StatusCode == http.StatusOK {
+				break
+			}
+		}
+		if time.Now().After(end) {
+			_ = cmd.Process.Kill()
+			t.Fatalf("it is never ready: %v\n%s", cmd.Wait(), log.String())
+		}
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil || strings.Contains(log.String(), "level=ERROR") {
+		t.Errorf("the end is an error: %v\n%s", err, log.String())
+	}
+}
+
 // asksForItsAddresses builds the program of a service, which says what it must be told.
 func asksForItsAddresses(t *testing.T, name string) {
 	t.Helper()
@@ -84,6 +128,7 @@ func asksForItsAddresses(t *testing.T, name string) {
 			t.Errorf("with %s only: %v\n%s", tc.set, err, text)
 		}
 	}
+	stopsWell(t, program, name)
 }
 
 // A spec of one's own without Go code compiles in the place of the sample, too.

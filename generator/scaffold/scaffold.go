@@ -75,7 +75,7 @@ func Main(s *model.Service, importPath string) ([]byte, error) {
 // inMain are the names that the program has a use for, beside those of the language.
 var inMain = []string{
 	"cmp", "context", "errors", "slog", "http", "os", "signal", "syscall", "time", "pgxpool", "idem", "confluent",
-	"run", "probes", "stop", "err", "ctx", "brokers", "dsn", "level", "db", "consumer", "server", "cause", "mux", "w",
+	"run", "probes", "stop", "err", "ctx", "brokers", "dsn", "level", "db", "consumer", "server", "serving", "mux", "w",
 	"redis", "redislease", "options", "client",
 }
 

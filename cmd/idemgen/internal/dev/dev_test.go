@@ -52,6 +52,7 @@ const program = `package main
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
@@ -62,6 +63,7 @@ import (
 func main() {
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM)
+	go http.ListenAndServe(os.Getenv("HTTP_ADDR"), http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	fmt.Println("VERSION", os.Getenv("KAFKA_BROKERS") != "", os.Getenv("DATABASE_URL") != "", os.Getenv("LOG_LEVEL"))
 	<-stop
 	fmt.Println("stopped")
@@ -96,28 +98,33 @@ func TestServiceIsRunAgainAfterEachChange(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- Run(ctx, Service{
-			Dir: dir, Consumer: "shop", Migrations: filepath.Join(dir, "migrations"), Topics: []Topic{{[]string{"shop.live", "shop.old"}, filepath.Join(dir, "log.jsonl")}},
+			Dir: dir, Migrations: filepath.Join(dir, "migrations"), Topics: []Topic{{[]string{"shop.live", "shop.old"}, filepath.Join(dir, "log.jsonl")}},
 			Generate: func(context.Context) error { return nil },
 		}, Options{Partitions: 2, Pause: time.Millisecond, Out: out})
 	}()
 	out.says(t, "one true true debug", 1)
 	out.says(t, "dev: sent Put: topic=shop.old", 3)
-	out.says(t, "dev: sent Put, again: topic=shop.old", 1)
+	out.says(t, "dev: sent Put, again (a copy of offset 2): topic=shop.old", 1)
 	out.says(t, "dev: sent Put: topic=shop.live", 3)
-	out.says(t, "dev: sent Put, again: topic=shop.live", 1)
+	out.says(t, "dev: sent Put, again (a copy of offset 2): topic=shop.live", 1)
 	out.says(t, "all 6 records of the tests were sent", 1)
-	out.says(t, `case full is left out: ERROR: relation "none" does not exist`, 1)
+	out.says(t, `idem_full_rows.sql: ERROR: relation "none" does not exist`, 1)
 
 	write(t, main, strings.Replace(program, "<-stop", "mistake", 1))
-	out.says(t, "stopped", 1)
 	out.says(t, "undefined: mistake", 1)
-	write(t, filepath.Join(dir, "migrations", "0002_second.sql"), "ALTER TABLE a ADD b int;\n")
+	out.says(t, "dev: waits for a change of a file", 1)
+	if strings.Contains(out.String(), "stopped") {
+		t.Errorf("a mistake ended what ran before it:\n%s", out)
+	}
 	write(t, main, strings.Replace(program, "VERSION", "two", 1))
 	out.says(t, "two true true debug", 1)
-	write(t, first, "CREATE TABLE a (id bigint);\n")
-	out.says(t, "0001_first.sql changed after it was applied", 1)
+	out.says(t, "all 6 records of the tests were sent", 2)
+	write(t, first, "CREATE TABLE a (id mistake);\n")
+	out.says(t, `type "mistake" does not exist`, 1)
 	write(t, first, "CREATE TABLE a (id int);\n")
 	out.says(t, "two true true debug", 2)
+	write(t, main, strings.Replace(strings.Replace(program, "VERSION", "three", 1), "<-stop", "os.Exit(3)", 1))
+	out.says(t, "dev: the service ended (exit status 3)", 1)
 
 	cancel()
 	if err := <-ended; err != nil {
@@ -125,6 +132,9 @@ func TestServiceIsRunAgainAfterEachChange(t *testing.T) {
 	}
 	if n := strings.Count(out.String(), "stopped"); n != 3 {
 		t.Errorf("the service was stopped %d times, want 3:\n%s", n, out)
+	}
+	if n := strings.Count(out.String(), "kcat"); n != 4 {
+		t.Errorf("%d brokers were started, want 4:\n%s", n, out)
 	}
 }
 
@@ -149,5 +159,10 @@ func TestProgramIsFound(t *testing.T) {
 	write(t, filepath.Join(dir, "cmd", "shop", "main.go"), program)
 	find("example.com/shop/cmd/shop")
 	write(t, filepath.Join(dir, "cmd", "too", "main.go"), program)
+	r.Program = "./cmd/other"
+	find("./cmd/other")
+	r.Program = "."
+	find("--program . is no program")
+	r.Program = ""
 	find("several programs import example.com/shop: name one with --program: example.com/shop/cmd/shop, example.com/shop/cmd/too")
 }

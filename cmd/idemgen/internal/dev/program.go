@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // goOutput is what a go command prints.
@@ -31,21 +34,24 @@ func moduleOf(ctx context.Context, dir string) (string, error) {
 	return goOutput(ctx, dir, "list", "-m", "-f", "{{.Dir}}")
 }
 
-// build builds the service's program.
-func (r *run) build(ctx context.Context) error {
-	program := r.Program
-	if program == "" {
-		var err error
-		if program, err = r.main(ctx); err != nil {
-			return err
-		}
-	}
-	_, err := goOutput(ctx, r.Dir, "build", "-o", r.binary, program)
-	return err
+// build builds the service's program into a file of its own: the last one may run still.
+func (r *run) build(ctx context.Context) (binary string, err error) {
+	r.builds++
+	binary = filepath.Join(r.folder, fmt.Sprint("service", r.builds))
+	_, err = goOutput(ctx, r.Dir, "build", "-o", binary, r.Program)
+	return binary, err
 }
 
-// main is the only program of the module that imports the package of the spec.
+// main is the program that was named, or the only one of the module that imports the package of
+// the spec.
 func (r *run) main(ctx context.Context) (string, error) {
+	if r.Program != "" {
+		name, err := goOutput(ctx, r.Dir, "list", "-e", "-f", "{{.Name}}", r.Program)
+		if err == nil && name != "main" {
+			err = fmt.Errorf("--program %s is no program", r.Program)
+		}
+		return r.Program, err
+	}
 	own, err := goOutput(ctx, r.Dir, "list", "-e", "-f", "{{.ImportPath}}", ".")
 	if err != nil {
 		return "", err
@@ -70,28 +76,48 @@ func (r *run) main(ctx context.Context) (string, error) {
 }
 
 // serve runs the program until it ends by itself, or ctx ends.
-func (r *run) serve(ctx context.Context) error {
-	address, err := freeAddress()
-	if err != nil {
-		return err
-	}
-	cmd := exec.CommandContext(ctx, r.binary)
+func (r *run) serve(ctx context.Context, binary string) error {
+	cmd := exec.CommandContext(ctx, binary)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = grace
 	cmd.Stdout, cmd.Stderr = r.Out, r.Out
-	cmd.Env = append(os.Environ(), "KAFKA_BROKERS="+r.place.brokers, "DATABASE_URL="+r.place.database, "HTTP_ADDR="+address, "LOG_LEVEL=debug")
+	cmd.Env = append(os.Environ(), "KAFKA_BROKERS="+r.place.brokers, "DATABASE_URL="+r.place.database, "HTTP_ADDR="+r.address, "LOG_LEVEL=debug")
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	if r.starts++; r.starts == 1 {
-		close(r.started)
+	r.say("the service was started; http://%s/readyz says whether it is well", r.address)
+	if err := cmd.Wait(); err != nil {
+		return err
 	}
-	r.say("the service was started; http://%s/readyz says whether it is well", address)
-	err = cmd.Wait()
-	if err == nil && ctx.Err() == nil {
-		err = errors.New("exit status 0")
+	return errors.New("exit status 0")
+}
+
+const (
+	// grace is how long a service may take to end.
+	grace = 10 * time.Second
+	// patience is how long records wait for a service that never says that it is ready.
+	patience = 15 * time.Second
+)
+
+// ready waits until the service says that it is ready, or for a while: not every program does. It
+// reports false if the service ends.
+func (r *run) ready(ctx context.Context) bool {
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.address+"/readyz", nil)
+		if err != nil {
+			return false
+		}
+		if answer, err := http.DefaultClient.Do(request); err == nil {
+			_ = answer.Body.Close()
+			if answer.StatusCode == http.StatusOK {
+				return true
+			}
+		}
+		if !pause(ctx, 100*time.Millisecond) {
+			return false
+		}
 	}
-	return err
+	return true
 }
 
 // freeAddress is a free one of this machine.

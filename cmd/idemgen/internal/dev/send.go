@@ -3,14 +3,10 @@ package dev
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io/fs"
-	"os"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
@@ -22,19 +18,14 @@ const copyEvery = 3
 // one after the other, some of them twice.
 func (r *run) send(ctx context.Context) {
 	if r.place.broker == nil {
-		r.say("the brokers are yours: nothing is sent to them")
-		return
-	}
-	select {
-	case <-r.started:
-	case <-ctx.Done():
+		r.say("the brokers are yours: send your records to %s", r.place.brokers)
 		return
 	}
 	sent := 0
 	for _, s := range r.samples() {
 		log, err := idemtest.ReadLog(s.log)
 		if err == nil {
-			err = r.place.execute(ctx, s.rows)
+			err = r.place.executeFile(ctx, s.rows)
 		}
 		if err != nil {
 			if ctx.Err() == nil {
@@ -62,7 +53,7 @@ type sample struct{ name, topic, rows, log string }
 // samples are the team's cases, whose records its handlers are made for, and then the logs of the
 // generated tests.
 func (r *run) samples() (all []sample) {
-	logs, _ := filepath.Glob(filepath.Join(r.Dir, "testdata", "cases", "idem_*_log.jsonl")) // the pattern is well-formed
+	logs, _ := filepath.Glob(r.data("cases/idem_*_log.jsonl")) // the pattern is well-formed
 	for _, log := range logs {
 		stem := strings.TrimSuffix(log, "_log.jsonl")
 		all = append(all, sample{name: "case " + strings.TrimPrefix(filepath.Base(stem), "idem_"), rows: stem + "_rows.sql", log: log})
@@ -76,7 +67,7 @@ func (r *run) samples() (all []sample) {
 // sendOne sends a record so often. It reports false if nothing more can be sent.
 func (r *run) sendOne(ctx context.Context, topic string, record idemtest.Event, times int) bool {
 	what := record.Name
-	for range times {
+	for i := range times {
 		m := record.Message
 		m.Topic, m.Partition = topic, idemtest.ByKey
 		if m.Time.IsZero() {
@@ -90,25 +81,9 @@ func (r *run) sendOne(ctx context.Context, topic string, record idemtest.Event, 
 			return false
 		}
 		r.say("sent %s: topic=%s partition=%d offset=%d", what, m.Topic, m.Partition, m.Offset)
-		what = record.Name + ", again"
+		if i == 0 {
+			what += fmt.Sprintf(", again (a copy of offset %d)", m.Offset)
+		}
 	}
 	return true
-}
-
-// execute runs the statements of a file, which need not exist.
-func (p *place) execute(ctx context.Context, path string) (err error) {
-	sql, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	conn, err := pgx.Connect(ctx, p.database)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
-	_, err = conn.PgConn().Exec(ctx, string(sql)).ReadAll()
-	return err
 }

@@ -15,8 +15,10 @@ import (
 // then, which works on every system and for every editor.
 type watch struct{ root string }
 
-// lookEvery is how often the files are looked at.
-const lookEvery = 300 * time.Millisecond
+const (
+	lookEvery = 300 * time.Millisecond // how often the files are looked at
+	settled   = 300 * time.Millisecond // how long no file may have changed any more
+)
 
 // now is what tells whether a file has changed, by path.
 func (w watch) now() map[string]string {
