@@ -38,9 +38,9 @@ var fieldKeys = docKeys(func(f *Field) *Doc { return &f.Doc },
 	key[Field]{name: "ce", instead: ofCloudEvents},
 	key[Field]{name: "segment", instead: "the whole name of the topic is {type: string, record: topic}"},
 	key[Field]{name: "sensitive", value: boolValue(func(f *Field) **Bool { return &f.Sensitive })},
-	key[Field]{name: "optional", instead: `write "optional ..." as the type`},
+	key[Field]{name: "optional", instead: `write it before the type, as in note: optional string`},
 	key[Field]{name: "min", instead: checkHint}, key[Field]{name: "max", instead: checkHint},
-	key[Field]{name: "nullable", instead: `write "optional ..." as the type`},
+	key[Field]{name: "nullable", instead: `write it before the type, as in note: optional string`}, key[Field]{name: "null", instead: `write it before the type, as in note: optional string`},
 	key[Field]{name: "required", instead: `fields are required unless their type is "optional ..."`},
 )
 
