@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/idemgen/idemgen/generator/eventkey"
+	"github.com/idemgen/idemgen/generator/model"
 )
 
 // KeyPart is a part of an idempotency key: the name of its field or header, and its text.
@@ -16,21 +17,30 @@ type EventKey = eventkey.Key
 // Keys makes the idempotency keys that the events of a topic have by these parts, and returns them
 // with the consumer of the spec. event is the name of one; "" is any.
 func Keys(spec Spec, topic, event string, parts []KeyPart) (consumer string, keys []EventKey, err error) {
-	u, err := open(spec)
+	service, err := serviceOf(spec)
 	if err != nil {
 		return "", nil, err
+	}
+	found, err := eventkey.Of(service, topic, event, parts)
+	if err != nil {
+		return "", nil, err
+	}
+	return service.Consumer, found, nil
+}
+
+// serviceOf reads a spec that must be in order.
+func serviceOf(spec Spec) (_ *model.Service, err error) {
+	u, err := open(spec)
+	if err != nil {
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, u.folder.Close()) }()
 	if err := read([]*unit{u}); err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	if u.service == nil {
-		return "", nil, fmt.Errorf("%s is not in order: idemgen check says why", spec.Path)
+		return nil, fmt.Errorf("%s is not in order: idemgen check says why", spec.Path)
 	}
 	u.service.Source = spec.Path
-	found, err := eventkey.Of(u.service, topic, event, parts)
-	if err != nil {
-		return "", nil, err
-	}
-	return u.service.Consumer, found, nil
+	return u.service, nil
 }

@@ -1,10 +1,6 @@
 package generator
 
-import (
-	"errors"
-	"fmt"
-	"path/filepath"
-)
+import "path/filepath"
 
 // Local is what one must know of a spec to run its service on one machine.
 type Local struct {
@@ -19,21 +15,14 @@ type LocalTopic struct {
 }
 
 // LocalOf reads a spec. One that is not in order is an error.
-func LocalOf(spec Spec) (l *Local, err error) {
-	u, err := open(spec)
+func LocalOf(spec Spec) (*Local, error) {
+	service, err := serviceOf(spec)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, u.folder.Close()) }()
-	if err := read([]*unit{u}); err != nil {
-		return nil, err
-	}
-	if u.service == nil {
-		return nil, fmt.Errorf("%s is not in order: idemgen check says why", spec.Path)
-	}
 	dir := filepath.Dir(filepath.FromSlash(spec.Path))
-	l = &Local{Migrations: filepath.Join(dir, filepath.FromSlash(u.service.Migrations.Dir))}
-	for _, t := range u.service.Topics {
+	l := &Local{Migrations: filepath.Join(dir, filepath.FromSlash(service.Migrations.Dir))}
+	for _, t := range service.Topics {
 		l.Topics = append(l.Topics, LocalTopic{Names: t.Kafka, Log: filepath.Join(dir, "testdata", "idem_"+t.FileName+"_log.jsonl")})
 	}
 	return l, nil

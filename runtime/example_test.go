@@ -36,7 +36,11 @@ func ExamplePermanent() {
 // An effect says when it makes sense to call again. Such a call does not count as a try.
 func ExampleRetryAfter() {
 	charge := func(ctx context.Context, e Paid) error {
-		response, err := http.Get("https://provider.example/charge")
+		request, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://provider.example/charge", nil)
+		if err != nil {
+			return err
+		}
+		response, err := http.DefaultClient.Do(request)
 		if err != nil {
 			return err
 		}

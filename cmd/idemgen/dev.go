@@ -65,41 +65,41 @@ func runDev(cmd *cobra.Command, spec generator.Spec, program string, o dev.Optio
 	case (o.Database == "") != (o.Brokers == ""):
 		return errors.New("--database-url and --brokers go together: what a database knows of a log is about one broker's")
 	}
-	local, err := generator.LocalOf(spec)
-	if err != nil {
-		return err
-	}
-	s := dev.Service{
-		Dir: filepath.Dir(filepath.FromSlash(spec.Path)), Migrations: local.Migrations, Program: program,
-		Generate: func(ctx context.Context) error { return generateAgain(ctx, cmd, spec.Path) },
-	}
-	for _, t := range local.Topics {
-		s.Topics = append(s.Topics, dev.Topic{Names: t.Names, Log: t.Log})
-	}
 	o.Out = cmd.OutOrStdout()
-	return dev.Run(cmd.Context(), s, o)
+	return dev.Run(cmd.Context(), dev.Service{
+		Dir: filepath.Dir(filepath.FromSlash(spec.Path)), Program: program,
+		Generate: func(ctx context.Context) (dev.Parts, error) { return generateAgain(ctx, cmd, spec.Path) },
+	}, o)
 }
 
 // generateAgain generates what the spec asks for, as it is now, and names what it wrote.
-func generateAgain(ctx context.Context, cmd *cobra.Command, path string) (err error) {
+func generateAgain(ctx context.Context, cmd *cobra.Command, path string) (parts dev.Parts, err error) {
 	specs, err := findSpecs([]string{path})
 	if err != nil {
-		return err
+		return parts, err
 	}
 	result, err := generator.Generate(ctx, specs)
 	if err != nil {
-		return err
+		return parts, err
 	}
 	defer func() { err = errors.Join(err, result.Close()) }()
 	fmt.Fprint(cmd.ErrOrStderr(), result.Problems)
 	if result.Refused {
-		return errors.New("the spec has the problems above")
+		return parts, errors.New("the spec has the problems above")
 	}
 	if err := result.Apply(); err != nil {
-		return err
+		return parts, err
 	}
 	for _, c := range result.Changes {
 		fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", c.Op, c.Path)
 	}
-	return nil
+	local, err := generator.LocalOf(specs[0])
+	if err != nil {
+		return parts, err
+	}
+	parts.Migrations = local.Migrations
+	for _, t := range local.Topics {
+		parts.Topics = append(parts.Topics, dev.Topic(t))
+	}
+	return parts, nil
 }

@@ -16,12 +16,13 @@ type weight struct {
 	now          func(t *testing.T) int
 }
 
-// weights may shrink, and then most does; none grows.
+// weights may shrink, and then most does. One grows only for what users need, in a commit that
+// says for what: idemgen dev is the 15th command.
 var weights = []weight{
 	{"keys of the language", 89, 90, keysOfTheLanguage},
 	{"codes of errors", 81, 85, func(t *testing.T) int { return distinct(t, `"E[0-9]{3}"`, "../../schema", "../../generator") }},
 	{"codes of warnings", 0, 0, func(t *testing.T) int { return distinct(t, `"W[0-9]{3}"`, "../../schema", "../../generator") }},
-	{"commands", 15, 15, func(t *testing.T) int { return matches(t, `\bRunE:`, production(t, "../../cmd/idemgen")) }},
+	{"commands", 15, 14, func(t *testing.T) int { return matches(t, `\bRunE:`, production(t, "../../cmd/idemgen")) }},
 	{"production lines", 62_700, 52_000, func(t *testing.T) int {
 		return linesOf(t, production(t, "../../runtime", "../../internal", "../../generator", "../../schema", "../../cmd", "../../templates"))
 	}},

@@ -15,13 +15,17 @@ import (
 
 // Service is what is run.
 type Service struct {
-	Dir        string // folder of the spec, inside a Go module
+	Dir     string // folder of the spec, inside a Go module
+	Program string // package path or folder of its main; "" is the only one that imports the spec's package
+	// Generate makes the generated files follow the spec, and says what it asks for. Its error is
+	// one that a change of the spec can mend.
+	Generate func(context.Context) (Parts, error)
+}
+
+// Parts are what a spec asks for.
+type Parts struct {
 	Migrations string // folder of the migrations
 	Topics     []Topic
-	Program    string // package path or folder of its main; "" is the only one that imports the spec's package
-	// Generate makes the generated files follow the spec. Its error is one that a change of the
-	// spec can mend.
-	Generate func(context.Context) error
 }
 
 // Topic is a topic that the service reads.
@@ -44,6 +48,7 @@ type Options struct {
 type run struct {
 	Service
 	Options
+	parts   Parts
 	place   *place
 	files   watch
 	folder  string // of what is built
@@ -74,7 +79,8 @@ func Run(ctx context.Context, s Service, o Options) (err error) {
 	end := func() {} // of the service that runs
 	defer func() { end() }()
 	for ctx.Err() == nil {
-		seen, err := r.files.now(), r.Generate(ctx)
+		seen := r.files.now()
+		parts, err := r.Generate(ctx)
 		var binary string
 		if err == nil {
 			seen = r.files.now() // generated files are no change
@@ -82,8 +88,8 @@ func Run(ctx context.Context, s Service, o Options) (err error) {
 		}
 		if err == nil {
 			end() // what was built before runs until now
-			end = func() {}
-			if err = r.place.fresh(ctx, &s, o.Partitions); err == nil {
+			end, r.parts = func() {}, parts
+			if err = r.fresh(ctx); err == nil {
 				end = r.begin(ctx, binary)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -96,10 +97,14 @@ func TestServiceIsRunAgainAfterEachChange(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &output{}
 	ended := make(chan error, 1)
+	var topics atomic.Pointer[[]Topic]
+	topics.Store(&[]Topic{{[]string{"shop.live", "shop.old"}, filepath.Join(dir, "log.jsonl")}})
 	go func() {
 		ended <- Run(ctx, Service{
-			Dir: dir, Migrations: filepath.Join(dir, "migrations"), Topics: []Topic{{[]string{"shop.live", "shop.old"}, filepath.Join(dir, "log.jsonl")}},
-			Generate: func(context.Context) error { return nil },
+			Dir: dir,
+			Generate: func(context.Context) (Parts, error) {
+				return Parts{filepath.Join(dir, "migrations"), *topics.Load()}, nil
+			},
 		}, Options{Partitions: 2, Pause: time.Millisecond, Out: out})
 	}()
 	out.says(t, "one true true debug", 1)
@@ -123,6 +128,9 @@ func TestServiceIsRunAgainAfterEachChange(t *testing.T) {
 	out.says(t, `type "mistake" does not exist`, 1)
 	write(t, first, "CREATE TABLE a (id int);\n")
 	out.says(t, "two true true debug", 2)
+	topics.Store(&[]Topic{{[]string{"shop.new", "shop.old"}, filepath.Join(dir, "log.jsonl")}})
+	write(t, filepath.Join(cases, "some.yaml"), "description: another one\n")
+	out.says(t, "dev: sent Put: topic=shop.new", 3)
 	write(t, main, strings.Replace(strings.Replace(program, "VERSION", "three", 1), "<-stop", "os.Exit(3)", 1))
 	out.says(t, "dev: the service ended (exit status 3)", 1)
 
@@ -130,11 +138,11 @@ func TestServiceIsRunAgainAfterEachChange(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if n := strings.Count(out.String(), "stopped"); n != 3 {
-		t.Errorf("the service was stopped %d times, want 3:\n%s", n, out)
+	if n := strings.Count(out.String(), "stopped"); n != 4 {
+		t.Errorf("the service was stopped %d times, want 4:\n%s", n, out)
 	}
-	if n := strings.Count(out.String(), "kcat"); n != 4 {
-		t.Errorf("%d brokers were started, want 4:\n%s", n, out)
+	if n := strings.Count(out.String(), "kcat"); n != 5 {
+		t.Errorf("%d brokers were started, want 5:\n%s", n, out)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"time"
@@ -20,14 +19,13 @@ type place struct {
 	brokers  string
 	postgres *idemtest.Postgres // nil if it is somebody else's
 	broker   *idemtest.Broker   // nil if it is somebody else's, or before the first run
-	out      io.Writer
 }
 
 // mostWait is how long a database of somebody else's may take to let dev in.
 const mostWait = 5 * time.Second
 
 func start(ctx context.Context, o Options) (*place, error) {
-	p := &place{database: o.Database, brokers: o.Brokers, out: o.Out}
+	p := &place{database: o.Database, brokers: o.Brokers}
 	if o.Database != "" {
 		ctx, cancel := context.WithTimeout(ctx, mostWait)
 		defer cancel()
@@ -68,26 +66,27 @@ END $$`
 
 // fresh makes an empty database with the tables of the service, and a broker with its topics. A
 // place of somebody else's stays as it is.
-func (p *place) fresh(ctx context.Context, s *Service, partitions int32) error {
+func (r *run) fresh(ctx context.Context) error {
+	p := r.place
 	if p.postgres == nil {
 		return nil
 	}
 	if err := p.execute(ctx, emptySQL); err != nil {
 		return err
 	}
-	if err := p.executeFile(ctx, s.data("idem_external.sql")); err != nil { // tables of others
+	if err := p.executeFile(ctx, r.data("idem_external.sql")); err != nil { // tables of others
 		return err
 	}
-	if err := p.postgres.Migrate(ctx, s.Migrations); err != nil {
+	if err := p.postgres.Migrate(ctx, r.parts.Migrations); err != nil {
 		return err
 	}
 	if p.broker != nil {
 		p.broker.Close()
 	}
 	topics := map[string]int32{}
-	for _, t := range s.Topics {
+	for _, t := range r.parts.Topics {
 		for _, name := range t.Names {
-			topics[name] = partitions
+			topics[name] = r.Partitions
 		}
 	}
 	var err error
@@ -95,7 +94,7 @@ func (p *place) fresh(ctx context.Context, s *Service, partitions int32) error {
 		return err
 	}
 	p.brokers = p.broker.Addr()
-	say(p.out, "Kafka     kcat -b %s -L", p.brokers)
+	r.say("Kafka     kcat -b %s -L", p.brokers)
 	return nil
 }
 

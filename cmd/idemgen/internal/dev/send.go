@@ -58,7 +58,7 @@ func (r *run) samples() (all []sample) {
 		stem := strings.TrimSuffix(log, "_log.jsonl")
 		all = append(all, sample{name: "case " + strings.TrimPrefix(filepath.Base(stem), "idem_"), rows: stem + "_rows.sql", log: log})
 	}
-	for _, t := range r.Topics {
+	for _, t := range r.parts.Topics {
 		all = append(all, sample{"records of the test of " + t.Names[0], t.Names[0], strings.TrimSuffix(t.Log, "_log.jsonl") + "_rows.sql", t.Log})
 	}
 	return all

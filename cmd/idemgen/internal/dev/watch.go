@@ -41,7 +41,7 @@ func (w watch) now() map[string]string {
 }
 
 func passedOver(dir string) bool {
-	return dir[0] == '.' || dir[0] == '_' || dir == "testdata" || dir == "node_modules"
+	return dir[0] == '.' || dir[0] == '_' || dir == "node_modules"
 }
 
 func counts(name string) bool {
