@@ -73,26 +73,52 @@ func readCases(u *unit) error {
 	return nil
 }
 
-// Case writes nothing; it returns what applying the result writes: the frame of a case beside a
-// spec. A case of that name that is there already is an error.
-func Case(s Spec, name string) (_ *Result, err error) {
+// Case writes nothing; it returns what applying the result writes: the draft of a case beside a
+// spec, with a record of an event. Without an event it is the first one with Go code, else the
+// first one. A case of that name that is there already is an error.
+func Case(s Spec, name, event string) (_ *Result, err error) {
 	if !caseName.MatchString(name) {
 		return nil, fmt.Errorf("%q is not a valid name of a case: %s", name, caseRule)
+	}
+	service, err := serviceOf(s)
+	if err != nil {
+		return nil, err
+	}
+	e, err := eventFor(service, event)
+	if err != nil {
+		return nil, err
 	}
 	u, err := open(s)
 	if err != nil {
 		return nil, err
 	}
-	frame, err := scaffold.Case()
 	c := caseFile{name: name}
-	change, wrong := u.folder.Compare(output.File{Path: c.file(), Policy: output.Scaffold, Data: frame})
-	if err = errors.Join(err, wrong); err == nil && change.Op == "" {
+	change, err := u.folder.Compare(output.File{Path: c.file(), Policy: output.Scaffold, Data: cases.Draft(service, e)})
+	if err == nil && change.Op == "" {
 		err = fmt.Errorf("%s exists; idemgen case replaces nothing", change.Path)
 	}
 	if err != nil {
 		return nil, errors.Join(err, u.folder.Close())
 	}
 	return &Result{Changes: []output.Change{change}, folders: []*output.Folder{u.folder}}, nil
+}
+
+// eventFor finds the event that a draft shows.
+func eventFor(s *model.Service, name string) (*model.Event, error) {
+	var found *model.Event
+	var names []string
+	for _, t := range s.Topics {
+		for _, e := range t.Events {
+			names = append(names, e.Name)
+			if e.Name == name || name == "" && (found == nil || e.HasCode() && !found.HasCode()) {
+				found = e
+			}
+		}
+	}
+	if found == nil {
+		return nil, fmt.Errorf("no event %q; the spec has %s", name, strings.Join(names, ", "))
+	}
+	return found, nil
 }
 
 // sampleCase is the case of the sample's Go code.

@@ -12,12 +12,13 @@ import (
 // caseCommand writes the frame of a case.
 func caseCommand() *cobra.Command {
 	var machine *answer
+	var event string
 	cmd := &cobra.Command{
 		Use:   "case name [spec | folder]",
-		Short: "Write the empty frame of a case",
-		Long: `Writes testdata/cases/<name>.yaml beside the spec (default: idemgen.yaml here): an empty frame with
-comments. Say in it which records come, and what must be there then; until you do, generate refuses
-it. Generate again whenever you changed a case: TestCases holds the tables against it, with repeats,
+		Short: "Write the draft of a case",
+		Long: `Writes testdata/cases/<name>.yaml beside the spec (default: idemgen.yaml here): a record of an event,
+what it needs, and as comments what the steps of the spec leave. Say in it what must be there then;
+until you do, generate refuses it. Generate again whenever you changed a case: TestCases holds the tables against it, with repeats,
 batches of every size and crashes. Replaces no file of yours.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
@@ -37,7 +38,7 @@ batches of every size and crashes. Replaces no file of yours.`,
 			if len(specs) > 1 {
 				return fmt.Errorf("%s names %d specs: a case belongs to one", args[1], len(specs))
 			}
-			result, err := generator.Case(specs[0], args[0])
+			result, err := generator.Case(specs[0], args[0], event)
 			if err != nil {
 				return err
 			}
@@ -49,6 +50,7 @@ batches of every size and crashes. Replaces no file of yours.`,
 			return nil
 		},
 	}
+	cmd.Flags().StringVar(&event, "event", "", "name of the event, as the spec has it (default: the first one with Go code)")
 	machine = asJSON(cmd, "changes")
 	return cmd
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A frame is refused until somebody says in it what must be there, and then it is a case.
-func TestFrameOfACaseIsRefusedUntilItIsFilled(t *testing.T) {
+// A draft is refused until somebody says in it what must be there, and then it is a case.
+func TestDraftOfACaseIsRefusedUntilItSaysSomething(t *testing.T) {
 	module(t, nil)
 	must(t, "init")
 	if out := must(t, "case", "placed"); out != "create testdata/cases/placed.yaml\n" {
@@ -17,18 +17,18 @@ func TestFrameOfACaseIsRefusedUntilItIsFilled(t *testing.T) {
 	refused(t, "testdata/cases/placed.yaml:", "generate")
 	filled(t, "testdata/cases/placed.yaml")
 	must(t, "generate")
+	must(t, "case", "--event", "OrderPlaced", "another")
+	if text := read(t, "testdata/cases/another.yaml"); !strings.Contains(text, "event-type: order.placed") || strings.Contains(text, "order.paid") {
+		t.Error(text)
+	}
+	refused(t, `no event "Placed"; the spec has OrderPlaced, OrderPaid`, "case", "--event", "Placed", "third")
 }
 
-// filled takes the comments in a frame for what the case says. They are about the sample.
+// filled takes the comments in the draft's then for what the case says.
 func filled(t *testing.T, name string) {
 	t.Helper()
-	text := strings.ReplaceAll(read(t, name), "\n#  ", "\n  ")
-	for _, left := range []string{"    result: {", "  payments: ", "  dead_letters: ", "  calls: "} {
-		before, line, _ := strings.Cut(text, left)
-		_, after, _ := strings.Cut(line, "\n")
-		text = before + after
-	}
-	write(t, name, text)
+	before, then, _ := strings.Cut(read(t, name), "then:\n")
+	write(t, name, before+"then:\n"+strings.ReplaceAll("\n"+then, "\n#  ", "\n  ")[1:])
 }
 
 // A case is a file of the team's: idemgen replaces none, and says what it can write.

@@ -38,7 +38,7 @@ Then put your own service in the place of the sample, before anything is deploye
   go tool idemgen init   # generates, and writes a main that fits them
   # where an event has handle: true or effect: write its method in handler.go; until then its
   # test fails
-  go tool idemgen case first   # an empty frame: say in testdata/cases/first.yaml what must be there
+  go tool idemgen case first   # a draft: say in testdata/cases/first.yaml what must be there
   go tool idemgen generate && go test ./...
 `, strings.Join(started.Sample, " "), path.Base(started.Spec))
 	}

@@ -95,9 +95,6 @@ func Handler(s *model.Service) ([]byte, error) {
 // SampleHandler renders what Handler does, written for the spec of Spec.
 func SampleHandler(s *model.Service) ([]byte, error) { return goFile("sample_handler.go.tmpl", s) }
 
-// Case is the empty frame of a case.
-func Case() ([]byte, error) { return fill("case.yaml.tmpl", nil) }
-
 // SampleCase is the case of that handler, and its name.
 func SampleCase() (name string, content []byte, err error) {
 	content, err = fill("sample_case.yaml.tmpl", nil)
