@@ -24,11 +24,12 @@ func devCommand() *cobra.Command {
 it with your handlers, and sends it the records of your cases, each after its rows, and of the
 generated tests, some of them twice. Tables of others (external: true) are made as the spec says.
 After a change of a .go, .yaml or .sql file it generates, builds, and begins anew: with an empty
-database and log, and all the records. It prints the addresses for psql and Kafka tools. Both
-servers are gone when it ends.
+database and log, and all the records. With --keep both stay, and new migrations are applied to what
+is there. It prints the addresses for psql and Kafka tools. The servers are gone when it ends.
 
 The program is given KAFKA_BROKERS, DATABASE_URL, HTTP_ADDR and LOG_LEVEL=debug, as the main that
 idemgen init writes takes them: at that level the log has a line for each event, with its outcome.
+One that imports redislease is given REDIS_URL, too.
 
 With --database-url and --brokers it uses servers of yours, as they are: you apply the migrations,
 make the topics and send the records.`,
@@ -49,6 +50,7 @@ make the topics and send the records.`,
 	flags.StringVar(&o.Database, "database-url", "", "`URL` of a database to use, with its migrations applied")
 	flags.StringVar(&o.Brokers, "brokers", "", "`addresses` of brokers to use, host:port,host:port")
 	flags.Int32Var(&o.Partitions, "partitions", 3, "`number` of partitions of each topic")
+	flags.BoolVar(&o.Keep, "keep", false, "keep the rows and the log after a change, as long as no applied migration and no topic changes")
 	flags.DurationVar(&o.Pause, "pause", 500*time.Millisecond, "`time` between two records that are sent; 0 sends none")
 	cmd.ValidArgsFunction = cobra.FixedCompletions([]string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt)
 	return cmd

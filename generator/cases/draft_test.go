@@ -17,7 +17,7 @@ import (
 )
 
 // TestDraftOfEveryEvent: the draft of a case for any event is refused as long as its then is a
-// comment, and a whole case without the signs of the comments; it says what the spec's steps leave.
+// comment. Without the signs of the comments it is a whole case, which the spec's steps meet.
 func TestDraftOfEveryEvent(t *testing.T) {
 	files, _ := filepath.Glob("../../testdata/golden/accepted/*/idemgen.yaml")
 	drafts := 0

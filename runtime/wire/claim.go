@@ -30,7 +30,6 @@ type keys struct {
 	mine   map[Key]int // key -> index in claims
 	hidden []Key       // unknown keys of records that were refused after their claim
 	known  Known       // keys that were claimed before this transaction
-	dup    Key         // of the last record whose outcome was Resent
 }
 
 func (k *keys) reset(known Known) {
@@ -59,7 +58,7 @@ func (b *Batch) Claim(event string, key Key, content, print uint32, here bool) (
 	case known.conflicts(content, print):
 		return false, &ConflictError{Event: event, Key: key}
 	}
-	b.record.outcome, b.keys.dup = Resent, key
+	b.record.outcome = Resent
 	return false, nil
 }
 
@@ -77,6 +76,3 @@ func (k *keys) find(key Key, here bool) (Prior, bool) {
 // Hidden are keys, shared by all partitions, of records that were refused after their claim. If
 // one of them is known after all, the record is a copy.
 func (b *Batch) Hidden() []Key { return b.keys.hidden }
-
-// Duplicate is the key of the last record whose outcome was [Resent].
-func (b *Batch) Duplicate() Key { return b.keys.dup }

@@ -38,7 +38,7 @@ func newOwner(p *Partition) *Owner {
 	s := p.process
 	o := &Owner{
 		p: p, chain: &chain.Chain{}, keys: keys.New(s.Keys, p.id, p.topic), retry: retry.New(),
-		decider: decide.New(p.id, p.topic, &s.Service.Limits, s.Catalog, s.Log), life: newLife(),
+		decider: decide.New(p.topic, &s.Service.Limits, s.Catalog), life: newLife(),
 	}
 	o.errands.o = o
 	if p.topic.Effects > 0 {

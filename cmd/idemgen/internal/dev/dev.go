@@ -1,6 +1,7 @@
 // Package dev runs a service on this machine: with a Postgres and a broker of its own, its
 // migrations applied, records of its cases and generated tests sent to it, and all that anew after
-// each change of its files. It must not import any package of this module but runtime/idemtest.
+// each change of its files. It must not import any package of this module but runtime/idemtest and
+// runtime/idemtest/redistest.
 package dev
 
 import (
@@ -41,6 +42,7 @@ type Options struct {
 	Database, Brokers string
 	Partitions        int32         // of each topic
 	Pause             time.Duration // between two records; 0 sends none
+	Keep              bool          // the database and the log stay as they are after a change
 	Out               io.Writer     // what dev and the service say
 }
 
@@ -89,8 +91,15 @@ func Run(ctx context.Context, s Service, o Options) (err error) {
 		if err == nil {
 			end() // what was built before runs until now
 			end, r.parts = func() {}, parts
-			if err = r.fresh(ctx); err == nil {
-				end = r.begin(ctx, binary)
+			kept := false
+			if r.Keep {
+				kept, err = r.keep(ctx)
+			}
+			if err == nil && !kept {
+				err = r.fresh(ctx)
+			}
+			if err == nil {
+				end = r.begin(ctx, binary, !kept)
 			}
 		}
 		if err != nil && ctx.Err() == nil {
@@ -104,8 +113,9 @@ func Run(ctx context.Context, s Service, o Options) (err error) {
 	return nil
 }
 
-// begin starts the service, and sends it records once it is ready. What is returned ends it.
-func (r *run) begin(ctx context.Context, binary string) (end func()) {
+// begin starts the service, and sends it the records, if it shall, once it is ready. What is
+// returned ends it.
+func (r *run) begin(ctx context.Context, binary string, send bool) (end func()) {
 	running, stop := context.WithCancel(ctx)
 	served, sent := make(chan struct{}), make(chan struct{})
 	sending, enough := context.WithCancel(running)
@@ -119,7 +129,7 @@ func (r *run) begin(ctx context.Context, binary string) (end func()) {
 	}()
 	go func() {
 		defer close(sent)
-		if r.Pause > 0 && r.ready(sending) {
+		if send && r.Pause > 0 && r.ready(sending) {
 			r.send(sending)
 		}
 	}()

@@ -65,7 +65,7 @@ func main() {
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM)
 	go http.ListenAndServe(os.Getenv("HTTP_ADDR"), http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	fmt.Println("VERSION", os.Getenv("KAFKA_BROKERS") != "", os.Getenv("DATABASE_URL") != "", os.Getenv("LOG_LEVEL"))
+	fmt.Println("VERSION", os.Getenv("KAFKA_BROKERS") != "", os.Getenv("DATABASE_URL") != "", os.Getenv("LOG_LEVEL"), os.Getenv("REDIS_URL") != "")
 	<-stop
 	fmt.Println("stopped")
 }
@@ -143,6 +143,53 @@ func TestServiceIsRunAgainAfterEachChange(t *testing.T) {
 	}
 	if n := strings.Count(out.String(), "kcat"); n != 5 {
 		t.Errorf("%d brokers were started, want 5:\n%s", n, out)
+	}
+}
+
+// With Keep a change leaves rows and log as they are, as long as it only adds migrations. A
+// program with leases in Redis is given one.
+func TestRowsStayOnRequest(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "go.mod"), `module example.com/shop
+
+go 1.26
+
+require github.com/idemgen/idemgen v0.0.0
+
+replace github.com/idemgen/idemgen => ./runtime
+`)
+	write(t, filepath.Join(dir, "runtime", "go.mod"), "module github.com/idemgen/idemgen\n\ngo 1.26\n")
+	write(t, filepath.Join(dir, "runtime", "runtime", "redislease", "lease.go"), "package redislease\n")
+	write(t, filepath.Join(dir, "shop.go"), "package shop\n\nimport _ \"github.com/idemgen/idemgen/runtime/redislease\"\n")
+	write(t, filepath.Join(dir, "main", "main.go"), strings.Replace(program, "VERSION", "one", 1))
+	write(t, filepath.Join(dir, "log.jsonl"), log)
+	first := filepath.Join(dir, "migrations", "0001_first.sql")
+	write(t, first, "CREATE TABLE a (id int);\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	out := &output{}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Run(ctx, Service{
+			Dir: dir,
+			Generate: func(context.Context) (Parts, error) {
+				return Parts{filepath.Join(dir, "migrations"), []Topic{{[]string{"shop.v1"}, filepath.Join(dir, "log.jsonl")}}}, nil
+			},
+		}, Options{Partitions: 1, Pause: time.Millisecond, Keep: true, Out: out})
+	}()
+	out.says(t, "one true true debug true", 1)
+	out.says(t, "all 3 records of the tests were sent", 1)
+	write(t, filepath.Join(dir, "migrations", "0002_second.sql"), "ALTER TABLE a ADD COLUMN b int;\n")
+	out.says(t, "dev: 0002_second.sql was applied", 1)
+	out.says(t, "one true true debug true", 2)
+	if strings.Count(out.String(), "kcat") != 1 || strings.Count(out.String(), "redis-cli") != 1 {
+		t.Errorf("more than one broker or Redis:\n%s", out)
+	}
+	write(t, first, "CREATE TABLE a (id bigint);\n")
+	out.says(t, "dev: 0001_first.sql changed, which was applied: begins with an empty database", 1)
+	out.says(t, "all 3 records of the tests were sent", 2)
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }
 

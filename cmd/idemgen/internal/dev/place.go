@@ -5,12 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/idemtest/redistest"
 )
 
 // place is where a service runs.
@@ -19,6 +23,10 @@ type place struct {
 	brokers  string
 	postgres *idemtest.Postgres // nil if it is somebody else's
 	broker   *idemtest.Broker   // nil if it is somebody else's, or before the first run
+	redis    *redistest.Server  // nil if nobody needs it
+
+	topics  map[string]int32  // of broker
+	applied map[string]string // migrations, by name
 }
 
 // mostWait is how long a database of somebody else's may take to let dev in.
@@ -48,8 +56,11 @@ func (p *place) close() (err error) {
 	if p.broker != nil {
 		p.broker.Close()
 	}
+	if p.redis != nil {
+		err = p.redis.Close()
+	}
 	if p.postgres != nil {
-		err = p.postgres.Close()
+		err = errors.Join(err, p.postgres.Close())
 	}
 	return err
 }
@@ -77,25 +88,109 @@ func (r *run) fresh(ctx context.Context) error {
 	if err := p.executeFile(ctx, r.data("idem_external.sql")); err != nil { // tables of others
 		return err
 	}
-	if err := p.postgres.Migrate(ctx, r.parts.Migrations); err != nil {
+	var err error
+	if err = p.postgres.Migrate(ctx, r.parts.Migrations); err != nil {
+		return err
+	}
+	if p.applied, err = contents(r.parts.Migrations); err != nil {
 		return err
 	}
 	if p.broker != nil {
 		p.broker.Close()
 	}
+	p.topics = r.topics()
+	if p.broker, err = idemtest.StartBroker(p.topics); err != nil {
+		return err
+	}
+	p.brokers = p.broker.Addr()
+	r.say("Kafka     kcat -b %s -L", p.brokers)
+	return r.freshRedis(ctx)
+}
+
+// freshRedis is for services that keep leases there.
+func (r *run) freshRedis(ctx context.Context) (err error) {
+	p := r.place
+	if p.redis != nil {
+		_, err = p.redis.Do(ctx, "FLUSHALL")
+		return err
+	}
+	needed, err := r.needsRedis(ctx)
+	if err != nil || !needed {
+		return err
+	}
+	if p.redis, err = redistest.Run(ctx, nil); err == nil {
+		r.say("Redis     redis-cli -u redis://%s", p.redis.Addr())
+	}
+	return err
+}
+
+func (r *run) topics() map[string]int32 {
 	topics := map[string]int32{}
 	for _, t := range r.parts.Topics {
 		for _, name := range t.Names {
 			topics[name] = r.Partitions
 		}
 	}
-	var err error
-	if p.broker, err = idemtest.StartBroker(topics); err != nil {
+	return topics
+}
+
+// contents are the files of the migrations, by name.
+func contents(dir string) (map[string]string, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*.sql"))
+	files := map[string]string{}
+	for _, path := range paths {
+		data, wrong := os.ReadFile(path)
+		err = errors.Join(err, wrong)
+		files[filepath.Base(path)] = string(data)
+	}
+	return files, err
+}
+
+// keep applies the migrations that are new to the database as it is. It reports false if that
+// cannot stay: there is none yet, a topic is new, or a migration changed that was applied.
+func (r *run) keep(ctx context.Context) (bool, error) {
+	p := r.place
+	if p.postgres == nil || p.broker == nil {
+		return false, nil
+	}
+	files, err := contents(r.parts.Migrations)
+	if err != nil {
+		return false, err
+	}
+	for name, content := range p.applied {
+		if files[name] != content {
+			r.say("%s changed, which was applied: begins with an empty database", name)
+			return false, nil
+		}
+	}
+	if !maps.Equal(p.topics, r.topics()) {
+		r.say("the topics changed: begins with an empty database")
+		return false, nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if _, applied := p.applied[name]; applied {
+			continue
+		}
+		if err := p.migrate(ctx, name, files[name]); err != nil {
+			return false, err
+		}
+		p.applied[name] = files[name]
+		r.say("%s was applied", name)
+	}
+	return true, nil
+}
+
+// migrate applies one migration.
+func (p *place) migrate(ctx context.Context, name, content string) error {
+	alone, err := os.MkdirTemp("", "idemgen-dev-migration-")
+	if err != nil {
 		return err
 	}
-	p.brokers = p.broker.Addr()
-	r.say("Kafka     kcat -b %s -L", p.brokers)
-	return nil
+	err = os.WriteFile(filepath.Join(alone, name), []byte(content), 0o600)
+	if err == nil {
+		err = p.postgres.Migrate(ctx, alone)
+	}
+	return errors.Join(err, os.RemoveAll(alone))
 }
 
 // executeFile runs the statements of a file, which need not exist.

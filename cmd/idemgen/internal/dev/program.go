@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -75,13 +76,25 @@ func (r *run) main(ctx context.Context) (string, error) {
 	return "", fmt.Errorf("several programs import %s: name one with --program: %s", own, strings.Join(programs, ", "))
 }
 
-// serve runs the program until it ends by itself, or ctx ends.
+// needsRedis reports whether the program keeps leases in Redis.
+func (r *run) needsRedis(ctx context.Context) (bool, error) {
+	deps, err := goOutput(ctx, r.Dir, "list", "-deps", r.Program)
+	return slices.Contains(strings.Fields(deps), "github.com/idemgen/idemgen/runtime/redislease"), err
+}
+
+// serve runs the program until it ends by itself, or ctx ends. However dev ends, it ends, too.
 func (r *run) serve(ctx context.Context, binary string) error {
+	runtime.LockOSThread() // bound follows the thread that starts the program
+	defer runtime.UnlockOSThread()
 	cmd := exec.CommandContext(ctx, binary)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = grace
 	cmd.Stdout, cmd.Stderr = r.Out, r.Out
+	cmd.SysProcAttr = bound()
 	cmd.Env = append(os.Environ(), "KAFKA_BROKERS="+r.place.brokers, "DATABASE_URL="+r.place.database, "HTTP_ADDR="+r.address, "LOG_LEVEL=debug")
+	if r.place.redis != nil {
+		cmd.Env = append(cmd.Env, "REDIS_URL=redis://"+r.place.redis.Addr())
+	}
 	if err := cmd.Start(); err != nil {
 		return err
 	}

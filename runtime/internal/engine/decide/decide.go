@@ -10,9 +10,7 @@
 package decide
 
 import (
-	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 
 	"github.com/idemgen/idemgen/internal/ledger"
@@ -31,19 +29,17 @@ import (
 
 // Decider decides for one partition, one decision at a time.
 type Decider struct {
-	partition  idemtype.Partition
 	topic      *wire.Topic
 	most       int // bytes of a payload
 	catalog    *catalog.Current
-	log        *slog.Logger
 	batch      *wire.Batch
 	event      string                       // of the last record; "" if it is not known
 	statements map[string]session.Statement // of the topic, by text
 }
 
 // New returns a decider for a partition of a topic.
-func New(partition idemtype.Partition, topic *wire.Topic, limits *wire.Limits, known *catalog.Current, log *slog.Logger) *Decider {
-	return &Decider{partition: partition, topic: topic, most: limits.MaxPayload, catalog: known, log: log}
+func New(topic *wire.Topic, limits *wire.Limits, known *catalog.Current) *Decider {
+	return &Decider{topic: topic, most: limits.MaxPayload, catalog: known}
 }
 
 // Decision is one transaction, ready to be sent.
@@ -142,9 +138,6 @@ func (d *Decider) decide(w *Decision, m *wire.Message, f *Facts) (l deadletter.L
 		if f.Events {
 			w.Events = append(w.Events, hook.Event{Offset: m.Offset, Name: d.event, Outcome: told[outcome]})
 		}
-		if outcome == wire.Resent {
-			d.logDuplicate(m, f.Known)
-		}
 		return l, false
 	}
 	l = deadletter.Undecided(m, d.Policy(m), err)
@@ -198,14 +191,6 @@ func (d *Decider) Write(s wire.Step) pipeline.Statement {
 		panic("idem: generated code writes with a statement that its topic does not list")
 	}
 	return pipeline.Statement{Is: is, Args: s.Args, User: true}
-}
-
-// logDuplicate tells at Debug in which row the first copy of a duplicate is.
-func (d *Decider) logDuplicate(m *wire.Message, known *keys.Known) {
-	if !d.log.Enabled(context.Background(), slog.LevelDebug) {
-		return
-	}
-	d.log.Debug("duplicate", "topic", d.partition.Topic, "partition", d.partition.Number, "offset", m.Offset, "first", known.FirstCopy(d.batch.Duplicate()))
 }
 
 // mayBecomeLetter halts before a record that may not become a dead letter. Either on_failure says

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package dev
+
+import "syscall"
+
+func bound() *syscall.SysProcAttr { return nil }
