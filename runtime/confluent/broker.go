@@ -19,30 +19,19 @@ type broker struct {
 	timeout time.Duration // of one question
 }
 
-// describe asks what the sink must know about a partition.
-func (b *broker) describe(ctx context.Context, id idem.Partition) (idem.Assignment, error) {
-	a := idem.Assignment{Partition: id}
-	topics, err := b.describeTopics(ctx, id.Topic)
-	if err != nil {
-		return a, err
+// Commit has no timeout of its own: the client's requests have one.
+func (b *broker) Commit(_ context.Context, durable map[idem.Partition]int64) error {
+	var offsets []kafka.TopicPartition
+	for id, offset := range durable {
+		offsets = append(offsets, topicPartition(&id, offset))
 	}
-	found, ok := topics[id.Topic]
-	if !ok {
-		return a, fmt.Errorf("topic %s does not exist", id.Topic)
-	}
-	a.TopicID, a.Partitions = found.ID, found.Partitions
-	if a.Low, a.High, err = b.watermarks(id); err != nil {
-		return a, err
-	}
-	a.Committed = func(context.Context) (int64, error) { return b.committed(id) }
-	return a, nil
+	_, err := b.client.CommitOffsets(offsets)
+	return err
 }
 
-// committed asks for the group's committed offset, -1 if there is none. The client answers
-// within the timeout, or not at all.
-func (b *broker) committed(id idem.Partition) (int64, error) {
-	tp := kafka.TopicPartition{Topic: &id.Topic, Partition: id.Number}
-	of, err := b.client.Committed([]kafka.TopicPartition{tp}, int(b.timeout.Milliseconds()))
+// Committed is answered within the timeout, or not at all.
+func (b *broker) Committed(_ context.Context, id idem.Partition) (int64, error) {
+	of, err := b.client.Committed(one(&id), int(b.timeout.Milliseconds()))
 	if err == nil {
 		err = of[0].Error
 	}
@@ -52,9 +41,7 @@ func (b *broker) committed(id idem.Partition) (int64, error) {
 	return max(int64(of[0].Offset), -1), nil
 }
 
-// describeTopics asks for topic ids and partition counts. A topic that does not exist is left
-// out. Without names it asks the brokers for a sign of life.
-func (b *broker) describeTopics(ctx context.Context, names ...string) (map[string]intake.Topic, error) {
+func (b *broker) Topics(ctx context.Context, names ...string) (map[string]intake.Topic, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
 	if len(names) == 0 { // of patterns only, without partitions: whether brokers answer is asked all the same
@@ -82,8 +69,7 @@ func (b *broker) describeTopics(ctx context.Context, names ...string) (map[strin
 	return out, nil
 }
 
-// watermarks asks for the first offset that still exists, and the next one to come.
-func (b *broker) watermarks(id idem.Partition) (low, high int64, err error) {
+func (b *broker) Watermarks(_ context.Context, id idem.Partition) (low, high int64, err error) {
 	low, high, err = b.client.QueryWatermarkOffsets(id.Topic, id.Number, int(b.timeout.Milliseconds()))
 	if err != nil {
 		return 0, 0, fmt.Errorf("asking for the offsets of %s/%d: %w", id.Topic, id.Number, err)
@@ -91,8 +77,7 @@ func (b *broker) watermarks(id idem.Partition) (low, high int64, err error) {
 	return low, high, nil
 }
 
-// logEnds asks for the next offsets to come. What is not answered is left out.
-func (b *broker) logEnds(ctx context.Context, list []idem.Partition) (map[idem.Partition]int64, error) {
+func (b *broker) Ends(ctx context.Context, list []idem.Partition) (map[idem.Partition]int64, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
@@ -113,4 +98,22 @@ func (b *broker) logEnds(ctx context.Context, list []idem.Partition) (map[idem.P
 		}
 	}
 	return ends, nil
+}
+
+func (b *broker) TopicConfig(ctx context.Context, topic string) (map[string]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	defer cancel()
+	question := []kafka.ConfigResource{{Type: kafka.ResourceTopic, Name: topic}}
+	answer, err := b.admin.DescribeConfigs(ctx, question, kafka.SetAdminRequestTimeout(b.timeout))
+	if err != nil {
+		return nil, err
+	}
+	if e := answer[0].Error; e.Code() != kafka.ErrNoError {
+		return nil, e
+	}
+	config := map[string]string{}
+	for name, entry := range answer[0].Config {
+		config[name] = entry.Value
+	}
+	return config, nil
 }

@@ -2,7 +2,7 @@ package confluent
 
 import (
 	"fmt"
-	"time"
+	"strings"
 
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 )
@@ -11,16 +11,26 @@ import (
 // trying.
 func (r *run) clientError(e kafka.Error) {
 	if e.IsFatal() {
-		r.fetcher.check(fmt.Errorf("confluent: the client cannot go on: %w", e))
+		r.member.Fail(fmt.Errorf("confluent: the client cannot go on: %w", e))
 		return
 	}
 	switch e.Code() {
 	case kafka.ErrAutoOffsetReset, kafka.ErrLogTruncation, kafka.ErrOffsetOutOfRange:
-		r.comparison.positionLost = true
+		r.member.PositionLost()
+	case kafka.ErrTransport, kafka.ErrResolve, kafka.ErrSsl, kafka.ErrAuthentication:
+		r.member.BrokerFailed(reason(e.Error()))
+	case kafka.ErrAllBrokersDown:
+		r.member.AllBrokersDown()
 	}
-	if allDown := r.group.brokerError(e); allDown {
-		r.comparison.next = time.Now()
-		r.tellGroup()
+	r.log.Report(e, r.member.Unreachable())
+}
+
+// reason is what a broker's error says without what differs from one try to the next: the
+// broker's name, how long it took, how often it happened.
+func reason(text string) string {
+	text, _, _ = strings.Cut(text, " (after ")
+	if _, rest, found := strings.Cut(text, ": "); found {
+		text = rest
 	}
-	r.log.Report(e, r.group.unreachable != nil)
+	return text
 }

@@ -1,77 +1,81 @@
 package confluent
 
-import "github.com/confluentinc/confluent-kafka-go/v2/kafka"
+import (
+	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 
-// fetcher tells the client which partitions to fetch, and from where. Only the polling
-// goroutine does that.
-type fetcher struct {
-	client *kafka.Consumer
-	// err is the first error after which it is not known what the client fetches. It ends the
-	// run: another one starts from the ledger.
-	err error
-}
+	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/internal/member"
+)
 
-func (f *fetcher) check(err error) {
-	if f.err == nil {
-		f.err = err
-	}
-}
+// fetcher tells the client which partitions to fetch, and from where.
+type fetcher struct{ client *kafka.Consumer }
 
-// read reads partitions from where the sink said: explicit offset and leader epoch, then
-// records are accepted, and at last an explicit Resume, because the client keeps a pause from an
-// earlier assignment. With must, the client is answered even if there is nothing to
-// assign, as a rebalance callback has to.
-func (f *fetcher) read(list []*partition, must bool) {
+// Assign answers a rebalance, too, with no partition if none is ready.
+func (f fetcher) Assign(list []member.At) error {
 	var added []kafka.TopicPartition
-	for _, p := range list {
-		if !p.assigned {
-			p.assigned = true
-			added = append(added, p.start())
-		} else {
-			f.seek(p)
-		}
+	for i := range list {
+		added = append(added, start(&list[i]))
 	}
-	if must || len(added) > 0 {
-		f.check(f.client.IncrementalAssign(added))
-	}
-	for _, p := range list {
-		p.cursor.Begin()
-		p.silence.heard()
-		f.resume(p)
-	}
+	return f.client.IncrementalAssign(added)
 }
 
-// seek moves a partition that is assigned. The client refuses to seek in a partition that
+// Seek moves a partition that is assigned. The client refuses to seek in a partition that
 // it stopped reading after an error; then the partition is assigned again.
-func (f *fetcher) seek(p *partition) {
-	at := []kafka.TopicPartition{p.start()}
+func (f fetcher) Seek(to member.At) error {
+	at := []kafka.TopicPartition{start(&to)}
 	moved, err := f.client.SeekPartitions(at)
 	if err == nil && moved[0].Error == nil {
-		return
+		return nil
 	}
-	f.check(f.client.IncrementalUnassign(at))
-	f.check(f.client.IncrementalAssign(at))
+	if err := f.client.IncrementalUnassign(at); err != nil {
+		return err
+	}
+	return f.client.IncrementalAssign(at)
 }
 
-func (f *fetcher) pause(p *partition) {
-	if p.assigned && !p.paused {
-		p.paused = true
-		f.check(f.client.Pause([]kafka.TopicPartition{p.start()}))
+func (f fetcher) Pause(id idem.Partition) error  { return f.client.Pause(one(&id)) }
+func (f fetcher) Resume(id idem.Partition) error { return f.client.Resume(one(&id)) }
+
+// Unassign answers a rebalance, too, if none of its partitions was assigned yet.
+func (f fetcher) Unassign(list []idem.Partition) error {
+	var all []kafka.TopicPartition
+	for i := range list {
+		all = append(all, one(&list[i])...)
 	}
+	return f.client.IncrementalUnassign(all)
 }
 
-func (f *fetcher) resume(p *partition) {
-	p.paused = false
-	f.check(f.client.Resume([]kafka.TopicPartition{p.start()}))
+func (f fetcher) End(id idem.Partition) int64 {
+	if _, high, err := f.client.GetWatermarkOffsets(id.Topic, id.Number); err == nil {
+		return high
+	}
+	return -1
 }
 
-// unassign answers the client, too, if none of the partitions was assigned yet.
-func (f *fetcher) unassign(list []*partition) {
-	var assigned []kafka.TopicPartition
-	for _, p := range list {
-		if p.assigned {
-			assigned = append(assigned, p.start())
-		}
+// start is where the client must be told to read.
+func start(at *member.At) kafka.TopicPartition {
+	tp := topicPartition(&at.Partition, at.Offset)
+	if at.Epoch >= 0 {
+		tp.LeaderEpoch = &at.Epoch
 	}
-	f.check(f.client.IncrementalUnassign(assigned))
+	return tp
+}
+
+func one(id *idem.Partition) []kafka.TopicPartition {
+	return []kafka.TopicPartition{topicPartition(id, int64(kafka.OffsetInvalid))}
+}
+
+func topicPartition(id *idem.Partition, offset int64) kafka.TopicPartition {
+	return kafka.TopicPartition{Topic: &id.Topic, Partition: id.Number, Offset: kafka.Offset(offset)}
+}
+
+func partitionOf(tp kafka.TopicPartition) idem.Partition {
+	return idem.Partition{Topic: *tp.Topic, Number: tp.Partition}
+}
+
+func partitionsOf(list []kafka.TopicPartition) (out []idem.Partition) {
+	for _, tp := range list {
+		out = append(out, partitionOf(tp))
+	}
+	return out
 }

@@ -103,7 +103,7 @@ func (s *Source) sessionEnds(sub idem.Subscription) string {
 }
 
 // settings returns the client's settings, or an error that names every one refused.
-func (s *Source) settings(sub idem.Subscription) (*kafka.ConfigMap, error) {
+func (s *Source) settings(sub idem.Subscription, compare time.Duration) (*kafka.ConfigMap, error) {
 	var errs []error
 	if s.Brokers == "" {
 		errs = append(errs, errors.New("confluent: Source.Brokers is empty"))
@@ -130,7 +130,7 @@ func (s *Source) settings(sub idem.Subscription) (*kafka.ConfigMap, error) {
 	config["bootstrap.servers"] = s.Brokers
 	config["group.id"] = sub.Group
 	if protocol == "consumer" { // a member without partitions learns from nothing else that it is one
-		config["statistics.interval.ms"] = int(s.paces().compare.Milliseconds())
+		config["statistics.interval.ms"] = int(compare.Milliseconds())
 	}
 	if ms := int(sub.MaxPollInterval.Milliseconds()); ms > 0 {
 		config["max.poll.interval.ms"] = ms

@@ -18,12 +18,12 @@ func TestSettingsThatAreRefused(t *testing.T) {
 		"default.topic.config", "{topic}.auto.offset.reset", "go.events.channel.enable", "go.application.rebalance.enable",
 	} {
 		s := &Source{Brokers: "127.0.0.1:1", Config: kafka.ConfigMap{name: "x"}}
-		err := s.Run(t.Context(), subscription(), newSink(t, newLedger()))
+		err := s.Run(t.Context(), subscription(), nil)
 		if err == nil || !strings.Contains(err.Error(), "Source.Config: "+name+" ") {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	err := (&Source{}).Run(t.Context(), subscription(), newSink(t, newLedger()))
+	err := (&Source{}).Run(t.Context(), subscription(), nil)
 	if err == nil || err.Error() != "confluent: Source.Brokers is empty" {
 		t.Errorf("no brokers: got %v", err)
 	}
@@ -33,7 +33,7 @@ func TestSettingsThatAreRefused(t *testing.T) {
 func TestSettingsOfTheConsumerProtocol(t *testing.T) {
 	t.Parallel()
 	s := &Source{Brokers: "b:9092", Config: kafka.ConfigMap{"group.protocol": "consumer", "group.remote.assignor": "uniform"}}
-	got, err := s.settings(subscription())
+	got, err := s.settings(subscription(), time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestSettingsOfTheConsumerProtocol(t *testing.T) {
 		"partition.assignment.strategy": "the broker shares partitions out",
 	} {
 		s := &Source{Brokers: "b:9092", Config: kafka.ConfigMap{"group.protocol": "consumer", name: "x"}}
-		if _, err := s.settings(subscription()); err == nil || !strings.Contains(err.Error(), name+" cannot be set: ") || !strings.Contains(err.Error(), want) {
+		if _, err := s.settings(subscription(), time.Second); err == nil || !strings.Contains(err.Error(), name+" cannot be set: ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
@@ -61,7 +61,7 @@ func TestSettingsOfTheConsumerProtocol(t *testing.T) {
 func TestSettingsThatAreSet(t *testing.T) {
 	t.Parallel()
 	s := &Source{Brokers: "b:9092", Config: kafka.ConfigMap{"session.timeout.ms": 6000, "queued.max.messages.kbytes": 1024}}
-	got, err := s.settings(subscription())
+	got, err := s.settings(subscription(), time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,11 +102,10 @@ func TestHowLongTheGroupWaitsForADeadMember(t *testing.T) {
 		"consumer.session.timeout.ms says": {"group.protocol": "consumer"},
 	} {
 		s := &Source{Brokers: "b:9092", Config: config}
-		m := membership{session: s.sessionEnds(subscription())}
-		if why, _ := m.news(); !strings.Contains(why.Error(), want) {
-			t.Errorf("%v, want %q", why, want)
+		if ends := s.sessionEnds(subscription()); !strings.Contains("at most "+ends, want) {
+			t.Errorf("%s, want %q", ends, want)
 		}
-		set, err := s.settings(subscription())
+		set, err := s.settings(subscription(), time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +122,7 @@ func TestShortPollInterval(t *testing.T) {
 		sub := subscription()
 		sub.MaxPollInterval = 13 * time.Second
 		s := &Source{Brokers: "localhost:1", Config: kafka.ConfigMap{"group.protocol": protocol}}
-		config, err := s.settings(sub)
+		config, err := s.settings(sub, time.Second)
 		if ends := s.sessionEnds(sub); protocol == "classic" && !strings.HasPrefix(ends, "13s ") {
 			t.Errorf("the group is said to wait for %s", ends)
 		}

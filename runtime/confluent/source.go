@@ -3,9 +3,8 @@
 // cgo. It knows nothing of the database: what became of a record, and where a partition
 // is read from, only the [idem.Sink] says.
 //
-// One goroutine polls the client and is the only one that assigns, seeks, pauses and
-// resumes. Every assigned partition has a goroutine of its own, which calls the sink. What is
-// between the two is in package intake, which knows no client.
+// One goroutine polls the client. What a member of a group does whatever its client is, is in
+// package member.
 package confluent
 
 import (
@@ -13,11 +12,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 
 	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/internal/member"
 )
 
 // Source reads the topics of one consumer group. Its zero value needs Brokers only.
@@ -32,41 +31,13 @@ type Source struct {
 	// Logger gets a line per change of the group or of the brokers' state, and what the
 	// client itself logs. Nil means slog.Default().
 	Logger *slog.Logger
-
-	pace *pace // tests shorten it; nil is the usual one
-}
-
-// pace is how long things take that depend on nobody's settings.
-type pace struct {
-	assign     time.Duration // a rebalance waits so long for partitions to be taken over
-	request    time.Duration // one question to the broker, and for the sink to end
-	backoff    time.Duration // first pause after a failed take-over
-	maxBackoff time.Duration // longest pause; they are doubled
-	idle       time.Duration // without a record, after which the sink is asked whether all is as it was
-	commit     time.Duration // between commits of offsets
-	compare    time.Duration // between comparisons of topics with the broker
-	silence    time.Duration // a partition without records for so long is compared with its log
-	close      time.Duration // for closing the client
-}
-
-var usualPace = pace{
-	assign: 10 * time.Second, request: 5 * time.Second,
-	backoff: 250 * time.Millisecond, maxBackoff: 10 * time.Second, idle: 5 * time.Second,
-	commit: 5 * time.Second, compare: 5 * time.Second, silence: 30 * time.Second, close: 10 * time.Second,
-}
-
-func (s *Source) paces() pace {
-	if s.pace != nil {
-		return *s.pace
-	}
-	return usualPace
 }
 
 // Run implements [idem.Source]. An unreachable broker, or a topic that does not exist yet,
 // is logged and waited for. Run returns an error for a setting that is refused, and for an
 // error after which the client cannot go on.
 func (s *Source) Run(ctx context.Context, sub idem.Subscription, sink idem.Sink) error {
-	config, err := s.settings(sub)
+	config, err := s.settings(sub, member.PaceOf(ctx).Compare)
 	if err != nil {
 		return err
 	}
@@ -76,10 +47,13 @@ func (s *Source) Run(ctx context.Context, sub idem.Subscription, sink idem.Sink)
 	if err != nil {
 		return fmt.Errorf("confluent: %w", err)
 	}
-	r := newRun(ctx, s, sub, sink, client)
+	r, err := newRun(ctx, s, sub, sink, client, lines)
+	if err != nil {
+		return errors.Join(err, client.Close())
+	}
 	go r.log.Forward(ctx, lines)
 	err = r.poll()
-	return errors.Join(err, r.leaveGroup(lines))
+	return errors.Join(err, r.member.Leave())
 }
 
 var _ idem.Source = (*Source)(nil)

@@ -130,7 +130,7 @@ var may = map[string][]string{
 	"runtime/halt":                {},
 	"runtime/hook":                {"runtime/idemtype"},
 	"runtime/idemtype":            {"runtime/halt", "runtime/wire"},
-	"runtime/confluent":           {"runtime", "runtime/confluent/internal/clientlog", "runtime/internal/intake"},
+	"runtime/confluent":           {"runtime", "runtime/confluent/internal/clientlog", "runtime/internal/intake", "runtime/internal/member"},
 	"runtime/confluent/producer":  {"runtime/outbox", "runtime/confluent/internal/clientlog"},
 	"runtime/outbox":              {"internal/record"},
 	"runtime/httpcall":            {"runtime", "runtime/internal/verdict"},

@@ -3,7 +3,8 @@ package main
 // The packages whose tests catch the bugs. Most of them have bugs planted in them.
 const (
 	core        = "./runtime"
-	source      = "./runtime/confluent"
+	confluents  = "./runtime/confluent"
+	members     = "./runtime/internal/member"
 	producers   = "./runtime/confluent/producer"
 	waves       = "./runtime/wire"
 	strictJSON  = "./runtime/wire/strictjson"

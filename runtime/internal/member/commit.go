@@ -1,0 +1,76 @@
+package member
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/intake"
+)
+
+// committer commits offsets to Kafka: a hint, for people who read the group's lag. The
+// position is in the ledger. Nothing is lost if a commit fails, so errors are only logged.
+type committer struct {
+	client Asker
+	log    *slog.Logger
+	calls  *sync.WaitGroup // that use the client
+	next   time.Time
+	busy   atomic.Bool
+}
+
+// progress is how far a partition came.
+type progress struct {
+	partition *Partition
+	durable   int64 // all below it is; -1 if that is not known
+}
+
+// due reports whether it is time to commit, once in an interval.
+func (c *committer) due(now time.Time, interval time.Duration) bool {
+	if !now.After(c.next) {
+		return false
+	}
+	c.next = now.Add(interval)
+	return !c.busy.Load()
+}
+
+// commit commits what is new, without waiting. The channel is closed when that is done.
+func (c *committer) commit(list []progress) <-chan struct{} {
+	done := make(chan struct{})
+	offsets := map[idemtype.Partition]int64{}
+	for _, g := range list {
+		if g.durable >= 0 && g.durable != g.partition.committed.Load() {
+			offsets[g.partition.delivery.Partition] = g.durable
+		}
+	}
+	if len(offsets) == 0 {
+		close(done)
+		return done
+	}
+	c.busy.Store(true)
+	c.calls.Go(func() {
+		defer close(done)
+		defer c.busy.Store(false)
+		if err := c.client.Commit(context.Background(), offsets); err != nil {
+			c.log.Debug("the group's offsets were not committed; the ledger holds the position", "err", err)
+			return
+		}
+		for _, g := range list {
+			g.partition.committed.Store(g.durable)
+		}
+	})
+	return done
+}
+
+// commitDurable commits what became durable of the partitions that are read.
+func (m *Member) commitDurable() {
+	var list []progress
+	for _, p := range m.partitions.all {
+		if p.cursor.State == intake.Reading {
+			list = append(list, progress{p, m.sink.Durable(p.delivery.Partition)})
+		}
+	}
+	m.committer.commit(list)
+}

@@ -1,0 +1,239 @@
+package member
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/intake"
+)
+
+// comparison says when partitions are compared with the brokers' logs, in the background. Of
+// all partitions, the topic: the client reads on in a topic that was made again as if it were
+// the old one, so that this is done often. Of those that were silent for long, the watermarks;
+// and of all, if the client said that it lost a position. It says that only once and without
+// naming the partition, which is silent from then on.
+type comparison struct {
+	interval     time.Duration
+	retry        time.Duration // interval while something is wrong
+	silence      time.Duration // a partition that is silent for so long is compared with its log
+	next         time.Time
+	nextForLost  time.Time // not before, although a position is lost
+	positionLost bool      // the client lost one, and did not name the partition
+	running      bool
+	found        chan findings   // of the comparison that runs
+	failure      string          // why the last one failed
+	retention    map[string]bool // topics whose retention was compared with the window of their keys
+}
+
+func newComparison(p Pace) comparison {
+	return comparison{
+		interval: p.Compare, retry: p.Backoff, silence: p.Silence,
+		next: time.Now().Add(p.Compare), found: make(chan findings, 3), retention: map[string]bool{},
+	}
+}
+
+func (c *comparison) due(now time.Time) bool {
+	if c.running || c.positionLost && now.Before(c.nextForLost) {
+		return false
+	}
+	return c.positionLost || now.After(c.next)
+}
+
+// begin notes that a comparison runs. forLost tells that all watermarks are to be compared.
+func (c *comparison) begin(now time.Time, unreachable bool) (forLost bool) {
+	forLost = c.positionLost
+	c.running, c.positionLost, c.nextForLost = true, false, now.Add(c.retry)
+	switch {
+	case unreachable:
+		c.next = now.Add(c.retry)
+	case !forLost:
+		c.next = now.Add(c.interval)
+	}
+	return forLost
+}
+
+// end notes that a comparison is over, with its error if brokers answered. It reports whether
+// that must be logged: once while the cause is the same.
+func (c *comparison) end(answered bool, err error, forLost bool) (log bool) {
+	c.running = false
+	c.positionLost = c.positionLost || forLost && err != nil
+	if !answered { // the sink is told
+		return false
+	}
+	text := fmt.Sprint(err)
+	log = err != nil && text != c.failure
+	c.failure = text
+	return log
+}
+
+// subject is a partition as it was when a comparison began.
+type subject struct {
+	partition *Partition
+	topic     intake.Topic
+	next      int64
+	heard     bool // a record came since the last comparison, or is not wanted now
+	silent    bool // its watermarks are to be compared
+}
+
+// verdict is what a comparison shows of a partition.
+type verdict int
+
+const (
+	inOrder      verdict = iota // the client hands over what there is, as far as is known
+	topicChanged                // it was made again, or has more partitions
+	outOfLog                    // the position is not in the log
+	unread                      // the log has more
+)
+
+// finding is a subject, compared.
+type finding struct {
+	subject
+	now       intake.Topic
+	low, high int64
+}
+
+// findings are a part of what a comparison shows, told as soon as it is known.
+type findings struct {
+	topics *topicsAnswer                // the first part
+	ends   map[idemtype.Partition]int64 // of logs
+	list   []finding
+	last   bool  // the comparison is over
+	err    error // why it is not complete
+	lost   bool  // it was made for a lost position
+}
+
+// topicsAnswer is what brokers answered to a question for the group's topics.
+type topicsAnswer struct {
+	topics map[string]intake.Topic
+	err    error
+	alarms int // that there were when they were asked
+}
+
+// compare begins a comparison.
+func (m *Member) compare(now time.Time) {
+	forLost := m.comparison.begin(now, m.group.unreachable != nil)
+	var list []subject
+	for _, p := range m.partitions.all {
+		if !p.cursor.IsRead() {
+			continue
+		}
+		if p.paused {
+			p.silence.heard()
+		}
+		s := subject{partition: p, topic: p.cursor.Topic, next: p.cursor.Next, heard: !p.silence.quiet}
+		s.silent = p.silence.lasts(m.comparison.silence, now) || forLost
+		list = append(list, s)
+	}
+	unfetched, alarms, topics := m.partitions.unfetched(), m.group.alarms, m.knownTopics()
+	m.calls.Go(func() {
+		answer := topicsAnswer{alarms: alarms}
+		answer.topics, answer.err = m.client.Topics(m.ctx, topics...)
+		if answer.err != nil {
+			m.comparison.found <- findings{topics: &answer, last: true, err: answer.err, lost: forLost}
+			return
+		}
+		m.comparison.found <- findings{topics: &answer}
+		ends, endsErr := m.client.Ends(m.ctx, unfetched)
+		m.comparison.found <- findings{ends: ends}
+		found, err := compareWith(m.ctx, m.client, list, answer.topics)
+		m.comparison.found <- findings{list: found, last: true, err: errors.Join(endsErr, err), lost: forLost}
+	})
+}
+
+// knownTopics are the topics that are subscribed, and those of partitions that are assigned.
+func (m *Member) knownTopics() []string {
+	names := slices.Clone(m.sub.Topics)
+	for id := range m.partitions.all {
+		names = append(names, id.Topic)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// compareWith asks what it must to judge partitions, until one question fails.
+func compareWith(ctx context.Context, c Asker, list []subject, topics map[string]intake.Topic) (found []finding, err error) {
+	for _, s := range list {
+		f := finding{subject: s, now: topics[s.partition.delivery.Partition.Topic]}
+		if s.silent && !f.otherTopic() {
+			if f.low, f.high, err = c.Watermarks(ctx, s.partition.delivery.Partition); err != nil {
+				return found, err
+			}
+		}
+		found = append(found, f)
+	}
+	return found, nil
+}
+
+// otherTopic reports whether the topic is not the one that the sink was told of.
+func (f finding) otherTopic() bool { return f.now != f.topic }
+
+// shows says what the brokers' answers show.
+func (f finding) shows() verdict {
+	switch {
+	case f.otherTopic():
+		return topicChanged
+	case !f.silent:
+		return inOrder
+	case f.next < f.low || f.next > f.high:
+		return outOfLog
+	case f.next < f.high:
+		return unread
+	}
+	return inOrder
+}
+
+// applyFindings has partitions taken over again whose topic is not the one that the sink was
+// told of, or whose position does not exist in the broker's log, so that the sink halts them
+// with the reason. If the client lost a position, or is silent although there is something to
+// read, the partition is read again from where it is; if that does not help, the sink is told.
+func (m *Member) applyFindings(found findings) {
+	if t := found.topics; t != nil {
+		m.group.answered(*t)
+		m.tellGroup()
+	}
+	for id, end := range found.ends {
+		if m.partitions.all[id] != nil {
+			m.sink.End(id, end)
+		}
+	}
+	for _, f := range found.list {
+		if p := f.partition; m.partitions.holds(p) && p.cursor.Topic == f.topic {
+			m.apply(f, found.lost)
+		}
+	}
+	if found.last && m.comparison.end(found.topics == nil, found.err, found.lost) {
+		m.log.Warn("partitions could not be compared with the broker", "err", found.err)
+	}
+}
+
+func (m *Member) apply(f finding, lost bool) {
+	p, id := f.partition, f.partition.delivery.Partition
+	verdict := f.shows()
+	caughtUp := f.silent && verdict == inOrder
+	if verdict != topicChanged && (f.heard || caughtUp) && p.silence.over() {
+		m.log.Info("the client hands over records again", "topic", id.Topic, "partition", id.Number)
+		m.sink.Silent(id, time.Time{})
+	}
+	switch {
+	case verdict == topicChanged:
+		m.log.Warn("the topic has changed", "topic", id.Topic, "partition", id.Number,
+			"again", f.now.ID != f.topic.ID, "partitions", f.now.Partitions, "before", f.topic.Partitions)
+		p.delivery.TakeOverAgain()
+	case verdict == outOfLog:
+		m.log.Warn("position is not in the broker's log", "topic", id.Topic, "partition", id.Number,
+			"position", f.next, "low", f.low, "high", f.high)
+		p.delivery.TakeOverAgain()
+	case lost:
+		m.fetcher.readAgain(p)
+	case verdict == unread:
+		m.fetcher.readAgain(p)
+		if p.silence.stuck(time.Now()) {
+			m.log.Error("the client hands over no records although the broker has some", "topic", id.Topic, "partition", id.Number)
+			m.sink.Silent(id, p.silence.behind)
+		}
+	}
+}

@@ -1,0 +1,44 @@
+//go:build cgo
+
+package member_test
+
+import (
+	"testing"
+
+	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
+
+	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/confluent"
+	"github.com/idemgen/idemgen/runtime/confluent/producer"
+)
+
+func init() {
+	clients = append(clients, client{
+		name: "confluent", open: openConfluent, revokes: "delegating incremental revoke",
+		refused: "Connect to ipv4#127.0.0.1:1 failed: Connection refused",
+		send: func(t testing.TB, brokers string) sender {
+			p, err := producer.New(brokers, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		},
+	})
+}
+
+func openConfluent(s *source) idem.Source {
+	config := kafka.ConfigMap{"group.protocol": s.protocol, "reconnect.backoff.max.ms": 500}
+	if s.protocol == classic {
+		config["session.timeout.ms"], config["heartbeat.interval.ms"] = int(s.session.Milliseconds()), 200
+	}
+	if s.instance != "" {
+		config["group.instance.id"] = s.instance
+	}
+	if s.metadata != 0 {
+		config["topic.metadata.refresh.interval.ms"] = int(s.metadata.Milliseconds())
+	}
+	if s.debug {
+		config["debug"] = "cgrp"
+	}
+	return &confluent.Source{Brokers: s.Brokers, Config: config, Logger: s.Logger}
+}

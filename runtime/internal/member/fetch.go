@@ -1,0 +1,73 @@
+package member
+
+import "github.com/idemgen/idemgen/runtime/idemtype"
+
+// fetcher tells the client which partitions to fetch, and from where.
+type fetcher struct {
+	client Fetcher
+	// err is the first error after which it is not known what the client fetches. It ends the
+	// run: another one starts from the ledger.
+	err error
+}
+
+func (f *fetcher) check(err error) {
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+// read reads partitions from where the sink said: explicit offset and leader epoch, then
+// records are accepted, and at last an explicit Resume, because the client may keep a pause from
+// an earlier assignment. With must, the client is told even if there is nothing to assign.
+func (f *fetcher) read(list []*Partition, must bool) {
+	var added []At
+	for _, p := range list {
+		if !p.assigned {
+			p.assigned = true
+			added = append(added, p.start())
+		} else {
+			f.seek(p)
+		}
+	}
+	if must || len(added) > 0 {
+		f.check(f.client.Assign(added))
+	}
+	for _, p := range list {
+		p.cursor.Begin()
+		p.silence.heard()
+		f.resume(p)
+	}
+}
+
+// readAgain reads a partition from where it is, although the client gave it up.
+func (f *fetcher) readAgain(p *Partition) {
+	if p.cursor.IsRead() {
+		p.cursor.BeginAgain()
+		f.seek(p)
+	}
+}
+
+func (f *fetcher) seek(p *Partition) { f.check(f.client.Seek(p.start())) }
+
+func (f *fetcher) pause(p *Partition) {
+	if p.assigned && !p.paused {
+		p.paused = true
+		f.check(f.client.Pause(p.delivery.Partition))
+	}
+}
+
+func (f *fetcher) resume(p *Partition) {
+	p.paused = false
+	f.check(f.client.Resume(p.delivery.Partition))
+}
+
+// unassign tells the client, too, if none of the partitions was assigned yet.
+func (f *fetcher) unassign(list []*Partition) {
+	var assigned []idemtype.Partition
+	for _, p := range list {
+		if p.assigned {
+			assigned = append(assigned, p.delivery.Partition)
+		}
+	}
+	f.check(f.client.Unassign(assigned))
+}

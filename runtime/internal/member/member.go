@@ -1,0 +1,204 @@
+// Package member is a member of a consumer group, whatever its Kafka client is: it takes assigned
+// partitions over, has the client read them where the sink says, compares them with the brokers'
+// logs, commits hints, and tells the sink what is wrong. What is between the client and the sink
+// is in package intake.
+//
+// One goroutine polls the client. It alone calls the methods of a [Member], and with that it is
+// the only one that assigns, seeks, pauses and resumes. Questions to brokers have goroutines of
+// their own. Every assigned partition has one, too, which calls the sink.
+//
+// It must not import any package of this module but idemtype, intake and wire.
+package member
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/intake"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Pace is how long things take that depend on nobody's settings.
+type Pace struct {
+	Assign     time.Duration // a rebalance waits so long for partitions to be taken over
+	Request    time.Duration // one question to the broker, and for the sink to end
+	Backoff    time.Duration // first pause after a failed take-over
+	MaxBackoff time.Duration // longest pause; they are doubled
+	Idle       time.Duration // without a record, after which the sink is asked whether all is as it was
+	Commit     time.Duration // between commits of offsets
+	Compare    time.Duration // between comparisons of topics with the broker
+	Silence    time.Duration // a partition without records for so long is compared with its log
+	Close      time.Duration // for closing the client
+}
+
+// Usual is the pace, unless a context says another one.
+var Usual = Pace{
+	Assign: 10 * time.Second, Request: 5 * time.Second,
+	Backoff: 250 * time.Millisecond, MaxBackoff: 10 * time.Second, Idle: 5 * time.Second,
+	Commit: 5 * time.Second, Compare: 5 * time.Second, Silence: 30 * time.Second, Close: 10 * time.Second,
+}
+
+type paceKey struct{}
+
+// AtPace is a context whose Source.Run has another pace, for tests.
+func AtPace(ctx context.Context, p Pace) context.Context { return context.WithValue(ctx, paceKey{}, p) }
+
+// PaceOf is the pace of a Source.Run.
+func PaceOf(ctx context.Context) Pace {
+	if p, ok := ctx.Value(paceKey{}).(Pace); ok {
+		return p
+	}
+	return Usual
+}
+
+// Config is what a member is told by its client's package.
+type Config struct {
+	Subscription idemtype.Subscription
+	Sink         idemtype.Sink
+	Client       Client
+	Log          *slog.Logger
+	Brokers      string // as the settings name them
+	Session      string // how long the group waits for a member that died, in words
+	FetchBytes   int    // that the client fetches of a partition at a time
+}
+
+// Member is one Source.Run. Its parts return facts; only the member calls them, and the sink.
+type Member struct {
+	Pace
+	ctx    context.Context // of Run
+	sub    idemtype.Subscription
+	sink   idemtype.Sink
+	client Client
+	log    *slog.Logger
+
+	partitions partitions
+	fetcher    *fetcher      // what the client fetches
+	intake     intake.Config // of all partitions
+	group      membership    // of this process in its group
+	committer  *committer    // offsets, as a hint for people
+	comparison comparison    // of partitions with their logs
+	calls      *sync.WaitGroup
+}
+
+// New returns a member that has no partition yet.
+func New(ctx context.Context, c Config) *Member {
+	pace, calls := PaceOf(ctx), &sync.WaitGroup{}
+	sub := c.Subscription
+	m := &Member{
+		Pace: pace, ctx: ctx, sub: sub, sink: c.Sink, client: c.Client, log: c.Log, calls: calls,
+		partitions: newPartitions(),
+		fetcher:    &fetcher{client: c.Client},
+		group:      membership{brokers: c.Brokers, topics: sub.Topics, session: c.Session},
+		committer:  &committer{client: c.Client, log: c.Log, calls: calls, next: time.Now().Add(pace.Commit)},
+		comparison: newComparison(pace),
+	}
+	m.intake = intake.Config{
+		Sink: c.Sink, Log: c.Log,
+		Describe: func(ctx context.Context, id idemtype.Partition) (idemtype.Assignment, error) {
+			return describe(ctx, c.Client, id)
+		},
+		Limits:  intake.Limits{Records: sub.BatchEvents, Bytes: sub.BatchBytes, Wait: sub.BatchWait, FetchBytes: c.FetchBytes},
+		Backoff: pace.Backoff, MaxBackoff: pace.MaxBackoff, Idle: pace.Idle,
+		Reported: intake.NewSignal(), Demand: intake.NewSignal(),
+	}
+	return m
+}
+
+// Fail ends the member with an error, if it is the first one.
+func (m *Member) Fail(err error) { m.fetcher.check(err) }
+
+// Ended reports whether the member must leave.
+func (m *Member) Ended() bool { return m.ctx.Err() != nil || m.fetcher.err != nil }
+
+// DoWhatIsDue does what deliveries asked for, and what is due by the clock. It is called between
+// polls.
+func (m *Member) DoWhatIsDue(now time.Time) {
+	select {
+	case <-m.intake.Reported:
+		m.fetcher.read(m.applyReports(), false)
+	default:
+	}
+	if m.committer.due(now, m.Commit) {
+		m.commitDurable()
+	}
+	if m.partitions.endsDue(now) {
+		m.tellEnds()
+	}
+	for len(m.comparison.found) > 0 {
+		m.applyFindings(<-m.comparison.found)
+	}
+	if m.comparison.due(now) {
+		m.compare(now)
+	}
+}
+
+// PollWait is how long a poll may wait for a record: briefly while a partition waits for the
+// polling goroutine, which nothing else can wake.
+func (m *Member) PollWait() time.Duration {
+	for _, p := range m.partitions.all {
+		if p.cursor.State == intake.TakingOver || p.cursor.State == intake.Reading && p.paused {
+			return 5 * time.Millisecond
+		}
+	}
+	return 50 * time.Millisecond
+}
+
+// applyReports brings partitions to the states that their deliveries reported, and returns
+// those that the client must be told to read.
+func (m *Member) applyReports() (toRead []*Partition) {
+	for _, p := range m.partitions.all {
+		if report, ok := p.delivery.Report(); ok {
+			if p.cursor.Apply(report) {
+				toRead = append(toRead, p)
+				continue
+			}
+			m.fetcher.pause(p)
+		}
+		if p.cursor.IsRead() && p.paused && !p.delivery.Queue.Paused() {
+			m.fetcher.resume(p)
+		}
+	}
+	return toRead
+}
+
+// Accept puts a record into its partition's queue. If it is full, the caller must call Throttle
+// before it polls again.
+func (m *Member) Accept(p *Partition, record *wire.Message, size int) (full bool) {
+	switch p.cursor.Accept(record, size) {
+	case intake.Accepted:
+		p.silence.heard()
+	case intake.Full:
+		p.silence.heard()
+		return true
+	case intake.Arrived:
+		m.recordArrived(p)
+	case intake.OldEpoch:
+		m.log.Warn("the leader epoch went down", "topic", record.Topic, "partition", record.Partition,
+			"offset", record.Offset, "epoch", record.LeaderEpoch, "before", p.cursor.Epoch)
+		p.delivery.TakeOverAgain()
+	}
+	return false
+}
+
+// Throttle waits for room in a queue that is full, or pauses its partition.
+func (m *Member) Throttle(p *Partition) {
+	if !p.paused && p.delivery.Queue.Throttle(m.partitions.starved) {
+		m.fetcher.pause(p)
+	}
+}
+
+// ReachedEnd notes that the client has read a partition to an offset, and that the log has no
+// record behind it now.
+func (m *Member) ReachedEnd(p *Partition, end int64) {
+	if p.cursor.ReachedEnd(end) == intake.Arrived {
+		m.recordArrived(p)
+	}
+}
+
+func (m *Member) recordArrived(p *Partition) {
+	m.fetcher.pause(p)
+	p.delivery.RecordArrived()
+}

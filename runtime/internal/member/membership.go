@@ -1,0 +1,116 @@
+package member
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// membership is whether the brokers answer this process, and whether its group has members.
+type membership struct {
+	brokers string
+	topics  []string
+	session string // how long the group waits for a member that died
+
+	// member: the group shared its partitions out, perhaps none for this member, and has not
+	// forgotten it since.
+	member      bool
+	wasMember   bool  // at any time
+	unreachable error // why the brokers, or a topic, cannot be asked; nil if they answer
+	alarms      int   // how often the client said that all brokers are down
+	cause       string
+	told        *string // what the sink was told last; nil before that
+}
+
+// news returns what the sink must be told, nil if all is well; changed is false if it was told
+// that already.
+func (m *membership) news() (why error, changed bool) {
+	switch {
+	case m.unreachable != nil:
+		why = m.unreachable
+	case !m.member && m.wasMember:
+		why = errors.New("the group has forgotten this member, which joins it again")
+	case !m.member:
+		why = fmt.Errorf("the group has not shared its partitions out yet; for a member that died without leaving (kill -9) it waits until its session is over, at most %s", m.session)
+	}
+	text := fmt.Sprint(why)
+	changed = m.told == nil || *m.told != text
+	m.told = &text
+	return why, changed
+}
+
+// tellGroup tells the sink what is wrong with the membership, if that has changed.
+func (m *Member) tellGroup() {
+	if why, changed := m.group.news(); changed {
+		m.sink.Group(why)
+	}
+}
+
+// shared notes that the group has shared its partitions out.
+func (m *membership) shared() { m.member, m.wasMember = true, true }
+
+// forgot notes that the group has forgotten this member.
+func (m *membership) forgot() { m.member, m.wasMember = false, true }
+
+// Begin tells the sink how the group stands. It is called before the first poll.
+func (m *Member) Begin() { m.tellGroup() }
+
+// Shared tells that the group has shared its partitions out, or that its coordinator is in touch.
+func (m *Member) Shared() {
+	m.group.shared()
+	m.tellGroup()
+}
+
+// BrokerFailed notes why a broker cannot be reached.
+func (m *Member) BrokerFailed(cause string) { m.group.cause = cause }
+
+// AllBrokersDown tells that the client reaches no broker. That is believed at once; whether it is
+// so, and when it is over, the next comparison finds out, which must come soon.
+func (m *Member) AllBrokersDown() {
+	m.group.allDown()
+	m.comparison.next = time.Now()
+	m.tellGroup()
+}
+
+// Unreachable reports whether the sink was told that brokers, or a topic, cannot be asked.
+func (m *Member) Unreachable() bool { return m.group.unreachable != nil }
+
+// PositionLost tells that the client lost a position and reads the partition no more. It need not
+// say which one.
+func (m *Member) PositionLost() { m.comparison.positionLost = true }
+
+func (m *membership) allDown() {
+	m.alarms++
+	if m.unreachable == nil {
+		m.unreachable = m.noAnswer(m.cause)
+	}
+}
+
+// answered takes in what brokers answered to a question for the group's topics. Brokers that
+// answered before an alarm tell nothing of what is now.
+func (m *membership) answered(a topicsAnswer) {
+	if why := m.trouble(a); why != nil || a.alarms == m.alarms {
+		m.unreachable = why
+	}
+}
+
+func (m *membership) trouble(a topicsAnswer) error {
+	if a.err != nil {
+		return m.noAnswer(a.err.Error())
+	}
+	for _, name := range m.topics {
+		if _, ok := a.topics[name]; !ok {
+			return missing(name)
+		}
+	}
+	return nil
+}
+
+func (m *membership) noAnswer(cause string) error {
+	if cause == "" {
+		cause = "all are down"
+	}
+	return fmt.Errorf("no broker of %s answers: %s", m.brokers, cause)
+}
+
+func missing(topic string) error { return fmt.Errorf("topic %s does not exist", topic) }

@@ -1,0 +1,95 @@
+package member
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/intake"
+)
+
+// Partition is what the polling goroutine knows of an assigned partition.
+type Partition struct {
+	delivery  *intake.Delivery
+	cursor    intake.Cursor
+	assigned  bool // in the client
+	paused    bool // in the client
+	silence   silence
+	committed atomic.Int64 // last offset committed to Kafka; of any goroutine
+}
+
+func newPartition(d *intake.Delivery) *Partition {
+	p := &Partition{delivery: d, cursor: intake.NewCursor(d.Queue)}
+	p.committed.Store(-1)
+	return p
+}
+
+// ID names the partition.
+func (p *Partition) ID() idemtype.Partition { return p.delivery.Partition }
+
+// Next is the lowest offset that is accepted.
+func (p *Partition) Next() int64 { return p.cursor.Next }
+
+// isFetched reports whether the client asks the broker for records of the partition.
+func (p *Partition) isFetched() bool {
+	return p.assigned && p.cursor.State == intake.Reading && !p.paused
+}
+
+// start is where the client must be told to read.
+func (p *Partition) start() At { return At{p.delivery.Partition, p.cursor.Start} }
+
+// partitions are those that are assigned.
+type partitions struct {
+	all      map[idemtype.Partition]*Partition
+	previous map[idemtype.Partition]<-chan struct{} // closed when the last delivery of a partition is over
+	last     *Partition                             // that Find found
+	closed   bool                                   // no more partitions are taken
+	nextEnds time.Time
+}
+
+func newPartitions() partitions {
+	return partitions{all: map[idemtype.Partition]*Partition{}, previous: map[idemtype.Partition]<-chan struct{}{}}
+}
+
+func (s *partitions) add(p *Partition) {
+	id := p.delivery.Partition
+	s.all[id], s.previous[id] = p, p.delivery.Over()
+}
+
+func (s *partitions) remove(p *Partition) {
+	delete(s.all, p.delivery.Partition)
+	s.last = nil
+}
+
+// holds reports whether a partition is still assigned.
+func (s *partitions) holds(p *Partition) bool { return s.all[p.delivery.Partition] == p }
+
+// Find returns the partition of a record; nil if it is not assigned.
+func (m *Member) Find(topic string, number int32) *Partition {
+	s := &m.partitions
+	if p := s.last; p != nil && p.delivery.Partition.Number == number && p.delivery.Partition.Topic == topic {
+		return p
+	}
+	s.last = s.all[idemtype.Partition{Topic: topic, Number: number}]
+	return s.last
+}
+
+// among returns those of a list that are assigned.
+func (s *partitions) among(list []idemtype.Partition) (out []*Partition) {
+	for _, id := range list {
+		if p := s.all[id]; p != nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// starved reports whether a partition waits for records although its log may have more.
+func (s *partitions) starved() bool {
+	for _, p := range s.all {
+		if p.cursor.State == intake.Reading && !p.paused && p.delivery.Queue.Starved() {
+			return true
+		}
+	}
+	return false
+}

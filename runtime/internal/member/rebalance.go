@@ -1,0 +1,100 @@
+package member
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/intake"
+)
+
+// Assign takes over partitions that the group gave to this member, perhaps none, and reads those
+// that are ready within a time; DoWhatIsDue reads the others when they are.
+func (m *Member) Assign(list []idemtype.Partition, within time.Duration) {
+	m.log.Info("partitions were assigned", "partitions", names(list))
+	var begun []*Partition
+	if !m.partitions.closed && m.ctx.Err() == nil {
+		for _, id := range list {
+			begun = append(begun, m.begin(id))
+			m.compareRetention(id.Topic)
+		}
+	}
+	deadline := time.NewTimer(within)
+	defer deadline.Stop()
+	for slices.ContainsFunc(begun, func(p *Partition) bool { return !p.delivery.HasReport() }) {
+		select {
+		case <-m.intake.Reported:
+			continue
+		case <-deadline.C:
+		case <-m.ctx.Done():
+		}
+		break
+	}
+	m.fetcher.read(m.applyReports(), true)
+	m.Shared()
+}
+
+// begin starts the delivery of a partition.
+func (m *Member) begin(id idemtype.Partition) *Partition {
+	p := newPartition(intake.NewDelivery(m.ctx, &m.intake, id, m.partitions.previous[id]))
+	m.partitions.add(p)
+	m.calls.Go(p.delivery.Run)
+	return p
+}
+
+// Revoke gives partitions up that the group took away. Lost ones may have another owner already.
+func (m *Member) Revoke(list []idemtype.Partition, lost bool) {
+	m.log.Info("partitions were taken away", "partitions", names(list), "lost", lost)
+	m.giveUp(m.partitions.among(list), lost)
+	if lost {
+		m.group.forgot()
+		m.tellGroup()
+	}
+}
+
+// giveUp gives partitions up: no more records, transactions in flight ended by the sink,
+// offsets committed, unassigned. For lost partitions nothing is waited for and nothing is
+// committed.
+func (m *Member) giveUp(list []*Partition, lost bool) {
+	durable := make([]progress, 0, len(list))
+	for _, p := range list {
+		durable = append(durable, progress{p, m.sink.Durable(p.delivery.Partition)})
+		p.delivery.End()
+		m.partitions.remove(p)
+		m.calls.Go(func() { p.delivery.GiveUp(lost) })
+	}
+	if !lost {
+		m.commitAtLast(durable)
+	}
+	m.fetcher.unassign(list)
+}
+
+// commitAtLast waits until the sink has ended its work on partitions, and commits how far it
+// came. A sink that does not end is left behind: the partition's next delivery waits for it.
+func (m *Member) commitAtLast(list []progress) {
+	ended, cancel := context.WithTimeout(context.Background(), m.Request)
+	defer cancel()
+	for i, g := range list {
+		select {
+		case <-g.partition.delivery.Over(): // and the sink has forgotten the partition
+			list[i].durable = max(g.durable, g.partition.delivery.Durable())
+		case <-ended.Done():
+		}
+	}
+	select {
+	case <-m.committer.commit(list):
+	case <-time.After(m.Request / 2):
+	}
+}
+
+// names lists partitions for the log.
+func names(list []idemtype.Partition) []string {
+	var out []string
+	for _, id := range list {
+		out = append(out, fmt.Sprintf("%s/%d", id.Topic, id.Number))
+	}
+	slices.Sort(out)
+	return out
+}

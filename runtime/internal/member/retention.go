@@ -1,0 +1,64 @@
+package member
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// forEver is the retention of a topic that never drops a record for its age.
+const forEver = time.Duration(1<<63 - 1)
+
+const oldCopies = "who reads it again may apply old copies whose keys are forgotten"
+
+// compareRetention compares, when a topic's first partition is assigned, how long it keeps records
+// with how long their keys are known. It only warns: the configuration may change later, unseen,
+// and may not be ours to read.
+func (m *Member) compareRetention(topic string) {
+	if m.sub.Window == nil || m.comparison.retention[topic] {
+		return
+	}
+	m.comparison.retention[topic] = true
+	if window := m.sub.Window(topic); window > 0 {
+		m.calls.Go(func() { checkRetention(m.ctx, m.client, topic, window, m.log) })
+	}
+}
+
+func checkRetention(ctx context.Context, c Asker, topic string, window time.Duration, log *slog.Logger) {
+	kept, err := retention(ctx, c, topic)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		log.Info("it is not known how long the topic keeps records: the windows of keys are not compared with that",
+			"topic", topic, "err", err)
+	case kept == forEver:
+		log.Warn("the topic never drops old records, but the window of its keys ends: "+oldCopies,
+			"topic", topic, "window", window)
+	case kept > window:
+		log.Warn("the topic keeps records for longer than the window of its keys: "+oldCopies,
+			"topic", topic, "window", window, "kept", kept)
+	}
+}
+
+// retention asks for how long the topic keeps records at most. That it may keep fewer for their
+// size is no promise.
+func retention(ctx context.Context, c Asker, topic string) (time.Duration, error) {
+	config, err := c.TopicConfig(ctx, topic)
+	if err != nil {
+		return 0, err
+	}
+	if !strings.Contains(config["cleanup.policy"], "delete") {
+		return forEver, nil
+	}
+	ms, err := strconv.ParseInt(config["retention.ms"], 10, 64)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("retention.ms: %w", err)
+	case ms < 0 || ms > int64(forEver/time.Millisecond):
+		return forEver, nil
+	}
+	return time.Duration(ms) * time.Millisecond, nil
+}
