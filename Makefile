@@ -87,6 +87,7 @@ race: cc
 ## generate: the generated files of the examples, the bench and the golden cases
 generate:
 	go run ./cmd/idemgen generate $(SPECS)
+	go run ./scripts/keys
 
 ## mutants: plants bugs one at a time; each must be caught by a test. It plays those that are new
 ## or changed since scripts/mutants/caught.txt recorded them as caught, so a run that was stopped

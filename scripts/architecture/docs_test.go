@@ -39,7 +39,7 @@ func outdented(block string) string {
 }
 
 // A spec in the documentation is one that idemgen accepts. Blocks that are fragments do not
-// begin with version.
+// begin with version, but for one in keys.md, whose lines are of specs that are held here.
 func TestDocumentedSpecsAreAccepted(t *testing.T) {
 	files, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
@@ -48,7 +48,7 @@ func TestDocumentedSpecsAreAccepted(t *testing.T) {
 	for _, file := range append(files, "../../README.md") {
 		specs := 0
 		for _, block := range yamlBlock.FindAllStringSubmatch(read(t, file), -1) {
-			if spec := outdented(block[1]); strings.HasPrefix(spec, "version:") {
+			if spec := outdented(block[1]); strings.HasPrefix(spec, "version:") && filepath.Base(file) != "keys.md" {
 				specs++
 				accepted(t, file, []byte(spec))
 			}
