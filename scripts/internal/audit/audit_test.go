@@ -42,11 +42,17 @@ func apply(t *testing.T, log []*wire.Message) *pgxpool.Pool {
 	db := idemtest.DB(t)
 	idemtest.Migrate(t, db, example+"/migrations")
 	idemtest.Exec(t, db, JournalSQL)
+	applyTo(t, db, log)
+	return db
+}
+
+func applyTo(t *testing.T, db *pgxpool.Pool, log []*wire.Message) {
+	t.Helper()
 	c, err := orders.NewConsumer(db, orders.Service{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
+	defer c.Close()
 	w, err := c.Own(t.Context(), shop.Topic, 0, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +66,6 @@ func apply(t *testing.T, log []*wire.Message) *pgxpool.Pool {
 			t.Fatal(err)
 		}
 	}
-	return db
 }
 
 func findings(t *testing.T, db *pgxpool.Pool, log []*wire.Message) []Finding {
@@ -188,4 +193,39 @@ func TestPlantedFaultsAreNamed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The audit of effects goes on from where it was, and keeps finding what is wrong until it is
+// not.
+func TestEffectsAreAuditedAsTheyCome(t *testing.T) {
+	log := newLog()
+	first, second := two(t, log)
+	service, err := ReadSpec(example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := NewAuditor(service, AddPayment)
+	db := apply(t, log[:first+1])
+	step := func(what string, lost, doubled int) {
+		t.Helper()
+		conn, err := db.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Release()
+		all, err := a.Effects(t.Context(), conn.Conn(), log)
+		if err != nil || Count(all, Lost) != lost || Count(all, Doubled) != doubled {
+			t.Errorf("%s: %v, %v; want %d lost and %d doubled", what, all, err, lost, doubled)
+		}
+	}
+	step("some records", 0, 0)
+	skipped := shop.Again(log[second])
+	skipped.Headers = slices.Clone(skipped.Headers)
+	skipped.Headers[0].Value = []byte("order.viewed")
+	applyTo(t, db, slices.Concat(log[first+1:second], []*wire.Message{skipped}, log[second+1:]))
+	step("an event was skipped", 1, 0)
+	idemtest.Exec(t, db, `UPDATE orders SET paid = paid + 1 WHERE ctid = (SELECT min(ctid) FROM orders)`)
+	step("and a payment counts twice", 1, 1)
+	idemtest.Exec(t, db, `DELETE FROM idem_dead_letter WHERE offs = (SELECT min(offs) FROM idem_dead_letter)`)
+	step("and a dead letter is gone", 2, 1)
 }

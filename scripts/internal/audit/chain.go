@@ -31,8 +31,9 @@ SELECT 'stream ' || stream || ' has no rows' FROM idem_stream s WHERE NOT EXISTS
 // the newest chain, if the topic was made again.
 func Passed(ctx context.Context, db Querier) (map[int32]int64, error) {
 	rows, err := db.Query(ctx, `
-SELECT DISTINCT ON (s.partition) s.partition, l.next FROM idem_stream s JOIN idem_ledger l USING (stream)
-ORDER BY s.partition, s.stream DESC, l.seq DESC`)
+SELECT DISTINCT ON (s.partition) s.partition, l.next
+FROM idem_stream s, LATERAL (SELECT next FROM idem_ledger l WHERE l.stream = s.stream ORDER BY seq DESC LIMIT 1) AS l
+ORDER BY s.partition, s.stream DESC`)
 	if err != nil {
 		return nil, err
 	}

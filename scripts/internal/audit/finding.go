@@ -57,33 +57,45 @@ type Auditor struct {
 	replay *Replay
 	ahead  []*wire.Message // of those seen, what the ledger had not passed
 	seen   int             // of the log
+	effects
 }
 
 // NewAuditor returns an auditor of an empty log.
 func NewAuditor(service *model.Service, paid Handler) *Auditor {
-	return &Auditor{replay: NewReplay(service, paid)}
+	return &Auditor{replay: NewReplay(service, paid), effects: newEffects()}
 }
 
 // Audit is the function of that name; log begins with the one of the audit before.
 func (a *Auditor) Audit(ctx context.Context, db *pgx.Conn, log []*wire.Message) (all []Finding, err error) {
-	err = pgx.BeginTxFunc(ctx, db, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-		passed, err := Passed(ctx, tx)
-		if err != nil {
+	err = pgx.BeginTxFunc(ctx, db, snapshot, func(tx pgx.Tx) error {
+		if err := a.advance(ctx, tx, log); err != nil {
 			return err
 		}
-		var ahead []*wire.Message
-		for _, m := range slices.Concat(a.ahead, log[a.seen:]) {
-			if m.Offset < passed[m.Partition] {
-				a.replay.Apply(m)
-			} else {
-				ahead = append(ahead, m)
-			}
-		}
-		a.ahead, a.seen = ahead, len(log)
 		all, err = a.replay.compare(ctx, tx)
 		return err
 	})
 	return all, err
+}
+
+// snapshot is a transaction in which progress and effects are of one moment.
+var snapshot = pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+
+// advance replays the records that the ledger has passed since the last time.
+func (a *Auditor) advance(ctx context.Context, db Querier, log []*wire.Message) error {
+	passed, err := Passed(ctx, db)
+	if err != nil {
+		return err
+	}
+	var ahead []*wire.Message
+	for _, m := range slices.Concat(a.ahead, log[a.seen:]) {
+		if m.Offset < passed[m.Partition] {
+			a.replay.Apply(m)
+		} else {
+			ahead = append(ahead, m)
+		}
+	}
+	a.ahead, a.seen = ahead, len(log)
+	return nil
 }
 
 func (r *Replay) compare(ctx context.Context, db Querier) ([]Finding, error) {
@@ -108,16 +120,11 @@ func (r *Replay) compare(ctx context.Context, db Querier) ([]Finding, error) {
 	for i, t := range tables {
 		all = append(all, r.compareRows(r.service.Tables[i], t, len(effects) > 0)...)
 	}
-	missing, extra, err := r.Letters(ctx, db)
-	for _, l := range missing {
-		all = append(all, Finding{Lost, "dead letter " + l})
-	}
-	for _, l := range extra {
-		all = append(all, Finding{Doubled, "dead letter " + l})
-	}
+	letters, err := r.compareLetters(ctx, db)
 	if err != nil {
 		return nil, err
 	}
+	all = append(all, letters...)
 	keys, err := r.compareKeys(ctx, db)
 	return append(all, keys...), err
 }
@@ -146,6 +153,18 @@ func (r *Replay) compareRows(def *model.Table, t Table, explained bool) []Findin
 		all = append(all, Finding{Lost, t.Name + ": " + id})
 	}
 	return all
+}
+
+// compareLetters finds dead letters that are lost or doubled.
+func (r *Replay) compareLetters(ctx context.Context, db Querier) (all []Finding, err error) {
+	missing, extra, err := r.Letters(ctx, db)
+	for _, l := range missing {
+		all = append(all, Finding{Lost, "dead letter " + l})
+	}
+	for _, l := range extra {
+		all = append(all, Finding{Doubled, "dead letter " + l})
+	}
+	return all, err
 }
 
 // compareKeys counts the keys: one for each event that took effect and has one.

@@ -34,6 +34,7 @@ func (r *Replay) addOrder(event string, m *wire.Message) {
 		h = &orderHistory{}
 		r.orders[id] = h
 	}
+	r.touched[id] = true
 	var e struct{ Carrier, Amount string }
 	if event != "OrderErased" {
 		_ = json.Unmarshal(m.Value, &e) // it decoded for the oracle; other members have other types

@@ -2,8 +2,10 @@
 CREATE TABLE audit_journal (
     n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     order_id uuid NOT NULL,
-    effect text NOT NULL
+    effect text NOT NULL,
+    tx xid8 NOT NULL DEFAULT pg_current_xact_id()
 );
+CREATE INDEX ON audit_journal (tx);
 
 CREATE FUNCTION audit_order() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

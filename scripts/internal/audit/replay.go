@@ -48,14 +48,15 @@ type Replay struct {
 	service *model.Service
 	in      *oracle.Interpreter
 	orders  map[string]*orderHistory
-	keyed   int // events that took effect and have a key
+	touched map[string]bool // orders with events since the effects were compared
+	keyed   int             // events that took effect and have a key
 }
 
 // NewReplay returns a replay of the empty log.
 func NewReplay(service *model.Service, paid Handler) *Replay {
 	in := oracle.New(service)
 	in.Handle("OrderPaid", paid)
-	return &Replay{service: service, in: in, orders: map[string]*orderHistory{}}
+	return &Replay{service: service, in: in, orders: map[string]*orderHistory{}, touched: map[string]bool{}}
 }
 
 // Apply goes on by one record. Records of a partition come in the order of their offsets.
