@@ -22,7 +22,7 @@ SPECS     := ./examples/... ./bench/... $(GOLDEN) $(BEHAVIOUR)
 
 .PHONY: demo faults soak e2e fuzz test quick matrix model check race generate mutants bench cc
 
-## demo: the whole product at work, with duplicates, two crashes and an audit
+## demo: the whole product at work: a screen in a terminal, else a text, and an audit (DEMO=plain: text)
 demo: cc
 	@go run ./scripts/demo
 

@@ -238,7 +238,8 @@ var only = map[string]string{
 	"golang.org/x/tools/go/packages":                      "generator/gopkg",
 	"github.com/rogpeppe/go-internal/diff":                "generator/output",
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka": "runtime/confluent runtime/confluent/producer runtime/confluent/internal/clientlog",
-	redisClient: "runtime/redislease runtime/idemtest/testleases",
+	"github.com/gdamore/tcell/v2":                         "scripts/demo",
+	redisClient:                                           "runtime/redislease runtime/idemtest/testleases",
 }
 
 // redisClient is linked by services with effects in Redis alone.

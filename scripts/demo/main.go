@@ -1,18 +1,20 @@
 // Command demo shows the orders example at work on this machine: a real Postgres, a broker
-// in this process that speaks Kafka's protocol, two processes of the generated service of
-// which one is killed twice, and every kind of duplicate. It ends with an audit against a
-// replay of the log that shares no code with the runtime, and exits 1 if a record was lost
-// or took effect twice.
+// in this process that speaks Kafka's protocol, and two processes of the generated service.
+//
+// In a terminal it is a screen: records come, and keys kill, freeze, cut, repeat and poison.
+// Elsewhere, or with -plain, it is a text: one process is killed twice, with every kind of
+// duplicate in the log. Both end with an audit against a replay of the log that shares no code
+// with the runtime, and exit 1 if a record was lost or took effect twice.
 package main
 
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"github.com/idemgen/idemgen/scripts/internal/shop"
 )
@@ -21,7 +23,17 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	if err := run(ctx); err != nil {
+	text := flag.Bool("plain", !screens(), "text, in place of the screen")
+	file := flag.String("record", "", "play the screen by itself, and draw it in this `file.svg`")
+	flag.Parse()
+	play := playOnScreen
+	switch {
+	case *file != "":
+		play = func(ctx context.Context) error { return film(ctx, *file) }
+	case *text:
+		play = playHalves
+	}
+	if err := play(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		os.Exit(1)
 	}
@@ -30,43 +42,36 @@ func main() {
 const (
 	topic      = shop.Topic
 	partitions = 4
-	total      = 40_000
-	consumer   = "order-projector"
 )
 
-func run(ctx context.Context) (err error) {
+// service is the orders example with a group that misses a process soon.
+const service = "scripts/faults/service"
+
+// playOnScreen shows what happens on this terminal.
+func playOnScreen(ctx context.Context) error {
+	return playShow(ctx, func(s *show) error { return onTerminal(ctx, s.run) })
+}
+
+// playShow opens a show, and audits after it.
+func playShow(ctx context.Context, play func(*show) error) (err error) {
 	step("building idemgen and the orders example")
-	built, err := build(ctx)
+	built, err := build(ctx, service)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(built.dir)) }()
 
 	step("starting Postgres and a Kafka broker")
-	s, err := startStage(ctx, built)
+	s, err := openShow(ctx, built)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-
-	log := newLog()
-	start := time.Now()
-	step("first half: %d records, two processes consume", total/2)
-	if err := s.firstHalf(ctx, log[:total/2]); err != nil {
+	if err := play(s); err != nil {
 		return err
 	}
-	step("second half: the group's committed offsets were set back to 0; one process is killed twice")
-	if err := s.secondHalf(ctx, log[total/2:]); err != nil {
-		return err
-	}
-	fmt.Printf("  %d records in %.0f s, crashes and pauses included\n", total, time.Since(start).Seconds())
-
 	step("audit: the log is replayed by an interpreter of the spec")
-	report, err := newReport(ctx, s.db, log)
-	if err != nil {
-		return err
-	}
-	return report.print(os.Stdout)
+	return s.judge(ctx)
 }
 
 func step(format string, args ...any) { fmt.Printf("\n> "+format+"\n", args...) }

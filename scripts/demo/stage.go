@@ -17,24 +17,65 @@ import (
 	"github.com/idemgen/idemgen/scripts/internal/stage"
 )
 
-const example = "examples/orders"
+const (
+	example  = "examples/orders"
+	total    = 40_000
+	consumer = "order-projector"
+)
+
+// playHalves tells in a text what happens to a log of a fixed length.
+func playHalves(ctx context.Context) (err error) {
+	step("building idemgen and the orders example")
+	built, err := build(ctx, example+"/cmd/"+consumer)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(built.dir)) }()
+
+	step("starting Postgres and a Kafka broker")
+	s, err := startStage(ctx, built)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+
+	log := newLog()
+	start := time.Now()
+	step("first half: %d records, two processes consume", total/2)
+	if err := s.firstHalf(ctx, log[:total/2]); err != nil {
+		return err
+	}
+	step("second half: the group's committed offsets were set back to 0; one process is killed twice")
+	if err := s.secondHalf(ctx, log[total/2:]); err != nil {
+		return err
+	}
+	fmt.Printf("  %d records in %.0f s, crashes and pauses included\n", total, time.Since(start).Seconds())
+
+	step("audit: the log is replayed by an interpreter of the spec")
+	report, err := newReport(ctx, s.db, log)
+	if err != nil {
+		return err
+	}
+	return report.print(os.Stdout)
+}
 
 // programs are the built binaries.
 type programs struct{ dir, service string }
 
-func build(ctx context.Context) (programs, error) {
+// build generates the example's code, and builds a command that runs it.
+func build(ctx context.Context, command string) (programs, error) {
 	dir, err := os.MkdirTemp("", "idemgen-demo-")
 	if err != nil {
 		return programs{}, err
 	}
 	err = stage.Go(ctx, "run", "./cmd/idemgen", "generate", "./"+example)
 	if err == nil {
-		err = stage.Build(ctx, dir, example+"/cmd/"+consumer)
+		err = stage.Build(ctx, dir, command)
 	}
 	if err != nil {
 		return programs{}, errors.Join(err, os.RemoveAll(dir))
 	}
-	return programs{dir, filepath.Join(dir, consumer)}, nil
+	return programs{dir, filepath.Join(dir, filepath.Base(command))}, nil
 }
 
 // theatre is all that runs.

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// state is what the screen shows. Its figures are what Postgres, the broker and the operating
+// system say when they are asked, not what this program counts; the exception is again.
+type state struct {
+	clock      time.Duration // since the show began
+	partitions []partition
+	consumers  []member
+	outage     string // why Postgres does not answer; "" if it does
+	figures
+	audit  verdict
+	events []event // what happened, the newest last
+}
+
+// partition is one of the topic.
+type partition struct {
+	end      int64  // of the log, says the broker
+	position int64  // of the consumer, says its ledger
+	owner    member // who took it over last, says the ledger
+}
+
+// member is a consumer of the group.
+type member struct {
+	name string
+	pid  int
+	is   condition
+}
+
+// condition is what the operating system does with a process.
+type condition string
+
+const (
+	running condition = "running"
+	frozen  condition = "frozen"
+	killed  condition = "killed"
+)
+
+// figures are measured together.
+type figures struct {
+	at         time.Duration
+	produced   int64 // records in the log
+	again      int64 // of them, copies that the broker acknowledged to the producer
+	recognized int64 // records passed that had no effect and are no dead letters
+	letters    int64
+	rows       int64 // of the service's tables
+	second     struct{ produced, rows float64 }
+}
+
+// verdict is what the live audit says.
+type verdict struct {
+	at            time.Duration
+	effects       int64 // in the journal
+	lost, doubled int
+}
+
+// event is something that happened.
+type event struct {
+	at   time.Duration
+	key  rune // that made it happen; 0 is none
+	text string
+}
+
+// mostEvents are kept.
+const mostEvents = 60
+
+// board holds the state for those who measure, act and draw.
+type board struct {
+	began time.Time
+	mu    sync.Mutex
+	state state
+}
+
+func (b *board) change(do func(s *state)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	do(&b.state)
+}
+
+// now is how long the show has gone on.
+func (b *board) now() time.Duration { return time.Since(b.began) }
+
+// say adds an event.
+func (b *board) say(key rune, format string, args ...any) {
+	e := event{b.now(), key, fmt.Sprintf(format, args...)}
+	b.change(func(s *state) {
+		s.events = append(s.events[max(0, len(s.events)-mostEvents+1):], e)
+	})
+}
+
+// read is the state as it is now.
+func (b *board) read() state {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.state
+	s.clock = time.Since(b.began)
+	s.partitions, s.consumers, s.events = slices.Clone(s.partitions), slices.Clone(s.consumers), slices.Clone(s.events)
+	return s
+}
+
+// lag is how many records wait.
+func (s state) lag() (n int64) {
+	for _, p := range s.partitions {
+		n += p.end - p.position
+	}
+	return n
+}
