@@ -81,7 +81,7 @@ func (s *show) freeze(ctx context.Context) error {
 		return nil
 	}
 	held := m.wire.Once(cutproxy.Rule{Direction: cutproxy.Up, Match: cutproxy.Executes("_append"), Do: cutproxy.Hold})
-	happens(ctx, held)
+	happens(ctx, held, patience)
 	s.board.say('f', "SIGSTOP of %s, its commit on the way", m.name)
 	err := m.process.Freeze()
 	if err == nil {
@@ -92,7 +92,7 @@ func (s *show) freeze(ctx context.Context) error {
 		<-held
 		m.wire.Release()
 	}()
-	if happens(ctx, refused) {
+	if happens(ctx, refused, 2*glance) {
 		s.board.say(0, "the commit of %s arrives; Postgres refuses it: it is fenced", m.name)
 	}
 	s.board.say(0, "SIGCONT of %s", m.name)
@@ -111,7 +111,7 @@ func (s *show) without(ctx context.Context, pid int) error {
 }
 
 // happens waits for something.
-func happens(ctx context.Context, what <-chan struct{}) bool {
+func happens(ctx context.Context, what <-chan struct{}, patience time.Duration) bool {
 	select {
 	case <-what:
 		return true
@@ -128,7 +128,7 @@ func (s *show) cut(ctx context.Context) error {
 		s.idle('c')
 		return nil
 	}
-	if happens(ctx, m.wire.Once(cutproxy.AnswerLost("_append"))) {
+	if happens(ctx, m.wire.Once(cutproxy.AnswerLost("_append")), patience) {
 		s.board.say('c', "the reply to a commit of %s is cut: did it take place?", m.name)
 	}
 	return nil

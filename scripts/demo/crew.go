@@ -114,7 +114,7 @@ func (c *crew) stop() error {
 	var errs []error
 	for _, m := range c.members {
 		errs = append(errs, m.process.Stop())
-		m.is = killed
+		m.is = stopped
 	}
 	return errors.Join(errs...)
 }

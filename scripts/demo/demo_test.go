@@ -80,13 +80,13 @@ func TestKeysDoNoHarm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	until("a payment that counts twice", func(s state) bool { return s.audit.doubled == 1 && s.audit.lost == 0 })
+	until("a payment that counts twice", func(s state) bool { return s.doubled == 1 && s.lost == 0 })
 	keys <- quit
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
 	end := s.board.read()
-	if end.lag() != 0 || end.letters != 1 || end.audit.lost != 0 || end.recognized != end.again-1 {
+	if end.lag() != 0 || end.letters != 1 || end.lost != 0 || end.recognized != end.again-1 {
 		t.Errorf("the end: %+v", end)
 	}
 	if err := s.judge(context.WithoutCancel(ctx)); err == nil {

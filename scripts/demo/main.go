@@ -33,7 +33,11 @@ func main() {
 	case *text:
 		play = playHalves
 	}
-	if err := play(ctx); err != nil {
+	err := play(ctx)
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted")
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		os.Exit(1)
 	}

@@ -154,13 +154,13 @@ ORDER BY s.partition`)
 // measure takes the figures of a second, and audits.
 func (p *probe) measure(ctx context.Context) error {
 	_, log, again := p.show.producer.acknowledged()
-	f, v := figures{again: again}, verdict{}
+	f := figures{again: again}
 	var passed int64
 	err := p.conn.QueryRow(ctx, `
 SELECT (SELECT count(*) FROM orders) + (SELECT count(*) FROM order_items) + (SELECT count(*) FROM payments),
        (SELECT count(*) FROM audit_journal), (SELECT count(*) FROM idem_dead_letter),
        (SELECT coalesce(sum(next), 0) FROM idem_stream s,
-          LATERAL (SELECT next FROM idem_ledger l WHERE l.stream = s.stream ORDER BY seq DESC LIMIT 1) AS tail)`).Scan(&f.rows, &v.effects, &f.letters, &passed)
+          LATERAL (SELECT next FROM idem_ledger l WHERE l.stream = s.stream ORDER BY seq DESC LIMIT 1) AS tail)`).Scan(&f.rows, &f.effects, &f.letters, &passed)
 	if err != nil {
 		return err
 	}
@@ -168,23 +168,22 @@ SELECT (SELECT count(*) FROM orders) + (SELECT count(*) FROM order_items) + (SEL
 	if err != nil {
 		return err
 	}
-	f.recognized = passed - v.effects - f.letters
-	f.at = p.show.board.now()
-	v.at, v.lost, v.doubled = f.at, audit.Count(found, audit.Lost), audit.Count(found, audit.Doubled)
 	for _, f := range found {
 		if !p.told[f] {
 			p.show.board.say('!', "%v", f)
 		}
 		p.told[f] = true
 	}
+	f.lost, f.doubled = audit.Count(found, audit.Lost), audit.Count(found, audit.Doubled)
+	f.recognized, f.at = passed-f.effects-f.letters, p.show.board.now()
 	p.show.board.change(func(s *state) {
 		for _, at := range s.partitions {
 			f.produced += at.end
 		}
-		if past := (f.at - s.figures.at).Seconds(); s.figures.at > 0 {
+		if past := (f.at - s.at).Seconds(); s.at > 0 {
 			f.second.produced, f.second.rows = float64(f.produced-s.produced)/past, float64(f.rows-s.rows)/past
 		}
-		s.figures, s.audit = f, v
+		s.figures = f
 	})
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -19,9 +18,7 @@ import (
 
 // show is the demo as a screen: records come and come, and keys make happen what must do no harm.
 type show struct {
-	programs
-	postgres *idemtest.Postgres
-	broker   *idemtest.Broker
+	servers
 	producer *producer
 	crew     *crew
 	board    *board
@@ -36,18 +33,17 @@ type show struct {
 // session is how long the group waits for a member that it does not hear of.
 const session = 1500 * time.Millisecond
 
-func openShow(ctx context.Context, built programs) (_ *show, err error) {
-	s := &show{programs: built, board: &board{began: time.Now()}, crew: &crew{}}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.close())
-		}
-	}()
-	if s.postgres, err = idemtest.StartPostgres(ctx, idemtest.PostgresOptions{Durable: true, TCP: true}); err != nil {
-		return s, err
+func openShow(ctx context.Context, built programs) (*show, error) {
+	s := &show{servers: servers{programs: built}, board: &board{began: time.Now()}, crew: &crew{}}
+	err := s.open(ctx, idemtest.PostgresOptions{Durable: true, TCP: true}, idemtest.BrokerOptions{Session: session})
+	if err == nil {
+		err = s.ask(ctx, func(db *pgxpool.Pool) error {
+			_, err := db.Exec(ctx, audit.JournalSQL)
+			return err
+		})
 	}
-	if s.broker, err = idemtest.StartBrokerWith(map[string]int32{topic: partitions}, idemtest.BrokerOptions{Session: session}); err != nil {
-		return s, err
+	if err != nil {
+		return nil, errors.Join(err, s.close())
 	}
 	s.producer = newProducer(s.broker)
 	s.crew.launch = func(ctx context.Context, database string) (*stage.Process, error) {
@@ -55,13 +51,7 @@ func openShow(ctx context.Context, built programs) (_ *show, err error) {
 			script.Brokers + "=" + s.broker.Addr(), script.Database + "=" + database, script.Protocol + "=" + script.Consumer,
 		}, s.service)
 	}
-	if err := s.postgres.Migrate(ctx, filepath.Join(example, "migrations")); err != nil {
-		return s, err
-	}
-	return s, s.ask(ctx, func(db *pgxpool.Pool) error {
-		_, err := db.Exec(ctx, audit.JournalSQL)
-		return err
-	})
+	return s, nil
 }
 
 // ask does something with the database.
@@ -74,16 +64,7 @@ func (s *show) ask(ctx context.Context, do func(*pgxpool.Pool) error) error {
 	return do(db)
 }
 
-func (s *show) close() error {
-	errs := []error{s.crew.close()}
-	if s.broker != nil {
-		s.broker.Close()
-	}
-	if s.postgres != nil {
-		errs = append(errs, s.postgres.Close())
-	}
-	return errors.Join(errs...)
-}
+func (s *show) close() error { return errors.Join(s.crew.close(), s.servers.close()) }
 
 // fail keeps an error that must not happen. The show goes on, and ends with it.
 func (s *show) fail(err error) {
@@ -136,7 +117,10 @@ func (s *show) run(ctx context.Context, keys <-chan rune, draw func(state)) erro
 	if err := s.settle(ctx); err != nil {
 		return err
 	}
-	return errors.Join(s.failed, s.crew.stop())
+	err = s.crew.stop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return errors.Join(s.failed, err)
 }
 
 // draw has what is to be seen drawn, until ctx ends.
@@ -161,7 +145,7 @@ func (s *show) settle(ctx context.Context) error {
 		if now.lag() > 0 || now.outage != "" {
 			since = now.clock
 		}
-		return now.audit.at > since+time.Second, nil
+		return now.at > since+time.Second, nil
 	})
 	if errors.Is(err, stage.ErrTimeout) {
 		return fmt.Errorf("%d records were not applied in 3 minutes", s.board.read().lag())

@@ -15,7 +15,6 @@ type state struct {
 	consumers  []member
 	outage     string // why Postgres does not answer; "" if it does
 	figures
-	audit  verdict
 	events []event // what happened, the newest last
 }
 
@@ -40,24 +39,20 @@ const (
 	running condition = "running"
 	frozen  condition = "frozen"
 	killed  condition = "killed"
+	stopped condition = "stopped"
 )
 
-// figures are measured together.
+// figures are measured together, each second.
 type figures struct {
-	at         time.Duration
-	produced   int64 // records in the log
-	again      int64 // of them, copies that the broker acknowledged to the producer
-	recognized int64 // records passed that had no effect and are no dead letters
-	letters    int64
-	rows       int64 // of the service's tables
-	second     struct{ produced, rows float64 }
-}
-
-// verdict is what the live audit says.
-type verdict struct {
 	at            time.Duration
+	produced      int64 // records in the log
+	again         int64 // of them, copies that the broker acknowledged to the producer
 	effects       int64 // in the journal
-	lost, doubled int
+	letters       int64
+	recognized    int64 // records passed that had no effect and are no dead letters
+	lost, doubled int   // effects and dead letters, says the audit
+	rows          int64 // of the service's tables
+	second        struct{ produced, rows float64 }
 }
 
 // event is something that happened.

@@ -39,7 +39,7 @@ func onTerminal(ctx context.Context, run func(ctx context.Context, keys <-chan r
 		return err
 	}
 	defer screen.Fini()
-	keys := make(chan rune)
+	keys := make(chan rune, 8)
 	go func() {
 		for {
 			switch e := screen.PollEvent().(type) {
@@ -53,7 +53,7 @@ func onTerminal(ctx context.Context, run func(ctx context.Context, keys <-chan r
 				}
 				select {
 				case keys <- unicode.ToLower(e.Rune()):
-				case <-ctx.Done():
+				default: // nobody does anything more
 				}
 			}
 		}

@@ -12,8 +12,8 @@ func view(s state, width, height int) page {
 	for i, at := range s.partitions {
 		left = append(left, at.line(i))
 	}
-	p := append(page{heading(s, width), nil}, beside(left, s.figures.lines())...)
-	p = append(append(p, nil), beside(consumers(s), s.audit.lines(s.clock))...)
+	p := append(page{heading(s, width), nil}, beside(left, s.lines())...)
+	p = append(append(p, nil), beside(consumers(s), s.verdict(s.clock))...)
 	p = append(p, nil)
 	room := max(0, height-len(p)-2)
 	for _, e := range s.events[max(0, len(s.events)-room):] {
@@ -71,9 +71,12 @@ func (p partition) line(number int) line {
 
 func consumers(s state) (all []line) {
 	for _, m := range s.consumers {
-		how := good
-		if m.is != running {
-			how = alarm
+		how := alarm
+		switch m.is {
+		case running:
+			how = good
+		case stopped:
+			how = faint
 		}
 		all = append(all, text(plain, fmt.Sprintf(" %s  process %-8d", m.name, m.pid)).add(how, string(m.is)))
 	}
@@ -92,7 +95,7 @@ func (f figures) lines() []line {
 	}
 }
 
-func (v verdict) lines(now time.Duration) []line {
+func (f figures) verdict(now time.Duration) []line {
 	one := func(l line, name string, n int) line {
 		how := good
 		if n > 0 {
@@ -100,11 +103,11 @@ func (v verdict) lines(now time.Duration) []line {
 		}
 		return l.add(strong, name+" ").add(how, commas(int64(n)))
 	}
-	seen := fmt.Sprintf("%s effects audited", commas(v.effects))
-	if ago := now - v.at; ago > 3*time.Second {
+	seen := fmt.Sprintf("%s effects audited", commas(f.effects))
+	if ago := now - f.at; ago > 3*time.Second {
 		seen += fmt.Sprintf(", %.0f s ago", ago.Seconds())
 	}
-	return []line{one(one(nil, "lost", v.lost).add(plain, "  "), "doubled", v.doubled), text(faint, seen)}
+	return []line{one(one(nil, "lost", f.lost).add(plain, "  "), "doubled", f.doubled), text(faint, seen)}
 }
 
 func (e event) line() line {

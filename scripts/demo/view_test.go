@@ -16,9 +16,8 @@ func moment() state {
 		clock:      at(83),
 		partitions: []partition{{12_345, 12_345, one}, {12_400, 12_310, one}, {13_200, 12_000, two}, {7, 0, member{}}},
 		consumers:  []member{one, two},
-		figures: figures{produced: 37_952, again: 1_904, recognized: 1_880, letters: 3, rows: 54_321,
+		figures: figures{produced: 37_952, again: 1_904, recognized: 1_880, letters: 3, rows: 54_321, at: at(79), effects: 34_567,
 			second: struct{ produced, rows float64 }{300.4, 455.1}},
-		audit: verdict{at: at(79), effects: 34_567},
 		events: []event{
 			{at(1), 0, "consumer 1 took over partition 0, 1"},
 			{at(61), 'k', "kill -9 of consumer 2, process 4700"},
@@ -82,7 +81,7 @@ func TestViewOfASmallScreen(t *testing.T) {
 // What is wrong is red.
 func TestViewOfHarm(t *testing.T) {
 	s := moment()
-	s.audit.doubled, s.outage = 2, "no connection"
+	s.doubled, s.outage = 2, "no connection"
 	var red []string
 	for _, l := range view(s, 80, 24) {
 		for _, part := range l {

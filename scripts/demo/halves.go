@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -18,7 +17,6 @@ import (
 )
 
 const (
-	example  = "examples/orders"
 	total    = 40_000
 	consumer = "order-projector"
 )
@@ -59,30 +57,9 @@ func playHalves(ctx context.Context) (err error) {
 	return report.print(os.Stdout)
 }
 
-// programs are the built binaries.
-type programs struct{ dir, service string }
-
-// build generates the example's code, and builds a command that runs it.
-func build(ctx context.Context, command string) (programs, error) {
-	dir, err := os.MkdirTemp("", "idemgen-demo-")
-	if err != nil {
-		return programs{}, err
-	}
-	err = stage.Go(ctx, "run", "./cmd/idemgen", "generate", "./"+example)
-	if err == nil {
-		err = stage.Build(ctx, dir, command)
-	}
-	if err != nil {
-		return programs{}, errors.Join(err, os.RemoveAll(dir))
-	}
-	return programs{dir, filepath.Join(dir, filepath.Base(command))}, nil
-}
-
 // theatre is all that runs.
 type theatre struct {
-	programs
-	postgres *idemtest.Postgres
-	broker   *idemtest.Broker
+	servers
 	db       *pgxpool.Pool
 	running  []*stage.Process
 	terminal bool // progress may be drawn over itself
@@ -90,25 +67,17 @@ type theatre struct {
 }
 
 func startStage(ctx context.Context, p programs) (_ *theatre, err error) {
-	s := &theatre{programs: p}
+	s := &theatre{servers: servers{programs: p}}
 	if out, err := os.Stdout.Stat(); err == nil {
 		s.terminal = out.Mode()&os.ModeCharDevice != 0
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.close())
-		}
-	}()
-	if s.postgres, err = idemtest.StartPostgres(ctx, idemtest.PostgresOptions{}); err != nil {
-		return s, err
+	if err = s.open(ctx, idemtest.PostgresOptions{}, idemtest.BrokerOptions{}); err == nil {
+		s.db, err = pgxpool.New(ctx, s.postgres.URL())
 	}
-	if s.broker, err = idemtest.StartBroker(map[string]int32{topic: partitions}); err != nil {
-		return s, err
+	if err != nil {
+		return nil, errors.Join(err, s.close())
 	}
-	if s.db, err = pgxpool.New(ctx, s.postgres.URL()); err != nil {
-		return s, err
-	}
-	return s, s.postgres.Migrate(ctx, filepath.Join(example, "migrations"))
+	return s, nil
 }
 
 func (s *theatre) close() error {
@@ -119,13 +88,7 @@ func (s *theatre) close() error {
 	if s.db != nil {
 		s.db.Close()
 	}
-	if s.broker != nil {
-		s.broker.Close()
-	}
-	if s.postgres != nil {
-		errs = append(errs, s.postgres.Close())
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, s.servers.close())...)
 }
 
 // firstHalf runs without incident, so that there are committed offsets to set back.

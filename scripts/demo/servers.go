@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/scripts/internal/stage"
+)
+
+const example = "examples/orders"
+
+// programs are the built binaries.
+type programs struct{ dir, service string }
+
+// build generates the example's code, and builds a command that runs it.
+func build(ctx context.Context, command string) (programs, error) {
+	dir, err := os.MkdirTemp("", "idemgen-demo-")
+	if err != nil {
+		return programs{}, err
+	}
+	err = stage.Go(ctx, "run", "./cmd/idemgen", "generate", "./"+example)
+	if err == nil {
+		err = stage.Build(ctx, dir, command)
+	}
+	if err != nil {
+		return programs{}, errors.Join(err, os.RemoveAll(dir))
+	}
+	return programs{dir, filepath.Join(dir, filepath.Base(command))}, nil
+}
+
+// servers are a Postgres with the example's tables and a broker with its topic.
+type servers struct {
+	programs
+	postgres *idemtest.Postgres
+	broker   *idemtest.Broker
+}
+
+func (s *servers) open(ctx context.Context, p idemtest.PostgresOptions, b idemtest.BrokerOptions) (err error) {
+	if s.postgres, err = idemtest.StartPostgres(ctx, p); err != nil {
+		return err
+	}
+	if s.broker, err = idemtest.StartBrokerWith(map[string]int32{topic: partitions}, b); err != nil {
+		return err
+	}
+	return s.postgres.Migrate(ctx, filepath.Join(example, "migrations"))
+}
+
+func (s *servers) close() error {
+	if s.broker != nil {
+		s.broker.Close()
+	}
+	if s.postgres != nil {
+		return s.postgres.Close()
+	}
+	return nil
+}
