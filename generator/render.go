@@ -50,6 +50,7 @@ func (u *unit) render() error {
 	}
 	u.files = append(u.files, caseFiles...)
 	u.files = append(u.files, migrations...)
+	u.files = append(u.files, u.editorFiles()...)
 	u.files = append(u.files, output.File{Path: state.File, Policy: output.Owned, Data: u.next.Render()})
 	return nil
 }

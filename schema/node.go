@@ -29,6 +29,8 @@ type Node struct {
 	Items  []*Node
 	Pairs  []Pair // map, in file order; duplicate keys are all there
 	Pos    Pos    // Width is that of a scalar or of a whole { } or [ ] on one line
+	flow   bool   // map or list in { } or [ ]
+	block  bool   // scalar behind | or >
 }
 
 // Pair is one entry of a map.
@@ -179,7 +181,10 @@ func (ds *Diagnostics) tooDeep(pos Pos) {
 }
 
 func (b *builder) node(y *yaml.Node, depth int) *Node {
-	n := &Node{Kind: ScalarNode, Pos: b.within(Pos{Line: y.Line, Col: y.Column, Width: 1})}
+	n := &Node{
+		Kind: ScalarNode, Pos: b.within(Pos{Line: y.Line, Col: y.Column, Width: 1}),
+		flow: y.Style&yaml.FlowStyle != 0, block: y.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0,
+	}
 	if depth > maxNesting && y.Kind != yaml.ScalarNode {
 		if !b.deep {
 			b.ds.tooDeep(n.Pos)
@@ -191,7 +196,7 @@ func (b *builder) node(y *yaml.Node, depth int) *Node {
 	switch y.Kind {
 	case yaml.ScalarNode:
 		n.Text = y.Value
-		n.Quoted = y.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0
+		n.Quoted = n.block || y.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0
 		n.Pos.Width = b.scalarWidth(n)
 	case yaml.SequenceNode:
 		n.Kind = ListNode
@@ -201,7 +206,7 @@ func (b *builder) node(y *yaml.Node, depth int) *Node {
 			texts = append(texts, n.Items[len(n.Items)-1:])
 		}
 		n.Pos.Width = b.collectionWidth(n.Pos)
-		if y.Style&yaml.FlowStyle != 0 {
+		if n.flow {
 			b.cutTexts(ListNode, texts)
 		}
 	case yaml.MappingNode:
@@ -211,7 +216,7 @@ func (b *builder) node(y *yaml.Node, depth int) *Node {
 		for i := 0; i+1 < len(y.Content); i += 2 {
 			texts = append(texts, b.pair(n, y.Content[i], y.Content[i+1], depth))
 		}
-		if y.Style&yaml.FlowStyle != 0 {
+		if n.flow {
 			b.cutTexts(MapNode, texts)
 		}
 	}

@@ -24,8 +24,8 @@ var errDifferent = errors.New("generated files differ from the spec: run idemgen
 type said struct{ error }
 
 // Run runs the command with its arguments, without the program's name, and returns the
-// exit code: 0 done, 1 different (check) or breaks (plan), 2 trouble. Data goes to stdout, prose
-// to stderr.
+// exit code: 0 done, 1 different (check, fmt) or breaks (plan), 2 trouble. Data goes to stdout,
+// prose to stderr.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := rootCommand(args, stdout, stderr)
 	running := false
@@ -41,7 +41,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	code := done
 	switch {
-	case errors.Is(err, errDifferent), errors.Is(err, errBreaks):
+	case errors.Is(err, errDifferent), errors.Is(err, errLayout), errors.Is(err, errBreaks):
 		code = different
 	case err != nil:
 		code = trouble
@@ -73,7 +73,7 @@ func rootCommand(args []string, stdout, stderr io.Writer) *cobra.Command {
 		Version: version().Version,
 		Long: `idemgen applies every Kafka event to Postgres exactly once: from a spec to Go, SQL and tests.
 
-Exit codes: 0 done, 1 different (check) or breaks (plan), 2 trouble; the message says what was done before it.`,
+Exit codes: 0 done, 1 different (check, fmt) or breaks (plan), 2 trouble; the message says what was done before it.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -81,7 +81,7 @@ Exit codes: 0 done, 1 different (check) or breaks (plan), 2 trouble; the message
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(wrongFlag)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(generateCommand(), checkCommand(), planCommand(), initCommand(args), caseCommand(), devCommand(), streamCommand(), deadCommand(), findCommand(), outboxCommand(), versionCommand())
+	root.AddCommand(generateCommand(), checkCommand(), planCommand(), initCommand(args), caseCommand(), fmtCommand(), devCommand(), streamCommand(), deadCommand(), findCommand(), outboxCommand(), versionCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range append(root.Commands(), root) {

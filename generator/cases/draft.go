@@ -126,7 +126,7 @@ func fewest[T any](items []T, n int, enough func([]T) bool) []T {
 
 func (d *draft) text() []byte {
 	var b bytes.Buffer
-	b.WriteString(`# yaml-language-server: $schema=https://raw.githubusercontent.com/idemgen/idemgen/main/schema/idemgen.case.v1.schema.json
+	b.WriteString(`# yaml-language-server: $schema=../../.idemgen/idemgen.case.v1.schema.json
 # What must be there when these records were applied. docs/cases.md of idemgen has every key.
 `)
 	fmt.Fprintf(&b, "description: What this case shows of %s.\n", d.event.Name)

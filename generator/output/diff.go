@@ -12,7 +12,7 @@ import (
 func (c *Change) Diff() string {
 	old, new := c.Path, c.Path
 	switch {
-	case c.Policy == Scaffold:
+	case c.Policy == Scaffold || c.Policy == Local:
 		return ""
 	case c.Op == Replace && bytes.Equal(unix(c.old), c.new):
 		return c.Path + ": only the line endings differ: CRLF on disk, LF generated; .gitattributes keeps them (eol=lf)\n"

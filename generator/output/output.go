@@ -1,4 +1,4 @@
-// Package output brings rendered files to disk, under one of three policies each.
+// Package output brings rendered files to disk, under one of four policies each.
 // [Compare] looks, [Apply] writes, [Diff] prints what Apply would change.
 //
 // It knows files, not their content: it must not import any other package of this module.
@@ -23,6 +23,9 @@ const (
 	Scaffold
 	// Ledger files are written once and never changed: migrations.
 	Ledger
+	// Local files are for the programs of one machine, and not committed: Owned, but that no diff
+	// shows them.
+	Local
 )
 
 // File is one rendered file.

@@ -25,6 +25,7 @@ const (
 	SetupFile      = "idem_setup_test.go"
 	AttributesFile = ".gitattributes"
 	CasesFolder    = "testdata/cases"
+	EditorFolder   = ".idemgen" // of the JSON Schemas that starter files name to editors
 )
 
 // Names that the starter files declare and that other files refer to.
