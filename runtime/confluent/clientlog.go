@@ -16,7 +16,7 @@ func (r *run) clientError(e kafka.Error) {
 	}
 	switch e.Code() {
 	case kafka.ErrAutoOffsetReset, kafka.ErrLogTruncation, kafka.ErrOffsetOutOfRange:
-		r.member.PositionLost()
+		r.member.PositionLost(nil)
 	case kafka.ErrTransport, kafka.ErrResolve, kafka.ErrSsl, kafka.ErrAuthentication:
 		r.member.BrokerFailed(reason(e.Error()))
 	case kafka.ErrAllBrokersDown:

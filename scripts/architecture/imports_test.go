@@ -132,6 +132,8 @@ var may = map[string][]string{
 	"runtime/idemtype":            {"runtime/halt", "runtime/wire"},
 	"runtime/confluent":           {"runtime", "runtime/confluent/internal/clientlog", "runtime/internal/intake", "runtime/internal/member"},
 	"runtime/confluent/producer":  {"runtime/outbox", "runtime/confluent/internal/clientlog"},
+	"runtime/franz":               {"runtime", "runtime/franz/internal/clientlog", "runtime/franz/internal/options", "runtime/internal/intake", "runtime/internal/member"},
+	"runtime/franz/producer":      {"runtime/outbox", "runtime/franz/internal/clientlog", "runtime/franz/internal/options"},
 	"runtime/outbox":              {"internal/record"},
 	"runtime/httpcall":            {"runtime", "runtime/internal/verdict"},
 	"runtime/idemtest":            {"runtime", "runtime/halt", "runtime/lease", "internal/stream", "runtime/wire", "runtime/internal/fault", "runtime/idemtest/internal/postgres", "runtime/idemtest/redistest"},
@@ -326,7 +328,7 @@ func TestRuntimeCoreImportsPgxAndTheStandardLibraryOnly(t *testing.T) {
 // The generator and what a service links must build where there is no C compiler: they consist of
 // the same files without cgo, and these do not use it. The standard library sees to itself.
 func TestBuildsWithoutCgo(t *testing.T) {
-	of := []string{module + "/cmd/...", module + "/runtime", module + "/internal/...", module + "/generator/...", module + "/schema/..."}
+	of := []string{module + "/cmd/...", module + "/runtime", module + "/runtime/franz/...", module + "/internal/...", module + "/generator/...", module + "/schema/..."}
 	if with, without := builtFiles(t, "1", of...), builtFiles(t, "0", of...); with != without {
 		t.Errorf("without cgo it is another program:\n%s\nand with it\n%s", without, with)
 	}

@@ -66,6 +66,7 @@ func slowly(t *testing.T, l *ledger) *fakeSink {
 // delegated is closed when the client has a revoke for its application, as it says in its log.
 type delegated struct {
 	slog.Handler
+	says   string
 	revoke chan struct{}
 	once   sync.Once
 }
@@ -73,8 +74,11 @@ type delegated struct {
 func (d *delegated) Enabled(context.Context, slog.Level) bool { return true }
 
 func (d *delegated) Handle(ctx context.Context, r slog.Record) error {
+	if strings.Contains(r.Message, d.says) {
+		d.once.Do(func() { close(d.revoke) })
+	}
 	r.Attrs(func(a slog.Attr) bool {
-		if text := a.Value.String(); a.Key == "text" && strings.Contains(text, "delegating incremental revoke") {
+		if text := a.Value.String(); a.Key == "text" && strings.Contains(text, d.says) {
 			d.once.Do(func() { close(d.revoke) })
 		}
 		return true
@@ -103,7 +107,7 @@ func revokeIsAnsweredWhileQueuesAreFull(t *testing.T, k kind) {
 	first := slowly(t, l)
 	s := open(t, brokers, k)
 	s.debug = true
-	told := &delegated{Handler: s.Logger.Handler(), revoke: make(chan struct{})}
+	told := &delegated{Handler: s.Logger.Handler(), says: k.revokes, revoke: make(chan struct{})}
 	s.Logger = slog.New(told)
 	start(t, s, subscription(), first)
 	eventually(t, "deliveries", func() bool { return l.count() > 10*events })

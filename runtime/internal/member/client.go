@@ -5,6 +5,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/intake"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // Client is a Kafka client as a member drives it. Its errors end the member, except those of
@@ -56,6 +57,7 @@ type Asker interface {
 type At struct {
 	Partition idemtype.Partition
 	idemtype.Position
+	TopicID wire.UUID // that the sink was told
 }
 
 // describe asks what the sink must know about a partition.

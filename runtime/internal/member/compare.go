@@ -14,7 +14,7 @@ import (
 // comparison says when partitions are compared with the brokers' logs, in the background. Of
 // all partitions, the topic: the client reads on in a topic that was made again as if it were
 // the old one, so that this is done often. Of those that were silent for long, the watermarks;
-// and of all, if the client said that it lost a position. It says that only once and without
+// and of those whose position the client lost. It may say that only once and without
 // naming the partition, which is silent from then on.
 type comparison struct {
 	interval     time.Duration
@@ -22,7 +22,7 @@ type comparison struct {
 	silence      time.Duration // a partition that is silent for so long is compared with its log
 	next         time.Time
 	nextForLost  time.Time // not before, although a position is lost
-	positionLost bool      // the client lost one, and did not name the partition
+	positionLost bool      // the client lost one
 	running      bool
 	found        chan findings   // of the comparison that runs
 	failure      string          // why the last one failed
@@ -43,7 +43,7 @@ func (c *comparison) due(now time.Time) bool {
 	return c.positionLost || now.After(c.next)
 }
 
-// begin notes that a comparison runs. forLost tells that all watermarks are to be compared.
+// begin notes that a comparison runs. forLost tells that positions are to be found again.
 func (c *comparison) begin(now time.Time, unreachable bool) (forLost bool) {
 	forLost = c.positionLost
 	c.running, c.positionLost, c.nextForLost = true, false, now.Add(c.retry)
@@ -76,6 +76,7 @@ type subject struct {
 	topic     intake.Topic
 	next      int64
 	heard     bool // a record came since the last comparison, or is not wanted now
+	lost      bool // the client lost the position
 	silent    bool // its watermarks are to be compared
 }
 
@@ -124,8 +125,8 @@ func (m *Member) compare(now time.Time) {
 		if p.paused {
 			p.silence.heard()
 		}
-		s := subject{partition: p, topic: p.cursor.Topic, next: p.cursor.Next, heard: !p.silence.quiet}
-		s.silent = p.silence.lasts(m.comparison.silence, now) || forLost
+		s := subject{partition: p, topic: p.cursor.Topic, next: p.cursor.Next, heard: !p.silence.quiet, lost: p.lost}
+		s.silent = p.silence.lasts(m.comparison.silence, now) || p.lost
 		list = append(list, s)
 	}
 	unfetched, alarms, topics := m.partitions.unfetched(), m.group.alarms, m.knownTopics()
@@ -202,7 +203,7 @@ func (m *Member) applyFindings(found findings) {
 	}
 	for _, f := range found.list {
 		if p := f.partition; m.partitions.holds(p) && p.cursor.Topic == f.topic {
-			m.apply(f, found.lost)
+			m.apply(f)
 		}
 	}
 	if found.last && m.comparison.end(found.topics == nil, found.err, found.lost) {
@@ -210,13 +211,16 @@ func (m *Member) applyFindings(found findings) {
 	}
 }
 
-func (m *Member) apply(f finding, lost bool) {
+func (m *Member) apply(f finding) {
 	p, id := f.partition, f.partition.delivery.Partition
 	verdict := f.shows()
 	caughtUp := f.silent && verdict == inOrder
 	if verdict != topicChanged && (f.heard || caughtUp) && p.silence.over() {
 		m.log.Info("the client hands over records again", "topic", id.Topic, "partition", id.Number)
 		m.sink.Silent(id, time.Time{})
+	}
+	if caughtUp && p.cursor.Next == f.next {
+		m.ReachedEnd(p, f.next)
 	}
 	switch {
 	case verdict == topicChanged:
@@ -227,7 +231,7 @@ func (m *Member) apply(f finding, lost bool) {
 		m.log.Warn("position is not in the broker's log", "topic", id.Topic, "partition", id.Number,
 			"position", f.next, "low", f.low, "high", f.high)
 		p.delivery.TakeOverAgain()
-	case lost:
+	case f.lost:
 		m.fetcher.readAgain(p)
 	case verdict == unread:
 		m.fetcher.readAgain(p)

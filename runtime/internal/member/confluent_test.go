@@ -14,7 +14,7 @@ import (
 
 func init() {
 	clients = append(clients, client{
-		name: "confluent", open: openConfluent, revokes: "delegating incremental revoke",
+		name: "confluent", open: openConfluent, revokes: "delegating incremental revoke", watched: true,
 		refused: "Connect to ipv4#127.0.0.1:1 failed: Connection refused",
 		send: func(t testing.TB, brokers string) sender {
 			p, err := producer.New(brokers, nil)

@@ -33,6 +33,7 @@ func (f *fetcher) read(list []*Partition, must bool) {
 		f.check(f.client.Assign(added))
 	}
 	for _, p := range list {
+		p.lost = false
 		p.cursor.Begin()
 		p.silence.heard()
 		f.resume(p)
@@ -42,6 +43,7 @@ func (f *fetcher) read(list []*Partition, must bool) {
 // readAgain reads a partition from where it is, although the client gave it up.
 func (f *fetcher) readAgain(p *Partition) {
 	if p.cursor.IsRead() {
+		p.lost = false
 		p.cursor.BeginAgain()
 		f.seek(p)
 	}

@@ -39,6 +39,12 @@ type client struct {
 	send func(t testing.TB, brokers string) sender
 	// revokes is what its log says when it has a revoke for its application.
 	revokes string
+	// watched is whether it leaves the group when it is polled no more.
+	watched bool
+	// memory is how much of what it fetched is on Go's heap.
+	memory int64
+	// takes is the partition that the group takes from who has two, for another member.
+	takes int32
 	// refused is what it says of a port that nobody listens on.
 	refused string
 }

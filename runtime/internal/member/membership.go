@@ -50,7 +50,7 @@ func (m *Member) tellGroup() {
 func (m *membership) shared() { m.member, m.wasMember = true, true }
 
 // forgot notes that the group has forgotten this member.
-func (m *membership) forgot() { m.member, m.wasMember = false, true }
+func (m *membership) forgot() { m.member = false }
 
 // Begin tells the sink how the group stands. It is called before the first poll.
 func (m *Member) Begin() { m.tellGroup() }
@@ -75,9 +75,14 @@ func (m *Member) AllBrokersDown() {
 // Unreachable reports whether the sink was told that brokers, or a topic, cannot be asked.
 func (m *Member) Unreachable() bool { return m.group.unreachable != nil }
 
-// PositionLost tells that the client lost a position and reads the partition no more. It need not
-// say which one.
-func (m *Member) PositionLost() { m.comparison.positionLost = true }
+// PositionLost tells that the client lost a position and reads the partition no more. Nil is any
+// of them.
+func (m *Member) PositionLost(p *Partition) {
+	m.comparison.positionLost = true
+	for _, of := range m.partitions.all {
+		of.lost = of.lost || p == nil || p == of
+	}
+}
 
 func (m *membership) allDown() {
 	m.alarms++

@@ -14,6 +14,7 @@ type Partition struct {
 	cursor    intake.Cursor
 	assigned  bool // in the client
 	paused    bool // in the client
+	lost      bool // the client lost the position
 	silence   silence
 	committed atomic.Int64 // last offset committed to Kafka; of any goroutine
 }
@@ -27,8 +28,10 @@ func newPartition(d *intake.Delivery) *Partition {
 // ID names the partition.
 func (p *Partition) ID() idemtype.Partition { return p.delivery.Partition }
 
-// Next is the lowest offset that is accepted.
-func (p *Partition) Next() int64 { return p.cursor.Next }
+// Misses reports whether a log that begins at an offset has lost records that were to be read.
+func (p *Partition) Misses(logStart int64) bool {
+	return p.cursor.IsRead() && p.cursor.Next < logStart
+}
 
 // isFetched reports whether the client asks the broker for records of the partition.
 func (p *Partition) isFetched() bool {
@@ -36,7 +39,7 @@ func (p *Partition) isFetched() bool {
 }
 
 // start is where the client must be told to read.
-func (p *Partition) start() At { return At{p.delivery.Partition, p.cursor.Start} }
+func (p *Partition) start() At { return At{p.delivery.Partition, p.cursor.Start, p.cursor.Topic.ID} }
 
 // partitions are those that are assigned.
 type partitions struct {

@@ -2,6 +2,7 @@ package member_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"testing"
@@ -14,12 +15,13 @@ import (
 	idem "github.com/idemgen/idemgen/runtime"
 )
 
-// lateSource is a Source whose polling goroutine is held up, by a revoke of partition 0, while
-// partition 1 is taken over for the second time.
+// lateSource is a Source whose polling goroutine is held up, by a revoke of one
+// partition, while the other one is taken over for the second time.
 type lateSource struct {
 	*source
-	takes          atomic.Int32    // of partition 1
-	again, revoked chan struct{}   // the second one begins; partition 0 is revoked
+	other          int32           // the partition that is not revoked
+	takes          atomic.Int32    // of it
+	again, revoked chan struct{}   // the second one begins; a partition is revoked
 	taken, fenced  chan struct{}   // the second one is done; it is refused again
 	shut           chan struct{}   // its queue is shut
 	read           <-chan struct{} // the client has its records nevertheless
@@ -31,7 +33,7 @@ type lateSink struct {
 }
 
 func newLateSource(s *source) *lateSource {
-	late := &lateSource{source: s}
+	late := &lateSource{source: s, other: 1 - s.takes}
 	for _, c := range []*chan struct{}{&late.again, &late.revoked, &late.taken, &late.fenced, &late.shut} {
 		*c = make(chan struct{})
 	}
@@ -44,7 +46,7 @@ func (s *lateSource) Run(ctx context.Context, sub idem.Subscription, sink idem.S
 }
 
 func (s *lateSink) Assigned(ctx context.Context, a idem.Assignment) (idem.Position, error) {
-	second := a.Partition.Number == 1 && s.s.takes.Add(1) == 2
+	second := a.Partition.Number == s.s.other && s.s.takes.Add(1) == 2
 	if second {
 		close(s.s.again)
 		select {
@@ -61,14 +63,14 @@ func (s *lateSink) Assigned(ctx context.Context, a idem.Assignment) (idem.Positi
 
 func (s *lateSink) Idle(ctx context.Context, p idem.Partition, end int64) error {
 	err := s.Sink.Idle(ctx, p, end)
-	if p.Number == 1 && err != nil && s.s.takes.Load() == 2 {
+	if p.Number == s.s.other && err != nil && s.s.takes.Load() == 2 {
 		close(s.s.fenced)
 	}
 	return err
 }
 
 func (s *lateSink) Revoked(p idem.Partition) {
-	if p.Number == 0 {
+	if p.Number != s.s.other {
 		close(s.s.revoked)
 		select {
 		case <-s.s.shut:
@@ -97,16 +99,16 @@ func (l *lateLog) Handle(ctx context.Context, r slog.Record) error {
 	return l.Handler.Handle(ctx, r)
 }
 
-// fetchedFrom is closed when a client that fetched partition 1 from an offset has what lies
+// fetchedFrom is closed when a client that fetched a partition from an offset has what lies
 // before another one, from which it fetches next.
-func fetchedFrom(cluster *kfake.Cluster, from, to int64) <-chan struct{} {
+func fetchedFrom(cluster *kfake.Cluster, number int32, from, to int64) <-chan struct{} {
 	done := make(chan struct{})
 	var begun, ended atomic.Bool
 	cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Count: -1, Observe: true, When: func(r kmsg.Request) bool {
 		for _, t := range r.(*kmsg.FetchRequest).Topics {
 			for _, p := range t.Partitions {
 				switch {
-				case p.Partition != 1:
+				case p.Partition != number:
 				case p.FetchOffset == from:
 					begun.Store(true)
 				case p.FetchOffset == to && begun.Load() && !ended.Swap(true):
@@ -119,7 +121,7 @@ func fetchedFrom(cluster *kfake.Cluster, from, to int64) <-chan struct{} {
 	return done
 }
 
-// Partition 1 is taken over, and then rewound before the polling goroutine has begun to read
+// A partition is taken over, and then rewound before the polling goroutine has begun to read
 // it: no record that is read at the later position may count at the earlier one.
 func TestRewindBeforeReadingBegins(t *testing.T) {
 	withBoth(t, func(t *testing.T, k kind) {
@@ -137,30 +139,30 @@ func TestRewindBeforeReadingBegins(t *testing.T) {
 				}
 			}
 		}
+		s := newLateSource(open(t, brokers, k))
 		rewind := func(from, to int64) {
-			n := stream.Name{Consumer: "orders", Topic: topicName, Partition: 1}
+			n := stream.Name{Consumer: "orders", Topic: topicName, Partition: s.other}
 			if _, err := stream.Set(t.Context(), db, n, stream.Target{From: from, To: to, ApplyAgain: true}, stream.By{Reason: "a test"}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		produce(t, brokers, 100, 0, 1)
-		s := newLateSource(open(t, brokers, k))
 		stop := run(s)
 		eventually(t, "200 records", func() bool { return query(t, db, `SELECT count(*)::int FROM diary`) == 200 })
-		s.read = fetchedFrom(cluster, 80, 100)
+		s.read = fetchedFrom(cluster, s.other, 80, 100)
 		rewind(100, 80)
 		happens(t, "the second take-over begins", s.again)
 		stopSecond := run(open(t, brokers, k))
-		happens(t, "the second take-over ends: the group took partition 0", s.taken)
+		happens(t, "the second take-over ends: the group took the other partition", s.taken)
 		rewind(80, 60)
 		happens(t, "the second take-over is refused", s.fenced)
 		happens(t, "the client reads at the second position", s.read)
 		eventually(t, "the end", func() bool {
-			return query(t, db, `SELECT next::int FROM idem_ledger JOIN idem_stream USING (stream) WHERE partition = 1 ORDER BY seq DESC LIMIT 1`) == 100
+			return query(t, db, fmt.Sprintf(`SELECT next::int FROM idem_ledger JOIN idem_stream USING (stream) WHERE partition = %d ORDER BY seq DESC LIMIT 1`, s.other)) == 100
 		})
 		stop()
 		stopSecond()
-		if n := query(t, db, `SELECT count(*)::int FROM diary WHERE partition = 1 AND offs >= 60`); n != 80 {
+		if n := query(t, db, fmt.Sprintf(`SELECT count(*)::int FROM diary WHERE partition = %d AND offs >= 60`, s.other)); n != 80 {
 			t.Errorf("the last 40 records took effect %d times together, want twice each", n)
 		}
 	})

@@ -50,3 +50,16 @@ func TestFullQueuesHoldPollingUpForOneWaitAtATime(t *testing.T) {
 		}
 	})
 }
+
+// A log that begins behind the next record has lost some, if the partition is read.
+func TestRecordsThatALogLostAreMissed(t *testing.T) {
+	t.Parallel()
+	p := newPartition(&intake.Delivery{Queue: intake.NewQueue(intake.Limits{}, intake.NewSignal())})
+	p.cursor.Next = 10
+	for state, missed := range map[intake.State]bool{intake.Reading: true, intake.AwaitingRecord: true, intake.TakingOver: false, intake.StandingBy: false} {
+		p.cursor.State = state
+		if p.Misses(10) || p.Misses(11) != missed {
+			t.Errorf("in state %v records are missed: %v, want %v", state, p.Misses(11), missed)
+		}
+	}
+}

@@ -1,0 +1,201 @@
+package franz
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/internal/intake"
+)
+
+// broker asks the brokers. Any goroutine may.
+type broker struct {
+	group, fetch *kgo.Client
+	name         string // of the group
+	state        *connections
+	timeout      time.Duration // of one question
+
+	mu  sync.Mutex
+	ids map[string]idem.UUID // of topics, as they were answered last
+}
+
+func (b *broker) Commit(ctx context.Context, durable map[idem.Partition]int64) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	defer cancel()
+	offsets := map[string]map[int32]kgo.EpochOffset{}
+	for id, offset := range durable {
+		if offsets[id.Topic] == nil {
+			offsets[id.Topic] = map[int32]kgo.EpochOffset{}
+		}
+		offsets[id.Topic][id.Number] = kgo.EpochOffset{Epoch: -1, Offset: offset}
+	}
+	b.group.CommitOffsetsSync(ctx, offsets, func(_ *kgo.Client, _ *kmsg.OffsetCommitRequest, r *kmsg.OffsetCommitResponse, failed error) {
+		if err = failed; err != nil {
+			return
+		}
+		for _, t := range r.Topics {
+			for _, p := range t.Partitions {
+				if e := kerr.ErrorForCode(p.ErrorCode); e != nil {
+					err = e
+				}
+			}
+		}
+	})
+	return err
+}
+
+func (b *broker) Committed(ctx context.Context, id idem.Partition) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	defer cancel()
+	q := kmsg.NewPtrOffsetFetchRequest()
+	group, topic := kmsg.NewOffsetFetchRequestGroup(), kmsg.NewOffsetFetchRequestGroupTopic()
+	topic.Topic, topic.TopicID, topic.Partitions = id.Topic, b.id(id.Topic), []int32{id.Number}
+	group.Group, group.Topics = b.name, append(group.Topics, topic)
+	q.Groups = append(q.Groups, group)
+	r, err := q.RequestWith(ctx, b.fetch)
+	if err == nil {
+		err = kerr.ErrorForCode(r.Groups[0].ErrorCode)
+	}
+	offset := int64(-1)
+	if err == nil && len(r.Groups[0].Topics) > 0 {
+		p := r.Groups[0].Topics[0].Partitions[0]
+		offset, err = max(p.Offset, -1), kerr.ErrorForCode(p.ErrorCode)
+	}
+	if err != nil {
+		return -1, fmt.Errorf("asking for the group's committed offset: %w", b.state.why(err))
+	}
+	return offset, nil
+}
+
+func (b *broker) Topics(ctx context.Context, names ...string) (map[string]intake.Topic, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	defer cancel()
+	q := kmsg.NewPtrMetadataRequest()
+	q.Topics = []kmsg.MetadataRequestTopic{} // none, and not all
+	for _, name := range names {
+		t := kmsg.NewMetadataRequestTopic()
+		t.Topic = kmsg.StringPtr(name)
+		q.Topics = append(q.Topics, t)
+	}
+	r, err := q.RequestWith(ctx, b.fetch)
+	if err != nil {
+		return nil, b.state.why(err)
+	}
+	out := map[string]intake.Topic{}
+	for _, t := range r.Topics {
+		switch err := kerr.ErrorForCode(t.ErrorCode); err {
+		case nil:
+			out[*t.Topic] = intake.Topic{ID: t.TopicID, Partitions: int32(len(t.Partitions))}
+		case kerr.UnknownTopicOrPartition: // deleted
+		default:
+			return nil, fmt.Errorf("asking for the id of topic %s: %w", *t.Topic, err)
+		}
+	}
+	b.remember(out)
+	return out, nil
+}
+
+func (b *broker) remember(topics map[string]intake.Topic) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for name, t := range topics {
+		b.ids[name] = t.ID
+	}
+}
+
+func (b *broker) id(topic string) idem.UUID {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.ids[topic]
+}
+
+// The timestamps by which a broker is asked for the ends of a log.
+const (
+	earliest = -2
+	latest   = -1
+)
+
+// Watermarks asks for the offsets of those that read committed records only.
+func (b *broker) Watermarks(ctx context.Context, id idem.Partition) (low, high int64, err error) {
+	ask := func(of int64) (int64, error) {
+		offsets, err := b.offsets(ctx, of, 1, id)
+		if err != nil {
+			return 0, fmt.Errorf("asking for the offsets of %s/%d: %w", id.Topic, id.Number, err)
+		}
+		return offsets[id], nil
+	}
+	if low, err = ask(earliest); err == nil {
+		high, err = ask(latest)
+	}
+	return low, high, err
+}
+
+func (b *broker) Ends(ctx context.Context, list []idem.Partition) (map[idem.Partition]int64, error) {
+	ends := map[idem.Partition]int64{}
+	for _, id := range list { // in one request, an error of one would be one of all
+		found, err := b.offsets(ctx, latest, 0, id)
+		if err != nil {
+			return ends, err
+		}
+		maps.Copy(ends, found)
+	}
+	return ends, nil
+}
+
+// offsets asks for the offsets of partitions at a timestamp, with an isolation level.
+func (b *broker) offsets(ctx context.Context, at int64, isolation int8, list ...idem.Partition) (map[idem.Partition]int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	defer cancel()
+	q := kmsg.NewPtrListOffsetsRequest()
+	q.ReplicaID, q.IsolationLevel = -1, isolation
+	for _, id := range list {
+		topic, p := kmsg.NewListOffsetsRequestTopic(), kmsg.NewListOffsetsRequestTopicPartition()
+		p.Partition, p.Timestamp, p.CurrentLeaderEpoch = id.Number, at, -1
+		topic.Topic, topic.Partitions = id.Topic, append(topic.Partitions, p)
+		q.Topics = append(q.Topics, topic)
+	}
+	r, err := q.RequestWith(ctx, b.fetch)
+	if err != nil {
+		return nil, b.state.why(err)
+	}
+	found := map[idem.Partition]int64{}
+	for _, t := range r.Topics {
+		for _, p := range t.Partitions {
+			if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
+				return nil, err
+			}
+			found[idem.Partition{Topic: t.Topic, Number: p.Partition}] = p.Offset
+		}
+	}
+	return found, nil
+}
+
+func (b *broker) TopicConfig(ctx context.Context, topic string) (map[string]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	defer cancel()
+	q := kmsg.NewPtrDescribeConfigsRequest()
+	resource := kmsg.NewDescribeConfigsRequestResource()
+	resource.ResourceType, resource.ResourceName = kmsg.ConfigResourceTypeTopic, topic
+	q.Resources = append(q.Resources, resource)
+	r, err := q.RequestWith(ctx, b.fetch)
+	if err != nil {
+		return nil, err
+	}
+	if err := kerr.ErrorForCode(r.Resources[0].ErrorCode); err != nil {
+		return nil, err
+	}
+	config := map[string]string{}
+	for _, c := range r.Resources[0].Configs {
+		if c.Value != nil {
+			config[c.Name] = *c.Value
+		}
+	}
+	return config, nil
+}

@@ -1,0 +1,71 @@
+package franz
+
+import (
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// connections are those of both clients to brokers, as their hooks tell.
+type connections struct {
+	mu    sync.Mutex
+	open  int
+	cause error // why the last one could not be opened; nil if it could
+	alarm bool  // none is open, and one could not be opened; not told yet
+}
+
+// OnBrokerConnect implements [kgo.HookBrokerConnect].
+func (c *connections) OnBrokerConnect(_ kgo.BrokerMetadata, _ time.Duration, _ net.Conn, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cause = err; err == nil {
+		c.open++
+	} else if c.open == 0 {
+		c.alarm = true
+	}
+}
+
+// OnBrokerDisconnect implements [kgo.HookBrokerDisconnect].
+func (c *connections) OnBrokerDisconnect(kgo.BrokerMetadata, net.Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open--
+}
+
+// allDown reports, once for each try, that no broker can be reached, and why.
+func (c *connections) allDown() (cause string, down bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if down, c.alarm = c.alarm && c.open == 0 && c.cause != nil, false; down {
+		cause = reason(c.cause)
+	}
+	return cause, down
+}
+
+// why is why a question was not answered: that no connection can be opened, if that is so, rather
+// than that the time for an answer is over.
+func (c *connections) why(err error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open == 0 && c.cause != nil {
+		return errors.New(reason(c.cause))
+	}
+	return err
+}
+
+// reason is what an error says without what differs from one try to the next, such as the port of
+// a connection.
+func reason(err error) string {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Err != nil {
+		return op.Op + " " + op.Addr.String() + ": " + op.Err.Error()
+	}
+	return err.Error()
+}
+
+var (
+	_ kgo.HookBrokerConnect    = (*connections)(nil)
+	_ kgo.HookBrokerDisconnect = (*connections)(nil)
+)

@@ -1,0 +1,43 @@
+package franz
+
+import (
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// That no broker can be reached is told if none is, and once for each try.
+func TestAllBrokersAreDownIfNoneIsOpen(t *testing.T) {
+	t.Parallel()
+	c := &connections{}
+	meta, refused := kgo.BrokerMetadata{}, &net.OpError{Op: "dial", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 9}, Err: errors.New("refused")}
+	open := func() { c.OnBrokerConnect(meta, time.Second, nil, nil) }
+	fail := func() { c.OnBrokerConnect(meta, time.Second, nil, refused) }
+	down := func(want bool) {
+		t.Helper()
+		if cause, got := c.allDown(); got != want || got && cause != "dial 127.0.0.1:9: refused" {
+			t.Errorf("all down: %v, %q", got, cause)
+		}
+	}
+	down(false)
+	fail()
+	down(true)
+	down(false) // that was told
+	open()
+	fail()
+	down(false) // another one is open
+	if err := c.why(errTime); err != errTime {
+		t.Errorf("a question fails for %v", err)
+	}
+	c.OnBrokerDisconnect(meta, nil)
+	fail()
+	down(true)
+	if err := c.why(errTime); err.Error() != "dial 127.0.0.1:9: refused" {
+		t.Errorf("a question fails for %v", err)
+	}
+}
+
+var errTime = errors.New("the time is over")

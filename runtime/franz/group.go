@@ -1,0 +1,91 @@
+package franz
+
+import (
+	"context"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	idem "github.com/idemgen/idemgen/runtime"
+)
+
+// group is this process as a member of its group. Its client calls back on goroutines of its own,
+// and waits until the polling goroutine has done what follows.
+type group struct {
+	client *kgo.Client
+	events chan event
+	left   chan struct{} // closed when nobody answers any more
+}
+
+// event is what the group says of partitions.
+type event struct {
+	list     []idem.Partition
+	assigned bool          // to this member; otherwise they were taken away
+	lost     bool          // they may have another owner
+	done     chan struct{} // to be closed when that is done
+}
+
+func newGroup() *group { return &group{events: make(chan event), left: make(chan struct{})} }
+
+// join has a client join the group. It is told to consume nothing of what is assigned.
+func (g *group) join(options []kgo.Opt, sub idem.Subscription) (err error) {
+	tell := func(assigned, lost bool) func(context.Context, *kgo.Client, map[string][]int32) {
+		return func(_ context.Context, _ *kgo.Client, of map[string][]int32) {
+			g.tell(event{list: partitionsOf(of), assigned: assigned, lost: lost, done: make(chan struct{})})
+		}
+	}
+	nothing := func(context.Context, map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
+		return nil, nil
+	}
+	options = append(options[:len(options):len(options)],
+		kgo.ConsumerGroup(sub.Group), kgo.ConsumeTopics(sub.Topics...), kgo.DisableAutoCommit(), kgo.AdjustFetchOffsetsFn(nothing),
+		kgo.OnPartitionsAssigned(tell(true, false)), kgo.OnPartitionsRevoked(tell(false, false)), kgo.OnPartitionsLost(tell(false, true)))
+	if most := sub.MaxPollInterval; most > 0 {
+		options = append(options, kgo.RebalanceTimeout(most))
+	}
+	if g.client, err = kgo.NewClient(options...); err == nil {
+		go g.drop()
+	}
+	return err
+}
+
+// tell waits until the polling goroutine has done what an event asks for, or has left.
+func (g *group) tell(e event) {
+	select {
+	case g.events <- e:
+	case <-g.left:
+		return
+	}
+	select {
+	case <-e.done:
+	case <-g.left:
+	}
+}
+
+// drop polls what is nothing but errors of the group, which the client logs and a callback has
+// told.
+func (g *group) drop() {
+	for !g.client.PollFetches(context.Background()).IsClientClosed() {
+	}
+}
+
+// leave leaves the group. If its broker is away, the group notices at the session timeout.
+func (g *group) leave() {
+	close(g.left)
+	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
+	defer cancel()
+	_ = g.client.LeaveGroupContext(ctx) // which the client logs
+	g.client.Close()
+}
+
+// leaveTime is how long a member tries to tell the group that it leaves.
+const leaveTime = 5 * time.Second
+
+func partitionsOf(of map[string][]int32) (list []idem.Partition) {
+	for topic, numbers := range of {
+		for _, n := range numbers {
+			list = append(list, idem.Partition{Topic: topic, Number: n})
+		}
+	}
+	return list
+}

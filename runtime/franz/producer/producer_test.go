@@ -1,0 +1,83 @@
+package producer
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/outbox"
+)
+
+// What is given up is reported, and a producer goes on with another client. Options that the
+// outbox rests on are refused.
+func TestProducerOutlivesItsClient(t *testing.T) {
+	t.Parallel()
+	broker := idemtest.Kafka(t, map[string]int32{"users": 1})
+	away, err := New("127.0.0.1:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := New(broker.Addr(), kgo.ProducerLinger(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	send := func(p *Producer, topic string) <-chan error {
+		done := make(chan error, 1)
+		p.Produce(outbox.Record{Topic: topic, Key: []byte("k")}, func(err error) { done <- err })
+		return done
+	}
+	given := send(away, "users")
+	away.Purge()
+	if err := <-given; err == nil {
+		t.Error("a record that was given up is acknowledged")
+	}
+	for range 2 {
+		if err := <-send(p, "users"); err != nil {
+			t.Error(err)
+		}
+		p.Purge()
+	}
+	away.Close()
+	if err := <-send(away, "users"); err == nil || !strings.Contains(err.Error(), "closed") {
+		t.Errorf("a producer that is closed: %v", err)
+	}
+	for name, option := range map[string]kgo.Opt{
+		"kgo.RequiredAcks": kgo.RequiredAcks(kgo.LeaderAck()), "kgo.DisableIdempotentWrite": kgo.DisableIdempotentWrite(),
+		"kgo.SeedBrokers": kgo.SeedBrokers("b"), "kgo.ManualFlushing": kgo.ManualFlushing(),
+	} {
+		options := []kgo.Opt{option}
+		if name == "kgo.RequiredAcks" { // which the client itself refuses beside idempotent writes
+			options = append(options, kgo.DisableIdempotentWrite())
+		}
+		if _, err := New("127.0.0.1:1", options...); err == nil || !strings.Contains(err.Error(), name+" cannot be set") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := New(""); err == nil {
+		t.Error("without brokers")
+	}
+}
+
+// A broker that is away is told, so that the relay tries again.
+func TestBrokerThatIsAwayIsTold(t *testing.T) {
+	t.Parallel()
+	p, err := New("127.0.0.1:1", kgo.RecordDeliveryTimeout(time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	done := make(chan error, 1)
+	p.Produce(outbox.Record{Topic: "users"}, func(err error) { done <- err })
+	select {
+	case err := <-done:
+		if _, refused := err.(*outbox.RefusedError); err == nil || refused {
+			t.Errorf("got %v", err)
+		}
+	case <-time.After(time.Minute):
+		t.Error("not within a minute")
+	}
+}

@@ -1,0 +1,168 @@
+package franz
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/franz/internal/clientlog"
+	"github.com/idemgen/idemgen/runtime/internal/member"
+)
+
+// run is one Source.Run. It belongs to the polling goroutine.
+type run struct {
+	ctx    context.Context // of Run
+	log    *clientlog.Log
+	fetch  *fetcher
+	state  *connections
+	group  *group
+	member *member.Member
+}
+
+// client is both clients, as a member drives them.
+type client struct {
+	*fetcher
+	*broker
+	*group
+}
+
+func (c client) Close() error {
+	c.fetcher.client.Close()
+	c.group.leave()
+	return nil
+}
+
+func newRun(ctx, alive context.Context, s *Source, set *settings, sub idem.Subscription, sink idem.Sink) (*run, error) {
+	logger := s.Logger
+	if logger == nil {
+		logger = slog.Default()
+	}
+	r := &run{ctx: ctx, log: clientlog.New(logger), state: &connections{}, group: newGroup()}
+	options := append(set.all, kgo.WithContext(alive), kgo.WithLogger(r.log), kgo.WithHooks(r.state))
+	fetch, err := kgo.NewClient(options...)
+	if err != nil {
+		return nil, err
+	}
+	r.fetch = newFetcher(fetch)
+	if err := r.group.join(options, sub); err != nil {
+		fetch.Close()
+		return nil, err
+	}
+	asker := &broker{
+		group: r.group.client, fetch: fetch, name: sub.Group, state: r.state,
+		timeout: member.PaceOf(ctx).Request, ids: map[string]idem.UUID{},
+	}
+	r.member = member.New(ctx, member.Config{
+		Subscription: sub, Sink: sink, Client: client{r.fetch, asker, r.group}, Log: logger,
+		Brokers: s.Brokers, Session: set.session, FetchBytes: fetchBytes,
+	})
+	return r, nil
+}
+
+// chunk is how many records are polled at a time while there is room for them.
+const chunk = 100
+
+// poll polls until ctx ends.
+func (r *run) poll() {
+	r.member.Begin()
+	for most := chunk; !r.member.Ended(); {
+		r.member.DoWhatIsDue(time.Now())
+		r.answerGroup()
+		ctx, cancel := context.WithTimeout(r.ctx, r.member.PollWait())
+		fetched := r.fetch.client.PollRecords(ctx, most)
+		cancel()
+		most = chunk
+		if full := r.accept(fetched); full != nil {
+			r.member.Throttle(full)
+			most = 1 // of which there may be no room for more
+		}
+	}
+}
+
+// answerGroup does what the group's callbacks asked for since the last poll.
+func (r *run) answerGroup() {
+	if cause, down := r.state.allDown(); down {
+		r.member.BrokerFailed(cause)
+		r.member.AllBrokersDown()
+	}
+	select {
+	case e := <-r.group.events:
+		switch {
+		case e.assigned:
+			r.member.Assign(e.list, 0) // those that are not ready now are read when they are
+		case len(e.list) > 0: // which there need not be at the end of a session
+			r.member.Revoke(e.list, e.lost)
+		}
+		close(e.done)
+	default:
+	}
+}
+
+// accept takes what was polled. It returns a partition whose queue is full.
+func (r *run) accept(fetched kgo.Fetches) (full *member.Partition) {
+	for _, f := range fetched {
+		for _, t := range f.Topics {
+			for i := range t.Partitions {
+				if p := r.member.Find(t.Topic, t.Partitions[i].Partition); p == nil {
+					r.clientError(t.Topic, t.Partitions[i].Err)
+				} else if r.acceptPartition(p, &t.Partitions[i]) {
+					full = p
+				}
+			}
+		}
+	}
+	return full
+}
+
+// acceptPartition takes records of one partition, and tells where its log ends. The client hands
+// over the markers of transactions, too, so that nothing but gaps is between a record and the end.
+func (r *run) acceptPartition(p *member.Partition, f *kgo.FetchPartition) (full bool) {
+	switch {
+	case f.Err != nil:
+		r.clientError(p.ID().Topic, f.Err)
+		r.lose(p)
+		return false
+	case p.Misses(f.LogStartOffset): // the client went on where the log begins
+		r.lose(p)
+		return false
+	case len(f.Records) == 0:
+		return false
+	}
+	topic := p.ID().Topic
+	for _, rec := range f.Records {
+		if rec.Attrs.IsControl() {
+			r.member.ReachedEnd(p, rec.Offset+1)
+			continue
+		}
+		message, size := record(topic, rec)
+		full = r.member.Accept(p, &message, size) || full
+	}
+	r.fetch.ends[p.ID()] = f.HighWatermark
+	end := f.HighWatermark
+	if f.LastStableOffset >= 0 {
+		end = min(end, f.LastStableOffset)
+	}
+	if next := f.Records[len(f.Records)-1].Offset + 1; next >= end {
+		r.member.ReachedEnd(p, next)
+	}
+	return full
+}
+
+// lose stops fetching a partition whose position, or log, is in doubt. It is compared with its
+// log, and read again from where it is, or taken over again.
+func (r *run) lose(p *member.Partition) {
+	r.fetch.client.RemoveConsumePartitions(one(p.ID()))
+	r.member.PositionLost(p)
+}
+
+// clientError logs an error after which the client goes on trying. An end of a poll is none.
+func (r *run) clientError(topic string, err error) {
+	if err == nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.Is(err, kgo.ErrClientClosed) {
+		return
+	}
+	r.log.Log(kgo.LogLevelWarn, "a fetch failed", "topic", topic, "err", err)
+}

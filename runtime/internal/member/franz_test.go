@@ -1,0 +1,42 @@
+package member_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/franz"
+	"github.com/idemgen/idemgen/runtime/franz/producer"
+)
+
+func init() {
+	clients = append(clients, client{
+		name: "franz", open: openFranz, revokes: ": calling onRevoke at the end of a session", memory: 2 << 20, takes: 1,
+		refused: "dial 127.0.0.1:1: connect: connection refused",
+		send: func(t testing.TB, brokers string) sender {
+			p, err := producer.New(brokers)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		},
+	})
+}
+
+func openFranz(s *source) idem.Source {
+	var options []kgo.Opt
+	if s.protocol == classic {
+		options = append(options, kgo.SessionTimeout(s.session), kgo.HeartbeatInterval(200*time.Millisecond))
+	} else {
+		options = append(options, kgo.ServerSideBalancer())
+	}
+	if s.instance != "" {
+		options = append(options, kgo.InstanceID(s.instance))
+	}
+	if s.metadata != 0 {
+		options = append(options, kgo.MetadataMaxAge(s.metadata), kgo.MetadataMinAge(s.metadata/2))
+	}
+	return &franz.Source{Brokers: s.Brokers, Options: options, Logger: s.Logger}
+}
