@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/idemtest/cutproxy"
@@ -43,14 +42,20 @@ func (s *show) press(ctx context.Context, key rune) {
 	}
 }
 
-// idle says that a key finds nobody to do something to.
-func (s *show) idle(key rune) { s.board.say(key, "no consumer is at work") }
+// choose finds a consumer to which a key can do something, and gives it another condition; nil if
+// there is none.
+func (s *show) choose(key rune, to condition) *place {
+	m := s.crew.choose(s.board.read().owns, to)
+	if m == nil {
+		s.board.say(key, "no consumer is at work")
+	}
+	return m
+}
 
 // kill is kill -9 of a consumer, and what a supervisor does then.
 func (s *show) kill(ctx context.Context) error {
-	m := s.crew.choose(killed)
+	m := s.choose('k', killed)
 	if m == nil {
-		s.idle('k')
 		return nil
 	}
 	s.board.say('k', "kill -9 of %s, process %d", m.name, m.pid)
@@ -75,9 +80,8 @@ const (
 // freeze stops a consumer whose commit is on its way. When others have its partitions, the commit
 // arrives, and then it goes on itself.
 func (s *show) freeze(ctx context.Context) error {
-	m := s.crew.choose(frozen)
+	m := s.choose('f', frozen)
 	if m == nil {
-		s.idle('f')
 		return nil
 	}
 	held := m.wire.Once(cutproxy.Rule{Direction: cutproxy.Up, Match: cutproxy.Executes("_append"), Do: cutproxy.Hold})
@@ -102,7 +106,7 @@ func (s *show) freeze(ctx context.Context) error {
 // without waits until all partitions have other owners than a process, and for a moment more.
 func (s *show) without(ctx context.Context, pid int) error {
 	err := stage.Until(ctx, patience, func() (bool, error) {
-		return !slices.ContainsFunc(s.board.read().partitions, func(p partition) bool { return p.owner.pid == pid }), nil
+		return !s.board.read().owns(pid), nil
 	})
 	if err == nil || errors.Is(err, stage.ErrTimeout) {
 		err = stage.Pause(ctx, glance)
@@ -123,13 +127,14 @@ func happens(ctx context.Context, what <-chan struct{}, patience time.Duration) 
 
 // cut loses the reply to the next commit of a consumer on its way.
 func (s *show) cut(ctx context.Context) error {
-	m := s.crew.choose(running)
+	m := s.choose('c', running)
 	if m == nil {
-		s.idle('c')
 		return nil
 	}
 	if happens(ctx, m.wire.Once(cutproxy.AnswerLost("_append")), patience) {
 		s.board.say('c', "the reply to a commit of %s is cut: did it take place?", m.name)
+	} else {
+		s.board.say('c', "there was no commit")
 	}
 	return nil
 }

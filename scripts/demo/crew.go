@@ -63,15 +63,15 @@ func (c *crew) fill(ctx context.Context, m *place) error {
 	return nil
 }
 
-// choose finds the next consumer that is at work, and gives it another condition; nil if there is
-// none.
-func (c *crew) choose(to condition) *place {
+// choose finds the next consumer that runs and is at work, and gives it another condition; nil if
+// there is none.
+func (c *crew) choose(works func(pid int) bool, to condition) *place {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for range c.members {
 		m := c.members[c.turn%len(c.members)]
 		c.turn++
-		if m.is == running && m.process.Owns() {
+		if m.is == running && works(m.pid) {
 			m.is = to
 			return m
 		}

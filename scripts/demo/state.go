@@ -106,3 +106,8 @@ func (s state) lag() (n int64) {
 	}
 	return n
 }
+
+// owns reports whether a process is the owner of a partition.
+func (s state) owns(pid int) bool {
+	return slices.ContainsFunc(s.partitions, func(p partition) bool { return p.owner.pid == pid })
+}
