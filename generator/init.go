@@ -2,6 +2,7 @@ package generator
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,9 +28,13 @@ type Start struct {
 	Dir      string // folder of the new spec, inside a Go module; made if it does not exist
 	Consumer string
 	Package  string
+	Client   string // the program's Kafka client, of Clients; "": the usual one
 	// Tables are described in the spec instead of the sample's; nil: the sample.
 	Tables []*pgtable.Table
 }
+
+// Clients are the Kafka clients that the program of a start may have, the usual one first.
+var Clients = scaffold.Clients
 
 // Started is what Init did not do itself.
 type Started struct {
@@ -51,6 +56,10 @@ type Started struct {
 // that are missing around it are written.
 func Init(ctx context.Context, s Start) (*Started, error) {
 	dir := filepath.Clean(s.Dir)
+	client := cmp.Or(s.Client, Clients[0])
+	if !slices.Contains(Clients, client) {
+		return nil, fmt.Errorf("there is no Kafka client %q: it is one of %s", client, strings.Join(Clients, ", "))
+	}
 	importPath, goMod, err := module(dir)
 	if err != nil {
 		return nil, err
@@ -72,7 +81,7 @@ func Init(ctx context.Context, s Start) (*Started, error) {
 		return nil, err
 	}
 	started.Result, err = generate(ctx, []Spec{{started.Spec, spec}}, sample, func(u *unit) ([]output.File, error) {
-		return started.around(u, spec, importPath)
+		return started.around(u, spec, importPath, client)
 	})
 	if err == nil && started.Refused && !started.Kept {
 		err = errors.Join(wrongNames(started.Result), started.Close())
@@ -107,12 +116,12 @@ func wrongNames(r *Result) error {
 }
 
 // around renders the files around a first spec.
-func (s *Started) around(u *unit, spec []byte, importPath string) ([]output.File, error) {
+func (s *Started) around(u *unit, spec []byte, importPath, client string) ([]output.File, error) {
 	generate, err := scaffold.Generate(u.service)
 	if err != nil {
 		return nil, err
 	}
-	program, err := scaffold.Main(u.service, importPath)
+	program, err := scaffold.Main(u.service, importPath, client)
 	if err != nil {
 		return nil, err
 	}

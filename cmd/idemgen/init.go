@@ -69,6 +69,8 @@ those of --table. Without an address behind it, --from-db takes $DATABASE_URL.`,
 	machine = asJSON(cmd, "diagnostics", "changes")
 	cmd.Flags().StringVar(&start.Consumer, "consumer", "", "name of the consumer")
 	cmd.Flags().StringVar(&start.Package, "package", "", "name of the Go package")
+	cmd.Flags().StringVar(&start.Client, "client", generator.Clients[0], "the program's Kafka `client`: confluent (librdkafka), or franz (franz-go), which builds without cgo")
+	_ = cmd.RegisterFlagCompletionFunc("client", cobra.FixedCompletions(generator.Clients, cobra.ShellCompDirectiveNoFileComp))
 	from.define(cmd, "from-db", "describe the tables of this database in the spec")
 	cmd.Flags().StringArrayVar(&from.tables, "table", nil, "with --from-db: a table, as schema.table; may be repeated")
 	return cmd

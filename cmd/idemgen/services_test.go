@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"debug/elf"
 	"net"
 	"net/http"
 	"os/exec"
@@ -11,6 +12,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/scripts/longtest"
@@ -75,7 +79,7 @@ func TestServicesPassTheirTests(t *testing.T) {
 	asksForItsAddresses(t, "sample")
 }
 
-// stopsWell starts a program, and tells it to stop once it is ready: that is no error.
+// stopsWell starts a program, and tells it to stop once it has applied a record: that is no error.
 func stopsWell(t *testing.T, program, name string) {
 	t.Helper()
 	db := idemtest.DB(t)
@@ -86,10 +90,11 @@ func stopsWell(t *testing.T, program, name string) {
 	}
 	address := l.Addr().String()
 	l.Close()
+	brokers := idemtest.Kafka(t, map[string]int32{"orders.v1": 1}).Addr()
 	var log bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), program)
 	cmd.Stderr = &log
-	cmd.Env = []string{"DATABASE_URL=" + db.Config().ConnString(), "KAFKA_BROKERS=" + idemtest.Kafka(t, map[string]int32{"orders.v1": 1}).Addr(), "HTTP_ADDR=" + address}
+	cmd.Env = []string{"DATABASE_URL=" + db.Config().ConnString(), "KAFKA_BROKERS=" + brokers, "HTTP_ADDR=" + address}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -106,12 +111,71 @@ func stopsWell(t *testing.T, program, name string) {
 			t.Fatalf("it is never ready: %v\n%s", cmd.Wait(), log.String())
 		}
 	}
+	produceAnOrder(t, brokers)
+	for end := time.Now().Add(30 * time.Second); !hasOrder(t, db); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			_ = cmd.Process.Kill()
+			t.Fatalf("the record is not applied: %v\n%s", cmd.Wait(), log.String())
+		}
+	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err != nil || strings.Contains(log.String(), "level=ERROR") {
 		t.Errorf("the end is an error: %v\n%s", err, log.String())
 	}
+}
+
+// hasOrder reports whether an order is there.
+func hasOrder(t *testing.T, db *pgxpool.Pool) (yes bool) {
+	t.Helper()
+	if err := db.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM orders)`).Scan(&yes); err != nil {
+		t.Fatal(err)
+	}
+	return yes
+}
+
+// produceAnOrder sends a record of the sample.
+func produceAnOrder(t *testing.T, brokers string) {
+	t.Helper()
+	c, err := kgo.NewClient(kgo.SeedBrokers(brokers))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	const id = "00000000-0000-4000-8000-000000000001"
+	err = c.ProduceSync(t.Context(), &kgo.Record{
+		Topic: "orders.v1", Key: []byte(id), Value: []byte(`{"order_id":"` + id + `","total":"30.00"}`),
+		Headers: []kgo.RecordHeader{{Key: "event-type", Value: []byte("order.placed")}, {Key: "Idempotency-Key", Value: []byte("1")}},
+	}).FirstErr()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// With the client that needs no cgo, the program of the sample is one file that needs no library,
+// and applies records.
+func TestServiceWithoutCgoIsStatic(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
+	module(t, nil)
+	refused(t, `there is no Kafka client "kafka": it is one of confluent, franz`, "init", "--client", "kafka")
+	must(t, "init", "--client", "franz", "static")
+	t.Setenv("CGO_ENABLED", "0")
+	program := filepath.Join(t.TempDir(), "service")
+	if out, err := goCommand(t, "build", stripped, "-o", program, "./static/cmd/static"); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	file, err := elf.Open(program)
+	if err != nil {
+		t.Skip(err) // it is another kind of file here
+	}
+	defer file.Close()
+	if libraries, err := file.ImportedLibraries(); err != nil || len(libraries) > 0 {
+		t.Errorf("it needs %q, %v", libraries, err)
+	}
+	stopsWell(t, program, "static")
 }
 
 // asksForItsAddresses builds the program of a service, which says what it must be told.

@@ -60,22 +60,26 @@ func Attributes() ([]byte, error) { return fill("gitattributes.tmpl", nil) }
 // Generate renders gen.go, which holds the go:generate line.
 func Generate(s *model.Service) ([]byte, error) { return goFile("gen.go.tmpl", s) }
 
-// Main renders the program; importPath is that of the generated package.
-func Main(s *model.Service, importPath string) ([]byte, error) {
+// Clients are the Kafka clients that a program may have, by their packages. The first one is the
+// usual one; franz needs no cgo.
+var Clients = []string{"confluent", "franz"}
+
+// Main renders the program, with one of the clients; importPath is that of the generated package.
+func Main(s *model.Service, importPath, client string) ([]byte, error) {
 	name := s.Package
 	if slices.Contains(inMain, name) || types.Universe.Lookup(name) != nil {
 		name += "pkg"
 	}
 	return goFile("main.go.tmpl", struct {
 		*model.Service
-		Handled                       bool
-		Name, ImportPath, LastElement string
-	}{s, len(Handled(s)) > 0, name, importPath, path.Base(importPath)})
+		Handled                               bool
+		Name, ImportPath, LastElement, Client string
+	}{s, len(Handled(s)) > 0, name, importPath, path.Base(importPath), client})
 }
 
 // inMain are the names that the program has a use for, beside those of the language.
 var inMain = []string{
-	"cmp", "context", "errors", "slog", "http", "os", "signal", "syscall", "time", "pgxpool", "idem", "confluent",
+	"cmp", "context", "errors", "slog", "http", "os", "signal", "syscall", "time", "pgxpool", "idem", "confluent", "franz",
 	"run", "probes", "stop", "err", "ctx", "brokers", "dsn", "level", "db", "consumer", "server", "serving", "mux", "w",
 	"redis", "redislease", "options", "client",
 }

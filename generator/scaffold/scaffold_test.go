@@ -43,8 +43,8 @@ func TestHandlerHaltsAndNamesTheMethod(t *testing.T) {
 }
 
 func TestMainPassesTheHandlerIfThereIsOne(t *testing.T) {
-	with := render(t)(Main(service(true), "example.com/orders"))
-	without := render(t)(Main(service(false), "example.com/svc/order-events"))
+	with := render(t)(Main(service(true), "example.com/orders", "confluent"))
+	without := render(t)(Main(service(false), "example.com/svc/order-events", "confluent"))
 	if !strings.Contains(with, "orders.NewConsumer(db, orders.Service{})") || !strings.Contains(with, "\t\"example.com/orders\"\n") {
 		t.Error(with)
 	}
@@ -61,7 +61,7 @@ func TestMainPassesTheHandlerIfThereIsOne(t *testing.T) {
 // Whatever a package may be called, the program compiles: no name of the program hides that
 // of the package, and no package a name that the program uses.
 func TestMainImportsPackagesOfAnyName(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "main.go", render(t)(Main(service(true), "example.com/orders")), 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "main.go", render(t)(Main(service(true), "example.com/orders", "confluent")), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestMainImportsPackagesOfAnyName(t *testing.T) {
 	for _, name := range names {
 		s := service(true)
 		s.Package = name
-		if text := render(t)(Main(s, "example.com/"+name)); !strings.Contains(text, "\t"+name+"pkg \"example.com/"+name+"\"\n") || !strings.Contains(text, " "+name+"pkg.NewConsumer(") {
+		if text := render(t)(Main(s, "example.com/"+name, "franz")); !strings.Contains(text, "\t"+name+"pkg \"example.com/"+name+"\"\n") || !strings.Contains(text, " "+name+"pkg.NewConsumer(") {
 			t.Errorf("package %s:\n%s", name, text)
 		}
 	}

@@ -18,7 +18,9 @@ import (
 
 func TestPartitionsMoveBetweenMembers(t *testing.T) { withEach(t, partitionsMoveBetweenMembers) }
 
-func partitionsMoveBetweenMembers(t *testing.T, k kind) {
+func partitionsMoveBetweenMembers(t *testing.T, k kind) { partitionsMoveBetween(t, k, k) }
+
+func partitionsMoveBetween(t *testing.T, k, other kind) {
 	_, brokers := startCluster(t, 4)
 	l := newLedger()
 	first, second := newSink(t, l), newSink(t, l)
@@ -26,7 +28,7 @@ func partitionsMoveBetweenMembers(t *testing.T, k kind) {
 	eventually(t, "the first member owns all", func() bool { return first.owns() == 4 })
 	produce(t, brokers, 1000, 0, 1, 2, 3)
 
-	stop := start(t, open(t, brokers, k), subscription(), second)
+	stop := start(t, open(t, brokers, other), subscription(), second)
 	eventually(t, "two partitions each", func() bool { return first.owns() == 2 && second.owns() == 2 })
 	if n := first.seen("Revoked"); n != 2 {
 		t.Errorf("%d partitions were revoked from the first member, want 2: the others go on", n)
@@ -41,6 +43,22 @@ func partitionsMoveBetweenMembers(t *testing.T, k kind) {
 	produce(t, brokers, 1000, 0, 1, 2, 3)
 	eventually(t, "12000 records", func() bool { return l.count() >= 12000 })
 	complete(t, l, 3000, 0, 1, 2, 3)
+}
+
+// A group may have members with different clients, as while a service goes from one to the other.
+func TestMembersOfDifferentClientsShareAGroup(t *testing.T) {
+	t.Parallel()
+	if len(clients) < 2 {
+		t.Skip("there is one client without cgo")
+	}
+	for _, protocol := range []string{classic, kip848} {
+		for _, c := range [][2]client{{clients[0], clients[1]}, {clients[1], clients[0]}} {
+			t.Run(protocol+"/"+c[0].name, func(t *testing.T) {
+				t.Parallel()
+				partitionsMoveBetween(t, kind{c[0], protocol}, kind{c[1], protocol})
+			})
+		}
+	}
 }
 
 // The client keeps a partition's pause over a reassignment.
