@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"debug/elf"
+	"io"
 	"net"
 	"net/http"
 	"os/exec"
@@ -79,7 +80,8 @@ func TestServicesPassTheirTests(t *testing.T) {
 	asksForItsAddresses(t, "sample")
 }
 
-// stopsWell starts a program, and tells it to stop once it has applied a record: that is no error.
+// stopsWell starts a program, and tells it to stop once it has applied a record and says so in its
+// metrics: that is no error.
 func stopsWell(t *testing.T, program, name string) {
 	t.Helper()
 	db := idemtest.DB(t)
@@ -117,6 +119,14 @@ func stopsWell(t *testing.T, program, name string) {
 			_ = cmd.Process.Kill()
 			t.Fatalf("the record is not applied: %v\n%s", cmd.Wait(), log.String())
 		}
+	}
+	answer, err := http.Get("http://" + address + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if metrics, err := io.ReadAll(answer.Body); err != nil || !strings.Contains(string(metrics), "\nidemgen_healthy{consumer=") {
+		t.Errorf("%v, %s", err, metrics)
 	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)

@@ -45,10 +45,10 @@ func TestHandlerHaltsAndNamesTheMethod(t *testing.T) {
 func TestMainPassesTheHandlerIfThereIsOne(t *testing.T) {
 	with := render(t)(Main(service(true), "example.com/orders", "confluent"))
 	without := render(t)(Main(service(false), "example.com/svc/order-events", "confluent"))
-	if !strings.Contains(with, "orders.NewConsumer(db, orders.Service{})") || !strings.Contains(with, "\t\"example.com/orders\"\n") {
+	if !strings.Contains(with, "orders.NewConsumer(db, orders.Service{}, idem.WithHooks(metrics))") || !strings.Contains(with, "\t\"example.com/orders\"\n") {
 		t.Error(with)
 	}
-	if !strings.Contains(without, "orders.NewConsumer(db)") || !strings.Contains(without, `orders "example.com/svc/order-events"`) {
+	if !strings.Contains(without, "orders.NewConsumer(db, idem.WithHooks(metrics))") || !strings.Contains(without, `orders "example.com/svc/order-events"`) {
 		t.Error(without)
 	}
 	for _, name := range []string{"KAFKA_BROKERS", "DATABASE_URL"} {

@@ -136,6 +136,7 @@ var may = map[string][]string{
 	"runtime/franz/producer":      {"runtime/outbox", "runtime/franz/internal/clientlog", "runtime/franz/internal/options"},
 	"runtime/outbox":              {"internal/record"},
 	"runtime/httpcall":            {"runtime", "runtime/internal/verdict"},
+	"runtime/idemprom":            {"runtime", "runtime/hook", "runtime/idemtype"},
 	"runtime/idemtest":            {"runtime", "runtime/halt", "runtime/lease", "internal/stream", "runtime/wire", "runtime/internal/fault", "runtime/idemtest/internal/postgres", "runtime/idemtest/redistest"},
 	"runtime/idemtest/cutproxy":   {},
 	"runtime/idemtest/leasetest":  {"runtime/lease", "runtime/wire"},
@@ -241,29 +242,35 @@ var only = map[string]string{
 	"github.com/rogpeppe/go-internal/diff":                "generator/output",
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka": "runtime/confluent runtime/confluent/producer runtime/confluent/internal/clientlog",
 	"github.com/gdamore/tcell/v2":                         "scripts/demo",
-	redisClient:                                           "runtime/redislease runtime/idemtest/testleases",
+	"github.com/redis/go-redis/v9":                        "runtime/redislease runtime/idemtest/testleases",
+	"github.com/prometheus/client_golang/prometheus":      "runtime/idemprom",
 }
 
-// redisClient is linked by services with effects in Redis alone.
-const redisClient = "github.com/redis/go-redis/v9"
+// chosen are libraries that nobody links without importing a package that is there for those who
+// want it.
+var chosen = map[string]string{
+	"github.com/redis/go-redis/v9":                   "runtime/redislease",
+	"github.com/prometheus/client_golang/prometheus": "runtime/idemprom",
+}
 
-// Nobody links the client of Redis without importing package redislease.
-func TestRedisIsLinkedByThoseWhoUseIt(t *testing.T) {
-	linked := 0
-	for _, p := range packages(t) {
-		if !slices.Contains(p.Deps, redisClient) {
-			continue
+func TestLibrariesAreLinkedByThoseWhoUseThem(t *testing.T) {
+	for lib, through := range chosen {
+		linked := 0
+		for _, p := range packages(t) {
+			if !slices.Contains(p.Deps, lib) {
+				continue
+			}
+			linked++
+			if p.name() == "bench/worker" { // by bench/notices
+				continue
+			}
+			if p.name() != through && !slices.Contains(p.own(), through) {
+				t.Errorf("%s links %s, and does not import %s", p.name(), lib, through)
+			}
 		}
-		linked++
-		if p.name() == "bench/worker" { // by bench/notices
-			continue
+		if linked == 0 {
+			t.Errorf("nobody links %s", lib)
 		}
-		if p.name() != "runtime/redislease" && !slices.Contains(p.own(), "runtime/redislease") {
-			t.Errorf("%s links %s, and does not import runtime/redislease", p.name(), redisClient)
-		}
-	}
-	if linked == 0 {
-		t.Error("nobody links it")
 	}
 }
 
@@ -282,7 +289,7 @@ func TestLibrariesHaveOneImporter(t *testing.T) {
 		}
 	}
 	for lib, home := range only {
-		if strings.HasPrefix(home, "runtime/confluent ") || lib == redisClient {
+		if strings.HasPrefix(home, "runtime/confluent ") || chosen[lib] != "" {
 			continue
 		}
 		if files := importers(t, lib, home); len(files) != 1 {

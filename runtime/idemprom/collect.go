@@ -1,0 +1,120 @@
+package idemprom
+
+import (
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idemtype"
+)
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, append([]string{"consumer"}, labels...), nil)
+}
+
+// What is asked of the consumers at each scrape.
+var (
+	healthy = desc("idemgen_healthy", "1 while every partition makes progress, else 0: Consumer.Health says why.")
+	records = desc("idemgen_records_total", "Records by what became of them: applied, redelivered (by Kafka), resent (by the producer), conflict, dead, waiting or ignored.", "outcome")
+	fences  = desc("idemgen_foreign_fences_total", "How often another owner took a partition that is assigned here: more than now and then means two deployments of one name.")
+	fenced  = desc("idemgen_fenced_batches_total", "Batches that were refused because another owner had written.")
+	expired = desc("idemgen_dead_letters_expired_total", "Dead letters that were closed because on_failure.keep was over.")
+
+	running = desc("idemgen_effect_calls_running", "Calls of effects that run now.")
+	oldest  = desc("idemgen_effect_call_oldest_seconds", "How long the oldest call of an effect has been running.")
+	waiting = desc("idemgen_effect_records_waiting", "Records that wait for their effect.")
+
+	lag      = desc("idemgen_partition_lag_records", "Offsets from the position to the end of the log: an upper bound for the records. Missing while it is not known.", "topic", "partition")
+	lagTime  = desc("idemgen_partition_lag_seconds", "Age of the oldest record that is not durable.", "topic", "partition")
+	position = desc("idemgen_partition_position", "The next offset to apply. Missing until the ledger was read.", "topic", "partition")
+	state    = desc("idemgen_partition_state", "1 for the state that the partition is in.", "topic", "partition", "state")
+	parked   = desc("idemgen_partition_parked_keys", "Record keys with a dead letter behind which records wait.", "topic", "partition")
+	behind   = desc("idemgen_partition_parked_records", "Records that wait behind a dead letter.", "topic", "partition")
+)
+
+var asked = []*prometheus.Desc{healthy, records, fences, fenced, expired, running, oldest, waiting, lag, lagTime, position, state, parked, behind}
+
+// told are the metrics that the hooks feed.
+func (m *Metrics) told() []prometheus.Collector {
+	return []prometheus.Collector{m.batches, m.calls, m.takeOvers, m.letters, m.halts, m.retries, m.upkeep}
+}
+
+// Describe is of [prometheus.Collector].
+func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
+	for _, c := range m.told() {
+		c.Describe(to)
+	}
+	for _, d := range asked {
+		to <- d
+	}
+}
+
+// Collect is of [prometheus.Collector]. It asks neither broker nor database.
+func (m *Metrics) Collect(to chan<- prometheus.Metric) {
+	for _, c := range m.told() {
+		c.Collect(to)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, c := range m.consumers {
+		scrape{to, c.Name()}.of(c)
+	}
+}
+
+// scrape is one consumer's part of a scrape.
+type scrape struct {
+	to       chan<- prometheus.Metric
+	consumer string
+}
+
+func (s scrape) counter(d *prometheus.Desc, n int64, labels ...string) {
+	s.to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n), append([]string{s.consumer}, labels...)...)
+}
+
+func (s scrape) gauge(d *prometheus.Desc, v float64, labels ...string) {
+	s.to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, append([]string{s.consumer}, labels...)...)
+}
+
+func (s scrape) of(c Consumer) {
+	is := c.Stats()
+	well := 0.0
+	if c.Health() == nil {
+		well = 1
+	}
+	s.gauge(healthy, well)
+	for _, r := range []struct {
+		outcome string
+		n       int64
+	}{
+		{"applied", is.Applied}, {"redelivered", is.Redelivered}, {"resent", is.Resent}, {"conflict", is.Conflicts},
+		{"dead", is.Dead}, {"waiting", is.Waiting}, {"ignored", is.Ignored},
+	} {
+		s.counter(records, r.n, r.outcome)
+	}
+	s.counter(fences, is.ForeignFences)
+	s.counter(fenced, is.Fenced)
+	s.counter(expired, is.Expired)
+	s.gauge(running, float64(is.Calls.Running))
+	s.gauge(oldest, is.Calls.Oldest.Seconds())
+	s.gauge(waiting, float64(is.Calls.Waiting))
+	for _, p := range is.Partitions {
+		s.partition(p)
+	}
+}
+
+func (s scrape) partition(p idem.PartitionStats) {
+	topic, n := p.Partition.Topic, number(p.Partition)
+	if p.Lag >= 0 {
+		s.gauge(lag, float64(p.Lag), topic, n)
+	}
+	s.gauge(lagTime, p.LagTime.Seconds(), topic, n)
+	if p.Position >= 0 {
+		s.gauge(position, float64(p.Position), topic, n)
+	}
+	s.gauge(state, 1, topic, n, p.State)
+	s.gauge(parked, float64(p.ParkedKeys), topic, n)
+	s.gauge(behind, float64(p.WaitingRecords), topic, n)
+}
+
+func number(p idemtype.Partition) string { return strconv.Itoa(int(p.Number)) }

@@ -1,0 +1,139 @@
+// Package idemprom tells Prometheus what consumers of package idem do. A [Metrics] is a hook and a
+// collector:
+//
+//	metrics := idemprom.New()
+//	consumer, err := orders.NewConsumer(db, idem.WithHooks(metrics))
+//	...
+//	metrics.Watch(consumer)
+//	prometheus.MustRegister(metrics)
+//
+// docs/operations.md lists the metrics. Of this module the package must not import any but idem,
+// hook and idemtype.
+package idemprom
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/hook"
+	"github.com/idemgen/idemgen/runtime/idemtype"
+)
+
+// Consumer is what Metrics asks at each scrape: an [idem.Consumer].
+type Consumer interface {
+	Name() string
+	Stats() idem.Stats
+	Health() error
+}
+
+// Metrics collects what the hooks of consumers tell it, and the numbers of those that it watches.
+type Metrics struct {
+	batches, calls, takeOvers *prometheus.HistogramVec
+	letters, halts, retries   *prometheus.CounterVec
+	upkeep                    *prometheus.CounterVec
+
+	mu        sync.Mutex
+	consumers []Consumer
+}
+
+var (
+	_ prometheus.Collector = (*Metrics)(nil)
+	_ hook.BatchStart      = (*Metrics)(nil)
+	_ hook.BatchEnd        = (*Metrics)(nil)
+	_ hook.Call            = (*Metrics)(nil)
+	_ hook.DeadLetter      = (*Metrics)(nil)
+	_ hook.Retry           = (*Metrics)(nil)
+	_ hook.State           = (*Metrics)(nil)
+	_ hook.TakeOver        = (*Metrics)(nil)
+	_ hook.Upkeep          = (*Metrics)(nil)
+)
+
+// New returns metrics to hand to WithHooks of package idem, and to a registry. One may serve all
+// consumers of a process.
+func New() *Metrics {
+	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+	}
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	return &Metrics{
+		batches: histogram("idemgen_batch_seconds", "From the start of a batch of records until it is durable (result=done), or failed.",
+			prometheus.ExponentialBuckets(0.001, 2, 15), "topic", "result"),
+		calls: histogram("idemgen_effect_call_seconds", "Calls of effects that ended, by what became of them: done, failed, interrupted or lost.",
+			prometheus.ExponentialBuckets(0.005, 2, 14), "topic", "event", "outcome"),
+		takeOvers: histogram("idemgen_takeover_seconds", "How long it took to take a partition over.",
+			prometheus.ExponentialBuckets(0.005, 2, 14), "topic"),
+		letters: counter("idemgen_dead_letters_total", "Records that became dead letters, by the class of the reason.", "topic", "event", "class"),
+		halts:   counter("idemgen_halts_total", "How often a partition was halted: a person must act.", "topic", "partition"),
+		retries: counter("idemgen_batch_retries_total", "Waits before a batch was tried again: outages, deadlocks, errors of handlers.", "topic"),
+		upkeep:  counter("idemgen_upkeep_runs_total", "Runs of the upkeep of the runtime's tables, in the one process that does it.", "result"),
+	}
+}
+
+// Watch adds a consumer whose numbers are collected at each scrape.
+func (m *Metrics) Watch(c Consumer) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.consumers = append(m.consumers, c)
+}
+
+type startedAt struct{}
+
+// OnBatchStart is called by the runtime.
+func (m *Metrics) OnBatchStart(ctx context.Context, _ idemtype.Partition, _ int) context.Context {
+	return context.WithValue(ctx, startedAt{}, time.Now())
+}
+
+// OnBatchEnd is called by the runtime.
+func (m *Metrics) OnBatchEnd(ctx context.Context, p idemtype.Partition, _ idemtype.Result, err error) {
+	result := "done"
+	if err != nil {
+		result = "failed"
+	}
+	if at, ok := ctx.Value(startedAt{}).(time.Time); ok {
+		m.batches.WithLabelValues(p.Topic, result).Observe(time.Since(at).Seconds())
+	}
+}
+
+// OnCall is called by the runtime.
+func (m *Metrics) OnCall(p idemtype.Partition, c hook.Ended) {
+	m.calls.WithLabelValues(p.Topic, c.Event, string(c.Outcome)).Observe(c.Took.Seconds())
+}
+
+// OnDeadLetter is called by the runtime.
+func (m *Metrics) OnDeadLetter(p idemtype.Partition, d hook.Letter) {
+	class, _, _ := strings.Cut(d.Reason, ":")
+	m.letters.WithLabelValues(p.Topic, d.Event, class).Inc()
+}
+
+// OnRetry is called by the runtime.
+func (m *Metrics) OnRetry(p idemtype.Partition, _ hook.Pause) {
+	m.retries.WithLabelValues(p.Topic).Inc()
+}
+
+// OnState is called by the runtime.
+func (m *Metrics) OnState(p idemtype.Partition, _, to string, _ error) {
+	if to == "HALTED" {
+		m.halts.WithLabelValues(p.Topic, number(p)).Inc()
+	}
+}
+
+// OnTakeOver is called by the runtime.
+func (m *Metrics) OnTakeOver(p idemtype.Partition, t hook.Taken) {
+	m.takeOvers.WithLabelValues(p.Topic).Observe(t.Took.Seconds())
+}
+
+// OnUpkeep is called by the runtime.
+func (m *Metrics) OnUpkeep(_ time.Duration, err error) {
+	result := "done"
+	if err != nil {
+		result = "failed"
+	}
+	m.upkeep.WithLabelValues(result).Inc()
+}
