@@ -9,7 +9,7 @@ PLAYED    := $(addprefix ./testdata/golden/accepted/, all_types bank_transfers c
 	iot_telemetry kitchen_sink locks maps offset_ledger order_evolution orders_minimal parked_records patches \
 	rows_of_other_topics stripe_payments sums welcome_mail)
 BRIEFLY   := ./examples/bank ./examples/catalog/... ./examples/recipes ./examples/telemetry ./examples/textbook ./examples/users/directory ./examples/welcome-mail ./bench/accounts ./bench/devices ./bench/notices ./bench/readings $(PLAYED)
-# The packages that start goroutines; runtime/confluent is in make matrix only.
+# The packages that start goroutines; the Kafka clients are in make matrix only.
 CONCURRENT := ./runtime ./runtime/redislease ./runtime/outbox $(addprefix ./runtime/internal/, catalog effect engine \
 	generation intake lag maintain notify outage pglease recent session watchdog)
 # Most tests wait for a server: more of them run side by side than there are processors. make check
@@ -57,13 +57,15 @@ test: cc
 quick: cc
 	$(FASTER) $(GOTEST) -short ./...
 
-## matrix: what test leaves out: long tests, all golden cases, each Postgres, all of the runtime with -race, a real Kafka
+## matrix: what test leaves out: long tests, all golden cases, each Postgres, all of the runtime with -race, franz without
+## cgo, a real Kafka
 MAJORS ?= 14 15 16 17 18
 matrix: cc
 	IDEMGEN_LONG=1 $(GOTEST) -timeout 40m ./... $(GOLDEN)
 	set -e; for major in $(MAJORS); do echo "Postgres $$major"; IDEMTEST_POSTGRES_MAJOR=$$major $(GOTEST) -timeout 40m \
 		./runtime/... ./examples/... ./generator/sqlcode ./generator/gocode/generated $(PLAYED); done
 	$(GOTEST) -timeout 40m -race ./runtime/...
+	CGO_ENABLED=0 $(GOTEST) ./runtime/franz/... ./runtime/internal/member
 	go run ./scripts/e2e -short
 
 ## model: explores the protocol's state machine within its full bounds; needs a few minutes and 4 GB
@@ -80,7 +82,7 @@ check: cc
 	cd bench/peers && $(FASTER) "$$(go -C ../.. tool -n staticcheck)" ./...
 	$(FASTER) go run ./cmd/idemgen check $(SPECS)
 
-## race: the packages that start goroutines but confluent, in short, with the race detector
+## race: the packages that start goroutines but the Kafka clients, in short, with the race detector
 race: cc
 	$(FASTER) $(GOTEST) -p 2 -parallel 4 -race -short $(CONCURRENT)
 

@@ -31,12 +31,14 @@ var (
 	header        = worker("header", withKey(headerKey))
 	samePartition = worker("same-partition", withKey(headerKeySamePartition))
 	onRedis       = worker("redis", withRedis)
+	onFranz       = worker("franz", withFranz)
 	byHand        = binary{"peers", peers}
 )
 
 // contenders are all that rows compare. Those of one log must leave the same rows in its table.
 var contenders = []contender{
 	{"offset", "readings", asItIs, []string{"readings"}},
+	{"franz", "readings", onFranz, []string{"readings"}},
 	{"no-ledger", "readings", noLedger, []string{"readings"}},
 	{"header", "readings", header, []string{"readings"}},
 	{"same-partition", "readings", samePartition, []string{"readings"}},

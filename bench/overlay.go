@@ -15,20 +15,8 @@ func nothing(context.Context, string) (map[string]string, error) { return nil, n
 // withoutLedger sends a batch without its ledger row: the same pipeline without any duplicate
 // check.
 func withoutLedger(_ context.Context, dir string) (map[string]string, error) {
-	const (
-		file = "runtime/internal/engine/transaction.go"
-		head = "append([]pipeline.Statement{"
-	)
-	src, err := replaceOnce(file, head+"t.o.chain.Append(a.Row)}", head+"}")
-	if err != nil {
-		return nil, err
-	}
-	changed := filepath.Join(dir, filepath.Base(file))
-	own, err := filepath.Abs(file)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]string{own: changed}, os.WriteFile(changed, []byte(src), 0o644)
+	const head = "append([]pipeline.Statement{"
+	return changed(dir, "runtime/internal/engine/transaction.go", head+"t.o.chain.Append(a.Row)}", head+"}")
 }
 
 // The keys that a spec can have instead of the record's offset.
@@ -49,16 +37,25 @@ func withKey(key string) overlay {
 
 // withRedis gives bench/notices a store of leases in Redis.
 func withRedis(_ context.Context, dir string) (map[string]string, error) {
-	const example, file = "bench/notices", "service.go"
-	src, err := replaceOnce(filepath.Join(example, file), "Service{}, opts...", "Service{}, append(opts, idem.WithLeases(Redis()))...")
+	return changed(dir, "bench/notices/service.go", "Service{}, opts...", "Service{}, append(opts, idem.WithLeases(Redis()))...")
+}
+
+// withFranz has the worker read Kafka by the client without cgo.
+func withFranz(_ context.Context, dir string) (map[string]string, error) {
+	return changed(dir, "bench/worker/main.go", "runtime/confluent", "runtime/franz")
+}
+
+// changed replaces a file by itself with another text in it.
+func changed(dir, file, old, with string) (map[string]string, error) {
+	src, err := replaceOnce(file, old, with)
 	if err != nil {
 		return nil, err
 	}
-	own, err := filepath.Abs(filepath.Join(example, file))
+	own, err := filepath.Abs(file)
 	if err != nil {
 		return nil, err
 	}
-	replaced := map[string]string{own: filepath.Join(dir, file)}
+	replaced := map[string]string{own: filepath.Join(dir, filepath.Base(file))}
 	return replaced, os.WriteFile(replaced[own], []byte(src), 0o644)
 }
 

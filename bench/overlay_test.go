@@ -15,7 +15,7 @@ func TestOverlaysCompile(t *testing.T) {
 		t.Skip("left out by go test -short")
 	}
 	t.Chdir("..")
-	c, err := typecheck.New(t.Context(), ".", "./bench/worker")
+	c, err := typecheck.New(t.Context(), ".", "./bench/worker", "./runtime/franz")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,6 +23,7 @@ func TestOverlaysCompile(t *testing.T) {
 		"runtime/internal/engine": {withoutLedger},
 		"bench/readings":          {withKey(headerKey), withKey(headerKeySamePartition)},
 		"bench/notices":           {withRedis},
+		"bench/worker":            {withFranz},
 	} {
 		for _, overlay := range made {
 			replaced, err := overlay(t.Context(), t.TempDir())

@@ -61,6 +61,7 @@ var rows = []row{
 	speed("P1b", "header keys/by hand", "header", "unchecked", atLeast(0.75)),
 	speed("P1c", "header keys/by hand with keys", "header", "checked", atLeast(1.2)),
 	speed("P1d", "header keys same_partition/by hand", "same-partition", "unchecked", atLeast(1)),
+	speed("P2", "offset keys, franz/confluent", "franz", "offset", goal{}),
 	decoder("orders", "borrowed"), decoder("orders", "owned"), decoder("telemetry", "borrowed"), decoder("telemetry", "owned"),
 	{
 		id: "P8", name: "generator, 50 topics of 10 events, seconds", goal: atMost(0.3),
@@ -71,6 +72,7 @@ var rows = []row{
 		figure: func(ctx context.Context, r *results) (figure, error) { return r.generator(ctx, eventsGrowth) },
 	},
 	memory("P10", "offset keys, peak MiB", "offset"),
+	memory("P10a", "offset keys with franz, peak MiB", "franz"),
 	memory("P10b", "header keys, peak MiB", "header"),
 	{
 		id: "P10c", name: "header keys for long, peak MiB", goal: atMost(64),

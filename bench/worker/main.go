@@ -24,7 +24,7 @@ import (
 	"github.com/idemgen/idemgen/bench/notices"
 	"github.com/idemgen/idemgen/bench/readings"
 	idem "github.com/idemgen/idemgen/runtime"
-	"github.com/idemgen/idemgen/runtime/confluent"
+	kafka "github.com/idemgen/idemgen/runtime/confluent"
 )
 
 // consumers are the generated constructors, by the program's argument.
@@ -70,7 +70,7 @@ func run(ctx context.Context, args []string) error {
 	defer stop()
 	done := make(chan error, 1)
 	go func() {
-		done <- consumer.Run(ctx, &confluent.Source{Brokers: os.Getenv("KAFKA_BROKERS"), Logger: quiet})
+		done <- consumer.Run(ctx, &kafka.Source{Brokers: os.Getenv("KAFKA_BROKERS"), Logger: quiet})
 	}()
 	ended := make(chan struct{})
 	go func() {
