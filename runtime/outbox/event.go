@@ -38,7 +38,7 @@ func JSON(v any) Payload { return func() ([]byte, error) { return json.Marshal(v
 func Bytes(b []byte) Payload { return func() ([]byte, error) { return b, nil } }
 
 // own are the columns that an event has beside its headers.
-var own = []string{"seq", "id", "aggregatetype", "aggregateid", "type", "payload"}
+var own = []string{"seq", "id", "aggregatetype", "aggregateid", "type", "payload", "written_at"}
 
 // check refuses what the table, or Kafka, cannot hold.
 func (e *Event) check() error {

@@ -14,5 +14,7 @@ CREATE TABLE IF NOT EXISTS idem_outbox (
     payload bytea,
     -- W3C trace context.
     traceparent text,
-    tracestate text
+    tracestate text,
+    -- When the transaction began that wrote it.
+    written_at timestamptz NOT NULL DEFAULT now()
 );

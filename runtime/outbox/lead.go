@@ -59,6 +59,8 @@ func (r *Relay) events() duty {
 		proof:   `WITH free AS (SELECT seq FROM idem_outbox WHERE false FOR UPDATE) DELETE FROM idem_outbox USING free WHERE idem_outbox.seq = free.seq`,
 		channel: "idem_outbox",
 		lead: func(ctx context.Context, conn *pgx.Conn, since time.Time) error {
+			r.count(func(n *numbers) { n.Leading = true })
+			defer r.count(func(n *numbers) { n.retire() })
 			return newLead(r, conn, since).run(ctx)
 		},
 	}
@@ -147,7 +149,7 @@ func (l *lead) inquire() {
 	case l.busy:
 	case now.Sub(l.counted) >= countEvery:
 		l.counted = now
-		l.ask(l.count)
+		l.ask(l.measure)
 	case l.mayRemove(now):
 		l.acked.removed = now
 		l.ask(l.remove(l.acked.seqs, l.acked.locked > 0))
@@ -275,6 +277,7 @@ func (l *lead) conclude(o outcome) {
 // worked is for an event that the broker has.
 func (l *lead) worked(e *event) {
 	l.acked.seqs = append(l.acked.seqs, e.seq)
+	l.count(func(n *numbers) { n.Sent++ })
 	l.drop(e)
 	if l.held[e.aggregate] != nil {
 		delete(l.held, e.aggregate)
@@ -317,6 +320,7 @@ func (l *lead) hold(e *event, err error) {
 	}
 	h.seq = e.seq
 	h.failures++
+	l.count(func(n *numbers) { n.Refused++ })
 	h.until = time.Now().Add(pause(h.failures))
 	h.err = fmt.Errorf("event %s of type %q, aggregate %q %q, to topic %q: %w", e.id, e.kindOf, e.kind, e.aggregate.id, e.record.Topic, err)
 	for _, waits := range l.lines[e.aggregate] {
@@ -331,6 +335,7 @@ func (l *lead) hold(e *event, err error) {
 
 // tellHeld has Health name one of the events that are refused.
 func (l *lead) tellHeld() {
+	l.count(func(n *numbers) { n.HeldBack = len(l.held) })
 	if len(l.held) == 0 {
 		l.tell(aboutRefused, nil)
 		return

@@ -31,6 +31,7 @@ func (r *Relay) letters() duty {
 		lock: `SELECT pg_try_advisory_lock(hashtextextended('dead letters of ' || $1::text, 'idem_dead_letter'::regclass::oid::bigint))`,
 		args: []any{r.DeadLetters.consumer}, proof: `UPDATE idem_dead_letter SET sent_at = NULL WHERE false`, channel: "idem_dead_letter",
 		lead: func(ctx context.Context, conn *pgx.Conn, _ time.Time) error {
+			defer r.count(func(n *numbers) { n.LettersHeld = 0 })
 			return (&letters{Relay: r, conn: conn, held: map[place]*held{}}).run(ctx)
 		},
 	}
@@ -156,6 +157,7 @@ func (l *letters) conclude(of *letter, err error) error {
 	switch {
 	case err == nil:
 		l.acked = append(l.acked, of.place)
+		l.count(func(n *numbers) { n.LettersSent++ })
 		l.release(of.place)
 	case is:
 		l.hold(of, refused)
@@ -206,6 +208,7 @@ func (l *letters) release(p place) {
 
 // tellHeld has Health name one of the letters that are refused.
 func (l *letters) tellHeld() {
+	l.count(func(n *numbers) { n.LettersHeld = len(l.held) })
 	if len(l.held) == 0 {
 		l.tell(aboutLettersRefused, nil)
 		return

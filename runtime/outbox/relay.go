@@ -35,6 +35,7 @@ type Relay struct {
 	most  int  // of tests: aggregates that are held back, while others go on; 0 is mostHeld
 	mu    sync.Mutex
 	fault map[string]error // by what it is about
+	is    numbers          // what Stats says
 }
 
 // pace is how often a relay asks, and how long it is waited for.

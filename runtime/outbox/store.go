@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -197,22 +198,27 @@ func explainedDelete(err error) error {
 	return nil
 }
 
-// count counts the events that wait, as far as it matters.
-func (l *lead) count(ctx context.Context) (func(), error) {
-	most := l.MaxWaiting
-	if most == 0 {
-		most = defaultWaiting
-	}
-	var over bool
-	if err := l.conn.QueryRow(ctx, `SELECT count(*) > $1 FROM (SELECT 1 FROM idem_outbox LIMIT $1 + 1) x`, most).Scan(&over); err != nil {
+// measureSQL counts the events that wait, as far as it matters, and says how long the first of
+// them has.
+const measureSQL = `
+SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - (SELECT written_at FROM idem_outbox ORDER BY seq LIMIT 1)), 0)::float8
+FROM (SELECT 1 FROM idem_outbox LIMIT $1 + 1) x`
+
+// measure finds out how many events wait, and for how long.
+func (l *lead) measure(ctx context.Context) (func(), error) {
+	most := cmp.Or(l.MaxWaiting, defaultWaiting)
+	var waiting int
+	var oldest float64
+	if err := l.conn.QueryRow(ctx, measureSQL, most).Scan(&waiting, &oldest); err != nil {
 		return nil, fmt.Errorf("count idem_outbox: %w", err)
 	}
 	return func() {
+		l.count(func(n *numbers) { n.wait(waiting, time.Duration(oldest*float64(time.Second))) })
 		var err error
-		if over {
+		if waiting > most {
 			err = fmt.Errorf("more than %d events wait in idem_outbox", most)
 		}
-		if l.tell(aboutWaiting, err) && over {
+		if l.tell(aboutWaiting, err) && err != nil {
 			l.log().Error("outbox: " + err.Error())
 		}
 	}, nil

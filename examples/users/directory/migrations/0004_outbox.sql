@@ -14,7 +14,9 @@ CREATE TABLE IF NOT EXISTS idem_outbox (
     payload bytea,
     -- W3C trace context.
     traceparent text,
-    tracestate text
+    tracestate text,
+    -- When the transaction began that wrote it.
+    written_at timestamptz NOT NULL DEFAULT now()
 );
 -- A relay is woken when a transaction commits that wrote events.
 CREATE OR REPLACE FUNCTION idem_outbox_wake() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -1,0 +1,63 @@
+package outbox_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/outbox"
+)
+
+// Stats of the relay that leads say how many events wait and since when, what is held back, and
+// what was sent; another relay knows none of it.
+func TestStats(t *testing.T) {
+	t.Parallel()
+	db, broker := table(t, outbox.ByRelay), &log{}
+	broker.answers(func(r outbox.Record) error {
+		if string(r.Key) == "bad" {
+			return &outbox.RefusedError{Err: errors.New("too large")}
+		}
+		return nil
+	})
+	write(t, db, "good", "1", "2")
+	write(t, db, "bad", "3", "4", "5", "6")
+	idemtest.Exec(t, db, `UPDATE idem_outbox SET written_at = now() - interval '1 hour' WHERE aggregateid = 'bad'`)
+	r, end := relay(t, db, broker, func(r *outbox.Relay) { r.MaxWaiting = 2 })
+	until(t, "one aggregate is held back", func() bool {
+		s := r.Stats()
+		return s.Leading && s.Sent == 2 && s.HeldBack == 1 && s.Refused > 0 && s.Waiting == 3
+	})
+	until(t, "the age of the first one is known", func() bool { s := r.Stats(); return s.Oldest > time.Hour && s.Oldest < 2*time.Hour })
+	other, stop := relay(t, db, &log{}, nil)
+	time.Sleep(50 * time.Millisecond) // it could lead now
+	stop()
+	if s := other.Stats(); s != (outbox.Stats{}) {
+		t.Errorf("a relay that does not lead says %+v", s)
+	}
+	broker.answers(nil)
+	until(t, "nothing waits", func() bool {
+		s := r.Stats()
+		return s.Leading && s.Sent == 6 && s.HeldBack == 0 && s.Waiting == 0 && s.Oldest == 0
+	})
+	broker.answers(func(outbox.Record) error { return errors.New("no broker") })
+	write(t, db, "7", "1")
+	until(t, "an event waits", func() bool { return r.Stats().Waiting == 1 })
+	end()
+	if s := r.Stats(); s.Leading || s.Waiting != 0 || s.Oldest != 0 || s.HeldBack != 0 || s.Sent != 6 {
+		t.Errorf("a relay that ended says %+v", s)
+	}
+}
+
+// Dead letters that were sent, or are refused, are counted.
+func TestStatsOfDeadLetters(t *testing.T) {
+	t.Parallel()
+	db, broker := letterTables(t), &log{}
+	broker.answers(func(outbox.Record) error { return &outbox.RefusedError{Err: errors.New("too large")} })
+	s := newShop(t, db, "shop", policy)
+	s.take(t, "bad", "bad")
+	r, _ := relay(t, db, broker, to(t, s, outbox.WholeRecord))
+	until(t, "both are held", func() bool { return r.Stats().LettersHeld == 2 && r.Stats().LettersSent == 0 })
+	broker.answers(nil)
+	until(t, "both are sent", func() bool { return r.Stats().LettersHeld == 0 && r.Stats().LettersSent == 2 })
+}
