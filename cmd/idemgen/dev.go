@@ -31,7 +31,7 @@ The program is given KAFKA_BROKERS, DATABASE_URL, HTTP_ADDR and LOG_LEVEL=debug,
 idemgen init writes takes them: at that level the log has a line for each event, with its outcome.
 One that imports redislease is given REDIS_URL, too.
 
-With --database-url and --brokers it uses servers of yours, as they are: you apply the migrations,
+With --database and --brokers it uses servers of yours, as they are: you apply the migrations,
 make the topics and send the records.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -47,7 +47,7 @@ make the topics and send the records.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&program, "program", "", "`package` of the program; by default the only one that imports the spec's package")
-	flags.StringVar(&o.Database, "database-url", "", "`URL` of a database to use, with its migrations applied")
+	flags.StringVar(&o.Database, "database", "", "`URL` of a database to use, with its migrations applied")
 	flags.StringVar(&o.Brokers, "brokers", "", "`addresses` of brokers to use, host:port,host:port")
 	flags.Int32Var(&o.Partitions, "partitions", 3, "`number` of partitions of each topic")
 	flags.BoolVar(&o.Keep, "keep", false, "keep the rows and the log after a change, as long as no applied migration and no topic changes")
@@ -65,7 +65,7 @@ func runDev(cmd *cobra.Command, spec generator.Spec, program string, o dev.Optio
 	case o.Pause < 0:
 		return errors.New("--pause is not negative")
 	case (o.Database == "") != (o.Brokers == ""):
-		return errors.New("--database-url and --brokers go together: what a database knows of a log is about one broker's")
+		return errors.New("--database and --brokers go together: what a database knows of a log is about one broker's")
 	}
 	o.Out = cmd.OutOrStdout()
 	return dev.Run(cmd.Context(), dev.Service{

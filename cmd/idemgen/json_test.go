@@ -15,7 +15,7 @@ var members = map[string][]string{
 	"generate": {"changes", "diagnostics"}, "check": {"changes", "diagnostics"}, "init": {"changes", "diagnostics"}, "case": {"changes"}, "plan": {"changes", "diagnostics"}, "version": {"go", "version"},
 	"stream": {}, "stream list": {"streams"}, "stream set": {"changes"}, "stream release": {"changes"},
 	"dead": {}, "dead list": {"dead_letters"}, "dead show": {}, "dead replay": {"letters"}, "dead discard": {"letters"},
-	"find": {"answers"},
+	"find": {"answers"}, "doctor": {"checks"},
 }
 
 // fails runs a command that must end in trouble, with one object on stdout that has its

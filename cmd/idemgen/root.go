@@ -24,8 +24,8 @@ var errDifferent = errors.New("generated files differ from the spec: run idemgen
 type said struct{ error }
 
 // Run runs the command with its arguments, without the program's name, and returns the
-// exit code: 0 done, 1 different (check, fmt) or breaks (plan), 2 trouble. Data goes to stdout,
-// prose to stderr.
+// exit code: 0 done, 1 different (check, fmt), breaks (plan) or fails (doctor), 2 trouble. Data
+// goes to stdout, prose to stderr.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := rootCommand(args, stdout, stderr)
 	running := false
@@ -41,7 +41,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	code := done
 	switch {
-	case errors.Is(err, errDifferent), errors.Is(err, errLayout), errors.Is(err, errBreaks):
+	case errors.Is(err, errDifferent), errors.Is(err, errLayout), errors.Is(err, errBreaks), errors.Is(err, errUnwell):
 		code = different
 	case err != nil:
 		code = trouble
@@ -81,7 +81,7 @@ Exit codes: 0 done, 1 different (check, fmt) or breaks (plan), 2 trouble; the me
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(wrongFlag)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(generateCommand(), checkCommand(), planCommand(), initCommand(args), caseCommand(), fmtCommand(), devCommand(), streamCommand(), deadCommand(), findCommand(), outboxCommand(), versionCommand())
+	root.AddCommand(generateCommand(), checkCommand(), planCommand(), initCommand(args), caseCommand(), fmtCommand(), devCommand(), doctorCommand(), streamCommand(), deadCommand(), findCommand(), outboxCommand(), versionCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range append(root.Commands(), root) {

@@ -19,24 +19,55 @@ func (p *pkg) serviceTables() []code {
 	return out
 }
 
+// Table is what a service says of a table of the database: wire.Table, but for its references.
+type Table struct {
+	Name, SQL string
+	Unique    [][]string
+	Columns   []Column
+	Rights    []string
+}
+
+// Column is wire.Column.
+type Column struct {
+	Name, Type                string
+	Nullable, Filled, Default bool
+	Left, Null                string
+	Texts                     []string
+}
+
+// TableOf returns what a service says of one of its tables. sql is what statements call it, if its
+// name does not do.
+func TableOf(s *model.Service, t *model.Table, sql string) Table {
+	out := Table{Name: t.Name, SQL: sql, Unique: [][]string{inDatabase(t.PrimaryKey)}, Rights: rights(s, t)}
+	for _, u := range t.Unique {
+		out.Unique = append(out.Unique, inDatabase(u))
+	}
+	for _, c := range t.Columns {
+		out.Columns = append(out.Columns, Column{
+			Name: c.InDatabase(), Type: c.Type.String(), Nullable: c.Nullable, Filled: c.ByDatabase(), Default: c.Default != nil,
+			Left: left(s, c), Null: null(s, c), Texts: texts(s, c),
+		})
+	}
+	return out
+}
+
 // tableFacts are the fields of a wire.Table.
 func (p *pkg) tableFacts(t *model.Table) []code {
-	keys := []code{text("%s", textList(t.PrimaryKey))}
-	for _, u := range t.Unique {
+	is := TableOf(p.service, t, p.tableName(t))
+	var keys, columns []code
+	for _, u := range is.Unique {
 		keys = append(keys, text("%s", textList(u)))
 	}
-	facts := []code{pair("Name", lit(t.Name))}
-	if name := p.tableName(t); name != "" {
-		facts = append(facts, pair("SQL", lit(name)))
+	for _, c := range is.Columns {
+		columns = append(columns, columnFacts(c))
 	}
-	facts = append(facts, pair("Unique", composite(text("[][]string"), keys)))
-	var columns []code
-	for _, c := range t.Columns {
-		columns = append(columns, columnFacts(p.service, c))
+	facts := []code{pair("Name", lit(is.Name))}
+	if is.SQL != "" {
+		facts = append(facts, pair("SQL", lit(is.SQL)))
 	}
-	facts = append(facts, pair("Columns", composite(slice(wire("Column")), columns)))
-	if needed := rights(p.service, t); len(needed) > 0 {
-		facts = append(facts, pair("Rights", text("[]string").Values(literals(needed)...)))
+	facts = append(facts, pair("Unique", composite(text("[][]string"), keys)), pair("Columns", composite(slice(wire("Column")), columns)))
+	if len(is.Rights) > 0 {
+		facts = append(facts, pair("Rights", text("[]string").Values(literals(is.Rights)...)))
 	}
 	if len(t.ForeignKeys) > 0 {
 		facts = append(facts, pair("References", composite(slice(wire("Reference")), references(t))))
@@ -45,23 +76,23 @@ func (p *pkg) tableFacts(t *model.Table) []code {
 }
 
 // columnFacts is a wire.Column, on one line.
-func columnFacts(s *model.Service, c *model.Column) code {
-	fields := fmt.Sprintf("Name: %q, Type: %q", c.InDatabase(), c.Type.String())
+func columnFacts(c Column) code {
+	fields := fmt.Sprintf("Name: %q, Type: %q", c.Name, c.Type)
 	for _, f := range []struct {
 		name  string
 		holds bool
-	}{{"Nullable", c.Nullable}, {"Filled", c.ByDatabase()}, {"Default", c.Default != nil}} {
+	}{{"Nullable", c.Nullable}, {"Filled", c.Filled}, {"Default", c.Default}} {
 		if f.holds {
 			fields += ", " + f.name + ": true"
 		}
 	}
-	for _, f := range []struct{ name, event string }{{"Left", left(s, c)}, {"Null", null(s, c)}} {
+	for _, f := range []struct{ name, event string }{{"Left", c.Left}, {"Null", c.Null}} {
 		if f.event != "" {
 			fields += fmt.Sprintf(", %s: %q", f.name, f.event)
 		}
 	}
-	if written := texts(s, c); len(written) > 0 {
-		fields += fmt.Sprintf(", Texts: %#v", written)
+	if len(c.Texts) > 0 {
+		fields += fmt.Sprintf(", Texts: %#v", c.Texts)
 	}
 	return text("{%s}", fields)
 }
@@ -89,19 +120,27 @@ func rights(s *model.Service, table *model.Table) []string {
 	return names
 }
 
-// textList is a list of columns, by their names in the database, without its type.
-func textList(columns []*model.Column) string {
-	var names []string
+// inDatabase are the names of columns in the database.
+func inDatabase(columns []*model.Column) (names []string) {
 	for _, c := range columns {
-		names = append(names, strconv.Quote(c.InDatabase()))
+		names = append(names, c.InDatabase())
 	}
-	return "{" + strings.Join(names, ", ") + "}"
+	return names
+}
+
+// textList is a list of names, without its type.
+func textList(names []string) string {
+	var quoted []string
+	for _, name := range names {
+		quoted = append(quoted, strconv.Quote(name))
+	}
+	return "{" + strings.Join(quoted, ", ") + "}"
 }
 
 func references(t *model.Table) []code {
 	var out []code
 	for _, fk := range t.ForeignKeys {
-		fields := fmt.Sprintf("Columns: []string%s, Table: %q", textList(fk.Columns), fk.References.Name)
+		fields := fmt.Sprintf("Columns: []string%s, Table: %q", textList(inDatabase(fk.Columns)), fk.References.Name)
 		if !restricts(fk) {
 			fields += fmt.Sprintf(", OnDelete: %q", fk.OnDelete)
 		}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
+
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/doctor"
+	"github.com/idemgen/idemgen/generator"
+)
+
+// errUnwell ends doctor with an exit code of its own.
+var errUnwell = errors.New("something fails, see above")
+
+// doctorFlags say where to look.
+type doctorFlags struct {
+	streamFlags
+	brokers, redis, sasl string
+	tls                  bool
+	json                 *answer
+}
+
+// doctorCommand looks at what is around a service.
+func doctorCommand() *cobra.Command {
+	var f doctorFlags
+	cmd := &cobra.Command{
+		Use:   "doctor [spec | folder]",
+		Short: "Look at the database, the topics and the Redis of a service",
+		Long: `Looks whether a service can run here, changes nothing, and prints a line for each thing: are spec
+and generated files current; does Postgres answer, with all migrations and rights, with clocks that
+agree; do the topics exist, do they keep records for longer than keys are known, does the log fit
+the ledgers; who is in the group; what does Redis do when it is full. Below a line that is not ok
+stands what to do. The exit code is 1 if something fails.
+
+What no flag and no variable names is skipped: $DATABASE_URL, $KAFKA_BROKERS, $REDIS_URL. For SASL
+the name and the password are in $KAFKA_USERNAME and $KAFKA_PASSWORD. Connect as the service does:
+then the rights are those of its role.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.examine(cmd, args) },
+	}
+	f.define(cmd)
+	f.json = asJSON(cmd, "checks")
+	flags := cmd.Flags()
+	flags.StringVar(&f.brokers, "brokers", "", "addresses of brokers, host:port,host:port (default $KAFKA_BROKERS)")
+	flags.BoolVar(&f.tls, "tls", false, "the brokers speak TLS")
+	flags.StringVar(&f.sasl, "sasl", "", "the brokers ask for a password: plain, scram-sha-256 or scram-sha-512")
+	flags.StringVar(&f.redis, "redis", "", "URL of the Redis that keeps leases (default $REDIS_URL)")
+	cmd.ValidArgsFunction = cobra.FixedCompletions([]string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt)
+	return cmd
+}
+
+func (f *doctorFlags) examine(cmd *cobra.Command, args []string) error {
+	specs, err := findSpecs(args)
+	if err != nil {
+		return err
+	}
+	if len(specs) != 1 {
+		return errors.New("doctor looks at one service: name its spec")
+	}
+	checks, service, err := current(cmd.Context(), specs[0])
+	if err != nil {
+		return err
+	}
+	if service != nil {
+		around, err := f.around(cmd.Context())
+		if around.Database != nil {
+			defer around.Database.Close()
+		}
+		if err != nil {
+			return err
+		}
+		checks = append(checks, doctor.Examine(cmd.Context(), *service, around)...)
+	}
+	f.json.members["checks"] = checks
+	if !f.json.wanted {
+		printChecks(cmd.OutOrStdout(), checks)
+	}
+	for _, c := range checks {
+		if c.State == doctor.Failure {
+			return errUnwell
+		}
+	}
+	return nil
+}
+
+// current checks the generated files, and says what the service needs; nothing of a spec that is
+// not in order.
+func current(ctx context.Context, spec generator.Spec) (checks []doctor.Check, _ *doctor.Service, err error) {
+	result, err := generator.Generate(ctx, []generator.Spec{spec})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, result.Close()) }()
+	if result.Refused {
+		return []doctor.Check{{State: doctor.Failure, About: "spec", Found: result.Summary, Advice: "idemgen check " + spec.Path}}, nil, nil
+	}
+	check := doctor.Check{State: doctor.OK, About: "spec", Found: spec.Path + " is in order, and the generated files are current"}
+	for _, c := range result.Changes {
+		if c.Diff() != "" {
+			check = doctor.Check{State: doctor.Failure, About: "spec", Found: "generated files differ from " + spec.Path, Advice: "idemgen generate " + spec.Path}
+		}
+	}
+	is := result.Needs()[0]
+	service := &doctor.Service{Consumer: is.Consumer, Schema: is.Schema, Tables: is.Tables, Effects: is.Effects}
+	for _, t := range is.Topics {
+		service.Topics = append(service.Topics, doctor.Topic(t))
+	}
+	return []doctor.Check{check}, service, nil
+}
+
+// around is where to look.
+func (f *doctorFlags) around(ctx context.Context) (a doctor.Around, err error) {
+	if brokers := cmp.Or(f.brokers, os.Getenv("KAFKA_BROKERS")); brokers != "" {
+		a.Kafka = []kgo.Opt{kgo.SeedBrokers(strings.Split(brokers, ",")...)}
+		if f.tls {
+			a.Kafka = append(a.Kafka, kgo.DialTLSConfig(new(tls.Config)))
+		}
+		mechanism, err := f.mechanism()
+		if err != nil {
+			return a, err
+		}
+		if mechanism != nil {
+			a.Kafka = append(a.Kafka, kgo.SASL(mechanism))
+		}
+	}
+	a.Redis = cmp.Or(f.redis, os.Getenv("REDIS_URL"))
+	if f.database != "" || os.Getenv("DATABASE_URL") != "" {
+		a.Database, err = connect(ctx, "--database", f.database)
+	}
+	return a, err
+}
+
+// mechanism is how the brokers are told who asks; nil if they do not want to know.
+func (f *doctorFlags) mechanism() (sasl.Mechanism, error) {
+	name, password := os.Getenv("KAFKA_USERNAME"), os.Getenv("KAFKA_PASSWORD")
+	switch f.sasl {
+	case "":
+		return nil, nil
+	case "plain":
+		return plain.Auth{User: name, Pass: password}.AsMechanism(), nil
+	case "scram-sha-256":
+		return scram.Auth{User: name, Pass: password}.AsSha256Mechanism(), nil
+	case "scram-sha-512":
+		return scram.Auth{User: name, Pass: password}.AsSha512Mechanism(), nil
+	}
+	return nil, fmt.Errorf("--sasl %s: it is plain, scram-sha-256 or scram-sha-512", f.sasl)
+}
+
+// printChecks prints a line for each check, and below it what to do.
+func printChecks(to io.Writer, checks []doctor.Check) {
+	wide := 0
+	for _, c := range checks {
+		wide = max(wide, len(c.About))
+	}
+	for _, c := range checks {
+		fmt.Fprintf(to, "%-4s  %-*s  %s\n", c.State, wide, c.About, c.Found)
+		if c.Advice != "" {
+			fmt.Fprintf(to, "%*s= %s\n", wide+8, "", c.Advice)
+		}
+	}
+}

@@ -1,0 +1,206 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/idemgen/idemgen/internal/pgtable"
+	"github.com/idemgen/idemgen/internal/stream"
+)
+
+// ledger is what the database says of a partition.
+type ledger struct {
+	position   int64
+	partitions int32 // that the topic had
+	topicID    string
+}
+
+const (
+	oldestPostgres = 140000
+	mostSkew       = 2 * time.Second
+	// mostKept is how much WAL an idle slot may keep.
+	mostKept = 1 << 30
+)
+
+func (e *examination) database(ctx context.Context) {
+	if e.Database == nil {
+		e.add(Skipped, "database", "set $DATABASE_URL, or write --database", "it was not looked at")
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for _, look := range []func(context.Context) error{e.server, e.runtimeTables, e.tables, e.role, e.slots, e.positions} {
+		if err := look(ctx); err != nil {
+			e.failed("database", err)
+			return
+		}
+	}
+}
+
+const serverSQL = `SELECT current_setting('server_version'), current_setting('server_version_num')::int, clock_timestamp(),
+	current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on', current_setting('synchronous_commit')`
+
+func (e *examination) server(ctx context.Context) error {
+	var version, commit string
+	var number int
+	var clock time.Time
+	var durable bool
+	asked := time.Now()
+	if err := e.Database.QueryRow(ctx, serverSQL).Scan(&version, &number, &clock, &durable, &commit); err != nil {
+		return err
+	}
+	took := time.Since(asked)
+	if number < oldestPostgres {
+		e.add(Failure, "database", "the runtime needs Postgres 14 or later", "PostgreSQL %s", version)
+	} else {
+		e.add(OK, "database", "", "PostgreSQL %s answers in %s", version, took.Round(100*time.Microsecond))
+	}
+	if !durable || commit == "off" {
+		e.add(Failure, "durability", "turn fsync, full_page_writes and synchronous_commit on: what is committed must survive a crash",
+			"a commit of this server may be lost (fsync and full_page_writes: %s, synchronous_commit: %s)", onOff(durable), commit)
+	}
+	if skew := clock.Sub(asked.Add(took / 2)); skew.Abs() > mostSkew {
+		e.add(Warning, "clock", "windows, leases and ages are by the database's clock; let NTP set both", "the clock of the database is %s from that of this machine", skew.Round(time.Millisecond))
+	}
+	return nil
+}
+
+func onOff(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
+}
+
+// differences adds what a comparison found.
+func (e *examination) differences(about, well string, found []pgtable.Difference) {
+	for _, d := range found {
+		e.add(Failure, about, d.Advice, "%s", d.Text)
+	}
+	if len(found) == 0 {
+		e.add(OK, about, "", "%s", well)
+	}
+}
+
+func (e *examination) runtimeTables(ctx context.Context) error {
+	have, why, err := pgtable.Versions(ctx, e.Database)
+	if err != nil {
+		return err
+	}
+	if why == nil {
+		why = pgtable.Outdated(have, e.Schema)
+	}
+	if why != nil {
+		e.differences("migrations", "", []pgtable.Difference{*why})
+		return nil
+	}
+	lacks, err := pgtable.Needs(ctx, e.Database, slices.Collect(maps.Keys(e.Schema)))
+	e.differences("migrations", "the tables of the runtime are there: "+strings.Join(slices.Sorted(maps.Keys(e.Schema)), ", "), lacks)
+	return err
+}
+
+func (e *examination) tables(ctx context.Context) error {
+	var found []pgtable.Difference
+	for i := range e.Tables {
+		d, err := pgtable.Compare(ctx, e.Database, &e.Tables[i])
+		if err != nil {
+			return err
+		}
+		found = append(found, d...)
+	}
+	e.differences("tables", fmt.Sprintf("%d as the spec has them", len(e.Tables)), found)
+	return nil
+}
+
+func (e *examination) role(ctx context.Context) error {
+	var role string
+	var all, creates bool
+	err := e.Database.QueryRow(ctx, `SELECT current_user::text, rolsuper, has_schema_privilege(current_schema(), 'CREATE')
+		FROM pg_roles WHERE rolname = current_user`).Scan(&role, &all, &creates)
+	const advice = `"Roles and rights" in idemgen's docs/operations.md has the lines for a role of the service's own`
+	switch {
+	case err != nil:
+	case all:
+		e.add(Warning, "role", advice, "%s is a superuser: run the service as a role that may do less", role)
+	case creates:
+		e.add(Warning, "role", advice, "%s may create tables; a service need not", role)
+	default:
+		e.add(OK, "role", "", "%s is no superuser, and creates nothing", role)
+	}
+	return err
+}
+
+// lacks reports whether a table of the runtime is missing, or hidden.
+func (e *examination) lacks(ctx context.Context, table string) bool {
+	var there bool
+	err := e.Database.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL AND has_table_privilege(to_regclass($1), 'SELECT')`, table).Scan(&there)
+	return err == nil && !there
+}
+
+const slotsSQL = `SELECT slot_name::text, coalesce(wal_status, ''), coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn), 0)::bigint
+	FROM pg_replication_slots WHERE database = current_database() AND NOT active AND NOT pg_is_in_recovery() ORDER BY 1`
+
+// slots are those of Debezium and its like: one that nobody reads fills the disk.
+func (e *examination) slots(ctx context.Context) error {
+	rows, err := e.Database.Query(ctx, slotsSQL)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name, status string
+		var kept int64
+		if err := rows.Scan(&name, &status, &kept); err != nil {
+			return err
+		}
+		switch {
+		case status == "lost":
+			e.add(Failure, "slot "+name, "make the slot and its connector anew; what was not read is in the tables only", "it lost its place in the WAL")
+		case kept > mostKept:
+			e.add(Failure, "slot "+name, "start its connector, or drop the slot: the disk fills", "nobody reads it, and it keeps %d MiB of WAL", kept>>20)
+		default:
+			e.add(Warning, "slot "+name, "start its connector, or drop the slot", "nobody reads it")
+		}
+	}
+	return rows.Err()
+}
+
+// positions reads the ledgers, for the checks of topics, and counts dead letters that are open.
+func (e *examination) positions(ctx context.Context) error {
+	if e.lacks(ctx, "idem_ledger") {
+		return nil
+	}
+	e.ledgers = map[string]map[int32]ledger{}
+	all, err := stream.List(ctx, e.Database, "")
+	if err != nil {
+		return err
+	}
+	open := int64(0)
+	for _, s := range all {
+		if s.Consumer != e.Consumer {
+			continue
+		}
+		open += s.OpenDeadLetters
+		if s.Former {
+			continue
+		}
+		if s.Tail == nil {
+			e.add(Failure, fmt.Sprintf("ledger %s/%d", s.Topic, s.Partition), "docs/operations.md, ledger-missing", "its rows are gone")
+			continue
+		}
+		if e.ledgers[s.Topic] == nil {
+			e.ledgers[s.Topic] = map[int32]ledger{}
+		}
+		e.ledgers[s.Topic][s.Partition] = ledger{s.Tail.Position, s.Tail.Partitions, s.TopicID}
+	}
+	if open > 0 {
+		e.add(Warning, "dead letters", "idemgen dead list --consumer "+e.Consumer, "%d are open", open)
+	} else {
+		e.add(OK, "dead letters", "", "none is open")
+	}
+	return nil
+}

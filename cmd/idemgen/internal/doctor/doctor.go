@@ -1,0 +1,85 @@
+// Package doctor looks at what is around a service: its database, its topics, its Redis. It
+// changes nothing. It must not import any package of this module but internal/pgtable and
+// internal/stream.
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/idemgen/idemgen/internal/pgtable"
+)
+
+// State is what came of a check.
+type State string
+
+// The states.
+const (
+	OK      State = "ok"
+	Warning State = "warn" // the service runs; read it
+	Failure State = "FAIL" // the service does not run, or not as it should
+	Skipped State = "skip" // it was not asked for, or could not be
+)
+
+// Check is one thing that was looked at.
+type Check struct {
+	State  State  `json:"state"`
+	About  string `json:"about"`
+	Found  string `json:"found"`
+	Advice string `json:"advice,omitempty"` // what to do
+}
+
+// Service is what is looked at, and what it needs.
+type Service struct {
+	Consumer string
+	Schema   map[string]int // versions of the runtime's tables, by part
+	Tables   []pgtable.Want
+	Topics   []Topic
+	Effects  bool
+}
+
+// Topic is a topic that the service reads.
+type Topic struct {
+	Name   string
+	Window time.Duration // the shortest one of its keys; 0 if it stores none
+}
+
+// Around is where to look. What is zero is skipped.
+type Around struct {
+	Database *pgxpool.Pool
+	Kafka    []kgo.Opt
+	Redis    string // its URL; "" is none
+}
+
+// patience is how long one question may take.
+const patience = 10 * time.Second
+
+// Examine looks at everything, and returns what it found in the order in which one would mend it.
+func Examine(ctx context.Context, s Service, a Around) []Check {
+	e := &examination{Service: s, Around: a}
+	e.database(ctx)
+	e.kafka(ctx)
+	e.redis(ctx)
+	return e.checks
+}
+
+// examination is one call of Examine.
+type examination struct {
+	Service
+	Around
+	checks  []Check
+	ledgers map[string]map[int32]ledger // by topic and partition; nil if the database was not asked
+}
+
+func (e *examination) add(state State, about, advice, found string, args ...any) {
+	e.checks = append(e.checks, Check{state, about, fmt.Sprintf(found, args...), advice})
+}
+
+// failed adds a question that got no answer.
+func (e *examination) failed(about string, err error) {
+	e.add(Failure, about, "may this role, or this client, ask for it?", "there was no answer: %v", err)
+}

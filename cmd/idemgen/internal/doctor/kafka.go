@@ -1,0 +1,185 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+func (e *examination) kafka(ctx context.Context) {
+	if e.Kafka == nil {
+		e.add(Skipped, "kafka", "set $KAFKA_BROKERS, or write --brokers", "it was not looked at")
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	client, err := kgo.NewClient(e.Kafka...)
+	if err != nil {
+		e.failed("kafka", err)
+		return
+	}
+	defer client.Close()
+	asked := time.Now()
+	if err := client.Ping(ctx); err != nil {
+		e.add(Failure, "kafka", "is the address right, and does this machine reach it?", "the brokers do not answer: %v", err)
+		return
+	}
+	e.add(OK, "kafka", "", "the brokers answer in %s", time.Since(asked).Round(100*time.Microsecond))
+	k := cluster{e, kadm.NewClient(client)}
+	if err := k.topics(ctx); err != nil {
+		e.failed("topics", err)
+	}
+	if err := k.group(ctx); err != nil {
+		e.failed("group", err)
+	}
+}
+
+// cluster is the part of an examination that asks the brokers.
+type cluster struct {
+	*examination
+	admin *kadm.Client
+}
+
+func (k cluster) topics(ctx context.Context) error {
+	var names []string
+	for _, t := range k.Topics {
+		names = append(names, t.Name)
+	}
+	details, err := k.admin.ListTopics(ctx, names...)
+	if err != nil {
+		return err
+	}
+	starts, err := k.admin.ListStartOffsets(ctx, names...)
+	if err != nil {
+		return err
+	}
+	ends, err := k.admin.ListEndOffsets(ctx, names...)
+	if err != nil {
+		return err
+	}
+	for _, t := range k.Topics {
+		d, is := details[t.Name]
+		if !is || d.Err != nil {
+			k.add(Failure, "topic "+t.Name, "make it, or mend the name in the spec; the service waits for it", "the brokers have none of this name, or hide it")
+			continue
+		}
+		k.topic(t, d, starts[t.Name], ends[t.Name])
+		k.retention(ctx, t)
+	}
+	return nil
+}
+
+// topic compares a topic with the ledgers of its partitions.
+func (k cluster) topic(t Topic, d kadm.TopicDetail, starts, ends map[int32]kadm.ListedOffset) {
+	behind, fine := int64(0), true
+	wrong := func(p int32, advice, found string, args ...any) {
+		k.add(Failure, fmt.Sprintf("partition %s/%d", t.Name, p), advice, found, args...)
+		fine = false
+	}
+	for _, p := range slices.Sorted(maps.Keys(d.Partitions)) {
+		l, is := k.ledgers[t.Name][p]
+		start, end := starts[p].Offset, ends[p].Offset
+		switch {
+		case !is:
+			behind += end - start
+			continue
+		case l.topicID != uuidText(d.ID) && l.topicID != uuidText(kadm.TopicID{}):
+			wrong(p, "docs/operations.md, topic-recreated", "the topic was deleted and made again: the ledger is of the former one")
+		case l.partitions != int32(len(d.Partitions)):
+			wrong(p, "docs/operations.md, partitions-changed", "the topic has %d partitions, and had %d when the ledger was written", len(d.Partitions), l.partitions)
+		case l.position < start:
+			wrong(p, "docs/operations.md, retention-passed", "the log begins at %d, after the position %d: records were dropped before they were applied", start, l.position)
+		case l.position > end:
+			wrong(p, "docs/operations.md, log-truncated", "the log ends at %d, before the position %d", end, l.position)
+		}
+		behind += max(0, end-max(l.position, start))
+	}
+	if fine {
+		k.add(OK, "topic "+t.Name, "", "%d partitions, %d with a ledger, %d records not applied yet", len(d.Partitions), len(k.ledgers[t.Name]), behind)
+	}
+}
+
+// uuidText is a topic's id as the database has it.
+func uuidText(id kadm.TopicID) string {
+	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+}
+
+// retention compares how long a topic keeps records with how long their keys are known.
+func (k cluster) retention(ctx context.Context, t Topic) {
+	if t.Window == 0 {
+		return
+	}
+	about := "retention of " + t.Name
+	configs, err := k.admin.DescribeTopicConfigs(ctx, t.Name)
+	if err == nil && len(configs) > 0 {
+		err = configs[0].Err
+	}
+	if err != nil || len(configs) == 0 {
+		k.add(Skipped, about, "compare retention.ms with the window of the keys, "+days(t.Window), "the topic's configuration could not be read: %v", err)
+		return
+	}
+	is := map[string]string{}
+	for _, c := range configs[0].Configs {
+		is[c.Key] = c.MaybeValue()
+	}
+	const advice = "who reads the topic from its beginning again may apply copies whose keys are forgotten: make the window longer, or the retention shorter"
+	ms, err := strconv.ParseInt(is["retention.ms"], 10, 64)
+	kept := time.Duration(ms) * time.Millisecond
+	switch {
+	case !strings.Contains(is["cleanup.policy"], "delete") || err == nil && ms < 0:
+		k.add(Warning, about, advice, "records are kept for ever, and their keys for %s", days(t.Window))
+	case err == nil && kept > t.Window:
+		k.add(Warning, about, advice, "records are kept for %s, and their keys for %s", days(kept), days(t.Window))
+	default:
+		k.add(OK, about, "", "records are kept for %s, and their keys for %s", days(kept), days(t.Window))
+	}
+}
+
+// group looks at who reads, and at the offsets that are committed in Kafka.
+func (k cluster) group(ctx context.Context) error {
+	if n := k.members(ctx); n > 0 {
+		k.add(OK, "group "+k.Consumer, "", "%d processes are in it", n)
+	} else {
+		k.add(Warning, "group "+k.Consumer, "start the service", "no process is in it")
+	}
+	committed, err := k.admin.FetchOffsets(ctx, k.Consumer)
+	if err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
+		return err
+	}
+	committed.Each(func(o kadm.OffsetResponse) {
+		if l, is := k.ledgers[o.Topic][o.Partition]; is && o.At > l.position {
+			k.add(Failure, fmt.Sprintf("partition %s/%d", o.Topic, o.Partition), "is this the right database, and does nothing else commit for this group?",
+				"the group has committed %d in Kafka, and the ledger says %d", o.At, l.position)
+		}
+	})
+	return nil
+}
+
+// members counts the members of the group, whichever protocol it uses.
+func (k cluster) members(ctx context.Context) int {
+	if groups, err := k.admin.DescribeGroups(ctx, k.Consumer); err == nil && len(groups[k.Consumer].Members) > 0 {
+		return len(groups[k.Consumer].Members)
+	}
+	groups, err := k.admin.DescribeConsumerGroups(ctx, k.Consumer) // KIP-848
+	if err != nil {
+		return 0
+	}
+	return len(groups[k.Consumer].Members)
+}
+
+// days is a time as a spec has it, if it is whole days.
+func days(d time.Duration) string {
+	if n := d / (24 * time.Hour); n > 0 && d%(24*time.Hour) == 0 {
+		return fmt.Sprintf("%dd", n)
+	}
+	return d.String()
+}

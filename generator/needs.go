@@ -1,0 +1,65 @@
+package generator
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/idemgen/idemgen/generator/gocode"
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/sqlcode"
+	"github.com/idemgen/idemgen/internal/pgtable"
+)
+
+// Needs are what a service needs of what is around it.
+type Needs struct {
+	Consumer string
+	Schema   map[string]int // versions of the runtime's tables, by part
+	Tables   []pgtable.Want
+	Topics   []TopicNeeds // one for each name in Kafka
+	Effects  bool
+}
+
+// TopicNeeds are about one topic in Kafka.
+type TopicNeeds struct {
+	Name   string
+	Window time.Duration // the shortest one of its keys; 0 if it stores none
+}
+
+// Needs are those of the services, in the order of the specs. There are none if a spec is refused.
+func (r *Result) Needs() (all []Needs) {
+	for _, u := range r.units {
+		s := u.service
+		n := Needs{Consumer: s.Consumer, Schema: s.Schema, Effects: s.HasEffects()}
+		for _, t := range s.Tables {
+			n.Tables = append(n.Tables, wanted(s, t))
+		}
+		for _, t := range s.Topics {
+			for _, name := range t.Kafka {
+				n.Topics = append(n.Topics, TopicNeeds{name, shortestWindow(t)})
+			}
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// wanted is what the service compares a table with at its start.
+func wanted(s *model.Service, t *model.Table) pgtable.Want {
+	is := gocode.TableOf(s, t, sqlcode.TableName(t))
+	w := pgtable.Want{SQL: cmp.Or(is.SQL, t.Name), Unique: is.Unique, Rights: is.Rights}
+	for _, c := range is.Columns {
+		w.Columns = append(w.Columns, pgtable.WantColumn{
+			Name: c.Name, Type: c.Type, Nullable: c.Nullable, Filled: c.Filled, Default: c.Default, Left: c.Left, Null: c.Null, Texts: c.Texts,
+		})
+	}
+	return w
+}
+
+func shortestWindow(t *model.Topic) (least time.Duration) {
+	for _, e := range t.Events {
+		if e.Key != nil && !e.Key.Offset && (least == 0 || e.Key.Window < least) {
+			least = e.Key.Window
+		}
+	}
+	return least
+}
