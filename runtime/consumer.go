@@ -102,7 +102,7 @@ func newProcess(db *pgxpool.Pool, service *wire.Service, s *settings, external l
 	}
 	if s.effects != nil {
 		p.Calls = s.effects.Of(engine.Caller{
-			Consumer: service.Consumer, Pool: connections, Leases: external, Most: service.Limits.Effects, Log: s.log, Ended: hooks.Call,
+			Consumer: service.Consumer, Pool: connections, Leases: external, Most: service.Limits.Effects, Log: s.log, Hooks: hooks,
 		})
 	}
 	return p

@@ -14,7 +14,7 @@ import (
 
 type endedCalls struct{ *heard }
 
-func (h endedCalls) OnCall(p idem.Partition, c hook.Ended) {
+func (h endedCalls) OnCall(_ context.Context, p idem.Partition, c hook.Ended) {
 	took := ""
 	if c.Took <= 0 {
 		took = " in no time"

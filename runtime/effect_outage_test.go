@@ -18,7 +18,7 @@ import (
 
 type failedCalls struct{ n *atomic.Int64 }
 
-func (f failedCalls) OnCall(_ idem.Partition, c hook.Ended) {
+func (f failedCalls) OnCall(_ context.Context, _ idem.Partition, c hook.Ended) {
 	if c.Err != nil && c.Outcome == hook.CallFailed {
 		f.n.Add(1)
 	}

@@ -32,7 +32,7 @@ func (effects) Statements() []session.Statement { return pglease.Statements }
 func (effects) Of(c engine.Caller) engine.Calls {
 	store := &pglease.Store{Pool: c.Pool}
 	p := effect.NewProcess(c.Consumer, store, c.Leases, c.Most, c.Log)
-	p.Ended = c.Ended
+	p.Hooks = c.Hooks
 	return calls{p, store}
 }
 

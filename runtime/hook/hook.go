@@ -3,15 +3,18 @@
 // interfaces; WithHooks of package idem takes hooks. The runtime asks once, at the start, which
 // methods each one has, and what no hook asks for costs nothing.
 //
-// No method gets a payload, a key or a header. idemtype.Partition is idem.Partition, and
-// idemtype.Result is idem.Result.
+// No method gets a payload, a key or a header, but from the context of OnCallStart: there
+// idem.DeliveryFrom knows the record. idemtype.Partition is idem.Partition, and idemtype.Result is
+// idem.Result.
 //
-// OnUpkeep is called on the goroutine of the upkeep, OnCall on one of its call, every other method
-// on a goroutine of its partition. That goroutine waits for it: a method must return soon.
+// OnUpkeep is called on the goroutine of the upkeep, OnCallStart and OnCall on one of their call,
+// every other method on a goroutine of its partition. That goroutine waits for it: a method must
+// return soon.
 // OnEvents and OnDeadLetter even keep a connection of the pool while they run. A method must not
 // call Consumer.Close, which waits for the method.
 //
-// The methods of one partition are called one after another, except OnState and OnCall. A
+// The methods of one partition are called one after another, except OnState,
+// OnCallStart and OnCall. A
 // partition that is given up while a batch is on its way calls OnState at once, while another of
 // its methods may run. Calls of effects end side by side, and beside the partition's batches.
 // Methods of different partitions may run at the same time, and OnUpkeep beside all of them.
@@ -138,9 +141,17 @@ type Pause struct {
 	Err  error         // of the last try
 }
 
+// CallStart is called before the Go method of an effect is called.
+type CallStart interface {
+	// OnCallStart may return a context that carries a span; the Go method and OnCall get it. It must
+	// return ctx or a context that was made from it. After nil or a panic the call has the context
+	// that it had.
+	OnCallStart(ctx context.Context, p idemtype.Partition) context.Context
+}
+
 // Call is called when a call of an effect has ended, and what came of it is recorded or dropped.
 type Call interface {
-	OnCall(p idemtype.Partition, c Ended)
+	OnCall(ctx context.Context, p idemtype.Partition, c Ended)
 }
 
 // Ended is a call of an effect that has ended.

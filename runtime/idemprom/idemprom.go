@@ -102,7 +102,7 @@ func (m *Metrics) OnBatchEnd(ctx context.Context, p idemtype.Partition, _ idemty
 }
 
 // OnCall is called by the runtime.
-func (m *Metrics) OnCall(p idemtype.Partition, c hook.Ended) {
+func (m *Metrics) OnCall(_ context.Context, p idemtype.Partition, c hook.Ended) {
 	m.calls.WithLabelValues(p.Topic, c.Event, string(c.Outcome)).Observe(c.Took.Seconds())
 }
 

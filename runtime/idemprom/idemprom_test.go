@@ -89,7 +89,7 @@ func TestScrape(t *testing.T) {
 	ctx := m.OnBatchStart(context.Background(), first, 3)
 	m.OnBatchEnd(ctx, first, idemtype.Result{}, nil)
 	m.OnBatchEnd(m.OnBatchStart(context.Background(), first, 3), first, idemtype.Result{}, failed)
-	m.OnCall(first, hook.Ended{Event: "MailWanted", Took: 2 * time.Second, Outcome: hook.CallLost})
+	m.OnCall(context.Background(), first, hook.Ended{Event: "MailWanted", Took: 2 * time.Second, Outcome: hook.CallLost})
 	m.OnDeadLetter(first, hook.Letter{Event: "OrderPaid", Reason: "conflict: the key is known", Conflict: true})
 	m.OnDeadLetter(first, hook.Letter{Reason: "decode: no JSON"})
 	m.OnDeadLetter(second, hook.Letter{Reason: "decode: at a: no text"})

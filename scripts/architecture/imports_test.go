@@ -136,6 +136,7 @@ var may = map[string][]string{
 	"runtime/franz/producer":      {"runtime/outbox", "runtime/franz/internal/clientlog", "runtime/franz/internal/options"},
 	"runtime/outbox":              {"internal/record"},
 	"runtime/httpcall":            {"runtime", "runtime/internal/verdict"},
+	"runtime/idemotel":            {"runtime", "runtime/hook", "runtime/idemtype", "runtime/wire"},
 	"runtime/idemprom":            {"runtime", "runtime/hook", "runtime/idemtype"},
 	"runtime/idemprom/outboxprom": {"runtime/outbox"},
 	"runtime/idemtest":            {"runtime", "runtime/halt", "runtime/lease", "internal/stream", "runtime/wire", "runtime/internal/fault", "runtime/idemtest/internal/postgres", "runtime/idemtest/redistest"},
@@ -245,6 +246,7 @@ var only = map[string]string{
 	"github.com/gdamore/tcell/v2":                         "scripts/demo",
 	"github.com/redis/go-redis/v9":                        "runtime/redislease runtime/idemtest/testleases cmd/idemgen/internal/doctor",
 	"github.com/prometheus/client_golang/prometheus":      "runtime/idemprom runtime/idemprom/outboxprom",
+	"go.opentelemetry.io/otel/trace":                      "runtime/idemotel",
 }
 
 // chosen are libraries that nobody links without importing a package that is there for those who
@@ -252,6 +254,7 @@ var only = map[string]string{
 var chosen = map[string]string{
 	"github.com/redis/go-redis/v9":                   "runtime/redislease",
 	"github.com/prometheus/client_golang/prometheus": "runtime/idemprom",
+	"go.opentelemetry.io/otel/trace":                 "runtime/idemotel",
 }
 
 func TestLibrariesAreLinkedByThoseWhoUseThem(t *testing.T) {

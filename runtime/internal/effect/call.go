@@ -32,8 +32,9 @@ func (t *task) call(ctx context.Context, hold hold, attempt int) (time.Duration,
 	if ctx.Err() != nil { // the lock was lost
 		return t.uncalled(ctx, hold, attempt)
 	}
+	told := t.begins(ctx, hold, attempt)
 	ended := t.desk.process.tally.began(t)
-	result, beat, err := t.made(ctx, hold, attempt)
+	result, beat, err := t.made(told, hold)
 	took := ended()
 	if ferr := fault.At(ctx, fault.AfterCall); ferr != nil {
 		beat.stop()
@@ -46,7 +47,7 @@ func (t *task) call(ctx context.Context, hold hold, attempt int) (time.Duration,
 		t.course.pauses(end.Pause, t.effect.Policy.MaxBackoff)
 	}
 	t.tell(nil)
-	t.told(attempt, took, end.State, held && over == nil, err)
+	t.told(told, attempt, took, end.State, held && over == nil, err)
 	switch {
 	case over != nil:
 		return t.end(Outcome{Err: over})
@@ -141,16 +142,24 @@ func unknown(err error) bool {
 	return !uncounted(err) && !verdict.SaidPermanent(err) && !errors.Is(err, verdict.ErrNotImplemented)
 }
 
+// begins returns the context for a call, which knows what it is for.
+func (t *task) begins(ctx context.Context, hold hold, attempt int) context.Context {
+	p := t.desk.process
+	ctx = context.WithValue(ctx, idemtype.DeliveryKey{}, &idemtype.Delivery{
+		Consumer: p.Consumer, Event: t.effect.Event, Key: t.key, Token: hold.Token, Attempt: attempt, Message: t.message, Lock: t.lock.had(),
+	})
+	if p.Hooks == nil {
+		return ctx
+	}
+	return p.Hooks.CallStart(ctx, t.desk.partition)
+}
+
 // made makes the call. Its lease is extended until beat is stopped.
-func (t *task) made(ctx context.Context, hold hold, attempt int) (result []byte, beat *heartbeat, err error) {
+func (t *task) made(ctx context.Context, hold hold) (result []byte, beat *heartbeat, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	beat = extend(ctx, hold, t.effect.Terms.Term(), cancel)
 	limited, end := context.WithTimeoutCause(ctx, t.effect.Terms.Timeout, errLate)
 	defer end()
-	limited = context.WithValue(limited, idemtype.DeliveryKey{}, &idemtype.Delivery{
-		Consumer: t.desk.process.Consumer, Event: t.effect.Event, Key: t.key, Token: hold.Token, Attempt: attempt, Message: t.message,
-		Lock: t.lock.had(),
-	})
 	result, err = t.contained(limited)
 	if err == nil {
 		err = t.read(result)

@@ -37,9 +37,15 @@ type Process struct {
 	calls    sync.WaitGroup
 	tally    tally
 	courses  courses
-	// Ended hears of each call whose end was recorded or dropped, on the call's goroutine; nil for
-	// nobody.
-	Ended func(idemtype.Partition, hook.Ended)
+	Hooks    Hooks
+}
+
+// Hooks hear of calls, each on a goroutine of its own.
+type Hooks interface {
+	// CallStart returns the context for a call that begins.
+	CallStart(context.Context, idemtype.Partition) context.Context
+	// Call hears of a call whose end was recorded or dropped.
+	Call(context.Context, idemtype.Partition, hook.Ended)
 }
 
 // lookup asks Postgres about a key whose lease may be outside of it.

@@ -1,6 +1,7 @@
 package effect
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -56,7 +57,7 @@ func (c *tally) began(t *task) (ended func() time.Duration) {
 
 // told counts a call whose end was recorded, or was not because the lease was lost, and tells of
 // it.
-func (t *task) told(attempt int, took time.Duration, state lease.State, held bool, err error) {
+func (t *task) told(ctx context.Context, attempt int, took time.Duration, state lease.State, held bool, err error) {
 	p := t.desk.process
 	outcome := hook.CallLost
 	p.tally.mu.Lock()
@@ -75,7 +76,7 @@ func (t *task) told(attempt int, took time.Duration, state lease.State, held boo
 		s.Failed++
 	}
 	p.tally.mu.Unlock()
-	if p.Ended != nil {
-		p.Ended(t.desk.partition, hook.Ended{Offset: t.message.Offset, Event: t.effect.Event, Attempt: attempt, Took: took, Outcome: outcome, Err: err})
+	if p.Hooks != nil {
+		p.Hooks.Call(ctx, t.desk.partition, hook.Ended{Offset: t.message.Offset, Event: t.effect.Event, Attempt: attempt, Took: took, Outcome: outcome, Err: err})
 	}
 }

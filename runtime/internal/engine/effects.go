@@ -4,9 +4,9 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/idemgen/idemgen/runtime/hook"
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
+	"github.com/idemgen/idemgen/runtime/internal/notify"
 	"github.com/idemgen/idemgen/runtime/internal/pipeline"
 	"github.com/idemgen/idemgen/runtime/internal/pool"
 	"github.com/idemgen/idemgen/runtime/internal/session"
@@ -30,8 +30,7 @@ type Caller struct {
 	Leases   lease.Store // outside of Postgres; nil if there are none
 	Most     int         // calls at the same time
 	Log      *slog.Logger
-	// Ended hears of each call whose end was recorded or dropped, on the call's goroutine.
-	Ended func(idemtype.Partition, hook.Ended)
+	Hooks    *notify.Hooks
 }
 
 // Calls are the calls of a process.

@@ -60,6 +60,7 @@ func (h *Hooks) add(log *slog.Logger, g hook.Hook) error {
 	keep(s, &h.state, v.MethodByName("OnState"))
 	keep(s, &h.takeOver, v.MethodByName("OnTakeOver"))
 	keep(s, &h.retry, v.MethodByName("OnRetry"))
+	keep(s, &h.callStart, v.MethodByName("OnCallStart"))
 	keep(s, &h.call, v.MethodByName("OnCall"))
 	keep(s, &h.upkeep, v.MethodByName("OnUpkeep"))
 	if s.err == nil && !s.asks {

@@ -23,6 +23,7 @@ type Hooks struct {
 	state      []*listener[hook.State]
 	takeOver   []*listener[hook.TakeOver]
 	retry      []*listener[hook.Retry]
+	callStart  []*listener[hook.CallStart]
 	call       []*listener[hook.Call]
 	upkeep     []*listener[hook.Upkeep]
 }
@@ -41,14 +42,20 @@ func New(log *slog.Logger, given []hook.Hook) (*Hooks, error) {
 // BatchStart tells that a batch begins, and returns the context for it.
 func (h *Hooks) BatchStart(ctx context.Context, p idemtype.Partition, records int) context.Context {
 	for _, l := range h.batchStart {
-		l.call(func(k hook.BatchStart) {
-			if made := k.OnBatchStart(ctx, p, records); made != nil {
-				ctx = made
-			} else {
-				l.report("a hook returned no context")
-			}
-		})
+		ctx = carried(ctx, l, func(k hook.BatchStart) context.Context { return k.OnBatchStart(ctx, p, records) })
 	}
+	return ctx
+}
+
+// carried is the context that a hook makes of ctx; ctx if it makes none.
+func carried[T any](ctx context.Context, l *listener[T], of func(T) context.Context) context.Context {
+	l.call(func(k T) {
+		if made := of(k); made != nil {
+			ctx = made
+		} else {
+			l.report("a hook returned no context")
+		}
+	})
 	return ctx
 }
 
@@ -100,10 +107,18 @@ func (h *Hooks) Retry(p idemtype.Partition, r hook.Pause) {
 	}
 }
 
+// CallStart tells that a call of an effect begins, and returns the context for it.
+func (h *Hooks) CallStart(ctx context.Context, p idemtype.Partition) context.Context {
+	for _, l := range h.callStart {
+		ctx = carried(ctx, l, func(k hook.CallStart) context.Context { return k.OnCallStart(ctx, p) })
+	}
+	return ctx
+}
+
 // Call tells that a call of an effect has ended.
-func (h *Hooks) Call(p idemtype.Partition, c hook.Ended) {
+func (h *Hooks) Call(ctx context.Context, p idemtype.Partition, c hook.Ended) {
 	for _, l := range h.call {
-		l.call(func(k hook.Call) { k.OnCall(p, c) })
+		l.call(func(k hook.Call) { k.OnCall(ctx, p, c) })
 	}
 }
 

@@ -97,8 +97,11 @@ func (panics) OnDeadLetter(idemtype.Partition, hook.Letter)      { panic("secret
 func (panics) OnState(idemtype.Partition, string, string, error) { panic("secret") }
 func (panics) OnTakeOver(idemtype.Partition, hook.Taken)         { panic("secret") }
 func (panics) OnRetry(idemtype.Partition, hook.Pause)            { panic("secret") }
-func (panics) OnCall(idemtype.Partition, hook.Ended)             { panic("secret") }
-func (panics) OnUpkeep(time.Duration, error)                     { panic(errors.New("secret")) }
+func (panics) OnCallStart(context.Context, idemtype.Partition) context.Context {
+	panic("secret")
+}
+func (panics) OnCall(context.Context, idemtype.Partition, hook.Ended) { panic("secret") }
+func (panics) OnUpkeep(time.Duration, error)                          { panic(errors.New("secret")) }
 
 // tellAll calls every method of the hooks.
 func tellAll(ctx context.Context, h *notify.Hooks) context.Context {
@@ -110,7 +113,8 @@ func tellAll(ctx context.Context, h *notify.Hooks) context.Context {
 	h.State(p, "READY", "DOUBT", nil)
 	h.TakeOver(p, hook.Taken{})
 	h.Retry(p, hook.Pause{})
-	h.Call(p, hook.Ended{})
+	ctx = h.CallStart(ctx, p)
+	h.Call(ctx, p, hook.Ended{})
 	h.Upkeep(0, nil)
 	return ctx
 }
