@@ -89,7 +89,7 @@ func (r *run) poll() error {
 func (r *run) rebalance(e kafka.Event) {
 	switch e := e.(type) {
 	case kafka.AssignedPartitions:
-		r.member.Assign(partitionsOf(e.Partitions), r.member.Pace.Assign)
+		r.member.Assign(partitionsOf(e.Partitions))
 	case kafka.RevokedPartitions:
 		r.member.Revoke(partitionsOf(e.Partitions), r.client.AssignmentLost())
 	}

@@ -93,7 +93,7 @@ func (r *run) answerGroup() {
 	case e := <-r.group.events:
 		switch {
 		case e.assigned:
-			r.member.Assign(e.list, 0) // those that are not ready now are read when they are
+			r.member.Assign(e.list)
 		case len(e.list) > 0: // which there need not be at the end of a session
 			r.member.Revoke(e.list, e.lost)
 		}

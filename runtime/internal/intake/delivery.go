@@ -143,9 +143,6 @@ func (d *Delivery) Report() (r Report, ok bool) {
 	}
 }
 
-// HasReport reports whether Report would return one.
-func (d *Delivery) HasReport() bool { return len(d.reports) > 0 }
-
 // RecordArrived tells that the record came that the sink wants to wait for a take-over.
 func (d *Delivery) RecordArrived() { d.arrived.Send() }
 

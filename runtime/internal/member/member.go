@@ -23,7 +23,6 @@ import (
 
 // Pace is how long things take that depend on nobody's settings.
 type Pace struct {
-	Assign     time.Duration // a rebalance waits so long for partitions to be taken over
 	Request    time.Duration // one question to the broker, and for the sink to end
 	Backoff    time.Duration // first pause after a failed take-over
 	MaxBackoff time.Duration // longest pause; they are doubled
@@ -36,7 +35,7 @@ type Pace struct {
 
 // Usual is the pace, unless a context says another one.
 var Usual = Pace{
-	Assign: 10 * time.Second, Request: 5 * time.Second,
+	Request: 5 * time.Second,
 	Backoff: 250 * time.Millisecond, MaxBackoff: 10 * time.Second, Idle: 5 * time.Second,
 	Commit: 5 * time.Second, Compare: 5 * time.Second, Silence: 30 * time.Second, Close: 10 * time.Second,
 }

@@ -10,38 +10,25 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/intake"
 )
 
-// Assign takes over partitions that the group gave to this member, perhaps none, and reads those
-// that are ready within a time; DoWhatIsDue reads the others when they are.
-func (m *Member) Assign(list []idemtype.Partition, within time.Duration) {
+// Assign begins to take over partitions that the group gave to this member, perhaps none;
+// DoWhatIsDue reads each when it is ready. No other partition waits for that.
+func (m *Member) Assign(list []idemtype.Partition) {
 	m.log.Info("partitions were assigned", "partitions", names(list))
-	var begun []*Partition
 	if !m.partitions.closed && m.ctx.Err() == nil {
 		for _, id := range list {
-			begun = append(begun, m.begin(id))
+			m.begin(id)
 			m.compareRetention(id.Topic)
 		}
-	}
-	deadline := time.NewTimer(within)
-	defer deadline.Stop()
-	for slices.ContainsFunc(begun, func(p *Partition) bool { return !p.delivery.HasReport() }) {
-		select {
-		case <-m.intake.Reported:
-			continue
-		case <-deadline.C:
-		case <-m.ctx.Done():
-		}
-		break
 	}
 	m.fetcher.read(m.applyReports(), true)
 	m.Shared()
 }
 
 // begin starts the delivery of a partition.
-func (m *Member) begin(id idemtype.Partition) *Partition {
+func (m *Member) begin(id idemtype.Partition) {
 	p := newPartition(intake.NewDelivery(m.ctx, &m.intake, id, m.partitions.previous[id]))
 	m.partitions.add(p)
 	m.calls.Go(p.delivery.Run)
-	return p
 }
 
 // Revoke gives partitions up that the group took away. Lost ones may have another owner already.

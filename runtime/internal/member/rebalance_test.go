@@ -147,15 +147,38 @@ func lateTakeOverIsPlacedWhereTheSinkSays(t *testing.T, k kind) {
 		time.Sleep(time.Duration(a.Partition.Number+1) * 700 * time.Millisecond)
 		return idem.Position{Offset: 10, Epoch: -1}, nil
 	}
-	s := open(t, brokers, k)
-	s.pace.Assign = 100 * time.Millisecond
-	start(t, s, subscription(), sink)
+	start(t, open(t, brokers, k), subscription(), sink)
 	eventually(t, "90 records of each partition", func() bool { return l.count() >= 180 })
 	for p, offsets := range l.offsets {
 		if offsets[0] != 10 {
 			t.Errorf("%v: first offset %d, want 10", p, offsets[0])
 		}
 	}
+}
+
+// A take-over that lasts, as one that waits for a frozen owner's transaction, holds up no other
+// partition.
+func TestSlowTakeOverHoldsUpNoOtherPartition(t *testing.T) {
+	withEach(t, slowTakeOverHoldsUpNoOtherPartition)
+}
+
+func slowTakeOverHoldsUpNoOtherPartition(t *testing.T, k kind) {
+	_, brokers := startCluster(t, 2)
+	produce(t, brokers, 100, 0, 1)
+	l := newLedger()
+	sink := newSink(t, l)
+	sink.assign = func(ctx context.Context, a idem.Assignment) (idem.Position, error) {
+		for end := time.Now().Add(5 * time.Second); a.Partition.Number == 1 && l.count() < 100 && ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Error("the other partition waits for this one")
+				break
+			}
+		}
+		return idem.Position{Epoch: -1}, nil
+	}
+	start(t, open(t, brokers, k), subscription(), sink)
+	eventually(t, "200 records", func() bool { return l.count() >= 200 })
+	complete(t, l, 100, 0, 1)
 }
 
 func TestTransientTakeOverErrorIsRetried(t *testing.T) {

@@ -185,7 +185,6 @@ func TestRevokeWhileTheBrokerIsAsked(t *testing.T) {
 		first, second := newSink(t, l), newSink(t, l)
 		member := func(sink idem.Sink) (stop func() error) {
 			s := open(t, brokers, k)
-			s.pace.Assign = 100 * time.Millisecond
 			return start(t, s, subscription(), sink)
 		}
 		stopFirst := member(first)
