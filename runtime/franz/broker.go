@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,29 +27,34 @@ type broker struct {
 	ids map[string]idem.UUID // of topics, as they were answered last
 }
 
-func (b *broker) Commit(ctx context.Context, durable map[idem.Partition]int64) (err error) {
+// Commit asks as the member that this process is now: the client's own way to commit keeps account
+// of what it consumed, which is nothing.
+func (b *broker) Commit(ctx context.Context, durable map[idem.Partition]int64) error {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
-	offsets := map[string]map[int32]kgo.EpochOffset{}
+	q := kmsg.NewPtrOffsetCommitRequest()
+	q.Group = b.name
+	q.MemberID, q.Generation = b.group.GroupMetadata()
+	topics := map[string]kmsg.OffsetCommitRequestTopic{}
 	for id, offset := range durable {
-		if offsets[id.Topic] == nil {
-			offsets[id.Topic] = map[int32]kgo.EpochOffset{}
-		}
-		offsets[id.Topic][id.Number] = kgo.EpochOffset{Epoch: -1, Offset: offset}
+		topic, p := topics[id.Topic], kmsg.NewOffsetCommitRequestTopicPartition()
+		p.Partition, p.Offset = id.Number, offset
+		topic.Topic, topic.TopicID, topic.Partitions = id.Topic, b.id(id.Topic), append(topic.Partitions, p)
+		topics[id.Topic] = topic
 	}
-	b.group.CommitOffsetsSync(ctx, offsets, func(_ *kgo.Client, _ *kmsg.OffsetCommitRequest, r *kmsg.OffsetCommitResponse, failed error) {
-		if err = failed; err != nil {
-			return
-		}
-		for _, t := range r.Topics {
-			for _, p := range t.Partitions {
-				if e := kerr.ErrorForCode(p.ErrorCode); e != nil {
-					err = e
-				}
+	q.Topics = slices.Collect(maps.Values(topics))
+	r, err := q.RequestWith(ctx, b.group)
+	if err != nil {
+		return b.state.why(err)
+	}
+	for _, t := range r.Topics {
+		for _, p := range t.Partitions {
+			if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
+				return err
 			}
 		}
-	})
-	return err
+	}
+	return nil
 }
 
 func (b *broker) Committed(ctx context.Context, id idem.Partition) (int64, error) {

@@ -135,7 +135,6 @@ func (r *run) acceptPartition(p *member.Partition, f *kgo.FetchPartition) (full 
 	topic := p.ID().Topic
 	for _, rec := range f.Records {
 		if rec.Attrs.IsControl() {
-			r.member.ReachedEnd(p, rec.Offset+1)
 			continue
 		}
 		message, size := record(topic, rec)

@@ -4,6 +4,7 @@ package main
 const (
 	core        = "./runtime"
 	confluents  = "./runtime/confluent"
+	franzes     = "./runtime/franz"
 	members     = "./runtime/internal/member"
 	producers   = "./runtime/confluent/producer"
 	waves       = "./runtime/wire"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -120,6 +121,36 @@ func TestTopicMadeAgainIsNoticed(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A person may decide that the new topic is to be read.
+func TestTopicMadeAgainIsReadIfTheSinkSaysSo(t *testing.T) {
+	withBoth(t, func(t *testing.T, k kind) {
+		cluster, brokers := startCluster(t, 2)
+		produce(t, brokers, 10, 0, 1)
+		l := newLedger()
+		sink := newSink(t, l)
+		var mu sync.Mutex
+		ids := map[idem.Partition]idem.UUID{}
+		sink.assign = func(_ context.Context, a idem.Assignment) (idem.Position, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if id, met := ids[a.Partition]; met && id != a.TopicID {
+				l.mu.Lock()
+				l.next[a.Partition] = 0
+				l.mu.Unlock()
+			}
+			ids[a.Partition] = a.TopicID
+			return idem.Position{Offset: l.position(a.Partition), Epoch: -1}, nil
+		}
+		start(t, open(t, brokers, k), subscription(), sink)
+		eventually(t, "20 records", func() bool { return l.count() == 20 })
+		makeAgain(t, cluster, 2)
+		produce(t, brokers, 30, 0, 1)
+		for p := range int32(2) {
+			eventually(t, "all of the new topic", func() bool { return l.position(idem.Partition{Topic: topicName, Number: p}) == 30 })
+		}
+	})
 }
 
 func makeAgain(t *testing.T, cluster *kfake.Cluster, partitions int32) {

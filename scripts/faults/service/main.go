@@ -15,12 +15,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/examples/orders"
 	idem "github.com/idemgen/idemgen/runtime"
-	"github.com/idemgen/idemgen/runtime/confluent"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/scripts/internal/script"
 )
@@ -49,8 +47,8 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	source := &slowed{Source: &confluent.Source{Brokers: os.Getenv(script.Brokers)}}
-	if source.Config, err = settings(); err != nil {
+	source := &slowed{}
+	if source.Source, err = kafkaSource(); err != nil {
 		return err
 	}
 	if source.maxPoll, err = duration(script.MaxPoll, "5m"); err != nil {
@@ -65,22 +63,6 @@ func run(ctx context.Context) error {
 	}
 	go jump(ctx, by)
 	return consumer.Run(exitAt(ctx, os.Getenv(script.ExitAt)), source)
-}
-
-// settings are the client's, with a short patience.
-func settings() (kafka.ConfigMap, error) {
-	config := kafka.ConfigMap{
-		"client.id":      cmp.Or(os.Getenv(script.Client), "service"),
-		"group.protocol": cmp.Or(os.Getenv(script.Protocol), script.Classic),
-
-		"reconnect.backoff.max.ms": 500, "socket.timeout.ms": 5000, "topic.metadata.refresh.interval.ms": 2000,
-	}
-	if config["group.protocol"] != script.Classic {
-		return config, nil // the broker knows when it misses a process
-	}
-	session, err := strconv.Atoi(cmp.Or(os.Getenv(script.Session), "1500"))
-	config["session.timeout.ms"], config["heartbeat.interval.ms"] = session, session/5
-	return config, err
 }
 
 // jump moves the process's clock and back, at every SIGUSR1.
@@ -122,7 +104,7 @@ func exitAt(ctx context.Context, where string) context.Context {
 // slowed is the source, with another time-out for polling and, once, a polling goroutine
 // that stands still.
 type slowed struct {
-	*confluent.Source
+	idem.Source
 	maxPoll, noPoll time.Duration
 }
 

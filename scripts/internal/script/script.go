@@ -12,6 +12,7 @@ const (
 	ExitAt   = "FAULTS_EXIT_AT"  // "step" or "step/n": end at the n-th time a batch comes to it
 	Handler  = "FAULTS_HANDLER"  // one of the handlers below
 	Client   = "FAULTS_CLIENT"   // client.id
+	Library  = "FAULTS_LIBRARY"  // the Kafka client: franz, or else confluent
 	Session  = "FAULTS_SESSION"  // milliseconds after which the group misses the process
 	Protocol = "FAULTS_PROTOCOL" // group.protocol
 	MaxPoll  = "FAULTS_MAX_POLL" // max.poll.interval in place of the spec's
