@@ -4,6 +4,7 @@ import (
 	"path"
 
 	"github.com/idemgen/idemgen/generator/evolution"
+	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/resolve"
 	"github.com/idemgen/idemgen/generator/state"
 	"github.com/idemgen/idemgen/schema"
@@ -18,14 +19,34 @@ type Before struct {
 
 // Plan is what the changes of a spec mean.
 type Plan struct {
-	Changes     []evolution.Change // those that break first
-	Problems    string             // errors of a version, ready to print; then there are no changes
-	Summary     string             // how many they are
-	Diagnostics []Diagnostic       // the same for machines
+	Refusal                    // of a version; then there are no changes
+	Changes []evolution.Change // those that break first
 }
 
-// Refused reports whether a version is not in order.
-func (p *Plan) Refused() bool { return p.Problems != "" }
+// Refusal is what is wrong with a spec.
+type Refusal struct {
+	Problems    string       // errors, ready to print
+	Summary     string       // how many they are
+	Diagnostics []Diagnostic // the same for machines
+}
+
+// Refused reports whether the spec is not in order.
+func (r *Refusal) Refused() bool { return r.Problems != "" }
+
+// load reads a spec. It is nil if the spec is refused.
+func (r *Refusal) load(s Spec) *model.Service {
+	parsed, problems := schema.Load(s.Path, s.Content)
+	service, more := resolve.Resolve(parsed)
+	problems.Append(more)
+	if problems.Errors() > 0 {
+		found := &Result{}
+		found.report([]*unit{{Spec: s, problems: problems}})
+		*r = Refusal{found.Problems, found.Summary, found.Diagnostics}
+		return nil
+	}
+	service.Source = path.Base(s.Path)
+	return service
+}
 
 // PlanOf compares a spec, as it is on disk, with an earlier version of it, and writes nothing. An
 // error is about files that cannot be read.
@@ -52,16 +73,10 @@ func PlanOf(before Before, now Spec) (*Plan, error) {
 
 // version reads a spec. It is the zero value if the spec is refused.
 func (p *Plan) version(s Spec) evolution.Version {
-	parsed, problems := schema.Load(s.Path, s.Content)
-	service, more := resolve.Resolve(parsed)
-	problems.Append(more)
-	if problems.Errors() > 0 {
-		r := &Result{}
-		r.report([]*unit{{Spec: s, problems: problems}})
-		p.Problems, p.Summary, p.Diagnostics = r.Problems, r.Summary, r.Diagnostics
+	service := p.load(s)
+	if service == nil {
 		return evolution.Version{}
 	}
-	service.Source = path.Base(s.Path)
 	root, _ := schema.Parse(s.Content) // it was parsed before
 	return evolution.Version{Spec: root, Service: service, State: state.Next(nil, service)}
 }

@@ -95,11 +95,12 @@ func list(t *testing.T) []pkg {
 // its doc comment.
 var may = map[string][]string{
 	"cmd/idemgen":                 {"cmd/idemgen/internal/dev", "cmd/idemgen/internal/doctor", "generator", "generator/connector", "generator/evolution", "generator/output", "generator/scaffold", "schema", "internal/inspect", "runtime/outbox", "internal/pgtable", "internal/stream"},
-	"generator":                   {"generator/cases", "generator/eventkey", "generator/evolution", "generator/resolve", "generator/resolve/typeword", "generator/model", "generator/gocode", "generator/sqlcode", "generator/scaffold", "generator/oracle", "generator/seedlog", "generator/state", "generator/output", "generator/gopkg", "internal/pgtable", "schema"},
+	"generator":                   {"generator/cases", "generator/eventkey", "generator/explain", "generator/evolution", "generator/resolve", "generator/resolve/typeword", "generator/model", "generator/gocode", "generator/sqlcode", "generator/scaffold", "generator/oracle", "generator/seedlog", "generator/state", "generator/output", "generator/gopkg", "internal/pgtable", "schema"},
 	"generator/connector":         {},
 	"generator/model":             {},
 	"generator/cases":             {"generator/model", "generator/oracle", "generator/resolve/typeword", "generator/resolve/wording", "generator/seedlog", "schema"},
 	"generator/definition":        {"generator/model"},
+	"generator/explain":           {"generator/model"},
 	"generator/eventkey":          {"generator/model", "runtime/wire", "schema"},
 	"generator/resolve":           {"generator/model", "generator/definition", "generator/resolve/check", "generator/resolve/draft", "generator/resolve/goname", "generator/resolve/typeword", "generator/resolve/waves", "generator/resolve/wording", "schema"},
 	"generator/resolve/check":     {"generator/model", "generator/resolve/draft", "generator/resolve/goname", "generator/resolve/typeword", "generator/resolve/waves", "generator/resolve/wording", "schema"},

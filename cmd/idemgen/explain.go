@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/idemgen/idemgen/generator"
+)
+
+// explainCommand says what a spec promises of each event.
+func explainCommand() *cobra.Command {
+	var out *answer
+	cmd := &cobra.Command{
+		Use:   "explain [spec | folder]",
+		Short: "Say what is promised of each event",
+		Long: `Says of each event of a spec, in a sentence each: what makes two records one event, which copies are
+recognised and for how long, what a known key with other content is, what orders the event, what
+becomes of a record that is stale or cannot be applied, what is promised of its effect, and what
+would be faster if a promise of the producer held. It writes nothing. Without an argument the spec
+is idemgen.yaml here.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				args = []string{generator.SpecFile}
+			}
+			specs, err := findSpecs(args)
+			if err != nil {
+				return err
+			}
+			if len(specs) != 1 {
+				return fmt.Errorf("explain is for one spec, and %s has %d", args[0], len(specs))
+			}
+			e := generator.Explain(specs[0])
+			out.members["diagnostics"] = append([]generator.Diagnostic{}, e.Diagnostics...)
+			if e.Refused() {
+				if !out.wanted {
+					fmt.Fprint(cmd.ErrOrStderr(), e.Problems, lastLine(e.Summary, false))
+				}
+				return errRead
+			}
+			out.members["topics"] = e.Topics
+			if !out.wanted {
+				fmt.Fprint(cmd.OutOrStdout(), explained(e))
+			}
+			return nil
+		},
+	}
+	out = asJSON(cmd, "diagnostics", "topics")
+	cmd.ValidArgsFunction = cobra.FixedCompletions([]string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt)
+	return cmd
+}
+
+// explained is the text for a terminal.
+func explained(e *generator.Explained) string {
+	var b strings.Builder
+	for _, t := range e.Topics {
+		b.WriteString(t.Topic + "\n")
+		wrap(&b, t.Unknown)
+		for _, e := range t.Events {
+			b.WriteString(e.Event + "\n")
+			for _, text := range []string{e.Identity, e.Duplicates, e.Conflict, e.Order, e.Stale, e.Broken, e.Failing, e.Effect, e.Faster} {
+				if text != "" {
+					wrap(&b, text)
+				}
+			}
+		}
+	}
+	return b.String()
+}
