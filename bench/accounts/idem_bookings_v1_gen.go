@@ -53,6 +53,7 @@ func (p *bookingsV1Plan) Flush(b *wire.Batch) {
 type bookingsV1Decoder = strictjson.Scanner
 
 // Booked is the event of topic "bookings.v1".
+// It is identified by header "Idempotency-Key": records that share it are one event.
 type Booked struct {
 	AccountID string
 	Cents     int64

@@ -54,6 +54,7 @@ func (p *deviceReadingsV1Plan) Flush(b *wire.Batch) {}
 type deviceReadingsV1Decoder = strictjson.Scanner
 
 // Reading is the event of topic "device-readings.v1".
+// It is identified by header "Idempotency-Key": records that share it are one event.
 type Reading struct {
 	ReadingID   int64
 	DeviceID    string

@@ -61,6 +61,7 @@ func (p *noticesV1Plan) Flush(b *wire.Batch) {
 type noticesV1Decoder = strictjson.Scanner
 
 // Noticed is the event of topic "notices.v1".
+// It is identified by header "Idempotency-Key": records that share it are one event.
 type Noticed struct {
 	NoticeID string
 

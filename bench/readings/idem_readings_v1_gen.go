@@ -52,6 +52,7 @@ func (p *readingsV1Plan) Flush(b *wire.Batch) {
 type readingsV1Decoder = strictjson.Scanner
 
 // Reading is the event of topic "readings.v1".
+// It is identified by its place in the log: topic, partition and offset.
 type Reading struct {
 	ReadingID   int64
 	DeviceID    string

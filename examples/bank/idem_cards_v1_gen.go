@@ -80,6 +80,7 @@ type cardsV1Decoder = strictjson.Scanner
 // CardCaptured says that a payment by card was captured. It was authorised before, so no
 // balance is asked for.
 // It is event "card.captured" on topic "cards.v1".
+// It is identified by entry_id (payload): records that share it are one event.
 type CardCaptured struct {
 	Currency  string
 	EntryID   idem.UUID
@@ -188,6 +189,7 @@ ORDER BY entry_id`
 
 // CardRefunded says that a shop paid money back to the card. Fees are not paid back.
 // It is event "card.refunded" on topic "cards.v1".
+// It is identified by entry_id (payload): records that share it are one event.
 type CardRefunded struct {
 	EntryID   idem.UUID
 	Cents     int64

@@ -58,6 +58,8 @@ type interestV1Decoder = strictjson.Scanner
 
 // InterestPaid says what an account gets for a month. The account that pays is in every event.
 // It is the event of topic "interest.v1".
+// It is identified by account_id (record key) and month (payload): records that share them are
+// one event.
 type InterestPaid struct {
 	Month     string
 	PaidBy    idem.UUID

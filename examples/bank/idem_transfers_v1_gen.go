@@ -66,6 +66,7 @@ type transfersV1Decoder = strictjson.Scanner
 // TransferRequested asks for a transfer. It is booked if the balance covers it, and refused if
 // not.
 // It is event "transfer.requested" on topic "transfers.v1".
+// It is identified by header "Idempotency-Key": records that share it are one event.
 type TransferRequested struct {
 	Debtor      idem.UUID
 	Creditor    idem.UUID

@@ -65,6 +65,7 @@ type chargesV1Decoder = strictjson.Scanner
 
 // ChargeRequested asks for the charge of an order.
 // It is the event of topic "charges.v1".
+// It is identified by header "Idempotency-Key": records that share it are one event.
 type ChargeRequested struct {
 	OrderID   idem.UUID
 	Cents     int64

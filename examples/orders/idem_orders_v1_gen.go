@@ -96,6 +96,7 @@ type ordersV1Decoder = strictjson.Scanner
 
 // OrderPlaced says that a customer placed an order.
 // It is event "order.placed" on topic "orders.v1".
+// It is identified by header "Idempotency-Key": records that share it are one event.
 type OrderPlaced struct {
 	OrderID    idem.UUID
 	CustomerID string
@@ -275,6 +276,7 @@ ORDER BY order_id, line`
 
 // OrderShipped says that all items of an order left the warehouse.
 // It is event "order.shipped" on topic "orders.v1".
+// It is identified by header "Idempotency-Key": records that share it are one event.
 type OrderShipped struct {
 	Carrier string
 	OrderID idem.UUID // the record key
@@ -370,6 +372,7 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 // OrderPaid says that a payment for an order was booked. Its payment_id is its identity,
 // whoever sends it.
 // It is event "order.paid" on topic "orders.v1".
+// It is identified by payment_id (payload): records that share it are one event.
 type OrderPaid struct {
 	PaymentID idem.UUID
 	OrderID   idem.UUID
@@ -492,6 +495,7 @@ ORDER BY payment_id`
 
 // OrderErased is a record without a value. It removes the order and all that belongs to it.
 // It is the tombstone of topic "orders.v1": a record without a value.
+// It is identified by its place in the log: topic, partition and offset.
 type OrderErased struct {
 	OrderID idem.UUID // the record key
 }

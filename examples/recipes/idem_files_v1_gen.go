@@ -55,6 +55,7 @@ type filesV1Decoder = strictjson.Scanner
 
 // The value is compressed by the producer.
 // It is the event of topic "files.v1".
+// It is identified by header "event-id": records that share it are one event.
 type FileSent struct {
 	Name   string // header "name"
 	Packed []byte // the record's value

@@ -67,6 +67,7 @@ func (p *moneyV1Plan) Flush(b *wire.Batch) {
 type moneyV1Decoder = strictjson.Scanner
 
 // Paid is event "paid" on topic "money.v1".
+// It is identified by header "event-id": records that share it are one event.
 type Paid struct {
 	Cents  int64
 	Person string // the record key
@@ -162,6 +163,7 @@ ON CONFLICT (person) DO UPDATE SET
     cents = t.cents + excluded.cents`
 
 // Spent is event "spent" on topic "money.v1".
+// It is identified by header "event-id": records that share it are one event.
 type Spent struct {
 	Cents  int64
 	Person string // the record key

@@ -55,6 +55,7 @@ func (p *ordersV1Plan) Flush(b *wire.Batch) {
 type ordersV1Decoder = strictjson.Scanner
 
 // OrderChanged is the event of topic "orders.v1".
+// It is identified by its place in the log: topic, partition and offset.
 type OrderChanged struct {
 	Lines   []string
 	OrderID idem.UUID // the record key

@@ -68,6 +68,7 @@ func (p *peopleV1Plan) Flush(b *wire.Batch) {}
 type peopleV1Decoder = strictjson.Scanner
 
 // Seen is event "seen" on topic "people.v1".
+// It is identified by header "event-id": records that share it are one event.
 type Seen struct {
 	Kind   string
 	Person string // the record key
@@ -135,6 +136,7 @@ func (p *peopleV1Plan) addSeen(b *wire.Batch, m *wire.Message) error {
 }
 
 // Said is event "said" on topic "people.v1".
+// It is identified by header "event-id": records that share it are one event.
 type Said struct {
 	Text   string
 	Person string // the record key

@@ -54,6 +54,7 @@ func (p *telemetryV1Plan) Flush(b *wire.Batch) {
 type telemetryV1Decoder = strictjson.Scanner
 
 // Reading is the event of topic "telemetry.v1".
+// It is identified by its place in the log: topic, partition and offset.
 type Reading struct {
 	DeviceID    string
 	Seq         int64

@@ -67,6 +67,7 @@ type outboxEventUserDecoder = strictjson.Scanner
 
 // UserSaved has a user as it is now.
 // It is event "UserSaved" on topic "outbox.event.user".
+// It is identified by header "id": records that share it are one event.
 type UserSaved struct {
 	Name   string
 	UserID idem.UUID // the record key
@@ -145,6 +146,7 @@ ON CONFLICT (user_id) DO UPDATE SET
 
 // UserDeleted is a tombstone. It removes the user.
 // It is the tombstone of topic "outbox.event.user": a record without a value.
+// It is identified by header "id": records that share it are one event.
 type UserDeleted struct {
 	UserID idem.UUID // the record key
 }

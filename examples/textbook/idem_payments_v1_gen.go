@@ -56,6 +56,7 @@ type paymentsV1Decoder = strictjson.Scanner
 
 // PaymentReceived is a row, and a sum that is wrong if it is added twice.
 // It is the event of topic "payments.v1".
+// It is identified by header "Idempotency-Key": records that share it are one event.
 type PaymentReceived struct {
 	PaymentID string
 	Receipt   string

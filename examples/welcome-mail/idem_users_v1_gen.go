@@ -76,6 +76,7 @@ type usersV1Decoder = strictjson.Scanner
 
 // UserCreated sends the welcome mail.
 // It is event "user.created" on topic "users.v1".
+// It is identified by header "event-id": records that share it are one event.
 type UserCreated struct {
 	Email  string
 	Name   string

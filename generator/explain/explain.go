@@ -71,19 +71,19 @@ func Identity(e *model.Event) string {
 // source is a part of a key, and where it is read from.
 func source(p model.KeySource) string {
 	if p.Field == nil {
-		return "header " + p.Header
+		return fmt.Sprintf("header %q", p.Header)
 	}
 	from := "payload"
 	switch s := p.Field.Source; s.Kind {
 	case model.FromHeader:
-		from = "header " + s.Header
+		from = fmt.Sprintf("header %q", s.Header)
 	case model.FromRecordKey:
 		from = "record key"
 	case model.FromRecord:
 		from = "the record's " + s.Record
 	default:
 		if path := strings.Join(s.Path, "."); path != p.Field.Name {
-			from += " at " + path
+			from = fmt.Sprintf("payload at %q", path)
 		}
 	}
 	return fmt.Sprintf("%s (%s)", p.Field.Name, from)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idemgen/idemgen/generator/explain"
 	"github.com/idemgen/idemgen/generator/model"
 )
 
@@ -39,7 +40,7 @@ func eventStruct(f *file, e *model.Event) {
 	if e.Doc.Description != "" {
 		doc = strings.TrimRight(e.Doc.Description, "\n") + "\nIt is " + eventKind(e) + "."
 	}
-	f.structType(doc, e.GoName, func(g *group) {
+	f.structType(doc+"\n"+explain.Identity(e), e.GoName, func(g *group) {
 		for _, field := range e.Fields {
 			structField(g, field)
 		}

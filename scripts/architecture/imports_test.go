@@ -109,7 +109,7 @@ var may = map[string][]string{
 	"generator/resolve/typeword":  {"generator/model", "generator/resolve/wording", "schema"},
 	"generator/resolve/waves":     {"generator/model"},
 	"generator/resolve/wording":   {"schema"},
-	"generator/gocode":            {"generator/model"},
+	"generator/gocode":            {"generator/explain", "generator/model"},
 	"generator/gocode/generated":  {}, // tests only: they run golden packages
 	"generator/sqlcode":           {"generator/model", "templates"},
 	"generator/scaffold":          {"generator/model", "templates"},

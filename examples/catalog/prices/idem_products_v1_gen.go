@@ -69,6 +69,7 @@ type productsV1Decoder = strictjson.Scanner
 
 // ProductPublished says all there is of a product.
 // It is event "product.published" on topic "products.v1".
+// It is identified by header "Idempotency-Key": records that share it are one event.
 type ProductPublished struct {
 	Title       string
 	Price       idem.Decimal // "price.amount"
@@ -207,6 +208,7 @@ WHERE t.changed_at < excluded.changed_at`
 
 // ProductChanged says what changed of a product. What is absent stays, and null is taken away.
 // It is event "product.changed" on topic "products.v1".
+// It is identified by header "Idempotency-Key": records that share it are one event.
 type ProductChanged struct {
 	Price       idem.Patch[idem.Decimal] // "price.amount"
 	Description idem.Patch[string]

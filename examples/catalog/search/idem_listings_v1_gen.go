@@ -83,6 +83,7 @@ type listingsV1Decoder = strictjson.Scanner
 // Listed says by which words a product is found, and where it stands. It replaces what was
 // said before.
 // It is event "listing.listed" on topic "listings.v1".
+// It is identified by header "Idempotency-Key": records that share it are one event.
 type Listed struct {
 	Keywords []string
 	Shelves  []Shelf
@@ -267,6 +268,7 @@ WHERE t.sku = e.sku`
 
 // Unlisted takes a product out of the shop's search and navigation.
 // It is event "listing.unlisted" on topic "listings.v1".
+// It is identified by header "Idempotency-Key": records that share it are one event.
 type Unlisted struct {
 	SKU string // the record key
 }

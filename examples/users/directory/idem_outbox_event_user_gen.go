@@ -79,6 +79,7 @@ type outboxEventUserDecoder = strictjson.Scanner
 
 // UserCreated adds a person, and says so with the event as it came.
 // It is event "UserCreated" on topic "outbox.event.user".
+// It is identified by header "id": records that share it are one event.
 type UserCreated struct {
 	Email    string
 	FullName string
@@ -196,6 +197,7 @@ ORDER BY generate_subscripts($1::text[], 1)`
 
 // UserRenamed changes a person's name.
 // It is event "UserRenamed" on topic "outbox.event.user".
+// It is identified by header "id": records that share it are one event.
 type UserRenamed struct {
 	FullName string
 	Key      string    // the record's key
@@ -301,6 +303,7 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // UserDeleted is a tombstone. It removes the person, and is passed on as one.
 // It is the tombstone of topic "outbox.event.user": a record without a value.
+// It is identified by header "id": records that share it are one event.
 type UserDeleted struct {
 	Key    string    // the record's key
 	UserID idem.UUID // the record key

@@ -110,6 +110,10 @@ func (k *keyedV1Key) decode(s *strictjson.Scanner, m *wire.Message) {
 }
 
 // Keyed is the event of topic "keyed.v1".
+// It is identified by k_text (record key), k_id (record key), k_small (record key), k_big
+// (record key), k_amount (payload at "amount"), k_at (record key), k_ms (payload at "ms"),
+// k_day (record key), k_days (record key), k_raw (payload at "raw") and k_colour (record key):
+// records that share them are one event.
 type Keyed struct {
 	KMs     time.Time    // "ms"
 	KRaw    []byte       // "raw"

@@ -53,6 +53,8 @@ func (p *measuresV1Plan) Flush(b *wire.Batch) {
 type measuresV1Decoder = strictjson.Scanner
 
 // Measured is the event of topic "measures.v1".
+// It is identified by sensor (payload) and taken_at (payload at "meta.at"): records that share
+// them are one event.
 type Measured struct {
 	Sensor  idem.UUID
 	TakenAt time.Time // "meta.at"

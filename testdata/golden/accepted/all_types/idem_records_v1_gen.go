@@ -53,6 +53,7 @@ func (p *recordsV1Plan) Flush(b *wire.Batch) {
 type recordsV1Decoder = strictjson.Scanner
 
 // Recorded is the event of topic "records.v1".
+// It is identified by its place in the log: topic, partition and offset.
 type Recorded struct {
 	Topic        string          // the record's topic
 	Partition    int32           // the record's partition

@@ -98,6 +98,7 @@ func (p *typesV1Plan) Flush(b *wire.Batch) {
 type typesV1Decoder = strictjson.Scanner
 
 // Required is event "required" on topic "types.v1".
+// It is identified by header "key": records that share it are one event.
 type Required struct {
 	CText        string
 	CVarchar     string
@@ -606,6 +607,7 @@ ON CONFLICT (id) DO UPDATE SET
     c_bag = excluded.c_bag`
 
 // Optional is event "optional" on topic "types.v1".
+// It is identified by header "key": records that share it are one event.
 type Optional struct {
 	CText        *string
 	CVarchar     *string
@@ -1051,6 +1053,7 @@ ON CONFLICT (id) DO UPDATE SET
     c_uuids = excluded.c_uuids`
 
 // Defaults is event "defaults" on topic "types.v1".
+// It is identified by header "key": records that share it are one event.
 type Defaults struct {
 	Text   string
 	Flag   bool
@@ -1241,6 +1244,7 @@ ON CONFLICT (id) DO UPDATE SET
     colour = excluded.colour`
 
 // DefaultsLeft is event "defaults_left" on topic "types.v1".
+// It is identified by header "key": records that share it are one event.
 type DefaultsLeft struct {
 	ID idem.UUID // the record key
 }
@@ -1300,6 +1304,7 @@ ORDER BY id
 ON CONFLICT (id) DO NOTHING`
 
 // Constants is event "constants" on topic "types.v1".
+// It is identified by header "key": records that share it are one event.
 type Constants struct {
 	ID idem.UUID // the record key
 }
@@ -1407,6 +1412,7 @@ ON CONFLICT (id) DO UPDATE SET
     c_now = excluded.c_now`
 
 // TypesErased is the tombstone of topic "types.v1": a record without a value.
+// It is identified by header "key": records that share it are one event.
 type TypesErased struct {
 	ID idem.UUID // the record key
 }

@@ -53,6 +53,7 @@ func (p *accountsV1Plan) Flush(b *wire.Batch) {
 type accountsV1Decoder = strictjson.Scanner
 
 // Opened is the event of topic "accounts.v1".
+// It is identified by header "request": records that share it are one event.
 type Opened struct {
 	Owner     string
 	AccountID idem.UUID // the record key

@@ -74,6 +74,7 @@ func (p *moneyV1Plan) Flush(b *wire.Batch) {
 type moneyV1Decoder = strictjson.Scanner
 
 // Captured is event "captured" on topic "money.v1".
+// It is identified by header "request": records that share it are one event.
 type Captured struct {
 	Amount    idem.Decimal
 	AccountID idem.UUID // the record key
@@ -160,6 +161,7 @@ SELECT
 ORDER BY generate_subscripts($1::uuid[], 1)`
 
 // Refunded is event "refunded" on topic "money.v1".
+// It is identified by header "request": records that share it are one event.
 type Refunded struct {
 	Amount    idem.Decimal
 	Reason    *string   // "meta.reason"

@@ -78,6 +78,8 @@ func (p *accountPostingsV1Plan) Flush(b *wire.Batch) {
 type accountPostingsV1Decoder = strictjson.Scanner
 
 // AccountOpened is event "opened" on topic "account.postings.v1".
+// It is identified by account_id (record key) and posting (payload): records that share them
+// are one event.
 type AccountOpened struct {
 	Posting   int64
 	Currency  string
@@ -182,6 +184,8 @@ SELECT
 ORDER BY account_id`
 
 // Posted is event "posted" on topic "account.postings.v1".
+// It is identified by account_id (record key) and posting (payload): records that share them
+// are one event.
 type Posted struct {
 	Posting     int64
 	AmountMinor int64 // "amount.minor"
@@ -325,6 +329,7 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // AccountClosed is event "closed" on topic "account.postings.v1".
+// It is identified by notice (header "notice-id"): records that share it are one event.
 type AccountClosed struct {
 	Notice    string    // header "notice-id"
 	AccountID idem.UUID // the record key

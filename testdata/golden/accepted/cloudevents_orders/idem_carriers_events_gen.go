@@ -76,6 +76,8 @@ func (p *carriersEventsPlan) Flush(b *wire.Batch) {
 type carriersEventsDecoder = strictjson.Scanner
 
 // ShipmentMoved is event "com.example.shipment.moved.v1" on topic "carriers.events".
+// It is identified by source (payload) and id (payload): records that share them are one
+// event.
 type ShipmentMoved struct {
 	PlaceName  string // "data.moved-to.place_name"
 	LastStop   Stop   // "data.moved-to"
@@ -219,6 +221,8 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // ShipmentWeighed is event "com.example.shipment.weighed.v1" on topic "carriers.events".
+// It is identified by source (payload) and id (payload): records that share them are one
+// event.
 type ShipmentWeighed struct {
 	Parcels    []Parcel // "weighed.parcels"
 	Source     string
@@ -359,6 +363,8 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // ShipmentDelivered is event "com.example.shipment.delivered.v1" on topic "carriers.events".
+// It is identified by source (payload) and id (payload): records that share them are one
+// event.
 type ShipmentDelivered struct {
 	ShipmentID idem.UUID // "data.shipment_id"
 	Source     string

@@ -68,6 +68,8 @@ func (p *shippingEventsPlan) Flush(b *wire.Batch) {
 type shippingEventsDecoder = strictjson.Scanner
 
 // ShipmentBooked is event "com.example.shipment.booked.v1" on topic "shipping.events".
+// It is identified by header "ce_source" and header "ce_id": records that share them are one
+// event.
 type ShipmentBooked struct {
 	ShipmentID  idem.UUID // "shipmentId"
 	OrderID     idem.UUID // "orderId"
@@ -205,6 +207,8 @@ ON CONFLICT (shipment_id) DO UPDATE SET
 
 // An event without data is a tombstone.
 // It is the tombstone of topic "shipping.events": a record without a value.
+// It is identified by header "ce_source" and header "ce_id": records that share them are one
+// event.
 type ShipmentErased struct {
 	OccurredAt time.Time // header "ce_time"
 	ShipmentID idem.UUID // the record key

@@ -105,6 +105,7 @@ func (k *shopPublicCustomersKey) decode(s *strictjson.Scanner, m *wire.Message) 
 
 // A row was created, updated, or read by a snapshot.
 // It is event "c" or "u" or "r" on topic "shop.public.customers".
+// It is identified by its place in the log: topic, partition and offset.
 type CustomerChanged struct {
 	ID          int64              // "payload.after.id"
 	Email       string             // "payload.after.email"
@@ -269,6 +270,7 @@ ON CONFLICT (id) DO UPDATE SET
 WHERE t.source_lsn < excluded.source_lsn`
 
 // CustomerDeleted is event "d" on topic "shop.public.customers".
+// It is identified by its place in the log: topic, partition and offset.
 type CustomerDeleted struct {
 	ID        int64 // "payload.before.id"
 	SourceLsn int64 // "payload.source.lsn"

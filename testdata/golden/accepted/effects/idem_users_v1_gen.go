@@ -91,6 +91,7 @@ type usersV1Decoder = strictjson.Scanner
 
 // UserCreated sends the welcome mail. One that was cut off goes to a person.
 // It is event "user.created" on topic "users.v1".
+// It is identified by event_id (header "id"): records that share it are one event.
 type UserCreated struct {
 	Email   string
 	EventID idem.UUID // header "id"
@@ -228,6 +229,7 @@ ORDER BY event_id`
 
 // UserPinged pushes a note; a second one does no harm.
 // It is event "user.pinged" on topic "users.v1".
+// It is identified by event_id (header "id"): records that share it are one event.
 type UserPinged struct {
 	EventID idem.UUID // header "id"
 	UserID  idem.UUID // the record key
@@ -323,6 +325,7 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.user_id = e.user_id)`
 
 // UserGone is event "user.gone" on topic "users.v1".
+// It is identified by event_id (header "id"): records that share it are one event.
 type UserGone struct {
 	At      time.Time
 	EventID idem.UUID // header "id"

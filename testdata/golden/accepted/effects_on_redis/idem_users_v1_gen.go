@@ -98,6 +98,7 @@ type usersV1Decoder = strictjson.Scanner
 
 // UserCreated sends the welcome mail. One that was cut off goes to a person.
 // It is event "user.created" on topic "users.v1".
+// It is identified by event_id (header "id"): records that share it are one event.
 type UserCreated struct {
 	Email   string
 	EventID idem.UUID // header "id"
@@ -225,6 +226,7 @@ ORDER BY user_id
 ON CONFLICT (user_id) DO NOTHING`
 
 // UserPinged is event "user.pinged" on topic "users.v1".
+// It is identified by event_id (header "id"): records that share it are one event.
 type UserPinged struct {
 	EventID idem.UUID // header "id"
 	UserID  idem.UUID // the record key
@@ -321,6 +323,7 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.user_id = e.user_id)`
 
 // UserCharged takes money.
 // It is event "user.charged" on topic "users.v1".
+// It is identified by event_id (header "id"): records that share it are one event.
 type UserCharged struct {
 	EventID idem.UUID // header "id"
 	UserID  idem.UUID // the record key
@@ -389,6 +392,7 @@ func (p *usersV1Plan) addUserCharged(b *wire.Batch, m *wire.Message) error {
 }
 
 // UserGone is event "user.gone" on topic "users.v1".
+// It is identified by event_id (header "id"): records that share it are one event.
 type UserGone struct {
 	EventID idem.UUID // header "id"
 	UserID  idem.UUID // the record key

@@ -86,6 +86,7 @@ type productsV1Decoder = strictjson.Scanner
 type productsV1Encoding = strictjson.Quoted
 
 // ProductChanged is event "product.changed" on topic "products.v1".
+// It is identified by header "message-id": records that share it are one event.
 type ProductChanged struct {
 	Title     string       // "data.title"
 	Price     idem.Decimal // "data.price"
@@ -221,6 +222,7 @@ ON CONFLICT (sku) DO UPDATE SET
     changed_at = excluded.changed_at`
 
 // ProductGone is the tombstone of topic "products.v1": a record without a value.
+// It is identified by header "message-id": records that share it are one event.
 type ProductGone struct {
 	SKU string // the record key
 }

@@ -68,6 +68,8 @@ type visitsV1Decoder = strictjson.Scanner
 type visitsV1Encoding = strictjson.Quoted
 
 // Visited is the event of topic "visits.v1".
+// It is identified by header "ce_source" and header "ce_id": records that share them are one
+// event.
 type Visited struct {
 	VisitID idem.UUID
 	Page    string

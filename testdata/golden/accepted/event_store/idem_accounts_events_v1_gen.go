@@ -75,6 +75,7 @@ type accountsEventsV1Decoder = strictjson.Scanner
 // AccountEvent is stored as it is, at the position that its producer states.
 // It is event "AccountOpened" or "MoneyDeposited" or "MoneyWithdrawn" on topic
 // "accounts.events.v1".
+// It is identified by event_id (payload at "eventId"): records that share it are one event.
 type AccountEvent struct {
 	AccountID  idem.UUID // "accountId"
 	Type       string    // "eventType"
@@ -191,6 +192,7 @@ ORDER BY account_id, "position"`
 
 // AccountNoted is numbered by arrival, which the record key orders.
 // It is event "AccountNoted" on topic "accounts.events.v1".
+// It is identified by event_id (payload at "eventId"): records that share it are one event.
 type AccountNoted struct {
 	AccountID idem.UUID // "accountId"
 	Note      string

@@ -68,6 +68,7 @@ func (p *accountsV1Plan) Flush(b *wire.Batch) {
 type accountsV1Decoder = strictjson.Scanner
 
 // Opened is event "opened" on topic "accounts.v1".
+// It is identified by header "event-id": records that share it are one event.
 type Opened struct {
 	Iban      string
 	State     State
@@ -157,6 +158,7 @@ ON CONFLICT ("Account ID") DO UPDATE SET
     state = excluded.state`
 
 // Closed is event "closed" on topic "accounts.v1".
+// It is identified by header "event-id": records that share it are one event.
 type Closed struct {
 	AccountID idem.UUID // the record key
 }

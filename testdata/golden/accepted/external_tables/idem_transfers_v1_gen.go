@@ -77,6 +77,8 @@ func (p *transfersV1Plan) Flush(b *wire.Batch) {
 type transfersV1Decoder = strictjson.Scanner
 
 // Requested is event "requested" on topic "transfers.v1".
+// It is identified by transfer_id (record key) and booked_at (payload): records that share
+// them are one event.
 type Requested struct {
 	AccountID  idem.UUID
 	Amount     int64
@@ -248,6 +250,8 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u."Account ID" = e."Account ID")`
 
 // Corrected is event "corrected" on topic "transfers.v1".
+// It is identified by transfer_id (record key) and booked_at (payload): records that share
+// them are one event.
 type Corrected struct {
 	Lines      []Line
 	BookedAt   time.Time

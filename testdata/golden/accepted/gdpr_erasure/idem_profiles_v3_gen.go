@@ -99,6 +99,7 @@ func (p *profilesV3Plan) Flush(b *wire.Batch) {
 type profilesV3Decoder = strictjson.Scanner
 
 // ProfileSaved is event "profile.saved" on topic "profiles.v3".
+// It is identified by header "event-id": records that share it are one event.
 type ProfileSaved struct {
 	// encrypted with the user's key
 	Email       []byte
@@ -252,6 +253,7 @@ ON CONFLICT (user_id) DO UPDATE SET
     level = excluded.level`
 
 // DevicesSeen is event "devices.seen" on topic "profiles.v3".
+// It is identified by header "event-id": records that share it are one event.
 type DevicesSeen struct {
 	Devices []Device
 	UserID  idem.UUID // the record key
@@ -362,6 +364,7 @@ SELECT
 ORDER BY user_id, token`
 
 // ConsentGiven is event "consent.given" on topic "profiles.v3".
+// It is identified by header "event-id": records that share it are one event.
 type ConsentGiven struct {
 	Purpose string
 	Granted bool
@@ -449,6 +452,7 @@ ON CONFLICT (user_id, purpose) DO UPDATE SET
 
 // ProfileErased is somebody's right to erasure.
 // It is the tombstone of topic "profiles.v3": a record without a value.
+// It is identified by header "event-id": records that share it are one event.
 type ProfileErased struct {
 	UserID idem.UUID // the record key
 }

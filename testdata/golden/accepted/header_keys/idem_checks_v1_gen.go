@@ -94,6 +94,7 @@ func (k *checksV1Key) decode(s *strictjson.Scanner, m *wire.Message) {
 }
 
 // Passed is event "passed" on topic "checks.v1".
+// It is identified by header "event-id": records that share it are one event.
 type Passed struct {
 	CheckID idem.UUID
 	Site    string // "site" of the record key
@@ -173,6 +174,7 @@ SELECT
 ORDER BY check_id`
 
 // Failed is event "failed" on topic "checks.v1".
+// It is identified by header "event-id": records that share it are one event.
 type Failed struct {
 	CheckID idem.UUID
 	Site    string // "site" of the record key

@@ -72,6 +72,7 @@ func (p *metersV1Plan) Flush(b *wire.Batch) {
 type metersV1Decoder = strictjson.Scanner
 
 // Installed is event "installed" on topic "meters.v1".
+// It is identified by header "event-id": records that share it are one event.
 type Installed struct {
 	Site    string
 	Level   int64
@@ -163,6 +164,7 @@ ON CONFLICT (meter_id) DO UPDATE SET
     state = excluded.state`
 
 // Read is event "read" on topic "meters.v1".
+// It is identified by header "event-id": records that share it are one event.
 type Read struct {
 	Level   int64
 	MeterID idem.UUID // the record key
@@ -241,6 +243,7 @@ FROM e
 WHERE t.meter_id = e.meter_id`
 
 // Removed is the tombstone of topic "meters.v1": a record without a value.
+// It is identified by header "event-id": records that share it are one event.
 type Removed struct {
 	MeterID idem.UUID // the record key
 }

@@ -58,6 +58,8 @@ func (p *telemetryPlan) Flush(b *wire.Batch) {
 type telemetryDecoder = strictjson.Scanner
 
 // Reading is the event of topic "telemetry".
+// It is identified by topic (the record's topic), device_id (record key) and reported_at
+// (payload at "ts"): records that share them are one event.
 type Reading struct {
 	Day         idem.Date                  // header "day"
 	Temperature *float64                   // "values.temperature"

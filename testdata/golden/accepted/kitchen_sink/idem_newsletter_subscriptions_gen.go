@@ -69,6 +69,8 @@ func (p *newsletterSubscriptionsPlan) Flush(b *wire.Batch) {
 type newsletterSubscriptionsDecoder = strictjson.Scanner
 
 // Subscribed is event "subscribed" on topic "newsletter.subscriptions".
+// It is identified by subscription_id (header "subscription-id"): records that share it are
+// one event.
 type Subscribed struct {
 	SubscriptionID string // header "subscription-id"
 	Topic          string
@@ -161,6 +163,8 @@ ON CONFLICT (email, topic) DO UPDATE SET
     updated_at = excluded.updated_at`
 
 // Unsubscribed is event "unsubscribed" on topic "newsletter.subscriptions".
+// It is identified by subscription_id (header "subscription-id"): records that share it are
+// one event.
 type Unsubscribed struct {
 	SubscriptionID string // header "subscription-id"
 	Topic          string

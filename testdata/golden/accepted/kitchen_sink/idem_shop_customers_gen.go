@@ -78,6 +78,7 @@ func (p *shopCustomersPlan) Flush(b *wire.Batch) {
 type shopCustomersDecoder = strictjson.Scanner
 
 // CustomerChanged is event "changed" on topic "shop.customers".
+// It is identified by header "message-id": records that share it are one event.
 type CustomerChanged struct {
 	CustomerID idem.UUID
 	Email      string
@@ -227,6 +228,7 @@ ON CONFLICT (customer_id) DO UPDATE SET
 WHERE t.version < excluded.version`
 
 // CustomerSeen is event "seen" on topic "shop.customers".
+// It is identified by header "message-id": records that share it are one event.
 type CustomerSeen struct {
 	CustomerID idem.UUID // the record key
 }
@@ -288,6 +290,7 @@ FROM e
 WHERE t.customer_id = e.customer_id`
 
 // CustomerClosed is event "closed" on topic "shop.customers".
+// It is identified by header "message-id": records that share it are one event.
 type CustomerClosed struct {
 	Version    int64     // "revision"
 	CustomerID idem.UUID // the record key
@@ -379,6 +382,7 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM customers AS t WHERE t.customer_id = e.customer_id)`
 
 // CustomerErased is the tombstone of topic "shop.customers": a record without a value.
+// It is identified by header "message-id": records that share it are one event.
 type CustomerErased struct {
 	CustomerID idem.UUID // the record key
 }

@@ -143,6 +143,8 @@ func (k *shopOrdersV1Key) decode(s *strictjson.Scanner, m *wire.Message) {
 
 // OrderPlaced opens an order together with its lines.
 // It is event "order.placed" on topic "shop.orders.v1".
+// It is identified by header "Idempotency-Key" and order_id (payload at "id"): records that
+// share them are one event.
 type OrderPlaced struct {
 	OrderID    idem.UUID // "id"
 	CustomerID *idem.UUID
@@ -392,6 +394,8 @@ ON CONFLICT (tenant, order_id, line_no) DO UPDATE SET
     note = excluded.note`
 
 // OrderShipped is event "order.shipped" or "order.dispatched" on topic "shop.orders.v1".
+// It is identified by header "Idempotency-Key" and order_id (record key): records that share
+// them are one event.
 type OrderShipped struct {
 	ChangedAt time.Time // "meta.at"
 	Trace     *string   // header "traceparent"
@@ -501,6 +505,8 @@ WHERE t.tenant = e.tenant
     AND t.order_id = e.order_id`
 
 // LineDropped is event "order.line.dropped" on topic "shop.orders.v1".
+// It is identified by header "Idempotency-Key" and order_id (record key): records that share
+// them are one event.
 type LineDropped struct {
 	LineNo    int32
 	ChangedAt time.Time // "meta.at"
@@ -615,6 +621,8 @@ WHERE t.tenant = e.tenant
     AND t.line_no = e.line_no`
 
 // LinesPriced is event "order.lines.priced" on topic "shop.orders.v1".
+// It is identified by header "Idempotency-Key" and order_id (record key): records that share
+// them are one event.
 type LinesPriced struct {
 	Lines     []Line
 	ChangedAt time.Time // "meta.at"
@@ -757,6 +765,8 @@ WHERE t.tenant = e.tenant
 
 // OrderCancelled ends an order. The shop will send order.closed from 2027 on.
 // It is event "order.cancelled" on topic "shop.orders.v1".
+// It is identified by header "Idempotency-Key" and order_id (record key): records that share
+// them are one event.
 type OrderCancelled struct {
 	Refund    idem.Decimal
 	Reason    *string
@@ -897,6 +907,7 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // OrderErased is the tombstone of topic "shop.orders.v1": a record without a value.
+// It is identified by its place in the log: topic, partition and offset.
 type OrderErased struct {
 	Trace   *string   // header "traceparent"
 	Tenant  string    // "tenant.id" of the record key

@@ -53,6 +53,8 @@ func (p *stockLevelsPlan) Flush(b *wire.Batch) {
 type stockLevelsDecoder = strictjson.Scanner
 
 // StockCounted is the event of topic "stock-levels".
+// It is identified by sku (payload), warehouse (payload) and counted_at (payload at "ts"):
+// records that share them are one event.
 type StockCounted struct {
 	SKU       string
 	Warehouse string

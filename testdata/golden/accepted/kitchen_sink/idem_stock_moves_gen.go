@@ -53,6 +53,7 @@ func (p *stockMovesPlan) Flush(b *wire.Batch) {
 type stockMovesDecoder = strictjson.Scanner
 
 // StockMoved is the event of topic "stock.moves".
+// It is identified by its place in the log: topic, partition and offset.
 type StockMoved struct {
 	SKU       string
 	Warehouse string

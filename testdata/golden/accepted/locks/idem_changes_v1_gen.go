@@ -80,6 +80,7 @@ func (p *changesV1Plan) Flush(b *wire.Batch) {
 type changesV1Decoder = strictjson.Scanner
 
 // LimitChanged is event "limit.changed" on topic "changes.v1".
+// It is identified by header "id": records that share it are one event.
 type LimitChanged struct {
 	AccountID string
 	Tier      int32
@@ -182,6 +183,7 @@ ON CONFLICT (change_id) DO UPDATE SET
     account_id = excluded.account_id`
 
 // DocumentShared is event "document.shared" on topic "changes.v1".
+// It is identified by header "id": records that share it are one event.
 type DocumentShared struct {
 	Tenant   idem.UUID
 	Plan     Plan

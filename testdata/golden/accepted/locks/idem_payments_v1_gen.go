@@ -82,6 +82,7 @@ type paymentsV1Decoder = strictjson.Scanner
 
 // PaymentBooked adds a payment to the account at the provider.
 // It is event "payment.booked" on topic "payments.v1".
+// It is identified by header "id": records that share it are one event.
 type PaymentBooked struct {
 	AccountID string
 	PaymentID idem.UUID // the record key
@@ -187,6 +188,7 @@ ON CONFLICT (payment_id) DO UPDATE SET
     revision = excluded.revision`
 
 // PaymentUndone is event "payment.undone" on topic "payments.v1".
+// It is identified by header "id": records that share it are one event.
 type PaymentUndone struct {
 	AccountID string
 	PaymentID idem.UUID // the record key

@@ -72,6 +72,7 @@ func (p *productsV1Plan) Flush(b *wire.Batch) {
 type productsV1Decoder = strictjson.Scanner
 
 // ProductSaved is event "saved" on topic "products.v1".
+// It is identified by header "id": records that share it are one event.
 type ProductSaved struct {
 	State       State
 	FormerState *State // header "former-state"
@@ -401,6 +402,8 @@ ON CONFLICT (product_id, sku) DO UPDATE SET
     notes = excluded.notes`
 
 // StateChanged is event "state" on topic "products.v1".
+// It is identified by product_id (record key), state (payload) and stamps (header "stamp"):
+// records that share them are one event.
 type StateChanged struct {
 	State     State
 	Stamps    string // header "stamp"

@@ -76,6 +76,7 @@ func (p *longestTopicPlan) Flush(b *wire.Batch) {
 type longestTopicDecoder = strictjson.Scanner
 
 // Opened is event "\ufeffopened" on topic "longest_topic".
+// It is identified by header "\ufeffkey": records that share it are one event.
 type Opened struct {
 	// "+build" ignore
 	State State  // "st\ufeff.ate"
@@ -193,6 +194,7 @@ ORDER BY columns
 ON CONFLICT (columns) DO NOTHING`
 
 // Closed is event "closed" on topic "longest_topic".
+// It is identified by header "\ufeffkey": records that share it are one event.
 type Closed struct {
 	E string // the record key
 }

@@ -60,6 +60,7 @@ func (p *ordersPlan) Flush(b *wire.Batch) {
 type ordersDecoder = strictjson.Scanner
 
 // Order is the event of topic "orders".
+// It is identified by its place in the log: topic, partition and offset.
 type Order struct {
 	Payload json.RawMessage // the record's value
 	ID      string          // the record key

@@ -97,6 +97,7 @@ type ordersV1Decoder = strictjson.Scanner
 
 // OrderPlacedV1 goes when the topic holds none. The shop has sent version 2 since September.
 // It is event "order.placed" or "order.placed/1" on topic "orders.v1".
+// It is identified by event_id (payload): records that share it are one event.
 type OrderPlacedV1 struct {
 	Total    idem.Decimal
 	EventID  idem.UUID
@@ -204,6 +205,7 @@ ON CONFLICT (order_id) DO UPDATE SET
 WHERE t.revision < excluded.revision`
 
 // OrderPlaced is event "order.placed/2.0" on topic "orders.v1".
+// It is identified by event_id (payload): records that share it are one event.
 type OrderPlaced struct {
 	Gross    idem.Decimal // "money.gross"
 	Currency string       // "money.currency"
@@ -336,6 +338,7 @@ ON CONFLICT (order_id) DO UPDATE SET
 WHERE t.revision < excluded.revision`
 
 // OrderClosed is event "order.closed/1" or "order.cancelled/1" on topic "orders.v1".
+// It is identified by event_id (payload): records that share it are one event.
 type OrderClosed struct {
 	Reason   string
 	EventID  idem.UUID
@@ -439,6 +442,7 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM order_history AS t WHERE t.order_id = e.order_id)`
 
 // OrderRepriced is event "order.repriced/1" on topic "orders.v1".
+// It is identified by event_id (payload): records that share it are one event.
 type OrderRepriced struct {
 	EventID  idem.UUID
 	Revision int64

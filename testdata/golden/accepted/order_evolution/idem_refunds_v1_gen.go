@@ -77,6 +77,7 @@ func (p *refundsV1Plan) Flush(b *wire.Batch) {
 type refundsV1Decoder = strictjson.Scanner
 
 // Refunded is event "refunded/1" on topic "refunds.v1".
+// It is identified by header "id": records that share it are one event.
 type Refunded struct {
 	Cents    int64
 	RefundID idem.UUID // the record key
@@ -157,6 +158,7 @@ ON CONFLICT (refund_id) DO UPDATE SET
     note = excluded.note`
 
 // RefundedV2 is event "refunded/2" on topic "refunds.v1".
+// It is identified by header "id": records that share it are one event.
 type RefundedV2 struct {
 	Amount   int64
 	Note     *string

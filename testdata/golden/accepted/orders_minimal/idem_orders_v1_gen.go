@@ -54,6 +54,7 @@ func (p *ordersV1Plan) Flush(b *wire.Batch) {
 type ordersV1Decoder = strictjson.Scanner
 
 // OrderPlaced is the event of topic "orders.v1".
+// It is identified by header "Idempotency-Key": records that share it are one event.
 type OrderPlaced struct {
 	OrderID    idem.UUID
 	CustomerID string

@@ -92,6 +92,7 @@ func (p *visitsV1Plan) Flush(b *wire.Batch) {
 type visitsV1Decoder = strictjson.Scanner
 
 // DayOpened is event "day" on topic "visits.v1".
+// It is identified by header "key": records that share it are one event.
 type DayOpened struct {
 	Day      time.Time
 	OpenedBy string
@@ -171,6 +172,7 @@ ORDER BY day
 ON CONFLICT (day) DO NOTHING`
 
 // AgentHired is event "agent" on topic "visits.v1".
+// It is identified by header "key": records that share it are one event.
 type AgentHired struct {
 	Agent idem.UUID
 	Name  *string
@@ -249,6 +251,7 @@ ORDER BY agent
 ON CONFLICT (agent) DO NOTHING`
 
 // BadgeMade is event "badge" on topic "visits.v1".
+// It is identified by header "key": records that share it are one event.
 type BadgeMade struct {
 	Badge []byte
 	Agent string
@@ -328,6 +331,7 @@ ORDER BY badge
 ON CONFLICT (badge) DO NOTHING`
 
 // Visited is event "visited" on topic "visits.v1".
+// It is identified by header "key": records that share it are one event.
 type Visited struct {
 	Day   *time.Time
 	Agent *idem.UUID
@@ -433,6 +437,7 @@ ON CONFLICT (visit) DO UPDATE SET
     badge = excluded.badge`
 
 // Renamed is event "renamed" on topic "visits.v1".
+// It is identified by header "key": records that share it are one event.
 type Renamed struct {
 	Agent *string
 	Visit string // the record key
@@ -527,6 +532,7 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // Ended is event "ended" on topic "visits.v1".
+// It is identified by header "key": records that share it are one event.
 type Ended struct {
 	Visit string // the record key
 }

@@ -78,6 +78,7 @@ func (p *parcelsV1Plan) Flush(b *wire.Batch) {
 type parcelsV1Decoder = strictjson.Scanner
 
 // ParcelTaken is event "taken" on topic "parcels.v1".
+// It is identified by header "event-id": records that share it are one event.
 type ParcelTaken struct {
 	Place    string
 	ParcelID idem.UUID // the record key
@@ -161,6 +162,7 @@ SELECT
 ORDER BY parcel_id`
 
 // ParcelMoved is event "moved" on topic "parcels.v1".
+// It is identified by header "event-id": records that share it are one event.
 type ParcelMoved struct {
 	Place    string
 	ParcelID idem.UUID // the record key
@@ -288,6 +290,7 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.parcel_id = e.parcel_id)`
 
 // ParcelPaid is event "paid" on topic "parcels.v1".
+// It is identified by header "event-id": records that share it are one event.
 type ParcelPaid struct {
 	Amount   idem.Decimal
 	ParcelID idem.UUID // the record key

@@ -54,6 +54,7 @@ func (p *refundsV1Plan) Flush(b *wire.Batch) {
 type refundsV1Decoder = strictjson.Scanner
 
 // Refunded is the event of topic "refunds.v1".
+// It is identified by header "event-id": records that share it are one event.
 type Refunded struct {
 	Amount   idem.Decimal
 	ParcelID idem.UUID // the record key

@@ -68,6 +68,7 @@ func (p *defaultsV1Plan) Flush(b *wire.Batch) {
 type defaultsV1Decoder = strictjson.Scanner
 
 // WebThemeChosen is event "web" on topic "defaults.v1".
+// It is identified by header "event-id": records that share it are one event.
 type WebThemeChosen struct {
 	Theme   idem.Patch[string]
 	Version int64
@@ -169,6 +170,7 @@ ON CONFLICT (user_id, app) DO UPDATE SET
 WHERE t.version < excluded.version`
 
 // AnyThemeChosen is event "any" on topic "defaults.v1".
+// It is identified by header "event-id": records that share it are one event.
 type AnyThemeChosen struct {
 	Theme   *string
 	Version int64

@@ -84,6 +84,7 @@ func (p *profilesV1Plan) Flush(b *wire.Batch) {
 type profilesV1Decoder = strictjson.Scanner
 
 // ProfileSaved is event "saved" on topic "profiles.v1".
+// It is identified by header "event-id": records that share it are one event.
 type ProfileSaved struct {
 	Name      idem.Patch[string] // "full_name"
 	Email     idem.Patch[string]
@@ -294,6 +295,7 @@ ON CONFLICT (user_id) DO UPDATE SET
     changed_at = excluded.changed_at`
 
 // ProfileCorrected is event "corrected" on topic "profiles.v1".
+// It is identified by header "event-id": records that share it are one event.
 type ProfileCorrected struct {
 	Name      idem.Patch[string]
 	Tier      idem.Patch[Tier]
@@ -431,6 +433,7 @@ FROM e
 WHERE t.user_id = e.user_id`
 
 // ProfileMarked is event "marked" on topic "profiles.v1".
+// It is identified by header "event-id": records that share it are one event.
 type ProfileMarked struct {
 	Note      idem.Patch[string]
 	Version   int64

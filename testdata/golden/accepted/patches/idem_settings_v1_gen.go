@@ -55,6 +55,7 @@ func (p *settingsV1Plan) Flush(b *wire.Batch) {
 type settingsV1Decoder = strictjson.Scanner
 
 // SettingChanged is the event of topic "settings.v1".
+// It is identified by header "event-id": records that share it are one event.
 type SettingChanged struct {
 	App     string
 	Theme   idem.Patch[string]       // "skin"

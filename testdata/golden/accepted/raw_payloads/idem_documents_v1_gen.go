@@ -66,6 +66,7 @@ func (p *documentsV1Plan) Flush(b *wire.Batch) {
 type documentsV1Decoder = strictjson.Scanner
 
 // DocumentStored is event "stored" on topic "documents.v1".
+// It is identified by header "event-id": records that share it are one event.
 type DocumentStored struct {
 	MediaType  string    // header "content-type"
 	StoredAt   time.Time // header "stored-at"
@@ -147,6 +148,7 @@ ON CONFLICT (document_id) DO UPDATE SET
     stored_at = excluded.stored_at`
 
 // DocumentGone is the tombstone of topic "documents.v1": a record without a value.
+// It is identified by header "event-id": records that share it are one event.
 type DocumentGone struct {
 	DocumentID idem.UUID // the record key
 }

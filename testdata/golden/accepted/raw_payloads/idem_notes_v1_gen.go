@@ -53,6 +53,7 @@ func (p *notesV1Plan) Flush(b *wire.Batch) {
 type notesV1Decoder = strictjson.Scanner
 
 // NoteWritten is the event of topic "notes.v1".
+// It is identified by note_id (header "note-id"): records that share it are one event.
 type NoteWritten struct {
 	NoteID idem.UUID // header "note-id"
 	Line   string    // the record's value

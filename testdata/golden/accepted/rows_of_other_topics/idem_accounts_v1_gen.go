@@ -68,6 +68,7 @@ func (p *accountsV1Plan) Flush(b *wire.Batch) {
 type accountsV1Decoder = strictjson.Scanner
 
 // CurrencyAdded is event "currency.added" on topic "accounts.v1".
+// It is identified by header "key": records that share it are one event.
 type CurrencyAdded struct {
 	Currency Currency
 	Name     string
@@ -147,6 +148,7 @@ ORDER BY currency
 ON CONFLICT (currency) DO NOTHING`
 
 // AccountOpened is event "account.opened" on topic "accounts.v1".
+// It is identified by header "key": records that share it are one event.
 type AccountOpened struct {
 	Code      string
 	Currency  Currency

@@ -58,6 +58,7 @@ func (p *billsV1Plan) Flush(b *wire.Batch) {
 type billsV1Decoder = strictjson.Scanner
 
 // Billed is the event of topic "bills.v1".
+// It is identified by header "key": records that share it are one event.
 type Billed struct {
 	AccountID idem.UUID
 	Total     idem.Decimal

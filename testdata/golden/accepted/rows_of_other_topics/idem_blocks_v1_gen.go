@@ -63,6 +63,7 @@ func (p *blocksV1Plan) Flush(b *wire.Batch) {
 type blocksV1Decoder = strictjson.Scanner
 
 // Blocked is event "blocked" on topic "blocks.v1".
+// It is identified by header "key": records that share it are one event.
 type Blocked struct {
 	Seq  int64
 	Code string // the record key

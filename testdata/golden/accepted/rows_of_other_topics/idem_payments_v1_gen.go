@@ -55,6 +55,7 @@ func (p *paymentsV1Plan) Flush(b *wire.Batch) {
 type paymentsV1Decoder = strictjson.Scanner
 
 // Paid is the event of topic "payments.v1".
+// It is identified by payment_id (record key): records that share it are one event.
 type Paid struct {
 	BillID    idem.UUID
 	Line      int32

@@ -53,6 +53,7 @@ func (p *countsPlan) Flush(b *wire.Batch) {
 type countsDecoder = strictjson.Scanner
 
 // DayCounted is the event of topic "counts".
+// It is identified by header "id": records that share it are one event.
 type DayCounted struct {
 	Site   string
 	Day    idem.Date

@@ -69,6 +69,8 @@ func (p *stockPlan) Flush(b *wire.Batch) {
 type stockDecoder = strictjson.Scanner
 
 // Counted is event "counted" on topic "stock".
+// It is identified by topic (the record's topic), sku (record key) and version (payload):
+// records that share them are one event.
 type Counted struct {
 	Pieces  int32
 	Source  string
@@ -170,6 +172,8 @@ ON CONFLICT (topic, sku) DO UPDATE SET
     source = excluded.source`
 
 // Dropped is event "dropped" on topic "stock".
+// It is identified by topic (the record's topic), sku (record key) and version (payload):
+// records that share them are one event.
 type Dropped struct {
 	Version int64
 	Topic   string // the record's topic

@@ -53,6 +53,7 @@ func (p *colorsV1Plan) Flush(b *wire.Batch) {
 type colorsV1Decoder = strictjson.Scanner
 
 // Used is the event of topic "colors.v1".
+// It is identified by color (payload): records that share it are one event.
 type Used struct {
 	Color Color
 }

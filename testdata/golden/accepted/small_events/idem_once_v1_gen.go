@@ -75,6 +75,7 @@ func (p *onceV1Plan) Flush(b *wire.Batch) {
 type onceV1Decoder = strictjson.Scanner
 
 // Made is event "made" on topic "once.v1".
+// It is identified by header "key": records that share it are one event.
 type Made struct {
 	ID idem.UUID // the record key
 }
@@ -135,6 +136,7 @@ SELECT
 ORDER BY id`
 
 // Done is event "done" on topic "once.v1".
+// It is identified by header "key": records that share it are one event.
 type Done struct {
 	ID idem.UUID // the record key
 }
@@ -211,6 +213,7 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // Dropped is event "dropped" on topic "once.v1".
+// It is identified by header "key": records that share it are one event.
 type Dropped struct {
 	ID idem.UUID // the record key
 }

@@ -89,6 +89,8 @@ func (k *seatsV1Key) decode(s *strictjson.Scanner, m *wire.Message) {
 }
 
 // Taken is event "taken" or "moved" on topic "seats.v1".
+// It is identified by seat (record key) and taken_by (payload): records that share them are
+// one event.
 type Taken struct {
 	TakenBy string
 	Seat    string // "seat" of the record key
@@ -176,6 +178,8 @@ ON CONFLICT (seat) DO UPDATE SET
     taken_by = excluded.taken_by`
 
 // Left is event "left" on topic "seats.v1".
+// It is identified by seat (record key) and taken_by (payload): records that share them are
+// one event.
 type Left struct {
 	TakenBy string
 	Seat    string // "seat" of the record key

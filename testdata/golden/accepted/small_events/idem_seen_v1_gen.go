@@ -53,6 +53,7 @@ func (p *seenV1Plan) Flush(b *wire.Batch) {
 type seenV1Decoder = strictjson.Scanner
 
 // Seen is the event of topic "seen.v1".
+// It is identified by id (payload): records that share it are one event.
 type Seen struct {
 	ID idem.UUID
 }

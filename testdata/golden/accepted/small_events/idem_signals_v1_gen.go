@@ -72,6 +72,7 @@ func (p *signalsV1Plan) Flush(b *wire.Batch) {
 type signalsV1Decoder = strictjson.Scanner
 
 // Measured is event "measured" on topic "signals.v1".
+// It is identified by header "key": records that share it are one event.
 type Measured struct {
 	Level  int32  // header "level"
 	Color  *Color // header "color"
@@ -148,6 +149,7 @@ ON CONFLICT (device) DO UPDATE SET
     color = excluded.color`
 
 // Switched is event "switched" on topic "signals.v1".
+// It is identified by header "key": records that share it are one event.
 type Switched struct {
 	Device string // the record key
 }
@@ -224,6 +226,7 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // Gone is the tombstone of topic "signals.v1": a record without a value.
+// It is identified by its place in the log: topic, partition and offset.
 type Gone struct {
 	Device string // the record key
 }

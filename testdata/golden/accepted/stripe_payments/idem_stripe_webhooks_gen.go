@@ -68,6 +68,7 @@ type stripeWebhooksDecoder = strictjson.Scanner
 
 // ChargeChanged is event "charge.succeeded" or "charge.failed" or "charge.refunded" on topic
 // "stripe.webhooks".
+// It is identified by event_id (payload at "id"): records that share it are one event.
 type ChargeChanged struct {
 	EventName  string            // "type"
 	Charge     Charge            // "data.object"

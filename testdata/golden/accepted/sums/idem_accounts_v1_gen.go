@@ -80,6 +80,7 @@ func (p *accountsV1Plan) Flush(b *wire.Batch) {
 type accountsV1Decoder = strictjson.Scanner
 
 // AccountOpened is event "account.opened" on topic "accounts.v1".
+// It is identified by header "event-id": records that share it are one event.
 type AccountOpened struct {
 	Owner     string
 	AccountID idem.UUID // the record key
@@ -157,6 +158,7 @@ SELECT
 ORDER BY account_id`
 
 // OwnerChanged is event "account.owner" on topic "accounts.v1".
+// It is identified by header "event-id": records that share it are one event.
 type OwnerChanged struct {
 	Owner     string
 	AccountID idem.UUID // the record key
@@ -249,6 +251,7 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // Deposited is event "account.deposited" on topic "accounts.v1".
+// It is identified by header "event-id": records that share it are one event.
 type Deposited struct {
 	Amount    idem.Decimal
 	AccountID idem.UUID // the record key
@@ -348,6 +351,7 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.account_id = e.account_id)`
 
 // Withdrawn is event "account.withdrawn" on topic "accounts.v1".
+// It is identified by header "event-id": records that share it are one event.
 type Withdrawn struct {
 	Amount    idem.Decimal
 	AccountID idem.UUID // the record key

@@ -79,6 +79,7 @@ func (p *movesV1Plan) Flush(b *wire.Batch) {
 type movesV1Decoder = strictjson.Scanner
 
 // Arrived is event "arrived" on topic "moves.v1".
+// It is identified by move_id (payload): records that share it are one event.
 type Arrived struct {
 	Day    idem.Date
 	Pieces int32
@@ -268,6 +269,7 @@ ON CONFLICT (name) DO UPDATE SET
 
 // What was never stocked cannot be reserved; the event is a dead letter.
 // It is event "reserved" on topic "moves.v1".
+// It is identified by move_id (payload): records that share it are one event.
 type Reserved struct {
 	Pieces int32
 	MoveID idem.UUID
@@ -368,6 +370,7 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.sku = e.sku)`
 
 // The latest inspection counts, but late ones were done, too.
 // It is event "inspected" on topic "moves.v1".
+// It is identified by move_id (payload): records that share it are one event.
 type Inspected struct {
 	Version   int64
 	Condition string

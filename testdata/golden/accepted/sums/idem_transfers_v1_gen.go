@@ -57,6 +57,7 @@ func (p *transfersV1Plan) Flush(b *wire.Batch) {
 type transfersV1Decoder = strictjson.Scanner
 
 // TransferBooked is the event of topic "transfers.v1".
+// It is identified by transfer_id (payload): records that share it are one event.
 type TransferBooked struct {
 	TransferID idem.UUID
 	Debit      idem.UUID

@@ -76,6 +76,7 @@ type userEventsDecoder = strictjson.Scanner
 
 // Sends the welcome mail.
 // It is event "UserCreated" on topic "User.events".
+// It is identified by event_id (header "id"): records that share it are one event.
 type UserCreated struct {
 	UserID   idem.UUID // "userId"
 	Email    string

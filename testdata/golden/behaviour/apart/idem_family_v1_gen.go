@@ -73,6 +73,7 @@ func (p *familyV1Plan) Flush(b *wire.Batch) {
 type familyV1Decoder = strictjson.Scanner
 
 // Child is event "child" on topic "family.v1".
+// It is identified by its place in the log: topic, partition and offset.
 type Child struct {
 	V string
 	K string // the record key
@@ -136,6 +137,7 @@ ON CONFLICT (k) DO UPDATE SET
     v = excluded.v`
 
 // Parent is event "parent" on topic "family.v1".
+// It is identified by its place in the log: topic, partition and offset.
 type Parent struct {
 	V *string
 	K string // the record key
@@ -197,6 +199,7 @@ ON CONFLICT (k) DO UPDATE SET
     v = excluded.v`
 
 // Gone is event "gone" on topic "family.v1".
+// It is identified by its place in the log: topic, partition and offset.
 type Gone struct {
 	K string // the record key
 }

@@ -53,6 +53,7 @@ func (p *plainV1Plan) Flush(b *wire.Batch) {
 type plainV1Decoder = strictjson.Scanner
 
 // Put is the event of topic "plain.v1".
+// It is identified by its place in the log: topic, partition and offset.
 type Put struct {
 	V *string
 	K string // the record key

@@ -96,6 +96,7 @@ func (p *typeV1Plan) Flush(b *wire.Batch) {
 type typeV1Decoder = strictjson.Scanner
 
 // Scan is event "scan" on topic "type.v1".
+// It is identified by header "type": records that share it are one event.
 type Scan struct {
 	N      int64           // "body.n"
 	NText  json.RawMessage // "body.n"
@@ -232,6 +233,7 @@ ON CONFLICT (e) DO UPDATE SET
 WHERE t.n < excluded.n`
 
 // Select is event "select" or "se`lect" on topic "type.v1".
+// It is identified by header "type": records that share it are one event.
 type Select struct {
 	Whole  json.RawMessage // the whole payload
 	Words  []string
@@ -387,6 +389,7 @@ ON CONFLICT (e, word) DO UPDATE SET
     at = excluded.at`
 
 // Parts is event "parts" on topic "type.v1".
+// It is identified by header "type": records that share it are one event.
 type Parts struct {
 	Parts  []Part
 	Main   Part
@@ -565,6 +568,7 @@ ON CONFLICT (e, no) DO UPDATE SET
     main = excluded.main`
 
 // Gone is event "gone" on topic "type.v1".
+// It is identified by header "type": records that share it are one event.
 type Gone struct {
 	T      string    // "meta.type"
 	Traced *int64    // header "range"

@@ -95,6 +95,7 @@ func (k *placesV1Key) decode(s *strictjson.Scanner, m *wire.Message) {
 }
 
 // Headers is the event of topic "places.v1".
+// It is identified by header "id": records that share it are one event.
 type Headers struct {
 	Tenant  string
 	HID     idem.UUID       // header "id-2"

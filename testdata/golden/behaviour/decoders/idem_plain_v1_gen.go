@@ -81,6 +81,7 @@ func (p *plainV1Plan) Flush(b *wire.Batch) {
 type plainV1Decoder = strictjson.Scanner
 
 // Required is event "required" on topic "plain.v1".
+// It is identified by header "id": records that share it are one event.
 type Required struct {
 	Text    string
 	EventID idem.UUID // "id"
@@ -264,6 +265,7 @@ ORDER BY event
 ON CONFLICT (event) DO NOTHING`
 
 // Optional is event "optional" on topic "plain.v1".
+// It is identified by header "id": records that share it are one event.
 type Optional struct {
 	Text    *string
 	EventID *idem.UUID
@@ -424,6 +426,7 @@ ORDER BY event
 ON CONFLICT (event) DO NOTHING`
 
 // Defaults is event "defaults" on topic "plain.v1".
+// It is identified by header "id": records that share it are one event.
 type Defaults struct {
 	Text   string
 	Flag   bool
@@ -569,6 +572,7 @@ ORDER BY event
 ON CONFLICT (event) DO NOTHING`
 
 // Nested is event "nested" on topic "plain.v1".
+// It is identified by header "id": records that share it are one event.
 type Nested struct {
 	Point    Point
 	Maybe    *Point

@@ -70,6 +70,7 @@ func (p *strictV1Plan) Flush(b *wire.Batch) {
 type strictV1Decoder = strictjson.Scanner
 
 // Patched is event "patched" on topic "strict.v1".
+// It is identified by header "id": records that share it are one event.
 type Patched struct {
 	FirstName   idem.Patch[string]       // "data.after.firstName"
 	SecondName  idem.Patch[string]       // "data.after.middleName"
@@ -312,6 +313,7 @@ ON CONFLICT (id) DO UPDATE SET
 WHERE t.source_time < excluded.source_time`
 
 // Moved is event "moved" on topic "strict.v1".
+// It is identified by header "id": records that share it are one event.
 type Moved struct {
 	PlaceName  string          // "data.after.to.placeName"
 	PlaceCode  *int32          // "data.after.to.place.code"

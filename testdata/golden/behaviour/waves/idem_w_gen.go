@@ -152,6 +152,7 @@ func (p *wPlan) Flush(b *wire.Batch) {
 type wDecoder = strictjson.Scanner
 
 // CUp is event "cu" on topic "w".
+// It is identified by its place in the log: topic, partition and offset.
 type CUp struct {
 	Cid   int32
 	Name  string
@@ -230,6 +231,7 @@ ON CONFLICT (k, cid) DO UPDATE SET
     email = excluded.email`
 
 // COnly is event "co" on topic "w".
+// It is identified by its place in the log: topic, partition and offset.
 type COnly struct {
 	Cid   int32
 	Name  string
@@ -306,6 +308,7 @@ ORDER BY k, cid
 ON CONFLICT (k, cid) DO NOTHING`
 
 // CDel is event "cd" on topic "w".
+// It is identified by its place in the log: topic, partition and offset.
 type CDel struct {
 	Cid int32
 	K   int32 // the record key
@@ -368,6 +371,7 @@ WHERE t.k = e.k
     AND t.cid = e.cid`
 
 // CMail is event "cm" on topic "w".
+// It is identified by its place in the log: topic, partition and offset.
 type CMail struct {
 	Cid   int32
 	Email *string
@@ -452,6 +456,7 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // PIns is event "pi" on topic "w".
+// It is identified by its place in the log: topic, partition and offset.
 type PIns struct {
 	SKU  int32
 	Name string
@@ -520,6 +525,7 @@ SELECT
 ORDER BY k, sku`
 
 // PDel is event "pd" on topic "w".
+// It is identified by its place in the log: topic, partition and offset.
 type PDel struct {
 	SKU int32
 	K   int32 // the record key
@@ -582,6 +588,7 @@ WHERE t.k = e.k
     AND t.sku = e.sku`
 
 // OIns is event "oi" on topic "w".
+// It is identified by its place in the log: topic, partition and offset.
 type OIns struct {
 	Oid   int32
 	Cid   *int32
@@ -717,6 +724,7 @@ SELECT
 ORDER BY generate_subscripts($1::integer[], 1)`
 
 // OUp is event "ou" on topic "w".
+// It is identified by its place in the log: topic, partition and offset.
 type OUp struct {
 	Oid  int32
 	Cid  *int32
@@ -810,6 +818,7 @@ ON CONFLICT (k, oid) DO UPDATE SET
     ref = excluded.ref`
 
 // OSet is event "os" on topic "w".
+// It is identified by its place in the log: topic, partition and offset.
 type OSet struct {
 	Oid int32
 	Cid *int32
@@ -898,6 +907,7 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // ONote is event "on" on topic "w".
+// It is identified by its place in the log: topic, partition and offset.
 type ONote struct {
 	Oid  int32
 	Note string
@@ -968,6 +978,7 @@ WHERE t.k = e.k
     AND t.oid = e.oid`
 
 // ODel is event "od" on topic "w".
+// It is identified by its place in the log: topic, partition and offset.
 type ODel struct {
 	Oid int32
 	K   int32 // the record key
@@ -1033,6 +1044,7 @@ WHERE t.k = e.k
     AND t.oid = e.oid`
 
 // LRep is event "lr" on topic "w".
+// It is identified by its place in the log: topic, partition and offset.
 type LRep struct {
 	Oid   int32
 	Lines []Line
@@ -1133,6 +1145,7 @@ SELECT
 ORDER BY k, oid, no`
 
 // LSku is event "ls" on topic "w".
+// It is identified by its place in the log: topic, partition and offset.
 type LSku struct {
 	SKU int32
 	New int32
@@ -1218,6 +1231,7 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // LUp is event "lu" on topic "w".
+// It is identified by its place in the log: topic, partition and offset.
 type LUp struct {
 	Oid int32
 	No  int32
@@ -1299,6 +1313,7 @@ ON CONFLICT (k, oid, no) DO UPDATE SET
     sku = excluded.sku`
 
 // LDel is event "ld" on topic "w".
+// It is identified by its place in the log: topic, partition and offset.
 type LDel struct {
 	Oid int32
 	No  int32

@@ -67,6 +67,7 @@ func (p *paymentsV1Plan) Flush(b *wire.Batch) {
 type paymentsV1Decoder = strictjson.Scanner
 
 // Paid is event "in" on topic "payments.v1".
+// It is identified by header "request": records that share it are one event.
 type Paid struct {
 	Entry  string
 	Amount int64
@@ -153,6 +154,7 @@ SELECT
 ORDER BY entry`
 
 // Refunded is event "out" on topic "payments.v1".
+// It is identified by header "request": records that share it are one event.
 type Refunded struct {
 	Entry  string
 	Amount int64

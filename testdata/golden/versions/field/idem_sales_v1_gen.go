@@ -62,6 +62,8 @@ func (p *salesV1Plan) Flush(b *wire.Batch) {
 type salesV1Decoder = strictjson.Scanner
 
 // Sold is event "in" on topic "sales.v1".
+// It is identified by shop (record key) and header "request": records that share them are one
+// event.
 type Sold struct {
 	Entry  string
 	Amount int64

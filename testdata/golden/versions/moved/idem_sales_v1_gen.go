@@ -68,6 +68,8 @@ func (p *salesV1Plan) Flush(b *wire.Batch) {
 type salesV1Decoder = strictjson.Scanner
 
 // Sold is event "in" on topic "sales.v1".
+// It is identified by shop (record key) and header "number": records that share them are one
+// event.
 type Sold struct {
 	Entry  string
 	Amount int64
@@ -158,6 +160,8 @@ SELECT
 ORDER BY entry`
 
 // Returned is event "out" on topic "sales.v1".
+// It is identified by shop (record key) and header "number": records that share them are one
+// event.
 type Returned struct {
 	Entry  string
 	Amount int64
