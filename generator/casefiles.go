@@ -100,7 +100,17 @@ func Case(s Spec, name, event string) (_ *Result, err error) {
 	if err != nil {
 		return nil, errors.Join(err, u.folder.Close())
 	}
-	return &Result{Changes: []output.Change{change}, folders: []*output.Folder{u.folder}}, nil
+	result := &Result{Changes: []output.Change{change}, folders: []*output.Folder{u.folder}}
+	for _, f := range editorFiles() { // which the draft names
+		change, err := u.folder.Compare(f)
+		if err != nil {
+			return nil, errors.Join(err, u.folder.Close())
+		}
+		if change.Op != "" {
+			result.Changes = append(result.Changes, change)
+		}
+	}
+	return result, nil
 }
 
 // eventFor finds the event that a draft shows.

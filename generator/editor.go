@@ -9,16 +9,19 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// editorFiles are the JSON Schemas in the folder that the first line of the spec, or of a case,
-// names to editors: those of this version, without a network. Git ignores the folder.
-func (u *unit) editorFiles() (files []output.File) {
+// namesSchemas reports whether the first line of the spec, or of a case, names a JSON Schema of
+// editorFiles to editors.
+func (u *unit) namesSchemas() bool {
 	wanted := namesSchema(u.Content, scaffold.EditorFolder)
 	for _, c := range u.cases {
 		wanted = wanted || namesSchema(c.content, path.Join("../..", scaffold.EditorFolder))
 	}
-	if !wanted {
-		return nil
-	}
+	return wanted
+}
+
+// editorFiles are the JSON Schemas of this version, for editors without a network. Git ignores
+// their folder.
+func editorFiles() (files []output.File) {
 	add := func(name string, data []byte) {
 		files = append(files, output.File{Path: path.Join(scaffold.EditorFolder, name), Policy: output.Local, Data: data})
 	}

@@ -50,7 +50,9 @@ func (u *unit) render() error {
 	}
 	u.files = append(u.files, caseFiles...)
 	u.files = append(u.files, migrations...)
-	u.files = append(u.files, u.editorFiles()...)
+	if u.namesSchemas() {
+		u.files = append(u.files, editorFiles()...)
+	}
 	u.files = append(u.files, output.File{Path: state.File, Policy: output.Owned, Data: u.next.Render()})
 	return nil
 }

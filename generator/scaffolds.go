@@ -35,7 +35,11 @@ func (u *unit) addScaffolds(hand *gopkg.Package) error {
 			return err
 		}
 		u.addScaffold(scaffold.HandlerFile, data)
-		u.note("%s is yours: implement Handler there, and pass %s{} to NewConsumer\n", u.folder.Show(scaffold.HandlerFile), scaffold.ServiceType)
+		var methods []string
+		for _, e := range scaffold.Handled(u.service) {
+			methods = append(methods, e.GoName)
+		}
+		u.note("%s is yours: write %s there; a case says what must come out (idemgen case)\n", u.folder.Show(scaffold.HandlerFile), strings.Join(methods, ", "))
 	} else if err := u.missingMethods(hand); err != nil {
 		return err
 	}

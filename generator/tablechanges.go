@@ -51,7 +51,7 @@ func (u *unit) wayOut(c state.TableChange) string {
 	if u.ledger.mixed {
 		dir = "what idemgen wrote in " + dir
 	}
-	return fmt.Sprintf("%s in a migration of your own that has the line %q%s, then run generate again; if the migrations were never applied anywhere, delete %s and %s and run generate again",
+	return fmt.Sprintf("%s in a migration of your own that has the line %q%s, then run generate again; if the migrations were never applied anywhere, delete %s and %s and run generate again; if the newest alone was not, delete it and take that file back (git checkout)",
 		order(c), byHandMark+c.Subject(), renamed, dir, u.folder.Show(state.File))
 }
 

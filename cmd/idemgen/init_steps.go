@@ -50,11 +50,19 @@ Run it here, with a Postgres and a broker of its own, and again after each chang
 
 Where it is deployed, the migrations are applied before it runs:
 
-  %s
+  %s%s
   go run ./%s   # with $KAFKA_BROKERS and $DATABASE_URL
-`, applied(started), started.Program)
+`, applied(started), onlyNew(started), started.Program)
 	}
 	fmt.Fprint(cmd.ErrOrStderr(), out.String())
+}
+
+// onlyNew is what to know of a way to apply them that does not know which ones were applied.
+func onlyNew(started *generator.Started) string {
+	if started.Format == "sql" {
+		return "   # once; later the new files only"
+	}
+	return ""
 }
 
 // applied is how the migrations are applied, in the order of their numbers.

@@ -43,7 +43,7 @@ func TestMissingMethods(t *testing.T) {
 	handled := strings.Replace(second, "    events:\n", "    event_type: {header: t}\n    events:\n", 1)
 	handled = strings.Replace(handled, "OrderReturned:\n", "OrderReturned:\n        type: returned\n", 1)
 	module(t, map[string]string{"idemgen.yaml": spec + handled})
-	if _, _, stderr := run(t, "generate"); stderr != "handler.go is yours: implement Handler there, and pass Service{} to NewConsumer\n" {
+	if _, _, stderr := run(t, "generate"); stderr != "handler.go is yours: write OrderReturned there; a case says what must come out (idemgen case)\n" {
 		t.Errorf("at first: %q", stderr)
 	}
 	if _, _, stderr := run(t, "generate"); stderr != "" {

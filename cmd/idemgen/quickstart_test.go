@@ -8,35 +8,28 @@ import (
 	"testing"
 )
 
-// quickStart are the commands of README's quick start, with a local copy of idemgen in the place
-// of a release.
+// quickStart are the commands of README's quick start, with this module as the clone.
 func quickStart(t *testing.T) string {
 	t.Helper()
 	readme := read(t, filepath.Join(repository(), "README.md"))
 	_, section, _ := strings.Cut(readme, "\n## Quick start\n")
 	section, _, _ = strings.Cut(section, "\n## ")
-	steps, clone, _ := strings.Cut(section, "\nWith a clone of idemgen")
-	_, local, _ := strings.Cut(clone, "\n```\n")
-	local, _, _ = strings.Cut(local, "\n```\n")
 	var lines []string
-	for line := range strings.Lines(steps) {
+	for line := range strings.Lines(section) {
 		command, ok := strings.CutPrefix(strings.TrimSpace(line), "$ ")
 		if ok && command != "go tool idemgen dev" { // which runs until it is ended, and has its own tests
 			lines = append(lines, command)
 		}
 	}
-	if len(lines) < 6 || local == "" || !strings.HasPrefix(lines[1], "go get -tool ") || !strings.HasPrefix(lines[2], "go tool idemgen init") {
-		t.Fatalf("README has no quick start:\n%s\n%s", strings.Join(lines, "\n"), local)
+	script := strings.Join(lines, "\n") + "\n"
+	if len(lines) < 8 || !strings.HasPrefix(lines[0], "go mod init ") || strings.Count(script, "=../idemgen\n") != 1 || strings.Count(script, "go mod tidy\n") != 2 {
+		t.Fatalf("README has no quick start:\n%s", script)
 	}
-	if n := strings.Count(steps, "go mod tidy"); n != 1 {
-		t.Errorf("%d times go mod tidy", n)
-	}
-	script := strings.Join(append([]string{lines[0], local}, lines[2:]...), "\n") + "\n"
-	return strings.ReplaceAll(script, "=../idemgen ", "="+repository()+" ")
+	return strings.ReplaceAll(script, "=../idemgen\n", "="+repository()+"\n")
 }
 
-// README's quick start, pasted into an empty folder, is green to its end. One go mod tidy makes
-// the module complete: a second one has nothing to do.
+// README's quick start, pasted into an empty folder, is green to its end. The last go mod tidy
+// makes the module complete: another one has nothing to do.
 func TestQuickStartIsGreen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by go test -short")
@@ -57,6 +50,6 @@ func TestQuickStartIsGreen(t *testing.T) {
 		}
 	}
 	if out, err := exec.CommandContext(t.Context(), "go", "mod", "tidy", "-diff").CombinedOutput(); err != nil {
-		t.Errorf("one go mod tidy is not enough: %v\n%s", err, out)
+		t.Errorf("the module is not complete: %v\n%s", err, out)
 	}
 }

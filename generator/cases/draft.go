@@ -2,8 +2,10 @@ package cases
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,7 +39,68 @@ func Draft(s *model.Service, e *model.Event) []byte {
 	d.given = fewest(d.given, len(d.given), func(less []model.Row) bool {
 		return slices.Equal(d.leaves(less, d.records), want)
 	})
+	d.renumber()
 	return d.text()
+}
+
+// rowNumbers are those that the log makes the values of a row from: they end a uuid, or a text.
+var (
+	numbers    = regexp.MustCompile(`[0-9]+`)
+	rowNumbers = regexp.MustCompile(`(?:[A-Za-z] ?|-000000)([0-9]{6})\b`)
+)
+
+// renumber gives the rows small numbers in place of those that the log of the topic's test has:
+// what is sent of both is apart.
+func (d *draft) renumber() {
+	var all []string
+	d.texts(func(text string) string {
+		for _, m := range rowNumbers.FindAllStringSubmatch(text, -1) {
+			if !slices.Contains(all, m[1]) {
+				all = append(all, m[1])
+			}
+		}
+		return text
+	})
+	slices.Sort(all)
+	d.texts(func(text string) string {
+		return numbers.ReplaceAllStringFunc(text, func(digits string) string {
+			at := slices.Index(all, strings.TrimPrefix(digits, "000000"))
+			switch {
+			case at < 0:
+				return digits
+			case len(digits) == 12:
+				return fmt.Sprintf("%012d", at+1)
+			}
+			return strconv.Itoa(at + 1)
+		})
+	})
+}
+
+// texts replaces every text of the rows and records.
+func (d *draft) texts(by func(string) string) {
+	of := func(b []byte) []byte {
+		if b == nil {
+			return nil
+		}
+		return []byte(by(string(b)))
+	}
+	for i, row := range d.given {
+		set := slices.Clone(row.Set)
+		for j, a := range set {
+			if a.Value.Kind == model.ConstValue {
+				set[j].Value.Const = &model.Constant{Text: by(a.Value.Const.Text)}
+			}
+		}
+		d.given[i].Set = set
+	}
+	for i, r := range d.records {
+		r.Key, r.Value, r.Result = of(r.Key), of(r.Value), of(r.Result)
+		r.Headers = slices.Clone(r.Headers)
+		for j, h := range r.Headers {
+			r.Headers[j].Value = of(h.Value)
+		}
+		d.records[i] = r
+	}
 }
 
 // shown is the place of the first record of the event that is applied, else of the first one.
@@ -148,8 +211,8 @@ func (d *draft) writeGiven(b *bytes.Buffer) {
 	b.WriteString("\n# Rows that are there before, by table.\n")
 	if len(d.given) == 0 {
 		b.WriteString("#given:\n")
-		for _, t := range d.service.Tables {
-			fmt.Fprintf(b, "#  %s: [{%s: ...}]\n", t.Name, strings.Join(model.ColumnNames(t.Columns), ": ..., "))
+		for _, t := range d.likely() {
+			fmt.Fprintf(b, "#  %s:\n#    - {%s}\n", t.Name, d.row(t))
 		}
 		return
 	}
@@ -172,6 +235,41 @@ func (d *draft) writeGiven(b *bytes.Buffer) {
 			fmt.Fprintf(b, "    - {%s}\n", strings.Join(cells, ", "))
 		}
 	}
+}
+
+// likely are the tables with a row that the event names: it has the columns of the primary key.
+func (d *draft) likely() []*model.Table {
+	named := slices.DeleteFunc(slices.Clone(d.service.Tables), func(t *model.Table) bool {
+		return slices.ContainsFunc(t.PrimaryKey, func(c *model.Column) bool { return d.value(c.Name) == "" })
+	})
+	if len(named) == 0 {
+		return d.service.Tables
+	}
+	return named
+}
+
+// row is a row of a table, as far as the event has values of the columns' names.
+func (d *draft) row(t *model.Table) string {
+	var cells []string
+	for _, c := range t.Columns {
+		cells = append(cells, c.Name+": "+cmp.Or(d.value(c.Name), "..."))
+	}
+	return strings.Join(cells, ", ")
+}
+
+// value is what the event has under a name; "" if that is nothing, or more than a text.
+func (d *draft) value(name string) string {
+	has := func(f *model.Field) bool { return f.Name == name }
+	if !slices.ContainsFunc(d.event.Fields, has) {
+		return ""
+	}
+	last := d.records[len(d.records)-1]
+	last.Topic = last.In(d.event.Topic)
+	values, out := oracle.New(d.service).Decode(asRead(d.event.Topic, &last))
+	if out.Kind != oracle.Applied || values.Text(name) == "" {
+		return ""
+	}
+	return scalarText(values.Text(name))
 }
 
 func (d *draft) writeRecord(b *bytes.Buffer, r *seedlog.Record) {
@@ -223,6 +321,13 @@ func (d *draft) writeThen(b *bytes.Buffer) {
 		d.apply(in, d.records[:i+1], i)
 	}
 	b.WriteString("then:\n")
+	if d.event.Handle && len(d.event.Steps) == 0 {
+		for _, t := range d.likely() {
+			fmt.Fprintf(b, "#  %s:\n#    - {%s}\n", t.Name, d.row(t))
+		}
+		b.WriteString("#  dead_letters: {handler: 1} # if it refuses the event\n")
+		return
+	}
 	empty := len(d.rows(in)) == 0
 	for _, t := range d.service.Tables {
 		columns, rows := in.Columns(t.Name), in.Values(t.Name)

@@ -3,6 +3,7 @@ package cases_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -31,7 +32,12 @@ func TestDraftOfEveryEvent(t *testing.T) {
 				}
 				before, then, _ := strings.Cut(text, "\nthen:\n")
 				text = before + "\nthen:\n" + strings.ReplaceAll("\n"+then, "\n#  ", "\n  ")[1:]
-				problems := whole(s, text, func(c *cases.Case) { leaves(t, s, e, c, text) })
+				text = placeholder.ReplaceAllString(text, "")
+				problems := whole(s, text, func(c *cases.Case) {
+					if !e.Handle || len(e.Steps) > 0 { // else the draft says what Go code may do
+						leaves(t, s, e, c, text)
+					}
+				})
 				if problems.Errors() > 0 {
 					t.Errorf("%s, %s: %v\n%s", file, e.Name, problems.Sorted(), text)
 				}
@@ -43,6 +49,9 @@ func TestDraftOfEveryEvent(t *testing.T) {
 		t.Errorf("%d drafts", drafts)
 	}
 }
+
+// placeholder is a column whose value only the author knows.
+var placeholder = regexp.MustCompile(`, \w+: \.\.\.`)
 
 func service(t *testing.T, file string) *model.Service {
 	data, err := os.ReadFile(file)

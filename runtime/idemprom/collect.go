@@ -16,7 +16,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 // What is asked of the consumers at each scrape.
 var (
 	healthy = desc("idemgen_healthy", "1 while every partition makes progress, else 0: Consumer.Health says why.")
-	records = desc("idemgen_records_total", "Records by what became of them: applied, redelivered (by Kafka), resent (by the producer), conflict, dead, waiting or ignored.", "outcome")
+	records = desc("idemgen_records_total", "Records by what became of them: applied, redelivered (by Kafka), duplicate (sent again by the producer), conflict, dead, waiting or ignored.", "outcome")
 	fences  = desc("idemgen_foreign_fences_total", "How often another owner took a partition that is assigned here: more than now and then means two deployments of one name.")
 	fenced  = desc("idemgen_fenced_batches_total", "Batches that were refused because another owner had written.")
 	expired = desc("idemgen_dead_letters_expired_total", "Dead letters that were closed because on_failure.keep was over.")
@@ -87,7 +87,7 @@ func (s scrape) of(c Consumer) {
 		outcome string
 		n       int64
 	}{
-		{"applied", is.Applied}, {"redelivered", is.Redelivered}, {"resent", is.Resent}, {"conflict", is.Conflicts},
+		{"applied", is.Applied}, {"redelivered", is.Redelivered}, {"duplicate", is.Resent}, {"conflict", is.Conflicts},
 		{"dead", is.Dead}, {"waiting", is.Waiting}, {"ignored", is.Ignored},
 	} {
 		s.counter(records, r.n, r.outcome)

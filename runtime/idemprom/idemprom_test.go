@@ -69,9 +69,9 @@ idemgen_partition_state{consumer="orders",partition="1",state="HALTED",topic="or
 idemgen_records_total{consumer="orders",outcome="applied"} 1
 idemgen_records_total{consumer="orders",outcome="conflict"} 4
 idemgen_records_total{consumer="orders",outcome="dead"} 5
+idemgen_records_total{consumer="orders",outcome="duplicate"} 3
 idemgen_records_total{consumer="orders",outcome="ignored"} 7
 idemgen_records_total{consumer="orders",outcome="redelivered"} 2
-idemgen_records_total{consumer="orders",outcome="resent"} 3
 idemgen_records_total{consumer="orders",outcome="waiting"} 6
 idemgen_takeover_seconds_count{topic="orders.v1"} 1
 idemgen_takeover_seconds_sum{topic="orders.v1"} 0.25

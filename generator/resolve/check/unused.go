@@ -25,7 +25,7 @@ func checkUnused(report *schema.Diagnostics, d *draft.Service) {
 			for _, n := range e.Scope.Names {
 				if n.Origin == draft.OwnField && !n.Used && n.Field != nil {
 					report.Add(n.Pos, "E212", fmt.Sprintf("field %s of %s is declared but nothing uses it", wording.Quote(n.Text), e.Is()),
-						"remove it (unknown members are ignored), or write it to a column")
+						"remove it (unknown members are ignored), or add a column of its name to the table")
 				}
 			}
 		}
@@ -44,7 +44,7 @@ func checkTopicFields(report *schema.Diagnostics, t *draft.Topic) {
 		})
 		if f.Field != nil && !used {
 			report.Add(f.Spec.Name.Pos, "E212", fmt.Sprintf("field %s of topic %s is declared but nothing uses it", wording.Quote(f.Spec.Name.Value), wording.Quote(t.Spec.Name.Value)),
-				"remove it (unknown members are ignored), or write it to a column in one of the events")
+				"remove it (unknown members are ignored), or add a column of its name to a table that one of the events writes")
 		}
 	}
 }

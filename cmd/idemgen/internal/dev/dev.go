@@ -79,6 +79,7 @@ func Run(ctx context.Context, s Service, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, r.place.close()) }()
 	end := func() {} // of the service that runs
+	running := ""
 	defer func() { end() }()
 	for ctx.Err() == nil {
 		seen := r.files.now()
@@ -90,21 +91,23 @@ func Run(ctx context.Context, s Service, o Options) (err error) {
 		}
 		if err == nil {
 			end() // what was built before runs until now
-			end, r.parts = func() {}, parts
+			end, r.parts, running = func() {}, parts, ""
 			kept := false
 			if r.Keep {
 				kept, err = r.keep(ctx)
 			}
 			if err == nil && !kept {
 				err = r.fresh(ctx)
+			} else if kept {
+				r.say("kept the rows and the log; nothing is sent again")
 			}
 			if err == nil {
-				end = r.begin(ctx, binary, !kept)
+				end, running = r.begin(ctx, binary, !kept), "the service goes on as it was; "
 			}
 		}
 		if err != nil && ctx.Err() == nil {
 			r.say("%v", err)
-			r.say("waits for a change of a file")
+			r.say("%swaits for a change of a file", running)
 		}
 		if path := r.files.changed(ctx, seen); path != "" {
 			r.say("%s changed", path)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
@@ -21,7 +23,8 @@ func (r *run) send(ctx context.Context) {
 		r.say("the brokers are yours: send your records to %s", r.place.brokers)
 		return
 	}
-	sent := 0
+	sent, twice := 0, 0
+	var last *idemtest.Event
 	for _, s := range r.samples() {
 		log, err := idemtest.ReadLog(s.log)
 		if err == nil {
@@ -38,13 +41,69 @@ func (r *run) send(ctx context.Context) {
 			times := 1
 			if sent++; sent%copyEvery == 0 {
 				times = 2
+				twice++
 			}
-			if !r.sendOne(ctx, cmp.Or(record.Message.Topic, s.topic), record, times) {
+			record.Message.Topic = cmp.Or(record.Message.Topic, s.topic)
+			if !r.sendOne(ctx, record, times) {
 				return
 			}
+			last = &record
 		}
 	}
-	r.say("all %d records of the tests were sent; send your own to %s", sent, r.place.brokers)
+	r.say("all %d records of the tests were sent, %d of them twice", sent, twice)
+	r.place.verdict(ctx, r.say, int64(sent+twice))
+	if last != nil {
+		r.say("send your own: %s", asCommand(r.place.brokers, last))
+	}
+}
+
+// verdictSQL is how many records of the log were passed, and how many dead letters there are.
+const verdictSQL = `SELECT coalesce(sum(next), 0)::bigint, (SELECT count(*) FROM idem_dead_letter)
+FROM (SELECT DISTINCT ON (stream) next FROM idem_ledger ORDER BY stream, seq DESC) AS last`
+
+// verdict says what became of the records that are in the log, once all are passed or nothing
+// has happened for a while. A database without a ledger says nothing.
+func (p *place) verdict(ctx context.Context, say func(string, ...any), records int64) {
+	conn, err := pgx.Connect(ctx, p.database)
+	if err != nil {
+		return
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	passed, dead := int64(-1), int64(0)
+	for end := time.Now().Add(settling); passed < records; {
+		before := passed
+		if conn.QueryRow(ctx, verdictSQL).Scan(&passed, &dead) != nil {
+			return
+		}
+		if passed > before {
+			end = time.Now().Add(settling)
+		}
+		if time.Now().After(end) || !pause(ctx, 100*time.Millisecond) {
+			break
+		}
+	}
+	text := fmt.Sprintf("%d of %d records in the log are passed, %d as dead letters", passed, records, dead)
+	if passed < records {
+		text += "; /readyz says what the others wait for"
+	}
+	say("%s", text)
+}
+
+// settling is how long nothing may happen until what did is told.
+const settling = 2 * time.Second
+
+// asCommand is how a record is sent in a shell.
+func asCommand(brokers string, record *idemtest.Event) string {
+	m := record.Message
+	quoted := func(b []byte) string { return "'" + strings.ReplaceAll(string(b), "'", `'\''`) + "'" }
+	text := fmt.Sprintf("printf '%%s' %s | kcat -P -b %s -t %s", quoted(m.Value), brokers, m.Topic)
+	if m.Key != nil {
+		text += " -k " + quoted(m.Key)
+	}
+	for _, h := range m.Headers {
+		text += " -H " + quoted(append([]byte(h.Name+"="), h.Value...))
+	}
+	return text
 }
 
 // sample is records to send, and rows that are there before.
@@ -59,17 +118,17 @@ func (r *run) samples() (all []sample) {
 		all = append(all, sample{name: "case " + strings.TrimPrefix(filepath.Base(stem), "idem_"), rows: stem + "_rows.sql", log: log})
 	}
 	for _, t := range r.parts.Topics {
-		all = append(all, sample{"records of the test of " + t.Names[0], t.Names[0], strings.TrimSuffix(t.Log, "_log.jsonl") + "_rows.sql", t.Log})
+		all = append(all, sample{"records of the test of " + t.Names[0] + ", with values that are made up: some become dead letters", t.Names[0], strings.TrimSuffix(t.Log, "_log.jsonl") + "_rows.sql", t.Log})
 	}
 	return all
 }
 
 // sendOne sends a record so often. It reports false if nothing more can be sent.
-func (r *run) sendOne(ctx context.Context, topic string, record idemtest.Event, times int) bool {
+func (r *run) sendOne(ctx context.Context, record idemtest.Event, times int) bool {
 	what := record.Name
 	for i := range times {
 		m := record.Message
-		m.Topic, m.Partition = topic, idemtest.ByKey
+		m.Partition = idemtest.ByKey
 		if m.Time.IsZero() {
 			m.Time = time.Now()
 		}

@@ -41,11 +41,15 @@ func (l *Log) Report(e kafka.Error, told bool) {
 	}
 }
 
+// trace is the level of what the client says of itself: LOG_LEVEL=debug-4 shows it, and debug does
+// not.
+const trace = slog.LevelDebug - 4
+
 // Forward copies the client's own log until lines is closed. Its syslog levels 0 to 4 are
 // errors and warnings, 5 is a notice; connection failures also come as error events.
 func (l *Log) Forward(ctx context.Context, lines <-chan kafka.LogEvent) {
 	for line := range lines {
-		level := slog.LevelDebug
+		level := trace
 		switch {
 		case line.Tag == "FAIL" || line.Tag == "ERROR":
 		case line.Level <= 4:

@@ -26,9 +26,13 @@ func New(to *slog.Logger) *Log { return &Log{to: to, logged: map[string]time.Tim
 // repeatInterval is how long a line is not repeated.
 const repeatInterval = 30 * time.Second
 
+// Trace is the level of what clients say of themselves: LOG_LEVEL=debug-4 shows it, and debug does
+// not.
+const Trace = slog.LevelDebug - 4
+
 // Level implements [kgo.Logger].
 func (l *Log) Level() kgo.LogLevel {
-	if l.to.Enabled(context.Background(), slog.LevelDebug) {
+	if l.to.Enabled(context.Background(), Trace) {
 		return kgo.LogLevelInfo
 	}
 	return kgo.LogLevelWarn
@@ -36,7 +40,7 @@ func (l *Log) Level() kgo.LogLevel {
 
 // Log implements [kgo.Logger]. What the clients call information is about themselves.
 func (l *Log) Log(level kgo.LogLevel, text string, args ...any) {
-	to := slog.LevelDebug
+	to := Trace
 	if level <= kgo.LogLevelWarn && l.due(text) {
 		to = slog.LevelWarn
 	}
