@@ -67,7 +67,8 @@ type (
 	Assignment = idemtype.Assignment
 	// TakeOver says when a partition may be taken over again.
 	TakeOver = idemtype.TakeOver
-	// Source delivers the records of one consumer group; runtime/confluent implements it.
+	// Source delivers the records of one consumer group; runtime/confluent and runtime/franz
+	// implement it.
 	Source = idemtype.Source
 	// Subscription is what a Source reads and how it cuts batches.
 	Subscription = idemtype.Subscription

@@ -45,15 +45,15 @@ func (c *connections) allDown() (cause string, down bool) {
 	return cause, down
 }
 
-// why is why a question was not answered: that no connection can be opened, if that is so, rather
-// than that the time for an answer is over.
+// why is why a question was not answered: that the last connection could not be opened, if that is
+// so, rather than that the time for an answer is over.
 func (c *connections) why(err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.open == 0 && c.cause != nil {
-		return errors.New(reason(c.cause))
+	if c.cause != nil {
+		err = c.cause
 	}
-	return err
+	return errors.New(reason(err))
 }
 
 // reason is what an error says without what differs from one try to the next, such as the port of

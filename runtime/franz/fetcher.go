@@ -50,6 +50,7 @@ func (f *fetcher) forgetOther(at member.At) {
 // Seek adds the partition anew: the client then looks at nothing that it knew of it.
 func (f *fetcher) Seek(to member.At) error {
 	f.client.RemoveConsumePartitions(one(to.Partition))
+	delete(f.ends, to.Partition) // it may be another topic
 	return f.Assign([]member.At{to})
 }
 

@@ -94,7 +94,7 @@ func (r *run) answerGroup() {
 		switch {
 		case e.assigned:
 			r.member.Assign(e.list)
-		case len(e.list) > 0: // which there need not be at the end of a session
+		case e.lost || len(e.list) > 0: // which there need not be at the end of a session
 			r.member.Revoke(e.list, e.lost)
 		}
 		close(e.done)

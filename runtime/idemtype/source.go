@@ -7,7 +7,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Source delivers the records of one consumer group; runtime/confluent implements it.
+// Source delivers the records of one consumer group; runtime/confluent and runtime/franz implement
+// it.
 type Source interface {
 	// Run joins the group, drives sink and returns nil when ctx has ended, after
 	// revoking what it had assigned. Any other return is an error that needs a person.

@@ -16,7 +16,8 @@ type Header struct {
 	Value []byte
 }
 
-// Producer sends records to Kafka. That of confluent-kafka-go is in runtime/confluent/producer.
+// Producer sends records to Kafka. There is one in runtime/confluent/producer, and one without cgo
+// in runtime/franz/producer.
 type Producer interface {
 	// Produce hands a record over, and does not wait for it. done is called once, by any
 	// goroutine: with nil when all replicas in sync have the record, with a [RefusedError] if the
