@@ -1,6 +1,10 @@
 package generator
 
-import "path/filepath"
+import (
+	"path/filepath"
+
+	"github.com/idemgen/idemgen/generator/seedlog"
+)
 
 // Local is what one must know of a spec to run its service on one machine.
 type Local struct {
@@ -10,8 +14,9 @@ type Local struct {
 
 // LocalTopic is a topic that the service reads.
 type LocalTopic struct {
-	Names []string // in Kafka
-	Log   string   // file with the records of the topic's generated test
+	Names []string            // in Kafka
+	Log   string              // file with the records of the topic's generated test
+	Pack  func([]byte) []byte // what a value of a log is sent as
 }
 
 // LocalOf reads a spec. One that is not in order is an error.
@@ -23,7 +28,10 @@ func LocalOf(spec Spec) (*Local, error) {
 	dir := filepath.Dir(filepath.FromSlash(spec.Path))
 	l := &Local{Migrations: filepath.Join(dir, filepath.FromSlash(service.Migrations.Dir))}
 	for _, t := range service.Topics {
-		l.Topics = append(l.Topics, LocalTopic{Names: t.Kafka, Log: filepath.Join(dir, "testdata", "idem_"+t.FileName+"_log.jsonl")})
+		l.Topics = append(l.Topics, LocalTopic{
+			Names: t.Kafka, Log: filepath.Join(dir, "testdata", "idem_"+t.FileName+"_log.jsonl"),
+			Pack: func(value []byte) []byte { return seedlog.Packed(t, value) },
+		})
 	}
 	return l, nil
 }

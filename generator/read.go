@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/idemgen/idemgen/generator/messages"
 	"github.com/idemgen/idemgen/generator/resolve"
 	"github.com/idemgen/idemgen/schema"
 )
@@ -14,7 +15,12 @@ func read(units []*unit) error {
 	var errs []error
 	for _, u := range units {
 		u.parsed, u.problems = schema.Load(u.Path, u.Content)
+		read, unread := messages.Read(u.parsed, u.folder.Read)
 		service, problems := resolve.Resolve(u.parsed)
+		problems.Append(unread)
+		if service != nil && problems.Errors() == 0 {
+			problems.Append(read.Attach(service))
+		}
 		errs = append(errs, u.take(service, problems))
 	}
 	return errors.Join(errs...)

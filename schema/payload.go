@@ -1,6 +1,9 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Payload says how the values of a topic's records are written.
 type Payload struct {
@@ -9,8 +12,9 @@ type Payload struct {
 	Naming *Text // snake_case or camelCase
 	Root   *Path // where paths start
 	Marker *Text // absent_marker
-	// Encoding is what values are packed in: plain or json_string.
+	// Encoding is what values are packed in: one of payloadEncodings.
 	Encoding *Text
+	Schema   *Text // of protobuf: a .proto file, # and the name of a message
 	Broken   bool
 }
 
@@ -19,6 +23,7 @@ var payloadKeys = keys[Payload]{
 	{name: "root", value: pathOfMembers(func(p *Payload) **Path { return &p.Root })},
 	{name: "absent_marker", value: put(scalarShape, func(p *Payload) **Text { return &p.Marker }, readMarker)},
 	{name: "encoding", value: put(shape{words: payloadEncodings}, func(p *Payload) **Text { return &p.Encoding }, readEncoding)},
+	{name: "schema", value: put(scalarShape, func(p *Payload) **Text { return &p.Schema }, readSchemaName)},
 	{name: "format", instead: "leave it out: values are JSON, and {type: bytes, record: value} reads any other one as it is"},
 	{name: "unknown_members", instead: "leave it out: members that are not declared are ignored"},
 }
@@ -34,7 +39,26 @@ func readNaming(w *walker, e entry) (*Text, bool) {
 	return w.word(e, payloadNamings)
 }
 
-var payloadEncodings = []string{"plain", "json_string"}
+var payloadEncodings = []string{"plain", "json_string", "protobuf", "confluent_protobuf"}
+
+// OfMessages reports whether values are messages of a schema.
+func (p *Payload) OfMessages() bool {
+	return p.Encoding != nil && slices.Contains([]string{"protobuf", "confluent_protobuf"}, p.Encoding.Value)
+}
+
+// readSchemaName reads the name of a message in a file.
+func readSchemaName(w *walker, e entry) (*Text, bool) {
+	t, ok := w.full(e)
+	if !ok {
+		return t, false
+	}
+	file, message, _ := strings.Cut(t.Value, "#")
+	if !strings.HasSuffix(file, ".proto") || message == "" {
+		w.ds.Add(t.Pos, "E108", e.what+" names no message of a .proto file: "+quote(t.Value), "write the file, relative to this spec, # and the message: schema: proto/orders.proto#shop.v1.Order")
+		return nil, false
+	}
+	return t, true
+}
 
 // readEncoding reads an encoding, and says what to write instead of gzip.
 func readEncoding(w *walker, e entry) (*Text, bool) {
@@ -58,5 +82,14 @@ func readMarker(w *walker, e entry) (*Text, bool) {
 func readPayload(w *walker, e entry) (*Payload, bool) {
 	p := &Payload{Key: e.key, Pos: e.node.Pos}
 	p.Broken = !walkMap(w, e, payloadKeys, p)
+	switch {
+	case p.Broken:
+	case p.OfMessages() && p.Schema == nil:
+		w.ds.Add(p.Encoding.Pos, "E105", "payload lacks the key \"schema\", which says what the messages are", "for example schema: proto/orders.proto#shop.v1.Order")
+		p.Broken = true
+	case p.Schema != nil && !p.OfMessages():
+		w.ds.Add(p.Schema.Key, "E110", "schema is of payloads whose encoding is protobuf or confluent_protobuf", "values are JSON otherwise, and the fields say what is in them")
+		p.Broken = true
+	}
 	return p, true
 }

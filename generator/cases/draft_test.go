@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/generator/cases"
+	"github.com/idemgen/idemgen/generator/messages"
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/oracle"
 	"github.com/idemgen/idemgen/generator/resolve"
@@ -59,8 +60,13 @@ func service(t *testing.T, file string) *model.Service {
 		t.Fatal(err)
 	}
 	spec, bad := schema.Load("idemgen.yaml", data)
+	read, unread := messages.Read(spec, func(path string) ([]byte, error) { return os.ReadFile(filepath.Join(filepath.Dir(file), path)) })
 	s, more := resolve.Resolve(spec)
-	if bad.Append(more); bad.Errors() > 0 {
+	bad.Append(unread)
+	if bad.Append(more); s != nil && bad.Errors() == 0 {
+		bad.Append(read.Attach(s))
+	}
+	if bad.Errors() > 0 {
 		t.Fatalf("%s: %v", file, bad.Sorted())
 	}
 	return s

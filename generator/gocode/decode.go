@@ -11,10 +11,7 @@ import (
 func decoderOf(f *file, t *model.Topic) {
 	doc := fmt.Sprintf("%s reads the records of topic %q.", decoderType(t), t.Name)
 	f.decl(doc, text("type %s =", decoderType(t)).Add(strictjson("Scanner")))
-	if t.Payload.Encoding != "" {
-		doc := fmt.Sprintf("%s unpacks the values of topic %q.", encodingType(t), t.Name)
-		f.decl(doc, text("type %s =", encodingType(t)).Add(strictjson("Quoted")))
-	}
+	encoding(f, t)
 	if t.RecordKey != nil && t.RecordKey.JSON {
 		recordKeyType(f, t)
 	}
@@ -32,7 +29,7 @@ func decodeFunc(f *file, e *model.Event) {
 		}
 		read := "&m"
 		if e.Topic.Payload.Encoding != "" {
-			g.Add(text("encoding := %s{}", encodingType(e.Topic)))
+			g.Add(text("encoding := ").Add(encodingLiteral(e.Topic)))
 			g.Add(text("opened, err := encoding.Open(&m)"))
 			g.If(text("err != nil")).Block(text("return e, err"))
 			read = "opened"

@@ -49,6 +49,10 @@ func handlerType(t *model.Topic) string { return t.GoName + "Handler" }
 
 func encodingType(t *model.Topic) string { return unexported(t.GoName) + "Encoding" }
 
+func messageVar(t *model.Topic) string { return unexported(t.GoName) + "Message" }
+
+func schemaConst(t *model.Topic) string { return unexported(t.GoName) + "Schema" }
+
 func decoderType(t *model.Topic) string { return unexported(t.GoName) + "Decoder" }
 
 func keyType(t *model.Topic) string { return unexported(t.GoName) + "Key" }

@@ -181,23 +181,6 @@ func eventTemplates(topics []*model.Topic) code {
 	return composite(text("map[string]").Add(qual(idemtestPath, "Event")), events)
 }
 
-// encodings say what the values of topics are packed in, if any are.
-func encodings(topics []*model.Topic) []code {
-	var all []code
-	for _, t := range topics {
-		if t.Payload.Encoding == "" {
-			continue
-		}
-		for _, name := range t.Kafka {
-			all = append(all, pair(strconv.Quote(name), lit(t.Payload.Encoding)))
-		}
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	return []code{pair("Encodings", text("map[string]string").Values(all...))}
-}
-
 func suite(t *model.Topic, rows string) []code {
 	topic := code(lit(testedTopics(t)[0]))
 	if len(testedTopics(t)) > 1 {

@@ -84,6 +84,9 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	if settings := decoderSettings(t); settings != nil && declarative(t) {
 		setup = append(setup, pair("decoder", text(decoderType(t)).Values(settings...)))
 	}
+	if t.Payload.Messages != nil {
+		setup = append(setup, pair("encoding", encodingLiteral(t)))
+	}
 	plan := text("&" + planType(t)).Values(setup...)
 	elems := []code{
 		pair("Name", name),

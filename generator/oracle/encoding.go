@@ -22,6 +22,14 @@ func (in *Interpreter) unpack(t *model.Topic, r *Record) (*Record, *fault) {
 			return nil, &fault{class: ClassDecode, detail: root.bad}
 		}
 		out.Value = []byte(root.text)
+	case "protobuf", "confluent_protobuf":
+		if t.Payload.Messages.Packing == nil { // nobody has read its schema
+			return r, nil
+		}
+		var err error
+		if out.Value, err = t.Payload.Messages.Packing.Open(nil, r.Value); err != nil {
+			return nil, &fault{class: ClassDecode, detail: "cannot be read: " + err.Error()}
+		}
 	}
 	return &out, nil
 }

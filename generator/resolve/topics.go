@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/resolve/draft"
@@ -36,6 +37,10 @@ func (r *topicReader) resolveTopic(spec *schema.Topic) *draft.Topic {
 		}
 		if p.Encoding != nil && p.Encoding.Value != "plain" {
 			t.Model.Payload.Encoding = p.Encoding.Value
+		}
+		if p.OfMessages() && p.Schema != nil {
+			file, message, _ := strings.Cut(p.Schema.Value, "#")
+			t.Model.Payload.Messages = &model.Messages{File: file, Name: message, Framed: p.Encoding.Value == "confluent_protobuf"}
 		}
 	}
 	if spec.StartFrom != nil {

@@ -5,8 +5,26 @@ import "github.com/idemgen/idemgen/generator/model"
 // Packed is the value of a record as producers of a topic send it; logs hold values as they are
 // before.
 func Packed(t *model.Topic, value []byte) []byte {
-	if value == nil || t.Payload.Encoding == "" {
+	switch t.Payload.Encoding {
+	case "":
+		return value
+	case "json_string":
+		if value != nil {
+			value = []byte(Quote(string(value)))
+		}
 		return value
 	}
-	return []byte(Quote(string(value)))
+	return packed(t.Payload.Messages, value)
+}
+
+// packed is a message. What is none, as a case may hold, is sent as it is.
+func packed(m *model.Messages, value []byte) []byte {
+	if value == nil || m.Packing == nil {
+		return value
+	}
+	message, err := m.Packing.Pack(value)
+	if err != nil {
+		return value
+	}
+	return message
 }

@@ -50,6 +50,9 @@ func (c *comparison) payload(old *model.Payload, t *model.Topic) {
 		c.unhandled(About{Topic: t.Name, What: Encoding}, "", firstRead, "payload.encoding is %s, and was %s",
 			cmp.Or(t.Payload.Encoding, "plain"), cmp.Or(old.Encoding, "plain"))
 	}
+	if is, was := t.Payload.Messages, old.Messages; is != nil && was != nil && is.Name != was.Name {
+		c.unhandled(About{Topic: t.Name, What: Encoding}, "", firstRead, "payload.schema names message %s, and named %s", is.Name, was.Name)
+	}
 	if t.Payload.AbsentMarker != old.AbsentMarker {
 		c.add(Unread{About: About{Topic: t.Name, What: Payload}, Loses: true, Remedy: firstRead,
 			Change: fmt.Sprintf("payload.absent_marker is %s, and was %s", marker(t.Payload.AbsentMarker), marker(old.AbsentMarker))})

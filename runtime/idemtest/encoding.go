@@ -8,6 +8,32 @@ import (
 	idem "github.com/idemgen/idemgen/runtime"
 )
 
+// Packing is what the values of a topic are packed in.
+type Packing interface {
+	// Pack packs JSON into a value. An error is about JSON that the packing cannot hold.
+	Pack(value []byte) ([]byte, error)
+	// Opens reports whether there is something in a value.
+	Opens(value []byte) bool
+}
+
+// JSONString is payload: {encoding: json_string} of a spec.
+type JSONString struct{}
+
+// Pack implements [Packing].
+func (JSONString) Pack(value []byte) ([]byte, error) {
+	var out bytes.Buffer
+	w := json.NewEncoder(&out)
+	w.SetEscapeHTML(false)
+	err := w.Encode(string(value))
+	return out.Bytes(), err
+}
+
+// Opens implements [Packing].
+func (JSONString) Opens(value []byte) bool {
+	var text string
+	return json.Unmarshal(value, &text) == nil
+}
+
 // packed are records as their producers send them.
 func packed(b *trial, records []idem.Message) []idem.Message {
 	if len(b.Encodings) == 0 {
@@ -22,24 +48,24 @@ func packed(b *trial, records []idem.Message) []idem.Message {
 	return out
 }
 
-// pack is a value in an encoding of the spec; "" is none.
-func pack(encoding string, value []byte) []byte {
-	if value == nil || encoding == "" {
+// pack is a value in a packing; nil is none. What it cannot hold is sent as it is.
+func pack(in Packing, value []byte) []byte {
+	if value == nil || in == nil {
 		return value
 	}
-	var out bytes.Buffer
-	w := json.NewEncoder(&out)
-	w.SetEscapeHTML(false)
-	_ = w.Encode(string(value)) // a buffer takes everything
-	return out.Bytes()
+	if packed, err := in.Pack(value); err == nil {
+		return packed
+	}
+	return value
 }
 
 // misPacked are values that cannot be unpacked, made of one that can: as it is without the
-// encoding, cut off, with something after it, and twice. Without an encoding there are none.
-func misPacked(encoding string, value []byte) (bad [][]byte) {
-	whole := pack(encoding, value)
-	if encoding == "" || value == nil {
+// packing, none, cut off, with something after it, and twice. Without a packing there are none.
+func misPacked(in Packing, value []byte) (bad [][]byte) {
+	if in == nil || value == nil {
 		return nil
 	}
-	return [][]byte{value, {}, whole[:len(whole)-2], append(slices.Clone(whole), 'x'), slices.Concat(whole, whole)}
+	whole := pack(in, value)
+	all := [][]byte{value, {}, whole[:max(0, len(whole)-2)], append(slices.Clone(whole), 'x'), slices.Concat(whole, whole)}
+	return slices.DeleteFunc(all, in.Opens)
 }

@@ -19,9 +19,9 @@ type Service struct {
 	External   string  // file that makes the tables of others, applied before Migrations; "" for none
 	Tables     []Table // of the whole service, in the order of the spec
 
-	// Encodings are by topic what values are packed in before they are delivered:
-	// json_string. The log has them as they are before.
-	Encodings map[string]string
+	// Encodings are by topic what values are packed in before they are delivered. The log has
+	// them as they are before.
+	Encodings map[string]Packing
 
 	// Stub makes the consumer with handlers that do nothing; nil for a service without handlers.
 	Stub func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error)

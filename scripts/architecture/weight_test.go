@@ -20,16 +20,16 @@ type weight struct {
 // says for what: idemgen dev is the 15th command.
 var weights = []weight{
 	{"keys of the language", 89, 90, keysOfTheLanguage},
-	{"codes of errors", 81, 85, func(t *testing.T) int { return distinct(t, `"E[0-9]{3}"`, "../../schema", "../../generator") }},
+	{"codes of errors", 83, 85, func(t *testing.T) int { return distinct(t, `"E[0-9]{3}"`, "../../schema", "../../generator") }},
 	{"codes of warnings", 0, 0, func(t *testing.T) int { return distinct(t, `"W[0-9]{3}"`, "../../schema", "../../generator") }},
 	{"commands", 18, 14, func(t *testing.T) int { return matches(t, `\bRunE:`, production(t, "../../cmd/idemgen")) }},
-	{"production lines", 66_900, 52_000, func(t *testing.T) int {
+	{"production lines", 67_800, 52_000, func(t *testing.T) int {
 		return linesOf(t, production(t, "../../runtime", "../../internal", "../../generator", "../../schema", "../../cmd", "../../templates"))
 	}},
 	{"linked lines, without effects", 21_900, 19_000, linkedWithout},
 	{"linked lines, with effects", 24_800, 23_000, linkedWith},
-	{"lines of testdata", 56_500, 60_000, linesOfTestdata},
-	{"words of docs/spec.md", 8_800, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
+	{"lines of testdata", 57_800, 60_000, linesOfTestdata},
+	{"words of docs/spec.md", 9_100, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
 }
 
 // The whole gets lighter. go test -v prints what is left to do.

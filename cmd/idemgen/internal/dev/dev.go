@@ -31,8 +31,9 @@ type Parts struct {
 
 // Topic is a topic that the service reads.
 type Topic struct {
-	Names []string // in Kafka
-	Log   string   // file with the records of its generated test
+	Names []string            // in Kafka
+	Log   string              // file with the records of its generated test
+	Pack  func([]byte) []byte // what a value of a log is sent as
 }
 
 // Options say how.

@@ -98,7 +98,8 @@ func TestServiceIsRunAgainAfterEachChange(t *testing.T) {
 	out := &output{}
 	ended := make(chan error, 1)
 	var topics atomic.Pointer[[]Topic]
-	topics.Store(&[]Topic{{[]string{"shop.live", "shop.old"}, filepath.Join(dir, "log.jsonl")}})
+	packed := func(value []byte) []byte { return append([]byte("packed "), value...) }
+	topics.Store(&[]Topic{{[]string{"shop.live", "shop.old"}, filepath.Join(dir, "log.jsonl"), packed}})
 	go func() {
 		ended <- Run(ctx, Service{
 			Dir: dir,
@@ -113,7 +114,7 @@ func TestServiceIsRunAgainAfterEachChange(t *testing.T) {
 	out.says(t, "dev: sent Put: topic=shop.live", 3)
 	out.says(t, "dev: sent Put, again (a copy of offset 2): topic=shop.live", 1)
 	out.says(t, "all 6 records of the tests were sent, 2 of them twice", 1)
-	out.says(t, "printf '%s' '{\"v\":3}' | kcat -P -b 127.0.0.1:", 1)
+	out.says(t, "printf '%s' 'packed {\"v\":3}' | kcat -P -b 127.0.0.1:", 1)
 	out.says(t, " -t shop.live -k 'a' -H 'type=put'", 1)
 	out.says(t, `idem_full_rows.sql: ERROR: relation "none" does not exist`, 1)
 
@@ -130,7 +131,7 @@ func TestServiceIsRunAgainAfterEachChange(t *testing.T) {
 	out.says(t, `type "mistake" does not exist`, 1)
 	write(t, first, "CREATE TABLE a (id int);\n")
 	out.says(t, "two true true debug", 2)
-	topics.Store(&[]Topic{{[]string{"shop.new", "shop.old"}, filepath.Join(dir, "log.jsonl")}})
+	topics.Store(&[]Topic{{[]string{"shop.new", "shop.old"}, filepath.Join(dir, "log.jsonl"), packed}})
 	write(t, filepath.Join(cases, "some.yaml"), "description: another one\n")
 	out.says(t, "dev: sent Put: topic=shop.new", 3)
 	write(t, main, strings.Replace(strings.Replace(program, "VERSION", "three", 1), "<-stop", "os.Exit(3)", 1))
@@ -174,7 +175,7 @@ replace github.com/idemgen/idemgen => ./runtime
 		ended <- Run(ctx, Service{
 			Dir: dir,
 			Generate: func(context.Context) (Parts, error) {
-				return Parts{filepath.Join(dir, "migrations"), []Topic{{[]string{"shop.v1"}, filepath.Join(dir, "log.jsonl")}}}, nil
+				return Parts{filepath.Join(dir, "migrations"), []Topic{{[]string{"shop.v1"}, filepath.Join(dir, "log.jsonl"), func(value []byte) []byte { return value }}}}, nil
 			},
 		}, Options{Partitions: 1, Pause: time.Millisecond, Keep: true, Out: out})
 	}()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,6 +45,7 @@ func (r *run) send(ctx context.Context) {
 				twice++
 			}
 			record.Message.Topic = cmp.Or(record.Message.Topic, s.topic)
+			record.Message.Value = r.packed(record.Message.Topic, record.Message.Value)
 			if !r.sendOne(ctx, record, times) {
 				return
 			}
@@ -104,6 +106,16 @@ func asCommand(brokers string, record *idemtest.Event) string {
 		text += " -H " + quoted(append([]byte(h.Name+"="), h.Value...))
 	}
 	return text
+}
+
+// packed is a value of a log as producers of a topic send it.
+func (r *run) packed(topic string, value []byte) []byte {
+	for _, t := range r.parts.Topics {
+		if slices.Contains(t.Names, topic) {
+			return t.Pack(value)
+		}
+	}
+	return value
 }
 
 // sample is records to send, and rows that are there before.

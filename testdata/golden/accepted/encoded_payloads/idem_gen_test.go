@@ -44,7 +44,7 @@ func testService() idemtest.Service {
 				},
 			},
 		},
-		Encodings: map[string]string{"products.v1": "json_string", "visits.v1": "json_string"},
+		Encodings: map[string]idemtest.Packing{"products.v1": idemtest.JSONString{}, "visits.v1": idemtest.JSONString{}},
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{}, idemtest.Options(t, db)...)
 		},

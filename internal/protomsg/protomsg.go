@@ -1,0 +1,100 @@
+// Package protomsg opens protobuf messages as JSON, as decoders of a spec read it, and packs JSON
+// into messages, as tests send them. It must not import any other package of this module.
+//
+// Members have the names of the fields in the .proto file. A field without presence is always
+// there; an optional one, a message, and a member of a oneof only if they are set. Beside the
+// members of a oneof stands one of its own name, with the name of the member that is set. 64-bit
+// integers are numbers, enums texts, bytes base64, and the well-known types are as in the JSON
+// mapping of protobuf (https://protobuf.dev/programming-guides/json/).
+package protomsg
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/dynamicpb"
+)
+
+// Type is the type of a topic's messages. Any goroutine may use it.
+type Type struct {
+	Message protoreflect.MessageDescriptor
+	framed  bool
+	index   []byte // of the message in its file, as it stands in a frame
+}
+
+// New returns the type of a message in a FileDescriptorSet, which has the files that it needs in
+// any order. Framed messages are behind what the serializers of Confluent's registry write: a zero
+// byte, the number of the schema, and the place of the message in its file.
+func New(set []byte, message string, framed bool) (*Type, error) {
+	var files descriptorpb.FileDescriptorSet
+	if err := proto.Unmarshal(set, &files); err != nil {
+		return nil, err
+	}
+	registry, err := protodesc.NewFiles(&files)
+	if err != nil {
+		return nil, err
+	}
+	found, err := registry.FindDescriptorByName(protoreflect.FullName(message))
+	if err != nil {
+		return nil, fmt.Errorf("there is no message %s: %w", message, err)
+	}
+	is, ok := found.(protoreflect.MessageDescriptor)
+	if !ok {
+		return nil, fmt.Errorf("%s is no message", message)
+	}
+	return &Type{Message: is, framed: framed, index: place(is)}, nil
+}
+
+// place is where a message is in its file: how deep, and the number at each level, as zigzag
+// varints; one zero byte for the first message of the file.
+func place(m protoreflect.MessageDescriptor) []byte {
+	var path []int64
+	for d := protoreflect.Descriptor(m); ; d = d.Parent() {
+		if _, file := d.(protoreflect.FileDescriptor); file {
+			break
+		}
+		path = append(path, int64(d.Index()))
+	}
+	if len(path) == 1 && path[0] == 0 {
+		return []byte{0}
+	}
+	slices.Reverse(path)
+	out := binary.AppendVarint(nil, int64(len(path)))
+	for _, n := range path {
+		out = binary.AppendVarint(out, n)
+	}
+	return out
+}
+
+const (
+	magic      = 0
+	frameBytes = 5 // the zero byte and the number of the schema
+)
+
+var errFrame = errors.New("it does not begin with a zero byte and the number of a schema")
+
+// Open returns a message as JSON, appended to into. A message with bytes that are none of its
+// fields is opened without them, as protobuf has it.
+func (t *Type) Open(into, value []byte) ([]byte, error) {
+	if t.framed {
+		if len(value) < frameBytes || value[0] != magic {
+			return nil, errFrame
+		}
+		value = value[frameBytes:]
+		if !slices.Equal(value[:min(len(t.index), len(value))], t.index) {
+			return nil, fmt.Errorf("it is another message of the file than %s", t.Message.FullName())
+		}
+		value = value[len(t.index):]
+	}
+	m := dynamicpb.NewMessage(t.Message)
+	if err := proto.Unmarshal(value, m); err != nil { // whose text is not the same each time
+		return nil, fmt.Errorf("it is no message %s", t.Message.FullName())
+	}
+	return appendMessage(into, m)
+}

@@ -1,0 +1,125 @@
+package protomsg_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/idemgen/idemgen/generator/protofile"
+	"github.com/idemgen/idemgen/internal/protomsg"
+)
+
+const file = `syntax = "proto3";
+package shop.v1;
+import "google/protobuf/timestamp.proto";
+import "google/protobuf/wrappers.proto";
+import "money.proto";
+
+message First {}
+
+message Order {
+  string id = 1;
+  optional string note = 2;
+  int64 cents = 3;
+  uint64 big = 4;
+  bool gift = 5;
+  double ratio = 6;
+  bytes raw = 7;
+  Channel channel = 8;
+  google.protobuf.Timestamp at = 9;
+  google.protobuf.StringValue code = 10;
+  repeated Line lines = 11;
+  map<string, int32> counts = 12;
+  oneof event {
+    Placed placed = 13;
+    Money paid = 14;
+  }
+  float share = 15;
+  message Placed { string by = 1; }
+}
+
+message Line { string sku = 1; sint32 qty = 2; }
+
+enum Channel { CHANNEL_UNSPECIFIED = 0; CHANNEL_WEB = 1; }
+`
+
+func typeOf(t *testing.T, message string, framed bool) *protomsg.Type {
+	t.Helper()
+	set, err := protofile.Compile(func(path string) ([]byte, error) {
+		switch path {
+		case "order.proto":
+			return []byte(file), nil
+		case "money.proto":
+			return []byte("syntax = \"proto3\";\npackage shop.v1;\nmessage Money { string amount = 1; }\n"), nil
+		}
+		return nil, errors.New("no such file")
+	}, "order.proto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	is, err := protomsg.New(set, message, framed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return is
+}
+
+const whole = `{"id":"a\"<b","note":"","cents":-9007199254740993,"big":18446744073709551615,"gift":true,"ratio":0.1,"raw":"AP8=",` +
+	`"channel":"CHANNEL_WEB","at":"2026-01-31T12:00:00.000001Z","code":"007","lines":[{"sku":"s","qty":-2},{"sku":"","qty":0}],"counts":{"x":1},` +
+	`"event":"paid","paid":{"amount":"9.90"},"share":1.5}`
+
+const least = `{"id":"","cents":0,"big":0,"gift":false,"ratio":0,"raw":"","channel":"CHANNEL_UNSPECIFIED","lines":[],"counts":{},"share":0}`
+
+// What is packed is opened again, whole and with nothing in it, in a frame or not.
+func TestMessagesAreJSON(t *testing.T) {
+	for _, framed := range []bool{false, true} {
+		is := typeOf(t, "shop.v1.Order", framed)
+		for packed, want := range map[string]string{
+			whole: whole, `{}`: least,
+			`{"lines":[{"qty":1}],"paid":{"amount":9.90},"code":7,"kind":"x"}`: strings.NewReplacer(
+				`"lines":[]`, `"code":"7","lines":[{"sku":"","qty":1}]`, `"share"`, `"event":"paid","paid":{"amount":"9.90"},"share"`).Replace(least),
+		} {
+			value, err := is.Pack([]byte(packed))
+			if err != nil {
+				t.Fatalf("%s: %v", packed, err)
+			}
+			if got, err := is.Open([]byte("_"), value); err != nil || string(got) != "_"+want {
+				t.Errorf("framed %v: %v\n got %s\nwant _%s", framed, err, got, want)
+			}
+			if _, err := is.Open(nil, append(value, 0xff)); err == nil {
+				t.Error("a message with a broken end is opened")
+			}
+		}
+	}
+}
+
+// A frame must be there, and be of the message.
+func TestFrames(t *testing.T) {
+	order, first := typeOf(t, "shop.v1.Order", true), typeOf(t, "shop.v1.First", true)
+	placed := typeOf(t, "shop.v1.Order.Placed", true)
+	value, err := order.Pack([]byte(`{"id":"a"}`))
+	if err != nil || string(value) != "\x00\x00\x00\x00\x01\x02\x02\n\x01a" {
+		t.Errorf("%q, %v", value, err)
+	}
+	if value, err := first.Pack([]byte(`{}`)); err != nil || string(value) != "\x00\x00\x00\x00\x01\x00" {
+		t.Errorf("%q, %v", value, err)
+	}
+	if value, err := placed.Pack([]byte(`{}`)); err != nil || string(value) != "\x00\x00\x00\x00\x01\x04\x02\x02" {
+		t.Errorf("%q, %v", value, err)
+	}
+	for text, bad := range map[string]string{
+		"it does not begin with a zero byte":                   "\x01\x00\x00\x00\x01\x02\x02",
+		"it does not begin with a zero byte and":               "\x00\x00",
+		"it is another message of the file than shop.v1.Order": "\x00\x00\x00\x00\x01\x00",
+		"it is another message of the file than shop.v1.Ord":   "\x00\x00\x00\x00\x01",
+		"it is no message shop.v1.Order":                       "\x00\x00\x00\x00\x01\x02\x02\n\x02a",
+		"it is no message shop.v1.Orde":                        "\x00\x00\x00\x00\x01\x02\x02\n\x01\xff",
+	} {
+		if _, err := order.Open(nil, []byte(bad)); err == nil || !strings.HasPrefix(err.Error(), text) {
+			t.Errorf("%q: %v, want %s", bad, err, text)
+		}
+	}
+	if _, err := protomsg.New(nil, "shop.v1.None", false); err == nil {
+		t.Error("a message is found that is not there")
+	}
+}
