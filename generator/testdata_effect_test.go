@@ -34,6 +34,9 @@ func eachLog(t *testing.T, do func(t *testing.T, topic *model.Topic, d testData)
 		}
 		if s, problems := resolve.Resolve(spec); s != nil && problems.Errors() == 0 {
 			for _, topic := range s.Topics {
+				if topic.Payload.Messages != nil { // whose schema nobody reads here
+					continue
+				}
 				seen++
 				rows, log := seedlog.Log(s, topic)
 				t.Run(filepath.Base(filepath.Dir(file))+" "+topic.FileName, func(t *testing.T) {

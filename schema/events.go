@@ -27,6 +27,7 @@ type EventFields struct {
 	FieldsKey  Pos      // the key "fields"; zero if absent
 	FieldsType *Text    // fields is the name of a type
 	Fields     []*Field // fields is a map
+	Taken      bool     // Fields are those of a message, and no line declares them: some may go unused
 }
 
 var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },

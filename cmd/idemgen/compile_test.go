@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 // whatServicesImport is what the code of a service may import.
 var whatServicesImport = sync.OnceValues(func() (*typecheck.Checker, error) {
 	return typecheck.New(context.Background(), repository(),
-		"./runtime", "./runtime/confluent", "./runtime/franz", "./runtime/idemprom", "./runtime/idemtest", "./runtime/redislease", "./runtime/wire/strictjson",
+		"./runtime", "./runtime/confluent", "./runtime/franz", "./runtime/idemprom", "./runtime/idemtest", "./runtime/protobuf", "./runtime/redislease", "./runtime/wire/strictjson",
 		"github.com/prometheus/client_golang/prometheus", "github.com/prometheus/client_golang/prometheus/promhttp")
 })
 

@@ -10,8 +10,8 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-// fill gives the events of a topic that declare no fields those of their message, as a type of its
-// name, which may be in the spec.
+// fill gives the events of a topic that declare no fields those of their message. Types of
+// messages and enums in it have their names, and may be in the spec.
 func (a *All) fill(t *schema.Topic, m protoreflect.MessageDescriptor) {
 	for _, e := range t.Events {
 		if e.Broken || e.Fields != nil || e.FieldsType != nil || e.Tombstone != nil && e.Tombstone.Value {
@@ -32,7 +32,7 @@ func (a *All) fill(t *schema.Topic, m protoreflect.MessageDescriptor) {
 			a.problems.Add(at, "E117", "event "+e.Name.Value+" has no message at "+strings.Join(path, "."), "its root is a field of message "+string(m.FullName())+" that is a message")
 			continue
 		}
-		e.FieldsType = &schema.Text{Value: a.object(of, at, nil), Key: at, Pos: at}
+		e.Fields, e.FieldsKey, e.Taken = a.fields(of, at, nil), at, true
 	}
 }
 
@@ -51,12 +51,29 @@ func below(m protoreflect.MessageDescriptor, path []string) protoreflect.Message
 // object returns the name of the type for a message, and adds it to the spec if it is not there.
 // above are the messages that it is in: what holds itself is JSON.
 func (a *All) object(m protoreflect.MessageDescriptor, at schema.Pos, above []protoreflect.FullName) string {
-	name := string(m.Name())
-	if a.has(name) {
-		return name
+	name := a.name(m)
+	if !a.has(name) {
+		a.spec.Types = append(a.spec.Types, schema.NewObject(name, a.fields(m, at, above), at))
 	}
-	above = append(above, m.FullName())
-	var fields []*schema.Field
+	return name
+}
+
+// name is what the type for a message or an enum is called: not as an event.
+func (a *All) name(d protoreflect.Descriptor) string {
+	name := string(d.Name())
+	for _, t := range a.spec.Topics {
+		for _, e := range t.Events {
+			if e.Name.Value == name {
+				return name + "Message"
+			}
+		}
+	}
+	return name
+}
+
+// fields are those of a message.
+func (a *All) fields(m protoreflect.MessageDescriptor, at schema.Pos, above []protoreflect.FullName) (fields []*schema.Field) {
+	above = append(above[:len(above):len(above)], m.FullName())
 	for i := range m.Fields().Len() {
 		f := m.Fields().Get(i)
 		typ := a.typeText(f, at, above)
@@ -65,8 +82,7 @@ func (a *All) object(m protoreflect.MessageDescriptor, at schema.Pos, above []pr
 		}
 		fields = append(fields, schema.NewField(snake(string(f.Name())), typ, []string{string(f.Name())}, at))
 	}
-	a.spec.Types = append(a.spec.Types, schema.NewObject(name, fields, at))
-	return name
+	return fields
 }
 
 func (a *All) has(name string) bool {
@@ -96,7 +112,7 @@ func (a *All) singleText(f protoreflect.FieldDescriptor, at schema.Pos, above []
 		}
 		return a.object(m, at, above)
 	case protoreflect.EnumKind:
-		name := string(f.Enum().Name())
+		name := a.name(f.Enum())
 		if !a.has(name) {
 			var texts []string
 			for i := range f.Enum().Values().Len() {

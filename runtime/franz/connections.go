@@ -1,6 +1,7 @@
 package franz
 
 import (
+	"context"
 	"errors"
 	"net"
 	"sync"
@@ -15,12 +16,18 @@ type connections struct {
 	open  int
 	cause error // why the last one could not be opened; nil if it could
 	alarm bool  // none is open, and one could not be opened; not told yet
+	given int   // how many times in a row nobody waited any longer for one to be opened
 }
 
 // OnBrokerConnect implements [kgo.HookBrokerConnect].
 func (c *connections) OnBrokerConnect(_ kgo.BrokerMetadata, _ time.Duration, _ net.Conn, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.given++; !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
+		c.given = 0
+	} else if c.given == 1 { // the next try tells more
+		return
+	}
 	if c.cause = err; err == nil {
 		c.open++
 	} else if c.open == 0 {

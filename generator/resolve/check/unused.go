@@ -19,7 +19,7 @@ func checkUnused(report *schema.Diagnostics, d *draft.Service) {
 	}
 	for _, t := range d.Topics {
 		for _, e := range t.Events {
-			if e.Model.HasCode() || e.Unsure {
+			if e.Model.HasCode() || e.Unsure || e.Spec.Taken {
 				continue
 			}
 			for _, n := range e.Scope.Names {

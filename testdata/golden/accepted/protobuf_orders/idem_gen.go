@@ -142,12 +142,3 @@ func (v *Line) appendJSON(b []byte) []byte {
 	b = wire.AppendInt(b, int64(v.Quantity))
 	return append(b, '}')
 }
-
-// Moved is type "Moved" of the spec.
-type Moved struct {
-	MoveID string
-	SKU    string
-	Pieces int64
-	Reason *string
-	Labels map[string]string
-}
