@@ -25,6 +25,8 @@ const SpecFile = scaffold.SpecFile
 type Spec struct {
 	Path    string // as it was given, slash-separated: messages begin with it
 	Content []byte
+	// File reads another file of the same version, by its path from the spec; nil reads from disk.
+	File func(path string) ([]byte, error)
 }
 
 // Result is what a run found, and what it would write. Close it.

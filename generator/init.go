@@ -80,7 +80,7 @@ func Init(ctx context.Context, s Start) (*Started, error) {
 	if err != nil {
 		return nil, err
 	}
-	started.Result, err = generate(ctx, []Spec{{started.Spec, spec}}, sample, func(u *unit) ([]output.File, error) {
+	started.Result, err = generate(ctx, []Spec{{Path: started.Spec, Content: spec}}, sample, func(u *unit) ([]output.File, error) {
 		return started.around(u, spec, importPath, client)
 	})
 	if err == nil && started.Refused && !started.Kept {

@@ -35,7 +35,7 @@ func (r *Result) Needs() (all []Needs) {
 		}
 		for _, t := range s.Topics {
 			for _, name := range t.Kafka {
-				n.Topics = append(n.Topics, TopicNeeds{name, shortestWindow(t)})
+				n.Topics = append(n.Topics, TopicNeeds{name, t.ShortestWindow()})
 			}
 		}
 		all = append(all, n)
@@ -53,13 +53,4 @@ func wanted(s *model.Service, t *model.Table) pgtable.Want {
 		})
 	}
 	return w
-}
-
-func shortestWindow(t *model.Topic) (least time.Duration) {
-	for _, e := range t.Events {
-		if e.Key != nil && !e.Key.Offset && (least == 0 || e.Key.Window < least) {
-			least = e.Key.Window
-		}
-	}
-	return least
 }

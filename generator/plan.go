@@ -5,7 +5,6 @@ import (
 
 	"github.com/idemgen/idemgen/generator/evolution"
 	"github.com/idemgen/idemgen/generator/model"
-	"github.com/idemgen/idemgen/generator/resolve"
 	"github.com/idemgen/idemgen/generator/state"
 	"github.com/idemgen/idemgen/schema"
 )
@@ -35,9 +34,7 @@ func (r *Refusal) Refused() bool { return r.Problems != "" }
 
 // load reads a spec. It is nil if the spec is refused.
 func (r *Refusal) load(s Spec) *model.Service {
-	parsed, problems := schema.Load(s.Path, s.Content)
-	service, more := resolve.Resolve(parsed)
-	problems.Append(more)
+	_, service, problems := s.resolve()
 	if problems.Errors() > 0 {
 		found := &Result{}
 		found.report([]*unit{{Spec: s, problems: problems}})

@@ -2,10 +2,13 @@ package generator
 
 import (
 	"errors"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 
 	"github.com/idemgen/idemgen/generator/messages"
+	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/resolve"
 	"github.com/idemgen/idemgen/schema"
 )
@@ -14,16 +17,29 @@ import (
 func read(units []*unit) error {
 	var errs []error
 	for _, u := range units {
-		u.parsed, u.problems = schema.Load(u.Path, u.Content)
-		read, unread := messages.Read(u.parsed, u.folder.Read)
-		service, problems := resolve.Resolve(u.parsed)
-		problems.Append(unread)
-		if service != nil && problems.Errors() == 0 {
-			problems.Append(read.Attach(service))
-		}
-		errs = append(errs, u.take(service, problems))
+		var service *model.Service
+		u.parsed, service, u.problems = u.resolve()
+		errs = append(errs, u.take(service))
 	}
 	return errors.Join(errs...)
+}
+
+// resolve turns a spec into a model, with the messages that it names, or into problems.
+func (s Spec) resolve() (*schema.Spec, *model.Service, schema.Diagnostics) {
+	file := s.File
+	if file == nil {
+		file = func(name string) ([]byte, error) {
+			return os.ReadFile(filepath.Join(filepath.Dir(filepath.FromSlash(s.Path)), filepath.FromSlash(name)))
+		}
+	}
+	parsed, problems := schema.Load(s.Path, s.Content)
+	read, unread := messages.Read(parsed, file)
+	service, more := resolve.Resolve(parsed)
+	problems.Append(unread)
+	if problems.Append(more); problems.Errors() == 0 {
+		problems.Append(read.Attach(service))
+	}
+	return parsed, service, problems
 }
 
 // inFile are the problems of one file.

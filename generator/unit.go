@@ -42,8 +42,7 @@ func open(s Spec) (*unit, error) {
 }
 
 // take keeps what became of the spec: a model, or problems.
-func (u *unit) take(service *model.Service, problems schema.Diagnostics) error {
-	u.problems.Append(problems)
+func (u *unit) take(service *model.Service) error {
 	if u.problems.Errors() > 0 {
 		return nil
 	}

@@ -2,10 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/twmb/franz-go/pkg/kfake"
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
@@ -15,7 +18,13 @@ import (
 // about, and what was found.
 func checked(t *testing.T, state string, args ...string) (lines []string) {
 	t.Helper()
-	code, out, stderr := run(t, append([]string{"doctor", "../../examples/orders", "--json"}, args...)...)
+	return checkedOf(t, "../../examples/orders", state, args...)
+}
+
+// checkedOf is checked of any service.
+func checkedOf(t *testing.T, folder, state string, args ...string) (lines []string) {
+	t.Helper()
+	code, out, stderr := run(t, append([]string{"doctor", folder, "--json"}, args...)...)
 	var answer struct {
 		Checks []struct{ State, About, Found, Advice string }
 	}
@@ -103,4 +112,57 @@ func TestDoctorSaysWhatIsMissing(t *testing.T) {
 		"migrations: the database lacks tables of the runtime that this service needs, or has older ones",
 		"tables: there is no table orders in the database", "tables: there is no table order_items in the database", "tables: there is no table payments in the database",
 		"kafka: the brokers do not answer: unable to dial: dial tcp 127.0.0.1:1: connect: connection refused")
+}
+
+// Where leases are in Redis, it is asked what it does when it is full.
+func TestDoctorAsksRedis(t *testing.T) {
+	t.Setenv("DATABASE_URL", "")
+	t.Setenv("KAFKA_BROKERS", "")
+	redis := idemtest.StartRedis(t)
+	url := "redis://" + redis.Addr()
+	asked := func(state string, args ...string) (lines []string) {
+		for _, line := range checkedOf(t, "../../examples/welcome-mail", state, args...) {
+			if strings.HasPrefix(line, "redis: ") {
+				lines = append(lines, line)
+			}
+		}
+		return lines
+	}
+	wantLines(t, asked("skip"), "redis: it was not looked at: leases are in Postgres by default")
+	wantLines(t, asked("warn", "--redis", url), "redis: it evicts nothing, and forgets all when it restarts (appendonly no)")
+	if _, err := redis.Do(t.Context(), "CONFIG", "SET", "maxmemory-policy", "allkeys-lru"); err != nil {
+		t.Fatal(err)
+	}
+	wantLines(t, asked("FAIL", "--redis", url), "redis: its maxmemory-policy is allkeys-lru")
+	wantLines(t, asked("FAIL", "--redis", "nonsense:"), "redis: --redis, or $REDIS_URL, is no address of a Redis")
+}
+
+// Brokers that ask for a password are given it; one that speaks TLS must have a known certificate.
+func TestDoctorSpeaksToBrokers(t *testing.T) {
+	t.Setenv("DATABASE_URL", "")
+	t.Setenv("KAFKA_USERNAME", "ann")
+	t.Setenv("KAFKA_PASSWORD", "secret")
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "orders.v1"), kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-512", "ann", "secret"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cluster.Close()
+	brokers := cluster.ListenAddrs()[0]
+	if lines := checked(t, "FAIL", "--brokers", brokers, "--sasl", "scram-sha-512"); len(lines) > 0 {
+		t.Error(lines)
+	}
+	if lines := checked(t, "FAIL", "--brokers", brokers, "--sasl", "plain"); len(lines) != 1 || !strings.HasPrefix(lines[0], "kafka: the brokers do not answer") || strings.Contains(lines[0], "secret") {
+		t.Errorf("%q", lines)
+	}
+	server := httptest.NewTLSServer(nil) // for its certificate, which nobody knows
+	defer server.Close()
+	secure, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.TLS(server.TLS))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer secure.Close()
+	if lines := checked(t, "FAIL", "--brokers", secure.ListenAddrs()[0], "--tls"); len(lines) != 1 || !strings.Contains(lines[0], "failed to verify certificate") {
+		t.Errorf("%q", lines)
+	}
+	refused(t, "--sasl kerberos: it is plain, scram-sha-256 or scram-sha-512", "doctor", "../../examples/orders", "--brokers", brokers, "--sasl", "kerberos")
 }

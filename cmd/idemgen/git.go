@@ -36,7 +36,7 @@ func specAt(ctx context.Context, commit, spec string) (*generator.Before, error)
 	if err != nil {
 		return nil, err
 	}
-	before := &generator.Before{Spec: generator.Spec{Path: at.Show(path.Base(spec)), Content: content}, StatePath: at.Show(stateFile)}
+	before := &generator.Before{Spec: generator.Spec{Path: at.Show(path.Base(spec)), Content: content, File: at.Read}, StatePath: at.Show(stateFile)}
 	if before.State, err = at.Read(stateFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

@@ -208,3 +208,39 @@ func TestPlanWithoutGit(t *testing.T) {
 	t.Setenv("PATH", "")
 	refused(t, "there is no command git", "plan")
 }
+
+// Another message of a topic is another form of its records; a change of its encoding, too. The
+// fields that an event takes from a .proto file are those of the file's version.
+func TestPlanOfMessages(t *testing.T) {
+	const proto = "syntax = \"proto3\";\npackage a;\nmessage One { string id = 1; }\nmessage Two { string id = 1; }\n"
+	was := `version: 1
+consumer: c
+package: p
+topics:
+  a.v1:
+    payload: {encoding: protobuf, schema: a.proto#a.One}
+    idempotency_key: {source: id, window: 8d}
+    events:
+      Seen: {handle: true}
+`
+	module(t, map[string]string{"a.proto": proto, "old.yaml": was, "two.yaml": strings.ReplaceAll(was, "a.One", "a.Two"), "framed.yaml": strings.ReplaceAll(was, "protobuf,", "confluent_protobuf,")})
+	for file, want := range map[string]string{
+		"two.yaml":    "payload.schema names message a.Two, and named a.One",
+		"framed.yaml": "payload.encoding is confluent_protobuf, and was protobuf",
+	} {
+		if code, out, stderr := run(t, "plan", "old.yaml", file); code != different || !strings.Contains(out, want) {
+			t.Errorf("%s: exit code %d, %s%s", file, code, out, stderr)
+		}
+	}
+	write(t, "idemgen.yaml", was)
+	mustGit(t, "init", "-q", "-b", "main")
+	mustGit(t, "add", "-A")
+	mustGit(t, "commit", "-q", "-m", "first")
+	if code, out, stderr := run(t, "plan"); code != done || !strings.Contains(out, "no changes") {
+		t.Errorf("exit code %d, %s%s", code, out, stderr)
+	}
+	edit(t, "a.proto", "string id = 1; }\nmessage Two", "string id = 1; string note = 2; }\nmessage Two")
+	if code, out, stderr := run(t, "plan"); code == trouble || !strings.Contains(out, `"note"`) {
+		t.Errorf("exit code %d, %s%s", code, out, stderr)
+	}
+}

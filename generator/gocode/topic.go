@@ -138,12 +138,8 @@ func window(t *model.Topic, samePartition bool) (longest time.Duration) {
 }
 
 // shortest is the shortest window of the topic's keys, where it is not the first longest one.
-func shortest(t *model.Topic) (least time.Duration) {
-	for _, e := range t.Events {
-		if !e.Key.Offset && (least == 0 || e.Key.Window < least) {
-			least = e.Key.Window
-		}
-	}
+func shortest(t *model.Topic) time.Duration {
+	least := t.ShortestWindow()
 	if least == cmp.Or(window(t, false), window(t, true)) {
 		return 0
 	}
