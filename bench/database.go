@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,10 +22,13 @@ type database struct {
 
 // startDatabase starts the server. Checkpoints happen between the runs, not in them: whether one
 // falls into a run would be chance.
-func startDatabase(ctx context.Context) (*database, error) {
-	server, err := idemtest.StartPostgres(ctx, idemtest.PostgresOptions{Durable: true, Conf: map[string]string{
-		"shared_buffers": "512MB", "max_wal_size": "8GB", "min_wal_size": "2GB", "checkpoint_timeout": "1h",
-	}})
+func startDatabase(ctx context.Context) (*database, error) { return startDatabaseWith(ctx, nil) }
+
+// startDatabaseWith starts the server with some settings of its own.
+func startDatabaseWith(ctx context.Context, own map[string]string) (*database, error) {
+	conf := map[string]string{"shared_buffers": "512MB", "max_wal_size": "8GB", "min_wal_size": "2GB", "checkpoint_timeout": "1h"}
+	maps.Copy(conf, own)
+	server, err := idemtest.StartPostgres(ctx, idemtest.PostgresOptions{Durable: true, Conf: conf})
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -30,6 +32,7 @@ type size struct {
 func main() {
 	var s size
 	only := flag.String("only", "", "rows to measure, by the beginnings of their names: P1b,P12")
+	windows := flag.String("sizes", "", "instead of rows: what tables, WAL and memory take, with so many keys in a window: 1000000,10000000")
 	flag.IntVar(&s.rounds, "rounds", 5, "interleaved rounds of the runs that are compared")
 	flag.IntVar(&s.readings, "records", 500_000, "records of a run of P1 and P10")
 	flag.IntVar(&s.handled, "handled", 50_000, "records of a run of P12 and P13, and five times those of P14")
@@ -39,13 +42,20 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	if err := run(ctx, *only, s); err != nil {
+	if err := run(ctx, *only, *windows, s); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, only string, s size) error {
+func run(ctx context.Context, only, windows string, s size) error {
+	if windows != "" {
+		n, err := numbers(windows)
+		if err != nil {
+			return err
+		}
+		return measureSizes(ctx, os.Stdout, 20_000, n)
+	}
 	if s.rounds < 1 || s.readings < smallest || s.handled < smallest {
 		return fmt.Errorf("-rounds must be 1 or more, -records and -handled %d or more: the first batches of a run do not count", smallest)
 	}
@@ -65,4 +75,16 @@ func run(ctx context.Context, only string, s size) error {
 		fmt.Println(one.line(f))
 	}
 	return nil
+}
+
+// numbers reads numbers with commas between them.
+func numbers(list string) (all []int64, err error) {
+	for text := range strings.SplitSeq(list, ",") {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 1000 {
+			return nil, fmt.Errorf("-sizes: %q is no number of 1000 or more", text)
+		}
+		all = append(all, n)
+	}
+	return all, nil
 }

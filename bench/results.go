@@ -16,11 +16,12 @@ type results struct {
 	generated *generated
 	endured   *endured
 	sent      *sent
+	scaled    map[string]scaled // by what there was a number of
 }
 
 // measure runs every contender that the rows need.
 func measure(ctx context.Context, wanted []row, s size) (*results, error) {
-	r := &results{size: s, runs: map[string][]measurement{}, decoders: map[string]map[string][]float64{}}
+	r := &results{size: s, runs: map[string][]measurement{}, decoders: map[string]map[string][]float64{}, scaled: map[string]scaled{}}
 	needed := map[string]bool{}
 	for _, one := range wanted {
 		for _, name := range one.runs {

@@ -94,6 +94,8 @@ var rows = []row{
 	relayed("P15", "outbox, relay/loop by hand with SKIP LOCKED", atLeast(1), outboxSpeed),
 	relayed("P15b", "outbox, milliseconds from commit to topic, median", goal{}, outboxMedian),
 	relayed("P15c", "outbox, milliseconds from commit to topic, 99th percentile", goal{}, outboxTail),
+	grown("P16", "processes of one group", 2, sharing), grown("P16", "processes of one group", 3, sharing), grown("P16", "processes of one group", 4, sharing),
+	grown("P17", "consumers in one database", 4, crowding), grown("P17", "consumers in one database", 16, crowding),
 }
 
 // speed compares how many records per second two contenders consume, and how much CPU time that
@@ -117,6 +119,20 @@ func relayed(id, name string, g goal, of func(*sent) figure) row {
 			r.sent = s
 		}
 		return of(r.sent), nil
+	}}
+}
+
+// grown compares n processes or consumers with one.
+func grown(id, name string, n int, measure func(ctx context.Context, rounds, records int) (scaled, error)) row {
+	return row{id: id, name: fmt.Sprintf("%d %s/one", n, name), figure: func(ctx context.Context, r *results) (figure, error) {
+		if r.scaled[name] == nil {
+			s, err := measure(ctx, r.rounds, r.readings)
+			if err != nil {
+				return figure{}, err
+			}
+			r.scaled[name] = s
+		}
+		return r.scaled[name].beside(n), nil
 	}}
 }
 

@@ -1,0 +1,3 @@
+package keys
+
+//go:generate go tool idemgen generate
