@@ -14,7 +14,7 @@ type Payload struct {
 	Marker *Text // absent_marker
 	// Encoding is what values are packed in: one of payloadEncodings.
 	Encoding *Text
-	Schema   *Text // of protobuf: a .proto file, # and the name of a message
+	Schema   *Text // of messages: a .proto or .avsc file, # and a name in it
 	Broken   bool
 }
 
@@ -39,11 +39,23 @@ func readNaming(w *walker, e entry) (*Text, bool) {
 	return w.word(e, payloadNamings)
 }
 
-var payloadEncodings = []string{"plain", "json_string", "protobuf", "confluent_protobuf"}
+var payloadEncodings = []string{"plain", "json_string", "avro", "confluent_avro", "protobuf", "confluent_protobuf"}
 
 // OfMessages reports whether values are messages of a schema.
 func (p *Payload) OfMessages() bool {
-	return p.Encoding != nil && slices.Contains([]string{"protobuf", "confluent_protobuf"}, p.Encoding.Value)
+	return p.Encoding != nil && slices.Contains(payloadEncodings[2:], p.Encoding.Value)
+}
+
+// Framed reports whether values are behind what serializers of Confluent's registry write.
+func (p *Payload) Framed() bool { return strings.HasPrefix(p.Encoding.Value, "confluent_") }
+
+// Avro reports whether values are written in Avro.
+func (p *Payload) Avro() bool { return strings.HasSuffix(p.Encoding.Value, "avro") }
+
+// SchemaParts are the file of the schema, and the name of what is meant in it, "" for all of it.
+func (p *Payload) SchemaParts() (file, name string) {
+	file, name, _ = strings.Cut(p.Schema.Value, "#")
+	return file, name
 }
 
 // readSchemaName reads the name of a message in a file.
@@ -52,9 +64,9 @@ func readSchemaName(w *walker, e entry) (*Text, bool) {
 	if !ok {
 		return t, false
 	}
-	file, message, _ := strings.Cut(t.Value, "#")
-	if !strings.HasSuffix(file, ".proto") || message == "" {
-		w.ds.Add(t.Pos, "E108", e.what+" names no message of a .proto file: "+quote(t.Value), "write the file, relative to this spec, # and the message: schema: proto/orders.proto#shop.v1.Order")
+	file, message, named := strings.Cut(t.Value, "#")
+	if !strings.HasSuffix(file, ".proto") && !strings.HasSuffix(file, ".avsc") || message == "" && (named || strings.HasSuffix(file, ".proto")) {
+		w.ds.Add(t.Pos, "E108", e.what+" names no schema: "+quote(t.Value), "write the file, relative to this spec, and what is meant in it: schema: proto/orders.proto#shop.v1.Order or schema: avro/order.avsc")
 		return nil, false
 	}
 	return t, true
@@ -85,11 +97,16 @@ func readPayload(w *walker, e entry) (*Payload, bool) {
 	switch {
 	case p.Broken:
 	case p.OfMessages() && p.Schema == nil:
-		w.ds.Add(p.Encoding.Pos, "E105", "payload lacks the key \"schema\", which says what the messages are", "for example schema: proto/orders.proto#shop.v1.Order")
+		w.ds.Add(p.Encoding.Pos, "E105", "payload lacks the key \"schema\", which says what the messages are", "for example schema: proto/orders.proto#shop.v1.Order or schema: avro/order.avsc")
 		p.Broken = true
 	case p.Schema != nil && !p.OfMessages():
-		w.ds.Add(p.Schema.Key, "E110", "schema is of payloads whose encoding is protobuf or confluent_protobuf", "values are JSON otherwise, and the fields say what is in them")
+		w.ds.Add(p.Schema.Key, "E110", "schema is of payloads in Avro or Protobuf", "values are JSON otherwise, and the fields say what is in them; else say encoding: confluent_avro, for example")
 		p.Broken = true
+	case p.Schema != nil:
+		if file, _ := p.SchemaParts(); p.Avro() != strings.HasSuffix(file, ".avsc") {
+			w.ds.Add(p.Schema.Pos, "E110", "schema names "+file+", and the encoding is "+p.Encoding.Value, "schemas of Avro are in .avsc files, and those of Protobuf in .proto files")
+			p.Broken = true
+		}
 	}
 	return p, true
 }

@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 // whatServicesImport is what the code of a service may import.
 var whatServicesImport = sync.OnceValues(func() (*typecheck.Checker, error) {
 	return typecheck.New(context.Background(), repository(),
-		"./runtime", "./runtime/confluent", "./runtime/franz", "./runtime/idemprom", "./runtime/idemtest", "./runtime/protobuf", "./runtime/redislease", "./runtime/wire/strictjson",
-		"github.com/prometheus/client_golang/prometheus", "github.com/prometheus/client_golang/prometheus/promhttp")
+		"./runtime", "./runtime/avro/registry", "./runtime/confluent", "./runtime/franz", "./runtime/idemprom", "./runtime/idemtest", "./runtime/protobuf", "./runtime/redislease", "./runtime/wire/strictjson",
+		"github.com/prometheus/client_golang/prometheus", "github.com/prometheus/client_golang/prometheus/promhttp", "github.com/twmb/franz-go/pkg/sr")
 })
 
 // compiles fails unless the packages of the module here compile, their tests included.

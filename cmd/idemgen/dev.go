@@ -23,13 +23,14 @@ func devCommand() *cobra.Command {
 		Long: `Starts Postgres and a Kafka broker, applies the migrations, builds the service's program and runs
 it with your handlers, and sends it the records of your cases, each after its rows, and of the
 generated tests, some of them twice. Tables of others (external: true) are made as the spec says.
-After a change of a .go, .yaml, .sql or .proto file it generates, builds, and begins anew: with an
-empty database and log, and all the records. With --keep both stay, and new migrations are applied
+After a change of a .go, .yaml, .sql, .proto or .avsc file it generates, builds, and begins anew:
+with an empty database and log, and all the records. With --keep both stay, and new migrations are applied
 to what is there. It prints the addresses for psql and Kafka tools. The servers are gone when it ends.
 
 The program is given KAFKA_BROKERS, DATABASE_URL, HTTP_ADDR and LOG_LEVEL=debug, as the main that
 idemgen init writes takes them: at that level the log has a line for each event, with its outcome.
-One that imports redislease is given REDIS_URL, too.
+One that imports redislease is given REDIS_URL, too, and one whose records have their schemas in a
+registry SCHEMA_REGISTRY_URL, of a registry that has the schemas of the spec.
 
 With --database and --brokers it uses servers of yours, as they are: you apply the migrations,
 make the topics and send the records.`,

@@ -4,12 +4,17 @@ import (
 	"encoding/base64"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
 
-const protobufPath = "github.com/idemgen/idemgen/runtime/protobuf"
+const (
+	avroPath     = "github.com/idemgen/idemgen/runtime/avro"
+	protobufPath = "github.com/idemgen/idemgen/runtime/protobuf"
+)
 
 // encoding writes what unpacks the values of a topic, if they are packed in anything.
 func encoding(f *file, t *model.Topic) {
@@ -22,6 +27,10 @@ func encoding(f *file, t *model.Topic) {
 		f.decl(doc, text("type %s =", encodingType(t)).Add(strictjson("Quoted")))
 		return
 	}
+	if m.Avro {
+		avroSchema(f, t, doc)
+		return
+	}
 	f.decl(doc, text("type %s =", encodingType(t)).Add(qual(protobufPath, "Encoding")))
 	framed := ""
 	if m.Framed {
@@ -31,6 +40,44 @@ func encoding(f *file, t *model.Topic) {
 		text("var %s =", messageVar(t)).Add(qual(protobufPath, "New").Call(text(schemaConst(t)), lit(m.Name), lit(m.Framed))))
 	f.decl(fmt.Sprintf("%s is %s and what it imports, a FileDescriptorSet in base64.", schemaConst(t), path.Base(m.File)),
 		text("const %s = \"\"%s", schemaConst(t), lines(base64.StdEncoding.EncodeToString(m.Schema))))
+}
+
+// avroSchema writes what unpacks values in Avro.
+func avroSchema(f *file, t *model.Topic, doc string) {
+	m := t.Payload.Messages
+	f.decl(doc, text("type %s =", encodingType(t)).Add(qual(avroPath, "Encoding")))
+	says, construct := path.Base(m.File), "New"
+	if m.Name != "" {
+		says = m.Name + " of " + says
+	}
+	if m.Framed {
+		says, construct = says+", for values behind what the serializers of Confluent's registry write", "NewFramed"
+	}
+	f.decl(fmt.Sprintf("%s is %s.", messageVar(t), says), text("var %s =", messageVar(t)).Add(qual(avroPath, construct).Call(text(schemaConst(t)), lit(m.Name))))
+	schema := "`" + string(m.Schema) + "`"
+	if strings.ContainsAny(string(m.Schema), "`\r") {
+		schema = strconv.Quote(string(m.Schema))
+	}
+	f.decl(fmt.Sprintf("%s is %s.", schemaConst(t), path.Base(m.File)), text("const %s = %s", schemaConst(t), schema))
+}
+
+// registryParam is the parameter for the registry that has the schemas of values.
+func registryParam() code { return named("registry", qual(avroPath, "Registry")) }
+
+// readsRegistry reports whether a topic of the service has values whose schemas are in a registry.
+func readsRegistry(topics []*model.Topic) bool {
+	return slices.ContainsFunc(topics, func(t *model.Topic) bool { return t.Payload.Messages.Registry() })
+}
+
+// ownRegistry is a registry of the service's own schemas, for tests.
+func ownRegistry(topics []*model.Topic) code {
+	var own []code
+	for _, t := range topics {
+		if t.Payload.Messages.Registry() {
+			own = append(own, text(messageVar(t)))
+		}
+	}
+	return qual(avroPath, "Own").Call(own...)
 }
 
 // widest is how long a line of a schema is.
@@ -51,7 +98,11 @@ func encodingLiteral(t *model.Topic) *expr {
 	if t.Payload.Messages == nil {
 		return text(encodingType(t)).Values()
 	}
-	return text(encodingType(t)).Values(pair("Message", text(messageVar(t))))
+	message := messageVar(t)
+	if t.Payload.Messages.Registry() {
+		message = "message"
+	}
+	return text(encodingType(t)).Values(pair("Message", text(message)))
 }
 
 // encodings say what the values of topics are packed in, if any are.

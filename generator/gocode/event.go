@@ -13,7 +13,9 @@ import (
 func (p *pkg) event(f *file, e *model.Event) error {
 	eventStruct(f, e)
 	redaction(f, e.GoName, e.Fields)
-	decodeFunc(f, e)
+	if !e.Topic.Payload.Messages.Registry() { // without which nobody knows how a record was written
+		decodeFunc(f, e)
+	}
 	if err := decodeMethod(f, e); err != nil {
 		return fmt.Errorf("event %s: %w", e.Name, err)
 	}

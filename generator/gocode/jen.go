@@ -45,6 +45,7 @@ func newFile(path, pkg, source string) *file {
 	f.jen.ImportName(wirePath, "wire")
 	f.jen.ImportName(strictjsonPath, "strictjson")
 	f.jen.ImportName(effectsPath, "effects")
+	f.jen.ImportName(avroPath, "avro")
 	f.jen.ImportName(protobufPath, "protobuf")
 	f.jen.ImportName(idemtestPath, "idemtest")
 	f.jen.ImportName(pgxpoolPath, "pgxpool")

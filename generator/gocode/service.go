@@ -16,6 +16,9 @@ func (p *pkg) serviceFile() *file {
 	f.packageDoc(packageDoc(s))
 	f.decl("Fails to compile if the code was generated for another version of the runtime.", text("const _ =").Add(wire("CompatV1")))
 	params := []code{named("db", pointer(qual(pgxpoolPath, "Pool")))}
+	if readsRegistry(s.Topics) {
+		params = append(params, registryParam())
+	}
 	if p.handles() {
 		f.interfaceType("Handler is implemented by the service: one method per event with Go code.", "Handler", func(g *group) {
 			for _, t := range s.Topics {
@@ -27,6 +30,9 @@ func (p *pkg) serviceFile() *file {
 		params = append(params, named("h", text("Handler")))
 	}
 	doc := fmt.Sprintf("NewConsumer returns the consumer %q.", s.Consumer)
+	if readsRegistry(s.Topics) {
+		doc += "\nThe registry has the schemas that records were written with: registry.New(client)."
+	}
 	if s.HasEffects() {
 		doc += "\nThe leases of effects are in Postgres, or where idem.WithLeases says."
 	}
@@ -75,6 +81,9 @@ func (p *pkg) serviceLiteral() code {
 			var args []code
 			if len(t.Kafka) > 1 {
 				args = append(args, lit(name))
+			}
+			if t.Payload.Messages.Registry() {
+				args = append(args, text("registry"))
 			}
 			if topicHandles(t) {
 				args = append(args, text("h"))

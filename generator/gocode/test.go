@@ -162,7 +162,11 @@ func newConsumer(s *model.Service, handler string) code {
 		[]code{named("t", qual("testing", "TB")), named("db", pointer(qual(pgxpoolPath, "Pool")))},
 		[]code{pointer(idem("Consumer")), text("error")},
 		func(g *group) {
-			args := text("db%s", handler)
+			args := text("db")
+			if readsRegistry(s.Topics) {
+				args.Add(text(", ")).Add(ownRegistry(s.Topics))
+			}
+			args.Add(text("%s", handler))
 			if s.HasEffects() {
 				args.Add(text(", ")).Add(qual(idemtestPath, "Options").Call(text("t"), text("db"))).Add(text("..."))
 			}

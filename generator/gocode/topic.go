@@ -77,6 +77,9 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	if len(t.Kafka) > 1 {
 		params, name = append(params, text("name string")), text("name")
 	}
+	if t.Payload.Messages.Registry() {
+		params = append(params, registryParam())
+	}
 	if topicHandles(t) {
 		params = append(params, text("h "+handlerType(t)))
 		setup = append(setup, text("handler: h"))
@@ -114,6 +117,9 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	if most := longestEffect(t); most > 0 {
 		elems = append(elems, pair("Effects", duration(most)))
 	}
+	if t.Payload.Messages.Registry() {
+		elems = append(elems, text("Prepare: message.Prepare"))
+	}
 	elems = append(elems, pair("NewPlan", oneLine(nil, wire("Plan"), plan)))
 	doc := ""
 	if t.Doc != (model.Doc{}) {
@@ -122,6 +128,9 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 		doc = fmt.Sprintf("%s is one of the topics of %q.", topicFunc(t), t.Name)
 	}
 	f.fn(doc, "", topicFunc(t), params, wire("Topic"), func(g *group) {
+		if t.Payload.Messages.Registry() {
+			g.Add(text("message := %s.From(registry)", messageVar(t)))
+		}
 		g.Return(composite(wire("Topic"), elems))
 	})
 }

@@ -3,6 +3,7 @@ package messages_test
 import (
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 	"github.com/idemgen/idemgen/schema"
 )
 
-const spec = `version: 1
+var spec = `version: 1
 consumer: c
 package: p
 types:
@@ -57,7 +58,7 @@ func read(t *testing.T, text string) (*model.Service, schema.Diagnostics) {
 	t.Helper()
 	parsed, problems := schema.Load("idemgen.yaml", []byte(spec))
 	all, unread := messages.Read(parsed, func(path string) ([]byte, error) {
-		if path != "a.proto" {
+		if path != "a.proto" && path != "a.avsc" {
 			return nil, fs.ErrNotExist
 		}
 		return []byte(text), nil
@@ -96,10 +97,76 @@ func TestFieldsAreThoseOfTheMessage(t *testing.T) {
 	}
 }
 
+const avroFile = `[
+	{"type":"record","name":"Made","namespace":"a","fields":[
+		{"name":"id","type":{"type":"string","logicalType":"uuid"}},
+		{"name":"n","type":["null","int"]},
+		{"name":"total","type":{"type":"bytes","logicalType":"decimal","precision":9,"scale":2}},
+		{"name":"day","type":{"type":"int","logicalType":"date"}},
+		{"name":"at","type":["null",{"type":"long","logicalType":"timestamp-millis"}]},
+		{"name":"here","type":{"type":"long","logicalType":"local-timestamp-micros"}},
+		{"name":"colour","type":{"type":"enum","name":"Colour","symbols":["COLOUR_NONE","COLOUR_RED"]}},
+		{"name":"size","type":{"type":"enum","name":"Size","symbols":["XL"]}},
+		{"name":"orderLines","type":{"type":"array","items":{"type":"record","name":"Line","fields":[{"name":"sku","type":"string"},{"name":"size","type":"Size"}]}}},
+		{"name":"weights","type":{"type":"map","values":"double"}},
+		{"name":"parent","type":["null","Made"]},
+		{"name":"by","type":[{"type":"record","name":"Card","fields":[]},"string"]},
+		{"name":"raw","type":{"type":"fixed","name":"Raw","size":3}}
+	]},
+	{"type":"record","name":"Gone","fields":[{"name":"why","type":"string"}]}
+]`
+
+// The same holds for records of Avro, and a change of the schema of values without a frame is told
+// by their layout.
+func TestFieldsAreThoseOfTheRecord(t *testing.T) {
+	was := spec
+	defer func() { spec = was }()
+	spec = strings.NewReplacer("protobuf, schema: a.proto#a.Event", "avro, schema: a.avsc", "path: what", "path: type", "type: made, root: made", "type: Made, root: Made",
+		"type: gone, root: gone", "type: Gone, root: Gone").Replace(spec)
+	s, problems := read(t, avroFile)
+	if problems.Errors() > 0 {
+		t.Fatal(problems.Sorted())
+	}
+	var got []string
+	for _, f := range s.Topics[0].Events[0].Fields {
+		got = append(got, f.Name+" "+strings.Join(f.Source.Path, ".")+" "+text(f.Type))
+	}
+	want := []string{
+		"id Made.id uuid", "n Made.n optional int32", "total Made.total decimal", "day Made.day date", "at Made.at optional timestamp", "here Made.here local_timestamp",
+		"colour Made.colour Colour", "size Made.size Size", "order_lines Made.orderLines list(Line)", "weights Made.weights map(float64)", "parent Made.parent optional json",
+		"by Made.by Union", "raw Made.raw bytes",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	m := s.Topics[0].Payload.Messages
+	value, err := m.Packing.Pack([]byte(`{"type":"Gone","Gone":{"why":"x"}}`))
+	if opened, err2 := m.Packing.Open(nil, value); errors.Join(err, err2) != nil || string(opened) != `{"type":"Gone","Gone":{"why":"x"}}` {
+		t.Errorf("%s, %v, %v", opened, err, err2)
+	}
+	other, _ := read(t, strings.Replace(avroFile, `"why","type":"string"`, `"why","type":"string","doc":"new"`, 1))
+	longer, _ := read(t, strings.Replace(avroFile, `"why","type":"string"`, `"why","type":["string","null"]`, 1))
+	if l := other.Topics[0].Payload.Messages.Layout; m.Layout == "" || l != m.Layout || longer.Topics[0].Payload.Messages.Layout == l {
+		t.Errorf("layouts %s, %s", m.Layout, l)
+	}
+	_, problems = read(t, strings.Replace(avroFile, `"why","type":"string"`, `"why","type":"long"`, 1))
+	if all := problems.Sorted(); len(all) != 1 || all[0].Code != "E118" || all[0].Pos.Line != 13 {
+		t.Errorf("%+v", all)
+	}
+	_, problems = read(t, strings.Replace(avroFile, `"type":"record","name":"Gone"`, `"type":"record","name":"Gone","namespace":"b"`, 1)+" ")
+	if problems.Errors() > 0 {
+		t.Error(problems.Sorted())
+	}
+	_, problems = read(t, strings.Replace(avroFile, `"name":"Gone"`, `"name":"b.Made"`, 1))
+	if !slices.ContainsFunc(problems.Sorted(), func(d schema.Diagnostic) bool { return strings.Contains(d.Message, "a union has two types Made") }) {
+		t.Errorf("%+v", problems.Sorted())
+	}
+}
+
 func text(t model.FieldType) string {
 	name := map[model.Kind]string{
 		model.String: "string", model.Int32: "int32", model.Int64: "int64", model.Decimal: "decimal", model.Float64: "float64", model.Bool: "bool",
-		model.Bytes: "bytes", model.Timestamp: "timestamp", model.JSON: "json",
+		model.Bytes: "bytes", model.Timestamp: "timestamp", model.JSON: "json", model.UUID: "uuid", model.Date: "date", model.LocalTimestamp: "local_timestamp",
 	}[t.Kind]
 	switch {
 	case t.Named != nil:

@@ -2,20 +2,24 @@ package model
 
 // Payload says how the values of a topic's records are written.
 type Payload struct {
-	// Encoding is what a record's value is packed in: json_string, protobuf, confluent_protobuf, or
-	// "" for nothing. It is unpacked before anything else is read of it.
+	// Encoding is what a record's value is packed in: json_string, avro, protobuf, either of these
+	// with confluent_ before it, or "" for nothing. It is unpacked first.
 	Encoding     string
-	Messages     *Messages // of protobuf; nil otherwise
+	Messages     *Messages // of Avro and Protobuf; nil otherwise
 	AbsentMarker string    // text that means that a patch field is not there; "" if there is none
 }
 
-// Messages are what a topic's values are in protobuf.
+// Messages are what a topic's values are in a format that has schemas.
 type Messages struct {
-	File    string // .proto, relative to the spec
-	Name    string // of the message
+	File    string // .proto or .avsc, relative to the spec
+	Name    string // of the message; "" for all of an .avsc file
+	Avro    bool   // else Protobuf
 	Framed  bool   // behind what serializers of Confluent's registry write
-	Schema  []byte // FileDescriptorSet; nil until the file was read
+	Schema  []byte // the .avsc file, or a FileDescriptorSet; nil until the file was read
 	Packing Packing
+	Number  uint32 // of the schema in frames that Packing makes of Avro
+	// Layout is what values must have been written with, of Avro that is not framed; else "".
+	Layout string
 }
 
 // Packing packs JSON into values, and opens them. It is nil until the schema was read.
@@ -23,3 +27,6 @@ type Packing interface {
 	Pack(object []byte) ([]byte, error)
 	Open(into, value []byte) ([]byte, error)
 }
+
+// Registry reports whether the schemas that values were written with are read from a registry.
+func (m *Messages) Registry() bool { return m != nil && m.Avro && m.Framed }

@@ -22,7 +22,8 @@ func (in *Interpreter) unpack(t *model.Topic, r *Record) (*Record, *fault) {
 			return nil, &fault{class: ClassDecode, detail: root.bad}
 		}
 		out.Value = []byte(root.text)
-	case "protobuf", "confluent_protobuf":
+	case "":
+	default:
 		if t.Payload.Messages.Packing == nil { // nobody has read its schema
 			return r, nil
 		}

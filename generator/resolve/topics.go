@@ -2,7 +2,6 @@ package resolve
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/resolve/draft"
@@ -39,8 +38,8 @@ func (r *topicReader) resolveTopic(spec *schema.Topic) *draft.Topic {
 			t.Model.Payload.Encoding = p.Encoding.Value
 		}
 		if p.OfMessages() && p.Schema != nil {
-			file, message, _ := strings.Cut(p.Schema.Value, "#")
-			t.Model.Payload.Messages = &model.Messages{File: file, Name: message, Framed: p.Encoding.Value == "confluent_protobuf"}
+			file, message := p.SchemaParts()
+			t.Model.Payload.Messages = &model.Messages{File: file, Name: message, Avro: p.Avro(), Framed: p.Framed()}
 		}
 	}
 	if spec.StartFrom != nil {

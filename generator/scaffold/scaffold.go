@@ -72,16 +72,16 @@ func Main(s *model.Service, importPath, client string) ([]byte, error) {
 	}
 	return goFile("main.go.tmpl", struct {
 		*model.Service
-		Handled                               bool
+		Handled, Registry                     bool
 		Name, ImportPath, LastElement, Client string
-	}{s, len(Handled(s)) > 0, name, importPath, path.Base(importPath), client})
+	}{s, len(Handled(s)) > 0, slices.ContainsFunc(s.Topics, func(t *model.Topic) bool { return t.Payload.Messages.Registry() }), name, importPath, path.Base(importPath), client})
 }
 
 // inMain are the names that the program has a use for, beside those of the language.
 var inMain = []string{
 	"cmp", "context", "errors", "slog", "http", "os", "signal", "syscall", "time", "pgxpool", "idem", "confluent", "franz",
 	"prometheus", "promhttp", "idemprom", "run", "answers", "metrics", "stop", "err", "ctx", "brokers", "dsn", "level", "db", "consumer", "server", "serving", "mux", "w",
-	"redis", "redislease", "options", "client",
+	"redis", "redislease", "options", "client", "sr", "registry", "schemas",
 }
 
 // Handler renders type Service with a method for each handled event. Each returns

@@ -51,6 +51,11 @@ func TestMainPassesTheHandlerIfThereIsOne(t *testing.T) {
 	if !strings.Contains(without, "orders.NewConsumer(db, idem.WithHooks(metrics))") || !strings.Contains(without, `orders "example.com/svc/order-events"`) {
 		t.Error(without)
 	}
+	schemas := service(true)
+	schemas.Topics[0].Payload.Messages = &model.Messages{Avro: true, Framed: true}
+	if text := render(t)(Main(schemas, "example.com/orders", "franz")); !strings.Contains(text, "orders.NewConsumer(db, registry.New(schemas), orders.Service{}, ") || !strings.Contains(text, "SCHEMA_REGISTRY_URL is not set") {
+		t.Error(text)
+	}
 	for _, name := range []string{"KAFKA_BROKERS", "DATABASE_URL"} {
 		if !strings.Contains(with, `errors.New("`+name+` is not set")`) {
 			t.Errorf("an empty %s is not refused", name)

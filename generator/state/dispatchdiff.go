@@ -51,7 +51,9 @@ func (c *comparison) payload(old *model.Payload, t *model.Topic) {
 			cmp.Or(t.Payload.Encoding, "plain"), cmp.Or(old.Encoding, "plain"))
 	}
 	if is, was := t.Payload.Messages, old.Messages; is != nil && was != nil && is.Name != was.Name {
-		c.unhandled(About{Topic: t.Name, What: Encoding}, "", firstRead, "payload.schema names message %s, and named %s", is.Name, was.Name)
+		c.unhandled(About{Topic: t.Name, What: Encoding}, "", firstRead, "payload.schema names message %s, and named %s", cmp.Or(is.Name, "of all the file"), cmp.Or(was.Name, "of all the file"))
+	} else if is != nil && was != nil && is.Layout != was.Layout && is.Framed == was.Framed {
+		c.unhandled(About{Topic: t.Name, What: Encoding}, "", firstRead, "the schema in %s is another one, with which records that were written before cannot be read", is.File)
 	}
 	if t.Payload.AbsentMarker != old.AbsentMarker {
 		c.add(Unread{About: About{Topic: t.Name, What: Payload}, Loses: true, Remedy: firstRead,

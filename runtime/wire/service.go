@@ -1,6 +1,9 @@
 package wire
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Service is what generated code tells the runtime about one spec.
 type Service struct {
@@ -66,6 +69,9 @@ type Topic struct {
 	Parks     bool          // a dead letter of some event has later records of its record key wait
 	// Writes are the tables that the statements change, also by a foreign key's cascade.
 	Writes []string
+	// Prepare fetches what records need to be decoded, and returns how many of the first ones can be
+	// decoded now, and an error if that is none: then they wait. nil if nothing is needed.
+	Prepare func(ctx context.Context, records []Message) (int, error)
 	// NewPlan returns a plan with its own buffers; the runtime keeps one per partition.
 	NewPlan func() Plan
 }

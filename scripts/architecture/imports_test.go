@@ -97,7 +97,7 @@ var may = map[string][]string{
 	"cmd/idemgen":                 {"cmd/idemgen/internal/dev", "cmd/idemgen/internal/doctor", "generator", "generator/connector", "generator/evolution", "generator/output", "generator/scaffold", "schema", "internal/inspect", "runtime/outbox", "internal/pgtable", "internal/stream"},
 	"generator":                   {"generator/cases", "generator/messages", "generator/eventkey", "generator/explain", "generator/evolution", "generator/resolve", "generator/resolve/typeword", "generator/model", "generator/gocode", "generator/sqlcode", "generator/scaffold", "generator/oracle", "generator/seedlog", "generator/state", "generator/output", "generator/gopkg", "internal/pgtable", "schema"},
 	"generator/connector":         {},
-	"generator/messages":          {"generator/model", "generator/protofile", "internal/protomsg", "schema"},
+	"generator/messages":          {"generator/model", "generator/protofile", "internal/avromsg", "internal/protomsg", "schema"},
 	"generator/model":             {},
 	"generator/protofile":         {},
 	"generator/cases":             {"generator/model", "generator/oracle", "generator/resolve/typeword", "generator/resolve/wording", "generator/seedlog", "schema"},
@@ -138,6 +138,8 @@ var may = map[string][]string{
 	"runtime/franz":               {"runtime", "runtime/franz/internal/clientlog", "runtime/franz/internal/options", "runtime/internal/intake", "runtime/internal/member"},
 	"runtime/franz/producer":      {"runtime/outbox", "runtime/franz/internal/clientlog", "runtime/franz/internal/options"},
 	"runtime/outbox":              {"internal/record"},
+	"runtime/avro":                {"internal/avromsg", "runtime/wire"},
+	"runtime/avro/registry":       {"runtime/avro"},
 	"runtime/protobuf":            {"internal/protomsg", "runtime/wire"},
 	"runtime/httpcall":            {"runtime", "runtime/internal/verdict"},
 	"runtime/idemotel":            {"runtime", "runtime/hook", "runtime/idemtype", "runtime/wire"},
@@ -251,6 +253,7 @@ var only = map[string]string{
 	"github.com/redis/go-redis/v9":                        "runtime/redislease runtime/idemtest/testleases cmd/idemgen/internal/doctor",
 	"github.com/prometheus/client_golang/prometheus":      "runtime/idemprom runtime/idemprom/outboxprom",
 	"go.opentelemetry.io/otel/trace":                      "runtime/idemotel",
+	"github.com/twmb/franz-go/pkg/sr":                     "runtime/avro/registry cmd/idemgen/internal/dev cmd/idemgen/internal/doctor",
 }
 
 // chosen are libraries that nobody links without importing a package that is there for those who
@@ -259,6 +262,7 @@ var chosen = map[string]string{
 	"github.com/redis/go-redis/v9":                   "runtime/redislease",
 	"github.com/prometheus/client_golang/prometheus": "runtime/idemprom",
 	"go.opentelemetry.io/otel/trace":                 "runtime/idemotel",
+	"github.com/twmb/franz-go/pkg/sr":                "runtime/avro/registry",
 }
 
 func TestLibrariesAreLinkedByThoseWhoUseThem(t *testing.T) {
@@ -327,13 +331,13 @@ func importers(t *testing.T, lib, home string) []string {
 }
 
 // The core is what package idem links, what generated code links, and all that is internal but
-// protomsg, which only services link whose records are messages.
+// avromsg and protomsg, which only services link whose records are such messages.
 func TestRuntimeCoreImportsPgxAndTheStandardLibraryOnly(t *testing.T) {
 	all := packages(t)
 	face := all[slices.IndexFunc(all, func(p pkg) bool { return p.name() == "runtime" })]
 	for _, p := range all {
 		core := p.name() == "runtime" || slices.Contains(face.Deps, p.ImportPath)
-		if p.name() == "internal/protomsg" || !core && !strings.HasPrefix(p.name(), "runtime/wire/") && !strings.HasPrefix(p.name(), "runtime/internal/") && !strings.HasPrefix(p.name(), "internal/") {
+		if p.name() == "internal/avromsg" || p.name() == "internal/protomsg" || !core && !strings.HasPrefix(p.name(), "runtime/wire/") && !strings.HasPrefix(p.name(), "runtime/internal/") && !strings.HasPrefix(p.name(), "internal/") {
 			continue
 		}
 		for _, i := range p.Imports {

@@ -142,15 +142,12 @@ func (e *errands) do(ctx context.Context, of *deadletter.Open) error {
 	o := e.o
 	for try := 1; ; try++ {
 		over, err := l.ready(ctx)
-		if err != nil {
-			return err
-		}
-		if !over {
+		if err == nil && !over {
 			l.errand.look()
 			return nil
 		}
 		var out outcome
-		if l.why == "" {
+		if err == nil && l.why == "" {
 			out = o.transact(ctx, l)
 			err = o.conclude(l, out)
 		}

@@ -105,6 +105,9 @@ const glance = 5 * time.Millisecond
 // whether it is over. Whatever becomes of it halts no partition: then the letter stays.
 func (l *letter) ready(ctx context.Context) (is bool, err error) {
 	o := l.e.o
+	if _, err := prepare(ctx, o, l.records()); err != nil {
+		return false, err
+	}
 	for l.e.desk != nil && o.State() == protocol.Ready {
 		d := (&transaction{o: o, w: l}).foresee(ctx)
 		if d == nil || len(d.Waiting) == 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/idemgen/idemgen/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
@@ -13,11 +14,16 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// ready says how many records in front may be sent now: those before the first one whose effect
-// is not over. It begins the effects, and returns when the first record need not wait. In any
-// other state than READY a transaction comes first: it settles what is in doubt, or finds that it
-// waits.
+// ready says how many records in front may be sent now: those before the first one that cannot
+// be decoded yet, or whose effect is not over. It begins the effects, and returns when the first
+// record need not wait. In any other state than READY a transaction comes first: it settles what
+// is in doubt, or finds that it waits.
 func (o *Owner) ready(ctx context.Context, records []wire.Message) (n int, err error) {
+	if n, err = prepare(ctx, o, records); err != nil {
+		o.p.tell(o, err)
+		return 0, err
+	}
+	records = records[:n]
 	for o.desk != nil && o.State() == protocol.Ready {
 		d := (&transaction{o: o, w: &batch{o: o, all: records}}).foresee(ctx)
 		if d == nil || len(d.Waiting) == 0 {
@@ -32,6 +38,28 @@ func (o *Owner) ready(ctx context.Context, records []wire.Message) (n int, err e
 		}
 	}
 	return len(records), nil
+}
+
+// prepareTime is how long records wait at most, in one try, for what decodes them.
+const prepareTime = 10 * time.Second
+
+// prepare says how many records in front can be decoded now. If it is none, they are tried again
+// later: that the schema registry does not answer is no record's fault.
+func prepare(ctx context.Context, o *Owner, records []wire.Message) (int, error) {
+	if o.p.topic.Prepare == nil || len(records) == 0 {
+		return len(records), nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, prepareTime)
+	defer cancel()
+	defer context.AfterFunc(o.life.quit, cancel)()
+	n, err := o.p.topic.Prepare(ctx, records)
+	switch {
+	case err == nil:
+		return n, nil
+	case o.life.quit.Err() != nil:
+		return 0, o.ended()
+	}
+	return 0, &verdict.Later{Err: err}
 }
 
 // foresee decides what will be sent, so that effects may begin. While they run, no connection is

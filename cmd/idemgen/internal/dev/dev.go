@@ -34,6 +34,10 @@ type Topic struct {
 	Names []string            // in Kafka
 	Log   string              // file with the records of its generated test
 	Pack  func([]byte) []byte // what a value of a log is sent as
+	// Schema is what a registry has to have under a number, so that what Pack makes is read; "" for
+	// nothing.
+	Schema string
+	Number int
 }
 
 // Options say how.

@@ -65,7 +65,7 @@ func main() {
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM)
 	go http.ListenAndServe(os.Getenv("HTTP_ADDR"), http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	fmt.Println("VERSION", os.Getenv("KAFKA_BROKERS") != "", os.Getenv("DATABASE_URL") != "", os.Getenv("LOG_LEVEL"), os.Getenv("REDIS_URL") != "")
+	fmt.Println("VERSION", os.Getenv("KAFKA_BROKERS") != "", os.Getenv("DATABASE_URL") != "", os.Getenv("LOG_LEVEL"), os.Getenv("REDIS_URL") != "", os.Getenv("SCHEMA_REGISTRY_URL") != "")
 	<-stop
 	fmt.Println("stopped")
 }
@@ -99,7 +99,7 @@ func TestServiceIsRunAgainAfterEachChange(t *testing.T) {
 	ended := make(chan error, 1)
 	var topics atomic.Pointer[[]Topic]
 	packed := func(value []byte) []byte { return append([]byte("packed "), value...) }
-	topics.Store(&[]Topic{{[]string{"shop.live", "shop.old"}, filepath.Join(dir, "log.jsonl"), packed}})
+	topics.Store(&[]Topic{{Names: []string{"shop.live", "shop.old"}, Log: filepath.Join(dir, "log.jsonl"), Pack: packed}})
 	go func() {
 		ended <- Run(ctx, Service{
 			Dir: dir,
@@ -131,7 +131,7 @@ func TestServiceIsRunAgainAfterEachChange(t *testing.T) {
 	out.says(t, `type "mistake" does not exist`, 1)
 	write(t, first, "CREATE TABLE a (id int);\n")
 	out.says(t, "two true true debug", 2)
-	topics.Store(&[]Topic{{[]string{"shop.new", "shop.old"}, filepath.Join(dir, "log.jsonl"), packed}})
+	topics.Store(&[]Topic{{Names: []string{"shop.new", "shop.old"}, Log: filepath.Join(dir, "log.jsonl"), Pack: packed}})
 	write(t, filepath.Join(cases, "some.yaml"), "description: another one\n")
 	out.says(t, "dev: sent Put: topic=shop.new", 3)
 	write(t, main, strings.Replace(strings.Replace(program, "VERSION", "three", 1), "<-stop", "os.Exit(3)", 1))
@@ -175,16 +175,16 @@ replace github.com/idemgen/idemgen => ./runtime
 		ended <- Run(ctx, Service{
 			Dir: dir,
 			Generate: func(context.Context) (Parts, error) {
-				return Parts{filepath.Join(dir, "migrations"), []Topic{{[]string{"shop.v1"}, filepath.Join(dir, "log.jsonl"), func(value []byte) []byte { return value }}}}, nil
+				return Parts{filepath.Join(dir, "migrations"), []Topic{{Names: []string{"shop.v1"}, Log: filepath.Join(dir, "log.jsonl"), Pack: func(value []byte) []byte { return value }, Schema: `"string"`, Number: 70000}}}, nil
 			},
 		}, Options{Partitions: 1, Pause: time.Millisecond, Keep: true, Out: out})
 	}()
-	out.says(t, "one true true debug true", 1)
+	out.says(t, "one true true debug true true", 1)
 	out.says(t, "all 3 records of the tests were sent", 1)
 	write(t, filepath.Join(dir, "migrations", "0002_second.sql"), "ALTER TABLE a ADD COLUMN b int;\n")
 	out.says(t, "dev: 0002_second.sql was applied", 1)
 	out.says(t, "dev: kept the rows and the log; nothing is sent again", 1)
-	out.says(t, "one true true debug true", 2)
+	out.says(t, "one true true debug true true", 2)
 	if strings.Count(out.String(), "Kafka     kcat") != 1 || strings.Count(out.String(), "redis-cli") != 1 {
 		t.Errorf("more than one broker or Redis:\n%s", out)
 	}

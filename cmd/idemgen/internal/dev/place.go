@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/twmb/franz-go/pkg/sr"
+	"github.com/twmb/franz-go/pkg/sr/srfake"
 
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/idemtest/redistest"
@@ -24,6 +26,7 @@ type place struct {
 	postgres *idemtest.Postgres // nil if it is somebody else's
 	broker   *idemtest.Broker   // nil if it is somebody else's, or before the first run
 	redis    *redistest.Server  // nil if nobody needs it
+	registry *srfake.Registry   // of schemas; nil if nobody needs it
 
 	topics  map[string]int32  // of broker
 	applied map[string]string // migrations, by name
@@ -55,6 +58,9 @@ func start(ctx context.Context, o Options) (*place, error) {
 func (p *place) close() (err error) {
 	if p.broker != nil {
 		p.broker.Close()
+	}
+	if p.registry != nil {
+		p.registry.Close()
 	}
 	if p.redis != nil {
 		err = p.redis.Close()
@@ -122,6 +128,26 @@ func (r *run) freshRedis(ctx context.Context) (err error) {
 		r.say("Redis     redis-cli -u redis://%s", p.redis.Addr())
 	}
 	return err
+}
+
+// register gives a registry the schemas of the topics that need one.
+func (r *run) register() {
+	p := r.place
+	if p.registry != nil {
+		p.registry.Reset()
+	}
+	for _, t := range r.parts.Topics {
+		if t.Schema == "" || p.postgres == nil {
+			continue
+		}
+		if p.registry == nil {
+			p.registry = srfake.New()
+			r.say("schemas   curl %s/subjects", p.registry.URL())
+		}
+		for _, name := range t.Names {
+			p.registry.SeedSchema(name+"-value", 1, t.Number, sr.Schema{Schema: t.Schema})
+		}
+	}
 }
 
 func (r *run) topics() map[string]int32 {

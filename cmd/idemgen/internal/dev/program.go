@@ -95,6 +95,9 @@ func (r *run) serve(ctx context.Context, binary string) error {
 	if r.place.redis != nil {
 		cmd.Env = append(cmd.Env, "REDIS_URL=redis://"+r.place.redis.Addr())
 	}
+	if r.register(); r.place.registry != nil {
+		cmd.Env = append(cmd.Env, "SCHEMA_REGISTRY_URL="+r.place.registry.URL())
+	}
 	if err := cmd.Start(); err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func counts(name string) bool {
 	if strings.HasPrefix(name, ".") || strings.HasSuffix(name, "_test.go") {
 		return false
 	}
-	return slices.Contains([]string{".go", ".yaml", ".sql", ".proto", ".mod"}, filepath.Ext(name))
+	return slices.Contains([]string{".go", ".yaml", ".sql", ".proto", ".avsc", ".mod"}, filepath.Ext(name))
 }
 
 // changed waits until a file is not as it was seen, and no file changes any more, and names it

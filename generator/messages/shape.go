@@ -1,0 +1,97 @@
+package messages
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// shape is what a value of a message may be, whatever its file is written in.
+type shape struct {
+	says    string       // its type as the file has it
+	kinds   []model.Kind // of the types that read it, the usual one first; none if json alone does
+	name    string       // of the type that a spec has for it, if it is an object or an enum
+	members []member     // of an object
+	symbols []string     // of an enum
+	elem    *shape       // of a list or a map
+}
+
+// member is a field of an object.
+type member struct {
+	name     string
+	optional bool // it may not be there
+	told     bool // it only says which of the other members is there
+	is       *shape
+}
+
+func (s *shape) member(name string) *member {
+	if i := slices.IndexFunc(s.members, func(m member) bool { return m.name == name }); i >= 0 {
+		return &s.members[i]
+	}
+	return nil
+}
+
+func (s *shape) object() bool { return slices.Contains(s.kinds, model.Object) }
+
+// below is the object at a path; nil if there is none.
+func (s *shape) below(path []string) *shape {
+	for _, name := range path {
+		m := s.member(name)
+		if m == nil || !m.is.object() {
+			return nil
+		}
+		s = m.is
+	}
+	return s
+}
+
+// misfit says why a field cannot be read from a place of a message; "" if it can.
+func (s *shape) misfit(path []string, t model.FieldType) string {
+	for i, name := range path {
+		m := s.member(name)
+		switch {
+		case m == nil:
+			return fmt.Sprintf("%s has no field %s", s.says, name)
+		case i == len(path)-1:
+			return m.is.unlike(name, t)
+		case !m.is.object():
+			return fmt.Sprintf("field %s of %s has no fields", name, s.says)
+		}
+		s = m.is
+	}
+	return s.unlike("the message", t)
+}
+
+// unlike says why a value cannot have a type of a spec; "" if it can.
+func (s *shape) unlike(name string, t model.FieldType) string {
+	switch {
+	case t.Kind == model.JSON || len(s.kinds) == 0:
+		return ""
+	case !slices.Contains(s.kinds, t.Kind):
+		return fmt.Sprintf("%s is %s, which is read by %s, and not by %s", name, s.says, words[s.kinds[0]], words[t.Kind])
+	case t.Kind == model.List || t.Kind == model.Map:
+		return s.elem.unlike(name, *t.Elem)
+	case t.Kind == model.Object:
+		for _, f := range t.Named.Fields {
+			if why := s.misfit(f.Source.Path, f.Type); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// words are types for people.
+var words = map[model.Kind]string{
+	model.String: "string", model.UUID: "uuid", model.Bool: "bool", model.Int32: "int32", model.Int64: "int64", model.Float64: "float64",
+	model.Decimal: "decimal", model.Timestamp: "timestamp", model.Date: "date", model.Bytes: "bytes", model.JSON: "json",
+	model.Enum: "an enum", model.Object: "an object", model.List: "a list", model.Map: "a map", model.LocalTimestamp: "local_timestamp",
+}
+
+// texts are the types that read a text of a message.
+var texts = []model.Kind{model.String, model.UUID, model.Decimal, model.Enum, model.Timestamp, model.LocalTimestamp, model.Date, model.Bytes, model.Int32, model.Int64}
+
+// short is a name without what it is in.
+func short(full string) string { return full[strings.LastIndex(full, ".")+1:] }

@@ -1,0 +1,152 @@
+package avromsg_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/idemgen/idemgen/internal/avromsg"
+)
+
+const order = `{"type":"record","name":"Order","namespace":"shop.v1","fields":[
+	{"name":"id","type":{"type":"string","logicalType":"uuid"}},
+	{"name":"raw_id","type":{"type":"fixed","name":"Id","size":16,"logicalType":"uuid"}},
+	{"name":"note","type":["null","string"]},
+	{"name":"cents","type":"long"},
+	{"name":"n","type":"int"},
+	{"name":"gift","type":"boolean"},
+	{"name":"ratio","type":"double"},
+	{"name":"share","type":"float"},
+	{"name":"raw","type":"bytes"},
+	{"name":"md5","type":{"type":"fixed","name":"MD5","size":2}},
+	{"name":"total","type":{"type":"bytes","logicalType":"decimal","precision":10,"scale":2}},
+	{"name":"tax","type":{"type":"fixed","name":"Tax","size":4,"logicalType":"decimal","precision":5,"scale":3}},
+	{"name":"day","type":{"type":"int","logicalType":"date"}},
+	{"name":"clock","type":{"type":"int","logicalType":"time-millis"}},
+	{"name":"fine","type":{"type":"long","logicalType":"time-micros"}},
+	{"name":"at","type":{"type":"long","logicalType":"timestamp-millis"}},
+	{"name":"there","type":{"type":"long","logicalType":"local-timestamp-micros"}},
+	{"name":"channel","type":{"type":"enum","name":"Channel","symbols":["UNKNOWN","WEB"]},"default":"UNKNOWN"},
+	{"name":"lines","type":{"type":"array","items":{"type":"record","name":"Line","fields":[{"name":"sku","type":"string"},{"name":"next","type":["null","Line"]}]}}},
+	{"name":"counts","type":{"type":"map","values":["null","int"]}},
+	{"name":"paid","type":["null","string",{"type":"record","name":"Card","fields":[{"name":"last4","type":"string"}]}]},
+	{"name":"one","type":["Channel"]},
+	{"name":"grace","type":{"type":"fixed","name":"Grace","size":12,"logicalType":"duration"}}
+]}`
+
+const whole = `{"id":"00000000-0000-4000-8000-000000000001","raw_id":"00000000-0000-4000-8000-000000000002","note":"a\"<b","cents":-9007199254740993,` +
+	`"n":-1,"gift":true,"ratio":0.1,"share":1.5,"raw":"AP8=","md5":"AQI=","total":-12.50,"tax":1.125,"day":"2026-01-31","clock":61001,"fine":61000001,` +
+	`"at":"2026-01-31T12:00:00.001Z","there":"2026-01-31T12:00:00.000001","channel":"WEB","lines":[{"sku":"s","next":{"sku":"t"}}],` +
+	`"counts":{"a":null,"b":2},"paid":{"type":"Card","Card":{"last4":"0001"}},"one":"WEB","grace":"AQAAAAIAAAADAAAA"}`
+
+const least = `{"id":"00000000-0000-0000-0000-000000000000","raw_id":"00000000-0000-0000-0000-000000000000","cents":0,` +
+	`"n":0,"gift":false,"ratio":0,"share":0,"raw":"","md5":"AAA=","total":0.00,"tax":0.000,"day":"1970-01-01","clock":0,"fine":0,` +
+	`"at":"1970-01-01T00:00:00Z","there":"1970-01-01T00:00:00","channel":"UNKNOWN","lines":[],"counts":{},"one":"UNKNOWN","grace":"AAAAAAAAAAAAAAAA"}`
+
+func typeOf(t *testing.T, schema, name string) *avromsg.Type {
+	t.Helper()
+	is, err := avromsg.New(schema, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return is
+}
+
+// What is packed is opened again, whole and with nothing in it; what is cut off, or has something
+// behind it, is not.
+func TestValuesAreJSON(t *testing.T) {
+	is := typeOf(t, order, "")
+	for packed, want := range map[string]string{
+		whole: whole, `{}`: least,
+		`{"paid":{"type":"string","string":"cash"},"ratio":"NaN","total":"1.5","x":1}`: strings.NewReplacer(
+			`"ratio":0`, `"ratio":"NaN"`, `"total":0.00`, `"total":1.50`, `"one"`, `"paid":{"type":"string","string":"cash"},"one"`).Replace(least),
+	} {
+		value, err := is.Pack([]byte(packed))
+		if err != nil {
+			t.Fatalf("%s: %v", packed, err)
+		}
+		if got, err := is.Open([]byte("_"), value, is.Own()); err != nil || string(got) != "_"+want {
+			t.Errorf("%v\n got %s\nwant _%s", err, got, want)
+		}
+		if _, err := is.Open(nil, append(value, 0), is.Own()); err == nil || err.Error() != "it is longer than a shop.v1.Order" {
+			t.Errorf("with a byte behind it: %v", err)
+		}
+		if _, err := is.Open(nil, value[:len(value)-1], is.Own()); err == nil || !strings.HasPrefix(err.Error(), "it is no shop.v1.Order") {
+			t.Errorf("cut off: %v", err)
+		}
+	}
+	for _, bad := range []string{`[]`, `{"cents":"x"}`, `{"at":"yesterday"}`, `{"channel":"FAX"}`, `{"paid":{"type":"Cash"}}`, `{"lines":{}}`, `{"raw":"?"}`, `{"gift":1}`, `{"n":99999999999}`} {
+		if _, err := is.Pack([]byte(bad)); err == nil {
+			t.Errorf("%s is packed", bad)
+		}
+	}
+	value, err := is.Pack([]byte(`{"note":"xyz"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := []byte(strings.Replace(string(value), "xyz", "x\xffz", 1))
+	if _, err := is.Open(nil, broken, is.Own()); err == nil || err.Error() != "it has a text that is no UTF-8" {
+		t.Errorf("a text that is no UTF-8: %v", err)
+	}
+}
+
+// Values of another schema are read as those of this one: fields are added and left out, numbers
+// widened, and a record is one of a union.
+func TestValuesOfOtherSchemas(t *testing.T) {
+	is := typeOf(t, `[{"type":"record","name":"A","fields":[{"name":"x","type":"long"},{"name":"y","type":"string","default":"-"}]},
+		{"type":"record","name":"B","fields":[{"name":"z","type":"int"}]}]`, "")
+	const inner = `{"type":"record","name":"In","namespace":"other","fields":[{"name":"q","type":"int"}]}`
+	writer := `{"type":"record","name":"A","namespace":"other","fields":[{"name":"in","type":"In"},{"name":"x","type":"int"}]}`
+	as, err := is.Written([]string{inner, writer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := is.Open(nil, []byte{2, 14}, as)
+	if want := `{"type":"A","A":{"x":7,"y":"-"}}`; err != nil || string(got) != want {
+		t.Errorf("%v\n got %s\nwant %s", err, got, want)
+	}
+	for text, schemas := range map[string][]string{
+		"incompatible": {strings.Replace(writer, `"int"`, `"string"`, 1), `{"type":"record","name":"A","fields":[{"name":"x","type":"string"}]}`},
+		"In":           {writer},
+		"object":       {`{"type":"object"}`},
+	} {
+		if _, err := is.Written(schemas[len(schemas)-1:]); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// A schema is a record or a union of them, and one name in it stands alone.
+func TestSchemas(t *testing.T) {
+	if is := typeOf(t, order, "shop.v1.Line"); is.Number == typeOf(t, order, "").Number {
+		t.Error("two schemas have one number")
+	} else if value, err := is.Pack([]byte(`{"sku":"s"}`)); err != nil || string(value) != "\x02s\x00" {
+		t.Errorf("%q, %v", value, err)
+	}
+	for name, schema := range map[string]string{
+		"Channel": order, "None": order, "": `"string"`, "x": "{",
+	} {
+		if _, err := avromsg.New(schema, name); err == nil {
+			t.Errorf("%q of %.10s is a type", name, schema)
+		}
+	}
+	if _, err := avromsg.New(`["null",{"type":"record","name":"A","fields":[]}]`, ""); err == nil {
+		t.Error("a union with null is a type")
+	}
+}
+
+// Frames are those of Confluent's serializers.
+func TestFrames(t *testing.T) {
+	is := typeOf(t, order, "Line")
+	value, err := is.PackFramed([]byte(`{"sku":"s"}`), 0x01020304)
+	if err != nil || string(value) != "\x00\x01\x02\x03\x04\x02s\x00" {
+		t.Fatalf("%q, %v", value, err)
+	}
+	if number, rest, err := avromsg.Frame(value); err != nil || number != 0x01020304 || string(rest) != "\x02s\x00" {
+		t.Errorf("%x, %q, %v", number, rest, err)
+	}
+	for _, bad := range []string{"", "\x00\x00\x00\x00", "\x01\x00\x00\x00\x00x", "{\"a\":1}"} {
+		if _, _, err := avromsg.Frame([]byte(bad)); err != avromsg.ErrFrame {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package avromsg
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/twmb/avro"
+)
+
+// Pack is the value that Open returns as this JSON, or as more of it. Members that the schema does
+// not have are left out; what it has and JSON does not is its default, or zero.
+func (t *Type) Pack(text []byte) ([]byte, error) {
+	in := json.NewDecoder(bytes.NewReader(text))
+	in.UseNumber()
+	var value any
+	if err := in.Decode(&value); err != nil {
+		return nil, err
+	}
+	is, err := t.fitted(t.Root, value)
+	if err != nil {
+		return nil, err
+	}
+	return t.schema.Encode(is)
+}
+
+// PackFramed is Pack behind what serializers of Confluent's registry write.
+func (t *Type) PackFramed(text []byte, number uint32) ([]byte, error) {
+	value, err := t.Pack(text)
+	if err != nil {
+		return nil, err
+	}
+	return append(framed(number), value...), nil
+}
+
+// misfit says that JSON is none of a type's values.
+func misfit(n *avro.SchemaNode, value any) error {
+	return fmt.Errorf("%T is no %s", value, n.Type)
+}
+
+// fitted is what the library encodes for JSON.
+func (t *Type) fitted(n *avro.SchemaNode, value any) (any, error) {
+	switch n = t.Of(n); n.Type {
+	case "union":
+		return t.fittedUnion(n, value)
+	case "record", "error":
+		members, ok := value.(map[string]any)
+		if !ok {
+			return nil, misfit(n, value)
+		}
+		return t.fittedRecord(n, members)
+	case "array":
+		all, ok := value.([]any)
+		if !ok {
+			return nil, misfit(n, value)
+		}
+		out := []any{}
+		for _, v := range all {
+			is, err := t.fitted(n.Items, v)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, is)
+		}
+		return out, nil
+	case "map":
+		members, ok := value.(map[string]any)
+		if !ok {
+			return nil, misfit(n, value)
+		}
+		out := map[string]any{}
+		for name, v := range members {
+			is, err := t.fitted(n.Values, v)
+			if err != nil {
+				return nil, err
+			}
+			out[name] = is
+		}
+		return out, nil
+	}
+	return fittedSingle(n, value)
+}
+
+func (t *Type) fittedRecord(n *avro.SchemaNode, members map[string]any) (any, error) {
+	out := map[string]any{}
+	for i := range n.Fields {
+		f := &n.Fields[i]
+		value, there := members[f.Name]
+		switch {
+		case !there && f.HasDefault: // which the library fills in
+			continue
+		case !there:
+			out[f.Name] = t.zero(&f.Type)
+			continue
+		}
+		is, err := t.fitted(&f.Type, value)
+		if err != nil {
+			return nil, err
+		}
+		out[f.Name] = is
+	}
+	return out, nil
+}
+
+func (t *Type) fittedUnion(n *avro.SchemaNode, value any) (any, error) {
+	branches := t.Branches(n)
+	if value == nil {
+		return nil, nil
+	}
+	name := ""
+	if len(branches) > 1 {
+		members, _ := value.(map[string]any)
+		name, _ = members["type"].(string)
+		value = members[name]
+	}
+	for _, b := range branches {
+		if len(branches) == 1 || b.Name == name {
+			is, err := t.fitted(b.Is, value)
+			return map[string]any{b.full: is}, err
+		}
+	}
+	return nil, fmt.Errorf("its union has no type %q", name)
+}
+
+// fittedSingle is fitted for a value that holds no others.
+func fittedSingle(n *avro.SchemaNode, value any) (any, error) {
+	number, isNumber := value.(json.Number)
+	text, isText := value.(string)
+	switch n.Type {
+	case "null":
+		return nil, nil
+	case "boolean":
+		if _, ok := value.(bool); ok {
+			return value, nil
+		}
+	case "int", "long":
+		if isText && n.LogicalType != "" {
+			return time.Parse(layoutOf(n), text)
+		}
+		if isNumber {
+			return number.Int64()
+		}
+	case "float", "double":
+		if isNumber {
+			return number.Float64()
+		}
+		if is, ok := map[string]float64{"NaN": math.NaN(), "+Inf": math.Inf(1), "-Inf": math.Inf(-1)}[text]; ok {
+			return is, nil
+		}
+	case "bytes", "fixed":
+		switch {
+		case n.LogicalType == "decimal" && isNumber:
+			return number.String(), nil
+		case n.LogicalType == "decimal" || n.LogicalType == "uuid":
+			return value, nil
+		case isText:
+			return base64.StdEncoding.DecodeString(text)
+		}
+	case "string":
+		if isNumber {
+			return number.String(), nil
+		}
+		if isText {
+			return text, nil
+		}
+	case "enum":
+		if isText {
+			return text, nil
+		}
+	}
+	return nil, misfit(n, value)
+}
+
+// zero is a value of a type, with as little in it as there can be.
+func (t *Type) zero(n *avro.SchemaNode) any {
+	n = t.Of(n)
+	if Nullable(n) {
+		return nil
+	}
+	switch n.Type {
+	case "union":
+		first := t.Branches(n)[0]
+		return map[string]any{first.full: t.zero(first.Is)}
+	case "record", "error":
+		is, _ := t.fittedRecord(n, nil) // nothing in it is refused
+		return is
+	case "array":
+		return []any{}
+	case "map":
+		return map[string]any{}
+	case "boolean":
+		return false
+	case "string":
+		if n.LogicalType == "uuid" {
+			return "00000000-0000-0000-0000-000000000000"
+		}
+		return ""
+	case "enum":
+		return n.Symbols[0]
+	case "bytes", "fixed":
+		if n.LogicalType == "decimal" {
+			return "0"
+		}
+		return make([]byte, n.Size)
+	}
+	return 0
+}

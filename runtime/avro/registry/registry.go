@@ -1,0 +1,70 @@
+// Package registry reads the schemas of Avro values from a registry with the API of Confluent's:
+// Confluent's own, Redpanda's, Karapace, and Apicurio below /apis/ccompat/v7.
+//
+//	client, err := sr.NewClient(sr.URLs("http://localhost:8081"))
+//	consumer, err := orders.NewConsumer(db, registry.New(client))
+//
+// It must not import any package of this module but avro.
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/sr"
+
+	"github.com/idemgen/idemgen/runtime/avro"
+)
+
+// New returns the registry that a client asks. The client's options say how long it may take, 5
+// seconds by default, and who asks.
+func New(client *sr.Client) avro.Registry { return &registry{client} }
+
+type registry struct{ client *sr.Client }
+
+// Schema implements [avro.Registry].
+func (r *registry) Schema(ctx context.Context, number uint32) ([]string, error) {
+	schema, err := r.client.SchemaByID(ctx, int(number))
+	if err != nil {
+		return nil, inWords(err)
+	}
+	return r.with(ctx, schema, map[sr.SchemaReference]bool{})
+}
+
+// with is a schema behind those that it refers to, each once.
+func (r *registry) with(ctx context.Context, schema sr.Schema, seen map[sr.SchemaReference]bool) (all []string, err error) {
+	for _, ref := range schema.References {
+		if seen[ref] {
+			continue
+		}
+		seen[ref] = true
+		is, err := r.client.SchemaByVersion(ctx, ref.Subject, ref.Version)
+		if err != nil {
+			return nil, fmt.Errorf("version %d of %s, to which it refers: %w", ref.Version, ref.Subject, inWords(err))
+		}
+		more, err := r.with(ctx, is.Schema, seen)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more...)
+	}
+	return append(all, schema.Schema), nil
+}
+
+// mostText is how much of an answer that is no error of the registry stands in an error.
+const mostText = 200
+
+// inWords is an error of the registry. Only its own code for a schema that is not there means
+// that: a proxy, or a wrong path, answers with 404 as well.
+func inWords(err error) error {
+	answer, ok := errors.AsType[*sr.ResponseError](err)
+	switch {
+	case !ok:
+		return fmt.Errorf("the schema registry does not answer: %w", err)
+	case answer.ErrorCode == sr.ErrSchemaNotFound.Code:
+		return avro.ErrNoSchema
+	}
+	text := answer.Error()
+	return fmt.Errorf("the schema registry answers with status %d: %.*s", answer.StatusCode, mostText, text)
+}

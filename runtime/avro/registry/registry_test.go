@@ -1,0 +1,159 @@
+package registry_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/sr"
+	"github.com/twmb/franz-go/pkg/sr/srfake"
+
+	"github.com/idemgen/idemgen/runtime/avro"
+	"github.com/idemgen/idemgen/runtime/avro/registry"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+const own = `{"type":"record","name":"Order","fields":[{"name":"id","type":"string"},{"name":"cents","type":"long","default":-1}]}`
+
+// front is a registry that counts what it is asked, and may be away.
+type front struct {
+	*sr.Client
+	asked atomic.Int64
+	away  atomic.Int64 // the status that it answers with; 0 while it works
+}
+
+func start(t *testing.T) *front {
+	t.Helper()
+	fake, f := srfake.New(), &front{}
+	t.Cleanup(fake.Close)
+	at, err := url.Parse(fake.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	behind := httputil.NewSingleHostReverseProxy(at)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.asked.Add(1)
+		if status := f.away.Load(); status != 0 {
+			http.Error(w, "<html>no registry here"+strings.Repeat(" ", 1000), int(status))
+			return
+		}
+		behind.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	if f.Client, err = sr.NewClient(sr.URLs(server.URL)); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// add registers a schema, and returns a record that was written with it.
+func (f *front) add(t *testing.T, subject, schema string, value string, refs ...sr.SchemaReference) wire.Message {
+	t.Helper()
+	s, err := f.CreateSchema(t.Context(), subject, sr.Schema{Schema: schema, References: refs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wire.Message{Value: append([]byte{0, 0, 0, 0, byte(s.ID)}, value...)}
+}
+
+// opened is what a record is opened as, or why it is not.
+func opened(m *avro.Message, r wire.Message) string {
+	e := avro.Encoding{Message: m}
+	is, err := e.Open(&r)
+	if err != nil {
+		return err.Error()
+	}
+	return string(is.Value)
+}
+
+// Records are opened with the schemas that they were written with, which are asked for once each.
+// Why one is not, is told with the number of its schema.
+func TestWritersSchemas(t *testing.T) {
+	f := start(t)
+	records := []wire.Message{
+		f.add(t, "old", `{"type":"record","name":"Order","fields":[{"name":"id","type":"string"}]}`, "\x02a"),
+		f.add(t, "new", `{"type":"record","name":"Order","fields":[{"name":"more","type":"int"},{"name":"id","type":"string"},{"name":"cents","type":"int"}]}`, "\x02\x02b\x0e"),
+		f.add(t, "other", `{"type":"record","name":"Order","fields":[{"name":"id","type":"int"}]}`, "\x02"),
+		{Value: []byte("\x00\x00\x00\x00\x63\x02a")},
+		{Value: []byte(`{"id":"a"}`)},
+		{},
+	}
+	f.add(t, "line", `{"type":"record","name":"Line","namespace":"shop","fields":[{"name":"n","type":"int"}]}`, "")
+	f.add(t, "pair", `{"type":"record","name":"Pair","namespace":"shop","fields":[{"name":"a","type":"Line"},{"name":"b","type":"Line"}]}`, "",
+		sr.SchemaReference{Name: "shop.Line", Subject: "line", Version: 1})
+	records = append(records, f.add(t, "refers", `{"type":"record","name":"Order","namespace":"shop","fields":[{"name":"p","type":"Pair"},{"name":"l","type":"Line"},{"name":"id","type":"string"}]}`, "\x02\x02\x02\x02c",
+		sr.SchemaReference{Name: "shop.Pair", Subject: "pair", Version: 1}, sr.SchemaReference{Name: "shop.Line", Subject: "line", Version: 1}))
+	m := avro.NewFramed(own, "Order").From(registry.New(f.Client))
+	for range 2 {
+		if n, err := m.Prepare(t.Context(), records); n != len(records) || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	for i, want := range []string{
+		`{"id":"a","cents":-1}`, `{"id":"b","cents":7}`, "cannot be read: it was written with schema 3, which does not fit: ", "cannot be read: the registry has no schema 99",
+		"cannot be read: it does not begin with a zero byte and the number of a schema", "", `{"id":"c","cents":-1}`,
+	} {
+		if got := opened(m, records[i]); !strings.Contains(got, want) || want == "" && got != "" {
+			t.Errorf("record %d is %s, want %s", i, got, want)
+		}
+	}
+	asked := f.asked.Load()
+	if _, err := m.Prepare(t.Context(), records); err != nil || f.asked.Load() != asked+1 { // schema 99
+		t.Errorf("%d more are asked for, %v", f.asked.Load()-asked, err)
+	}
+}
+
+// While the registry does not answer, or something else does, records wait; those before them are
+// opened. What it says of itself stays short, and has no HTML of a proxy's page in full.
+func TestRegistryThatIsAway(t *testing.T) {
+	f := start(t)
+	one := f.add(t, "one", `{"type":"record","name":"Order","fields":[{"name":"id","type":"string"}]}`, "\x02a")
+	two := f.add(t, "two", own, "\x02b\x02")
+	m := avro.NewFramed(own, "").From(registry.New(f.Client))
+	if n, err := m.Prepare(t.Context(), []wire.Message{one}); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	for _, status := range []int64{404, 401, 500} {
+		f.away.Store(status)
+		if n, err := m.Prepare(t.Context(), []wire.Message{one, two}); n != 1 || err != nil {
+			t.Errorf("status %d, behind a record: %d, %v", status, n, err)
+		}
+		n, err := m.Prepare(t.Context(), []wire.Message{two, one})
+		if n != 0 || err == nil || !strings.HasPrefix(err.Error(), "schema 2 of offset 0 cannot be read: the schema registry answers with status ") || len(err.Error()) > 300 {
+			t.Errorf("status %d: %d, %v", status, n, err)
+		}
+	}
+	f.away.Store(0)
+	if n, err := m.Prepare(t.Context(), []wire.Message{two, one}); n != 2 || err != nil || opened(m, two) != `{"id":"b","cents":1}` {
+		t.Errorf("when it is back: %d, %v, %s", n, err, opened(m, two))
+	}
+	nobody, err := sr.NewClient(sr.URLs("http://127.0.0.1:1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := registry.New(nobody).Schema(t.Context(), 1); err == nil || errors.Is(err, avro.ErrNoSchema) || !strings.HasPrefix(err.Error(), "the schema registry does not answer: ") {
+		t.Errorf("nobody answers: %v", err)
+	}
+}
+
+// In tests a type has its own schema, under its own number.
+func TestOwnSchema(t *testing.T) {
+	base := avro.NewFramed(own, "")
+	m := base.From(avro.Own(avro.NewFramed(`{"type":"record","name":"Other","fields":[]}`, ""), base))
+	value, err := base.Pack([]byte(`{"id":"a","cents":5}`))
+	if err != nil || !base.Opens(value) || base.Opens(value[1:]) || base.Opens(append([]byte{0, 9, 9, 9, 9}, value[5:]...)) {
+		t.Fatalf("%q, %v", value, err)
+	}
+	r := wire.Message{Value: value}
+	if n, err := m.Prepare(t.Context(), []wire.Message{r, {Value: []byte("\x00\x00\x00\x00\x07")}}); n != 2 || err != nil || opened(m, r) != `{"id":"a","cents":5}` {
+		t.Errorf("%d, %v, %s", n, err, opened(m, r))
+	}
+	if _, err := base.From(nil).Prepare(t.Context(), []wire.Message{r}); err == nil || !strings.Contains(err.Error(), "registry.New") {
+		t.Errorf("without a registry: %v", err)
+	}
+}
