@@ -23,6 +23,8 @@ type Needs struct {
 type TopicNeeds struct {
 	Name   string
 	Window time.Duration // the shortest one of its keys; 0 if it stores none
+	Schema string        // of values whose writers' schemas are in a registry; "" if there are none
+	Record string        // what is meant in it; "" is all of it
 }
 
 // Needs are those of the services, in the order of the specs. There are none if a spec is refused.
@@ -34,8 +36,13 @@ func (r *Result) Needs() (all []Needs) {
 			n.Tables = append(n.Tables, wanted(s, t))
 		}
 		for _, t := range s.Topics {
+			needs := TopicNeeds{Window: t.ShortestWindow()}
+			if m := t.Payload.Messages; m.Registry() {
+				needs.Schema, needs.Record = string(m.Schema), m.Name
+			}
 			for _, name := range t.Kafka {
-				n.Topics = append(n.Topics, TopicNeeds{name, t.ShortestWindow()})
+				needs.Name = name
+				n.Topics = append(n.Topics, needs)
 			}
 		}
 		all = append(all, n)

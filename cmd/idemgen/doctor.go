@@ -26,9 +26,9 @@ var errUnwell = errors.New("something fails, see above")
 // doctorFlags say where to look.
 type doctorFlags struct {
 	streamFlags
-	brokers, redis, sasl string
-	tls                  bool
-	json                 *answer
+	brokers, redis, registry, sasl string
+	tls                            bool
+	json                           *answer
 }
 
 // doctorCommand looks at what is around a service.
@@ -40,12 +40,13 @@ func doctorCommand() *cobra.Command {
 		Long: `Looks whether a service can run here, changes nothing, and prints a line for each thing: are spec
 and generated files current; does Postgres answer, with all migrations and rights, with clocks that
 agree; do the topics exist, do they keep records for longer than keys are known, does the log fit
-the ledgers; who is in the group; what does Redis do when it is full. Below a line that is not ok
-stands what to do. The exit code is 1 if something fails.
+the ledgers; who is in the group; can records of the schemas in a registry be read; what does Redis
+do when it is full. Below a line that is not ok stands what to do. The exit code is 1 if something
+fails.
 
-What no flag and no variable names is skipped: $DATABASE_URL, $KAFKA_BROKERS, $REDIS_URL. For SASL
-the name and the password are in $KAFKA_USERNAME and $KAFKA_PASSWORD. Connect as the service does:
-then the rights are those of its role.`,
+What no flag and no variable names is skipped: $DATABASE_URL, $KAFKA_BROKERS, $REDIS_URL,
+$SCHEMA_REGISTRY_URL. For SASL the name and the password are in $KAFKA_USERNAME and
+$KAFKA_PASSWORD. Connect as the service does: then the rights are those of its role.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.examine(cmd, args) },
 	}
@@ -56,6 +57,7 @@ then the rights are those of its role.`,
 	flags.BoolVar(&f.tls, "tls", false, "the brokers speak TLS")
 	flags.StringVar(&f.sasl, "sasl", "", "the brokers ask for a password: plain, scram-sha-256 or scram-sha-512")
 	flags.StringVar(&f.redis, "redis", "", "URL of the Redis that keeps leases (default $REDIS_URL)")
+	flags.StringVar(&f.registry, "registry", "", "URL of the schema registry (default $SCHEMA_REGISTRY_URL)")
 	cmd.ValidArgsFunction = cobra.FixedCompletions([]string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt)
 	return cmd
 }
@@ -134,6 +136,7 @@ func (f *doctorFlags) around(ctx context.Context) (a doctor.Around, err error) {
 			a.Kafka = append(a.Kafka, kgo.SASL(mechanism))
 		}
 	}
+	a.Registry = cmp.Or(f.registry, os.Getenv("SCHEMA_REGISTRY_URL"))
 	a.Redis = cmp.Or(f.redis, os.Getenv("REDIS_URL"))
 	if f.database != "" || os.Getenv("DATABASE_URL") != "" {
 		a.Database, err = connect(ctx, "--database", f.database)

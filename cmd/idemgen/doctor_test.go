@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/sr"
+	"github.com/twmb/franz-go/pkg/sr/srfake"
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
@@ -165,4 +167,37 @@ func TestDoctorSpeaksToBrokers(t *testing.T) {
 		t.Errorf("%q", lines)
 	}
 	refused(t, "--sasl kerberos: it is plain, scram-sha-256 or scram-sha-512", "doctor", "../../examples/orders", "--brokers", brokers, "--sasl", "kerberos")
+}
+
+// Each version of a topic's schema in the registry is held against the file of the spec.
+func TestDoctorComparesSchemas(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const own = `{"type":"record","name":"Paid","fields":[{"name":"id","type":"string"},{"name":"cents","type":"long","default":0}]}`
+	module(t, map[string]string{"paid.avsc": own, "idemgen.yaml": `version: 1
+consumer: c
+package: p
+tables: {paid: {primary_key: [id], columns: {id: text, cents: bigint}}}
+topics:
+  paid.v1:
+    payload: {encoding: confluent_avro, schema: paid.avsc}
+    idempotency_key: {source: id, window: 1d}
+    events: {Paid: {write: [{insert: paid}]}}
+`})
+	if code, out, stderr := run(t, "generate"); code != 0 {
+		t.Fatal(out, stderr)
+	}
+	schemas := func(state, url string) (lines []string) {
+		return slices.DeleteFunc(checkedOf(t, ".", state, "--registry", url), func(line string) bool { return !strings.HasPrefix(line, "schemas") })
+	}
+	wantLines(t, schemas("skip", ""), "schemas: they were not looked at")
+	fake := srfake.New()
+	defer fake.Close()
+	wantLines(t, schemas("warn", fake.URL()), "schemas of paid.v1: the registry has no subject paid.v1-value")
+	fake.SeedSchema("paid.v1-value", 1, 7, sr.Schema{Schema: own})
+	wantLines(t, schemas("ok", fake.URL()), "schemas of paid.v1: 1 of 1 versions of paid.v1-value can be read")
+	fake.SeedSchema("paid.v1-value", 2, 8, sr.Schema{Schema: strings.Replace(own, `"string"`, `"int"`, 1)})
+	wantLines(t, schemas("FAIL", fake.URL()), "schemas of paid.v1: 1 of 2 versions of paid.v1-value cannot be read: version 2, schema 8: avro: incompatible at id: reader string vs writer int: incompatible types")
+	if lines := schemas("FAIL", "http://127.0.0.1:1"); len(lines) != 1 || !strings.HasPrefix(lines[0], "schemas of paid.v1: the registry does not answer: ") {
+		t.Errorf("%q", lines)
+	}
 }

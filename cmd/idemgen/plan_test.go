@@ -244,3 +244,38 @@ topics:
 		t.Errorf("exit code %d, %s%s", code, out, stderr)
 	}
 }
+
+// Values in Avro without a frame are read with the schema of the file alone: another layout is
+// told, and another comment is not. With a frame both can be read.
+func TestPlanOfAvro(t *testing.T) {
+	const was = `{"type":"record","name":"A","fields":[{"name":"id","type":"string"},{"name":"n","type":"int"}]}`
+	spec := `version: 1
+consumer: c
+package: p
+topics:
+  a.v1:
+    payload: {encoding: avro, schema: was.avsc}
+    idempotency_key: {source: id, window: 8d}
+    events:
+      Seen: {handle: true, fields: {id: string}}
+`
+	framed := strings.Replace(spec, "encoding: avro", "encoding: confluent_avro", 1)
+	module(t, map[string]string{
+		"was.avsc": was, "layout.avsc": strings.Replace(was, `"int"`, `"long"`, 1), "comment.avsc": strings.Replace(was, `"int"`, `"int","doc":"d"`, 1),
+		"old.yaml": spec, "layout.yaml": strings.Replace(spec, "was.avsc", "layout.avsc", 1), "comment.yaml": strings.Replace(spec, "was.avsc", "comment.avsc", 1),
+		"framed.yaml": framed, "framed_layout.yaml": strings.Replace(framed, "was.avsc", "layout.avsc", 1),
+	})
+	for _, tc := range []struct {
+		old, new, want string
+		code           int
+	}{
+		{"old", "layout", "the schema in layout.avsc is another one, with which records that were written before cannot be read", different},
+		{"old", "comment", "", done},
+		{"framed", "framed_layout", "", done},
+		{"old", "framed", "payload.encoding is confluent_avro, and was avro", different},
+	} {
+		if code, out, stderr := run(t, "plan", tc.old+".yaml", tc.new+".yaml"); code != tc.code || !strings.Contains(out, tc.want) {
+			t.Errorf("%s to %s: exit code %d, %s%s", tc.old, tc.new, code, out, stderr)
+		}
+	}
+}

@@ -74,7 +74,7 @@ func all() []mutant {
 	return slices.Concat(
 		protocolBugs, writeBugs, keyBugs, catalogBugs, sessionBugs, handlerBugs, slowBugs,
 		outageBugs, hookBugs, sourceBugs, generatorBugs, tableBugs, envelopeBugs,
-		migrationBugs, effectBugs, readerBugs, redisBugs, storeBugs, lockBugs, letterBugs,
+		migrationBugs, effectBugs, readerBugs, avroBugs, redisBugs, storeBugs, lockBugs, letterBugs,
 		outboxBugs, deadTopicBugs,
 	)
 }

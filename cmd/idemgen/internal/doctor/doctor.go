@@ -1,6 +1,6 @@
 // Package doctor looks at what is around a service: its database, its topics, its Redis. It
-// changes nothing. It must not import any package of this module but internal/pgtable and
-// internal/stream.
+// changes nothing. It must not import any package of this module but internal/avromsg,
+// internal/pgtable, internal/stream and runtime/avro/registry.
 package doctor
 
 import (
@@ -46,6 +46,8 @@ type Service struct {
 type Topic struct {
 	Name   string
 	Window time.Duration // the shortest one of its keys; 0 if it stores none
+	Schema string        // of values whose writers' schemas are in a registry; "" if there are none
+	Record string        // what is meant in it; "" is all of it
 }
 
 // Around is where to look. What is zero is skipped.
@@ -53,6 +55,7 @@ type Around struct {
 	Database *pgxpool.Pool
 	Kafka    []kgo.Opt
 	Redis    string // its URL; "" is none
+	Registry string // of schemas; its URL; "" is none
 }
 
 // patience is how long one question may take.
@@ -63,6 +66,7 @@ func Examine(ctx context.Context, s Service, a Around) []Check {
 	e := &examination{Service: s, Around: a}
 	e.database(ctx)
 	e.kafka(ctx)
+	e.schemas(ctx)
 	e.redis(ctx)
 	return e.checks
 }
