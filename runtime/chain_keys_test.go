@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -241,4 +243,66 @@ func TestLoadEndsWithItsContext(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	want(t, "memory", c.KeyMemoryUsed(), 0)
+}
+
+// deafConn has nothing arrive from some time on, as where the other side is gone without a word.
+type deafConn struct {
+	net.Conn
+	deaf *atomic.Bool
+}
+
+func (c deafConn) Write(b []byte) (int, error) {
+	if c.deaf.Load() {
+		return len(b), nil
+	}
+	return c.Conn.Write(b)
+}
+
+// A take-over whose server is gone without a word ends, and the next one succeeds.
+func TestLoadDoesNotWaitForASilentServer(t *testing.T) {
+	lengthy(t)
+	db := database(t)
+	apply(t, ownChain(t, db), keysAt(0, 100))
+	var deaf atomic.Bool
+	cfg := db.Config()
+	dial := cfg.ConnConfig.DialFunc
+	cfg.ConnConfig.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := dial(ctx, network, addr)
+		return deafConn{conn, &deaf}, err
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	s := inChain(time.Hour)
+	s.edit = func(edit func(*wire.Service)) func(*wire.Service) {
+		return func(w *wire.Service) { edit(w); w.Limits.BatchTimeout = time.Second }
+	}(s.edit)
+	c := s.consumer(t, pool)
+	silent := fault.With(t.Context(), func(step string) error {
+		if step == fault.BeforeLoad {
+			deaf.Store(true)
+		}
+		return nil
+	})
+	ended := make(chan error, 1)
+	go func() {
+		_, err := c.Own(silent, topic, 0, 0)
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if err == nil {
+			t.Error("nothing was read, and nobody says so")
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("the take-over waits")
+	}
+	deaf.Store(false)
+	w, err := c.Own(t.Context(), topic, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "next", w.Next(), 100)
 }

@@ -105,7 +105,7 @@ var protocolBugs = []mutant{
 		in(core, "transaction.send").After(`sent := _`, `o.keys.Forward(o.chain.Tail(), a.Row, nil)`),
 		core, "TestKeysEnterMemoryWithTheirAcknowledgement"},
 	{"12 chain: memory is kept after another owner",
-		in(core, "takeOver.load").Before(`_.keys.Load(_, _, _, _)`,
+		in(core, "takeOver.load").Before(`_.keys.Load(_, _, _, _, _)`,
 			`if before := kept[o.p.process]; before != nil {
 				o.keys = before.keys
 				return nil

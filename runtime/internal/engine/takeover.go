@@ -275,7 +275,10 @@ func (t *takeOver) load(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(o.life.whole, cancel)()
-	conn, err := o.p.process.Pool.Acquire(ctx, o.tellLater)
+	most := o.limits().BatchTimeout // for each question
+	short, cancelShort := context.WithTimeout(ctx, most)
+	defer cancelShort()
+	conn, err := o.p.process.Pool.Acquire(short, o.tellLater)
 	if err != nil {
 		return err
 	}
@@ -283,8 +286,8 @@ func (t *takeOver) load(ctx context.Context) error {
 	if err := fault.At(ctx, fault.BeforeLoad); err != nil {
 		return err
 	}
-	if err = o.parked.Load(ctx, conn, o.chain.Stream()); err == nil && o.keys.InChain() {
-		err = o.keys.Load(ctx, conn.Conn().PgConn(), o.chain.Stream(), o.chain.Tail())
+	if err = o.parked.Load(short, conn, o.chain.Stream()); err == nil && o.keys.InChain() {
+		err = o.keys.Load(ctx, conn.Conn().PgConn(), o.chain.Stream(), o.chain.Tail(), most)
 	}
 	tellParked(o)
 	if ctx.Err() != nil {

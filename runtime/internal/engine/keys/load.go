@@ -60,12 +60,15 @@ func (m *Memory) Measure(ctx context.Context, conn *pgx.Conn, stream int32, tail
 	return window, nil
 }
 
-// Load builds the memory from the chain, up to the owner's fence. If somebody appended after the
-// fence, the owner's next append is refused.
-func (m *Memory) Load(ctx context.Context, conn *pgconn.PgConn, stream int32, tail ledger.Tail) error {
+// Load builds the memory from the chain, up to the owner's fence, in parts that may take so long
+// each: the server may be gone without a word. If somebody appended after the fence, the owner's
+// next append is refused.
+func (m *Memory) Load(ctx context.Context, conn *pgconn.PgConn, stream int32, tail ledger.Tail, most time.Duration) error {
 	start := time.Now()
 	for from := tail.Window; ; {
-		n, last, err := m.loadPart(ctx, conn, stream, from, tail.Seq)
+		part, cancel := context.WithTimeout(ctx, most)
+		n, last, err := m.loadPart(part, conn, stream, from, tail.Seq)
+		cancel()
 		if ctx.Err() != nil { // the server says only that the statement was cancelled
 			return ctx.Err()
 		}
