@@ -15,12 +15,13 @@ import (
 )
 
 // feed is a Source that makes its records itself, for bench/keys: without a broker the database is
-// what bounds a run. Each record has a random key, which is the same for the same offset. All
-// records of a partition are of one place.
+// what bounds a run. Each record has a random key, or one that is made in an order, which is the
+// same for the same offset. All records of a partition are of one place.
 type feed struct {
 	topic, place string
 	partitions   int
-	batch        int // records of a transaction
+	batch        int  // records of a transaction
+	ordered      bool // keys are UUIDs of version 7
 
 	wanted, begun, done atomic.Int64 // records
 	assigned            sync.WaitGroup
@@ -77,7 +78,7 @@ func (f *feed) partition(ctx context.Context, sink idem.Sink, id idem.Partition)
 		}
 		for i := range records[:n] {
 			records[i].Offset = at.Offset
-			putKey(records[i].Headers[0].Value, id.Number, at.Offset)
+			putKey(records[i].Headers[0].Value, f.ordered, id.Number, at.Offset)
 			at.Offset++
 		}
 		if err := sink.Deliver(ctx, id, records[:n]); err != nil {
@@ -118,13 +119,16 @@ func (f *feed) records(id idem.Partition) []idem.Message {
 	return records
 }
 
-// putKey writes a UUID of version 4.
-func putKey(to []byte, partition int32, offset int64) {
+// putKey writes a UUID of version 4; or 7, as if each partition had 1,000 records a second.
+func putKey(to []byte, ordered bool, partition int32, offset int64) {
 	var b [16]byte
 	x := uint64(partition)<<48 | uint64(offset)
 	bigendian.BigEndian.PutUint64(b[:], mixed(x))
 	bigendian.BigEndian.PutUint64(b[8:], mixed(x+1<<62))
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	if ordered {
+		bigendian.BigEndian.PutUint64(b[:], uint64(1_800_000_000_000+offset)<<16|0x7000|mixed(x)>>52)
+	}
 	hex.Encode(to, b[:4])
 	for i, part := range [][]byte{b[4:6], b[6:8], b[8:10], b[10:]} {
 		at := 8 + 5*i

@@ -32,7 +32,8 @@ type size struct {
 func main() {
 	var s size
 	only := flag.String("only", "", "rows to measure, by the beginnings of their names: P1b,P12")
-	windows := flag.String("sizes", "", "instead of rows: what tables, WAL and memory take, with so many keys in a window: 1000000,10000000")
+	windows := flag.String("sizes", "", "instead of rows: what tables, WAL and memory take, with so many keys in a window: 1000000,10000000; with -only same.v1, anywhere.v1 or anywhere.v1-ordered, windows of those keys")
+	conf := flag.String("conf", "", "of -sizes: settings of the server: shared_buffers=128MB,debug_io_direct=data")
 	flag.IntVar(&s.rounds, "rounds", 5, "interleaved rounds of the runs that are compared")
 	flag.IntVar(&s.readings, "records", 500_000, "records of a run of P1 and P10")
 	flag.IntVar(&s.handled, "handled", 50_000, "records of a run of P12 and P13, and five times those of P14")
@@ -42,19 +43,25 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	if err := run(ctx, *only, *windows, s); err != nil {
+	if err := run(ctx, *only, *windows, *conf, s); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, only, windows string, s size) error {
+func run(ctx context.Context, only, windows, conf string, s size) error {
 	if windows != "" {
 		n, err := numbers(windows)
 		if err != nil {
 			return err
 		}
-		return measureSizes(ctx, os.Stdout, 20_000, n)
+		own := map[string]string{}
+		for setting := range strings.SplitSeq(conf, ",") {
+			if name, value, ok := strings.Cut(setting, "="); ok {
+				own[name] = value
+			}
+		}
+		return measureSizes(ctx, os.Stdout, own, 20_000, n, only)
 	}
 	if s.rounds < 1 || s.readings < smallest || s.handled < smallest {
 		return fmt.Errorf("-rounds must be 1 or more, -records and -handled %d or more: the first batches of a run do not count", smallest)

@@ -18,8 +18,9 @@ var members = []int{1, 2, 3, 4}
 
 const memberPartitions = 12
 
-// settled is for how long a group must not have moved a partition before records are produced.
-const settled = 3 * time.Second
+// memberRecords is how many times -records a run of P16 has: the first process is alone with them
+// until the others have joined.
+const memberRecords = 4
 
 // sharing has processes of one group consume the same log, with keys from a header.
 func sharing(ctx context.Context, rounds, records int) (s scaled, err error) {
@@ -37,27 +38,38 @@ func sharing(ctx context.Context, rounds, records int) (s scaled, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, db.close()) }()
+	l := spread(records * memberRecords)
+	broker, err := idemtest.StartBroker(map[string]int32{l.topic: memberPartitions})
+	if err != nil {
+		return nil, err
+	}
+	defer broker.Close()
+	if err := l.produce(ctx, broker); err != nil {
+		return nil, err
+	}
 	return grow(ctx, db, "processes", members, rounds, func(ctx context.Context, n int) (measurement, error) {
-		return share(ctx, db, file, n, records)
+		return share(ctx, db, broker, l, file, n)
 	})
 }
 
-// share is one run. The records are produced once the group has shared the partitions out; what
-// counts is the time from the last one's arrival until 95 of 100 are applied: then partitions
-// begin to be done.
-func share(ctx context.Context, db *database, file string, n, records int) (m measurement, err error) {
-	ctx, stop := context.WithTimeout(ctx, longest)
-	defer stop()
+// spread is the log of readings over the partitions of P16.
+func spread(records int) log {
 	l := logs(records, 0, 0)[0]
 	l.record = func(i int, at time.Time) (int, string, []byte) {
 		_, key, value := reading(i, at)
 		return i * 7919 % devices % memberPartitions, key, value
 	}
-	broker, err := idemtest.StartBroker(map[string]int32{l.topic: memberPartitions})
-	if err != nil {
+	return l
+}
+
+// share is one run. What counts is the time from when the partitions are shared out until 95 of
+// 100 records are applied: then partitions begin to be done.
+func share(ctx context.Context, db *database, broker *idemtest.Broker, l log, file string, n int) (m measurement, err error) {
+	ctx, stop := context.WithTimeout(ctx, longest)
+	defer stop()
+	if err := forgetGroups(ctx, broker.Addr()); err != nil {
 		return m, err
 	}
-	defer broker.Close()
 	url, err := db.fresh(ctx, l)
 	if err != nil {
 		return m, err
@@ -73,20 +85,17 @@ func share(ctx context.Context, db *database, file string, n, records int) (m me
 		all = append(all, p)
 	}
 	err = db.with(ctx, func(conn *pgx.Conn) error {
-		if err := db.shared(ctx, conn, n); err != nil {
-			return err
-		}
-		if err := l.produce(ctx, broker); err != nil {
-			return err
-		}
-		before, _, _, err := db.tail(ctx, conn)
+		before, err := db.shared(ctx, conn, n)
 		if err != nil {
 			return err
 		}
+		if before > int64(l.records)/2 {
+			return fmt.Errorf("%d of %d records were applied before the partitions were shared out: choose more -records", before, l.records)
+		}
 		return m.over(ctx, db, func() error {
 			for {
-				now, _, _, err := db.tail(ctx, conn)
-				if m.Records = now - before; err != nil || now >= int64(records)*95/100 {
+				now, err := db.tail(ctx, conn)
+				if m.Records = now - before; err != nil || now >= int64(l.records)*95/100 {
 					return err
 				}
 				time.Sleep(20 * time.Millisecond)
@@ -105,29 +114,32 @@ func share(ctx context.Context, db *database, file string, n, records int) (m me
 	return m, err
 }
 
-// shared waits until n processes have partitions, and none has moved for a while.
-func (d *database) shared(ctx context.Context, conn *pgx.Conn, n int) error {
-	var since time.Time
-	last := int64(-1)
+// tail is how many records all partitions of the run have applied.
+func (d *database) tail(ctx context.Context, conn *pgx.Conn) (records int64, err error) {
+	err = conn.QueryRow(ctx, `SELECT coalesce(sum(t.next), 0)::bigint FROM idem_stream s
+CROSS JOIN LATERAL (SELECT next FROM idem_ledger WHERE stream = s.stream ORDER BY seq DESC LIMIT 1) t`).Scan(&records)
+	return records, err
+}
+
+// shared waits until each of n processes was the last to take over as many partitions, and returns
+// how many records were applied by then.
+func (d *database) shared(ctx context.Context, conn *pgx.Conn, n int) (records int64, err error) {
 	for {
-		_, owners, streams, err := d.tail(ctx, conn)
+		var fair bool
+		err := conn.QueryRow(ctx, `WITH own AS (
+	SELECT f.info, count(*) AS n FROM idem_stream s
+	CROSS JOIN LATERAL (SELECT info FROM idem_ledger WHERE stream = s.stream AND kind = 'f' ORDER BY seq DESC LIMIT 1) f GROUP BY f.info
+) SELECT count(*) = $1 AND bool_and(n = $2) FROM own`, n, memberPartitions/n).Scan(&fair)
 		if err != nil {
-			return err
+			return 0, err
 		}
-		var rows int64
-		if err := conn.QueryRow(ctx, `SELECT count(*) FROM idem_ledger`).Scan(&rows); err != nil {
-			return err
-		}
-		switch {
-		case owners != n || streams != memberPartitions || rows != last:
-			since, last = time.Now(), rows
-		case time.Since(since) > settled:
-			return nil
+		if fair {
+			return d.tail(ctx, conn)
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%d of %d processes have partitions: %w", owners, n, ctx.Err())
-		case <-time.After(50 * time.Millisecond):
+			return 0, fmt.Errorf("%d processes did not share the partitions out: %w", n, ctx.Err())
+		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }

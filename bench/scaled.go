@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/bench/keys"
@@ -141,12 +140,4 @@ func (m *measurement) over(ctx context.Context, db *database, do func() error, c
 	m.DatabaseCPU, err = db.cpu(ctx)
 	m.CPU, m.DatabaseCPU = m.CPU-own, m.DatabaseCPU-database
 	return err
-}
-
-// tail is how many records all partitions of the run have applied, and how many processes own one.
-func (d *database) tail(ctx context.Context, conn *pgx.Conn) (records int64, owners, streams int, err error) {
-	err = conn.QueryRow(ctx, `SELECT coalesce(sum(t.next), 0)::bigint, count(DISTINCT f.info), count(*) FROM idem_stream s
-CROSS JOIN LATERAL (SELECT next FROM idem_ledger WHERE stream = s.stream ORDER BY seq DESC LIMIT 1) t
-CROSS JOIN LATERAL (SELECT info FROM idem_ledger WHERE stream = s.stream AND kind <> 'b' ORDER BY seq DESC LIMIT 1) f`).Scan(&records, &owners, &streams)
-	return records, owners, streams, err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/scripts/longtest"
 )
 
@@ -38,7 +39,12 @@ func TestProcessesShareAGroup(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.close()
-	m, err := share(t.Context(), db, file, 2, 60_000)
+	l := spread(2_000_000)
+	broker := idemtest.Kafka(t, map[string]int32{l.topic: memberPartitions})
+	if err := l.produce(t.Context(), broker); err != nil {
+		t.Fatal(err)
+	}
+	m, err := share(t.Context(), db, broker, l, file, 2)
 	if err != nil || m.Records <= 0 || m.Seconds <= 0 || m.CPU <= 0 {
 		t.Errorf("%+v, %v", m, err)
 	}

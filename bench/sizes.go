@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -23,6 +24,8 @@ const (
 	offsetTopic   = "offset.v1"
 	sameTopic     = "same.v1"
 	anywhereTopic = "anywhere.v1"
+
+	orderedKeys = anywhereTopic + "-ordered" // the same topic, with UUIDs of version 7
 )
 
 // sizes measures what docs/scaling.md says of the tables, the WAL and the memory: per record by
@@ -36,10 +39,13 @@ type sizes struct {
 	journal      *journal
 }
 
-// measureSizes prints all of it.
-func measureSizes(ctx context.Context, out io.Writer, transactions int, windows []int64) (err error) {
+// measureSizes prints all of it; or, if only names a topic, what windows of its keys take. own are
+// settings of the server.
+func measureSizes(ctx context.Context, out io.Writer, own map[string]string, transactions int, windows []int64, only string) (err error) {
 	// No checkpoint comes but those that are asked for: without one no page is in the WAL as a whole.
-	db, err := startDatabaseWith(ctx, map[string]string{"shared_preload_libraries": "pg_stat_statements", "pg_stat_statements.save": "off", "max_wal_size": "40GB"})
+	conf := map[string]string{"shared_preload_libraries": "pg_stat_statements", "pg_stat_statements.save": "off", "max_wal_size": "40GB"}
+	maps.Copy(conf, own)
+	db, err := startDatabaseWith(ctx, conf)
 	if err != nil {
 		return err
 	}
@@ -48,21 +54,26 @@ func measureSizes(ctx context.Context, out io.Writer, transactions int, windows 
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "# %s; records made in the process, %d partitions; %d cores\n", settings, partitions, runtime.NumCPU())
+	fmt.Fprintf(out, "# %s, %v; records made in the process, %d partitions; %d cores\n", settings, own, partitions, runtime.NumCPU())
 	s := &sizes{out: out, transactions: transactions, db: db}
-	for _, topic := range []string{offsetTopic, sameTopic, anywhereTopic} {
-		for _, batch := range []int{500, 100, 10, 1} {
+	topics := []string{offsetTopic, sameTopic, anywhereTopic}
+	if only != "" {
+		topics = nil
+	}
+	for _, topic := range topics {
+		for _, batch := range []int{500, 499, 100, 10, 1} {
 			if err := s.on(ctx, func() error { return s.perRecord(ctx, topic, batch) }); err != nil {
 				return fmt.Errorf("%s, %d in a transaction: %w", topic, batch, err)
 			}
 		}
 	}
 	for _, n := range windows {
-		if err := s.on(ctx, func() error { return s.same(ctx, n) }); err != nil {
-			return fmt.Errorf("%s, %d keys: %w", sameTopic, n, err)
-		}
-		if err := s.on(ctx, func() error { return s.anywhere(ctx, n) }); err != nil {
-			return fmt.Errorf("%s, %d keys: %w", anywhereTopic, n, err)
+		for _, topic := range []string{sameTopic, anywhereTopic, orderedKeys} {
+			if only == "" || only == topic {
+				if err := s.on(ctx, func() error { return s.window(ctx, topic, n) }); err != nil {
+					return fmt.Errorf("%s, %d keys: %w", topic, n, err)
+				}
+			}
 		}
 	}
 	return nil
@@ -95,7 +106,11 @@ func (s *sizes) start(ctx context.Context, topic string, batch int) (*fed, error
 	if err != nil {
 		return nil, err
 	}
-	return newFeed(topic, "0", partitions, batch).start(ctx, consumer)
+	f := newFeed(anywhereTopic, "0", partitions, batch)
+	if f.ordered = topic == orderedKeys; !f.ordered {
+		f.topic = topic
+	}
+	return f.start(ctx, consumer)
 }
 
 // perRecord prints bytes per record, by the records of a transaction.
@@ -146,7 +161,7 @@ func (s *sizes) fill(ctx context.Context, topic string, n int64) error {
 	}
 	t, err := startTally(ctx, s.conn)
 	if err == nil {
-		err = s.tenths(ctx, r, n)
+		err = s.tenths(ctx, r, topic, n)
 	}
 	if err == nil {
 		err = s.bytes(ctx, fmt.Sprintf("%s %d keys", topic, n), t, n)
@@ -157,12 +172,12 @@ func (s *sizes) fill(ctx context.Context, topic string, n int64) error {
 		s.say("%s %d keys: %.1f MB of heap; autovacuum of the ledger ran %d times, %d dead rows", topic, n, mega(heap()-before), ran, dead)
 	}
 	if err == nil {
-		err = s.behindCheckpoint(ctx, r, n)
+		err = s.behindCheckpoint(ctx, r, topic, n)
 	}
 	return errors.Join(err, r.stop())
 }
 
-func (s *sizes) tenths(ctx context.Context, r *fed, n int64) error {
+func (s *sizes) tenths(ctx context.Context, r *fed, topic string, n int64) error {
 	var speeds, costs []string
 	for range 10 {
 		before, err := s.db.cpu(ctx)
@@ -181,18 +196,18 @@ func (s *sizes) tenths(ctx context.Context, r *fed, n int64) error {
 		speeds = append(speeds, fmt.Sprintf("%.0f", float64(n/10)/took.Seconds()))
 		costs = append(costs, fmt.Sprintf("%.1f", float64((after-before).Microseconds())/float64(n/10)))
 	}
-	s.say("%s %d keys: by tenths, records/s %s; microseconds of the database's CPU per record %s", r.topic, n, strings.Join(speeds, " "), strings.Join(costs, " "))
+	s.say("%s %d keys: by tenths, records/s %s; microseconds of the database's CPU per record %s", topic, n, strings.Join(speeds, " "), strings.Join(costs, " "))
 	return nil
 }
 
 // behindCheckpoint prints the WAL of records behind a checkpoint, from which on each page that is
 // changed is in it as a whole, once.
-func (s *sizes) behindCheckpoint(ctx context.Context, r *fed, n int64) error {
+func (s *sizes) behindCheckpoint(ctx context.Context, r *fed, topic string, n int64) error {
 	began := time.Now()
 	if err := script(ctx, s.conn, "CHECKPOINT"); err != nil {
 		return err
 	}
-	s.say("%s %d keys: checkpoint of the fill in %v", r.topic, n, time.Since(began).Round(time.Millisecond))
+	s.say("%s %d keys: checkpoint of the fill in %v", topic, n, time.Since(began).Round(time.Millisecond))
 	for _, part := range []int64{n / 100, n / 10} {
 		t, err := startTally(ctx, s.conn)
 		if err != nil {
@@ -206,7 +221,7 @@ func (s *sizes) behindCheckpoint(ctx context.Context, r *fed, n int64) error {
 			return err
 		}
 		s.say("%s %d keys: the next %d records behind a checkpoint: WAL %.1f per record, %d pages as a whole by claims, %d by appends",
-			r.topic, n, part, float64(did["all"].wal-did["own"].wal)/float64(part), did["claim"].images, did["append"].images)
+			topic, n, part, float64(did["all"].wal-did["own"].wal)/float64(part), did["claim"].images, did["append"].images)
 	}
 	return nil
 }
@@ -224,11 +239,19 @@ func (s *sizes) takeOver(ctx context.Context, topic string, n int64) (*fed, erro
 	return r, nil
 }
 
-// same is a window of keys in the ledger.
-func (s *sizes) same(ctx context.Context, n int64) error {
-	if err := s.fill(ctx, sameTopic, n); err != nil {
+// window is a window of n keys, from the first of them until they are over.
+func (s *sizes) window(ctx context.Context, topic string, n int64) error {
+	if err := s.fill(ctx, topic, n); err != nil {
 		return err
 	}
+	if topic == sameTopic {
+		return s.same(ctx, n)
+	}
+	return s.anywhere(ctx, topic, n)
+}
+
+// same is a window of keys in the ledger.
+func (s *sizes) same(ctx context.Context, n int64) error {
 	r, err := s.takeOver(ctx, sameTopic, n)
 	if err != nil {
 		return err
@@ -308,12 +331,9 @@ func (s *sizes) vacuum(ctx context.Context, what, table string) error {
 	return nil
 }
 
-// anywhere is a generation of keys, from its first one until its table is emptied.
-func (s *sizes) anywhere(ctx context.Context, n int64) error {
-	if err := s.fill(ctx, anywhereTopic, n); err != nil {
-		return err
-	}
-	if err := s.vacuum(ctx, fmt.Sprintf("%s %d keys", anywhereTopic, n), "idem_keys_1"); err != nil {
+// anywhere is a generation of keys that is sealed, and then emptied.
+func (s *sizes) anywhere(ctx context.Context, topic string, n int64) error {
+	if err := s.vacuum(ctx, fmt.Sprintf("%s %d keys", topic, n), "idem_keys_1"); err != nil {
 		return err
 	}
 	t, err := startTally(ctx, s.conn)
@@ -323,11 +343,11 @@ func (s *sizes) anywhere(ctx context.Context, n int64) error {
 	if err := script(ctx, s.conn, "UPDATE idem_key_gen SET opened_at = opened_at - interval '2 days'"); err != nil {
 		return err
 	}
-	r, err := s.takeOver(ctx, anywhereTopic, n)
+	r, err := s.takeOver(ctx, topic, n)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(s.filter(r, n), r.stop()); err != nil {
+	if err := errors.Join(s.filter(r, topic, n), r.stop()); err != nil {
 		return err
 	}
 	sealed, err := t.read(ctx)
@@ -340,7 +360,7 @@ func (s *sizes) anywhere(ctx context.Context, n int64) error {
 	if err := script(ctx, s.conn, "UPDATE idem_key_gen SET sealed_at = sealed_at - interval '5 days'"); err != nil {
 		return err
 	}
-	if r, err = s.start(ctx, anywhereTopic, 500); err != nil {
+	if r, err = s.start(ctx, topic, 500); err != nil {
 		return err
 	}
 	_, err = s.journal.wait("generations of keys dropped", func() error { return nil })
@@ -349,14 +369,14 @@ func (s *sizes) anywhere(ctx context.Context, n int64) error {
 		return err
 	}
 	size, err := readTables(ctx, s.conn)
-	s.say("%s %d keys: sealed in %v, emptied in %v; tables then %.1f MB", anywhereTopic, n, sealed["seal"].took.Round(100*time.Microsecond),
+	s.say("%s %d keys: sealed in %v, emptied in %v; tables then %.1f MB", topic, n, sealed["seal"].took.Round(100*time.Microsecond),
 		(emptied["forget"].took + emptied["commit"].took).Round(100*time.Microsecond), mega(size.all()))
 	return err
 }
 
 // filter waits for the filter of the generation that is sealed, and prints how long it took. The
 // consumer learns of the seal by a batch.
-func (s *sizes) filter(r *fed, n int64) error {
+func (s *sizes) filter(r *fed, topic string, n int64) error {
 	few := func() error { return r.apply(partitions) }
 	if _, err := s.journal.wait("generation of keys sealed", few); err != nil {
 		return err
@@ -369,20 +389,10 @@ func (s *sizes) filter(r *fed, n int64) error {
 	if err != nil {
 		return err
 	}
-	s.say("%s %d keys: filter built in %v; %.1f MB of heap", anywhereTopic, n, built.Time.Sub(began).Round(time.Millisecond), mega(heap()-before))
+	s.say("%s %d keys: filter built in %v; %.1f MB of heap", topic, n, built.Time.Sub(began).Round(time.Millisecond), mega(heap()-before))
 	began = time.Now()
 	const behind = 100 * partitions * 500
 	err = r.apply(behind)
-	s.say("%s %d keys: with the filter %.0f records/s", anywhereTopic, n, behind/time.Since(began).Seconds())
+	s.say("%s %d keys: with the filter %.0f records/s", topic, n, behind/time.Since(began).Seconds())
 	return err
 }
-
-// heap is the live memory of this process.
-func heap() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
-
-func mega(bytes int64) float64 { return float64(bytes) / 1e6 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"runtime"
 	"strings"
 	"time"
 
@@ -83,3 +84,13 @@ func (t *tally) read(ctx context.Context) (map[string]work, error) {
 	all["all"] = work{wal: wal}
 	return all, err
 }
+
+// heap is the live memory of this process.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+func mega(bytes int64) float64 { return float64(bytes) / 1e6 }
