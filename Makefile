@@ -36,8 +36,8 @@ SEED ?= 0
 soak: cc
 	@go run ./scripts/faults -soak $(MINUTES) -seed $(SEED)
 
-## e2e: services, relay and Debezium on a real Kafka, Connect, Postgres and Redis, which it fetches;
-## SHORT=1 leaves Connect out, and what takes long; CHECK=regexp chooses checks by their names
+## e2e: services, relay and Debezium on a real Kafka, Connect, registry, Postgres and Redis, which it
+## fetches; SHORT=1 leaves Connect and registry out, and what takes long; CHECK=regexp chooses checks
 SHORT ?=
 CHECK ?=
 e2e: cc

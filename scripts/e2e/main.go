@@ -1,8 +1,8 @@
 // Command e2e runs the product with the real things on this machine: Apache Kafka, Kafka Connect
-// with Debezium, Postgres and Redis. It starts them itself, prints a line for each check, and
-// exits 1 if one failed.
+// with Debezium, Apicurio's registry of schemas, Postgres and Redis. It starts them itself, prints
+// a line for each check, and exits 1 if one failed.
 //
-// With -short it leaves Connect out, and what takes long.
+// With -short it leaves Connect and the registry out, and what takes long.
 package main
 
 import (
@@ -24,7 +24,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	short := flag.Bool("short", false, "without Kafka Connect, and shorter")
+	short := flag.Bool("short", false, "without Kafka Connect and the registry, and shorter")
 	only := flag.String("only", "", "run the checks whose name matches this regular expression")
 	list := flag.Bool("list", false, "name the checks and end")
 	logs := flag.Bool("logs", false, "print the servers' logs when a check fails")
@@ -55,7 +55,7 @@ type check struct {
 }
 
 // all are the checks. Those with the Connect of the kit come late: it starts meanwhile.
-var all = slices.Concat(serviceChecks, topicChecks, relayChecks, debeziumChecks, chainChecks)
+var all = slices.Concat(serviceChecks, topicChecks, formatChecks, relayChecks, debeziumChecks, chainChecks)
 
 func choose(only *regexp.Regexp, short bool) (chosen []check) {
 	for _, c := range all {

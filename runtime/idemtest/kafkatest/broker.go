@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -24,8 +23,6 @@ type Broker struct {
 	addr       string
 	controller string
 }
-
-const startTimeout = 2 * time.Minute
 
 // Run starts the first broker of a Kafka. conf is what differs from its settings, as in
 // server.properties. Topics are not created by themselves. ctx limits only the start.
@@ -109,25 +106,10 @@ func (b *Broker) Addr() string { return b.addr }
 
 // Restart starts a broker that crashed, at the same address, and waits until it answers.
 func (b *Broker) Restart(ctx context.Context) error {
-	if err := b.program.Start(); err != nil {
-		return err
-	}
 	c, err := kgo.NewClient(kgo.SeedBrokers(b.addr))
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	for end := time.Now().Add(startTimeout); ; time.Sleep(20 * time.Millisecond) {
-		limited, cancel := context.WithTimeout(ctx, time.Second)
-		err := c.Ping(limited)
-		cancel()
-		switch {
-		case err == nil:
-			return nil
-		case b.program.Ended():
-			return fmt.Errorf("the broker ended at its start\n%s", b.Log())
-		case ctx.Err() != nil, time.Now().After(end):
-			return errors.Join(fmt.Errorf("the broker does not answer: %w", err), b.Crash())
-		}
-	}
+	return b.begin(ctx, c.Ping)
 }

@@ -63,20 +63,10 @@ func RunConnect(ctx context.Context, broker string, env ...string) (*Connect, er
 // Restart starts a worker that crashed, at the same address, and waits until it answers. A worker
 // of this kind keeps no connectors: Put them again.
 func (c *Connect) Restart(ctx context.Context) error {
-	if err := c.program.Start(); err != nil {
-		return err
-	}
-	for end := time.Now().Add(startTimeout); ; time.Sleep(50 * time.Millisecond) {
+	return c.begin(ctx, func(ctx context.Context) error {
 		_, err := c.ask(ctx, http.MethodGet, "/connectors", nil)
-		switch {
-		case err == nil:
-			return nil
-		case c.program.Ended():
-			return fmt.Errorf("the worker ended at its start\n%s", c.Log())
-		case ctx.Err() != nil, time.Now().After(end):
-			return errors.Join(fmt.Errorf("the worker does not answer: %w", err), c.Crash())
-		}
-	}
+		return err
+	})
 }
 
 // Put makes a connector of settings, an object of JSON, or gives it new ones.

@@ -7,15 +7,10 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/idemgen/idemgen/runtime/idemtest/internal/maven"
-	"github.com/idemgen/idemgen/runtime/idemtest/internal/postgres"
 )
 
 // jarsText has the coordinates of each archive, and its SHA-256: what Kafka 4.3.1, its Connect and
@@ -26,34 +21,14 @@ var jarsText string
 
 // jars is the folder with all archives. They are fetched once per machine and user.
 func jars(ctx context.Context) (string, error) {
-	cache, err := postgres.CacheDir()
-	if err != nil {
-		return "", err
-	}
-	lock, err := postgres.Lock(filepath.Join(cache, "kafka.lock"))
-	if err != nil {
-		return "", err
-	}
-	defer lock.Close()
 	of := sha256.Sum256([]byte(jarsText))
-	home := filepath.Join(cache, "kafka-"+hex.EncodeToString(of[:8]))
-	if _, err := os.Stat(home); !errors.Is(err, fs.ErrNotExist) {
-		return home, err
-	}
-	fmt.Fprintf(os.Stderr, "idemtest: fetching Kafka and Debezium once, into %s\n", home)
-	work, err := os.MkdirTemp(cache, "fetch-")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(work)
-	all, err := archives(jarsText)
-	if err != nil {
-		return "", err
-	}
-	if err := maven.Fetch(ctx, work, all...); err != nil {
-		return "", fmt.Errorf("fetch Kafka and Debezium: %w", err)
-	}
-	return home, os.Rename(work, home)
+	return once("Kafka and Debezium", "kafka", "kafka-"+hex.EncodeToString(of[:8]), func(work string) error {
+		all, err := archives(jarsText)
+		if err != nil {
+			return err
+		}
+		return maven.Fetch(ctx, work, all...)
+	})
 }
 
 // archives reads lines of coordinates and sums.

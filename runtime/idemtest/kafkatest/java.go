@@ -15,9 +15,6 @@ import (
 	"strings"
 )
 
-// oldestJava is what Kafka 4 needs.
-const oldestJava = 17
-
 // usualJava are the folders where packages put Java: Debian and Red Hat, Homebrew, macOS.
 var usualJava = []string{
 	"/usr/lib/jvm/*/bin/java", "/opt/homebrew/opt/openjdk*/bin/java", "/usr/local/opt/openjdk*/bin/java",
@@ -25,7 +22,7 @@ var usualJava = []string{
 }
 
 // java finds a Java that is new enough, and fetches one if there is none.
-func java(ctx context.Context) (string, error) {
+func java(ctx context.Context, oldest int) (string, error) {
 	var candidates []string
 	if home := os.Getenv("JAVA_HOME"); home != "" {
 		candidates = append(candidates, filepath.Join(home, "bin", "java"))
@@ -39,7 +36,7 @@ func java(ctx context.Context) (string, error) {
 		candidates = append(candidates, found...)
 	}
 	for _, path := range candidates {
-		if version, err := javaVersion(ctx, path); err == nil && version >= oldestJava {
+		if version, err := javaVersion(ctx, path); err == nil && version >= oldest {
 			return path, nil
 		}
 	}
@@ -48,7 +45,7 @@ func java(ctx context.Context) (string, error) {
 		_, err = javaVersion(ctx, path)
 	}
 	if err != nil {
-		return "", &MissingError{err}
+		return "", &MissingError{oldest, err}
 	}
 	return path, nil
 }
@@ -69,14 +66,17 @@ func javaVersion(ctx context.Context, path string) (int, error) {
 }
 
 // MissingError says that no Java was found and names the commands that help.
-type MissingError struct{ Err error }
+type MissingError struct {
+	Oldest int // that is wanted
+	Err    error
+}
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf(`no Java %d or later found in $JAVA_HOME, PATH and the usual folders, and none fetched that runs: %v
+	return fmt.Sprintf(`no Java %[1]d or later found in $JAVA_HOME, PATH and the usual folders, and none fetched that runs: %[2]v
 Any one of these helps:
-  apt-get install -y openjdk-17-jre-headless
-  brew install openjdk@17
-  export JAVA_HOME=/path/of/java`, oldestJava, e.Err)
+  apt-get install -y openjdk-%[1]d-jre-headless
+  brew install openjdk@%[1]d
+  export JAVA_HOME=/path/of/java`, e.Oldest, e.Err)
 }
 
 // Unwrap returns why none could be fetched.

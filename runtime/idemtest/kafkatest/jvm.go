@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/idemgen/idemgen/runtime/idemtest/internal/postgres"
 	"github.com/idemgen/idemgen/runtime/idemtest/internal/program"
@@ -21,8 +22,11 @@ import (
 // jvm is how a program of Java is started.
 type jvm struct{ java, jars string }
 
+// kafkaJava is the oldest Java that Kafka 4 runs in.
+const kafkaJava = 17
+
 func newJVM(ctx context.Context) (jvm, error) {
-	path, err := java(ctx)
+	path, err := java(ctx, kafkaJava)
 	if err != nil {
 		return jvm{}, err
 	}
@@ -55,6 +59,28 @@ func (j jvm) run(ctx context.Context, class string, args ...string) error {
 type server struct {
 	dir     string
 	program *program.Program
+}
+
+const startTimeout = 2 * time.Minute
+
+// begin starts the program, and waits until ask finds that it answers.
+func (s *server) begin(ctx context.Context, ask func(context.Context) error) error {
+	if err := s.program.Start(); err != nil {
+		return err
+	}
+	for end := time.Now().Add(startTimeout); ; time.Sleep(20 * time.Millisecond) {
+		limited, cancel := context.WithTimeout(ctx, time.Second)
+		err := ask(limited)
+		cancel()
+		switch {
+		case err == nil:
+			return nil
+		case s.program.Ended():
+			return fmt.Errorf("the server ended at its start\n%s", s.Log())
+		case ctx.Err() != nil, time.Now().After(end):
+			return errors.Join(fmt.Errorf("the server does not answer: %w", err), s.Crash())
+		}
+	}
 }
 
 // Crash ends the server with kill -9. What it had on disk stays for Restart.

@@ -16,7 +16,7 @@ func TestArchivesArePinned(t *testing.T) {
 		t.Fatalf("%d archives (%v)", len(all), err)
 	}
 	seen := map[string]bool{}
-	for _, a := range all {
+	for _, a := range append(all, apicurio) {
 		if !regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString(a.Sum) || seen[a.Path] {
 			t.Errorf("%s: it comes twice, or its sum is %q", a.Path, a.Sum)
 		}
@@ -27,9 +27,19 @@ func TestArchivesArePinned(t *testing.T) {
 	}
 }
 
+// An archive writes nothing outside of its folder.
+func TestFilesStayInTheirFolder(t *testing.T) {
+	dir := t.TempDir()
+	for name, fits := range map[string]bool{"a/b": true, "../b": false, "/b": false} {
+		if err := unpack(dir, name, strings.NewReader("text")); (err == nil) != fits {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // Who has no Java reads what helps.
 func TestMissingJavaNamesTheCommandsThatHelp(t *testing.T) {
-	text := (&MissingError{errors.New("no network")}).Error()
+	text := (&MissingError{17, errors.New("no network")}).Error()
 	for _, help := range []string{"no network", "apt-get install -y openjdk-17-jre-headless", "brew install openjdk@17", "export JAVA_HOME="} {
 		if !strings.Contains(text, help) {
 			t.Errorf("%q is not in: %s", help, text)

