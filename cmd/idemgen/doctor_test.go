@@ -1,12 +1,16 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"log/slog"
 	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/sr"
@@ -14,6 +18,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/outbox"
 )
 
 // checked runs doctor over the orders example, and returns the lines of one state: what they are
@@ -103,6 +108,63 @@ func TestDoctorComparesTheLogWithTheLedger(t *testing.T) {
 	other := idemtest.Kafka(t, map[string]int32{"others.v1": 1})
 	wantLines(t, checked(t, "FAIL", "--brokers", other.Addr()), notDurable, "topic orders.v1: the brokers have none of this name, or hide it")
 }
+
+// Where there is an outbox, doctor says what waits there and who leads. The query of the manual
+// finds the session of that one, and ends it.
+func TestDoctorLooksAtTheOutbox(t *testing.T) {
+	db := shop(t)
+	t.Setenv("KAFKA_BROKERS", "")
+	line := func(state string) string {
+		for _, l := range checked(t, state) {
+			if strings.HasPrefix(l, "outbox: ") {
+				return l
+			}
+		}
+		return ""
+	}
+	if got := line("ok") + line("skip") + line("FAIL"); got != "" {
+		t.Errorf("without an outbox: %s", got)
+	}
+	idemtest.Exec(t, db, outbox.Migration(outbox.ByRelay))
+	want := func(state, text string) {
+		t.Helper()
+		if got := line(state); !regexp.MustCompile("^outbox: " + text + "$").MatchString(got) {
+			t.Errorf("%s: %q, want %q", state, got, text)
+		}
+	}
+	want("ok", "no event waits, and no relay leads")
+	if err := outbox.Write(t.Context(), db, outbox.Event{AggregateType: "a", AggregateID: "1", Type: "T"}); err != nil {
+		t.Fatal(err)
+	}
+	want("warn", `1 events wait, the first one for \d+s, and no relay leads`)
+	relay := &outbox.Relay{DB: db, Producer: mute{}, Logger: slog.New(slog.DiscardHandler)}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- relay.Run(ctx) }()
+	defer func() { cancel(); <-ended }()
+	for end := time.Now().Add(20 * time.Second); !relay.Stats().Leading && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	const leader = `idemgen outbox, .*pid \d+, since 20\S+Z`
+	want("ok", "1 events wait, and a relay leads: "+leader)
+	idemtest.Exec(t, db, `UPDATE idem_outbox SET written_at = now() - interval '2 minutes'`)
+	want("FAIL", `1 events wait, the first one for 2m\d+s, although a relay leads: `+leader)
+	_, section, _ := strings.Cut(read(t, "../../docs/operations.md"), "### The outbox is stuck\n")
+	_, sql, _ := strings.Cut(section, "```sql\n")
+	sql, _, _ = strings.Cut(sql, "```")
+	var ends int
+	if err := db.QueryRow(t.Context(), "WITH q AS ("+strings.TrimSuffix(strings.TrimSpace(sql), ";")+") SELECT count(*) FROM q WHERE pg_terminate_backend").Scan(&ends); err != nil || ends != 1 {
+		t.Errorf("%d sessions were ended: %v\n%s", ends, err, sql)
+	}
+}
+
+// mute is a broker that never answers.
+type mute struct{}
+
+func (mute) Produce(_ outbox.Record, done func(error)) {
+	time.AfterFunc(time.Second, func() { done(errors.New("no answer")) })
+}
+func (mute) Purge() {}
 
 // What is not named is skipped, and what is missing or cannot be reached is said.
 func TestDoctorSaysWhatIsMissing(t *testing.T) {

@@ -20,6 +20,8 @@ type duty struct {
 	channel  string // on which a commit is told
 	database string // what Health says of the database is about this
 	tells    []string
+	// follow is what a relay does for which another one leads; nil is nothing.
+	follow func(ctx context.Context, conn *pgx.Conn) error
 	// lead sends until it cannot. The session was alive at since.
 	lead func(ctx context.Context, conn *pgx.Conn, since time.Time) error
 }
@@ -69,7 +71,11 @@ func (r *Relay) term(ctx context.Context, d duty) error {
 		_ = conn.Close(closing)
 	}()
 	since := time.Now()
-	if led, err := r.elected(ctx, conn, d); !led {
+	led, err := r.elected(ctx, conn, d)
+	if err == nil && !led && d.follow != nil {
+		err = d.follow(ctx, conn)
+	}
+	if !led {
 		return err
 	}
 	r.tell(d.database, nil)
@@ -81,10 +87,16 @@ func (r *Relay) term(ctx context.Context, d duty) error {
 	return err
 }
 
+// nameSQL names a session in pg_stat_activity, unless its pool does.
+const nameSQL = `SELECT set_config('application_name', 'idemgen outbox', false) WHERE current_setting('application_name') = ''`
+
 // elected asks for the lead.
 func (r *Relay) elected(ctx context.Context, conn *pgx.Conn, d duty) (got bool, err error) {
 	limited, cancel := r.asking(ctx)
 	defer cancel()
+	if _, err := conn.Exec(limited, nameSQL); err != nil {
+		return false, err
+	}
 	if err := conn.QueryRow(limited, d.lock, d.args...).Scan(&got); err != nil || !got {
 		return false, explained(err)
 	}

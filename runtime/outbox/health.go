@@ -17,12 +17,13 @@ const (
 	aboutLettersDatabase = "5 dead letters: database"
 	aboutLettersBroker   = "6 dead letters: broker"
 	aboutLettersRefused  = "7 dead letters: refused"
+	aboutLeader          = "8 leader"
 )
 
-// Health is nil while the relay does what it is there for, or waits for the one that leads.
+// Health is nil while the relay does what it is there for, or another one leads and sends.
 // Otherwise it says what holds events or dead letters back: the database, the broker, those that
-// the broker refuses, or more than MaxWaiting events. It needs no database, and is right within
-// ten seconds.
+// the broker refuses, more than MaxWaiting events, or another relay that leads while an event has
+// waited for a minute. It needs no database, and is right within ten seconds or so.
 func (r *Relay) Health() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -43,12 +43,19 @@ type lead struct {
 	bytes int
 	done  chan outcome
 
-	broker  outage
-	more    bool      // the last read left events behind
-	tried   time.Time // an event again that was refused
-	others  time.Time // have their turn until then
+	broker outage
+	alone
+	more    bool // the last read left events behind
 	read    time.Time
 	counted time.Time
+}
+
+// alone is about events that were refused: each is tried again alone, since it may have been in a
+// batch that was too large.
+type alone struct {
+	tried  time.Time // one of them again
+	others time.Time // have their turn until then
+	told   bool      // the log has an event that was refused alone
 }
 
 // events is the duty to send events.
@@ -57,8 +64,9 @@ func (r *Relay) events() duty {
 		what: "events", database: aboutDatabase, tells: []string{aboutBroker, aboutRefused, aboutWaiting},
 		lock:    `SELECT pg_try_advisory_lock(20041965, 'idem_outbox'::regclass::oid::int)`,
 		proof:   `WITH free AS (SELECT seq FROM idem_outbox WHERE false FOR UPDATE) DELETE FROM idem_outbox USING free WHERE idem_outbox.seq = free.seq`,
-		channel: "idem_outbox",
+		channel: "idem_outbox", follow: r.follow,
 		lead: func(ctx context.Context, conn *pgx.Conn, since time.Time) error {
+			r.tell(aboutLeader, nil)
 			r.count(func(n *numbers) { n.Leading = true })
 			defer r.count(func(n *numbers) { n.retire() })
 			return newLead(r, conn, since).run(ctx)
@@ -327,7 +335,8 @@ func (l *lead) hold(e *event, err error) {
 		l.bytes -= len(waits.record.Value)
 	}
 	delete(l.lines, e.aggregate)
-	if h.failures == 1 {
+	if h.failures == 2 { // this time it went alone
+		l.told = true
 		l.log().Error("outbox: an event is refused, and holds back its aggregate", "err", h.err)
 	}
 	l.tellHeld()
@@ -338,6 +347,10 @@ func (l *lead) tellHeld() {
 	l.count(func(n *numbers) { n.HeldBack = len(l.held) })
 	if len(l.held) == 0 {
 		l.tell(aboutRefused, nil)
+		if l.told {
+			l.told = false
+			l.log().Info("outbox: no event is refused, and no aggregate held back")
+		}
 		return
 	}
 	first := slices.MinFunc(slices.Collect(maps.Values(l.held)), func(a, b *held) int { return cmp.Compare(a.seq, b.seq) })

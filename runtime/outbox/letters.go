@@ -192,7 +192,7 @@ func (l *letters) hold(of *letter, err error) {
 	h.failures++
 	h.until = time.Now().Add(pause(h.failures))
 	h.err = fmt.Errorf("%s/%d offset %d, to topic %q: %w", of.topic, of.partition, of.offs, l.DeadLetters.topic, err)
-	if h.failures == 1 {
+	if h.failures == 2 { // this time it went alone
 		l.log().Error("outbox: a dead letter cannot be sent", "err", h.err)
 	}
 	l.tellHeld()

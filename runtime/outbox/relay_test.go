@@ -1,6 +1,7 @@
 package outbox_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -187,7 +188,8 @@ func TestRefusedEventHoldsBackItsAggregate(t *testing.T) {
 		}
 		return nil
 	})
-	r, _ := relay(t, db, to, nil)
+	var logged *bytes.Buffer
+	r, stop := relay(t, db, to, func(r *outbox.Relay) { logged = lines(r) })
 	write(t, db, "7", "1", "large", "3")
 	write(t, db, "8", "a", "b")
 	until(t, "the other aggregate is sent", func() bool { return to.of("8") == "a b" })
@@ -207,13 +209,21 @@ func TestRefusedEventHoldsBackItsAggregate(t *testing.T) {
 	large.checkPauses(t)
 	to.answers(nil)
 	until(t, "all is sent, and Health is good", func() bool { return to.of("7") == "1 large 3 4" && r.Health() == nil })
+	stop()
+	for _, once := range []string{"an event is refused, and holds back its aggregate", "no event is refused, and no aggregate held back"} {
+		if n := strings.Count(logged.String(), once); n != 1 {
+			t.Errorf("%q is logged %d times", once, n)
+		}
+	}
 }
 
-// Events that were refused together, such as a batch that is too large, are tried alone.
+// Events that were refused together, such as a batch that is too large, are tried alone. The log
+// names none that is taken then.
 func TestRefusedEventsAreTriedAlone(t *testing.T) {
 	t.Parallel()
 	db, to := table(t, outbox.ByRelay), &together{}
-	r, _ := relay(t, db, to, nil)
+	var logged *bytes.Buffer
+	r, stop := relay(t, db, to, func(r *outbox.Relay) { logged = lines(r) })
 	tx, err := db.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -227,6 +237,10 @@ func TestRefusedEventsAreTriedAlone(t *testing.T) {
 	until(t, "all is sent, and Health is good", func() bool { return left(t, db) == "0" && r.Health() == nil })
 	if to.refused == 0 {
 		t.Error("nothing was refused")
+	}
+	stop()
+	if strings.Contains(logged.String(), "refused") {
+		t.Errorf("the log has\n%s", logged)
 	}
 }
 

@@ -6,8 +6,8 @@ import "time"
 type Stats struct {
 	// Leading is whether this relay sends the events now. One of all relays does.
 	Leading bool
-	// Waiting is how many events are in the table: 0 unless it leads. It is counted every three
-	// seconds, and no further than to one more than MaxWaiting.
+	// Waiting is how many events are in the table. The relay that leads counts them every three
+	// seconds, others every ten, and no further than to one more than MaxWaiting.
 	Waiting int
 	// Oldest is how long the first of them has waited.
 	Oldest time.Duration
@@ -38,6 +38,13 @@ type numbers struct {
 	measured time.Time // Waiting and Oldest
 }
 
+// measured is when the table was looked at last.
+func (r *Relay) measured() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.is.measured
+}
+
 // count changes numbers.
 func (r *Relay) count(change func(*numbers)) {
 	r.mu.Lock()
@@ -50,5 +57,8 @@ func (n *numbers) wait(waiting int, oldest time.Duration) {
 	n.Waiting, n.Oldest, n.measured = waiting, max(oldest, 0), time.Now()
 }
 
-// retire is for a relay that does not lead any more: another one knows these numbers.
-func (n *numbers) retire() { n.Leading, n.Waiting, n.Oldest, n.HeldBack = false, 0, 0, 0 }
+// retire is for a relay that does not lead any more. It looks at the table anew.
+func (n *numbers) retire() {
+	n.Leading, n.HeldBack = false, 0
+	n.Waiting, n.Oldest, n.measured = 0, 0, time.Time{}
+}

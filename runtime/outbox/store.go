@@ -206,16 +206,14 @@ FROM (SELECT 1 FROM idem_outbox LIMIT $1 + 1) x`
 
 // measure finds out how many events wait, and for how long.
 func (l *lead) measure(ctx context.Context) (func(), error) {
-	most := cmp.Or(l.MaxWaiting, defaultWaiting)
-	var waiting int
-	var oldest float64
-	if err := l.conn.QueryRow(ctx, measureSQL, most).Scan(&waiting, &oldest); err != nil {
-		return nil, fmt.Errorf("count idem_outbox: %w", err)
+	waiting, oldest, err := l.look(ctx, l.conn)
+	if err != nil {
+		return nil, err
 	}
 	return func() {
-		l.count(func(n *numbers) { n.wait(waiting, time.Duration(oldest*float64(time.Second))) })
+		l.count(func(n *numbers) { n.wait(waiting, oldest) })
 		var err error
-		if waiting > most {
+		if most := l.mostWaiting(); waiting > most {
 			err = fmt.Errorf("more than %d events wait in idem_outbox", most)
 		}
 		if l.tell(aboutWaiting, err) && err != nil {
@@ -223,6 +221,17 @@ func (l *lead) measure(ctx context.Context) (func(), error) {
 		}
 	}, nil
 }
+
+// look asks how many events wait, and for how long.
+func (r *Relay) look(ctx context.Context, conn *pgx.Conn) (waiting int, oldest time.Duration, _ error) {
+	var seconds float64
+	if err := conn.QueryRow(ctx, measureSQL, r.mostWaiting()).Scan(&waiting, &seconds); err != nil {
+		return 0, 0, fmt.Errorf("count idem_outbox: %w", explained(err))
+	}
+	return waiting, time.Duration(seconds * float64(time.Second)), nil
+}
+
+func (r *Relay) mostWaiting() int { return cmp.Or(r.MaxWaiting, defaultWaiting) }
 
 // flush waits for the outcome of what is on its way, and deletes what the broker has.
 func (l *lead) flush(ended context.Context) error {

@@ -23,8 +23,8 @@ func desc(name, help string) *prometheus.Desc { return prometheus.NewDesc(name, 
 var (
 	healthy     = desc("idemgen_outbox_healthy", "1 while nothing holds events back, else 0: Relay.Health says why.")
 	leading     = desc("idemgen_outbox_leading", "1 for the relay that sends the events. One of all processes has it.")
-	waiting     = desc("idemgen_outbox_waiting_events", "Events in the table, counted up to MaxWaiting and one more. Missing unless the relay leads.")
-	oldest      = desc("idemgen_outbox_oldest_seconds", "How long the first event of the table has waited. Missing unless the relay leads.")
+	waiting     = desc("idemgen_outbox_waiting_events", "Events in the table, counted up to MaxWaiting and one more. Every relay counts them.")
+	oldest      = desc("idemgen_outbox_oldest_seconds", "How long the first event of the table has waited.")
 	held        = desc("idemgen_outbox_held_aggregates", "Aggregates that wait because the broker refuses their first event.")
 	sent        = desc("idemgen_outbox_sent_total", "Events that the broker has acknowledged.")
 	refused     = desc("idemgen_outbox_refused_total", "How often the broker refused an event.")
@@ -54,10 +54,8 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	}
 	tell(healthy, prometheus.GaugeValue, one(c.Health() == nil))
 	tell(leading, prometheus.GaugeValue, one(is.Leading))
-	if is.Leading {
-		tell(waiting, prometheus.GaugeValue, float64(is.Waiting))
-		tell(oldest, prometheus.GaugeValue, is.Oldest.Seconds())
-	}
+	tell(waiting, prometheus.GaugeValue, float64(is.Waiting))
+	tell(oldest, prometheus.GaugeValue, is.Oldest.Seconds())
 	tell(held, prometheus.GaugeValue, float64(is.HeldBack))
 	tell(sent, prometheus.CounterValue, float64(is.Sent))
 	tell(refused, prometheus.CounterValue, float64(is.Refused))

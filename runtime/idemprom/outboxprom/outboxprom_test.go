@@ -44,12 +44,14 @@ idemgen_outbox_held_aggregates 0
 idemgen_outbox_leading 0
 idemgen_outbox_letters_held 0
 idemgen_outbox_letters_sent_total 0
+idemgen_outbox_oldest_seconds 90
 idemgen_outbox_refused_total 0
 idemgen_outbox_sent_total 9
+idemgen_outbox_waiting_events 2
 `
 
-// A scrape has what a relay says, and docs/operations.md has the name of every metric. A relay
-// that does not lead does not know what waits.
+// A scrape has what a relay says, also of one that does not lead, and docs/operations.md has the
+// name of every metric.
 func TestScrape(t *testing.T) {
 	stats := outbox.Stats{Leading: true, Waiting: 1, Oldest: 2500 * time.Millisecond, HeldBack: 3, Sent: 4, Refused: 5, LettersSent: 6, LettersHeld: 7}
 	registry := prometheus.NewPedanticRegistry()
@@ -58,7 +60,7 @@ func TestScrape(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", got, led)
 	}
 	registry = prometheus.NewPedanticRegistry()
-	registry.MustRegister(outboxprom.New(relay{outbox.Stats{Sent: 9}}))
+	registry.MustRegister(outboxprom.New(relay{outbox.Stats{Sent: 9, Waiting: 2, Oldest: 90 * time.Second}}))
 	if got := scrape(t, registry); got != idle {
 		t.Errorf("got\n%swant\n%s", got, idle)
 	}

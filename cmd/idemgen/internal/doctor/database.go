@@ -33,7 +33,7 @@ func (e *examination) database(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for _, look := range []func(context.Context) error{e.server, e.runtimeTables, e.tables, e.role, e.slots, e.positions} {
+	for _, look := range []func(context.Context) error{e.server, e.runtimeTables, e.tables, e.role, e.slots, e.outbox, e.positions} {
 		if err := look(ctx); err != nil {
 			e.failed("database", err)
 			return
