@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -167,6 +168,38 @@ func TestAStoreThatForgets(t *testing.T) {
 	}
 	want(t, "calls", p.count(1), 2)
 	want(t, "rows", table(t, db), "1=2")
+}
+
+// The statement of docs/operations.md says of a key that its call was made: a store that comes
+// back empty makes no second one. The record is a dead letter until a person gives the result.
+func TestAStoreThatLostItsDataIsTold(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## Redis lost its data\n")
+	_, sql, _ := strings.Cut(section, "```sql\n")
+	sql, _, _ = strings.Cut(sql, "```")
+	db := database(t)
+	var p provider
+	var store memlease.Store
+	s := p.serviceWith(&store, interrupts)
+	msgs := records(0, "a: effect 1")
+	if _, err := own(t, s.consumer(t, db)).Apply(fault.With(t.Context(), lose(fault.AfterCall)), msgs); err == nil {
+		t.Fatal("no crash")
+	}
+	store.Forget()
+	idemtest.Exec(t, db, strings.NewReplacer("notifications", "test", "5f0c6bb5ae0d4bd38a1d2c1d5c2f6f01", p.key.String()).Replace(sql))
+	w := own(t, s.consumer(t, db))
+	apply(t, w, append(msgs, records(1, "b: effect 2")...))
+	want(t, "letters", letters(t, db), "0 interrupted")
+	want(t, "calls", fmt.Sprint(p.count(1), p.count(2)), "1 1")
+	giveResult(t, db, 0, "7")
+	apply(t, w, nil)
+	want(t, "letters", query(t, db, `SELECT string_agg(state::text, ' ') FROM idem_dead_letter`), "r")
+	want(t, "calls", p.count(1), 1)
+	want(t, "rows", table(t, db), "1=7 2=2")
 }
 
 // Leases outside of Postgres are numbered by it, each greater than those before, and past the

@@ -199,6 +199,10 @@ func TestDoctorAsksRedis(t *testing.T) {
 	}
 	wantLines(t, asked("FAIL", "--redis", url), "redis: its maxmemory-policy is allkeys-lru")
 	wantLines(t, asked("FAIL", "--redis", "nonsense:"), "redis: --redis, or $REDIS_URL, is no address of a Redis")
+	_, out, _ := run(t, "doctor", "../../examples/welcome-mail", "--redis", "redis://127.0.0.1:1")
+	if !strings.Contains(out, "connection refused") || !strings.Contains(out, "= does it run, is the address right") {
+		t.Errorf("nothing listens there:\n%s", out)
+	}
 }
 
 // Brokers that ask for a password are given it; one that speaks TLS must have a known certificate.

@@ -5,7 +5,9 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -85,5 +87,9 @@ func (e *examination) add(state State, about, advice, found string, args ...any)
 
 // failed adds a question that got no answer.
 func (e *examination) failed(about string, err error) {
-	e.add(Failure, about, "may this role, or this client, ask for it?", "there was no answer: %v", err)
+	advice := "may this role, or this client, ask for it?"
+	if _, is := errors.AsType[*net.OpError](err); is {
+		advice = "does it run, is the address right, and does this machine reach it?"
+	}
+	e.add(Failure, about, advice, "there was no answer: %v", err)
 }

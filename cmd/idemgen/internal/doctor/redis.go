@@ -38,7 +38,7 @@ func (e *examination) redis(ctx context.Context) {
 	case err != nil:
 		e.failed("redis", err)
 	case kept["appendonly"] != "yes":
-		e.add(Warning, "redis", "docs/effects.md, Postgres or Redis, says what is lost with its data", "it evicts nothing, and forgets all when it restarts (appendonly no)")
+		e.add(Warning, "redis", `docs/operations.md, "Redis lost its data", says what to do then`, "it evicts nothing, and forgets all when it restarts (appendonly no)")
 	default:
 		e.add(OK, "redis", "", "it evicts nothing, and keeps its data on disk")
 	}
