@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/twmb/avro"
 
@@ -97,11 +98,14 @@ func (a avroShapes) of(n *avro.SchemaNode) *shape {
 			a.all[n] = is
 			return is
 		}
-		s.kinds, s.says, s.name = []model.Kind{model.Object}, "a union", "Union"
+		s.kinds, s.name = []model.Kind{model.Object}, "Union"
+		var names []string
 		s.members = []member{{name: "type", told: true, is: &shape{says: "the name of a type", kinds: []model.Kind{model.String, model.Enum}}}}
 		for _, b := range branches {
 			s.members = append(s.members, member{name: b.Name, optional: true, is: a.of(b.Is)})
+			names = append(names, b.Full)
 		}
+		s.says = "a union of " + strings.Join(names, ", ")
 	case "record", "error":
 		s.kinds, s.says, s.name = []model.Kind{model.Object}, "record "+avromsg.FullName(n), short(n.Name)
 		for i := range n.Fields {

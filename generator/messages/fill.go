@@ -2,6 +2,7 @@ package messages
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -62,14 +63,16 @@ func (a *All) typeText(s *shape, at schema.Pos, above []*shape) string {
 	case model.Map:
 		return "map(" + a.typeText(s.elem, at, above) + ")"
 	case model.Object:
-		name := a.name(s)
-		if !a.has(name) {
+		name, there := a.name(s)
+		if !there {
+			a.made[name] = s.says
 			a.spec.Types = append(a.spec.Types, schema.NewObject(name, a.fields(s, at, above), at))
 		}
 		return name
 	case model.Enum:
-		name := a.name(s)
-		if !a.has(name) {
+		name, there := a.name(s)
+		if !there {
+			a.made[name] = s.says
 			a.spec.Types = append(a.spec.Types, schema.NewEnum(name, s.symbols, at))
 		}
 		return name
@@ -77,20 +80,29 @@ func (a *All) typeText(s *shape, at schema.Pos, above []*shape) string {
 	return words[s.kinds[0]]
 }
 
-// name is what the type for an object or an enum is called: not as an event.
-func (a *All) name(s *shape) string {
+// name is what the type for an object or an enum is called, and whether it is there: the spec may
+// declare it. It is not called as an event is, nor as the type of another one that has its name.
+func (a *All) name(s *shape) (name string, there bool) {
+	base := s.name
 	for _, t := range a.spec.Topics {
 		for _, e := range t.Events {
-			if e.Name.Value == s.name {
-				return s.name + "Message"
+			if e.Name.Value == base {
+				base += "Message"
 			}
 		}
 	}
-	return s.name
-}
-
-func (a *All) has(name string) bool {
-	return slices.ContainsFunc(a.spec.Types, func(t *schema.Type) bool { return t.Name.Value == name })
+	name = base
+	for n := 2; ; n++ {
+		has := slices.ContainsFunc(a.spec.Types, func(t *schema.Type) bool { return t.Name.Value == name })
+		made, ours := a.made[name]
+		if !has && !ours || ours && made == s.says {
+			return name, ours
+		}
+		if !ours {
+			return name, true
+		}
+		name = base + strconv.Itoa(n)
+	}
 }
 
 // snake is a name as fields of a spec have it: orderId is order_id.

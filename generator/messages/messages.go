@@ -17,6 +17,7 @@ import (
 type All struct {
 	spec     *schema.Spec
 	topics   map[string]*read
+	made     map[string]string // what types are of that were added to the spec, by name
 	problems schema.Diagnostics
 }
 
@@ -35,7 +36,7 @@ type readFile func(path string) ([]byte, error)
 // Read reads the files of a spec; file reads one, by its path from the spec. Events that declare
 // no fields get those of their message.
 func Read(spec *schema.Spec, file func(path string) ([]byte, error)) (*All, schema.Diagnostics) {
-	a := &All{spec: spec, topics: map[string]*read{}}
+	a := &All{spec: spec, topics: map[string]*read{}, made: map[string]string{}}
 	for _, t := range spec.Topics {
 		p := t.Payload
 		if p == nil || p.Broken || !p.OfMessages() || p.Schema == nil {

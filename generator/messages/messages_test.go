@@ -111,7 +111,10 @@ const avroFile = `[
 		{"name":"weights","type":{"type":"map","values":"double"}},
 		{"name":"parent","type":["null","Made"]},
 		{"name":"by","type":[{"type":"record","name":"Card","fields":[]},"string"]},
-		{"name":"raw","type":{"type":"fixed","name":"Raw","size":3}}
+		{"name":"raw","type":{"type":"fixed","name":"Raw","size":3}},
+		{"name":"via","type":["int","string"]},
+		{"name":"other","type":{"type":"record","name":"b.Line","fields":[{"name":"z","type":"int"}]}},
+		{"name":"again","type":["Card","string"]}
 	]},
 	{"type":"record","name":"Gone","fields":[{"name":"why","type":"string"}]}
 ]`
@@ -134,7 +137,7 @@ func TestFieldsAreThoseOfTheRecord(t *testing.T) {
 	want := []string{
 		"id Made.id uuid", "n Made.n optional int32", "total Made.total decimal", "day Made.day date", "at Made.at optional timestamp", "here Made.here local_timestamp",
 		"colour Made.colour Colour", "size Made.size Size", "order_lines Made.orderLines list(Line)", "weights Made.weights map(float64)", "parent Made.parent optional json",
-		"by Made.by Union", "raw Made.raw bytes",
+		"by Made.by Union", "raw Made.raw bytes", "via Made.via Union2", "other Made.other Line2", "again Made.again Union",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

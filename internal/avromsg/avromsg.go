@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"maps"
 	"slices"
 	"strings"
 
@@ -23,7 +22,8 @@ type Type struct {
 	Root   *avro.SchemaNode
 	Number uint32 // in frames that Pack makes
 	schema *avro.Schema
-	named  map[string]*avro.SchemaNode // by full name
+	named  map[string]*avro.SchemaNode           // by full name
+	names  map[*avro.SchemaNode]*avro.SchemaNode // what nodes are that are a name only
 }
 
 // New returns the type of a schema, or of what has that name in it; "" is all of it. It is a
@@ -33,11 +33,18 @@ func New(schema, name string) (*Type, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Type{Root: parsed.Root(), schema: parsed, named: map[string]*avro.SchemaNode{}}
+	t := &Type{Root: parsed.Root(), schema: parsed, named: map[string]*avro.SchemaNode{}, names: map[*avro.SchemaNode]*avro.SchemaNode{}}
 	t.note(t.Root)
+	for n := range t.names {
+		is, err := n.Schema()
+		if err != nil {
+			return nil, err
+		}
+		t.names[n] = t.named[FullName(is.Root())]
+	}
 	if name != "" {
 		if t.Root = t.find(name); t.Root == nil {
-			return nil, fmt.Errorf("there is no type %s in it", name)
+			return nil, fmt.Errorf("there is no type %s in it, or several", name)
 		}
 		if t.schema, err = t.Root.Schema(); err != nil {
 			return nil, err
@@ -58,6 +65,9 @@ func (t *Type) note(n *avro.SchemaNode) {
 	switch n.Type {
 	case "record", "error", "enum", "fixed":
 		t.named[FullName(n)] = n
+	case "null", "boolean", "int", "long", "float", "double", "bytes", "string", "array", "map", "union":
+	default:
+		t.names[n] = nil
 	}
 	for i := range n.Fields {
 		t.note(&n.Fields[i].Type)
@@ -73,17 +83,21 @@ func (t *Type) note(n *avro.SchemaNode) {
 	}
 }
 
-// find returns what has a name, which may lack its namespace; nil if there is none.
-func (t *Type) find(name string) *avro.SchemaNode {
+// find returns what has a name, which may lack its namespace; nil if there is none, or several.
+func (t *Type) find(name string) (found *avro.SchemaNode) {
 	if n := t.named[name]; n != nil {
 		return n
 	}
-	for _, full := range slices.Sorted(maps.Keys(t.named)) {
-		if short(full) == name {
-			return t.named[full]
+	for full, n := range t.named {
+		if short(full) != name {
+			continue
 		}
+		if found != nil {
+			return nil
+		}
+		found = n
 	}
-	return nil
+	return found
 }
 
 // FullName is the name of a record, an enum or a fixed with its namespace.
@@ -98,21 +112,16 @@ func short(full string) string { return full[strings.LastIndex(full, ".")+1:] }
 
 // Of is what a node of the schema is, which may be a name of it only.
 func (t *Type) Of(n *avro.SchemaNode) *avro.SchemaNode {
-	if is := t.named[n.Type]; is != nil {
-		return is
-	}
-	if is := t.find(n.Type); is != nil && !primitive[n.Type] {
+	if is := t.names[n]; is != nil {
 		return is
 	}
 	return n
 }
 
-var primitive = map[string]bool{"null": true, "boolean": true, "int": true, "long": true, "float": true, "double": true, "bytes": true, "string": true, "array": true, "map": true, "union": true, "record": true, "error": true, "enum": true, "fixed": true}
-
 // Branch is a type of a union, by the name that it has in JSON.
 type Branch struct {
 	Name string
-	full string // as the library has it
+	Full string // with its namespace
 	Is   *avro.SchemaNode
 }
 
@@ -138,11 +147,14 @@ func Nullable(n *avro.SchemaNode) bool {
 }
 
 // Written is how values are opened that were written with another schema.
-type Written struct{ by *avro.Schema }
+type Written struct {
+	by      *avro.Schema
+	unknown string // the name of a record that a union does not have; else ""
+}
 
 // Written finds out how values are opened that were written with a schema, the last one; before it
 // are those that it refers to, each behind those that it refers to itself. An error says why they
-// cannot be opened.
+// cannot be opened. Of a record that a union does not have only the member "type" is opened.
 func (t *Type) Written(schemas []string) (*Written, error) {
 	var known avro.SchemaCache
 	var writer *avro.Schema
@@ -152,15 +164,20 @@ func (t *Type) Written(schemas []string) (*Written, error) {
 			return nil, err
 		}
 	}
+	root := writer.Root()
+	has := func(b Branch) bool { return b.Name == short(root.Name) }
+	if t.Root.Type == "union" && IsRecord(root) && !slices.ContainsFunc(t.Branches(t.Root), has) {
+		return &Written{by: writer, unknown: short(root.Name)}, nil
+	}
 	by, err := avro.Resolve(writer, t.schema)
 	if err != nil {
 		return nil, err
 	}
-	return &Written{by}, nil
+	return &Written{by: by}, nil
 }
 
 // Own is how values are opened that were written with the schema of the type.
-func (t *Type) Own() *Written { return &Written{t.schema} }
+func (t *Type) Own() *Written { return &Written{by: t.schema} }
 
 // Open returns a value as JSON, appended to into.
 func (t *Type) Open(into, value []byte, as *Written) ([]byte, error) {
@@ -176,6 +193,9 @@ func (t *Type) Open(into, value []byte, as *Written) ([]byte, error) {
 	if len(rest) > 0 {
 		return nil, fmt.Errorf("it is longer than a %s", t.name())
 	}
+	if as.unknown != "" {
+		return append(append(append(into, `{"type":"`...), as.unknown...), `"}`...), nil
+	}
 	return t.append(into, t.Root, is)
 }
 
@@ -186,7 +206,7 @@ func (t *Type) name() string {
 	}
 	var names []string
 	for _, b := range t.Branches(t.Root) {
-		names = append(names, b.full)
+		names = append(names, b.Full)
 	}
 	return strings.Join(names, " or ")
 }

@@ -1,6 +1,7 @@
 package avromsg_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -104,6 +105,13 @@ func TestValuesOfOtherSchemas(t *testing.T) {
 	if want := `{"type":"A","A":{"x":7,"y":"-"}}`; err != nil || string(got) != want {
 		t.Errorf("%v\n got %s\nwant %s", err, got, want)
 	}
+	as, err = is.Written([]string{`{"type":"record","name":"C","namespace":"other","fields":[]}`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := is.Open(nil, []byte{}, as); err != nil || string(got) != `{"type":"C"}` {
+		t.Errorf("a record that is none of the union: %s, %v", got, err)
+	}
 	for text, schemas := range map[string][]string{
 		"incompatible": {strings.Replace(writer, `"int"`, `"string"`, 1), `{"type":"record","name":"A","fields":[{"name":"x","type":"string"}]}`},
 		"In":           {writer},
@@ -131,6 +139,25 @@ func TestSchemas(t *testing.T) {
 	}
 	if _, err := avromsg.New(`["null",{"type":"record","name":"A","fields":[]}]`, ""); err == nil {
 		t.Error("a union with null is a type")
+	}
+}
+
+// A name is that of its namespace, and a value may not be as deep as it is long.
+func TestNames(t *testing.T) {
+	is := typeOf(t, `{"type":"record","name":"a.R","fields":[
+		{"name":"x","type":{"type":"record","name":"b.In","fields":[{"name":"p","type":"int"}]}},
+		{"name":"y","type":{"type":"record","name":"a.In","fields":[{"name":"q","type":"string"}]}},
+		{"name":"z","type":"In"},
+		{"name":"next","type":["null","R"]}]}`, "")
+	value, err := is.Pack([]byte(`{"x":{"p":1},"y":{"q":"y"},"z":{"q":"z"}}`))
+	if got, err2 := is.Open(nil, value, is.Own()); err != nil || err2 != nil || string(got) != `{"x":{"p":1},"y":{"q":"y"},"z":{"q":"z"}}` {
+		t.Errorf("%s, %v, %v", got, err, err2)
+	}
+	if _, err := is.Open(nil, bytes.Repeat([]byte{2, 0, 0, 2}, 1<<18), is.Own()); err == nil {
+		t.Error("a value of 1 MiB that nests as deep as it can is opened")
+	}
+	if _, err := avromsg.New(`["a.X",{"type":"record","name":"b.X","fields":[]}]`, ""); err == nil {
+		t.Error("a name that is not there")
 	}
 }
 

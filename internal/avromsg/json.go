@@ -70,7 +70,7 @@ func (t *Type) appendUnion(b []byte, n *avro.SchemaNode, value any) ([]byte, err
 	tagged := value.(map[string]any)
 	branches := t.Branches(n)
 	for _, of := range branches {
-		is, ok := tagged[of.full]
+		is, ok := tagged[of.Full]
 		switch {
 		case !ok:
 			continue

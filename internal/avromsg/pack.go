@@ -119,7 +119,7 @@ func (t *Type) fittedUnion(n *avro.SchemaNode, value any) (any, error) {
 	for _, b := range branches {
 		if len(branches) == 1 || b.Name == name {
 			is, err := t.fitted(b.Is, value)
-			return map[string]any{b.full: is}, err
+			return map[string]any{b.Full: is}, err
 		}
 	}
 	return nil, fmt.Errorf("its union has no type %q", name)
@@ -183,7 +183,7 @@ func (t *Type) zero(n *avro.SchemaNode) any {
 	switch n.Type {
 	case "union":
 		first := t.Branches(n)[0]
-		return map[string]any{first.full: t.zero(first.Is)}
+		return map[string]any{first.Full: t.zero(first.Is)}
 	case "record", "error":
 		is, _ := t.fittedRecord(n, nil) // nothing in it is refused
 		return is
