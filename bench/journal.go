@@ -9,10 +9,18 @@ import (
 	"time"
 )
 
-// journal keeps what a consumer logs.
+// journal keeps what a consumer logs. It is a hook, too.
 type journal struct {
-	mu    sync.Mutex
-	lines []slog.Record
+	mu     sync.Mutex
+	lines  []slog.Record
+	upkeep time.Duration // that the last run took
+}
+
+// OnUpkeep is a method of package hook.
+func (j *journal) OnUpkeep(took time.Duration, _ error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.upkeep = took
 }
 
 // Enabled implements slog.Handler.

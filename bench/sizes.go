@@ -102,7 +102,7 @@ const placesSQL = `INSERT INTO places SELECT f || '-' || p, 0 FROM generate_seri
 
 func (s *sizes) start(ctx context.Context, topic string, batch int) (*fed, error) {
 	s.journal = &journal{}
-	consumer, err := keys.NewConsumer(s.pool, idem.WithLogger(slog.New(s.journal)), idem.WithKeyMemory(8<<30))
+	consumer, err := keys.NewConsumer(s.pool, idem.WithLogger(slog.New(s.journal)), idem.WithKeyMemory(8<<30), idem.WithHooks(s.journal))
 	if err != nil {
 		return nil, err
 	}
@@ -369,8 +369,8 @@ func (s *sizes) anywhere(ctx context.Context, topic string, n int64) error {
 		return err
 	}
 	size, err := readTables(ctx, s.conn)
-	s.say("%s %d keys: sealed in %v, emptied in %v; tables then %.1f MB", topic, n, sealed["seal"].took.Round(100*time.Microsecond),
-		(emptied["forget"].took + emptied["commit"].took).Round(100*time.Microsecond), mega(size.all()))
+	s.say("%s %d keys: sealed in %v, emptied in %v, by an upkeep that took %v; tables then %.1f MB", topic, n, sealed["seal"].took.Round(100*time.Microsecond),
+		emptied["forget"].took.Round(100*time.Microsecond), s.journal.upkeep.Round(time.Millisecond), mega(size.all()))
 	return err
 }
 

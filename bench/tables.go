@@ -40,7 +40,7 @@ type work struct {
 // kinds are statements by a text that only they have.
 var kinds = map[string]string{
 	"INSERT INTO idem_ledger": "append", "INSERT INTO idem_keys": "claim", "UPDATE places": "own",
-	"DELETE FROM idem_ledger": "trim", "idem_keys_seal": "seal", "idem_keys_forget": "forget", "VACUUM": "vacuum", "commit": "commit",
+	"DELETE FROM idem_ledger": "trim", "idem_keys_seal": "seal", "idem_keys_forget": "forget", "VACUUM": "vacuum",
 }
 
 // tally counts what is done from now on.
