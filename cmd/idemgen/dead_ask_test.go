@@ -28,6 +28,30 @@ SELECT stream, offs, 0, state, event, reason, record, resolved_by FROM idem_stre
 	return db
 }
 
+// A list begins with how many there are of each class, and names the letter behind which another
+// one waits. What can be done about either is another thing.
+func TestDeadLettersThatPark(t *testing.T) {
+	db := lettersOf(t)
+	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET order_key = md5('k')::uuid, parks = true WHERE offs IN (3, 5)`)
+	list := must(t, "dead", "list")
+	if !strings.HasPrefix(list, "1 database, 1 decode, 1 parked\n\norders.v1 of projector\n") || !strings.Contains(list, "\n          waits behind 0:3\n") {
+		t.Errorf("dead list prints\n%s", list)
+	}
+	if all := must(t, "dead", "list", "--state", "all", "--limit", "1"); !strings.HasPrefix(all, "2 database, 1 decode, 1 parked\n\n") {
+		t.Errorf("dead list prints\n%s", all)
+	}
+	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET record = NULL`)
+	for of, want := range map[string]string{
+		"0:3": "then discard this one: until then it waits behind this one",
+		"0:4": "a dead letter claims no key",
+		"0:5": "next:\n  replay or discard the dead letter behind which it waits; then it goes on by itself: idemgen dead show projector orders.v1 0:3\n",
+	} {
+		if out := must(t, "dead", "show", "projector", "orders.v1", of); !strings.Contains(out, want) {
+			t.Errorf("%s: %s\nwant %q", of, out, want)
+		}
+	}
+}
+
 func TestDeadCommandsAsk(t *testing.T) {
 	lettersOf(t)
 	const here = "orders.v1/0 offset "

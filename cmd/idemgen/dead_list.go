@@ -24,7 +24,7 @@ func deadListCommand(flags *streamFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "Show which dead letters there are",
-		Long:  "Shows which dead letters there are, and what waits behind them: the newest first. In JSON the member more says whether there are others that --limit left out.",
+		Long:  "Shows which dead letters there are, and what waits behind them: how many of each class, then the newest. In JSON the member more says whether there are others that --limit left out.",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			filter.All, filter.Class, filter.Limit = state.value == "all", class.value, limit
@@ -33,12 +33,16 @@ func deadListCommand(flags *streamFlags) *cobra.Command {
 				if err != nil {
 					return nil, err
 				}
-				answerOf(cmd).members["more"] = more
-				return letters{found, more, filter.All}, nil
+				sums, err := stream.Sums(ctx, db, filter)
+				if err != nil {
+					return nil, err
+				}
+				answerOf(cmd).members["more"], answerOf(cmd).members["by_class"] = more, sums
+				return letters{found, sums, more, filter.All}, nil
 			})
 		},
 	}
-	asJSON(cmd, "dead_letters")
+	asJSON(cmd, "by_class", "dead_letters")
 	cmd.Flags().StringVar(&filter.Consumer, "consumer", "", "name of the consumer, as the spec has it (default all)")
 	cmd.Flags().StringVar(&filter.Topic, "topic", "", "name of the topic (default all)")
 	cmd.Flags().Var(&state, "state", "open, or all: also those that were replayed or discarded")
@@ -51,6 +55,7 @@ func deadListCommand(flags *streamFlags) *cobra.Command {
 // letters is the result of dead list.
 type letters struct {
 	found []stream.Letter
+	sums  []stream.Sum
 	more  bool
 	all   bool // closed ones were asked for, too
 }
@@ -71,6 +76,13 @@ func (l letters) text() string {
 	slices.SortStableFunc(found, func(a, b stream.Letter) int {
 		return cmp.Or(cmp.Compare(a.Consumer, b.Consumer), cmp.Compare(a.Topic, b.Topic))
 	})
+	var sums []string
+	for _, sum := range l.sums {
+		sums = append(sums, fmt.Sprintf("%d %s", sum.Count, sum.Class))
+	}
+	if len(sums) > 0 {
+		fmt.Fprintf(&b, "%s\n\n", strings.Join(sums, ", "))
+	}
 	for i := range found {
 		d := &found[i]
 		if i == 0 || d.Consumer != found[i-1].Consumer || d.Topic != found[i-1].Topic {
@@ -82,6 +94,9 @@ func (l letters) text() string {
 		}
 		fmt.Fprintf(&b, letterLine, fmt.Sprintf("%d:%d", d.Partition, d.Offset), d.CreatedAt.Format(time.RFC3339), d.State, d.Class, cmp.Or(d.Event, "-"))
 		wrap(&b, short(d.Reason))
+		if d.Behind != nil {
+			wrap(&b, fmt.Sprintf("waits behind %d:%d", d.Partition, *d.Behind))
+		}
 		if r := d.Request; r != nil {
 			wrap(&b, "request "+requested(r))
 		}

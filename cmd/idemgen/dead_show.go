@@ -265,6 +265,9 @@ func (o opened) next() []string {
 	if !o.Open() {
 		return []string{"nothing: it is " + o.State}
 	}
+	if o.State == "waiting" {
+		return []string{o.ahead()}
+	}
 	var steps []string
 	name := letterName(o.Consumer, o.Topic, o.Partition, o.Offset)
 	if o.Record != nil && o.Class == "interrupted" {
@@ -285,6 +288,15 @@ func (o opened) next() []string {
 	return append(steps, "give it up: idemgen dead discard "+name+` --reason "why"`, o.producer())
 }
 
+// ahead says what a letter waits for.
+func (o opened) ahead() string {
+	if o.Behind == nil {
+		return "nothing: its turn is next"
+	}
+	return "replay or discard the dead letter behind which it waits; then it goes on by itself: idemgen dead show " +
+		letterName(o.Consumer, o.Topic, o.Partition, *o.Behind)
+}
+
 // producer is what the producer can do.
 func (o opened) producer() string {
 	if o.Called && o.Class == "conflict" {
@@ -293,7 +305,11 @@ func (o opened) producer() string {
 	if o.Called {
 		return "a copy that the producer sends is not called again as long as the result is kept"
 	}
-	return cmp.Or(advice[o.Class], "mend the cause, then let the producer send the event again: a dead letter claims no key")
+	again := "mend the cause, then let the producer send the event again: a dead letter claims no key"
+	if o.Parks {
+		again = "let the producer send a corrected event, then discard this one: until then it waits behind this one, as all later records of the record key do"
+	}
+	return cmp.Or(advice[o.Class], again)
 }
 
 // advice is the last step where it is another one than to send the event again.

@@ -14,7 +14,7 @@ import (
 var members = map[string][]string{
 	"generate": {"changes", "diagnostics"}, "check": {"changes", "diagnostics"}, "init": {"changes", "diagnostics"}, "case": {"changes"}, "plan": {"changes", "diagnostics"}, "explain": {"diagnostics", "topics"}, "version": {"go", "version"},
 	"stream": {}, "stream list": {"streams"}, "stream set": {"changes"}, "stream release": {"changes"},
-	"dead": {}, "dead list": {"dead_letters"}, "dead show": {}, "dead replay": {"letters"}, "dead discard": {"letters"},
+	"dead": {}, "dead list": {"by_class", "dead_letters"}, "dead show": {}, "dead replay": {"letters"}, "dead discard": {"letters"},
 	"find": {"answers"}, "doctor": {"checks"},
 }
 

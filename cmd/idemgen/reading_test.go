@@ -138,12 +138,42 @@ func TestOperationsShowsStatementsThatFind(t *testing.T) {
 	}
 }
 
+// The statements of "After the mend" find what became of dead letters, and what people passed.
+func TestOperationsShowsStatementsForAfterwards(t *testing.T) {
+	db := shop(t)
+	const to = "--to 8 --reason test"
+	must(t, strings.Fields("stream set --consumer order-projector --topic orders.v1 --partition 0 "+to)...)
+	_, page, _ := strings.Cut(read(t, "../../docs/operations.md"), "\n## After the mend\n")
+	page, _, _ = strings.Cut(page, "\n## ")
+	_, sql, _ := strings.Cut(page, "```sql\n")
+	sql, _, _ = strings.Cut(sql, "```")
+	var found []string
+	for statement := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(sql), ";"), ";") {
+		rows, err := db.Query(t.Context(), statement)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (string, error) {
+			values, err := row.Values()
+			return fmt.Sprint(values[1:min(4, len(values))]), err
+		})
+		if err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+		found = append(found, fmt.Sprint(all))
+	}
+	if got, want := strings.Join(found, "\n"), "[[100 conflict 1] [100 decode 1]]\n[[0 7 8]]\n[[3]]"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 func TestDeadLettersAreChosen(t *testing.T) {
 	db := shop(t)
 	count := func(args string) int {
 		t.Helper()
 		var got struct {
 			Letters []stream.Letter `json:"dead_letters"`
+			Sums    []stream.Sum    `json:"by_class"`
 			More    *bool           `json:"more"`
 		}
 		parse(t, must(t, strings.Fields("dead list --json "+args)...), &got)

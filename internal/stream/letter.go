@@ -49,6 +49,8 @@ type Letter struct {
 	ErasedBy  string     `json:"erased_by"`  // who erased record and reason, and why; "" if nobody did
 	Request   *Request   `json:"request"`    // the last one of an operator; nil is none
 	End       *End       `json:"end"`        // nil while it is open
+	Parks     bool       `json:"parks"`      // later records of its record key wait behind it while it is open
+	Behind    *int64     `json:"behind"`     // of a waiting one: the offset of the dead letter before it
 
 	stream int32
 }
@@ -116,17 +118,27 @@ const letterSQL = `
 SELECT s.stream, s.consumer, s.topic, s.topic_id::text, s.partition, d.offs, d.seq, d.created_at, d.expires_at, d.state, d.record IS NOT NULL,
        coalesce(d.event, ''), d.reason, coalesce(d.sqlstate, ''), coalesce(replace(d.key::text, '-', ''), ''),
        coalesce(d.asked::text, ''), d.asked_at, coalesce(d.asked_by, ''), d.asked_with_result, coalesce(d.answer, ''), d.answered_at,
-       d.resolved_at, d.resolved_seq, coalesce(d.resolved_by, ''), coalesce(d.erased_by, ''), d.result IS NOT NULL
+       d.resolved_at, d.resolved_seq, coalesce(d.resolved_by, ''), coalesce(d.erased_by, ''), d.result IS NOT NULL, d.parks,
+       CASE WHEN d.state = 'w' THEN (SELECT max(b.offs) FROM idem_dead_letter b
+           WHERE b.stream = d.stream AND b.order_key = d.order_key AND b.offs < d.offs AND b.state = 'd') END
 FROM idem_dead_letter d JOIN idem_stream s USING (stream) `
 
 const (
-	// chosenSQL is letters, the newest first. A class is a prefix of the reason up to its colon.
-	chosenSQL = letterSQL + `
-WHERE ($1::text = '' OR s.consumer = $1::text) AND ($2::text = '' OR s.topic = $2::text)
-  AND ($3::text = '' OR starts_with(d.reason, $3::text || ':')) AND ($4::text = '' OR d.event = $4::text)
-  AND position(d.state::text IN $5::text) > 0
+	// chosenSQL is letters, the newest first.
+	chosenSQL = letterSQL + meantSQL + `
 ORDER BY d.created_at DESC, s.consumer, s.topic, s.partition, d.offs DESC, d.seq DESC
 LIMIT nullif($6::bigint, 0)`
+
+	// sumsSQL counts the same letters.
+	sumsSQL = `
+SELECT split_part(d.reason, ':', 1), count(*) FROM idem_dead_letter d JOIN idem_stream s USING (stream)` + meantSQL + `
+GROUP BY 1 ORDER BY 2 DESC, 1`
+
+	// meantSQL is a filter. A class is a prefix of the reason up to its colon.
+	meantSQL = `
+WHERE ($1::text = '' OR s.consumer = $1::text) AND ($2::text = '' OR s.topic = $2::text)
+  AND ($3::text = '' OR starts_with(d.reason, $3::text || ':')) AND ($4::text = '' OR d.event = $4::text)
+  AND position(d.state::text IN $5::text) > 0`
 
 	atSQL = letterSQL + `WHERE d.stream = $1::int AND d.offs = $2::bigint ORDER BY d.seq DESC`
 
@@ -144,18 +156,36 @@ func Letters(ctx context.Context, db DB, f Filter) (found []Letter, more bool, e
 	if err := Known(ctx, db, f.Consumer, f.Topic); err != nil {
 		return nil, false, err
 	}
-	states, limit := "dw", f.Limit
-	if f.All {
-		states = "dwrx"
-	}
+	limit := f.Limit
 	if limit > 0 {
 		limit++
 	}
-	found, err = letters(ctx, db, chosenSQL, f.Consumer, f.Topic, f.Class, f.Event, states, limit)
+	found, err = letters(ctx, db, chosenSQL, f.Consumer, f.Topic, f.Class, f.Event, f.states(), limit)
 	if more = f.Limit > 0 && len(found) > f.Limit; more {
 		found = found[:f.Limit]
 	}
 	return found, more, err
+}
+
+// states are those of the letters that are meant.
+func (f *Filter) states() string {
+	if f.All {
+		return "dwrx"
+	}
+	return "dw"
+}
+
+// Sum is how many letters there are of a class.
+type Sum struct {
+	Class string `json:"class"`
+	Count int    `json:"count"`
+}
+
+// Sums counts the letters that a filter means, whatever its limit is.
+func Sums(ctx context.Context, db DB, f Filter) ([]Sum, error) {
+	rows, _ := db.Query(ctx, sumsSQL, pgx.QueryExecModeExec, f.Consumer, f.Topic, f.Class, f.Event, f.states())
+	sums, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Sum])
+	return sums, Explain(err)
 }
 
 // DeadLetters are the letters of a topic as it is now that an operator can ask about: neither
@@ -263,7 +293,7 @@ func scanLetter(row pgx.CollectableRow) (l Letter, err error) {
 	var asked string
 	var askedAt *time.Time
 	err = row.Scan(&l.stream, &l.Consumer, &l.Topic, &l.TopicID, &l.Partition, &l.Offset, &l.Seq, &l.CreatedAt, &l.ExpiresAt, &state, &l.Kept,
-		&l.Event, &l.Reason, &l.SQLState, &l.Key, &asked, &askedAt, &r.By, &r.Result, &r.Answer, &r.AnsweredAt, &e.At, &e.Seq, &e.By, &l.ErasedBy, &l.Called)
+		&l.Event, &l.Reason, &l.SQLState, &l.Key, &asked, &askedAt, &r.By, &r.Result, &r.Answer, &r.AnsweredAt, &e.At, &e.Seq, &e.By, &l.ErasedBy, &l.Called, &l.Parks, &l.Behind)
 	if err != nil {
 		return l, err
 	}
