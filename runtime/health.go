@@ -36,7 +36,11 @@ func (c *Consumer) Health() error {
 	}
 	whole := len(errs)
 	for id, p := range c.assigned {
-		if err := p.Health(time.Now()); err != nil {
+		switch err := p.Health(time.Now()).(type) {
+		case nil:
+		case *HaltedError: // it names the partition
+			errs = append(errs, err)
+		default:
 			errs = append(errs, fmt.Errorf("%s/%d: %w", id.Topic, id.Number, err))
 		}
 	}

@@ -60,6 +60,9 @@ func TestLagOfAPartitionThatStands(t *testing.T) {
 	}
 	want(t, "state", got.State, "HALTED")
 	want(t, "lag", got.Lag, 3000)
+	if text := c.Health().Error(); !strings.Contains(text, "test.v1/0: HALTED before offset 1: ") || strings.Count(text, "test.v1/0: ") != 1 {
+		t.Errorf("Health says it twice: %s", text)
+	}
 }
 
 // The lag of a partition that stands grows, also where nobody can say how many records wait.

@@ -69,7 +69,7 @@ const id2 = "00000000-0000-4000-8000-000000000002"
 func TestAdoptSeveralPartitions(t *testing.T) {
 	ledgers(t)
 	out := must(t, strings.Fields("stream set --consumer projector --topic orders.v1 --from none --topic-id "+id2+" --to 1:7,0:3 --to 3:0 --reason topic-recreated")...)
-	for i, line := range []string{"orders.v1/0 of projector: appended row 0 (genesis), offset 3 -> 3", "orders.v1/1 of projector: appended row 0 (genesis), offset 7 -> 7", "orders.v1/3 of projector: appended row 0 (genesis), offset 0 -> 0"} {
+	for i, line := range []string{"orders.v1/0 of projector: appended row 0 (genesis), offset 3 -> 3", "orders.v1/1 of projector: appended row 0 (genesis), offset 7 -> 7", "orders.v1/3 of projector: appended row 0 (genesis), offset 0 -> 0: a ledger begins at offset 0: all records of the log are read"} {
 		if !strings.HasPrefix(strings.Split(out, "\n")[i], line) {
 			t.Errorf("got:\n%swant %s", out, line)
 		}

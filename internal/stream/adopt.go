@@ -64,6 +64,9 @@ func (n *adoption) try(ctx context.Context, dry bool) (Change, error) {
 		From: n.To, To: n.To, Partitions: n.Partitions, Info: n.info, Appended: !dry,
 		Effect: fmt.Sprintf("a ledger begins at offset %d: records before it are skipped, and write no rows", n.To),
 	}
+	if n.To == 0 {
+		c.Effect = "a ledger begins at offset 0: all records of the log are read"
+	}
 	switch {
 	case known == nil:
 		if len(all) == 0 {

@@ -30,9 +30,9 @@ type HaltedError struct {
 }
 
 func (e *HaltedError) Error() string {
-	text := fmt.Sprintf("%s/%d: halted: %s", e.Partition.Topic, e.Partition.Number, e.Reason)
+	text := fmt.Sprintf("%s/%d: HALTED: %s", e.Partition.Topic, e.Partition.Number, e.Reason)
 	if e.Offset >= 0 {
-		text = fmt.Sprintf("%s/%d: halted before offset %d: %s", e.Partition.Topic, e.Partition.Number, e.Offset, e.Reason)
+		text = fmt.Sprintf("%s/%d: HALTED before offset %d: %s", e.Partition.Topic, e.Partition.Number, e.Offset, e.Reason)
 	}
 	if e.Err != nil {
 		text += ": " + e.Err.Error()

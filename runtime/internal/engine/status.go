@@ -39,6 +39,8 @@ func (p *Partition) Health(now time.Time) error {
 		return fmt.Errorf("%v: handler %s still runs although its context has ended: %w", p.state, s.handler, s.why)
 	case s.handler != "":
 		return fmt.Errorf("%v: handler %s still runs although its context has ended", p.state, s.handler)
+	case s.why != nil && p.state == protocol.Halted:
+		return s.why // it says so
 	case s.why != nil:
 		return fmt.Errorf("%v: %w", p.state, s.why)
 	case waits > 2*p.process.Service.Limits.BatchTimeout && s.awaits != nil:

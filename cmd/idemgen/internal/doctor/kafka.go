@@ -80,7 +80,7 @@ func (k cluster) topics(ctx context.Context) error {
 
 // topic compares a topic with the ledgers of its partitions.
 func (k cluster) topic(t Topic, d kadm.TopicDetail, starts, ends map[int32]kadm.ListedOffset) {
-	behind, fine := int64(0), true
+	behind, fine, fresh := int64(0), true, 0
 	wrong := func(p int32, advice, found string, args ...any) {
 		k.add(Failure, fmt.Sprintf("partition %s/%d", t.Name, p), advice, found, args...)
 		fine = false
@@ -91,6 +91,7 @@ func (k cluster) topic(t Topic, d kadm.TopicDetail, starts, ends map[int32]kadm.
 		switch {
 		case !is:
 			behind += end - start
+			fresh++
 			continue
 		case l.topicID != uuidText(d.ID) && l.topicID != uuidText(kadm.TopicID{}):
 			wrong(p, "docs/operations.md, topic-recreated", "the topic was deleted and made again: the ledger is of the former one")
@@ -102,6 +103,9 @@ func (k cluster) topic(t Topic, d kadm.TopicDetail, starts, ends map[int32]kadm.
 			wrong(p, "docs/operations.md, log-truncated", "the log ends at %d, before the position %d", end, l.position)
 		}
 		behind += max(0, end-max(l.position, start))
+	}
+	if !fine && fresh > 0 {
+		k.add(Skipped, "topic "+t.Name, "mend the others; these begin by themselves, at the latest when all others are confirmed", "%d partitions have no ledger yet", fresh)
 	}
 	if fine {
 		k.add(OK, "topic "+t.Name, "", "%d partitions, %d with a ledger, %d records not applied yet", len(d.Partitions), len(k.ledgers[t.Name]), behind)
