@@ -259,12 +259,13 @@ topics:
 	wantLines(t, schemas("skip", ""), "schemas: they were not looked at")
 	fake := srfake.New()
 	defer fake.Close()
-	wantLines(t, schemas("warn", fake.URL()), "schemas of paid.v1: the registry has no subject paid.v1-value")
+	wantLines(t, schemas("warn", fake.URL()), "schemas of paid.v1: the registry has none of the subjects paid.v1-value, Paid, paid.v1-Paid")
 	fake.SeedSchema("paid.v1-value", 1, 7, sr.Schema{Schema: own})
-	wantLines(t, schemas("ok", fake.URL()), "schemas of paid.v1: 1 of 1 versions of paid.v1-value can be read")
-	fake.SeedSchema("paid.v1-value", 2, 8, sr.Schema{Schema: strings.Replace(own, `"string"`, `"int"`, 1)})
-	wantLines(t, schemas("FAIL", fake.URL()), "schemas of paid.v1: 1 of 2 versions of paid.v1-value cannot be read: version 2, schema 8: avro: incompatible at id: reader string vs writer int: incompatible types")
-	if lines := schemas("FAIL", "http://127.0.0.1:1"); len(lines) != 1 || !strings.HasPrefix(lines[0], "schemas of paid.v1: the registry does not answer: ") {
+	fake.SeedSchema("Paid", 1, 9, sr.Schema{Schema: own})
+	wantLines(t, schemas("ok", fake.URL()), "schemas of paid.v1: 2 in the registry, which fit the spec's")
+	fake.SeedSchema("paid.v1-Paid", 1, 8, sr.Schema{Schema: strings.Replace(own, `"string"`, `"int"`, 1)})
+	wantLines(t, schemas("warn", fake.URL()), "schemas of paid.v1: 1 of 3 differ from the spec's by the rules of Avro: version 1 of paid.v1-Paid, schema 8: avro: incompatible at id: reader string vs writer int: incompatible types")
+	if lines := schemas("FAIL", "http://name:secret@127.0.0.1:1"); len(lines) != 1 || !strings.HasPrefix(lines[0], "schemas of paid.v1: the schema registry does not answer: ") || strings.Contains(lines[0], "secret") {
 		t.Errorf("%q", lines)
 	}
 }

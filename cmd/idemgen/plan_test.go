@@ -239,6 +239,11 @@ topics:
 	if code, out, stderr := run(t, "plan"); code != done || !strings.Contains(out, "no changes") {
 		t.Errorf("exit code %d, %s%s", code, out, stderr)
 	}
+	edit(t, "a.proto", "One { string id = 1;", "One { string id = 3;")
+	if code, out, stderr := run(t, "plan"); code != different || !strings.Contains(out, "field a.One.id is string = 3, and was string = 1: what was written before is read as something else, or not at all") {
+		t.Errorf("exit code %d, %s%s", code, out, stderr)
+	}
+	edit(t, "a.proto", "One { string id = 3;", "One { string id = 1;")
 	edit(t, "a.proto", "string id = 1; }\nmessage Two", "string id = 1; string note = 2; }\nmessage Two")
 	if code, out, stderr := run(t, "plan"); code == trouble || !strings.Contains(out, `"note"`) {
 		t.Errorf("exit code %d, %s%s", code, out, stderr)
@@ -262,6 +267,9 @@ topics:
 	framed := strings.Replace(spec, "encoding: avro", "encoding: confluent_avro", 1)
 	module(t, map[string]string{
 		"was.avsc": was, "layout.avsc": strings.Replace(was, `"int"`, `"long"`, 1), "comment.avsc": strings.Replace(was, `"int"`, `"int","doc":"d"`, 1),
+		"scale.avsc": strings.Replace(was, `"int"`, `{"type":"bytes","logicalType":"decimal","precision":9,"scale":3}`, 1),
+		"two.avsc":   strings.Replace(was, `"int"`, `{"type":"bytes","logicalType":"decimal","precision":9,"scale":2}`, 1),
+		"scale.yaml": strings.Replace(spec, "was.avsc", "scale.avsc", 1), "two.yaml": strings.Replace(spec, "was.avsc", "two.avsc", 1),
 		"old.yaml": spec, "layout.yaml": strings.Replace(spec, "was.avsc", "layout.avsc", 1), "comment.yaml": strings.Replace(spec, "was.avsc", "comment.avsc", 1),
 		"framed.yaml": framed, "framed_layout.yaml": strings.Replace(framed, "was.avsc", "layout.avsc", 1),
 	})
@@ -270,6 +278,7 @@ topics:
 		code           int
 	}{
 		{"old", "layout", "the schema in layout.avsc is another one, with which records that were written before cannot be read", different},
+		{"two", "scale", "the schema in scale.avsc is another one", different},
 		{"old", "comment", "", done},
 		{"framed", "framed_layout", "", done},
 		{"old", "framed", "payload.encoding is confluent_avro, and was avro", different},

@@ -30,7 +30,7 @@ func readAvro(file readFile, path, name string, framed bool) (*read, error) {
 	shapes := avroShapes{is, map[*avro.SchemaNode]*shape{}}
 	r := &read{schema: bytes.TrimSpace(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))), packing: avroPacking{is, framed}, shape: shapes.of(is.Root), number: is.Number}
 	if !framed {
-		r.layout = is.Layout()
+		r.layout = map[string]string{"": is.Layout()}
 	}
 	return r, shapes.clash()
 }

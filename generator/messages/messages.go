@@ -26,7 +26,7 @@ type read struct {
 	schema  []byte
 	packing model.Packing
 	shape   *shape
-	layout  string
+	layout  map[string]string
 	number  uint32
 }
 

@@ -149,7 +149,7 @@ func TestFieldsAreThoseOfTheRecord(t *testing.T) {
 	}
 	other, _ := read(t, strings.Replace(avroFile, `"why","type":"string"`, `"why","type":"string","doc":"new"`, 1))
 	longer, _ := read(t, strings.Replace(avroFile, `"why","type":"string"`, `"why","type":["string","null"]`, 1))
-	if l := other.Topics[0].Payload.Messages.Layout; m.Layout == "" || l != m.Layout || longer.Topics[0].Payload.Messages.Layout == l {
+	if l := other.Topics[0].Payload.Messages.Layout; m.Layout[""] == "" || l[""] != m.Layout[""] || longer.Topics[0].Payload.Messages.Layout[""] == l[""] {
 		t.Errorf("layouts %s, %s", m.Layout, l)
 	}
 	_, problems = read(t, strings.Replace(avroFile, `"why","type":"string"`, `"why","type":"long"`, 1))

@@ -29,7 +29,7 @@ func readProto(file readFile, path, message string, framed bool) (*read, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%s has no message %s", path, message)
 	}
-	return &read{schema: set, packing: is, shape: protoShapes{}.message(is.Message)}, nil
+	return &read{schema: set, packing: is, shape: protoShapes{}.message(is.Message), layout: protoLayout(is.Message)}, nil
 }
 
 // protoShapes are messages by their full names: one may hold itself.

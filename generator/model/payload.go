@@ -18,8 +18,9 @@ type Messages struct {
 	Schema  []byte // the .avsc file, or a FileDescriptorSet; nil until the file was read
 	Packing Packing
 	Number  uint32 // of the schema in frames that Packing makes of Avro
-	// Layout is what values must have been written with, of Avro that is not framed; else "".
-	Layout string
+	// Layout is what of the schema reading a value rests on that was written before: of Protobuf by
+	// field, of Avro that is not framed as a whole, under "".
+	Layout map[string]string
 }
 
 // Packing packs JSON into values, and opens them. It is nil until the schema was read.

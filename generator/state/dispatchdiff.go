@@ -3,6 +3,7 @@ package state
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,8 +53,16 @@ func (c *comparison) payload(old *model.Payload, t *model.Topic) {
 	}
 	if is, was := t.Payload.Messages, old.Messages; is != nil && was != nil && is.Name != was.Name {
 		c.unhandled(About{Topic: t.Name, What: Encoding}, "", firstRead, "payload.schema names message %s, and named %s", cmp.Or(is.Name, "of all the file"), cmp.Or(was.Name, "of all the file"))
-	} else if is != nil && was != nil && is.Layout != was.Layout && is.Framed == was.Framed {
-		c.unhandled(About{Topic: t.Name, What: Encoding}, "", firstRead, "the schema in %s is another one, with which records that were written before cannot be read", is.File)
+	} else if is != nil && was != nil && is.Framed == was.Framed {
+		for _, field := range slices.Sorted(maps.Keys(is.Layout)) {
+			if now, before := is.Layout[field], was.Layout[field]; before == "" || now == before {
+				continue
+			} else if field != "" {
+				c.unhandled(About{Topic: t.Name, What: Encoding}, "", firstRead, "field %s is %s, and was %s: what was written before is read as something else, or not at all", field, now, before)
+			} else {
+				c.unhandled(About{Topic: t.Name, What: Encoding}, "", firstRead, "the schema in %s is another one, with which records that were written before cannot be read", is.File)
+			}
+		}
 	}
 	if t.Payload.AbsentMarker != old.AbsentMarker {
 		c.add(Unread{About: About{Topic: t.Name, What: Payload}, Loses: true, Remedy: firstRead,

@@ -90,36 +90,101 @@ func TestValuesAreJSON(t *testing.T) {
 	}
 }
 
-// Values of another schema are read as those of this one: fields are added and left out, numbers
-// widened, and a record is one of a union.
+// opened is a value of one schema, as a type of another one opens it.
+func opened(t *testing.T, reader, writer, value string) string {
+	t.Helper()
+	wrote := typeOf(t, writer, "")
+	packed, err := wrote.Pack([]byte(value))
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := typeOf(t, reader, "")
+	as, err := is.Written([]string{writer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := is.Open(nil, packed, as)
+	if err != nil {
+		return err.Error()
+	}
+	return string(got)
+}
+
+// Values of other schemas are read by their members: each keeps what it meant when it was written.
 func TestValuesOfOtherSchemas(t *testing.T) {
-	is := typeOf(t, `[{"type":"record","name":"A","fields":[{"name":"x","type":"long"},{"name":"y","type":"string","default":"-"}]},
-		{"type":"record","name":"B","fields":[{"name":"z","type":"int"}]}]`, "")
-	const inner = `{"type":"record","name":"In","namespace":"other","fields":[{"name":"q","type":"int"}]}`
-	writer := `{"type":"record","name":"A","namespace":"other","fields":[{"name":"in","type":"In"},{"name":"x","type":"int"}]}`
-	as, err := is.Written([]string{inner, writer})
-	if err != nil {
-		t.Fatal(err)
+	record := func(fields string) string { return `{"type":"record","name":"A","fields":[` + fields + `]}` }
+	logical := func(typ, name string) string {
+		return `{"name":"x","type":{"type":"` + typ + `","logicalType":"` + name + `"}}`
 	}
-	got, err := is.Open(nil, []byte{2, 14}, as)
-	if want := `{"type":"A","A":{"x":7,"y":"-"}}`; err != nil || string(got) != want {
-		t.Errorf("%v\n got %s\nwant %s", err, got, want)
+	amount := func(scale string) string {
+		return record(`{"name":"x","type":{"type":"bytes","logicalType":"decimal","precision":9,"scale":` + scale + `}}`)
 	}
-	as, err = is.Written([]string{`{"type":"record","name":"C","namespace":"other","fields":[]}`})
-	if err != nil {
-		t.Fatal(err)
+	const colours = `{"name":"x","type":{"type":"enum","name":"E","symbols":["RED","BLUE"]}}`
+	union := func(names ...string) string {
+		all := ""
+		for _, n := range names {
+			all += `,{"type":"record","name":"` + n + `","fields":[{"name":"n","type":"int"}]}`
+		}
+		return "[" + all[1:] + "]"
 	}
-	if got, err := is.Open(nil, []byte{}, as); err != nil || string(got) != `{"type":"C"}` {
-		t.Errorf("a record that is none of the union: %s, %v", got, err)
-	}
-	for text, schemas := range map[string][]string{
-		"incompatible": {strings.Replace(writer, `"int"`, `"string"`, 1), `{"type":"record","name":"A","fields":[{"name":"x","type":"string"}]}`},
-		"In":           {writer},
-		"object":       {`{"type":"object"}`},
+	for name, tc := range map[string]struct{ reader, writer, value, want string }{
+		"more and less":        {record(`{"name":"x","type":"long"},{"name":"y","type":"string","default":"-"},{"name":"z","type":["null","int"],"default":null}`), record(`{"name":"w","type":"int"},{"name":"x","type":"int"}`), `{"w":1,"x":7}`, `{"x":7,"y":"-"}`},
+		"an alias":             {record(`{"name":"x","type":"long","aliases":["old"]}`), record(`{"name":"old","type":"long"}`), `{"old":7}`, `{"x":7}`},
+		"a field that it asks": {record(`{"name":"x","type":"long"},{"name":"y","type":"string"}`), record(`{"name":"x","type":"long"}`), `{"x":7}`, `{"x":7}`},
+		"defaults":             {record(`{"name":"a","type":{"type":"array","items":"int"},"default":[1]},{"name":"r","type":{"type":"record","name":"R","fields":[{"name":"n","type":["int","null"],"default":3}]},"default":{"n":4}},{"name":"u","type":["string","int"],"default":"s"}`), record(`{"name":"q","type":"int"}`), `{"q":1}`, `{"a":[1],"r":{"n":4},"u":{"type":"string","string":"s"}}`},
+		"millis and micros":    {record(logical("long", "timestamp-micros")), record(logical("long", "timestamp-millis")), `{"x":"2026-01-31T12:00:00.123Z"}`, `{"x":"2026-01-31T12:00:00.123Z"}`},
+		"meaning came later":   {record(logical("long", "timestamp-millis")), record(`{"name":"x","type":"long"}`), `{"x":1500}`, `{"x":"1970-01-01T00:00:01.5Z"}`},
+		"meaning is not asked": {record(`{"name":"x","type":"long"}`), record(logical("long", "timestamp-millis")), `{"x":"1970-01-01T00:00:01.5Z"}`, `{"x":1500}`},
+		"before 1970":          {record(logical("long", "timestamp-millis")), record(logical("long", "timestamp-millis")), `{"x":"1969-12-31T23:59:59.5Z"}`, `{"x":"1969-12-31T23:59:59.5Z"}`},
+		"scales":               {amount("3"), amount("2"), `{"x":30.00}`, `{"x":30.00}`},
+		"a text for a decimal": {amount("2"), record(`{"name":"x","type":"string"}`), `{"x":"30.00"}`, `{"x":"30.00"}`},
+		"another type":         {record(`{"name":"x","type":"string"}`), record(`{"name":"x","type":"int"}`), `{"x":7}`, `{"x":7}`},
+		"bytes and text":       {record(`{"name":"x","type":"string"}`), record(`{"name":"x","type":"bytes"}`), `{"x":"aGk="}`, `{"x":"hi"}`},
+		"text and bytes":       {record(`{"name":"x","type":"bytes"}`), record(`{"name":"x","type":"string"}`), `{"x":"hi"}`, `{"x":"aGk="}`},
+		"a symbol":             {record(`{"name":"x","type":{"type":"enum","name":"E","symbols":["RED"]}}`), record(colours), `{"x":"BLUE"}`, `{"x":"BLUE"}`},
+		"a symbol's default":   {record(`{"name":"x","type":{"type":"enum","name":"E","symbols":["RED"],"default":"RED"}}`), record(colours), `{"x":"BLUE"}`, `{"x":"RED"}`},
+		"null came later":      {record(`{"name":"x","type":["null","int"]}`), record(`{"name":"x","type":"int"}`), `{"x":7}`, `{"x":7}`},
+		"null went":            {record(`{"name":"x","type":"int"}`), record(`{"name":"x","type":["null","int"]}`), `{"x":7}`, `{"x":7}`},
+		"a union came later":   {record(`{"name":"x","type":["string","long"]}`), record(`{"name":"x","type":"int"}`), `{"x":7}`, `{"x":{"type":"long","long":7}}`},
+		"a union went":         {record(`{"name":"x","type":"long"}`), record(`{"name":"x","type":["string","long"]}`), `{"x":{"type":"long","long":7}}`, `{"x":7}`},
+		"one of the records":   {union("A", "B"), `{"type":"record","name":"B","namespace":"other","fields":[{"name":"n","type":"int"}]}`, `{"n":7}`, `{"type":"B","B":{"n":7}}`},
+		"none of the records":  {union("A", "B"), union("C", "A"), `{"type":"C","C":{"n":7}}`, `{"type":"C","C":{"n":7}}`},
+		"a record more":        {union("A", "B"), union("C", "A"), `{"type":"A","A":{"n":7}}`, `{"type":"A","A":{"n":7}}`},
+		"another record":       {record(`{"name":"n","type":"int"}`), `{"type":"record","name":"other.C","fields":[{"name":"n","type":"int"}]}`, `{"n":7}`, "it is of type other.C, and not A"},
+		"a record's alias":     {`{"type":"record","name":"A","aliases":["C"],"fields":[{"name":"n","type":"int"}]}`, `{"type":"record","name":"other.C","fields":[{"name":"n","type":"int"}]}`, `{"n":7}`, `{"n":7}`},
 	} {
-		if _, err := is.Written(schemas[len(schemas)-1:]); err == nil || !strings.Contains(err.Error(), text) {
+		if got := opened(t, tc.reader, tc.writer, tc.value); got != tc.want {
+			t.Errorf("%s: got %s, want %s", name, got, tc.want)
+		}
+	}
+}
+
+// A schema may refer to others; one that is none of Avro is refused, and so are values that are no
+// record.
+func TestSchemasThatWereWrittenWith(t *testing.T) {
+	is := typeOf(t, `{"type":"record","name":"A","fields":[{"name":"x","type":"long"}]}`, "")
+	as, err := is.Written([]string{`{"type":"record","name":"In","namespace":"other","fields":[{"name":"q","type":"int"}]}`,
+		`{"type":"record","name":"A","namespace":"other","fields":[{"name":"in","type":"In"},{"name":"x","type":"int"}]}`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := is.Open(nil, []byte{2, 14}, as); err != nil || string(got) != `{"x":7}` {
+		t.Errorf("%s, %v", got, err)
+	}
+	if as, err = is.Written([]string{`"string"`}); err == nil {
+		_, err = is.Open(nil, []byte{2, 'a'}, as)
+	}
+	if err == nil || err.Error() != "it is of type string, and not A" {
+		t.Errorf("a text: %v", err)
+	}
+	for text, schema := range map[string]string{"In": `{"type":"record","name":"A","fields":[{"name":"in","type":"In"}]}`, "object": `{"type":"object"}`} {
+		if _, err := is.Written([]string{schema}); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+	one, other := typeOf(t, order, ""), typeOf(t, strings.Replace(order, `"scale":2`, `"scale":3`, 1), "")
+	if one.Layout() == other.Layout() {
+		t.Error("another scale has the same layout")
 	}
 }
 

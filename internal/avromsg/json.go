@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,25 +17,75 @@ import (
 	"github.com/twmb/avro"
 )
 
-const localTime = "2006-01-02T15:04:05.999999999"
+// opening writes values of one schema with the names of another one.
+type opening struct{ wrote, reads *tree }
 
-// append writes a decoded value as JSON.
-func (t *Type) append(b []byte, n *avro.SchemaNode, value any) ([]byte, error) {
-	n = t.Of(n)
+// unwrap is the type of a union's value, and the value; of no union both as they are.
+func (o opening) unwrap(n *avro.SchemaNode, value any) (*avro.SchemaNode, any) {
+	tagged, ok := value.(map[string]any)
+	if n.Type != "union" || !ok {
+		return n, value
+	}
+	for _, b := range o.wrote.Branches(n) {
+		if is, ok := tagged[b.Full]; ok {
+			return b.Is, is
+		}
+	}
+	return n, nil
+}
+
+// answers reports whether a type that reads is meant for one that was written: of records and the
+// like the name counts, without its namespace.
+func answers(reads, wrote *avro.SchemaNode) bool {
+	if reads.Type != wrote.Type {
+		return false
+	}
+	switch reads.Type {
+	case "record", "error", "enum", "fixed":
+		name := short(wrote.Name)
+		return short(reads.Name) == name || slices.ContainsFunc(reads.Aliases, func(a string) bool { return short(a) == name })
+	}
+	return true
+}
+
+// append writes a decoded value as JSON. reads is nil where nothing is known of who reads it.
+func (o opening) append(b []byte, wrote, reads *avro.SchemaNode, value any) ([]byte, error) {
+	wrote, value = o.unwrap(o.wrote.Of(wrote), value)
 	if value == nil {
 		return append(b, "null"...), nil
 	}
-	switch n.Type {
-	case "union":
-		return t.appendUnion(b, n, value)
+	reads = o.reads.Of(reads)
+	if reads == nil || reads.Type != "union" {
+		return o.appendAs(b, wrote, reads, value)
+	}
+	branches := o.reads.Branches(reads)
+	of := branchOf(wrote) // unless the union has it
+	is := (*avro.SchemaNode)(nil)
+	for _, like := range []func(r, w *avro.SchemaNode) bool{answers, sameBase} {
+		if i := slices.IndexFunc(branches, func(r Branch) bool { return like(r.Is, wrote) }); i >= 0 && is == nil {
+			of, is = branches[i], branches[i].Is
+		}
+	}
+	if len(branches) == 1 {
+		return o.appendAs(b, wrote, branches[0].Is, value)
+	}
+	b = append(append(append(b, `{"type":"`...), of.Name...), `","`...)
+	b, err := o.appendAs(append(append(b, of.Name...), `":`...), wrote, is, value)
+	return append(b, '}'), err
+}
+
+// appendAs writes a value that is of no union.
+func (o opening) appendAs(b []byte, wrote, reads *avro.SchemaNode, value any) (_ []byte, err error) {
+	if reads == nil {
+		reads = &avro.SchemaNode{}
+	}
+	switch wrote.Type {
 	case "record", "error":
-		return t.appendRecord(b, n, value)
+		return o.appendRecord(b, wrote, reads, value.(map[string]any))
 	case "array":
 		b = append(b, '[')
 		for i, v := range value.([]any) {
-			b = comma(b, i)
-			var err error
-			if b, err = t.append(b, n.Items, v); err != nil {
+			if b, err = o.append(comma(b, i), wrote.Items, reads.Items, v); err != nil {
 				return nil, err
 			}
 		}
@@ -45,17 +94,22 @@ func (t *Type) append(b []byte, n *avro.SchemaNode, value any) ([]byte, error) {
 		members := value.(map[string]any)
 		b = append(b, '{')
 		for i, name := range slices.Sorted(maps.Keys(members)) {
-			var err error
 			if b, err = appendText(comma(b, i), name); err != nil {
 				return nil, err
 			}
-			if b, err = t.append(append(b, ':'), n.Values, members[name]); err != nil {
+			if b, err = o.append(append(b, ':'), wrote.Values, reads.Values, members[name]); err != nil {
 				return nil, err
 			}
 		}
 		return append(b, '}'), nil
+	case "enum":
+		symbol := value.(string)
+		if reads.Type == "enum" && reads.HasEnumDefault && !slices.Contains(reads.Symbols, symbol) {
+			symbol = reads.EnumDefault
+		}
+		return appendText(b, symbol)
 	}
-	return appendSingle(b, n, value)
+	return appendSingle(b, wrote, reads, value)
 }
 
 func comma(b []byte, i int) []byte {
@@ -65,73 +119,153 @@ func comma(b []byte, i int) []byte {
 	return b
 }
 
-// appendUnion writes a value of a union, which is under the name of its type.
-func (t *Type) appendUnion(b []byte, n *avro.SchemaNode, value any) ([]byte, error) {
-	tagged := value.(map[string]any)
-	branches := t.Branches(n)
-	for _, of := range branches {
-		is, ok := tagged[of.Full]
-		switch {
-		case !ok:
-			continue
-		case len(branches) == 1:
-			return t.append(b, of.Is, is)
-		}
-		b = append(append(append(b, `{"type":"`...), of.Name...), `","`...)
-		b, err := t.append(append(append(b, of.Name...), `":`...), of.Is, is)
-		return append(b, '}'), err
-	}
-	return nil, errors.New("its union has a type that the schema does not have")
-}
-
-func (t *Type) appendRecord(b []byte, n *avro.SchemaNode, value any) (_ []byte, err error) {
-	members := value.(map[string]any)
+// appendRecord writes the fields that the reader has: those of the value, and the defaults of
+// others. Where nobody reads the record, it writes all.
+func (o opening) appendRecord(b []byte, wrote, reads *avro.SchemaNode, members map[string]any) (_ []byte, err error) {
 	b = append(b, '{')
 	written := 0
-	for i := range n.Fields {
-		f := &n.Fields[i]
+	member := func(name string, wrote, reads *avro.SchemaNode, value any, from opening) error {
+		b = append(append(append(comma(b, written), '"'), name...), `":`...)
+		written++
+		b, err = from.append(b, wrote, reads, value)
+		return err
+	}
+	have := map[string]bool{}
+	for i := range wrote.Fields {
+		f := &wrote.Fields[i]
+		name, is := f.Name, (*avro.SchemaNode)(nil)
+		if IsRecord(reads) {
+			r := fieldFor(reads, f.Name)
+			if r == nil {
+				continue
+			}
+			name, is = r.Name, &r.Type
+		}
+		have[name] = true
 		if members[f.Name] == nil {
 			continue
 		}
-		b = append(append(append(comma(b, written), '"'), f.Name...), `":`...)
-		if b, err = t.append(b, &f.Type, members[f.Name]); err != nil {
+		if err := member(name, &f.Type, is, members[f.Name], o); err != nil {
 			return nil, err
 		}
-		written++
+	}
+	for i := range reads.Fields {
+		f := &reads.Fields[i]
+		if have[f.Name] || f.Default == nil {
+			continue
+		}
+		defaults := opening{o.reads, o.reads}
+		if err := member(f.Name, defaults.ofDefault(&f.Type, f.Default), &f.Type, f.Default, defaults); err != nil {
+			return nil, err
+		}
 	}
 	return append(b, '}'), nil
 }
 
-// appendSingle writes a value that holds no others.
-func appendSingle(b []byte, n *avro.SchemaNode, value any) ([]byte, error) {
+// fieldFor is the field of a record that reads one of this name; nil if there is none.
+func fieldFor(n *avro.SchemaNode, name string) *avro.SchemaField {
+	for i := range n.Fields {
+		if f := &n.Fields[i]; f.Name == name || slices.Contains(f.Aliases, name) {
+			return f
+		}
+	}
+	return nil
+}
+
+// ofDefault is the type of a default: of a union the first that has such values.
+func (o opening) ofDefault(n *avro.SchemaNode, value any) *avro.SchemaNode {
+	if n = o.reads.Of(n); n.Type != "union" {
+		return n
+	}
+	kinds := map[string]bool{}
+	switch value.(type) {
+	case bool:
+		kinds = map[string]bool{"boolean": true}
+	case int32, int64:
+		kinds = map[string]bool{"int": true, "long": true}
+	case float32, float64:
+		kinds = map[string]bool{"float": true, "double": true}
+	case string:
+		kinds = map[string]bool{"string": true, "enum": true}
+	case []byte:
+		kinds = map[string]bool{"bytes": true, "fixed": true}
+	case []any:
+		kinds = map[string]bool{"array": true}
+	case map[string]any:
+		kinds = map[string]bool{"record": true, "error": true, "map": true}
+	}
+	for _, b := range o.reads.Branches(n) {
+		if kinds[b.Is.Type] {
+			return b.Is
+		}
+	}
+	return n
+}
+
+// bases are what types are written as.
+var bases = map[string]string{"int": "integer", "long": "integer", "float": "float", "double": "float", "bytes": "bytes", "fixed": "bytes", "string": "string"}
+
+func sameBase(reads, wrote *avro.SchemaNode) bool {
+	return bases[reads.Type] != "" && bases[reads.Type] == bases[wrote.Type]
+}
+
+// appendSingle writes a value that holds no others. What it means says the schema that it was
+// written with, or else the one that reads it, where that one says it.
+func appendSingle(b []byte, wrote, reads *avro.SchemaNode, value any) ([]byte, error) {
+	means := wrote
+	if sameBase(reads, wrote) && (wrote.LogicalType == "" || reads.LogicalType == "") {
+		means = reads
+	}
 	switch v := value.(type) {
 	case bool:
 		return strconv.AppendBool(b, v), nil
 	case int32:
-		return strconv.AppendInt(b, int64(v), 10), nil
+		return appendInteger(b, means, int64(v)), nil
 	case int64:
-		return strconv.AppendInt(b, v, 10), nil
+		return appendInteger(b, means, v), nil
 	case float32:
 		return appendFloat(b, float64(v), 32), nil
 	case float64:
 		return appendFloat(b, v, 64), nil
 	case string:
+		if reads.Type == "bytes" && reads.LogicalType == "" {
+			return appendBytes(b, []byte(v)), nil
+		}
 		return appendText(b, v)
 	case []byte:
-		return strconv.AppendQuote(b, base64.StdEncoding.EncodeToString(v)), nil
-	case *big.Rat:
-		return append(b, v.FloatString(n.Scale)...), nil
-	case [16]byte:
-		return strconv.AppendQuote(b, fmt.Sprintf("%x-%x-%x-%x-%x", v[:4], v[4:6], v[6:8], v[8:10], v[10:])), nil
-	case avro.Duration:
-		raw := v.Bytes()
-		return strconv.AppendQuote(b, base64.StdEncoding.EncodeToString(raw[:])), nil
-	case time.Duration:
-		return strconv.AppendInt(b, int64(v/unitOf(n)), 10), nil
-	case time.Time:
-		return strconv.AppendQuote(b, v.UTC().Format(layoutOf(n))), nil
+		switch {
+		case means.LogicalType == "decimal":
+			return append(b, avro.RatFromBytes(v, means.Scale).FloatString(max(0, means.Scale))...), nil
+		case means.LogicalType == "uuid" && len(v) == 16:
+			return strconv.AppendQuote(b, fmt.Sprintf("%x-%x-%x-%x-%x", v[:4], v[4:6], v[6:8], v[8:10], v[10:])), nil
+		case reads.Type == "string":
+			return appendText(b, string(v))
+		}
+		return appendBytes(b, v), nil
 	}
-	return nil, fmt.Errorf("its %s cannot be read", n.Type)
+	return nil, fmt.Errorf("its %s cannot be read", wrote.Type)
+}
+
+// units are how many of a timestamp's unit are in a second.
+var units = map[string]int64{"millis": 1e3, "micros": 1e6, "nanos": 1e9}
+
+const (
+	localTime  = "2006-01-02T15:04:05.999999999"
+	dayInUnits = 86_400
+)
+
+// appendInteger writes a number, or the time that it means.
+func appendInteger(b []byte, means *avro.SchemaNode, v int64) []byte {
+	l := means.LogicalType
+	unit := units[l[strings.LastIndex(l, "-")+1:]]
+	switch {
+	case l == "date":
+		return strconv.AppendQuote(b, time.Unix(v*dayInUnits, 0).UTC().Format(time.DateOnly))
+	case unit == 0 || !strings.Contains(l, "timestamp-"):
+		return strconv.AppendInt(b, v, 10)
+	}
+	seconds, rest := v/unit, v%unit
+	return strconv.AppendQuote(b, time.Unix(seconds, rest*(1e9/unit)).UTC().Format(layoutOf(means)))
 }
 
 // layoutOf is how a date or a timestamp is written.
@@ -145,19 +279,15 @@ func layoutOf(n *avro.SchemaNode) string {
 	return time.RFC3339Nano
 }
 
-// unitOf is what a time of day counts.
-func unitOf(n *avro.SchemaNode) time.Duration {
-	if n.LogicalType == "time-millis" {
-		return time.Millisecond
-	}
-	return time.Microsecond
-}
-
 func appendFloat(b []byte, v float64, bits int) []byte {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return strconv.AppendQuote(b, strconv.FormatFloat(v, 'g', -1, bits))
 	}
 	return strconv.AppendFloat(b, v, 'g', -1, bits)
+}
+
+func appendBytes(b, v []byte) []byte {
+	return append(base64.StdEncoding.AppendEncode(append(b, '"'), v), '"')
 }
 
 func appendText(b []byte, text string) ([]byte, error) {

@@ -79,17 +79,19 @@ func (m *Message) Pack(object []byte) ([]byte, error) {
 	return m.is.Pack(object)
 }
 
-// Opens reports whether a value is one that Pack makes.
-func (m *Message) Opens(value []byte) bool {
-	if m.framed {
-		number, rest, err := avromsg.Frame(value)
-		if err != nil || number != m.is.Number {
-			return false
-		}
-		value = rest
+// Open is a value that Pack makes as JSON, for tests.
+func (m *Message) Open(value []byte) ([]byte, error) {
+	if !m.framed {
+		return m.open(nil, value)
 	}
-	_, err := m.is.Open(nil, value, m.is.Own())
-	return err == nil
+	number, rest, err := avromsg.Frame(value)
+	if err != nil {
+		return nil, err
+	}
+	if number != m.is.Number {
+		return nil, fmt.Errorf("it was written with schema %d, and not with the type's own, %d", number, m.is.Number)
+	}
+	return m.is.Open(nil, rest, m.is.Own())
 }
 
 // Prepare asks the registry for the schemas of records that are not known yet. It returns how many
@@ -151,9 +153,13 @@ func (m *Message) open(into, value []byte) ([]byte, error) {
 	case !known:
 		return nil, fmt.Errorf("the registry has no schema %d", number)
 	case w.err != nil:
-		return nil, fmt.Errorf("it was written with schema %d, which does not fit: %w", number, w.err)
+		return nil, fmt.Errorf("it was written with schema %d, which cannot be read: %w", number, w.err)
 	}
-	return m.is.Open(into, value, w.as)
+	text, err := m.is.Open(into, value, w.as)
+	if err != nil {
+		err = fmt.Errorf("%w, of schema %d", err, number)
+	}
+	return text, err
 }
 
 type none struct{}

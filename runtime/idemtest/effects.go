@@ -64,7 +64,7 @@ type effectsKey struct{}
 func newEffects(c *runner) *effects {
 	f := &effects{answers: map[string]answer{}, ofEvent: map[string]answer{}, calls: map[string][]call{}, failed: map[string]int{}}
 	for _, r := range c.log {
-		id := calledFor(r)
+		id := c.calledFor(r)
 		if before, known := f.answers[id]; r.effect == "" || known && !before.own && r.answer.own { // a copy need not say it again
 			continue
 		}
@@ -76,8 +76,17 @@ func newEffects(c *runner) *effects {
 	return f
 }
 
-// calledFor is the identity of a record of the log, as Go code gets it: unpacked.
-func calledFor(r record) string { return identity(r.message) }
+// calledFor is the identity of a record of the log, as Go code gets it: with what is in the value
+// that it is packed in, which may be more than in the log, or in another order.
+func (c *runner) calledFor(r record) string {
+	m := r.message
+	if in := c.Encodings[m.Topic]; in != nil && m.Value != nil {
+		if value, err := in.Open(pack(in, m.Value)); err == nil {
+			m.Value = value
+		}
+	}
+	return identity(m)
+}
 
 // identity is what copies of a record share.
 func identity(m idem.Message) string {
@@ -227,7 +236,7 @@ func ofEffects(c *runner) map[string][]record {
 	out := map[string][]record{}
 	for _, r := range c.log {
 		if r.effect != "" {
-			id := calledFor(r)
+			id := c.calledFor(r)
 			out[id] = append(out[id], r)
 		}
 	}

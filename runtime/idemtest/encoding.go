@@ -12,8 +12,8 @@ import (
 type Packing interface {
 	// Pack packs JSON into a value. An error is about JSON that the packing cannot hold.
 	Pack(value []byte) ([]byte, error)
-	// Opens reports whether there is something in a value.
-	Opens(value []byte) bool
+	// Open returns what is in a value, as JSON. An error is about a value that has nothing in it.
+	Open(value []byte) ([]byte, error)
 }
 
 // JSONString is payload: {encoding: json_string} of a spec.
@@ -28,10 +28,11 @@ func (JSONString) Pack(value []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Opens implements [Packing].
-func (JSONString) Opens(value []byte) bool {
+// Open implements [Packing].
+func (JSONString) Open(value []byte) ([]byte, error) {
 	var text string
-	return json.Unmarshal(value, &text) == nil
+	err := json.Unmarshal(value, &text)
+	return []byte(text), err
 }
 
 // packed are records as their producers send them.
@@ -67,5 +68,8 @@ func misPacked(in Packing, value []byte) (bad [][]byte) {
 	}
 	whole := pack(in, value)
 	all := [][]byte{value, {}, whole[:max(0, len(whole)-2)], append(slices.Clone(whole), 'x'), slices.Concat(whole, whole)}
-	return slices.DeleteFunc(all, in.Opens)
+	return slices.DeleteFunc(all, func(value []byte) bool {
+		_, err := in.Open(value)
+		return err == nil
+	})
 }

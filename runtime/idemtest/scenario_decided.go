@@ -16,13 +16,13 @@ func (w *walk) decided(r record, m idem.Message, wasDone bool) {
 	if !wasDone {
 		w.calledAgain(r, func() { w.replay(m, nil) })
 	} else {
-		before := len(b.effects.of(calledFor(r)))
+		before := len(b.effects.of(b.calledFor(r)))
 		result := r.answer.result
 		if result == nil {
 			result = []byte("null")
 		}
 		w.replay(m, result)
-		if after := len(b.effects.of(calledFor(r))); after != before {
+		if after := len(b.effects.of(b.calledFor(r))); after != before {
 			b.t.Errorf("%s: a call was made again whose result a person had given", r.effect)
 		}
 	}

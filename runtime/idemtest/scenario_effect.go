@@ -74,7 +74,7 @@ func leaseLost(b *trial) {
 			continue
 		}
 		b.effects.set(func(id string, nth int) {
-			if id == calledFor(r) && nth == 2 {
+			if id == b.calledFor(r) && nth == 2 {
 				sleeper.wake(b)
 			}
 		})
@@ -133,14 +133,14 @@ func (w *walk) done(nothing string) {
 // nothing be called.
 func (w *walk) interrupted(r record, m idem.Message) {
 	b := w.b
-	before := len(b.effects.of(calledFor(r)))
+	before := len(b.effects.of(b.calledFor(r)))
 	for i, m := range []idem.Message{m, w.place(r)} {
 		b.ownDead[placeOf(m)] = expectedDead{class: "interrupted", mayWait: i > 0}
 		w.owners.deliver([]idem.Message{m})
 		Exec(b.t, b.db, `UPDATE idem_lease SET expires_at = clock_timestamp() WHERE state = 'i'`) // nobody decides for long
 		b.effects.leases.change(b.database, lease.Interrupted, map[string]string{"expires": "0"})
 	}
-	if after := len(b.effects.of(calledFor(r))); after != before {
+	if after := len(b.effects.of(b.calledFor(r))); after != before {
 		b.t.Errorf("%s: an interrupted call was made again, although if_interrupted says dead_letter", r.effect)
 	}
 }
@@ -150,9 +150,9 @@ func (w *walk) calledAgain(r record, by func()) {
 	b := w.b
 	b.t.Helper()
 	b.effects.mayCallAgain()
-	before := b.effects.of(calledFor(r))
+	before := b.effects.of(b.calledFor(r))
 	by()
-	after := b.effects.of(calledFor(r))
+	after := b.effects.of(b.calledFor(r))
 	if len(after) != len(before)+1 {
 		b.t.Errorf("%s: %d calls behind one that was cut off, want 1", r.effect, len(after)-len(before))
 		return
@@ -215,10 +215,10 @@ type sleeper struct {
 // asleep applies a record by an owner that stops within its call; nil if there is no call.
 func (w *walk) asleep(r record, m idem.Message) *sleeper {
 	b, old := w.b, w.writer(m)
-	s := &sleeper{make(chan struct{}), make(chan struct{}), make(chan error, 1), r.effect, calledFor(r)}
+	s := &sleeper{make(chan struct{}), make(chan struct{}), make(chan error, 1), r.effect, b.calledFor(r)}
 	called := make(chan struct{})
 	b.effects.set(func(id string, nth int) {
-		if id == calledFor(r) && nth == 1 {
+		if id == b.calledFor(r) && nth == 1 {
 			close(called)
 			<-s.awake
 		}

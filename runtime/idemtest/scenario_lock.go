@@ -27,7 +27,7 @@ const lockedCall = 20 * time.Millisecond
 func oneLock(b *trial) {
 	of := map[string]record{}
 	for _, r := range b.log {
-		of[calledFor(r)] = r
+		of[b.calledFor(r)] = r
 	}
 	var mu sync.Mutex
 	running, shared := map[wire.Lock]string{}, map[wire.Lock][]string{}
@@ -83,7 +83,7 @@ func lockLost(b *trial) {
 		m := walk.place(r)
 		b.at(r, m.Partition, m.Offset)
 		called, awake := make(chan struct{}), make(chan struct{})
-		id := calledFor(r)
+		id := b.calledFor(r)
 		b.effects.set(func(of string, nth int) {
 			if of == id && nth == 1 {
 				close(called)

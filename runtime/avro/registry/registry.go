@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 
 	"github.com/twmb/franz-go/pkg/sr"
 
@@ -27,7 +28,7 @@ type registry struct{ client *sr.Client }
 func (r *registry) Schema(ctx context.Context, number uint32) ([]string, error) {
 	schema, err := r.client.SchemaByID(ctx, int(number))
 	if err != nil {
-		return nil, inWords(err)
+		return nil, InWords(err)
 	}
 	return r.with(ctx, schema, map[sr.SchemaReference]bool{})
 }
@@ -41,7 +42,7 @@ func (r *registry) with(ctx context.Context, schema sr.Schema, seen map[sr.Schem
 		seen[ref] = true
 		is, err := r.client.SchemaByVersion(ctx, ref.Subject, ref.Version)
 		if err != nil {
-			return nil, fmt.Errorf("version %d of %s, to which it refers: %w", ref.Version, ref.Subject, inWords(err))
+			return nil, fmt.Errorf("version %d of %s, to which it refers: %w", ref.Version, ref.Subject, InWords(err))
 		}
 		more, err := r.with(ctx, is.Schema, seen)
 		if err != nil {
@@ -55,16 +56,19 @@ func (r *registry) with(ctx context.Context, schema sr.Schema, seen map[sr.Schem
 // mostText is how much of an answer that is no error of the registry stands in an error.
 const mostText = 200
 
-// inWords is an error of the registry. Only its own code for a schema that is not there means
-// that: a proxy, or a wrong path, answers with 404 as well.
-func inWords(err error) error {
+// credentials are those in a URL.
+var credentials = regexp.MustCompile(`//[^/@\s"]+@`)
+
+// InWords is an error of a registry's client, for people: what answers, or that nothing does. It
+// has no credentials. [avro.ErrNoSchema] is what only the registry's own code for a schema that is
+// not there means: a proxy, or a wrong path, answers with 404 as well.
+func InWords(err error) error {
 	answer, ok := errors.AsType[*sr.ResponseError](err)
 	switch {
 	case !ok:
-		return fmt.Errorf("the schema registry does not answer: %w", err)
+		return errors.New("the schema registry does not answer: " + credentials.ReplaceAllString(err.Error(), "//"))
 	case answer.ErrorCode == sr.ErrSchemaNotFound.Code:
 		return avro.ErrNoSchema
 	}
-	text := answer.Error()
-	return fmt.Errorf("the schema registry answers with status %d: %.*s", answer.StatusCode, mostText, text)
+	return fmt.Errorf("the schema registry answers with status %d: %.*s", answer.StatusCode, mostText, answer.Error())
 }

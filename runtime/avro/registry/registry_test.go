@@ -78,7 +78,7 @@ func TestWritersSchemas(t *testing.T) {
 	records := []wire.Message{
 		f.add(t, "old", `{"type":"record","name":"Order","fields":[{"name":"id","type":"string"}]}`, "\x02a"),
 		f.add(t, "new", `{"type":"record","name":"Order","fields":[{"name":"more","type":"int"},{"name":"id","type":"string"},{"name":"cents","type":"int"}]}`, "\x02\x02b\x0e"),
-		f.add(t, "other", `{"type":"record","name":"Order","fields":[{"name":"id","type":"int"}]}`, "\x02"),
+		f.add(t, "other", `{"type":"record","name":"Bill","fields":[{"name":"id","type":"int"}]}`, "\x02"),
 		{Value: []byte("\x00\x00\x00\x00\x63\x02a")},
 		{Value: []byte(`{"id":"a"}`)},
 		{},
@@ -95,7 +95,7 @@ func TestWritersSchemas(t *testing.T) {
 		}
 	}
 	for i, want := range []string{
-		`{"id":"a","cents":-1}`, `{"id":"b","cents":7}`, "cannot be read: it was written with schema 3, which does not fit: ", "cannot be read: the registry has no schema 99",
+		`{"id":"a","cents":-1}`, `{"id":"b","cents":7}`, "cannot be read: it is of type Bill, and not Order, of schema 3", "cannot be read: the registry has no schema 99",
 		"cannot be read: it does not begin with a zero byte and the number of a schema", "", `{"id":"c","cents":-1}`,
 	} {
 		if got := opened(m, records[i]); !strings.Contains(got, want) || want == "" && got != "" {
@@ -132,11 +132,11 @@ func TestRegistryThatIsAway(t *testing.T) {
 	if n, err := m.Prepare(t.Context(), []wire.Message{two, one}); n != 2 || err != nil || opened(m, two) != `{"id":"b","cents":1}` {
 		t.Errorf("when it is back: %d, %v, %s", n, err, opened(m, two))
 	}
-	nobody, err := sr.NewClient(sr.URLs("http://127.0.0.1:1"))
+	nobody, err := sr.NewClient(sr.URLs("http://name:secret@127.0.0.1:1"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := registry.New(nobody).Schema(t.Context(), 1); err == nil || errors.Is(err, avro.ErrNoSchema) || !strings.HasPrefix(err.Error(), "the schema registry does not answer: ") {
+	if _, err := registry.New(nobody).Schema(t.Context(), 1); err == nil || errors.Is(err, avro.ErrNoSchema) || !strings.HasPrefix(err.Error(), "the schema registry does not answer: ") || strings.Contains(err.Error(), "secret") {
 		t.Errorf("nobody answers: %v", err)
 	}
 }
@@ -146,8 +146,13 @@ func TestOwnSchema(t *testing.T) {
 	base := avro.NewFramed(own, "")
 	m := base.From(avro.Own(avro.NewFramed(`{"type":"record","name":"Other","fields":[]}`, ""), base))
 	value, err := base.Pack([]byte(`{"id":"a","cents":5}`))
-	if err != nil || !base.Opens(value) || base.Opens(value[1:]) || base.Opens(append([]byte{0, 9, 9, 9, 9}, value[5:]...)) {
-		t.Fatalf("%q, %v", value, err)
+	if is, err2 := base.Open(value); err != nil || err2 != nil || string(is) != `{"id":"a","cents":5}` {
+		t.Fatalf("%q, %v, %s, %v", value, err, is, err2)
+	}
+	for _, bad := range [][]byte{value[1:], append([]byte{0, 9, 9, 9, 9}, value[5:]...)} {
+		if _, err := base.Open(bad); err == nil {
+			t.Errorf("%q is opened", bad)
+		}
 	}
 	r := wire.Message{Value: value}
 	if n, err := m.Prepare(t.Context(), []wire.Message{r, {Value: []byte("\x00\x00\x00\x00\x07")}}); n != 2 || err != nil || opened(m, r) != `{"id":"a","cents":5}` {

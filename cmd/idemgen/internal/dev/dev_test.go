@@ -175,7 +175,7 @@ replace github.com/idemgen/idemgen => ./runtime
 		ended <- Run(ctx, Service{
 			Dir: dir,
 			Generate: func(context.Context) (Parts, error) {
-				return Parts{filepath.Join(dir, "migrations"), []Topic{{Names: []string{"shop.v1"}, Log: filepath.Join(dir, "log.jsonl"), Pack: func(value []byte) []byte { return value }, Schema: `"string"`, Number: 70000}}}, nil
+				return Parts{filepath.Join(dir, "migrations"), []Topic{{Names: []string{"shop.v1", "shop.v2"}, Log: filepath.Join(dir, "log.jsonl"), Pack: func(value []byte) []byte { return value }, Schema: `"string"`, Number: 70000}, {Names: []string{"other.v1"}, Schema: `"string"`, Number: 70000}}}, nil
 			},
 		}, Options{Partitions: 1, Pause: time.Millisecond, Keep: true, Out: out})
 	}()

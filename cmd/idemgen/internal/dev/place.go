@@ -136,17 +136,17 @@ func (r *run) register() {
 	if p.registry != nil {
 		p.registry.Reset()
 	}
+	there := map[int]bool{}
 	for _, t := range r.parts.Topics {
-		if t.Schema == "" || p.postgres == nil {
+		if t.Schema == "" || p.postgres == nil || there[t.Number] {
 			continue
 		}
+		there[t.Number] = true // a number is one schema, whatever topics it is of
 		if p.registry == nil {
 			p.registry = srfake.New()
 			r.say("schemas   curl %s/subjects", p.registry.URL())
 		}
-		for _, name := range t.Names {
-			p.registry.SeedSchema(name+"-value", 1, t.Number, sr.Schema{Schema: t.Schema})
-		}
+		p.registry.SeedSchema(t.Names[0]+"-value", 1, t.Number, sr.Schema{Schema: t.Schema})
 	}
 }
 

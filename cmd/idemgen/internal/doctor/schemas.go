@@ -24,45 +24,64 @@ func (e *examination) schemas(ctx context.Context) {
 			e.add(Skipped, "schemas", "set $SCHEMA_REGISTRY_URL, or write --registry", "they were not looked at")
 			return
 		}
-		if err := e.subject(ctx, t); err != nil {
+		if err := e.subjects(ctx, t); err != nil {
 			e.add(Failure, "schemas of "+t.Name, "is the address right, and does this machine reach it?", "%v", err)
 		}
 	}
 }
 
-// subject reads the schemas under the name that serializers give those of a topic, by default.
-func (e *examination) subject(ctx context.Context, t Topic) error {
+// subjects reads the schemas under the names that serializers give them: after the topic, the
+// record, or both.
+func (e *examination) subjects(ctx context.Context, t Topic) error {
 	client, err := sr.NewClient(sr.URLs(strings.Split(e.Registry, ",")...))
-	if err != nil {
-		return errors.New("--registry, or $SCHEMA_REGISTRY_URL, is no address of a schema registry") // not told: it may hold a password
+	if err != nil { // not told: it may hold a password
+		return errors.New("--registry, or $SCHEMA_REGISTRY_URL, is no address of a schema registry")
 	}
 	is, err := avromsg.New(t.Schema, t.Record)
 	if err != nil {
 		return err
 	}
-	subject, about := t.Name+"-value", "schemas of "+t.Name
-	versions, err := client.Schemas(ctx, subject)
-	if answer, ok := errors.AsType[*sr.ResponseError](err); ok && answer.ErrorCode == sr.ErrSubjectNotFound.Code {
-		e.add(Warning, about, "if producers name their schemas after records, and not after topics, look there", "the registry has no subject %s", subject)
-		return nil
+	subjects := []string{t.Name + "-value"}
+	for _, record := range is.Records() {
+		subjects = append(subjects, record, t.Name+"-"+record)
 	}
-	if err != nil {
-		return fmt.Errorf("the registry does not answer: %w", err)
-	}
-	var wrong []string
-	for _, v := range versions {
-		texts, err := registry.New(client).Schema(ctx, uint32(v.ID))
-		if err == nil {
-			_, err = is.Written(texts)
+	found, differ := 0, []string(nil)
+	for _, subject := range subjects {
+		versions, err := client.Schemas(ctx, subject)
+		if answer, ok := errors.AsType[*sr.ResponseError](err); ok && answer.ErrorCode == sr.ErrSubjectNotFound.Code {
+			continue
 		}
 		if err != nil {
-			wrong = append(wrong, fmt.Sprintf("version %d, schema %d: %v", v.Version, v.ID, err))
+			return registry.InWords(err)
+		}
+		for _, v := range versions {
+			found++
+			texts, err := registry.New(client).Schema(ctx, uint32(v.ID))
+			if err == nil {
+				err = fits(is, texts)
+			}
+			if err != nil {
+				differ = append(differ, fmt.Sprintf("version %d of %s, schema %d: %v", v.Version, subject, v.ID, err))
+			}
 		}
 	}
-	if len(wrong) > 0 {
-		e.add(Failure, about, "their records become dead letters: take what they need into the spec's file", "%d of %d versions of %s cannot be read: %s", len(wrong), len(versions), subject, strings.Join(wrong, "; "))
-		return nil
+	about := "schemas of " + t.Name
+	switch {
+	case found == 0:
+		e.add(Warning, about, "do producers give them another name?", "the registry has none of the subjects %s", strings.Join(subjects, ", "))
+	case len(differ) > 0:
+		e.add(Warning, about, "records that lack what their event reads become dead letters: docs/spec.md, Schemas of a registry", "%d of %d differ from the spec's by the rules of Avro: %s", len(differ), found, strings.Join(differ, "; "))
+	default:
+		e.add(OK, about, "", "%d in the registry, which fit the spec's", found)
 	}
-	e.add(OK, about, "", "%d of %d versions of %s can be read", len(versions), len(versions), subject)
 	return nil
+}
+
+// fits says where a schema is not what the spec's has.
+func fits(is *avromsg.Type, texts []string) error {
+	w, err := is.Written(texts)
+	if err != nil {
+		return err
+	}
+	return is.Fits(w)
 }

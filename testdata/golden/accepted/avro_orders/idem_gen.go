@@ -9,6 +9,7 @@ import (
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/avro"
+	"github.com/idemgen/idemgen/runtime/effects"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -17,13 +18,19 @@ import (
 // Fails to compile if the code was generated for another version of the runtime.
 const _ = wire.CompatV1
 
+// Handler is implemented by the service: one method per event with Go code.
+type Handler interface {
+	OrdersV1Handler
+}
+
 // NewConsumer returns the consumer "order-book".
 // The registry has the schemas that records were written with: registry.New(client).
-func NewConsumer(db *pgxpool.Pool, registry avro.Registry, opts ...idem.Option) (*idem.Consumer, error) {
-	return idem.New(db, wire.Service{
+// The leases of effects are in Postgres, or where idem.WithLeases says.
+func NewConsumer(db *pgxpool.Pool, registry avro.Registry, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
+	return effects.New(db, wire.Service{
 		Source:   "idemgen.yaml",
 		Consumer: "order-book",
-		Schema:   map[string]int{"core": 1, "keys": 1},
+		Schema:   map[string]int{"core": 1, "effects": 1, "keys": 1},
 		Identity: wire.Identity{
 			Writes: 0x35eee7fa,
 			Knows: []uint32{
@@ -40,6 +47,7 @@ func NewConsumer(db *pgxpool.Pool, registry avro.Registry, opts ...idem.Option) 
 			LockTimeout:      5 * time.Second,
 			MaxPollInterval:  5 * time.Minute,
 			MaxPayload:       1 << 20,
+			Effects:          8,
 		},
 		Tables: []wire.Table{
 			{
@@ -94,7 +102,7 @@ func NewConsumer(db *pgxpool.Pool, registry avro.Registry, opts ...idem.Option) 
 			},
 		},
 		Topics: []wire.Topic{
-			ordersV1Topic(registry),
+			ordersV1Topic(registry, h),
 			stockV1Topic(),
 		},
 	}, opts...)

@@ -4,6 +4,7 @@
 package orderbook
 
 import (
+	"context"
 	"testing"
 
 	idem "github.com/idemgen/idemgen/runtime"
@@ -18,7 +19,7 @@ func TestCases(t *testing.T) {
 	testService().RunCases(t)
 }
 
-// testService is the service under test.
+// testService is the service under test. newTestHandler is its own, in idem_setup_test.go.
 func testService() idemtest.Service {
 	return idemtest.Service{
 		Cases:      "testdata/cases",
@@ -64,13 +65,35 @@ func testService() idemtest.Service {
 			},
 		},
 		Encodings: map[string]idemtest.Packing{"orders.v1": ordersV1Message, "stock.v1": stockV1Message},
+		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
+			return NewConsumer(db, avro.Own(ordersV1Message), stubHandler{}, idemtest.Options(t, db)...)
+		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, avro.Own(ordersV1Message))
+			return NewConsumer(db, avro.Own(ordersV1Message), testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, idemtest.Options(t, db)...)
 		},
 		Events: map[string]idemtest.Event{
 			"OrderPlaced": {Keyed: true},
-			"OrderPaid":   {Keyed: true},
+			"OrderPaid":   {Keyed: true, Effect: "OrderPaid"},
 			"StockMoved":  {Keyed: true},
 		},
 	}
+}
+
+// stubHandler accepts every event: with it the tables hold what the spec alone writes.
+type stubHandler struct{}
+
+func (stubHandler) OrderPaid(ctx context.Context, _ OrderPaid) error {
+	_, err := idemtest.EffectResult(ctx)
+	return err
+}
+
+// testEffects is the service's own handler. Its effects are called by cases that say no
+// result.
+type testEffects struct{ Handler }
+
+func (h testEffects) OrderPaid(ctx context.Context, e OrderPaid) error {
+	if !idemtest.CallsEffect(ctx) {
+		return stubHandler{}.OrderPaid(ctx, e)
+	}
+	return idemtest.EffectCalled(ctx, h.Handler.OrderPaid(ctx, e))
 }

@@ -4,6 +4,7 @@
 package orderbook
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -13,7 +14,14 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 
-func ordersV1Topic(registry avro.Registry) wire.Topic {
+// OrdersV1Handler handles the events of topic "orders.v1" that need Go code.
+type OrdersV1Handler interface {
+	// OrderPaid is called for event "OrderPaid" on topic "orders.v1".
+	// It is an effect: outside of the transaction, under a lease.
+	OrderPaid(ctx context.Context, e OrderPaid) error
+}
+
+func ordersV1Topic(registry avro.Registry, h OrdersV1Handler) wire.Topic {
 	message := ordersV1Message.From(registry)
 	return wire.Topic{
 		Name:      "orders.v1",
@@ -28,13 +36,15 @@ func ordersV1Topic(registry avro.Registry) wire.Topic {
 		Ordered: true,
 		Window:  192 * time.Hour,
 		Writes:  []string{"orders", "order_lines"},
+		Effects: 30 * time.Second,
 		Prepare: message.Prepare,
-		NewPlan: func() wire.Plan { return &ordersV1Plan{encoding: ordersV1Encoding{Message: message}} },
+		NewPlan: func() wire.Plan { return &ordersV1Plan{handler: h, encoding: ordersV1Encoding{Message: message}} },
 	}
 }
 
 // ordersV1Plan collects the rows of one batch; it belongs to one partition.
 type ordersV1Plan struct {
+	handler  OrdersV1Handler
 	decoder  ordersV1Decoder
 	encoding ordersV1Encoding
 
@@ -42,7 +52,6 @@ type ordersV1Plan struct {
 	orderPlacedInsertOrders     wire.Rows
 	orderPlacedInsertOrderLines wire.Rows
 
-	orderPaid             OrderPaid
 	orderPaidAddOrders    wire.Rows
 	orderPaidUpdateOrders wire.Rows
 }
@@ -366,15 +375,32 @@ func (e *OrderPaid) fingerprint(f *wire.Fingerprint) {
 var orderPaidEvent = wire.Event[OrderPaid, *ordersV1Decoder]{
 	Name:    "OrderPaid",
 	Decode:  (*OrderPaid).decode,
+	Owned:   true,
 	Key:     (*OrderPaid).key,
 	Space:   "\xf2\x48\xdb\xa4\xfd\xc9\x8b\x02\x82\x61\x3d\xcb\x23\xff\x92\xd5",
 	Print:   (*OrderPaid).fingerprint,
 	Content: 0xc9a5041f,
 }
 
+// orderPaidTerms are the terms of the effect of OrderPaid. It is read only.
+var orderPaidTerms = wire.EffectTerms{
+	Timeout: 30 * time.Second,
+	Keep:    192 * time.Hour,
+}
+
 func (p *ordersV1Plan) addOrderPaid(b *wire.Batch, m *wire.Message) error {
-	e := &p.orderPaid
-	if fresh, err := orderPaidEvent.Take(b, m, &p.decoder, e); !fresh {
+	e := new(OrderPaid)
+	if fresh, err := orderPaidEvent.Take(b, m, &ordersV1Decoder{}, e); !fresh {
+		return err
+	}
+	ok, err := b.Effect(m, wire.Effect{
+		Event: "OrderPaid",
+		Terms: &orderPaidTerms,
+		Fn: func(ctx context.Context) ([]byte, error) {
+			return nil, p.handler.OrderPaid(ctx, *e)
+		},
+	})
+	if !ok {
 		return err
 	}
 	// A wave takes any number of the row's events.

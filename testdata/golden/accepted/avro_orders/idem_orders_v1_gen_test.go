@@ -16,5 +16,6 @@ func TestOrdersV1(t *testing.T) {
 		Topic:    "orders.v1",
 		Log:      "testdata/idem_orders_v1_log.jsonl",
 		Expected: "testdata/idem_orders_v1_expected.txt",
+		Own:      true,
 	}.Run(t)
 }

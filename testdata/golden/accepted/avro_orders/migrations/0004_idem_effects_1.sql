@@ -1,0 +1,1 @@
+../../../../../templates/sql/idem_effects_1.sql
