@@ -41,13 +41,13 @@ func WithHooks(hooks ...hook.Hook) Option {
 	return func(s *settings) { s.hooks = append(s.hooks, hooks...) }
 }
 
-// defaultKeyMemory is room for about 20 million keys.
+// defaultKeyMemory is room for 20 million keys, or 13 if all come in an eighth of the window.
 const defaultKeyMemory = 512 << 20
 
 // WithKeyMemory sets how many bytes all partitions of the process together may use for keys
-// with copies: same_partition, at 27 bytes per key; the default is 512 MiB. A partition whose
-// keys do not fit waits, and [Consumer.Health] says so, until keys leave their window: none
-// is forgotten before.
+// with copies: same_partition, at 27 to 40 bytes per key; the default is 512 MiB. A partition
+// whose keys do not fit waits, and [Consumer.Health] says so, until keys leave their window:
+// none is forgotten before.
 func WithKeyMemory(bytes int64) Option {
 	return func(s *settings) { s.keyMemory = bytes }
 }
