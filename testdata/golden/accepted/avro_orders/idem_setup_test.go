@@ -4,8 +4,6 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-
-	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
 // The set-up of the generated tests. This file is yours: idemgen does not touch it again.
@@ -13,10 +11,4 @@ import (
 // newTestHandler returns the handler under test, for a database of the test's own.
 func newTestHandler(t testing.TB, db *pgxpool.Pool) Handler {
 	return struct{ stubHandler }{} // does nothing: these tests are about the spec
-}
-
-// editTestLog returns the records of a topic that the tests apply: those made from the
-// spec, as they are or with some of your own.
-func editTestLog(topic string, log []idemtest.Event) []idemtest.Event {
-	return log
 }
