@@ -51,7 +51,7 @@ Run it here, with a Postgres and a broker of its own, and again after each chang
 Where it is deployed, the migrations are applied before it runs:
 
   %s%s
-  go run ./%s   # with $KAFKA_BROKERS and $DATABASE_URL
+  go run ./%s   # with $KAFKA_BROKERS, $DATABASE_URL and what else the comment of run names
 `, applied(started), onlyNew(started), started.Program)
 	}
 	fmt.Fprint(cmd.ErrOrStderr(), out.String())

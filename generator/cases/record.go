@@ -51,7 +51,7 @@ func (r *reader) record(n int, e *schema.CaseEvent) (out seedlog.Record) {
 		found = r.outcome(t, event, &out)
 	}
 	if r.report.Errors() == before {
-		r.refused(n, t, e, found)
+		r.refused(n, t, e, r.packed(t, e, &out, found))
 		r.alike(n, e, &out)
 	}
 	return out
@@ -68,6 +68,28 @@ func asRead(t *model.Topic, r *seedlog.Record) oracle.Record {
 		out.Headers = append(out.Headers, oracle.Header(h))
 	}
 	return out
+}
+
+// packed is what becomes of a record in the format of its topic, in words of its value: one that
+// cannot be written is sent as it is, and what Avro requires and the value lacks would be made up.
+func (r *reader) packed(t *model.Topic, e *schema.CaseEvent, out *seedlog.Record, found oracle.Outcome) oracle.Outcome {
+	m := t.Payload.Messages
+	if m == nil || m.Packing == nil || out.Value == nil || e.Text != nil {
+		return found
+	}
+	if _, err := m.Packing.Pack(out.Value); err != nil {
+		found.Detail = "the value is none of " + m.File + ": " + err.Error()
+		return found
+	}
+	if !m.Avro || found.Kind == oracle.DeadLetter {
+		return found
+	}
+	record := asRead(t, out)
+	record.Value, record.Plain = out.Value, true
+	if event, as := r.in.Read(record); event != nil && as.Class == oracle.ClassDecode {
+		return as
+	}
+	return found
 }
 
 // payload writes the record's value. Which event it is, the headers tell, or the value as it

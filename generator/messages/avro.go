@@ -106,6 +106,9 @@ func (a avroShapes) of(n *avro.SchemaNode) *shape {
 			names = append(names, b.Full)
 		}
 		s.says = "a union of " + strings.Join(names, ", ")
+		for _, b := range branches {
+			s.members[0].is.symbols = append(s.members[0].is.symbols, b.Name)
+		}
 	case "record", "error":
 		s.kinds, s.says, s.name = []model.Kind{model.Object}, "record "+avromsg.FullName(n), short(n.Name)
 		for i := range n.Fields {
@@ -120,6 +123,7 @@ func (a avroShapes) of(n *avro.SchemaNode) *shape {
 		s.kinds, s.says, s.name, s.symbols = []model.Kind{model.Enum}, "enum "+avromsg.FullName(n), short(n.Name), n.Symbols
 	default:
 		s.kinds = avroKinds(n)
+		s.number = (n.Type == "int" || n.Type == "long") && s.kinds[0] != model.Date && s.kinds[0] != model.Timestamp && s.kinds[0] != model.LocalTimestamp
 	}
 	return s
 }

@@ -8,6 +8,7 @@ package messages
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/schema"
@@ -49,13 +50,21 @@ func Read(spec *schema.Spec, file func(path string) ([]byte, error)) (*All, sche
 		path, name := p.SchemaParts()
 		is, err := load(file, path, name, p.Framed())
 		if err != nil {
-			a.problems.Add(p.Schema.Pos, "E117", "the messages of topic "+t.Name.Value+" cannot be read: "+err.Error(), "paths of files, in imports too, are relative to this spec")
+			a.problems.Add(p.Schema.Pos, "E117", "the messages of topic "+t.Name.Value+" cannot be read: "+err.Error(), hintOf(err))
 			continue
 		}
 		a.topics[t.Name.Value] = is
 		a.fill(t, is.shape)
 	}
 	return a, a.problems
+}
+
+// hintOf says what to do where a file cannot be read.
+func hintOf(err error) string {
+	if strings.Contains(err.Error(), "no such file") {
+		return "paths of files, in imports too, are relative to this spec"
+	}
+	return "an .avsc file is one schema in JSON, with all types that it names; a .proto file may import others"
 }
 
 // Attach gives the topics of a model what was read, and compares their fields with it.
@@ -68,6 +77,11 @@ func (a *All) Attach(s *model.Service) (problems schema.Diagnostics) {
 		m := t.Payload.Messages
 		m.Schema, m.Packing, m.Layout, m.Number = is.schema, is.packing, is.layout, is.number
 		for _, e := range t.Events {
+			if len(t.EventType) == 1 && t.EventType[0].Header == "" {
+				if why := is.shape.mistyped(t.EventType[0].Path, e); why != "" {
+					problems.Add(a.spec.Topics[i].EventType[0].Path.Pos, "E118", "event_type of topic "+t.Name+": "+why, "the names are in "+m.File)
+				}
+			}
 			for _, f := range e.Fields {
 				if f.Source.Kind != model.FromPayload {
 					continue

@@ -55,10 +55,18 @@ func (all protoShapes) message(m protoreflect.MessageDescriptor) *shape {
 	}
 	for i := range m.Oneofs().Len() {
 		if of := m.Oneofs().Get(i); !of.IsSynthetic() {
-			s.members = append(s.members, member{name: string(of.Name()), told: true, is: &shape{says: "the name of a member", kinds: []model.Kind{model.String, model.Enum}}})
+			s.members = append(s.members, member{name: string(of.Name()), told: true, is: &shape{says: "the name of a member", kinds: []model.Kind{model.String, model.Enum}, symbols: memberNames(of)}})
 		}
 	}
 	return s
+}
+
+// memberNames are those of a oneof.
+func memberNames(of protoreflect.OneofDescriptor) (names []string) {
+	for i := range of.Fields().Len() {
+		names = append(names, string(of.Fields().Get(i).Name()))
+	}
+	return names
 }
 
 func (all protoShapes) field(f protoreflect.FieldDescriptor) *shape {
@@ -90,11 +98,11 @@ func (all protoShapes) single(f protoreflect.FieldDescriptor) *shape {
 	case protoreflect.FloatKind, protoreflect.DoubleKind:
 		s.kinds = []model.Kind{model.Float64, model.Decimal}
 	case protoreflect.Int32Kind, protoreflect.Sint32Kind, protoreflect.Sfixed32Kind:
-		s.kinds = []model.Kind{model.Int32, model.Int64, model.Decimal, model.Timestamp, model.Date}
+		s.kinds, s.number = []model.Kind{model.Int32, model.Int64, model.Decimal, model.Timestamp, model.Date}, true
 	case protoreflect.Uint64Kind, protoreflect.Fixed64Kind:
-		s.kinds = []model.Kind{model.Decimal, model.Int64, model.Timestamp, model.Date}
+		s.kinds, s.number = []model.Kind{model.Decimal, model.Int64, model.Timestamp, model.Date}, true
 	default:
-		s.kinds = []model.Kind{model.Int64, model.Decimal, model.Timestamp, model.Date}
+		s.kinds, s.number = []model.Kind{model.Int64, model.Decimal, model.Timestamp, model.Date}, true
 	}
 	return s
 }

@@ -14,8 +14,9 @@ type shape struct {
 	kinds   []model.Kind // of the types that read it, the usual one first; none if json alone does
 	name    string       // of the type that a spec has for it, if it is an object or an enum
 	members []member     // of an object
-	symbols []string     // of an enum
+	symbols []string     // of an enum, or the names of the members that a member tells
 	elem    *shape       // of a list or a map
+	number  bool         // a moment or a day is a number of units, and not a text
 }
 
 // member is a field of an object.
@@ -53,7 +54,7 @@ func (s *shape) misfit(path []string, t model.FieldType) string {
 		m := s.member(name)
 		switch {
 		case m == nil:
-			return fmt.Sprintf("%s has no field %s", s.says, name)
+			return fmt.Sprintf("%s has no field %s%s", s.says, name, s.spelled(name))
 		case i == len(path)-1:
 			return m.is.unlike(name, t)
 		case !m.is.object():
@@ -62,6 +63,16 @@ func (s *shape) misfit(path []string, t model.FieldType) string {
 		s = m.is
 	}
 	return s.unlike("the message", t)
+}
+
+// spelled says how a field is spelled that is there.
+func (s *shape) spelled(name string) string {
+	for _, m := range s.members {
+		if m.name != name && snake(m.name) == snake(name) {
+			return fmt.Sprintf("; it has %s: say naming: camelCase, or its path", m.name)
+		}
+	}
+	return ""
 }
 
 // unlike says why a value cannot have a type of a spec; "" if it can.
@@ -73,11 +84,52 @@ func (s *shape) unlike(name string, t model.FieldType) string {
 		return fmt.Sprintf("%s is %s, which is read by %s, and not by %s", name, s.says, words[s.kinds[0]], words[t.Kind])
 	case t.Kind == model.List || t.Kind == model.Map:
 		return s.elem.unlike(name, *t.Elem)
+	case (t.Kind == model.Timestamp || t.Kind == model.Date) && s.number && t.Notation == model.Usual:
+		return fmt.Sprintf("%s is %s, a number, which is read by epoch_s and its like, and not by %s", name, s.says, words[t.Kind])
+	case s.kinds[0] == t.Kind && t.Notation != model.Usual:
+		return fmt.Sprintf("%s is %s, which is read by %s, whatever its unit", name, s.says, words[t.Kind])
+	case t.Kind == model.Enum && len(s.symbols) > 0 && !slices.ContainsFunc(t.Named.Enum, func(v model.EnumValue) bool { return slices.Contains(s.symbols, v.Text) }):
+		return fmt.Sprintf("%s is %s, which has none of the texts of %s: it has %s", name, s.says, t.Named.Name, strings.Join(s.symbols, ", "))
 	case t.Kind == model.Object:
 		for _, f := range t.Named.Fields {
 			if why := s.misfit(f.Source.Path, f.Type); why != "" {
 				return why
 			}
+		}
+	}
+	return ""
+}
+
+// at is the value at a path; nil if there is none.
+func (s *shape) at(path []string) *shape {
+	for _, name := range path {
+		m := s.member(name)
+		if m == nil {
+			return nil
+		}
+		s = m.is
+	}
+	return s
+}
+
+// mistyped says why an event cannot be told by the text at a path; "" if it can.
+func (s *shape) mistyped(path []string, e *model.Event) string {
+	is := s.at(path)
+	if is == nil {
+		return fmt.Sprintf("%s has no field %s%s", s.says, strings.Join(path, "."), s.spelled(path[0]))
+	}
+	if len(is.symbols) == 0 {
+		return ""
+	}
+	parent := len(path) - 1
+	for _, text := range e.Types {
+		if !slices.Contains(is.symbols, text) {
+			return fmt.Sprintf("event %s has type %q, and %s is one of %s", e.Name, text, strings.Join(path, "."), strings.Join(is.symbols, ", "))
+		}
+	}
+	for _, f := range e.Fields {
+		if p := f.Source.Path; f.Source.Kind == model.FromPayload && len(p) > parent && slices.Equal(p[:parent], path[:parent]) && slices.Contains(is.symbols, p[parent]) && !slices.Contains(e.Types, p[parent]) {
+			return fmt.Sprintf("field %s of event %s is in %s, which is not there in a record of type %s", f.Name, e.Name, p[parent], strings.Join(e.Types, " or "))
 		}
 	}
 	return ""

@@ -6,7 +6,7 @@ import (
 
 // unpack returns a record with the value that is packed in its own.
 func (in *Interpreter) unpack(t *model.Topic, r *Record) (*Record, *fault) {
-	if r.Value == nil || r.plain {
+	if r.Value == nil || r.Plain {
 		return r, nil
 	}
 	out := *r

@@ -93,7 +93,7 @@ func readExample(raw json.RawMessage) (r *Record, reason string) {
 	if err := dec.Decode(&e); err != nil {
 		return nil, "it must be an object with topic, key, headers (texts), timestamp and value"
 	}
-	r = &Record{Topic: e.Topic, plain: true}
+	r = &Record{Topic: e.Topic, Plain: true}
 	if !absent(e.Value) {
 		r.Value = e.Value
 	}

@@ -12,7 +12,7 @@ type Record struct {
 	Value     []byte    // nil is a record without value; zero bytes are a broken payload
 	Headers   []Header
 	Result    []byte // of its effect, as JSON; nil if it has none
-	plain     bool   // Value is not packed as the topic says
+	Plain     bool   // Value is not packed as the topic says
 }
 
 // Header is one record header. A nil Value is null.

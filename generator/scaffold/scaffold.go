@@ -81,7 +81,7 @@ func Main(s *model.Service, importPath, client string) ([]byte, error) {
 var inMain = []string{
 	"cmp", "context", "errors", "slog", "http", "os", "signal", "syscall", "time", "pgxpool", "idem", "confluent", "franz",
 	"prometheus", "promhttp", "idemprom", "run", "answers", "metrics", "stop", "err", "ctx", "brokers", "dsn", "level", "db", "consumer", "server", "serving", "mux", "w",
-	"redis", "redislease", "options", "client", "sr", "registry", "schemas",
+	"redis", "redislease", "options", "client", "sr", "registry", "schemas", "strings",
 }
 
 // Handler renders type Service with a method for each handled event. Each returns

@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/big"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/twmb/avro"
@@ -38,7 +41,15 @@ func (t *Type) PackFramed(text []byte, number uint32) ([]byte, error) {
 
 // misfit says that JSON is none of a type's values.
 func misfit(n *avro.SchemaNode, value any) error {
-	return fmt.Errorf("%T is no %s", value, n.Type)
+	is := n.Type
+	if n.LogicalType != "" {
+		is = n.LogicalType
+	}
+	text, err := json.Marshal(value)
+	if err != nil || len(text) > 40 {
+		return fmt.Errorf("it is no %s", is)
+	}
+	return fmt.Errorf("%s is no %s", text, is)
 }
 
 // fitted is what the library encodes for JSON.
@@ -98,7 +109,7 @@ func (t *Type) fittedRecord(n *avro.SchemaNode, members map[string]any) (any, er
 		}
 		is, err := t.fitted(&f.Type, value)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", f.Name, err)
 		}
 		out[f.Name] = is
 	}
@@ -119,6 +130,9 @@ func (t *Type) fittedUnion(n *avro.SchemaNode, value any) (any, error) {
 	for _, b := range branches {
 		if len(branches) == 1 || b.Name == name {
 			is, err := t.fitted(b.Is, value)
+			if err != nil && len(branches) > 1 {
+				err = fmt.Errorf("%s: %w", name, err)
+			}
 			return map[string]any{b.Full: is}, err
 		}
 	}
@@ -138,10 +152,13 @@ func fittedSingle(n *avro.SchemaNode, value any) (any, error) {
 		}
 	case "int", "long":
 		if isText && n.LogicalType != "" {
-			return time.Parse(layoutOf(n), text)
-		}
-		if isNumber {
-			return number.Int64()
+			if at, err := time.Parse(layoutOf(n), text); err == nil {
+				return at, nil
+			}
+		} else if isNumber {
+			if v, err := number.Int64(); err == nil && (n.Type == "long" || v == int64(int32(v))) {
+				return v, nil
+			}
 		}
 	case "float", "double":
 		if isNumber {
@@ -153,8 +170,10 @@ func fittedSingle(n *avro.SchemaNode, value any) (any, error) {
 	case "bytes", "fixed":
 		switch {
 		case n.LogicalType == "decimal" && isNumber:
-			return number.String(), nil
-		case n.LogicalType == "decimal" || n.LogicalType == "uuid":
+			return fittedDecimal(n, number.String())
+		case n.LogicalType == "decimal" && isText:
+			return fittedDecimal(n, text)
+		case n.LogicalType == "uuid":
 			return value, nil
 		case isText:
 			return base64.StdEncoding.DecodeString(text)
@@ -167,11 +186,30 @@ func fittedSingle(n *avro.SchemaNode, value any) (any, error) {
 			return text, nil
 		}
 	case "enum":
+		if isText && !slices.Contains(n.Symbols, text) {
+			return nil, fmt.Errorf("%q is none of %s", text, strings.Join(n.Symbols, ", "))
+		}
 		if isText {
 			return text, nil
 		}
 	}
 	return nil, misfit(n, value)
+}
+
+// fittedDecimal is a decimal that has as many digits as its type.
+func fittedDecimal(n *avro.SchemaNode, text string) (any, error) {
+	v, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return nil, misfit(n, text)
+	}
+	v.Mul(v, new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n.Scale)), nil)))
+	switch {
+	case !v.IsInt():
+		return nil, fmt.Errorf("%s has more than %d digits after the point", text, n.Scale)
+	case len(new(big.Int).Abs(v.Num()).String()) > n.Precision:
+		return nil, fmt.Errorf("%s has more than %d digits", text, n.Precision)
+	}
+	return text, nil
 }
 
 // zero is a value of a type, with as little in it as there can be.

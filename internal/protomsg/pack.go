@@ -24,7 +24,9 @@ func (t *Type) Pack(text []byte) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("message %s is a JSON object", t.Message.FullName())
 	}
-	fit(t.Message, members)
+	if err := fit(t.Message, members); err != nil {
+		return nil, err
+	}
 	fitting, err := json.Marshal(members)
 	if err != nil {
 		return nil, err
@@ -42,36 +44,49 @@ func (t *Type) Pack(text []byte) ([]byte, error) {
 
 // fit gives members the form that protobuf's JSON has: what is a text in the message may be a
 // number in JSON, as amounts are, and a member for a oneof is no field.
-func fit(m protoreflect.MessageDescriptor, members map[string]any) {
+func fit(m protoreflect.MessageDescriptor, members map[string]any) error {
 	for name, value := range members {
 		f := m.Fields().ByName(protoreflect.Name(name))
 		if f == nil {
 			delete(members, name)
 			continue
 		}
-		members[name] = fitted(f, value)
+		is, err := fitted(f, value)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		members[name] = is
 	}
+	return nil
 }
 
-func fitted(f protoreflect.FieldDescriptor, value any) any {
+func fitted(f protoreflect.FieldDescriptor, value any) (_ any, err error) {
 	switch v := value.(type) {
 	case []any:
 		for i := range v {
-			v[i] = fitted(f, v[i])
+			if v[i], err = fitted(f, v[i]); err != nil {
+				return nil, err
+			}
 		}
 	case map[string]any:
 		switch {
 		case f.IsMap():
 			for name := range v {
-				v[name] = fitted(f.MapValue(), v[name])
+				if v[name], err = fitted(f.MapValue(), v[name]); err != nil {
+					return nil, err
+				}
 			}
 		case f.Message() != nil && !wellKnown(f.Message()):
-			fit(f.Message(), v)
+			return v, fit(f.Message(), v)
 		}
 	case json.Number:
 		if f.Kind() == protoreflect.StringKind || f.Message() != nil && f.Message().FullName() == "google.protobuf.StringValue" {
-			return v.String()
+			return v.String(), nil
+		}
+	case string:
+		if f.Enum() != nil && f.Enum().Values().ByName(protoreflect.Name(v)) == nil { // which protojson would leave out
+			return nil, fmt.Errorf("%q is none of %s", v, f.Enum().FullName())
 		}
 	}
-	return value
+	return value, nil
 }
