@@ -9,7 +9,7 @@ import (
 
 // What explain says of some specs of testdata/golden/accepted stands beside them.
 func TestGoldenExplained(t *testing.T) {
-	for _, name := range []string{"kitchen_sink", "effects_on_redis", "offset_ledger"} {
+	for _, name := range []string{"kitchen_sink", "effects_on_redis", "offset_ledger", "avro_orders"} {
 		expected, err := filepath.Abs(filepath.Join(golden, "explained", name+".txt"))
 		if err != nil {
 			t.Fatal(err)

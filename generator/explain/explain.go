@@ -168,10 +168,13 @@ func broken(e *model.Event) string {
 	if len(e.Steps) > 0 {
 		why = append(why, "does not fit its columns", "is refused by Postgres")
 	}
-	p := e.OnFailure
+	p, waits := e.OnFailure, ""
+	if e.Topic.Payload.Messages.Registry() {
+		waits = " A record waits while the registry does not answer for its schema."
+	}
 	text := fmt.Sprintf("A record that %s %s", or(why), fate(p))
 	if p.GiveUp == "stop" {
-		return text + "."
+		return text + "." + waits
 	}
 	text += fmt.Sprintf(", open for %s", model.DurationText(p.Keep))
 	if p.Drop {
@@ -180,7 +183,7 @@ func broken(e *model.Event) string {
 	if p.Park {
 		text += "; later records of its record key wait behind it"
 	}
-	return fmt.Sprintf("%s; its partition halts when more than %s would stand in a row.", text, count(p.StopAfter, "dead letter"))
+	return fmt.Sprintf("%s; its partition halts when more than %s would stand in a row.%s", text, count(p.StopAfter, "dead letter"), waits)
 }
 
 func failing(e *model.Event) string {

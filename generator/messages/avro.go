@@ -116,9 +116,9 @@ func (a avroShapes) of(n *avro.SchemaNode) *shape {
 			s.members = append(s.members, member{name: f.Name, optional: avromsg.Nullable(a.is.Of(&f.Type)), is: a.of(&f.Type)})
 		}
 	case "array":
-		s.kinds, s.says, s.elem = []model.Kind{model.List}, "an array", a.of(n.Items)
+		s.kinds, s.says, s.elem, s.nulls = []model.Kind{model.List}, "an array", a.of(n.Items), avromsg.Nullable(a.is.Of(n.Items))
 	case "map":
-		s.kinds, s.says, s.elem = []model.Kind{model.Map}, "a map", a.of(n.Values)
+		s.kinds, s.says, s.elem, s.nulls = []model.Kind{model.Map}, "a map", a.of(n.Values), avromsg.Nullable(a.is.Of(n.Values))
 	case "enum":
 		s.kinds, s.says, s.name, s.symbols = []model.Kind{model.Enum}, "enum "+avromsg.FullName(n), short(n.Name), n.Symbols
 	default:

@@ -54,7 +54,7 @@ func (a *All) fields(s *shape, at schema.Pos, above []*shape) (fields []*schema.
 
 // typeText is the type of a spec that reads a value.
 func (a *All) typeText(s *shape, at schema.Pos, above []*shape) string {
-	if len(s.kinds) == 0 || slices.Contains(above, s) {
+	if len(s.kinds) == 0 || s.nulls || slices.Contains(above, s) {
 		return "json"
 	}
 	switch s.kinds[0] {

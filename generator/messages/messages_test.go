@@ -114,7 +114,8 @@ const avroFile = `[
 		{"name":"raw","type":{"type":"fixed","name":"Raw","size":3}},
 		{"name":"via","type":["int","string"]},
 		{"name":"other","type":{"type":"record","name":"b.Line","fields":[{"name":"z","type":"int"}]}},
-		{"name":"again","type":["Card","string"]}
+		{"name":"again","type":["Card","string"]},
+		{"name":"gaps","type":{"type":"array","items":["null","string"]}}
 	]},
 	{"type":"record","name":"Gone","fields":[{"name":"why","type":"string"}]}
 ]`
@@ -137,7 +138,7 @@ func TestFieldsAreThoseOfTheRecord(t *testing.T) {
 	want := []string{
 		"id Made.id uuid", "n Made.n optional int32", "total Made.total decimal", "day Made.day date", "at Made.at optional timestamp", "here Made.here local_timestamp",
 		"colour Made.colour Colour", "size Made.size Size", "order_lines Made.orderLines list(Line)", "weights Made.weights map(float64)", "parent Made.parent optional json",
-		"by Made.by Union", "raw Made.raw bytes", "via Made.via Union2", "other Made.other Line2", "again Made.again Union",
+		"by Made.by Union", "raw Made.raw bytes", "via Made.via Union2", "other Made.other Line2", "again Made.again Union", "gaps Made.gaps json",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

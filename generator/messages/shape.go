@@ -16,6 +16,7 @@ type shape struct {
 	members []member     // of an object
 	symbols []string     // of an enum, or the names of the members that a member tells
 	elem    *shape       // of a list or a map
+	nulls   bool         // what is in a list or a map may be null
 	number  bool         // a moment or a day is a number of units, and not a text
 }
 
