@@ -200,9 +200,9 @@ func TestServerThatIsAway(t *testing.T) {
 	another.Key = wire.Key{0xac}
 	for _, c := range []struct {
 		of   *redistest.Server
-		says string
+		says string // "" is anything: the port of a server that is gone may be somebody else's by now
 	}{
-		{replica, "READONLY"}, {full, "OOM"}, {gone, "connection refused"}, {frozen, "i/o timeout"}, {lonely, "CLUSTERDOWN"},
+		{replica, "READONLY"}, {full, "OOM"}, {gone, ""}, {frozen, "i/o timeout"}, {lonely, "CLUSTERDOWN"},
 	} {
 		hasty := redis.NewClient(&redis.Options{Addr: c.of.Addr(), ReadTimeout: 300 * time.Millisecond, MaxRetries: 1})
 		everyQuestion(t, redislease.New(hasty), another, false, c.says)
