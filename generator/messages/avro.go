@@ -28,38 +28,11 @@ func readAvro(file readFile, path, name string, framed bool) (*read, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	shapes := avroShapes{is, map[*avro.SchemaNode]*shape{}}
-	r := &read{schema: bytes.TrimSpace(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))), packing: avroPacking{is, framed}, shape: shapes.of(is.Root), number: is.Number}
+	r := &read{schema: bytes.TrimSpace(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))), packing: avromsg.Sample{Of: is, Framed: framed}, shape: shapes.of(is.Root), number: is.Number}
 	if !framed {
 		r.layout = map[string]string{"": is.Layout()}
 	}
 	return r, shapes.clash()
-}
-
-// avroPacking packs values for tests.
-type avroPacking struct {
-	is     *avromsg.Type
-	framed bool
-}
-
-func (p avroPacking) Pack(object []byte) ([]byte, error) {
-	if p.framed {
-		return p.is.PackFramed(object, p.is.Number)
-	}
-	return p.is.Pack(object)
-}
-
-func (p avroPacking) Open(into, value []byte) ([]byte, error) {
-	if p.framed {
-		number, rest, err := avromsg.Frame(value)
-		if err != nil {
-			return nil, err
-		}
-		if number != p.is.Number {
-			return nil, fmt.Errorf("the registry has no schema %d", number)
-		}
-		value = rest
-	}
-	return p.is.Open(into, value, p.is.Own())
 }
 
 // avroShapes are records by their nodes: one may hold itself.

@@ -76,12 +76,12 @@ func (a *All) Attach(s *model.Service) (problems schema.Diagnostics) {
 		}
 		m := t.Payload.Messages
 		m.Schema, m.Packing, m.Layout, m.Number = is.schema, is.packing, is.layout, is.number
-		for _, e := range t.Events {
-			if len(t.EventType) == 1 && t.EventType[0].Header == "" {
-				if why := is.shape.mistyped(t.EventType[0].Path, e); why != "" {
-					problems.Add(a.spec.Topics[i].EventType[0].Path.Pos, "E118", "event_type of topic "+t.Name+": "+why, "the names are in "+m.File)
-				}
+		if len(t.EventType) == 1 && t.EventType[0].Header == "" {
+			for _, why := range is.shape.mistyped(t.EventType[0].Path, t.Events) {
+				problems.Add(a.spec.Topics[i].EventType[0].Path.Pos, "E118", "event_type of topic "+t.Name+": "+why, "the names are in "+m.File)
 			}
+		}
+		for _, e := range t.Events {
 			for _, f := range e.Fields {
 				if f.Source.Kind != model.FromPayload {
 					continue

@@ -113,23 +113,34 @@ func (s *shape) at(path []string) *shape {
 	return s
 }
 
-// mistyped says why an event cannot be told by the text at a path; "" if it can.
-func (s *shape) mistyped(path []string, e *model.Event) string {
+// mistyped says why events cannot be told by the text at a path.
+func (s *shape) mistyped(path []string, events []*model.Event) (why []string) {
 	is := s.at(path)
 	if is == nil {
-		return fmt.Sprintf("%s has no field %s%s", s.says, strings.Join(path, "."), s.spelled(path[0]))
+		return []string{fmt.Sprintf("%s has no field %s%s", s.says, strings.Join(path, "."), s.spelled(path[0]))}
 	}
 	if len(is.symbols) == 0 {
-		return ""
+		return nil
 	}
-	parent := len(path) - 1
-	for _, text := range e.Types {
-		if !slices.Contains(is.symbols, text) {
-			return fmt.Sprintf("event %s has type %q, and %s is one of %s", e.Name, text, strings.Join(path, "."), strings.Join(is.symbols, ", "))
+	for _, e := range events {
+		if text := is.mistypes(path, e); text != "" {
+			why = append(why, text)
 		}
 	}
+	return why
+}
+
+// mistypes says why the text at a path, which is one of the symbols, is never that of an event; ""
+// if it is.
+func (s *shape) mistypes(path []string, e *model.Event) string {
+	for _, text := range e.Types {
+		if !slices.Contains(s.symbols, text) {
+			return fmt.Sprintf("event %s has type %q, and %s is one of %s", e.Name, text, strings.Join(path, "."), strings.Join(s.symbols, ", "))
+		}
+	}
+	parent := len(path) - 1
 	for _, f := range e.Fields {
-		if p := f.Source.Path; f.Source.Kind == model.FromPayload && len(p) > parent && slices.Equal(p[:parent], path[:parent]) && slices.Contains(is.symbols, p[parent]) && !slices.Contains(e.Types, p[parent]) {
+		if p := f.Source.Path; f.Source.Kind == model.FromPayload && len(p) > parent && slices.Equal(p[:parent], path[:parent]) && slices.Contains(s.symbols, p[parent]) && !slices.Contains(e.Types, p[parent]) {
 			return fmt.Sprintf("field %s of event %s is in %s, which is not there in a record of type %s", f.Name, e.Name, p[parent], strings.Join(e.Types, " or "))
 		}
 	}

@@ -229,7 +229,8 @@ func TestNames(t *testing.T) {
 // Frames are those of Confluent's serializers.
 func TestFrames(t *testing.T) {
 	is := typeOf(t, order, "Line")
-	value, err := is.PackFramed([]byte(`{"sku":"s"}`), 0x01020304)
+	is.Number = 0x01020304
+	value, err := avromsg.Sample{Of: is, Framed: true}.Pack([]byte(`{"sku":"s"}`))
 	if err != nil || string(value) != "\x00\x01\x02\x03\x04\x02s\x00" {
 		t.Fatalf("%q, %v", value, err)
 	}

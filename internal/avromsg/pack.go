@@ -30,13 +30,34 @@ func (t *Type) Pack(text []byte) ([]byte, error) {
 	return t.schema.Encode(is)
 }
 
-// PackFramed is Pack behind what serializers of Confluent's registry write.
-func (t *Type) PackFramed(text []byte, number uint32) ([]byte, error) {
-	value, err := t.Pack(text)
-	if err != nil {
-		return nil, err
+// Sample packs and opens values of the type's own schema, for tests.
+type Sample struct {
+	Of     *Type
+	Framed bool // behind what serializers of Confluent's registry write, with the type's number
+}
+
+// Pack is [Type.Pack].
+func (s Sample) Pack(text []byte) ([]byte, error) {
+	value, err := s.Of.Pack(text)
+	if err != nil || !s.Framed {
+		return value, err
 	}
-	return append(framed(number), value...), nil
+	return append(framed(s.Of.Number), value...), nil
+}
+
+// Open returns a value as JSON, appended to into.
+func (s Sample) Open(into, value []byte) ([]byte, error) {
+	if s.Framed {
+		number, rest, err := Frame(value)
+		if err != nil {
+			return nil, err
+		}
+		if number != s.Of.Number {
+			return nil, fmt.Errorf("it was written with schema %d, and not with the type's own, %d", number, s.Of.Number)
+		}
+		value = rest
+	}
+	return s.Of.Open(into, value, s.Of.Own())
 }
 
 // misfit says that JSON is none of a type's values.

@@ -73,25 +73,12 @@ func (m *Message) From(r Registry) *Message {
 // Pack is a value with what is in a JSON object, for tests. A framed one has the number under
 // which [Own] has the schema.
 func (m *Message) Pack(object []byte) ([]byte, error) {
-	if m.framed {
-		return m.is.PackFramed(object, m.is.Number)
-	}
-	return m.is.Pack(object)
+	return avromsg.Sample{Of: m.is, Framed: m.framed}.Pack(object)
 }
 
 // Open is a value that Pack makes as JSON, for tests.
 func (m *Message) Open(value []byte) ([]byte, error) {
-	if !m.framed {
-		return m.open(nil, value)
-	}
-	number, rest, err := avromsg.Frame(value)
-	if err != nil {
-		return nil, err
-	}
-	if number != m.is.Number {
-		return nil, fmt.Errorf("it was written with schema %d, and not with the type's own, %d", number, m.is.Number)
-	}
-	return m.is.Open(nil, rest, m.is.Own())
+	return avromsg.Sample{Of: m.is, Framed: m.framed}.Open(nil, value)
 }
 
 // Prepare asks the registry for the schemas of records that are not known yet. It returns how many
