@@ -64,17 +64,6 @@ func TestSwallowedErrorOfAHandlerIsADeadLetter(t *testing.T) {
 	want(t, "next", w.Next(), 4)
 }
 
-func TestHandlerThatCommitsHalts(t *testing.T) {
-	t.Parallel()
-	db := database(t)
-	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
-		_, err := tx.Exec(ctx, `COMMIT`)
-		return err
-	}}.consumer(t, db))
-	_, err := w.Apply(t.Context(), records(0, "call 1"))
-	wantError[*idem.HaltedError](t, err)
-}
-
 func TestTxCannotBeEnded(t *testing.T) {
 	t.Parallel()
 	db := database(t)

@@ -9,23 +9,16 @@ import (
 
 	"github.com/idemgen/idemgen/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
-	"github.com/idemgen/idemgen/runtime/internal/handler"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
-	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // unacknowledged finds out what became of an attempt that was not acknowledged. When it was sent,
 // as many attempts were open as before says.
-func (t *transaction) unacknowledged(ctx context.Context, before int, a chain.Attempt, err error) outcome {
-	called, byCall := errors.AsType[*verdict.HandlerError](err)
+func (t *transaction) unacknowledged(ctx context.Context, before int, err error) outcome {
 	if rolledBack(err) {
-		var by *wire.Call
-		if byCall && called.Left {
-			by = called.Call
-		}
-		t.o.chain.RolledBack(before, a, by)
+		t.o.chain.RolledBack(before)
 	}
-	if byCall {
+	if _, byCall := errors.AsType[*verdict.HandlerError](err); byCall {
 		return failure(err)
 	}
 	switch verdict.Of(err) {
@@ -63,8 +56,6 @@ func (t *transaction) resolve(ctx context.Context) outcome {
 	case chain.Own:
 		o.p.process.Log.Info("a transaction whose reply was lost had committed", "topic", o.p.id.Topic, "partition", o.p.id.Number, "seq", o.chain.Seq(), "next", s.Attempt.Row.Next)
 		return o.advance(protocol.Own, s.Attempt, s.Written)
-	case chain.ByCall:
-		return failure(handler.EndedTransaction(s.Attempt.By))
 	case chain.ByOperator:
 		reason = operatorActed
 	case chain.ByFence:

@@ -47,7 +47,7 @@ func (t *transaction) explicit(tx pgx.Tx, d *decide.Decision, a *chain.Attempt, 
 // that earlier records of the batch did.
 func (t *transaction) inTurn(ctx context.Context, d *decide.Decision, a *chain.Attempt) (written time.Time, err error) {
 	conn := t.conn.Conn()
-	tx, err := conn.Begin(ctx)
+	tx, err := chain.Begin(ctx, conn)
 	if err != nil {
 		return written, err
 	}
@@ -160,6 +160,7 @@ func (x *explicit) commit(ctx context.Context) error {
 	p.Add(x.checks...)
 	p.Add(x.pending...)
 	p.Add(x.ends(x.d)...)
+	p.Add(chain.MayCommit())
 	p.End(commitSQL)
 	r, err, unclean := p.RunThen(pool.RestoreAll(x.session)...)
 	if unclean != nil { // nevertheless the transaction is over

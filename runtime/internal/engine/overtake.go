@@ -56,7 +56,7 @@ func (s *Process) overtaking(ctx context.Context, conn *pgxpool.Conn, id idemtyp
 // statements after the append may wait for another partition's handler, which must not be ended.
 func (t *transaction) overtaking(ctx context.Context, d *decide.Decision, a *chain.Attempt) (written time.Time, err error) {
 	o, conn := t.o, t.conn.Conn()
-	tx, err := conn.Begin(ctx)
+	tx, err := chain.Begin(ctx, conn)
 	if err != nil {
 		return written, err
 	}

@@ -163,7 +163,7 @@ func (t *transaction) send(ctx context.Context, d *decide.Decision) outcome {
 		err = fault.At(ctx, fault.Reply)
 	}
 	if err != nil {
-		return t.unacknowledged(ctx, before, a, err)
+		return t.unacknowledged(ctx, before, err)
 	}
 	o.keys.Heard(written, sent)
 	return o.advance(protocol.Acked, a, written)

@@ -54,6 +54,7 @@ type Transaction struct {
 // In is the transaction tx of a partition, on conn. overtime hears which handler goes on
 // although its context has ended, and "" when it has ended.
 func (c *Caller) In(partition idemtype.Partition, conn *pgx.Conn, tx pgx.Tx, overtime func(event string)) *Transaction {
+	pool.StateOf(conn.PgConn()).Ended = false
 	return &Transaction{caller: c, partition: partition, overtime: overtime, conn: conn, tx: tx, traced: conn.Config().Tracer != nil}
 }
 
@@ -132,13 +133,15 @@ var errExit = errors.New("the handler ended its goroutine")
 
 // ended finds out how a call that returned err has ended.
 func (t *Transaction) ended(batch context.Context, c *call, err error) error {
-	limits, left := t.caller.Limits, c.trace.left.Load()
+	limits := t.caller.Limits
 	switch {
+	case pool.StateOf(t.conn.PgConn()).Ended:
+		return EndedTransaction(c.of)
 	case verdict.OutOfTime(batch):
 		err = verdict.Overdue(batch, cmp.Or(err, batch.Err(), context.DeadlineExceeded), verdict.Limit{Name: "limits.batch_timeout", Most: limits.BatchTimeout}, limits)
-		return &verdict.HandlerError{Call: c.of, Err: err, Late: true, Left: left}
+		return &verdict.HandlerError{Call: c.of, Err: err, Late: true}
 	case batch.Err() != nil, t.conn.IsClosed() && !c.ctx.Over():
-		return &verdict.HandlerError{Call: c.of, Err: cmp.Or(err, context.Cause(batch), errConnection), Outage: true, Left: left}
+		return &verdict.HandlerError{Call: c.of, Err: cmp.Or(err, context.Cause(batch), errConnection), Outage: true}
 	case t.conn.IsClosed(): // the event's own time was over in the middle of a statement
 		err = &verdict.HandlerError{Call: c.of, Err: cmp.Or(err, c.ctx.Err())}
 	case t.conn.PgConn().IsBusy(): // the connection is closed after it
@@ -147,7 +150,7 @@ func (t *Transaction) ended(batch context.Context, c *call, err error) error {
 		err = outcome(t.conn, c.of, err)
 	}
 	if h, ok := errors.AsType[*verdict.HandlerError](err); ok {
-		h.Left, h.Err = left, verdict.Overdue(&c.ctx, h.Err, verdict.Limit{Name: "the time of a call", Most: limits.EventTimeout}, limits)
+		h.Err = verdict.Overdue(&c.ctx, h.Err, verdict.Limit{Name: "the time of a call", Most: limits.EventTimeout}, limits)
 	}
 	return err
 }
@@ -180,9 +183,9 @@ func ReadOnly(of *wire.Call) error {
 	return &verdict.HandlerError{Call: of, Err: verdict.Permanent(errors.New("the handler made its transaction read-only"))}
 }
 
-// EndedTransaction is the halt after a call that ended the transaction.
+// EndedTransaction is the halt after a call that ended the transaction, or tried to.
 func EndedTransaction(of *wire.Call) error {
-	return &verdict.Halt{Code: halt.Handler, Offset: of.Message.Offset, Reason: "handler " + of.Event + " ended the transaction, which belongs to the runtime"}
+	return &verdict.Halt{Code: halt.Handler, Offset: of.Message.Offset, Reason: "handler " + of.Event + " ended the transaction, which only the runtime may commit; SET CONSTRAINTS ALL IMMEDIATE counts as an end, so name the constraints"}
 }
 
 // Run runs work, which calls handlers, on a goroutine of its own: a handler may end the goroutine.

@@ -2,10 +2,12 @@ package handler
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/idemgen/idemgen/runtime/internal/pool"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
@@ -27,8 +29,24 @@ func (h *handlerTx) during(ctx context.Context, rewritten bool) context.Context 
 	return ctx
 }
 
-func (h *handlerTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+// begin is before every statement. After the end of the transaction a statement is not sent: it
+// would commit by itself.
+func (h *handlerTx) begin() error {
 	if err := h.life.begin(); err != nil {
+		return err
+	}
+	conn := h.tx.Conn().PgConn()
+	if conn.TxStatus() == 'I' || pool.StateOf(conn).Ended {
+		h.life.end()
+		return errEnded
+	}
+	return nil
+}
+
+var errEnded = fmt.Errorf("idem: the handler ended the transaction: %w", pgx.ErrTxClosed)
+
+func (h *handlerTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	if err := h.begin(); err != nil {
 		return pgconn.CommandTag{}, err
 	}
 	defer h.life.end()
@@ -37,7 +55,7 @@ func (h *handlerTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.C
 }
 
 func (h *handlerTx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	if err := h.life.begin(); err != nil {
+	if err := h.begin(); err != nil {
 		return noRows{err: err}, err
 	}
 	defer h.life.end()
@@ -49,7 +67,7 @@ func (h *handlerTx) Query(ctx context.Context, sql string, args ...any) (pgx.Row
 }
 
 func (h *handlerTx) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
-	if err := h.life.begin(); err != nil {
+	if err := h.begin(); err != nil {
 		return noRows{err: err}
 	}
 	defer h.life.end()
@@ -57,7 +75,7 @@ func (h *handlerTx) QueryRow(ctx context.Context, sql string, args ...any) pgx.R
 }
 
 func (h *handlerTx) CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, src pgx.CopyFromSource) (int64, error) {
-	if err := h.life.begin(); err != nil {
+	if err := h.begin(); err != nil {
 		return 0, err
 	}
 	defer h.life.end()
@@ -66,7 +84,7 @@ func (h *handlerTx) CopyFrom(ctx context.Context, table pgx.Identifier, columns 
 }
 
 func (h *handlerTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
-	if err := h.life.begin(); err != nil {
+	if err := h.begin(); err != nil {
 		return pgx.FailedBatchResults(b, err)
 	}
 	defer h.life.end()

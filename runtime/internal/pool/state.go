@@ -10,11 +10,13 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/internal/pipeline"
 	"github.com/idemgen/idemgen/runtime/internal/session"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
 // State is what the runtime knows of one of its connections.
 type State struct {
 	Failed *pgconn.PgError // the last error that the server told
+	Ended  bool            // a handler of the current transaction tried to commit it
 	Kept   bool            // a handler that goes on has it: nobody else may touch it
 }
 
@@ -38,6 +40,9 @@ func noteErrors(cfg *pgx.ConnConfig) {
 	cfg.OnPgError = func(conn *pgconn.PgConn, pg *pgconn.PgError) bool {
 		if s := StateOf(conn); pg.Code != "25P02" || s.Failed == nil {
 			s.Failed = pg
+		}
+		if verdict.CommitRefused(pg) {
+			StateOf(conn).Ended = true
 		}
 		return before == nil || before(conn, pg)
 	}

@@ -6,6 +6,8 @@ import (
 	"net"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -18,7 +20,6 @@ type HandlerError struct {
 	Err    error
 	Outage bool // the connection is gone
 	Late   bool // the batch's time was over, not the event's
-	Left   bool // what the call ran may have ended the transaction before it failed
 }
 
 func (e *HandlerError) Error() string {
@@ -27,6 +28,12 @@ func (e *HandlerError) Error() string {
 
 // Unwrap is what the handler returned.
 func (e *HandlerError) Unwrap() error { return seal(e.Err) }
+
+// CommitRefused reports whether an error is that of the trigger which lets only the runtime commit a
+// transaction of handlers (templates/sql/idem_core_1.sql).
+func CommitRefused(pg *pgconn.PgError) bool {
+	return pg.Code == "2D000" && pg.TableName == "idem_ledger" && pg.ConstraintName == "idem_ledger_commit"
+}
 
 // Permanent marks a handler's error: the event becomes a dead letter now, without retries.
 func Permanent(err error) error {

@@ -16,11 +16,12 @@ import (
 var (
 	appendRow  = session.NewStatement("append", ledger.AppendSQL)
 	sameRow    = session.NewStatement("own", ledger.SameSQL)
+	mayCommit  = session.NewStatement("commit", ledger.MayCommitSQL)
 	shortenRow = session.NewStatement("shorten", ledger.ShortenSQL)
 )
 
 // Statements are prepared on every connection.
-var Statements = []session.Statement{appendRow, sameRow, shortenRow, deadletter.Insert, deadletter.Settle}
+var Statements = []session.Statement{appendRow, sameRow, mayCommit, shortenRow, deadletter.Insert, deadletter.Settle}
 
 // Append appends the row after the tail. It is the first statement of every transaction.
 func (c *Chain) Append(r ledger.Row) pipeline.Statement {
@@ -31,6 +32,15 @@ func (c *Chain) Append(r ledger.Row) pipeline.Statement {
 func (c *Chain) Same(token wire.UUID) pipeline.Statement {
 	return pipeline.Statement{Is: sameRow, Args: [][]byte{ledger.Int4(c.stream), ledger.Int8(c.Seq()), token[:]}}
 }
+
+// Begin begins a transaction in which handlers run. Only after the statement [MayCommit] can it be
+// committed.
+func Begin(ctx context.Context, conn *pgx.Conn) (pgx.Tx, error) {
+	return conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: ledger.BeginSQL})
+}
+
+// MayCommit is the last statement before COMMIT of a transaction that [Begin] began.
+func MayCommit() pipeline.Statement { return pipeline.Statement{Is: mayCommit} }
 
 // Shorten gives the row that this very transaction appended, with the token was, another end.
 func (c *Chain) Shorten(was wire.UUID, r ledger.Row) pipeline.Statement {

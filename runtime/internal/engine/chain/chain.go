@@ -52,7 +52,6 @@ type Attempt struct {
 	InRow   ledger.InRow      // dead letters since the last record that took effect, with this attempt
 	Claims  []wire.Claim      // of keys that all partitions share
 	Events  []hook.Event      // what became of each record, if a hook asks
-	By      *wire.Call        // if the transaction was rolled back: the call that may have committed it before
 }
 
 // Stream is the number of the chain.
@@ -118,16 +117,9 @@ func (c *Chain) Try(a Attempt) {
 }
 
 // RolledBack drops the open attempts but the first ones, as many as before says: they surely did
-// not commit, and an outage must not fill the memory with them. by is nil, or the call that may
-// have committed the last of them before it failed.
-func (c *Chain) RolledBack(before int, last Attempt, by *wire.Call) {
+// not commit, and an outage must not fill the memory with them.
+func (c *Chain) RolledBack(before int) {
 	c.attempts = slices.Delete(c.attempts, before, len(c.attempts))
-	if by == nil {
-		return
-	}
-	last.By = by
-	// If a call had committed an earlier one, this one's append would have met its row.
-	c.attempts = append(slices.DeleteFunc(c.attempts, func(a Attempt) bool { return a.By != nil }), last)
 }
 
 // Settle moves the tail to the row after it, which is known to be ours.

@@ -19,7 +19,6 @@ type Found uint8
 const (
 	Nothing    Found = iota
 	Own              // one of our attempts, whatever became of its reply
-	ByCall           // one that a handler committed, and that counts as rolled back
 	ByOperator       // an operator's row
 	ByFence          // another owner's fence
 	ByOther          // another owner's batch
@@ -28,7 +27,7 @@ const (
 // Resolved is the row after the tail.
 type Resolved struct {
 	Found   Found
-	Attempt Attempt // of Own and ByCall
+	Attempt Attempt // of Own
 	Written time.Time
 }
 
@@ -46,9 +45,6 @@ func (c *Chain) Resolve(ctx context.Context, db Querier) (s Resolved, err error)
 	s = Resolved{Found: ByOther, Written: written}
 	if i := slices.IndexFunc(c.attempts, func(a Attempt) bool { return a.Row.Token == token }); i >= 0 {
 		s.Found, s.Attempt = Own, c.attempts[i]
-		if s.Attempt.By != nil {
-			s.Found = ByCall
-		}
 		return s, nil
 	}
 	if writer == ledger.Person {
