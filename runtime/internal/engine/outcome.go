@@ -65,6 +65,7 @@ func (o *Owner) conclude(w work, out outcome) error {
 	}
 	if v.Doubt {
 		o.chain.Doubt()
+		o.p.process.Pool.Doubt()
 	}
 	return w.follow(w.retries().Next(w.records(), v, about(o.decider, w)))
 }

@@ -234,6 +234,12 @@ func (s *Store) run(ctx context.Context, row func([][]byte) error, statements ..
 	if closeErr := p.Close(); err == nil {
 		err = closeErr
 	}
+	if err == nil && session.Unreplicated(pg) {
+		err = verdict.ErrUnreplicated
+	}
+	if verdict.Of(err) == verdict.Doubt {
+		s.Pool.Doubt()
+	}
 	if verdict.Of(err) == verdict.Halting || verdict.Of(err) == verdict.Data { // no value of a record is in it
 		return &lease.Broken{Err: verdict.Describe(err)}
 	}

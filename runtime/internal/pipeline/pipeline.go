@@ -30,13 +30,14 @@ var binaryFormat = []int16{1}
 // Pipeline collects statements, and sends them when it runs.
 type Pipeline struct {
 	p       *pgconn.Pipeline
+	conn    *pgconn.PgConn
 	session *session.Session
 	user    []bool // of each statement that was added
 }
 
 // New begins a pipeline on a connection with a session.
 func New(ctx context.Context, conn *pgx.Conn) *Pipeline {
-	return &Pipeline{p: conn.PgConn().StartPipeline(ctx), session: session.Of(conn.PgConn())}
+	return &Pipeline{p: conn.PgConn().StartPipeline(ctx), conn: conn.PgConn(), session: session.Of(conn.PgConn())}
 }
 
 // Add adds statements.
@@ -80,6 +81,10 @@ func (p *Pipeline) RunThen(behind ...Statement) (out Reply, err, errBehind error
 		return out, errors.Join(err, p.p.Close()), nil
 	}
 	err = p.answers(&out)
+	if err == nil && session.Unreplicated(p.conn) {
+		p.p.Close()
+		return out, verdict.ErrUnreplicated, nil
+	}
 	if err == nil && len(behind) > 0 {
 		errBehind = p.answers(&Reply{})
 		return out, nil, errors.Join(errBehind, p.p.Close())

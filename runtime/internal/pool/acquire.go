@@ -12,8 +12,9 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/outage"
 )
 
-// Acquire gets a connection. The error is an [outage.Unreachable]. Who waits long keeps the
-// place in the queue for a connection, and tell hears why.
+// Acquire gets a connection. The error is an [outage.Unreachable], or
+// [verdict.ErrUnreplicated]. A long wait keeps its place in the queue for a connection, and its
+// reason is passed to tell.
 func (p *Pool) Acquire(ctx context.Context, tell func(error)) (*pgxpool.Conn, error) {
 	pool, err := p.Open(ctx)
 	if err != nil {
@@ -31,7 +32,11 @@ func (p *Pool) Acquire(ctx context.Context, tell func(error)) (*pgxpool.Conn, er
 		<-told // what is told now must come before what comes next
 	}
 	if err == nil {
-		return conn, nil
+		if err = p.durability.confirm(ctx, conn.Conn()); err == nil {
+			return conn, nil
+		}
+		conn.Release()
+		return nil, err
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = cmp.Or(full(pool), err)

@@ -32,6 +32,8 @@ type Pool struct {
 	catalog    *catalog.Current
 	statements []session.Statement // of the runtime
 
+	durability durability
+
 	mu       sync.Mutex
 	sessions *pgxpool.Pool // with their settings; guarded by mu
 }
@@ -118,6 +120,7 @@ func (p *Pool) opening(cfg *pgxpool.Config, other map[string]string) func(contex
 	}
 	wrapDial(&cfg.ConnConfig.Config)
 	noteErrors(cfg.ConnConfig)
+	session.WatchReplication(&cfg.ConnConfig.Config, p.Doubt)
 	return func(ctx context.Context, conn *pgx.Conn) error { return session.Open(ctx, conn, o) }
 }
 

@@ -77,6 +77,11 @@ func (e *Write) Unwrap() error { return e.Err }
 // ErrKeyMemory says that there is no memory for the keys of a partition.
 var ErrKeyMemory = errors.New("the memory for keys is full")
 
+// ErrUnreplicated says that a commit is not known to be durable: the server has committed, and gave
+// up waiting for its synchronous standby.
+var ErrUnreplicated = errors.New("the transaction is committed on this server only: its synchronous standby does not confirm it " +
+	"(see pg_stat_replication and synchronous_standby_names)")
+
 // Of is what an error of the database means by itself. It counts as the protocol's own only if a
 // statement of the protocol got it, and table, constraint and column are the ones that raise it.
 // What only the caller can know is not asked here: whether a handler is to blame (package
@@ -101,7 +106,7 @@ func Of(err error) Class {
 		return Pooler
 	}
 	switch {
-	case errors.Is(err, ErrKeyMemory):
+	case errors.Is(err, ErrKeyMemory), errors.Is(err, ErrUnreplicated):
 		return Resource
 	case neverEncoded(err):
 		return Data

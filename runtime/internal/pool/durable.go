@@ -1,0 +1,85 @@
+package pool
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/runtime/internal/session"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
+)
+
+// durability knows whether everything that this process may have committed would survive a
+// failover. A commit that gave up waiting for its synchronous standby may not, nor may one whose
+// reply was lost. What comes later in the server's log is confirmed later: once one commit is
+// confirmed, all before it are.
+type durability struct {
+	mu        sync.Mutex
+	doubts    int64 // commits that may not be confirmed
+	confirmed int64 // of them, from the first on
+	asking    *confirmation
+}
+
+// confirmation is one commit that waits for the standby, for all that need it.
+type confirmation struct {
+	done chan struct{}
+	err  error
+}
+
+// confirmPatience is how long one commit waits for its standby.
+const confirmPatience = 5 * time.Second
+
+// Doubt says that a transaction may have committed without confirmation of a synchronous standby.
+// No connection is given out until a later commit is confirmed.
+func (p *Pool) Doubt() {
+	d := &p.durability
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.doubts++
+}
+
+// confirm returns nil when all commits are confirmed, if need be after one more on conn. The error
+// is [verdict.ErrUnreplicated] if the standby does not confirm that.
+func (d *durability) confirm(ctx context.Context, conn *pgx.Conn) error {
+	for {
+		d.mu.Lock()
+		doubts, asking := d.doubts, d.asking
+		if doubts == d.confirmed {
+			d.mu.Unlock()
+			return nil
+		}
+		if asking == nil {
+			d.asking = &confirmation{done: make(chan struct{})}
+		}
+		own := d.asking
+		d.mu.Unlock()
+		if asking == nil {
+			own.err = confirm(ctx, conn)
+			d.mu.Lock()
+			if d.asking = nil; own.err == nil {
+				d.confirmed = max(d.confirmed, doubts)
+			}
+			d.mu.Unlock()
+			close(own.done)
+		}
+		<-own.done // within confirmPatience and cancelPatience
+		if own.err != nil {
+			return own.err
+		}
+	}
+}
+
+// confirmSQL writes to the log, and nothing else: a commit without that waits for no standby.
+const confirmSQL = `SELECT pg_catalog.pg_logical_emit_message(true, 'idemgen', '')`
+
+func confirm(ctx context.Context, conn *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, confirmPatience)
+	defer cancel()
+	_, err := conn.Exec(ctx, confirmSQL)
+	if err == nil && session.Unreplicated(conn.PgConn()) {
+		err = verdict.ErrUnreplicated
+	}
+	return err
+}
