@@ -199,35 +199,6 @@ func TestStatementsArePreparedAgainAfterASchemaChange(t *testing.T) {
 	want(t, "rows", table(t, db), "1=1 2=2")
 }
 
-// Planted bug 38: a commit whose wait for a standby was cancelled is a commit, with a warning.
-func TestCommitWithAWarningIsACommit(t *testing.T) {
-	t.Parallel()
-	server, err := idemtest.StartPostgres(t.Context(), idemtest.PostgresOptions{Conf: map[string]string{"fsync": "off"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Close() })
-	db := pool(t, server.URL())
-	migrate(t, db)
-	c := service{}.consumer(t, db)
-	sink := drive(t, c)
-	assign(t, sink, 0)
-	idemtest.Exec(t, db, `ALTER SYSTEM SET synchronous_standby_names = 'nobody'`)
-	idemtest.Exec(t, db, `SELECT pg_reload_conf()`)
-	eventually(t, db, "nobody", `SELECT current_setting('synchronous_standby_names')`)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	go func() {
-		for ctx.Err() == nil {
-			_, _ = db.Exec(ctx, `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name = 'idemgen'`)
-		}
-	}()
-	deliver(t, sink, records(0, "put 1 1"))
-	deliver(t, sink, records(1, "put 2 2"))
-	want(t, "waits", c.Stats().Waits, 0)
-	want(t, "applied", c.Stats().Applied, 2)
-}
-
 // People hear of a handler that runs although its time is over while it still does.
 func TestHandlerThatGoesOnIsReportedWhileItDoes(t *testing.T) {
 	lengthy(t)

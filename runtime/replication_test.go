@@ -19,7 +19,12 @@ func standby(t *testing.T, db *pgxpool.Pool, name string) {
 	t.Helper()
 	idemtest.Exec(t, db, `ALTER SYSTEM SET synchronous_standby_names = '`+name+`'`)
 	idemtest.Exec(t, db, `SELECT pg_reload_conf()`)
-	within(t, "the server has read its settings", func() bool { return query(t, db, `SHOW synchronous_standby_names`) == name })
+	within(t, "commits wait as the settings say", func() bool { // the checkpointer says so to all
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		_, err := db.Exec(ctx, `SELECT pg_logical_emit_message(true, 'test', '')`)
+		return (err != nil) == (name != "")
+	})
 }
 
 // wires are the network to a server.

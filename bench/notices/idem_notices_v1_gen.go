@@ -147,11 +147,19 @@ func (p *noticesV1Plan) addNoticed(b *wire.Batch, m *wire.Message) error {
 }
 
 const noticedInsertNoticesSQL = `
-INSERT INTO notices (
-    notice_id,
-    receipt
+WITH w AS (
+    INSERT INTO notices (
+        notice_id,
+        receipt
+    )
+    SELECT
+        unnest($1::text[]) AS notice_id,
+        unnest($2::text[]) AS receipt
+    ORDER BY notice_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::text[]) AS notice_id,
-    unnest($2::text[]) AS receipt
-ORDER BY notice_id`
+    'the database did not write the row',
+    'notices'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`

@@ -138,21 +138,29 @@ func (p *readingsV1Plan) addReading(b *wire.Batch, m *wire.Message) error {
 }
 
 const readingInsertReadingsSQL = `
-INSERT INTO readings (
-    reading_id,
-    device_id,
-    site,
-    taken_at,
-    temperature,
-    humidity,
-    battery
+WITH w AS (
+    INSERT INTO readings (
+        reading_id,
+        device_id,
+        site,
+        taken_at,
+        temperature,
+        humidity,
+        battery
+    )
+    SELECT
+        unnest($1::bigint[]) AS reading_id,
+        unnest($2::text[]) AS device_id,
+        unnest($3::text[]) AS site,
+        unnest($4::timestamptz[]) AS taken_at,
+        unnest($5::double precision[]) AS temperature,
+        unnest($6::double precision[]) AS humidity,
+        unnest($7::integer[]) AS battery
+    ORDER BY reading_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::bigint[]) AS reading_id,
-    unnest($2::text[]) AS device_id,
-    unnest($3::text[]) AS site,
-    unnest($4::timestamptz[]) AS taken_at,
-    unnest($5::double precision[]) AS temperature,
-    unnest($6::double precision[]) AS humidity,
-    unnest($7::integer[]) AS battery
-ORDER BY reading_id`
+    'the database did not write the row',
+    'readings'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`

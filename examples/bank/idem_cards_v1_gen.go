@@ -174,18 +174,26 @@ func (p *cardsV1Plan) addCardCaptured(b *wire.Batch, m *wire.Message) error {
 }
 
 const cardCapturedInsertCapturesSQL = `
-INSERT INTO captures (
-    entry_id,
-    account_id,
-    cents,
-    booked_at
+WITH w AS (
+    INSERT INTO captures (
+        entry_id,
+        account_id,
+        cents,
+        booked_at
+    )
+    SELECT
+        unnest($1::uuid[]) AS entry_id,
+        unnest($2::uuid[]) AS account_id,
+        unnest($3::bigint[]) AS cents,
+        unnest($4::timestamptz[]) AS booked_at
+    ORDER BY entry_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS entry_id,
-    unnest($2::uuid[]) AS account_id,
-    unnest($3::bigint[]) AS cents,
-    unnest($4::timestamptz[]) AS booked_at
-ORDER BY entry_id`
+    'the database did not write the row',
+    'captures'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // CardRefunded says that a shop paid money back to the card. Fees are not paid back.
 // It is event "card.refunded" on topic "cards.v1".
@@ -275,18 +283,26 @@ func (p *cardsV1Plan) addCardRefunded(b *wire.Batch, m *wire.Message) error {
 }
 
 const cardRefundedInsertRefundsSQL = `
-INSERT INTO refunds (
-    entry_id,
-    account_id,
-    cents,
-    booked_at
+WITH w AS (
+    INSERT INTO refunds (
+        entry_id,
+        account_id,
+        cents,
+        booked_at
+    )
+    SELECT
+        unnest($1::uuid[]) AS entry_id,
+        unnest($2::uuid[]) AS account_id,
+        unnest($3::bigint[]) AS cents,
+        unnest($4::timestamptz[]) AS booked_at
+    ORDER BY entry_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS entry_id,
-    unnest($2::uuid[]) AS account_id,
-    unnest($3::bigint[]) AS cents,
-    unnest($4::timestamptz[]) AS booked_at
-ORDER BY entry_id`
+    'the database did not write the row',
+    'refunds'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // cardRefundedAddAccountsSQL adds up what the events add to one row; it fails if a row is
 // missing.

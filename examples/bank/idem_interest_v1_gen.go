@@ -151,18 +151,26 @@ func (p *interestV1Plan) addInterestPaid(b *wire.Batch, m *wire.Message) error {
 }
 
 const interestPaidInsertInterestSQL = `
-INSERT INTO interest (
-    account_id,
-    month,
-    paid_by,
-    cents
+WITH w AS (
+    INSERT INTO interest (
+        account_id,
+        month,
+        paid_by,
+        cents
+    )
+    SELECT
+        unnest($1::uuid[]) AS account_id,
+        unnest($2::text[]) AS month,
+        unnest($3::uuid[]) AS paid_by,
+        unnest($4::bigint[]) AS cents
+    ORDER BY account_id, month
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS account_id,
-    unnest($2::text[]) AS month,
-    unnest($3::uuid[]) AS paid_by,
-    unnest($4::bigint[]) AS cents
-ORDER BY account_id, month`
+    'the database did not write the row',
+    'interest'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // interestPaidAddAccountsSQL adds up what the events add to one row; it fails if a row is
 // missing.

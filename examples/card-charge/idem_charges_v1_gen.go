@@ -176,15 +176,23 @@ func (p *chargesV1Plan) addChargeRequested(b *wire.Batch, m *wire.Message) error
 }
 
 const chargeRequestedInsertChargesSQL = `
-INSERT INTO charges (
-    order_id,
-    cents,
-    charge_id,
-    charged_at
+WITH w AS (
+    INSERT INTO charges (
+        order_id,
+        cents,
+        charge_id,
+        charged_at
+    )
+    SELECT
+        unnest($1::uuid[]) AS order_id,
+        unnest($2::bigint[]) AS cents,
+        unnest($3::text[]) AS charge_id,
+        unnest($4::timestamptz[]) AS charged_at
+    ORDER BY order_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS order_id,
-    unnest($2::bigint[]) AS cents,
-    unnest($3::text[]) AS charge_id,
-    unnest($4::timestamptz[]) AS charged_at
-ORDER BY order_id`
+    'the database did not write the row',
+    'charges'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`

@@ -239,40 +239,56 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 }
 
 const orderPlacedInsertOrdersSQL = `
-INSERT INTO orders (
-    order_id,
-    customer_id,
-    channel,
-    total,
-    status,
-    placed_at,
-    note
+WITH w AS (
+    INSERT INTO orders (
+        order_id,
+        customer_id,
+        channel,
+        total,
+        status,
+        placed_at,
+        note
+    )
+    SELECT
+        unnest($1::uuid[]) AS order_id,
+        unnest($2::text[]) AS customer_id,
+        unnest($3::text[]) AS channel,
+        unnest($4::numeric[]) AS total,
+        'placed' AS status,
+        unnest($5::timestamptz[]) AS placed_at,
+        unnest($6::text[]) AS note
+    ORDER BY order_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS order_id,
-    unnest($2::text[]) AS customer_id,
-    unnest($3::text[]) AS channel,
-    unnest($4::numeric[]) AS total,
-    'placed' AS status,
-    unnest($5::timestamptz[]) AS placed_at,
-    unnest($6::text[]) AS note
-ORDER BY order_id`
+    'the database did not write the row',
+    'orders'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 const orderPlacedInsertOrderItemsSQL = `
-INSERT INTO order_items (
-    order_id,
-    line,
-    sku,
-    quantity,
-    price
+WITH w AS (
+    INSERT INTO order_items (
+        order_id,
+        line,
+        sku,
+        quantity,
+        price
+    )
+    SELECT
+        unnest($1::uuid[]) AS order_id,
+        unnest($2::integer[]) AS line,
+        unnest($3::text[]) AS sku,
+        unnest($4::integer[]) AS quantity,
+        unnest($5::numeric[]) AS price
+    ORDER BY order_id, line
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS order_id,
-    unnest($2::integer[]) AS line,
-    unnest($3::text[]) AS sku,
-    unnest($4::integer[]) AS quantity,
-    unnest($5::numeric[]) AS price
-ORDER BY order_id, line`
+    'the database did not write the row',
+    'order_items'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // OrderShipped says that all items of an order left the warehouse.
 // It is event "order.shipped" on topic "orders.v1".
@@ -480,18 +496,26 @@ func (p *ordersV1Plan) addOrderPaid(b *wire.Batch, m *wire.Message) error {
 }
 
 const orderPaidInsertPaymentsSQL = `
-INSERT INTO payments (
-    payment_id,
-    order_id,
-    amount,
-    booked_at
+WITH w AS (
+    INSERT INTO payments (
+        payment_id,
+        order_id,
+        amount,
+        booked_at
+    )
+    SELECT
+        unnest($1::uuid[]) AS payment_id,
+        unnest($2::uuid[]) AS order_id,
+        unnest($3::numeric[]) AS amount,
+        unnest($4::timestamptz[]) AS booked_at
+    ORDER BY payment_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS payment_id,
-    unnest($2::uuid[]) AS order_id,
-    unnest($3::numeric[]) AS amount,
-    unnest($4::timestamptz[]) AS booked_at
-ORDER BY payment_id`
+    'the database did not write the row',
+    'payments'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // OrderErased is a record without a value. It removes the order and all that belongs to it.
 // It is the tombstone of topic "orders.v1": a record without a value.

@@ -148,19 +148,27 @@ u AS (
     WHERE t.person = e.person
     RETURNING
         t.person
+),
+w AS (
+    INSERT INTO balances AS t (
+        person,
+        cents
+    )
+    SELECT
+        person,
+        cents
+    FROM e
+    WHERE NOT EXISTS (SELECT FROM u WHERE u.person = e.person)
+    ORDER BY person
+    ON CONFLICT (person) DO UPDATE SET
+        cents = t.cents + excluded.cents
+    RETURNING true
 )
-INSERT INTO balances AS t (
-    person,
-    cents
-)
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    person,
-    cents
-FROM e
-WHERE NOT EXISTS (SELECT FROM u WHERE u.person = e.person)
-ORDER BY person
-ON CONFLICT (person) DO UPDATE SET
-    cents = t.cents + excluded.cents`
+    'the database did not write the row',
+    'balances'
+WHERE (SELECT count(*) FROM w) + (SELECT count(*) FROM u) < (SELECT count(*) FROM e)`
 
 // Spent is event "spent" on topic "money.v1".
 // It is identified by header "event-id": records that share it are one event.

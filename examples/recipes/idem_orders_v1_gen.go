@@ -126,13 +126,21 @@ USING e
 WHERE t.order_id = e.order_id`
 
 const orderChangedInsertOrderLinesSQL = `
-INSERT INTO order_lines (
-    order_id,
-    line,
-    sku
+WITH w AS (
+    INSERT INTO order_lines (
+        order_id,
+        line,
+        sku
+    )
+    SELECT
+        unnest($1::uuid[]) AS order_id,
+        unnest($2::integer[]) AS line,
+        unnest($3::text[]) AS sku
+    ORDER BY order_id, line
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS order_id,
-    unnest($2::integer[]) AS line,
-    unnest($3::text[]) AS sku
-ORDER BY order_id, line`
+    'the database did not write the row',
+    'order_lines'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`

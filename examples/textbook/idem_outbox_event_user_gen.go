@@ -133,16 +133,24 @@ func (p *outboxEventUserPlan) addUserSaved(b *wire.Batch, m *wire.Message) error
 }
 
 const userSavedUpsertPeopleSQL = `
-INSERT INTO people (
-    user_id,
-    name
+WITH w AS (
+    INSERT INTO people (
+        user_id,
+        name
+    )
+    SELECT
+        unnest($1::uuid[]) AS user_id,
+        unnest($2::text[]) AS name
+    ORDER BY user_id
+    ON CONFLICT (user_id) DO UPDATE SET
+        name = excluded.name
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS user_id,
-    unnest($2::text[]) AS name
-ORDER BY user_id
-ON CONFLICT (user_id) DO UPDATE SET
-    name = excluded.name`
+    'the database did not write the row',
+    'people'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // UserDeleted is a tombstone. It removes the user.
 // It is the tombstone of topic "outbox.event.user": a record without a value.

@@ -141,18 +141,26 @@ func (p *paymentsV1Plan) addPaymentReceived(b *wire.Batch, m *wire.Message) erro
 }
 
 const paymentReceivedInsertPaymentsSQL = `
-INSERT INTO payments (
-    payment_id,
-    receipt,
-    account_id,
-    cents
+WITH w AS (
+    INSERT INTO payments (
+        payment_id,
+        receipt,
+        account_id,
+        cents
+    )
+    SELECT
+        unnest($1::text[]) AS payment_id,
+        unnest($2::text[]) AS receipt,
+        unnest($3::uuid[]) AS account_id,
+        unnest($4::bigint[]) AS cents
+    ORDER BY payment_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::text[]) AS payment_id,
-    unnest($2::text[]) AS receipt,
-    unnest($3::uuid[]) AS account_id,
-    unnest($4::bigint[]) AS cents
-ORDER BY payment_id`
+    'the database did not write the row',
+    'payments'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // paymentReceivedAddAccountsSQL adds up what the events add to one row.
 const paymentReceivedAddAccountsSQL = `
@@ -170,16 +178,24 @@ u AS (
     WHERE t.account_id = e.account_id
     RETURNING
         t.account_id
+),
+w AS (
+    INSERT INTO accounts AS t (
+        account_id,
+        cents
+    )
+    SELECT
+        account_id,
+        cents
+    FROM e
+    WHERE NOT EXISTS (SELECT FROM u WHERE u.account_id = e.account_id)
+    ORDER BY account_id
+    ON CONFLICT (account_id) DO UPDATE SET
+        cents = t.cents + excluded.cents
+    RETURNING true
 )
-INSERT INTO accounts AS t (
-    account_id,
-    cents
-)
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    account_id,
-    cents
-FROM e
-WHERE NOT EXISTS (SELECT FROM u WHERE u.account_id = e.account_id)
-ORDER BY account_id
-ON CONFLICT (account_id) DO UPDATE SET
-    cents = t.cents + excluded.cents`
+    'the database did not write the row',
+    'accounts'
+WHERE (SELECT count(*) FROM w) + (SELECT count(*) FROM u) < (SELECT count(*) FROM e)`

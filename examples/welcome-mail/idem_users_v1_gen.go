@@ -183,13 +183,21 @@ func (p *usersV1Plan) addUserCreated(b *wire.Batch, m *wire.Message) error {
 }
 
 const userCreatedInsertMailsSQL = `
-INSERT INTO mails (
-    user_id,
-    message_id,
-    sent_at
+WITH w AS (
+    INSERT INTO mails (
+        user_id,
+        message_id,
+        sent_at
+    )
+    SELECT
+        unnest($1::uuid[]) AS user_id,
+        unnest($2::text[]) AS message_id,
+        unnest($3::timestamptz[]) AS sent_at
+    ORDER BY user_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS user_id,
-    unnest($2::text[]) AS message_id,
-    unnest($3::timestamptz[]) AS sent_at
-ORDER BY user_id`
+    'the database did not write the row',
+    'mails'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`

@@ -27,6 +27,8 @@ type addition struct {
 	Update    string   // the statement on rows that are there; "" if Insert does both
 	Insert    string   // the statement on rows that are missing; "" if they stay so
 	Missing   string   // what idem_step_refused is told; "" if a missing row is no error
+	Made      string   // the rows that Insert wrote
+	Lost      string   // what idem_step_refused is told if it did not write each
 	Done      string   // the rows of the table that Update changed
 	Returning []string // of Done
 	Match     []string // by which a row of the sums finds its row of Done
@@ -35,7 +37,7 @@ type addition struct {
 
 func newAddition(s *model.Step) (*addition, error) {
 	own := func(name string) bool { return name == s.Table.Name || name == "t" }
-	a := &addition{step: s, Table: tableIdent(s.Table), Done: free("u", own)}
+	a := &addition{step: s, Table: tableIdent(s.Table), Done: free("u", own), Made: free("w", own), Lost: notWritten(s)}
 	a.Sums = &sums{step: s, Name: free("e", own)}
 	if err := a.find(); err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ func init() {
 		if s.If.Exists == "skip" {
 			in.Conflict = idents(s.By)
 		}
-		return in.statement()
+		return in.counted()
 	}
 }
 

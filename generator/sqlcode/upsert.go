@@ -31,7 +31,7 @@ func init() {
 				return "", err
 			}
 		}
-		return in.statement()
+		return in.counted()
 	}
 }
 

@@ -3,9 +3,6 @@ package main
 // outageBugs are bugs of what is done when something takes too long or goes away: a handler,
 // a statement, a client, a server, a clock.
 var outageBugs = []mutant{
-	{"a commit without its synchronous standby is a success",
-		in("./runtime/internal/pipeline", "Pipeline.RunThen").Never(`_.Unreplicated(_)`),
-		core, "TestCommitThatIsNotReplicatedIsNoSuccess"},
 	{"a lost reply is adopted although no standby confirmed it",
 		in(core, "Owner.conclude").Drop(`_.Pool.Doubt()`),
 		core, "TestCommitThatIsNotReplicatedIsNoSuccess"},

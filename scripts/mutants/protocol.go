@@ -25,10 +25,10 @@ var protocolBugs = []mutant{
 			After(`$p.Add($t.ends(d)...)`, `$p.Add(begins[0])`),
 		core, "TestOldOwnerIsRefusedBeforeItWaitsForARow"},
 	{"9 the writes are sent in a transaction of their own",
-		in(core, "transaction.oneTrip").Replace(`for _, $s := range $steps { $p.Add(_.o.decider.Write($s)) }`,
+		in(core, "transaction.oneTrip").Replace(`for _, $s := range $steps { $p.Add(_.write($s)...) }`,
 			`early := pipeline.New(ctx, t.conn.Conn())
 			for _, $s := range $steps {
-				early.Add(t.o.decider.Write($s))
+				early.Add(t.write($s)...)
 			}
 			if _, err := early.Run(); err != nil {
 				return written, err
@@ -84,7 +84,10 @@ var protocolBugs = []mutant{
 		in(waves, "Batch.Claim").Always(`!dup`),
 		core, "TestEveryRecordTakesEffectOnce"},
 	{"a conflict in the ledger counts as success",
-		in(core, "transaction.unacknowledged").Replace(`$t.resolve(_)`, `$t.o.advance(protocol.Acked, a, $t.o.life.forward)`),
+		in(core, "transaction.send").Before(`return $t.unacknowledged(_, _, _)`,
+			`if verdict.Of(err) == verdict.Successor {
+				return o.advance(protocol.Acked, a, o.life.forward)
+			}`),
 		core, "TestOldOwnerIsRefused"},
 	{"keys are not stored",
 		in(core, "transaction.begins").Replace(`append($first, _.Known.Claim(_)...)`, `$first`),
@@ -115,7 +118,7 @@ var protocolBugs = []mutant{
 	{"13 chain: memory is kept after being fenced, only the tail is read again",
 		in(core, "transaction.resolve").Replace(`return _.fenced(protocol.Foreign, reason)`,
 			`_ = reason
-			o.chain.RolledBack(0, chain.Attempt{}, nil)
+			o.chain.RolledBack(0)
 			return failure(errors.Join(o.chain.Read(ctx, t.conn), o.step(protocol.Conflict, nil)))`),
 		core, "TestFencedOwnerDoesNotGoOnWithItsMemory"},
 	{"14 chain: keys are loaded before the tail is read",
@@ -140,7 +143,7 @@ var protocolBugs = []mutant{
 		in(core, "Chain.Resolve").Replace(`row($ctx, $db, $stream, $c.Seq())`, `row($ctx, $db, $stream, $c.Seq()-1)`),
 		core, "TestDoubtIsSettledByAppendingAgain"},
 	{"6 what is in doubt counts as rolled back",
-		in(core, "Chain.Doubt").Replace(`$c.doubtful = true`, `$c.RolledBack(0, Attempt{}, nil)`),
+		in(core, "Chain.Doubt").Replace(`$c.doubtful = true`, `$c.RolledBack(0)`),
 		core, "TestDoubtIsSettledByAppendingAgain"},
 	{"15 a worker that was fenced fences again at once",
 		in(core, "Partition.Standby").Always(`_ >= wait`),
@@ -190,14 +193,9 @@ var protocolBugs = []mutant{
 	{"37 a full disk is a record's fault",
 		in(verdicts, "OfState").Text(`case "53", "58": return Resource`, `case "53", "58": return Data`),
 		core, "TestWhatIsNobodysFaultMakesNoDeadLetter"},
-	{"38 a commit with a warning is taken for a lost one",
-		in(sessions, "Configure").Before(`$cfg.ValidateConnect = _`,
-			`$cfg.OnNotice = func(c *pgconn.PgConn, n *pgconn.Notice) {
-				if n.Severity == "WARNING" {
-					_ = c.Conn().Close()
-				}
-			}`),
-		core, "TestCommitWithAWarningIsACommit"},
+	{"38 a commit without its synchronous standby is a success",
+		in("./runtime/internal/pipeline", "Pipeline.RunThen").Never(`_.Unreplicated(_)`),
+		core, "TestCommitThatIsNotReplicatedIsNoSuccess"},
 	{"53 standing by is shorter than a transaction",
 		in(core, "rivals.quiet").Replace(`d := 2 * $timeout`, `d := $timeout / 20`),
 		core, "TestStandbyLastsLongerThanTransactions"},

@@ -13,7 +13,7 @@ var slowBugs = []mutant{
 		in(core, "explicit.shorten").After(`*$x.a = _`, `$x.a.Row.Token = before.Row.Token`),
 		core, "TestLostReplyOfATransactionThatEndedEarly"},
 	{"the attempt of a transaction that ended early is not kept",
-		in(core, "explicit.shorten").After(`*_.a = _`, `o.chain.RolledBack(o.chain.Open()-1, before, nil)`),
+		in(core, "explicit.shorten").After(`*_.a = _`, `o.chain.RolledBack(o.chain.Open()-1)`),
 		core, "TestLostReplyOfATransactionThatEndedEarly"},
 	{"the row of a transaction that ended early keeps the end of the whole",
 		in(core, "explicit.shorten").After(`*$x.a = _`, `$x.a.Row.Next = before.Row.Next`),

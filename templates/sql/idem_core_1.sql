@@ -6,7 +6,7 @@
 BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
-SELECT pg_advisory_xact_lock(hashtextextended('idemgen schema', 0));
+SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('idemgen schema', 0));
 
 -- Which versions of these tables were applied, by part. The runtime reads the highest at start.
 -- The id of the core is that of the database: leases outside of it are kept apart by that.
@@ -82,7 +82,7 @@ BEGIN
 END $$;
 DO $$
 BEGIN
-    IF NOT EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgrelid = 'idem_ledger'::regclass AND tgname = 'idem_ledger_commit') THEN
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgrelid = 'idem_ledger'::regclass::oid AND tgname = 'idem_ledger_commit') THEN
         CREATE CONSTRAINT TRIGGER idem_ledger_commit AFTER INSERT ON idem_ledger DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
             WHEN (pg_catalog.current_setting('idem.commit', true) OPERATOR(pg_catalog.=) 'no') EXECUTE FUNCTION idem_ledger_commit();
     END IF;

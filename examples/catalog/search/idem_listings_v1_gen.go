@@ -223,14 +223,22 @@ USING e
 WHERE t.sku = e.sku`
 
 const listedInsertKeywordsSQL = `
-INSERT INTO keywords (
-    sku,
-    keyword
+WITH w AS (
+    INSERT INTO keywords (
+        sku,
+        keyword
+    )
+    SELECT
+        unnest($1::text[]) AS sku,
+        unnest($2::text[]) AS keyword
+    ORDER BY sku, keyword
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::text[]) AS sku,
-    unnest($2::text[]) AS keyword
-ORDER BY sku, keyword`
+    'the database did not write the row',
+    'keywords'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 const listedDeleteShelvesSQL = `
 WITH e AS (
@@ -243,16 +251,24 @@ USING e
 WHERE t.sku = e.sku`
 
 const listedInsertShelvesSQL = `
-INSERT INTO shelves (
-    sku,
-    shelf,
-    rank
+WITH w AS (
+    INSERT INTO shelves (
+        sku,
+        shelf,
+        rank
+    )
+    SELECT
+        unnest($1::text[]) AS sku,
+        unnest($2::text[]) AS shelf,
+        unnest($3::integer[]) AS rank
+    ORDER BY sku, shelf
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::text[]) AS sku,
-    unnest($2::text[]) AS shelf,
-    unnest($3::integer[]) AS rank
-ORDER BY sku, shelf`
+    'the database did not write the row',
+    'shelves'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 const listedUpdateProductsSQL = `
 WITH e AS (

@@ -6,7 +6,7 @@
 BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
-SELECT pg_advisory_xact_lock(hashtextextended('idemgen schema', 0));
+SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('idemgen schema', 0));
 
 -- Which versions of these tables were applied, by part. The runtime reads the highest at start.
 -- The id of the core is that of the database: leases outside of it are kept apart by that.
@@ -66,6 +66,27 @@ ALTER TABLE idem_ledger SET ( -- a plan made for the empty table would scan the 
     autovacuum_analyze_threshold = 1000,
     autovacuum_analyze_scale_factor = 0
 );
+
+-- A transaction in which handlers run has idem.commit = 'no' from its BEGIN on, and 'yes' from the
+-- runtime's last statement before COMMIT on. So a COMMIT that a handler sends fails, and takes
+-- back the whole transaction: without this check it would commit the row, and with it pass all
+-- records of the batch.
+CREATE OR REPLACE FUNCTION idem_ledger_commit() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF coalesce(pg_catalog.current_setting('idem.commit', true), '') OPERATOR(pg_catalog.<>) 'yes' THEN
+        RAISE 'this transaction is committed by idemgen, not by a handler' USING
+            ERRCODE = '2D000', SCHEMA = TG_TABLE_SCHEMA, TABLE = TG_TABLE_NAME, CONSTRAINT = TG_NAME,
+            HINT = 'A handler must neither end the transaction nor SET CONSTRAINTS ALL IMMEDIATE; name the constraints.';
+    END IF;
+    RETURN NULL;
+END $$;
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgrelid = 'idem_ledger'::regclass::oid AND tgname = 'idem_ledger_commit') THEN
+        CREATE CONSTRAINT TRIGGER idem_ledger_commit AFTER INSERT ON idem_ledger DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+            WHEN (pg_catalog.current_setting('idem.commit', true) OPERATOR(pg_catalog.=) 'no') EXECUTE FUNCTION idem_ledger_commit();
+    END IF;
+END $$;
 
 -- What operators did (idemgen stream): their rows are moved here when the rows of the ledger
 -- around them are removed, and stay for a year.

@@ -7,7 +7,7 @@
 BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
-SELECT pg_advisory_xact_lock(hashtextextended('idemgen schema', 0));
+SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('idemgen schema', 0));
 
 -- Generations of remembered idempotency keys. Each consumer has exactly one
 -- open, and no second one whatever happens.
@@ -37,26 +37,32 @@ CREATE TABLE IF NOT EXISTS idem_keys (
 -- applies this file, which owns them and the tables, and needs CREATE on this schema for as
 -- long as services run. A service's role needs no more than EXECUTE. Each takes its lock for
 -- as long as the caller's lock_timeout says, and does all of its work in one transaction.
+-- Functions and operators are named with pg_catalog: else somebody who may create objects in this
+-- schema could have his own called with these rights.
 
 -- A table of keys that no generation has: one that is over, else a new one. ATTACH takes no
 -- lock that claims or reads would wait for.
 CREATE OR REPLACE FUNCTION idem_keys_prepare() RETURNS int LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
+    keys oid := 'idem_keys'::regclass::oid;
+    home oid;
     number int;
 BEGIN
-    PERFORM pg_advisory_xact_lock(hashtextextended('idemgen generation', 0));
-    SELECT min(substring(c.relname FROM 11)::int) INTO number
-    FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-    WHERE i.inhparent = 'idem_keys'::regclass AND c.relname ~ '^idem_keys_[0-9]{1,9}$'
-        AND NOT EXISTS (SELECT FROM idem_key_gen g WHERE g.gen = substring(c.relname FROM 11)::int);
+    PERFORM pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('idemgen generation', 0));
+    SELECT pg_catalog.min(substring(c.relname::text FROM 11)::int) INTO number
+    FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) i.inhrelid
+    WHERE i.inhparent OPERATOR(pg_catalog.=) keys AND c.relname::text OPERATOR(pg_catalog.~) '^idem_keys_[0-9]{1,9}$'
+        AND NOT EXISTS (SELECT FROM idem_key_gen g WHERE g.gen OPERATOR(pg_catalog.=) substring(c.relname::text FROM 11)::int);
     IF number IS NOT NULL THEN
         RETURN number;
     END IF;
-    SELECT 1 + greatest((SELECT coalesce(max(gen), 0) FROM idem_key_gen), coalesce(max(substring(c.relname FROM 11)::int), 0)) INTO number
-    FROM pg_class c
-    WHERE c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'idem_keys'::regclass) AND c.relname ~ '^idem_keys_[0-9]{1,9}$';
-    EXECUTE format('CREATE TABLE idem_keys_%s (LIKE idem_keys, PRIMARY KEY (key))', number);
-    EXECUTE format('ALTER TABLE idem_keys ATTACH PARTITION idem_keys_%s FOR VALUES IN (%s)', number, number);
+    SELECT relnamespace INTO home FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) keys;
+    SELECT 1 OPERATOR(pg_catalog.+) greatest((SELECT coalesce(pg_catalog.max(gen), 0) FROM idem_key_gen),
+        coalesce(pg_catalog.max(substring(c.relname::text FROM 11)::int), 0)) INTO number
+    FROM pg_catalog.pg_class c
+    WHERE c.relnamespace OPERATOR(pg_catalog.=) home AND c.relname::text OPERATOR(pg_catalog.~) '^idem_keys_[0-9]{1,9}$';
+    EXECUTE pg_catalog.format('CREATE TABLE %s.idem_keys_%s (LIKE idem_keys, PRIMARY KEY (key))', home::regnamespace, number);
+    EXECUTE pg_catalog.format('ALTER TABLE idem_keys ATTACH PARTITION idem_keys_%s FOR VALUES IN (%s)', number, number);
     RETURN number;
 END $$;
 
@@ -65,12 +71,12 @@ CREATE OR REPLACE FUNCTION idem_keys_open(whose text, kept interval) RETURNS voi
 DECLARE
     number int;
 BEGIN
-    IF coalesce(whose, '') = '' OR kept IS NULL OR kept < interval '0' THEN
+    IF coalesce(whose, '') OPERATOR(pg_catalog.=) '' OR kept IS NULL OR kept OPERATOR(pg_catalog.<) interval '0' THEN
         RAISE 'idem_keys_open: a consumer and how long its keys are kept, got % and %', whose, kept USING ERRCODE = '22023';
     END IF;
     number := idem_keys_prepare(); -- its lock: one of two callers finds that the other was first
-    IF NOT EXISTS (SELECT FROM idem_key_gen WHERE consumer = whose AND sealed_at IS NULL) THEN
-        INSERT INTO idem_key_gen (gen, consumer, token, keep) VALUES (number, whose, gen_random_uuid(), kept);
+    IF NOT EXISTS (SELECT FROM idem_key_gen WHERE consumer OPERATOR(pg_catalog.=) whose AND sealed_at IS NULL) THEN
+        INSERT INTO idem_key_gen (gen, consumer, token, keep) VALUES (number, whose, pg_catalog.gen_random_uuid(), kept);
     END IF;
 END $$;
 
@@ -79,16 +85,18 @@ END $$;
 -- to come.
 CREATE OR REPLACE FUNCTION idem_keys_seal(whose text, number int, next_number int, kept interval) RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$
 BEGIN
-    IF kept IS NULL OR kept < interval '0' OR NOT EXISTS (SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-        WHERE i.inhparent = 'idem_keys'::regclass AND c.relname = 'idem_keys_' || next_number) THEN
+    IF kept IS NULL OR kept OPERATOR(pg_catalog.<) interval '0' OR NOT EXISTS (
+        SELECT FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) i.inhrelid
+        WHERE i.inhparent OPERATOR(pg_catalog.=) 'idem_keys'::regclass::oid
+            AND c.relname::text OPERATOR(pg_catalog.=) pg_catalog.format('idem_keys_%s', next_number)) THEN
         RAISE 'idem_keys_seal: % is no table of keys, or keys cannot be kept for %', next_number, kept USING ERRCODE = '22023';
     END IF;
-    IF EXISTS (SELECT FROM idem_key_gen WHERE gen = number AND consumer = whose AND sealed_at IS NULL) THEN
-        EXECUTE format('ALTER TABLE idem_keys_%s ADD CONSTRAINT idem_keys_sealed CHECK (false) NOT VALID', number);
-        UPDATE idem_key_gen SET sealed_at = clock_timestamp(), seal = gen_random_uuid()
-        WHERE gen = number AND consumer = whose AND sealed_at IS NULL;
+    IF EXISTS (SELECT FROM idem_key_gen WHERE gen OPERATOR(pg_catalog.=) number AND consumer OPERATOR(pg_catalog.=) whose AND sealed_at IS NULL) THEN
+        EXECUTE pg_catalog.format('ALTER TABLE idem_keys_%s ADD CONSTRAINT idem_keys_sealed CHECK (false) NOT VALID', number);
+        UPDATE idem_key_gen SET sealed_at = pg_catalog.clock_timestamp(), seal = pg_catalog.gen_random_uuid()
+        WHERE gen OPERATOR(pg_catalog.=) number AND consumer OPERATOR(pg_catalog.=) whose AND sealed_at IS NULL;
         IF FOUND THEN
-            INSERT INTO idem_key_gen (gen, consumer, token, keep) VALUES (next_number, whose, gen_random_uuid(), kept);
+            INSERT INTO idem_key_gen (gen, consumer, token, keep) VALUES (next_number, whose, pg_catalog.gen_random_uuid(), kept);
             RETURN;
         END IF;
     END IF;
@@ -99,14 +107,15 @@ END $$;
 -- claims in it, so that this waits for those who read in it, and nothing else.
 CREATE OR REPLACE FUNCTION idem_keys_forget(whose text, number int) RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$
 BEGIN
-    IF NOT EXISTS (SELECT FROM idem_key_gen WHERE gen = number AND consumer = whose AND sealed_at < clock_timestamp() - keep) THEN
+    IF NOT EXISTS (SELECT FROM idem_key_gen WHERE gen OPERATOR(pg_catalog.=) number AND consumer OPERATOR(pg_catalog.=) whose
+        AND sealed_at OPERATOR(pg_catalog.<) (pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) keep)) THEN
         RAISE 'generation % of keys is not over', number USING ERRCODE = '55000';
     END IF;
-    IF to_regclass('idem_keys_' || number) IS NOT NULL THEN
-        EXECUTE format('TRUNCATE idem_keys_%s', number);
-        EXECUTE format('ALTER TABLE idem_keys_%s DROP CONSTRAINT IF EXISTS idem_keys_sealed', number);
+    IF pg_catalog.to_regclass(pg_catalog.format('idem_keys_%s', number)) IS NOT NULL THEN
+        EXECUTE pg_catalog.format('TRUNCATE idem_keys_%s', number);
+        EXECUTE pg_catalog.format('ALTER TABLE idem_keys_%s DROP CONSTRAINT IF EXISTS idem_keys_sealed', number);
     END IF;
-    DELETE FROM idem_key_gen WHERE gen = number;
+    DELETE FROM idem_key_gen WHERE gen OPERATOR(pg_catalog.=) number;
 END $$;
 
 -- Nobody may call them who was not granted it, and they see the tables of this schema only.
@@ -117,9 +126,9 @@ BEGIN
     FOREACH f IN ARRAY ARRAY['idem_keys_prepare()', 'idem_keys_open(text, interval)', 'idem_keys_seal(text, int, int, interval)',
         'idem_keys_forget(text, int)']::regprocedure[]
     LOOP
-        EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', f);
-        EXECUTE format('ALTER FUNCTION %s SET search_path = %I, pg_temp', f, (SELECT n.nspname
-            FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = 'idem_keys'::regclass));
+        EXECUTE pg_catalog.format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', f);
+        EXECUTE pg_catalog.format('ALTER FUNCTION %s SET search_path = pg_catalog, %s, pg_temp', f, (SELECT relnamespace::regnamespace
+            FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) 'idem_keys'::regclass::oid));
     END LOOP;
 END $$;
 

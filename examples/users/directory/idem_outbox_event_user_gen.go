@@ -170,30 +170,46 @@ func (p *outboxEventUserPlan) addUserCreated(b *wire.Batch, m *wire.Message) err
 }
 
 const userCreatedInsertPeopleSQL = `
-INSERT INTO people (
-    user_id,
-    email,
-    full_name
+WITH w AS (
+    INSERT INTO people (
+        user_id,
+        email,
+        full_name
+    )
+    SELECT
+        unnest($1::uuid[]) AS user_id,
+        unnest($2::text[]) AS email,
+        unnest($3::text[]) AS full_name
+    ORDER BY user_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS user_id,
-    unnest($2::text[]) AS email,
-    unnest($3::text[]) AS full_name
-ORDER BY user_id`
+    'the database did not write the row',
+    'people'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 const userCreatedInsertIdemOutboxSQL = `
-INSERT INTO idem_outbox (
-    aggregatetype,
-    aggregateid,
-    type,
-    payload
+WITH w AS (
+    INSERT INTO idem_outbox (
+        aggregatetype,
+        aggregateid,
+        type,
+        payload
+    )
+    SELECT
+        'person' AS aggregatetype,
+        unnest($1::text[]) AS aggregateid,
+        'PersonListed' AS type,
+        unnest($2::bytea[]) AS payload
+    ORDER BY generate_subscripts($1::text[], 1)
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    'person' AS aggregatetype,
-    unnest($1::text[]) AS aggregateid,
-    'PersonListed' AS type,
-    unnest($2::bytea[]) AS payload
-ORDER BY generate_subscripts($1::text[], 1)`
+    'the database did not write the row',
+    'idem_outbox'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // UserRenamed changes a person's name.
 // It is event "UserRenamed" on topic "outbox.event.user".
@@ -367,15 +383,23 @@ USING e
 WHERE t.user_id = e.user_id`
 
 const userDeletedInsertIdemOutboxSQL = `
-INSERT INTO idem_outbox (
-    aggregatetype,
-    aggregateid,
-    type,
-    payload
+WITH w AS (
+    INSERT INTO idem_outbox (
+        aggregatetype,
+        aggregateid,
+        type,
+        payload
+    )
+    SELECT
+        'person' AS aggregatetype,
+        unnest($1::text[]) AS aggregateid,
+        'PersonRemoved' AS type,
+        NULL::bytea AS payload
+    ORDER BY generate_subscripts($1::text[], 1)
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    'person' AS aggregatetype,
-    unnest($1::text[]) AS aggregateid,
-    'PersonRemoved' AS type,
-    NULL::bytea AS payload
-ORDER BY generate_subscripts($1::text[], 1)`
+    'the database did not write the row',
+    'idem_outbox'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`

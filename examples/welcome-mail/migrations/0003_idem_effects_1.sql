@@ -6,7 +6,7 @@
 BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
-SELECT pg_advisory_xact_lock(hashtextextended('idemgen schema', 0));
+SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('idemgen schema', 0));
 
 -- Effects outside of Postgres: one row for each event with an effect, from the first try on.
 -- A call belongs to the owner and the number in the row; one that lost them records nothing.
@@ -33,6 +33,8 @@ CREATE TABLE IF NOT EXISTS idem_lease (
     PRIMARY KEY (consumer, key)
 );
 CREATE INDEX IF NOT EXISTS idem_lease_over ON idem_lease (consumer, forget_at) WHERE state IN ('c', 'd', 'f');
+-- A start looks for numbers that the sequence idem_fence has not reached, after a move of the database.
+CREATE INDEX IF NOT EXISTS idem_lease_fence ON idem_lease USING brin (fence) WITH (autosummarize = on);
 
 INSERT INTO idem_schema (part, version) VALUES ('effects', 1) ON CONFLICT DO NOTHING;
 

@@ -32,6 +32,7 @@ type snapshot struct {
 	at      time.Time // when it was asked
 	apart   map[string]wire.Apart
 	records map[string]bool // topics whose records are waves of their own
+	commits map[string]bool // topics at whose commits triggers run
 	reasons []Reason
 }
 
@@ -59,9 +60,10 @@ func (c *Current) Ask(ctx context.Context, conn *pgx.Conn) error {
 	if found.Refused != nil {
 		return found.Refused
 	}
-	now := &snapshot{began: began, at: at, apart: found.Apart, records: map[string]bool{}, reasons: append(found.Why, found.Warnings...)}
+	now := &snapshot{began: began, at: at, apart: found.Apart, records: map[string]bool{}, commits: map[string]bool{}, reasons: append(found.Why, found.Warnings...)}
 	for _, t := range c.topics {
 		now.records[t.Name] = slices.ContainsFunc(t.Writes, func(table string) bool { return found.Apart[table] >= wire.ApartRecords })
+		now.commits[t.Name] = slices.ContainsFunc(t.Writes, func(table string) bool { return found.AtCommit[table] })
 	}
 	before := c.known.Load()
 	for before == nil || before.began < began {
@@ -77,9 +79,15 @@ func (c *Current) Ask(ctx context.Context, conn *pgx.Conn) error {
 		c.log.Info("writes of a table are kept apart: batches of it have more statements", "table", r.Table, "because", r.Fact, "apart", r.Apart.String())
 	}
 	for _, r := range found.Warnings {
-		c.log.Warn("a constraint is checked at commit only: which records a transaction holds may decide what is refused", "table", r.Table, "constraint", r.Fact)
+		c.log.Warn("what others added to a table may change what events do", "table", r.Table, "warning", r.Fact)
 	}
 	return nil
+}
+
+// RunsAtCommit reports whether somebody's trigger runs when a transaction of a topic commits.
+func (c *Current) RunsAtCommit(topic string) bool {
+	s := c.known.Load()
+	return s != nil && s.commits[topic]
 }
 
 // KeepApart tells a batch of a topic what the catalog said.

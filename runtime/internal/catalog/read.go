@@ -34,7 +34,7 @@ const (
 	restricted kind = "restricted" // a column of a domain or a composite type; detail: the column
 	unique     kind = "unique"     // a unique index or an exclusion; detail: its name, columns: its columns, none if it computes
 	reference  kind = "reference"  // a foreign key; detail: its name, target: the table, also one that is behind tables of others, action: on delete
-	deferred   kind = "deferred"   // a constraint or trigger that is initially deferred; detail: its name
+	deferred   kind = "deferred"   // a constraint or trigger that is initially deferred; detail: its name, action: "trigger" of one
 	loose      kind = "loose"      // a column whose equal values may differ; columns: the column, detail: its collation or type
 )
 
@@ -74,7 +74,7 @@ WITH RECURSIVE asked AS (
 	SELECT f.name, 'trigger', t.tgname, NULL, '', '' FROM family f JOIN pg_trigger t ON t.tgrelid = f.oid
 	WHERE NOT t.tgisinternal AND t.tgenabled <> 'D'
 	UNION ALL
-	SELECT f.name, 'deferred', t.tgname, NULL, '', '' FROM family f JOIN pg_trigger t ON t.tgrelid = f.oid
+	SELECT f.name, 'deferred', t.tgname, NULL, '', 'trigger' FROM family f JOIN pg_trigger t ON t.tgrelid = f.oid
 	WHERE NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tginitdeferred
 	UNION ALL
 	SELECT f.name, 'rule', r.rulename, NULL, '', '' FROM family f JOIN pg_rewrite r ON r.ev_class = f.oid WHERE r.ev_type <> '1'

@@ -65,9 +65,9 @@ ALTER TABLE c ADD CONSTRAINT x FOREIGN KEY (b) REFERENCES q (id)`, "c records: f
 		"foreign key with another action": {`ALTER TABLE c DROP CONSTRAINT c_p_fkey, ADD CONSTRAINT x FOREIGN KEY (p) REFERENCES p (id) ON DELETE SET NULL`,
 			"c records: foreign key x is not in the spec as it is here"},
 		"foreign key of NO ACTION":    {`ALTER TABLE c DROP CONSTRAINT c_p_fkey, ADD CONSTRAINT x FOREIGN KEY (p) REFERENCES p (id)`, "c records: foreign key x is not in the spec as it is here"},
-		"deferred foreign key":        {`ALTER TABLE c ALTER CONSTRAINT c_p_fkey DEFERRABLE INITIALLY DEFERRED`, "c warning: c_p_fkey"},
+		"deferred foreign key":        {`ALTER TABLE c ALTER CONSTRAINT c_p_fkey DEFERRABLE INITIALLY DEFERRED`, "c warning: constraint c_p_fkey is checked at commit only: which records a transaction holds may decide what is refused"},
 		"deferrable foreign key":      {`ALTER TABLE c ALTER CONSTRAINT c_p_fkey DEFERRABLE`, "-"},
-		"deferred constraint trigger": {`CREATE CONSTRAINT TRIGGER x AFTER INSERT ON p DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION f()`, "p records: trigger x; p warning: x"},
+		"deferred constraint trigger": {`CREATE CONSTRAINT TRIGGER x AFTER INSERT ON p DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION f()`, "p records: trigger x; p warning: constraint x is checked at commit only: which records a transaction holds may decide what is refused"},
 		"view":                        {`ALTER TABLE p RENAME TO q; CREATE VIEW p AS SELECT * FROM q`, "p records: it is a view"},
 		"partitions": {`DROP TABLE c; CREATE TABLE c (a int, b text, PRIMARY KEY (a, b), p text REFERENCES p (id) ON DELETE CASCADE) PARTITION BY LIST (a);
 CREATE TABLE c_1 PARTITION OF c FOR VALUES IN (1) PARTITION BY LIST (b); CREATE TABLE c_1_1 PARTITION OF c_1 DEFAULT`, "-"},
@@ -82,7 +82,7 @@ CREATE TRIGGER x AFTER INSERT ON c_1_1 FOR EACH ROW EXECUTE FUNCTION f()`, "c re
 		"unlogged ledger": {`ALTER TABLE idem_ledger SET UNLOGGED`, "refused: the runtime's table public.idem_ledger is unlogged"},
 		"unlogged keys":   {`CREATE UNLOGGED TABLE idem_keys_1 PARTITION OF idem_keys FOR VALUES IN (1)`, "refused: the runtime's table public.idem_keys_1 is unlogged"},
 		"row security": {`CREATE ROLE idemgen_test_catalog; GRANT ALL ON SCHEMA public TO idemgen_test_catalog; ALTER TABLE p ENABLE ROW LEVEL SECURITY; SET ROLE idemgen_test_catalog`,
-			"p records: row level security"},
+			"p records: row level security; p warning: row level security may hide rows from this role: a delete of a hidden row does nothing, and an update does not find it"},
 		"row security of others": {`ALTER TABLE p ENABLE ROW LEVEL SECURITY`, "-"}, // a superuser is not subject to it
 		"another schema": {`CREATE SCHEMA s; SET search_path = s, public; CREATE TABLE s.p (id text PRIMARY KEY, v text UNIQUE CHECK (v <> ''), note text)`,
 			"p rows: check constraint p_v_check"},

@@ -11,6 +11,7 @@ import (
 type Findings struct {
 	Refused  *RefusedError // nil if the service may start
 	Apart    map[string]wire.Apart
+	AtCommit map[string]bool // tables with a trigger that runs at commit
 	Why      []Reason // for Apart, by table
 	Warnings []Reason
 }
@@ -32,7 +33,7 @@ func (e *RefusedError) Error() string { return e.reason + ": " + e.advice }
 // decide is the one place that says what follows from a fact: the table "What is looked at
 // in the catalog" of docs/operations.md.
 func decide(tables []wire.Table, facts []fact) Findings {
-	found := Findings{Apart: map[string]wire.Apart{}}
+	found := Findings{Apart: map[string]wire.Apart{}, AtCommit: map[string]bool{}}
 	for _, f := range facts {
 		i := slices.IndexFunc(tables, func(t wire.Table) bool { return t.Name == f.table })
 		if i < 0 {
@@ -41,8 +42,11 @@ func decide(tables []wire.Table, facts []fact) Findings {
 		}
 		t := &tables[i]
 		found.refuse(refusal(f))
-		if f.kind == deferred {
-			found.Warnings = append(found.Warnings, Reason{Table: t.Name, Fact: f.detail})
+		if f.kind == deferred && f.action == "trigger" {
+			found.AtCommit[t.Name] = true
+		}
+		if w := warning(f); w != "" {
+			found.Warnings = append(found.Warnings, Reason{Table: t.Name, Fact: w})
 		}
 		if apart := apart(t, f); apart != 0 {
 			found.Apart[t.Name] = max(found.Apart[t.Name], apart)
@@ -80,6 +84,17 @@ func refusal(f fact) *RefusedError {
 		return nil
 	}
 	return asRefusal(pgtable.Stored(f.part()))
+}
+
+// warning is what a fact may do to the effect of an event; "" if nothing.
+func warning(f fact) string {
+	switch f.kind {
+	case deferred:
+		return "constraint " + f.detail + " is checked at commit only: which records a transaction holds may decide what is refused"
+	case policy:
+		return "row level security may hide rows from this role: a delete of a hidden row does nothing, and an update does not find it"
+	}
+	return ""
 }
 
 // part is the table, or the partition of one, that a fact of storage is about.

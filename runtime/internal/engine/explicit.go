@@ -70,7 +70,7 @@ func (x *explicit) steps(ctx context.Context) error {
 	for i := 0; i < len(x.d.Steps); i++ {
 		switch step := x.d.Steps[i]; step.Stage {
 		case wire.Statement:
-			x.pending = append(x.pending, x.o.decider.Write(step))
+			x.pending = append(x.pending, x.write(step)...)
 		case wire.GoCall:
 			if !x.endsEarly(ctx, step.Call) {
 				if err := x.call(ctx, step.Call); err != nil {
@@ -103,7 +103,7 @@ func (x *explicit) lastCall() int {
 
 // call sends what is pending, if anything is, and then calls a handler.
 func (x *explicit) call(ctx context.Context, call *wire.Call) error {
-	if !x.fitted {
+	if !x.fitted || x.o.restores {
 		x.pending = append(x.pending, x.fitLocks())
 	}
 	if len(x.checks)+len(x.pending) > 0 {
@@ -115,7 +115,7 @@ func (x *explicit) call(ctx context.Context, call *wire.Call) error {
 	if err != nil {
 		return err
 	}
-	if x.last = call; left {
+	if x.last = call; left || x.o.restores {
 		x.check(pool.Restore(x.session)...)
 	} else {
 		x.w.retries().Succeeded(call.Message.Offset)

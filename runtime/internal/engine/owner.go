@@ -31,7 +31,9 @@ type Owner struct {
 	errands errands
 	parked  deadletter.Parked // which record keys wait behind a dead letter
 	life    *life
-	durable atomic.Int64
+	// restores says that settings of the session are restored after each statement of the topic.
+	restores bool
+	durable  atomic.Int64
 }
 
 func newOwner(p *Partition) *Owner {

@@ -20,6 +20,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/pipeline"
 	"github.com/idemgen/idemgen/runtime/internal/pool"
+	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 	"github.com/idemgen/idemgen/runtime/internal/watchdog"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -55,6 +56,10 @@ func (o *Owner) transact(ctx context.Context, w work) (out outcome) {
 	ctx, cancel := o.deadline(ctx) // the wait for a connection is no record's fault
 	defer cancel()
 	if out = t.run(ctx); out.is == failed {
+		if !o.restores && verdict.MayBeSettings(out.err) { // before a person must act
+			o.restores = true
+			out.err = fmt.Errorf("%w: %v", verdict.ErrSettings, verdict.Describe(out.err))
+		}
 		t.mend(ctx, out.err)
 		out.err = verdict.Overdue(ctx, out.err, verdict.Limit{Name: "limits.batch_timeout", Most: o.limits().BatchTimeout, Of: t.text()}, o.limits())
 	}
@@ -194,7 +199,18 @@ func (t *transaction) ends(d *decide.Decision) []pipeline.Statement {
 	if len(d.Effects) > 0 {
 		completed = t.o.p.process.Calls.Complete(d.Effects)
 	}
-	return slices.Concat(completed, t.o.chain.Letters(d.Letters), t.w.ending())
+	intact := pool.Intact(session.Of(t.conn.Conn().PgConn()))
+	return append(slices.Concat(completed, t.o.chain.Letters(d.Letters), t.w.ending()), intact)
+}
+
+// write is a statement of the topic. Where a trigger or a function was seen to change a setting,
+// the settings are restored after it.
+func (t *transaction) write(s wire.Step) []pipeline.Statement {
+	statements := []pipeline.Statement{t.o.decider.Write(s)}
+	if t.o.restores {
+		statements = append(statements, pool.Settings(session.Of(t.conn.Conn().PgConn()))...)
+	}
+	return statements
 }
 
 // oneTrip sends statements as one implicit transaction, in one round trip.
@@ -202,10 +218,17 @@ func (t *transaction) oneTrip(ctx context.Context, d *decide.Decision, a *chain.
 	p := pipeline.New(ctx, t.conn.Conn())
 	p.Add(t.begins(d, a)...)
 	for _, s := range d.Steps {
-		p.Add(t.o.decider.Write(s))
+		p.Add(t.write(s)...)
 	}
 	p.Add(t.ends(d)...)
-	r, err := p.Run()
+	var behind []pipeline.Statement
+	if t.o.restores || t.o.p.process.Catalog.RunsAtCommit(t.o.p.topic.Name) { // a trigger may change settings then
+		behind = pool.Settings(session.Of(t.conn.Conn().PgConn()))
+	}
+	r, err, unclean := p.RunThen(behind...)
+	if unclean != nil { // nevertheless the transaction is over
+		_ = t.conn.Conn().Close(ctx)
+	}
 	return chain.Written(r), err
 }
 
@@ -224,6 +247,13 @@ func (t *transaction) mend(ctx context.Context, err error) {
 	switch verdict.Of(err) {
 	case verdict.LeaseMoved: // what is known of effects is not what their rows say
 		t.w.desk().Reset()
+	case verdict.SettingMoved: // the session may keep it beyond the transaction
+		_ = t.conn.Conn().Close(ctx)
+		if !t.o.restores {
+			t.o.p.process.Log.Warn("a trigger or a function changes a setting of the session, which is restored after each statement from now on: "+
+				"let the function restore it, by a SET clause of its own", "topic", t.o.p.id.Topic, "partition", t.o.p.id.Number, "err", verdict.Describe(err))
+		}
+		t.o.restores = true
 	case verdict.Stale: // its statements were prepared before the schema changed
 		_ = t.conn.Conn().Close(ctx)
 	case verdict.ReadOnly: // and so is every other connection to this server

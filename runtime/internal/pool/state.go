@@ -67,12 +67,22 @@ var (
 )
 
 // restoring are the statements that restore a session.
-var restoring = []session.Statement{session.Reset, session.Give, discardTemp, unlock, unlisten, closeAll}
+var restoring = []session.Statement{session.Reset, session.Give, session.Intact, discardTemp, unlock, unlisten, closeAll}
+
+// Settings restores the settings of the session.
+func Settings(s *session.Session) []pipeline.Statement {
+	return []pipeline.Statement{{Is: session.Reset}, {Is: session.Give, Args: s.Given()}}
+}
+
+// Intact refuses the transaction if settings were changed, and not restored.
+func Intact(s *session.Session) pipeline.Statement {
+	return pipeline.Statement{Is: session.Intact, Args: s.Kept()}
+}
 
 // Restore takes back what a handler changed for the session and what would change the meaning
 // of the statements after it: settings, the role, temporary tables.
 func Restore(s *session.Session) []pipeline.Statement {
-	return []pipeline.Statement{{Is: session.Reset}, {Is: session.Give, Args: s.Given()}, {Is: discardTemp}}
+	return append(Settings(s), pipeline.Statement{Is: discardTemp})
 }
 
 // RestoreAll takes back what outlives a transaction, too. It is for a connection that goes

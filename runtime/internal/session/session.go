@@ -14,6 +14,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -26,6 +29,7 @@ type Session struct {
 	pooled bool              // the server announced another one: something is between
 	relied map[string]string // the settings that must stay, as they read back
 	given  [][]byte          // names and values of all that was set for the session
+	kept   [][]byte          // names and values of what no trigger or function may change
 }
 
 // key is where a connection keeps its session.
@@ -87,6 +91,9 @@ func Open(ctx context.Context, conn *pgx.Conn, o Options) error {
 		return err
 	}
 	if err := s.readGiven(ctx, conn); err != nil {
+		return err
+	}
+	if err := s.readKept(ctx, conn); err != nil {
 		return err
 	}
 	conn.PgConn().CustomData()[key] = s
@@ -194,6 +201,50 @@ func (s *Session) readGiven(ctx context.Context, conn *pgx.Conn) error {
 	s.given = r.Rows[0]
 	return nil
 }
+
+// readKeptSQL reads the settings that decide what statements mean: those of the runtime, those
+// that were given, and what names and times are resolved by. lock_timeout is changed around
+// handlers.
+const readKeptSQL = `
+SELECT array_agg(name ORDER BY name), array_agg(current_setting(name, true) ORDER BY name)
+FROM (SELECT unnest($1::text[]) AS name UNION SELECT unnest($2::text[]) UNION VALUES ('search_path'), ('TimeZone'), ('role')) AS s
+WHERE name <> 'lock_timeout' AND current_setting(name, true) IS NOT NULL`
+
+// readKept keeps what [Intact] compares.
+func (s *Session) readKept(ctx context.Context, conn *pgx.Conn) error {
+	names := []byte("{" + strings.Join(slices.Sorted(maps.Keys(s.relied)), ",") + "}")
+	r := conn.PgConn().ExecParams(ctx, readKeptSQL, [][]byte{names, s.given[0]}, nil, []int16{pgx.TextFormatCode, pgx.BinaryFormatCode}, []int16{pgx.BinaryFormatCode}).Read()
+	if r.Err != nil {
+		return fmt.Errorf("read the session's settings: %w", r.Err)
+	}
+	s.kept = r.Rows[0]
+	return nil
+}
+
+// Intact refuses a transaction in which a trigger or a function changed a setting: the statements
+// after it may have meant something else. It needs no table, as search_path may lead to others:
+// the error is that of a text that is not a number (22P02), and quotes the setting's name.
+var Intact = NewStatement("intact", `
+SELECT ('`+intactPrefix+`' || name || '`+intactSuffix+`')::int FROM unnest($1::text[], $2::text[]) AS s (name, value)
+WHERE current_setting(name, true) IS DISTINCT FROM value LIMIT 1`)
+
+const (
+	intactPrefix = "idemgen: setting "
+	intactSuffix = " is changed"
+)
+
+// Changed is the setting that [Intact] found changed; "" if that is not the error.
+func Changed(pg *pgconn.PgError) string {
+	_, rest, found := strings.Cut(pg.Message, intactPrefix)
+	name, _, ends := strings.Cut(rest, intactSuffix)
+	if pg.Code != "22P02" || !found || !ends {
+		return ""
+	}
+	return name
+}
+
+// Kept are the parameters of [Intact].
+func (s *Session) Kept() [][]byte { return s.kept }
 
 // Reset and then Give take back what was changed of the session's settings.
 var (

@@ -16,23 +16,24 @@ import (
 type Class int
 
 const (
-	Halting     Class = iota // anything not named: a person must act
-	Pooler                   // the prepared statements are gone: a person must act
-	Successor                // there is a row at our seq already: perhaps our own
-	Gone                     // the row we append to is gone or another
-	KeyRace                  // a key was claimed meanwhile, or the generation rotated
-	Conflict                 // deadlock, serialization: the same batch again
-	LockWait                 // the wait for a lock was given up: the same batch again
-	Timeout                  // cancelled, or a statement took too long: half the batch
-	ReadOnly                 // no primary, or not yet: connect again, then the same batch
-	Stale                    // the schema changed: prepare again, once, then the same batch
-	Unsent                   // nothing was sent: the same batch again
-	Resource                 // pause: disk, memory, connections
-	Doubt                    // committed or not: append again
-	LeaseMoved               // an effect's lease is not what the transaction rests on: the same batch again
-	LetterMoved              // a dead letter is not what the transaction rests on: it is read again
-	Data                     // a record's fault
-	None                     // no error
+	Halting      Class = iota // anything not named: a person must act
+	Pooler                    // the prepared statements are gone: a person must act
+	Successor                 // there is a row at our seq already: perhaps our own
+	Gone                      // the row we append to is gone or another
+	KeyRace                   // a key was claimed meanwhile, or the generation rotated
+	Conflict                  // deadlock, serialization: the same batch again
+	LockWait                  // the wait for a lock was given up: the same batch again
+	Timeout                   // cancelled, or a statement took too long: half the batch
+	ReadOnly                  // no primary, or not yet: connect again, then the same batch
+	Stale                     // the schema changed: prepare again, once, then the same batch
+	Unsent                    // nothing was sent: the same batch again
+	Resource                  // pause: disk, memory, connections
+	Doubt                     // committed or not: append again
+	LeaseMoved                // an effect's lease is not what the transaction rests on: the same batch again
+	LetterMoved               // a dead letter is not what the transaction rests on: it is read again
+	SettingMoved              // a setting of the session was changed: the same batch again, on another connection
+	Data                      // a record's fault
+	None                      // no error
 )
 
 // Event is the class as the protocol's table knows it. A row at our seq is the table's Own
@@ -45,7 +46,7 @@ func (c Class) Event() protocol.Event {
 		return protocol.Foreign
 	case Gone:
 		return protocol.Gone
-	case Conflict, KeyRace, LockWait, Timeout, ReadOnly, Stale, Unsent, LeaseMoved, LetterMoved:
+	case Conflict, KeyRace, LockWait, Timeout, ReadOnly, Stale, Unsent, LeaseMoved, LetterMoved, SettingMoved:
 		return protocol.Conflict // a key race too, once it was lost too often to decide again at once
 	case Resource:
 		return protocol.Resource
@@ -77,10 +78,20 @@ func (e *Write) Unwrap() error { return e.Err }
 // ErrKeyMemory says that there is no memory for the keys of a partition.
 var ErrKeyMemory = errors.New("the memory for keys is full")
 
-// ErrUnreplicated says that a commit is not known to be durable: the server has committed, and gave
-// up waiting for its synchronous standby.
+// ErrUnreplicated says that a commit is not known to be durable: the server has committed, and
+// gave up waiting for its synchronous standby.
 var ErrUnreplicated = errors.New("the transaction is committed on this server only: its synchronous standby does not confirm it " +
 	"(see pg_stat_replication and synchronous_standby_names)")
+
+// ErrSettings says that a setting of the session, such as search_path, may be why a statement
+// failed.
+var ErrSettings = errors.New("a trigger or a function may have changed a setting of the session")
+
+// MayBeSettings reports whether a changed search_path or role may be why a statement failed.
+func MayBeSettings(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (pg.Code == "42P01" || pg.Code == "42883" || pg.Code == "42703" || pg.Code == "42501" || pg.Code == "3F000") && !Raised(pg)
+}
 
 // Of is what an error of the database means by itself. It counts as the protocol's own only if a
 // statement of the protocol got it, and table, constraint and column are the ones that raise it.
@@ -94,11 +105,15 @@ func Of(err error) Class {
 	if loginRefused(err) {
 		return Unsent
 	}
+	if errors.Is(err, ErrSettings) {
+		return SettingMoved
+	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		if _, ok := errors.AsType[*Protocol](err); ok {
 			if c, own := protocolClass(pg); own {
 				return c
 			}
+			return withoutRecord(pg)
 		}
 		return OfState(pg)
 	}
@@ -157,10 +172,27 @@ func protocolClass(pg *pgconn.PgError) (Class, bool) {
 		return LeaseMoved, true
 	case pg.TableName == "idem_assert" && pg.ConstraintName == "idem_assert_letter":
 		return LetterMoved, true
+	case session.Changed(pg) != "":
+		return SettingMoved, true
 	case strings.HasPrefix(pg.TableName, "idem_"):
 		return Halting, true
 	}
 	return Halting, false
+}
+
+// withoutRecord is the class of an error of a statement whose values are the protocol's and no
+// record's. A trigger that somebody added may still raise what a record is to blame for.
+func withoutRecord(pg *pgconn.PgError) Class {
+	c := OfState(pg)
+	switch {
+	case c != Data || Raised(pg) || ownClass(pg.Code):
+		return c
+	case strings.HasPrefix(pg.Code, "54"):
+		return Resource
+	case strings.HasPrefix(pg.Code, "21"), strings.HasPrefix(pg.Code, "22"), strings.HasPrefix(pg.Code, "44"):
+		return Halting
+	}
+	return c
 }
 
 // OfState is the table of docs/protocol.md for everything else.
@@ -181,8 +213,15 @@ func OfState(pg *pgconn.PgError) Class {
 			return Resource // no partition for the row
 		}
 		return Data
-	case "54023": // too many arguments: the server was built with less
+	case "2200H", "54023": // a sequence is exhausted; too many arguments: the server was built with less
 		return Resource
+	case "54000":
+		if wraparound(pg) {
+			return Resource
+		}
+		return Data
+	case "54011": // too many columns
+		return Halting
 	case "21000", "P0001", "P0002", "P0003", "P0004": // RAISE, SELECT INTO STRICT, ASSERT
 		return Data
 	case "26000", "42P05":
@@ -205,6 +244,11 @@ func OfState(pg *pgconn.PgError) Class {
 		return Data
 	}
 	return Halting
+}
+
+// wraparound reports whether the server gives out no more numbers of transactions until a VACUUM.
+func wraparound(pg *pgconn.PgError) bool {
+	return pg.Routine == "GetNewTransactionId" || pg.Routine == "GetNewMultiXactId"
 }
 
 // serverClasses are the first two characters of every SQLSTATE that a server raises itself

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/idemgen/idemgen/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // Every row of the table of errors, and what it does not name: that halts (planted bugs 37,
@@ -69,12 +70,8 @@ func TestErrorsAreJudgedByTheTable(t *testing.T) {
 		{pgconn.PgError{Code: "3D000"}, Halting},
 		{pgconn.PgError{Code: "3F000"}, Halting},
 		{pgconn.PgError{Code: "25P02"}, Halting},
-		{pgconn.PgError{Code: "22003"}, Data},
 		{pgconn.PgError{Code: "23503", TableName: "orders"}, Data},
 		{pgconn.PgError{Code: "23P01", TableName: "orders"}, Data},
-		{pgconn.PgError{Code: "21000"}, Data},
-		{pgconn.PgError{Code: "44000"}, Data},
-		{pgconn.PgError{Code: "54000"}, Data},
 		{pgconn.PgError{Code: "P0001"}, Data},
 		{pgconn.PgError{Code: "XX001"}, Halting},
 		{pgconn.PgError{Code: "P0002"}, Data},
@@ -101,6 +98,64 @@ func TestErrorsAreJudgedByTheTable(t *testing.T) {
 		}
 		if got := Of(err); got != want {
 			t.Errorf("%+v of a statement of the user: class %d, want %d", test.err, got, want)
+		}
+	}
+}
+
+// culprits are the SQLSTATEs of the classes that a statement can meet (errcodes.txt of PostgreSQL
+// 18), by what is to blame: values or rows of a record, the schema or code of the service, the
+// server, or the moment.
+var culprits = map[string]string{
+	"values": `22000 2202E 22021 22008 22012 22005 2200B 22022 22015 2201E 22014 22016 2201F 2201G 22018 22007 22019 2200D
+		22025 22P06 22010 22023 22013 2201B 2201W 2201X 2202H 2202G 22009 2200C 2200G 22004 22002 22003 22026 22001 22011 22027
+		22024 2200F 22P01 22P02 22P03 22P04 22P05 2200L 2200M 2200N 2200S 2200T 22030 22031 22032 22033 22034 22035 22036 22037
+		22038 22039 2203A 2203B 2203C 2203D 2203E 2203F 2203G 54000 54001`,
+	"rows":   `23000 23001 23502 23503 23505 23514 23P01`,
+	"schema": `25000 25001 25002 25008 25003 25004 25005 25007 25P01 25P02 54011 55000 55006 55P02 55P04 57000`,
+	"server": `2200H 53000 53100 53200 53300 53400 54023 58000 58030 58P01 58P02 58P03`,
+	"broken": `XX000 XX001 XX002`,
+	"moment": `25006 25P03 25P04 55P03 57014 57P01 57P02 57P03 57P04 57P05`,
+}
+
+// Nothing that no record can cause makes a dead letter, whosever statement meets it: every
+// SQLSTATE of these classes is to blame on one thing, and only values and rows of a record are a
+// record's.
+func TestWhoIsToBlameForEachState(t *testing.T) {
+	for what, codes := range culprits {
+		for _, code := range strings.Fields(codes) {
+			pg := &pgconn.PgError{Code: code, TableName: "orders", ConstraintName: "c"}
+			ours, theirs := Of(&Protocol{Err: pg}), Of(&Write{Err: pg})
+			call := Judge(&HandlerError{Call: &wire.Call{Message: &wire.Message{}}, Err: pg}, 1).Fault
+			record := what == "values" || what == "rows"
+			if got := theirs == Data; got != record {
+				t.Errorf("%s of %s, statement of a step: class %d", code, what, theirs)
+			}
+			if got := call == CallFailed || call == CallRefused; got != (record || code == "57014" || code == "25P04") { // a time of its own
+				t.Errorf("%s of %s, statement of a handler: fault %d", code, what, call)
+			}
+			if got := ours == Data; got != (what == "rows") { // of somebody's trigger
+				t.Errorf("%s of %s, statement of the protocol: class %d", code, what, ours)
+			}
+			if got := theirs.Event() == protocol.Fatal; got != (what == "schema" || what == "broken") {
+				t.Errorf("%s of %s, statement of a step: %v", code, what, theirs.Event())
+			}
+			if got := theirs == Resource; got != (what == "server") {
+				t.Errorf("%s of %s, statement of a step: class %d", code, what, theirs)
+			}
+			if got := OfState(&pgconn.PgError{Code: code, Routine: "exec_stmt_raise"}) == Data; record && !got {
+				t.Errorf("%s of %s, raised by a trigger: class %d", code, what, theirs)
+			}
+		}
+	}
+	for _, routine := range []string{"GetNewTransactionId", "GetNewMultiXactId"} {
+		pg := &pgconn.PgError{Code: "54000", Routine: routine}
+		for _, err := range []error{pg, &Protocol{Err: pg}, &Write{Err: pg}} {
+			if got := Of(err); got != Resource {
+				t.Errorf("no number of a transaction, %T: class %d", err, got)
+			}
+		}
+		if !strings.Contains(Describe(pg).Error(), "wraparound") {
+			t.Errorf("got %v", Describe(pg))
 		}
 	}
 }

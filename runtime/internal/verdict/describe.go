@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/idemgen/idemgen/runtime/internal/outage"
+	"github.com/idemgen/idemgen/runtime/internal/session"
 )
 
 // describe is what may be told of an error of the database: everything but its message, detail
@@ -15,8 +16,15 @@ func describe(pg *pgconn.PgError) string {
 	if pg.TableName == stepRefused {
 		return refusal(pg.Detail)
 	}
+	if name := session.Changed(pg); name != "" {
+		return "a trigger or a function changed the setting " + name
+	}
 	text := "SQLSTATE " + pg.Code
-	if words := outage.State(pg.Code); words != "" {
+	words := outage.State(pg.Code)
+	if wraparound(pg) {
+		words = "the server is close to the wraparound of transaction ids, and needs a VACUUM of the whole database"
+	}
+	if words != "" {
 		text = words + ": " + text
 	}
 	for _, part := range []struct{ name, value string }{
@@ -71,5 +79,17 @@ func Describe(err error) error {
 	if s, ok := errors.AsType[*sealed](err); ok { // which was described with all that the server said
 		return s
 	}
-	return &sealed{describe(pg), err}
+	return &sealed{wrapped(err, pg), err}
+}
+
+// wrapped is what may be told of an error that wraps one of the database: the text around that one
+// stays, which is the handler's own. If the text quotes the database in another way, it is
+// dropped.
+func wrapped(err error, pg *pgconn.PgError) string {
+	text := describe(pg)
+	before, after, found := strings.Cut(err.Error(), pg.Error())
+	if around := before + after; !found || strings.Contains(around, pg.Message) || pg.Detail != "" && strings.Contains(around, pg.Detail) {
+		return text
+	}
+	return before + text + after
 }

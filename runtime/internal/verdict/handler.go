@@ -29,8 +29,8 @@ func (e *HandlerError) Error() string {
 // Unwrap is what the handler returned.
 func (e *HandlerError) Unwrap() error { return seal(e.Err) }
 
-// CommitRefused reports whether an error is that of the trigger which lets only the runtime commit a
-// transaction of handlers (templates/sql/idem_core_1.sql).
+// CommitRefused reports whether an error is that of the trigger which lets only the runtime commit
+// a transaction of handlers (templates/sql/idem_core_1.sql).
 func CommitRefused(pg *pgconn.PgError) bool {
 	return pg.Code == "2D000" && pg.TableName == "idem_ledger" && pg.ConstraintName == "idem_ledger_commit"
 }

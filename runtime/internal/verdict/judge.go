@@ -18,6 +18,7 @@ const (
 	Nobodys         Fault = iota // nobody's: the same batch again
 	Time                         // it took too long, or was cancelled: fewer records may fit
 	Plans                        // the schema changed under prepared statements
+	Settings                     // a trigger or a function changed a setting of the session
 	Record                       // the data of one of the records
 	Unexplained                  // no record's as far as anybody knows: a person must act
 	Connection                   // a pooler handed the session to others: a person must act
@@ -67,6 +68,8 @@ func Judge(err error, records int) Verdict {
 		v.Fault, v.Err = Plans, outage.InWords(v.Err)
 	case Timeout:
 		v.Fault = Time
+	case SettingMoved:
+		v.Fault = Settings
 	default:
 		v.Err = outage.InWords(v.Err)
 	}

@@ -40,6 +40,10 @@ func (s *State) Next(records []wire.Message, v verdict.Verdict, about About) Nex
 			return stop(halt.Database, First(records), "statements no longer fit the schema, although they were prepared again", v.Err)
 		}
 		s.replanned = true
+	case verdict.Settings:
+		if s.settings++; s.settings > mostSettings {
+			return stop(halt.Database, First(records), "a setting of the session is changed by what is not restored after a statement", v.Err)
+		}
 	case verdict.Time:
 		return s.tooLong(records, v, about)
 	case verdict.CallMissing, verdict.CallCut, verdict.CallLate, verdict.CallUnexplained, verdict.CallFailed, verdict.CallRefused:
@@ -47,6 +51,11 @@ func (s *State) Next(records []wire.Message, v verdict.Verdict, about About) Nex
 	}
 	return later(v, 0)
 }
+
+// mostSettings is how often in a row a setting may have been changed until a person must act. The
+// first time is how it is noticed, and a deferred trigger leaves one changed connection per
+// commit.
+const mostSettings = 5
 
 func later(v verdict.Verdict, after time.Duration) Next {
 	return Next{Event: v.Event, Later: &verdict.Later{Err: v.Err, After: after}}

@@ -25,6 +25,7 @@ type State struct {
 	calls     count                       // failed calls of the record that failed last
 	timeouts  count                       // and transactions with it alone that took too long
 	limit     int                         // records per transaction while transactions fail for no record's fault; 0 = all
+	settings  int                         // transactions in a row in which a setting was changed
 	replanned bool                        // the statements were prepared again, and nothing was acknowledged since
 }
 
@@ -59,7 +60,7 @@ func (s *State) Passed(n int) { s.failing = max(0, s.failing-n) }
 // Advanced says that a transaction was acknowledged: every record below next is durable.
 func (s *State) Advanced(next int64) {
 	maps.DeleteFunc(s.refused, func(offset int64, _ deadletter.Letter) bool { return offset < next })
-	s.limit, s.replanned = 0, false
+	s.limit, s.replanned, s.settings = 0, false, 0
 }
 
 // Refuse has a record become a dead letter, in the next transaction that passes it.

@@ -235,30 +235,38 @@ func (p *keyedV1Plan) addKeyed(b *wire.Batch, m *wire.Message) error {
 // keyedUpsertKeyedSQL keeps the last row of each k_text, k_id, k_small, k_big, k_at, k_day,
 // k_days, k_colour.
 const keyedUpsertKeyedSQL = `
-INSERT INTO keyed (
-    k_text,
-    k_id,
-    k_small,
-    k_big,
-    k_at,
-    k_day,
-    k_days,
-    k_colour,
-    k_amount,
-    k_raw
+WITH w AS (
+    INSERT INTO keyed (
+        k_text,
+        k_id,
+        k_small,
+        k_big,
+        k_at,
+        k_day,
+        k_days,
+        k_colour,
+        k_amount,
+        k_raw
+    )
+    SELECT DISTINCT ON (k_text, k_id, k_small, k_big, k_at, k_day, k_days, k_colour)
+        unnest($1::text[]) AS k_text,
+        unnest($2::uuid[]) AS k_id,
+        unnest($3::integer[]) AS k_small,
+        unnest($4::bigint[]) AS k_big,
+        unnest($5::timestamptz[]) AS k_at,
+        unnest($6::date[]) AS k_day,
+        unnest($7::date[]) AS k_days,
+        unnest($8::text[]) AS k_colour,
+        unnest($9::numeric[]) AS k_amount,
+        unnest($10::bytea[]) AS k_raw
+    ORDER BY k_text, k_id, k_small, k_big, k_at, k_day, k_days, k_colour, generate_subscripts($1::text[], 1) DESC
+    ON CONFLICT (k_text, k_id, k_small, k_big, k_at, k_day, k_days, k_colour) DO UPDATE SET
+        k_amount = excluded.k_amount,
+        k_raw = excluded.k_raw
+    RETURNING true
 )
-SELECT DISTINCT ON (k_text, k_id, k_small, k_big, k_at, k_day, k_days, k_colour)
-    unnest($1::text[]) AS k_text,
-    unnest($2::uuid[]) AS k_id,
-    unnest($3::integer[]) AS k_small,
-    unnest($4::bigint[]) AS k_big,
-    unnest($5::timestamptz[]) AS k_at,
-    unnest($6::date[]) AS k_day,
-    unnest($7::date[]) AS k_days,
-    unnest($8::text[]) AS k_colour,
-    unnest($9::numeric[]) AS k_amount,
-    unnest($10::bytea[]) AS k_raw
-ORDER BY k_text, k_id, k_small, k_big, k_at, k_day, k_days, k_colour, generate_subscripts($1::text[], 1) DESC
-ON CONFLICT (k_text, k_id, k_small, k_big, k_at, k_day, k_days, k_colour) DO UPDATE SET
-    k_amount = excluded.k_amount,
-    k_raw = excluded.k_raw`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not write the row',
+    'keyed'
+WHERE (SELECT count(*) FROM w) < (SELECT count(*) FROM (SELECT DISTINCT unnest($1::text[]) AS k_text, unnest($2::uuid[]) AS k_id, unnest($3::integer[]) AS k_small, unnest($4::bigint[]) AS k_big, unnest($5::timestamptz[]) AS k_at, unnest($6::date[]) AS k_day, unnest($7::date[]) AS k_days, unnest($8::text[]) AS k_colour) AS sent)`

@@ -160,51 +160,59 @@ func (p *recordsV1Plan) addRecorded(b *wire.Batch, m *wire.Message) error {
 }
 
 const recordedInsertRecordsSQL = `
-INSERT INTO records (
-    topic,
-    partition,
-    record_offset,
-    sent_at,
-    record_key,
-    body,
-    h_text,
-    h_id,
-    h_flag,
-    h_small,
-    h_big,
-    h_ratio,
-    h_amount,
-    h_at,
-    h_ms,
-    h_local,
-    h_day,
-    h_raw,
-    h_any,
-    h_colour,
-    h_maybe,
-    h_default
+WITH w AS (
+    INSERT INTO records (
+        topic,
+        partition,
+        record_offset,
+        sent_at,
+        record_key,
+        body,
+        h_text,
+        h_id,
+        h_flag,
+        h_small,
+        h_big,
+        h_ratio,
+        h_amount,
+        h_at,
+        h_ms,
+        h_local,
+        h_day,
+        h_raw,
+        h_any,
+        h_colour,
+        h_maybe,
+        h_default
+    )
+    SELECT
+        unnest($1::text[]) AS topic,
+        unnest($2::integer[]) AS partition,
+        unnest($3::bigint[]) AS record_offset,
+        unnest($4::timestamptz[]) AS sent_at,
+        unnest($5::bytea[]) AS record_key,
+        unnest($6::json[]) AS body,
+        unnest($7::text[]) AS h_text,
+        unnest($8::uuid[]) AS h_id,
+        unnest($9::boolean[]) AS h_flag,
+        unnest($10::integer[]) AS h_small,
+        unnest($11::bigint[]) AS h_big,
+        unnest($12::double precision[]) AS h_ratio,
+        unnest($13::numeric[]) AS h_amount,
+        unnest($14::timestamptz[]) AS h_at,
+        unnest($15::timestamptz[]) AS h_ms,
+        unnest($16::timestamp[]) AS h_local,
+        unnest($17::date[]) AS h_day,
+        unnest($18::bytea[]) AS h_raw,
+        unnest($19::jsonb[]) AS h_any,
+        unnest($20::text[]) AS h_colour,
+        unnest($21::integer[]) AS h_maybe,
+        unnest($22::integer[]) AS h_default
+    ORDER BY topic, partition, record_offset
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::text[]) AS topic,
-    unnest($2::integer[]) AS partition,
-    unnest($3::bigint[]) AS record_offset,
-    unnest($4::timestamptz[]) AS sent_at,
-    unnest($5::bytea[]) AS record_key,
-    unnest($6::json[]) AS body,
-    unnest($7::text[]) AS h_text,
-    unnest($8::uuid[]) AS h_id,
-    unnest($9::boolean[]) AS h_flag,
-    unnest($10::integer[]) AS h_small,
-    unnest($11::bigint[]) AS h_big,
-    unnest($12::double precision[]) AS h_ratio,
-    unnest($13::numeric[]) AS h_amount,
-    unnest($14::timestamptz[]) AS h_at,
-    unnest($15::timestamptz[]) AS h_ms,
-    unnest($16::timestamp[]) AS h_local,
-    unnest($17::date[]) AS h_day,
-    unnest($18::bytea[]) AS h_raw,
-    unnest($19::jsonb[]) AS h_any,
-    unnest($20::text[]) AS h_colour,
-    unnest($21::integer[]) AS h_maybe,
-    unnest($22::integer[]) AS h_default
-ORDER BY topic, partition, record_offset`
+    'the database did not write the row',
+    'records'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`

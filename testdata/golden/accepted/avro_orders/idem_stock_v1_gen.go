@@ -203,23 +203,31 @@ func (p *stockV1Plan) addStockMoved(b *wire.Batch, m *wire.Message) error {
 }
 
 const stockMovedInsertMovesSQL = `
-INSERT INTO moves (
-    move_id,
-    sku,
-    pieces,
-    day,
-    weight,
-    reason,
-    labels,
-    raw
+WITH w AS (
+    INSERT INTO moves (
+        move_id,
+        sku,
+        pieces,
+        day,
+        weight,
+        reason,
+        labels,
+        raw
+    )
+    SELECT
+        unnest($1::uuid[]) AS move_id,
+        unnest($2::text[]) AS sku,
+        unnest($3::bigint[]) AS pieces,
+        unnest($4::date[]) AS day,
+        unnest($5::double precision[]) AS weight,
+        unnest($6::text[]) AS reason,
+        unnest($7::jsonb[]) AS labels,
+        unnest($8::bytea[]) AS raw
+    ORDER BY move_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS move_id,
-    unnest($2::text[]) AS sku,
-    unnest($3::bigint[]) AS pieces,
-    unnest($4::date[]) AS day,
-    unnest($5::double precision[]) AS weight,
-    unnest($6::text[]) AS reason,
-    unnest($7::jsonb[]) AS labels,
-    unnest($8::bytea[]) AS raw
-ORDER BY move_id`
+    'the database did not write the row',
+    'moves'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`

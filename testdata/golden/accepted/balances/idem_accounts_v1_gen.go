@@ -119,11 +119,19 @@ func (p *accountsV1Plan) addOpened(b *wire.Batch, m *wire.Message) error {
 }
 
 const openedInsertAccountsSQL = `
-INSERT INTO accounts (
-    account_id,
-    owner
+WITH w AS (
+    INSERT INTO accounts (
+        account_id,
+        owner
+    )
+    SELECT
+        unnest($1::uuid[]) AS account_id,
+        unnest($2::text[]) AS owner
+    ORDER BY account_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS account_id,
-    unnest($2::text[]) AS owner
-ORDER BY account_id`
+    'the database did not write the row',
+    'accounts'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`

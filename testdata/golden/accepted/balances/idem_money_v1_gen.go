@@ -151,14 +151,22 @@ func (p *moneyV1Plan) addCaptured(b *wire.Batch, m *wire.Message) error {
 }
 
 const capturedInsertBookingsSQL = `
-INSERT INTO bookings (
-    account_id,
-    amount
+WITH w AS (
+    INSERT INTO bookings (
+        account_id,
+        amount
+    )
+    SELECT
+        unnest($1::uuid[]) AS account_id,
+        unnest($2::numeric[]) AS amount
+    ORDER BY generate_subscripts($1::uuid[], 1)
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS account_id,
-    unnest($2::numeric[]) AS amount
-ORDER BY generate_subscripts($1::uuid[], 1)`
+    'the database did not write the row',
+    'bookings'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Refunded is event "refunded" on topic "money.v1".
 // It is identified by header "request": records that share it are one event.

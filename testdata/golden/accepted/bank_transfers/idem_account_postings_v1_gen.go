@@ -170,18 +170,26 @@ func (p *accountPostingsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message)
 }
 
 const accountOpenedInsertAccountsSQL = `
-INSERT INTO accounts (
-    account_id,
-    currency,
-    state,
-    last_posting
+WITH w AS (
+    INSERT INTO accounts (
+        account_id,
+        currency,
+        state,
+        last_posting
+    )
+    SELECT
+        unnest($1::uuid[]) AS account_id,
+        unnest($2::text[])::bpchar AS currency,
+        'open' AS state,
+        unnest($3::bigint[]) AS last_posting
+    ORDER BY account_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS account_id,
-    unnest($2::text[])::bpchar AS currency,
-    'open' AS state,
-    unnest($3::bigint[]) AS last_posting
-ORDER BY account_id`
+    'the database did not write the row',
+    'accounts'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Posted is event "posted" on topic "account.postings.v1".
 // It is identified by account_id (record key) and posting (payload): records that share them
@@ -286,20 +294,28 @@ func (p *accountPostingsV1Plan) addPosted(b *wire.Batch, m *wire.Message) error 
 }
 
 const postedInsertPostingsSQL = `
-INSERT INTO postings (
-    account_id,
-    posting,
-    amount_minor,
-    memo,
-    booked_at
+WITH w AS (
+    INSERT INTO postings (
+        account_id,
+        posting,
+        amount_minor,
+        memo,
+        booked_at
+    )
+    SELECT
+        unnest($1::uuid[]) AS account_id,
+        unnest($2::bigint[]) AS posting,
+        unnest($3::bigint[]) AS amount_minor,
+        unnest($4::text[]) AS memo,
+        unnest($5::timestamptz[]) AS booked_at
+    ORDER BY account_id, posting
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS account_id,
-    unnest($2::bigint[]) AS posting,
-    unnest($3::bigint[]) AS amount_minor,
-    unnest($4::text[]) AS memo,
-    unnest($5::timestamptz[]) AS booked_at
-ORDER BY account_id, posting`
+    'the database did not write the row',
+    'postings'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // postedUpdateAccountsSQL fails if a row is missing.
 const postedUpdateAccountsSQL = `

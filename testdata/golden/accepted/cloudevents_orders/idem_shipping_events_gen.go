@@ -181,29 +181,37 @@ func (p *shippingEventsPlan) addShipmentBooked(b *wire.Batch, m *wire.Message) e
 }
 
 const shipmentBookedUpsertShipmentsSQL = `
-INSERT INTO shipments (
-    shipment_id,
-    order_id,
-    carrier,
-    state,
-    changed_at,
-    tracking_url,
-    parcels
+WITH w AS (
+    INSERT INTO shipments (
+        shipment_id,
+        order_id,
+        carrier,
+        state,
+        changed_at,
+        tracking_url,
+        parcels
+    )
+    SELECT
+        unnest($1::uuid[]) AS shipment_id,
+        unnest($2::uuid[]) AS order_id,
+        unnest($3::text[]) AS carrier,
+        'booked' AS state,
+        unnest($4::timestamptz[]) AS changed_at,
+        unnest($5::text[]) AS tracking_url,
+        unnest($6::jsonb[]) AS parcels
+    ORDER BY shipment_id
+    ON CONFLICT (shipment_id) DO UPDATE SET
+        order_id = excluded.order_id,
+        carrier = excluded.carrier,
+        tracking_url = excluded.tracking_url,
+        parcels = excluded.parcels
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS shipment_id,
-    unnest($2::uuid[]) AS order_id,
-    unnest($3::text[]) AS carrier,
-    'booked' AS state,
-    unnest($4::timestamptz[]) AS changed_at,
-    unnest($5::text[]) AS tracking_url,
-    unnest($6::jsonb[]) AS parcels
-ORDER BY shipment_id
-ON CONFLICT (shipment_id) DO UPDATE SET
-    order_id = excluded.order_id,
-    carrier = excluded.carrier,
-    tracking_url = excluded.tracking_url,
-    parcels = excluded.parcels`
+    'the database did not write the row',
+    'shipments'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // An event without data is a tombstone.
 // It is the tombstone of topic "shipping.events": a record without a value.

@@ -210,22 +210,30 @@ ORDER BY user_id
 ON CONFLICT (user_id) DO NOTHING`
 
 const userCreatedInsertMailsSQL = `
-INSERT INTO mails (
-    event_id,
-    user_id,
-    message_id,
-    accepted_at,
-    channel,
-    note
+WITH w AS (
+    INSERT INTO mails (
+        event_id,
+        user_id,
+        message_id,
+        accepted_at,
+        channel,
+        note
+    )
+    SELECT
+        unnest($1::uuid[]) AS event_id,
+        unnest($2::uuid[]) AS user_id,
+        unnest($3::text[]) AS message_id,
+        unnest($4::timestamptz[]) AS accepted_at,
+        unnest($5::text[]) AS channel,
+        unnest($6::text[]) AS note
+    ORDER BY event_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS event_id,
-    unnest($2::uuid[]) AS user_id,
-    unnest($3::text[]) AS message_id,
-    unnest($4::timestamptz[]) AS accepted_at,
-    unnest($5::text[]) AS channel,
-    unnest($6::text[]) AS note
-ORDER BY event_id`
+    'the database did not write the row',
+    'mails'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // UserPinged pushes a note; a second one does no harm.
 // It is event "user.pinged" on topic "users.v1".
@@ -395,13 +403,21 @@ func (p *usersV1Plan) addUserGone(b *wire.Batch, m *wire.Message) error {
 
 // userGoneUpsertFarewellsSQL keeps the last row of each user_id.
 const userGoneUpsertFarewellsSQL = `
-INSERT INTO farewells (
-    user_id,
-    at
+WITH w AS (
+    INSERT INTO farewells (
+        user_id,
+        at
+    )
+    SELECT DISTINCT ON (user_id)
+        unnest($1::uuid[]) AS user_id,
+        unnest($2::timestamptz[]) AS at
+    ORDER BY user_id, generate_subscripts($1::uuid[], 1) DESC
+    ON CONFLICT (user_id) DO UPDATE SET
+        at = excluded.at
+    RETURNING true
 )
-SELECT DISTINCT ON (user_id)
-    unnest($1::uuid[]) AS user_id,
-    unnest($2::timestamptz[]) AS at
-ORDER BY user_id, generate_subscripts($1::uuid[], 1) DESC
-ON CONFLICT (user_id) DO UPDATE SET
-    at = excluded.at`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not write the row',
+    'farewells'
+WHERE (SELECT count(*) FROM w) < (SELECT count(*) FROM (SELECT DISTINCT unnest($1::uuid[]) AS user_id) AS sent)`

@@ -205,16 +205,24 @@ func (p *usersV1Plan) addUserCreated(b *wire.Batch, m *wire.Message) error {
 }
 
 const userCreatedInsertWelcomeMailsSQL = `
-INSERT INTO welcome_mails (
-    event_id,
-    user_id,
-    message_id
+WITH w AS (
+    INSERT INTO welcome_mails (
+        event_id,
+        user_id,
+        message_id
+    )
+    SELECT
+        unnest($1::uuid[]) AS event_id,
+        unnest($2::uuid[]) AS user_id,
+        unnest($3::text[]) AS message_id
+    ORDER BY event_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS event_id,
-    unnest($2::uuid[]) AS user_id,
-    unnest($3::text[]) AS message_id
-ORDER BY event_id`
+    'the database did not write the row',
+    'welcome_mails'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 const userCreatedUpsertPushesSQL = `
 INSERT INTO pushes (

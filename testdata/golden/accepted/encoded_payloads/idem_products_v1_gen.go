@@ -204,22 +204,30 @@ func (p *productsV1Plan) addProductChanged(b *wire.Batch, m *wire.Message) error
 }
 
 const productChangedUpsertProductsSQL = `
-INSERT INTO products (
-    sku,
-    title,
-    price,
-    changed_at
+WITH w AS (
+    INSERT INTO products (
+        sku,
+        title,
+        price,
+        changed_at
+    )
+    SELECT
+        unnest($1::text[]) AS sku,
+        unnest($2::text[]) AS title,
+        unnest($3::numeric[]) AS price,
+        unnest($4::timestamptz[]) AS changed_at
+    ORDER BY sku
+    ON CONFLICT (sku) DO UPDATE SET
+        title = excluded.title,
+        price = excluded.price,
+        changed_at = excluded.changed_at
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::text[]) AS sku,
-    unnest($2::text[]) AS title,
-    unnest($3::numeric[]) AS price,
-    unnest($4::timestamptz[]) AS changed_at
-ORDER BY sku
-ON CONFLICT (sku) DO UPDATE SET
-    title = excluded.title,
-    price = excluded.price,
-    changed_at = excluded.changed_at`
+    'the database did not write the row',
+    'products'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // ProductGone is the tombstone of topic "products.v1": a record without a value.
 // It is identified by header "message-id": records that share it are one event.

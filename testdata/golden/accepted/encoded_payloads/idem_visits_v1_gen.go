@@ -160,13 +160,21 @@ func (p *visitsV1Plan) addVisited(b *wire.Batch, m *wire.Message) error {
 }
 
 const visitedInsertVisitsSQL = `
-INSERT INTO visits (
-    visit_id,
-    page,
-    about
+WITH w AS (
+    INSERT INTO visits (
+        visit_id,
+        page,
+        about
+    )
+    SELECT
+        unnest($1::uuid[]) AS visit_id,
+        unnest($2::text[]) AS page,
+        unnest($3::jsonb[]) AS about
+    ORDER BY visit_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS visit_id,
-    unnest($2::text[]) AS page,
-    unnest($3::jsonb[]) AS about
-ORDER BY visit_id`
+    'the database did not write the row',
+    'visits'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`

@@ -173,22 +173,30 @@ func (p *accountsEventsV1Plan) addAccountEvent(b *wire.Batch, m *wire.Message) e
 }
 
 const accountEventInsertAccountEventsSQL = `
-INSERT INTO account_events (
-    account_id,
-    "position",
-    event_id,
-    type,
-    data,
-    recorded_at
+WITH w AS (
+    INSERT INTO account_events (
+        account_id,
+        "position",
+        event_id,
+        type,
+        data,
+        recorded_at
+    )
+    SELECT
+        unnest($1::uuid[]) AS account_id,
+        unnest($2::bigint[]) AS "position",
+        unnest($3::uuid[]) AS event_id,
+        unnest($4::text[]) AS type,
+        unnest($5::jsonb[]) AS data,
+        unnest($6::timestamptz[]) AS recorded_at
+    ORDER BY account_id, "position"
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS account_id,
-    unnest($2::bigint[]) AS "position",
-    unnest($3::uuid[]) AS event_id,
-    unnest($4::text[]) AS type,
-    unnest($5::jsonb[]) AS data,
-    unnest($6::timestamptz[]) AS recorded_at
-ORDER BY account_id, "position"`
+    'the database did not write the row',
+    'account_events'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // AccountNoted is numbered by arrival, which the record key orders.
 // It is event "AccountNoted" on topic "accounts.events.v1".

@@ -141,21 +141,29 @@ func (p *accountsV1Plan) addOpened(b *wire.Batch, m *wire.Message) error {
 }
 
 const openedUpsertAccountsSQL = `
-INSERT INTO "core ""bank"""."weird """"table` + "`" + `s" (
-    "Account ID",
-    iban,
-    state,
-    "balance_$do$'\minor"
+WITH w AS (
+    INSERT INTO "core ""bank"""."weird """"table` + "`" + `s" (
+        "Account ID",
+        iban,
+        state,
+        "balance_$do$'\minor"
+    )
+    SELECT
+        unnest($1::uuid[]) AS "Account ID",
+        unnest($2::text[]) AS iban,
+        unnest($3::text[])::core_types.state AS state,
+        0 AS "balance_$do$'\minor"
+    ORDER BY "Account ID"
+    ON CONFLICT ("Account ID") DO UPDATE SET
+        iban = excluded.iban,
+        state = excluded.state
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS "Account ID",
-    unnest($2::text[]) AS iban,
-    unnest($3::text[])::core_types.state AS state,
-    0 AS "balance_$do$'\minor"
-ORDER BY "Account ID"
-ON CONFLICT ("Account ID") DO UPDATE SET
-    iban = excluded.iban,
-    state = excluded.state`
+    'the database did not write the row',
+    'accounts'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Closed is event "closed" on topic "accounts.v1".
 // It is identified by header "event-id": records that share it are one event.

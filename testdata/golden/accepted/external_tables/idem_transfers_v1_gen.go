@@ -198,30 +198,46 @@ func (p *transfersV1Plan) addRequested(b *wire.Batch, m *wire.Message) error {
 }
 
 const requestedInsertJournalSQL = `
-INSERT INTO "ledger's"."Journal" (
-    "Transfer""ID",
-    account_id,
-    "select",
-    "ÜberwiesenAm"
+WITH w AS (
+    INSERT INTO "ledger's"."Journal" (
+        "Transfer""ID",
+        account_id,
+        "select",
+        "ÜberwiesenAm"
+    )
+    SELECT
+        unnest($1::uuid[]) AS "Transfer""ID",
+        unnest($2::uuid[]) AS account_id,
+        unnest($3::bigint[]) AS "select",
+        unnest($4::timestamptz[]) AS "ÜberwiesenAm"
+    ORDER BY "Transfer""ID"
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS "Transfer""ID",
-    unnest($2::uuid[]) AS account_id,
-    unnest($3::bigint[]) AS "select",
-    unnest($4::timestamptz[]) AS "ÜberwiesenAm"
-ORDER BY "Transfer""ID"`
+    'the database did not write the row',
+    'journal'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 const requestedInsertLinesSQL = `
-INSERT INTO "ledger's".lines (
-    transfer_id,
-    "line no",
-    text
+WITH w AS (
+    INSERT INTO "ledger's".lines (
+        transfer_id,
+        "line no",
+        text
+    )
+    SELECT
+        unnest($1::uuid[]) AS transfer_id,
+        unnest($2::integer[]) AS "line no",
+        unnest($3::text[]) AS text
+    ORDER BY transfer_id, "line no"
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS transfer_id,
-    unnest($2::integer[]) AS "line no",
-    unnest($3::text[]) AS text
-ORDER BY transfer_id, "line no"`
+    'the database did not write the row',
+    'lines'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // requestedAddAccountsSQL adds up what the events add to one row; it fails if a row is
 // missing.
@@ -391,13 +407,21 @@ USING e
 WHERE t.transfer_id = e.transfer_id`
 
 const correctedInsertLinesSQL = `
-INSERT INTO "ledger's".lines (
-    transfer_id,
-    "line no",
-    text
+WITH w AS (
+    INSERT INTO "ledger's".lines (
+        transfer_id,
+        "line no",
+        text
+    )
+    SELECT
+        unnest($1::uuid[]) AS transfer_id,
+        unnest($2::integer[]) AS "line no",
+        unnest($3::text[]) AS text
+    ORDER BY transfer_id, "line no"
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS transfer_id,
-    unnest($2::integer[]) AS "line no",
-    unnest($3::text[]) AS text
-ORDER BY transfer_id, "line no"`
+    'the database did not write the row',
+    'lines'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`

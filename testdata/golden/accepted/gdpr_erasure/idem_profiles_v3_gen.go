@@ -229,28 +229,36 @@ func (p *profilesV3Plan) addProfileSaved(b *wire.Batch, m *wire.Message) error {
 }
 
 const profileSavedUpsertProfilesSQL = `
-INSERT INTO profiles (
-    user_id,
-    display_name,
-    phone,
-    holder,
-    picture,
-    level
+WITH w AS (
+    INSERT INTO profiles (
+        user_id,
+        display_name,
+        phone,
+        holder,
+        picture,
+        level
+    )
+    SELECT
+        unnest($1::uuid[]) AS user_id,
+        unnest($2::text[]) AS display_name,
+        unnest($3::text[]) AS phone,
+        unnest($4::jsonb[]) AS holder,
+        unnest($5::bytea[]) AS picture,
+        unnest($6::integer[]) AS level
+    ORDER BY user_id
+    ON CONFLICT (user_id) DO UPDATE SET
+        display_name = excluded.display_name,
+        phone = excluded.phone,
+        holder = excluded.holder,
+        picture = excluded.picture,
+        level = excluded.level
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS user_id,
-    unnest($2::text[]) AS display_name,
-    unnest($3::text[]) AS phone,
-    unnest($4::jsonb[]) AS holder,
-    unnest($5::bytea[]) AS picture,
-    unnest($6::integer[]) AS level
-ORDER BY user_id
-ON CONFLICT (user_id) DO UPDATE SET
-    display_name = excluded.display_name,
-    phone = excluded.phone,
-    holder = excluded.holder,
-    picture = excluded.picture,
-    level = excluded.level`
+    'the database did not write the row',
+    'profiles'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // DevicesSeen is event "devices.seen" on topic "profiles.v3".
 // It is identified by header "event-id": records that share it are one event.
@@ -352,16 +360,24 @@ USING e
 WHERE t.user_id = e.user_id`
 
 const devicesSeenInsertDevicesSQL = `
-INSERT INTO devices (
-    user_id,
-    token,
-    model
+WITH w AS (
+    INSERT INTO devices (
+        user_id,
+        token,
+        model
+    )
+    SELECT
+        unnest($1::uuid[]) AS user_id,
+        unnest($2::text[]) AS token,
+        unnest($3::text[]) AS model
+    ORDER BY user_id, token
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS user_id,
-    unnest($2::text[]) AS token,
-    unnest($3::text[]) AS model
-ORDER BY user_id, token`
+    'the database did not write the row',
+    'devices'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // ConsentGiven is event "consent.given" on topic "profiles.v3".
 // It is identified by header "event-id": records that share it are one event.
@@ -437,18 +453,26 @@ func (p *profilesV3Plan) addConsentGiven(b *wire.Batch, m *wire.Message) error {
 }
 
 const consentGivenUpsertConsentsSQL = `
-INSERT INTO consents (
-    user_id,
-    purpose,
-    granted
+WITH w AS (
+    INSERT INTO consents (
+        user_id,
+        purpose,
+        granted
+    )
+    SELECT
+        unnest($1::uuid[]) AS user_id,
+        unnest($2::text[]) AS purpose,
+        unnest($3::boolean[]) AS granted
+    ORDER BY user_id, purpose
+    ON CONFLICT (user_id, purpose) DO UPDATE SET
+        granted = excluded.granted
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS user_id,
-    unnest($2::text[]) AS purpose,
-    unnest($3::boolean[]) AS granted
-ORDER BY user_id, purpose
-ON CONFLICT (user_id, purpose) DO UPDATE SET
-    granted = excluded.granted`
+    'the database did not write the row',
+    'consents'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // ProfileErased is somebody's right to erasure.
 // It is the tombstone of topic "profiles.v3": a record without a value.
@@ -540,15 +564,23 @@ USING e
 WHERE t.user_id = e.user_id`
 
 const profileErasedInsertIdemOutboxSQL = `
-INSERT INTO idem_outbox (
-    aggregatetype,
-    aggregateid,
-    type,
-    payload
+WITH w AS (
+    INSERT INTO idem_outbox (
+        aggregatetype,
+        aggregateid,
+        type,
+        payload
+    )
+    SELECT
+        'profile' AS aggregatetype,
+        unnest($1::uuid[])::text AS aggregateid,
+        'ProfileGone' AS type,
+        NULL::bytea AS payload
+    ORDER BY generate_subscripts($1::uuid[], 1)
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    'profile' AS aggregatetype,
-    unnest($1::uuid[])::text AS aggregateid,
-    'ProfileGone' AS type,
-    NULL::bytea AS payload
-ORDER BY generate_subscripts($1::uuid[], 1)`
+    'the database did not write the row',
+    'idem_outbox'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`

@@ -164,14 +164,22 @@ func (p *checksV1Plan) addPassed(b *wire.Batch, m *wire.Message) error {
 }
 
 const passedInsertChecksSQL = `
-INSERT INTO checks (
-    check_id,
-    passed
+WITH w AS (
+    INSERT INTO checks (
+        check_id,
+        passed
+    )
+    SELECT
+        unnest($1::uuid[]) AS check_id,
+        true AS passed
+    ORDER BY check_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS check_id,
-    true AS passed
-ORDER BY check_id`
+    'the database did not write the row',
+    'checks'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Failed is event "failed" on topic "checks.v1".
 // It is identified by header "event-id": records that share it are one event.
@@ -244,11 +252,19 @@ func (p *checksV1Plan) addFailed(b *wire.Batch, m *wire.Message) error {
 }
 
 const failedInsertChecksSQL = `
-INSERT INTO checks (
-    check_id,
-    passed
+WITH w AS (
+    INSERT INTO checks (
+        check_id,
+        passed
+    )
+    SELECT
+        unnest($1::uuid[]) AS check_id,
+        false AS passed
+    ORDER BY check_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS check_id,
-    false AS passed
-ORDER BY check_id`
+    'the database did not write the row',
+    'checks'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`

@@ -146,22 +146,30 @@ func (p *metersV1Plan) addInstalled(b *wire.Batch, m *wire.Message) error {
 }
 
 const installedUpsertMetersSQL = `
-INSERT INTO meters (
-    meter_id,
-    site,
-    level,
-    state
+WITH w AS (
+    INSERT INTO meters (
+        meter_id,
+        site,
+        level,
+        state
+    )
+    SELECT
+        unnest($1::uuid[]) AS meter_id,
+        unnest($2::text[]) AS site,
+        unnest($3::bigint[]) AS level,
+        'ready' AS state
+    ORDER BY meter_id
+    ON CONFLICT (meter_id) DO UPDATE SET
+        site = excluded.site,
+        level = excluded.level,
+        state = excluded.state
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS meter_id,
-    unnest($2::text[]) AS site,
-    unnest($3::bigint[]) AS level,
-    'ready' AS state
-ORDER BY meter_id
-ON CONFLICT (meter_id) DO UPDATE SET
-    site = excluded.site,
-    level = excluded.level,
-    state = excluded.state`
+    'the database did not write the row',
+    'meters'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Read is event "read" on topic "meters.v1".
 // It is identified by header "event-id": records that share it are one event.

@@ -212,21 +212,29 @@ WITH e AS (
         first_seen
     FROM unnest($1::text[], $2::text[], $3::date[], $4::timestamptz[]) WITH ORDINALITY AS e (topic, device_id, day, first_seen, ordinal)
     ORDER BY topic, device_id, day, ordinal
+),
+w AS (
+    INSERT INTO device_daily AS t (
+        topic,
+        device_id,
+        day,
+        messages,
+        first_seen
+    )
+    SELECT
+        topic,
+        device_id,
+        day,
+        messages,
+        first_seen
+    FROM e
+    ORDER BY topic, device_id, day
+    ON CONFLICT (topic, device_id, day) DO UPDATE SET
+        messages = t.messages + excluded.messages
+    RETURNING true
 )
-INSERT INTO device_daily AS t (
-    topic,
-    device_id,
-    day,
-    messages,
-    first_seen
-)
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    topic,
-    device_id,
-    day,
-    messages,
-    first_seen
-FROM e
-ORDER BY topic, device_id, day
-ON CONFLICT (topic, device_id, day) DO UPDATE SET
-    messages = t.messages + excluded.messages`
+    'the database did not write the row',
+    'device_daily'
+WHERE (SELECT count(*) FROM w) < (SELECT count(*) FROM e)`

@@ -146,21 +146,29 @@ func (p *newsletterSubscriptionsPlan) addSubscribed(b *wire.Batch, m *wire.Messa
 }
 
 const subscribedUpsertNewsletterSQL = `
-INSERT INTO newsletter (
-    email,
-    topic,
-    confirmed,
-    updated_at
+WITH w AS (
+    INSERT INTO newsletter (
+        email,
+        topic,
+        confirmed,
+        updated_at
+    )
+    SELECT
+        unnest($1::text[]) AS email,
+        unnest($2::text[]) AS topic,
+        true AS confirmed,
+        unnest($3::timestamptz[]) AS updated_at
+    ORDER BY email, topic
+    ON CONFLICT (email, topic) DO UPDATE SET
+        confirmed = excluded.confirmed,
+        updated_at = excluded.updated_at
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::text[]) AS email,
-    unnest($2::text[]) AS topic,
-    true AS confirmed,
-    unnest($3::timestamptz[]) AS updated_at
-ORDER BY email, topic
-ON CONFLICT (email, topic) DO UPDATE SET
-    confirmed = excluded.confirmed,
-    updated_at = excluded.updated_at`
+    'the database did not write the row',
+    'newsletter'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Unsubscribed is event "unsubscribed" on topic "newsletter.subscriptions".
 // It is identified by subscription_id (header "subscription-id"): records that share it are

@@ -334,64 +334,80 @@ func (p *shopOrdersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error 
 }
 
 const orderPlacedUpsertOrdersSQL = `
-INSERT INTO orders (
-    tenant,
-    order_id,
-    customer_id,
-    status,
-    channel,
-    total,
-    delivery,
-    placed_on,
-    cancelled_at,
-    changed_at
+WITH w AS (
+    INSERT INTO orders (
+        tenant,
+        order_id,
+        customer_id,
+        status,
+        channel,
+        total,
+        delivery,
+        placed_on,
+        cancelled_at,
+        changed_at
+    )
+    SELECT
+        unnest($1::text[]) AS tenant,
+        unnest($2::uuid[]) AS order_id,
+        unnest($3::uuid[]) AS customer_id,
+        unnest($4::text[]) AS status,
+        unnest($5::text[]) AS channel,
+        unnest($6::numeric[]) AS total,
+        unnest($7::jsonb[]) AS delivery,
+        unnest($8::date[]) AS placed_on,
+        NULL::timestamptz AS cancelled_at,
+        unnest($9::timestamptz[]) AS changed_at
+    ORDER BY tenant, order_id
+    ON CONFLICT (tenant, order_id) DO UPDATE SET
+        customer_id = excluded.customer_id,
+        status = excluded.status,
+        channel = excluded.channel,
+        total = excluded.total,
+        delivery = excluded.delivery,
+        placed_on = excluded.placed_on,
+        cancelled_at = excluded.cancelled_at,
+        changed_at = excluded.changed_at
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::text[]) AS tenant,
-    unnest($2::uuid[]) AS order_id,
-    unnest($3::uuid[]) AS customer_id,
-    unnest($4::text[]) AS status,
-    unnest($5::text[]) AS channel,
-    unnest($6::numeric[]) AS total,
-    unnest($7::jsonb[]) AS delivery,
-    unnest($8::date[]) AS placed_on,
-    NULL::timestamptz AS cancelled_at,
-    unnest($9::timestamptz[]) AS changed_at
-ORDER BY tenant, order_id
-ON CONFLICT (tenant, order_id) DO UPDATE SET
-    customer_id = excluded.customer_id,
-    status = excluded.status,
-    channel = excluded.channel,
-    total = excluded.total,
-    delivery = excluded.delivery,
-    placed_on = excluded.placed_on,
-    cancelled_at = excluded.cancelled_at,
-    changed_at = excluded.changed_at`
+    'the database did not write the row',
+    'orders'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 const orderPlacedUpsertOrderLinesSQL = `
-INSERT INTO order_lines (
-    tenant,
-    order_id,
-    line_no,
-    sku,
-    quantity,
-    price,
-    note
+WITH w AS (
+    INSERT INTO order_lines (
+        tenant,
+        order_id,
+        line_no,
+        sku,
+        quantity,
+        price,
+        note
+    )
+    SELECT
+        unnest($1::text[]) AS tenant,
+        unnest($2::uuid[]) AS order_id,
+        unnest($3::integer[]) AS line_no,
+        unnest($4::text[]) AS sku,
+        unnest($5::integer[]) AS quantity,
+        unnest($6::numeric[]) AS price,
+        unnest($7::text[]) AS note
+    ORDER BY tenant, order_id, line_no
+    ON CONFLICT (tenant, order_id, line_no) DO UPDATE SET
+        sku = excluded.sku,
+        quantity = excluded.quantity,
+        price = excluded.price,
+        note = excluded.note
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::text[]) AS tenant,
-    unnest($2::uuid[]) AS order_id,
-    unnest($3::integer[]) AS line_no,
-    unnest($4::text[]) AS sku,
-    unnest($5::integer[]) AS quantity,
-    unnest($6::numeric[]) AS price,
-    unnest($7::text[]) AS note
-ORDER BY tenant, order_id, line_no
-ON CONFLICT (tenant, order_id, line_no) DO UPDATE SET
-    sku = excluded.sku,
-    quantity = excluded.quantity,
-    price = excluded.price,
-    note = excluded.note`
+    'the database did not write the row',
+    'order_lines'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // OrderShipped is event "order.shipped" or "order.dispatched" on topic "shop.orders.v1".
 // It is identified by header "Idempotency-Key" and order_id (record key): records that share

@@ -125,15 +125,23 @@ func (p *stockMovesPlan) addStockMoved(b *wire.Batch, m *wire.Message) error {
 }
 
 const stockMovedInsertMovementsSQL = `
-INSERT INTO movements (
-    sku,
-    warehouse,
-    change,
-    reason
+WITH w AS (
+    INSERT INTO movements (
+        sku,
+        warehouse,
+        change,
+        reason
+    )
+    SELECT
+        unnest($1::text[]) AS sku,
+        unnest($2::text[])::bpchar AS warehouse,
+        unnest($3::integer[]) AS change,
+        NULL::text AS reason
+    ORDER BY generate_subscripts($1::text[], 1)
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::text[]) AS sku,
-    unnest($2::text[])::bpchar AS warehouse,
-    unnest($3::integer[]) AS change,
-    NULL::text AS reason
-ORDER BY generate_subscripts($1::text[], 1)`
+    'the database did not write the row',
+    'movements'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`

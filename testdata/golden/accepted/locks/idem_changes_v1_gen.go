@@ -171,16 +171,24 @@ func (p *changesV1Plan) addLimitChanged(b *wire.Batch, m *wire.Message) error {
 
 // limitChangedUpsertLimitsSQL keeps the last row of each change_id.
 const limitChangedUpsertLimitsSQL = `
-INSERT INTO limits (
-    change_id,
-    account_id
+WITH w AS (
+    INSERT INTO limits (
+        change_id,
+        account_id
+    )
+    SELECT DISTINCT ON (change_id)
+        unnest($1::uuid[]) AS change_id,
+        unnest($2::text[]) AS account_id
+    ORDER BY change_id, generate_subscripts($1::uuid[], 1) DESC
+    ON CONFLICT (change_id) DO UPDATE SET
+        account_id = excluded.account_id
+    RETURNING true
 )
-SELECT DISTINCT ON (change_id)
-    unnest($1::uuid[]) AS change_id,
-    unnest($2::text[]) AS account_id
-ORDER BY change_id, generate_subscripts($1::uuid[], 1) DESC
-ON CONFLICT (change_id) DO UPDATE SET
-    account_id = excluded.account_id`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not write the row',
+    'limits'
+WHERE (SELECT count(*) FROM w) < (SELECT count(*) FROM (SELECT DISTINCT unnest($1::uuid[]) AS change_id) AS sent)`
 
 // DocumentShared is event "document.shared" on topic "changes.v1".
 // It is identified by header "id": records that share it are one event.

@@ -173,19 +173,27 @@ func (p *paymentsV1Plan) addPaymentBooked(b *wire.Batch, m *wire.Message) error 
 }
 
 const paymentBookedUpsertBookingsSQL = `
-INSERT INTO bookings (
-    payment_id,
-    account_id,
-    revision
+WITH w AS (
+    INSERT INTO bookings (
+        payment_id,
+        account_id,
+        revision
+    )
+    SELECT
+        unnest($1::uuid[]) AS payment_id,
+        unnest($2::text[]) AS account_id,
+        unnest($3::bigint[]) AS revision
+    ORDER BY payment_id
+    ON CONFLICT (payment_id) DO UPDATE SET
+        account_id = excluded.account_id,
+        revision = excluded.revision
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS payment_id,
-    unnest($2::text[]) AS account_id,
-    unnest($3::bigint[]) AS revision
-ORDER BY payment_id
-ON CONFLICT (payment_id) DO UPDATE SET
-    account_id = excluded.account_id,
-    revision = excluded.revision`
+    'the database did not write the row',
+    'bookings'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // PaymentUndone is event "payment.undone" on topic "payments.v1".
 // It is identified by header "id": records that share it are one event.

@@ -342,64 +342,80 @@ func (p *productsV1Plan) addProductSaved(b *wire.Batch, m *wire.Message) error {
 
 // productSavedUpsertProductsSQL keeps the last row of each product_id.
 const productSavedUpsertProductsSQL = `
-INSERT INTO products (
-    product_id,
-    state,
-    former_state,
-    labels,
-    colour,
-    stock,
-    prices,
-    sizes,
-    days,
-    tags,
-    grid,
-    extra
+WITH w AS (
+    INSERT INTO products (
+        product_id,
+        state,
+        former_state,
+        labels,
+        colour,
+        stock,
+        prices,
+        sizes,
+        days,
+        tags,
+        grid,
+        extra
+    )
+    SELECT DISTINCT ON (product_id)
+        unnest($1::uuid[]) AS product_id,
+        unnest($2::text[]) AS state,
+        unnest($3::text[]) AS former_state,
+        unnest($4::jsonb[]) AS labels,
+        unnest($5::text[]) AS colour,
+        unnest($6::jsonb[]) AS stock,
+        unnest($7::jsonb[]) AS prices,
+        unnest($8::jsonb[]) AS sizes,
+        unnest($9::jsonb[]) AS days,
+        unnest($10::jsonb[]) AS tags,
+        unnest($11::jsonb[]) AS grid,
+        unnest($12::jsonb[]) AS extra
+    ORDER BY product_id, generate_subscripts($1::uuid[], 1) DESC
+    ON CONFLICT (product_id) DO UPDATE SET
+        state = excluded.state,
+        former_state = excluded.former_state,
+        labels = excluded.labels,
+        colour = excluded.colour,
+        stock = excluded.stock,
+        prices = excluded.prices,
+        sizes = excluded.sizes,
+        days = excluded.days,
+        tags = excluded.tags,
+        grid = excluded.grid,
+        extra = excluded.extra
+    RETURNING true
 )
-SELECT DISTINCT ON (product_id)
-    unnest($1::uuid[]) AS product_id,
-    unnest($2::text[]) AS state,
-    unnest($3::text[]) AS former_state,
-    unnest($4::jsonb[]) AS labels,
-    unnest($5::text[]) AS colour,
-    unnest($6::jsonb[]) AS stock,
-    unnest($7::jsonb[]) AS prices,
-    unnest($8::jsonb[]) AS sizes,
-    unnest($9::jsonb[]) AS days,
-    unnest($10::jsonb[]) AS tags,
-    unnest($11::jsonb[]) AS grid,
-    unnest($12::jsonb[]) AS extra
-ORDER BY product_id, generate_subscripts($1::uuid[], 1) DESC
-ON CONFLICT (product_id) DO UPDATE SET
-    state = excluded.state,
-    former_state = excluded.former_state,
-    labels = excluded.labels,
-    colour = excluded.colour,
-    stock = excluded.stock,
-    prices = excluded.prices,
-    sizes = excluded.sizes,
-    days = excluded.days,
-    tags = excluded.tags,
-    grid = excluded.grid,
-    extra = excluded.extra`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not write the row',
+    'products'
+WHERE (SELECT count(*) FROM w) < (SELECT count(*) FROM (SELECT DISTINCT unnest($1::uuid[]) AS product_id) AS sent)`
 
 // productSavedUpsertVariantsSQL keeps the last row of each product_id, sku.
 const productSavedUpsertVariantsSQL = `
-INSERT INTO variants (
-    product_id,
-    sku,
-    labels,
-    notes
+WITH w AS (
+    INSERT INTO variants (
+        product_id,
+        sku,
+        labels,
+        notes
+    )
+    SELECT DISTINCT ON (product_id, sku)
+        unnest($1::uuid[]) AS product_id,
+        unnest($2::text[]) AS sku,
+        unnest($3::jsonb[]) AS labels,
+        unnest($4::jsonb[]) AS notes
+    ORDER BY product_id, sku, generate_subscripts($1::uuid[], 1) DESC
+    ON CONFLICT (product_id, sku) DO UPDATE SET
+        labels = excluded.labels,
+        notes = excluded.notes
+    RETURNING true
 )
-SELECT DISTINCT ON (product_id, sku)
-    unnest($1::uuid[]) AS product_id,
-    unnest($2::text[]) AS sku,
-    unnest($3::jsonb[]) AS labels,
-    unnest($4::jsonb[]) AS notes
-ORDER BY product_id, sku, generate_subscripts($1::uuid[], 1) DESC
-ON CONFLICT (product_id, sku) DO UPDATE SET
-    labels = excluded.labels,
-    notes = excluded.notes`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not write the row',
+    'variants'
+WHERE (SELECT count(*) FROM w) < (SELECT count(*) FROM (SELECT DISTINCT unnest($1::uuid[]) AS product_id, unnest($2::text[]) AS sku) AS sent)`
 
 // StateChanged is event "state" on topic "products.v1".
 // It is identified by product_id (record key), state (payload) and stamps (header "stamp"):
@@ -493,15 +509,23 @@ func (p *productsV1Plan) addStateChanged(b *wire.Batch, m *wire.Message) error {
 
 // stateChangedUpsertStateChangesSQL keeps the last row of each product_id, state.
 const stateChangedUpsertStateChangesSQL = `
-INSERT INTO state_changes (
-    product_id,
-    state,
-    source
+WITH w AS (
+    INSERT INTO state_changes (
+        product_id,
+        state,
+        source
+    )
+    SELECT DISTINCT ON (product_id, state)
+        unnest($1::uuid[]) AS product_id,
+        unnest($2::text[]) AS state,
+        unnest($3::text[]) AS source
+    ORDER BY product_id, state, generate_subscripts($1::uuid[], 1) DESC
+    ON CONFLICT (product_id, state) DO UPDATE SET
+        source = excluded.source
+    RETURNING true
 )
-SELECT DISTINCT ON (product_id, state)
-    unnest($1::uuid[]) AS product_id,
-    unnest($2::text[]) AS state,
-    unnest($3::text[]) AS source
-ORDER BY product_id, state, generate_subscripts($1::uuid[], 1) DESC
-ON CONFLICT (product_id, state) DO UPDATE SET
-    source = excluded.source`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not write the row',
+    'state_changes'
+WHERE (SELECT count(*) FROM w) < (SELECT count(*) FROM (SELECT DISTINCT unnest($1::uuid[]) AS product_id, unnest($2::text[]) AS state) AS sent)`

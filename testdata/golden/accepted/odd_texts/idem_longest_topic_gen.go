@@ -155,32 +155,48 @@ func (p *longestTopicPlan) addOpened(b *wire.Batch, m *wire.Message) error {
 }
 
 const openedInsertESQL = `
-INSERT INTO e (
-    e,
-    t,
-    n,
-    state,
-    u
+WITH w AS (
+    INSERT INTO e (
+        e,
+        t,
+        n,
+        state,
+        u
+    )
+    SELECT
+        unnest($1::text[]) AS e,
+        now() AS t,
+        unnest($2::text[]) AS n,
+        unnest($3::text[]) AS state,
+        E'\uFEFF` + "`" + `\u000D\n''' AS u
+    ORDER BY e
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::text[]) AS e,
-    now() AS t,
-    unnest($2::text[]) AS n,
-    unnest($3::text[]) AS state,
-    E'\uFEFF` + "`" + `\u000D\n''' AS u
-ORDER BY e`
+    'the database did not write the row',
+    'e'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 const openedInsertTSQL = `
-INSERT INTO t (
-    t,
-    e,
-    u
+WITH w AS (
+    INSERT INTO t (
+        t,
+        e,
+        u
+    )
+    SELECT
+        unnest($1::text[]) AS t,
+        unnest($2::text[]) AS e,
+        E'$1\\' AS u
+    ORDER BY t
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::text[]) AS t,
-    unnest($2::text[]) AS e,
-    E'$1\\' AS u
-ORDER BY t`
+    'the database did not write the row',
+    't'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 const openedInsertTablesSQL = `
 INSERT INTO tables (

@@ -143,19 +143,27 @@ func (p *refundsV1Plan) addRefunded(b *wire.Batch, m *wire.Message) error {
 }
 
 const refundedUpsertRefundsSQL = `
-INSERT INTO refunds (
-    refund_id,
-    amount,
-    note
+WITH w AS (
+    INSERT INTO refunds (
+        refund_id,
+        amount,
+        note
+    )
+    SELECT
+        unnest($1::uuid[]) AS refund_id,
+        unnest($2::bigint[]) AS amount,
+        NULL::text AS note
+    ORDER BY refund_id
+    ON CONFLICT (refund_id) DO UPDATE SET
+        amount = excluded.amount,
+        note = excluded.note
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS refund_id,
-    unnest($2::bigint[]) AS amount,
-    NULL::text AS note
-ORDER BY refund_id
-ON CONFLICT (refund_id) DO UPDATE SET
-    amount = excluded.amount,
-    note = excluded.note`
+    'the database did not write the row',
+    'refunds'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // RefundedV2 is event "refunded/2" on topic "refunds.v1".
 // It is identified by header "id": records that share it are one event.
@@ -230,16 +238,24 @@ func (p *refundsV1Plan) addRefundedV2(b *wire.Batch, m *wire.Message) error {
 }
 
 const refundedV2UpsertRefundsSQL = `
-INSERT INTO refunds (
-    refund_id,
-    amount,
-    note
+WITH w AS (
+    INSERT INTO refunds (
+        refund_id,
+        amount,
+        note
+    )
+    SELECT
+        unnest($1::uuid[]) AS refund_id,
+        unnest($2::bigint[]) AS amount,
+        unnest($3::text[]) AS note
+    ORDER BY refund_id
+    ON CONFLICT (refund_id) DO UPDATE SET
+        amount = excluded.amount,
+        note = excluded.note
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS refund_id,
-    unnest($2::bigint[]) AS amount,
-    unnest($3::text[]) AS note
-ORDER BY refund_id
-ON CONFLICT (refund_id) DO UPDATE SET
-    amount = excluded.amount,
-    note = excluded.note`
+    'the database did not write the row',
+    'refunds'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`

@@ -138,19 +138,27 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 
 // orderPlacedUpsertOrdersSQL keeps the last row of each order_id.
 const orderPlacedUpsertOrdersSQL = `
-INSERT INTO orders (
-    order_id,
-    customer_id,
-    total,
-    status
+WITH w AS (
+    INSERT INTO orders (
+        order_id,
+        customer_id,
+        total,
+        status
+    )
+    SELECT DISTINCT ON (order_id)
+        unnest($1::uuid[]) AS order_id,
+        unnest($2::text[]) AS customer_id,
+        unnest($3::numeric[]) AS total,
+        'placed' AS status
+    ORDER BY order_id, generate_subscripts($1::uuid[], 1) DESC
+    ON CONFLICT (order_id) DO UPDATE SET
+        customer_id = excluded.customer_id,
+        total = excluded.total,
+        status = excluded.status
+    RETURNING true
 )
-SELECT DISTINCT ON (order_id)
-    unnest($1::uuid[]) AS order_id,
-    unnest($2::text[]) AS customer_id,
-    unnest($3::numeric[]) AS total,
-    'placed' AS status
-ORDER BY order_id, generate_subscripts($1::uuid[], 1) DESC
-ON CONFLICT (order_id) DO UPDATE SET
-    customer_id = excluded.customer_id,
-    total = excluded.total,
-    status = excluded.status`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not write the row',
+    'orders'
+WHERE (SELECT count(*) FROM w) < (SELECT count(*) FROM (SELECT DISTINCT unnest($1::uuid[]) AS order_id) AS sent)`

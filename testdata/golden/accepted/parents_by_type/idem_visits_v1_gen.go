@@ -419,22 +419,30 @@ func (p *visitsV1Plan) addVisited(b *wire.Batch, m *wire.Message) error {
 }
 
 const visitedUpsertVisitsSQL = `
-INSERT INTO visits (
-    visit,
-    day,
-    agent,
-    badge
+WITH w AS (
+    INSERT INTO visits (
+        visit,
+        day,
+        agent,
+        badge
+    )
+    SELECT
+        unnest($1::text[]) AS visit,
+        unnest($2::timestamptz[]) AS day,
+        unnest($3::uuid[])::text AS agent,
+        unnest($4::bytea[]) AS badge
+    ORDER BY visit
+    ON CONFLICT (visit) DO UPDATE SET
+        day = excluded.day,
+        agent = excluded.agent,
+        badge = excluded.badge
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::text[]) AS visit,
-    unnest($2::timestamptz[]) AS day,
-    unnest($3::uuid[])::text AS agent,
-    unnest($4::bytea[]) AS badge
-ORDER BY visit
-ON CONFLICT (visit) DO UPDATE SET
-    day = excluded.day,
-    agent = excluded.agent,
-    badge = excluded.badge`
+    'the database did not write the row',
+    'visits'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Renamed is event "renamed" on topic "visits.v1".
 // It is identified by header "key": records that share it are one event.

@@ -150,16 +150,24 @@ func (p *parcelsV1Plan) addParcelTaken(b *wire.Batch, m *wire.Message) error {
 }
 
 const parcelTakenInsertParcelsSQL = `
-INSERT INTO parcels (
-    parcel_id,
-    place,
-    stops
+WITH w AS (
+    INSERT INTO parcels (
+        parcel_id,
+        place,
+        stops
+    )
+    SELECT
+        unnest($1::uuid[]) AS parcel_id,
+        unnest($2::text[]) AS place,
+        0 AS stops
+    ORDER BY parcel_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS parcel_id,
-    unnest($2::text[]) AS place,
-    0 AS stops
-ORDER BY parcel_id`
+    'the database did not write the row',
+    'parcels'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // ParcelMoved is event "moved" on topic "parcels.v1".
 // It is identified by header "event-id": records that share it are one event.
@@ -363,11 +371,19 @@ func (p *parcelsV1Plan) addParcelPaid(b *wire.Batch, m *wire.Message) error {
 }
 
 const parcelPaidInsertPaymentsSQL = `
-INSERT INTO payments (
-    parcel_id,
-    amount
+WITH w AS (
+    INSERT INTO payments (
+        parcel_id,
+        amount
+    )
+    SELECT
+        unnest($1::uuid[]) AS parcel_id,
+        unnest($2::numeric[]) AS amount
+    ORDER BY parcel_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS parcel_id,
-    unnest($2::numeric[]) AS amount
-ORDER BY parcel_id`
+    'the database did not write the row',
+    'payments'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`

@@ -242,57 +242,65 @@ func (p *profilesV1Plan) addProfileSaved(b *wire.Batch, m *wire.Message) error {
 // A column stays as it is if the event does not hold its field.
 // An array is sent as its text, since Postgres knows no array of arrays.
 const profileSavedUpsertProfilesSQL = `
-WITH e AS (
+WITH w AS (
+    WITH e AS (
+        SELECT
+            unnest($1::uuid[]) AS user_id,
+            unnest($2::text[]) AS name,
+            unnest($3::boolean[]) AS name_sent,
+            unnest($4::text[]) AS email,
+            unnest($5::boolean[]) AS email_sent,
+            unnest($6::text[]) AS tier,
+            unnest($7::boolean[]) AS tier_sent,
+            unnest($8::date[]) AS born_on,
+            unnest($9::boolean[]) AS born_on_sent,
+            unnest($10::jsonb[]) AS address,
+            unnest($11::boolean[]) AS address_sent,
+            unnest($12::text[])::text[] AS tags,
+            unnest($13::boolean[]) AS tags_sent,
+            unnest($14::bytea[]) AS picture,
+            unnest($15::boolean[]) AS picture_sent,
+            unnest($16::timestamptz[]) AS changed_at
+    )
+    INSERT INTO profiles AS t (
+        user_id,
+        name,
+        email,
+        tier,
+        born_on,
+        address,
+        tags,
+        picture,
+        changed_at
+    )
     SELECT
-        unnest($1::uuid[]) AS user_id,
-        unnest($2::text[]) AS name,
-        unnest($3::boolean[]) AS name_sent,
-        unnest($4::text[]) AS email,
-        unnest($5::boolean[]) AS email_sent,
-        unnest($6::text[]) AS tier,
-        unnest($7::boolean[]) AS tier_sent,
-        unnest($8::date[]) AS born_on,
-        unnest($9::boolean[]) AS born_on_sent,
-        unnest($10::jsonb[]) AS address,
-        unnest($11::boolean[]) AS address_sent,
-        unnest($12::text[])::text[] AS tags,
-        unnest($13::boolean[]) AS tags_sent,
-        unnest($14::bytea[]) AS picture,
-        unnest($15::boolean[]) AS picture_sent,
-        unnest($16::timestamptz[]) AS changed_at
+        user_id,
+        name,
+        CASE WHEN email_sent THEN email ELSE 'unknown' END AS email,
+        CASE WHEN tier_sent THEN tier ELSE 'free' END AS tier,
+        born_on,
+        address,
+        tags,
+        picture,
+        changed_at
+    FROM e
+    ORDER BY user_id
+    ON CONFLICT (user_id) DO UPDATE SET
+        name = CASE WHEN excluded.user_id IN (SELECT user_id FROM e WHERE name_sent) THEN excluded.name ELSE t.name END,
+        email = CASE WHEN excluded.user_id IN (SELECT user_id FROM e WHERE email_sent) THEN excluded.email ELSE t.email END,
+        tier = CASE WHEN excluded.user_id IN (SELECT user_id FROM e WHERE tier_sent) THEN excluded.tier ELSE t.tier END,
+        born_on = CASE WHEN excluded.user_id IN (SELECT user_id FROM e WHERE born_on_sent) THEN excluded.born_on ELSE t.born_on END,
+        address = CASE WHEN excluded.user_id IN (SELECT user_id FROM e WHERE address_sent) THEN excluded.address ELSE t.address END,
+        tags = CASE WHEN excluded.user_id IN (SELECT user_id FROM e WHERE tags_sent) THEN excluded.tags ELSE t.tags END,
+        picture = CASE WHEN excluded.user_id IN (SELECT user_id FROM e WHERE picture_sent) THEN excluded.picture ELSE t.picture END,
+        changed_at = excluded.changed_at
+    RETURNING true
 )
-INSERT INTO profiles AS t (
-    user_id,
-    name,
-    email,
-    tier,
-    born_on,
-    address,
-    tags,
-    picture,
-    changed_at
-)
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    user_id,
-    name,
-    CASE WHEN email_sent THEN email ELSE 'unknown' END AS email,
-    CASE WHEN tier_sent THEN tier ELSE 'free' END AS tier,
-    born_on,
-    address,
-    tags,
-    picture,
-    changed_at
-FROM e
-ORDER BY user_id
-ON CONFLICT (user_id) DO UPDATE SET
-    name = CASE WHEN excluded.user_id IN (SELECT user_id FROM e WHERE name_sent) THEN excluded.name ELSE t.name END,
-    email = CASE WHEN excluded.user_id IN (SELECT user_id FROM e WHERE email_sent) THEN excluded.email ELSE t.email END,
-    tier = CASE WHEN excluded.user_id IN (SELECT user_id FROM e WHERE tier_sent) THEN excluded.tier ELSE t.tier END,
-    born_on = CASE WHEN excluded.user_id IN (SELECT user_id FROM e WHERE born_on_sent) THEN excluded.born_on ELSE t.born_on END,
-    address = CASE WHEN excluded.user_id IN (SELECT user_id FROM e WHERE address_sent) THEN excluded.address ELSE t.address END,
-    tags = CASE WHEN excluded.user_id IN (SELECT user_id FROM e WHERE tags_sent) THEN excluded.tags ELSE t.tags END,
-    picture = CASE WHEN excluded.user_id IN (SELECT user_id FROM e WHERE picture_sent) THEN excluded.picture ELSE t.picture END,
-    changed_at = excluded.changed_at`
+    'the database did not write the row',
+    'profiles'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // ProfileCorrected is event "corrected" on topic "profiles.v1".
 // It is identified by header "event-id": records that share it are one event.

@@ -248,36 +248,52 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 }
 
 const orderPlacedInsertOrdersSQL = `
-INSERT INTO orders (
-    order_id,
-    customer_id,
-    channel,
-    total,
-    placed_at,
-    note
+WITH w AS (
+    INSERT INTO orders (
+        order_id,
+        customer_id,
+        channel,
+        total,
+        placed_at,
+        note
+    )
+    SELECT
+        unnest($1::uuid[]) AS order_id,
+        unnest($2::text[]) AS customer_id,
+        unnest($3::text[]) AS channel,
+        unnest($4::numeric[]) AS total,
+        unnest($5::timestamptz[]) AS placed_at,
+        unnest($6::text[]) AS note
+    ORDER BY order_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS order_id,
-    unnest($2::text[]) AS customer_id,
-    unnest($3::text[]) AS channel,
-    unnest($4::numeric[]) AS total,
-    unnest($5::timestamptz[]) AS placed_at,
-    unnest($6::text[]) AS note
-ORDER BY order_id`
+    'the database did not write the row',
+    'orders'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 const orderPlacedInsertOrderLinesSQL = `
-INSERT INTO order_lines (
-    order_id,
-    line,
-    sku,
-    quantity
+WITH w AS (
+    INSERT INTO order_lines (
+        order_id,
+        line,
+        sku,
+        quantity
+    )
+    SELECT
+        unnest($1::uuid[]) AS order_id,
+        unnest($2::integer[]) AS line,
+        unnest($3::text[]) AS sku,
+        unnest($4::integer[]) AS quantity
+    ORDER BY order_id, line
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS order_id,
-    unnest($2::integer[]) AS line,
-    unnest($3::text[]) AS sku,
-    unnest($4::integer[]) AS quantity
-ORDER BY order_id, line`
+    'the database did not write the row',
+    'order_lines'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // OrderPaid is event "paid" on topic "orders.v1".
 // It is identified by header "message-id": records that share it are one event.

@@ -173,17 +173,25 @@ func (p *stockV1Plan) addStockMoved(b *wire.Batch, m *wire.Message) error {
 }
 
 const stockMovedInsertMovesSQL = `
-INSERT INTO moves (
-    move_id,
-    sku,
-    pieces,
-    reason,
-    labels
+WITH w AS (
+    INSERT INTO moves (
+        move_id,
+        sku,
+        pieces,
+        reason,
+        labels
+    )
+    SELECT
+        unnest($1::text[]) AS move_id,
+        unnest($2::text[]) AS sku,
+        unnest($3::bigint[]) AS pieces,
+        unnest($4::text[]) AS reason,
+        unnest($5::jsonb[]) AS labels
+    ORDER BY move_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::text[]) AS move_id,
-    unnest($2::text[]) AS sku,
-    unnest($3::bigint[]) AS pieces,
-    unnest($4::text[]) AS reason,
-    unnest($5::jsonb[]) AS labels
-ORDER BY move_id`
+    'the database did not write the row',
+    'moves'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`

@@ -130,22 +130,30 @@ func (p *documentsV1Plan) addDocumentStored(b *wire.Batch, m *wire.Message) erro
 }
 
 const documentStoredUpsertDocumentsSQL = `
-INSERT INTO documents (
-    document_id,
-    media_type,
-    body,
-    stored_at
+WITH w AS (
+    INSERT INTO documents (
+        document_id,
+        media_type,
+        body,
+        stored_at
+    )
+    SELECT
+        unnest($1::uuid[]) AS document_id,
+        unnest($2::text[]) AS media_type,
+        unnest($3::bytea[]) AS body,
+        unnest($4::timestamptz[]) AS stored_at
+    ORDER BY document_id
+    ON CONFLICT (document_id) DO UPDATE SET
+        media_type = excluded.media_type,
+        body = excluded.body,
+        stored_at = excluded.stored_at
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS document_id,
-    unnest($2::text[]) AS media_type,
-    unnest($3::bytea[]) AS body,
-    unnest($4::timestamptz[]) AS stored_at
-ORDER BY document_id
-ON CONFLICT (document_id) DO UPDATE SET
-    media_type = excluded.media_type,
-    body = excluded.body,
-    stored_at = excluded.stored_at`
+    'the database did not write the row',
+    'documents'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // DocumentGone is the tombstone of topic "documents.v1": a record without a value.
 // It is identified by header "event-id": records that share it are one event.

@@ -115,11 +115,19 @@ func (p *notesV1Plan) addNoteWritten(b *wire.Batch, m *wire.Message) error {
 }
 
 const noteWrittenInsertNotesSQL = `
-INSERT INTO notes (
-    note_id,
-    line
+WITH w AS (
+    INSERT INTO notes (
+        note_id,
+        line
+    )
+    SELECT
+        unnest($1::uuid[]) AS note_id,
+        unnest($2::text[]) AS line
+    ORDER BY note_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS note_id,
-    unnest($2::text[]) AS line
-ORDER BY note_id`
+    'the database did not write the row',
+    'notes'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`

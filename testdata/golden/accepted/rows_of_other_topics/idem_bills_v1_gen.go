@@ -175,33 +175,49 @@ func (p *billsV1Plan) addBilled(b *wire.Batch, m *wire.Message) error {
 }
 
 const billedUpsertBillsSQL = `
-INSERT INTO bills (
-    bill_id,
-    account_id,
-    total
+WITH w AS (
+    INSERT INTO bills (
+        bill_id,
+        account_id,
+        total
+    )
+    SELECT
+        unnest($1::uuid[]) AS bill_id,
+        unnest($2::uuid[]) AS account_id,
+        unnest($3::numeric[]) AS total
+    ORDER BY bill_id
+    ON CONFLICT (bill_id) DO UPDATE SET
+        account_id = excluded.account_id,
+        total = excluded.total
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS bill_id,
-    unnest($2::uuid[]) AS account_id,
-    unnest($3::numeric[]) AS total
-ORDER BY bill_id
-ON CONFLICT (bill_id) DO UPDATE SET
-    account_id = excluded.account_id,
-    total = excluded.total`
+    'the database did not write the row',
+    'bills'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 const billedUpsertBillLinesSQL = `
-INSERT INTO bill_lines (
-    bill_id,
-    line,
-    amount,
-    paid
+WITH w AS (
+    INSERT INTO bill_lines (
+        bill_id,
+        line,
+        amount,
+        paid
+    )
+    SELECT
+        unnest($1::uuid[]) AS bill_id,
+        unnest($2::integer[]) AS line,
+        unnest($3::numeric[]) AS amount,
+        false AS paid
+    ORDER BY bill_id, line
+    ON CONFLICT (bill_id, line) DO UPDATE SET
+        amount = excluded.amount,
+        paid = excluded.paid
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS bill_id,
-    unnest($2::integer[]) AS line,
-    unnest($3::numeric[]) AS amount,
-    false AS paid
-ORDER BY bill_id, line
-ON CONFLICT (bill_id, line) DO UPDATE SET
-    amount = excluded.amount,
-    paid = excluded.paid`
+    'the database did not write the row',
+    'bill_lines'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`

@@ -128,13 +128,21 @@ func (p *paymentsV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {
 }
 
 const paidInsertPaymentsSQL = `
-INSERT INTO payments (
-    payment_id,
-    bill_id,
-    line
+WITH w AS (
+    INSERT INTO payments (
+        payment_id,
+        bill_id,
+        line
+    )
+    SELECT
+        unnest($1::uuid[]) AS payment_id,
+        unnest($2::uuid[]) AS bill_id,
+        unnest($3::integer[]) AS line
+    ORDER BY payment_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS payment_id,
-    unnest($2::uuid[]) AS bill_id,
-    unnest($3::integer[]) AS line
-ORDER BY payment_id`
+    'the database did not write the row',
+    'payments'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`

@@ -147,18 +147,26 @@ u AS (
     RETURNING
         t.site,
         t.day
+),
+w AS (
+    INSERT INTO counts AS t (
+        site,
+        day,
+        pieces
+    )
+    SELECT
+        site,
+        day,
+        pieces
+    FROM e
+    WHERE NOT EXISTS (SELECT FROM u WHERE u.site = e.site AND u.day = e.day)
+    ORDER BY site, day
+    ON CONFLICT (site, day) DO UPDATE SET
+        pieces = t.pieces + excluded.pieces
+    RETURNING true
 )
-INSERT INTO counts AS t (
-    site,
-    day,
-    pieces
-)
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    site,
-    day,
-    pieces
-FROM e
-WHERE NOT EXISTS (SELECT FROM u WHERE u.site = e.site AND u.day = e.day)
-ORDER BY site, day
-ON CONFLICT (site, day) DO UPDATE SET
-    pieces = t.pieces + excluded.pieces`
+    'the database did not write the row',
+    'counts'
+WHERE (SELECT count(*) FROM w) + (SELECT count(*) FROM u) < (SELECT count(*) FROM e)`

@@ -155,21 +155,29 @@ func (p *stockPlan) addCounted(b *wire.Batch, m *wire.Message) error {
 }
 
 const countedUpsertStockSQL = `
-INSERT INTO stock (
-    topic,
-    sku,
-    pieces,
-    source
+WITH w AS (
+    INSERT INTO stock (
+        topic,
+        sku,
+        pieces,
+        source
+    )
+    SELECT
+        unnest($1::text[]) AS topic,
+        unnest($2::text[]) AS sku,
+        unnest($3::integer[]) AS pieces,
+        unnest($4::text[]) AS source
+    ORDER BY topic, sku
+    ON CONFLICT (topic, sku) DO UPDATE SET
+        pieces = excluded.pieces,
+        source = excluded.source
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::text[]) AS topic,
-    unnest($2::text[]) AS sku,
-    unnest($3::integer[]) AS pieces,
-    unnest($4::text[]) AS source
-ORDER BY topic, sku
-ON CONFLICT (topic, sku) DO UPDATE SET
-    pieces = excluded.pieces,
-    source = excluded.source`
+    'the database did not write the row',
+    'stock'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Dropped is event "dropped" on topic "stock".
 // It is identified by topic (the record's topic), sku (record key) and version (payload):

@@ -126,14 +126,22 @@ func (p *onceV1Plan) addMade(b *wire.Batch, m *wire.Message) error {
 }
 
 const madeInsertOnceSQL = `
-INSERT INTO once (
-    id,
-    state
+WITH w AS (
+    INSERT INTO once (
+        id,
+        state
+    )
+    SELECT
+        unnest($1::uuid[]) AS id,
+        'made' AS state
+    ORDER BY id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS id,
-    'made' AS state
-ORDER BY id`
+    'the database did not write the row',
+    'once'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Done is event "done" on topic "once.v1".
 // It is identified by header "key": records that share it are one event.

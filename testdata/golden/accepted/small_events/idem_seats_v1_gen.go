@@ -166,16 +166,24 @@ func (p *seatsV1Plan) addTaken(b *wire.Batch, m *wire.Message) error {
 }
 
 const takenUpsertSeatsSQL = `
-INSERT INTO seats (
-    seat,
-    taken_by
+WITH w AS (
+    INSERT INTO seats (
+        seat,
+        taken_by
+    )
+    SELECT
+        unnest($1::text[])::bpchar AS seat,
+        unnest($2::text[])::bpchar AS taken_by
+    ORDER BY seat
+    ON CONFLICT (seat) DO UPDATE SET
+        taken_by = excluded.taken_by
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::text[])::bpchar AS seat,
-    unnest($2::text[])::bpchar AS taken_by
-ORDER BY seat
-ON CONFLICT (seat) DO UPDATE SET
-    taken_by = excluded.taken_by`
+    'the database did not write the row',
+    'seats'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Left is event "left" on topic "seats.v1".
 // It is identified by seat (record key) and taken_by (payload): records that share them are

@@ -114,11 +114,19 @@ func (p *seenV1Plan) addSeen(b *wire.Batch, m *wire.Message) error {
 }
 
 const seenInsertSeenSQL = `
-INSERT INTO seen (
-    id,
-    state
+WITH w AS (
+    INSERT INTO seen (
+        id,
+        state
+    )
+    SELECT
+        unnest($1::uuid[]) AS id,
+        'seen' AS state
+    ORDER BY id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS id,
-    'seen' AS state
-ORDER BY id`
+    'the database did not write the row',
+    'seen'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`

@@ -134,19 +134,27 @@ func (p *signalsV1Plan) addMeasured(b *wire.Batch, m *wire.Message) error {
 }
 
 const measuredUpsertSignalsSQL = `
-INSERT INTO signals (
-    device,
-    level,
-    color
+WITH w AS (
+    INSERT INTO signals (
+        device,
+        level,
+        color
+    )
+    SELECT
+        unnest($1::text[]) AS device,
+        unnest($2::integer[]) AS level,
+        unnest($3::text[]) AS color
+    ORDER BY device
+    ON CONFLICT (device) DO UPDATE SET
+        level = excluded.level,
+        color = excluded.color
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::text[]) AS device,
-    unnest($2::integer[]) AS level,
-    unnest($3::text[]) AS color
-ORDER BY device
-ON CONFLICT (device) DO UPDATE SET
-    level = excluded.level,
-    color = excluded.color`
+    'the database did not write the row',
+    'signals'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Switched is event "switched" on topic "signals.v1".
 // It is identified by header "key": records that share it are one event.

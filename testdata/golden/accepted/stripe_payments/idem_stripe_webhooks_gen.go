@@ -239,18 +239,26 @@ func (p *stripeWebhooksPlan) addChargeChanged(b *wire.Batch, m *wire.Message) er
 }
 
 const chargeChangedInsertStripeEventsSQL = `
-INSERT INTO stripe_events (
-    event_id,
-    type,
-    created_at,
-    body
+WITH w AS (
+    INSERT INTO stripe_events (
+        event_id,
+        type,
+        created_at,
+        body
+    )
+    SELECT
+        unnest($1::text[]) AS event_id,
+        unnest($2::text[]) AS type,
+        unnest($3::timestamptz[]) AS created_at,
+        unnest($4::jsonb[]) AS body
+    ORDER BY event_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::text[]) AS event_id,
-    unnest($2::text[]) AS type,
-    unnest($3::timestamptz[]) AS created_at,
-    unnest($4::jsonb[]) AS body
-ORDER BY event_id`
+    'the database did not write the row',
+    'stripe_events'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // chargeChangedUpsertChargesSQL keeps the row with the highest as_of of each charge_id; of
 // equals, the first.

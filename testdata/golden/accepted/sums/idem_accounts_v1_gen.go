@@ -146,16 +146,24 @@ func (p *accountsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message) error 
 }
 
 const accountOpenedInsertAccountsSQL = `
-INSERT INTO accounts (
-    account_id,
-    owner,
-    balance
+WITH w AS (
+    INSERT INTO accounts (
+        account_id,
+        owner,
+        balance
+    )
+    SELECT
+        unnest($1::uuid[]) AS account_id,
+        unnest($2::text[]) AS owner,
+        1000000 AS balance
+    ORDER BY account_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS account_id,
-    unnest($2::text[]) AS owner,
-    1000000 AS balance
-ORDER BY account_id`
+    'the database did not write the row',
+    'accounts'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // OwnerChanged is event "account.owner" on topic "accounts.v1".
 // It is identified by header "event-id": records that share it are one event.

@@ -188,21 +188,29 @@ u AS (
     WHERE t.sku = e.sku
     RETURNING
         t.sku
+),
+w AS (
+    INSERT INTO stock AS t (
+        sku,
+        pieces,
+        reserved
+    )
+    SELECT
+        sku,
+        pieces,
+        0 AS reserved
+    FROM e
+    WHERE NOT EXISTS (SELECT FROM u WHERE u.sku = e.sku)
+    ORDER BY sku
+    ON CONFLICT (sku) DO UPDATE SET
+        pieces = t.pieces + excluded.pieces
+    RETURNING true
 )
-INSERT INTO stock AS t (
-    sku,
-    pieces,
-    reserved
-)
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    sku,
-    pieces,
-    0 AS reserved
-FROM e
-WHERE NOT EXISTS (SELECT FROM u WHERE u.sku = e.sku)
-ORDER BY sku
-ON CONFLICT (sku) DO UPDATE SET
-    pieces = t.pieces + excluded.pieces`
+    'the database did not write the row',
+    'stock'
+WHERE (SELECT count(*) FROM w) + (SELECT count(*) FROM u) < (SELECT count(*) FROM e)`
 
 // arrivedAddDailySQL adds up what the events add to one row.
 const arrivedAddDailySQL = `
@@ -226,26 +234,34 @@ u AS (
     RETURNING
         t.sku,
         t.day
+),
+w AS (
+    INSERT INTO daily AS t (
+        sku,
+        day,
+        moves,
+        pieces,
+        first_site
+    )
+    SELECT
+        sku,
+        day,
+        moves,
+        pieces,
+        first_site
+    FROM e
+    WHERE NOT EXISTS (SELECT FROM u WHERE u.sku = e.sku AND u.day = e.day)
+    ORDER BY sku, day
+    ON CONFLICT (sku, day) DO UPDATE SET
+        moves = t.moves + excluded.moves,
+        pieces = t.pieces + excluded.pieces
+    RETURNING true
 )
-INSERT INTO daily AS t (
-    sku,
-    day,
-    moves,
-    pieces,
-    first_site
-)
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    sku,
-    day,
-    moves,
-    pieces,
-    first_site
-FROM e
-WHERE NOT EXISTS (SELECT FROM u WHERE u.sku = e.sku AND u.day = e.day)
-ORDER BY sku, day
-ON CONFLICT (sku, day) DO UPDATE SET
-    moves = t.moves + excluded.moves,
-    pieces = t.pieces + excluded.pieces`
+    'the database did not write the row',
+    'daily'
+WHERE (SELECT count(*) FROM w) + (SELECT count(*) FROM u) < (SELECT count(*) FROM e)`
 
 // arrivedAddTotalsSQL adds up what the events add to one row.
 const arrivedAddTotalsSQL = `
@@ -254,18 +270,26 @@ WITH e AS (
         'all' AS name,
         sum(1) AS moves
     FROM unnest($1::integer[]) AS e (one)
+),
+w AS (
+    INSERT INTO totals AS t (
+        name,
+        moves
+    )
+    SELECT
+        name,
+        moves
+    FROM e
+    ORDER BY name
+    ON CONFLICT (name) DO UPDATE SET
+        moves = t.moves + excluded.moves
+    RETURNING true
 )
-INSERT INTO totals AS t (
-    name,
-    moves
-)
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    name,
-    moves
-FROM e
-ORDER BY name
-ON CONFLICT (name) DO UPDATE SET
-    moves = t.moves + excluded.moves`
+    'the database did not write the row',
+    'totals'
+WHERE (SELECT count(*) FROM w) < (SELECT count(*) FROM e)`
 
 // What was never stocked cannot be reserved; the event is a dead letter.
 // It is event "reserved" on topic "moves.v1".
@@ -494,15 +518,23 @@ WITH e AS (
         sum(1) AS done
     FROM unnest($1::text[]) AS e (sku)
     GROUP BY sku
+),
+w AS (
+    INSERT INTO inspections AS t (
+        sku,
+        done
+    )
+    SELECT
+        sku,
+        done
+    FROM e
+    ORDER BY sku
+    ON CONFLICT (sku) DO UPDATE SET
+        done = t.done + excluded.done
+    RETURNING true
 )
-INSERT INTO inspections AS t (
-    sku,
-    done
-)
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    sku,
-    done
-FROM e
-ORDER BY sku
-ON CONFLICT (sku) DO UPDATE SET
-    done = t.done + excluded.done`
+    'the database did not write the row',
+    'inspections'
+WHERE (SELECT count(*) FROM w) < (SELECT count(*) FROM e)`

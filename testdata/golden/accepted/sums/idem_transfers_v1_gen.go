@@ -158,18 +158,26 @@ func (p *transfersV1Plan) addTransferBooked(b *wire.Batch, m *wire.Message) erro
 }
 
 const transferBookedInsertJournalSQL = `
-INSERT INTO journal (
-    transfer_id,
-    debit,
-    credit,
-    amount
+WITH w AS (
+    INSERT INTO journal (
+        transfer_id,
+        debit,
+        credit,
+        amount
+    )
+    SELECT
+        unnest($1::uuid[]) AS transfer_id,
+        unnest($2::uuid[]) AS debit,
+        unnest($3::uuid[]) AS credit,
+        unnest($4::numeric[]) AS amount
+    ORDER BY transfer_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS transfer_id,
-    unnest($2::uuid[]) AS debit,
-    unnest($3::uuid[]) AS credit,
-    unnest($4::numeric[]) AS amount
-ORDER BY transfer_id`
+    'the database did not write the row',
+    'journal'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // transferBookedAddAccountsSQL adds up what the events add to one row; it fails if a row is
 // missing.

@@ -190,17 +190,25 @@ func (p *userEventsPlan) addUserCreated(b *wire.Batch, m *wire.Message) error {
 }
 
 const userCreatedInsertMailsSQL = `
-INSERT INTO mails (
-    event_id,
-    user_id,
-    kind,
-    message_id,
-    accepted_at
+WITH w AS (
+    INSERT INTO mails (
+        event_id,
+        user_id,
+        kind,
+        message_id,
+        accepted_at
+    )
+    SELECT
+        unnest($1::uuid[]) AS event_id,
+        unnest($2::uuid[]) AS user_id,
+        'welcome' AS kind,
+        unnest($3::text[]) AS message_id,
+        unnest($4::timestamptz[]) AS accepted_at
+    ORDER BY event_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[]) AS event_id,
-    unnest($2::uuid[]) AS user_id,
-    'welcome' AS kind,
-    unnest($3::text[]) AS message_id,
-    unnest($4::timestamptz[]) AS accepted_at
-ORDER BY event_id`
+    'the database did not write the row',
+    'mails'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`

@@ -125,16 +125,24 @@ func (p *familyV1Plan) addChild(b *wire.Batch, m *wire.Message) error {
 
 // childUpsertChildrenSQL keeps the last row of each k.
 const childUpsertChildrenSQL = `
-INSERT INTO children (
-    k,
-    v
+WITH w AS (
+    INSERT INTO children (
+        k,
+        v
+    )
+    SELECT DISTINCT ON (k)
+        unnest($1::text[]) AS k,
+        unnest($2::text[]) AS v
+    ORDER BY k, generate_subscripts($1::text[], 1) DESC
+    ON CONFLICT (k) DO UPDATE SET
+        v = excluded.v
+    RETURNING true
 )
-SELECT DISTINCT ON (k)
-    unnest($1::text[]) AS k,
-    unnest($2::text[]) AS v
-ORDER BY k, generate_subscripts($1::text[], 1) DESC
-ON CONFLICT (k) DO UPDATE SET
-    v = excluded.v`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not write the row',
+    'children'
+WHERE (SELECT count(*) FROM w) < (SELECT count(*) FROM (SELECT DISTINCT unnest($1::text[]) AS k) AS sent)`
 
 // Parent is event "parent" on topic "family.v1".
 // It is identified by its place in the log: topic, partition and offset.
@@ -187,16 +195,24 @@ func (p *familyV1Plan) addParent(b *wire.Batch, m *wire.Message) error {
 }
 
 const parentUpsertParentsSQL = `
-INSERT INTO parents (
-    k,
-    v
+WITH w AS (
+    INSERT INTO parents (
+        k,
+        v
+    )
+    SELECT
+        unnest($1::text[]) AS k,
+        unnest($2::text[]) AS v
+    ORDER BY k
+    ON CONFLICT (k) DO UPDATE SET
+        v = excluded.v
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::text[]) AS k,
-    unnest($2::text[]) AS v
-ORDER BY k
-ON CONFLICT (k) DO UPDATE SET
-    v = excluded.v`
+    'the database did not write the row',
+    'parents'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Gone is event "gone" on topic "family.v1".
 // It is identified by its place in the log: topic, partition and offset.

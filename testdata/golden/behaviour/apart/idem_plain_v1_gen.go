@@ -104,13 +104,21 @@ func (p *plainV1Plan) addPut(b *wire.Batch, m *wire.Message) error {
 
 // putUpsertPlainSQL keeps the last row of each k.
 const putUpsertPlainSQL = `
-INSERT INTO plain (
-    k,
-    v
+WITH w AS (
+    INSERT INTO plain (
+        k,
+        v
+    )
+    SELECT DISTINCT ON (k)
+        unnest($1::text[]) AS k,
+        unnest($2::text[]) AS v
+    ORDER BY k, generate_subscripts($1::text[], 1) DESC
+    ON CONFLICT (k) DO UPDATE SET
+        v = excluded.v
+    RETURNING true
 )
-SELECT DISTINCT ON (k)
-    unnest($1::text[]) AS k,
-    unnest($2::text[]) AS v
-ORDER BY k, generate_subscripts($1::text[], 1) DESC
-ON CONFLICT (k) DO UPDATE SET
-    v = excluded.v`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not write the row',
+    'plain'
+WHERE (SELECT count(*) FROM w) < (SELECT count(*) FROM (SELECT DISTINCT unnest($1::text[]) AS k) AS sent)`

@@ -369,24 +369,32 @@ func (p *typeV1Plan) addSelect(b *wire.Batch, m *wire.Message) error {
 
 // selectUpsertWordsSQL keeps the last row of each e, word.
 const selectUpsertWordsSQL = `
-INSERT INTO words (
-    e,
-    word,
-    whole,
-    kind,
-    at
+WITH w AS (
+    INSERT INTO words (
+        e,
+        word,
+        whole,
+        kind,
+        at
+    )
+    SELECT DISTINCT ON (e, word)
+        unnest($1::uuid[])::text AS e,
+        unnest($2::text[]) AS word,
+        unnest($3::json[]) AS whole,
+        unnest($4::text[]) AS kind,
+        now() AS at
+    ORDER BY e, word, generate_subscripts($1::uuid[], 1) DESC
+    ON CONFLICT (e, word) DO UPDATE SET
+        whole = excluded.whole,
+        kind = excluded.kind,
+        at = excluded.at
+    RETURNING true
 )
-SELECT DISTINCT ON (e, word)
-    unnest($1::uuid[])::text AS e,
-    unnest($2::text[]) AS word,
-    unnest($3::json[]) AS whole,
-    unnest($4::text[]) AS kind,
-    now() AS at
-ORDER BY e, word, generate_subscripts($1::uuid[], 1) DESC
-ON CONFLICT (e, word) DO UPDATE SET
-    whole = excluded.whole,
-    kind = excluded.kind,
-    at = excluded.at`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not write the row',
+    'words'
+WHERE (SELECT count(*) FROM w) < (SELECT count(*) FROM (SELECT DISTINCT unnest($1::uuid[])::text AS e, unnest($2::text[]) AS word) AS sent)`
 
 // Parts is event "parts" on topic "type.v1".
 // It is identified by header "type": records that share it are one event.
@@ -542,30 +550,38 @@ func (p *typeV1Plan) addParts(b *wire.Batch, m *wire.Message) error {
 
 // An array is sent as its text, since Postgres knows no array of arrays.
 const partsUpsertPartsSQL = `
-INSERT INTO parts (
-    e,
-    no,
-    m,
-    tags,
-    list,
-    more,
-    main
+WITH w AS (
+    INSERT INTO parts (
+        e,
+        no,
+        m,
+        tags,
+        list,
+        more,
+        main
+    )
+    SELECT
+        unnest($1::uuid[])::text AS e,
+        unnest($2::integer[]) AS no,
+        unnest($3::text[]) AS m,
+        unnest($4::text[])::text[] AS tags,
+        unnest($5::jsonb[]) AS list,
+        unnest($6::jsonb[]) AS more,
+        unnest($7::jsonb[]) AS main
+    ORDER BY e, no
+    ON CONFLICT (e, no) DO UPDATE SET
+        m = excluded.m,
+        tags = excluded.tags,
+        list = excluded.list,
+        more = excluded.more,
+        main = excluded.main
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::uuid[])::text AS e,
-    unnest($2::integer[]) AS no,
-    unnest($3::text[]) AS m,
-    unnest($4::text[])::text[] AS tags,
-    unnest($5::jsonb[]) AS list,
-    unnest($6::jsonb[]) AS more,
-    unnest($7::jsonb[]) AS main
-ORDER BY e, no
-ON CONFLICT (e, no) DO UPDATE SET
-    m = excluded.m,
-    tags = excluded.tags,
-    list = excluded.list,
-    more = excluded.more,
-    main = excluded.main`
+    'the database did not write the row',
+    'parts'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Gone is event "gone" on topic "type.v1".
 // It is identified by header "type": records that share it are one event.

@@ -214,21 +214,29 @@ func (p *wPlan) addCUp(b *wire.Batch, m *wire.Message) error {
 }
 
 const cUpUpsertCustomersSQL = `
-INSERT INTO customers (
-    k,
-    cid,
-    name,
-    email
+WITH w AS (
+    INSERT INTO customers (
+        k,
+        cid,
+        name,
+        email
+    )
+    SELECT
+        unnest($1::integer[]) AS k,
+        unnest($2::integer[]) AS cid,
+        unnest($3::text[]) AS name,
+        unnest($4::text[]) AS email
+    ORDER BY k, cid
+    ON CONFLICT (k, cid) DO UPDATE SET
+        name = excluded.name,
+        email = excluded.email
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::integer[]) AS k,
-    unnest($2::integer[]) AS cid,
-    unnest($3::text[]) AS name,
-    unnest($4::text[]) AS email
-ORDER BY k, cid
-ON CONFLICT (k, cid) DO UPDATE SET
-    name = excluded.name,
-    email = excluded.email`
+    'the database did not write the row',
+    'customers'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // COnly is event "co" on topic "w".
 // It is identified by its place in the log: topic, partition and offset.
@@ -513,16 +521,24 @@ func (p *wPlan) addPIns(b *wire.Batch, m *wire.Message) error {
 }
 
 const pInsInsertProductsSQL = `
-INSERT INTO products (
-    k,
-    sku,
-    name
+WITH w AS (
+    INSERT INTO products (
+        k,
+        sku,
+        name
+    )
+    SELECT
+        unnest($1::integer[]) AS k,
+        unnest($2::integer[]) AS sku,
+        unnest($3::text[]) AS name
+    ORDER BY k, sku
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::integer[]) AS k,
-    unnest($2::integer[]) AS sku,
-    unnest($3::text[]) AS name
-ORDER BY k, sku`
+    'the database did not write the row',
+    'products'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // PDel is event "pd" on topic "w".
 // It is identified by its place in the log: topic, partition and offset.
@@ -684,44 +700,68 @@ func (p *wPlan) addOIns(b *wire.Batch, m *wire.Message) error {
 }
 
 const oInsInsertOrdersSQL = `
-INSERT INTO orders (
-    k,
-    oid,
-    cid,
-    note,
-    ref
+WITH w AS (
+    INSERT INTO orders (
+        k,
+        oid,
+        cid,
+        note,
+        ref
+    )
+    SELECT
+        unnest($1::integer[]) AS k,
+        unnest($2::integer[]) AS oid,
+        unnest($3::integer[]) AS cid,
+        unnest($4::text[]) AS note,
+        unnest($5::integer[]) AS ref
+    ORDER BY k, oid
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::integer[]) AS k,
-    unnest($2::integer[]) AS oid,
-    unnest($3::integer[]) AS cid,
-    unnest($4::text[]) AS note,
-    unnest($5::integer[]) AS ref
-ORDER BY k, oid`
+    'the database did not write the row',
+    'orders'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 const oInsInsertLinesSQL = `
-INSERT INTO lines (
-    k,
-    oid,
-    no,
-    sku
+WITH w AS (
+    INSERT INTO lines (
+        k,
+        oid,
+        no,
+        sku
+    )
+    SELECT
+        unnest($1::integer[]) AS k,
+        unnest($2::integer[]) AS oid,
+        unnest($3::integer[]) AS no,
+        unnest($4::integer[]) AS sku
+    ORDER BY k, oid, no
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::integer[]) AS k,
-    unnest($2::integer[]) AS oid,
-    unnest($3::integer[]) AS no,
-    unnest($4::integer[]) AS sku
-ORDER BY k, oid, no`
+    'the database did not write the row',
+    'lines'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 const oInsInsertLogSQL = `
-INSERT INTO log (
-    oid,
-    what
+WITH w AS (
+    INSERT INTO log (
+        oid,
+        what
+    )
+    SELECT
+        unnest($1::integer[]) AS oid,
+        'ins' AS what
+    ORDER BY generate_subscripts($1::integer[], 1)
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::integer[]) AS oid,
-    'ins' AS what
-ORDER BY generate_subscripts($1::integer[], 1)`
+    'the database did not write the row',
+    'log'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // OUp is event "ou" on topic "w".
 // It is identified by its place in the log: topic, partition and offset.
@@ -798,24 +838,32 @@ func (p *wPlan) addOUp(b *wire.Batch, m *wire.Message) error {
 }
 
 const oUpUpsertOrdersSQL = `
-INSERT INTO orders (
-    k,
-    oid,
-    cid,
-    note,
-    ref
+WITH w AS (
+    INSERT INTO orders (
+        k,
+        oid,
+        cid,
+        note,
+        ref
+    )
+    SELECT
+        unnest($1::integer[]) AS k,
+        unnest($2::integer[]) AS oid,
+        unnest($3::integer[]) AS cid,
+        unnest($4::text[]) AS note,
+        unnest($5::integer[]) AS ref
+    ORDER BY k, oid
+    ON CONFLICT (k, oid) DO UPDATE SET
+        cid = excluded.cid,
+        note = excluded.note,
+        ref = excluded.ref
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::integer[]) AS k,
-    unnest($2::integer[]) AS oid,
-    unnest($3::integer[]) AS cid,
-    unnest($4::text[]) AS note,
-    unnest($5::integer[]) AS ref
-ORDER BY k, oid
-ON CONFLICT (k, oid) DO UPDATE SET
-    cid = excluded.cid,
-    note = excluded.note,
-    ref = excluded.ref`
+    'the database did not write the row',
+    'orders'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // OSet is event "os" on topic "w".
 // It is identified by its place in the log: topic, partition and offset.
@@ -1131,18 +1179,26 @@ WHERE t.k = e.k
     AND t.oid = e.oid`
 
 const lRepInsertLinesSQL = `
-INSERT INTO lines (
-    k,
-    oid,
-    no,
-    sku
+WITH w AS (
+    INSERT INTO lines (
+        k,
+        oid,
+        no,
+        sku
+    )
+    SELECT
+        unnest($1::integer[]) AS k,
+        unnest($2::integer[]) AS oid,
+        unnest($3::integer[]) AS no,
+        unnest($4::integer[]) AS sku
+    ORDER BY k, oid, no
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::integer[]) AS k,
-    unnest($2::integer[]) AS oid,
-    unnest($3::integer[]) AS no,
-    unnest($4::integer[]) AS sku
-ORDER BY k, oid, no`
+    'the database did not write the row',
+    'lines'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // LSku is event "ls" on topic "w".
 // It is identified by its place in the log: topic, partition and offset.
@@ -1297,20 +1353,28 @@ func (p *wPlan) addLUp(b *wire.Batch, m *wire.Message) error {
 }
 
 const lUpUpsertLinesSQL = `
-INSERT INTO lines (
-    k,
-    oid,
-    no,
-    sku
+WITH w AS (
+    INSERT INTO lines (
+        k,
+        oid,
+        no,
+        sku
+    )
+    SELECT
+        unnest($1::integer[]) AS k,
+        unnest($2::integer[]) AS oid,
+        unnest($3::integer[]) AS no,
+        unnest($4::integer[]) AS sku
+    ORDER BY k, oid, no
+    ON CONFLICT (k, oid, no) DO UPDATE SET
+        sku = excluded.sku
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::integer[]) AS k,
-    unnest($2::integer[]) AS oid,
-    unnest($3::integer[]) AS no,
-    unnest($4::integer[]) AS sku
-ORDER BY k, oid, no
-ON CONFLICT (k, oid, no) DO UPDATE SET
-    sku = excluded.sku`
+    'the database did not write the row',
+    'lines'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // LDel is event "ld" on topic "w".
 // It is identified by its place in the log: topic, partition and offset.
