@@ -49,11 +49,12 @@ CREATE CONSTRAINT TRIGGER judge AFTER INSERT ON t DEFERRABLE INITIALLY DEFERRED 
 			}}.consumer(t, db)
 			sink := drive(t, c)
 			assign(t, sink, 0)
-			deliver(t, sink, records(0, "k: put 1 1", "put 2 2", "add 3 3"))
-			deliver(t, sink, records(3, "call 1", "put 4 4", "call 2", "call 9", "add 5 5", "put 6 x", "nonsense"))
-			deliver(t, sink, records(10, "call 4", "put 1 7"))
-			want(t, "rows", table(t, db), "1=7 2=3 3=3 4=5 5=5 6=0")
-			want(t, "dead letters", letters(t, db), "9 decode")
+			deliver(t, sink, records(0, "put 8 8", "nonsense")) // whose dead letter is written after the row
+			deliver(t, sink, records(2, "k: put 1 1", "put 2 2", "add 3 3"))
+			deliver(t, sink, records(5, "call 1", "put 4 4", "call 2", "call 9", "add 5 5", "put 6 x", "nonsense"))
+			deliver(t, sink, records(12, "call 4", "put 1 7"))
+			want(t, "rows", table(t, db), "1=7 2=3 3=3 4=5 5=5 6=0 8=8")
+			want(t, "dead letters", letters(t, db), "1 decode, 11 decode")
 			for _, table := range []string{"t", "idem_dead_letter", "idem_ledger"} {
 				want(t, "rows elsewhere in "+table, query(t, db, `SELECT count(*)::text FROM other.`+table), "0")
 			}

@@ -17,6 +17,12 @@ import (
 // CheckRuntime compares the runtime's tables with what a service needs of them. The error is a
 // [RefusedError] if a person must apply a migration, or grant a right.
 func CheckRuntime(ctx context.Context, conn *pgx.Conn, schema map[string]int) error {
+	switch planted, err := pgtable.Planted(ctx, conn); {
+	case err != nil:
+		return err
+	case planted != nil:
+		return asRefusal(planted)
+	}
 	have, why, err := pgtable.Versions(ctx, conn)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ type Findings struct {
 	Refused  *RefusedError // nil if the service may start
 	Apart    map[string]wire.Apart
 	AtCommit map[string]bool // tables with a trigger that runs at commit
-	Why      []Reason // for Apart, by table
+	Why      []Reason        // for Apart, by table
 	Warnings []Reason
 }
 

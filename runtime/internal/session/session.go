@@ -112,7 +112,7 @@ func renew(ctx context.Context, conn *pgx.Conn, asked map[string]string) error {
 		names, values = append(names, name), append(values, value)
 	}
 	const set = `
-SELECT count(set_config(name, value, false)) FROM unnest($1::text[], $2::text[]) AS s (name, value)
+SELECT pg_catalog.count(set_config(name, value, false)) FROM unnest($1::text[], $2::text[]) AS s (name, value)
 WHERE current_setting(name, true) IS DISTINCT FROM value`
 	if _, err := conn.Exec(ctx, set, pgx.QueryExecModeExec, names, values); err != nil {
 		return fmt.Errorf("set the parameters of the connection string in a session of the pooler: %w", err)
@@ -186,7 +186,7 @@ func giveBest(ctx context.Context, conn *pgconn.PgConn, settings []Setting) erro
 // service's hook or by a pooler; parameters of the start-up packet survive RESET ALL. No view has
 // the role and the mark. The role must be given back first.
 const readGivenSQL = `
-SELECT array_agg(name ORDER BY n), array_agg(value ORDER BY n)
+SELECT pg_catalog.array_agg(name ORDER BY n), pg_catalog.array_agg(value ORDER BY n)
 FROM (SELECT 1 AS n, 'session_authorization' AS name, current_setting('session_authorization') AS value
       UNION ALL SELECT 2, 'role', current_setting('role')
       UNION ALL SELECT 3, '` + markSetting + `', current_setting('` + markSetting + `', true)
@@ -206,8 +206,8 @@ func (s *Session) readGiven(ctx context.Context, conn *pgx.Conn) error {
 // that were given, and what names and times are resolved by. lock_timeout is changed around
 // handlers.
 const readKeptSQL = `
-SELECT array_agg(name ORDER BY name), array_agg(current_setting(name, true) ORDER BY name)
-FROM (SELECT unnest($1::text[]) AS name UNION SELECT unnest($2::text[]) UNION VALUES ('search_path'), ('TimeZone'), ('role')) AS s
+SELECT pg_catalog.array_agg(name ORDER BY name), pg_catalog.array_agg(current_setting(name, true) ORDER BY name)
+FROM (SELECT pg_catalog.unnest($1::text[]) AS name UNION SELECT pg_catalog.unnest($2::text[]) UNION VALUES ('search_path'), ('TimeZone'), ('role')) AS s
 WHERE name <> 'lock_timeout' AND current_setting(name, true) IS NOT NULL`
 
 // readKept keeps what [Intact] compares.
@@ -249,7 +249,7 @@ func (s *Session) Kept() [][]byte { return s.kept }
 // Reset and then Give take back what was changed of the session's settings.
 var (
 	Reset = NewStatement("reset", `RESET ALL`)
-	Give  = NewStatement("give", `SELECT count(set_config(name, value, false)) FROM unnest($1::text[], $2::text[]) AS s (name, value)`)
+	Give  = NewStatement("give", `SELECT pg_catalog.count(set_config(name, value, false)) FROM unnest($1::text[], $2::text[]) AS s (name, value)`)
 )
 
 // Given are the parameters of [Give]: all that was set when the session was opened.

@@ -98,6 +98,13 @@ func (e *examination) runtimeTables(ctx context.Context) error {
 		e.differences("migrations", "", []pgtable.Difference{*why})
 		return nil
 	}
+	planted, err := pgtable.Planted(ctx, e.Database)
+	if err != nil {
+		return err
+	}
+	if planted != nil {
+		e.differences("functions", "", []pgtable.Difference{*planted})
+	}
 	lacks, err := pgtable.Needs(ctx, e.Database, slices.Collect(maps.Keys(e.Schema)))
 	e.differences("migrations", "the tables of the runtime are there: "+strings.Join(slices.Sorted(maps.Keys(e.Schema)), ", "), lacks)
 	return err
