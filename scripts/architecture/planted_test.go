@@ -84,7 +84,7 @@ func TestDefinersNameEverything(t *testing.T) {
 	}
 }
 
-// glob are the files that match a pattern, of which there must be some.
+// glob are the files that match a pattern. There must be some.
 func glob(t *testing.T, pattern string) []string {
 	t.Helper()
 	files, err := filepath.Glob(pattern)

@@ -2,6 +2,12 @@ package main
 
 // storeBugs are bugs of effects whose leases are in a store outside of Postgres.
 var storeBugs = []mutant{
+	{"a sequence that a move left behind draws tokens again",
+		in("./runtime/internal/catalog", "Current.MoveFence").Always(`$by == 0`),
+		core, "TestDatabaseThatWasMovedWithoutItsSequences"},
+	{"a number of a stream that is in use halts the partition",
+		in(core, "Chain.Begin").Replace(`continue`, `break`),
+		core, "TestDatabaseThatWasMovedWithoutItsSequences"},
 	{"the answer of another store is asserted in idem_lease",
 		in("./runtime/effects", "calls.Complete").Always(`!$r.External`),
 		core, "TestEffectWithItsLeaseOutside"},

@@ -58,6 +58,11 @@ func (p *Pool) check(ctx context.Context, sessions *pgxpool.Pool) error {
 	if err := catalog.CheckRuntime(ctx, bare, p.service.Schema); err != nil {
 		return fmt.Errorf("idem: %w", err)
 	}
+	if p.service.Schema["effects"] > 0 {
+		if err := p.catalog.MoveFence(ctx, bare); err != nil {
+			return fmt.Errorf("idem: %w", err)
+		}
+	}
 	if err := catalog.CheckTables(ctx, bare, p.service); err != nil {
 		return fmt.Errorf("idem: %w", err)
 	}

@@ -56,12 +56,30 @@ type Genesis struct {
 // another was first.
 func (c *Chain) Begin(ctx context.Context, conn *pgx.Conn, g Genesis) (first bool, err error) {
 	c.topic = g.TopicID
-	err = conn.QueryRow(ctx, ledger.GenesisSQL, g.Consumer, g.Partition.Topic, g.TopicID, g.Partition.Number,
-		ledger.NewToken(), g.Start, g.Def, g.Partitions, Who(), "w").Scan(&c.stream)
-	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "23505" && pg.ConstraintName == "idem_stream_identity" {
-		return false, conn.QueryRow(ctx, ledger.StreamSQL, g.Consumer, g.Partition.Topic, g.TopicID, g.Partition.Number).Scan(&c.stream)
+	for range mostUsed {
+		err = conn.QueryRow(ctx, ledger.GenesisSQL, g.Consumer, g.Partition.Topic, g.TopicID, g.Partition.Number,
+			ledger.NewToken(), g.Start, g.Def, g.Partitions, Who(), "w").Scan(&c.stream)
+		switch constraint(err) {
+		case "idem_stream_identity":
+			return false, conn.QueryRow(ctx, ledger.StreamSQL, g.Consumer, g.Partition.Topic, g.TopicID, g.Partition.Number).Scan(&c.stream)
+		case "idem_stream_pkey": // and the number is drawn
+			continue
+		}
+		break
 	}
 	return err == nil, err
+}
+
+// mostUsed is how many numbers of streams in a row may be in use: a database that was moved
+// without its sequences draws them again.
+const mostUsed = 10_000
+
+// constraint is the name of the unique constraint that an error is about; "" if it is none.
+func constraint(err error) string {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "23505" {
+		return pg.ConstraintName
+	}
+	return ""
 }
 
 // Counts is the least and the greatest number of partitions that the other chains of a topic

@@ -1,0 +1,42 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// mostMoved is how far a start moves idem_fence: it takes about a second.
+const mostMoved = 2_000_000
+
+// behindSQL is how far idem_fence is behind the numbers in use, after a move of the database that
+// left the sequence behind (logical replication does), and the highest of them.
+const behindSQL = `
+WITH last AS (SELECT coalesce(pg_catalog.pg_sequence_last_value('idem_fence'::regclass), 0) AS n),
+used AS (SELECT greatest((SELECT max(fence) FROM idem_lease WHERE fence > last.n),
+    (SELECT max(asked_number) FROM idem_dead_letter WHERE asked IS NOT NULL AND asked_number > last.n)) AS n FROM last)
+SELECT coalesce(used.n - last.n, 0), coalesce(used.n, 0) FROM last, used`
+
+// MoveFence moves the sequence of fencing tokens past all that are in use, so a token that is
+// drawn next is greater.
+func (c *Current) MoveFence(ctx context.Context, conn *pgx.Conn) error {
+	var by, most int64
+	err := conn.QueryRow(ctx, behindSQL, pgx.QueryExecModeExec).Scan(&by, &most)
+	switch {
+	case err != nil:
+		return fmt.Errorf("compare the sequence idem_fence with the tokens in use: %w", err)
+	case by == 0:
+		return nil
+	case by > mostMoved:
+		return &RefusedError{
+			fmt.Sprintf("the sequence idem_fence is %d behind the fencing tokens in use: the database was moved without its sequences", by),
+			fmt.Sprintf("run SELECT setval('idem_fence', %d) as the owner of the sequence", most),
+		}
+	}
+	if _, err = conn.Exec(ctx, `SELECT max(nextval('idem_fence'::regclass)) FROM generate_series(1, $1::bigint)`, pgx.QueryExecModeExec, by); err != nil {
+		return fmt.Errorf("move the sequence idem_fence past the tokens in use: %w", err)
+	}
+	c.log.Warn("the sequence idem_fence was behind the fencing tokens in use, and was moved: was the database moved without its sequences?", "by", by)
+	return nil
+}
