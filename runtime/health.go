@@ -36,13 +36,17 @@ func (c *Consumer) Health() error {
 	}
 	whole := len(errs)
 	for id, p := range c.assigned {
-		switch err := p.Health(time.Now()).(type) {
-		case nil:
-		case *HaltedError: // it names the partition
-			errs = append(errs, err)
-		default:
-			errs = append(errs, fmt.Errorf("%s/%d: %w", id.Topic, id.Number, err))
+		err := p.Health(time.Now())
+		if err == nil {
+			continue
 		}
+		if _, named := errors.AsType[*HaltedError](err); !named {
+			err = fmt.Errorf("%s/%d: %w", id.Topic, id.Number, err)
+		}
+		errs = append(errs, err)
+	}
+	if c.process.Calls != nil {
+		errs = append(errs, c.process.Calls.Late()...)
 	}
 	slices.SortFunc(errs[whole:], func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(errs...)

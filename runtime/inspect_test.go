@@ -96,7 +96,7 @@ func TestFailedLookIsToldAndNoMore(t *testing.T) {
 	if err := lookAt(t, sink); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Health(); err == nil || !strings.Contains(err.Error(), "READY: will be tried again") {
+	if err := c.Health(); err == nil || !strings.Contains(err.Error(), "RETRYING: ") {
 		t.Errorf("health: %v", err)
 	}
 	idemtest.Exec(t, db, `ALTER TABLE idem_ledger RENAME COLUMN later TO written_at`)

@@ -2,10 +2,12 @@ package idem_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -68,4 +70,44 @@ func TestHeldLockIsNoDeadLetterOfAStatement(t *testing.T) {
 			want(t, "dead letters", letters(t, db), "")
 		})
 	}
+}
+
+// While a start waits for a table that somebody has locked, Health names the table.
+func TestTableThatIsLockedAtTheStartIsNamed(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	tx, err := db.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	if _, err := tx.Exec(t.Context(), `LOCK TABLE t IN ACCESS EXCLUSIVE MODE`); err != nil {
+		t.Fatal(err)
+	}
+	c := service{edit: func(s *wire.Service) { s.Limits.LockTimeout = 100 * time.Millisecond }}.consumer(t, db)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- c.Run(ctx, make(hand)) }()
+	within(t, "Health names the table", func() bool {
+		err := c.Health()
+		return err != nil && strings.Contains(err.Error(), "table t is locked by another session") && strings.Contains(err.Error(), "55P03") &&
+			!strings.Contains(err.Error(), "no connection")
+	})
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// What a handler says of an error of the database stays, with the condition in words, and without
+// the server's own message, which may quote values.
+func TestHandlersErrorKeepsWhatItSaid(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+		_, err := tx.Exec(ctx, `INSERT INTO t VALUES ($1, 2147483647::bigint + 1)`, row)
+		return fmt.Errorf("book row %d: %w", row, err)
+	}}.consumer(t, db))
+	apply(t, w, records(0, "call 7"))
+	want(t, "reason", query(t, db, `SELECT reason FROM idem_dead_letter`), "handler: Test: book row 7: a number is out of range: SQLSTATE 22003")
 }

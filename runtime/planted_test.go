@@ -97,7 +97,10 @@ func TestPlantedObjectsAreRefusedAtTheStart(t *testing.T) {
 	}
 	refused("", "")
 	refused("", `"$user", public, pg_temp`)
-	refused("everything in schema public", "public, pg_catalog")
+	idemtest.Exec(t, db, `CREATE SCHEMA own; REVOKE CREATE ON SCHEMA public FROM PUBLIC`)
+	refused("", "own, pg_catalog, public")
+	idemtest.Exec(t, db, `GRANT CREATE ON SCHEMA public TO PUBLIC`)
+	refused("everything in schema public", "own, public, pg_catalog")
 	for _, name := range pgtable.Functions {
 		idemtest.Exec(t, db, fmt.Sprintf(`CREATE FUNCTION %s(macaddr, lseg) RETURNS int LANGUAGE sql AS 'SELECT 1'`, name))
 		refused("function "+name, "")

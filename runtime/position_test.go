@@ -60,7 +60,7 @@ func TestPassingInDoubt(t *testing.T) {
 				if l.armed.Load() {
 					t.Fatal("the line was not cut")
 				}
-				if err := c.Health(); err == nil || !strings.Contains(err.Error(), "will be tried again") {
+				if err := c.Health(); err == nil || !strings.Contains(err.Error(), "the line was cut") {
 					t.Errorf("health in doubt: %v", err)
 				}
 				if then == "idle" {

@@ -46,7 +46,7 @@ func TestRecordThatCannotBeDecodedYetWaits(t *testing.T) {
 	}()
 	waitFor(t, "Health tells", func() bool {
 		err := c.Health()
-		return err != nil && strings.Contains(err.Error(), "READY: will be tried again: the registry is away")
+		return err != nil && strings.Contains(err.Error(), "RETRYING: the registry is away")
 	})
 	want(t, "rows", table(t, db), "1=1 2=2")
 	r.away.Store(false)

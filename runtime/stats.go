@@ -52,7 +52,7 @@ type Stats struct {
 // measured about every 5 seconds: its lag grows.
 type PartitionStats struct {
 	Partition Partition
-	State     string // as in Health: READY and SENT while it works
+	State     string // as in Health; READY while it works
 	// Position is the offset of the next record to apply, as the ledger says: everything below
 	// it is durable. It is -1 until the ledger was read.
 	Position int64
@@ -88,10 +88,10 @@ func (c *Consumer) partitions() []PartitionStats {
 	defer c.mu.Unlock()
 	var all []PartitionStats
 	for id, p := range c.assigned {
-		state, r := p.State(), p.Lag().Read(time.Now())
+		r := p.Lag().Read(time.Now())
 		all = append(all, PartitionStats{
 			ParkedKeys: r.Parked.Keys, WaitingRecords: r.Parked.Records,
-			Partition: id, State: state.String(), Position: r.Position, End: r.End, Lag: r.Records, LagTime: r.Age,
+			Partition: id, State: p.Shown(), Position: r.Position, End: r.End, Lag: r.Records, LagTime: r.Age,
 			Applied: r.Counts.Applied, Duplicates: r.Counts.Duplicates, Conflicts: r.Counts.Conflicts, Dead: r.Counts.Dead, Ignored: r.Counts.Ignored,
 		})
 	}

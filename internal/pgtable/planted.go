@@ -25,8 +25,8 @@ var (
 )
 
 // plantedSQL finds a function or an operator with one of these names, and arguments of built-in
-// types only, in a schema of search_path, or that another schema comes before pg_catalog. It calls
-// nothing but what it names.
+// types only, in a schema of search_path, or a schema before pg_catalog in which other roles may
+// create. It calls nothing but what it names.
 const plantedSQL = `
 SELECT pg_catalog.format('function %s', p.oid::pg_catalog.regprocedure)
 FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) p.pronamespace
@@ -44,10 +44,13 @@ WHERE n.nspname OPERATOR(pg_catalog.=) ANY (pg_catalog.current_schemas(false)) A
         SELECT FROM pg_catalog.pg_type t WHERE t.oid OPERATOR(pg_catalog.=) ANY (ARRAY[o.oprleft, o.oprright])
         AND (t.typnamespace OPERATOR(pg_catalog.<>) 'pg_catalog'::pg_catalog.regnamespace::pg_catalog.oid OR t.typcategory OPERATOR(pg_catalog.=) 'A'::pg_catalog."char"))
 UNION ALL
-SELECT pg_catalog.format('everything in schema %I', first.name)
-FROM (SELECT s.name FROM pg_catalog.unnest(pg_catalog.current_schemas(true)) WITH ORDINALITY AS s (name, n)
-    WHERE NOT s.name::pg_catalog.text OPERATOR(pg_catalog.~~) 'pg\_temp\_%'::pg_catalog.text ORDER BY s.n LIMIT 1) AS first
-WHERE first.name OPERATOR(pg_catalog.<>) 'pg_catalog'::pg_catalog.name
+SELECT pg_catalog.format('everything in schema %I', s.name)
+FROM pg_catalog.unnest(pg_catalog.current_schemas(true)) WITH ORDINALITY AS s (name, n)
+JOIN pg_catalog.pg_namespace n ON n.nspname OPERATOR(pg_catalog.=) s.name
+WHERE s.n OPERATOR(pg_catalog.<) (SELECT c.n FROM pg_catalog.unnest(pg_catalog.current_schemas(true)) WITH ORDINALITY AS c (name, n)
+        WHERE c.name OPERATOR(pg_catalog.=) 'pg_catalog'::pg_catalog.name)
+    AND EXISTS (SELECT FROM pg_catalog.aclexplode(n.nspacl) AS a WHERE a.grantee OPERATOR(pg_catalog.<>) n.nspowner
+        AND a.privilege_type OPERATOR(pg_catalog.=) 'CREATE'::pg_catalog.text)
 LIMIT 1`
 
 // Planted is what statements would call in place of the server's own function or operator; nil if

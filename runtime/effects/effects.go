@@ -32,7 +32,7 @@ func (effects) Statements() []session.Statement { return pglease.Statements }
 func (effects) Of(c engine.Caller) engine.Calls {
 	store := &pglease.Store{Pool: c.Pool}
 	p := effect.NewProcess(c.Consumer, store, c.Leases, c.Most, c.Log)
-	p.Hooks = c.Hooks
+	p.Hooks, p.Who = c.Hooks, c.Who
 	return calls{p, store}
 }
 

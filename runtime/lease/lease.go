@@ -85,6 +85,7 @@ type Ask struct {
 	// Token is drawn by the asker, from idem_fence, for a store that draws none; 0: the store draws.
 	Token    int64
 	Decision Decision
+	Holder   string // names the process that asks, for people
 }
 
 // Decision is what a person decided about an event whose call failed, or may have done something
@@ -114,6 +115,7 @@ type Answer struct {
 	Result   []byte        // of Done and Completed
 	Error    string        // of the last call that failed, or why nobody knows what it did
 	Wait     time.Duration // of Processing and Failed: until the lease may be had
+	Holder   string        // the [Ask.Holder] that got it last
 	// Stale says that the lease could be had, but not for the Token of the Ask, since it is not
 	// greater than the one here. Nothing was changed. Only stores that draw no token say so.
 	Stale bool

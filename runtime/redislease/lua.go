@@ -36,12 +36,12 @@ local function read()
   if kind ~= 'hash' then
     return nil, 'it is a ' .. kind .. ', and no hash'
   end
-  local names = {'state', 'owner', 'token', 'attempts', 'def', 'fp', 'term', 'interrupts', 'keep', 'expires', 'result', 'error'}
+  local names = {'state', 'owner', 'token', 'attempts', 'def', 'fp', 'term', 'interrupts', 'keep', 'expires', 'result', 'error', 'holder'}
   local values = redis.call('HMGET', key, unpack(names))
   local lease = {}
   for i, name in ipairs(names) do
     local value = values[i]
-    if not value and name ~= 'result' and name ~= 'error' then
+    if not value and name ~= 'result' and name ~= 'error' and name ~= 'holder' then
       return nil, 'its field ' .. name .. ' is missing'
     end
     if i > 2 and i < 11 and not string.match(value, '^%d+$') then
@@ -76,7 +76,7 @@ end
 	// that call's event said, not with what this one's says. A person's decision is about tokens
 	// that are smaller than its number, and one with a result makes no call.
 	acquireLua = `
-local owner, token, term, interrupts, keep, def, fp, decision, result = unpack(ARGV)
+local owner, token, term, interrupts, keep, def, fp, decision, holder, result = unpack(ARGV)
 
 local function greater(a, b)
   return #a > #b or (#a == #b and a > b)
@@ -115,10 +115,10 @@ else
   else
     lease.state, lease.attempts = 'p', (lease.attempts or 0) + 1
   end
-  lease.owner, lease.token, lease.def, lease.fp, lease.expires = owner, token, def, fp, now + tonumber(term)
+  lease.owner, lease.token, lease.def, lease.fp, lease.expires, lease.holder = owner, token, def, fp, now + tonumber(term), holder
   local fields = {'state', lease.state, 'owner', owner, 'token', token,
     'attempts', digits(lease.attempts), 'def', def, 'fp', fp, 'term', term, 'interrupts', interrupts, 'keep', keep,
-    'expires', digits(lease.expires), 'error', lease.error or ''}
+    'expires', digits(lease.expires), 'error', lease.error or '', 'holder', holder}
   if result then
     fields[#fields + 1], fields[#fields + 2] = 'result', result
   end
@@ -126,7 +126,7 @@ else
   remember(tonumber(keep), tonumber(term))
 end
 return {'ok', lease.state, lease.owner == owner and 'own' or 'other', lease.def, lease.fp, lease.token,
-  digits(lease.attempts), lease.error or '', digits(lease.expires - now), stale and 'stale' or 'current', lease.result or false}
+  digits(lease.attempts), lease.error or '', digits(lease.expires - now), stale and 'stale' or 'current', lease.holder or '', lease.result or false}
 `
 
 	extendLua = `

@@ -78,6 +78,7 @@ func (r *reply) answer() (a lease.Answer) {
 	if a.Stale = r.is("stale", "current"); a.Stale {
 		a.Got = false
 	}
+	a.Holder = r.text()
 	if result, ok := r.next().(string); ok {
 		a.Result = []byte(result)
 	}

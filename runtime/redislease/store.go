@@ -45,7 +45,7 @@ func (s *Store) Acquire(ctx context.Context, consumer string, asks []lease.Ask) 
 			return nil, &lease.Broken{Err: errToken}
 		}
 		args := []any{
-			a.Owner.String(), a.Token, a.Term.Microseconds(), a.Interrupts, a.Keep.Microseconds(), a.Content.Def, a.Content.Print, a.Decision.Number,
+			a.Owner.String(), a.Token, a.Term.Microseconds(), a.Interrupts, a.Keep.Microseconds(), a.Content.Def, a.Content.Print, a.Decision.Number, a.Holder,
 		}
 		if a.Decision.Result != nil {
 			args = append(args, a.Decision.Result)

@@ -2,6 +2,12 @@ package main
 
 // effectBugs are bugs of effects outside of the transaction, and of their leases.
 var effectBugs = []mutant{
+	{"an effect waits for a lease without a word",
+		in(core, "Owner.sayWhy").Never(`$what != ""`),
+		core, "TestEffectThatWaitsSaysForWhat"},
+	{"a process does not say that its call holds up a partition of another",
+		in("./runtime/internal/effect", "tally.overdue").Drop(`_.late[_] = _`),
+		core, "TestEffectThatWaitsSaysForWhat"},
 	{"an effect's answer is recorded in the ledger's transaction only",
 		in(effects, "task.call").Replace(`$t.store(ctx, &$hold, end)`, `true, error(nil)`),
 		core, "TestEffectIsCalledOncePerEvent"},

@@ -30,6 +30,7 @@ CREATE TABLE IF NOT EXISTS idem_lease (
     forget_at timestamptz, -- of d, c and f: keep after that
     result bytea,
     error text,
+    holder text, -- the process that got the lease last, for people
     PRIMARY KEY (consumer, key)
 );
 CREATE INDEX IF NOT EXISTS idem_lease_over ON idem_lease (consumer, forget_at) WHERE state IN ('c', 'd', 'f');

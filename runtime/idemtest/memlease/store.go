@@ -102,7 +102,7 @@ func (r *row) take(ask *lease.Ask, token int64) {
 	default:
 		r.State, r.Attempts = lease.Processing, r.Attempts+1
 	}
-	r.Content, r.Token, r.owner = ask.Content, token, ask.Owner
+	r.Content, r.Token, r.owner, r.Holder = ask.Content, token, ask.Owner, ask.Holder
 	r.term, r.interrupts, r.expires = ask.Term, ask.Interrupts, time.Now().Add(ask.Term)
 }
 

@@ -230,8 +230,8 @@ func (t *task) watch(ctx context.Context, done <-chan struct{}) {
 	}
 	log := t.desk.process.Log.With("topic", t.message.Topic, "partition", t.message.Partition, "event", t.effect.Event, "offset", t.message.Offset)
 	log.Error("an effect still runs although its context has ended")
-	t.tell(fmt.Errorf("effect %s, offset %d, still runs although its context has ended", t.effect.Event, t.message.Offset))
+	over := t.desk.process.tally.overdue(t)
 	<-done
+	over()
 	log.Info("an effect that ignored its context has ended")
-	t.tell(nil)
 }

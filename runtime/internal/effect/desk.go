@@ -74,6 +74,20 @@ func (d *Desk) Outcomes() (results map[int64]wire.EffectResult, refused []deadle
 	return results, refused
 }
 
+// Why says what the effect of a record waits for; "" if its call runs, or it is over.
+func (d *Desk) Why(offset int64) string {
+	d.mu.Lock()
+	t := d.tasks[offset]
+	d.mu.Unlock()
+	if t == nil {
+		return ""
+	}
+	if what := t.waits.Load(); what != nil {
+		return *what
+	}
+	return ""
+}
+
 // Runs reports whether the effect of a record has begun and is not over.
 func (d *Desk) Runs(offset int64) bool {
 	d.mu.Lock()

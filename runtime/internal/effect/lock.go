@@ -18,13 +18,14 @@ type lock struct {
 	of      wire.Lock // its name is "" if the event has none
 	term    time.Duration
 
-	turn  *turn     // in the line of this process; nil if it is in none
-	owner wire.UUID // of the last ask, until an answer was heard; then zero
-	skip  int64     // numbers to leave out: the store knows greater ones
-	busy  bool      // another process has the lock: the task keeps its turn
-	held  bool
-	hold  hold
-	beat  *heartbeat
+	turn   *turn        // in the line of this process; nil if it is in none
+	owner  wire.UUID    // of the last ask, until an answer was heard; then zero
+	skip   int64        // numbers to leave out: the store knows greater ones
+	busy   bool         // another process has the lock: the task keeps its turn
+	answer lease.Answer // if it is busy
+	held   bool
+	hold   hold
+	beat   *heartbeat
 }
 
 // keepLock is how long a store remembers a lock at least that nobody holds.
@@ -82,7 +83,7 @@ func (l *lock) take(ctx context.Context, lost context.CancelCauseFunc) (wait tim
 	case a.State != lease.Processing && a.State != lease.Failed:
 		return 0, &lease.Broken{Err: fmt.Errorf("what is there for a lock %q is none: it is in state %q", l.of.Name, a.State)}
 	}
-	l.busy = true
+	l.busy, l.answer = true, a
 	return min(a.Wait+time.Millisecond, busyPoll), nil
 }
 
@@ -93,7 +94,7 @@ func (l *lock) ask(ctx context.Context) (lease.Ask, *store, error) {
 	if l.owner == (wire.UUID{}) {
 		l.owner = newOwner()
 	}
-	ask := lease.Ask{Key: l.of.Key, Owner: l.owner, Term: l.term, Keep: keepLock}
+	ask := lease.Ask{Key: l.of.Key, Owner: l.owner, Term: l.term, Keep: keepLock, Holder: p.Who}
 	if p.external == nil {
 		return ask, p.locks.of(l.of.Name), nil
 	}

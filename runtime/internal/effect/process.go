@@ -26,6 +26,7 @@ import (
 // Process is what the effects of one process share.
 type Process struct {
 	Consumer string
+	Who      string // names this process in leases, for people
 	Log      *slog.Logger
 	slots    chan struct{} // one for each call that may run
 	postgres *store

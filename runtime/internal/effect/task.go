@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/idemgen/idemgen/internal/record"
@@ -41,7 +42,25 @@ type task struct {
 	quit     context.Context // ends when nobody wants the effect any more: no further try begins
 	withdraw context.CancelFunc
 	done     chan struct{}
-	outcome  Outcome // once done is closed
+	outcome  Outcome                // once done is closed
+	waits    atomic.Pointer[string] // for what; nil for nothing, or for a call that runs
+}
+
+// waitsFor says for what the task waits; "" is nothing.
+func (t *task) waitsFor(what string) {
+	if what == "" {
+		t.waits.Store(nil)
+		return
+	}
+	t.waits.Store(&what)
+}
+
+// heldBy names a lease or a lock with its holder.
+func heldBy(what string, a lease.Answer) string {
+	if a.Holder == "" {
+		return what + ", which another process holds"
+	}
+	return what + ", which " + a.Holder + " holds"
 }
 
 func newTask(d *Desk, e *wire.Effect, by lease.Decision) *task {
@@ -101,6 +120,7 @@ func (t *task) run(ctx context.Context) {
 	p.tally.waits(1)
 	defer p.tally.waits(-1)
 	if t.before != nil {
+		t.waitsFor(fmt.Sprintf("the effect of offset %d, which has the same record key", t.before.message.Offset))
 		select {
 		case <-t.before.done:
 		case <-t.quit.Done():
@@ -118,7 +138,7 @@ func (t *task) run(ctx context.Context) {
 	defer p.callers.leave(t)
 	defer t.lock.leave()
 	for failures := 0; ; failures++ {
-		if !t.lock.queue(t.quit) || !t.slot() {
+		if !t.lock.queue(t.quit, t.waitsFor) || !t.slot() {
 			t.outcome.Err = t.quit.Err()
 			return
 		}
@@ -142,8 +162,15 @@ const busyPoll = 250 * time.Millisecond
 
 // slot waits for a slot, and reports false if the owner gives up before.
 func (t *task) slot() bool {
+	slots := t.desk.process.slots
 	select {
-	case t.desk.process.slots <- struct{}{}:
+	case slots <- struct{}{}:
+		return true
+	default:
+	}
+	t.waitsFor(fmt.Sprintf("a place among the %d calls that may run at once (limits.effect_concurrency)", cap(slots)))
+	select {
+	case slots <- struct{}{}:
 		return true
 	case <-t.quit.Done():
 		return false
@@ -161,12 +188,14 @@ func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over 
 		return t.end(Outcome{Err: err})
 	}
 	if !p.callers.enter(t) {
+		t.waitsFor("a call for its record key that runs")
 		t.lock.busy = false // it was not asked for
 		return busyPoll, false
 	}
 	defer p.callers.leave(t)
 	wait, leave := t.admit()
 	if leave == nil {
+		t.waitsFor("")      // the course of the effect says why
 		t.lock.busy = false // it was not asked for
 		t.tell(nil)
 		return wait, false
@@ -182,6 +211,7 @@ func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over 
 		return t.failed(err, failures)
 	}
 	if wait > 0 {
+		t.waitsFor(heldBy(fmt.Sprintf("lock %q", t.lock.of.Name), t.lock.answer))
 		t.tell(nil)
 		return wait, false
 	}
@@ -213,6 +243,7 @@ func (t *task) leased(ctx context.Context, failures int) (wait time.Duration, ov
 		return t.stale(a.Token)
 	}
 	t.tell(nil)
+	t.waitsFor("")
 	switch {
 	case a.State != lease.Failed && t.effect.Conflicts(a.Content.Def, a.Content.Print):
 		return t.refuse(wire.ReasonConflict, errOther)
@@ -231,6 +262,9 @@ func (t *task) leased(ctx context.Context, failures int) (wait time.Duration, ov
 	case lease.Interrupted:
 		return t.refuse(wire.ReasonInterrupted, fmt.Errorf("nobody knows what the call did: %s", a.Error))
 	}
+	if a.State == lease.Processing {
+		t.waitsFor(heldBy("its lease", a))
+	}
 	return min(a.Wait+time.Millisecond, busyPoll), false
 }
 
@@ -247,7 +281,7 @@ func (t *task) recorded(result []byte) []byte {
 func (t *task) ask(owner wire.UUID) lease.Ask {
 	e := &t.effect
 	return lease.Ask{
-		Key: t.key, Owner: owner, Term: e.Terms.Term(), Interrupts: e.Terms.Interrupts, Keep: e.Terms.Keep,
+		Key: t.key, Owner: owner, Term: e.Terms.Term(), Interrupts: e.Terms.Interrupts, Keep: e.Terms.Keep, Holder: t.desk.process.Who,
 		Content: lease.Content{Def: e.Content, Print: e.Print}, Decision: t.decision,
 	}
 }

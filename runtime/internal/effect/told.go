@@ -2,6 +2,7 @@ package effect
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -15,6 +16,36 @@ type tally struct {
 	mu      sync.Mutex
 	stats   idemtype.CallStats // without Running and Oldest
 	running map[*task]time.Time
+	late    map[*task]time.Time // since when they run although their context has ended
+}
+
+// overdue says that a call still runs although its context has ended, until the returned function
+// is called.
+func (c *tally) overdue(t *task) (over func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.late == nil {
+		c.late = map[*task]time.Time{}
+	}
+	c.late[t] = time.Now()
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.late, t)
+	}
+}
+
+// Late are the calls of this process that still run although their context has ended.
+func (p *Process) Late() (all []error) {
+	c := &p.tally
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for t, since := range c.late {
+		m := &t.message
+		all = append(all, fmt.Errorf("%s/%d: effect %s, offset %d, still runs although its context ended at %s: its lease is held, and the partition waits, whoever owns it",
+			m.Topic, m.Partition, t.effect.Event, m.Offset, since.UTC().Format(time.RFC3339)))
+	}
+	return all
 }
 
 // Stats counts the calls of this process.

@@ -2,6 +2,7 @@ package effect
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -51,8 +52,8 @@ func (q *turns) leave(of wire.Lock, t *turn) {
 }
 
 // queue waits for the task's turn, if its event has a lock and it has no turn already. It reports
-// false if quit ends before.
-func (l *lock) queue(quit context.Context) bool {
+// false if quit ends before. say is called with what it waits for.
+func (l *lock) queue(quit context.Context, say func(string)) bool {
 	if l.of.Name == "" || l.turn != nil {
 		return true
 	}
@@ -60,6 +61,7 @@ func (l *lock) queue(quit context.Context) bool {
 	if l.turn.before == nil {
 		return true
 	}
+	say(fmt.Sprintf("lock %q, which another call of this process has or waits for", l.of.Name))
 	select {
 	case <-l.turn.before:
 		l.turn.before = nil // and with it all the others before

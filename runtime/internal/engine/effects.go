@@ -26,6 +26,7 @@ type Effects interface {
 // Caller is a process that makes calls.
 type Caller struct {
 	Consumer string
+	Who      string // names the process, for people
 	Pool     *pool.Pool
 	Leases   lease.Store // outside of Postgres; nil if there are none
 	Most     int         // calls at the same time
@@ -43,6 +44,9 @@ type Calls interface {
 	Complete(results []wire.EffectResult) []pipeline.Statement
 	// Stats counts the calls of this process.
 	Stats() idemtype.CallStats
+	// Late are the calls that still run although their context has ended, in words: their leases are
+	// held, whoever owns their partitions now.
+	Late() []error
 	// Wait waits until no call runs any more, or ctx has ended.
 	Wait(ctx context.Context)
 }
@@ -55,6 +59,9 @@ type Desk interface {
 	// Outcomes are what is known of effects: results by the offset of the record, and records that
 	// must become dead letters.
 	Outcomes() (map[int64]wire.EffectResult, []deadletter.Letter)
+	// Why says what the effect of a record waits for, after "waits for"; "" if its call runs, or
+	// it is over, or it waits because calls fail, which tell says.
+	Why(offset int64) string
 	// Runs reports whether the effect of a record has begun and is not over.
 	Runs(offset int64) bool
 	// Wait waits until the effect of a record has an outcome, and returns the error that lets

@@ -31,6 +31,7 @@ type Owner struct {
 	errands errands
 	parked  deadletter.Parked // which record keys wait behind a dead letter
 	life    *life
+	first   first
 	// restores says that settings of the session are restored after each statement of the topic.
 	restores bool
 	durable  atomic.Int64

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -106,12 +107,16 @@ func mayBegin(topic *wire.Topic, records []wire.Message, waiting []wire.Effect) 
 // await waits for the effect of the first record. Where that takes long, it looks now and then
 // whether the partition is still the owner's, and what operators ask.
 func (o *Owner) await(ctx context.Context, offset int64, event string) error {
+	if o.first.offset != offset || o.first.since.IsZero() {
+		o.first = first{offset, time.Now()}
+	}
 	awaiting(o.p, &awaited{offset, "effect " + event + ", which runs, or for a process that has its lease"})
 	look, cancel := context.WithTimeout(ctx, lookEvery)
 	defer cancel()
 	err := o.desk.Wait(look, offset)
 	awaiting(o.p, nil)
 	if err == context.DeadlineExceeded && ctx.Err() == nil { // of look
+		o.sayWhy(event)
 		if err := o.inspect(ctx); err != nil {
 			return err
 		}
@@ -124,6 +129,20 @@ func (o *Owner) await(ctx context.Context, offset int64, event string) error {
 		return o.ended()
 	}
 	return err
+}
+
+// sayWhy says what the first record's effect waits for, if its call does not run here.
+func (o *Owner) sayWhy(event string) {
+	if what := o.desk.Why(o.first.offset); what != "" {
+		since := o.first.since.UTC().Format(time.RFC3339)
+		tellCalls(o, &verdict.Later{Err: fmt.Errorf("effect %s, offset %d, has waited since %s for %s", event, o.first.offset, since, what)})
+	}
+}
+
+// first is a record for whose effect the partition waits.
+type first struct {
+	offset int64
+	since  time.Time
 }
 
 // refuse halts a partition that is READY.

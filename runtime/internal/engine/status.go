@@ -9,6 +9,7 @@ import (
 	"github.com/idemgen/idemgen/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/lag"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
 // status is what people may know of a partition. The partition's lock guards it.
@@ -34,15 +35,18 @@ func (p *Partition) Health(now time.Time) error {
 	if !s.since.IsZero() {
 		waits = now.Sub(s.since)
 	}
+	state, why := shown(p.state, s.why)
 	switch {
-	case s.handler != "" && s.why != nil:
-		return fmt.Errorf("%v: handler %s still runs although its context has ended: %w", p.state, s.handler, s.why)
+	case why != nil && p.state == protocol.Halted && s.handler != "":
+		return fmt.Errorf("%w; handler %s still runs", why, s.handler)
+	case why != nil && p.state == protocol.Halted:
+		return why // it says so
+	case s.handler != "" && why != nil:
+		return fmt.Errorf("%s: handler %s still runs although its context has ended: %w", state, s.handler, why)
 	case s.handler != "":
-		return fmt.Errorf("%v: handler %s still runs although its context has ended", p.state, s.handler)
-	case s.why != nil && p.state == protocol.Halted:
-		return s.why // it says so
-	case s.why != nil:
-		return fmt.Errorf("%v: %w", p.state, s.why)
+		return fmt.Errorf("%s: handler %s still runs although its context has ended", state, s.handler)
+	case why != nil:
+		return fmt.Errorf("%s: %w", state, why)
 	case waits > 2*p.process.Service.Limits.BatchTimeout && s.awaits != nil:
 		return fmt.Errorf("%v: nothing went on for %v: the record of offset %d waits for %s", p.state, waits.Round(time.Second), s.awaits.offset, s.awaits.what)
 	case waits > 2*p.process.Service.Limits.BatchTimeout:
@@ -53,6 +57,36 @@ func (p *Partition) Health(now time.Time) error {
 		return errors.New(p.state.String())
 	}
 	return nil
+}
+
+// retrying is what people see of a partition that applies its records again, after a pause.
+const retrying = "RETRYING"
+
+// shown is a state and a reason as people see them: batches come and go, so SENT is READY.
+func shown(state protocol.State, why error) (string, error) {
+	if state == protocol.Sent {
+		state = protocol.Ready
+	}
+	later, is := errors.AsType[*verdict.Later](why)
+	switch {
+	case !is:
+		return state.String(), why
+	case state == protocol.Ready:
+		return retrying, later.Err
+	}
+	return state.String(), later.Err
+}
+
+// Shown is the state as people see it.
+func (p *Partition) Shown() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	why := p.status.why
+	if why == nil {
+		why = p.status.call
+	}
+	state, _ := shown(p.state, why)
+	return state
 }
 
 // awaited is what a record waits for.
@@ -134,13 +168,11 @@ func (p *Partition) show(from, to protocol.State, why error) {
 		}
 		why = nil
 	}
-	if to == protocol.Sent { // batches come and go
-		to = protocol.Ready
-	}
-	if why == nil && to == protocol.Ready {
+	if why == nil && (to == protocol.Ready || to == protocol.Sent) {
 		why = p.status.call
 	}
-	text, said := to.String(), p.status.said
+	state, why := shown(to, why)
+	text, said := state, p.status.said
 	if why != nil {
 		text += why.Error()
 	}
@@ -148,7 +180,7 @@ func (p *Partition) show(from, to protocol.State, why error) {
 		return
 	}
 	p.status.said = text
-	args := []any{"topic", p.id.Topic, "partition", p.id.Number, "state", to.String()}
+	args := []any{"topic", p.id.Topic, "partition", p.id.Number, "state", state}
 	fenced, _ := errors.AsType[*idemtype.FencedError](why)
 	switch {
 	case fenced != nil && fenced.Reason == operatorActed:

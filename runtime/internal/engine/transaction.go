@@ -37,9 +37,28 @@ type transaction struct {
 	conn *pgxpool.Conn
 }
 
-// transact does work in one transaction, on a connection of its own. The memory moves forward when
-// the transaction is acknowledged.
-func (o *Owner) transact(ctx context.Context, w work) (out outcome) {
+// transact does work in one transaction. The memory moves forward when that is acknowledged. If it
+// fails because of a setting, such as search_path, that a trigger or a function may have changed,
+// it is done once more with settings restored after each statement, and so is all that follows.
+func (o *Owner) transact(ctx context.Context, w work) outcome {
+	out := o.transactOnce(ctx, w)
+	if out.is != failed || o.restores || !verdict.MayBeSettings(out.err) {
+		return out
+	}
+	o.restores = true
+	if err := o.step(protocol.Conflict, nil); err != nil {
+		return outcome{is: over, err: err}
+	}
+	cause := verdict.Describe(out.err)
+	if out = o.transactOnce(ctx, w); out.is == committed {
+		o.p.process.Log.Warn("a trigger or a function changes a setting of the session, which is restored after each statement from now on: "+
+			"let the function restore it, by a SET clause of its own", "topic", o.p.id.Topic, "partition", o.p.id.Number, "err", cause)
+	}
+	return out
+}
+
+// transactOnce does work in one transaction, on a connection of its own.
+func (o *Owner) transactOnce(ctx context.Context, w work) (out outcome) {
 	if o.life.quit.Err() != nil {
 		return outcome{is: over, err: o.ended()}
 	}
@@ -56,10 +75,6 @@ func (o *Owner) transact(ctx context.Context, w work) (out outcome) {
 	ctx, cancel := o.deadline(ctx) // the wait for a connection is no record's fault
 	defer cancel()
 	if out = t.run(ctx); out.is == failed {
-		if !o.restores && verdict.MayBeSettings(out.err) { // before a person must act
-			o.restores = true
-			out.err = fmt.Errorf("%w: %v", verdict.ErrSettings, verdict.Describe(out.err))
-		}
 		t.mend(ctx, out.err)
 		out.err = verdict.Overdue(ctx, out.err, verdict.Limit{Name: "limits.batch_timeout", Most: o.limits().BatchTimeout, Of: t.text()}, o.limits())
 	}
@@ -249,11 +264,6 @@ func (t *transaction) mend(ctx context.Context, err error) {
 		t.w.desk().Reset()
 	case verdict.SettingMoved: // the session may keep it beyond the transaction
 		_ = t.conn.Conn().Close(ctx)
-		if !t.o.restores {
-			t.o.p.process.Log.Warn("a trigger or a function changes a setting of the session, which is restored after each statement from now on: "+
-				"let the function restore it, by a SET clause of its own", "topic", t.o.p.id.Topic, "partition", t.o.p.id.Number, "err", verdict.Describe(err))
-		}
-		t.o.restores = true
 	case verdict.Stale: // its statements were prepared before the schema changed
 		_ = t.conn.Conn().Close(ctx)
 	case verdict.ReadOnly: // and so is every other connection to this server

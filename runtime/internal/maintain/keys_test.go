@@ -202,7 +202,7 @@ func TestFunctionsOfTheKeysJudgeTheirArguments(t *testing.T) {
 	}
 	want(t, "generations", generations(t, db, "a"), "1 sealed, 2 open")
 	want(t, "who may call them", text(t, db, `SELECT count(*) FROM pg_proc WHERE proname LIKE 'idem\_keys\_%' AND
-(has_function_privilege('public', oid, 'EXECUTE') OR NOT prosecdef OR proconfig IS DISTINCT FROM '{"search_path=public, pg_temp"}')`), "0")
+(has_function_privilege('public', oid, 'EXECUTE') OR NOT prosecdef OR proconfig IS DISTINCT FROM '{"search_path=pg_catalog, public, pg_temp"}')`), "0")
 }
 
 // While a claim in flight keeps the seal waiting, others claim and read.

@@ -12,6 +12,9 @@ import (
 type Unreachable struct{ Err error }
 
 func (e *Unreachable) Error() string {
+	if locked, ok := errors.AsType[*Locked](e.Err); ok {
+		return locked.Error()
+	}
 	return "no connection to the database: " + cmp.Or(Words(e.Err), WithoutAddress(e.Err).Error())
 }
 
@@ -31,3 +34,16 @@ func WithoutAddress(err error) error {
 	}
 	return &worded{cmp.Or(words, connecting.Unwrap().Error()), err}
 }
+
+// Locked says that somebody holds a table, so that no connection can have its statements prepared.
+type Locked struct {
+	Table string
+	Err   error
+}
+
+func (e *Locked) Error() string {
+	return e.Table + " is locked by another session (see pg_locks), and statements on it cannot be prepared: " + cmp.Or(Words(e.Err), e.Err.Error())
+}
+
+// Unwrap is what the server said.
+func (e *Locked) Unwrap() error { return e.Err }

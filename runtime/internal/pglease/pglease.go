@@ -79,6 +79,7 @@ func (s *Store) Acquire(ctx context.Context, consumer string, asks []lease.Ask) 
 		take.Int8(a.Keep.Microseconds())
 		take.Int8(a.Decision.Number)
 		bytea(&take, a.Decision.Result)
+		take.Text(a.Holder)
 		look.Row()
 		look.UUID(wire.UUID(a.Key))
 		look.UUID(a.Owner)
@@ -112,6 +113,7 @@ func answer(a *lease.Answer, row [][]byte) error {
 	a.Result = bytes.Clone(row[7])
 	a.Error = string(row[8])
 	a.Wait = max(0, time.Duration(int64(binary.BigEndian.Uint64(row[9])))*time.Microsecond)
+	a.Holder = string(row[10])
 	return nil
 }
 

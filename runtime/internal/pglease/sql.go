@@ -15,14 +15,14 @@ const (
 	// that are smaller than its own, and one with a result makes no call.
 	acquireSQL = `
 INSERT INTO idem_lease AS l (consumer, key, def, fp, state, owner, fence, attempts, term, interrupts, keep, expires_at, forget_at,
-    decision, result)
+    decision, result, holder)
 SELECT $1, a.key, a.def, a.fp, CASE WHEN a.result IS NULL THEN 'p'::"char" ELSE 'd' END, a.owner, nextval('idem_fence'),
        CASE WHEN a.result IS NULL THEN 1 ELSE 0 END, a.term * interval '1 microsecond', a.interrupts,
        a.keep * interval '1 microsecond', clock_timestamp() + a.term * interval '1 microsecond',
        CASE WHEN a.result IS NOT NULL THEN clock_timestamp() + a.keep * interval '1 microsecond' END,
-       nullif(a.decision, 0), a.result
-FROM unnest($2::uuid[], $3::int[], $4::int[], $5::uuid[], $6::bigint[], $7::boolean[], $8::bigint[], $9::bigint[], $10::bytea[])
-    AS a (key, def, fp, owner, term, interrupts, keep, decision, result)
+       nullif(a.decision, 0), a.result, a.holder
+FROM unnest($2::uuid[], $3::int[], $4::int[], $5::uuid[], $6::bigint[], $7::boolean[], $8::bigint[], $9::bigint[], $10::bytea[], $11::text[])
+    AS a (key, def, fp, owner, term, interrupts, keep, decision, result, holder)
 ORDER BY a.key
 ON CONFLICT (consumer, key) DO UPDATE SET
     def = excluded.def, fp = excluded.fp, owner = excluded.owner, fence = nextval('idem_fence'),
@@ -32,7 +32,7 @@ ON CONFLICT (consumer, key) DO UPDATE SET
     error = CASE WHEN excluded.result IS NOT NULL THEN NULL
                  WHEN l.state = 'p' AND l.interrupts AND l.owner <> excluded.owner THEN 'the lease ended before the call did' ELSE l.error END,
     term = excluded.term, interrupts = excluded.interrupts, keep = excluded.keep, decision = excluded.decision, result = excluded.result,
-    expires_at = clock_timestamp() + excluded.term, changed_at = clock_timestamp(), forget_at = excluded.forget_at
+    expires_at = clock_timestamp() + excluded.term, changed_at = clock_timestamp(), forget_at = excluded.forget_at, holder = excluded.holder
 WHERE CASE l.state
     WHEN 'f' THEN l.expires_at <= clock_timestamp() OR excluded.decision > l.fence OR excluded.result IS NOT NULL
     WHEN 'p' THEN l.expires_at <= clock_timestamp() AND (l.def <> excluded.def OR l.fp = excluded.fp)
@@ -43,7 +43,7 @@ WHERE CASE l.state
 	// the lease, also if the answer to an earlier statement was lost.
 	readSQL = `
 SELECT a.n, l.state, l.owner = a.owner, l.def, l.fp, l.fence, l.attempts, l.result, l.error,
-       (extract(epoch FROM l.expires_at - clock_timestamp()) * 1000000)::bigint
+       (extract(epoch FROM l.expires_at - clock_timestamp()) * 1000000)::bigint, l.holder
 FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS a (key, owner, n)
 CROSS JOIN LATERAL (SELECT * FROM idem_lease WHERE consumer = $1 AND key = a.key OFFSET 0) l`
 

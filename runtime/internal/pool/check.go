@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -85,7 +86,7 @@ func (p *Pool) prepare(ctx context.Context, conn *pgx.Conn) error {
 	}
 	s := session.Of(conn.PgConn())
 	if n, err := s.Prepare(ctx, conn.PgConn(), p.statements); err != nil {
-		return fmt.Errorf("prepare the statement %s: %w", p.statements[min(n, len(p.statements)-1)].Label, err)
+		return preparing("idemgen's own tables", p.statements[min(n, len(p.statements)-1)], err)
 	}
 	done := map[string]bool{}
 	for _, t := range p.service.Topics {
@@ -97,8 +98,24 @@ func (p *Pool) prepare(ctx context.Context, conn *pgx.Conn) error {
 			done[sql] = true
 		}
 		if n, err := s.Prepare(ctx, conn.PgConn(), all); err != nil {
-			return fmt.Errorf("prepare statement %d of topic %s (are all migrations applied?): %w", n+1, t.Name, err)
+			return preparing("topic "+t.Name, all[min(n, len(all)-1)], err)
 		}
 	}
 	return nil
+}
+
+// target is the table that a statement writes.
+var target = regexp.MustCompile(`\b(?:INSERT INTO|UPDATE|DELETE FROM) ("[^"]+"(?:\."[^"]+")?|[\w.]+)`)
+
+// preparing is the error of a statement that could not be prepared. Only a lock on its table makes
+// the server wait for that: the table is named.
+func preparing(of string, st session.Statement, err error) error {
+	if verdict.Of(err) == verdict.LockWait {
+		table := "a table"
+		if m := target.FindStringSubmatch(st.SQL); m != nil {
+			table = "table " + m[1]
+		}
+		return &outage.Locked{Table: table, Err: err}
+	}
+	return fmt.Errorf("prepare the statement %s of %s (are all migrations applied?): %w", st.Label, of, err)
 }

@@ -83,14 +83,10 @@ var ErrKeyMemory = errors.New("the memory for keys is full")
 var ErrUnreplicated = errors.New("the transaction is committed on this server only: its synchronous standby does not confirm it " +
 	"(see pg_stat_replication and synchronous_standby_names)")
 
-// ErrSettings says that a setting of the session, such as search_path, may be why a statement
-// failed.
-var ErrSettings = errors.New("a trigger or a function may have changed a setting of the session")
-
 // MayBeSettings reports whether a changed search_path or role may be why a statement failed.
 func MayBeSettings(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && (pg.Code == "42P01" || pg.Code == "42883" || pg.Code == "42703" || pg.Code == "42501" || pg.Code == "3F000") && !Raised(pg)
+	return Of(err) == SettingMoved || ok && (pg.Code == "42P01" || pg.Code == "42883" || pg.Code == "42703" || pg.Code == "42501" || pg.Code == "3F000") && !Raised(pg)
 }
 
 // Of is what an error of the database means by itself. It counts as the protocol's own only if a
@@ -104,9 +100,6 @@ func Of(err error) Class {
 	}
 	if loginRefused(err) {
 		return Unsent
-	}
-	if errors.Is(err, ErrSettings) {
-		return SettingMoved
 	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		if _, ok := errors.AsType[*Protocol](err); ok {

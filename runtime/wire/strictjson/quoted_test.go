@@ -51,7 +51,7 @@ func TestQuotedRefuses(t *testing.T) {
 		"\"{\n}\"":            "decode: the payload holds a control character that is not escaped (at byte 2)",
 		"\"\xff\"":            "decode: the payload is not valid UTF-8 (at byte 1)",
 		`"\ud800"`:            "decode: the payload holds a lone surrogate",
-		`"a\u0000"`:           "decode: the payload holds U+0000, which Postgres cannot store",
+		`"a\u0000"`:           "decode: the payload holds U+0000, which text and jsonb of Postgres cannot hold",
 		`"{\"s\":1,\"d\":2}"`: "decode: Kinds: s must be a string (at byte 5)",
 		`"{\"s\":\"x\""`:      "decode: Kinds: the payload ends too early (at byte 8)",
 	} {

@@ -15,7 +15,7 @@ import (
 //
 // Refused are, besides what is no JSON: invalid UTF-8, null for a value that is not
 // optional, duplicates of declared members, numbers out of range, and in values that are
-// read lone surrogates and U+0000, which Postgres cannot store. Member names are
+// read lone surrogates and U+0000, which text and jsonb of Postgres cannot hold. Member names are
 // compared after their escapes, with case.
 type Scanner struct {
 	// AbsentMarker is the text that means that a patch is not there; "" if there is none. As any

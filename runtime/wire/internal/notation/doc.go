@@ -21,7 +21,7 @@ const (
 	NotUTF8      = "is not valid UTF-8"
 	OutOfRange   = "is out of range"
 	WrongUnit    = "is out of range: the unit may be wrong"
-	HoldsNUL     = "holds U+0000, which Postgres cannot store"
+	HoldsNUL     = "holds U+0000, which text and jsonb of Postgres cannot hold"
 )
 
 // Borrow returns b as a string without copying it.
