@@ -14,7 +14,6 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/internal/catalog"
 	"github.com/idemgen/idemgen/runtime/internal/engine"
-	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
 	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/generation"
@@ -103,7 +102,7 @@ func newProcess(db *pgxpool.Pool, service *wire.Service, s *settings, external l
 	}
 	if s.effects != nil {
 		p.Calls = s.effects.Of(engine.Caller{
-			Consumer: service.Consumer, Who: chain.Who(), Pool: connections, Leases: external, Most: service.Limits.Effects, Log: s.log, Hooks: hooks,
+			Consumer: service.Consumer, Who: engine.Who(), Pool: connections, Leases: external, Most: service.Limits.Effects, Log: s.log, Hooks: hooks,
 		})
 	}
 	return p

@@ -56,6 +56,9 @@ type Process struct {
 	fences  frequency.Hour     // of other owners
 }
 
+// Who names this process for people.
+func Who() string { return chain.Who() }
+
 // Counters count what became of records and transactions.
 type Counters struct {
 	Applied, Redelivered, Resent, Conflicts, Dead, Waiting, Ignored atomic.Int64
