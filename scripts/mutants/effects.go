@@ -169,7 +169,7 @@ var effectBugs = []mutant{
 		core, "TestAnotherRecordAtAnOffsetHasAnotherCall"},
 	{"two letters of one offset share a call",
 		in(core, "linesOf").Replace(`strconv.FormatInt(l.Offset, 10)`, `strconv.FormatInt(l.Seq, 10)`),
-		core, "TestLettersOfOneOffsetHaveACallEach"},
+		"./runtime/internal/engine", "TestLettersOfOneOffsetAreOneLine"},
 	{"databases share their leases in another store",
 		in(effects, "ofDatabase").Replace(`id + ":" + of`, `id[:0] + ":" + of`),
 		core, "TestDatabasesThatShareAStore"},

@@ -28,7 +28,7 @@ var letterBugs = []mutant{
 		core, "TestManyRecordKeysAreFreedTogether"},
 	{"requests that wait are read again and again",
 		in(core, "errands.held").Never(`now.Before(known.after)`),
-		core, "TestRequestsThatWaitDoNotCount"},
+		"./runtime/internal/engine", "TestLettersOfOneOffsetAreOneLine"},
 	{"a letter is replayed beside one before it of its record key",
 		in(core, "errands.run").Replace(`heldUp(l, held) || e.parked(l)`, `e.parked(l)`),
 		core, "TestLettersOfARecordKeyAreReplayedInOrder"},
