@@ -32,3 +32,17 @@ func TestDeadLetterThatIsRefusedHalts(t *testing.T) {
 		})
 	}
 }
+
+// A value of more than 16 MiB is not copied into its dead letter, which says how long it was.
+func TestLetterOfAVeryLongRecordKeepsNoRecord(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	w := own(t, service{}.consumer(t, db))
+	batch := records(0, "put 1 1", "put 2 2")
+	batch[0].Value = make([]byte, 16<<20+1)
+	apply(t, w, batch)
+	want(t, "letters", letters(t, db), "0 too_large")
+	want(t, "reason", query(t, db, `SELECT reason FROM idem_dead_letter`), "too_large: the payload has 16777217 bytes, limits.max_payload is 1024")
+	want(t, "bytes kept", query(t, db, `SELECT coalesce(octet_length(record), 0)::text FROM idem_dead_letter`), "0")
+	want(t, "rows", table(t, db), "2=2")
+}

@@ -29,7 +29,7 @@ func decodeFunc(f *file, e *model.Event) {
 		}
 		read := "&m"
 		if e.Topic.Payload.Encoding != "" {
-			g.Add(text("encoding := ").Add(encodingLiteral(e.Topic)))
+			g.Add(text("encoding := ").Add(encodingLiteral(e.Topic, 0)))
 			g.Add(text("opened, err := encoding.Open(&m)"))
 			g.If(text("err != nil")).Block(text("return e, err"))
 			read = "opened"

@@ -93,8 +93,9 @@ func lines(long string) (sum string) {
 	return sum
 }
 
-// encodingLiteral is what unpacks the values of a topic, ready for use.
-func encodingLiteral(t *model.Topic) *expr {
+// encodingLiteral is what unpacks the values of a topic, ready for use. They may become so many
+// bytes of JSON; 0 is any number.
+func encodingLiteral(t *model.Topic, most int64) *expr {
 	if t.Payload.Messages == nil {
 		return text(encodingType(t)).Values()
 	}
@@ -102,7 +103,11 @@ func encodingLiteral(t *model.Topic) *expr {
 	if t.Payload.Messages.Registry() {
 		message = "message"
 	}
-	return text(encodingType(t)).Values(pair("Message", text(message)))
+	fields := []code{pair("Message", text(message))}
+	if most > 0 {
+		fields = append(fields, pair("Most", size(most)))
+	}
+	return text(encodingType(t)).Values(fields...)
 }
 
 // encodings say what the values of topics are packed in, if any are.

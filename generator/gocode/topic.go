@@ -88,7 +88,7 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 		setup = append(setup, pair("decoder", text(decoderType(t)).Values(settings...)))
 	}
 	if t.Payload.Messages != nil {
-		setup = append(setup, pair("encoding", encodingLiteral(t)))
+		setup = append(setup, pair("encoding", encodingLiteral(t, p.service.Limits.MaxPayload)))
 	}
 	plan := text("&" + planType(t)).Values(setup...)
 	elems := []code{

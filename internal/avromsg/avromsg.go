@@ -111,6 +111,11 @@ func (t *Type) Fits(w *Written) error { return avro.CheckCompatibility(w.schema,
 
 // Open returns a value as JSON, appended to into.
 func (t *Type) Open(into, value []byte, as *Written) ([]byte, error) {
+	return t.OpenWithin(into, value, as, 0)
+}
+
+// OpenWithin is Open for a value that may become so many bytes of JSON; 0 is any number.
+func (t *Type) OpenWithin(into, value []byte, as *Written, most int) ([]byte, error) {
 	var is any
 	rest, err := as.schema.Decode(value, &is, avro.TaggedUnions())
 	if err != nil { // whose text may have a part of the value
@@ -123,12 +128,16 @@ func (t *Type) Open(into, value []byte, as *Written) ([]byte, error) {
 	if len(rest) > 0 {
 		return nil, fmt.Errorf("it is longer than a %s", as.name(as.root))
 	}
-	o := opening{as.tree, t.tree}
+	o := opening{as.tree, t.tree, most}
 	wrote, is := o.unwrap(o.wrote.Of(as.root), is)
 	if !IsRecord(wrote) || IsRecord(t.Root) && !answers(t.Root, wrote) {
 		return nil, fmt.Errorf("it is of type %s, and not %s", as.name(wrote), t.name(t.Root))
 	}
-	return o.append(into, wrote, t.Root, is)
+	out, err := o.append(into, wrote, t.Root, is)
+	if err == nil {
+		err = o.check(out)
+	}
+	return out, err
 }
 
 // name is the name of a type, for people.

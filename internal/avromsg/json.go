@@ -18,7 +18,18 @@ import (
 )
 
 // opening writes values of one schema with the names of another one.
-type opening struct{ wrote, reads *tree }
+type opening struct {
+	wrote, reads *tree
+	most         int // bytes of JSON; 0 is any number
+}
+
+// check is an error once the value has become more than it may.
+func (o opening) check(b []byte) error {
+	if o.most > 0 && len(b) > o.most {
+		return fmt.Errorf("it becomes more than %d bytes of JSON (limits.max_payload)", o.most)
+	}
+	return nil
+}
 
 // unwrap is the type of a union's value, and the value; of no union both as they are.
 func (o opening) unwrap(n *avro.SchemaNode, value any) (*avro.SchemaNode, any) {
@@ -50,6 +61,9 @@ func answers(reads, wrote *avro.SchemaNode) bool {
 
 // append writes a decoded value as JSON. reads is nil where nothing is known of who reads it.
 func (o opening) append(b []byte, wrote, reads *avro.SchemaNode, value any) ([]byte, error) {
+	if err := o.check(b); err != nil {
+		return nil, err
+	}
 	wrote, value = o.unwrap(o.wrote.Of(wrote), value)
 	if value == nil {
 		return append(b, "null"...), nil
@@ -154,7 +168,7 @@ func (o opening) appendRecord(b []byte, wrote, reads *avro.SchemaNode, members m
 		if have[f.Name] || f.Default == nil {
 			continue
 		}
-		defaults := opening{o.reads, o.reads}
+		defaults := opening{o.reads, o.reads, o.most}
 		if err := member(f.Name, defaults.ofDefault(&f.Type, f.Default), &f.Type, f.Default, defaults); err != nil {
 			return nil, err
 		}
@@ -234,6 +248,8 @@ func appendSingle(b []byte, wrote, reads *avro.SchemaNode, value any) ([]byte, e
 		return appendText(b, v)
 	case []byte:
 		switch {
+		case means.LogicalType == "decimal" && (len(v) > mostDecimal || max(means.Scale, -means.Scale) > mostScale):
+			return nil, errors.New("it has a decimal that is too large")
 		case means.LogicalType == "decimal":
 			return append(b, avro.RatFromBytes(v, means.Scale).FloatString(max(0, means.Scale))...), nil
 		case means.LogicalType == "uuid" && len(v) == 16:
@@ -245,6 +261,12 @@ func appendSingle(b []byte, wrote, reads *avro.SchemaNode, value any) ([]byte, e
 	}
 	return nil, fmt.Errorf("its %s cannot be read", wrote.Type)
 }
+
+// The library takes a decimal beyond its own limits, which are larger, for zero.
+const (
+	mostDecimal = 16 << 10 // bytes: some 39,000 digits
+	mostScale   = 1000     // digits after the point, or zeros before it
+)
 
 // units are how many of a timestamp's unit are in a second.
 var units = map[string]int64{"millis": 1e3, "micros": 1e6, "nanos": 1e9}

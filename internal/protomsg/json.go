@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -17,8 +18,19 @@ func wellKnown(m protoreflect.MessageDescriptor) bool {
 	return m.FullName().Parent() == "google.protobuf" && m.Name() != "Empty"
 }
 
+// limit is how many bytes of JSON a message may become; 0 is any number.
+type limit int
+
+// check is an error once the limit is exceeded.
+func (l limit) check(b []byte) error {
+	if l > 0 && len(b) > int(l) {
+		return fmt.Errorf("it becomes more than %d bytes of JSON (limits.max_payload)", l)
+	}
+	return nil
+}
+
 // appendMessage writes a message as JSON, field by field in the order of the file.
-func appendMessage(b []byte, m protoreflect.Message) ([]byte, error) {
+func (l limit) appendMessage(b []byte, m protoreflect.Message) ([]byte, error) {
 	if wellKnown(m.Descriptor()) {
 		text, err := protojson.Marshal(m.Interface())
 		if err != nil {
@@ -48,14 +60,14 @@ func appendMessage(b []byte, m protoreflect.Message) ([]byte, error) {
 			b = appendText(b, string(f.Name()))
 		}
 		member(f.Name())
-		if b, err = appendField(b, f, m.Get(f)); err != nil {
+		if b, err = l.appendField(b, f, m.Get(f)); err != nil {
 			return nil, err
 		}
 	}
 	return append(b, '}'), nil
 }
 
-func appendField(b []byte, f protoreflect.FieldDescriptor, v protoreflect.Value) (_ []byte, err error) {
+func (l limit) appendField(b []byte, f protoreflect.FieldDescriptor, v protoreflect.Value) (_ []byte, err error) {
 	switch {
 	case f.IsList():
 		list := v.List()
@@ -64,19 +76,19 @@ func appendField(b []byte, f protoreflect.FieldDescriptor, v protoreflect.Value)
 			if i > 0 {
 				b = append(b, ',')
 			}
-			if b, err = appendValue(b, f, list.Get(i)); err != nil {
+			if b, err = l.appendValue(b, f, list.Get(i)); err != nil {
 				return nil, err
 			}
 		}
 		return append(b, ']'), nil
 	case f.IsMap():
-		return appendMap(b, f, v.Map())
+		return l.appendMap(b, f, v.Map())
 	}
-	return appendValue(b, f, v)
+	return l.appendValue(b, f, v)
 }
 
-// appendMap writes a map; its order is nobody's business, and the decoder sorts it.
-func appendMap(b []byte, f protoreflect.FieldDescriptor, of protoreflect.Map) (_ []byte, err error) {
+// appendMap writes a map, in any order: the decoder sorts it.
+func (l limit) appendMap(b []byte, f protoreflect.FieldDescriptor, of protoreflect.Map) (_ []byte, err error) {
 	b = append(b, '{')
 	start := len(b)
 	of.Range(func(k protoreflect.MapKey, v protoreflect.Value) bool {
@@ -84,16 +96,19 @@ func appendMap(b []byte, f protoreflect.FieldDescriptor, of protoreflect.Map) (_
 			b = append(b, ',')
 		}
 		b = append(appendText(b, k.String()), ':')
-		b, err = appendValue(b, f.MapValue(), v)
+		b, err = l.appendValue(b, f.MapValue(), v)
 		return err == nil
 	})
 	return append(b, '}'), err
 }
 
-func appendValue(b []byte, f protoreflect.FieldDescriptor, v protoreflect.Value) ([]byte, error) {
+func (l limit) appendValue(b []byte, f protoreflect.FieldDescriptor, v protoreflect.Value) ([]byte, error) {
+	if err := l.check(b); err != nil {
+		return nil, err
+	}
 	switch f.Kind() {
 	case protoreflect.MessageKind, protoreflect.GroupKind:
-		return appendMessage(b, v.Message())
+		return l.appendMessage(b, v.Message())
 	case protoreflect.StringKind:
 		return appendText(b, v.String()), nil
 	case protoreflect.BytesKind:

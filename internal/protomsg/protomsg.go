@@ -81,7 +81,10 @@ var errFrame = errors.New("it does not begin with a zero byte and the number of 
 
 // Open returns a message as JSON, appended to into. A message with bytes that are none of its
 // fields is opened without them, as protobuf has it.
-func (t *Type) Open(into, value []byte) ([]byte, error) {
+func (t *Type) Open(into, value []byte) ([]byte, error) { return t.OpenWithin(into, value, 0) }
+
+// OpenWithin is Open for a message that may become so many bytes of JSON; 0 is any number.
+func (t *Type) OpenWithin(into, value []byte, most int) ([]byte, error) {
 	if t.framed {
 		if len(value) < frameBytes || value[0] != magic {
 			return nil, errFrame
@@ -96,5 +99,9 @@ func (t *Type) Open(into, value []byte) ([]byte, error) {
 	if err := proto.Unmarshal(value, m); err != nil { // whose text is not the same each time
 		return nil, fmt.Errorf("it is no message %s", t.Message.FullName())
 	}
-	return appendMessage(into, m)
+	out, err := limit(most).appendMessage(into, m)
+	if err == nil {
+		err = limit(most).check(out)
+	}
+	return out, err
 }

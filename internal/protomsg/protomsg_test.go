@@ -1,6 +1,7 @@
 package protomsg_test
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"testing"
@@ -121,5 +122,23 @@ func TestFrames(t *testing.T) {
 	}
 	if _, err := protomsg.New(nil, "shop.v1.None", false); err == nil {
 		t.Error("a message is found that is not there")
+	}
+}
+
+// What a message becomes is limited while it grows: a megabyte of empty lines takes no memory for
+// the hundreds of megabytes of JSON that they would be.
+func TestJSONOfAMessageIsLimited(t *testing.T) {
+	is := typeOf(t, "shop.v1.Order", false)
+	value := bytes.Repeat([]byte{11<<3 | 2, 0}, 1<<19) // lines
+	const most = 1 << 20
+	out, err := is.OpenWithin(nil, value, most)
+	if err == nil || !strings.Contains(err.Error(), "it becomes more than 1048576 bytes of JSON (limits.max_payload)") || out != nil {
+		t.Errorf("got %d bytes, %v", len(out), err)
+	}
+	if out, err := is.OpenWithin(nil, value[:2000], most); err != nil || len(out) < 19_000 {
+		t.Errorf("a thousand lines: %d bytes, %v", len(out), err)
+	}
+	if _, err := is.OpenWithin(nil, value[:2], 10); err == nil {
+		t.Error("a message that is longer at its end only is opened")
 	}
 }

@@ -169,7 +169,7 @@ func (l *Letter) may(verb string) error {
 	case verb == "replay" && l.ErasedBy != "":
 		return fmt.Errorf("%s: its record was erased by %s: it can be discarded only", l.Name(), l.ErasedBy)
 	case verb == "replay" && !l.Kept:
-		return fmt.Errorf("%s: its record is not kept (on_failure.dead_letter_payload): it can be discarded only", l.Name())
+		return fmt.Errorf("%s: its record is not kept (on_failure.dead_letter_payload, or it is longer than 16 MiB): it can be discarded only", l.Name())
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/idemgen/idemgen/internal/avromsg"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -27,9 +28,14 @@ type Message struct {
 
 // written is how values of one writer's schema are opened.
 type written struct {
-	as  *avromsg.Written
-	err error // why they cannot be
+	as    *avromsg.Written
+	err   error     // why they cannot be
+	until time.Time // of err: when the registry is asked again
 }
+
+// keepErrors is how long the registry is not asked again for a schema that it does not have, or
+// that cannot be read: many records may have one.
+const keepErrors = 10 * time.Second
 
 // Registry has the schemas that producers write with. Package registry has one for registries with
 // the API of Confluent's.
@@ -103,31 +109,31 @@ func (m *Message) Prepare(ctx context.Context, records []wire.Message) (n int, e
 func (m *Message) knows(number uint32) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	_, known := m.known[number]
-	return known
+	w, known := m.known[number]
+	return known && (w.err == nil || time.Now().Before(w.until))
 }
 
-// ask asks for one schema. One that is not there is asked for again the next time.
+// ask asks for one schema.
 func (m *Message) ask(ctx context.Context, number uint32) error {
-	texts, err := m.registry.Schema(ctx, number)
-	if errors.Is(err, ErrNoSchema) {
-		return nil
-	}
-	if err != nil {
+	w := written{until: time.Now().Add(keepErrors)}
+	switch texts, err := m.registry.Schema(ctx, number); {
+	case errors.Is(err, ErrNoSchema):
+		w.err = ErrNoSchema
+	case err != nil:
 		return err
+	default:
+		w.as, w.err = m.is.Written(texts)
 	}
-	var w written
-	w.as, w.err = m.is.Written(texts)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.known[number] = w
 	return nil
 }
 
-// open returns a value as JSON, appended to into.
-func (m *Message) open(into, value []byte) ([]byte, error) {
+// open returns a value as JSON, appended to into, of so many bytes at most.
+func (m *Message) open(into, value []byte, most int) ([]byte, error) {
 	if !m.framed {
-		return m.is.Open(into, value, m.is.Own())
+		return m.is.OpenWithin(into, value, m.is.Own(), most)
 	}
 	number, value, err := avromsg.Frame(value)
 	if err != nil {
@@ -137,12 +143,12 @@ func (m *Message) open(into, value []byte) ([]byte, error) {
 	w, known := m.known[number]
 	m.mu.RUnlock()
 	switch {
-	case !known:
+	case !known, errors.Is(w.err, ErrNoSchema):
 		return nil, fmt.Errorf("the registry has no schema %d", number)
 	case w.err != nil:
 		return nil, fmt.Errorf("it was written with schema %d, which cannot be read: %w", number, w.err)
 	}
-	text, err := m.is.Open(into, value, w.as)
+	text, err := m.is.OpenWithin(into, value, w.as, most)
 	if err != nil {
 		err = fmt.Errorf("%w, of schema %d", err, number)
 	}
@@ -159,6 +165,7 @@ func (none) Schema(context.Context, uint32) ([]string, error) {
 // Encoding unpacks values. It is not safe for concurrent use.
 type Encoding struct {
 	Message *Message
+	Most    int // bytes of JSON that a value may become: limits.max_payload; 0 is any number
 	memory  []byte
 }
 
@@ -168,7 +175,7 @@ func (e *Encoding) Open(m *wire.Message) (*wire.Message, error) {
 	if m.Value == nil {
 		return m, nil
 	}
-	text, err := e.Message.open(e.memory[:0], m.Value)
+	text, err := e.Message.open(e.memory[:0], m.Value, e.Most)
 	if err != nil {
 		return nil, &wire.DecodeError{Reason: "cannot be read: " + err.Error()}
 	}

@@ -40,6 +40,7 @@ func (m *Message) Open(value []byte) ([]byte, error) { return m.is.Open(nil, val
 // Encoding unpacks values that are messages. It is not safe for concurrent use.
 type Encoding struct {
 	Message *Message
+	Most    int // bytes of JSON that a message may become: limits.max_payload; 0 is any number
 	memory  []byte
 }
 
@@ -49,7 +50,7 @@ func (e *Encoding) Open(m *wire.Message) (*wire.Message, error) {
 	if m.Value == nil {
 		return m, nil
 	}
-	text, err := e.Message.is.Open(e.memory[:0], m.Value)
+	text, err := e.Message.is.OpenWithin(e.memory[:0], m.Value, e.Most)
 	if err != nil {
 		return nil, &wire.DecodeError{Reason: "cannot be read: " + err.Error()}
 	}

@@ -22,6 +22,10 @@ import (
 // seconds by default, and who asks.
 func New(client *sr.Client) avro.Registry { return &registry{client} }
 
+// errOther is of an answer that has no schema, and no error of the registry: a login, a
+// maintenance page or another service answers in its place. Records wait.
+var errOther = errors.New("what answers at the address of the schema registry is not one: its answer has no schema")
+
 type registry struct{ client *sr.Client }
 
 // Schema implements [avro.Registry].
@@ -29,6 +33,9 @@ func (r *registry) Schema(ctx context.Context, number uint32) ([]string, error) 
 	schema, err := r.client.SchemaByID(ctx, int(number))
 	if err != nil {
 		return nil, InWords(err)
+	}
+	if schema.Schema == "" {
+		return nil, errOther
 	}
 	return r.with(ctx, schema, map[sr.SchemaReference]bool{})
 }
@@ -43,6 +50,9 @@ func (r *registry) with(ctx context.Context, schema sr.Schema, seen map[sr.Schem
 		is, err := r.client.SchemaByVersion(ctx, ref.Subject, ref.Version)
 		if err != nil {
 			return nil, fmt.Errorf("version %d of %s, to which it refers: %w", ref.Version, ref.Subject, InWords(err))
+		}
+		if is.Schema.Schema == "" {
+			return nil, errOther
 		}
 		more, err := r.with(ctx, is.Schema, seen)
 		if err != nil {

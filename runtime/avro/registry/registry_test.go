@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -103,8 +104,37 @@ func TestWritersSchemas(t *testing.T) {
 		}
 	}
 	asked := f.asked.Load()
-	if _, err := m.Prepare(t.Context(), records); err != nil || f.asked.Load() != asked+1 { // schema 99
+	if _, err := m.Prepare(t.Context(), records); err != nil || f.asked.Load() != asked { // also for schema 99, which is not there
 		t.Errorf("%d more are asked for, %v", f.asked.Load()-asked, err)
+	}
+}
+
+// An answer that is none of a registry, whatever its status, is not kept: records wait, and are
+// opened when the registry is back.
+func TestAnswerOfSomethingElse(t *testing.T) {
+	for _, body := range []string{"{}", "null", `{"status":"maintenance"}`, `{"schema":null}`, `<html>log in</html>`, `[]`, `""`, ``} {
+		answer := atomic.Pointer[string]{}
+		answer.Store(&body)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(*answer.Load()))
+		}))
+		client, err := sr.NewClient(sr.URLs(server.URL))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := avro.NewFramed(own, "").From(registry.New(client))
+		r := wire.Message{Value: []byte("\x00\x00\x00\x00\x01\x02a\x02")}
+		if n, err := m.Prepare(t.Context(), []wire.Message{r}); n != 0 || err == nil {
+			t.Errorf("%q: %d records are prepared, %v", body, n, err)
+		}
+		back, _ := json.Marshal(map[string]string{"schema": own})
+		text := string(back)
+		answer.Store(&text)
+		if n, err := m.Prepare(t.Context(), []wire.Message{r}); n != 1 || err != nil || opened(m, r) != `{"id":"a","cents":1}` {
+			t.Errorf("after %q: %d, %v, %s", body, n, err, opened(m, r))
+		}
+		server.Close()
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 )
 
-// Of the letters of one offset one request is done at a time: the calls of their effects are known by
-// the offset. A request whose time has not come is not read, and holds up those of its lines.
+// Of the letters of one offset one request is done at a time: the calls of their effects are known
+// by the offset. A request whose time has not come is not read, and holds up those of its lines.
 func TestLettersOfOneOffsetAreOneLine(t *testing.T) {
 	first, second, other := &deadletter.Open{}, &deadletter.Open{}, &deadletter.Open{}
 	first.Offset, first.Seq, second.Offset, second.Seq, other.Offset, other.Seq = 7, 1, 7, 2, 8, 1

@@ -44,7 +44,7 @@ type Open struct {
 }
 
 // errDropped says that a letter has no record.
-var errDropped = errors.New("its record is not kept (on_failure.dead_letter_payload): it can be discarded only")
+var errDropped = errors.New("its record is not kept (on_failure.dead_letter_payload, or it is longer than 16 MiB): it can be discarded only")
 
 // Dropped reports whether the record is not there, and not only unreadable.
 func (l *Open) Dropped() bool { return errors.Is(l.Lost, errDropped) || l.ErasedBy != "" }

@@ -26,6 +26,10 @@ func Statements(stream int32, seq int64, letters []Letter) []pipeline.Statement 
 	return []pipeline.Statement{{Is: Insert, Args: args}}
 }
 
+// mostKept is how many bytes of a value a letter keeps at most: those of a longer one stay in
+// Kafka, at the letter's offset.
+const mostKept = 16 << 20
+
 // kept is what is kept of what a call returned.
 func kept(returned []byte, drop bool) []byte {
 	if drop && returned != nil {
@@ -57,7 +61,7 @@ func rows(letters []Letter) [][]byte {
 		wire.OrNull(r, r.Text, l.SQLState)
 		wire.OrNull(r, r.UUID, OrderKey(l.Message))
 		wire.OrNull(r, r.UUID, l.Key)
-		drop := l.Policy.Drop && !l.Waits
+		drop := (l.Policy.Drop || len(l.Message.Value) > mostKept) && !l.Waits
 		bytea(r, kept(l.Returned, drop))
 		if drop {
 			r.Null(r.Bytea)

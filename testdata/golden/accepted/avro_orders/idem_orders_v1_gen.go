@@ -38,7 +38,9 @@ func ordersV1Topic(registry avro.Registry, h OrdersV1Handler) wire.Topic {
 		Writes:  []string{"orders", "order_lines"},
 		Effects: 30 * time.Second,
 		Prepare: message.Prepare,
-		NewPlan: func() wire.Plan { return &ordersV1Plan{handler: h, encoding: ordersV1Encoding{Message: message}} },
+		NewPlan: func() wire.Plan {
+			return &ordersV1Plan{handler: h, encoding: ordersV1Encoding{Message: message, Most: 1 << 20}}
+		},
 	}
 }
 

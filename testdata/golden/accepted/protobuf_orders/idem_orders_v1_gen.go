@@ -27,7 +27,9 @@ func ordersV1Topic() wire.Topic {
 		Ordered: true,
 		Window:  192 * time.Hour,
 		Writes:  []string{"orders", "order_lines"},
-		NewPlan: func() wire.Plan { return &ordersV1Plan{encoding: ordersV1Encoding{Message: ordersV1Message}} },
+		NewPlan: func() wire.Plan {
+			return &ordersV1Plan{encoding: ordersV1Encoding{Message: ordersV1Message, Most: 1 << 20}}
+		},
 	}
 }
 

@@ -23,9 +23,11 @@ func stockV1Topic() wire.Topic {
 			StopAfter:      20,
 			Keep:           192 * time.Hour,
 		},
-		Window:  192 * time.Hour,
-		Writes:  []string{"moves"},
-		NewPlan: func() wire.Plan { return &stockV1Plan{encoding: stockV1Encoding{Message: stockV1Message}} },
+		Window: 192 * time.Hour,
+		Writes: []string{"moves"},
+		NewPlan: func() wire.Plan {
+			return &stockV1Plan{encoding: stockV1Encoding{Message: stockV1Message, Most: 1 << 20}}
+		},
 	}
 }
 

@@ -1,0 +1,49 @@
+package avromsg_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// A decimal is never read as another number: one that is too large is refused.
+func TestDecimalThatIsTooLarge(t *testing.T) {
+	is := typeOf(t, `{"type":"record","name":"A","fields":[{"name":"x","type":{"type":"bytes","logicalType":"decimal","precision":4,"scale":2}}]}`, "")
+	for _, size := range []int{1, 16 << 10, 16<<10 + 1, 32 << 10, 32<<10 + 1, 1 << 20} {
+		value := appendLong(nil, int64(size))
+		value = append(value, bytes.Repeat([]byte{1}, size)...)
+		text, err := is.Open(nil, value, is.Own())
+		if size > 16<<10 {
+			if err == nil || !strings.Contains(err.Error(), "too large") {
+				t.Errorf("%d bytes: %.40s, %v", size, text, err)
+			}
+		} else if err != nil || bytes.Contains(text, []byte(`:0.00}`)) {
+			t.Errorf("%d bytes: %.40s, %v", size, text, err)
+		}
+	}
+}
+
+// What a value becomes is limited while it grows, also by a symbol that only its writer's schema
+// has.
+func TestJSONOfAValueIsLimited(t *testing.T) {
+	symbol := strings.Repeat("S", 2000)
+	is := typeOf(t, `{"type":"record","name":"A","fields":[{"name":"x","type":{"type":"array","items":{"type":"enum","name":"E","symbols":["`+symbol+`"]}}}]}`, "")
+	value := append(appendLong(nil, 1<<19), bytes.Repeat([]byte{0}, 1<<19+1)...)
+	if out, err := is.OpenWithin(nil, value, is.Own(), 1<<20); err == nil || !strings.Contains(err.Error(), "more than 1048576 bytes of JSON (limits.max_payload)") || out != nil {
+		t.Errorf("got %d bytes, %v", len(out), err)
+	}
+	value = append(appendLong(nil, 10), bytes.Repeat([]byte{0}, 11)...)
+	if out, err := is.OpenWithin(nil, value, is.Own(), 1<<20); err != nil || len(out) < 20_000 {
+		t.Errorf("ten symbols: %d bytes, %v", len(out), err)
+	}
+}
+
+// appendLong is a long as Avro has it.
+func appendLong(b []byte, n int64) []byte {
+	for u := uint64(n<<1) ^ uint64(n>>63); ; u >>= 7 {
+		if u < 0x80 {
+			return append(b, byte(u))
+		}
+		b = append(b, byte(u)|0x80)
+	}
+}
