@@ -45,7 +45,7 @@ func (r *Relay) do(ctx context.Context, d duty) {
 		}
 		if err != nil {
 			err = fmt.Errorf("%s: %w", d.what, err)
-			r.log().Error("outbox: the relay does not lead", "err", err, "next", pause)
+			r.log().Error("outbox: the relay does not lead", append([]any{"err", err, "next", pause}, stack(err)...)...)
 		}
 		r.tell(d.database, err)
 		select {
@@ -57,7 +57,12 @@ func (r *Relay) do(ctx context.Context, d duty) {
 }
 
 // term leads until it cannot. Without an error another one leads.
-func (r *Relay) term(ctx context.Context, d duty) error {
+func (r *Relay) term(ctx context.Context, d duty) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = panicked("the relay", p)
+		}
+	}()
 	limited, cancel := r.asking(ctx)
 	defer cancel()
 	pooled, err := r.DB.Acquire(limited)
@@ -80,11 +85,12 @@ func (r *Relay) term(ctx context.Context, d duty) error {
 	}
 	r.tell(d.database, nil)
 	r.log().Info("outbox: the relay leads", "sends", d.what)
-	err = d.lead(ctx, conn, since)
-	for _, about := range d.tells {
-		r.tell(about, nil)
-	}
-	return err
+	defer func() {
+		for _, about := range d.tells {
+			r.tell(about, nil)
+		}
+	}()
+	return d.lead(ctx, conn, since)
 }
 
 // nameSQL names a session in pg_stat_activity, unless its pool does.

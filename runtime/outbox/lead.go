@@ -77,10 +77,11 @@ func (r *Relay) events() duty {
 // event is a row of the table.
 type event struct {
 	aggregate
-	seq    int64
-	id     string
-	kindOf string // the event's type
-	record Record
+	seq     int64
+	id      string
+	kindOf  string // the event's type
+	record  Record
+	noTopic error // why the record has no topic
 }
 
 // outcome is what the producer says of an event.
@@ -257,14 +258,14 @@ func (l *lead) send(e *event) {
 		return
 	}
 	l.sent[e.seq] = e
-	if e.record.Topic == "" {
-		l.done <- outcome{e.seq, &RefusedError{errors.New("Relay.Topic has no topic for it")}}
+	if e.noTopic != nil {
+		l.done <- outcome{e.seq, &RefusedError{e.noTopic}}
 		return
 	}
 	if l.held[e.aggregate] != nil {
 		l.tried = time.Now()
 	}
-	l.Producer.Produce(e.record, func(err error) { l.done <- outcome{e.seq, err} })
+	l.produce(e.record, func(err error) { l.done <- outcome{e.seq, err} })
 }
 
 // conclude takes what became of an event. The next one of its line follows at once.
@@ -330,14 +331,14 @@ func (l *lead) hold(e *event, err error) {
 	h.failures++
 	l.count(func(n *numbers) { n.Refused++ })
 	h.until = time.Now().Add(pause(h.failures))
-	h.err = fmt.Errorf("event %s of type %q, aggregate %q %q, to topic %q: %w", e.id, e.kindOf, e.kind, e.aggregate.id, e.record.Topic, err)
+	h.err = fmt.Errorf("event %s of type %.250q, aggregate %.250q %.250q, to topic %.250q: %w", e.id, e.kindOf, e.kind, e.aggregate.id, e.record.Topic, err)
 	for _, waits := range l.lines[e.aggregate] {
 		l.bytes -= len(waits.record.Value)
 	}
 	delete(l.lines, e.aggregate)
 	if h.failures == 2 { // this time it went alone
 		l.told = true
-		l.log().Error("outbox: an event is refused, and holds back its aggregate", "err", h.err)
+		l.log().Error("outbox: an event is refused, and holds back its aggregate", append([]any{"err", h.err}, stack(err)...)...)
 	}
 	l.tellHeld()
 }

@@ -118,7 +118,7 @@ func (l *letters) send(ctx context.Context, batch []*letter) error {
 			continue
 		}
 		left++
-		l.Producer.Produce(r, func(err error) { done <- outcome{of, err} })
+		l.produce(r, func(err error) { done <- outcome{of, err} })
 	}
 	beat := time.NewTicker(countEvery) // keeps the session alive: see silence
 	defer beat.Stop()
@@ -193,7 +193,7 @@ func (l *letters) hold(of *letter, err error) {
 	h.until = time.Now().Add(pause(h.failures))
 	h.err = fmt.Errorf("%s/%d offset %d, to topic %q: %w", of.topic, of.partition, of.offs, l.DeadLetters.topic, err)
 	if h.failures == 2 { // this time it went alone
-		l.log().Error("outbox: a dead letter cannot be sent", "err", h.err)
+		l.log().Error("outbox: a dead letter cannot be sent", append([]any{"err", h.err}, stack(err)...)...)
 	}
 	l.tellHeld()
 }

@@ -21,8 +21,8 @@ type Relay struct {
 	// Producer sends the records. The relay does not close it.
 	Producer Producer
 	// Topic is the topic of an aggregate type; nil is outbox.event. and the type, as Debezium has
-	// it by default. It is called by a goroutine of the relay, and must not panic. An event for
-	// which it returns "" is refused.
+	// it by default. It is called by a goroutine of the relay. An event for which it panics, or
+	// returns "" or a name that no topic can have, is refused.
 	Topic func(aggregateType string) string
 	// DeadLetters has the relay send a consumer's dead letters, too; nil is none.
 	DeadLetters *DeadLetterTopic
@@ -76,13 +76,6 @@ func (r *Relay) Run(ctx context.Context) error {
 	}
 	all.Wait()
 	return nil
-}
-
-func (r *Relay) topic(aggregateType string) string {
-	if r.Topic != nil {
-		return r.Topic(aggregateType)
-	}
-	return "outbox.event." + aggregateType
 }
 
 func (r *Relay) log() *slog.Logger {

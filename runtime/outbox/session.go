@@ -38,8 +38,14 @@ func (s *session) ask(do func(ctx context.Context) (take func(), err error)) {
 	ctx, cancel := context.WithTimeout(s.life, s.limit)
 	go func() {
 		defer cancel()
-		take, err := do(ctx)
-		s.answers <- asked{began, take, err}
+		a := asked{began: began}
+		defer func() { // end waits for an answer
+			if p := recover(); p != nil {
+				a.err = panicked("the relay", p)
+			}
+			s.answers <- a
+		}()
+		a.take, a.err = do(ctx)
 	}()
 }
 

@@ -146,7 +146,8 @@ func (l *lead) event(row pgx.CollectableRow) (*event, error) {
 			headers = append(headers, Header{fields[i].Name, []byte(*text)})
 		}
 	}
-	e.record.Topic, e.record.Key, e.record.Headers = l.topic(e.kind), []byte(e.aggregate.id), headers
+	e.record.Topic, e.noTopic = l.topic(e.kind)
+	e.record.Key, e.record.Headers = []byte(e.aggregate.id), headers
 	return e, nil
 }
 
@@ -265,14 +266,21 @@ func firsts(lines map[aggregate][]*event) map[aggregate][]*event {
 	return lines
 }
 
-// abandon gives up what is on its way. The next lead sends it again.
+// abandon gives up what is on its way. The next lead sends it again. It does not wait for long for
+// a producer that does not give up its records: the channel has room for all of their outcomes.
 func (l *lead) abandon() {
 	l.end()
 	if len(l.sent) == 0 {
 		return
 	}
 	l.Producer.Purge()
+	late := time.After(flushFor)
 	for len(l.sent) > 0 {
-		delete(l.sent, (<-l.done).seq)
+		select {
+		case o := <-l.done:
+			delete(l.sent, o.seq)
+		case <-late:
+			return
+		}
 	}
 }

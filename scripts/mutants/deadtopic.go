@@ -3,7 +3,7 @@ package main
 // deadTopicBugs are bugs of how dead letters come to a topic.
 var deadTopicBugs = []mutant{
 	{"dead topic: a letter is marked before it is acknowledged",
-		in(outboxes, "letters.send").Before(`$l.Producer.Produce(_, _)`, `l.acked = append(l.acked, of.place)`),
+		in(outboxes, "letters.send").Before(`$l.produce(_, _)`, `l.acked = append(l.acked, of.place)`),
 		outboxes, "TestRefusedDeadLetterHoldsBackNoOther"},
 	{"dead topic: letters before an acknowledged one are marked",
 		in(outboxes, "markSQL").Text(`WHERE d.stream = f.stream AND d.offs = f.offs AND d.seq = f.seq`, `WHERE d.stream = f.stream AND d.offs <= f.offs`),

@@ -3,7 +3,7 @@ package main
 // outboxBugs are bugs of the outbox: of what is written, of the relay, and of its producer.
 var outboxBugs = []mutant{
 	{"outbox: an event is deleted before it is acknowledged",
-		in(outboxes, "lead.send").Before(`$l.Producer.Produce(_, _)`, `l.acked.seqs = append(l.acked.seqs, e.seq)`),
+		in(outboxes, "lead.send").Before(`$l.produce(_, _)`, `l.acked.seqs = append(l.acked.seqs, e.seq)`),
 		outboxes, "TestRefusedEventHoldsBackItsAggregate"},
 	{"outbox: events before an acknowledged one are deleted",
 		in(outboxes, "deleteSQL").Text(`seq = ANY($1)`, `seq <= (SELECT max(s) FROM unnest($1::bigint[]) s)`),
@@ -95,6 +95,12 @@ var outboxBugs = []mutant{
 	{"outbox: a relay that ended still knows what waits",
 		in(outboxes, "Relay.events").Replace(`n.retire()`, ``),
 		outboxes, "TestStats"},
+	{"outbox: a topic name that no topic can have is sent",
+		in(outboxes, "checkTopic").Never(`!topicName.MatchString(name) || _`),
+		outboxes, "TestAnEventThatNoClientTakesIsRefused"},
+	{"outbox: a relay that panics waits for what is on its way",
+		in(outboxes, "lead.abandon").Replace(`time.After(flushFor)`, `time.After(time.Hour)`),
+		outboxes, "TestRelayThatPanicsGoesOn"},
 	{"outbox: what is on its way is not given up",
 		in(outboxes, "lead.abandon").Drop(`$l.Producer.Purge()`),
 		outboxes, "TestRelaysTakeOver"},

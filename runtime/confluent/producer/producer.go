@@ -131,6 +131,7 @@ func (p *Producer) listen(client *kafka.Producer, log *clientlog.Log) {
 var refusing = []kafka.ErrorCode{
 	kafka.ErrMsgSizeTooLarge, kafka.ErrInvalidMsgSize, kafka.ErrRecordListTooLarge, kafka.ErrInvalidMsg, kafka.ErrInvalidRecord,
 	kafka.ErrPolicyViolation, kafka.ErrTopicException, kafka.ErrTopicAuthorizationFailed, kafka.ErrUnknownTopic, kafka.ErrUnknownTopicOrPart,
+	kafka.ErrUnknownPartition, kafka.ErrInvalidArg,
 }
 
 // judge says what an error means for a record. A client that failed for good is given up.
