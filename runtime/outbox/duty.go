@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -11,8 +12,9 @@ import (
 // duty is what one session at a time does, of all relays that have it.
 type duty struct {
 	what string // is sent
-	// lock is SQL that asks for the lead, with arguments. The lead belongs to the session.
-	lock string
+	// key is SQL of a bigint, with arguments: the advisory lock of the session that leads. Its text
+	// is followed by other SQL.
+	key  string
 	args []any
 	// proof is SQL that fails where the session may not take out of the table what it sends. Else
 	// it would be sent again and again.
@@ -56,31 +58,24 @@ func (r *Relay) do(ctx context.Context, d duty) {
 	}
 }
 
-// term leads until it cannot. Without an error another one leads.
+// term waits to lead, and leads until it cannot.
 func (r *Relay) term(ctx context.Context, d duty) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = panicked("the relay", p)
 		}
 	}()
-	limited, cancel := r.asking(ctx)
-	defer cancel()
-	pooled, err := r.DB.Acquire(limited)
+	conn, err := r.connect(ctx)
 	if err != nil {
-		return fmt.Errorf("no connection of the pool: %w", err)
+		return err
 	}
-	conn := pooled.Hijack() // its session has settings and a lock of its own
 	defer func() {
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		_ = conn.Close(closing)
 	}()
-	since := time.Now()
-	led, err := r.elected(ctx, conn, d)
-	if err == nil && !led && d.follow != nil {
-		err = d.follow(ctx, conn)
-	}
-	if !led {
+	since, err := r.await(ctx, conn, d)
+	if err != nil {
 		return err
 	}
 	r.tell(d.database, nil)
@@ -93,23 +88,90 @@ func (r *Relay) term(ctx context.Context, d duty) (err error) {
 	return d.lead(ctx, conn, since)
 }
 
+// connect takes a connection out of the pool: its session has settings and a lock of its own.
+func (r *Relay) connect(ctx context.Context) (*pgx.Conn, error) {
+	ctx, cancel := r.asking(ctx)
+	defer cancel()
+	pooled, err := r.DB.Acquire(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("no connection of the pool: %w", err)
+	}
+	conn := pooled.Hijack()
+	if _, err := conn.Exec(ctx, nameSQL); err != nil {
+		return nil, errors.Join(err, conn.Close(ctx))
+	}
+	return conn, nil
+}
+
+// await asks for the lead until it has it. The session was alive when it asked.
+func (r *Relay) await(ctx context.Context, conn *pgx.Conn, d duty) (since time.Time, err error) {
+	for looked := time.Now(); ; {
+		since = time.Now()
+		if led, err := r.elected(ctx, conn, d); led || err != nil {
+			return since, err
+		}
+		if since.Sub(looked) > r.pace.silence/2 {
+			looked = since
+			if err := r.endSilent(ctx, conn, d); err != nil {
+				return since, err
+			}
+		}
+		if d.follow != nil {
+			if err := d.follow(ctx, conn); err != nil {
+				return since, err
+			}
+		}
+		r.tell(d.database, nil)
+		select {
+		case <-ctx.Done():
+			return since, ctx.Err()
+		case <-time.After(r.pace.poll):
+		}
+	}
+}
+
+// leaderSQL is the session that has the lead. What a role may not see is NULL.
+const leaderSQL = ` AS lead (key)
+JOIN pg_locks l ON l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 AND l.classid::bigint << 32 | l.objid::bigint = lead.key
+    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+JOIN pg_stat_activity a USING (pid),
+    concat_ws(', ', nullif(a.application_name, ''), host(a.client_addr) || ':' || a.client_port, 'pid ' || a.pid,
+    'since ' || to_char(a.backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) AS name`
+
+// endSilent ends the session of a leader that has asked nothing for so long that it sends nothing
+// more before it asks again. No time limit of Postgres ends a session that waits for its client to
+// read: the process of the leader is stopped, and notifications have filled its socket.
+func (r *Relay) endSilent(ctx context.Context, conn *pgx.Conn, d duty) error {
+	ctx, cancel := r.asking(ctx)
+	defer cancel()
+	sql := fmt.Sprintf(`SELECT name, pg_terminate_backend(a.pid) FROM (SELECT %s)%s WHERE a.state_change < clock_timestamp() - interval '%d ms'`,
+		d.key, leaderSQL, r.pace.silence.Milliseconds())
+	var name string
+	var ended bool
+	switch err := conn.QueryRow(ctx, sql, d.args...).Scan(&name, &ended); {
+	case errors.Is(err, pgx.ErrNoRows):
+	case err != nil:
+		return fmt.Errorf("end the session of a relay that leads and is silent: %w", err)
+	default:
+		r.log().Warn("outbox: the relay that led was silent, and its session was ended", "sends", d.what, "session", name, "silent", r.pace.silence)
+	}
+	return nil
+}
+
 // nameSQL names a session in pg_stat_activity, unless its pool does.
 const nameSQL = `SELECT set_config('application_name', 'idemgen outbox', false) WHERE current_setting('application_name') = ''`
 
 // elected asks for the lead.
 func (r *Relay) elected(ctx context.Context, conn *pgx.Conn, d duty) (got bool, err error) {
-	limited, cancel := r.asking(ctx)
+	ctx, cancel := r.asking(ctx)
 	defer cancel()
-	if _, err := conn.Exec(limited, nameSQL); err != nil {
-		return false, err
-	}
-	if err := conn.QueryRow(limited, d.lock, d.args...).Scan(&got); err != nil || !got {
+	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock(`+d.key+`)`, d.args...).Scan(&got); err != nil || !got {
 		return false, explained(err)
 	}
 	for _, sql := range []string{
 		fmt.Sprintf(`SET idle_session_timeout = %d`, r.pace.silence.Milliseconds()), `LISTEN ` + d.channel, d.proof,
 	} {
-		if _, err := conn.Exec(limited, sql); err != nil {
+		if _, err := conn.Exec(ctx, sql); err != nil {
 			return false, explained(err)
 		}
 	}

@@ -58,11 +58,14 @@ type alone struct {
 	told   bool      // the log has an event that was refused alone
 }
 
+// eventsKey is the advisory lock of the relay that sends events.
+const eventsKey = `20041965::bigint << 32 | 'idem_outbox'::regclass::oid::bigint`
+
 // events is the duty to send events.
 func (r *Relay) events() duty {
 	return duty{
 		what: "events", database: aboutDatabase, tells: []string{aboutBroker, aboutRefused, aboutWaiting},
-		lock:    `SELECT pg_try_advisory_lock(20041965, 'idem_outbox'::regclass::oid::int)`,
+		key:     eventsKey,
 		proof:   `WITH free AS (SELECT seq FROM idem_outbox WHERE false FOR UPDATE) DELETE FROM idem_outbox USING free WHERE idem_outbox.seq = free.seq`,
 		channel: "idem_outbox", follow: r.follow,
 		lead: func(ctx context.Context, conn *pgx.Conn, since time.Time) error {
