@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/runtime/internal/session"
 )
 
 // duty is what one session at a time does, of all relays that have it.
@@ -24,21 +26,32 @@ type duty struct {
 	tells    []string
 	// follow is what a relay does for which another one leads; nil is nothing.
 	follow func(ctx context.Context, conn *pgx.Conn) error
-	// lead sends until it cannot. The session was alive at since.
-	lead func(ctx context.Context, conn *pgx.Conn, since time.Time) error
+	// lead sends until it cannot.
+	lead func(ctx context.Context, t tenure) error
+}
+
+// tenure is a lead: its lock is the session's.
+type tenure struct {
+	conn  *pgx.Conn
+	pid   int32     // of the session
+	since time.Time // the session was alive
 }
 
 // longPause is how long a relay that cannot lead waits at most until it tries again. It tries soon
 // if it led for longer.
 const longPause = 30 * time.Second
 
-// do leads, or waits to lead, until the context ends.
-func (r *Relay) do(ctx context.Context, d duty) {
+// do leads, or waits to lead, until the context ends. It returns an error if sessions do not work
+// from the start.
+func (r *Relay) do(ctx context.Context, d duty) error {
 	for pause := r.pace.poll; ; {
 		began := time.Now()
 		err := r.term(ctx, d)
+		if _, pooler := errors.AsType[*session.Error](err); pooler && !r.tested.Load() {
+			return fmt.Errorf("outbox: %w", err)
+		}
 		if ctx.Err() != nil {
-			return
+			return nil
 		}
 		if err == nil || time.Since(began) > longPause {
 			pause = r.pace.poll
@@ -52,7 +65,7 @@ func (r *Relay) do(ctx context.Context, d duty) {
 		r.tell(d.database, err)
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-time.After(pause):
 		}
 	}
@@ -65,16 +78,18 @@ func (r *Relay) term(ctx context.Context, d duty) (err error) {
 			err = panicked("the relay", p)
 		}
 	}()
+	if err := r.testSessions(ctx); err != nil {
+		return err
+	}
 	conn, err := r.connect(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		_ = conn.Close(closing)
-	}()
-	since, err := r.await(ctx, conn, d)
+	defer closeSoon(ctx, conn)
+	if _, err := conn.Exec(ctx, nameSQL); err != nil {
+		return err
+	}
+	t, err := r.await(ctx, conn, d)
 	if err != nil {
 		return err
 	}
@@ -85,7 +100,7 @@ func (r *Relay) term(ctx context.Context, d duty) (err error) {
 			r.tell(about, nil)
 		}
 	}()
-	return d.lead(ctx, conn, since)
+	return d.lead(ctx, t)
 }
 
 // connect takes a connection out of the pool: its session has settings and a lock of its own.
@@ -96,35 +111,77 @@ func (r *Relay) connect(ctx context.Context) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no connection of the pool: %w", err)
 	}
-	conn := pooled.Hijack()
-	if _, err := conn.Exec(ctx, nameSQL); err != nil {
-		return nil, errors.Join(err, conn.Close(ctx))
-	}
-	return conn, nil
+	return pooled.Hijack(), nil
 }
 
-// await asks for the lead until it has it. The session was alive when it asked.
-func (r *Relay) await(ctx context.Context, conn *pgx.Conn, d duty) (since time.Time, err error) {
-	for looked := time.Now(); ; {
-		since = time.Now()
-		if led, err := r.elected(ctx, conn, d); led || err != nil {
-			return since, err
+func closeSoon(ctx context.Context, conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_ = conn.Close(ctx)
+}
+
+// testFor is how long testing the sessions may take.
+const testFor = 30 * time.Second
+
+// testSessions returns an error if a connection pooler passes sessions from one client to another:
+// a lead would then belong to no relay. It takes no lock, which would stay in the pooler.
+func (r *Relay) testSessions(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, testFor)
+	defer cancel()
+	var conns [2]*pgx.Conn
+	for i := range conns {
+		conn, err := r.connect(ctx)
+		if err != nil {
+			return err
 		}
-		if since.Sub(looked) > r.pace.silence/2 {
-			looked = since
+		defer closeSoon(ctx, conn)
+		if err := session.Open(ctx, conn, session.Options{}); err != nil {
+			return err
+		}
+		conns[i] = conn
+	}
+	err := session.Probe(ctx, conns[0], conns[1])
+	if err == nil {
+		r.tested.Store(true)
+	}
+	return err
+}
+
+// verify returns an error if the session is not the one that has the lead: a pooler went over to
+// another mode.
+func (t *tenure) verify(ctx context.Context) error {
+	var pid int32
+	if err := t.conn.QueryRow(ctx, `SELECT pg_backend_pid()`).Scan(&pid); err != nil {
+		return err
+	}
+	if pid != t.pid {
+		return &session.Error{Reason: session.Transaction}
+	}
+	return nil
+}
+
+// await asks for the lead until it has it.
+func (r *Relay) await(ctx context.Context, conn *pgx.Conn, d duty) (tenure, error) {
+	for looked := time.Now(); ; {
+		t := tenure{conn: conn, since: time.Now()}
+		if led, err := r.elected(ctx, &t, d); led || err != nil {
+			return t, err
+		}
+		if t.since.Sub(looked) > r.pace.silence/2 {
+			looked = t.since
 			if err := r.endSilent(ctx, conn, d); err != nil {
-				return since, err
+				return t, err
 			}
 		}
 		if d.follow != nil {
 			if err := d.follow(ctx, conn); err != nil {
-				return since, err
+				return t, err
 			}
 		}
 		r.tell(d.database, nil)
 		select {
 		case <-ctx.Done():
-			return since, ctx.Err()
+			return t, ctx.Err()
 		case <-time.After(r.pace.poll):
 		}
 	}
@@ -162,16 +219,16 @@ func (r *Relay) endSilent(ctx context.Context, conn *pgx.Conn, d duty) error {
 const nameSQL = `SELECT set_config('application_name', 'idemgen outbox', false) WHERE current_setting('application_name') = ''`
 
 // elected asks for the lead.
-func (r *Relay) elected(ctx context.Context, conn *pgx.Conn, d duty) (got bool, err error) {
+func (r *Relay) elected(ctx context.Context, t *tenure, d duty) (got bool, err error) {
 	ctx, cancel := r.asking(ctx)
 	defer cancel()
-	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock(`+d.key+`)`, d.args...).Scan(&got); err != nil || !got {
+	if err := t.conn.QueryRow(ctx, `SELECT pg_try_advisory_lock(`+d.key+`), pg_backend_pid()`, d.args...).Scan(&got, &t.pid); err != nil || !got {
 		return false, explained(err)
 	}
 	for _, sql := range []string{
 		fmt.Sprintf(`SET idle_session_timeout = %d`, r.pace.silence.Milliseconds()), `LISTEN ` + d.channel, d.proof,
 	} {
-		if _, err := conn.Exec(ctx, sql); err != nil {
+		if _, err := t.conn.Exec(ctx, sql); err != nil {
 			return false, explained(err)
 		}
 	}

@@ -8,8 +8,6 @@ import (
 	"maps"
 	"slices"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 const (
@@ -35,7 +33,7 @@ type aggregate struct{ kind, id string }
 // broker refuses would be overtaken by the next. Those of other aggregates go beside it.
 type lead struct {
 	*Relay
-	*session
+	*talk
 	lines map[aggregate][]*event // read, and not acknowledged: the first is on its way, or waits
 	sent  map[int64]*event       // on their way
 	acked acked                  // to be deleted
@@ -68,11 +66,11 @@ func (r *Relay) events() duty {
 		key:     eventsKey,
 		proof:   `WITH free AS (SELECT seq FROM idem_outbox WHERE false FOR UPDATE) DELETE FROM idem_outbox USING free WHERE idem_outbox.seq = free.seq`,
 		channel: "idem_outbox", follow: r.follow,
-		lead: func(ctx context.Context, conn *pgx.Conn, since time.Time) error {
+		lead: func(ctx context.Context, t tenure) error {
 			r.tell(aboutLeader, nil)
 			r.count(func(n *numbers) { n.Leading = true })
 			defer r.count(func(n *numbers) { n.retire() })
-			return newLead(r, conn, since).run(ctx)
+			return newLead(r, t).run(ctx)
 		},
 	}
 }
@@ -101,9 +99,9 @@ type held struct {
 	err      error
 }
 
-func newLead(r *Relay, conn *pgx.Conn, since time.Time) *lead {
+func newLead(r *Relay, t tenure) *lead {
 	return &lead{
-		Relay: r, session: newSession(conn, r.pace.silence, since),
+		Relay: r, talk: newTalk(t, r.pace.silence),
 		lines: map[aggregate][]*event{}, sent: map[int64]*event{}, held: map[aggregate]*held{},
 		done: make(chan outcome, mostRows),
 	}

@@ -205,8 +205,11 @@ const measureSQL = `
 SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - (SELECT written_at FROM idem_outbox ORDER BY seq LIMIT 1)), 0)::float8
 FROM (SELECT 1 FROM idem_outbox LIMIT $1 + 1) x`
 
-// measure finds out how many events wait, and for how long.
+// measure counts the events that wait, and verifies the session.
 func (l *lead) measure(ctx context.Context) (func(), error) {
+	if err := l.verify(ctx); err != nil {
+		return nil, err
+	}
 	waiting, oldest, err := l.look(ctx, l.conn)
 	if err != nil {
 		return nil, err
