@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -64,6 +65,9 @@ func (l *lead) line(e *event, asked time.Time) {
 	if h := l.held[e.aggregate]; h != nil && asked.Before(h.until) {
 		return
 	}
+	if l.held[e.aggregate] != nil {
+		l.again[e.aggregate] = true
+	}
 	l.lines[e.aggregate] = append(l.lines[e.aggregate], e)
 	l.bytes += len(e.record.Value)
 }
@@ -102,8 +106,7 @@ func (l *lead) aggregates(due map[aggregate]bool) (kinds, ids []string, those bo
 func (l *lead) release(read map[aggregate]bool) {
 	for a := range read {
 		if l.lines[a] == nil && l.held[a] != nil {
-			delete(l.held, a)
-			l.tellHeld()
+			l.forget(a)
 		}
 	}
 }
@@ -215,6 +218,7 @@ func (l *lead) measure(ctx context.Context) (func(), error) {
 		return nil, err
 	}
 	return func() {
+		maps.DeleteFunc(l.topics, func(_ string, t *topic) bool { return t.flying == 0 && time.Now().After(t.others) })
 		l.count(func(n *numbers) { n.wait(waiting, oldest) })
 		var err error
 		if most := l.mostWaiting(); waiting > most {
