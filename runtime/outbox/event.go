@@ -31,8 +31,25 @@ type Event struct {
 // Payload encodes the value of a record.
 type Payload func() ([]byte, error)
 
-// JSON is a value as encoding/json encodes it.
-func JSON(v any) Payload { return func() ([]byte, error) { return json.Marshal(v) } }
+// JSON is a value as encoding/json encodes it. A []byte or a [json.RawMessage] is JSON already: it
+// is kept byte by byte, and refused if it is not valid.
+func JSON(v any) Payload {
+	return func() ([]byte, error) {
+		var raw []byte
+		switch v := v.(type) {
+		case []byte:
+			raw = v
+		case json.RawMessage:
+			raw = v
+		default:
+			return json.Marshal(v)
+		}
+		if !json.Valid(raw) {
+			return nil, fmt.Errorf("outbox.JSON was given %d bytes that are not valid JSON: pass the value itself, or use outbox.Bytes for another encoding", len(raw))
+		}
+		return raw, nil
+	}
+}
 
 // Bytes are the value itself. Nil is an empty value, and not a tombstone.
 func Bytes(b []byte) Payload { return func() ([]byte, error) { return b, nil } }

@@ -2,6 +2,7 @@ package outbox_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -133,5 +134,25 @@ SELECT string_agg(schemaname || '.' || tablename || ' ' || (pubinsert AND NOT pu
 FROM pg_publication_tables JOIN pg_publication USING (pubname) WHERE pubname = 'idem_outbox'`)
 	if want := "other.idem_outbox true, public.idem_outbox true"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// Bytes that are JSON already are the payload as they are, and others are refused: they are not
+// encoded a second time, to a text in base64.
+func TestJSONIsNotEncodedTwice(t *testing.T) {
+	t.Parallel()
+	const text = "{ \"n\": 1.0 }"
+	for name, v := range map[string]any{"[]byte": []byte(text), "json.RawMessage": json.RawMessage(text)} {
+		if got, err := outbox.JSON(v)(); err != nil || string(got) != text {
+			t.Errorf("%s: got %q, %v", name, got, err)
+		}
+	}
+	for name, v := range map[string]any{"[]byte": []byte("{"), "json.RawMessage": json.RawMessage("no"), "nil": []byte(nil), "a nil RawMessage": json.RawMessage(nil)} {
+		if got, err := outbox.JSON(v)(); err == nil || !strings.Contains(err.Error(), "not valid JSON") {
+			t.Errorf("%s: got %q, %v", name, got, err)
+		}
+	}
+	if got, err := outbox.JSON(nil)(); err != nil || string(got) != "null" {
+		t.Errorf("nil: got %q, %v", got, err)
 	}
 }
