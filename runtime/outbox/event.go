@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,8 +13,9 @@ import (
 // Event is what another service is to learn once the transaction has committed.
 type Event struct {
 	// ID is the event's id, in the header id of its record. The zero id stands for a random one,
-	// drawn by the database: a transaction that is tried again commits once. Give one if the event
-	// must have the same id in two transactions.
+	// drawn by the database: a transaction that is tried again commits once. Give one, such as an
+	// [ID], if the event must have the same id in two transactions: a failover that loses commits
+	// makes a consumer apply its records again.
 	ID [16]byte
 	// AggregateType says which topic the record goes to: by default outbox.event. and this.
 	AggregateType string
@@ -26,6 +28,15 @@ type Event struct {
 	// Headers are further headers of the record. Each is a column of the table, of type text: one
 	// without a column is refused. traceparent and tracestate have theirs.
 	Headers map[string]string
+}
+
+// ID derives an event's id, a UUID of version 8, from what identifies the event: its type, and the
+// ids of what happened. Equal parts in the same order have the same id in every transaction.
+func ID(parts ...string) (id [16]byte) {
+	sum := sha256.Sum256(fmt.Appendf(nil, "idemgen event %q", parts))
+	copy(id[:], sum[:])
+	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
+	return id
 }
 
 // Payload encodes the value of a record.

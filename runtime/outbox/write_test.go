@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -154,5 +155,23 @@ func TestJSONIsNotEncodedTwice(t *testing.T) {
 	}
 	if got, err := outbox.JSON(nil)(); err != nil || string(got) != "null" {
 		t.Errorf("nil: got %q, %v", got, err)
+	}
+}
+
+// An id that is derived is the same each time, and parts that are cut elsewhere have another one.
+func TestDerivedID(t *testing.T) {
+	t.Parallel()
+	id := outbox.ID("OrderPaid", "7")
+	if id != outbox.ID("OrderPaid", "7") || id[6]>>4 != 8 || id[8]>>6 != 2 {
+		t.Errorf("got %x", id)
+	}
+	for _, other := range [][]string{{"OrderPaid7"}, {"OrderPaid", "", "7"}, {"7", "OrderPaid"}, {"OrderPaid\" \"7"}, {}} {
+		if outbox.ID(other...) == id {
+			t.Errorf("%q has the same id", other)
+		}
+	}
+	const want = "1ed5f412" // ids of events that were sent stay as they are
+	if got := fmt.Sprintf("%x", id[:4]); got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
