@@ -3,7 +3,6 @@ package outbox
 import (
 	"errors"
 	"fmt"
-	"regexp"
 )
 
 // Consumer is whose dead letters are sent. A consumer that idemgen generated is one.
@@ -29,9 +28,6 @@ type DeadLetterTopic struct {
 	content         Content
 }
 
-// topicName matches what Kafka takes for a topic's name.
-var topicName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,249}$`)
-
 // DeadLetters sends each dead letter of a consumer to a topic, once the transaction has committed
 // that passed its record: for [Relay].DeadLetters. [DeadLetterMigration] must have been applied.
 // A topic that the consumer reads itself is an error: its dead letters would never end.
@@ -39,8 +35,8 @@ func DeadLetters(of Consumer, topic string, content Content) (*DeadLetterTopic, 
 	switch {
 	case of == nil:
 		return nil, errors.New("outbox: DeadLetters needs a consumer, got nil")
-	case !topicName.MatchString(topic) || topic == "." || topic == "..":
-		return nil, fmt.Errorf("outbox: dead letters of %s: %q is no name of a topic", of.Name(), topic)
+	case checkTopic(topic) != nil:
+		return nil, fmt.Errorf("outbox: dead letters of %s: %w", of.Name(), checkTopic(topic))
 	case content != WholeRecord && content != WithoutPayload:
 		return nil, fmt.Errorf("outbox: dead letters of %s: %d is neither WholeRecord nor WithoutPayload", of.Name(), content)
 	case of.Reads(topic):

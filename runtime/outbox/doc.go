@@ -18,5 +18,5 @@
 //
 // A relay can also send the dead letters of a consumer to a topic: [DeadLetters].
 //
-// It must not import any package of this module but internal/record.
+// It must not import any package of this module but internal/record and runtime/internal/session.
 package outbox

@@ -2,17 +2,21 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/runtime/internal/session"
 )
 
 // duty is what one session at a time does, of all relays that have it.
 type duty struct {
 	what string // is sent
-	// lock is SQL that asks for the lead, with arguments. The lead belongs to the session.
-	lock string
+	// key is SQL of a bigint, with arguments: the advisory lock of the session that leads. Its text
+	// is followed by other SQL.
+	key  string
 	args []any
 	// proof is SQL that fails where the session may not take out of the table what it sends. Else
 	// it would be sent again and again.
@@ -22,21 +26,32 @@ type duty struct {
 	tells    []string
 	// follow is what a relay does for which another one leads; nil is nothing.
 	follow func(ctx context.Context, conn *pgx.Conn) error
-	// lead sends until it cannot. The session was alive at since.
-	lead func(ctx context.Context, conn *pgx.Conn, since time.Time) error
+	// lead sends until it cannot.
+	lead func(ctx context.Context, t tenure) error
+}
+
+// tenure is a lead: its lock is the session's.
+type tenure struct {
+	conn  *pgx.Conn
+	pid   int32     // of the session
+	since time.Time // the session was alive
 }
 
 // longPause is how long a relay that cannot lead waits at most until it tries again. It tries soon
 // if it led for longer.
 const longPause = 30 * time.Second
 
-// do leads, or waits to lead, until the context ends.
-func (r *Relay) do(ctx context.Context, d duty) {
+// do leads, or waits to lead, until the context ends. It returns an error if sessions do not work
+// from the start.
+func (r *Relay) do(ctx context.Context, d duty) error {
 	for pause := r.pace.poll; ; {
 		began := time.Now()
 		err := r.term(ctx, d)
+		if _, pooler := errors.AsType[*session.Error](err); pooler && !r.tested.Load() {
+			return fmt.Errorf("outbox: %w", err)
+		}
 		if ctx.Err() != nil {
-			return
+			return nil
 		}
 		if err == nil || time.Since(began) > longPause {
 			pause = r.pace.poll
@@ -45,65 +60,175 @@ func (r *Relay) do(ctx context.Context, d duty) {
 		}
 		if err != nil {
 			err = fmt.Errorf("%s: %w", d.what, err)
-			r.log().Error("outbox: the relay does not lead", "err", err, "next", pause)
+			r.log().Error("outbox: the relay does not lead", append([]any{"err", err, "next", pause}, stack(err)...)...)
 		}
 		r.tell(d.database, err)
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-time.After(pause):
 		}
 	}
 }
 
-// term leads until it cannot. Without an error another one leads.
-func (r *Relay) term(ctx context.Context, d duty) error {
-	limited, cancel := r.asking(ctx)
-	defer cancel()
-	pooled, err := r.DB.Acquire(limited)
-	if err != nil {
-		return fmt.Errorf("no connection of the pool: %w", err)
-	}
-	conn := pooled.Hijack() // its session has settings and a lock of its own
+// term waits to lead, and leads until it cannot.
+func (r *Relay) term(ctx context.Context, d duty) (err error) {
 	defer func() {
-		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		_ = conn.Close(closing)
+		if p := recover(); p != nil {
+			err = panicked("the relay", p)
+		}
 	}()
-	since := time.Now()
-	led, err := r.elected(ctx, conn, d)
-	if err == nil && !led && d.follow != nil {
-		err = d.follow(ctx, conn)
+	if err := r.testSessions(ctx); err != nil {
+		return err
 	}
-	if !led {
+	conn, err := r.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeSoon(ctx, conn)
+	if _, err := conn.Exec(ctx, nameSQL); err != nil {
+		return err
+	}
+	t, err := r.await(ctx, conn, d)
+	if err != nil {
 		return err
 	}
 	r.tell(d.database, nil)
 	r.log().Info("outbox: the relay leads", "sends", d.what)
-	err = d.lead(ctx, conn, since)
-	for _, about := range d.tells {
-		r.tell(about, nil)
+	defer func() {
+		for _, about := range d.tells {
+			r.tell(about, nil)
+		}
+	}()
+	return d.lead(ctx, t)
+}
+
+// connect takes a connection out of the pool: its session has settings and a lock of its own.
+func (r *Relay) connect(ctx context.Context) (*pgx.Conn, error) {
+	ctx, cancel := r.asking(ctx)
+	defer cancel()
+	pooled, err := r.DB.Acquire(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("no connection of the pool: %w", err)
+	}
+	return pooled.Hijack(), nil
+}
+
+func closeSoon(ctx context.Context, conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_ = conn.Close(ctx)
+}
+
+// testFor is how long testing the sessions may take.
+const testFor = 30 * time.Second
+
+// testSessions returns an error if a connection pooler passes sessions from one client to another:
+// a lead would then belong to no relay. It takes no lock, which would stay in the pooler.
+func (r *Relay) testSessions(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, testFor)
+	defer cancel()
+	var conns [2]*pgx.Conn
+	for i := range conns {
+		conn, err := r.connect(ctx)
+		if err != nil {
+			return err
+		}
+		defer closeSoon(ctx, conn)
+		if err := session.Open(ctx, conn, session.Options{}); err != nil {
+			return err
+		}
+		conns[i] = conn
+	}
+	err := session.Probe(ctx, conns[0], conns[1])
+	if err == nil {
+		r.tested.Store(true)
 	}
 	return err
+}
+
+// verify returns an error if the session is not the one that has the lead: a pooler went over to
+// another mode.
+func (t *tenure) verify(ctx context.Context) error {
+	var pid int32
+	if err := t.conn.QueryRow(ctx, `SELECT pg_backend_pid()`).Scan(&pid); err != nil {
+		return err
+	}
+	if pid != t.pid {
+		return &session.Error{Reason: session.Transaction}
+	}
+	return nil
+}
+
+// await asks for the lead until it has it.
+func (r *Relay) await(ctx context.Context, conn *pgx.Conn, d duty) (tenure, error) {
+	for looked := time.Now(); ; {
+		t := tenure{conn: conn, since: time.Now()}
+		if led, err := r.elected(ctx, &t, d); led || err != nil {
+			return t, err
+		}
+		if t.since.Sub(looked) > r.pace.silence/2 {
+			looked = t.since
+			if err := r.endSilent(ctx, conn, d); err != nil {
+				return t, err
+			}
+		}
+		if d.follow != nil {
+			if err := d.follow(ctx, conn); err != nil {
+				return t, err
+			}
+		}
+		r.tell(d.database, nil)
+		select {
+		case <-ctx.Done():
+			return t, ctx.Err()
+		case <-time.After(r.pace.poll):
+		}
+	}
+}
+
+// leaderSQL is the session that has the lead. What a role may not see is NULL.
+const leaderSQL = ` AS lead (key)
+JOIN pg_locks l ON l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 AND l.classid::bigint << 32 | l.objid::bigint = lead.key
+    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+JOIN pg_stat_activity a USING (pid),
+    concat_ws(', ', nullif(a.application_name, ''), host(a.client_addr) || ':' || a.client_port, 'pid ' || a.pid,
+    'since ' || to_char(a.backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) AS name`
+
+// endSilent ends the session of a leader that has asked nothing for so long that it sends nothing
+// more before it asks again. No time limit of Postgres ends a session that waits for its client to
+// read: the process of the leader is stopped, and notifications have filled its socket.
+func (r *Relay) endSilent(ctx context.Context, conn *pgx.Conn, d duty) error {
+	ctx, cancel := r.asking(ctx)
+	defer cancel()
+	sql := fmt.Sprintf(`SELECT name, pg_terminate_backend(a.pid) FROM (SELECT %s)%s WHERE a.state_change < clock_timestamp() - interval '%d ms'`,
+		d.key, leaderSQL, r.pace.silence.Milliseconds())
+	var name string
+	var ended bool
+	switch err := conn.QueryRow(ctx, sql, d.args...).Scan(&name, &ended); {
+	case errors.Is(err, pgx.ErrNoRows):
+	case err != nil:
+		return fmt.Errorf("end the session of a relay that leads and is silent: %w", err)
+	default:
+		r.log().Warn("outbox: the relay that led was silent, and its session was ended", "sends", d.what, "session", name, "silent", r.pace.silence)
+	}
+	return nil
 }
 
 // nameSQL names a session in pg_stat_activity, unless its pool does.
 const nameSQL = `SELECT set_config('application_name', 'idemgen outbox', false) WHERE current_setting('application_name') = ''`
 
 // elected asks for the lead.
-func (r *Relay) elected(ctx context.Context, conn *pgx.Conn, d duty) (got bool, err error) {
-	limited, cancel := r.asking(ctx)
+func (r *Relay) elected(ctx context.Context, t *tenure, d duty) (got bool, err error) {
+	ctx, cancel := r.asking(ctx)
 	defer cancel()
-	if _, err := conn.Exec(limited, nameSQL); err != nil {
-		return false, err
-	}
-	if err := conn.QueryRow(limited, d.lock, d.args...).Scan(&got); err != nil || !got {
+	if err := t.conn.QueryRow(ctx, `SELECT pg_try_advisory_lock(`+d.key+`), pg_backend_pid()`, d.args...).Scan(&got, &t.pid); err != nil || !got {
 		return false, explained(err)
 	}
 	for _, sql := range []string{
 		fmt.Sprintf(`SET idle_session_timeout = %d`, r.pace.silence.Milliseconds()), `LISTEN ` + d.channel, d.proof,
 	} {
-		if _, err := conn.Exec(limited, sql); err != nil {
+		if _, err := t.conn.Exec(ctx, sql); err != nil {
 			return false, explained(err)
 		}
 	}

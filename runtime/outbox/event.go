@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,8 +13,9 @@ import (
 // Event is what another service is to learn once the transaction has committed.
 type Event struct {
 	// ID is the event's id, in the header id of its record. The zero id stands for a random one,
-	// drawn by the database: a transaction that is tried again commits once. Give one if the event
-	// must have the same id in two transactions.
+	// drawn by the database: a transaction that is tried again commits once. Give one, such as an
+	// [ID], if the event must have the same id in two transactions: a failover that loses commits
+	// makes a consumer apply its records again.
 	ID [16]byte
 	// AggregateType says which topic the record goes to: by default outbox.event. and this.
 	AggregateType string
@@ -28,11 +30,37 @@ type Event struct {
 	Headers map[string]string
 }
 
+// ID derives an event's id, a UUID of version 8, from what identifies the event: its type, and the
+// ids of what happened. Equal parts in the same order have the same id in every transaction.
+func ID(parts ...string) (id [16]byte) {
+	sum := sha256.Sum256(fmt.Appendf(nil, "idemgen event %q", parts))
+	copy(id[:], sum[:])
+	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
+	return id
+}
+
 // Payload encodes the value of a record.
 type Payload func() ([]byte, error)
 
-// JSON is a value as encoding/json encodes it.
-func JSON(v any) Payload { return func() ([]byte, error) { return json.Marshal(v) } }
+// JSON is a value as encoding/json encodes it. A []byte or a [json.RawMessage] is JSON already: it
+// is kept byte by byte, and refused if it is not valid.
+func JSON(v any) Payload {
+	return func() ([]byte, error) {
+		var raw []byte
+		switch v := v.(type) {
+		case []byte:
+			raw = v
+		case json.RawMessage:
+			raw = v
+		default:
+			return json.Marshal(v)
+		}
+		if !json.Valid(raw) {
+			return nil, fmt.Errorf("outbox.JSON was given %d bytes that are not valid JSON: pass the value itself, or use outbox.Bytes for another encoding", len(raw))
+		}
+		return raw, nil
+	}
+}
 
 // Bytes are the value itself. Nil is an empty value, and not a tombstone.
 func Bytes(b []byte) Payload { return func() ([]byte, error) { return b, nil } }

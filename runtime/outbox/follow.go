@@ -17,14 +17,6 @@ const (
 	mostIdle = time.Minute
 )
 
-// leaderSQL says whose session has the lead. What a role may not see is left out.
-const leaderSQL = `
-SELECT concat_ws(', ', nullif(a.application_name, ''), host(a.client_addr) || ':' || a.client_port, 'pid ' || a.pid,
-    'since ' || to_char(a.backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
-FROM pg_locks l JOIN pg_stat_activity a USING (pid)
-WHERE l.locktype = 'advisory' AND l.classid = 20041965 AND l.objid = 'idem_outbox'::regclass::oid AND l.granted
-AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`
-
 // follow looks at the table from time to time, while another relay leads.
 func (r *Relay) follow(ctx context.Context, conn *pgx.Conn) error {
 	if time.Since(r.measured()) < followEvery {
@@ -42,7 +34,7 @@ func (r *Relay) follow(ctx context.Context, conn *pgx.Conn) error {
 		return nil
 	}
 	leader := ""
-	switch err := conn.QueryRow(ctx, leaderSQL).Scan(&leader); {
+	switch err := conn.QueryRow(ctx, `SELECT name FROM (SELECT `+eventsKey+`)`+leaderSQL).Scan(&leader); {
 	case errors.Is(err, pgx.ErrNoRows): // it has just ended
 		return nil
 	case err != nil:

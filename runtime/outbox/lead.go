@@ -1,15 +1,11 @@
 package outbox
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 const (
@@ -22,6 +18,8 @@ const (
 	removeAgain = 200 * time.Millisecond
 	readAgain   = 50 * time.Millisecond
 	mostPause   = 2 * time.Second // until a broker that fails is asked again
+	// mostTurn is how long others are sent before an event that was refused is tried again.
+	mostTurn = 10 * time.Second
 	// countEvery is how often events are counted. It also keeps the session alive: see silence.
 	countEvery = 3 * time.Second
 )
@@ -32,44 +30,39 @@ type aggregate struct{ kind, id string }
 // lead is the time in which one relay leads. What it knows ends with it.
 //
 // Of an aggregate one event is on its way at a time, the first of its line: else one that the
-// broker refuses would be overtaken by the next. Those of other aggregates go beside it.
+// broker refuses would be overtaken by the next. Those of other aggregates go beside it, and no
+// failure of one delays them.
 type lead struct {
 	*Relay
-	*session
+	*talk
 	lines map[aggregate][]*event // read, and not acknowledged: the first is on its way, or waits
 	sent  map[int64]*event       // on their way
 	acked acked                  // to be deleted
-	held  map[aggregate]*held
+	holds
 	bytes int
 	done  chan outcome
 
-	broker outage
-	alone
+	broker  outage
 	more    bool // the last read left events behind
 	read    time.Time
 	counted time.Time
 }
 
-// alone is about events that were refused: each is tried again alone, since it may have been in a
-// batch that was too large.
-type alone struct {
-	tried  time.Time // one of them again
-	others time.Time // have their turn until then
-	told   bool      // the log has an event that was refused alone
-}
+// eventsKey is the advisory lock of the relay that sends events.
+const eventsKey = `20041965::bigint << 32 | 'idem_outbox'::regclass::oid::bigint`
 
 // events is the duty to send events.
 func (r *Relay) events() duty {
 	return duty{
 		what: "events", database: aboutDatabase, tells: []string{aboutBroker, aboutRefused, aboutWaiting},
-		lock:    `SELECT pg_try_advisory_lock(20041965, 'idem_outbox'::regclass::oid::int)`,
+		key:     eventsKey,
 		proof:   `WITH free AS (SELECT seq FROM idem_outbox WHERE false FOR UPDATE) DELETE FROM idem_outbox USING free WHERE idem_outbox.seq = free.seq`,
 		channel: "idem_outbox", follow: r.follow,
-		lead: func(ctx context.Context, conn *pgx.Conn, since time.Time) error {
+		lead: func(ctx context.Context, t tenure) error {
 			r.tell(aboutLeader, nil)
 			r.count(func(n *numbers) { n.Leading = true })
 			defer r.count(func(n *numbers) { n.retire() })
-			return newLead(r, conn, since).run(ctx)
+			return newLead(r, t).run(ctx)
 		},
 	}
 }
@@ -77,10 +70,12 @@ func (r *Relay) events() duty {
 // event is a row of the table.
 type event struct {
 	aggregate
-	seq    int64
-	id     string
-	kindOf string // the event's type
-	record Record
+	seq     int64
+	id      string
+	kindOf  string // the event's type
+	record  Record
+	noTopic error     // why the record has no topic
+	at      time.Time // it was sent
 }
 
 // outcome is what the producer says of an event.
@@ -89,19 +84,12 @@ type outcome struct {
 	err error
 }
 
-// held is an aggregate whose first event the broker refuses.
-type held struct {
-	seq      int64
-	failures int
-	until    time.Time
-	err      error
-}
-
-func newLead(r *Relay, conn *pgx.Conn, since time.Time) *lead {
+func newLead(r *Relay, t tenure) *lead {
 	return &lead{
-		Relay: r, session: newSession(conn, r.pace.silence, since),
-		lines: map[aggregate][]*event{}, sent: map[int64]*event{}, held: map[aggregate]*held{},
-		done: make(chan outcome, mostRows),
+		Relay: r, talk: newTalk(t, r.pace.silence),
+		lines: map[aggregate][]*event{}, sent: map[int64]*event{},
+		holds: holds{held: map[aggregate]*held{}, again: map[aggregate]bool{}, topics: map[string]*topic{}},
+		done:  make(chan outcome, mostRows),
 	}
 }
 
@@ -192,18 +180,18 @@ func (l *lead) patience() time.Duration {
 		most = min(most, removeAgain)
 	}
 	switch {
-	case len(l.lines) > 0:
-		return min(most, max(time.Until(l.broker.resume), time.Until(l.others), time.Millisecond))
+	case len(l.lines) > 0: // others have their turn
+		return min(most, readAgain)
 	case len(l.held) > 0:
 		first := slices.MinFunc(slices.Collect(maps.Values(l.held)), func(a, b *held) int { return a.until.Compare(b.until) })
-		return min(most, max(time.Until(l.broker.resume), time.Until(first.until), readAgain))
+		return min(most, max(time.Until(first.until), readAgain))
 	}
 	return most
 }
 
 // room reports whether more events may be read.
 func (l *lead) room() bool {
-	return len(l.sent) <= mostRows/2 && l.waiting()+len(l.acked.seqs) <= mostRows/2 && l.bytes <= mostBytes/2 && !time.Now().Before(l.broker.resume)
+	return len(l.sent) <= mostRows/2 && l.waiting()+len(l.acked.seqs) <= mostRows/2 && l.bytes <= mostBytes/2
 }
 
 // waiting is how many events were read and are not acknowledged.
@@ -214,40 +202,22 @@ func (l *lead) waiting() (n int) {
 	return n
 }
 
-// sendFirsts sends the first event of each line; of one line only while the broker fails. An event
-// that was refused goes alone: it may have been in a batch that was too large.
+// sendFirsts sends the first event of each line.
 func (l *lead) sendFirsts() {
-	if time.Now().Before(l.broker.resume) {
-		return
-	}
-	if e := l.suspect(); e != nil {
-		if len(l.sent) == 0 {
-			l.send(e)
-		}
-		return
-	}
-	for a, line := range l.lines {
-		switch {
-		case l.broker.failures > 0 && len(l.sent) > 0:
-			return
-		case l.held[a] == nil:
-			l.send(line[0])
-		}
+	suspects := l.suspects(l.lines)
+	for _, line := range l.lines {
+		l.next(line, suspects)
 	}
 }
 
-// suspect is an event that was refused, and is tried again; nil if there is none, or others have
-// their turn.
-func (l *lead) suspect() *event {
-	if time.Now().Before(l.others) {
-		return nil
+// next sends the first event of a line, if it is its turn.
+func (l *lead) next(line []*event, suspects map[string]*event) {
+	e := line[0]
+	suspect, h := suspects[e.record.Topic], l.held[e.aggregate]
+	switch {
+	case suspect == e && l.to(e).flying == 0, suspect == nil && (h == nil || h.why != refused):
+		l.send(e)
 	}
-	for a := range l.held {
-		if line := l.lines[a]; len(line) > 0 {
-			return line[0]
-		}
-	}
-	return nil
 }
 
 // send sends an event, if it is not on its way. A process that slept for so long that another one
@@ -257,28 +227,31 @@ func (l *lead) send(e *event) {
 		return
 	}
 	l.sent[e.seq] = e
-	if e.record.Topic == "" {
-		l.done <- outcome{e.seq, &RefusedError{errors.New("Relay.Topic has no topic for it")}}
+	l.to(e).flying++
+	e.at = time.Now()
+	if e.noTopic != nil {
+		l.done <- outcome{e.seq, &RefusedError{e.noTopic}}
 		return
 	}
-	if l.held[e.aggregate] != nil {
-		l.tried = time.Now()
-	}
-	l.Producer.Produce(e.record, func(err error) { l.done <- outcome{e.seq, err} })
+	l.produce(e.record, func(err error) { l.done <- outcome{e.seq, err} })
 }
 
 // conclude takes what became of an event. The next one of its line follows at once.
 func (l *lead) conclude(o outcome) {
 	e := l.sent[o.seq]
 	delete(l.sent, o.seq)
-	refused, is := errors.AsType[*RefusedError](o.err)
+	l.to(e).flying--
+	no, is := errors.AsType[*RefusedError](o.err)
 	switch {
 	case o.err == nil:
 		l.worked(e)
 	case is:
-		l.hold(e, refused)
+		l.hold(e, refused, no)
+	case l.taken.After(e.at):
+		l.hold(e, alone, o.err)
 	default:
 		l.failed(o.err)
+		l.hold(e, away, o.err)
 	}
 }
 
@@ -287,17 +260,15 @@ func (l *lead) worked(e *event) {
 	l.acked.seqs = append(l.acked.seqs, e.seq)
 	l.count(func(n *numbers) { n.Sent++ })
 	l.drop(e)
+	l.taken = time.Now()
 	if l.held[e.aggregate] != nil {
-		delete(l.held, e.aggregate)
-		l.tellHeld()
+		l.forget(e.aggregate)
 	}
 	if l.broker.failures > 0 {
-		l.log().Info("outbox: the broker takes events again", "after", time.Since(l.broker.since).Round(time.Second))
-		l.broker = outage{}
-		l.tell(aboutBroker, nil)
+		l.returned()
 	}
-	if line := l.lines[e.aggregate]; len(line) > 0 && l.suspect() == nil {
-		l.send(line[0])
+	if line := l.lines[e.aggregate]; len(line) > 0 {
+		l.next(line, l.suspects(l.lines))
 	}
 }
 
@@ -309,50 +280,10 @@ func (l *lead) drop(e *event) {
 	}
 }
 
-// failed is for a broker that does not answer, or cannot: no event is to blame, and all wait.
+// failed is for a broker that does not answer, or cannot.
 func (l *lead) failed(err error) {
 	err = l.broker.fail("events", err)
 	if l.tell(aboutBroker, err) {
 		l.log().Warn("outbox: the broker takes no events", "err", err, "next", time.Until(l.broker.resume).Round(time.Millisecond))
 	}
-}
-
-// hold holds an aggregate back, whose first event the broker refuses. It is read again later.
-func (l *lead) hold(e *event, err error) {
-	h := l.held[e.aggregate]
-	if h == nil {
-		h = &held{}
-		l.held[e.aggregate] = h
-	} else { // nothing else was sent meanwhile
-		l.others = time.Now().Add(max(readAgain, 9*time.Since(l.tried)))
-	}
-	h.seq = e.seq
-	h.failures++
-	l.count(func(n *numbers) { n.Refused++ })
-	h.until = time.Now().Add(pause(h.failures))
-	h.err = fmt.Errorf("event %s of type %q, aggregate %q %q, to topic %q: %w", e.id, e.kindOf, e.kind, e.aggregate.id, e.record.Topic, err)
-	for _, waits := range l.lines[e.aggregate] {
-		l.bytes -= len(waits.record.Value)
-	}
-	delete(l.lines, e.aggregate)
-	if h.failures == 2 { // this time it went alone
-		l.told = true
-		l.log().Error("outbox: an event is refused, and holds back its aggregate", "err", h.err)
-	}
-	l.tellHeld()
-}
-
-// tellHeld has Health name one of the events that are refused.
-func (l *lead) tellHeld() {
-	l.count(func(n *numbers) { n.HeldBack = len(l.held) })
-	if len(l.held) == 0 {
-		l.tell(aboutRefused, nil)
-		if l.told {
-			l.told = false
-			l.log().Info("outbox: no event is refused, and no aggregate held back")
-		}
-		return
-	}
-	first := slices.MinFunc(slices.Collect(maps.Values(l.held)), func(a, b *held) int { return cmp.Compare(a.seq, b.seq) })
-	l.tell(aboutRefused, fmt.Errorf("%d aggregates are held back, the first one by %w", len(l.held), first.err))
 }

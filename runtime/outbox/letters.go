@@ -8,15 +8,13 @@ import (
 	"maps"
 	"slices"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // letters is the time in which one relay sends the dead letters of a consumer. What it knows ends
 // with it. Letters have no order that they must keep: each goes as soon as the broker takes it.
 type letters struct {
 	*Relay
-	conn   *pgx.Conn
+	tenure
 	acked  []place // to be marked
 	held   map[place]*held
 	retry  bool // a letter that was refused was tried last: now others have their turn
@@ -28,11 +26,11 @@ type letters struct {
 func (r *Relay) letters() duty {
 	return duty{
 		what: "dead letters of " + r.DeadLetters.consumer, database: aboutLettersDatabase, tells: []string{aboutLettersBroker, aboutLettersRefused},
-		lock: `SELECT pg_try_advisory_lock(hashtextextended('dead letters of ' || $1::text, 'idem_dead_letter'::regclass::oid::bigint))`,
+		key:  `hashtextextended('dead letters of ' || $1::text, 'idem_dead_letter'::regclass::oid::bigint)`,
 		args: []any{r.DeadLetters.consumer}, proof: `UPDATE idem_dead_letter SET sent_at = NULL WHERE false`, channel: "idem_dead_letter",
-		lead: func(ctx context.Context, conn *pgx.Conn, _ time.Time) error {
+		lead: func(ctx context.Context, t tenure) error {
 			defer r.count(func(n *numbers) { n.LettersHeld = 0 })
-			return (&letters{Relay: r, conn: conn, held: map[place]*held{}}).run(ctx)
+			return (&letters{Relay: r, tenure: t, held: map[place]*held{}}).run(ctx)
 		},
 	}
 }
@@ -56,6 +54,9 @@ func (l *letters) run(ctx context.Context) error {
 // next reads what is sent next: letters that were not tried, or one that was refused. It goes
 // alone: it may have been in a batch that was too large.
 func (l *letters) next(ctx context.Context) ([]*letter, error) {
+	if err := l.ping(ctx); err != nil {
+		return nil, err
+	}
 	if err := l.mark(ctx); err != nil || time.Now().Before(l.broker.resume) {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func (l *letters) next(ctx context.Context) ([]*letter, error) {
 	}
 	l.retry = false
 	if len(l.held) >= l.most {
-		return nil, l.ping(ctx)
+		return nil, nil
 	}
 	return l.read(ctx, append(slices.Collect(maps.Keys(l.held)), l.acked...), false)
 }
@@ -118,7 +119,7 @@ func (l *letters) send(ctx context.Context, batch []*letter) error {
 			continue
 		}
 		left++
-		l.Producer.Produce(r, func(err error) { done <- outcome{of, err} })
+		l.produce(r, func(err error) { done <- outcome{of, err} })
 	}
 	beat := time.NewTicker(countEvery) // keeps the session alive: see silence
 	defer beat.Stop()
@@ -144,11 +145,11 @@ func (l *letters) send(ctx context.Context, batch []*letter) error {
 	return l.mark(ctx)
 }
 
-// ping has Postgres hear of the session.
+// ping has Postgres hear of the session, and verifies it.
 func (l *letters) ping(ctx context.Context) error {
 	ctx, cancel := l.asking(context.WithoutCancel(ctx))
 	defer cancel()
-	return l.conn.Ping(ctx)
+	return l.verify(ctx)
 }
 
 // conclude takes what became of a letter. It returns an error for which no letter is to blame.
@@ -193,7 +194,7 @@ func (l *letters) hold(of *letter, err error) {
 	h.until = time.Now().Add(pause(h.failures))
 	h.err = fmt.Errorf("%s/%d offset %d, to topic %q: %w", of.topic, of.partition, of.offs, l.DeadLetters.topic, err)
 	if h.failures == 2 { // this time it went alone
-		l.log().Error("outbox: a dead letter cannot be sent", "err", h.err)
+		l.log().Error("outbox: a dead letter cannot be sent", append([]any{"err", h.err}, stack(err)...)...)
 	}
 	l.tellHeld()
 }

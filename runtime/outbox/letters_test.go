@@ -114,10 +114,10 @@ func TestDeadLetterTopicThatTheConsumerReads(t *testing.T) {
 	for topic, why := range map[string]string{
 		"orders.v1":                `the consumer reads topic "orders.v1" itself`,
 		"returns.v1":               `the consumer reads topic "returns.v1" itself`,
-		"":                         `"" is no name of a topic`,
-		"orders dead":              `"orders dead" is no name of a topic`,
-		"..":                       `".." is no name of a topic`,
-		strings.Repeat("long", 70): "is no name of a topic",
+		"":                         `"" is not a valid topic name`,
+		"orders dead":              `"orders dead" is not a valid topic name`,
+		"..":                       `".." is not a valid topic name`,
+		strings.Repeat("long", 70): "is not a valid topic name",
 	} {
 		if _, err := outbox.DeadLetters(s, topic, outbox.WholeRecord); err == nil || !strings.Contains(err.Error(), "outbox: dead letters of shop: ") || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v", topic, err)
@@ -186,7 +186,7 @@ func TestRefusedDeadLetterHoldsBackNoOther(t *testing.T) {
 	write(t, db, "7", "event")
 	s.take(t, "bad")
 	until(t, "others go on", func() bool { return broker.of("7") == "event" && unsent(t, db) == "1 3" })
-	const says = `outbox: 2 dead letters cannot be sent, the first one of orders.v1/0 offset 1, to topic "orders.dead": the broker refuses it: too large`
+	const says = `outbox: 2 dead letters cannot be sent, the first one of orders.v1/0 offset 1, to topic "orders.dead": refused: too large`
 	until(t, "Health names it", func() bool { return fmt.Sprint(r.Health()) == says })
 	s.ask(t, db, "discard", 3)
 	until(t, "one that was discarded is forgotten", func() bool { return strings.HasPrefix(fmt.Sprint(r.Health()), "outbox: 1 dead letters cannot be sent") })

@@ -19,20 +19,21 @@ type Header struct {
 // Producer sends records to Kafka. There is one in runtime/confluent/producer, and one without cgo
 // in runtime/franz/producer.
 type Producer interface {
-	// Produce hands a record over, and does not wait for it. done is called once, by any
+	// Produce passes a record on, and does not wait for it. done is called once, by any
 	// goroutine: with nil when all replicas in sync have the record, with a [RefusedError] if the
-	// broker refuses this record, and with any other error if it may take it later.
+	// broker or the client refuses this record, and with any other error if the broker may accept
+	// it later. A record on which Produce panics is refused.
 	Produce(r Record, done func(error))
 	// Purge gives up all records that are not acknowledged, and calls done for each. Some of them
-	// may have reached the broker.
+	// may have reached the broker. It does not wait for the broker.
 	Purge()
 }
 
-// RefusedError says that the broker refuses a record, and took others meanwhile: the record is too
-// large, or its topic is unknown or forbidden.
+// RefusedError says that the broker, or the client, refuses a record and accepts others: it is too
+// large, its topic is unknown or forbidden, or the client panics on it.
 type RefusedError struct{ Err error }
 
-func (e *RefusedError) Error() string { return fmt.Sprintf("the broker refuses it: %v", e.Err) }
+func (e *RefusedError) Error() string { return fmt.Sprintf("refused: %v", e.Err) }
 
-// Unwrap is the broker's error.
+// Unwrap returns the error of the broker or the client.
 func (e *RefusedError) Unwrap() error { return e.Err }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -21,8 +22,8 @@ type Relay struct {
 	// Producer sends the records. The relay does not close it.
 	Producer Producer
 	// Topic is the topic of an aggregate type; nil is outbox.event. and the type, as Debezium has
-	// it by default. It is called by a goroutine of the relay, and must not panic. An event for
-	// which it returns "" is refused.
+	// it by default. It is called by a goroutine of the relay. An event for which it panics, or
+	// returns "" or a name that no topic can have, is refused.
 	Topic func(aggregateType string) string
 	// DeadLetters has the relay send a consumer's dead letters, too; nil is none.
 	DeadLetters *DeadLetterTopic
@@ -31,11 +32,12 @@ type Relay struct {
 	// Logger is where the relay tells what it does; nil is slog.Default().
 	Logger *slog.Logger
 
-	pace  pace // of tests; zero is the usual one
-	most  int  // of tests: aggregates that are held back, while others go on; 0 is mostHeld
-	mu    sync.Mutex
-	fault map[string]error // by what it is about
-	is    numbers          // what Stats says
+	pace   pace // of tests; zero is the usual one
+	most   int  // of tests: aggregates that are held back, while others go on; 0 is mostHeld
+	tested atomic.Bool
+	mu     sync.Mutex
+	fault  map[string]error // by what it is about
+	is     numbers          // what Stats says
 }
 
 // pace is how often a relay asks, and how long it is waited for.
@@ -59,7 +61,9 @@ const (
 )
 
 // Run sends events until its context ends; then it returns nil, within ten seconds: it waits for
-// acknowledgements for five. Whatever fails is logged, told by Health, and tried again.
+// acknowledgements for five. Failures are logged, reported by Health and retried, except for one:
+// if a connection pooler in transaction mode is before the database at the start, Run returns an
+// error.
 func (r *Relay) Run(ctx context.Context) error {
 	if r.DB == nil || r.Producer == nil {
 		return errors.New("outbox: a relay needs DB and Producer")
@@ -71,18 +75,18 @@ func (r *Relay) Run(ctx context.Context) error {
 		duties = append(duties, r.letters())
 	}
 	var all sync.WaitGroup
-	for _, d := range duties {
-		all.Go(func() { r.do(ctx, d) })
+	errs := make([]error, len(duties))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for i, d := range duties {
+		all.Go(func() {
+			if errs[i] = r.do(ctx, d); errs[i] != nil {
+				cancel()
+			}
+		})
 	}
 	all.Wait()
-	return nil
-}
-
-func (r *Relay) topic(aggregateType string) string {
-	if r.Topic != nil {
-		return r.Topic(aggregateType)
-	}
-	return "outbox.event." + aggregateType
+	return cmp.Or(errs...)
 }
 
 func (r *Relay) log() *slog.Logger {

@@ -3,13 +3,11 @@ package outbox
 import (
 	"context"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
-// session is what a lead asks Postgres, while events go on: one thing at a time.
-type session struct {
-	conn    *pgx.Conn
+// talk is what a lead asks Postgres, while events go on: one thing at a time.
+type talk struct {
+	tenure
 	limit   time.Duration   // of an answer
 	life    context.Context // of what is asked
 	die     context.CancelFunc
@@ -25,26 +23,32 @@ type asked struct {
 	err   error
 }
 
-func newSession(conn *pgx.Conn, limit time.Duration, alive time.Time) *session {
-	s := &session{conn: conn, limit: limit, answers: make(chan asked, 1), heard: alive}
+func newTalk(t tenure, limit time.Duration) *talk {
+	s := &talk{tenure: t, limit: limit, answers: make(chan asked, 1), heard: t.since}
 	s.life, s.die = context.WithCancel(context.Background())
 	return s
 }
 
 // ask asks Postgres. What do returns takes the answer, on the goroutine of the lead.
-func (s *session) ask(do func(ctx context.Context) (take func(), err error)) {
+func (s *talk) ask(do func(ctx context.Context) (take func(), err error)) {
 	s.busy = true
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(s.life, s.limit)
 	go func() {
 		defer cancel()
-		take, err := do(ctx)
-		s.answers <- asked{began, take, err}
+		a := asked{began: began}
+		defer func() { // end waits for an answer
+			if p := recover(); p != nil {
+				a.err = panicked("the relay", p)
+			}
+			s.answers <- a
+		}()
+		a.take, a.err = do(ctx)
 	}()
 }
 
 // hear takes an answer.
-func (s *session) hear(a asked) error {
+func (s *talk) hear(a asked) error {
 	s.busy = false
 	if a.err != nil {
 		return a.err
@@ -55,7 +59,7 @@ func (s *session) hear(a asked) error {
 }
 
 // quiet waits for the answer that is not here yet, as long as a context allows.
-func (s *session) quiet(ctx context.Context) error {
+func (s *talk) quiet(ctx context.Context) error {
 	if !s.busy {
 		return nil
 	}
@@ -64,7 +68,7 @@ func (s *session) quiet(ctx context.Context) error {
 }
 
 // end gives up what is asked.
-func (s *session) end() {
+func (s *talk) end() {
 	s.die()
 	if s.busy {
 		<-s.answers
@@ -73,6 +77,6 @@ func (s *session) end() {
 
 // mayBeOver reports whether Postgres may have ended the session, so that another one leads.
 // One clock goes on while the machine sleeps, and the other one cannot be set.
-func (s *session) mayBeOver() bool {
+func (s *talk) mayBeOver() bool {
 	return time.Since(s.heard) >= s.limit || time.Now().Round(0).Sub(s.heard.Round(0)) >= s.limit
 }

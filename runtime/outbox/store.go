@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -64,6 +65,9 @@ func (l *lead) line(e *event, asked time.Time) {
 	if h := l.held[e.aggregate]; h != nil && asked.Before(h.until) {
 		return
 	}
+	if l.held[e.aggregate] != nil {
+		l.again[e.aggregate] = true
+	}
 	l.lines[e.aggregate] = append(l.lines[e.aggregate], e)
 	l.bytes += len(e.record.Value)
 }
@@ -102,8 +106,7 @@ func (l *lead) aggregates(due map[aggregate]bool) (kinds, ids []string, those bo
 func (l *lead) release(read map[aggregate]bool) {
 	for a := range read {
 		if l.lines[a] == nil && l.held[a] != nil {
-			delete(l.held, a)
-			l.tellHeld()
+			l.forget(a)
 		}
 	}
 }
@@ -146,7 +149,8 @@ func (l *lead) event(row pgx.CollectableRow) (*event, error) {
 			headers = append(headers, Header{fields[i].Name, []byte(*text)})
 		}
 	}
-	e.record.Topic, e.record.Key, e.record.Headers = l.topic(e.kind), []byte(e.aggregate.id), headers
+	e.record.Topic, e.noTopic = l.topic(e.kind)
+	e.record.Key, e.record.Headers = []byte(e.aggregate.id), headers
 	return e, nil
 }
 
@@ -204,13 +208,17 @@ const measureSQL = `
 SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - (SELECT written_at FROM idem_outbox ORDER BY seq LIMIT 1)), 0)::float8
 FROM (SELECT 1 FROM idem_outbox LIMIT $1 + 1) x`
 
-// measure finds out how many events wait, and for how long.
+// measure counts the events that wait, and verifies the session.
 func (l *lead) measure(ctx context.Context) (func(), error) {
+	if err := l.verify(ctx); err != nil {
+		return nil, err
+	}
 	waiting, oldest, err := l.look(ctx, l.conn)
 	if err != nil {
 		return nil, err
 	}
 	return func() {
+		maps.DeleteFunc(l.topics, func(_ string, t *topic) bool { return t.flying == 0 && time.Now().After(t.others) })
 		l.count(func(n *numbers) { n.wait(waiting, oldest) })
 		var err error
 		if most := l.mostWaiting(); waiting > most {
@@ -265,14 +273,21 @@ func firsts(lines map[aggregate][]*event) map[aggregate][]*event {
 	return lines
 }
 
-// abandon gives up what is on its way. The next lead sends it again.
+// abandon gives up what is on its way. The next lead sends it again. It does not wait for long for
+// a producer that does not give up its records: the channel has room for all of their outcomes.
 func (l *lead) abandon() {
 	l.end()
 	if len(l.sent) == 0 {
 		return
 	}
 	l.Producer.Purge()
+	late := time.After(flushFor)
 	for len(l.sent) > 0 {
-		delete(l.sent, (<-l.done).seq)
+		select {
+		case o := <-l.done:
+			delete(l.sent, o.seq)
+		case <-late:
+			return
+		}
 	}
 }

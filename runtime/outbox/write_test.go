@@ -2,7 +2,9 @@ package outbox_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -132,6 +134,44 @@ func TestPublicationForDebezium(t *testing.T) {
 SELECT string_agg(schemaname || '.' || tablename || ' ' || (pubinsert AND NOT pubupdate AND NOT pubdelete AND NOT pubtruncate), ', ' ORDER BY schemaname)
 FROM pg_publication_tables JOIN pg_publication USING (pubname) WHERE pubname = 'idem_outbox'`)
 	if want := "other.idem_outbox true, public.idem_outbox true"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// Bytes that are JSON already are the payload as they are, and others are refused: they are not
+// encoded a second time, to a text in base64.
+func TestJSONIsNotEncodedTwice(t *testing.T) {
+	t.Parallel()
+	const text = "{ \"n\": 1.0 }"
+	for name, v := range map[string]any{"[]byte": []byte(text), "json.RawMessage": json.RawMessage(text)} {
+		if got, err := outbox.JSON(v)(); err != nil || string(got) != text {
+			t.Errorf("%s: got %q, %v", name, got, err)
+		}
+	}
+	for name, v := range map[string]any{"[]byte": []byte("{"), "json.RawMessage": json.RawMessage("no"), "nil": []byte(nil), "a nil RawMessage": json.RawMessage(nil)} {
+		if got, err := outbox.JSON(v)(); err == nil || !strings.Contains(err.Error(), "not valid JSON") {
+			t.Errorf("%s: got %q, %v", name, got, err)
+		}
+	}
+	if got, err := outbox.JSON(nil)(); err != nil || string(got) != "null" {
+		t.Errorf("nil: got %q, %v", got, err)
+	}
+}
+
+// An id that is derived is the same each time, and parts that are cut elsewhere have another one.
+func TestDerivedID(t *testing.T) {
+	t.Parallel()
+	id := outbox.ID("OrderPaid", "7")
+	if id != outbox.ID("OrderPaid", "7") || id[6]>>4 != 8 || id[8]>>6 != 2 {
+		t.Errorf("got %x", id)
+	}
+	for _, other := range [][]string{{"OrderPaid7"}, {"OrderPaid", "", "7"}, {"7", "OrderPaid"}, {"OrderPaid\" \"7"}, {}} {
+		if outbox.ID(other...) == id {
+			t.Errorf("%q has the same id", other)
+		}
+	}
+	const want = "1ed5f412" // ids of events that were sent stay as they are
+	if got := fmt.Sprintf("%x", id[:4]); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

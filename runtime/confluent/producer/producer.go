@@ -38,11 +38,13 @@ var produced = kafka.ConfigMap{
 }
 
 // usualProducer are defaults of ours. A key has the partition that it has with Java's clients, and
-// so with Debezium. A broker that is away is told after ten seconds, and the relay tries again.
+// so with Debezium. A broker that is away is reported after ten seconds, and a missing topic after
+// three; the relay tries again.
 var usualProducer = kafka.ConfigMap{
-	"partitioner":        "murmur2_random",
-	"linger.ms":          1,
-	"message.timeout.ms": 10_000,
+	"partitioner":                       "murmur2_random",
+	"linger.ms":                         1,
+	"message.timeout.ms":                10_000,
+	"topic.metadata.propagation.max.ms": 3_000,
 }
 
 // New connects to brokers, as bootstrap.servers has them. config are further settings of
@@ -131,6 +133,7 @@ func (p *Producer) listen(client *kafka.Producer, log *clientlog.Log) {
 var refusing = []kafka.ErrorCode{
 	kafka.ErrMsgSizeTooLarge, kafka.ErrInvalidMsgSize, kafka.ErrRecordListTooLarge, kafka.ErrInvalidMsg, kafka.ErrInvalidRecord,
 	kafka.ErrPolicyViolation, kafka.ErrTopicException, kafka.ErrTopicAuthorizationFailed, kafka.ErrUnknownTopic, kafka.ErrUnknownTopicOrPart,
+	kafka.ErrUnknownPartition, kafka.ErrInvalidArg,
 }
 
 // judge says what an error means for a record. A client that failed for good is given up.

@@ -41,11 +41,11 @@ var refused = []options.Refusal{
 }
 
 // usual are defaults of ours. A key has the partition that it has with Java's clients, and so with
-// Debezium. A broker that is away is told after ten seconds, and the relay tries again: what was
-// sent then may have arrived.
+// Debezium. A broker that is away is reported after ten seconds, and a missing topic at the second
+// look; the relay tries again: what was sent then may have arrived.
 var usual = []kgo.Opt{
 	kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)), kgo.ProducerLinger(time.Millisecond), kgo.MaxBufferedRecords(100_000),
-	kgo.RecordDeliveryTimeout(10 * time.Second), kgo.AllowIdempotentProduceCancellation(),
+	kgo.RecordDeliveryTimeout(10 * time.Second), kgo.AllowIdempotentProduceCancellation(), kgo.UnknownTopicRetries(1),
 }
 
 // New connects to brokers, "host:port,host:port". Options are further ones of franz-go's client;
