@@ -6,7 +6,7 @@ CREATE INDEX IF NOT EXISTS idem_dead_letter_unsent ON idem_dead_letter (stream, 
 -- A relay is woken when a transaction commits in which a record died.
 CREATE OR REPLACE FUNCTION idem_dead_letter_wake() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM pg_notify('idem_dead_letter', '');
+    PERFORM pg_catalog.pg_notify('idem_dead_letter', '');
     RETURN NULL;
 END
 $$;

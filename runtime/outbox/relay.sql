@@ -1,7 +1,7 @@
 -- A relay is woken when a transaction commits that wrote events.
 CREATE OR REPLACE FUNCTION idem_outbox_wake() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM pg_notify('idem_outbox', '');
+    PERFORM pg_catalog.pg_notify('idem_outbox', '');
     RETURN NULL;
 END
 $$;

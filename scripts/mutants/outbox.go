@@ -69,7 +69,7 @@ var outboxBugs = []mutant{
 		in(outboxes, "tenure.verify").Never(`pid != $t.pid`),
 		outboxes, "TestPoolerGoesOverToTransactionMode"},
 	{"outbox: a commit is not told",
-		in(outboxes, "idem_outbox_wake").Text(`PERFORM pg_notify('idem_outbox', '');`, ``),
+		in(outboxes, "idem_outbox_wake").Text(`PERFORM pg_catalog.pg_notify('idem_outbox', '');`, ``),
 		outboxes, "TestCommitWakesTheRelay"},
 	{"outbox: nobody listens",
 		in(outboxes, "Relay.elected").Text("LISTEN ` + d.channel", "UNLISTEN ` + d.channel"),
