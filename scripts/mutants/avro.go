@@ -18,7 +18,7 @@ var avroBugs = []mutant{
 		in("./runtime/avro", "Message.ask").Never(`errors.Is(err, ErrNoSchema)`),
 		registries, "TestWritersSchemas"},
 	{"what stands behind a value is not looked at",
-		in("./internal/avromsg", "Type.Open").Never(`len(rest) > 0`),
+		in("./internal/avromsg", "Type.OpenWithin").Never(`len(rest) > 0`),
 		avroMessages, "TestValuesAreJSON"},
 	{"a text that is no UTF-8 is mended silently",
 		in("./internal/avromsg", "appendText").Never(`!utf8.ValidString(text)`),
@@ -30,6 +30,6 @@ var avroBugs = []mutant{
 		in("./internal/avromsg", "appendSingle").Replace(`wrote.LogicalType == "" || reads.LogicalType == ""`, `true`),
 		avroMessages, "TestValuesOfOtherSchemas"},
 	{"values of another schema are read as if they were the file's",
-		in("./runtime/avro", "Message.open").Replace(`m.is.Open(into, value, w.as)`, `m.is.Open(into, value, m.is.Own())`),
+		in("./runtime/avro", "Message.open").Replace(`m.is.OpenWithin(into, value, w.as, most)`, `m.is.OpenWithin(into, value, m.is.Own(), most)`),
 		registries, "TestWritersSchemas"},
 }

@@ -31,7 +31,7 @@ var outageBugs = []mutant{
 		in(core, "delivery.pause").Replace(`$prober.Wait(_, _) == nil`, `backoff.Sleep(both, 6*backoff.Most)`),
 		core, "TestOutageIsToldAtOnceAndOnce"},
 	{"the wait for a connection counts for the record",
-		in(core, "Owner.transact").Drop("ctx, cancel := o.deadline(_)\ndefer cancel()").
+		in(core, "Owner.transactOnce").Drop("ctx, cancel := o.deadline(_)\ndefer cancel()").
 			Before(`o.connect(_)`, "ctx, cancel := o.deadline(ctx)\ndefer cancel()"),
 		core, "TestWaitForAConnectionCountsForNoRecord"},
 	{"a partition that waits for a connection of its process says nothing",

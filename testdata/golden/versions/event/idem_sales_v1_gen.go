@@ -149,18 +149,26 @@ func (p *salesV1Plan) addSold(b *wire.Batch, m *wire.Message) error {
 }
 
 const soldInsertEntriesSQL = `
-INSERT INTO entries (
-    entry,
-    kind,
-    amount,
-    note
+WITH w AS (
+    INSERT INTO entries (
+        entry,
+        kind,
+        amount,
+        note
+    )
+    SELECT
+        unnest($1::text[]) AS entry,
+        'sold' AS kind,
+        unnest($2::bigint[]) AS amount,
+        unnest($3::text[]) AS note
+    ORDER BY entry
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::text[]) AS entry,
-    'sold' AS kind,
-    unnest($2::bigint[]) AS amount,
-    unnest($3::text[]) AS note
-ORDER BY entry`
+    'the database did not write the row',
+    'entries'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Returned is event "out" on topic "sales.v1".
 // It is identified by shop (record key) and header "request": records that share them are one
@@ -238,13 +246,21 @@ func (p *salesV1Plan) addReturned(b *wire.Batch, m *wire.Message) error {
 }
 
 const returnedInsertEntriesSQL = `
-INSERT INTO entries (
-    entry,
-    kind,
-    amount
+WITH w AS (
+    INSERT INTO entries (
+        entry,
+        kind,
+        amount
+    )
+    SELECT
+        unnest($1::text[]) AS entry,
+        'returned' AS kind,
+        unnest($2::bigint[]) AS amount
+    ORDER BY entry
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::text[]) AS entry,
-    'returned' AS kind,
-    unnest($2::bigint[]) AS amount
-ORDER BY entry`
+    'the database did not write the row',
+    'entries'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`

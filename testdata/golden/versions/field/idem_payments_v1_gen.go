@@ -136,15 +136,23 @@ func (p *paymentsV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {
 }
 
 const paidInsertEntriesSQL = `
-INSERT INTO entries (
-    entry,
-    kind,
-    amount,
-    note
+WITH w AS (
+    INSERT INTO entries (
+        entry,
+        kind,
+        amount,
+        note
+    )
+    SELECT
+        unnest($1::text[]) AS entry,
+        'paid' AS kind,
+        unnest($2::bigint[]) AS amount,
+        unnest($3::text[]) AS note
+    ORDER BY entry
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::text[]) AS entry,
-    'paid' AS kind,
-    unnest($2::bigint[]) AS amount,
-    unnest($3::text[]) AS note
-ORDER BY entry`
+    'the database did not write the row',
+    'entries'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`

@@ -130,13 +130,21 @@ func (p *paymentsV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {
 }
 
 const paidInsertEntriesSQL = `
-INSERT INTO entries (
-    entry,
-    kind,
-    amount
+WITH w AS (
+    INSERT INTO entries (
+        entry,
+        kind,
+        amount
+    )
+    SELECT
+        unnest($1::text[]) AS entry,
+        'paid' AS kind,
+        unnest($2::bigint[]) AS amount
+    ORDER BY entry
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::text[]) AS entry,
-    'paid' AS kind,
-    unnest($2::bigint[]) AS amount
-ORDER BY entry`
+    'the database did not write the row',
+    'entries'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`

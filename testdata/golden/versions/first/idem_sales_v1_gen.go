@@ -137,13 +137,21 @@ func (p *salesV1Plan) addSold(b *wire.Batch, m *wire.Message) error {
 }
 
 const soldInsertEntriesSQL = `
-INSERT INTO entries (
-    entry,
-    kind,
-    amount
+WITH w AS (
+    INSERT INTO entries (
+        entry,
+        kind,
+        amount
+    )
+    SELECT
+        unnest($1::text[]) AS entry,
+        'sold' AS kind,
+        unnest($2::bigint[]) AS amount
+    ORDER BY entry
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::text[]) AS entry,
-    'sold' AS kind,
-    unnest($2::bigint[]) AS amount
-ORDER BY entry`
+    'the database did not write the row',
+    'entries'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`

@@ -140,18 +140,26 @@ func (p *paymentsV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {
 }
 
 const paidInsertEntriesSQL = `
-INSERT INTO entries (
-    entry,
-    kind,
-    amount,
-    note
+WITH w AS (
+    INSERT INTO entries (
+        entry,
+        kind,
+        amount,
+        note
+    )
+    SELECT
+        unnest($1::text[]) AS entry,
+        'paid' AS kind,
+        unnest($2::bigint[]) AS amount,
+        unnest($3::text[]) AS note
+    ORDER BY entry
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::text[]) AS entry,
-    'paid' AS kind,
-    unnest($2::bigint[]) AS amount,
-    unnest($3::text[]) AS note
-ORDER BY entry`
+    'the database did not write the row',
+    'entries'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Refunded is event "out" on topic "payments.v1".
 // It is identified by header "number": records that share it are one event.
@@ -222,13 +230,21 @@ func (p *paymentsV1Plan) addRefunded(b *wire.Batch, m *wire.Message) error {
 }
 
 const refundedInsertEntriesSQL = `
-INSERT INTO entries (
-    entry,
-    kind,
-    amount
+WITH w AS (
+    INSERT INTO entries (
+        entry,
+        kind,
+        amount
+    )
+    SELECT
+        unnest($1::text[]) AS entry,
+        'refunded' AS kind,
+        unnest($2::bigint[]) AS amount
+    ORDER BY entry
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::text[]) AS entry,
-    'refunded' AS kind,
-    unnest($2::bigint[]) AS amount
-ORDER BY entry`
+    'the database did not write the row',
+    'entries'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
