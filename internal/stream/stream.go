@@ -34,6 +34,9 @@ func (n Name) String() string {
 	if n.Topic == "" {
 		return "consumer " + n.Consumer
 	}
+	if n.Consumer == "" {
+		return "topic " + n.Topic
+	}
 	if n.Partition < 0 {
 		return fmt.Sprintf("%s of %s", n.Topic, n.Consumer)
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 // ByKey as a message's partition lets [Broker.Produce] choose by the hash of its key, as Java
-// producers do.
+// producers do, and without a key by that of its value.
 const ByKey int32 = -1
 
 // Broker is a Kafka broker inside this process. It keeps records in memory, speaks the protocol on
@@ -124,10 +124,11 @@ func (b *Broker) produce(ctx context.Context, client *kgo.Client, messages []*wi
 			r.Headers = append(r.Headers, kgo.RecordHeader{Key: h.Name, Value: h.Value})
 		}
 		if m.Partition == ByKey {
-			if m.Key == nil {
-				return fmt.Errorf("produce to %s: a message without a key needs a partition", m.Topic)
+			by := &kgo.Record{Topic: m.Topic, Key: m.Key}
+			if m.Key == nil { // a producer chooses any partition: here the same one each time
+				by.Key = append([]byte{}, m.Value...)
 			}
-			r.Partition = int32(hash.Partition(r, int(n)))
+			r.Partition = int32(hash.Partition(by, int(n)))
 		}
 		records[i] = r
 	}

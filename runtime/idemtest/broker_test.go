@@ -106,12 +106,31 @@ func TestProduceByKeyAsJavaDoes(t *testing.T) {
 	}
 }
 
+// A message without a key has a partition, too, and the same one each time.
+func TestProduceWithoutAKey(t *testing.T) {
+	b := Kafka(t, map[string]int32{"a": 8})
+	used := map[int32]bool{}
+	for i := range 20 {
+		first := &wire.Message{Topic: "a", Partition: ByKey, Value: fmt.Append(nil, i)}
+		second := &wire.Message{Topic: "a", Partition: ByKey, Value: fmt.Append(nil, i)}
+		if err := b.Produce(t.Context(), first, second, &wire.Message{Topic: "a", Partition: ByKey}); err != nil {
+			t.Fatal(err)
+		}
+		if first.Partition != second.Partition || first.Partition < 0 {
+			t.Errorf("a message is in partition %d, and its copy in %d", first.Partition, second.Partition)
+		}
+		used[first.Partition] = true
+	}
+	if len(used) < 2 {
+		t.Errorf("all messages are in partitions %v", used)
+	}
+}
+
 func TestProduceRefuses(t *testing.T) {
 	b := Kafka(t, map[string]int32{"a": 1})
 	for name, m := range map[string]*wire.Message{
 		"unknown topic":      {Topic: "b"},
 		"partition too high": {Topic: "a", Partition: 1},
-		"nil key by key":     {Topic: "a", Partition: ByKey},
 	} {
 		if err := b.Produce(t.Context(), &wire.Message{Topic: "a"}, m); err == nil {
 			t.Errorf("%s: produced", name)

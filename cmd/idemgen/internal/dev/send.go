@@ -137,7 +137,7 @@ func (r *run) samples() (all []sample) {
 
 // sendOne sends a record so often. It reports false if nothing more can be sent.
 func (r *run) sendOne(ctx context.Context, record idemtest.Event, times int) bool {
-	what := record.Name
+	what := cmp.Or(record.Name, "a record of no event")
 	for i := range times {
 		m := record.Message
 		m.Partition = idemtest.ByKey

@@ -151,7 +151,11 @@ func (k cluster) retention(ctx context.Context, t Topic) {
 // group looks at who reads, and at the offsets that are committed in Kafka.
 func (k cluster) group(ctx context.Context) error {
 	if n := k.members(ctx); n > 0 {
-		k.add(OK, "group "+k.Consumer, "", "%d members are in it; one that was killed counts until its session is over", n)
+		members := "1 member is in it"
+		if n > 1 {
+			members = fmt.Sprintf("%d members are in it", n)
+		}
+		k.add(OK, "group "+k.Consumer, "", "%s; one that was killed counts until its session ends", members)
 	} else {
 		k.add(Warning, "group "+k.Consumer, "start the service", "no process is in it")
 	}
