@@ -10,6 +10,16 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
+// checkTopicID refuses a topic without an id: its ledger could not tell it from a topic that was
+// deleted and made again. The Source asks again, because the broker may be upgraded.
+func (t *takeOver) checkTopicID() error {
+	if t.a.broker && t.a.TopicID == (wire.UUID{}) {
+		return fmt.Errorf("topic %s has no id: the broker does not support topic ids, as Kafka 2.8 and later do; "+
+			"without them, a topic that is deleted and made again is not noticed, and its records are lost", t.o.p.id.Topic)
+	}
+	return nil
+}
+
 // findChain finds the partition's chain, or makes it.
 func (t *takeOver) findChain(ctx context.Context) error {
 	var topic *wire.UUID

@@ -118,6 +118,9 @@ type takeOver struct {
 // run finds or makes the chain, reads its tail, checks it against the broker, and appends a
 // fence (docs/protocol.md). From then on every statement of the previous owner fails.
 func (t *takeOver) run(ctx context.Context) error {
+	if err := t.checkTopicID(); err != nil {
+		return err
+	}
 	conn, err := t.acquire(ctx)
 	if err != nil {
 		return haltIfPooler(err)

@@ -72,6 +72,10 @@ func (k cluster) topics(ctx context.Context) error {
 			k.add(Failure, "topic "+t.Name, "make it, or mend the name in the spec; the service waits for it", "the brokers have none of this name, or hide it")
 			continue
 		}
+		if d.ID == (kadm.TopicID{}) {
+			k.add(Failure, "topic "+t.Name, "upgrade the broker: Kafka 2.8 is the first with topic ids", "the broker gives no topic id, so the service does not read it")
+			continue
+		}
 		k.topic(t, d, starts[t.Name], ends[t.Name])
 		k.retention(ctx, t)
 	}
