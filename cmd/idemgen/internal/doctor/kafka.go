@@ -98,7 +98,7 @@ func (k cluster) topic(t Topic, d kadm.TopicDetail, starts, ends map[int32]kadm.
 			fresh++
 			continue
 		case l.topicID != uuidText(d.ID) && l.topicID != uuidText(kadm.TopicID{}):
-			wrong(p, "docs/operations.md, topic-recreated", "the topic was deleted and made again: the ledger is of the former one")
+			wrong(p, "docs/operations.md, topic-recreated", "the topic has another id than in the ledger: it was deleted and made again, or is in another cluster")
 		case l.partitions != int32(len(d.Partitions)):
 			wrong(p, "docs/operations.md, partitions-changed", "the topic has %d partitions, and had %d when the ledger was written", len(d.Partitions), l.partitions)
 		case l.position < start:
