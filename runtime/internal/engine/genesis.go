@@ -84,7 +84,7 @@ func (t *takeOver) startOffset(ctx context.Context, added bool) (int64, error) {
 // person knows whether the rows of the records before it are wanted in this database.
 func (t *takeOver) ledgerMissing(committed int64) error {
 	return t.adopt(halt.LedgerMissing, committed,
-		"the ledger is missing: the group has a committed offset, but this database never saw the partition (wrong or reset database, restored backup, renamed consumer); " +
+		"the ledger is missing: the group has a committed offset, but this database never saw the partition (wrong or reset database, restored backup, renamed consumer); "+
 			"start_from: committed moves a group over from other code")
 }
 
