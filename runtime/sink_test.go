@@ -217,6 +217,42 @@ func TestMissingLedgerHasTwoWaysOut(t *testing.T) {
 	want(t, "the way that reads again, of a topic that has nothing to skip", halted.Reread, "")
 }
 
+// A topic that was copied to another cluster has another id and other offsets. Both ways on are
+// told: the group's offset there, which the tool that copied it translated, and the first record.
+func TestTopicWithAnotherIDHasTwoWaysOut(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		committed   int64
+		skips, read string // offsets in the commands; "" for none
+	}{
+		"translated offset":     {7, "7", "5"},
+		"nothing to skip":       {5, "5", ""},
+		"none":                  {-1, "5", ""},
+		"offset of another log": {1001, "5", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := database(t)
+			c := service{}.consumer(t, db)
+			if err := newSource(records(0, "put 1 1")).run(t, c); err != nil {
+				t.Fatal(err)
+			}
+			src := newSource(records(7, "put 2 2"))
+			a := &src.assignment
+			a.TopicID, a.Low, a.Committed = idem.UUID{2}, 5, committedAt(tc.committed)
+			halted := wantError[*idem.HaltedError](t, src.run(t, c))
+			want(t, "code", halted.Code, halt.TopicRecreated)
+			adopt := "idemgen stream set --consumer test --topic " + topic + " --partition 0 --from none --topic-id " + a.TopicID.String() + " --to "
+			const end = " --partitions 4 --reason topic-recreated"
+			want(t, "the way that skips", halted.Remedy, adopt+tc.skips+end)
+			if tc.read != "" {
+				tc.read = adopt + tc.read + end
+			}
+			want(t, "the way that reads again", halted.Reread, tc.read)
+		})
+	}
+}
+
 func TestLogShorterThanThePositionMayLagThenHalts(t *testing.T) {
 	t.Parallel()
 	db := database(t)

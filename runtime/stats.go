@@ -66,9 +66,9 @@ type PartitionStats struct {
 	Lag int64
 	// LagTime is the age of the oldest record that is not durable yet, by its timestamp; 0 if
 	// Lag is. As long as that record was not handed over, or has no timestamp, it is the time
-	// since this process first saw that something is there after Position: a lower bound.
-	// While the partition is halted and Lag is -1, it is the time since then, unless the log
-	// is empty: something may wait.
+	// since this process first saw that something is there after Position: a lower bound. It is
+	// never less than that time, because timestamps may be in the future. While the partition is
+	// halted and Lag is -1, it is the time since then, unless the log is empty: something may wait.
 	LagTime time.Duration
 
 	Applied    int64 // took effect

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kversion"
 	"github.com/twmb/franz-go/pkg/sr"
 	"github.com/twmb/franz-go/pkg/sr/srfake"
 
@@ -234,6 +235,18 @@ func TestDoctorSpeaksToBrokers(t *testing.T) {
 		t.Errorf("%q", lines)
 	}
 	refused(t, "--sasl kerberos: it is plain, scram-sha-256 or scram-sha-512", "doctor", "../../examples/orders", "--brokers", brokers, "--sasl", "kerberos")
+}
+
+// A broker that is too old to give topic ids is a failure: the service reads nothing of it.
+func TestDoctorRefusesABrokerWithoutTopicIDs(t *testing.T) {
+	shop(t)
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "orders.v1"), kfake.MaxVersions(kversion.V2_7_0()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cluster.Close()
+	wantLines(t, checked(t, "FAIL", "--brokers", cluster.ListenAddrs()[0]), notDurable,
+		"topic orders.v1: the broker gives no topic id, so the service does not read it")
 }
 
 // Each version of a topic's schema in the registry is held against the file of the spec.

@@ -29,6 +29,9 @@ func TestCommandsAppendOneRow(t *testing.T) {
 		"rewind": {func(t *testing.T, db stream.DB, by stream.By) (stream.Change, error) {
 			return stream.Set(t.Context(), db, orders, stream.Target{From: stream.Anywhere, To: 0, ApplyAgain: true}, by)
 		}, "2r 15>0 3 4", -1},
+		"position that stays": {func(t *testing.T, db stream.DB, by stream.By) (stream.Change, error) {
+			return stream.Set(t.Context(), db, orders, stream.Target{From: 15, To: 15}, by)
+		}, "2o 15>15 3 4", -1},
 		"release": {func(t *testing.T, db stream.DB, by stream.By) (stream.Change, error) {
 			return stream.Release(t.Context(), db, orders, stream.Leave{}, by)
 		}, "2o 15>15 3 4", 7},

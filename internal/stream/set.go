@@ -27,8 +27,9 @@ const (
 )
 
 // Set moves the position of a partition. Offsets passed never take effect; those that are read
-// again take effect again, unless their keys are known. With [NoLedger] it begins the ledger of a
-// partition that has none: of a topic that was deleted and made again, of a group that has a
+// again take effect again, unless their keys are known. A position that is From, too, stays, and
+// is no longer compared with the leader epochs of the log. With [NoLedger] it begins the ledger
+// of a partition that has none: of a topic that was deleted and made again, of a group that has a
 // committed offset only, or of a stream whose rows are gone. Nothing is known of the offsets below
 // To then, and name.TopicID is required.
 func Set(ctx context.Context, db DB, name Name, to Target, by By) (Change, error) {
@@ -48,6 +49,9 @@ func Set(ctx context.Context, db DB, name Name, to Target, by By) (Change, error
 			return row, "", fmt.Errorf("%v is at offset %d (%s): --apply-again moves back only, and %d is not before it", name, t.Next, last(t), to.To)
 		case to.To > t.Next:
 			return row, passed(t.Next, to.To, "passes without effect", "pass without effect"), nil
+		case to.To == t.Next && to.From == t.Next && t.Epoch >= 0:
+			row.Kind = ledger.Operator
+			return row, "the position stays, whatever the log before it is now", nil
 		case to.To == t.Next:
 			return row, "", fmt.Errorf("%v is at offset %d already (%s)", name, t.Next, last(t))
 		case !to.ApplyAgain:

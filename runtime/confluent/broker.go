@@ -3,7 +3,9 @@ package confluent
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
@@ -17,6 +19,7 @@ type broker struct {
 	client  *kafka.Consumer
 	admin   *kafka.AdminClient
 	timeout time.Duration // of one question
+	epochs  *epochs
 }
 
 // Commit has no timeout of its own: the client's requests have one.
@@ -98,6 +101,50 @@ func (b *broker) Ends(ctx context.Context, list []idem.Partition) (map[idem.Part
 		}
 	}
 	return ends, nil
+}
+
+func (b *broker) Last(ctx context.Context, id idem.Partition) (idem.Position, error) {
+	return b.last(ctx, id, kafka.IsolationLevelReadCommitted)
+}
+
+// last asks for the offset of the next record to come, and for the leader epoch now.
+func (b *broker) last(ctx context.Context, id idem.Partition, isolation kafka.IsolationLevel) (idem.Position, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	defer cancel()
+	question := map[kafka.TopicPartition]kafka.OffsetSpec{{Topic: &id.Topic, Partition: id.Number}: kafka.LatestOffsetSpec}
+	answer, err := b.admin.ListOffsets(ctx, question, kafka.SetAdminRequestTimeout(b.timeout), kafka.SetAdminIsolationLevel(isolation))
+	for _, info := range answer.ResultInfos {
+		if err = info.Error; info.Error.Code() == kafka.ErrNoError {
+			at := idem.Position{Offset: int64(info.Offset), Epoch: -1}
+			if info.LeaderEpoch != nil {
+				at.Epoch = *info.LeaderEpoch
+			}
+			return at, nil
+		}
+	}
+	return idem.Position{}, fmt.Errorf("asking for the end of %s/%d: %w", id.Topic, id.Number, err)
+}
+
+// EpochEnd asks for the leader epoch now, which is mostly that of the position. Where it is later,
+// the client must find out where the position's epoch ends.
+func (b *broker) EpochEnd(ctx context.Context, id idem.Partition, at idem.Position) (int64, error) {
+	last, err := b.last(ctx, id, kafka.IsolationLevelReadUncommitted)
+	if e, ok := errors.AsType[kafka.Error](err); ok && e.Code() == kafka.ErrUnknownLeaderEpoch {
+		// The client has heard of a later epoch, and believes no lower one.
+		last.Epoch = math.MaxInt32
+		_, last.Offset, err = b.Watermarks(ctx, id)
+	}
+	switch {
+	case err != nil:
+		return 0, err
+	case last.Epoch < 0: // the broker does not say
+		return at.Offset, nil
+	case last.Epoch < at.Epoch:
+		return -1, nil
+	case last.Epoch == at.Epoch:
+		return last.Offset, nil
+	}
+	return b.epochs.end(ctx, id, at, last.Offset)
 }
 
 func (b *broker) TopicConfig(ctx context.Context, topic string) (map[string]string, error) {

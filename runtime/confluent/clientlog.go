@@ -1,10 +1,13 @@
 package confluent
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
+
+	"github.com/idemgen/idemgen/runtime/internal/member"
 )
 
 // clientError handles an error event. All but fatal ones are left to the client, which goes on
@@ -17,8 +20,10 @@ func (r *run) clientError(e kafka.Error) {
 	switch e.Code() {
 	case kafka.ErrAutoOffsetReset, kafka.ErrLogTruncation, kafka.ErrOffsetOutOfRange:
 		r.member.PositionLost(nil)
-	case kafka.ErrTransport, kafka.ErrResolve, kafka.ErrSsl, kafka.ErrAuthentication:
-		r.member.BrokerFailed(reason(e.Error()))
+	case kafka.ErrTransport, kafka.ErrResolve:
+		r.member.BrokerFailed(errors.New(reason(e.Error())))
+	case kafka.ErrSsl, kafka.ErrAuthentication:
+		r.member.BrokerFailed(&member.Denied{Cause: reason(e.Error())})
 	case kafka.ErrAllBrokersDown:
 		r.member.AllBrokersDown()
 	}

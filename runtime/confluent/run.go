@@ -3,6 +3,7 @@ package confluent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -31,10 +32,10 @@ type consumer struct {
 
 func (c consumer) Close() error {
 	defer close(c.lines) // the client writes no more
-	return c.fetcher.client.Close()
+	return errors.Join(c.epochs.close(), c.fetcher.client.Close())
 }
 
-func newRun(ctx context.Context, s *Source, sub idem.Subscription, sink idem.Sink, client *kafka.Consumer, lines chan kafka.LogEvent) (*run, error) {
+func newRun(ctx context.Context, s *Source, sub idem.Subscription, sink idem.Sink, config *kafka.ConfigMap, client *kafka.Consumer, lines chan kafka.LogEvent) (*run, error) {
 	logger := s.Logger
 	if logger == nil {
 		logger = slog.Default()
@@ -43,7 +44,8 @@ func newRun(ctx context.Context, s *Source, sub idem.Subscription, sink idem.Sin
 	if err != nil {
 		return nil, err
 	}
-	asker := &broker{client: client, admin: admin, timeout: member.PaceOf(ctx).Request}
+	timeout := member.PaceOf(ctx).Request
+	asker := &broker{client: client, admin: admin, timeout: timeout, epochs: newEpochs(config, timeout)}
 	return &run{
 		sub: sub, client: client,
 		log: clientlog.New(logger, s.Brokers),

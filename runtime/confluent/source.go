@@ -47,7 +47,7 @@ func (s *Source) Run(ctx context.Context, sub idem.Subscription, sink idem.Sink)
 	if err != nil {
 		return fmt.Errorf("confluent: %w", err)
 	}
-	r, err := newRun(ctx, s, sub, sink, client, lines)
+	r, err := newRun(ctx, s, sub, sink, config, client, lines)
 	if err != nil {
 		return errors.Join(err, client.Close())
 	}

@@ -135,7 +135,7 @@ func (b *broker) Watermarks(ctx context.Context, id idem.Partition) (low, high i
 		if err != nil {
 			return 0, fmt.Errorf("asking for the offsets of %s/%d: %w", id.Topic, id.Number, err)
 		}
-		return offsets[id], nil
+		return offsets[id].Offset, nil
 	}
 	if low, err = ask(earliest); err == nil {
 		high, err = ask(latest)
@@ -150,13 +150,43 @@ func (b *broker) Ends(ctx context.Context, list []idem.Partition) (map[idem.Part
 		if err != nil {
 			return ends, err
 		}
-		maps.Copy(ends, found)
+		if end, ok := found[id]; ok {
+			ends[id] = end.Offset
+		}
 	}
 	return ends, nil
 }
 
+func (b *broker) Last(ctx context.Context, id idem.Partition) (idem.Position, error) {
+	found, err := b.offsets(ctx, latest, 1, id)
+	if err != nil {
+		return idem.Position{}, fmt.Errorf("asking for the end of %s/%d: %w", id.Topic, id.Number, err)
+	}
+	return found[id], nil
+}
+
+func (b *broker) EpochEnd(ctx context.Context, id idem.Partition, at idem.Position) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	defer cancel()
+	q := kmsg.NewPtrOffsetForLeaderEpochRequest()
+	topic, p := kmsg.NewOffsetForLeaderEpochRequestTopic(), kmsg.NewOffsetForLeaderEpochRequestTopicPartition()
+	p.Partition, p.LeaderEpoch = id.Number, at.Epoch
+	topic.Topic, topic.Partitions = id.Topic, append(topic.Partitions, p)
+	q.ReplicaID, q.Topics = -1, append(q.Topics, topic)
+	r, err := q.RequestWith(ctx, b.fetch)
+	if err != nil {
+		err = b.state.why(err)
+	} else {
+		err = kerr.ErrorForCode(r.Topics[0].Partitions[0].ErrorCode)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("asking where leader epoch %d of %s/%d ends: %w", at.Epoch, id.Topic, id.Number, err)
+	}
+	return r.Topics[0].Partitions[0].EndOffset, nil
+}
+
 // offsets asks for the offsets of partitions at a timestamp, with an isolation level.
-func (b *broker) offsets(ctx context.Context, at int64, isolation int8, list ...idem.Partition) (map[idem.Partition]int64, error) {
+func (b *broker) offsets(ctx context.Context, at int64, isolation int8, list ...idem.Partition) (map[idem.Partition]idem.Position, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
 	q := kmsg.NewPtrListOffsetsRequest()
@@ -171,13 +201,13 @@ func (b *broker) offsets(ctx context.Context, at int64, isolation int8, list ...
 	if err != nil {
 		return nil, b.state.why(err)
 	}
-	found := map[idem.Partition]int64{}
+	found := map[idem.Partition]idem.Position{}
 	for _, t := range r.Topics {
 		for _, p := range t.Partitions {
 			if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
 				return nil, err
 			}
-			found[idem.Partition{Topic: t.Topic, Number: p.Partition}] = p.Offset
+			found[idem.Partition{Topic: t.Topic, Number: p.Partition}] = idem.Position{Offset: p.Offset, Epoch: p.LeaderEpoch}
 		}
 	}
 	return found, nil

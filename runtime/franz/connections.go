@@ -7,7 +7,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/idemgen/idemgen/runtime/internal/member"
 )
 
 // connections are those of both clients to brokers, as their hooks tell.
@@ -59,6 +62,9 @@ func (c *connections) why(err error) error {
 	defer c.mu.Unlock()
 	if c.cause != nil {
 		err = c.cause
+	}
+	if errors.Is(err, kerr.SaslAuthenticationFailed) {
+		return &member.Denied{Cause: err.Error()}
 	}
 	return errors.New(reason(err))
 }

@@ -86,7 +86,7 @@ func (r *run) poll() {
 // answerGroup does what the group's callbacks asked for since the last poll.
 func (r *run) answerGroup() {
 	if cause, down := r.state.allDown(); down {
-		r.member.BrokerFailed(cause)
+		r.member.BrokerFailed(errors.New(cause))
 		r.member.AllBrokersDown()
 	}
 	select {

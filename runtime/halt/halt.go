@@ -10,7 +10,7 @@ type Code string
 
 // Why a partition is halted.
 const (
-	TopicRecreated    Code = "topic-recreated"       // the topic was deleted and made again
+	TopicRecreated    Code = "topic-recreated"       // the topic was deleted and made again, or is in another cluster
 	RetentionPassed   Code = "retention-passed"      // records were deleted before they were read
 	LogTruncated      Code = "log-truncated"         // the log ends below the ledger's position
 	PartitionsChanged Code = "partitions-changed"    // records of one key may be in another partition now

@@ -27,6 +27,13 @@ type Assignment struct {
 	// Committed is the group's committed offset; -1 if there is none. It is asked for only where
 	// no ledger decides: the answer waits while the group shares its partitions out.
 	Committed func(context.Context) (int64, error)
+	// EpochEnd asks where the leader epoch of a position ends in the log. Below the position, the
+	// log was cut there: the records that follow are not those that were read. At or after it, the
+	// log has what was read. It is -1 if the log knows no such epoch. Nil asks nobody.
+	EpochEnd func(context.Context, Position) (int64, error)
+	// Last asks for the offset of the next record to come, as High, and for the leader epoch now.
+	// Nil asks nobody.
+	Last func(context.Context) (Position, error)
 }
 
 // TakeOver says when a partition may be taken over again.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 
@@ -29,19 +30,20 @@ var remedy = regexp.MustCompile(`idemgen stream [a-z-]+ --consumer \S+ --topic \
 
 // halted waits until partitions that halt for a reason name n commands, and returns them.
 func (s *shopStage) halted(ctx context.Context, n int, code halt.Code) ([]string, error) {
-	named := map[string]bool{}
+	named := map[string]string{} // the last way out that is named, which skips nothing, by what is before its offset
 	err := stage.Until(ctx, patience, func() (bool, error) {
 		clear(named)
 		for _, p := range s.started {
 			for _, m := range remedy.FindAllStringSubmatch(string(p.Log.All()), -1) {
 				if m[1] == string(code) {
-					named[m[0]] = true
+					which, _, _ := strings.Cut(m[0], " --to ")
+					named[which] = m[0]
 				}
 			}
 		}
 		return len(named) >= n, s.dead()
 	})
-	commands := slices.Sorted(maps.Keys(named))
+	commands := slices.Sorted(maps.Values(named))
 	if errors.Is(err, stage.ErrTimeout) {
 		err = fmt.Errorf("%d partitions halted with %s and named a command, want %d; last lines:\n%s", len(commands), code, n, s.running[0].Log)
 	}

@@ -10,6 +10,7 @@ const (
 	waves        = "./runtime/wire"
 	strictJSON   = "./runtime/wire/strictjson"
 	streams      = "./internal/stream"
+	lags         = "./runtime/internal/lag"
 	intakes      = "./runtime/internal/intake"
 	effects      = "./runtime/internal/effect"
 	leases       = "./runtime/internal/pglease"

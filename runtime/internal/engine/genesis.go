@@ -10,6 +10,16 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
+// checkTopicID refuses a topic without an id: its ledger could not tell it from a topic that was
+// deleted and made again. The Source asks again, because the broker may be upgraded.
+func (t *takeOver) checkTopicID() error {
+	if t.a.broker && t.a.TopicID == (wire.UUID{}) {
+		return fmt.Errorf("topic %s has no id: the broker does not support topic ids, as Kafka 2.8 and later do; "+
+			"without them, a topic that is deleted and made again is not noticed, and its records are lost", t.o.p.id.Topic)
+	}
+	return nil
+}
+
 // findChain finds the partition's chain, or makes it.
 func (t *takeOver) findChain(ctx context.Context) error {
 	var topic *wire.UUID
@@ -21,7 +31,7 @@ func (t *takeOver) findChain(ctx context.Context) error {
 	case err != nil:
 		return haltIfFinal(err)
 	case known.Recreated && !known.Found:
-		return t.halt(halt.TopicRecreated, "the topic was deleted and made again: its offsets are others than those in the ledger", t.adoption(t.a.Low))
+		return t.recreated(ctx)
 	case known.Found:
 		return nil
 	}
@@ -73,11 +83,29 @@ func (t *takeOver) startOffset(ctx context.Context, added bool) (int64, error) {
 // ledgerMissing halts a partition whose group has committed an offset without a ledger. Only a
 // person knows whether the rows of the records before it are wanted in this database.
 func (t *takeOver) ledgerMissing(committed int64) error {
-	h := &verdict.Halt{
-		Code: halt.LedgerMissing, Offset: -1, Args: t.adoption(committed),
-		Reason: "the ledger is missing: the group has a committed offset, but this database never saw the partition (wrong or reset database, restored backup, renamed consumer); " +
-			"start_from: committed moves a group over from other code",
+	return t.adopt(halt.LedgerMissing, committed,
+		"the ledger is missing: the group has a committed offset, but this database never saw the partition (wrong or reset database, restored backup, renamed consumer); "+
+			"start_from: committed moves a group over from other code")
+}
+
+// recreated halts a partition whose topic has another id than the one in the ledger. A tool that
+// copies topics to another cluster translates the group's offset there; a topic that was made
+// again has none, unless this group has committed one since.
+func (t *takeOver) recreated(ctx context.Context) error {
+	committed, err := t.a.Committed(ctx)
+	if err != nil {
+		return err
 	}
+	if committed < t.a.Low || committed > t.a.High {
+		committed = t.a.Low // it is of another log
+	}
+	return t.adopt(halt.TopicRecreated, committed, "the topic has another id than in the ledger: it was deleted and made again, or it is a copy in another cluster; its offsets are others than those in the ledger")
+}
+
+// adopt halts a partition that has no ledger. Its command begins one at the group's committed
+// offset; where that skips records, another one begins at the first record.
+func (t *takeOver) adopt(code halt.Code, committed int64, reason string) error {
+	h := &verdict.Halt{Code: code, Offset: -1, Reason: reason, Args: t.adoption(committed)}
 	if committed > t.a.Low {
 		h.Reread = t.adoption(t.a.Low)
 	}

@@ -51,11 +51,26 @@ func (o *Owner) checkTail(ctx context.Context) error {
 // pass moves the position to end, because the log holds no record below it. If that fails, the
 // next idle time or the next record tries again.
 func (o *Owner) pass(ctx context.Context, end int64) error {
-	w := &batch{o: o, end: end}
+	to, ok := endOf(ctx, o.p, end)
+	if !ok {
+		return o.inspect(ctx)
+	}
+	w := &batch{o: o, end: to}
 	err := o.conclude(w, o.transact(ctx, w))
 	if _, wait := errors.AsType[*verdict.Later](err); wait {
 		o.p.tell(o, err)
 		return nil
 	}
 	return err
+}
+
+// endOf is the position at the end of the log. It has the leader epoch of now: markers may have a
+// later one than the last record. It reports false while the broker does not say it.
+func endOf(ctx context.Context, p *Partition, end int64) (idemtype.Position, bool) {
+	ask := p.standby.a.Last
+	if ask == nil {
+		return idemtype.Position{Offset: end, Epoch: -1}, true
+	}
+	last, err := ask(ctx)
+	return idemtype.Position{Offset: end, Epoch: last.Epoch}, err == nil && last.Offset >= end
 }

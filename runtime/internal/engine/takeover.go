@@ -68,7 +68,7 @@ func (p *Partition) take(ctx context.Context, a assignment) (*Owner, error) {
 	}
 	o := p.begin()
 	t := &takeOver{o: o, a: a}
-	err := p.truncation.haltIfLasting(t.run(short))
+	err := t.run(short)
 	if err == nil {
 		err = t.load(ctx) // may take longer than short, and would get no further on a second try
 	}
@@ -118,6 +118,9 @@ type takeOver struct {
 // run finds or makes the chain, reads its tail, checks it against the broker, and appends a
 // fence (docs/protocol.md). From then on every statement of the previous owner fails.
 func (t *takeOver) run(ctx context.Context) error {
+	if err := t.checkTopicID(); err != nil {
+		return err
+	}
 	conn, err := t.acquire(ctx)
 	if err != nil {
 		return haltIfPooler(err)
@@ -136,7 +139,7 @@ func (t *takeOver) run(ctx context.Context) error {
 		if err := t.readTail(ctx); err != nil {
 			return err
 		}
-		if err := t.checkTail(); err != nil {
+		if err := t.checkTail(ctx); err != nil {
 			return err
 		}
 		window, err := t.o.keys.Measure(ctx, conn.Conn(), t.o.chain.Stream(), t.o.chain.Tail())
@@ -232,7 +235,7 @@ func (t *takeOver) halt(code halt.Code, reason, args string) error {
 }
 
 // checkTail compares the tail with the broker and the spec before the partition is fenced.
-func (t *takeOver) checkTail() error {
+func (t *takeOver) checkTail(ctx context.Context) error {
 	tail, identity := t.o.chain.Tail(), t.o.p.process.Service.Identity
 	if tail.Def != ledger.NoIdentity && !slices.Contains(identity.Knows, uint32(tail.Def)) {
 		return t.halt(halt.NewerVersion, fmt.Sprintf("another version of this service ran here, under which events have another identity (%08x, this one has %08x): this version would not recognise what that one applied, and apply copies of it again; deploy that version again, or one that knows both", uint32(tail.Def), identity.Writes),
@@ -247,10 +250,8 @@ func (t *takeOver) checkTail() error {
 	case tail.Next < t.a.Low:
 		return t.halt(halt.RetentionPassed, fmt.Sprintf("offsets %d to %d were deleted before they were read: the topic's retention overtook the position", tail.Next, t.a.Low-1),
 			fmt.Sprintf(" --from %d --to %d", tail.Next, t.a.Low))
-	case tail.Next > t.a.High:
-		return &aheadError{t.a.High, tail}
 	}
-	return nil
+	return t.checkLog(ctx, tail)
 }
 
 // acquire gets a connection for a take-over. If the database is away, and the Source would only

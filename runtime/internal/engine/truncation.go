@@ -1,12 +1,13 @@
 package engine
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"time"
 
 	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
@@ -14,9 +15,10 @@ import (
 // moment. Then the partition halts.
 const aheadPatience = 10 * time.Second
 
-// truncation is what is known of a truncated log: since when the log ends below the position, and
-// the lowest end seen since then. It is zero while the log does not end there.
+// truncation is what is known of a log that ended below the position: since when, and the lowest
+// end seen since then. It is zero if the log did not end there.
 type truncation struct {
+	next  int64 // the position
 	since time.Time
 	end   int64
 }
@@ -29,34 +31,86 @@ type aheadError struct {
 
 func (e *aheadError) Error() string {
 	text := fmt.Sprintf("the log ends at %d, below the ledger's position %d", e.end, e.tail.Next)
-	if e.tail.Writer == ledger.Person && e.tail.Kind != ledger.Operator && e.tail.Kind != ledger.Fence {
+	if byOperator(e.tail) {
 		text += ", which an operator's row has set"
 	}
 	return text
 }
 
-// truncatedText is what a person must know before they run the command. Only a person can know
-// where the log was cut: it may have grown again before its end was first read.
-const truncatedText = ": the log was truncated or replaced; of the records written since, those below the offset that the command names are never read. " +
+// byOperator reports whether an operator's row has set the position.
+func byOperator(tail ledger.Tail) bool {
+	return tail.Writer == ledger.Person && tail.Kind != ledger.Operator && tail.Kind != ledger.Fence
+}
+
+// lowestEnd is what an operator must know before running the command of a log whose leader epochs
+// do not tell where it was cut: it may have grown again before its end was first read.
+const lowestEnd = ": the log was truncated or replaced; of the records written since, those below the offset that the command names are never read. " +
 	"It names the lowest end of the log seen since then: who knows the offset at which the log was cut names that"
 
-// haltIfLasting passes err on. If err says for longer than aheadPatience that the log ends below
-// the position, it becomes a halt.
-func (seen *truncation) haltIfLasting(err error) error {
-	ahead, ok := errors.AsType[*aheadError](err)
-	switch {
-	case !ok:
-		*seen = truncation{}
-	case seen.since.IsZero():
-		*seen = truncation{time.Now(), ahead.end}
-	default:
-		seen.end = min(seen.end, ahead.end) // it grows again, with records that nobody has read
-		if time.Since(seen.since) >= aheadPatience {
-			return &verdict.Halt{
-				Code: halt.LogTruncated, Offset: -1, Reason: ahead.Error() + truncatedText,
-				Args: fmt.Sprintf(" --from %d --to %d --apply-again", ahead.tail.Next, seen.end),
-			}
+// checkLog compares the position with the log. The leader epoch of the record before the position
+// says exactly where the log was cut, even if it has grown since. Where none is known, an end of
+// the log below the position is believed when it lasts, or when the log grows past the position.
+func (t *takeOver) checkLog(ctx context.Context, tail ledger.Tail) error {
+	seen, next := &t.o.p.truncation, tail.Next
+	if seen.next != next {
+		*seen = truncation{next: next}
+	}
+	byEpoch := tail.Epoch >= 0 && t.a.EpochEnd != nil
+	if byEpoch {
+		end, err := t.a.EpochEnd(ctx, idemtype.Position{Offset: next, Epoch: tail.Epoch})
+		switch {
+		case err != nil:
+			return err
+		case end < 0:
+			return t.otherLog(tail)
+		case end < next:
+			return t.truncated(fmt.Sprintf("the log was cut at offset %d, below the ledger's position %d, where leader epoch %d ends: an unclean leader election lost what followed; "+
+				"records written since then have offsets that the ledger counts as done", end, next, tail.Epoch), next, end)
 		}
 	}
-	return err
+	ahead := &aheadError{t.a.High, tail}
+	switch {
+	case next > t.a.High && seen.since.IsZero():
+		seen.since, seen.end = time.Now(), t.a.High
+		return ahead
+	case next > t.a.High:
+		seen.end = min(seen.end, t.a.High) // it grows again, with records that nobody has read
+		if time.Since(seen.since) < aheadPatience {
+			return ahead
+		}
+		return t.truncated(ahead.Error()+lowestEnd, next, seen.end)
+	case !seen.since.IsZero() && !byEpoch && !byOperator(tail):
+		return t.truncated(fmt.Sprintf("the log ended at %d, below the ledger's position %d, and has grown past it since", seen.end, next)+lowestEnd, next, seen.end)
+	}
+	*seen = truncation{next: next}
+	return nil
+}
+
+// truncated halts a partition whose log was cut. The command sets it back to the place of the cut.
+func (t *takeOver) truncated(reason string, next, end int64) error {
+	return t.halt(halt.LogTruncated, reason, setBack(next, max(end, t.a.Low)))
+}
+
+// otherLog halts a partition whose log has no leader epoch as high as the ledger's. Nobody can
+// tell which of its records the ledger has: an operator chooses.
+func (t *takeOver) otherLog(tail ledger.Tail) error {
+	to := min(tail.Next, t.a.High)
+	h := &verdict.Halt{
+		Code: halt.LogTruncated, Offset: -1, Args: setBack(tail.Next, to),
+		Reason: fmt.Sprintf("the log has no leader epoch %d, under which the records before the ledger's position %d were read: the cluster was restored to an earlier state, or replaced; "+
+			"who knows the offset at which its log differs names that", tail.Epoch, tail.Next),
+	}
+	if to > t.a.Low {
+		h.Reread = setBack(tail.Next, t.a.Low)
+	}
+	return h
+}
+
+// setBack is what idemgen stream set must know to set the position back, or to confirm it.
+func setBack(from, to int64) string {
+	args := fmt.Sprintf(" --from %d --to %d", from, to)
+	if to < from {
+		args += " --apply-again"
+	}
+	return args
 }

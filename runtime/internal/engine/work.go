@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/idemgen/idemgen/internal/ledger"
+	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
 	"github.com/idemgen/idemgen/runtime/internal/engine/retry"
@@ -33,7 +34,7 @@ type work interface {
 type batch struct {
 	o   *Owner
 	all []wire.Message
-	end int64 // the log holds no record from the last one to here
+	end idemtype.Position // the log holds no record from the last one to here
 }
 
 func (b *batch) records() []wire.Message       { return b.all }
@@ -46,6 +47,9 @@ func (b *batch) follow(n retry.Next) error     { return b.o.follow(n) }
 
 // row moves the position after the records, or to end if end is larger.
 func (b *batch) row(a *chain.Attempt, d *decide.Decision, tail ledger.Tail) {
-	a.Row.Kind, a.Row.Next, a.Row.Epoch, a.Row.Letters = ledger.Batch, max(d.Next(), b.end), d.Epoch(tail.Epoch), d.InRow
+	a.Row.Kind, a.Row.Next, a.Row.Epoch, a.Row.Letters = ledger.Batch, d.Next(), d.Epoch(tail.Epoch), d.InRow
+	if b.end.Offset > a.Row.Next {
+		a.Row.Next, a.Row.Epoch = b.end.Offset, b.end.Epoch
+	}
 	a.Result, a.Moves, a.InRow = d.Result, d.Moves, d.InRow
 }

@@ -38,11 +38,13 @@ type Cursor struct {
 	Start idemtype.Position
 	// Next is the lowest offset that is accepted.
 	Next int64
-	// Epoch is the leader epoch of the last record; -1 before the first one.
+	// Epoch is the leader epoch of the last record, or the one that the sink told before the first;
+	// -1 if neither is known.
 	Epoch int32
 
 	queue   *Queue
-	version int // of the queue
+	version int  // of the queue
+	passed  bool // Next moved past the last record: Epoch may be older than what is before Next
 }
 
 // NewCursor is the cursor of a partition that is about to be taken over.
@@ -63,7 +65,7 @@ func (c *Cursor) IsRead() bool { return c.State == Reading || c.State == Awaitin
 
 // Begin tells that the client reads from Start.
 func (c *Cursor) Begin() {
-	c.Next, c.Epoch = c.Start.Offset, -1
+	c.Next, c.Epoch, c.passed = c.Start.Offset, c.Start.Epoch, false
 	if c.State == Reading {
 		c.queue.Open(c.version)
 	}
@@ -71,7 +73,15 @@ func (c *Cursor) Begin() {
 
 // BeginAgain moves Start to the next record, where the client must be told to read: it gave
 // the partition up, and no record was lost.
-func (c *Cursor) BeginAgain() { c.Start = idemtype.Position{Offset: c.Next, Epoch: -1} }
+func (c *Cursor) BeginAgain() { c.Start = c.At() }
+
+// At is the next record's position, with the leader epoch of what is before it.
+func (c *Cursor) At() idemtype.Position {
+	if c.passed {
+		return idemtype.Position{Offset: c.Next, Epoch: -1}
+	}
+	return idemtype.Position{Offset: c.Next, Epoch: c.Epoch}
+}
 
 // Outcome is what became of a record, or of the end of a log.
 type Outcome int
@@ -95,13 +105,14 @@ func (c *Cursor) Accept(m *wire.Message, size int) Outcome {
 	case c.State != Reading:
 		return Dropped
 	case m.LeaderEpoch >= 0 && m.LeaderEpoch < c.Epoch:
+		c.State = TakingOver // once, and not for each record
 		return OldEpoch
 	}
 	accepted, full := c.queue.Put(m, size)
 	if !accepted {
 		return Dropped // the partition is about to be taken over, which sets the position
 	}
-	c.Next, c.Epoch = m.Offset+1, max(c.Epoch, m.LeaderEpoch)
+	c.Next, c.Epoch, c.passed = m.Offset+1, max(c.Epoch, m.LeaderEpoch), false
 	if full {
 		return Full
 	}
@@ -115,7 +126,7 @@ func (c *Cursor) ReachedEnd(end int64) Outcome {
 	if !c.IsRead() {
 		return Dropped
 	}
-	c.Next = max(c.Next, end)
+	c.Next, c.passed = max(c.Next, end), c.passed || end > c.Next
 	switch {
 	case c.State == Reading:
 		c.queue.ReachedEnd(c.Next)

@@ -126,8 +126,8 @@ type Reading struct {
 	Position int64
 	End      int64
 	Records  int64 // from the position to the end
-	// Age is that of the oldest of them. If the partition is halted, and it is not known whether
-	// records wait, it is the time since then.
+	// Age is that of the oldest of them, and never less than the time since it was noticed. If the
+	// partition is halted, and it is not known whether records wait, it is the time since then.
 	Age    time.Duration
 	Counts idemtype.Result
 	Parked Parked
@@ -156,7 +156,7 @@ func (g *Gauge) Read(now time.Time) Reading {
 	}
 	r.Age = max(0, now.Sub(g.behind))
 	if g.first >= g.position && !g.at.IsZero() {
-		r.Age = max(0, now.Sub(g.at))
+		r.Age = max(r.Age, now.Sub(g.at)) // a timestamp may be in the future
 	}
 	return r
 }

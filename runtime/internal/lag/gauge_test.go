@@ -30,7 +30,7 @@ func TestAgeIsThatOfTheOldestRecord(t *testing.T) {
 	g.Add(idemtype.Result{Applied: 2, Dead: 1}, 7, at(6))
 	check(t, "behind it", g, 8, Reading{Position: 7, End: 10, Records: 3, Age: 2 * time.Minute, Counts: idemtype.Result{Applied: 2, Dead: 1}})
 	g.First(7, at(20))
-	check(t, "a clock ahead of ours", g, 8, Reading{Position: 7, End: 10, Records: 3, Counts: idemtype.Result{Applied: 2, Dead: 1}})
+	check(t, "a clock ahead of ours", g, 8, Reading{Position: 7, End: 10, Records: 3, Age: 2 * time.Minute, Counts: idemtype.Result{Applied: 2, Dead: 1}})
 	g.Redelivered(5)
 	g.Add(idemtype.Result{Applied: 3}, 10, at(21))
 	check(t, "at the end", g, 30, Reading{Position: 10, End: 10, Counts: idemtype.Result{Applied: 5, Dead: 1, Duplicates: 5}})

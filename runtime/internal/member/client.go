@@ -47,6 +47,10 @@ type Asker interface {
 	// Watermarks asks for the first offset that still exists, and the next one to come of those
 	// that are not in an open transaction.
 	Watermarks(context.Context, idemtype.Partition) (low, high int64, err error)
+	// EpochEnd is that of an Assignment.
+	EpochEnd(context.Context, idemtype.Partition, idemtype.Position) (int64, error)
+	// Last is that of an Assignment.
+	Last(context.Context, idemtype.Partition) (idemtype.Position, error)
 	// Ends asks for the next offsets to come. What is not answered is left out.
 	Ends(context.Context, []idemtype.Partition) (map[idemtype.Partition]int64, error)
 	// TopicConfig asks for the configuration of a topic.
@@ -76,5 +80,7 @@ func describe(ctx context.Context, c Asker, id idemtype.Partition) (idemtype.Ass
 		return a, err
 	}
 	a.Committed = func(ctx context.Context) (int64, error) { return c.Committed(ctx, id) }
+	a.EpochEnd = func(ctx context.Context, at idemtype.Position) (int64, error) { return c.EpochEnd(ctx, id, at) }
+	a.Last = func(ctx context.Context) (idemtype.Position, error) { return c.Last(ctx, id) }
 	return a, nil
 }

@@ -74,7 +74,7 @@ func (c *comparison) end(answered bool, err error, forLost bool) (log bool) {
 type subject struct {
 	partition *Partition
 	topic     intake.Topic
-	next      int64
+	at        idemtype.Position
 	heard     bool // a record came since the last comparison, or is not wanted now
 	lost      bool // the client lost the position
 	silent    bool // its watermarks are to be compared
@@ -87,6 +87,7 @@ const (
 	inOrder      verdict = iota // the client hands over what there is, as far as is known
 	topicChanged                // it was made again, or has more partitions
 	outOfLog                    // the position is not in the log
+	cut                         // the log was cut below the position, and has grown again
 	unread                      // the log has more
 )
 
@@ -95,6 +96,7 @@ type finding struct {
 	subject
 	now       intake.Topic
 	low, high int64
+	epochEnd  int64 // of the position's leader epoch, if the client lost the position
 }
 
 // findings are a part of what a comparison shows, told as soon as it is known.
@@ -125,7 +127,7 @@ func (m *Member) compare(now time.Time) {
 		if p.paused {
 			p.silence.heard()
 		}
-		s := subject{partition: p, topic: p.cursor.Topic, next: p.cursor.Next, heard: !p.silence.quiet, lost: p.lost}
+		s := subject{partition: p, topic: p.cursor.Topic, at: p.cursor.At(), heard: !p.silence.quiet, lost: p.lost}
 		s.silent = p.silence.lasts(m.comparison.silence, now) || p.lost
 		list = append(list, s)
 	}
@@ -164,6 +166,11 @@ func compareWith(ctx context.Context, c Asker, list []subject, topics map[string
 				return found, err
 			}
 		}
+		if f.epochEnd = f.at.Offset; s.lost && f.at.Epoch >= 0 && !f.otherTopic() {
+			if f.epochEnd, err = c.EpochEnd(ctx, s.partition.delivery.Partition, f.at); err != nil {
+				return found, err
+			}
+		}
 		found = append(found, f)
 	}
 	return found, nil
@@ -179,9 +186,11 @@ func (f finding) shows() verdict {
 		return topicChanged
 	case !f.silent:
 		return inOrder
-	case f.next < f.low || f.next > f.high:
+	case f.at.Offset < f.low || f.at.Offset > f.high:
 		return outOfLog
-	case f.next < f.high:
+	case f.epochEnd < f.at.Offset:
+		return cut
+	case f.at.Offset < f.high:
 		return unread
 	}
 	return inOrder
@@ -219,8 +228,8 @@ func (m *Member) apply(f finding) {
 		m.log.Info("the client hands over records again", "topic", id.Topic, "partition", id.Number)
 		m.sink.Silent(id, time.Time{})
 	}
-	if caughtUp && p.cursor.Next == f.next {
-		m.ReachedEnd(p, f.next)
+	if caughtUp && p.cursor.Next == f.at.Offset {
+		m.ReachedEnd(p, f.at.Offset)
 	}
 	switch {
 	case verdict == topicChanged:
@@ -229,7 +238,11 @@ func (m *Member) apply(f finding) {
 		p.delivery.TakeOverAgain()
 	case verdict == outOfLog:
 		m.log.Warn("position is not in the broker's log", "topic", id.Topic, "partition", id.Number,
-			"position", f.next, "low", f.low, "high", f.high)
+			"position", f.at.Offset, "low", f.low, "high", f.high)
+		p.delivery.TakeOverAgain()
+	case verdict == cut:
+		m.log.Warn("the log was cut below the position", "topic", id.Topic, "partition", id.Number,
+			"position", f.at.Offset, "epoch", f.at.Epoch, "end", f.epochEnd)
 		p.delivery.TakeOverAgain()
 	case f.lost:
 		m.fetcher.readAgain(p)

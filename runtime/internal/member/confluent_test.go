@@ -37,6 +37,11 @@ func openConfluent(s *source) idem.Source {
 	if s.metadata != 0 {
 		config["topic.metadata.refresh.interval.ms"] = int(s.metadata.Milliseconds())
 	}
+	if s.password != "" {
+		for name, v := range map[string]string{"security.protocol": "SASL_PLAINTEXT", "sasl.mechanisms": "PLAIN", "sasl.username": "ann", "sasl.password": s.password} {
+			config[name] = v
+		}
+	}
 	if s.debug {
 		config["debug"] = "cgrp"
 	}

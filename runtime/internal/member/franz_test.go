@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/franz"
@@ -31,6 +32,9 @@ func openFranz(s *source) idem.Source {
 		options = append(options, kgo.SessionTimeout(s.session), kgo.HeartbeatInterval(200*time.Millisecond))
 	} else {
 		options = append(options, kgo.ServerSideBalancer())
+	}
+	if s.password != "" {
+		options = append(options, kgo.SASL(plain.Auth{User: "ann", Pass: s.password}.AsMechanism()))
 	}
 	if s.instance != "" {
 		options = append(options, kgo.InstanceID(s.instance))

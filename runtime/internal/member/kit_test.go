@@ -102,6 +102,7 @@ type source struct {
 	instance string        // of a static member
 	metadata time.Duration // after which topics are looked at again; 0 is the usual
 	debug    bool          // its log says all of the group
+	password string        // of user ann, by SASL PLAIN; "" for none
 }
 
 func (s *source) Run(ctx context.Context, sub idem.Subscription, sink idem.Sink) error {

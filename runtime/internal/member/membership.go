@@ -1,6 +1,7 @@
 package member
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -18,8 +19,34 @@ type membership struct {
 	wasMember   bool  // at any time
 	unreachable error // why the brokers, or a topic, cannot be asked; nil if they answer
 	alarms      int   // how often the client said that all brokers are down
-	cause       string
+	cause       cause // of this outage
 	told        *string // what the sink was told last; nil before that
+}
+
+// cause is why brokers cannot be reached. That questions have no answer in time follows from
+// others, and so does a connection that ends from a password that is refused.
+type cause struct {
+	text string
+	says int
+}
+
+// How much a cause says. One that says more takes the place of another.
+const (
+	unanswered = iota
+	unconnected
+	denied
+)
+
+// Denied is the error of brokers that do not let the client in.
+type Denied struct{ Cause string }
+
+func (e *Denied) Error() string { return e.Cause }
+
+// learn keeps the first of the causes of an outage that say most.
+func (m *membership) learn(c cause) {
+	if m.cause.text == "" || c.says > m.cause.says {
+		m.cause = c
+	}
 }
 
 // news returns what the sink must be told, nil if all is well; changed is false if it was told
@@ -61,8 +88,14 @@ func (m *Member) Shared() {
 	m.tellGroup()
 }
 
-// BrokerFailed notes why a broker cannot be reached.
-func (m *Member) BrokerFailed(cause string) { m.group.cause = cause }
+// BrokerFailed notes why a broker cannot be reached, or does not let the client in.
+func (m *Member) BrokerFailed(why error) {
+	c := cause{why.Error(), unconnected}
+	if _, is := errors.AsType[*Denied](why); is {
+		c.says = denied
+	}
+	m.group.learn(c)
+}
 
 // AllBrokersDown tells that the client reaches no broker. That is believed at once; whether it is
 // so, and when it is over, the next comparison finds out, which must come soon.
@@ -86,9 +119,7 @@ func (m *Member) PositionLost(p *Partition) {
 
 func (m *membership) allDown() {
 	m.alarms++
-	if m.unreachable == nil {
-		m.unreachable = m.noAnswer(m.cause)
-	}
+	m.unreachable = m.noAnswer()
 }
 
 // answered takes in what brokers answered to a question for the group's topics. Brokers that
@@ -97,11 +128,19 @@ func (m *membership) answered(a topicsAnswer) {
 	if why := m.trouble(a); why != nil || a.alarms == m.alarms {
 		m.unreachable = why
 	}
+	if a.err == nil && a.alarms == m.alarms {
+		m.cause = cause{}
+	}
 }
 
 func (m *membership) trouble(a topicsAnswer) error {
 	if a.err != nil {
-		return m.noAnswer(a.err.Error())
+		c := cause{a.err.Error(), unanswered}
+		if _, is := errors.AsType[*Denied](a.err); is {
+			c.says = denied
+		}
+		m.learn(c)
+		return m.noAnswer()
 	}
 	for _, name := range m.topics {
 		if _, ok := a.topics[name]; !ok {
@@ -111,11 +150,8 @@ func (m *membership) trouble(a topicsAnswer) error {
 	return nil
 }
 
-func (m *membership) noAnswer(cause string) error {
-	if cause == "" {
-		cause = "all are down"
-	}
-	return fmt.Errorf("no broker of %s answers: %s", m.brokers, cause)
+func (m *membership) noAnswer() error {
+	return fmt.Errorf("no broker of %s answers: %s", m.brokers, cmp.Or(m.cause.text, "all are down"))
 }
 
 func missing(topic string) error { return fmt.Errorf("topic %s does not exist", topic) }

@@ -14,7 +14,11 @@ type Condition struct {
 	patient bool   // it is no fault yet
 	begun   string // what is no news while it is none
 	log     *slog.Logger
+	repeat  *time.Timer // says again what was said; nil while nothing is
 }
+
+// repeatInterval is how long a fault lasts before the log says so again.
+const repeatInterval = time.Minute
 
 // Why is nil while the service works.
 func (c *Condition) Why() error {
@@ -38,7 +42,12 @@ func (c *Condition) Begin(log *slog.Logger, why error, patience time.Duration) (
 		c.patient = false
 		c.say(log)
 	})
-	return func() { t.Stop() }
+	return func() {
+		t.Stop()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.rest()
+	}
 }
 
 // Set keeps why, and logs one line if that is news; without a logger it is none.
@@ -68,12 +77,35 @@ func (c *Condition) say(log *slog.Logger) {
 	if log == nil || text == c.said || c.patient && text == c.begun {
 		return
 	}
+	c.rest()
 	switch c.said = text; {
 	case text == "":
 		log.Info("the service makes progress")
 	case c.patient:
 		log.Info("the service waits", "reason", text)
 	default:
-		log.Error("the service makes no progress", "reason", text)
+		c.complain(log, text)
+	}
+}
+
+// complain logs a fault, and again while it lasts.
+func (c *Condition) complain(log *slog.Logger, text string) {
+	log.Error("the service makes no progress", "reason", text)
+	var t *time.Timer
+	t = time.AfterFunc(repeatInterval, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.repeat == t {
+			c.complain(log, text)
+		}
+	})
+	c.repeat = t
+}
+
+// rest ends the repetition.
+func (c *Condition) rest() {
+	if c.repeat != nil {
+		c.repeat.Stop()
+		c.repeat = nil
 	}
 }

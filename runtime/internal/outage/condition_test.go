@@ -9,6 +9,32 @@ import (
 	"time"
 )
 
+// A fault is logged when it begins, once a minute while it lasts, and when it is over.
+func TestFaultIsLoggedOnceAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var lines strings.Builder
+		log := slog.New(slog.NewTextHandler(&lines, nil))
+		condition := &Condition{}
+		want := func(when string, faults, ends int) {
+			t.Helper()
+			synctest.Wait()
+			if f, e := strings.Count(lines.String(), "makes no progress"), strings.Count(lines.String(), "makes progress"); f != faults || e != ends {
+				t.Errorf("%s: %d lines of the fault and %d of its end, want %d and %d", when, f, e, faults, ends)
+			}
+		}
+		for range 10 {
+			condition.Set(log, errors.New("down"))
+			time.Sleep(time.Second)
+		}
+		want("it begins", 1, 0)
+		time.Sleep(3 * time.Minute)
+		want("it lasts", 4, 0)
+		condition.Set(log, nil)
+		time.Sleep(3 * time.Minute)
+		want("it is over", 4, 1)
+	})
+}
+
 // What every start begins with is told at once, and logged only if it lasts. What comes in its
 // place is logged, and is an error if it lasts.
 func TestWhatAStartBeginsWithIsLoggedIfItLasts(t *testing.T) {

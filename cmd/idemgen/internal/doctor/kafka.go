@@ -72,6 +72,10 @@ func (k cluster) topics(ctx context.Context) error {
 			k.add(Failure, "topic "+t.Name, "make it, or mend the name in the spec; the service waits for it", "the brokers have none of this name, or hide it")
 			continue
 		}
+		if d.ID == (kadm.TopicID{}) {
+			k.add(Failure, "topic "+t.Name, "upgrade the broker: Kafka 2.8 is the first with topic ids", "the broker gives no topic id, so the service does not read it")
+			continue
+		}
 		k.topic(t, d, starts[t.Name], ends[t.Name])
 		k.retention(ctx, t)
 	}
@@ -94,7 +98,7 @@ func (k cluster) topic(t Topic, d kadm.TopicDetail, starts, ends map[int32]kadm.
 			fresh++
 			continue
 		case l.topicID != uuidText(d.ID) && l.topicID != uuidText(kadm.TopicID{}):
-			wrong(p, "docs/operations.md, topic-recreated", "the topic was deleted and made again: the ledger is of the former one")
+			wrong(p, "docs/operations.md, topic-recreated", "the topic has another id than in the ledger: it was deleted and made again, or is in another cluster")
 		case l.partitions != int32(len(d.Partitions)):
 			wrong(p, "docs/operations.md, partitions-changed", "the topic has %d partitions, and had %d when the ledger was written", len(d.Partitions), l.partitions)
 		case l.position < start:

@@ -1,0 +1,270 @@
+package member_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/idemgen/idemgen/internal/stream"
+	idem "github.com/idemgen/idemgen/runtime"
+)
+
+// logs is a broker with one partition, whose log another one replaces: that of a broker that
+// lacked its end and was elected all the same, or that of an earlier state of the cluster.
+type logs struct {
+	t    *testing.T
+	dir  string // of the log that is served
+	port int
+
+	cluster *kfake.Cluster
+	stop    func()
+}
+
+func newLogs(t *testing.T) *logs {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	logs := &logs{t: t, dir: t.TempDir(), port: l.Addr().(*net.TCPAddr).Port, stop: func() {}}
+	logs.serve()
+	t.Cleanup(func() { logs.stop() })
+	return logs
+}
+
+func (l *logs) brokers() string { return fmt.Sprintf("127.0.0.1:%d", l.port) }
+
+// serve starts the broker.
+func (l *logs) serve() {
+	l.t.Helper()
+	c, _ := startCluster(l.t, 1, kfake.DataDir(l.dir), kfake.Ports(l.port))
+	l.cluster, l.stop = c, c.Close
+	answerOldEpochs(l.t, c)
+}
+
+// answerOldEpochs makes a broker accept version 2 of OffsetForLeaderEpoch, which librdkafka uses,
+// as real brokers do. The answer is that of version 3.
+func answerOldEpochs(t *testing.T, c *kfake.Cluster) {
+	const key = int16(kmsg.OffsetForLeaderEpoch)
+	versions, err := kmsg.NewPtrApiVersionsRequest().RequestWith(t.Context(), asking(t, c.ListenAddrs()[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range versions.ApiKeys {
+		if k := &versions.ApiKeys[i]; k.ApiKey == key {
+			k.MinVersion = 2
+		}
+	}
+	c.ControlKey(int16(kmsg.ApiVersions), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		answer := *versions
+		answer.Version = r.GetVersion()
+		return &answer, nil, true
+	})
+	c.ControlKey(key, func(r kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		if q := r.(*kmsg.OffsetForLeaderEpochRequest); q.Version == 2 {
+			q.Version, q.ReplicaID = 3, -1
+		}
+		return nil, nil, false
+	})
+}
+
+// copied is a copy of the log as it is now.
+func (l *logs) copied() (dir string) {
+	l.t.Helper()
+	l.stop()
+	dir = l.t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(l.dir)); err != nil {
+		l.t.Fatal(err)
+	}
+	l.serve()
+	return dir
+}
+
+// elect has another log elected leader, n times, and has n records produced to it before anybody
+// reads it.
+func (l *logs) elect(dir string, elections, n int) {
+	l.t.Helper()
+	l.stop()
+	c, brokers := startCluster(l.t, 1, kfake.DataDir(dir))
+	for range elections {
+		c.ShufflePartitionLeaders()
+	}
+	produce(l.t, brokers, n, 0)
+	c.Close()
+	l.dir = dir
+	l.serve()
+}
+
+// run runs a consumer until stop is called.
+func run(t *testing.T, db *pgxpool.Pool, s idem.Source) (c *idem.Consumer, stop func()) {
+	c = consumer(t, db)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- c.Run(ctx, s) }()
+	stopped := false
+	stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	t.Cleanup(stop)
+	return c, stop
+}
+
+func applied(t *testing.T, db *pgxpool.Pool) int {
+	return query(t, db, `SELECT count(*)::int FROM diary`)
+}
+
+// set follows a command that Health prints.
+func set(t *testing.T, db *pgxpool.Pool, from, to int64) {
+	t.Helper()
+	n := stream.Name{Consumer: "orders", Topic: topicName}
+	if _, err := stream.Set(t.Context(), db, n, stream.Target{From: from, To: to, ApplyAgain: to < from}, stream.By{Reason: "log-truncated"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// halts waits until the partition is halted, with a command.
+func halts(t *testing.T, db *pgxpool.Pool, c *idem.Consumer, most int, command string) {
+	t.Helper()
+	eventually(t, "the partition halts, and names the command", func() bool {
+		err := c.Health()
+		return applied(t, db) > most || err != nil && strings.Contains(err.Error(), "HALTED") && strings.Contains(err.Error(), command)
+	})
+	if n := applied(t, db); n > most {
+		t.Fatalf("%d records took effect, want %d", n, most)
+	}
+}
+
+// An unclean leader election cuts the log at 50, below the position 100, and it grows to 130. The
+// leader epoch proves it: no record behind the hole takes effect, and the command leads to 50.
+func TestLogThatWasCutAndHasGrownHalts(t *testing.T) {
+	for _, restarted := range []bool{false, true} {
+		t.Run(fmt.Sprintf("restarted=%v", restarted), func(t *testing.T) {
+			withBoth(t, func(t *testing.T, k kind) {
+				logs, db := newLogs(t), diaryDB(t)
+				produce(t, logs.brokers(), 50, 0)
+				short := logs.copied()
+				c, stop := run(t, db, open(t, logs.brokers(), k))
+				produce(t, logs.brokers(), 50, 0)
+				eventually(t, "100 records", func() bool { return applied(t, db) == 100 })
+				if restarted {
+					stop()
+				}
+				logs.elect(short, 1, 80)
+				if restarted {
+					c, _ = run(t, db, open(t, logs.brokers(), k))
+				}
+				halts(t, db, c, 100, "--from 100 --to 50 --apply-again --reason log-truncated")
+				set(t, db, 100, 50)
+				eventually(t, "what was written since the cut takes effect", func() bool { return applied(t, db) == 180 && c.Health() == nil })
+			})
+		})
+	}
+}
+
+// A cluster that was restored has lower leader epochs under the same topic id. The partition halts
+// before any of its records takes effect, and both ways out are named.
+func TestLowerEpochUnderTheSameTopicHalts(t *testing.T) {
+	withBoth(t, func(t *testing.T, k kind) {
+		logs, db := newLogs(t), diaryDB(t)
+		produce(t, logs.brokers(), 50, 0)
+		earlier := logs.copied()
+		logs.elect(logs.copied(), 3, 50)
+		c, stop := run(t, db, open(t, logs.brokers(), k))
+		eventually(t, "100 records", func() bool { return applied(t, db) == 100 })
+		logs.elect(earlier, 1, 80)
+		halts(t, db, c, 100, "--from 100 --to 100 --reason log-truncated")
+		if err := c.Health(); !strings.Contains(err.Error(), "--from 100 --to 0 --apply-again") {
+			t.Error(err)
+		}
+		stop() // librdkafka believes no lower epoch before it is started again
+		set(t, db, 100, 100)
+		c, _ = run(t, db, open(t, logs.brokers(), k))
+		eventually(t, "the records from the position on take effect", func() bool { return applied(t, db) == 130 && c.Health() == nil })
+	})
+}
+
+// The leader changes in order, with a transaction's marker at the end of the log, or without: no
+// record is lost, and nothing halts, also after a restart.
+func TestElectionInOrderHaltsNothing(t *testing.T) {
+	withBoth(t, func(t *testing.T, k kind) {
+		logs, db := newLogs(t), diaryDB(t)
+		produce(t, logs.brokers(), 50, 0)
+		c, stop := run(t, db, open(t, logs.brokers(), k))
+		eventually(t, "50 records", func() bool { return applied(t, db) == 50 })
+		logs.elect(logs.copied(), 1, 30)
+		eventually(t, "80 records", func() bool { return applied(t, db) == 80 && c.Health() == nil })
+		markLater(t, logs)
+		eventually(t, "the position passes the marker", func() bool {
+			return query(t, db, `SELECT max(next)::int FROM idem_ledger`) == 82 && applied(t, db) == 81
+		})
+		stop()
+		logs.elect(logs.copied(), 1, 30)
+		c, _ = run(t, db, open(t, logs.brokers(), k))
+		eventually(t, "all records", func() bool { return applied(t, db) == 111 && c.Health() == nil })
+	})
+}
+
+// A client that waits at the end of a log learns from the next election that the log was cut below
+// it. The sink is asked again.
+func TestPositionThatAnElectionCutIsAskedAbout(t *testing.T) {
+	withBoth(t, func(t *testing.T, k kind) {
+		cluster, brokers := startCluster(t, 1)
+		answerOldEpochs(t, cluster)
+		produce(t, brokers, 50, 0)
+		cluster.ShufflePartitionLeaders()
+		produce(t, brokers, 80, 0)
+		sink := newSink(t, newLedger())
+		sink.assign = func(_ context.Context, a idem.Assignment) (idem.Position, error) {
+			at := idem.Position{Offset: 130, Epoch: 0}
+			if end, err := a.EpochEnd(t.Context(), at); err == nil && end != 50 {
+				t.Errorf("the epoch ends at %d, want 50", end)
+			}
+			return at, nil
+		}
+		s := open(t, brokers, k)
+		s.pace.Silence = time.Hour // only the report counts
+		s.metadata = 200 * time.Millisecond
+		start(t, s, subscription(), sink)
+		eventually(t, "the first take-over", func() bool { return sink.owns() == 1 })
+		cluster.ShufflePartitionLeaders()
+		eventually(t, "the partition is asked about again", func() bool { return sink.seen("Assigned 0") >= 2 })
+	})
+}
+
+// markLater writes a record in a transaction, whose marker has a later leader epoch.
+func markLater(t *testing.T, l *logs) {
+	t.Helper()
+	c, err := kgo.NewClient(kgo.SeedBrokers(l.brokers()), kgo.TransactionalID("late"), kgo.DefaultProduceTopic(topicName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.BeginTransaction(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.ProduceSync(t.Context(), &kgo.Record{Topic: topicName, Value: []byte("t")}).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+	l.cluster.ShufflePartitionLeaders()
+	if err := c.EndTransaction(t.Context(), kgo.TryCommit); err != nil {
+		t.Fatal(err)
+	}
+}
