@@ -27,6 +27,7 @@ type said struct{ error }
 // exit code: 0 done, 1 different (check, fmt), breaks (plan) or fails (doctor), 2 trouble. Data
 // goes to stdout, prose to stderr.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	stdout, stderr = printable{stdout}, printable{stderr}
 	root := rootCommand(args, stdout, stderr)
 	running := false
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
