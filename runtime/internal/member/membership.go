@@ -16,10 +16,10 @@ type membership struct {
 	// member: the group shared its partitions out, perhaps none for this member, and has not
 	// forgotten it since.
 	member      bool
-	wasMember   bool  // at any time
-	unreachable error // why the brokers, or a topic, cannot be asked; nil if they answer
-	alarms      int   // how often the client said that all brokers are down
-	cause       cause // of this outage
+	wasMember   bool    // at any time
+	unreachable error   // why the brokers, or a topic, cannot be asked; nil if they answer
+	alarms      int     // how often the client said that all brokers are down
+	cause       cause   // of this outage
 	told        *string // what the sink was told last; nil before that
 }
 
