@@ -78,9 +78,9 @@ func (s *sink) Durable(id Partition) int64 {
 }
 
 // Silent implements [Sink].
-func (s *sink) Silent(id Partition, since time.Time) {
+func (s *sink) Silent(id Partition, since time.Time, why string) {
 	if p := s.partition(id); p != nil {
-		p.Silent(since)
+		p.Silent(since, why)
 	}
 }
 

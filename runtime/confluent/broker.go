@@ -147,6 +147,9 @@ func (b *broker) EpochEnd(ctx context.Context, id idem.Partition, at idem.Positi
 	return b.epochs.end(ctx, id, at, last.Offset)
 }
 
+// OpenTransaction names nobody: the client has no call for it.
+func (b *broker) OpenTransaction(context.Context, idem.Partition) string { return "" }
+
 func (b *broker) TopicConfig(ctx context.Context, topic string) (map[string]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()

@@ -213,6 +213,25 @@ func (b *broker) offsets(ctx context.Context, at int64, isolation int8, list ...
 	return found, nil
 }
 
+func (b *broker) OpenTransaction(ctx context.Context, id idem.Partition) string {
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	defer cancel()
+	q, topic := kmsg.NewPtrDescribeProducersRequest(), kmsg.NewDescribeProducersRequestTopic()
+	topic.Topic, topic.Partitions = id.Topic, []int32{id.Number}
+	q.Topics = append(q.Topics, topic)
+	r, err := q.RequestWith(ctx, b.fetch)
+	if err != nil || len(r.Topics) == 0 || len(r.Topics[0].Partitions) == 0 {
+		return ""
+	}
+	first, who := int64(-1), ""
+	for _, p := range r.Topics[0].Partitions[0].ActiveProducers {
+		if at := p.CurrentTxnStartOffset; at >= 0 && (first < 0 || at < first) {
+			first, who = at, fmt.Sprintf("producer id %d, whose last record is of %s", p.ProducerID, time.UnixMilli(p.LastTimestamp).UTC().Format(time.RFC3339))
+		}
+	}
+	return who
+}
+
 func (b *broker) TopicConfig(ctx context.Context, topic string) (map[string]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()

@@ -65,9 +65,9 @@ type Sink interface {
 	// Durable is the offset below which everything is durable: the hint to commit to Kafka.
 	// It is -1 while that is not known.
 	Durable(p Partition) int64
-	// Silent tells since when the client hands over no records of a partition although its log
-	// has some; the zero time tells that this is over. It may be called at any time.
-	Silent(p Partition, since time.Time)
+	// Silent reports since when no records of a partition arrive although its log has some, and
+	// why; the zero time reports that this is over. It may be called at any time.
+	Silent(p Partition, since time.Time, why string)
 	// End tells the offset of the next record to come of an assigned partition, and with that
 	// how far behind the partition is. The Source tells it now and then, also while the
 	// partition is not read. It may be called at any time.

@@ -20,6 +20,7 @@ type status struct {
 	// since is when the oldest records that wait were handed over; zero while none wait.
 	since   time.Time
 	silent  time.Time // since when the Source gets none although there are some; or zero
+	silence string    // why
 	handler string    // event of a handler that still runs although its time is over
 	awaits  *awaited
 }
@@ -52,7 +53,7 @@ func (p *Partition) Health(now time.Time) error {
 	case waits > 2*p.process.Service.Limits.BatchTimeout:
 		return fmt.Errorf("%v: the oldest record that was handed over waits for %v, longer than two transactions may take", p.state, waits.Round(time.Second))
 	case !s.silent.IsZero():
-		return fmt.Errorf("%v: the broker has records, but the client hands none over since %v ago", p.state, now.Sub(s.silent).Round(time.Second))
+		return fmt.Errorf("%v: %s, for %v", p.state, s.silence, now.Sub(s.silent).Round(time.Second))
 	case p.state == protocol.Standby || p.state == protocol.Halted:
 		return errors.New(p.state.String())
 	}
@@ -105,11 +106,11 @@ func awaiting(p *Partition, e *awaited) {
 // Lag is how far the partition is.
 func (p *Partition) Lag() *lag.Gauge { return &p.lag }
 
-// Silent says since when the client hands over no records although there are some.
-func (p *Partition) Silent(since time.Time) {
+// Silent says since when no records arrive although there are some, and why.
+func (p *Partition) Silent(since time.Time, why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.status.silent = since
+	p.status.silent, p.status.silence = since, why
 }
 
 // waiting says that records wait to be applied from now on, or that none do.

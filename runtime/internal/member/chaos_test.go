@@ -151,11 +151,11 @@ func (s *chaosSink) Standby(ctx context.Context, p idem.Partition) (idem.TakeOve
 	return idem.TakeOver{At: idem.Position{Offset: c.next[p], Epoch: -1}, Now: c.owner[p] == nil || c.random.IntN(2) == 0}, nil
 }
 
-func (s *chaosSink) Durable(idem.Partition) int64     { return -1 }
-func (s *chaosSink) Silent(idem.Partition, time.Time) {}
-func (s *chaosSink) End(idem.Partition, int64)        {}
-func (s *chaosSink) Group(error)                      {}
-func (s *chaosSink) Lost(p idem.Partition)            { s.Revoked(p) }
+func (s *chaosSink) Durable(idem.Partition) int64             { return -1 }
+func (s *chaosSink) Silent(idem.Partition, time.Time, string) {}
+func (s *chaosSink) End(idem.Partition, int64)                {}
+func (s *chaosSink) Group(error)                              {}
+func (s *chaosSink) Lost(p idem.Partition)                    { s.Revoked(p) }
 
 func (s *chaosSink) Revoked(p idem.Partition) {
 	s.c.mu.Lock()

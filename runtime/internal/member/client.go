@@ -53,6 +53,9 @@ type Asker interface {
 	Last(context.Context, idemtype.Partition) (idemtype.Position, error)
 	// Ends asks for the next offsets to come. What is not answered is left out.
 	Ends(context.Context, []idemtype.Partition) (map[idemtype.Partition]int64, error)
+	// OpenTransaction names the producer of the first transaction that is open; "" if the client
+	// cannot ask.
+	OpenTransaction(context.Context, idemtype.Partition) string
 	// TopicConfig asks for the configuration of a topic.
 	TopicConfig(ctx context.Context, topic string) (map[string]string, error)
 }

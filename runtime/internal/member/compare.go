@@ -1,6 +1,7 @@
 package member
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,6 +90,7 @@ const (
 	outOfLog                    // the position is not in the log
 	cut                         // the log was cut below the position, and has grown again
 	unread                      // the log has more
+	held                        // the log has more, behind an open transaction
 )
 
 // finding is a subject, compared.
@@ -96,7 +98,9 @@ type finding struct {
 	subject
 	now       intake.Topic
 	low, high int64
-	epochEnd  int64 // of the position's leader epoch, if the client lost the position
+	end       int64  // of the log, with open transactions; of a silent partition
+	holder    string // whose open transaction is the first one; "" if that is not known
+	epochEnd  int64  // of the position's leader epoch, if the client lost the position
 }
 
 // findings are a part of what a comparison shows, told as soon as it is known.
@@ -160,13 +164,16 @@ func (m *Member) knownTopics() []string {
 // compareWith asks what it must to judge partitions, until one question fails.
 func compareWith(ctx context.Context, c Asker, list []subject, topics map[string]intake.Topic) (found []finding, err error) {
 	for _, s := range list {
-		f := finding{subject: s, now: topics[s.partition.delivery.Partition.Topic]}
+		f := finding{subject: s, now: topics[s.partition.delivery.Partition.Topic], epochEnd: s.at.Offset}
 		if s.silent && !f.otherTopic() {
 			if f.low, f.high, err = c.Watermarks(ctx, s.partition.delivery.Partition); err != nil {
 				return found, err
 			}
+			if err = f.askEnd(ctx, c); err != nil {
+				return found, err
+			}
 		}
-		if f.epochEnd = f.at.Offset; s.lost && f.at.Epoch >= 0 && !f.otherTopic() {
+		if s.lost && f.at.Epoch >= 0 && !f.otherTopic() {
 			if f.epochEnd, err = c.EpochEnd(ctx, s.partition.delivery.Partition, f.at); err != nil {
 				return found, err
 			}
@@ -174,6 +181,19 @@ func compareWith(ctx context.Context, c Asker, list []subject, topics map[string
 		found = append(found, f)
 	}
 	return found, nil
+}
+
+// askEnd asks where the log ends, and for the producer that holds up what is there.
+func (f *finding) askEnd(ctx context.Context, c Asker) error {
+	id := f.partition.delivery.Partition
+	ends, err := c.Ends(ctx, []idemtype.Partition{id})
+	if err != nil {
+		return err
+	}
+	if f.end = max(f.high, ends[id]); f.shows() == held {
+		f.holder = c.OpenTransaction(ctx, id)
+	}
+	return nil
 }
 
 // otherTopic reports whether the topic is not the one that the sink was told of.
@@ -192,6 +212,8 @@ func (f finding) shows() verdict {
 		return cut
 	case f.at.Offset < f.high:
 		return unread
+	case f.end > f.high:
+		return held
 	}
 	return inOrder
 }
@@ -223,10 +245,14 @@ func (m *Member) applyFindings(found findings) {
 func (m *Member) apply(f finding) {
 	p, id := f.partition, f.partition.delivery.Partition
 	verdict := f.shows()
+	if f.silent && verdict != topicChanged {
+		p.end = f.end
+		m.sink.End(id, f.end)
+	}
 	caughtUp := f.silent && verdict == inOrder
 	if verdict != topicChanged && (f.heard || caughtUp) && p.silence.over() {
 		m.log.Info("the client hands over records again", "topic", id.Topic, "partition", id.Number)
-		m.sink.Silent(id, time.Time{})
+		m.sink.Silent(id, time.Time{}, "")
 	}
 	if caughtUp && p.cursor.Next == f.at.Offset {
 		m.ReachedEnd(p, f.at.Offset)
@@ -250,7 +276,13 @@ func (m *Member) apply(f finding) {
 		m.fetcher.readAgain(p)
 		if p.silence.stuck(time.Now()) {
 			m.log.Error("the client hands over no records although the broker has some", "topic", id.Topic, "partition", id.Number)
-			m.sink.Silent(id, p.silence.behind)
+			m.sink.Silent(id, p.silence.behind, "the broker has records, but the client delivers none")
+		}
+	case verdict == held:
+		if p.silence.stuck(time.Now()) {
+			why := "records wait behind an open transaction of " + cmp.Or(f.holder, "a producer")
+			m.log.Error(why, "topic", id.Topic, "partition", id.Number, "offset", f.high)
+			m.sink.Silent(id, p.silence.behind, fmt.Sprintf("%s, at offset %d", why, f.high))
 		}
 	}
 }

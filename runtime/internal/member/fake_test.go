@@ -266,7 +266,7 @@ func (s *fakeSink) stands() string {
 	return s.group[len(s.group)-1]
 }
 
-func (s *fakeSink) Silent(p idem.Partition, since time.Time) {
+func (s *fakeSink) Silent(p idem.Partition, since time.Time, _ string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.silent[p] = since

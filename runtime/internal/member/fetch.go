@@ -33,7 +33,7 @@ func (f *fetcher) read(list []*Partition, must bool) {
 		f.check(f.client.Assign(added))
 	}
 	for _, p := range list {
-		p.lost = false
+		p.lost, p.end = false, 0
 		p.cursor.Begin()
 		p.silence.heard()
 		f.resume(p)

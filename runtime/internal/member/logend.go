@@ -27,7 +27,7 @@ func (m *Member) tellEnds() {
 		}
 		id := p.delivery.Partition
 		if end := m.client.End(id); end >= 0 {
-			m.sink.End(id, end)
+			m.sink.End(id, max(p.end, end))
 		}
 	}
 }
