@@ -21,6 +21,7 @@ import (
 var topicChecks = []check{
 	{name: "a topic made again while the service runs", do: recreated},
 	{name: "records deleted before they were read", long: true, do: overtaken},
+	{name: "an unclean leader election", long: true, do: uncleanElection},
 	{name: "partitions are added", long: true, do: grown},
 	{name: "effects with leases in Redis", beside: true, do: mails},
 }
