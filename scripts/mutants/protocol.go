@@ -182,7 +182,7 @@ var protocolBugs = []mutant{
 		in(core, "takeOver.startOffset").Text(`case committed >= 0:`, `case committed >= 0 && t.a.Low < 0:`),
 		core, "TestPartitionThatCannotBeReadHalts"},
 	{"22 a reset database is told one way on only",
-		in(core, "takeOver.ledgerMissing").Never(`committed > $t.a.Low`),
+		in(core, "takeOver.adopt").Never(`committed > $t.a.Low`),
 		core, "TestMissingLedgerHasTwoWaysOut"},
 	{"24 a stream is found by the topic's name",
 		in(core, "Chain.Find").Never(`topic != nil && _`),
