@@ -18,6 +18,8 @@ func TestFaultIsLoggedOnceAMinute(t *testing.T) {
 		want := func(when string, faults, ends int) {
 			t.Helper()
 			synctest.Wait()
+			condition.mu.Lock() // lines are written under it
+			defer condition.mu.Unlock()
 			if f, e := strings.Count(lines.String(), "makes no progress"), strings.Count(lines.String(), "makes progress"); f != faults || e != ends {
 				t.Errorf("%s: %d lines of the fault and %d of its end, want %d and %d", when, f, e, faults, ends)
 			}
