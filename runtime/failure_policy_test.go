@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idemtest"
@@ -235,16 +233,6 @@ func TestHandlerThatGoesOnIsReportedWhileItDoes(t *testing.T) {
 			t.Fatalf("after it ended: %v", c.Health())
 		}
 	}
-}
-
-func pool(t testing.TB, url string) *pgxpool.Pool {
-	t.Helper()
-	p, err := pgxpool.New(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.Close)
-	return p
 }
 
 // A batch that fails again and again for no record's fault is sent in halves: perhaps it is
