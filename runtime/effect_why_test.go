@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -56,7 +54,7 @@ func TestEffectThatWaitsSaysForWhat(t *testing.T) {
 				waiter = s.consumer(t, db)
 				to, partition = drive(t, waiter), first
 			}
-			deliverTo(t, to, partition, &all, db)
+			deliverTo(t, to, partition, &all)
 			health := ""
 			within(t, "the one that waits says for what", func() bool {
 				if err := waiter.Health(); err != nil {
@@ -64,10 +62,8 @@ func TestEffectThatWaitsSaysForWhat(t *testing.T) {
 				}
 				return strings.Contains(health, test.says)
 			})
-			for _, text := range []string{"RETRYING: effect Test, offset 0, has waited since 20"} {
-				if !strings.Contains(health, text) {
-					t.Errorf("Health says %q, which lacks %q", health, text)
-				}
+			if text := "RETRYING: effect Test, offset 0, has waited since 20"; !strings.Contains(health, text) {
+				t.Errorf("Health says %q, which lacks %q", health, text)
 			}
 			if test.another && !strings.Contains(health, "process ") {
 				t.Errorf("Health does not name the process: %s", health)
@@ -80,7 +76,7 @@ func TestEffectThatWaitsSaysForWhat(t *testing.T) {
 }
 
 // deliverTo assigns a partition and delivers the record of an effect to it, which waits.
-func deliverTo(t *testing.T, sink idem.Sink, p idem.Partition, all *sync.WaitGroup, _ *pgxpool.Pool) {
+func deliverTo(t *testing.T, sink idem.Sink, p idem.Partition, all *sync.WaitGroup) {
 	t.Helper()
 	a := newSource(nil).assignment
 	a.Partition = p

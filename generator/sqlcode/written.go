@@ -11,7 +11,7 @@ import (
 type written struct {
 	Name   string // of the rows that were written
 	Insert string
-	Reason string // what idem_step_refused is told
+	Reason string // the row of idem_step_refused
 	Sent   string // how many rows were sent
 }
 

@@ -109,8 +109,8 @@ func TestWritersSchemas(t *testing.T) {
 	}
 }
 
-// An answer that is none of a registry, whatever its status, is not kept: records wait, and are
-// opened when the registry is back.
+// An answer that does not come from a registry is not kept, whatever its status: records wait, and
+// are opened when the registry is back.
 func TestAnswerOfSomethingElse(t *testing.T) {
 	for _, body := range []string{"{}", "null", `{"status":"maintenance"}`, `{"schema":null}`, `<html>log in</html>`, `[]`, `""`, ``} {
 		answer := atomic.Pointer[string]{}
