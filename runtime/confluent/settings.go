@@ -65,6 +65,7 @@ const fetchBytes = 128 << 10
 var usual = kafka.ConfigMap{
 	"queued.max.messages.kbytes": 2048,
 	"max.partition.fetch.bytes":  fetchBytes,
+	"fetch.max.bytes":            2 << 20, // of all partitions of a broker
 	"fetch.wait.max.ms":          50,
 	"fetch.queue.backoff.ms":     5,
 	// When new partitions are found; the client's own is five minutes.

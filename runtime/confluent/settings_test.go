@@ -76,6 +76,7 @@ check.crcs=true
 enable.auto.commit=false
 enable.auto.offset.store=false
 enable.partition.eof=true
+fetch.max.bytes=2097152
 fetch.queue.backoff.ms=5
 fetch.wait.max.ms=50
 go.logs.channel.enable=true
