@@ -160,6 +160,18 @@ func (t *tenure) verify(ctx context.Context) error {
 	return nil
 }
 
+// confirmSQL writes to the server's log, and nothing else, where commits wait for a standby.
+const confirmSQL = `SELECT pg_logical_emit_message(true, 'idemgen', '') WHERE current_setting('synchronous_standby_names') <> ''`
+
+// confirm waits until a synchronous standby has all that was read, if there is one. A row is
+// visible before that if the wait of its own commit was cancelled.
+func (t *tenure) confirm(ctx context.Context) error {
+	if _, err := t.conn.Exec(ctx, confirmSQL); err != nil {
+		return fmt.Errorf("wait until a synchronous standby confirms what is read: %w", err)
+	}
+	return nil
+}
+
 // await asks for the lead until it has it.
 func (r *Relay) await(ctx context.Context, conn *pgx.Conn, d duty) (tenure, error) {
 	for looked := time.Now(); ; {

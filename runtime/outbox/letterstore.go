@@ -48,7 +48,10 @@ func (l *letters) read(ctx context.Context, at []place, those bool) ([]*letter, 
 	if err != nil {
 		return nil, fmt.Errorf("read idem_dead_letter: %w", err)
 	}
-	return found, nil
+	if len(found) > 0 {
+		err = l.confirm(ctx)
+	}
+	return found, err
 }
 
 // markSQL marks letters as sent, and returns those that are still to be marked: somebody else has

@@ -47,6 +47,9 @@ func (l *lead) fill(now time.Time) func(context.Context) (func(), error) {
 			return nil, err
 		}
 		events, err := pgx.CollectRows(rows, l.event)
+		if err == nil && len(events) > 0 {
+			err = l.confirm(ctx)
+		}
 		return func() {
 			for _, e := range events {
 				l.line(e, now)

@@ -161,4 +161,7 @@ var outboxBugs = []mutant{
 	{"producer: acks can be set",
 		in(producers, "New").Replace(`produced[name]`, `(kafka.ConfigMap{})[name]`),
 		producers, "TestProducerOutlivesItsClient"},
+	{"the relay sends what no standby has",
+		in(outboxes, "confirmSQL").Text(`WHERE`, `WHERE false AND`),
+		outboxes, "TestRelaySendsWhatTheStandbyHas"},
 }

@@ -1,0 +1,62 @@
+package outbox_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/outbox"
+)
+
+// A commit whose wait for its synchronous standby was cancelled is visible, and a failover may lose
+// it. The relay sends the event once the standby has it.
+func TestRelaySendsWhatTheStandbyHas(t *testing.T) {
+	t.Parallel()
+	server, err := idemtest.StartPostgres(t.Context(), idemtest.PostgresOptions{Durable: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	db, err := pgxpool.New(t.Context(), server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	idemtest.Exec(t, db, outbox.Migration(outbox.ByRelay))
+	// gaveUp reports whether a statement was committed, but its wait for the standby cancelled.
+	gaveUp := func(do func(ctx context.Context) error) bool {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		return do(ctx) != nil
+	}
+	standby := func(name string) {
+		idemtest.Exec(t, db, `ALTER SYSTEM SET synchronous_standby_names = '`+name+`'`)
+		idemtest.Exec(t, db, `SELECT pg_reload_conf()`)
+		until(t, "commits wait as the settings say", func() bool {
+			return (name != "") == gaveUp(func(ctx context.Context) error {
+				_, err := db.Exec(ctx, `SELECT pg_logical_emit_message(true, 'test', '')`)
+				return err
+			})
+		})
+	}
+	standby("nobody")
+	waited := gaveUp(func(ctx context.Context) error {
+		return outbox.Write(ctx, db, outbox.Event{AggregateType: "user", AggregateID: "7", Type: "Seen", Payload: outbox.Bytes([]byte("1"))})
+	})
+	until(t, "the event is visible", func() bool { return waited && left(t, db) == "1" })
+	to := &log{}
+	r, _ := relay(t, db, to, func(r *outbox.Relay) { r.SetPace(50*time.Millisecond, time.Second) })
+	until(t, "Health says what is waited for", func() bool {
+		err := r.Health()
+		return err != nil && strings.Contains(err.Error(), "synchronous standby")
+	})
+	if sent := to.of(""); sent != "" {
+		t.Errorf("sent %q, which no standby has", sent)
+	}
+	standby("")
+	until(t, "the event is sent", func() bool { return to.of("") == "1" && r.Health() == nil })
+}
