@@ -14,8 +14,9 @@ import (
 
 // comparison says when partitions are compared with the brokers' logs, in the background. Of
 // all partitions, the topic: the client reads on in a topic that was made again as if it were
-// the old one, so that this is done often. Of those that were silent for long, the watermarks;
-// and of those whose position the client lost. It may say that only once and without
+// the old one, so that this is done often. Of those without a record since the last comparison,
+// the end of the log. Of those that were silent for long, or that have records in the log, the
+// watermarks; and of those whose position the client lost. It may say that only once and without
 // naming the partition, which is silent from then on.
 type comparison struct {
 	interval     time.Duration
@@ -78,6 +79,7 @@ type subject struct {
 	at        idemtype.Position
 	heard     bool // a record came since the last comparison, or is not wanted now
 	lost      bool // the client lost the position
+	overdue   bool // no record came for so long that it is read again if there is one
 	silent    bool // its watermarks are to be compared
 }
 
@@ -123,6 +125,7 @@ type topicsAnswer struct {
 // compare begins a comparison.
 func (m *Member) compare(now time.Time) {
 	forLost := m.comparison.begin(now, m.group.unreachable != nil)
+	ask, alarms, topics := m.partitions.withoutEnd(), m.group.alarms, m.knownTopics()
 	var list []subject
 	for _, p := range m.partitions.all {
 		if !p.cursor.IsRead() {
@@ -132,10 +135,10 @@ func (m *Member) compare(now time.Time) {
 			p.silence.heard()
 		}
 		s := subject{partition: p, topic: p.cursor.Topic, at: p.cursor.At(), heard: !p.silence.quiet, lost: p.lost}
-		s.silent = p.silence.lasts(m.comparison.silence, now) || p.lost
+		s.overdue = p.silence.lasts(m.comparison.silence, now)
+		s.silent = s.overdue || p.lost
 		list = append(list, s)
 	}
-	unfetched, alarms, topics := m.partitions.unfetched(), m.group.alarms, m.knownTopics()
 	m.calls.Go(func() {
 		answer := topicsAnswer{alarms: alarms}
 		answer.topics, answer.err = m.client.Topics(m.ctx, topics...)
@@ -144,9 +147,9 @@ func (m *Member) compare(now time.Time) {
 			return
 		}
 		m.comparison.found <- findings{topics: &answer}
-		ends, endsErr := m.client.Ends(m.ctx, unfetched)
+		ends, endsErr := m.client.Ends(m.ctx, ask)
 		m.comparison.found <- findings{ends: ends}
-		found, err := compareWith(m.ctx, m.client, list, answer.topics)
+		found, err := compareWith(m.ctx, m.client, list, answer.topics, ends)
 		m.comparison.found <- findings{list: found, last: true, err: errors.Join(endsErr, err), lost: forLost}
 	})
 }
@@ -162,19 +165,24 @@ func (m *Member) knownTopics() []string {
 }
 
 // compareWith asks what it must to judge partitions, until one question fails.
-func compareWith(ctx context.Context, c Asker, list []subject, topics map[string]intake.Topic) (found []finding, err error) {
+func compareWith(ctx context.Context, c Asker, list []subject, topics map[string]intake.Topic, ends map[idemtype.Partition]int64) (found []finding, err error) {
 	for _, s := range list {
-		f := finding{subject: s, now: topics[s.partition.delivery.Partition.Topic], epochEnd: s.at.Offset}
-		if s.silent && !f.otherTopic() {
-			if f.low, f.high, err = c.Watermarks(ctx, s.partition.delivery.Partition); err != nil {
+		id := s.partition.delivery.Partition
+		f := finding{subject: s, now: topics[id.Topic], epochEnd: s.at.Offset}
+		behind := !s.heard && ends[id] > s.at.Offset // perhaps an open transaction holds the records up
+		if (s.silent || behind) && !f.otherTopic() {
+			if f.low, f.high, err = c.Watermarks(ctx, id); err != nil {
 				return found, err
 			}
+			f.silent = s.silent || f.high > s.at.Offset
+		}
+		if f.silent && !f.otherTopic() {
 			if err = f.askEnd(ctx, c); err != nil {
 				return found, err
 			}
 		}
 		if s.lost && f.at.Epoch >= 0 && !f.otherTopic() {
-			if f.epochEnd, err = c.EpochEnd(ctx, s.partition.delivery.Partition, f.at); err != nil {
+			if f.epochEnd, err = c.EpochEnd(ctx, id, f.at); err != nil {
 				return found, err
 			}
 		}
@@ -272,10 +280,14 @@ func (m *Member) apply(f finding) {
 		p.delivery.TakeOverAgain()
 	case f.lost:
 		m.fetcher.readAgain(p)
-	case verdict == unread:
-		m.fetcher.readAgain(p)
+	case verdict == unread && p.cursor.Next == f.at.Offset:
+		first := p.silence.behind.IsZero()
+		if first || f.overdue {
+			m.log.Warn("the client delivers no records although the broker has some: it is told again where to read",
+				"topic", id.Topic, "partition", id.Number, "offset", f.at.Offset, "end", f.high)
+			m.fetcher.readAgain(p)
+		}
 		if p.silence.stuck(time.Now()) {
-			m.log.Error("the client hands over no records although the broker has some", "topic", id.Topic, "partition", id.Number)
 			m.sink.Silent(id, p.silence.behind, "the broker has records, but the client delivers none")
 		}
 	case verdict == held:

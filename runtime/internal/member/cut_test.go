@@ -240,7 +240,7 @@ func TestPositionThatAnElectionCutIsAskedAbout(t *testing.T) {
 			return at, nil
 		}
 		s := open(t, brokers, k)
-		s.pace.Silence = time.Hour // only the report counts
+		s.pace.Silence, s.pace.Compare = time.Hour, time.Hour // only the report counts
 		s.metadata = 200 * time.Millisecond
 		start(t, s, subscription(), sink)
 		eventually(t, "the first take-over", func() bool { return sink.owns() == 1 })

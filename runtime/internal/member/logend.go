@@ -32,11 +32,11 @@ func (m *Member) tellEnds() {
 	}
 }
 
-// unfetched are the partitions whose logs' ends the client does not hear. The brokers are asked
-// with each comparison.
-func (s *partitions) unfetched() (list []idemtype.Partition) {
+// withoutEnd are the partitions whose logs' ends the client does not hear, or may not hear: no
+// record came since the last comparison. The brokers are asked with each comparison.
+func (s *partitions) withoutEnd() (list []idemtype.Partition) {
 	for _, p := range s.all {
-		if !p.isFetched() {
+		if !p.isFetched() || p.silence.quiet {
 			list = append(list, p.delivery.Partition)
 		}
 	}

@@ -34,7 +34,7 @@ func TestPositionThatIsGoneIsAskedAbout(t *testing.T) {
 			return idem.Position{Offset: at, Epoch: -1}, nil
 		}
 		s := open(t, brokers, k)
-		s.pace.Silence = time.Hour // only the report counts
+		s.pace.Silence, s.pace.Compare = time.Hour, time.Hour // only the report counts
 		start(t, s, subscription(), sink)
 		eventually(t, "the other partition", func() bool { return l.position(idem.Partition{Topic: topicName, Number: 1}) == 3000 })
 		deleteRecords(t, brokers, 0, 2900)
