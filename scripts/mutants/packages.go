@@ -34,6 +34,7 @@ const (
 	sqlcode      = "./generator/sqlcode"
 	bank         = "./examples/bank"
 	orders       = "./examples/orders"
+	directory    = "./examples/users/directory"
 	outboxes     = "./runtime/outbox"
 	telemetry    = "./examples/telemetry"
 	migrations   = "./templates/sql"
