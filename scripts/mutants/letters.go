@@ -2,6 +2,12 @@ package main
 
 // letterBugs are bugs of what becomes of dead letters.
 var letterBugs = []mutant{
+	{"doctor does not look for records that wait",
+		in(doctors, "cluster.waiting").Never(`age(_) > mostIdle && _`),
+		commands, "TestDoctorFindsAPartitionThatMakesNoProgress"},
+	{"doctor does not compare leader epochs",
+		in(doctors, "cluster.topic").Replace(`$known && epochEnd < l.Position`, `false`),
+		commands, "TestDoctorComparesLeaderEpochs"},
 	{"an erased letter is not discarded",
 		in("./internal/stream", "eraseSQL").Text(`CASE WHEN d.state = 'd' THEN 'x'::"char" ELSE d.asked END`, `d.asked`),
 		core, "TestErasedLettersAreDiscarded"},

@@ -34,6 +34,8 @@ const (
 	sqlcode      = "./generator/sqlcode"
 	bank         = "./examples/bank"
 	orders       = "./examples/orders"
+	doctors      = "./cmd/idemgen/internal/doctor"
+	commands     = "./cmd/idemgen"
 	directory    = "./examples/users/directory"
 	outboxes     = "./runtime/outbox"
 	telemetry    = "./examples/telemetry"
