@@ -110,7 +110,9 @@ func (f *findFlags) find(ctx context.Context, db stream.DB, args []string, parts
 		if err != nil {
 			return nil, err
 		}
-		a.found = append(a.found, answer)
+		if l := answer.Letter; l == nil || !slices.ContainsFunc(a.found, func(f inspect.Answer) bool { return f.Letter != nil && f.Letter.Place == l.Place }) {
+			a.found = append(a.found, answer)
+		}
 	}
 	if of != nil {
 		a.found = []inspect.Answer{matched(a.partition, a.offset, *of, a.found)}

@@ -280,3 +280,24 @@ func TestReadingCommandsSayWhatIsWrong(t *testing.T) {
 		refused(t, want, strings.Fields(args)...)
 	}
 }
+
+// The dead letter of an event is found by the event's key, which is all that a caller may know: as
+// long as it is open, and when it is closed.
+func TestFindFindsADeadLetterByItsKey(t *testing.T) {
+	db := shop(t)
+	find := func(key string) string {
+		return must(t, "find", "orders.v1", "--key", "Idempotency-Key="+key, "--spec", "../../examples/orders")
+	}
+	if out := find("k-2"); !strings.HasPrefix(out, "dead letter\n") || !strings.Contains(out, "the record at offset 3 of orders.v1/0") || !strings.Contains(out, "idemgen dead show ") {
+		t.Errorf("of an open letter: %s", out)
+	}
+	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET state = 'x', resolved_at = now(), resolved_by = 'ann' WHERE offs = 3`)
+	if out := find("k-2"); !strings.HasPrefix(out, "discarded\n") {
+		t.Errorf("of a discarded letter: %s", out)
+	}
+	for _, key := range []string{"k", "much", "k-22"} { // the record holds the first two elsewhere
+		if out := find(key); !strings.HasPrefix(out, "not seen yet") {
+			t.Errorf("%s: %s", key, out)
+		}
+	}
+}
