@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/idemgen/idemgen/internal/stream"
 )
 
 // deadCommand holds the commands that show dead letters, and decide about them.
@@ -31,16 +29,9 @@ that takes the partition over does it.`,
 	return cmd
 }
 
-// oneLetter reads the arguments that name one record of a consumer.
-func oneLetter(args []string) (name stream.Name, offset int64, err error) {
-	name = stream.Name{Consumer: args[0], Topic: args[1]}
-	name.Partition, offset, err = place(args[2])
-	return name, offset, err
-}
-
 // letterName is what commands call a letter.
 func letterName(consumer, topic string, partition int32, offset int64) string {
-	return fmt.Sprintf("%s %s %d:%d", consumer, topic, partition, offset)
+	return fmt.Sprintf("%s %d:%d --consumer %s", topic, partition, offset, consumer)
 }
 
 // place reads a partition and an offset.
@@ -67,7 +58,7 @@ func arguments(names ...string) cobra.PositionalArgs {
 			}
 		}
 		if len(args) > len(names) {
-			return fmt.Errorf("%s takes %s only, and %q is one more", cmd.Name(), strings.Join(names, " "), args[len(names)])
+			return fmt.Errorf("%s takes %s only, and %q is one more; a consumer is named by --consumer", cmd.Name(), strings.Join(names, " "), args[len(names)])
 		}
 		return nil
 	}

@@ -19,7 +19,7 @@ import (
 func replayCommand(flags *streamFlags) *cobra.Command {
 	ask := askFlags{verb: "replay"}
 	cmd := &cobra.Command{
-		Use:   "replay CONSUMER TOPIC {PARTITION:OFFSET... | --class WORD | --event NAME | --all} --reason TEXT [--result JSON]",
+		Use:   "replay TOPIC {PARTITION:OFFSET... | --class WORD | --event NAME | --all} [--consumer C] --reason TEXT [--result JSON]",
 		Short: "Apply dead letters again, by the code that runs now",
 		Long: `Has dead letters applied again, by the code that runs now: each takes effect once, with its key,
 in a transaction of its own. One whose key was applied since by a copy is resolved without effect.
@@ -44,7 +44,7 @@ holds up no others. --take-back takes back what was asked and is not done yet.`,
 func discardCommand(flags *streamFlags) *cobra.Command {
 	ask := askFlags{verb: "discard"}
 	cmd := &cobra.Command{
-		Use:   "discard CONSUMER TOPIC {PARTITION:OFFSET... | --class WORD | --event NAME | --all | --record-key KEY --erase} --reason TEXT",
+		Use:   "discard TOPIC {PARTITION:OFFSET... | --class WORD | --event NAME | --all | --record-key KEY --erase} [--consumer C] --reason TEXT",
 		Short: "Close dead letters without effect, or erase what they keep",
 		Long: `Has dead letters closed without effect. Their rows stay for as long as on_failure.keep says, with
 who and why.
@@ -77,6 +77,7 @@ type askFlags struct {
 
 func (f *askFlags) define(cmd *cobra.Command, flags *streamFlags) {
 	set := cmd.Flags()
+	consumerFlag(cmd, &f.consumer)
 	f.class = oneOf{words: inspect.Classes}
 	set.Var(&f.class, "class", "those whose reason begins with this word: "+strings.Join(inspect.Classes, ", "))
 	set.Var(notEmpty{&f.filter.Event, "want the name of an event"}, "event", "those of an event, by its name in Go")
@@ -100,18 +101,18 @@ func (f *askFlags) define(cmd *cobra.Command, flags *streamFlags) {
 
 // parse reads the arguments.
 func (f *askFlags) parse(args []string) error {
-	if len(args) < 2 {
-		return fmt.Errorf("want CONSUMER TOPIC, as the spec has them, and which letters to %s", f.verb)
+	if len(args) < 1 {
+		return fmt.Errorf("want TOPIC, as the spec has it, and which letters to %s", f.verb)
 	}
-	f.consumer, f.topic, f.filter.Class = args[0], args[1], f.class.value
-	for _, arg := range args[2:] {
+	f.topic, f.filter.Class = args[0], f.class.value
+	for _, arg := range args[1:] {
 		number, offset, found := strings.Cut(arg, ":")
 		p, err := strconv.ParseUint(number, 10, 31)
 		o, errOffset := strconv.ParseUint(offset, 10, 63)
 		if !found || err != nil || errOffset != nil {
-			return fmt.Errorf("%q is no PARTITION:OFFSET, such as 0:1742", arg)
+			return fmt.Errorf("%q is no PARTITION:OFFSET, such as 0:1742; a consumer is named by --consumer", arg)
 		}
-		f.places = append(f.places, stream.Place{Consumer: f.consumer, Topic: f.topic, Partition: int32(p), Offset: int64(o)})
+		f.places = append(f.places, stream.Place{Topic: f.topic, Partition: int32(p), Offset: int64(o)})
 	}
 	filtered := f.all || f.filter != stream.Filter{}
 	switch {
@@ -131,6 +132,14 @@ func (f *askFlags) parse(args []string) error {
 // ask asks about the letters. What is refused for one of those that were named asks about none.
 func (f *askFlags) ask(ctx context.Context, db stream.DB) (result, error) {
 	r := &asked{letters: []stream.Letter{}, dry: f.by.DryRun}
+	consumer, err := theConsumer(ctx, db, f.consumer, f.topic)
+	if err != nil {
+		return nil, err
+	}
+	f.consumer = consumer
+	for i := range f.places {
+		f.places[i].Consumer = consumer
+	}
 	if f.erase {
 		erased, err := stream.Erase(ctx, db, f.consumer, f.topic, f.recordKey, f.by)
 		r.letters = append(r.letters, erased...)

@@ -44,9 +44,9 @@ func TestDeadLettersThatPark(t *testing.T) {
 	for of, want := range map[string]string{
 		"0:3": "then discard this one: until then it waits behind this one",
 		"0:4": "a dead letter claims no key",
-		"0:5": "next:\n  replay or discard the dead letter behind which it waits; then it goes on by itself: idemgen dead show projector orders.v1 0:3\n",
+		"0:5": "next:\n  replay or discard the dead letter behind which it waits; then it goes on by itself: idemgen dead show orders.v1 0:3 --consumer projector\n",
 	} {
-		if out := must(t, "dead", "show", "projector", "orders.v1", of); !strings.Contains(out, want) {
+		if out := must(t, "dead", "show", "orders.v1", of); !strings.Contains(out, want) {
 			t.Errorf("%s: %s\nwant %q", of, out, want)
 		}
 	}
@@ -57,13 +57,13 @@ func TestDeadCommandsAsk(t *testing.T) {
 	const here = "orders.v1/0 offset "
 	const quiet = "\norders.v1/0: the last row of its ledger is 3d old. If it has no records, wait; if it is halted, which Health and log of the service say, do what they name first; if no service runs, start one"
 	for _, tc := range []struct{ args, want string }{
-		{"replay projector orders.v1 0:3 --reason mended --dry-run", here + "3 of projector: would ask to replay it (database: OrderPlaced: no)"},
-		{"discard projector orders.v1 --all --reason old --dry-run",
+		{"replay orders.v1 0:3 --reason mended --dry-run", here + "3 of projector: would ask to replay it (database: OrderPlaced: no)"},
+		{"discard orders.v1 --all --reason old --dry-run",
 			here + "3 of projector: would ask to discard it (database: OrderPlaced: no)\n" + here + "4 of projector: would ask to discard it (decode: no)"},
-		{"replay projector orders.v1 --event OrderPlaced --reason mended", here + "3 of projector: asked to replay it" + quiet},
-		{"discard projector orders.v1 --all --reason old", here + "4 of projector: asked to discard it" + quiet},
-		{"discard projector orders.v1 --class decode --reason old", "no dead letter is meant"},
-		{"discard projector orders.v1 --record-key k --erase --reason old", "no dead letter is meant"},
+		{"replay orders.v1 --event OrderPlaced --reason mended", here + "3 of projector: asked to replay it" + quiet},
+		{"discard orders.v1 --all --reason old", here + "4 of projector: asked to discard it" + quiet},
+		{"discard orders.v1 --class decode --reason old", "no dead letter is meant"},
+		{"discard orders.v1 --record-key k --erase --reason old", "no dead letter is meant"},
 	} {
 		if got := must(t, append([]string{"dead"}, strings.Fields(tc.args)...)...); got != tc.want+"\n" {
 			t.Errorf("%s:\n%swant\n%s", tc.args, got, tc.want)
@@ -73,34 +73,37 @@ func TestDeadCommandsAsk(t *testing.T) {
 
 func TestDeadCommandsRefuse(t *testing.T) {
 	lettersOf(t)
-	must(t, strings.Fields("dead discard projector orders.v1 0:3 --reason old --operator bob")...)
+	must(t, strings.Fields("dead discard orders.v1 0:3 --reason old --operator bob")...)
 	for _, tc := range []struct{ args, want string }{
-		{"replay projector orders.v1 0:3 --reason x", "a discard is asked for already, since 20"},
-		{"replay projector orders.v1 0:3 --reason x", "by bob: old"},
-		{"replay projector orders.v1 0:4 --reason x", "it can be discarded only"},
-		{"discard projector orders.v1 0:5 --reason x", "waits behind a dead letter of its record key"},
-		{"discard projector orders.v1 0:6 --reason x", "was replayed by bob: mended"},
-		{"discard projector orders.v1 0:2 --reason x", "offset 2 is no dead letter: it took effect"},
-		{"discard projector orders.v1 0:12 --reason x", "the partition is at offset 10"},
-		{"discard projector orders.v2 0:1 --reason x", "this database has no ledger of orders.v2/0 of projector; it has topics orders.v1"},
-		{"discard projector orders.v2 --all --reason x", "this database has no ledger of orders.v2 of projector"},
-		{"replay projector orders.v1 0:4 0:5 --reason x", "nothing was asked"},
-		{"discard projector orders.v1 0:4 --record-key k --erase --reason x", "--erase is of a record key"},
-		{"discard projector orders.v1 --record-key k --reason x", "say which letters to discard"},
-		{"replay projector --reason x", "want CONSUMER TOPIC"},
-		{"replay projector orders.v1 --reason x", "say which letters to replay"},
-		{"replay projector orders.v1 0:1 --all --reason x", "either PARTITION:OFFSET"},
-		{"replay projector orders.v1 1742 --reason x", "\"1742\" is no PARTITION:OFFSET"},
-		{"replay projector orders.v1 0:4", "reason"},
-		{"replay projector orders.v1 --all --reason x --result {}", "--result is of one letter"},
-		{"replay projector orders.v1 0:3 0:5 --reason x --result {}", "--result is of one letter"},
-		{"replay projector orders.v1 0:3 --reason x --result {\"id\":m-1}", "the result is no JSON: invalid character 'm'"},
-		{"replay projector orders.v1 0:4 --reason x --result {}", "it can be discarded only"},
-		{"discard projector orders.v1 0:3 --reason x --result {}", "unknown flag"},
-		{"replay projector orders.v1 0:3 --reason x --result=", "it is empty: null is what an effect returns that returns nothing"},
-		{"replay projector orders.v1 --event= --reason x", "it is empty"},
-		{"replay projector orders.v1 --class decod --reason x", "did you mean decode?"},
-		{"discard projector orders.v1 --event OrderPlacde --reason x", "orders.v1 never had a dead letter of event OrderPlacde"},
+		{"replay orders.v1 0:3 --reason x", "a discard is asked for already, since 20"},
+		{"replay orders.v1 0:3 --reason x", "by bob: old"},
+		{"replay orders.v1 0:4 --reason x", "it can be discarded only"},
+		{"discard orders.v1 0:5 --reason x", "waits behind a dead letter of its record key"},
+		{"discard orders.v1 0:6 --reason x", "was replayed by bob: mended"},
+		{"discard orders.v1 0:2 --reason x", "offset 2 is no dead letter: it took effect"},
+		{"discard orders.v1 0:12 --reason x", "the partition is at offset 10"},
+		{"discard orders.v2 0:1 --reason x", "this database has no ledger of topic orders.v2; it has topics orders.v1"},
+		{"discard orders.v2 --all --reason x", "this database has no ledger of topic orders.v2; it has topics orders.v1"},
+		{"replay orders.v1 0:4 0:5 --reason x", "nothing was asked"},
+		{"discard orders.v1 0:4 --record-key k --erase --reason x", "--erase is of a record key"},
+		{"discard orders.v1 --record-key k --reason x", "say which letters to discard"},
+		{"replay --reason x", "want TOPIC"},
+		{"replay projector orders.v1 0:3 --reason x", "a consumer is named by --consumer"},
+		{"show projector orders.v1 0:3", "a consumer is named by --consumer"},
+		{"replay orders.v1 0:3 --consumer nobody --reason x", "no ledger of orders.v1/0 of nobody"},
+		{"replay orders.v1 --reason x", "say which letters to replay"},
+		{"replay orders.v1 0:1 --all --reason x", "either PARTITION:OFFSET"},
+		{"replay orders.v1 1742 --reason x", "\"1742\" is no PARTITION:OFFSET"},
+		{"replay orders.v1 0:4", "reason"},
+		{"replay orders.v1 --all --reason x --result {}", "--result is of one letter"},
+		{"replay orders.v1 0:3 0:5 --reason x --result {}", "--result is of one letter"},
+		{"replay orders.v1 0:3 --reason x --result {\"id\":m-1}", "the result is no JSON: invalid character 'm'"},
+		{"replay orders.v1 0:4 --reason x --result {}", "it can be discarded only"},
+		{"discard orders.v1 0:3 --reason x --result {}", "unknown flag"},
+		{"replay orders.v1 0:3 --reason x --result=", "it is empty: null is what an effect returns that returns nothing"},
+		{"replay orders.v1 --event= --reason x", "it is empty"},
+		{"replay orders.v1 --class decod --reason x", "did you mean decode?"},
+		{"discard orders.v1 --event OrderPlacde --reason x", "orders.v1 never had a dead letter of event OrderPlacde"},
 	} {
 		code, stdout, stderr := run(t, append([]string{"dead"}, strings.Fields(tc.args)...)...)
 		if code != trouble || !strings.Contains(stderr, tc.want) {
@@ -121,12 +124,12 @@ func TestDeadReplayLeavesOutInterruptedCalls(t *testing.T) {
 			idemtest.Exec(t, db, `UPDATE idem_dead_letter SET state = 'x' WHERE offs = 4`)
 			idemtest.Exec(t, db, change)
 			for args, want := range map[string]string{"--all": left, "--event OrderPlaced": left, "0:3": asked} {
-				got := must(t, strings.Fields("dead replay projector orders.v1 --reason x --dry-run "+args)...)
+				got := must(t, strings.Fields("dead replay orders.v1 --reason x --dry-run "+args)...)
 				if !strings.Contains(got, want) || strings.Contains(got, asked) == strings.Contains(got, left) {
 					t.Errorf("%s: %s", args, got)
 				}
 			}
-			got := must(t, strings.Fields("dead discard projector orders.v1 --reason x --dry-run --all")...)
+			got := must(t, strings.Fields("dead discard orders.v1 --reason x --dry-run --all")...)
 			if !strings.Contains(got, "would ask to discard it") {
 				t.Error(got)
 			}
@@ -134,7 +137,7 @@ func TestDeadReplayLeavesOutInterruptedCalls(t *testing.T) {
 	}
 	db := lettersOf(t)
 	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET reason = 'interrupted: OrderPlaced: nobody knows' WHERE offs = 3`)
-	if got := must(t, strings.Fields("dead replay projector orders.v1 --class interrupted --reason x --dry-run")...); !strings.Contains(got, asked) {
+	if got := must(t, strings.Fields("dead replay orders.v1 --class interrupted --reason x --dry-run")...); !strings.Contains(got, asked) {
 		t.Error(got)
 	}
 }
@@ -145,17 +148,17 @@ func TestDeadReplayWithAResult(t *testing.T) {
 	db := shop(t)
 	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET reason = 'interrupted: OrderPlaced: nobody knows', key = '5f0c6bb5-ae0d-4bd3-8a1d-2c1d5c2f6f01' WHERE offs = 3`)
 	const key = "5f0c6bb5ae0d4bd38a1d2c1d5c2f6f01" // as Delivery.Key is written
-	shown, found := must(t, "dead", "show", "order-projector", "orders.v1", "0:3"), must(t, "find", "orders.v1", "--offset", "0:3")
+	shown, found := must(t, "dead", "show", "orders.v1", "0:3"), must(t, "find", "orders.v1", "--offset", "0:3")
 	if !strings.Contains(shown, "key        "+key+"\n") || strings.Contains(shown, "first copy") || !strings.Contains(found, "key "+key) {
 		t.Error(shown, found)
 	}
 	idemtest.Exec(t, db, `UPDATE idem_ledger SET written_at = written_at - interval '3 days'`)
-	show := []string{"dead", "show", "order-projector", "orders.v1", "0:3"}
-	const replay = "idemgen dead replay order-projector orders.v1 0:3"
+	show := []string{"dead", "show", "orders.v1", "0:3"}
+	const replay = "idemgen dead replay orders.v1 0:3"
 	if got := must(t, show...); !strings.Contains(got, "it was not done: "+replay) || !strings.Contains(got, "it was done: "+replay) || !strings.Contains(got, "effect.result of OrderPlaced names in the spec") || strings.Contains(got, "owner ") {
 		t.Error(got)
 	}
-	if got := must(t, "dead", "replay", "order-projector", "orders.v1", "0:3", "--reason", "asked", "--operator", "ann", "--result", `{ "id": "m-1" }`); !strings.HasPrefix(got, "orders.v1/0 offset 3 of order-projector: asked to replay it\n") {
+	if got := must(t, "dead", "replay", "orders.v1", "0:3", "--reason", "asked", "--operator", "ann", "--result", `{ "id": "m-1" }`); !strings.HasPrefix(got, "orders.v1/0 offset 3 of order-projector: asked to replay it\n") {
 		t.Error(got)
 	}
 	row, err := db.Query(t.Context(), `SELECT convert_from(asked_result, 'UTF8') || ' ' || (asked_number = (SELECT last_value FROM idem_fence)) FROM idem_dead_letter WHERE asked = 'r'`)
@@ -196,10 +199,10 @@ func TestDeadCommandsWait(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 	}()
-	if got := must(t, strings.Fields("dead discard projector orders.v1 0:4 --reason old --wait 10s")...); got != "orders.v1/0 offset 4 of projector: discarded\n" {
+	if got := must(t, strings.Fields("dead discard orders.v1 0:4 --reason old --wait 10s")...); got != "orders.v1/0 offset 4 of projector: discarded\n" {
 		t.Error(got)
 	}
-	code, stdout, stderr := run(t, strings.Fields("dead replay projector orders.v1 0:3 --reason mended --wait 10s --json")...)
+	code, stdout, stderr := run(t, strings.Fields("dead replay orders.v1 0:3 --reason mended --wait 10s --json")...)
 	var answer struct {
 		Letters []struct {
 			State   string
@@ -214,7 +217,7 @@ func TestDeadCommandsWait(t *testing.T) {
 		t.Errorf("%+v", answer)
 	}
 	cancel()
-	_, _, stderr = run(t, strings.Fields("dead replay projector orders.v1 0:3 --reason mended --wait 1ms")...)
+	_, _, stderr = run(t, strings.Fields("dead replay orders.v1 0:3 --reason mended --wait 1ms")...)
 	if !strings.Contains(stderr, "no answer about 1 of 1 letters within 1ms: the request stays") {
 		t.Error(stderr)
 	}
@@ -224,7 +227,7 @@ func TestDeadCommandsWait(t *testing.T) {
 func TestTextsOfOthersGiveTheTerminalNoOrders(t *testing.T) {
 	db := lettersOf(t)
 	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET reason = E'effect: OrderPlaced: no \x1b[2J\u202Eé', record = NULL WHERE offs = 3`)
-	for _, args := range []string{"dead list", "dead show projector orders.v1 0:3"} {
+	for _, args := range []string{"dead list", "dead show orders.v1 0:3"} {
 		if got := must(t, strings.Fields(args)...); !strings.Contains(got, `no \x1b[2J\u202eé`) || strings.ContainsAny(got, "\x1b\u202E") {
 			t.Errorf("%s: %q", args, got)
 		}
@@ -234,7 +237,7 @@ func TestTextsOfOthersGiveTheTerminalNoOrders(t *testing.T) {
 // What was asked and is not done yet can be taken back, of one letter and of all.
 func TestDeadReplayIsTakenBack(t *testing.T) {
 	shop(t)
-	letter := []string{"order-projector", "orders.v1", "0:3", "--reason", "not now", "--operator", "ann"}
+	letter := []string{"orders.v1", "0:3", "--reason", "not now", "--operator", "ann"}
 	takeBack := append([]string{"dead", "replay", "--take-back"}, letter...)
 	fails(t, "dead replay", "nothing is asked for", append(takeBack[2:], "--json")...)
 	must(t, append([]string{"dead", "discard"}, letter...)...)
@@ -243,7 +246,7 @@ func TestDeadReplayIsTakenBack(t *testing.T) {
 		t.Error(got)
 	}
 	must(t, append([]string{"dead", "replay"}, letter...)...)
-	all := strings.Fields("dead replay order-projector orders.v1 --all --take-back --operator ann --reason x")
+	all := strings.Fields("dead replay orders.v1 --all --take-back --operator ann --reason x")
 	if got := must(t, all...); strings.Count(got, "taken back") != 1 {
 		t.Error(got)
 	}

@@ -21,15 +21,15 @@ import (
 
 // deadShowCommand shows all of one dead letter.
 func deadShowCommand(flags *streamFlags) *cobra.Command {
-	var raw string
+	var raw, consumer string
 	cmd := &cobra.Command{
-		Use:   "show CONSUMER TOPIC PARTITION:OFFSET",
+		Use:   "show TOPIC PARTITION:OFFSET [--consumer C]",
 		Short: "Show a dead letter with its record, and what can be done next",
 		Long: `Shows a dead letter: why, its record with headers, key and payload, and what can be done next. The
 payload is printed as it is, with whatever it says of people.`,
-		Args: arguments("CONSUMER", "TOPIC", "PARTITION:OFFSET"),
+		Args: arguments("TOPIC", "PARTITION:OFFSET"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name, offset, err := oneLetter(args)
+			partition, offset, err := place(args[1])
 			if err != nil {
 				return err
 			}
@@ -37,7 +37,11 @@ payload is printed as it is, with whatever it says of people.`,
 				return errors.New("--raw - and --json would both write to stdout: give --raw a file")
 			}
 			return flags.reads(cmd, func(ctx context.Context, db stream.DB) (result, error) {
-				o, err := inspect.Open(ctx, db, name, offset)
+				consumer, err := theConsumer(ctx, db, consumer, args[0])
+				if err != nil {
+					return nil, err
+				}
+				o, err := inspect.Open(ctx, db, stream.Name{Consumer: consumer, Topic: args[0], Partition: partition}, offset)
 				if err != nil || raw == "" {
 					return opened{o}.orNothing(err)
 				}
@@ -46,6 +50,7 @@ payload is printed as it is, with whatever it says of people.`,
 		},
 	}
 	asJSON(cmd)
+	consumerFlag(cmd, &consumer)
 	cmd.Flags().StringVar(&raw, "raw", "", "write the payload's bytes to this file, which must not exist; - is stdout")
 	return cmd
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http/httptest"
 	"regexp"
@@ -12,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kversion"
 	"github.com/twmb/franz-go/pkg/sr"
 	"github.com/twmb/franz-go/pkg/sr/srfake"
@@ -94,7 +97,7 @@ func TestDoctorFindsAServiceWell(t *testing.T) {
 		"migrations: the tables of the runtime are there: core, keys",
 		"tables: 3 as the spec has them",
 		"kafka: the brokers answer in N",
-		"topic orders.v1: 1 partitions, 1 with a ledger, 2 records not applied yet",
+		"topic orders.v1: 1 partitions, 1 with a ledger, at most 2 records not applied yet",
 		"retention of orders.v1: records are kept for 7d, and their keys for 8d")
 	wantLines(t, checked(t, "warn", "--brokers", brokers),
 		"role: it is a superuser: run the service as a role that may do less",
@@ -109,6 +112,95 @@ func TestDoctorComparesTheLogWithTheLedger(t *testing.T) {
 	wantLines(t, slices.DeleteFunc(checked(t, "skip", "--brokers", log(t, 2, 9)), func(l string) bool { return !strings.HasPrefix(l, "topic") }), "topic orders.v1: 1 partitions have no ledger yet")
 	other := idemtest.Kafka(t, map[string]int32{"others.v1": 1})
 	wantLines(t, checked(t, "FAIL", "--brokers", other.Addr()), notDurable, "topic orders.v1: the brokers have none of this name, or hide it")
+}
+
+// A partition that makes no progress although a record waits and a process is there is named as a
+// problem. Behind the position there may be markers of transactions only: they are no record.
+func TestDoctorFindsAPartitionThatMakesNoProgress(t *testing.T) {
+	db := shop(t)
+	broker := idemtest.Kafka(t, map[string]int32{"orders.v1": 1})
+	minutes := func(ago int) *idem.Message {
+		return &idem.Message{Topic: "orders.v1", Time: time.Now().Add(-time.Duration(ago) * time.Minute)}
+	}
+	for range 7 {
+		if err := broker.Produce(t.Context(), minutes(9)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := broker.ProduceTransaction(t.Context(), false, minutes(9)); err != nil {
+		t.Fatal(err)
+	}
+	member, err := kgo.NewClient(kgo.SeedBrokers(broker.Addr()), kgo.ConsumerGroup("order-projector"), kgo.ConsumeTopics("orders.v1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer member.CloseAllowingRebalance()
+	for end := time.Now().Add(20 * time.Second); len(checkedAbout(t, "group", "ok", broker.Addr())) == 0; {
+		if time.Now().After(end) {
+			t.Fatal("no member is in the group")
+		}
+	}
+	idemtest.Exec(t, db, `UPDATE idem_ledger SET written_at = written_at - interval '3 minutes'`)
+	wantLines(t, checkedAbout(t, "partition", "FAIL", broker.Addr()))
+	wantLines(t, checkedAbout(t, "topic", "ok", broker.Addr()), "topic orders.v1: 1 partitions, 1 with a ledger, at most 2 records not applied yet")
+	if err := broker.Produce(t.Context(), minutes(5)); err != nil {
+		t.Fatal(err)
+	}
+	found := checkedAbout(t, "partition", "FAIL", broker.Addr())
+	for i := range found {
+		found[i] = regexp.MustCompile(`3m\d+s`).ReplaceAllString(found[i], "3m")
+	}
+	wantLines(t, found, "partition orders.v1/0: no progress for 3m, although the record at offset 9 waits and the group has members: it is probably halted")
+	wantLines(t, checkedAbout(t, "topic", "ok", broker.Addr()))
+}
+
+// A log that was cut and has grown past the position again is recognized by its leader epochs.
+func TestDoctorComparesLeaderEpochs(t *testing.T) {
+	db := shop(t)
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "orders.v1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cluster.Close()
+	brokers := cluster.ListenAddrs()[0]
+	client, err := kgo.NewClient(kgo.SeedBrokers(brokers))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	produce := func(records int) {
+		t.Helper()
+		for range records {
+			if err := client.ProduceSync(t.Context(), &kgo.Record{Topic: "orders.v1"}).FirstErr(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	produce(5)
+	if err := cluster.MoveTopicPartition("orders.v1", 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	produce(4)
+	details, err := kadm.NewClient(client).ListTopics(t.Context(), "orders.v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := details["orders.v1"].ID
+	idemtest.Exec(t, db, fmt.Sprintf(`UPDATE idem_stream SET topic_id = '%x'`, id[:]))
+	for epoch, want := range map[int][]string{
+		1: nil,
+		0: {"partition orders.v1/0: the log was cut at offset 5, where leader epoch 0 ends, before the position 7: records written since then have offsets that count as applied"},
+		2: {"partition orders.v1/0: the log has no leader epoch 2, under which the records before the position 7 were read: the cluster was restored to an earlier state, or replaced"},
+	} {
+		idemtest.Exec(t, db, fmt.Sprintf(`UPDATE idem_ledger SET epoch = %d`, epoch))
+		wantLines(t, checkedAbout(t, "partition", "FAIL", brokers), want...)
+	}
+}
+
+// checkedAbout is checked, of lines about one kind of thing.
+func checkedAbout(t *testing.T, about, state, brokers string) []string {
+	t.Helper()
+	return slices.DeleteFunc(checked(t, state, "--brokers", brokers), func(l string) bool { return !strings.HasPrefix(l, about+" ") })
 }
 
 // Where there is an outbox, doctor says what waits there and who leads. The query of the manual

@@ -17,9 +17,9 @@ import (
 
 // findFlags are the flags of find.
 type findFlags struct {
-	offset, spec, event string
-	key                 []string
-	partition           int32
+	consumer, offset, spec, event string
+	key                           []string
+	partition                     int32
 }
 
 // findCommand says what became of a record.
@@ -27,35 +27,30 @@ func findCommand() *cobra.Command {
 	var flags streamFlags
 	f := findFlags{partition: -1}
 	cmd := &cobra.Command{
-		Use:   "find [CONSUMER] TOPIC --offset PARTITION:OFFSET | --key NAME=VALUE",
+		Use:   "find TOPIC {--offset PARTITION:OFFSET | --key NAME=VALUE} [--consumer C]",
 		Short: "Say what became of a record, or of the event with a key",
 		Long: `Says what became of a record: it was applied, by which row of the ledger and which transaction; it
-is a duplicate, a dead letter, waits, was skipped, or was not seen yet. CONSUMER may be left out
-where only one has a ledger of the topic.
+is a duplicate, a dead letter, waits, was skipped, or was not seen yet.
 
 --key names a part of the idempotency key and its value, as a header would hold it; it is given once
 for each part. The key is made as the spec says, which is idemgen.yaml here, or --spec. A key of
 copies: same_partition is looked for in all rows of the ledgers that have keys; --partition reads
 those of one only. With --offset as well, the record is told apart from its copies. It reads only, and
 a standby will do.`,
+		Args: arguments("TOPIC"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			parts, err := f.parts()
 			if err != nil {
 				return err
 			}
 			return flags.reads(cmd, func(ctx context.Context, db stream.DB) (result, error) {
-				return f.find(ctx, db, args, parts)
+				return f.find(ctx, db, args[0], parts)
 			})
 		},
 	}
-	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 1 {
-			return arguments("TOPIC")(cmd, args)
-		}
-		return arguments("CONSUMER", "TOPIC")(cmd, args)
-	}
 	flags.define(cmd)
 	asJSON(cmd, "answers")
+	consumerFlag(cmd, &f.consumer)
 	cmd.Flags().StringVar(&f.offset, "offset", "", "the record, as PARTITION:OFFSET")
 	cmd.Flags().StringArrayVar(&f.key, "key", nil, "a part of the event's key, as NAME=VALUE")
 	cmd.Flags().StringVar(&f.spec, "spec", generator.SpecFile, "the spec that says how keys are made")
@@ -81,16 +76,13 @@ func (f *findFlags) parts() (parts []generator.KeyPart, err error) {
 }
 
 // find answers for the offset, or for each event that may have the key.
-func (f *findFlags) find(ctx context.Context, db stream.DB, args []string, parts []generator.KeyPart) (result, error) {
-	topic := args[len(args)-1]
-	consumer, keys, err := f.keys(args, parts)
+func (f *findFlags) find(ctx context.Context, db stream.DB, topic string, parts []generator.KeyPart) (result, error) {
+	consumer, keys, err := f.keys(topic, parts)
 	if err != nil {
 		return nil, err
 	}
-	if consumer == "" {
-		if consumer, err = onlyConsumer(ctx, db, topic); err != nil {
-			return nil, err
-		}
+	if consumer, err = theConsumer(ctx, db, consumer, topic); err != nil {
+		return nil, err
 	}
 	a := answers{consumer: consumer, topic: topic}
 	var of *inspect.Answer
@@ -110,7 +102,9 @@ func (f *findFlags) find(ctx context.Context, db stream.DB, args []string, parts
 		if err != nil {
 			return nil, err
 		}
-		a.found = append(a.found, answer)
+		if l := answer.Letter; l == nil || !slices.ContainsFunc(a.found, func(f inspect.Answer) bool { return f.Letter != nil && f.Letter.Place == l.Place }) {
+			a.found = append(a.found, answer)
+		}
 	}
 	if of != nil {
 		a.found = []inspect.Answer{matched(a.partition, a.offset, *of, a.found)}
@@ -119,12 +113,9 @@ func (f *findFlags) find(ctx context.Context, db stream.DB, args []string, parts
 }
 
 // keys makes the keys, and finds the consumer that is meant; "" if nothing tells.
-func (f *findFlags) keys(args []string, parts []generator.KeyPart) (consumer string, keys []generator.EventKey, err error) {
-	if len(args) == 2 {
-		consumer = args[0]
-	}
+func (f *findFlags) keys(topic string, parts []generator.KeyPart) (consumer string, keys []generator.EventKey, err error) {
 	if parts == nil {
-		return consumer, nil, nil
+		return f.consumer, nil, nil
 	}
 	specs, err := findSpecs([]string{f.spec})
 	if err != nil {
@@ -133,38 +124,11 @@ func (f *findFlags) keys(args []string, parts []generator.KeyPart) (consumer str
 	if len(specs) != 1 {
 		return "", nil, fmt.Errorf("--spec %s names %d specs: name the one of the service", f.spec, len(specs))
 	}
-	of, keys, err := generator.Keys(specs[0], args[len(args)-1], f.event, parts)
-	if err == nil && consumer != "" && consumer != of {
-		err = fmt.Errorf("%s is the spec of consumer %s, not of %s: give --spec", specs[0].Path, of, consumer)
+	of, keys, err := generator.Keys(specs[0], topic, f.event, parts)
+	if err == nil && f.consumer != "" && f.consumer != of {
+		err = fmt.Errorf("%s is the spec of consumer %s, not of %s: give --spec", specs[0].Path, of, f.consumer)
 	}
 	return of, keys, err
-}
-
-// onlyConsumer is the consumer of a topic, if only one has a ledger of it.
-func onlyConsumer(ctx context.Context, db stream.DB, topic string) (string, error) {
-	all, err := stream.List(ctx, db, "")
-	if err != nil {
-		return "", err
-	}
-	var topics, consumers []string
-	for i := range all {
-		topics = append(topics, all[i].Topic)
-		if all[i].Topic == topic {
-			consumers = append(consumers, all[i].Consumer)
-		}
-	}
-	slices.Sort(topics)
-	slices.Sort(consumers)
-	consumers, topics = slices.Compact(consumers), slices.Compact(topics)
-	switch {
-	case len(all) == 0:
-		return "", errors.New("this database has no ledger: is it the right one?")
-	case len(consumers) == 0:
-		return "", fmt.Errorf("this database has no ledger of topic %s; it has topics %s", topic, strings.Join(topics, ", "))
-	case len(consumers) > 1:
-		return "", fmt.Errorf("several consumers have a ledger of %s: name one in front of it: %s", topic, strings.Join(consumers, ", "))
-	}
-	return consumers[0], nil
 }
 
 // matched tells the record apart from copies, by the first key that is held.

@@ -54,7 +54,7 @@ func TestJSONOfWrongArguments(t *testing.T) {
 		t.Errorf("%d commands have --json, want %d", seen, len(members))
 	}
 	fails(t, "stream", "stream needs a command", "--json")
-	fails(t, "stream set", "missing: --consumer, ", "--json")
+	fails(t, "stream set", "missing: --reason, ", "--json")
 	fails(t, "stream list", `"here" is none`, "--json", "here")
 	fails(t, "version", `"now" is none`, "--json", "now")
 }
@@ -72,7 +72,7 @@ func TestJSONOfTrouble(t *testing.T) {
 	fails(t, "init", "names no module", "--json")
 	const name = " --json --consumer c --topic t --reason r "
 	for path, args := range map[string]string{
-		"stream list": "--json", "dead list": "--json", "dead show": "c t 0:1 --json", "find": "t --offset 0:1 --json",
+		"stream list": "--json", "dead list": "--json", "dead show": "t 0:1 --consumer c --json", "find": "t --offset 0:1 --json",
 		"stream set": "--partition 0 --to 1" + name, "stream release": "--all" + name,
 	} {
 		fails(t, path, "connect to the database", strings.Fields(args)...)

@@ -193,7 +193,7 @@ func TestDeadLettersAreChosen(t *testing.T) {
 	if open, all := count(""), count("--state all"); open != 1 || all != 2 {
 		t.Errorf("%d are open, %d are there", open, all)
 	}
-	if out := must(t, "dead", "show", "order-projector", "orders.v1", "0:2"); !strings.Contains(out, "by ann: test data") || !strings.HasSuffix(out, "nothing: it is discarded\n") {
+	if out := must(t, "dead", "show", "orders.v1", "0:2"); !strings.Contains(out, "by ann: test data") || !strings.HasSuffix(out, "nothing: it is discarded\n") {
 		t.Error(out)
 	}
 	if out := must(t, "dead", "list", "--limit", "1"); strings.Contains(out, "--limit shows more") {
@@ -205,7 +205,7 @@ func TestDeadLettersAreChosen(t *testing.T) {
 func TestRawPayload(t *testing.T) {
 	shop(t)
 	want := string(placed(3, 2, "k-2", `"much"`).Value)
-	show := []string{"dead", "show", "order-projector", "orders.v1", "0:3", "--raw"}
+	show := []string{"dead", "show", "orders.v1", "0:3", "--raw"}
 	if got := must(t, append(show, "-")...); got != want {
 		t.Errorf("%q", got)
 	}
@@ -214,14 +214,14 @@ func TestRawPayload(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	refused(t, "file exists", append(show, file)...)
-	fails(t, "dead show", "would both write to stdout", "order-projector", "orders.v1", "0:3", "--raw", "-", "--json")
+	fails(t, "dead show", "would both write to stdout", "orders.v1", "0:3", "--raw", "-", "--json")
 }
 
 // A payload that is no text is shown in hex, and harms no terminal.
 func TestPayloadThatIsNoText(t *testing.T) {
 	db := shop(t)
 	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET record = decode('0100' || '00' || '021b' || '051b5b326a' || '01' || '0261' || '00', 'hex') WHERE offs = 3`)
-	out := must(t, "dead", "show", "order-projector", "orders.v1", "0:3")
+	out := must(t, "dead", "show", "orders.v1", "0:3")
 	if strings.Contains(out, "\x1b") {
 		t.Errorf("%q", out)
 	}
@@ -231,7 +231,7 @@ func TestPayloadThatIsNoText(t *testing.T) {
 		}
 	}
 	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET record = NULL WHERE offs = 3`)
-	if out := must(t, "dead", "show", "order-projector", "orders.v1", "0:3"); !strings.Contains(out, "not kept: only where it stood") {
+	if out := must(t, "dead", "show", "orders.v1", "0:3"); !strings.Contains(out, "not kept: only where it stood") {
 		t.Error(out)
 	}
 }
@@ -248,7 +248,7 @@ func TestDeadShowOfACallThatWasMade(t *testing.T) {
 		{`reason = 'conflict: OrderPlaced: other content', result = NULL`, "a key of its own", "the call"},
 	} {
 		idemtest.Exec(t, db, `UPDATE idem_dead_letter SET `+c.set+` WHERE offs = 3`)
-		out := must(t, "dead", "show", "order-projector", "orders.v1", "0:3")
+		out := must(t, "dead", "show", "orders.v1", "0:3")
 		if !strings.Contains(out, c.says) || strings.Contains(out, c.not) {
 			t.Errorf("%s:\n%s", c.set, out)
 		}
@@ -264,19 +264,40 @@ func TestReadingCommandsSayWhatIsWrong(t *testing.T) {
 		"dead list --class conflct":                             "did you mean conflict?",
 		"dead list --state closed":                              "want one of open, all",
 		"dead list --limit 0":                                   "want a number from 1",
-		"dead show order-projector orders.v1":                   "show needs PARTITION:OFFSET",
-		"dead show order-projector orders.v1 3":                 "want PARTITION:OFFSET, such as 0:4711",
-		"dead show order-projector orders.v1 0:4":               "has no dead letter at offset 4; the nearest are 0:3, 0:2",
-		"dead show order-projector orders.v1 7:4":               "it has partitions 0",
+		"dead show orders.v1":                                   "show needs PARTITION:OFFSET",
+		"dead show orders.v1 3":                                 "want PARTITION:OFFSET, such as 0:4711",
+		"dead show orders.v1 0:4":                               "has no dead letter at offset 4; the nearest are 0:3, 0:2",
+		"dead show orders.v1 7:4":                               "it has partitions 0",
 		"find orders.v1":                                        "find needs --offset PARTITION:OFFSET or --key NAME=VALUE",
 		"find orders --offset 0:1":                              "it has topics orders.v1",
 		"find orders.v1 --key k-1":                              "--key wants NAME=VALUE",
 		"find orders.v1 --key a=b":                              "idemgen.yaml: no such spec",
 		"find orders.v1 --key a=b --spec ../../examples/orders": "no event has a key of a: OrderPlaced has Idempotency-Key; ",
-		"find orders.v1 --key Idempotency-Key=k --event Order --spec ../../examples/orders": `topic orders.v1 has no event "Order"`,
-		"find nobody orders.v1 --key Idempotency-Key=k --spec ../../examples/orders":        "is the spec of consumer order-projector, not of nobody",
-		"find orders.v1 --key Idempotency-Key= --spec ../../examples/orders":                "is empty, but part of the key",
+		"find orders.v1 --key Idempotency-Key=k --event Order --spec ../../examples/orders":     `topic orders.v1 has no event "Order"`,
+		"find orders.v1 --consumer nobody --key Idempotency-Key=k --spec ../../examples/orders": "is the spec of consumer order-projector, not of nobody",
+		"find orders.v1 --key Idempotency-Key= --spec ../../examples/orders":                    "is empty, but part of the key",
 	} {
 		refused(t, want, strings.Fields(args)...)
+	}
+}
+
+// The dead letter of an event is found by the event's key, which is all that a caller may know: as
+// long as it is open, and when it is closed.
+func TestFindFindsADeadLetterByItsKey(t *testing.T) {
+	db := shop(t)
+	find := func(key string) string {
+		return must(t, "find", "orders.v1", "--key", "Idempotency-Key="+key, "--spec", "../../examples/orders")
+	}
+	if out := find("k-2"); !strings.HasPrefix(out, "dead letter\n") || !strings.Contains(out, "the record at offset 3 of orders.v1/0") || !strings.Contains(out, "idemgen dead show ") {
+		t.Errorf("of an open letter: %s", out)
+	}
+	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET state = 'x', resolved_at = now(), resolved_by = 'ann' WHERE offs = 3`)
+	if out := find("k-2"); !strings.HasPrefix(out, "discarded\n") {
+		t.Errorf("of a discarded letter: %s", out)
+	}
+	for _, key := range []string{"k", "much", "k-22"} { // the record holds the first two elsewhere
+		if out := find(key); !strings.HasPrefix(out, "not seen yet") {
+			t.Errorf("%s: %s", key, out)
+		}
 	}
 }

@@ -20,13 +20,13 @@ type changeFlags struct {
 
 func (f *changeFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.name.Consumer, "consumer", "", "name of the consumer, as the spec has it")
+	consumerFlag(cmd, &f.name.Consumer)
 	flags.StringVar(&f.name.Topic, "topic", "", "name of the topic")
 	flags.StringVar(&f.name.TopicID, "topic-id", "", "UUID of a topic that was made again (default the one seen last)")
 	flags.StringVar(&f.by.Reason, "reason", "", "why, as a text that is kept in the ledger")
 	flags.StringVar(&f.by.Operator, "operator", "", "name of who acts (default $USER, else the database role)")
 	flags.BoolVar(&f.by.DryRun, "dry-run", false, "print the row that would be appended, and append nothing")
-	require(cmd, "consumer", "topic", "reason")
+	require(cmd, "topic", "reason")
 	asJSON(cmd, "changes")
 }
 
@@ -44,6 +44,11 @@ func (f *changeFlags) apply(cmd *cobra.Command, flags *streamFlags, partitions [
 		return errors.New("--operator is empty: the ledger keeps who acted")
 	}
 	return flags.with(cmd, func(ctx context.Context, db stream.DB) (result, error) {
+		consumer, err := theConsumer(ctx, db, f.name.Consumer, f.name.Topic)
+		if err != nil {
+			return nil, err
+		}
+		f.name.Consumer = consumer
 		var names []stream.Name
 		for _, number := range partitions {
 			name := f.name
@@ -51,7 +56,6 @@ func (f *changeFlags) apply(cmd *cobra.Command, flags *streamFlags, partitions [
 			names = append(names, name)
 		}
 		if len(names) == 0 {
-			var err error
 			if names, err = stream.Partitions(ctx, db, f.name.Consumer, f.name.Topic); err != nil {
 				return nil, err
 			}

@@ -18,7 +18,7 @@ func releaseCommand(flags *streamFlags) *cobra.Command {
 		all       bool
 	)
 	cmd := &cobra.Command{
-		Use:   "release --consumer C --topic T {--partition N | --all} [--partitions COUNT] --reason TEXT",
+		Use:   "release --topic T {--partition N | --all} [--consumer C] [--partitions COUNT] --reason TEXT",
 		Short: "The cause is gone: try again",
 		Long: `Lets a halted partition try again, once the cause is gone. --partitions COUNT says that the
 topic may have so many partitions; a ledger that has this number already is left alone.`,

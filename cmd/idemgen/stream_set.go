@@ -23,7 +23,7 @@ func setCommand(flags *streamFlags) *cobra.Command {
 		target    = stream.Target{From: stream.Anywhere}
 	)
 	cmd := &cobra.Command{
-		Use:   "set --consumer C --topic T --partition N --to OFFSET [--from OFFSET|none] [--apply-again] --reason TEXT",
+		Use:   "set --topic T --partition N --to OFFSET [--consumer C] [--from OFFSET|none] [--apply-again] --reason TEXT",
 		Short: "Set the offset of the next record to apply",
 		Long: `Sets the position of a partition, the offset of the next record to apply. Forward, the offsets up to
 OFFSET pass without effect. Back, what is read again may take effect again, and --apply-again says

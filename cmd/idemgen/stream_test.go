@@ -141,7 +141,7 @@ func TestStreamRefuses(t *testing.T) {
 	for args, want := range map[string]string{
 		"":      "release     The cause is gone: try again",
 		"frobs": `unknown command "frobs"; see idemgen help stream`,
-		"set":   `idemgen: missing: --consumer, --reason, --to, --topic; see idemgen help stream set`,
+		"set":   `idemgen: missing: --reason, --to, --topic; see idemgen help stream set`,
 		"release --consumer projector --topic orders.v1 --reason r":                                                                      "want --partition N for one, or --all",
 		"release --consumer projector --topic orders.v1 --partition 0 --all --reason r":                                                  "want --partition N for one, or --all",
 		"release --consumer projector --topic orders.v1 --partition 0 --reason r --operator=":                                            "--operator is empty",

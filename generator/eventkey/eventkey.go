@@ -26,6 +26,8 @@ type Key struct {
 	Event  string
 	Window time.Duration // how long copies are known
 	Here   bool          // copies: same_partition: the key is kept in the ledger of its partition
+	// Headers and Fields are the parts that the key is made of, by their names.
+	Headers, Fields map[string]string
 }
 
 // Of returns the keys of a topic's events that have just these parts, in the order of the spec.
@@ -53,7 +55,19 @@ func Of(s *model.Service, topic, event string, values []Value) ([]Key, error) {
 		if err != nil {
 			return nil, err
 		}
-		keys = append(keys, Key{Hash: hash, Event: e.Name, Window: e.Key.Window, Here: e.Key.SamePartition})
+		k := Key{Hash: hash, Event: e.Name, Window: e.Key.Window, Here: e.Key.SamePartition, Headers: map[string]string{}, Fields: map[string]string{}}
+		for _, p := range e.Key.Parts {
+			text, _ := textOf(p, values)
+			switch {
+			case p.Field == nil:
+				k.Headers[p.Header] = text
+			case p.Field.Source.Kind == model.FromHeader:
+				k.Headers[p.Field.Source.Header] = text
+			default:
+				k.Fields[p.Field.Name] = text
+			}
+		}
+		keys = append(keys, k)
 	}
 	switch {
 	case have == nil:

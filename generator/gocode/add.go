@@ -138,6 +138,8 @@ func source(s *model.Step, v model.Value) string {
 		return "1"
 	case v.Kind == model.PositionValue:
 		return "int32(i + 1)"
+	case v.Kind == model.EventIDValue:
+		return fmt.Sprintf("b.OutboxID(m, %q)", s.GoName)
 	case v.Kind == model.SentValue:
 		return "e." + v.Field.GoName + ".Sent()"
 	case v.Kind == model.FieldValue:

@@ -5,8 +5,8 @@ import "slices"
 // Params returns what travels with the step's statement, in the order of $1, $2, ...: Where,
 // then Set, without constants, the transaction time and NULL, which the statement itself holds.
 // Behind a patch stands whether it is there. The value that If.Newer compares follows if Set does
-// not hold it already. A step without any value sends its rows' positions, of no column, so that
-// the statement knows their number.
+// not hold it already, then the id of an event in the outbox. A step without any value sends its
+// rows' positions, of no column, so that the statement knows their number.
 func (s *Step) Params() []Assign {
 	var params []Assign
 	for _, assigns := range [][]Assign{s.Where, s.Set} {
@@ -22,10 +22,22 @@ func (s *Step) Params() []Assign {
 	if s.If.Newer != nil && !s.sets(s.If.Newer) {
 		params = append(params, Assign{Column: s.If.Newer, Value: s.If.Version})
 	}
+	if id := s.OutboxID(); id != nil {
+		params = append(params, Assign{Column: id, Value: Value{Kind: EventIDValue}})
+	}
 	if len(params) == 0 {
 		return []Assign{{Value: Value{Kind: PositionValue}}}
 	}
 	return params
+}
+
+// OutboxID returns the column for the derived id of an event that the step writes into the outbox;
+// nil if it does not, or gives the id itself.
+func (s *Step) OutboxID() *Column {
+	if id := s.Table.EventID(); s.Makes && s.Table.Outbox() && !s.sets(id) {
+		return id
+	}
+	return nil
 }
 
 func (s *Step) sets(c *Column) bool {
@@ -34,7 +46,7 @@ func (s *Step) sets(c *Column) bool {
 
 // Sent reports whether the value comes from the event, not from the statement's text.
 func (v Value) Sent() bool {
-	return v.Kind == FieldValue || v.Kind == ResultValue || v.Kind == ElemValue || v.Kind == PositionValue
+	return v.Kind == FieldValue || v.Kind == ResultValue || v.Kind == ElemValue || v.Kind == PositionValue || v.Kind == EventIDValue
 }
 
 // Patch reports whether the value may be absent, so that its column stays as it is.
@@ -45,6 +57,8 @@ func (s *Step) TypeOf(v Value) FieldType {
 	switch {
 	case v.Kind == PositionValue:
 		return FieldType{Kind: Int32}
+	case v.Kind == EventIDValue:
+		return FieldType{Kind: UUID}
 	case v.Kind == SentValue:
 		return FieldType{Kind: Bool}
 	case v.Field != nil:

@@ -63,6 +63,7 @@ const (
 	PositionValue                      // position of the element, from 1
 	SentValue                          // whether Field, a patch, is there
 	NullValue                          // clear
+	EventIDValue                       // id of an event in the outbox, derived from the record
 )
 
 // Value is what a step puts into a column or compares with it.

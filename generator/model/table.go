@@ -93,6 +93,21 @@ type Column struct {
 // InDatabase is the table's name in the database, without its schema.
 func (t *Table) InDatabase() string { return cmp.Or(t.Stored, t.Name) }
 
+// Outbox reports whether the table is that of package runtime/outbox.
+func (t *Table) Outbox() bool { return t.InDatabase() == "idem_outbox" }
+
+// EventID is the column of the outbox for the events' ids, which a spec need not have.
+func (t *Table) EventID() *Column {
+	for _, c := range t.Columns {
+		if c.InDatabase() == outboxID.Name {
+			return c
+		}
+	}
+	return outboxID
+}
+
+var outboxID = &Column{Name: "id", Type: ColType{Kind: ColUUID}}
+
 // InDatabase is the column's name in the database.
 func (c *Column) InDatabase() string { return cmp.Or(c.Stored, c.Name) }
 

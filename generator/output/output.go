@@ -61,13 +61,14 @@ func Marked(data []byte) bool {
 	return false
 }
 
-// ownedNames are the name patterns of Owned files that come and go with topics. Only
+// ownedNames are the name patterns of Owned files that a spec may no longer ask for. Only
 // files that match one of them and bear [Marker] are ever removed.
 var ownedNames = []string{
 	"idem_gen.go",
 	"idem_gen_test.go",
 	"idem_*_gen.go",
 	"idem_*_gen_test.go",
+	"testdata/idem_external.sql",
 	"testdata/idem_*_log.jsonl",
 	"testdata/idem_*_expected.txt",
 	"testdata/idem_*_rows.sql",

@@ -60,6 +60,9 @@ func unknownTypeHint(ts *draft.Types, word string) string {
 	if w, ok := typeword.OtherWords[strings.ToLower(word)]; ok {
 		return `did you mean "` + w + `"?`
 	}
+	if base, ok := typeword.Unsized(word); ok && typeWord(ts, base) != "" {
+		return `did you mean "` + typeWord(ts, base) + `"? The length and the digits are those of the column`
+	}
 	var words []string
 	for _, s := range typeword.Scalars {
 		words = append(words, s.Word)

@@ -42,6 +42,11 @@ func filledTable(t *model.Table, types []teamType) *model.Table {
 		same[c] = &filled
 		out.Columns = append(out.Columns, &filled)
 	}
+	if id := t.EventID(); t.Outbox() && !slices.Contains(t.Columns, id) {
+		made := *id
+		fillColumn(&made, types) // for rows of handlers and of cases
+		out.Columns = append(out.Columns, &made)
+	}
 	all := func(columns []*model.Column) (out []*model.Column) {
 		for _, c := range columns {
 			out = append(out, same[c])

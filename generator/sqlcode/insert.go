@@ -66,6 +66,12 @@ func newInsertion(s *model.Step) (*insertion, error) {
 		}
 		list.items = append(list.items, text+" AS "+name)
 	}
+	if id := s.OutboxID(); id != nil {
+		name := columnIdent(id)
+		in.Columns = append(in.Columns, name)
+		list.add(model.Assign{Column: id, Value: model.Value{Kind: model.EventIDValue}}, name)
+		in.sent = append(in.sent, list.items[len(list.items)-1])
+	}
 	in.Select = list.items
 	in.order()
 	return in, nil

@@ -6,8 +6,10 @@ import (
 	"testing"
 
 	"github.com/idemgen/idemgen/internal/inspect"
+	"github.com/idemgen/idemgen/internal/record"
 	"github.com/idemgen/idemgen/internal/stream"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 func TestOffsetIsFoundWhereverThePositionWent(t *testing.T) {
@@ -123,4 +125,29 @@ SELECT 2, 0, gen_random_uuid(), 7, 8, 'b', -1, 3, 1, 0, timestamptz '2026-11-23 
 	}
 	want(t, "verdict", a.Verdict, inspect.Applied)
 	says(t, a.Because, "ledger row 0 of orders.v1/1 applied it: offset 7", "; ledger row 3 of orders.v1/0 applied it: offset 15", ", too: copies: same_partition does not hold")
+}
+
+// A key of fields is looked for in what a letter keeps of the record: whole values of a JSON
+// payload, or the record key.
+func TestLetterOfAKeyOfFields(t *testing.T) {
+	db := ledgers(t)
+	value := record.Append(nil, &wire.Message{Key: []byte("order-7"), Value: []byte(`{"payment": {"id": 4711}, "note": "order-71"}`)})
+	if _, err := db.Exec(t.Context(), `INSERT INTO idem_dead_letter (stream, offs, seq, reason, event, record, state) VALUES (1, 13, 7, 'handler: Paid: no', 'Paid', $1, 'd')`, value); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		event, order, id string
+		verdict          inspect.Verdict
+	}{
+		{"Paid", "order-7", "4711", inspect.Dead},
+		{"Paid", "order-7", "471", inspect.Unknown},
+		{"Refunded", "order-7", "4711", inspect.Unknown},
+	} {
+		key := inspect.Key{Event: c.event, Here: true, Fields: map[string]string{"order": c.order, "id": c.id}}
+		a, err := inspect.Find(t.Context(), db, projector.Consumer, projector.Topic, -1, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, c.event+" "+c.order+" "+c.id, a.Verdict, c.verdict)
+	}
 }

@@ -21,6 +21,8 @@ type Key struct {
 	// Here says that copies come through one partition: the key is in a ledger, not in the table
 	// that partitions share.
 	Here bool
+	// Headers and Fields are the parts that the key is made of, by their names.
+	Headers, Fields map[string]string
 }
 
 // Call is what is known of the call of an event with an effect.
@@ -58,6 +60,10 @@ func Find(ctx context.Context, db stream.DB, consumer, topic string, partition i
 		a.Key = hex.EncodeToString(key.Hash[:])
 	}
 	if len(found) == 0 {
+		found, err := refused(ctx, db, &a, of, key)
+		if err != nil || found {
+			return a, err
+		}
 		a.Verdict, a.Because, err = unheld(ctx, db, consumer, of, key)
 		return a, err
 	}

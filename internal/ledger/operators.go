@@ -7,7 +7,7 @@ const (
 	// then among those that were moved. The columns of the last row are NULL if the rows are
 	// gone.
 	ListSQL = `
-SELECT s.stream, s.consumer, s.topic, s.topic_id::text, s.partition, s.created_at, t.seq, t.next, t.kind::text, t.written_at,
+SELECT s.stream, s.consumer, s.topic, s.topic_id::text, s.partition, s.created_at, t.seq, t.next, t.epoch, t.kind::text, t.written_at,
        extract(epoch FROM clock_timestamp() - t.written_at)::float8, t.parts, t.def, t.seq - t.window_seq + 1, coalesce(t.info, ''), coalesce(t.letters, 0), coalesce(t.letters_from, 0),
        (SELECT count(*) FROM idem_dead_letter d WHERE d.stream = s.stream AND d.state IN ('d', 'w')),
        o.seq, o.kind::text, o.written_at, coalesce(o.info, ''), o.prev, o.next

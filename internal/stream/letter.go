@@ -142,6 +142,11 @@ WHERE ($1::text = '' OR s.consumer = $1::text) AND ($2::text = '' OR s.topic = $
 
 	atSQL = letterSQL + `WHERE d.stream = $1::int AND d.offs = $2::bigint ORDER BY d.seq DESC`
 
+	// heldSQL is letters that have a key, or whose record has some values, open ones first.
+	heldSQL = letterSQL + `WHERE d.stream = ANY($1::int[]) AND (d.key = $2::uuid OR d.record IS NOT NULL AND
+    NOT EXISTS (SELECT FROM unnest($3::bytea[]) AS v WHERE position(v IN d.record) = 0))
+ORDER BY position(d.state::text IN 'dwrx'), d.created_at DESC, d.offs DESC LIMIT 100`
+
 	// theseSQL is certain letters, in the order in which they are named.
 	theseSQL = letterSQL + `JOIN unnest($1::int[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS a (stream, offs, seq, n)
     ON d.stream = a.stream AND d.offs = a.offs AND d.seq = a.seq
@@ -237,6 +242,12 @@ func FindLetters(ctx context.Context, db DB, places []Place) ([]Letter, error) {
 // again may have made one.
 func LettersAt(ctx context.Context, db DB, s *Status, offset int64) ([]Letter, error) {
 	return letters(ctx, db, atSQL, s.Stream, offset)
+}
+
+// LettersWith are the letters of streams that have a key, or whose record has all of some values
+// in it; open ones come first, and newer ones before older ones.
+func LettersWith(ctx context.Context, db DB, streams []int32, key string, values [][]byte) ([]Letter, error) {
+	return letters(ctx, db, heldSQL, streams, key, values)
 }
 
 // Refresh reads letters again.

@@ -85,7 +85,8 @@ type Move struct {
 // Tail is the last row of a ledger.
 type Tail struct {
 	Row
-	Position   int64   `json:"position"` // offset of the next record to apply
+	Position   int64   `json:"position"`     // offset of the next record to apply
+	Epoch      int32   `json:"leader_epoch"` // of the record before the position; -1 if it is not known
 	AgeSeconds float64 `json:"age_seconds"`
 	Partitions int32   `json:"partitions"`  // that the topic had
 	Identity   string  `json:"identity"`    // what the service that wrote last says of its events, 8 hex digits; "" if none has written yet
@@ -150,11 +151,11 @@ func scanStatus(r pgx.CollectableRow) (Status, error) {
 	var kind, operatorKind *string
 	var written, operatorWritten *time.Time
 	var age *float64
-	var parts, def *int32
+	var epoch, parts, def *int32
 	var info, operatorInfo string
 	var letters ledger.InRow
 	err := r.Scan(&s.Stream, &s.Consumer, &s.Topic, &s.TopicID, &s.Partition, &s.CreatedAt,
-		&seq, &next, &kind, &written, &age, &parts, &def, &window, &info, &letters.N, &letters.First,
+		&seq, &next, &epoch, &kind, &written, &age, &parts, &def, &window, &info, &letters.N, &letters.First,
 		&s.OpenDeadLetters, &operatorSeq, &operatorKind, &operatorWritten, &operatorInfo, &from, &to)
 	if err != nil {
 		return s, err
@@ -163,7 +164,7 @@ func scanStatus(r pgx.CollectableRow) (Status, error) {
 	if seq != nil {
 		s.Tail = &Tail{
 			Row:      Row{*seq, kinds[(*kind)[0]], written.UTC(), ledger.Said(info, letters)},
-			Position: *next, AgeSeconds: *age, Partitions: *parts, Identity: identity(*def), WindowRows: *window,
+			Position: *next, Epoch: *epoch, AgeSeconds: *age, Partitions: *parts, Identity: identity(*def), WindowRows: *window,
 		}
 	}
 	if operatorSeq != nil {

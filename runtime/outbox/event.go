@@ -12,10 +12,9 @@ import (
 
 // Event is what another service is to learn once the transaction has committed.
 type Event struct {
-	// ID is the event's id, in the header id of its record. The zero id stands for a random one,
-	// drawn by the database: a transaction that is tried again commits once. Give one, such as an
-	// [ID], if the event must have the same id in two transactions: a failover that loses commits
-	// makes a consumer apply its records again.
+	// ID is the event's id, in the header id of its record. If zero, [Write] derives it from the
+	// record in the transaction of a handler; elsewhere the database generates a random one. Set
+	// it, for example to an [ID], if the event must have the same id in two other transactions.
 	ID [16]byte
 	// AggregateType says which topic the record goes to: by default outbox.event. and this.
 	AggregateType string

@@ -28,7 +28,7 @@ type Tx interface {
 func Write(ctx context.Context, tx Tx, events ...Event) error {
 	b := &pgx.Batch{}
 	for i := range events {
-		if err := queue(b, &events[i]); err != nil {
+		if err := queue(b, &events[i], idsOf(tx)); err != nil {
 			return fmt.Errorf("outbox: event %d, of type %q: %w: %w", i+1, events[i].Type, ErrRefused, err)
 		}
 	}
@@ -48,8 +48,16 @@ func Write(ctx context.Context, tx Tx, events ...Event) error {
 // ErrRefused says that an event is not as an event must be. Nothing was sent to the database.
 var ErrRefused = errors.New("the event is refused")
 
-// queue adds the insert of an event.
-func queue(b *pgx.Batch, e *Event) error {
+// idsOf returns what derives ids of events in a handler's transaction; nil in any other one.
+func idsOf(tx Tx) func(subject string) [16]byte {
+	if t, ok := tx.(interface{ OutboxID(subject string) [16]byte }); ok {
+		return t.OutboxID
+	}
+	return nil
+}
+
+// queue adds the insert of an event. ids, which may be nil, derives the id that it lacks.
+func queue(b *pgx.Batch, e *Event, ids func(subject string) [16]byte) error {
 	if err := e.check(); err != nil {
 		return err
 	}
@@ -61,8 +69,12 @@ func queue(b *pgx.Batch, e *Event) error {
 		}
 		args[3] = append([]byte{}, payload...) // NULL is a tombstone
 	}
-	if e.ID != [16]byte{} {
-		columns, args = append(columns, "id"), append(args, pgtype.UUID{Bytes: e.ID, Valid: true})
+	id := e.ID
+	if id == [16]byte{} && ids != nil {
+		id = ids(fmt.Sprintf("%q %q %q", e.AggregateType, e.AggregateID, e.Type))
+	}
+	if id != [16]byte{} {
+		columns, args = append(columns, "id"), append(args, pgtype.UUID{Bytes: id, Valid: true})
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Headers)) {
 		columns, args = append(columns, pgx.Identifier{name}.Sanitize()), append(args, e.Headers[name])

@@ -13,6 +13,7 @@ type Batch struct {
 	dirty  []*Rows   // rows that were written since Reset
 	listed *[]string // texts of statements, of a batch that only lists them
 	record record
+	origin string // consumer and topic id of the records
 	effects
 	results map[int64]EffectResult // of records' effects, by offset
 	buffers
@@ -27,6 +28,7 @@ type record struct {
 	print   uint32 // fingerprint of it
 	policy  *FailurePolicy
 	before  taken
+	ids     EventIDs
 }
 
 // buffers are what every event of the batch uses again.
@@ -60,6 +62,7 @@ type Call struct {
 	Message *Message
 	Policy  *FailurePolicy // set by [Batch.Call]
 	Fn      func(context.Context, Tx) error
+	origin  string // set by [Batch.Call]: consumer and topic id
 }
 
 // Ignore says that the record is passed over on purpose, as the spec says.
@@ -90,7 +93,7 @@ func (b *Batch) Write(sql string, rows *Rows) {
 // effects keep the order of the records.
 func (b *Batch) Call(m *Message, c Call) {
 	b.endWave()
-	c.Message, c.Key, c.Policy = m.kept(), b.record.key, b.record.policy
+	c.Message, c.Key, c.Policy, c.origin = m.kept(), b.record.key, b.record.policy, b.origin
 	b.steps = append(b.steps, Step{Stage: GoCall, Call: &c})
 }
 

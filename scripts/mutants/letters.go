@@ -2,6 +2,18 @@ package main
 
 // letterBugs are bugs of what becomes of dead letters.
 var letterBugs = []mutant{
+	{"find takes a letter for that of a key by part of a value",
+		in(readers, "among").Replace(`fmt.Sprint($v) == text`, `bytes.Contains([]byte(fmt.Sprint(v)), []byte(text))`),
+		readers, "TestLetterOfAKeyOfFields"},
+	{"find looks for a key among open letters only",
+		in("./internal/stream", "heldSQL").Text(`WHERE d.stream`, `WHERE d.state IN ('d', 'w') AND d.stream`),
+		commands, "TestFindFindsADeadLetterByItsKey"},
+	{"doctor does not look for records that wait",
+		in(doctors, "cluster.waiting").Never(`age(_) > mostIdle && _`),
+		commands, "TestDoctorFindsAPartitionThatMakesNoProgress"},
+	{"doctor does not compare leader epochs",
+		in(doctors, "cluster.topic").Replace(`$known && epochEnd < l.Position`, `false`),
+		commands, "TestDoctorComparesLeaderEpochs"},
 	{"an erased letter is not discarded",
 		in("./internal/stream", "eraseSQL").Text(`CASE WHEN d.state = 'd' THEN 'x'::"char" ELSE d.asked END`, `d.asked`),
 		core, "TestErasedLettersAreDiscarded"},

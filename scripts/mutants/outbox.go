@@ -8,6 +8,12 @@ var outboxBugs = []mutant{
 	{"outbox: events before an acknowledged one are deleted",
 		in(outboxes, "deleteSQL").Text(`seq = ANY($1)`, `seq <= (SELECT max(s) FROM unnest($1::bigint[]) s)`),
 		outboxes, "TestRefusedEventHoldsBackItsAggregate"},
+	{"outbox: an event of a handler has a random id",
+		in(outboxes, "queue").Never(`id == [16]byte{} && _`),
+		core, "TestEventsOfAHandlerKeepTheirIDs"},
+	{"outbox: the id of an event rests on its record's place although it has a key",
+		in(waves, "identity").Never(`$k != (Key{})`),
+		directory, "TestAFailoverChangesNoID"},
 	{"outbox: events are read behind a cursor",
 		in(outboxes, "readSQL").Text(`WHERE seq <> ALL($1)`, `WHERE seq > coalesce(current_setting('idem.cursor', true), '0')::bigint AND seq <> ALL($1)`).
 			In(outboxes, "deleteSQL").Text(`DELETE FROM idem_outbox WHERE seq = ANY($1)`,

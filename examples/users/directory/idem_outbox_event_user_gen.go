@@ -166,6 +166,7 @@ func (p *outboxEventUserPlan) addUserCreated(b *wire.Batch, m *wire.Message) err
 	r = p.userCreatedInsertIdemOutbox.Row()
 	r.Text(e.Key)
 	r.Bytea(e.Event)
+	r.UUID(b.OutboxID(m, "UserCreatedInsertIdemOutbox"))
 	return nil
 }
 
@@ -195,13 +196,15 @@ WITH w AS (
         aggregatetype,
         aggregateid,
         type,
-        payload
+        payload,
+        id
     )
     SELECT
         'person' AS aggregatetype,
         unnest($1::text[]) AS aggregateid,
         'PersonListed' AS type,
-        unnest($2::bytea[]) AS payload
+        unnest($2::bytea[]) AS payload,
+        unnest($3::uuid[]) AS id
     ORDER BY generate_subscripts($1::text[], 1)
     RETURNING true
 )
@@ -368,7 +371,9 @@ func (p *outboxEventUserPlan) addUserDeleted(b *wire.Batch, m *wire.Message) err
 	// An earlier wave writes the row.
 	b.Deletes(wire.Row("people").UUID(e.UserID))
 	p.userDeletedDeletePeople.Row().UUID(e.UserID)
-	p.userDeletedInsertIdemOutbox.Row().Text(e.Key)
+	r := p.userDeletedInsertIdemOutbox.Row()
+	r.Text(e.Key)
+	r.UUID(b.OutboxID(m, "UserDeletedInsertIdemOutbox"))
 	return nil
 }
 
@@ -388,13 +393,15 @@ WITH w AS (
         aggregatetype,
         aggregateid,
         type,
-        payload
+        payload,
+        id
     )
     SELECT
         'person' AS aggregatetype,
         unnest($1::text[]) AS aggregateid,
         'PersonRemoved' AS type,
-        NULL::bytea AS payload
+        NULL::bytea AS payload,
+        unnest($2::uuid[]) AS id
     ORDER BY generate_subscripts($1::text[], 1)
     RETURNING true
 )

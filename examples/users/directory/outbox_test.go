@@ -72,6 +72,46 @@ func TestWhatIsSentHasTheOrderOfWhatCame(t *testing.T) {
 	}
 }
 
+// An event that is applied again after a failover that lost its commit is sent under the same id,
+// and so is the event of a record that the producer sent again.
+func TestAFailoverChangesNoID(t *testing.T) {
+	record := func(offset, id, user int) idem.Message {
+		return idem.Message{
+			Topic: "outbox.event.user", Offset: int64(offset), Key: fmt.Appendf(nil, "00000000-0000-4000-8000-%012d", user),
+			Headers: []idem.Header{{Name: "type", Value: []byte("UserCreated")}, {Name: "id", Value: fmt.Append(nil, id)}},
+			Value:   []byte(`{"email": "a", "full_name": "n"}`),
+		}
+	}
+	sent := func(records ...idem.Message) string {
+		db := idemtest.Migrated(t, "migrations")
+		c, err := NewConsumer(db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		w, err := c.Own(t.Context(), "outbox.event.user", 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Apply(t.Context(), records); err != nil {
+			t.Fatal(err)
+		}
+		var ids string
+		err = db.QueryRow(t.Context(), `SELECT string_agg(aggregateid || ' ' || id, E'\n' ORDER BY aggregateid) FROM idem_outbox`).Scan(&ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ids
+	}
+	first := sent(record(0, 1, 1), record(1, 2, 2))
+	if again := sent(record(0, 1, 1), record(1, 2, 2)); again != first {
+		t.Errorf("applied again, the events have the ids\n%s\nbefore\n%s", again, first)
+	}
+	if resent := sent(record(0, 2, 2), record(1, 1, 1), record(2, 2, 2)); resent != first {
+		t.Errorf("the copies of the records have the ids\n%s\nthe first ones\n%s", resent, first)
+	}
+}
+
 // The migration is the one that the package has now.
 func TestMigrationIsThatOfTheOutbox(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("migrations", "0004_outbox.sql"))

@@ -83,6 +83,22 @@ var OtherWords = map[string]string{
 	"boolean": "bool", "float": "float64", "double": "float64", "float32": "float64", "real": "float64", "double precision": "float64",
 	"numeric": "decimal", "money": "decimal", "datetime": "timestamp", "timestamptz": "timestamp", "time": "timestamp",
 	"bytea": "bytes", "binary": "bytes", "jsonb": "json", "object": "json", "any": "json", "guid": "uuid",
+	"unix": "epoch_s", "unix_seconds": "epoch_s", "unix_time": "epoch_s", "epoch": "epoch_s", "epoch_seconds": "epoch_s",
+	"unix_millis": "epoch_ms", "unix_ms": "epoch_ms", "epoch_millis": "epoch_ms", "millis": "epoch_ms", "timestamp-millis": "epoch_ms",
+	"unix_micros": "epoch_us", "unix_us": "epoch_us", "epoch_micros": "epoch_us", "micros": "epoch_us", "timestamp-micros": "epoch_us",
+	"unix_nanos": "epoch_ns", "unix_ns": "epoch_ns", "epoch_nanos": "epoch_ns", "nanos": "epoch_ns",
+}
+
+// sized is a type with its length or its digits.
+var sized = regexp.MustCompile(`^([A-Za-z]+) ?\([0-9]+(?:, ?[0-9]+)?\)$`)
+
+// Unsized returns the type without its length or digits, if the word has some.
+func Unsized(word string) (string, bool) {
+	m := sized.FindStringSubmatch(word)
+	if m == nil {
+		return "", false
+	}
+	return m[1], true
 }
 
 // otherMap is how other languages write a map.

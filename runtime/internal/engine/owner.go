@@ -41,7 +41,7 @@ func newOwner(p *Partition) *Owner {
 	s := p.process
 	o := &Owner{
 		p: p, chain: &chain.Chain{}, keys: keys.New(s.Keys, p.id, p.topic), retry: retry.New(),
-		decider: decide.New(p.topic, &s.Service.Limits, s.Catalog), life: newLife(),
+		decider: decide.New(s.Service, p.topic, s.Catalog), life: newLife(),
 	}
 	o.errands.o = o
 	if p.topic.Effects > 0 {

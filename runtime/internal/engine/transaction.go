@@ -160,6 +160,7 @@ func (t *transaction) decision(known *keys.Known) (*decide.Decision, error) {
 // facts are what is known, but for effects.
 func (o *Owner) facts(w work, known *keys.Known) decide.Facts {
 	return decide.Facts{
+		Topic: o.chain.Topic(),
 		Known: known, Refused: w.retries().Refused(), InRow: o.chain.InRow(), Events: o.p.process.Hooks.WantsEvents() || o.p.process.logsEvents(), Replay: w.replays(), Parked: &o.parked,
 	}
 }

@@ -90,7 +90,7 @@ func (t *Transaction) newCall(of *wire.Call, attempt int) *call {
 	c.life.idle.L = &c.life.mu
 	c.trace.texts = &t.caller.texts
 	c.ctx.of = &c.delivery
-	c.tx = handlerTx{tx: t.tx, life: &c.life, trace: &c.trace}
+	c.tx = handlerTx{tx: t.tx, life: &c.life, trace: &c.trace, ids: of.EventIDs()}
 	if !t.traced { // a tracer may ask a statement's context for the call
 		c.tx.own = &c.ctx
 	}

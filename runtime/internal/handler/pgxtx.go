@@ -41,7 +41,7 @@ func (t ownedTx) Begin(ctx context.Context) (pgx.Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	return savepointTx{ownedTx{&handlerTx{savepoint, t.life, t.trace, t.own}}}, nil
+	return savepointTx{ownedTx{&handlerTx{savepoint, t.life, t.trace, t.own, t.ids}}}, nil
 }
 
 func (t ownedTx) Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error) {

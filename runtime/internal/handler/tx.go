@@ -9,6 +9,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/internal/pool"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // handlerTx is what handlers get: the transaction without its end. A type of its own, so
@@ -18,6 +19,17 @@ type handlerTx struct {
 	life  *txLife
 	trace *trace
 	own   *callContext // the handler's; nil if statements need all that it knows
+	ids   *wire.EventIDs
+}
+
+// OutboxID returns the id of the next event about a subject that the handler sends. Package outbox
+// calls it for an event without an id.
+func (h *handlerTx) OutboxID(subject string) [16]byte {
+	if h.life.begin() != nil {
+		return [16]byte{} // the statement is rejected
+	}
+	defer h.life.end()
+	return h.ids.Next("handler " + subject)
 }
 
 // during is the context for a statement that a handler runs during ctx. A rewriter may ask it

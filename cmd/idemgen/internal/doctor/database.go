@@ -14,9 +14,8 @@ import (
 
 // ledger is what the database says of a partition.
 type ledger struct {
-	position   int64
-	partitions int32 // that the topic had
-	topicID    string
+	stream.Tail
+	topicID string
 }
 
 const (
@@ -202,7 +201,7 @@ func (e *examination) positions(ctx context.Context) error {
 		if e.ledgers[s.Topic] == nil {
 			e.ledgers[s.Topic] = map[int32]ledger{}
 		}
-		e.ledgers[s.Topic][s.Partition] = ledger{s.Tail.Position, s.Tail.Partitions, s.TopicID}
+		e.ledgers[s.Topic][s.Partition] = ledger{*s.Tail, s.TopicID}
 	}
 	if open > 0 {
 		e.add(Warning, "dead letters", "idemgen dead list --consumer "+e.Consumer, "%d are open", open)

@@ -34,7 +34,8 @@ func (e *examination) kafka(ctx context.Context) {
 		return
 	}
 	e.add(OK, "kafka", "", "the brokers answer in %s", time.Since(asked).Round(100*time.Microsecond))
-	k := cluster{e, kadm.NewClient(client)}
+	k := cluster{e, kadm.NewClient(client), 0}
+	k.members = k.countMembers(ctx)
 	if err := k.topics(ctx); err != nil {
 		e.failed("topics", err)
 	}
@@ -46,7 +47,8 @@ func (e *examination) kafka(ctx context.Context) {
 // cluster is the part of an examination that asks the brokers.
 type cluster struct {
 	*examination
-	admin *kadm.Client
+	admin   *kadm.Client
+	members int // of the group
 }
 
 func (k cluster) topics(ctx context.Context) error {
@@ -66,6 +68,10 @@ func (k cluster) topics(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	epochs, err := k.epochEnds(ctx, details)
+	if err != nil {
+		return err
+	}
 	for _, t := range k.Topics {
 		d, is := details[t.Name]
 		if !is || d.Err != nil {
@@ -76,14 +82,21 @@ func (k cluster) topics(ctx context.Context) error {
 			k.add(Failure, "topic "+t.Name, "upgrade the broker: Kafka 2.8 is the first with topic ids", "the broker gives no topic id, so the service does not read it")
 			continue
 		}
-		k.topic(t, d, starts[t.Name], ends[t.Name])
+		k.topic(t, d, log{starts[t.Name], ends[t.Name], epochs[t.Name], k.waiting(ctx, t, ends[t.Name])})
 		k.retention(ctx, t)
 	}
 	return nil
 }
 
+// log is what the brokers say of a topic's partitions.
+type log struct {
+	starts, ends map[int32]kadm.ListedOffset
+	epochs       map[int32]int64 // where the leader epoch of the ledger's position ends; -1 if the log has none so high
+	waiting      map[int32]int64 // offset of the record that waits where there was no progress for long
+}
+
 // topic compares a topic with the ledgers of its partitions.
-func (k cluster) topic(t Topic, d kadm.TopicDetail, starts, ends map[int32]kadm.ListedOffset) {
+func (k cluster) topic(t Topic, d kadm.TopicDetail, in log) {
 	behind, fine, fresh := int64(0), true, 0
 	wrong := func(p int32, advice, found string, args ...any) {
 		k.add(Failure, fmt.Sprintf("partition %s/%d", t.Name, p), advice, found, args...)
@@ -91,7 +104,9 @@ func (k cluster) topic(t Topic, d kadm.TopicDetail, starts, ends map[int32]kadm.
 	}
 	for _, p := range slices.Sorted(maps.Keys(d.Partitions)) {
 		l, is := k.ledgers[t.Name][p]
-		start, end := starts[p].Offset, ends[p].Offset
+		start, end := in.starts[p].Offset, in.ends[p].Offset
+		epochEnd, known := in.epochs[p]
+		next, waits := in.waiting[p]
 		switch {
 		case !is:
 			behind += end - start
@@ -99,21 +114,41 @@ func (k cluster) topic(t Topic, d kadm.TopicDetail, starts, ends map[int32]kadm.
 			continue
 		case l.topicID != uuidText(d.ID) && l.topicID != uuidText(kadm.TopicID{}):
 			wrong(p, "docs/operations.md, topic-recreated", "the topic has another id than in the ledger: it was deleted and made again, or is in another cluster")
-		case l.partitions != int32(len(d.Partitions)):
-			wrong(p, "docs/operations.md, partitions-changed", "the topic has %d partitions, and had %d when the ledger was written", len(d.Partitions), l.partitions)
-		case l.position < start:
-			wrong(p, "docs/operations.md, retention-passed", "the log begins at %d, after the position %d: records were dropped before they were applied", start, l.position)
-		case l.position > end:
-			wrong(p, "docs/operations.md, log-truncated", "the log ends at %d, before the position %d", end, l.position)
+		case l.Partitions != int32(len(d.Partitions)):
+			wrong(p, "docs/operations.md, partitions-changed", "the topic has %d partitions, and had %d when the ledger was written", len(d.Partitions), l.Partitions)
+		case l.Position < start:
+			wrong(p, "docs/operations.md, retention-passed", "the log begins at %d, after the position %d: records were dropped before they were applied", start, l.Position)
+		case l.Position > end:
+			wrong(p, "docs/operations.md, log-truncated", "the log ends at %d, before the position %d", end, l.Position)
+		case known && epochEnd < 0:
+			wrong(p, "docs/operations.md, log-truncated", "the log has no leader epoch %d, under which the records before the position %d were read: the cluster was restored to an earlier state, or replaced", l.Epoch, l.Position)
+		case known && epochEnd < l.Position:
+			wrong(p, "docs/operations.md, log-truncated", "the log was cut at offset %d, where leader epoch %d ends, before the position %d: records written since then have offsets that count as applied", epochEnd, l.Epoch, l.Position)
+		case waits:
+			wrong(p, `the log and /readyz of its process give the reason and, if it is halted, the command: docs/operations.md, "When a partition is halted"`,
+				"no progress for %s, although the record at offset %d waits and the group has members: it is probably halted", age(l.AgeSeconds), next)
 		}
-		behind += max(0, end-max(l.position, start))
+		behind += max(0, end-max(l.Position, start))
 	}
 	if !fine && fresh > 0 {
 		k.add(Skipped, "topic "+t.Name, "mend the others; these begin by themselves, at the latest when all others are confirmed", "%d partitions have no ledger yet", fresh)
 	}
 	if fine {
-		k.add(OK, "topic "+t.Name, "", "%d partitions, %d with a ledger, %d records not applied yet", len(d.Partitions), len(k.ledgers[t.Name]), behind)
+		k.add(OK, "topic "+t.Name, "", "%d partitions, %d with a ledger, %s", len(d.Partitions), len(k.ledgers[t.Name]), notApplied(behind))
 	}
+}
+
+// notApplied says how many records are left. Offsets also count the markers of transactions, and
+// records that compaction has removed.
+func notApplied(offsets int64) string {
+	if offsets == 0 {
+		return "0 records not applied yet"
+	}
+	return fmt.Sprintf("at most %d records not applied yet", offsets)
+}
+
+func age(seconds float64) time.Duration {
+	return time.Duration(seconds * float64(time.Second)).Round(time.Second)
 }
 
 // uuidText is a topic's id as the database has it.
@@ -154,7 +189,7 @@ func (k cluster) retention(ctx context.Context, t Topic) {
 
 // group looks at who reads, and at the offsets that are committed in Kafka.
 func (k cluster) group(ctx context.Context) error {
-	if n := k.members(ctx); n > 0 {
+	if n := k.members; n > 0 {
 		members := "1 member is in it"
 		if n > 1 {
 			members = fmt.Sprintf("%d members are in it", n)
@@ -168,16 +203,21 @@ func (k cluster) group(ctx context.Context) error {
 		return err
 	}
 	committed.Each(func(o kadm.OffsetResponse) {
-		if l, is := k.ledgers[o.Topic][o.Partition]; is && o.At > l.position {
+		l, is := k.ledgers[o.Topic][o.Partition]
+		switch reads := slices.ContainsFunc(k.Topics, func(t Topic) bool { return t.Name == o.Topic }); {
+		case !is && reads && k.ledgers != nil && o.At >= 0:
+			k.add(Warning, fmt.Sprintf("partition %s/%d", o.Topic, o.Partition), "docs/operations.md, ledger-missing",
+				"the group has committed %d in Kafka, and there is no ledger: it halts, but with start_from: committed", o.At)
+		case is && o.At > l.Position:
 			k.add(Failure, fmt.Sprintf("partition %s/%d", o.Topic, o.Partition), "is this the right database, and does nothing else commit for this group?",
-				"the group has committed %d in Kafka, and the ledger says %d", o.At, l.position)
+				"the group has committed %d in Kafka, and the ledger says %d", o.At, l.Position)
 		}
 	})
 	return nil
 }
 
-// members counts the members of the group, whichever protocol it uses.
-func (k cluster) members(ctx context.Context) int {
+// countMembers counts the members of the group, whichever protocol it uses.
+func (k cluster) countMembers(ctx context.Context) int {
 	if groups, err := k.admin.DescribeGroups(ctx, k.Consumer); err == nil && len(groups[k.Consumer].Members) > 0 {
 		return len(groups[k.Consumer].Members)
 	}

@@ -6,5 +6,6 @@ CREATE TABLE idem_outbox (
     aggregateid text NOT NULL,
     type text NOT NULL,
     payload bytea,
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
     CONSTRAINT idem_outbox_pkey PRIMARY KEY (seq)
 );

@@ -29,6 +29,7 @@ import (
 
 // Decider decides for one partition, one decision at a time.
 type Decider struct {
+	consumer   string
 	topic      *wire.Topic
 	most       int // bytes of a payload
 	catalog    *catalog.Current
@@ -38,8 +39,8 @@ type Decider struct {
 }
 
 // New returns a decider for a partition of a topic.
-func New(topic *wire.Topic, limits *wire.Limits, known *catalog.Current) *Decider {
-	return &Decider{topic: topic, most: limits.MaxPayload, catalog: known}
+func New(s *wire.Service, topic *wire.Topic, known *catalog.Current) *Decider {
+	return &Decider{consumer: s.Consumer, topic: topic, most: s.Limits.MaxPayload, catalog: known}
 }
 
 // Decision is one transaction, ready to be sent.
@@ -70,6 +71,7 @@ type Facts struct {
 	Events  bool                        // a hook asks what becomes of each record
 	Effects map[int64]wire.EffectResult // results of records' effects, by offset
 	Parked  *deadletter.Parked          // record keys whose records wait; nil if none do
+	Topic   wire.UUID                   // id of the topic
 	Replay  bool                        // the record is a dead letter's: if it is refused, nothing may halt
 }
 
@@ -84,6 +86,7 @@ func (d *Decider) Decide(records []wire.Message, f Facts) (*Decision, error) {
 	d.catalog.KeepApart(d.batch, d.topic.Name)
 	d.batch.Reset(f.Known)
 	d.batch.Effects(f.Effects)
+	d.batch.From(d.consumer, f.Topic)
 	for i := range records {
 		l, bad := d.decide(w, &records[i], &f)
 		if !bad {

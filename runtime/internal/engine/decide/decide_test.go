@@ -25,7 +25,8 @@ func (opened) Add(b *wire.Batch, _ *wire.Message) error {
 func TestEventIsThatOfTheLastRecord(t *testing.T) {
 	topic := &wire.Topic{NewPlan: func() wire.Plan { return opened{} }}
 	log := slog.New(slog.DiscardHandler)
-	d := New(topic, &wire.Limits{MaxPayload: 3}, catalog.NewCurrent(&wire.Service{}, log))
+	s := &wire.Service{Limits: wire.Limits{MaxPayload: 3}}
+	d := New(s, topic, catalog.NewCurrent(s, log))
 	refused := map[int64]deadletter.Letter{3: {Event: "Closed", Policy: &topic.OnFailure}, 4: {Policy: &topic.OnFailure}}
 	known := keys.New(&keys.Process{}, idemtype.Partition{}, topic).Known(keys.Place{})
 	for offset, c := range []struct{ value, event string }{

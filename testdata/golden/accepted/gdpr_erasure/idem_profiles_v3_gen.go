@@ -529,7 +529,9 @@ func (p *profilesV3Plan) addProfileErased(b *wire.Batch, m *wire.Message) error 
 	// An earlier wave writes the table's rows.
 	b.DeletesAll("consents")
 	p.profileErasedDeleteConsents.Row().UUID(e.UserID)
-	p.profileErasedInsertIdemOutbox.Row().UUID(e.UserID)
+	r := p.profileErasedInsertIdemOutbox.Row()
+	r.UUID(e.UserID)
+	r.UUID(b.OutboxID(m, "ProfileErasedInsertIdemOutbox"))
 	return nil
 }
 
@@ -569,13 +571,15 @@ WITH w AS (
         aggregatetype,
         aggregateid,
         type,
-        payload
+        payload,
+        id
     )
     SELECT
         'profile' AS aggregatetype,
         unnest($1::uuid[])::text AS aggregateid,
         'ProfileGone' AS type,
-        NULL::bytea AS payload
+        NULL::bytea AS payload,
+        unnest($2::uuid[]) AS id
     ORDER BY generate_subscripts($1::uuid[], 1)
     RETURNING true
 )
