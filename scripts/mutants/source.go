@@ -107,7 +107,7 @@ var sourceBugs = []mutant{
 		in(members, "finding.otherTopic").Replace(`$f.now != $f.topic`, `$f.now.ID != $f.topic.ID`),
 		members, "TestAddedPartitionsAreNoticed/confluent/classic"},
 	{"records that the client does not deliver are noticed late",
-		in(members, "compareWith").Replace(`$s.silent || $behind`, `s.silent`),
+		in(members, "compareWith").Replace(`!$s.heard && _`, `false`),
 		members, "TestSilenceIsReported/confluent"},
 	{"the end of a log is taken for silence",
 		in(members, "Member.ReachedEnd").Replace(`$p.cursor.ReachedEnd(end)`, `$p.cursor.ReachedEnd(0*end)`),
