@@ -161,7 +161,7 @@ func (t *tenure) verify(ctx context.Context) error {
 }
 
 // confirmSQL writes to the server's log, and nothing else, where commits wait for a standby.
-const confirmSQL = `SELECT pg_logical_emit_message(true, 'idemgen', '') WHERE current_setting('synchronous_standby_names') <> ''`
+const confirmSQL = `SELECT pg_catalog.pg_logical_emit_message(true, 'idemgen', '') WHERE current_setting('synchronous_standby_names') <> ''`
 
 // confirm waits until a synchronous standby has all that was read, if there is one. A row is
 // visible before that if the wait of its own commit was cancelled.

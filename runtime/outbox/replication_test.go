@@ -12,8 +12,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/outbox"
 )
 
-// A commit whose wait for its synchronous standby was cancelled is visible, and a failover may lose
-// it. The relay sends the event once the standby has it.
+// A commit whose wait for its synchronous standby was cancelled is visible, and a failover may
+// lose it. The relay sends the event once the standby has it.
 func TestRelaySendsWhatTheStandbyHas(t *testing.T) {
 	t.Parallel()
 	server, err := idemtest.StartPostgres(t.Context(), idemtest.PostgresOptions{Durable: true})
