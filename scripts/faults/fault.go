@@ -37,6 +37,7 @@ type fault struct {
 	postgres idemtest.PostgresOptions
 	disk     string        // size of a file system of the server's own, such as "96m"; "" is none
 	clock    bool          // the server's clock can be moved
+	timed    bool          // a time is judged: no other fault runs beside it
 	proxied  bool          // processes reach Postgres through a proxy
 	protocol string        // in which the group shares its partitions out; "" is the classic one
 	kept     bool          // the broker keeps its log for when it comes back
@@ -68,7 +69,7 @@ func (o *outcome) survived() bool { return o.err == nil && len(o.findings) == 0 
 // limit is how long one fault may take.
 const limit = 7 * time.Minute
 
-// runAll runs faults in lanes and prints a line for each, in their order.
+// runAll runs faults in lanes, the timed ones before, and prints a line for each, in their order.
 func (k *kit) runAll(ctx context.Context, faults []fault, lanes int) error {
 	done := make([]chan *outcome, len(faults))
 	next := make(chan int)
@@ -84,8 +85,15 @@ func (k *kit) runAll(ctx context.Context, faults []fault, lanes int) error {
 		})
 	}
 	go func() {
-		for i := range faults {
-			next <- i
+		for i, f := range faults {
+			if f.timed {
+				done[i] <- k.run(ctx, f)
+			}
+		}
+		for i, f := range faults {
+			if !f.timed {
+				next <- i
+			}
 		}
 		close(next)
 	}()

@@ -24,6 +24,7 @@ type monitor struct {
 	passed   map[int32]int64
 	moved    map[int32]time.Time // each partition's last progress, or when it had nothing to do
 	longest  time.Duration
+	recent   time.Duration // the longest since it was asked for
 	freeings int // how often the group waited for nobody
 }
 
@@ -118,7 +119,8 @@ func (m *monitor) poll(ctx context.Context, conn *pgx.Conn) {
 		if next, known := passed[p]; m.moved[p].IsZero() || known && (next != m.passed[p] || next >= end) {
 			m.moved[p] = now
 		}
-		m.longest = max(m.longest, now.Sub(m.moved[p]))
+		m.recent = max(m.recent, now.Sub(m.moved[p]))
+		m.longest = max(m.longest, m.recent)
 	}
 	if passed != nil {
 		m.passed = passed
@@ -157,6 +159,14 @@ func (m *monitor) partitions() map[int32]int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return maps.Clone(m.passed)
+}
+
+// since tells the longest stand-still since it was called last.
+func (m *monitor) since() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	defer func() { m.recent = 0 }()
+	return m.recent
 }
 
 // end stops polling and tells the longest stand-still.

@@ -22,6 +22,8 @@ import (
 
 // processFaults end a process, or stop it, at the worst moment.
 var processFaults = []fault{
+	{name: "kill -9, one at a time", timed: true, do: killsApart},
+	{name: "kill -9, one at a time, new consumer protocol", protocol: script.Consumer, timed: true, do: killsApart},
 	{name: "kill -9 loop", do: killLoop},
 	{name: "kill -9 loop, new consumer protocol", protocol: script.Consumer, do: killLoop},
 	{name: "crash at each step of a batch", do: crashPoints},
@@ -46,6 +48,43 @@ func (t *theatre) killOne(ctx context.Context, random *rand.Rand) error {
 	}
 	_, err := t.start(ctx)
 	return err
+}
+
+// killsApart kills a process when all partitions go on, and starts another one in its place a second
+// later. Partitions of the dead process stand until the group misses it; none stands for longer.
+func killsApart(ctx context.Context, t *theatre) (string, error) {
+	const kills, most = 6, session + 2*time.Second
+	if err := t.startWorking(ctx, 2); err != nil {
+		return "", err
+	}
+	longest := time.Duration(0)
+	err := t.repeat(ctx, kills, 0, func(i int) error {
+		if err := t.movesAll(ctx, patience); err != nil {
+			return err
+		}
+		t.monitor.since()
+		if err := t.kill(t.running[0]); err != nil {
+			return err
+		}
+		if err := stage.Pause(ctx, time.Second); err != nil {
+			return err
+		}
+		if _, err := t.start(ctx); err != nil {
+			return err
+		}
+		if err := t.movesAll(ctx, patience); err != nil {
+			return err
+		}
+		if err := stage.Pause(ctx, 2*time.Second); err != nil { // the new member gets its share
+			return err
+		}
+		longest = max(longest, t.monitor.since())
+		return nil
+	})
+	if err == nil && longest > most {
+		err = fmt.Errorf("a partition stood for %.1f s, longer than the %v of a session and 2 s", longest.Seconds(), session)
+	}
+	return fmt.Sprintf("%d kills of one of 2 processes, and %.1f s without progress at most", kills, longest.Seconds()), err
 }
 
 func killLoop(ctx context.Context, t *theatre) (string, error) {
