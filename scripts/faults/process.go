@@ -50,8 +50,8 @@ func (t *theatre) killOne(ctx context.Context, random *rand.Rand) error {
 	return err
 }
 
-// killsApart kills a process when all partitions go on, and starts another one in its place a second
-// later. Partitions of the dead process stand until the group misses it; none stands for longer.
+// killsApart kills a process when all partitions go on, and starts another one a second later.
+// Partitions of the dead process stand until the group misses it; none stands for longer.
 func killsApart(ctx context.Context, t *theatre) (string, error) {
 	const kills, most = 6, session + 2*time.Second
 	if err := t.startWorking(ctx, 2); err != nil {
