@@ -25,7 +25,7 @@ type monitor struct {
 	moved    map[int32]time.Time // each partition's last progress, or when it had nothing to do
 	longest  time.Duration
 	recent   time.Duration // the longest since it was asked for
-	freeings int // how often the group waited for nobody
+	freeings int           // how often the group waited for nobody
 }
 
 func startMonitor(ctx context.Context, t *theatre) *monitor {
