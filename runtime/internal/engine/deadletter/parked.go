@@ -74,6 +74,9 @@ func (q Queue) Moved(m Move) Queue {
 // Empty reports whether nothing waits, and nothing has to.
 func (q Queue) Empty() bool { return q.Dead+q.Waiting <= 0 }
 
+// None reports whether no record key is parked.
+func (p *Parked) None() bool { return p == nil || len(p.keys) == 0 }
+
 // Find finds the queue of a record key.
 func (p *Parked) Find(key wire.UUID) (Queue, bool) {
 	q, ok := p.keys[key]
