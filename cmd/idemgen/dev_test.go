@@ -3,13 +3,16 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // watched is what a command has printed so far.
@@ -30,17 +33,17 @@ func (s *watched) String() string {
 	return s.text.String()
 }
 
-// runDevOn runs idemgen dev on a folder until it has printed all that is wanted, and returns what
-// it printed.
-func runDevOn(t *testing.T, dir string, want ...string) string {
+// runDevOn runs idemgen dev on a folder until something holds of what it has printed, and returns
+// that.
+func runDevOn(t *testing.T, dir string, holds func(out string) bool) string {
 	t.Helper()
 	ctx, end := context.WithCancel(t.Context())
 	out, ended := &watched{}, make(chan int, 1)
 	go func() { ended <- Run(ctx, []string{"dev", "--pause", "1ms", dir}, out, out) }()
-	missing := func(text string) bool { return !strings.Contains(out.String(), text) }
-	for limit := time.Now().Add(45 * time.Second); slices.ContainsFunc(want, missing); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(limit) {
-			t.Errorf("dev does not print %q:\n%s", slices.DeleteFunc(want, func(w string) bool { return !missing(w) }), out)
+	for limit := time.Now().Add(45 * time.Second); !holds(out.String()); time.Sleep(50 * time.Millisecond) {
+		gaveUp := strings.Contains(out.String(), "nothing more is sent") || strings.Contains(out.String(), "waits for a change of a file")
+		if gaveUp || time.Now().After(limit) {
+			t.Errorf("dev has not come to what is expected:\n%s", out)
 			break
 		}
 	}
@@ -80,14 +83,100 @@ events:
 then: {idem_outbox: [{aggregatetype: person, type: PersonListed}]}
 `)
 	must(t, "init", "--client", "franz")
-	if out, err := goCommand(t, "build", "./..."); err != nil {
+	if out, err := goCommand(t, "list", "./..."); err != nil { // which makes the module complete
 		t.Fatalf("%v\n%s", err, out)
 	}
-	out := runDevOn(t, ".", `key=k1\u202e type=PersonListed payload={"name":"Ada \u202e"}`+"\n", "records in the log are passed")
+	const payload = `key=k1\u202e type=PersonListed payload={"name":"Ada \u202e"}` + "\n"
+	out := runDevOn(t, ".", func(out string) bool { return strings.Contains(out, payload) && sentAll(out) })
 	if !regexp.MustCompile(`\ndev: the service sent: topic=outbox\.event\.person partition=\d+ offset=\d+ key=k1`).MatchString(out) {
 		t.Errorf("no line says what was sent:\n%s", out)
 	}
 	if strings.ContainsAny(out, "\u202e") || strings.Contains(out, "ERROR") {
 		t.Errorf("dev prints\n%s", out)
 	}
+}
+
+// sentAll reports whether dev has sent all records.
+func sentAll(out string) bool { return strings.Contains(out, " records of the tests were sent") }
+
+// documentedSpecs are the whole specs of README and docs, by page and number. keys.md shows one
+// whose lines are of several.
+func documentedSpecs(t *testing.T) map[string]string {
+	t.Helper()
+	pages, err := filepath.Glob(filepath.Join(repository(), "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	specs := map[string]string{}
+	for _, page := range append(pages, filepath.Join(repository(), "README.md")) {
+		name := strings.ToLower(strings.TrimSuffix(filepath.Base(page), ".md"))
+		for i, shown := range yamlBlocks.FindAllStringSubmatch(read(t, page), -1) {
+			indent := shown[1][:len(shown[1])-len(strings.TrimLeft(shown[1], " "))]
+			text := strings.TrimPrefix(strings.ReplaceAll("\n"+shown[1], "\n"+indent, "\n"), "\n")
+			if strings.HasPrefix(text, "version:") && name != "keys" {
+				specs[fmt.Sprintf("%s%d", name, i)] = text
+			}
+		}
+	}
+	if specs["outbox"] = documentedOutbox(t); len(specs) < 14 {
+		t.Fatalf("README and docs have %d specs", len(specs))
+	}
+	return specs
+}
+
+var (
+	yamlBlocks = regexp.MustCompile("(?ms)^ *```yaml\n(.*?)^ *```$")
+	notWritten = regexp.MustCompile(`fmt\.Errorf\("\w+: %w", idem\.ErrNotImplemented\)`)
+	itsURL     = regexp.MustCompile(`psql '([^']+)'`)
+)
+
+// Each spec of the documentation, with handlers that do nothing, runs under dev: all records of
+// its generated tests are sent, and each is applied or becomes a dead letter.
+func TestDevRunsTheDocumentedSpecs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
+	module(t, nil)
+	t.Setenv("GOFLAGS", os.Getenv("GOFLAGS")+" '"+stripped+"'")
+	specs := documentedSpecs(t)
+	for name, spec := range specs {
+		write(t, name+"/idemgen.yaml", spec)
+		must(t, "init", "--client", "franz", name)
+		if path := name + "/handler.go"; strings.Contains(spec, "handle: true") || strings.Contains(spec, "effect:") {
+			write(t, path, notWritten.ReplaceAllString(read(t, path), "nil")+"\nvar _, _ = fmt.Errorf, idem.ErrNotImplemented\n")
+		}
+	}
+	if out, err := goCommand(t, "list", "./..."); err != nil { // which makes the module complete
+		t.Fatalf("%v\n%s", err, out)
+	}
+	atOnce := make(chan struct{}, 3)
+	t.Run("specs", func(t *testing.T) {
+		for name := range specs {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				atOnce <- struct{}{}
+				defer func() { <-atOnce }()
+				out := runDevOn(t, name, func(out string) bool { return sentAll(out) && allPassed(t, out) })
+				if strings.Count(out, "\ndev: sent ") == 0 || strings.Contains(out, "level=ERROR") || strings.Contains(out, " is left out: ") {
+					t.Errorf("dev prints\n%s", out)
+				}
+			})
+		}
+	})
+}
+
+// allPassed reports whether the ledger of dev's database has passed each record that dev has sent.
+func allPassed(t *testing.T, out string) bool {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), itsURL.FindStringSubmatch(out)[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	passed := 0
+	err = conn.QueryRow(t.Context(), `SELECT coalesce(sum(next), 0)::bigint FROM (SELECT max(next) AS next FROM idem_ledger GROUP BY stream) AS tails`).Scan(&passed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return passed == strings.Count(out, "\ndev: sent ")
 }
