@@ -1,5 +1,6 @@
 # These commands do all their own set-up on a machine with Go: make demo, test, faults, soak, fuzz,
-# and e2e, which needs Java or Python, too.
+# and e2e, which needs Java or Python, too. Without a C compiler demo, test, faults and soak do
+# without cgo; the others need one.
 
 GOLDEN    := ./testdata/golden/accepted/...
 # The golden cases that are played in short by make test, one for each kind of behaviour, and the
@@ -20,21 +21,21 @@ GOTEST    := go test -vet=off -p 4 -parallel 8 -timeout 15m
 BEHAVIOUR := ./testdata/golden/behaviour/...
 SPECS     := ./examples/... ./bench/... $(GOLDEN) $(BEHAVIOUR)
 
-.PHONY: demo faults soak e2e fuzz test quick matrix model check race generate mutants bench cc
+.PHONY: demo faults soak e2e fuzz test tested quick matrix model check race generate mutants bench cc
 
 ## demo: the whole product at work: a screen in a terminal, else a text, and an audit (DEMO=plain: text)
-demo: cc
-	@go run ./scripts/demo
+demo:
+	@./scripts/cc.sh go run ./scripts/demo
 
 ## faults: every fault that a service meets, one line each, with an audit after each
-faults: cc
-	@go run ./scripts/faults
+faults:
+	@./scripts/cc.sh go run ./scripts/faults
 
 ## soak: faults in a random mix, for MINUTES=m; SEED=n repeats one
 MINUTES ?= 5
 SEED ?= 0
-soak: cc
-	@go run ./scripts/faults -soak $(MINUTES) -seed $(SEED)
+soak:
+	@./scripts/cc.sh go run ./scripts/faults -soak $(MINUTES) -seed $(SEED)
 
 ## e2e: services, relay and Debezium on a real Kafka, Connect, registry, Postgres and Redis, which it
 ## fetches; SHORT=1 leaves Connect and registry out, and what takes long; CHECK=regexp chooses checks
@@ -48,10 +49,15 @@ TIME ?= 10m
 fuzz: cc
 	@go run ./scripts/fuzz -for $(TIME)
 
-## test: what a change must pass; it starts Postgres and a broker itself
-test: cc
-	$(FASTER) $(GOTEST) ./runtime ./cmd/idemgen $$(go list ./... | grep -v -F -x "$$(go list $(BRIEFLY))")
-	$(FASTER) $(GOTEST) -short $(BRIEFLY)
+## test: what a change must pass; it starts Postgres and a broker itself, and installs a C compiler if
+## it may. Without one it leaves out what needs cgo, and says at the end what that was
+test:
+	@INSTALL=1 ./scripts/cc.sh $(MAKE) --no-print-directory tested
+
+tested:
+	$(FASTER) $(GOTEST) ./runtime ./cmd/idemgen $$(./scripts/tested.sh ./... | grep -v -F -x "$$(go list $(BRIEFLY))")
+	$(FASTER) $(GOTEST) -short $$(./scripts/tested.sh $(BRIEFLY))
+	@./scripts/tested.sh
 
 ## quick: what one runs behind each change
 quick: cc

@@ -32,6 +32,9 @@ idemgen init writes takes them: at that level the log has a line for each event,
 One that imports redislease is given REDIS_URL, too, and one whose records have their schemas in a
 registry SCHEMA_REGISTRY_URL, of a registry that has the schemas of the spec.
 
+It prints each record that the service sends, and makes the topics for them. If the database has an
+outbox and the program links no producer of a relay, dev sends the outbox's events.
+
 With --database and --brokers it uses servers of yours, as they are: you apply the migrations,
 make the topics and send the records.`,
 		Args: cobra.MaximumNArgs(1),

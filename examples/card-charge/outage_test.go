@@ -13,7 +13,7 @@ import (
 	"time"
 
 	idem "github.com/idemgen/idemgen/runtime"
-	"github.com/idemgen/idemgen/runtime/confluent"
+	"github.com/idemgen/idemgen/runtime/franz"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/scripts/longtest"
@@ -93,7 +93,7 @@ func TestOutageOfTheProvider(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- c.Run(ctx, &confluent.Source{Brokers: broker.Addr()}) }()
+	go func() { ended <- c.Run(ctx, &franz.Source{Brokers: broker.Addr()}) }()
 	charged := func() (n int) {
 		if err := db.QueryRow(t.Context(), `SELECT count(*) FROM charges`).Scan(&n); err != nil {
 			t.Fatal(err)

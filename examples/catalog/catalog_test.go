@@ -10,7 +10,7 @@ import (
 	"github.com/idemgen/idemgen/examples/catalog/prices"
 	"github.com/idemgen/idemgen/examples/catalog/search"
 	idem "github.com/idemgen/idemgen/runtime"
-	"github.com/idemgen/idemgen/runtime/confluent"
+	"github.com/idemgen/idemgen/runtime/franz"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
@@ -40,7 +40,7 @@ func start(t *testing.T, db *pgxpool.Pool, broker *idemtest.Broker, service func
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- consumer.Run(ctx, &confluent.Source{Brokers: broker.Addr()}) }()
+	go func() { ended <- consumer.Run(ctx, &franz.Source{Brokers: broker.Addr()}) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {

@@ -1,6 +1,7 @@
 package sqlcode
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -26,6 +27,23 @@ func ExternalTables(tables []*model.Table, texts func(*model.Column) []string) (
 	}
 	text, err := CreateTables(made)
 	return strings.Join(append(createTypes(types), text), "\n\n") + "\n", err
+}
+
+// OutboxHeaders returns the statements that add a spec's headers to the table of package outbox:
+// the columns of type text, but for those that every event has. The migration may have made some.
+func OutboxHeaders(t *model.Table) (string, error) {
+	var text strings.Builder
+	for _, c := range filledTable(t, nil).Columns {
+		if c.Type.Kind != model.ColText || slices.Contains([]string{"aggregatetype", "aggregateid", "type"}, c.InDatabase()) {
+			continue
+		}
+		line, err := columnLine(c)
+		if err != nil {
+			return "", fmt.Errorf("table %s, column %s: %w", t.Name, c.Name, err)
+		}
+		fmt.Fprintf(&text, "ALTER TABLE %s ADD COLUMN IF NOT EXISTS %s;\n", tableIdent(t), line)
+	}
+	return text.String(), nil
 }
 
 // filledTable is a copy of a table in which something fills the columns that the database fills.

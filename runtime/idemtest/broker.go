@@ -47,6 +47,9 @@ type BrokerOptions struct {
 	// Session is after how long a silent member of a group.protocol=consumer group is missed;
 	// 0 is Kafka's 45 s.
 	Session time.Duration
+	// Missing makes a topic that is missing when a client asks for it, with this number of
+	// partitions; 0 makes none.
+	Missing int32
 }
 
 // Kafka starts a broker that is the test's own. Topics are given with their number of partitions.

@@ -133,3 +133,23 @@ func TestGroupsTellWhoSharesPartitionsOut(t *testing.T) {
 		}
 	}
 }
+
+// A topic that is missing is made for a client that does not ask for that.
+func TestMissingTopicIsMade(t *testing.T) {
+	b, err := StartBrokerWith(map[string]int32{"a": 1}, BrokerOptions{Missing: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	client, err := kgo.NewClient(kgo.SeedBrokers(b.Addr()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if err := client.ProduceSync(t.Context(), &kgo.Record{Topic: "b", Value: []byte("1")}).FirstErr(); err != nil {
+		t.Error(err)
+	}
+	if ends := b.Ends("b"); len(ends) != 3 {
+		t.Errorf("the topic has partitions that end at %v, want 3", ends)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // Start starts a broker that was stopped, at the same address. With a Dir it has what it had:
@@ -29,9 +30,18 @@ func (b *Broker) Start() error {
 	for _, topic := range slices.Sorted(maps.Keys(b.partitions)) {
 		options = append(options, kfake.SeedTopics(b.partitions[topic], topic))
 	}
+	if b.options.Missing > 0 {
+		options = append(options, kfake.AllowAutoTopicCreation(), kfake.DefaultNumPartitions(int(b.options.Missing)))
+	}
 	cluster, err := kfake.NewCluster(options...)
 	if err != nil {
 		return fmt.Errorf("start the broker: %w", err)
+	}
+	if b.options.Missing > 0 { // most clients do not ask the broker to make a topic
+		cluster.ControlKey(int16(kmsg.Metadata), func(r kmsg.Request) (kmsg.Response, error, bool) {
+			r.(*kmsg.MetadataRequest).AllowAutoTopicCreation = true
+			return nil, nil, false
+		})
 	}
 	b.cluster = cluster
 	return nil

@@ -58,16 +58,23 @@ func TestKeysDoNoHarm(t *testing.T) {
 			!slices.ContainsFunc(s.partitions, func(p partition) bool { return p.owner.pid == 0 })
 	}
 	until("the beginning", works)
+	waited, moved := false, false // a reason was shown, and a partition without its owner
 	for _, k := range []struct {
 		key  rune
 		does func(state) bool
 	}{
-		{'k', func(s state) bool { return s.says("kill -9") && s.says("started again") }},
+		{'k', func(s state) bool {
+			moved = moved || slices.ContainsFunc(s.partitions, func(p partition) bool { is, _ := s.owner(p); return is == nil })
+			return moved && s.says("kill -9") && s.says("started again")
+		}},
 		{'d', func(s state) bool { return s.again > copies && s.recognized > copies }},
 		{'f', func(s state) bool { return s.says("SIGSTOP") && s.says("SIGCONT") && s.says("refuses it") }},
 		{'c', func(s state) bool { return s.says("is cut") && s.says("finds in the ledger") }},
 		{'p', func(s state) bool { return s.letters == 1 && s.says("dead letter in") }},
-		{'s', func(s state) bool { return s.says("Postgres is killed") && s.says("Postgres is back") }},
+		{'s', func(s state) bool {
+			waited = waited || len(waiting(s)) > 0
+			return waited && s.says("Postgres is killed") && s.says("Postgres is back")
+		}},
 	} {
 		keys <- k.key
 		until(string(k.key), k.does)

@@ -24,7 +24,7 @@ const (
 // playHalves tells in a text what happens to a log of a fixed length.
 func playHalves(ctx context.Context) (err error) {
 	step("building idemgen and the orders example")
-	built, err := build(ctx, example+"/cmd/"+consumer)
+	built, err := build(ctx, service)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -89,7 +90,16 @@ func (p *probe) hear() {
 		}
 	})
 	for _, name := range slices.Sorted(maps.Keys(lines)) {
+		pid := members[slices.IndexFunc(members, func(m member) bool { return m.name == name })].pid
 		for _, line := range lines[name] {
+			if number, said := about(line); said != nil {
+				said.pid = pid
+				p.show.board.change(func(s *state) {
+					if number < len(s.partitions) {
+						s.partitions[number].logged = *said
+					}
+				})
+			}
 			for _, w := range words {
 				if m := w.logged.FindSubmatch(line); m != nil {
 					p.show.board.say(0, "%s"+w.said, name, m[1], m[2])
@@ -97,6 +107,27 @@ func (p *probe) hear() {
 			}
 		}
 	}
+}
+
+// ofPartition is a line about a partition's state, and why it makes no progress.
+var ofPartition = regexp.MustCompile(` partition(?: makes no progress)? consumer=.* partition=(\d+) state=(\w+)(?: reason=(".*"|\S+))?`)
+
+// about returns the partition that a line of a log is about, and what it says; nil if it is about
+// no partition.
+func about(line []byte) (partition int, said *logged) {
+	m := ofPartition.FindSubmatch(line)
+	if m == nil {
+		return 0, nil
+	}
+	partition, err := strconv.Atoi(string(m[1]))
+	if err != nil {
+		return 0, nil
+	}
+	why, err := strconv.Unquote(string(m[3]))
+	if err != nil {
+		why = string(m[3])
+	}
+	return partition, &logged{state: string(m[2]), why: strings.ReplaceAll(why, "\n", "; ")}
 }
 
 // words are how the screen says what a consumer logs.

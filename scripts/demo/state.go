@@ -23,6 +23,14 @@ type partition struct {
 	end      int64  // of the log, says the broker
 	position int64  // of the consumer, says its ledger
 	owner    member // who took it over last, says the ledger
+	logged   logged
+}
+
+// logged is what a consumer logged last about a partition.
+type logged struct {
+	pid   int
+	state string
+	why   string // why the partition makes no progress; "" if it does
 }
 
 // member is a consumer of the group.
@@ -105,6 +113,41 @@ func (s state) lag() (n int64) {
 		n += p.end - p.position
 	}
 	return n
+}
+
+// member returns the consumer that is this process, and nil if it was killed or has ended.
+func (s state) member(pid int) *member {
+	i := slices.IndexFunc(s.consumers, func(m member) bool { return m.pid == pid && (m.is == running || m.is == frozen) })
+	if i < 0 {
+		return nil
+	}
+	return &s.consumers[i]
+}
+
+// owner returns the consumer that owns a partition, nil if none does, and the one that takes it
+// over, if there is one: the owner was killed, it froze, or the group has withdrawn the partition.
+func (s state) owner(p partition) (is, next *member) {
+	is = s.member(p.owner.pid)
+	switch other := p.logged.pid != p.owner.pid; {
+	case other && (p.logged.state == "FENCING" || p.logged.state == "READY"):
+		return is, s.member(p.logged.pid)
+	case !other && p.logged.state == "OFF":
+		return nil, nil
+	}
+	return is, nil
+}
+
+// waits are the partitions that make no progress, by the reason that their consumer logs.
+func (s state) waits() map[string][]int {
+	waits := map[string][]int{}
+	for i, p := range s.partitions {
+		is, _ := s.owner(p)
+		speaks := is == nil || p.logged.pid == is.pid
+		if p.logged.why != "" && speaks && s.member(p.logged.pid) != nil {
+			waits[p.logged.why] = append(waits[p.logged.why], i)
+		}
+	}
+	return waits
 }
 
 // owns reports whether a process is the owner of a partition.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -10,19 +12,23 @@ import (
 func view(s state, width, height int) page {
 	left := []line{text(faint, "").right(10, faint, "partition").right(20, faint, "position").right(27, faint, "lag").to(34).add(faint, "owner")}
 	for i, at := range s.partitions {
-		left = append(left, at.line(i))
+		left = append(left, s.line(at, i))
 	}
 	p := append(page{heading(s, width), nil}, beside(left, s.lines())...)
 	p = append(append(p, nil), beside(consumers(s), s.verdict(s.clock))...)
-	p = append(p, nil)
-	room := max(0, height-len(p)-2)
+	p = append(append(p, waiting(s)...), nil)
+	foot := page{keys()}
+	if height > leastLegend {
+		foot = page{legend(), keys()}
+	}
+	room := max(0, height-len(p)-len(foot)-1)
 	for _, e := range s.events[max(0, len(s.events)-room):] {
 		p = append(p, e.line())
 	}
-	for len(p) < height-1 {
+	for len(p) < height-len(foot) {
 		p = append(p, nil)
 	}
-	p = append(p[:max(0, height-1)], keys())
+	p = append(p[:max(0, height-len(foot))], foot...)
 	for i := range p {
 		p[i] = p[i].cut(width)
 	}
@@ -59,14 +65,39 @@ func minutes(d time.Duration) string {
 // perBlock is how many records a block of the bar of a lag stands for.
 const perBlock = 40
 
-func (p partition) line(number int) line {
+// line shows a partition. While it changes hands, an arrow is before the next owner.
+func (s state) line(p partition, number int) line {
 	lag, how := p.end-p.position, plain
 	if lag > perBlock {
 		how = wary
 	}
 	blocks := strings.Repeat("█", min(5, int(lag)/perBlock))
+	owner, held := "", plain
+	switch is, next := s.owner(p); {
+	case next != nil:
+		owner, held = "→ "+next.name, wary
+	case is != nil && is.is == frozen:
+		owner, held = is.name, wary
+	case is != nil:
+		owner = is.name
+	case p.owner.pid != 0:
+		owner, held = "nobody", wary
+	}
 	return text(faint, "").right(10, plain, fmt.Sprint(number)).right(20, plain, commas(p.position)).
-		right(27, how, commas(lag)).add(how, " "+blocks).to(34).add(plain, p.owner.name)
+		right(27, how, commas(lag)).add(how, " "+blocks).to(34).add(held, owner)
+}
+
+// waiting says what partitions wait for.
+func waiting(s state) (all []line) {
+	waits := s.waits()
+	for _, why := range slices.Sorted(maps.Keys(waits)) {
+		what, numbers := "partition", strings.Trim(strings.ReplaceAll(fmt.Sprint(waits[why]), " ", ", "), "[]")
+		if len(waits[why]) > 1 {
+			what = "partitions"
+		}
+		all = append(all, text(wary, fmt.Sprintf(" %s %s: %s", what, numbers, why)))
+	}
+	return all
 }
 
 func consumers(s state) (all []line) {
@@ -116,6 +147,14 @@ func (e event) line() line {
 		return l.add(plain, "    "+e.text)
 	}
 	return l.add(strong, fmt.Sprintf("  %c ", e.key)).add(strong, e.text)
+}
+
+// leastLegend is the height of a screen that has no room for a legend.
+const leastLegend = 16
+
+// legend says what the figures are.
+func legend() line {
+	return text(faint, " rows: in 3 tables · records: all in the log · audited: compared with the log")
 }
 
 // keys is the line that says what can be done.

@@ -13,9 +13,12 @@ func moment() state {
 	at := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 	one, two := member{"consumer 1", 4711, running}, member{"consumer 2", 4712, frozen}
 	return state{
-		clock:      at(83),
-		partitions: []partition{{12_345, 12_345, one}, {12_400, 12_310, one}, {13_200, 12_000, two}, {7, 0, member{}}},
-		consumers:  []member{one, two},
+		clock: at(83),
+		partitions: []partition{
+			{end: 12_345, position: 12_345, owner: one}, {end: 12_400, position: 12_310, owner: one, logged: logged{4711, "RETRYING", "the answer is 42"}},
+			{end: 13_200, position: 12_000, owner: two}, {end: 7, logged: logged{4711, "FENCING", ""}},
+		},
+		consumers: []member{one, two},
 		figures: figures{produced: 37_952, again: 1_904, recognized: 1_880, letters: 3, rows: 54_321, at: at(79), effects: 34_567,
 			second: struct{ produced, rows float64 }{300.4, 455.1}},
 		events: []event{
@@ -42,18 +45,20 @@ func TestView(t *testing.T) {
          0    12,345      0       consumer 1   records produced  37,952  300/s
          1    12,310     90 ██    consumer 1   duplicates sent    1,904
          2    12,000  1,200 █████ consumer 2     recognized       1,880
-         3         0      7                    dead letters           3
+         3         0      7       → consumer 1 dead letters           3
 
  consumer 1  process 4711    running           lost 0  doubled 0
  consumer 2  process 4712    frozen            34,567 effects audited, 4 s ago
+ partition 1: the answer is 42
 
   0:01    consumer 1 took over partition 0, 1
   1:01  k kill -9 of consumer 2, process 4700
   1:20  p a record that is no event: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
 
+ rows: in 3 tables · records: all in the log · audited: compared with the log
  k kill  f freeze  c cut reply  d duplicates  p poison  s stop Postgres  q quit
 `
-	if got := view(moment(), 79, 16).String(); got != want[1:] {
+	if got := view(moment(), 79, 18).String(); got != want[1:] {
 		t.Errorf("got\n%s\nwant\n%s", got, want[1:])
 	}
 }
@@ -73,8 +78,60 @@ func TestViewOfASmallScreen(t *testing.T) {
 			}
 		}
 	}
-	if got := view(moment(), 79, 14).String(); !strings.Contains(got, "1:20") || strings.Contains(got, "0:01") {
+	if got := view(moment(), 79, 15).String(); !strings.Contains(got, "1:20") || strings.Contains(got, "0:01") {
 		t.Errorf("got\n%s", got)
+	}
+}
+
+// The owner of a partition is the consumer that took it over last, as long as it runs and has the
+// partition. What the partition waits for is what that consumer logs, or the next one.
+func TestViewOfARebalance(t *testing.T) {
+	one, two, frost := member{"consumer 1", 1, running}, member{"consumer 2", 2, running}, member{"consumer 2", 2, frozen}
+	dead := member{"consumer 1", 9, killed}
+	for _, tc := range []struct {
+		name  string
+		all   []member
+		is    partition
+		owner string
+		waits bool
+	}{
+		{"at first", []member{one, two}, partition{}, "", false},
+		{"at work", []member{one, two}, partition{owner: one, logged: logged{1, "READY", ""}}, "consumer 1", false},
+		{"at work, but not", []member{one, two}, partition{owner: one, logged: logged{1, "RETRYING", "why"}}, "consumer 1", true},
+		{"withdrawn", []member{one, two}, partition{owner: one, logged: logged{1, "OFF", ""}}, "nobody", false},
+		{"on its way", []member{one, two}, partition{owner: one, logged: logged{2, "FENCING", ""}}, "→ consumer 2", false},
+		{"on its way, but not", []member{two}, partition{owner: dead, logged: logged{2, "FENCING", "why"}}, "→ consumer 2", true},
+		{"killed", []member{dead, two}, partition{owner: dead, logged: logged{9, "READY", ""}}, "nobody", false},
+		{"killed while it waited", []member{dead, two}, partition{owner: dead, logged: logged{9, "RETRYING", "why"}}, "nobody", false},
+		{"started again", []member{one, two}, partition{owner: dead}, "nobody", false},
+		{"frozen", []member{one, frost}, partition{owner: frost, logged: logged{2, "READY", ""}}, "consumer 2", false},
+		{"lost by one that froze", []member{one, two}, partition{owner: one, logged: logged{2, "STANDBY", "why"}}, "consumer 1", false},
+	} {
+		s := state{consumers: tc.all, partitions: []partition{tc.is}}
+		shown := []rune(s.line(tc.is, 0).String())
+		if owner := strings.TrimSpace(string(shown[min(len(shown), 33):])); owner != tc.owner {
+			t.Errorf("%s: the owner is %q, want %q", tc.name, owner, tc.owner)
+		}
+		if waits := len(waiting(s)) > 0; waits != tc.waits {
+			t.Errorf("%s: it waits: %v", tc.name, waits)
+		}
+	}
+}
+
+// The states of partitions are read from the lines that the runtime logs.
+func TestLinesAboutPartitions(t *testing.T) {
+	const head = "2026/01/01 00:00:00 ERROR "
+	for line, want := range map[string]logged{
+		head + `partition consumer=c topic=t partition=2 state=READY`:                                          {state: "READY"},
+		head + `partition makes no progress consumer=c topic=t partition=2 state=RETRYING reason="a \"b\"\nc"`: {state: "RETRYING", why: `a "b"; c`},
+		head + `partition makes no progress consumer=c topic=t partition=2 state=RETRYING reason=EOF`:          {state: "RETRYING", why: "EOF"},
+		head + `partitions were assigned partitions="[t/0 t/1]"`:                                               {},
+		head + `dead letter consumer=c topic=t partition=2 offset=7 reason="no JSON" class=decode`:             {},
+	} {
+		switch n, got := about([]byte(line)); {
+		case got == nil && want != logged{}, got != nil && (*got != want || n != 2):
+			t.Errorf("%s: partition %d, %+v", line, n, got)
+		}
 	}
 }
 

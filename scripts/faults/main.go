@@ -71,6 +71,10 @@ type options struct {
 // example is the service that suffers.
 const example = "examples/orders"
 
+// programs are those of the service: the kit's own and, where there is cgo, the example's, whose
+// Kafka client needs it.
+var programs = []string{"scripts/faults/service"}
+
 func run(ctx context.Context, o options) (err error) {
 	chosen := choose(o.only)
 	if o.list {
@@ -87,7 +91,7 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(k.dir)) }()
-	if err := stage.Build(ctx, k.dir, "cmd/idemgen", "scripts/faults/service", "scripts/faults/pinger", example+"/cmd/order-projector"); err != nil {
+	if err := stage.Build(ctx, k.dir, append(programs, "cmd/idemgen", "scripts/faults/pinger")...); err != nil {
 		return err
 	}
 	if k.service, err = audit.ReadSpec(example); err != nil {

@@ -73,6 +73,7 @@ func (k *kit) openPings(ctx context.Context, redis string) (p *pingStage, err er
 		id := fmt.Sprintf("pinger-%d", len(p.started))
 		q, err := stage.Start(ctx, []string{
 			script.Client + "=" + id, script.Brokers + "=" + p.broker.Addr(), script.Database + "=" + p.postgres.URL(), script.Redis + "=" + redis,
+			script.Session + "=30000",
 		}, k.program("pinger"))
 		if err != nil {
 			return p, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"path"
 	"syscall"
 	"time"
 
@@ -44,12 +45,12 @@ func termOnce(ctx context.Context, t *theatre) (string, error) {
 	return fmt.Sprintf("%d times, each within 20 s and with code 0", rounds), err
 }
 
-// termTwice asks the example's own program, and the kit's, a second time while the database
-// does not answer; that ends them at once.
+// termTwice sends each program of the service a second signal while the database does not answer;
+// that ends the program at once.
 func termTwice(ctx context.Context, t *theatre) (string, error) {
-	programs := []string{"order-projector", "service"}
 	err := t.load(ctx, rate, func() error {
-		for _, name := range programs {
+		for _, program := range programs {
+			name := path.Base(program)
 			p, err := t.launch(ctx, nil, t.kit.program(name))
 			if err == nil {
 				err = p.Works(ctx)

@@ -2,6 +2,18 @@ package main
 
 // outboxBugs are bugs of the outbox: of what is written, of the relay, and of its producer.
 var outboxBugs = []mutant{
+	{"dev: the outbox has the columns of the spec only",
+		in("./generator", "isOutbox").Replace(`$t.Schema == "" && _`, `false`),
+		command, "TestDevSendsTheOutbox"},
+	{"dev: nobody sends what waits in the outbox",
+		in("./cmd/idemgen/internal/dev", "run.relay").Replace(`$err != nil || !$there`, `true`),
+		command, "TestDevSendsTheOutbox"},
+	{"dev: a record without a key is not sent",
+		in(testKit, "Broker.produce").Before(`$records[i] = r`, `if m.Key == nil { return errors.New("no key") }`),
+		command, "TestDevRunsTheDocumentedSpecs"},
+	{"dev: what the service sends has no topic",
+		in(testKit, "Broker.Start").Drop(`$r.(*kmsg.MetadataRequest).AllowAutoTopicCreation = true`),
+		testKit, "TestMissingTopicIsMade"},
 	{"outbox: an event is deleted before it is acknowledged",
 		in(outboxes, "lead.send").Before(`$l.produce(_, _)`, `l.acked.seqs = append(l.acked.seqs, e.seq)`),
 		outboxes, "TestRefusedEventHoldsBackItsAggregate"},

@@ -12,14 +12,6 @@ import (
 	"github.com/idemgen/idemgen/runtime/outbox"
 )
 
-// The generated tests make the outbox as the spec has it. Here the cases are played over the table
-// that the migration makes, with its trigger and the columns that the spec does not name.
-func TestCasesOverTheOutboxItself(t *testing.T) {
-	service := testService()
-	service.External = ""
-	service.RunCases(t)
-}
-
 // Records of one batch are sent on in their order, and with the bytes that they came with.
 func TestWhatIsSentHasTheOrderOfWhatCame(t *testing.T) {
 	db := idemtest.Migrated(t, "migrations")

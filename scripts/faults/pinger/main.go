@@ -11,13 +11,12 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/redis/go-redis/v9"
 
 	idem "github.com/idemgen/idemgen/runtime"
-	"github.com/idemgen/idemgen/runtime/confluent"
 	"github.com/idemgen/idemgen/runtime/redislease"
+	"github.com/idemgen/idemgen/scripts/internal/client"
 	"github.com/idemgen/idemgen/scripts/internal/script"
 	effects "github.com/idemgen/idemgen/testdata/golden/accepted/effects_on_redis"
 )
@@ -37,17 +36,19 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer db.Close()
-	client := redis.NewUniversalClient(&redis.UniversalOptions{
+	store := redis.NewUniversalClient(&redis.UniversalOptions{
 		Addrs: strings.Split(os.Getenv(script.Redis), ","), ReadTimeout: time.Second, DialTimeout: time.Second,
 	})
-	defer client.Close()
-	consumer, err := effects.NewConsumer(db, service{db: db}, idem.WithLeases(redislease.New(client)))
+	defer store.Close()
+	consumer, err := effects.NewConsumer(db, service{db: db}, idem.WithLeases(redislease.New(store)))
 	if err != nil {
 		return err
 	}
-	return consumer.Run(ctx, &confluent.Source{
-		Brokers: os.Getenv(script.Brokers), Config: kafka.ConfigMap{"client.id": os.Getenv(script.Client), "session.timeout.ms": 30000},
-	})
+	source, err := client.Source()
+	if err != nil {
+		return err
+	}
+	return consumer.Run(ctx, source)
 }
 
 // service calls out into a table, by itself: what a call did is not taken back.

@@ -20,6 +20,7 @@ import (
 	"github.com/idemgen/idemgen/examples/orders"
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/scripts/internal/client"
 	"github.com/idemgen/idemgen/scripts/internal/script"
 )
 
@@ -48,7 +49,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	source := &slowed{}
-	if source.Source, err = kafkaSource(); err != nil {
+	if source.Source, err = client.Source(); err != nil {
 		return err
 	}
 	if source.maxPoll, err = duration(script.MaxPoll, "5m"); err != nil {

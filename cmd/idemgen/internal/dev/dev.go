@@ -1,7 +1,9 @@
 // Package dev runs a service on this machine: with a Postgres and a broker of its own, its
 // migrations applied, records of its cases and generated tests sent to it, and all that anew after
-// each change of its files. It must not import any package of this module but runtime/idemtest and
-// runtime/idemtest/redistest.
+// each change of its files. It prints what the service sends, and empties its outbox.
+//
+// It must not import any package of this module but runtime/franz/producer, runtime/idemtest,
+// runtime/idemtest/redistest and runtime/outbox.
 package dev
 
 import (
@@ -125,7 +127,7 @@ func Run(ctx context.Context, s Service, o Options) (err error) {
 // returned ends it.
 func (r *run) begin(ctx context.Context, binary string, send bool) (end func()) {
 	running, stop := context.WithCancel(ctx)
-	served, sent := make(chan struct{}), make(chan struct{})
+	served, sent, relayed := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	sending, enough := context.WithCancel(running)
 	go func() {
 		defer close(served)
@@ -141,10 +143,17 @@ func (r *run) begin(ctx context.Context, binary string, send bool) (end func()) 
 			r.send(sending)
 		}
 	}()
+	go func() {
+		defer close(relayed)
+		if err := r.relay(running); err != nil && running.Err() == nil {
+			r.say("nothing more is sent from the outbox: %v", err)
+		}
+	}()
 	return func() {
 		stop()
 		<-served
 		<-sent
+		<-relayed
 	}
 }
 

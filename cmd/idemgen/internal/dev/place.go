@@ -28,8 +28,9 @@ type place struct {
 	redis    *redistest.Server  // nil if nobody needs it
 	registry *srfake.Registry   // of schemas; nil if nobody needs it
 
-	topics  map[string]int32  // of broker
-	applied map[string]string // migrations, by name
+	topics   map[string]int32  // of broker, which the service reads
+	unfollow func()            // ends what prints the records of other topics
+	applied  map[string]string // migrations, by name
 }
 
 // mostWait is how long a database of somebody else's may take to let dev in.
@@ -56,9 +57,7 @@ func start(ctx context.Context, o Options) (*place, error) {
 }
 
 func (p *place) close() (err error) {
-	if p.broker != nil {
-		p.broker.Close()
-	}
+	p.stopBroker()
 	if p.registry != nil {
 		p.registry.Close()
 	}
@@ -101,16 +100,28 @@ func (r *run) fresh(ctx context.Context) error {
 	if p.applied, err = contents(r.parts.Migrations); err != nil {
 		return err
 	}
-	if p.broker != nil {
-		p.broker.Close()
-	}
+	p.stopBroker()
 	p.topics = r.topics()
-	if p.broker, err = idemtest.StartBroker(p.topics); err != nil {
+	if p.broker, err = idemtest.StartBrokerWith(p.topics, idemtest.BrokerOptions{Missing: r.Partitions}); err != nil {
 		return err
 	}
 	p.brokers = p.broker.Addr()
 	r.say("Kafka     kcat -b %s -L", p.brokers)
+	if p.unfollow, err = r.follow(ctx); err != nil {
+		return err
+	}
 	return r.freshRedis(ctx)
+}
+
+// stopBroker ends the broker, if there is one, and what follows its log.
+func (p *place) stopBroker() {
+	if p.unfollow != nil {
+		p.unfollow()
+	}
+	if p.broker != nil {
+		p.broker.Close()
+	}
+	p.broker, p.unfollow = nil, nil
 }
 
 // freshRedis is for services that keep leases there.
@@ -120,7 +131,7 @@ func (r *run) freshRedis(ctx context.Context) (err error) {
 		_, err = p.redis.Do(ctx, "FLUSHALL")
 		return err
 	}
-	needed, err := r.needsRedis(ctx)
+	needed, err := r.links(ctx, "runtime/redislease")
 	if err != nil || !needed {
 		return err
 	}

@@ -76,10 +76,11 @@ func (r *run) main(ctx context.Context) (string, error) {
 	return "", fmt.Errorf("several programs import %s: name one with --program: %s", own, strings.Join(programs, ", "))
 }
 
-// needsRedis reports whether the program keeps leases in Redis.
-func (r *run) needsRedis(ctx context.Context) (bool, error) {
+// links reports whether the program links one of some packages of idemgen.
+func (r *run) links(ctx context.Context, packages ...string) (bool, error) {
 	deps, err := goOutput(ctx, r.Dir, "list", "-deps", r.Program)
-	return slices.Contains(strings.Fields(deps), "github.com/idemgen/idemgen/runtime/redislease"), err
+	linked := strings.Fields(deps)
+	return slices.ContainsFunc(packages, func(p string) bool { return slices.Contains(linked, "github.com/idemgen/idemgen/"+p) }), err
 }
 
 // serve runs the program until it ends by itself, or ctx ends. However dev ends, it ends, too.
