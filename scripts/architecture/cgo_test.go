@@ -35,7 +35,7 @@ func withoutCompiler(t *testing.T) []string {
 		name, _, _ := strings.Cut(v, "=")
 		return slices.Contains([]string{"PATH", "CC", "CGO_ENABLED", "FAULTS_LIBRARY", "INSTALL", "CI"}, name)
 	})
-	return append(kept, "PATH="+dir)
+	return slices.Clip(append(kept, "PATH="+dir))
 }
 
 // script runs a script of make, and returns both of its outputs.

@@ -120,6 +120,13 @@ func (q *Queue) Starved() bool {
 	return q.open && q.waiting && q.end < 0
 }
 
+// Dry reports whether all that was put is taken, and Take waits for more.
+func (q *Queue) Dry() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.open && q.waiting && len(q.backlog.batches) == 0
+}
+
 // Take waits for a batch, and returns none if the queue is empty for as long as idle. resume
 // tells that the client need not pause any more. The batch's memory goes back with Release.
 func (q *Queue) Take(ctx context.Context, idle time.Duration) (records []wire.Message, resume bool, err error) {

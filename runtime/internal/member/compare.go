@@ -131,7 +131,7 @@ func (m *Member) compare(now time.Time) {
 		if !p.cursor.IsRead() {
 			continue
 		}
-		if p.paused {
+		if p.paused || p.cursor.State == intake.Reading && !p.delivery.Queue.Dry() { // it has records
 			p.silence.heard()
 		}
 		s := subject{partition: p, topic: p.cursor.Topic, at: p.cursor.At(), heard: !p.silence.quiet, lost: p.lost}
