@@ -47,7 +47,7 @@ func bytesOf(cell string) (name, raw string, ok bool) {
 	return name, string(b), err == nil
 }
 
-// isDocument reports whether a text is a JSON object or array. A scalar is too likely to be JSON by chance.
+// isDocument reports whether a text is a JSON object or array. Too many other texts are scalars.
 func isDocument(text string) bool {
 	first := strings.TrimLeft(text, " \t\r\n")
 	return first != "" && (first[0] == '{' || first[0] == '[') && json.Valid([]byte(text))
