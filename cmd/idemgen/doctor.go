@@ -21,7 +21,7 @@ import (
 )
 
 // errUnwell ends doctor with an exit code of its own.
-var errUnwell = errors.New("something fails, see above")
+var errUnwell = errors.New("something fails: see the lines that begin with FAIL")
 
 // doctorFlags say where to look.
 type doctorFlags struct {
@@ -105,12 +105,12 @@ func current(ctx context.Context, spec generator.Spec) (checks []doctor.Check, _
 	}
 	defer func() { err = errors.Join(err, result.Close()) }()
 	if result.Refused {
-		return []doctor.Check{{State: doctor.Failure, About: "spec", Found: result.Summary, Advice: "idemgen check " + spec.Path}}, nil, nil
+		return []doctor.Check{{State: doctor.Failure, About: "spec", Found: result.Summary, Advice: "run idemgen check " + spec.Path}}, nil, nil
 	}
 	check := doctor.Check{State: doctor.OK, About: "spec", Found: spec.Path + " is in order, and the generated files are current"}
 	for _, c := range result.Changes {
 		if c.Diff() != "" {
-			check = doctor.Check{State: doctor.Failure, About: "spec", Found: "generated files differ from " + spec.Path, Advice: "idemgen generate " + spec.Path}
+			check = doctor.Check{State: doctor.Failure, About: "spec", Found: "generated files differ from " + spec.Path, Advice: "run idemgen generate " + spec.Path}
 		}
 	}
 	is := result.Needs()[0]
@@ -139,9 +139,9 @@ func (f *doctorFlags) around(ctx context.Context) (a doctor.Around, err error) {
 	a.Registry = cmp.Or(f.registry, os.Getenv("SCHEMA_REGISTRY_URL"))
 	a.Redis = cmp.Or(f.redis, os.Getenv("REDIS_URL"))
 	if f.database != "" || os.Getenv("DATABASE_URL") != "" {
-		a.Database, err = connect(ctx, "--database", f.database)
+		a.Database, a.NoAnswer = connect(ctx, "--database", f.database)
 	}
-	return a, err
+	return a, nil
 }
 
 // mechanism is how the brokers are told who asks; nil if they do not want to know.

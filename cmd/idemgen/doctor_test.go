@@ -95,23 +95,23 @@ func TestDoctorFindsAServiceWell(t *testing.T) {
 		"spec: ../../examples/orders/idemgen.yaml is in order, and the generated files are current",
 		"database: PostgreSQL N answers in N",
 		"migrations: the tables of the runtime are there: core, keys",
-		"tables: 3 as the spec has them",
+		"tables: 3 tables in the database as in the spec",
 		"kafka: the brokers answer in N",
-		"topic orders.v1: 1 partitions, 1 with a ledger, at most 2 records not applied yet",
+		"topic orders.v1: 1 partition, 1 with a ledger, at most 2 records not applied yet",
 		"retention of orders.v1: records are kept for 7d, and their keys for 8d")
 	wantLines(t, checked(t, "warn", "--brokers", brokers),
-		"role: it is a superuser: run the service as a role that may do less",
-		"dead letters: 2 are open", "group order-projector: no process is in it")
+		"role: it is a superuser: give the service a role with fewer rights",
+		"dead letters: 2 wait for a replay or a discard", "group order-projector: it has no members: the service does not run")
 }
 
 // A log that does not fit the ledger is told, with the section of the manual.
 func TestDoctorComparesTheLogWithTheLedger(t *testing.T) {
 	shop(t)
-	wantLines(t, checked(t, "FAIL", "--brokers", log(t, 1, 6)), notDurable, "partition orders.v1/0: the log ends at 6, before the position 7")
+	wantLines(t, checked(t, "FAIL", "--brokers", log(t, 1, 6)), notDurable, "partition orders.v1/0: the topic ends at offset 6, and the next record to apply is 7: Kafka lost records that were applied, or this is another cluster")
 	wantLines(t, checked(t, "FAIL", "--brokers", log(t, 2, 9)), notDurable, "partition orders.v1/0: the topic has 2 partitions, and had 1 when the ledger was written")
-	wantLines(t, slices.DeleteFunc(checked(t, "skip", "--brokers", log(t, 2, 9)), func(l string) bool { return !strings.HasPrefix(l, "topic") }), "topic orders.v1: 1 partitions have no ledger yet")
+	wantLines(t, slices.DeleteFunc(checked(t, "skip", "--brokers", log(t, 2, 9)), func(l string) bool { return !strings.HasPrefix(l, "topic") }), "topic orders.v1: 1 partition without a ledger yet")
 	other := idemtest.Kafka(t, map[string]int32{"others.v1": 1})
-	wantLines(t, checked(t, "FAIL", "--brokers", other.Addr()), notDurable, "topic orders.v1: the brokers have none of this name, or hide it")
+	wantLines(t, checked(t, "FAIL", "--brokers", other.Addr()), notDurable, "topic orders.v1: the brokers have no topic of this name, or this client may not see it")
 }
 
 // A partition that makes no progress although a record waits and a process is there is named as a
@@ -142,7 +142,7 @@ func TestDoctorFindsAPartitionThatMakesNoProgress(t *testing.T) {
 	}
 	idemtest.Exec(t, db, `UPDATE idem_ledger SET written_at = written_at - interval '3 minutes'`)
 	wantLines(t, checkedAbout(t, "partition", "FAIL", broker.Addr()))
-	wantLines(t, checkedAbout(t, "topic", "ok", broker.Addr()), "topic orders.v1: 1 partitions, 1 with a ledger, at most 2 records not applied yet")
+	wantLines(t, checkedAbout(t, "topic", "ok", broker.Addr()), "topic orders.v1: 1 partition, 1 with a ledger, at most 2 records not applied yet")
 	if err := broker.Produce(t.Context(), minutes(5)); err != nil {
 		t.Fatal(err)
 	}
@@ -226,11 +226,11 @@ func TestDoctorLooksAtTheOutbox(t *testing.T) {
 			t.Errorf("%s: %q, want %q", state, got, text)
 		}
 	}
-	want("ok", "no event waits, and no relay leads")
+	want("ok", "all events are sent, and no relay leads")
 	if err := outbox.Write(t.Context(), db, outbox.Event{AggregateType: "a", AggregateID: "1", Type: "T"}); err != nil {
 		t.Fatal(err)
 	}
-	want("warn", `1 events wait, the first one for \d+s, and no relay leads`)
+	want("warn", `unsent: 1 event, the first one for \d+s, and no relay leads`)
 	relay := &outbox.Relay{DB: db, Producer: mute{}, Logger: slog.New(slog.DiscardHandler)}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -240,9 +240,9 @@ func TestDoctorLooksAtTheOutbox(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	const leader = `idemgen outbox, .*pid \d+, since 20\S+Z`
-	want("ok", "1 events wait, and a relay leads: "+leader)
+	want("ok", "unsent: 1 event, and a relay leads: "+leader)
 	idemtest.Exec(t, db, `UPDATE idem_outbox SET written_at = now() - interval '2 minutes'`)
-	want("FAIL", `1 events wait, the first one for 2m\d+s, although a relay leads: `+leader)
+	want("FAIL", `unsent: 1 event, the first one for 2m\d+s, although a relay leads: `+leader)
 	_, section, _ := strings.Cut(read(t, "../../docs/operations.md"), "### The outbox is stuck\n")
 	_, sql, _ := strings.Cut(section, "```sql\n")
 	sql, _, _ = strings.Cut(sql, "```")
@@ -264,7 +264,7 @@ func (mute) Purge() {}
 func TestDoctorSaysWhatIsMissing(t *testing.T) {
 	t.Setenv("DATABASE_URL", "")
 	t.Setenv("KAFKA_BROKERS", "")
-	wantLines(t, checked(t, "skip"), "database: it was not looked at", "kafka: it was not looked at")
+	wantLines(t, checked(t, "skip"), "database: not examined: no address was given", "kafka: not examined: no address was given")
 	t.Setenv("DATABASE_URL", idemtest.DB(t).Config().ConnString())
 	wantLines(t, checked(t, "FAIL", "--brokers", "127.0.0.1:1"), notDurable,
 		"migrations: the database lacks tables of the runtime that this service needs, or has older ones",
@@ -286,15 +286,15 @@ func TestDoctorAsksRedis(t *testing.T) {
 		}
 		return lines
 	}
-	wantLines(t, asked("skip"), "redis: it was not looked at: leases are in Postgres by default")
-	wantLines(t, asked("warn", "--redis", url), "redis: it evicts nothing, and forgets all when it restarts (appendonly no)")
+	wantLines(t, asked("skip"), "redis: not examined: no address was given; leases are in Postgres by default")
+	wantLines(t, asked("warn", "--redis", url), "redis: it evicts nothing, and loses all leases when it restarts (appendonly no): calls are then repeated")
 	if _, err := redis.Do(t.Context(), "CONFIG", "SET", "maxmemory-policy", "allkeys-lru"); err != nil {
 		t.Fatal(err)
 	}
 	wantLines(t, asked("FAIL", "--redis", url), "redis: its maxmemory-policy is allkeys-lru")
-	wantLines(t, asked("FAIL", "--redis", "nonsense:"), "redis: --redis, or $REDIS_URL, is no address of a Redis")
+	wantLines(t, asked("FAIL", "--redis", "nonsense:"), "redis: --redis, or $REDIS_URL, is not a valid address of a Redis")
 	_, out, _ := run(t, "doctor", "../../examples/welcome-mail", "--redis", "redis://127.0.0.1:1")
-	if !strings.Contains(out, "connection refused") || !strings.Contains(out, "= does it run, is the address right") {
+	if !strings.Contains(out, "connection refused") || !strings.Contains(out, "= check that it runs, that the address is right") {
 		t.Errorf("nothing listens there:\n%s", out)
 	}
 }
@@ -361,7 +361,7 @@ topics:
 	schemas := func(state, url string) (lines []string) {
 		return slices.DeleteFunc(checkedOf(t, ".", state, "--registry", url), func(line string) bool { return !strings.HasPrefix(line, "schemas") })
 	}
-	wantLines(t, schemas("skip", ""), "schemas: they were not looked at")
+	wantLines(t, schemas("skip", ""), "schemas: not examined: no address was given")
 	fake := srfake.New()
 	defer fake.Close()
 	wantLines(t, schemas("warn", fake.URL()), "schemas of paid.v1: the registry has none of the subjects paid.v1-value, Paid, paid.v1-Paid")

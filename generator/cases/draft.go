@@ -2,7 +2,6 @@ package cases
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -205,17 +204,14 @@ func (d *draft) text() []byte {
 
 // writeGiven writes the rows that the steps need. What Go code needs, its author knows.
 func (d *draft) writeGiven(b *bytes.Buffer) {
-	if len(d.given) == 0 && !d.event.HasCode() {
+	switch {
+	case len(d.given) == 0 && !d.event.HasCode():
+		return
+	case len(d.given) == 0:
+		fmt.Fprintf(b, "\n# Rows that are there before: write those that the Go code of %s needs, as under then.\n#given:\n", d.event.Name)
 		return
 	}
 	b.WriteString("\n# Rows that are there before, by table.\n")
-	if len(d.given) == 0 {
-		b.WriteString("#given:\n")
-		for _, t := range d.likely() {
-			fmt.Fprintf(b, "#  %s:\n#    - {%s}\n", t.Name, d.row(t))
-		}
-		return
-	}
 	b.WriteString("given:\n")
 	for _, t := range d.service.Tables {
 		of := slices.DeleteFunc(slices.Clone(d.given), func(r model.Row) bool { return r.Table != t })
@@ -235,41 +231,6 @@ func (d *draft) writeGiven(b *bytes.Buffer) {
 			fmt.Fprintf(b, "    - {%s}\n", strings.Join(cells, ", "))
 		}
 	}
-}
-
-// likely are the tables with a row that the event names: it has the columns of the primary key.
-func (d *draft) likely() []*model.Table {
-	named := slices.DeleteFunc(slices.Clone(d.service.Tables), func(t *model.Table) bool {
-		return slices.ContainsFunc(t.PrimaryKey, func(c *model.Column) bool { return d.value(c.Name) == "" })
-	})
-	if len(named) == 0 {
-		return d.service.Tables
-	}
-	return named
-}
-
-// row is a row of a table, as far as the event has values of the columns' names.
-func (d *draft) row(t *model.Table) string {
-	var cells []string
-	for _, c := range t.Columns {
-		cells = append(cells, c.Name+": "+cmp.Or(d.value(c.Name), "..."))
-	}
-	return strings.Join(cells, ", ")
-}
-
-// value is what the event has under a name; "" if that is nothing, or more than a text.
-func (d *draft) value(name string) string {
-	has := func(f *model.Field) bool { return f.Name == name }
-	if !slices.ContainsFunc(d.event.Fields, has) {
-		return ""
-	}
-	last := d.records[len(d.records)-1]
-	last.Topic = last.In(d.event.Topic)
-	values, out := oracle.New(d.service).Decode(asRead(d.event.Topic, &last))
-	if out.Kind != oracle.Applied || values.Text(name) == "" {
-		return ""
-	}
-	return scalarText(values.Text(name))
 }
 
 func (d *draft) writeRecord(b *bytes.Buffer, r *seedlog.Record) {
@@ -315,38 +276,59 @@ func (d *draft) writeRecord(b *bytes.Buffer, r *seedlog.Record) {
 }
 
 // writeThen writes as comments what the steps of the spec leave: what a case says is its author's.
+// Tables that only a Go handler may write are blanks to fill in.
 func (d *draft) writeThen(b *bytes.Buffer) {
 	in := d.begin(d.given)
 	for i := range d.records { // a case sends one each second
 		d.apply(in, d.records[:i+1], i)
 	}
-	b.WriteString("then:\n")
-	if d.event.Handle && len(d.event.Steps) == 0 {
-		for _, t := range d.likely() {
-			fmt.Fprintf(b, "#  %s:\n#    - {%s}\n", t.Name, d.row(t))
-		}
-		b.WriteString("#  dead_letters: {handler: 1} # if it refuses the event\n")
-		return
+	if d.event.Handle {
+		fmt.Fprintf(b, `# idemgen does not know what the Go handler of %s does. Fill in what it leaves in place of "...",
+# and remove the tables that it does not write. If it must refuse the event: dead_letters: {handler: 1}.
+`, d.event.Name)
 	}
+	b.WriteString("then:\n")
 	empty := len(d.rows(in)) == 0
 	for _, t := range d.service.Tables {
 		columns, rows := in.Columns(t.Name), in.Values(t.Name)
 		switch {
+		case d.event.Handle && (len(rows) == 0 || !d.writes(t)):
+			rows = [][]string{nil}
 		case len(rows) == 0 && !empty:
 			continue
-		case len(rows) == 0 || len(columns) == 0:
-			fmt.Fprintf(b, "#  %s: %d\n", t.Name, len(rows))
-			continue
 		}
-		fmt.Fprintf(b, "#  %s:\n", t.Name)
-		for _, row := range rows {
-			for i, value := range row {
-				row[i] = columns[i] + ": " + cellText(value)
-			}
-			fmt.Fprintf(b, "#    - {%s}\n", strings.Join(row, ", "))
-		}
+		writeRows(b, t.Name, columns, rows)
 	}
 	if d.event.Effect != nil {
 		fmt.Fprintf(b, "#  calls: {%s: 1}\n", d.event.Name)
+	}
+}
+
+// writes reports whether a step of the event writes a table.
+func (d *draft) writes(t *model.Table) bool {
+	return slices.ContainsFunc(d.event.Steps, func(s *model.Step) bool { return s.Table == t })
+}
+
+// writeRows writes as comments the rows of a table; nil is one to fill in.
+func writeRows(b *bytes.Buffer, table string, columns []string, rows [][]string) {
+	switch {
+	case len(columns) == 0 && len(rows) == 1 && rows[0] == nil:
+		fmt.Fprintf(b, "#  %s: ...\n", table)
+		return
+	case len(rows) == 0 || len(columns) == 0:
+		fmt.Fprintf(b, "#  %s: %d\n", table, len(rows))
+		return
+	}
+	fmt.Fprintf(b, "#  %s:\n", table)
+	for _, row := range rows {
+		var cells []string
+		for i, column := range columns {
+			value := "..."
+			if row != nil {
+				value = cellText(row[i])
+			}
+			cells = append(cells, column+": "+value)
+		}
+		fmt.Fprintf(b, "#    - {%s}\n", strings.Join(cells, ", "))
 	}
 }

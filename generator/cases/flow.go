@@ -16,6 +16,9 @@ func cellText(value string) string {
 	switch {
 	case strings.HasPrefix(value, `\x`):
 		raw, _ := hex.DecodeString(value[2:])
+		if isDocument(raw) {
+			return flow(raw)
+		}
 		return scalarText(base64.StdEncoding.EncodeToString(raw))
 	case value == "NULL":
 		return "null"

@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,6 +19,32 @@ type form struct {
 	element *form
 	scalar  *model.FieldType
 	open    bool
+	is      *model.Shape // what the schema says of it, if there is one
+}
+
+// in is the form, which may be nil, of a value that the schema says this of.
+func (f *form) in(is *model.Shape) *form {
+	if is != nil {
+		if f == nil {
+			f = &form{}
+		}
+		f.is = is
+	}
+	return f
+}
+
+// member is the form of a member; nil if it may not be there.
+func (f *form) member(name string) *form {
+	inner := f.members[name]
+	if inner == nil {
+		inner = f.entries
+	}
+	return inner.in(f.is.Member(name))
+}
+
+// anything reports whether nothing is known of the members.
+func (f *form) anything() bool {
+	return f.open || f.members == nil && (f.is == nil || f.is.Members == nil)
 }
 
 // at is the form at a path below this one.
@@ -60,6 +87,9 @@ func (f *form) holdsAt(m *model.Field) { f.at(m.Source.Path).holds(m.Type) }
 // payloadForm is what the payload of an event may hold.
 func payloadForm(e *model.Event) *form {
 	root := &form{}
+	if m := e.Topic.Payload.Messages; m != nil {
+		root.is = m.Holds
+	}
 	for _, by := range e.Topic.EventType {
 		if by.Header == "" {
 			root.at(by.Path).holds(model.FieldType{Kind: model.String})
@@ -85,29 +115,28 @@ func keyForm(rk *model.RecordKey) *form {
 	return root
 }
 
-// json writes a value. Members that nothing reads are refused: they are mistakes, or the record
-// is better given as text.
+// json writes a value. Members that nothing reads, and no schema has, are refused: they are
+// mistakes, or the record is better given as text.
 func (r *reader) json(n *schema.Node, f *form) string {
 	switch n.Kind {
 	case schema.ListNode:
-		if f.element == nil {
+		element := f.element.in(f.is.Element())
+		if element == nil {
 			return untyped(n)
 		}
 		var parts []string
 		for _, item := range n.Items {
-			parts = append(parts, r.json(item, f.element))
+			parts = append(parts, r.json(item, element))
 		}
 		return "[" + strings.Join(parts, ",") + "]"
 	case schema.MapNode:
 		var parts []string
 		for _, p := range n.Pairs {
-			inner := f.members[p.Key]
+			inner := f.member(p.Key)
 			switch {
 			case inner != nil:
 				parts = append(parts, seedlog.Quote(p.Key)+":"+r.json(p.Value, inner))
-			case f.entries != nil:
-				parts = append(parts, seedlog.Quote(p.Key)+":"+r.json(p.Value, f.entries))
-			case f.open || f.members == nil:
+			case f.anything():
 				parts = append(parts, seedlog.Quote(p.Key)+":"+untyped(p.Value))
 			default:
 				r.unknownMember(p, f)
@@ -115,19 +144,28 @@ func (r *reader) json(n *schema.Node, f *form) string {
 		}
 		return "{" + strings.Join(parts, ",") + "}"
 	}
-	if f.scalar == nil || n.Null() {
-		return untyped(n)
+	switch {
+	case n.Null():
+	case f.scalar != nil:
+		return scalar(n, *f.scalar)
+	case f.is != nil && f.is.Kind != model.JSON:
+		return scalar(n, model.FieldType{Kind: f.is.Kind})
 	}
-	return scalar(n, *f.scalar)
+	return untyped(n)
 }
 
 func (r *reader) unknownMember(p schema.Pair, f *form) {
 	var names []string
+	says := "no field of the event is read from " + wording.Quote(p.Key)
 	for name := range f.members {
 		names = append(names, name)
 	}
+	if f.is != nil {
+		says = f.is.Says + " has no member " + wording.Quote(p.Key)
+		names = slices.Collect(maps.Keys(f.is.Members))
+	}
 	slices.Sort(names)
-	r.report.Add(p.KeyPos, "E207", "no field of the event is read from "+wording.Quote(p.Key), wording.Choices(p.Key, "members", names))
+	r.report.Add(p.KeyPos, "E207", says, wording.Choices(p.Key, "members", names))
 }
 
 // scalar writes a text by the type of its field: what is a text in JSON is one, also if it looks

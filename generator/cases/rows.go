@@ -1,6 +1,9 @@
 package cases
 
 import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -148,6 +151,9 @@ func (r *reader) shown(c *model.Column, n *schema.Node) string {
 	if !ok || value.Kind == model.NullValue {
 		return "NULL"
 	}
+	if raw, ok := documentIn(c, n); ok { // of bytes too, JSON is compared as JSON
+		c, value = &model.Column{Name: c.Name, Type: model.ColType{Kind: model.ColJSON}}, constant(raw)
+	}
 	text, err := oracle.Constant(c, value.Const.Text)
 	if err != nil { // what typeword takes and the oracle does not
 		r.unfit(c, n, value.Const.Text, err.Error())
@@ -167,7 +173,7 @@ func (r *reader) column(t *model.Table, name schema.Text) *model.Column {
 }
 
 // value reads a column's value: a constant as the spec has it, null, for an array column a list,
-// for a JSON column anything.
+// for a JSON column anything, for bytes base64 or JSON.
 func (r *reader) value(c *model.Column, n *schema.Node) (model.Value, bool) {
 	null := model.Value{Kind: model.NullValue}
 	if n.Null() {
@@ -177,6 +183,9 @@ func (r *reader) value(c *model.Column, n *schema.Node) (model.Value, bool) {
 		return null, c.Nullable
 	}
 	text := n.Text
+	if raw, ok := documentIn(c, n); ok {
+		return constant(base64.StdEncoding.EncodeToString([]byte(raw))), true
+	}
 	switch {
 	case c.Type.Kind == model.ColJSONB || c.Type.Kind == model.ColJSON:
 		if n.Kind != schema.ScalarNode {
@@ -195,13 +204,35 @@ func (r *reader) value(c *model.Column, n *schema.Node) (model.Value, bool) {
 	}
 	normal, why := typeword.ColumnConstant(c.Type, text)
 	if why != typeword.Fits {
-		r.unfit(c, n, text, string(why))
+		hint := string(why)
+		if c.Type.Kind == model.ColBytea {
+			hint += "; JSON is a map or a list"
+		}
+		r.unfit(c, n, text, hint)
 		return null, false
 	}
 	if c.Type.Kind == model.ColNamed && !slices.Contains(r.texts[c], normal) {
 		r.texts[c] = append(r.texts[c], normal)
 	}
 	return constant(normal), true
+}
+
+// documentIn is the JSON that a case gives a bytea column: a map, a list, or the text of either,
+// which base64 never is.
+func documentIn(c *model.Column, n *schema.Node) (raw string, ok bool) {
+	switch {
+	case c.Type.Kind != model.ColBytea:
+		return "", false
+	case n.Kind != schema.ScalarNode:
+		return untyped(n), true
+	}
+	return n.Text, isDocument([]byte(n.Text))
+}
+
+// isDocument reports whether a text is a JSON object or array.
+func isDocument(text []byte) bool {
+	first := bytes.TrimLeft(text, " \t\r\n")
+	return len(first) > 0 && (first[0] == '{' || first[0] == '[') && json.Valid(text)
 }
 
 func constant(text string) model.Value {

@@ -76,6 +76,7 @@ func (a *All) Attach(s *model.Service) (problems schema.Diagnostics) {
 		}
 		m := t.Payload.Messages
 		m.Schema, m.Packing, m.Layout, m.Number = is.schema, is.packing, is.layout, is.number
+		m.Holds = shapesOfModel{}.of(is.shape)
 		if len(t.EventType) == 1 && t.EventType[0].Header == "" {
 			for _, why := range is.shape.mistyped(t.EventType[0].Path, t.Events) {
 				problems.Add(a.spec.Topics[i].EventType[0].Path.Pos, "E118", "event_type of topic "+t.Name+": "+why, "the names are in "+m.File)

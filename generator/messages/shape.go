@@ -159,3 +159,28 @@ var texts = []model.Kind{model.String, model.UUID, model.Decimal, model.Enum, mo
 
 // short is a name without what it is in.
 func short(full string) string { return full[strings.LastIndex(full, ".")+1:] }
+
+// shapesOfModel are the shapes of the model by those that were read: one may hold itself.
+type shapesOfModel map[*shape]*model.Shape
+
+func (all shapesOfModel) of(s *shape) *model.Shape {
+	if s == nil {
+		return nil
+	}
+	if all[s] != nil {
+		return all[s]
+	}
+	out := &model.Shape{Says: s.says, Kind: model.JSON}
+	all[s] = out
+	if len(s.kinds) > 0 {
+		out.Kind = s.kinds[0]
+	}
+	if s.object() {
+		out.Members = map[string]*model.Shape{}
+	}
+	for _, m := range s.members {
+		out.Members[m.name] = all.of(m.is)
+	}
+	out.Elem = all.of(s.elem)
+	return out
+}

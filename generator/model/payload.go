@@ -21,6 +21,7 @@ type Messages struct {
 	// Layout is what of the schema reading a value rests on that was written before: of Protobuf by
 	// field, of Avro that is not framed as a whole, under "".
 	Layout map[string]string
+	Holds  *Shape // what a value may hold; nil until the schema was read
 }
 
 // Packing packs JSON into values, and opens them. It is nil until the schema was read.

@@ -22,7 +22,7 @@ func missing(ctx context.Context, db Querier, want *Want) ([]Difference, error) 
 	if err != nil {
 		return nil, err
 	}
-	d := Difference{Text: "there is no table " + want.SQL + " in the database", Advice: "apply the migrations, or say with schema: and name: where it is"}
+	d := Difference{Text: "there is no table " + want.SQL + " in the database", Advice: "apply the migrations, or give its place in the spec with schema: and name:"}
 	var schemas []string
 	for _, p := range places {
 		switch {

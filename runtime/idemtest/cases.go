@@ -78,6 +78,7 @@ func (s Service) caseRunner(name string) (*runner, error) {
 		return nil, err
 	}
 	s.Tables = s.compared(want)
+	want.asJSON()
 	r := &runner{
 		Suite: Suite{Service: s}, start: s.New, log: numbered("", log), want: want, source: path, ofCase: true,
 	}

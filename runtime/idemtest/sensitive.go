@@ -16,7 +16,7 @@ func (c *runner) shown(table, cell string) string {
 			return name + "=" + redacted
 		}
 	}
-	return cell
+	return readable(cell)
 }
 
 // shownRow is a row as messages may have it.

@@ -130,6 +130,9 @@ func (b *trial) dump() *state {
 		}
 		s.tables = append(s.tables, found)
 	}
+	if b.ofCase {
+		s.asJSON()
+	}
 	return s
 }
 

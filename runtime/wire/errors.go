@@ -28,7 +28,7 @@ type DecodeError struct {
 	Class  string // one of the Reason constants; "" means ReasonDecode
 	Event  string // Go name of the event; "" before the event is known
 	Path   string // which value: "items[1].price", "header tenant", "record key.id"
-	At     int    // offset in the payload in bytes; 0 for other sources
+	At     int    // offset in the payload in bytes; 0 for other sources, and if it was unpacked
 	Reason string // "must be an integer"
 }
 

@@ -23,14 +23,18 @@ type Message struct {
 	Headers     []Header  // in the record's order, repeated names kept
 
 	shared bool // Value is what a payload was unpacked into, where the next one will be
+	opened bool // Value is not as it was sent
 }
 
 // Unpacked is the record with a payload that was unpacked into memory which is used again.
 func (m *Message) Unpacked(value []byte) *Message {
 	opened := *m
-	opened.Value, opened.shared = value, true
+	opened.Value, opened.shared, opened.opened = value, true, true
 	return &opened
 }
+
+// IsUnpacked reports whether the payload was unpacked: nobody has sent it with these bytes.
+func (m *Message) IsUnpacked() bool { return m.opened }
 
 // kept is the record for code that gets it once others were read.
 func (m *Message) kept() *Message {

@@ -30,7 +30,7 @@ func (s *lexer) failMissing(name string) {
 }
 
 func (s *lexer) refuse(at int, path, reason string) {
-	if s.inKey {
+	if s.inKey || s.unpacked {
 		at = 0
 	}
 	s.Fail(path, at, reason)
@@ -97,6 +97,8 @@ func (s *lexer) pathTo(pos int, self bool, missing string) string {
 		return "record key." + string(path)
 	case s.inKey:
 		return "record key" + string(path)
+	case len(path) == 0 && s.unpacked:
+		return "the unpacked payload"
 	case len(path) == 0:
 		return "the payload"
 	}

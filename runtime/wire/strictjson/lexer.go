@@ -19,7 +19,9 @@ type lexer struct {
 	first bool // no member or element of the innermost one was read yet
 	inKey bool // data is the record key
 	flaw  flaw
-	text  []byte // strings that had escapes, and decoded bytes
+	// unpacked says that data is not what was sent, so a place in it says nothing.
+	unpacked bool
+	text     []byte // strings that had escapes, and decoded bytes
 	// marker is the text of values that are not there; "" if there is none.
 	marker string
 }

@@ -9,7 +9,7 @@ type Quoted struct{ scanner Scanner }
 // Open returns m with the value that is in its own, valid until the next Open. A record without a
 // value is returned as it is. What is not one JSON string is a [*wire.DecodeError], and so is a
 // text that UTF-8 cannot write, or with U+0000. Its place is one in the string; errors in the
-// payload are at places of its own text.
+// unpacked payload name a field and no place.
 func (q *Quoted) Open(m *wire.Message) (*wire.Message, error) {
 	if m.Value == nil {
 		return m, nil

@@ -38,8 +38,8 @@ func TestQuotedUnpacksAPayload(t *testing.T) {
 	}
 }
 
-// What is not one whole JSON string is refused where it is wrong, and what is wrong in the payload
-// is told at its place in the payload.
+// What is not one whole JSON string is refused where it is wrong. What is wrong in the unpacked
+// payload is named by its field.
 func TestQuotedRefuses(t *testing.T) {
 	for value, want := range map[string]string{
 		``:                    "decode: the payload is empty",
@@ -52,8 +52,8 @@ func TestQuotedRefuses(t *testing.T) {
 		"\"\xff\"":            "decode: the payload is not valid UTF-8 (at byte 1)",
 		`"\ud800"`:            "decode: the payload holds a lone surrogate",
 		`"a\u0000"`:           "decode: the payload holds U+0000, which text and jsonb of Postgres cannot hold",
-		`"{\"s\":1,\"d\":2}"`: "decode: Kinds: s must be a string (at byte 5)",
-		`"{\"s\":\"x\""`:      "decode: Kinds: the payload ends too early (at byte 8)",
+		`"{\"s\":1,\"d\":2}"`: "decode: Kinds: s must be a string",
+		`"{\"s\":\"x\""`:      "decode: Kinds: the unpacked payload ends too early",
 	} {
 		var q Quoted
 		var s Scanner

@@ -33,16 +33,20 @@ func (s *Scanner) Borrow(m *wire.Message) {
 	}
 	s.Lend()
 	s.text = s.text[:0]
-	s.start(m.Value, false)
-	s.marker = s.AbsentMarker
+	s.payload(m.Value, m)
 }
 
 // Reset implements wire.Decoder.
 func (s *Scanner) Reset(m *wire.Message) {
 	*s = Scanner{AbsentMarker: s.AbsentMarker}
 	s.Own()
-	s.start(bytes.Clone(m.Value), false)
-	s.marker = s.AbsentMarker
+	s.payload(bytes.Clone(m.Value), m)
+}
+
+// payload starts the payload of m.
+func (s *Scanner) payload(data []byte, m *wire.Message) {
+	s.start(data, false)
+	s.marker, s.unpacked = s.AbsentMarker, m.IsUnpacked()
 }
 
 // NextKey goes on with the record key of m as a JSON document. What was read before stays

@@ -26,8 +26,12 @@ const (
 )
 
 func (e *examination) database(ctx context.Context) {
-	if e.Database == nil {
-		e.add(Skipped, "database", "set $DATABASE_URL, or write --database", "it was not looked at")
+	switch {
+	case e.NoAnswer != nil:
+		e.add(Failure, "database", reach, "%v", e.NoAnswer)
+		return
+	case e.Database == nil:
+		e.add(Skipped, "database", "set $DATABASE_URL, or write --database", "not examined: no address was given")
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -118,7 +122,7 @@ func (e *examination) tables(ctx context.Context) error {
 		}
 		found = append(found, d...)
 	}
-	e.differences("tables", fmt.Sprintf("%d as the spec has them", len(e.Tables)), found)
+	e.differences("tables", count(len(e.Tables), "table")+" in the database as in the spec", found)
 	return nil
 }
 
@@ -127,15 +131,15 @@ func (e *examination) role(ctx context.Context) error {
 	var all, creates bool
 	err := e.Database.QueryRow(ctx, `SELECT current_user::text, rolsuper, has_schema_privilege(current_schema(), 'CREATE')
 		FROM pg_roles WHERE rolname = current_user`).Scan(&role, &all, &creates)
-	const advice = `"Roles and rights" in idemgen's docs/operations.md has the lines for a role of the service's own`
+	advice := manual("Roles and rights") + ": it has the statements for a role of the service's own"
 	switch {
 	case err != nil:
 	case all:
-		e.add(Warning, "role", advice, "%s is a superuser: run the service as a role that may do less", role)
+		e.add(Warning, "role", advice, "%s is a superuser: give the service a role with fewer rights", role)
 	case creates:
-		e.add(Warning, "role", advice, "%s may create tables; a service need not", role)
+		e.add(Warning, "role", advice, "%s may create tables, which a service does not need", role)
 	default:
-		e.add(OK, "role", "", "%s is no superuser, and creates nothing", role)
+		e.add(OK, "role", "", "%s is not a superuser, and may not create tables", role)
 	}
 	return err
 }
@@ -165,11 +169,11 @@ func (e *examination) slots(ctx context.Context) error {
 		}
 		switch {
 		case status == "lost":
-			e.add(Failure, "slot "+name, "make the slot and its connector anew; what was not read is in the tables only", "it lost its place in the WAL")
+			e.add(Failure, "slot "+name, "recreate the slot and its connector; changes that it had not read are in the tables only", "it lost its place in the WAL")
 		case kept > mostKept:
-			e.add(Failure, "slot "+name, "start its connector, or drop the slot: the disk fills", "nobody reads it, and it keeps %d MiB of WAL", kept>>20)
+			e.add(Failure, "slot "+name, "start its connector, or drop the slot: otherwise the disk fills up", "nothing reads it, and it keeps %d MiB of WAL", kept>>20)
 		default:
-			e.add(Warning, "slot "+name, "start its connector, or drop the slot", "nobody reads it")
+			e.add(Warning, "slot "+name, "start its connector, or drop the slot", "nothing reads it")
 		}
 	}
 	return rows.Err()
@@ -195,7 +199,7 @@ func (e *examination) positions(ctx context.Context) error {
 			continue
 		}
 		if s.Tail == nil {
-			e.add(Failure, fmt.Sprintf("ledger %s/%d", s.Topic, s.Partition), "docs/operations.md, ledger-missing", "its rows are gone")
+			e.add(Failure, fmt.Sprintf("ledger %s/%d", s.Topic, s.Partition), manual("ledger-missing"), "the database knows this partition, and its ledger has no rows: they were deleted, or the database was restored to an earlier state")
 			continue
 		}
 		if e.ledgers[s.Topic] == nil {
@@ -204,9 +208,9 @@ func (e *examination) positions(ctx context.Context) error {
 		e.ledgers[s.Topic][s.Partition] = ledger{*s.Tail, s.TopicID}
 	}
 	if open > 0 {
-		e.add(Warning, "dead letters", "idemgen dead list --consumer "+e.Consumer, "%d are open", open)
+		e.add(Warning, "dead letters", "list them: idemgen dead list --consumer "+e.Consumer, "%d wait for a replay or a discard", open)
 	} else {
-		e.add(OK, "dead letters", "", "none is open")
+		e.add(OK, "dead letters", "", "none waits for a replay or a discard")
 	}
 	return nil
 }

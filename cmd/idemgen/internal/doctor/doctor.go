@@ -55,6 +55,7 @@ type Topic struct {
 // Around is where to look. What is zero is skipped.
 type Around struct {
 	Database *pgxpool.Pool
+	NoAnswer error // why there is no Database, although one was named
 	Kafka    []kgo.Opt
 	Redis    string // its URL; "" is none
 	Registry string // of schemas; its URL; "" is none
@@ -85,11 +86,27 @@ func (e *examination) add(state State, about, advice, found string, args ...any)
 	e.checks = append(e.checks, Check{state, about, fmt.Sprintf(found, args...), advice})
 }
 
+// reach is what to do about a server that does not answer.
+const reach = "check that it runs, that the address is right, and that this machine can reach it"
+
+// manual is advice that is in the manual, by its heading.
+func manual(section string) string {
+	return `read "` + section + `" in idemgen's docs/operations.md`
+}
+
+// count is a number of things: "1 partition", "2 partitions".
+func count[N int | int64](n N, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
+
 // failed adds a question that got no answer.
 func (e *examination) failed(about string, err error) {
-	advice := "may this role, or this client, ask for it?"
+	advice := "check that this role, or this client, has the right to query it"
 	if _, is := errors.AsType[*net.OpError](err); is {
-		advice = "does it run, is the address right, and does this machine reach it?"
+		advice = reach
 	}
-	e.add(Failure, about, advice, "there was no answer: %v", err)
+	e.add(Failure, about, advice, "no answer: %v", err)
 }

@@ -17,7 +17,7 @@ import (
 
 func (e *examination) kafka(ctx context.Context) {
 	if e.Kafka == nil {
-		e.add(Skipped, "kafka", "set $KAFKA_BROKERS, or write --brokers", "it was not looked at")
+		e.add(Skipped, "kafka", "set $KAFKA_BROKERS, or write --brokers", "not examined: no address was given")
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -30,7 +30,7 @@ func (e *examination) kafka(ctx context.Context) {
 	defer client.Close()
 	asked := time.Now()
 	if err := client.Ping(ctx); err != nil {
-		e.add(Failure, "kafka", "is the address right, and does this machine reach it?", "the brokers do not answer: %v", err)
+		e.add(Failure, "kafka", reach, "the brokers do not answer: %v", err)
 		return
 	}
 	e.add(OK, "kafka", "", "the brokers answer in %s", time.Since(asked).Round(100*time.Microsecond))
@@ -75,7 +75,7 @@ func (k cluster) topics(ctx context.Context) error {
 	for _, t := range k.Topics {
 		d, is := details[t.Name]
 		if !is || d.Err != nil {
-			k.add(Failure, "topic "+t.Name, "make it, or mend the name in the spec; the service waits for it", "the brokers have none of this name, or hide it")
+			k.add(Failure, "topic "+t.Name, "create it, or correct the name in the spec: the service waits until it exists", "the brokers have no topic of this name, or this client may not see it")
 			continue
 		}
 		if d.ID == (kadm.TopicID{}) {
@@ -113,28 +113,31 @@ func (k cluster) topic(t Topic, d kadm.TopicDetail, in log) {
 			fresh++
 			continue
 		case l.topicID != uuidText(d.ID) && l.topicID != uuidText(kadm.TopicID{}):
-			wrong(p, "docs/operations.md, topic-recreated", "the topic has another id than in the ledger: it was deleted and made again, or is in another cluster")
+			wrong(p, manual("topic-recreated"), "the topic has another id than in the ledger: it was deleted and created again, or this is another cluster")
 		case l.Partitions != int32(len(d.Partitions)):
-			wrong(p, "docs/operations.md, partitions-changed", "the topic has %d partitions, and had %d when the ledger was written", len(d.Partitions), l.Partitions)
+			wrong(p, manual("partitions-changed"), "the topic has %s, and had %d when the ledger was written", count(len(d.Partitions), "partition"), l.Partitions)
 		case l.Position < start:
-			wrong(p, "docs/operations.md, retention-passed", "the log begins at %d, after the position %d: records were dropped before they were applied", start, l.Position)
+			wrong(p, manual("retention-passed"), "the topic begins at offset %d, and the next record to apply is %d: Kafka deleted records before they were applied", start, l.Position)
 		case l.Position > end:
-			wrong(p, "docs/operations.md, log-truncated", "the log ends at %d, before the position %d", end, l.Position)
+			wrong(p, manual("log-truncated"), "the topic ends at offset %d, and the next record to apply is %d: Kafka lost records that were applied, or this is another cluster", end, l.Position)
 		case known && epochEnd < 0:
-			wrong(p, "docs/operations.md, log-truncated", "the log has no leader epoch %d, under which the records before the position %d were read: the cluster was restored to an earlier state, or replaced", l.Epoch, l.Position)
+			wrong(p, manual("log-truncated"), "the log has no leader epoch %d, under which the records before the position %d were read: the cluster was restored to an earlier state, or replaced", l.Epoch, l.Position)
 		case known && epochEnd < l.Position:
-			wrong(p, "docs/operations.md, log-truncated", "the log was cut at offset %d, where leader epoch %d ends, before the position %d: records written since then have offsets that count as applied", epochEnd, l.Epoch, l.Position)
+			wrong(p, manual("log-truncated"), "the log was cut at offset %d, where leader epoch %d ends, before the position %d: records written since then have offsets that count as applied", epochEnd, l.Epoch, l.Position)
 		case waits:
-			wrong(p, `the log and /readyz of its process give the reason and, if it is halted, the command: docs/operations.md, "When a partition is halted"`,
+			wrong(p, "look in the log or at /readyz of its process for the reason and, if it is halted, the command; "+manual("When a partition is halted"),
 				"no progress for %s, although the record at offset %d waits and the group has members: it is probably halted", age(l.AgeSeconds), next)
 		}
 		behind += max(0, end-max(l.Position, start))
 	}
 	if !fine && fresh > 0 {
-		k.add(Skipped, "topic "+t.Name, "mend the others; these begin by themselves, at the latest when all others are confirmed", "%d partitions have no ledger yet", fresh)
+		k.add(Skipped, "topic "+t.Name, "nothing, once the failures above are repaired: the service writes a ledger when it begins to read a partition", "%s without a ledger yet", count(fresh, "partition"))
 	}
-	if fine {
-		k.add(OK, "topic "+t.Name, "", "%d partitions, %d with a ledger, %s", len(d.Partitions), len(k.ledgers[t.Name]), notApplied(behind))
+	switch {
+	case k.ledgers == nil:
+		k.add(OK, "topic "+t.Name, "", "%s; how much of it was applied is unknown, because no ledger was read", count(len(d.Partitions), "partition"))
+	case fine:
+		k.add(OK, "topic "+t.Name, "", "%s, %d with a ledger, %s", count(len(d.Partitions), "partition"), len(k.ledgers[t.Name]), notApplied(behind))
 	}
 }
 
@@ -144,7 +147,7 @@ func notApplied(offsets int64) string {
 	if offsets == 0 {
 		return "0 records not applied yet"
 	}
-	return fmt.Sprintf("at most %d records not applied yet", offsets)
+	return "at most " + count(offsets, "record") + " not applied yet"
 }
 
 func age(seconds float64) time.Duration {
@@ -174,7 +177,7 @@ func (k cluster) retention(ctx context.Context, t Topic) {
 	for _, c := range configs[0].Configs {
 		is[c.Key] = c.MaybeValue()
 	}
-	const advice = "who reads the topic from its beginning again may apply copies whose keys are forgotten: make the window longer, or the retention shorter"
+	const advice = "reading the topic from its beginning again may apply events twice, because their keys are no longer known: make the window longer, or the retention shorter"
 	ms, err := strconv.ParseInt(is["retention.ms"], 10, 64)
 	kept := time.Duration(ms) * time.Millisecond
 	switch {
@@ -190,13 +193,9 @@ func (k cluster) retention(ctx context.Context, t Topic) {
 // group looks at who reads, and at the offsets that are committed in Kafka.
 func (k cluster) group(ctx context.Context) error {
 	if n := k.members; n > 0 {
-		members := "1 member is in it"
-		if n > 1 {
-			members = fmt.Sprintf("%d members are in it", n)
-		}
-		k.add(OK, "group "+k.Consumer, "", "%s; one that was killed counts until its session ends", members)
+		k.add(OK, "group "+k.Consumer, "", "%s; one that was killed counts until its session ends", count(n, "member"))
 	} else {
-		k.add(Warning, "group "+k.Consumer, "start the service", "no process is in it")
+		k.add(Warning, "group "+k.Consumer, "start the service", "it has no members: the service does not run")
 	}
 	committed, err := k.admin.FetchOffsets(ctx, k.Consumer)
 	if err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
@@ -206,11 +205,11 @@ func (k cluster) group(ctx context.Context) error {
 		l, is := k.ledgers[o.Topic][o.Partition]
 		switch reads := slices.ContainsFunc(k.Topics, func(t Topic) bool { return t.Name == o.Topic }); {
 		case !is && reads && k.ledgers != nil && o.At >= 0:
-			k.add(Warning, fmt.Sprintf("partition %s/%d", o.Topic, o.Partition), "docs/operations.md, ledger-missing",
-				"the group has committed %d in Kafka, and there is no ledger: it halts, but with start_from: committed", o.At)
+			k.add(Warning, fmt.Sprintf("partition %s/%d", o.Topic, o.Partition), manual("ledger-missing"),
+				"the group has committed offset %d in Kafka, and the database has no ledger: the partition halts, unless the spec has start_from: committed", o.At)
 		case is && o.At > l.Position:
-			k.add(Failure, fmt.Sprintf("partition %s/%d", o.Topic, o.Partition), "is this the right database, and does nothing else commit for this group?",
-				"the group has committed %d in Kafka, and the ledger says %d", o.At, l.Position)
+			k.add(Failure, fmt.Sprintf("partition %s/%d", o.Topic, o.Partition), "check that this is the right database, and that nothing else commits offsets for this group",
+				"the group has committed offset %d in Kafka, and the next record to apply is %d", o.At, l.Position)
 		}
 	})
 	return nil

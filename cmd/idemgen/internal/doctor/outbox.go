@@ -27,16 +27,15 @@ func (e *examination) outbox(ctx context.Context) error {
 		return err
 	}
 	oldest := time.Duration(seconds * float64(time.Second)).Round(time.Second)
-	const advice = `docs/operations.md, "The outbox is stuck"`
 	switch {
 	case waiting == 0 && leader == nil:
-		e.add(OK, "outbox", "", "no event waits, and no relay leads")
+		e.add(OK, "outbox", "", "all events are sent, and no relay leads")
 	case leader == nil:
-		e.add(Warning, "outbox", "start a relay, or read the log of those that run", "%d events wait, the first one for %s, and no relay leads", waiting, oldest)
+		e.add(Warning, "outbox", "start a relay, or read the logs of the relays that run", "unsent: %s, the first one for %s, and no relay leads", count(waiting, "event"), oldest)
 	case oldest > time.Minute:
-		e.add(Failure, "outbox", advice, "%d events wait, the first one for %s, although a relay leads: %s", waiting, oldest, *leader)
+		e.add(Failure, "outbox", manual("The outbox is stuck"), "unsent: %s, the first one for %s, although a relay leads: %s", count(waiting, "event"), oldest, *leader)
 	default:
-		e.add(OK, "outbox", "", "%d events wait, and a relay leads: %s", waiting, *leader)
+		e.add(OK, "outbox", "", "unsent: %s, and a relay leads: %s", count(waiting, "event"), *leader)
 	}
 	return nil
 }

@@ -12,16 +12,17 @@ func (e *examination) redis(ctx context.Context) {
 	case !e.Effects:
 		return
 	case e.Redis == "":
-		e.add(Skipped, "redis", "set $REDIS_URL, or write --redis, if main.go has redislease", "it was not looked at: leases are in Postgres by default")
+		e.add(Skipped, "redis", "set $REDIS_URL, or write --redis, if main.go has redislease", "not examined: no address was given; leases are in Postgres by default")
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	options, err := redis.ParseURL(e.Redis)
 	if err != nil { // not told: it may quote the password
-		e.add(Failure, "redis", "write redis://host:6379", "--redis, or $REDIS_URL, is no address of a Redis")
+		e.add(Failure, "redis", "write redis://host:6379", "--redis, or $REDIS_URL, is not a valid address of a Redis")
 		return
 	}
+	redis.SetLogger(silent{}) // what it would print is in the error
 	client := redis.NewClient(options)
 	defer client.Close()
 	policy, err := client.ConfigGet(ctx, "maxmemory-policy").Result()
@@ -30,7 +31,7 @@ func (e *examination) redis(ctx context.Context) {
 		return
 	}
 	if p := policy["maxmemory-policy"]; p != "noeviction" {
-		e.add(Failure, "redis", "CONFIG SET maxmemory-policy noeviction: a lease that is evicted lets a call be made twice", "its maxmemory-policy is %s", p)
+		e.add(Failure, "redis", "run CONFIG SET maxmemory-policy noeviction: if a lease is evicted, its call may be made twice", "its maxmemory-policy is %s", p)
 		return
 	}
 	kept, err := client.ConfigGet(ctx, "appendonly").Result()
@@ -38,8 +39,13 @@ func (e *examination) redis(ctx context.Context) {
 	case err != nil:
 		e.failed("redis", err)
 	case kept["appendonly"] != "yes":
-		e.add(Warning, "redis", `docs/operations.md, "Redis lost its data", says what to do then`, "it evicts nothing, and forgets all when it restarts (appendonly no)")
+		e.add(Warning, "redis", manual("Redis lost its data"), "it evicts nothing, and loses all leases when it restarts (appendonly no): calls are then repeated")
 	default:
 		e.add(OK, "redis", "", "it evicts nothing, and keeps its data on disk")
 	}
 }
+
+// silent is a logger of go-redis that prints nothing.
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}

@@ -21,11 +21,11 @@ func (e *examination) schemas(ctx context.Context) {
 			continue
 		}
 		if e.Registry == "" {
-			e.add(Skipped, "schemas", "set $SCHEMA_REGISTRY_URL, or write --registry", "they were not looked at")
+			e.add(Skipped, "schemas", "set $SCHEMA_REGISTRY_URL, or write --registry", "not examined: no address was given")
 			return
 		}
 		if err := e.subjects(ctx, t); err != nil {
-			e.add(Failure, "schemas of "+t.Name, "is the address right, and does this machine reach it?", "%v", err)
+			e.add(Failure, "schemas of "+t.Name, reach, "%v", err)
 		}
 	}
 }
@@ -35,7 +35,7 @@ func (e *examination) schemas(ctx context.Context) {
 func (e *examination) subjects(ctx context.Context, t Topic) error {
 	client, err := sr.NewClient(sr.URLs(strings.Split(e.Registry, ",")...))
 	if err != nil { // not told: it may hold a password
-		return errors.New("--registry, or $SCHEMA_REGISTRY_URL, is no address of a schema registry")
+		return errors.New("--registry, or $SCHEMA_REGISTRY_URL, is not a valid address of a schema registry")
 	}
 	is, err := avromsg.New(t.Schema, t.Record)
 	if err != nil {
@@ -68,9 +68,9 @@ func (e *examination) subjects(ctx context.Context, t Topic) error {
 	about := "schemas of " + t.Name
 	switch {
 	case found == 0:
-		e.add(Warning, about, "do producers give them another name?", "the registry has none of the subjects %s", strings.Join(subjects, ", "))
+		e.add(Warning, about, "check under which subject the producers register their schemas", "the registry has none of the subjects %s", strings.Join(subjects, ", "))
 	case len(differ) > 0:
-		e.add(Warning, about, "records that lack what their event reads become dead letters: docs/spec.md, Schemas of a registry", "%d of %d differ from the spec's by the rules of Avro: %s", len(differ), found, strings.Join(differ, "; "))
+		e.add(Warning, about, `records that lack what their event reads become dead letters: read "Schemas of a registry" in idemgen's docs/spec.md`, "%d of %d differ from the spec's by the rules of Avro: %s", len(differ), found, strings.Join(differ, "; "))
 	default:
 		e.add(OK, about, "", "%d in the registry, which fit the spec's", found)
 	}
