@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/idemgen/idemgen/scripts/longtest"
+	"github.com/idemgen/idemgen/internal/proof/longtest"
 )
 
 // As many records are applied by one consumer and by several in one database.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/idemgen/idemgen/internal/protocol"
-	"github.com/idemgen/idemgen/scripts/model/chain"
+	"github.com/idemgen/idemgen/internal/proof/model/chain"
 )
 
 // call is one thing that is done to the model and to the worker alike.

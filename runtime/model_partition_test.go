@@ -15,7 +15,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/wire"
-	"github.com/idemgen/idemgen/scripts/model/chain"
+	"github.com/idemgen/idemgen/internal/proof/model/chain"
 )
 
 // stage is where a trace is played on the worker: a partition of its own.

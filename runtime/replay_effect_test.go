@@ -18,7 +18,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest/testleases"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/wire"
-	"github.com/idemgen/idemgen/scripts/longtest"
+	"github.com/idemgen/idemgen/internal/proof/longtest"
 )
 
 // inEachStore runs a test with leases in Postgres and in memory; the long run does so in Redis,
