@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/idemgen/idemgen/internal/protocol"
 	"github.com/idemgen/idemgen/internal/proof/model/chain"
+	"github.com/idemgen/idemgen/internal/protocol"
 )
 
 // These tests play traces of internal/proof/model/chain on the real worker and a real database,
