@@ -19,6 +19,8 @@ CONCURRENT := ./runtime ./runtime/redislease ./runtime/outbox $(addprefix ./runt
 FASTER    := GOFLAGS="'-gcflags=all=-dwarf=false' '-gcflags=github.com/...=-l -dwarf=false' '-gcflags=github.com/idemgen/idemgen/...=-dwarf=false'"
 GOTEST    := go test -vet=off -p 4 -parallel 8 -timeout 15m
 BEHAVIOUR := ./testdata/golden/behaviour/...
+# The modules of go.work: the product, and what only proves it.
+MODULES   := ./... ./scripts/... ./bench/... ./bench/peers/...
 SPECS     := ./examples/... ./bench/... $(GOLDEN) $(BEHAVIOUR)
 
 .PHONY: demo faults soak e2e fuzz test tested quick matrix model check race generate mutants bench cc
@@ -55,19 +57,19 @@ test:
 	@INSTALL=1 ./scripts/cc.sh $(MAKE) --no-print-directory tested
 
 tested:
-	$(FASTER) $(GOTEST) ./runtime ./cmd/idemgen $$(./scripts/tested.sh ./... | grep -v -F -x "$$(go list $(BRIEFLY))")
+	$(FASTER) $(GOTEST) ./runtime ./cmd/idemgen $$(./scripts/tested.sh $(MODULES) | grep -v -F -x "$$(go list $(BRIEFLY))")
 	$(FASTER) $(GOTEST) -short $$(./scripts/tested.sh $(BRIEFLY))
 	@./scripts/tested.sh
 
 ## quick: what one runs behind each change
 quick: cc
-	$(FASTER) $(GOTEST) -short ./...
+	$(FASTER) $(GOTEST) -short $(MODULES)
 
 ## matrix: what test leaves out: long tests, all golden cases, each Postgres, all of the runtime with -race, franz without
 ## cgo, a real Kafka
 MAJORS ?= 14 15 16 17 18
 matrix: cc
-	IDEMGEN_LONG=1 $(GOTEST) -timeout 40m ./... $(GOLDEN)
+	IDEMGEN_LONG=1 $(GOTEST) -timeout 40m $(MODULES) $(GOLDEN)
 	set -e; for major in $(MAJORS); do echo "Postgres $$major"; IDEMTEST_POSTGRES_MAJOR=$$major $(GOTEST) -timeout 40m \
 		./runtime/... ./examples/... ./generator/sqlcode ./generator/gocode/generated $(PLAYED); done
 	$(GOTEST) -timeout 40m -race ./runtime/...
@@ -82,10 +84,8 @@ model:
 check: cc
 	@unformatted=$$(gofmt -l cmd generator schema templates runtime internal examples scripts bench testdata); \
 	if [ -n "$$unformatted" ]; then echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; fi
-	$(FASTER) go vet ./... $(GOLDEN) $(BEHAVIOUR)
-	$(FASTER) go vet -C bench/peers ./...
-	$(FASTER) go tool staticcheck ./... $(GOLDEN) $(BEHAVIOUR)
-	cd bench/peers && $(FASTER) "$$(go -C ../.. tool -n staticcheck)" ./...
+	$(FASTER) go vet $(MODULES) $(GOLDEN) $(BEHAVIOUR)
+	$(FASTER) go tool staticcheck $(MODULES) $(GOLDEN) $(BEHAVIOUR)
 	$(FASTER) go run ./cmd/idemgen check $(SPECS)
 
 ## race: the packages that start goroutines but the Kafka clients, in short, with the race detector

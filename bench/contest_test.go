@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/idemgen/idemgen/scripts/longtest"
+	"github.com/idemgen/idemgen/internal/proof/longtest"
 )
 
 // What is compared does the same work: every contender leaves the same rows. Where the log holds

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/idemgen/idemgen/scripts/longtest"
+	"github.com/idemgen/idemgen/internal/proof/longtest"
 )
 
 // A log that is produced while it is consumed, and dropped behind the consumer, is consumed whole.

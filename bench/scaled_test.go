@@ -3,8 +3,8 @@ package main
 import (
 	"testing"
 
+	"github.com/idemgen/idemgen/internal/proof/longtest"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/idemgen/idemgen/scripts/longtest"
 )
 
 // As many records are applied by one consumer and by several in one database.

@@ -3,8 +3,8 @@ package idem_test
 import (
 	"fmt"
 
+	"github.com/idemgen/idemgen/internal/proof/model/chain"
 	"github.com/idemgen/idemgen/internal/protocol"
-	"github.com/idemgen/idemgen/scripts/model/chain"
 )
 
 // call is one thing that is done to the model and to the worker alike.

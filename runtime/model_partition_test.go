@@ -10,12 +10,12 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/internal/proof/model/chain"
 	"github.com/idemgen/idemgen/internal/protocol"
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/wire"
-	"github.com/idemgen/idemgen/scripts/model/chain"
 )
 
 // stage is where a trace is played on the worker: a partition of its own.

@@ -5,12 +5,12 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/idemgen/idemgen/internal/proof/model/chain"
 	"github.com/idemgen/idemgen/internal/protocol"
-	"github.com/idemgen/idemgen/scripts/model/chain"
 )
 
-// These tests play traces of scripts/model/chain on the real worker and a real database, and
-// compare after every call the chain, what took effect, keys, dead letters, positions, and
+// These tests play traces of internal/proof/model/chain on the real worker and a real database,
+// and compare after every call the chain, what took effect, keys, dead letters, positions, and
 // what the caller is told. What the model explores and a caller of the worker cannot steer
 // is left to the model and to the fault kit: two statements under way at once (a late one of
 // a worker that is gone, a fence that waits), the moment between an append that was refused

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/internal/proof/longtest"
 	"github.com/idemgen/idemgen/internal/stream"
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
@@ -18,7 +19,6 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest/testleases"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/wire"
-	"github.com/idemgen/idemgen/scripts/longtest"
 )
 
 // inEachStore runs a test with leases in Postgres and in memory; the long run does so in Redis,

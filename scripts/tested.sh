@@ -6,12 +6,12 @@
 #   tested.sh              says what cannot be, if anything
 set -euo pipefail
 cd "$(dirname "$0")/.."
-module=$(go list -m)
+module=github.com/idemgen/idemgen
 without() { # the packages that need cgo
 	if [ "$(go env CGO_ENABLED)" = 1 ]; then
 		return
 	fi
-	go list -e -test -f '{{range .Deps}}{{if eq . "github.com/confluentinc/confluent-kafka-go/v2/kafka"}}{{$.ImportPath}}{{end}}{{end}}' ./... |
+	go list -e -test -f '{{range .Deps}}{{if eq . "github.com/confluentinc/confluent-kafka-go/v2/kafka"}}{{$.ImportPath}}{{end}}{{end}}' $module/... |
 		sed 's/ .*//; s/\.test$//; s/_test$//' | sort -u
 }
 left=$(without)

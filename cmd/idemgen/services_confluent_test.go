@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idemgen/idemgen/scripts/longtest"
+	"github.com/idemgen/idemgen/internal/proof/longtest"
 )
 
 // services are the ways from init to a service, each in a folder of one module.

@@ -16,7 +16,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/franz"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
-	"github.com/idemgen/idemgen/scripts/longtest"
+	"github.com/idemgen/idemgen/internal/proof/longtest"
 )
 
 // counted counts calls, whether they reach the provider or not.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/idemgen/idemgen/schema"
-	"github.com/idemgen/idemgen/scripts/longtest"
+	"github.com/idemgen/idemgen/internal/proof/longtest"
 )
 
 // goldenSpecs are all specs under testdata/golden, smaller ones first.

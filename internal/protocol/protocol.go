@@ -1,7 +1,7 @@
 // Package protocol is what a partition's worker does next, as a table without I/O: in which
 // state it is, what happened, and what becomes of its memory. A partition in package engine and
-// the model in scripts/model/chain take every step by [Next]: the model explores the table that
-// runs. docs/protocol.md draws it.
+// the model in internal/proof/model/chain take every step by [Next]: the model explores the table
+// that runs. docs/protocol.md draws it.
 //
 // It must not import any other package of this module.
 package protocol

@@ -176,6 +176,26 @@ func TestImportDirection(t *testing.T) {
 	}
 }
 
+// What only proves the product is linked by tests, and by what only proves.
+func TestProofIsLinkedByTestsAlone(t *testing.T) {
+	const proof = module + "/internal/proof/"
+	found := false
+	for _, p := range packages(t) {
+		for _, of := range p.Deps {
+			switch {
+			case !strings.HasPrefix(of, proof):
+			case strings.HasPrefix(p.ImportPath, proof), strings.HasPrefix(p.name(), "scripts/"), strings.HasPrefix(p.name(), "bench"):
+				found = true
+			default:
+				t.Errorf("%s links %s", p.name(), of)
+			}
+		}
+	}
+	if !found {
+		t.Error("nothing links what proves: the test shows nothing")
+	}
+}
+
 // mustNot is the sentence of a doc comment that bounds what a package imports of the module.
 var mustNot = regexp.MustCompile(`[Ii]t must not import any (other package of this module|package of this module but ([a-z/, ]+))\.`)
 
@@ -273,7 +293,8 @@ func TestLibrariesAreLinkedByThoseWhoUseThem(t *testing.T) {
 				continue
 			}
 			linked++
-			if p.name() == "bench/worker" || strings.HasPrefix(p.name(), "cmd/idemgen") { // by bench/notices; for doctor
+			// By bench/notices; by a program by hand; for doctor.
+			if p.name() == "bench/worker" || p.name() == "bench/peers" || strings.HasPrefix(p.name(), "cmd/idemgen") {
 				continue
 			}
 			if !within(p.name(), through) && !slices.ContainsFunc(p.own(), func(of string) bool { return within(of, through) }) {

@@ -8,10 +8,10 @@ import (
 	"os"
 	"time"
 
-	"github.com/idemgen/idemgen/scripts/model/chain"
-	"github.com/idemgen/idemgen/scripts/model/effects"
-	"github.com/idemgen/idemgen/scripts/model/explore"
-	"github.com/idemgen/idemgen/scripts/model/letters"
+	"github.com/idemgen/idemgen/internal/proof/model/chain"
+	"github.com/idemgen/idemgen/internal/proof/model/effects"
+	"github.com/idemgen/idemgen/internal/proof/model/explore"
+	"github.com/idemgen/idemgen/internal/proof/model/letters"
 )
 
 func main() {

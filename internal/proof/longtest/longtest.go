@@ -1,5 +1,7 @@
 // Package longtest keeps tests that take long apart from those that make test runs: another test
 // shows the same more cheaply there, and make matrix runs the long ones.
+//
+// It must not import any other package of this module.
 package longtest
 
 import (

@@ -9,4 +9,6 @@
 // Abstracted away: time, how often a refused record is tried, handlers, and how a transaction
 // commits (package chain explores that): it happens as a whole, or not at all, and only if the
 // row behind which it is appended is the last one.
+//
+// It must not import any package of this module but explore.
 package letters

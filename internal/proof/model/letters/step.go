@@ -1,6 +1,6 @@
 package letters
 
-import "github.com/idemgen/idemgen/scripts/model/explore"
+import "github.com/idemgen/idemgen/internal/proof/model/explore"
 
 // Rules are what the model runs by.
 type Rules struct {

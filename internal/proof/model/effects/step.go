@@ -1,6 +1,6 @@
 package effects
 
-import "github.com/idemgen/idemgen/scripts/model/explore"
+import "github.com/idemgen/idemgen/internal/proof/model/explore"
 
 // Step is what can happen next.
 type Step = explore.Step[State]

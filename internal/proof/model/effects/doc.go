@@ -12,4 +12,6 @@
 // Abstracted away: time, pauses between tries, the number of tries, order per record key, slots,
 // the chain (package chain explores it): a transaction of the ledger is one step, by the owner of
 // the partition only, and the key of an event is claimed in it.
+//
+// It must not import any package of this module but explore.
 package effects

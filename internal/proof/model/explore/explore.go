@@ -1,5 +1,5 @@
 // Package explore visits all states of a small state machine, breadth first, until one of them
-// breaks a promise.
+// breaks a promise. It must not import any other package of this module.
 package explore
 
 import "slices"

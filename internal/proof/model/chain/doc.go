@@ -14,4 +14,6 @@
 // statements other than the append (a transaction is its append), which row locks are held,
 // the content of messages, a primary that lives on after a failover, the client's commit of
 // offsets, the outbox. Leases have a model of their own, package effects.
+//
+// It must not import any package of this module but protocol.
 package chain

@@ -1,6 +1,6 @@
 package effects
 
-import "github.com/idemgen/idemgen/scripts/model/explore"
+import "github.com/idemgen/idemgen/internal/proof/model/explore"
 
 // Explore visits every state within a bound, until something is violated.
 func Explore(r *Rules, left Faults) explore.Exploration {
