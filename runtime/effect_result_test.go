@@ -9,10 +9,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/internal/inspect"
+	"github.com/idemgen/idemgen/internal/kit/memlease"
 	"github.com/idemgen/idemgen/internal/stream"
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/idemgen/idemgen/runtime/idemtest/memlease"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 )
 

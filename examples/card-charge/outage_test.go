@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/idemgen/idemgen/internal/proof/longtest"
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/franz"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
-	"github.com/idemgen/idemgen/internal/proof/longtest"
 )
 
 // counted counts calls, whether they reach the provider or not.

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/runtime/idemtest/internal/postgres"
+	"github.com/idemgen/idemgen/internal/kit/postgres"
 )
 
 func count(t *testing.T, db *pgxpool.Pool, sql string) int {

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/runtime/idemtest/cutproxy"
+	"github.com/idemgen/idemgen/internal/kit/cutproxy"
 	"github.com/idemgen/idemgen/runtime/outbox"
 )
 

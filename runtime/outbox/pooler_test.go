@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/runtime/idemtest/pgbouncer"
+	"github.com/idemgen/idemgen/internal/kit/pgbouncer"
 	"github.com/idemgen/idemgen/runtime/outbox"
 )
 

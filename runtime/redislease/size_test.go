@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idemgen/idemgen/runtime/idemtest/leasetest"
+	"github.com/idemgen/idemgen/internal/kit/leasetest"
 	"github.com/idemgen/idemgen/runtime/idemtest/redistest"
 	"github.com/idemgen/idemgen/runtime/redislease"
 )

@@ -145,14 +145,9 @@ var may = map[string][]string{
 	"runtime/idemotel":            {"runtime", "runtime/hook", "runtime/idemtype", "runtime/wire"},
 	"runtime/idemprom":            {"runtime", "runtime/hook", "runtime/idemtype"},
 	"runtime/idemprom/outboxprom": {"runtime/outbox"},
-	"runtime/idemtest":            {"runtime", "runtime/halt", "runtime/lease", "internal/stream", "runtime/wire", "runtime/internal/fault", "runtime/idemtest/internal/postgres", "runtime/idemtest/redistest"},
-	"runtime/idemtest/cutproxy":   {},
-	"runtime/idemtest/leasetest":  {"runtime/lease", "runtime/wire"},
-	"runtime/idemtest/memlease":   {"runtime/lease", "runtime/wire"},
+	"runtime/idemtest":            {"runtime", "runtime/halt", "runtime/lease", "internal/stream", "runtime/wire", "runtime/internal/fault", "internal/kit/postgres", "runtime/idemtest/redistest"},
 	"runtime/idemtest/testleases": {"runtime", "runtime/idemtest", "runtime/idemtest/redistest", "runtime/lease", "runtime/redislease"},
-	"runtime/idemtest/redistest":  {"runtime/idemtest/internal/maven", "runtime/idemtest/internal/postgres", "runtime/idemtest/internal/program"},
-	"runtime/idemtest/kafkatest":  {"runtime/idemtest/internal/maven", "runtime/idemtest/internal/postgres", "runtime/idemtest/internal/program"},
-	"runtime/idemtest/pgbouncer":  {"runtime/idemtest/internal/postgres"},
+	"runtime/idemtest/redistest":  {"internal/kit/maven", "internal/kit/postgres", "internal/kit/program"},
 }
 
 // free are programs that stand on top of everything.

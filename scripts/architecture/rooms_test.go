@@ -34,7 +34,7 @@ func rooms(t *testing.T) map[string][]string {
 
 // ofTheRuntime reports whether a package is the runtime's: internal has what scripts need, too.
 func ofTheRuntime(name string) bool {
-	return strings.HasPrefix(name+"/", "runtime/") || strings.HasPrefix(name, "internal/") && !strings.HasPrefix(name, "internal/proof/")
+	return strings.HasPrefix(name+"/", "runtime/") || strings.HasPrefix(name, "internal/") && !strings.HasPrefix(name, "internal/proof/") && !strings.HasPrefix(name, "internal/kit/")
 }
 
 func roomName(pkg string) string {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idemtest/cutproxy"
+	"github.com/idemgen/idemgen/internal/kit/cutproxy"
 	"github.com/idemgen/idemgen/scripts/internal/shop"
 	"github.com/idemgen/idemgen/scripts/internal/stage"
 )

@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"sync"
 
-	"github.com/idemgen/idemgen/runtime/idemtest/cutproxy"
+	"github.com/idemgen/idemgen/internal/kit/cutproxy"
 	"github.com/idemgen/idemgen/scripts/internal/stage"
 )
 

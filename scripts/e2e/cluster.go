@@ -8,8 +8,8 @@ import (
 
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 
+	"github.com/idemgen/idemgen/internal/kit/kafkatest"
 	"github.com/idemgen/idemgen/runtime/halt"
-	"github.com/idemgen/idemgen/runtime/idemtest/kafkatest"
 	"github.com/idemgen/idemgen/scripts/internal/shop"
 	"github.com/idemgen/idemgen/scripts/internal/stage"
 )

@@ -8,7 +8,7 @@ import (
 	"os/exec"
 	"strings"
 
-	"github.com/idemgen/idemgen/runtime/idemtest/kafkatest"
+	"github.com/idemgen/idemgen/internal/kit/kafkatest"
 	"github.com/idemgen/idemgen/runtime/outbox"
 	"github.com/idemgen/idemgen/scripts/internal/stage"
 )

@@ -7,8 +7,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/idemgen/idemgen/internal/kit/cutproxy"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/idemgen/idemgen/runtime/idemtest/cutproxy"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/scripts/internal/script"
 	"github.com/idemgen/idemgen/scripts/internal/stage"

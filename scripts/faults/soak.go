@@ -9,8 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/idemgen/idemgen/internal/kit/cutproxy"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/idemgen/idemgen/runtime/idemtest/cutproxy"
 	"github.com/idemgen/idemgen/scripts/internal/audit"
 	"github.com/idemgen/idemgen/scripts/internal/stage"
 )

@@ -5,8 +5,8 @@ import (
 	"os"
 	"sync"
 
+	"github.com/idemgen/idemgen/internal/kit/cutproxy"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/idemgen/idemgen/runtime/idemtest/cutproxy"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/scripts/internal/shop"
 )

@@ -14,8 +14,8 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"github.com/idemgen/idemgen/runtime/idemtest/internal/maven"
-	"github.com/idemgen/idemgen/runtime/idemtest/internal/postgres"
+	"github.com/idemgen/idemgen/internal/kit/maven"
+	"github.com/idemgen/idemgen/internal/kit/postgres"
 )
 
 // fetched returns the program from the cache, into which it is unpacked once per machine and user.

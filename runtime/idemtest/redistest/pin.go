@@ -2,7 +2,7 @@
 
 package redistest
 
-import "github.com/idemgen/idemgen/runtime/idemtest/internal/maven"
+import "github.com/idemgen/idemgen/internal/kit/maven"
 
 // archive is a Java archive that holds builds of Redis.
 var archive = maven.Archive{

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idemtest/internal/program"
+	"github.com/idemgen/idemgen/internal/kit/program"
 )
 
 // Server is a Redis server that runs until it is closed, or this process ends.

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/idemgen/idemgen/internal/kit/kafkatest"
 	"github.com/idemgen/idemgen/runtime/confluent/producer"
-	"github.com/idemgen/idemgen/runtime/idemtest/kafkatest"
 	"github.com/idemgen/idemgen/runtime/outbox"
 )
 

@@ -11,10 +11,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/examples/users/directory"
+	"github.com/idemgen/idemgen/internal/kit/kafkatest"
 	"github.com/idemgen/idemgen/runtime/confluent"
 	"github.com/idemgen/idemgen/runtime/confluent/producer"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/idemgen/idemgen/runtime/idemtest/kafkatest"
 	"github.com/idemgen/idemgen/runtime/outbox"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/idemgen/idemgen/runtime/idemtest/internal/postgres"
+	"github.com/idemgen/idemgen/internal/kit/postgres"
 )
 
 // server runs until the test binary ends.

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idemtest/internal/postgres"
-	"github.com/idemgen/idemgen/runtime/idemtest/internal/program"
+	"github.com/idemgen/idemgen/internal/kit/postgres"
+	"github.com/idemgen/idemgen/internal/kit/program"
 )
 
 // jvm is how a program of Java is started.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idemtest/internal/postgres"
+	"github.com/idemgen/idemgen/internal/kit/postgres"
 )
 
 const fetchTimeout = 5 * time.Minute

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idemtest/internal/program"
+	"github.com/idemgen/idemgen/internal/kit/program"
 )
 
 // Connect is a worker of Kafka Connect that knows Debezium's connector for Postgres. It runs until

@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/idemgen/idemgen/runtime/idemtest/internal/postgres"
+	"github.com/idemgen/idemgen/internal/kit/postgres"
 )
 
 // once is a folder of the test kit's cache. fill, which is called once per machine and user, puts

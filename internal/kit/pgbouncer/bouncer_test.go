@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/idemgen/idemgen/internal/kit/pgbouncer"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/idemgen/idemgen/runtime/idemtest/pgbouncer"
 )
 
 // It is a PgBouncer, and it is in the mode that was asked for, also after another was: a

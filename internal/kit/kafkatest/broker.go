@@ -13,7 +13,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/idemgen/idemgen/runtime/idemtest/internal/program"
+	"github.com/idemgen/idemgen/internal/kit/program"
 )
 
 // Broker is a broker of a Kafka: the first one, which is its controller, or one that joined it. It

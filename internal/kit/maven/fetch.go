@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idemtest/internal/postgres"
+	"github.com/idemgen/idemgen/internal/kit/postgres"
 )
 
 // Archive is a file of the repository.

@@ -15,8 +15,8 @@ import (
 	"path"
 	"path/filepath"
 
-	"github.com/idemgen/idemgen/runtime/idemtest/internal/maven"
-	"github.com/idemgen/idemgen/runtime/idemtest/internal/program"
+	"github.com/idemgen/idemgen/internal/kit/maven"
+	"github.com/idemgen/idemgen/internal/kit/program"
 )
 
 // apicurio is Apicurio Registry 3.3.3 with all that it needs, but Java 21.

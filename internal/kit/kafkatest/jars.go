@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/idemgen/idemgen/runtime/idemtest/internal/maven"
+	"github.com/idemgen/idemgen/internal/kit/maven"
 )
 
 // jarsText has the coordinates of each archive, and its SHA-256: what Kafka 4.3.1, its Connect and
