@@ -346,14 +346,14 @@ func importers(t *testing.T, lib, home string) []string {
 	return files
 }
 
-// The core is what package idem links, what generated code links, and all that is internal but
-// avromsg and protomsg, which only services link whose records are such messages.
+// The core is what package idem links, what generated code links, and all that is internal but the
+// kit of tests, and avromsg and protomsg, which only services link whose records are such messages.
 func TestRuntimeCoreImportsPgxAndTheStandardLibraryOnly(t *testing.T) {
 	all := packages(t)
 	face := all[slices.IndexFunc(all, func(p pkg) bool { return p.name() == "runtime" })]
 	for _, p := range all {
 		core := p.name() == "runtime" || slices.Contains(face.Deps, p.ImportPath)
-		if p.name() == "internal/avromsg" || p.name() == "internal/protomsg" || !core && !strings.HasPrefix(p.name(), "runtime/wire/") && !strings.HasPrefix(p.name(), "runtime/internal/") && !strings.HasPrefix(p.name(), "internal/") {
+		if within(p.name(), "internal/kit") || p.name() == "internal/avromsg" || p.name() == "internal/protomsg" || !core && !strings.HasPrefix(p.name(), "runtime/wire/") && !strings.HasPrefix(p.name(), "runtime/internal/") && !strings.HasPrefix(p.name(), "internal/") {
 			continue
 		}
 		for _, i := range p.Imports {

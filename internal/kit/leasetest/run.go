@@ -1,7 +1,7 @@
 // Package leasetest holds a store of leases to what package lease says of one. Every store has to
 // pass it.
 //
-// It must not import a store.
+// It must not import any package of this module but lease and wire.
 package leasetest
 
 import (

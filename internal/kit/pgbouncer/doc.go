@@ -2,7 +2,7 @@
 // names, or that is installed; else it fetches Debian's package, with its libraries, into the
 // test kit's cache and installs nothing.
 //
-// It must not import the runtime, the generator or a Kafka client.
+// It must not import any package of this module but postgres.
 package pgbouncer
 
 // EnvBin is the program pgbouncer.
