@@ -346,8 +346,8 @@ func importers(t *testing.T, lib, home string) []string {
 	return files
 }
 
-// The core is what package idem links, what generated code links, and all that is internal but the
-// kit of tests, and avromsg and protomsg, which only services link whose records are such messages.
+// The core is what package idem links, what generated code links, and all that is internal, but not
+// the kit of tests, nor avromsg and protomsg: only services whose records are such messages link them.
 func TestRuntimeCoreImportsPgxAndTheStandardLibraryOnly(t *testing.T) {
 	all := packages(t)
 	face := all[slices.IndexFunc(all, func(p pkg) bool { return p.name() == "runtime" })]

@@ -27,6 +27,7 @@ type Report struct {
 	State   State
 	Topic   Topic
 	at      idemtype.Position // where to read, if AwaitingRecord or Reading
+	leader  int32             // leader epoch of the log with which the sink compared its position
 	version int               // of the queue, if Reading
 }
 
@@ -42,20 +43,22 @@ type Cursor struct {
 	// -1 if neither is known.
 	Epoch int32
 
+	compared int32 // leader epoch of the log with which the position was compared
+
 	queue   *Queue
 	version int  // of the queue
 	passed  bool // Next moved past the last record: Epoch may be older than what is before Next
 }
 
 // NewCursor is the cursor of a partition that is about to be taken over.
-func NewCursor(q *Queue) Cursor { return Cursor{queue: q, Epoch: -1} }
+func NewCursor(q *Queue) Cursor { return Cursor{queue: q, Epoch: -1, compared: -1} }
 
 // Apply goes to the state of a report. It reports whether the client must be told to read from
 // Start, and Begin called then.
 func (c *Cursor) Apply(r Report) (read bool) {
 	c.State, c.Topic = r.State, r.Topic
 	if read = c.IsRead(); read {
-		c.Start, c.version = r.at, r.version
+		c.Start, c.version, c.compared = r.at, r.version, max(c.compared, r.leader)
 	}
 	return read
 }
@@ -93,9 +96,12 @@ const (
 	Full                    // it is in the queue, which must be throttled
 	Arrived                 // it was awaited: tell the delivery, and pause the client
 	OldEpoch                // its leader epoch is below one before it: another topic's log
+	NewEpoch                // the log has a leader that nothing before it was compared with
 )
 
-// Accept puts a record into the queue if it is the next one. Offsets may have gaps.
+// Accept puts a record into the queue if it is the next one. Offsets may have gaps. A new leader may
+// have cut the log below records that are in the queue, or in the ledger: before its first record is
+// accepted, the partition is taken over again, which compares the position with its log.
 func (c *Cursor) Accept(m *wire.Message, size int) Outcome {
 	switch {
 	case m.Offset < c.Next:
@@ -107,6 +113,9 @@ func (c *Cursor) Accept(m *wire.Message, size int) Outcome {
 	case m.LeaderEpoch >= 0 && m.LeaderEpoch < c.Epoch:
 		c.State = TakingOver // once, and not for each record
 		return OldEpoch
+	case c.Epoch >= 0 && m.LeaderEpoch > max(c.Epoch, c.compared):
+		c.State, c.compared = TakingOver, m.LeaderEpoch
+		return NewEpoch
 	}
 	accepted, full := c.queue.Put(m, size)
 	if !accepted {

@@ -42,6 +42,7 @@ func TestRecordsBelowThePositionAreDropped(t *testing.T) {
 // No log has a record with an older leader epoch after one with a younger.
 func TestEpochThatGoesDownIsRefused(t *testing.T) {
 	c, q := cursorAt(Reading, 0)
+	c.compared = 5
 	for offset, epoch := range []int32{3, 3, 5, -1} {
 		if got := c.Accept(&wire.Message{Offset: int64(offset), LeaderEpoch: epoch}, 1); got != Accepted {
 			t.Fatalf("offset %d of epoch %d: %v, want it accepted", offset, epoch, got)
@@ -49,6 +50,31 @@ func TestEpochThatGoesDownIsRefused(t *testing.T) {
 	}
 	if got := c.Accept(&wire.Message{Offset: 4, LeaderEpoch: 4}, 1); got != OldEpoch || len(held(q)) != 4 {
 		t.Errorf("epoch 4 behind 5: %v; held %v", got, held(q))
+	}
+}
+
+// The log of a new leader is compared with the position once, before its first record is accepted.
+func TestEpochOfANewLeaderIsComparedOnce(t *testing.T) {
+	c, q := cursorAt(Reading, 0)
+	accept := func(offset int64, epoch int32) Outcome {
+		return c.Accept(&wire.Message{Offset: offset, LeaderEpoch: epoch}, 1)
+	}
+	takeOver := func(leader int32) {
+		c.Apply(Report{State: Reading, at: idemtype.Position{Offset: c.Next, Epoch: c.Epoch}, leader: leader, version: q.Reset()})
+		c.Begin()
+	}
+	takeOver(5)
+	for offset, epoch := range []int32{3, 5} { // elections before the take-over
+		if got := accept(int64(offset), epoch); got != Accepted {
+			t.Fatalf("offset %d of epoch %d: %v, want it accepted", offset, epoch, got)
+		}
+	}
+	if got := accept(2, 6); got != NewEpoch || c.State != TakingOver {
+		t.Errorf("epoch 6 behind 5: %v, state %v", got, c.State)
+	}
+	takeOver(-1) // the broker does not say
+	if got := accept(2, 6); got != Accepted {
+		t.Errorf("epoch 6 again: %v", got)
 	}
 }
 

@@ -39,6 +39,7 @@ type Delivery struct {
 	life    lifetime
 	asking  sync.Mutex   // held while the sink takes the partition over, or is in Standby
 	topic   Topic        // what the sink was told of it
+	leader  int32        // leader epoch of the log with which the sink compared its position; -1 if it is not known
 	reports chan Report  // at most one is unread
 	arrived Signal       // the record came that is awaited
 	durable atomic.Int64 // all below it is durable; -1 if that is not known
@@ -120,7 +121,7 @@ func (d *Delivery) deliverAll() error {
 }
 
 func (d *Delivery) report(r Report) {
-	r.Topic = d.topic
+	r.Topic, r.leader = d.topic, d.leader
 	select {
 	case d.reports <- r:
 		d.config.Reported.Send()

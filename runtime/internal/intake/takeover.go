@@ -35,7 +35,14 @@ func (d *Delivery) tryTakeOver() (idemtype.Position, error) {
 	if err := d.life.assigned.Err(); err != nil {
 		return idemtype.Position{}, err
 	}
-	d.topic = Topic{ID: a.TopicID, Partitions: a.Partitions}
+	d.topic, d.leader = Topic{ID: a.TopicID, Partitions: a.Partitions}, -1
+	if a.Last != nil {
+		// Before the sink compares the position with the log. If it cannot be told, the partition is
+		// taken over again at the next epoch that is higher than the position's.
+		if last, err := a.Last(d.life.assigned); err == nil {
+			d.leader = last.Epoch
+		}
+	}
 	return d.config.Sink.Assigned(d.life.assigned, a)
 }
 

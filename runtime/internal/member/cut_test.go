@@ -16,6 +16,7 @@ import (
 
 	"github.com/idemgen/idemgen/internal/stream"
 	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // logs is a broker with one partition, whose log another one replaces: that of a broker that
@@ -108,7 +109,10 @@ func (l *logs) elect(dir string, elections, n int) {
 
 // run runs a consumer until stop is called.
 func run(t *testing.T, db *pgxpool.Pool, s idem.Source) (c *idem.Consumer, stop func()) {
-	c = consumer(t, db)
+	return runOf(t, consumer(t, db), s)
+}
+
+func runOf(t *testing.T, c *idem.Consumer, s idem.Source) (_ *idem.Consumer, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- c.Run(ctx, s) }()
@@ -177,6 +181,52 @@ func TestLogThatWasCutAndHasGrownHalts(t *testing.T) {
 			})
 		})
 	}
+}
+
+// epochs writes down under which leader epoch a record was read.
+type epochs struct{ diary }
+
+func (d *epochs) Add(b *wire.Batch, m *wire.Message) error {
+	read := *m
+	read.Partition = m.LeaderEpoch
+	return d.diary.Add(b, &read)
+}
+
+// An unclean leader election cuts the log at 90, among records that were fetched and wait for a lock
+// of the database, and it grows past them. What takes their place is not passed over.
+func TestLogThatWasCutAmongFetchedRecordsHalts(t *testing.T) {
+	withBoth(t, func(t *testing.T, k kind) {
+		logs, db := newLogs(t), diaryDB(t)
+		produce(t, logs.brokers(), 80, 0)
+		c, _ := runOf(t, consumerOf(t, db, func() wire.Plan { return &epochs{} }), open(t, logs.brokers(), k))
+		eventually(t, "80 records", func() bool { return applied(t, db) == 80 })
+		tx, err := db.Begin(t.Context())
+		if err == nil {
+			_, err = tx.Exec(t.Context(), `LOCK TABLE diary IN EXCLUSIVE MODE`)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		produce(t, logs.brokers(), 10, 0)
+		short := logs.copied()
+		produce(t, logs.brokers(), 20, 0)
+		eventually(t, "the records are fetched", func() bool {
+			all := c.Stats().Partitions
+			return len(all) == 1 && all[0].End == 110
+		})
+		logs.elect(short, 1, 60)
+		time.Sleep(2 * time.Second) // for the client to notice, in its own way, and for comparisons
+		_ = tx.Rollback(t.Context())
+		written := func() int { return query(t, db, `SELECT count(*)::int FROM diary WHERE partition = 1`) }
+		followed := false
+		eventually(t, "what was written since the cut takes effect", func() bool {
+			if err := c.Health(); !followed && err != nil && strings.Contains(err.Error(), " --to 90 --apply-again --reason log-truncated") {
+				followed = true
+				set(t, db, int64(query(t, db, `SELECT max(next)::int FROM idem_ledger`)), 90)
+			}
+			return written() == 60 && c.Health() == nil
+		})
+	})
 }
 
 // A cluster that was restored has lower leader epochs under the same topic id. The partition halts

@@ -174,6 +174,10 @@ func (m *Member) Accept(p *Partition, record *wire.Message, size int) (full bool
 		return true
 	case intake.Arrived:
 		m.recordArrived(p)
+	case intake.NewEpoch:
+		m.log.Info("the partition has a new leader: the position is compared with its log", "topic", record.Topic,
+			"partition", record.Partition, "offset", record.Offset, "epoch", record.LeaderEpoch, "before", p.cursor.Epoch)
+		p.delivery.TakeOverAgain()
 	case intake.OldEpoch:
 		m.log.Warn("the leader epoch went down", "topic", record.Topic, "partition", record.Partition,
 			"offset", record.Offset, "epoch", record.LeaderEpoch, "before", p.cursor.Epoch)
