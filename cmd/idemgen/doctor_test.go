@@ -117,6 +117,12 @@ func TestDoctorComparesTheLogWithTheLedger(t *testing.T) {
 // A partition that makes no progress although a record waits and a process is there is named as a
 // problem. Behind the position there may be markers of transactions only: they are no record.
 func TestDoctorFindsAPartitionThatMakesNoProgress(t *testing.T) {
+	for name, ago := range map[string]int{"of the past": 5, "of the future": -120} {
+		t.Run(name, func(t *testing.T) { findsNoProgress(t, ago) })
+	}
+}
+
+func findsNoProgress(t *testing.T, ago int) {
 	db := shop(t)
 	broker := idemtest.Kafka(t, map[string]int32{"orders.v1": 1})
 	minutes := func(ago int) *idem.Message {
@@ -143,7 +149,7 @@ func TestDoctorFindsAPartitionThatMakesNoProgress(t *testing.T) {
 	idemtest.Exec(t, db, `UPDATE idem_ledger SET written_at = written_at - interval '3 minutes'`)
 	wantLines(t, checkedAbout(t, "partition", "FAIL", broker.Addr()))
 	wantLines(t, checkedAbout(t, "topic", "ok", broker.Addr()), "topic orders.v1: 1 partition, 1 with a ledger, at most 2 records not applied yet")
-	if err := broker.Produce(t.Context(), minutes(5)); err != nil {
+	if err := broker.Produce(t.Context(), minutes(ago)); err != nil {
 		t.Fatal(err)
 	}
 	found := checkedAbout(t, "partition", "FAIL", broker.Addr())

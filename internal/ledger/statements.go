@@ -75,6 +75,16 @@ SELECT coalesce(min(t.parts), 0), coalesce(max(t.parts), 0)
 FROM idem_stream s CROSS JOIN LATERAL (SELECT parts FROM idem_ledger WHERE stream = s.stream ORDER BY seq DESC LIMIT 1) t
 WHERE s.consumer = $1 AND s.topic = $2 AND s.topic_id = $3 AND s.partition <> $4`
 
+	// LaterSQL reads the position of a stream, and whether the chain of the same partition of another
+	// topic of this name has a later last row.
+	LaterSQL = `
+WITH last AS (
+    SELECT s.stream, t.next, t.written_at FROM idem_stream own JOIN idem_stream s USING (consumer, topic, partition)
+    CROSS JOIN LATERAL (SELECT next, written_at FROM idem_ledger WHERE stream = s.stream ORDER BY seq DESC LIMIT 1) t
+    WHERE own.stream = $1
+)
+SELECT own.next, EXISTS (SELECT FROM last WHERE last.written_at > own.written_at) FROM last own WHERE own.stream = $1`
+
 	// GenesisSQL makes stream and first row in one statement, so that a late one cannot
 	// start a second chain.
 	GenesisSQL = `

@@ -30,7 +30,8 @@ func identity(key Key, origin string, m *Message) string {
 	if key != (Key{}) {
 		return "key " + key.String() // the key is a hash of the consumer, too
 	}
-	return fmt.Sprintf("%s %d/%d", origin, m.Partition, m.Offset)
+	// A log that was cut gives an offset to another record, whose time is another.
+	return fmt.Sprintf("%s %d/%d %d", origin, m.Partition, m.Offset, m.Time.UnixMilli())
 }
 
 // From says whose records are added: the consumer's, of the topic with this id.

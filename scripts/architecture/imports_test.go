@@ -346,8 +346,9 @@ func importers(t *testing.T, lib, home string) []string {
 	return files
 }
 
-// The core is what package idem links, what generated code links, and all that is internal, but not
-// the kit of tests, nor avromsg and protomsg: only services whose records are such messages link them.
+// The core is what package idem links, what generated code links, and all that is internal. The
+// kit of tests is not, nor are avromsg and protomsg, which services link whose records are such
+// messages.
 func TestRuntimeCoreImportsPgxAndTheStandardLibraryOnly(t *testing.T) {
 	all := packages(t)
 	face := all[slices.IndexFunc(all, func(p pkg) bool { return p.name() == "runtime" })]

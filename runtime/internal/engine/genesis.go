@@ -32,6 +32,8 @@ func (t *takeOver) findChain(ctx context.Context) error {
 		return haltIfFinal(err)
 	case known.Recreated && !known.Found:
 		return t.recreated(ctx)
+	case known.Found && known.Recreated:
+		return t.superseded(ctx)
 	case known.Found:
 		return nil
 	}
@@ -100,6 +102,27 @@ func (t *takeOver) recreated(ctx context.Context) error {
 		committed = t.a.Low // it is of another log
 	}
 	return t.adopt(halt.TopicRecreated, committed, "the topic has another id than in the ledger: it was deleted and made again, or it is a copy in another cluster; its offsets are others than those in the ledger")
+}
+
+// superseded halts a partition if another topic of its name was read since: the service was moved to
+// another cluster and back. Records may have been copied back, to offsets that the ledger of this
+// topic does not know.
+func (t *takeOver) superseded(ctx context.Context) error {
+	next, is, err := t.o.chain.Superseded(ctx, t.conn.Conn())
+	if err != nil || !is {
+		return haltIfFinal(err)
+	}
+	committed, err := t.a.Committed(ctx)
+	if err != nil {
+		return err
+	}
+	set := func(to int64) string { return setBack(next, to) + " --topic-id " + t.a.TopicID.String() }
+	h := &verdict.Halt{Code: halt.TopicRecreated, Offset: -1, Args: set(next),
+		Reason: fmt.Sprintf("the service read another topic of this name after it stopped at offset %d of this one: it was moved to another cluster and back; records that were copied back would be applied again", next)}
+	if committed > next && committed <= t.a.High {
+		h.Args, h.Reread = set(committed), set(next)
+	}
+	return h
 }
 
 // adopt halts a partition that has no ledger. Its command begins one at the group's committed

@@ -184,28 +184,17 @@ func (e *examination) positions(ctx context.Context) error {
 	if e.lacks(ctx, "idem_ledger") {
 		return nil
 	}
-	e.ledgers = map[string]map[int32]ledger{}
-	all, err := stream.List(ctx, e.Database, "")
+	ledgers, all, err := e.readLedgers(ctx)
 	if err != nil {
 		return err
 	}
+	e.ledgers = ledgers
 	open := int64(0)
 	for _, s := range all {
-		if s.Consumer != e.Consumer {
-			continue
-		}
 		open += s.OpenDeadLetters
-		if s.Former {
-			continue
-		}
-		if s.Tail == nil {
+		if !s.Former && s.Tail == nil {
 			e.add(Failure, fmt.Sprintf("ledger %s/%d", s.Topic, s.Partition), manual("ledger-missing"), "the database knows this partition, and its ledger has no rows: they were deleted, or the database was restored to an earlier state")
-			continue
 		}
-		if e.ledgers[s.Topic] == nil {
-			e.ledgers[s.Topic] = map[int32]ledger{}
-		}
-		e.ledgers[s.Topic][s.Partition] = ledger{*s.Tail, s.TopicID}
 	}
 	if open > 0 {
 		e.add(Warning, "dead letters", "list them: idemgen dead list --consumer "+e.Consumer, "%d wait for a replay or a discard", open)
@@ -213,4 +202,23 @@ func (e *examination) positions(ctx context.Context) error {
 		e.add(OK, "dead letters", "", "none waits for a replay or a discard")
 	}
 	return nil
+}
+
+// readLedgers reads the ledgers of the consumer, and returns also what it read them from.
+func (e *examination) readLedgers(ctx context.Context) (ledgers map[string]map[int32]ledger, all []stream.Status, err error) {
+	if all, err = stream.List(ctx, e.Database, ""); err != nil {
+		return nil, nil, err
+	}
+	all = slices.DeleteFunc(all, func(s stream.Status) bool { return s.Consumer != e.Consumer })
+	ledgers = map[string]map[int32]ledger{}
+	for _, s := range all {
+		if s.Former || s.Tail == nil {
+			continue
+		}
+		if ledgers[s.Topic] == nil {
+			ledgers[s.Topic] = map[int32]ledger{}
+		}
+		ledgers[s.Topic][s.Partition] = ledger{*s.Tail, s.TopicID}
+	}
+	return ledgers, all, nil
 }

@@ -201,8 +201,14 @@ func (k cluster) group(ctx context.Context) error {
 	if err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
 		return err
 	}
+	ledgers := k.ledgers
+	if ahead(committed, ledgers) { // a service at work has moved on since they were read
+		if ledgers, _, err = k.readLedgers(ctx); err != nil {
+			return err
+		}
+	}
 	committed.Each(func(o kadm.OffsetResponse) {
-		l, is := k.ledgers[o.Topic][o.Partition]
+		l, is := ledgers[o.Topic][o.Partition]
 		switch reads := slices.ContainsFunc(k.Topics, func(t Topic) bool { return t.Name == o.Topic }); {
 		case !is && reads && k.ledgers != nil && o.At >= 0:
 			k.add(Warning, fmt.Sprintf("partition %s/%d", o.Topic, o.Partition), manual("ledger-missing"),
@@ -213,6 +219,15 @@ func (k cluster) group(ctx context.Context) error {
 		}
 	})
 	return nil
+}
+
+// ahead reports whether a committed offset is above the position in the ledger.
+func ahead(committed kadm.OffsetResponses, ledgers map[string]map[int32]ledger) (is bool) {
+	committed.Each(func(o kadm.OffsetResponse) {
+		l, known := ledgers[o.Topic][o.Partition]
+		is = is || known && o.At > l.Position
+	})
+	return is
 }
 
 // countMembers counts the members of the group, whichever protocol it uses.

@@ -79,7 +79,7 @@ func (k cluster) waiting(ctx context.Context, t Topic, ends map[int32]kadm.Liste
 	}
 	found := map[int32]int64{}
 	for p, r := range first {
-		if time.Since(r.Timestamp) > mostIdle { // it has not just arrived
+		if old := time.Since(r.Timestamp); old > mostIdle || old < 0 { // it has hardly just arrived
 			found[p] = r.Offset
 		}
 	}

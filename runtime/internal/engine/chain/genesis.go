@@ -41,6 +41,16 @@ func (c *Chain) Find(ctx context.Context, conn *pgx.Conn, consumer string, p ide
 	return k, err
 }
 
+// Superseded reports whether another topic of this name was read after the last row of the chain,
+// and the chain's position.
+func (c *Chain) Superseded(ctx context.Context, conn *pgx.Conn) (next int64, is bool, err error) {
+	err = conn.QueryRow(ctx, ledger.LaterSQL, c.stream).Scan(&next, &is)
+	if errors.Is(err, pgx.ErrNoRows) { // its rows are gone
+		err = nil
+	}
+	return next, is, err
+}
+
 // Genesis is the first row of a chain.
 type Genesis struct {
 	Consumer   string
