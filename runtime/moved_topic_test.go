@@ -11,8 +11,8 @@ import (
 )
 
 // A service that was moved to another cluster and back halts: what it applied there may have been
-// copied back, to offsets that the ledger of the first topic does not know. The command leads to the
-// group's translated offset.
+// copied back, to offsets that the ledger of the first topic does not know. The command leads to
+// the group's translated offset.
 func TestTopicThatWasMovedToAnotherClusterAndBack(t *testing.T) {
 	t.Parallel()
 	db := database(t)
