@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/idemgen/idemgen/schema"
 	"github.com/idemgen/idemgen/internal/proof/longtest"
+	"github.com/idemgen/idemgen/schema"
 )
 
 // goldenSpecs are all specs under testdata/golden, smaller ones first.
