@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -186,6 +188,31 @@ var enders = map[string]func(ctx context.Context, tx idem.Tx) error{
 	"ROLLBACK and BEGIN":         ending(`ROLLBACK`, `BEGIN`),
 	"RESET ALL and COMMIT":       ending(`RESET ALL`, `COMMIT`, `BEGIN`),
 	"after SET CONSTRAINTS":      ending(`SET CONSTRAINTS ALL IMMEDIATE`, `COMMIT`, `BEGIN`),
+	"with the runtime's setting": ending(`SET LOCAL idem.commit = 'yes'`, `COMMIT`),
+	"ROLLBACK and INSERT":        ending(`ROLLBACK; INSERT INTO t VALUES (50, 1)`),
+	"a transaction of its own":   ending(`ROLLBACK; BEGIN; INSERT INTO t VALUES (50, 1); COMMIT; BEGIN`),
+	"chained transactions":       ending(`ROLLBACK AND CHAIN`, `INSERT INTO t VALUES (50, 1)`, `COMMIT AND CHAIN`),
+	"read-only":                  ending(`ROLLBACK; START TRANSACTION READ ONLY`),
+	"in a DO block":              ending(`DO $$ BEGIN COMMIT; END $$`),
+	"in a procedure":             ending(`DO $$ BEGIN CREATE PROCEDURE p() LANGUAGE plpgsql AS 'BEGIN ROLLBACK; END'; END $$`, `CALL p()`),
+	"in a procedure, and goes on": func(ctx context.Context, tx idem.Tx) error {
+		return pgx.BeginFunc(ctx, idem.PgxTx(tx), func(tx pgx.Tx) error {
+			_, err := tx.Exec(ctx, `DO $$ BEGIN COMMIT; END $$`)
+			return err
+		})
+	},
+	"by Conn, and goes on": func(ctx context.Context, tx idem.Tx) error {
+		_, err := idem.PgxTx(tx).Conn().Exec(ctx, `ROLLBACK`)
+		return errors.Join(err, ending(`INSERT INTO t VALUES (50, 1)`)(ctx, tx))
+	},
+	"by Conn, chained": func(ctx context.Context, tx idem.Tx) error {
+		_, err := idem.PgxTx(tx).Conn().PgConn().Exec(ctx, `ROLLBACK AND CHAIN`).ReadAll()
+		return errors.Join(err, errors.New("afterwards"))
+	},
+	"by Conn, read-only": func(ctx context.Context, tx idem.Tx) error {
+		_, err := idem.PgxTx(tx).Conn().PgConn().Exec(ctx, `ROLLBACK; START TRANSACTION READ ONLY`).ReadAll()
+		return err
+	},
 	"by Conn": func(ctx context.Context, tx idem.Tx) error {
 		_, err := idem.PgxTx(tx).Conn().PgConn().Exec(ctx, `UPDATE t SET v = 0; COMMIT; BEGIN`).ReadAll()
 		return err
@@ -232,6 +259,9 @@ func TestHandlerThatEndsTheTransactionCommitsNothing(t *testing.T) {
 			if returned != "nil" && returned != "its error" && name != "COMMIT" && name != "COMMIT and BEGIN" {
 				continue
 			}
+			if returned == "nil" && name == "in a procedure, and goes on" { // nothing is lost
+				continue
+			}
 			t.Run(name+"/"+returned, func(t *testing.T) {
 				t.Parallel()
 				db := database(t)
@@ -251,11 +281,10 @@ func TestHandlerThatEndsTheTransactionCommitsNothing(t *testing.T) {
 					}
 				}
 				committed := query(t, db, `SELECT count(*)::text FROM t`) + " rows, " + query(t, db, `SELECT max(next)::text FROM idem_ledger`) + " is the position"
-				if strings.HasPrefix(name, "ROLLBACK") && err == nil { // nothing of it could commit: an error is the event's
-					want(t, "dead letters", letters(t, db), "1 handler")
-					return
+				h := wantError[*idem.HaltedError](t, err)
+				if !strings.HasPrefix(h.Reason, "handler Test ended the transaction") || h.Pass != "" {
+					t.Errorf("got %v", h)
 				}
-				wantError[*idem.HaltedError](t, err)
 				want(t, "what committed", committed, "0 rows, 0 is the position")
 				want(t, "dead letters", letters(t, db), "")
 
@@ -313,6 +342,113 @@ func TestReadOnlyHandlerIsADeadLetter(t *testing.T) {
 			apply(t, w, records(0, "put 1 1", "call 1", "put 2 2"))
 			want(t, "rows", table(t, db), "1=1 2=2")
 			want(t, "dead letters", letters(t, db), "1 handler")
+		})
+	}
+}
+
+// nesters are what a call does that leaves a savepoint for the calls after it, under a name.
+var nesters = map[string]struct {
+	name string
+	set  func(ctx context.Context, tx idem.Tx) error
+}{
+	"a savepoint of pgx": {"sp_1", func(ctx context.Context, tx idem.Tx) error {
+		_, err := idem.PgxTx(tx).Begin(ctx)
+		return err
+	}},
+	"a savepoint of pgx that was rolled back to": {"sp_1", func(ctx context.Context, tx idem.Tx) error {
+		sp, err := idem.PgxTx(tx).Begin(ctx)
+		if err != nil {
+			return err
+		}
+		return sp.Rollback(ctx)
+	}},
+}
+
+// A call cannot take back what the records between an earlier call and itself did, however the
+// savepoint was set, and however it is used. A savepoint that a call sets itself is its own.
+func TestSavepointOfAnotherCallLosesNoRecord(t *testing.T) {
+	t.Parallel()
+	sets := maps.Clone(nesters)
+	for way, send := range ways {
+		if way != "in a savepoint" && way != "under a name" { // which end it; are no such statements
+			sets[way] = struct {
+				name string
+				set  func(ctx context.Context, tx idem.Tx) error
+			}{"s", func(ctx context.Context, tx idem.Tx) error { return send(ctx, tx, `SAVEPOINT s`) }}
+		}
+	}
+	for by, s := range sets {
+		for _, use := range []string{`ROLLBACK TO `, `RELEASE `} {
+			t.Run(by+"/"+use, func(t *testing.T) {
+				t.Parallel()
+				db := database(t)
+				w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+					switch row {
+					case 1:
+						return s.set(ctx, tx)
+					case 2:
+						_, err := tx.Exec(ctx, use+s.name)
+						return err
+					case 3:
+						return pgx.BeginFunc(ctx, idem.PgxTx(tx), func(tx pgx.Tx) error { return addOne(ctx, tx, 30) })
+					}
+					return addOne(ctx, tx, row)
+				}}.consumer(t, db))
+				_, err := w.Apply(t.Context(), records(0, "put 1 1", "call 1", "put 2 2", "call 3", "call 4", "call 2", "put 3 3"))
+				h := wantError[*idem.HaltedError](t, err)
+				if !strings.HasPrefix(h.Reason, "handler Test rolled back to a savepoint that an earlier call had left") || h.Offset != 5 {
+					t.Errorf("got %v", h)
+				}
+				want(t, "rows", table(t, db), "")
+			})
+		}
+	}
+}
+
+func TestSavepointsOfACallAreItsOwn(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+		for _, sql := range []string{`SAVEPOINT s`, `INSERT INTO t VALUES (9, 9)`, `ROLLBACK TO s`} {
+			if _, err := tx.Exec(ctx, sql); err != nil {
+				return err
+			}
+		}
+		return addOne(ctx, tx, row)
+	}}.consumer(t, db))
+	apply(t, w, records(0, "put 2 0", "call 2", "put 3 3", "call 2", "call 2", "put 4 4"))
+	want(t, "rows", table(t, db), "2=3 3=3 4=4")
+	want(t, "position", w.Next(), 6)
+}
+
+// A handler that removes the prepared statements of its connection is named, and no pooler.
+func TestHandlerThatDeallocatesIsNamed(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(ctx context.Context, tx idem.Tx) error{
+		"by SQL": ending(`DEALLOCATE ALL`),
+		"by Conn": func(ctx context.Context, tx idem.Tx) error {
+			return idem.PgxTx(tx).Conn().DeallocateAll(ctx)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := database(t)
+			bad := true
+			s := service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+				if bad {
+					return end(ctx, tx)
+				}
+				return addOne(ctx, tx, row)
+			}}
+			c := s.consumer(t, db)
+			_, err := own(t, c).Apply(t.Context(), records(0, "put 2 1", "call 2", "put 3 3"))
+			h := wantError[*idem.HaltedError](t, err)
+			if h.Code != halt.Handler || !strings.HasPrefix(h.Reason, "handler Test removed the prepared statements") {
+				t.Errorf("got %v", h)
+			}
+			bad = false
+			apply(t, own(t, c), records(0, "put 2 1", "call 2", "put 3 3"))
+			want(t, "rows", table(t, db), "2=2 3=3")
 		})
 	}
 }

@@ -33,7 +33,7 @@ func (ownedTx) Commit(context.Context) error   { return ErrTxOwned }
 func (ownedTx) Rollback(context.Context) error { return ErrTxOwned }
 
 func (t ownedTx) Begin(ctx context.Context) (pgx.Tx, error) {
-	if err := t.life.begin(); err != nil {
+	if err := t.begin(); err != nil {
 		return nil, err
 	}
 	defer t.life.end()
@@ -41,15 +41,15 @@ func (t ownedTx) Begin(ctx context.Context) (pgx.Tx, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.trace.open.Add(1)
 	return savepointTx{ownedTx{&handlerTx{savepoint, t.life, t.trace, t.own, t.ids}}}, nil
 }
 
 func (t ownedTx) Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error) {
-	if err := t.life.begin(); err != nil {
+	if _, err := t.beginStatement(ctx, sql, nil); err != nil { // it runs by its name later
 		return nil, err
 	}
 	defer t.life.end()
-	t.trace.see(sql, nil) // it runs by its name later
 	return t.tx.Prepare(ctx, name, sql)
 }
 
@@ -68,7 +68,13 @@ func (t ownedTx) LargeObjects() pgx.LargeObjects {
 // savepointTx is a savepoint in a handler's transaction, which the handler ends itself.
 type savepointTx struct{ ownedTx }
 
-func (t savepointTx) Commit(ctx context.Context) error { return t.finish(ctx, t.tx.Commit) }
+func (t savepointTx) Commit(ctx context.Context) error {
+	err := t.finish(ctx, t.tx.Commit)
+	if err == nil { // a savepoint that was rolled back to is still set
+		t.trace.open.Add(-1)
+	}
+	return err
+}
 
 func (t savepointTx) Rollback(ctx context.Context) error { return t.finish(ctx, t.tx.Rollback) }
 
