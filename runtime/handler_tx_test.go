@@ -421,6 +421,35 @@ func TestSavepointsOfACallAreItsOwn(t *testing.T) {
 	want(t, "position", w.Next(), 6)
 }
 
+// What a handler keeps of its transaction's large objects ends with it.
+func TestLargeObjectsEndWithTheHandler(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	var kept pgx.LargeObjects
+	var object *pgx.LargeObject
+	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+		kept = idem.PgxTx(tx).LargeObjects()
+		oid, err := kept.Create(ctx, 0)
+		if err != nil {
+			return err
+		}
+		if object, err = kept.Open(t.Context(), oid, pgx.LargeObjectModeWrite|pgx.LargeObjectModeRead); err != nil {
+			return err
+		}
+		_, err = object.Write([]byte("a"))
+		return err
+	}}.consumer(t, db))
+	apply(t, w, records(0, "call 1"))
+	_, created := kept.Create(t.Context(), 0)
+	_, wrote := object.Write([]byte("b"))
+	for _, err := range []error{created, wrote} {
+		if !errors.Is(err, pgx.ErrTxClosed) {
+			t.Errorf("got %v, want pgx.ErrTxClosed", err)
+		}
+	}
+	want(t, "objects", query(t, db, `SELECT string_agg(convert_from(data, 'UTF8'), ' ') FROM pg_largeobject`), "a")
+}
+
 // A handler that removes the prepared statements of its connection is named, and no pooler.
 func TestHandlerThatDeallocatesIsNamed(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -56,13 +57,15 @@ func (t ownedTx) Prepare(ctx context.Context, name, sql string) (*pgconn.Stateme
 // Conn returns nil when the transaction is over.
 func (t ownedTx) Conn() *pgx.Conn { return t.conn() }
 
-// LargeObjects returns a value that cannot be used when the transaction is over.
-func (t ownedTx) LargeObjects() pgx.LargeObjects {
-	if t.life.begin() != nil {
-		return pgx.LargeObjects{}
+// LargeObjects returns a value whose statements are the handler's: they fail with [pgx.ErrTxClosed]
+// when the handler has returned. pgx has no way to make one for another transaction than its own.
+func (t ownedTx) LargeObjects() (objects pgx.LargeObjects) {
+	is := reflect.ValueOf(&objects).Elem()
+	if is.NumField() != 1 || is.Field(0).Type() != reflect.TypeFor[pgx.Tx]() {
+		panic("idem: LargeObjects is not supported with this version of pgx")
 	}
-	defer t.life.end()
-	return t.tx.LargeObjects()
+	*(*pgx.Tx)(is.Field(0).Addr().UnsafePointer()) = t
+	return objects
 }
 
 // savepointTx is a savepoint in a handler's transaction, which the handler ends itself.
