@@ -481,3 +481,24 @@ func TestHandlerThatDeallocatesIsNamed(t *testing.T) {
 		})
 	}
 }
+
+// A halt in a replay names the letter, and the position before which the partition is halted.
+func TestHaltOfAReplaySaysWhere(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	ends := false
+	w := own(t, service{edit: keysAndBriefLocks, handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+		if ends {
+			return ending(`COMMIT`)(ctx, tx)
+		}
+		return idem.Permanent(errors.New("refused"))
+	}}.consumer(t, db))
+	apply(t, w, records(0, "put 1 1", "call 1", "put 2 2"))
+	ends = true
+	ask(t, db, "replay", 1)
+	_, err := w.Apply(t.Context(), nil)
+	h := wantError[*idem.HaltedError](t, err)
+	if h.Offset != 3 || !strings.HasPrefix(h.Reason, "replay of the dead letter at offset 1: handler Test ended") {
+		t.Errorf("got %v", h)
+	}
+}
