@@ -88,8 +88,8 @@ func (o *Owner) follow(n retry.Next) error {
 	return n.Later
 }
 
-// before is a halt for the record at hand. The partition has passed the record of a dead letter that
-// is replayed: it halts at its position.
+// before is a halt for the record at hand. The partition has passed the record of a dead letter
+// that is replayed, so it halts at its position.
 func (o *Owner) before(w work, h *verdict.Halt) *verdict.Halt {
 	if !w.replays() {
 		return h

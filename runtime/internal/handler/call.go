@@ -98,8 +98,8 @@ func (t *Transaction) newCall(of *wire.Call, attempt int) *call {
 }
 
 // Call runs one handler inside the transaction, with middleware around it, for the attempt-th
-// time. A handler that panics becomes an error. left is what the handler's statements may have left
-// behind for what follows.
+// time. A handler that panics becomes an error. left is what the handler's statements may have
+// left behind for what follows.
 func (t *Transaction) Call(batch context.Context, of *wire.Call, attempt int) (left Left, err error) {
 	fn := idemtype.HandlerFunc(of.Fn)
 	for _, m := range slices.Backward(t.caller.Middleware) {
@@ -184,8 +184,8 @@ func outcome(conn *pgx.Conn, of *wire.Call, err error) error {
 	return EndedTransaction(of)
 }
 
-// notHere is the SQLSTATE of a COMMIT or ROLLBACK in a function, a procedure or a DO block that the
-// server does not let end the transaction.
+// notHere is the SQLSTATE of a COMMIT or ROLLBACK in a function, a procedure or a DO block that
+// must not end the transaction.
 const notHere = "2D000"
 
 // ReadOnly is the error of a call that set its transaction read-only.

@@ -57,8 +57,9 @@ func (t ownedTx) Prepare(ctx context.Context, name, sql string) (*pgconn.Stateme
 // Conn returns nil when the transaction is over.
 func (t ownedTx) Conn() *pgx.Conn { return t.conn() }
 
-// LargeObjects returns a value whose statements are the handler's: they fail with [pgx.ErrTxClosed]
-// when the handler has returned. pgx has no way to make one for another transaction than its own.
+// LargeObjects returns a value whose statements are the handler's: they fail with
+// [pgx.ErrTxClosed] when the handler has returned. pgx exports no way to make such a value, so its
+// only field is set here.
 func (t ownedTx) LargeObjects() (objects pgx.LargeObjects) {
 	is := reflect.ValueOf(&objects).Elem()
 	if is.NumField() != 1 || is.Field(0).Type() != reflect.TypeFor[pgx.Tx]() {

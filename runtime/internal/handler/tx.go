@@ -41,8 +41,8 @@ func (h *handlerTx) during(ctx context.Context, rewritten bool) context.Context 
 	return ctx
 }
 
-// begin is before every use of the transaction. After the end of the transaction nothing is sent: it
-// would commit by itself.
+// begin is before every use of the transaction. After the end of the transaction nothing is sent:
+// it would commit by itself.
 func (h *handlerTx) begin() error {
 	if err := h.life.begin(); err != nil {
 		return err

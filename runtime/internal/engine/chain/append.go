@@ -36,7 +36,8 @@ func (c *Chain) Same(token wire.UUID) pipeline.Statement {
 	return pipeline.Statement{Is: sameRow, Args: [][]byte{ledger.Int4(c.stream), ledger.Int8(c.Seq()), token[:]}}
 }
 
-// Own is refused unless the transaction is the one that appended the row with a token. See [IsOther].
+// Own is refused unless the transaction is the one that appended the row with a token. [IsOther]
+// knows the error.
 func (c *Chain) Own(token wire.UUID) pipeline.Statement {
 	return pipeline.Statement{Is: ownRow, Args: [][]byte{ledger.Int4(c.stream), ledger.Int8(c.Seq()), token[:]}}
 }
