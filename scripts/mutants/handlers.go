@@ -43,7 +43,7 @@ var handlerBugs = []mutant{
 		core, "TestHandlerThatEndsTheTransactionCommitsNothing"},
 	{"a handler may set what its COMMIT is refused by",
 		in(footprints, "Of").Condition(`strings.Contains(text, commitSetting)`, `false`),
-		core, "TestHandlerThatEndsTheTransactionCommitsNothing"},
+		footprints, "TestTextsThatEndTheTransaction"},
 	{"a call that began a transaction of its own is judged by its error",
 		in(core, "explicit.failed").Never(`chain.IsOther(_)`),
 		core, "TestHandlerThatEndsTheTransactionCommitsNothing"},
