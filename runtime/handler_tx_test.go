@@ -5,16 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 type handle = func(ctx context.Context, tx idem.Tx, row int32) error
@@ -173,129 +170,6 @@ func TestStatementLeftRunningIsADeadLetter(t *testing.T) {
 	want(t, "dead letters", letters(t, db), "0 handler")
 }
 
-// enders are handlers that end the transaction of their batch, which is not theirs.
-var enders = map[string]func(ctx context.Context, tx idem.Tx) error{
-	"COMMIT":                     ending(`COMMIT`),
-	"END":                        ending(`END`),
-	"COMMIT AND CHAIN":           ending(`COMMIT AND CHAIN`),
-	"COMMIT and BEGIN":           ending(`COMMIT`, `BEGIN`),
-	"COMMIT and BEGIN, one text": ending(`COMMIT; BEGIN`),
-	"COMMIT twice":               ending(`COMMIT; BEGIN; SELECT 1`, `BEGIN`, `COMMIT`, `BEGIN`),
-	"PREPARE TRANSACTION":        ending(`PREPARE TRANSACTION 'handler'`),
-	"ROLLBACK AND CHAIN":         ending(`ROLLBACK AND CHAIN`),
-	"ROLLBACK and BEGIN":         ending(`ROLLBACK`, `BEGIN`),
-	"RESET ALL and COMMIT":       ending(`RESET ALL`, `COMMIT`, `BEGIN`),
-	"after SET CONSTRAINTS":      ending(`SET CONSTRAINTS ALL IMMEDIATE`, `COMMIT`, `BEGIN`),
-	"by Conn": func(ctx context.Context, tx idem.Tx) error {
-		_, err := idem.PgxTx(tx).Conn().PgConn().Exec(ctx, `UPDATE t SET v = 0; COMMIT; BEGIN`).ReadAll()
-		return err
-	},
-	"by SendBatch": func(ctx context.Context, tx idem.Tx) error {
-		var b pgx.Batch
-		b.Queue(`COMMIT`)
-		b.Queue(`BEGIN`)
-		return tx.SendBatch(ctx, &b).Close()
-	},
-}
-
-// ending sends statements one after the other, also after one that fails.
-func ending(statements ...string) func(ctx context.Context, tx idem.Tx) error {
-	return func(ctx context.Context, tx idem.Tx) error {
-		var errs []error
-		for _, sql := range statements {
-			_, err := tx.Exec(ctx, sql)
-			errs = append(errs, err)
-		}
-		return errors.Join(errs...)
-	}
-}
-
-// However a handler ends the transaction, and whatever it returns, nothing of the batch commits,
-// the partition halts, and the code that is deployed next applies each event once.
-// Planted bug: the trigger that refuses a handler's COMMIT.
-func TestHandlerThatEndsTheTransactionCommitsNothing(t *testing.T) {
-	t.Parallel()
-	returns := map[string]func(ctx context.Context, tx idem.Tx, err error) error{
-		"nil":           func(context.Context, idem.Tx, error) error { return nil },
-		"its error":     func(_ context.Context, _ idem.Tx, err error) error { return err },
-		"another error": func(context.Context, idem.Tx, error) error { return errors.New("afterwards") },
-		"for good":      func(context.Context, idem.Tx, error) error { return idem.Permanent(errors.New("afterwards")) },
-		"after another statement fails": func(ctx context.Context, tx idem.Tx, _ error) error {
-			_, err := tx.Exec(ctx, `SELECT 1 / 0`)
-			return err
-		},
-		"when its time is over": func(ctx context.Context, _ idem.Tx, _ error) error { <-ctx.Done(); return ctx.Err() },
-	}
-	texts := []string{"a: put 1 1", "b: call 1", "c: put 2 2", "call 2", "put 3 3"}
-	for name, end := range enders {
-		for returned, result := range returns {
-			if returned != "nil" && returned != "its error" && name != "COMMIT" && name != "COMMIT and BEGIN" {
-				continue
-			}
-			t.Run(name+"/"+returned, func(t *testing.T) {
-				t.Parallel()
-				db := database(t)
-				mended := false
-				s := service{policy: impatient, edit: func(s *wire.Service) { s.Limits.EventTimeout = time.Second }, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
-					if _, err := tx.Exec(ctx, `INSERT INTO t VALUES ($1, 1) ON CONFLICT (id) DO UPDATE SET v = t.v + 1`, row+10); err != nil || mended || row != 1 {
-						return err
-					}
-					return result(ctx, tx, end(ctx, tx))
-				}}
-				w := own(t, s.consumer(t, db))
-				var err error
-				for range 6 {
-					_, err = w.Apply(t.Context(), records(0, texts...))
-					if _, halted := errors.AsType[*idem.HaltedError](err); err == nil || halted {
-						break
-					}
-				}
-				committed := query(t, db, `SELECT count(*)::text FROM t`) + " rows, " + query(t, db, `SELECT max(next)::text FROM idem_ledger`) + " is the position"
-				if strings.HasPrefix(name, "ROLLBACK") && err == nil { // nothing of it could commit: an error is the event's
-					want(t, "dead letters", letters(t, db), "1 handler")
-					return
-				}
-				wantError[*idem.HaltedError](t, err)
-				want(t, "what committed", committed, "0 rows, 0 is the position")
-				want(t, "dead letters", letters(t, db), "")
-
-				mended = true
-				w = own(t, s.consumer(t, db))
-				apply(t, w, records(0, texts...))
-				want(t, "rows", table(t, db), "1=1 2=2 3=3 11=1 12=1")
-			})
-		}
-	}
-}
-
-// The end of a transaction is found however its text is sent.
-func TestEndOfATransactionIsFoundHoweverItIsSent(t *testing.T) {
-	t.Parallel()
-	for name, send := range ways {
-		if name == "under a name" || name == "by Query" || name == "by QueryRow" { // of which two take one statement
-			continue
-		}
-		t.Run(name, func(t *testing.T) {
-			db := database(t)
-			w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
-				if row == 1 {
-					if err := send(ctx, tx, `COMMIT AND CHAIN`); err != nil && name != "in a savepoint" { // which is gone then
-						return err
-					}
-				}
-				return addOne(ctx, tx, 2)
-			}}.consumer(t, db))
-			apply(t, w, records(0, "put 2 2"))
-			_, err := w.Apply(t.Context(), records(1, "call 1", "call 3", "call 4"))
-			if err == nil {
-				_, err = w.Apply(t.Context(), records(1, "call 1", "call 3", "call 4"))
-			}
-			wantError[*idem.HaltedError](t, err)
-			want(t, "calls that took effect", query(t, db, `SELECT v::text FROM t WHERE id = 2`), "2")
-		})
-	}
-}
-
 // A handler that reads only, and says so, must not hold up its partition for ever, nor end
 // the connections of all others.
 func TestReadOnlyHandlerIsADeadLetter(t *testing.T) {
@@ -315,4 +189,33 @@ func TestReadOnlyHandlerIsADeadLetter(t *testing.T) {
 			want(t, "dead letters", letters(t, db), "1 handler")
 		})
 	}
+}
+
+// What a handler keeps of its transaction's large objects ends with it.
+func TestLargeObjectsEndWithTheHandler(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	var kept pgx.LargeObjects
+	var object *pgx.LargeObject
+	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+		kept = idem.PgxTx(tx).LargeObjects()
+		oid, err := kept.Create(ctx, 0)
+		if err != nil {
+			return err
+		}
+		if object, err = kept.Open(t.Context(), oid, pgx.LargeObjectModeWrite|pgx.LargeObjectModeRead); err != nil {
+			return err
+		}
+		_, err = object.Write([]byte("a"))
+		return err
+	}}.consumer(t, db))
+	apply(t, w, records(0, "call 1"))
+	_, created := kept.Create(t.Context(), 0)
+	_, wrote := object.Write([]byte("b"))
+	for _, err := range []error{created, wrote} {
+		if !errors.Is(err, pgx.ErrTxClosed) {
+			t.Errorf("got %v, want pgx.ErrTxClosed", err)
+		}
+	}
+	want(t, "objects", query(t, db, `SELECT string_agg(convert_from(data, 'UTF8'), ' ') FROM pg_largeobject`), "a")
 }

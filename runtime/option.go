@@ -79,7 +79,8 @@ func DeliveryFrom(ctx context.Context) (Delivery, bool) {
 
 // PgxTx returns the pgx transaction behind tx, for libraries that ask for one, such as
 // river's InsertTx. Its Commit and Rollback return [ErrTxOwned]; Begin gives a savepoint
-// as usual. Like tx it ends with the handler: later calls return [pgx.ErrTxClosed]. What
-// its Conn and LargeObjects gave must not be kept for longer either, which nothing checks.
+// as usual. Like tx it ends with the handler: later calls return [pgx.ErrTxClosed], also those
+// on its LargeObjects. Its Conn must not be used after the handler has returned, nor to end the
+// transaction, which nothing prevents.
 // It panics if tx did not come from the runtime or from pgx.
 func PgxTx(tx Tx) pgx.Tx { return handler.PgxTx(tx) }

@@ -42,6 +42,10 @@ RETURNING written_at`
 INSERT INTO idem_assert (what) SELECT 'transaction' WHERE NOT EXISTS (
   SELECT FROM idem_ledger WHERE stream = $1::int AND seq = $2::bigint AND token = $3::uuid AND xmin = pg_current_xact_id()::xid)`
 
+	// OwnSQL is refused (22012) in the same cases. A transaction that is read-only can run it.
+	OwnSQL = `
+SELECT 1 / count(*) FROM idem_ledger WHERE stream = $1::int AND seq = $2::bigint AND token = $3::uuid AND xmin = pg_current_xact_id()::xid`
+
 	// BeginSQL begins a transaction in which handlers run. Until [MayCommitSQL] every COMMIT of it
 	// is refused, by the trigger idem_ledger_commit.
 	BeginSQL     = `BEGIN; SET LOCAL idem.commit = 'no'`

@@ -33,6 +33,7 @@ type explicit struct {
 	pending []pipeline.Statement // to be sent in the next round trip
 	last    *wire.Call           // the handler that was called last; nil before the first call
 	fitted  bool                 // locks are waited for as handlers may
+	marked  bool                 // the savepoint [mark] is set, or will be by the checks
 	written time.Time            // when the row was appended; zero if that is pending
 }
 
@@ -112,21 +113,66 @@ func (x *explicit) call(ctx context.Context, call *wire.Call) error {
 		}
 	}
 	left, err := x.calls.Call(ctx, call, x.w.retries().Attempt(call.Message.Offset))
+	x.last = call
 	if err != nil {
-		return err
+		return x.failed(ctx, left, err)
 	}
-	if x.last = call; left || x.o.restores {
+	if x.o.restores {
+		left |= handler.Session
+	}
+	if left&handler.Session != 0 {
 		x.check(pool.Restore(x.session)...)
-	} else {
+	} else if left != 0 {
+		x.check()
+	}
+	if left&handler.Savepoint != 0 {
+		x.mark()
+	}
+	if left == 0 {
 		x.w.retries().Succeeded(call.Message.Offset)
 	}
 	return fault.At(ctx, fault.AfterHandler)
 }
 
 // check has the server take back what the last call left, and then check that the transaction is
-// still the one that appended.
+// still the one that appended, and that it takes writes.
 func (x *explicit) check(restore ...pipeline.Statement) {
-	x.checks, x.fitted = append(restore, x.o.chain.Same(x.a.Row.Token)), len(restore) == 0
+	if x.fitted = len(restore) == 0; !x.fitted { // another transaction may be read-only
+		restore = append(restore, x.o.chain.Own(x.a.Row.Token))
+	}
+	x.checks = append(restore, x.o.chain.Same(x.a.Row.Token))
+}
+
+// mark has the checks set a savepoint after what the last call left. If a later call rolls back to
+// a savepoint of this one, or releases it, the runtime's own is gone. Then that call is to blame,
+// and nothing commits: the records between the two calls are not lost.
+func (x *explicit) mark() {
+	if x.marked {
+		x.checks = append(x.checks, pipeline.Statement{SQL: releaseSQL})
+	}
+	x.checks, x.marked = append(x.checks, pipeline.Statement{SQL: savepointSQL}), true
+}
+
+const (
+	savepointSQL = `SAVEPOINT idem_call`
+	releaseSQL   = `RELEASE SAVEPOINT idem_call`
+)
+
+// failed returns the error of the last call. If the call ended the transaction, and began another
+// one, that counts, whatever it returned: what it wrote may be committed.
+func (x *explicit) failed(ctx context.Context, left handler.Left, err error) error {
+	conn := x.conn.Conn()
+	if left&handler.Session == 0 || conn.IsClosed() || conn.PgConn().IsBusy() || conn.PgConn().TxStatus() != 'T' {
+		return err
+	}
+	p := pipeline.New(ctx, conn)
+	p.Add(pool.Restore(x.session)...)
+	p.Add(x.o.chain.Own(x.a.Row.Token))
+	_, failed := p.Run()
+	if pg, ok := errors.AsType[*pgconn.PgError](failed); ok && chain.IsOther(pg) {
+		return handler.EndedTransaction(x.last)
+	}
+	return err
 }
 
 // flush sends what is pending in one round trip.
@@ -191,12 +237,14 @@ func (x *explicit) answered(r pipeline.Reply, err error) error {
 	switch {
 	case !ok:
 		return err
-	case pg.TableName == "idem_assert":
+	case chain.IsOther(pg):
 		return handler.EndedTransaction(x.last)
 	case len(x.checks) == 1: // after plain calls, which change nothing that could be the cause
 		return err
-	case verdict.Of(pg) == verdict.Pooler: // statements that were prepared are gone
-		return err
+	case pg.Code == "3B001": // there is no savepoint of the name
+		return handler.OtherSavepoint(x.last)
+	case verdict.Of(pg) == verdict.Pooler: // the append was sent by its name in this transaction
+		return handler.Deallocated(x.last)
 	case pg.Code == "25006": // the append was written, so that the server is no standby
 		return handler.ReadOnly(x.last)
 	}

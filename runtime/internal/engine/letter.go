@@ -95,6 +95,9 @@ func (l *letter) follow(n retry.Next) error {
 		}
 		return n.Later
 	}
+	if n.Halt != nil {
+		n.Halt = o.before(l, n.Halt)
+	}
 	return o.follow(n)
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/idemgen/idemgen/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/halt"
@@ -55,7 +56,7 @@ func (o *Owner) conclude(w work, out outcome) error {
 		o.p.tell(o, wait)
 		return wait
 	case halts:
-		return o.halt(o.p.halted(out.halt))
+		return o.halt(o.p.halted(o.before(w, out.halt)))
 	case over:
 		return out.err
 	}
@@ -85,6 +86,18 @@ func (o *Owner) follow(n retry.Next) error {
 		return err
 	}
 	return n.Later
+}
+
+// before is a halt for the record at hand. The partition has passed the record of a dead letter
+// that is replayed, so it halts at its position.
+func (o *Owner) before(w work, h *verdict.Halt) *verdict.Halt {
+	if !w.replays() {
+		return h
+	}
+	at := *h
+	at.Reason = fmt.Sprintf("replay of the dead letter at offset %d: %s", h.Offset, h.Reason)
+	at.Offset, at.Pass = o.chain.Next(), false
+	return &at
 }
 
 // halt takes the step of a partition that needs a person.

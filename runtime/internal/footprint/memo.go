@@ -7,29 +7,29 @@ const (
 	longest   = 10000 // bytes of a text that is kept
 )
 
-// Memo answers [None] and keeps the answers, for programs that run the same texts many times.
+// Memo answers [Of] and keeps the answers, for programs that run the same texts many times.
 // Texts beyond its bounds are read each time. The zero value is ready, for any goroutine.
 type Memo struct {
 	mu    sync.RWMutex
-	known map[string]bool
+	known map[string]Footprint
 }
 
-// None is the function of that name.
-func (m *Memo) None(sql string) bool {
+// Of is the function of that name.
+func (m *Memo) Of(sql string) Footprint {
 	m.mu.RLock()
-	none, ok := m.known[sql]
+	f, ok := m.known[sql]
 	m.mu.RUnlock()
 	if ok {
-		return none
+		return f
 	}
-	none = None(sql)
+	f = Of(sql)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.known == nil {
-		m.known = map[string]bool{}
+		m.known = map[string]Footprint{}
 	}
 	if len(m.known) < mostTexts && len(sql) <= longest {
-		m.known[sql] = none
+		m.known[sql] = f
 	}
-	return none
+	return f
 }

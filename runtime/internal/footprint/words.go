@@ -32,7 +32,8 @@ json_extract_path json_extract_path_text json_object json_object_agg json_strip_
 jsonb_agg jsonb_array_elements jsonb_array_elements_text jsonb_array_length jsonb_build_array jsonb_build_object jsonb_each
 jsonb_each_text jsonb_extract_path jsonb_extract_path_text jsonb_insert jsonb_object jsonb_object_agg jsonb_object_keys jsonb_set
 jsonb_strip_nulls jsonb_to_record jsonb_to_recordset jsonb_typeof
-justify_days justify_hours justify_interval lag last_value lastval lead left length ln log lower lpad ltrim
+justify_days justify_hours justify_interval lag last_value lastval lead left length ln lo_close lo_create lo_lseek64 lo_open lo_tell64
+lo_truncate64 lo_unlink log loread lower lowrite lpad ltrim
 make_date make_interval make_time make_timestamp make_timestamptz max md5 min mod nextval now nth_value ntile num_nonnulls num_nulls
 octet_length percent_rank percentile_cont percentile_disc pg_advisory_xact_lock pg_advisory_xact_lock_shared pg_notify pg_sleep
 pg_try_advisory_xact_lock pg_try_advisory_xact_lock_shared power random range_merge rank regexp_match regexp_matches regexp_replace

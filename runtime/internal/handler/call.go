@@ -98,9 +98,9 @@ func (t *Transaction) newCall(of *wire.Call, attempt int) *call {
 }
 
 // Call runs one handler inside the transaction, with middleware around it, for the attempt-th
-// time. A handler that panics becomes an error. Without an error, left tells whether the
-// handler's statements may have left something behind for what follows.
-func (t *Transaction) Call(batch context.Context, of *wire.Call, attempt int) (left bool, err error) {
+// time. A handler that panics becomes an error. left is what the handler's statements may have
+// left behind for what follows.
+func (t *Transaction) Call(batch context.Context, of *wire.Call, attempt int) (left Left, err error) {
 	fn := idemtype.HandlerFunc(of.Fn)
 	for _, m := range slices.Backward(t.caller.Middleware) {
 		fn = m(fn)
@@ -112,7 +112,7 @@ func (t *Transaction) Call(batch context.Context, of *wire.Call, attempt int) (l
 		t.contained(c, fn)
 		return c.err
 	})
-	return c.trace.left.Load(), t.ended(batch, c, err)
+	return c.trace.left(), t.ended(batch, c, err)
 }
 
 // contained calls fn, and keeps its error. A panic of fn is an error, too, and so are a goroutine
@@ -159,6 +159,9 @@ var errConnection = errors.New("the connection to the database was lost")
 
 // outcome finds out in which state a handler left the transaction.
 func outcome(conn *pgx.Conn, of *wire.Call, err error) error {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == notHere {
+		return EndedTransaction(of)
+	}
 	switch conn.PgConn().TxStatus() {
 	case 'T':
 		if err != nil {
@@ -167,6 +170,9 @@ func outcome(conn *pgx.Conn, of *wire.Call, err error) error {
 		return nil
 	case 'E': // a statement failed, whatever the handler returned
 		failed := pool.StateOf(conn.PgConn()).Failed
+		if failed.Code == notHere {
+			return EndedTransaction(of)
+		}
 		if failed.Code == "25006" { // the append was written, so that the server is no standby
 			return ReadOnly(of)
 		}
@@ -178,6 +184,10 @@ func outcome(conn *pgx.Conn, of *wire.Call, err error) error {
 	return EndedTransaction(of)
 }
 
+// notHere is the SQLSTATE of a COMMIT or ROLLBACK in a function, a procedure or a DO block that
+// must not end the transaction.
+const notHere = "2D000"
+
 // ReadOnly is the error of a call that set its transaction read-only.
 func ReadOnly(of *wire.Call) error {
 	return &verdict.HandlerError{Call: of, Err: verdict.Permanent(errors.New("the handler made its transaction read-only"))}
@@ -185,7 +195,22 @@ func ReadOnly(of *wire.Call) error {
 
 // EndedTransaction is the halt after a call that ended the transaction, or tried to.
 func EndedTransaction(of *wire.Call) error {
-	return &verdict.Halt{Code: halt.Handler, Offset: of.Message.Offset, Reason: "handler " + of.Event + " ended the transaction, which only the runtime may commit; SET CONSTRAINTS ALL IMMEDIATE counts as an end, so name the constraints"}
+	return broken(of, "ended the transaction or tried to, which only the runtime may do; SET CONSTRAINTS ALL IMMEDIATE counts as an end, so name the constraints")
+}
+
+// OtherSavepoint is the halt after a call that rolled back to a savepoint of an earlier call, or
+// released it.
+func OtherSavepoint(of *wire.Call) error {
+	return broken(of, "rolled back to a savepoint that an earlier call had left, or released it; a call may use only savepoints that it sets itself")
+}
+
+// Deallocated is the halt after a call that removed the runtime's prepared statements.
+func Deallocated(of *wire.Call) error {
+	return broken(of, "removed the prepared statements of its connection (DEALLOCATE ALL, DISCARD ALL); remove statements by their names")
+}
+
+func broken(of *wire.Call, what string) error {
+	return &verdict.Halt{Code: halt.Handler, Offset: of.Message.Offset, Reason: "handler " + of.Event + " " + what}
 }
 
 // Run runs work, which calls handlers, on a goroutine of its own: a handler may end the goroutine.

@@ -11,28 +11,53 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
-// trace is what a handler's statements may have left behind for those of others: settings,
-// a role, temporary tables, another transaction.
+// Left is what a call may have left behind for what follows.
+type Left uint8
+
+// What a call may leave.
+const (
+	Session   Left = 1 << iota // settings, a role, temporary tables, another transaction
+	Savepoint                  // a savepoint; or one of an earlier call is gone
+)
+
+// trace is what a handler's statements may have left behind for those of others.
 type trace struct {
 	texts *footprint.Memo
-	left  atomic.Bool
+	seen  atomic.Uint32 // of Left
+	open  atomic.Int32  // savepoints that pgx set and that are not released
 }
 
-// see reads a statement before it runs. Another rewriter than pgx's own may make any
-// statement of its text.
-func (t *trace) see(sql string, args []any) (rewritten bool) {
+// left is what the call may have left behind.
+func (t *trace) left() Left {
+	l := Left(t.seen.Load())
+	if t.open.Load() != 0 {
+		l |= Savepoint
+	}
+	return l
+}
+
+// anything notes that nobody sees what the handler sends.
+func (t *trace) anything() { t.seen.Or(uint32(Session | Savepoint)) }
+
+// see reads a statement before it runs. It reports whether the text ends the transaction, and
+// whether another rewriter than pgx's own may make any statement of it.
+func (t *trace) see(sql string, args []any) (ends, rewritten bool) {
 	for _, a := range args {
 		switch a.(type) {
 		case pgx.NamedArgs, pgx.StrictNamedArgs:
 		case pgx.QueryRewriter:
-			t.left.Store(true)
+			t.anything()
 			rewritten = true
 		}
 	}
-	if !t.texts.None(sql) {
-		t.left.Store(true)
+	f := t.texts.Of(sql)
+	if f&footprint.Leaves != 0 {
+		t.seen.Or(uint32(Session))
 	}
-	return rewritten
+	if f&footprint.Nests != 0 {
+		t.seen.Or(uint32(Savepoint))
+	}
+	return f&footprint.Ends != 0, rewritten
 }
 
 // txLife knows when a handler's transaction is over for it: when the handler has returned.

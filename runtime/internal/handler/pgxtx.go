@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -33,7 +34,7 @@ func (ownedTx) Commit(context.Context) error   { return ErrTxOwned }
 func (ownedTx) Rollback(context.Context) error { return ErrTxOwned }
 
 func (t ownedTx) Begin(ctx context.Context) (pgx.Tx, error) {
-	if err := t.life.begin(); err != nil {
+	if err := t.begin(); err != nil {
 		return nil, err
 	}
 	defer t.life.end()
@@ -41,34 +42,43 @@ func (t ownedTx) Begin(ctx context.Context) (pgx.Tx, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.trace.open.Add(1)
 	return savepointTx{ownedTx{&handlerTx{savepoint, t.life, t.trace, t.own, t.ids}}}, nil
 }
 
 func (t ownedTx) Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error) {
-	if err := t.life.begin(); err != nil {
+	if _, err := t.beginStatement(ctx, sql, nil); err != nil { // it runs by its name later
 		return nil, err
 	}
 	defer t.life.end()
-	t.trace.see(sql, nil) // it runs by its name later
 	return t.tx.Prepare(ctx, name, sql)
 }
 
 // Conn returns nil when the transaction is over.
 func (t ownedTx) Conn() *pgx.Conn { return t.conn() }
 
-// LargeObjects returns a value that cannot be used when the transaction is over.
-func (t ownedTx) LargeObjects() pgx.LargeObjects {
-	if t.life.begin() != nil {
-		return pgx.LargeObjects{}
+// LargeObjects returns a value whose statements are the handler's: they fail with
+// [pgx.ErrTxClosed] when the handler has returned. pgx exports no way to make such a value, so its
+// only field is set here.
+func (t ownedTx) LargeObjects() (objects pgx.LargeObjects) {
+	is := reflect.ValueOf(&objects).Elem()
+	if is.NumField() != 1 || is.Field(0).Type() != reflect.TypeFor[pgx.Tx]() {
+		panic("idem: LargeObjects is not supported with this version of pgx")
 	}
-	defer t.life.end()
-	return t.tx.LargeObjects()
+	*(*pgx.Tx)(is.Field(0).Addr().UnsafePointer()) = t
+	return objects
 }
 
 // savepointTx is a savepoint in a handler's transaction, which the handler ends itself.
 type savepointTx struct{ ownedTx }
 
-func (t savepointTx) Commit(ctx context.Context) error { return t.finish(ctx, t.tx.Commit) }
+func (t savepointTx) Commit(ctx context.Context) error {
+	err := t.finish(ctx, t.tx.Commit)
+	if err == nil { // a savepoint that was rolled back to is still set
+		t.trace.open.Add(-1)
+	}
+	return err
+}
 
 func (t savepointTx) Rollback(ctx context.Context) error { return t.finish(ctx, t.tx.Rollback) }
 

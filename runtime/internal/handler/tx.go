@@ -41,8 +41,8 @@ func (h *handlerTx) during(ctx context.Context, rewritten bool) context.Context 
 	return ctx
 }
 
-// begin is before every statement. After the end of the transaction a statement is not sent: it
-// would commit by itself.
+// begin is before every use of the transaction. After the end of the transaction nothing is sent:
+// it would commit by itself.
 func (h *handlerTx) begin() error {
 	if err := h.life.begin(); err != nil {
 		return err
@@ -55,23 +55,45 @@ func (h *handlerTx) begin() error {
 	return nil
 }
 
-var errEnded = fmt.Errorf("idem: the handler ended the transaction: %w", pgx.ErrTxClosed)
+// beginStatement is begin before a statement, and returns the context to run it with. A statement
+// that would end the transaction is not sent. The handler is judged as if it had ended it.
+func (h *handlerTx) beginStatement(ctx context.Context, sql string, args []any) (context.Context, error) {
+	if err := h.begin(); err != nil {
+		return nil, err
+	}
+	ends, rewritten := h.trace.see(sql, args)
+	if ends {
+		return nil, h.refuse()
+	}
+	return h.during(ctx, rewritten), nil
+}
+
+// refuse is end after a begin, for a text that would end the transaction.
+func (h *handlerTx) refuse() error {
+	pool.StateOf(h.tx.Conn().PgConn()).Ended = true
+	h.life.end()
+	return errEnded
+}
+
+var errEnded = fmt.Errorf("idem: the handler ended the transaction, which only the runtime may do: %w", pgx.ErrTxClosed)
 
 func (h *handlerTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
-	if err := h.begin(); err != nil {
+	ctx, err := h.beginStatement(ctx, sql, args)
+	if err != nil {
 		return pgconn.CommandTag{}, err
 	}
 	defer h.life.end()
-	tag, err := h.tx.Exec(h.during(ctx, h.trace.see(sql, args)), sql, args...)
+	tag, err := h.tx.Exec(ctx, sql, args...)
 	return tag, verdict.WithoutValue(err)
 }
 
 func (h *handlerTx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	if err := h.begin(); err != nil {
+	ctx, err := h.beginStatement(ctx, sql, args)
+	if err != nil {
 		return noRows{err: err}, err
 	}
 	defer h.life.end()
-	rows, err := h.tx.Query(h.during(ctx, h.trace.see(sql, args)), sql, args...)
+	rows, err := h.tx.Query(ctx, sql, args...)
 	if bare := verdict.WithoutValue(err); bare != err {
 		return noRows{err: bare}, bare
 	}
@@ -79,11 +101,12 @@ func (h *handlerTx) Query(ctx context.Context, sql string, args ...any) (pgx.Row
 }
 
 func (h *handlerTx) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
-	if err := h.begin(); err != nil {
+	ctx, err := h.beginStatement(ctx, sql, args)
+	if err != nil {
 		return noRows{err: err}
 	}
 	defer h.life.end()
-	return bareRow{h.tx.QueryRow(h.during(ctx, h.trace.see(sql, args)), sql, args...)}
+	return bareRow{h.tx.QueryRow(ctx, sql, args...)}
 }
 
 func (h *handlerTx) CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, src pgx.CopyFromSource) (int64, error) {
@@ -99,10 +122,16 @@ func (h *handlerTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResult
 	if err := h.begin(); err != nil {
 		return pgx.FailedBatchResults(b, err)
 	}
-	defer h.life.end()
 	rewritten := false
 	for _, q := range b.QueuedQueries {
-		rewritten = h.trace.see(q.SQL, q.Arguments) || rewritten
+		ends, other := h.trace.see(q.SQL, q.Arguments)
+		if ends {
+			return pgx.FailedBatchResults(b, h.refuse())
+		}
+		rewritten = rewritten || other
+	}
+	defer h.life.end()
+	for _, q := range b.QueuedQueries {
 		if then := q.Fn; then != nil {
 			q.Fn = func(r pgx.BatchResults) error { return then(bareResults{r, h}) }
 		}
@@ -117,6 +146,6 @@ func (h *handlerTx) conn() *pgx.Conn {
 		return nil
 	}
 	defer h.life.end()
-	h.trace.left.Store(true)
+	h.trace.anything()
 	return h.tx.Conn()
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
@@ -15,23 +16,34 @@ import (
 
 var (
 	appendRow  = session.NewStatement("append", ledger.AppendSQL)
-	sameRow    = session.NewStatement("own", ledger.SameSQL)
+	sameRow    = session.NewStatement("same", ledger.SameSQL)
+	ownRow     = session.NewStatement("own", ledger.OwnSQL)
 	mayCommit  = session.NewStatement("commit", ledger.MayCommitSQL)
 	shortenRow = session.NewStatement("shorten", ledger.ShortenSQL)
 )
 
 // Statements are prepared on every connection.
-var Statements = []session.Statement{appendRow, sameRow, mayCommit, shortenRow, deadletter.Insert, deadletter.Settle}
+var Statements = []session.Statement{appendRow, sameRow, ownRow, mayCommit, shortenRow, deadletter.Insert, deadletter.Settle}
 
 // Append appends the row after the tail. It is the first statement of every transaction.
 func (c *Chain) Append(r ledger.Row) pipeline.Statement {
 	return pipeline.Statement{Is: appendRow, Args: ledger.Append(c.stream, c.tail, r)}
 }
 
-// Same is refused unless the transaction is the one that appended the row with a token.
+// Same is refused unless the transaction is the one that appended the row with a token, and takes
+// writes.
 func (c *Chain) Same(token wire.UUID) pipeline.Statement {
 	return pipeline.Statement{Is: sameRow, Args: [][]byte{ledger.Int4(c.stream), ledger.Int8(c.Seq()), token[:]}}
 }
+
+// Own is refused unless the transaction is the one that appended the row with a token. [IsOther]
+// knows the error.
+func (c *Chain) Own(token wire.UUID) pipeline.Statement {
+	return pipeline.Statement{Is: ownRow, Args: [][]byte{ledger.Int4(c.stream), ledger.Int8(c.Seq()), token[:]}}
+}
+
+// IsOther reports whether pg is the error of [Chain.Own] or [Chain.Same] in another transaction.
+func IsOther(pg *pgconn.PgError) bool { return pg.Code == "22012" || pg.TableName == "idem_assert" }
 
 // Begin begins a transaction in which handlers run. Only after the statement [MayCommit] can it be
 // committed.
