@@ -27,8 +27,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Consumer applies the events of one spec. Generated code constructs it. Its methods may
-// be called from several goroutines.
+// Consumer applies the events of one spec. Generated code constructs it. Its methods are safe for
+// concurrent use.
 type Consumer struct {
 	settings settings
 	service  *wire.Service
@@ -46,9 +46,9 @@ type Consumer struct {
 	assigned map[Partition]*engine.Partition
 }
 
-// New is called by generated constructors. It does no I/O: the database is first asked by
-// [Consumer.Run] or [Consumer.Own], on connections of their own that take their address,
-// credentials and MaxConns from db; db itself is never used or changed.
+// New is called by generated constructors. It does no I/O: [Consumer.Run] or [Consumer.Own] first
+// queries the database, on separate connections that take their address, credentials and MaxConns
+// from db. The pool db itself is never used or changed.
 func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, error) {
 	if db == nil {
 		return nil, errors.New("idem: New needs a connection pool, got nil")
@@ -75,7 +75,7 @@ func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, 
 	return c, nil
 }
 
-// Name is the consumer's name in the spec.
+// Name returns the consumer's name in the spec.
 func (c *Consumer) Name() string { return c.service.Consumer }
 
 // Reads reports whether the consumer reads a topic.
@@ -108,9 +108,9 @@ func newProcess(db *pgxpool.Pool, service *wire.Service, s *settings, external l
 	return p
 }
 
-// Run consumes from src until ctx ends, finishes the transactions begun, and returns nil.
-// Any other return is an error that needs a person: a database schema that is too old,
-// wrong credentials of the broker. Outages of database and broker are waited out.
+// Run consumes from src until ctx is done, finishes the transactions in flight, and returns nil.
+// It returns an error only if an operator must act, for example if the database schema is too old
+// or the broker rejects the credentials. Run waits out outages of the database and the broker.
 func (c *Consumer) Run(ctx context.Context, src Source) error {
 	c.run.Set(nil, errStarting)
 	defer func() { c.run.Set(nil, errEnded) }()
@@ -137,11 +137,11 @@ func (c *Consumer) Run(ctx context.Context, src Source) error {
 	return err
 }
 
-// Own takes a partition over and returns a writer for it: for tests, drills and programs
-// that read records by other means. Whoever wrote the partition before is refused from then
-// on. A partition without a ledger starts at offset start. The runtime's tables are kept up
-// by [Consumer.Run] only. Hooks hear of the partition; [Consumer.Health] and
-// [Consumer.Stats].Partitions have those that a Source was assigned.
+// Own takes over a partition and returns a writer for it. It is for tests, drills and programs
+// that read records by other means. From then on, the previous owner is fenced. A partition
+// without a ledger starts at offset start. Only [Consumer.Run] maintains the runtime's tables.
+// Hooks are called for the partition, but [Consumer.Health] and [Consumer.Stats].Partitions cover
+// only partitions that a Source was assigned.
 func (c *Consumer) Own(ctx context.Context, topic string, partition int32, start int64) (*Writer, error) {
 	if _, err := c.process.Pool.Open(ctx); err != nil {
 		return nil, err
@@ -157,8 +157,9 @@ func (c *Consumer) Own(ctx context.Context, topic string, partition int32, start
 	return &Writer{o}, nil
 }
 
-// Close ends the connections that the runtime opened. [Consumer.Run] does it itself;
-// programs that call [Consumer.Own] do it when they are done. A later use opens new ones.
+// Close closes the connections that the runtime opened. [Consumer.Run] calls it before it returns;
+// a program that calls [Consumer.Own] calls Close when it is done. Later calls open new
+// connections.
 func (c *Consumer) Close() {
 	c.process.Keys.Filters.Close()
 	c.process.Pool.Close()
@@ -167,13 +168,13 @@ func (c *Consumer) Close() {
 // Writer applies records to one partition. It is not safe for concurrent use.
 type Writer struct{ owner *engine.Owner }
 
-// Next is the offset of the next record to apply.
+// Next returns the offset of the next record to apply.
 func (w *Writer) Next() int64 { return w.owner.Next() }
 
-// Apply applies records in offset order, as one transaction unless the data of one of them
-// is refused. Records below Next are passed over. After an error, calling Apply again with
-// the same records is right: what had taken effect is found and not repeated. A
-// [FencedError] is final for this writer.
+// Apply applies records in offset order, as one transaction unless the data of one of them is
+// rejected. It skips records below Next. After an error, call Apply again with the same records:
+// those already applied are not applied twice. After a [FencedError] the writer cannot be used any
+// more.
 func (w *Writer) Apply(ctx context.Context, records []Message) (Result, error) {
 	return w.owner.Apply(ctx, records)
 }

@@ -288,7 +288,7 @@ func TestTheSetUpOfTheStoreIsTold(t *testing.T) {
 	if err := s.consumer(t, db).Run(ctx, sourceFunc(source)); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"the store of leases: it may evict keys", "could not be checked"} {
+	for _, text := range []string{"lease store: it may evict keys", "could not be checked"} {
 		if !strings.Contains(log.String(), text) {
 			t.Errorf("the log does not say %q:\n%s", text, &log)
 		}

@@ -68,7 +68,7 @@ func TestEffectThatWaitsSaysForWhat(t *testing.T) {
 			if test.another && !strings.Contains(health, "process ") {
 				t.Errorf("Health does not name the process: %s", health)
 			}
-			if err := holder.Health(); err == nil || !strings.Contains(err.Error(), "test.v1/0: effect Test, offset 0, still runs although its context ended at 20") {
+			if err := holder.Health(); err == nil || !strings.Contains(err.Error(), "test.v1/0: effect Test, offset 0, is still running after its context ended at 20") {
 				t.Errorf("the holder says %v", err)
 			}
 		})

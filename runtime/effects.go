@@ -9,23 +9,24 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// leasesOf is the store of leases outside of Postgres; nil for a service whose leases are there.
+// leasesOf returns the lease store outside of Postgres; nil for a service whose leases are in
+// Postgres.
 func leasesOf(service *wire.Service, s *settings) (lease.Store, error) {
 	switch {
 	case service.EffectTimeout() > 0 && s.effects == nil:
-		return nil, errors.New("idem: events of the spec have effects: call effects.New, as code does that idemgen generates")
+		return nil, errors.New("idem: events of the spec have effects: call effects.New instead of idem.New, as generated code does")
 	case s.leases == nil:
 		return nil, nil
 	case service.EffectTimeout() == 0:
-		return nil, errors.New("idem: WithLeases: no event of the spec has an effect, so that nothing would be in this store")
+		return nil, errors.New("idem: WithLeases: no event of the spec has an effect, so this store would stay empty")
 	case *s.leases == nil:
 		return nil, errors.New("idem: WithLeases: the store is nil: pass redislease.New(client)")
 	}
 	return *s.leases, nil
 }
 
-// checkLeases has the store of leases say what is wrong with its set-up. The returned function
-// ends that.
+// checkLeases logs what the lease store reports about its configuration. The returned function
+// stops the check.
 func (c *Consumer) checkLeases(ctx context.Context) (stop func()) {
 	store, ok := c.leases.(lease.Checker)
 	if !ok {
@@ -37,17 +38,17 @@ func (c *Consumer) checkLeases(ctx context.Context) (stop func()) {
 		defer close(done)
 		warnings, err := store.Check(ctx)
 		for _, w := range warnings {
-			c.settings.log.Warn("the store of leases: " + w)
+			c.settings.log.Warn("lease store: " + w)
 		}
 		if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
-			c.settings.log.Error("the store of leases could not be checked", "error", err)
+			c.settings.log.Error("the lease store could not be checked", "error", err)
 		}
 	}()
 	return func() { cancel(); <-done }
 }
 
-// endEffects lets the calls of effects end that have begun, each within its time, and records what
-// came of them: a call that ends with the process would have to be found out about.
+// endEffects waits for the running calls of effects, each until its timeout, and records their
+// outcomes: the outcome of a call that is cut off by the end of the process is unknown.
 func (c *Consumer) endEffects() {
 	if c.process.Calls == nil {
 		return
@@ -57,5 +58,5 @@ func (c *Consumer) endEffects() {
 	c.process.Calls.Wait(ctx)
 }
 
-// effectsEnd is how long it may take to record what came of the last calls.
+// effectsEnd is how long recording the outcomes of the last calls may take.
 const effectsEnd = 10 * time.Second

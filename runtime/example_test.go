@@ -20,8 +20,8 @@ type Paid struct {
 	Amount  idem.Decimal
 }
 
-// A handler writes through tx. Of an error that no second try can mend it says so: the event
-// becomes a dead letter at once. Every other error is tried again, as on_failure says.
+// A handler writes through tx. It marks an error that no retry can fix: the event then becomes a
+// dead letter immediately. After any other error the event is retried, as on_failure says.
 func ExamplePermanent() {
 	book := func(ctx context.Context, tx idem.Tx, e Paid) error {
 		tag, err := tx.Exec(ctx, `UPDATE accounts SET balance = balance + $2 WHERE account_id = $1`, e.Account, e.Amount)

@@ -214,7 +214,7 @@ func TestHandlerThatGoesOnIsReportedWhileItDoes(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- sink.Deliver(context.Background(), first, records(0, "call 1")) }()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if err := c.Health(); err != nil && strings.Contains(err.Error(), "handler Test still runs") {
+		if err := c.Health(); err != nil && strings.Contains(err.Error(), "handler Test is still running") {
 			break
 		}
 		if time.Now().After(deadline) {
@@ -222,13 +222,13 @@ func TestHandlerThatGoesOnIsReportedWhileItDoes(t *testing.T) {
 		}
 	}
 	wantError[*idem.HaltedError](t, <-done)
-	for _, text := range []string{"test.v1/0: HALTED before offset 0: handler Test does not end", "; handler Test still runs", "[handler; then: idemgen stream release --consumer test --topic test.v1 --partition 0 --reason handler]"} {
+	for _, text := range []string{"test.v1/0: HALTED before offset 0: handler Test does not end", "; handler Test is still running", "[handler; then: idemgen stream release --consumer test --topic test.v1 --partition 0 --reason handler]"} {
 		if err := c.Health(); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("while it hangs, Health says %v, not %q", err, text)
 		}
 	}
 	close(release)
-	for deadline := time.Now().Add(20 * time.Second); strings.Contains(c.Health().Error(), "still runs"); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(20 * time.Second); strings.Contains(c.Health().Error(), "still running"); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("after it ended: %v", c.Health())
 		}

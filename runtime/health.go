@@ -8,23 +8,24 @@ import (
 	"time"
 )
 
-// Health returns nil while the service runs and every assigned partition makes progress. Else
-// its error has one line per reason.
+// Health returns nil while the service runs and every assigned partition makes progress.
+// Otherwise its error has one line per reason.
 //
-// Of the service as a whole: [Consumer.Run] was not called or has ended; the database was not
-// reached since the start; the broker does not answer, a topic does not exist, or the group
-// has not shared its partitions out, as far as the [Source] tells. A member of a group that
-// has more members than partitions is healthy, and has none.
+// The reasons for the service as a whole are: [Consumer.Run] was not called or has returned; the
+// database has not been reached since the start; the broker does not respond, a topic does not
+// exist, or the group has not assigned its partitions, as far as the [Source] knows. If a group
+// has more members than partitions, a member without partitions is healthy.
 //
-// Of each partition that makes no progress, its state and why: a [HaltedError] with its code
-// and remedy, a [FencedError] while another owner has it, the error for which a batch is tried
-// again, a handler that still runs although its time is over. A partition whose records wait
-// for longer than two transactions may take is named although nothing says why, and so is one
-// whose records the client does not hand over.
+// For each partition that makes no progress, the error gives its state and the cause: a
+// [HaltedError] with its code and remedy, a [FencedError] while another owner has the partition,
+// the error for which a batch is retried, or a handler that is still running after its timeout. A
+// partition whose records have waited for longer than two transactions may take is reported even
+// if the cause is unknown. So is a partition whose records the client does not deliver.
 //
-// It is meant for alerts and for readiness: a rollout waits until the new process works. It
-// is no liveness check, because a restart cures none of these: an outage ends by itself, and
-// a partition that is HALTED waits for a person. It asks nobody and returns at once.
+// Health is meant for alerts and as a readiness check: a rollout waits until the new process
+// works. It is not a liveness check, because a restart fixes none of these problems: an outage
+// ends by itself, and a HALTED partition waits for an operator. Health does no I/O and returns
+// immediately.
 func (c *Consumer) Health() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,11 +55,11 @@ func (c *Consumer) Health() error {
 
 var (
 	errNotRun    = errors.New("the service is not started: Run was not called")
-	errStarting  = errors.New("the service starts: the database was not reached yet")
+	errStarting  = errors.New("the service is starting: the database has not been reached yet")
 	errEnded     = errors.New("the service has ended: Run has returned")
-	errNotJoined = errors.New("the group has not shared its partitions out yet")
+	errNotJoined = errors.New("the group has not assigned its partitions yet")
 )
 
-// joinPatience is how long a group may take to share its partitions out before the log calls it an
-// error: a session of 45 seconds, and some more. Health says so at once.
+// joinPatience is how long a group may take to assign its partitions before that is logged as an
+// error: a session of 45 seconds, and some more. Health reports it immediately.
 const joinPatience = time.Minute

@@ -30,13 +30,13 @@ type settings struct {
 
 // WithLogger sets the logger; the default is slog.Default(). The runtime logs one line per
 // change of a partition's state (Info, Error), one per dead letter or conflict (Warn, at
-// most 10 in 10 seconds; the next line counts those left out), and one per duplicate
-// (Debug), each with the consumer. It never logs a payload or a key.
+// most 10 in 10 seconds; the next line gives the number omitted), and one per duplicate (Debug),
+// each with the consumer. It never logs a payload or a key.
 func WithLogger(l *slog.Logger) Option { return func(s *settings) { s.log = l } }
 
-// WithHooks adds hooks, for metrics, traces and audits: values with one or more of the methods
-// of package [hook]. They are called in the order in which they are given. A value that has
-// none of the methods is an error of [New].
+// WithHooks adds hooks for metrics, traces and audits: values with one or more of the methods of
+// package [hook]. They are called in the order in which they are given. [New] returns an error for
+// a value with none of these methods.
 func WithHooks(hooks ...hook.Hook) Option {
 	return func(s *settings) { s.hooks = append(s.hooks, hooks...) }
 }
@@ -44,10 +44,10 @@ func WithHooks(hooks ...hook.Hook) Option {
 // defaultKeyMemory is room for 20 million keys, or 13 if all come in an eighth of the window.
 const defaultKeyMemory = 512 << 20
 
-// WithKeyMemory sets how many bytes all partitions of the process together may use for keys
-// with copies: same_partition, at 27 to 40 bytes per key; the default is 512 MiB. A partition
-// whose keys do not fit waits, and [Consumer.Health] says so, until keys leave their window:
-// none is forgotten before.
+// WithKeyMemory sets how many bytes all partitions of the process together may use for keys with
+// copies: same_partition, at 27 to 40 bytes per key; the default is 512 MiB. A partition whose
+// keys do not fit waits, and [Consumer.Health] reports it, until enough keys have passed their
+// window. No key is dropped early.
 func WithKeyMemory(bytes int64) Option {
 	return func(s *settings) { s.keyMemory = bytes }
 }
@@ -58,29 +58,28 @@ func WithMiddleware(m ...Middleware) Option {
 	return func(s *settings) { s.middleware = append(s.middleware, m...) }
 }
 
-// WithLeases gives the store in which the effects of the process have their leases, locks and
-// results, in place of Postgres: redislease.New(client). Events wait while it does not answer. All
-// processes of a consumer must have one store. It is an error of [New] if no event has an effect.
+// WithLeases sets the store for the leases, locks and results of effects, which otherwise are in
+// Postgres: pass redislease.New(client). Events wait while the store does not respond. All
+// processes of a consumer must use the same store. [New] returns an error if no event has an
+// effect.
 func WithLeases(store lease.Store) Option {
 	return func(s *settings) { s.leases = &store }
 }
 
-// WithEffects has the events of the process make the calls that are their effect. Package effects
-// gives it.
+// WithEffects enables effects. Package effects passes it.
 func WithEffects(e engine.Effects) Option {
 	return func(s *settings) { s.effects = e }
 }
 
-// DeliveryFrom returns what the handler or the effect was called for. It reports false outside of
-// them.
+// DeliveryFrom returns the delivery for which a handler or an effect was called. It reports false
+// outside of such a call.
 func DeliveryFrom(ctx context.Context) (Delivery, bool) {
 	return idemtype.DeliveryFrom(ctx)
 }
 
-// PgxTx returns the pgx transaction behind tx, for libraries that ask for one, such as
-// river's InsertTx. Its Commit and Rollback return [ErrTxOwned]; Begin gives a savepoint
-// as usual. Like tx it ends with the handler: later calls return [pgx.ErrTxClosed], also those
-// on its LargeObjects. Its Conn must not be used after the handler has returned, nor to end the
-// transaction, which nothing prevents.
-// It panics if tx did not come from the runtime or from pgx.
+// PgxTx returns the pgx transaction behind tx, for libraries that require one, such as river's
+// InsertTx. Its Commit and Rollback return [ErrTxOwned]; Begin creates a savepoint as usual. Like
+// tx, it ends with the handler: later calls return [pgx.ErrTxClosed], also those on its
+// LargeObjects. Do not use its Conn after that, nor to end the transaction; nothing checks this.
+// PgxTx panics if tx did not come from the runtime or from pgx.
 func PgxTx(tx Tx) pgx.Tx { return handler.PgxTx(tx) }

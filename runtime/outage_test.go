@@ -224,7 +224,7 @@ func TestDatabaseThatWasNeverReachedIsTold(t *testing.T) {
 	case <-time.After(soon):
 		t.Fatalf("not running %v after the database was back", soon)
 	}
-	if err := c.Health(); err == nil || !strings.Contains(err.Error(), "the group has not shared its partitions out yet") {
+	if err := c.Health(); err == nil || !strings.Contains(err.Error(), "the group has not assigned its partitions yet") {
 		t.Errorf("before the group says anything: %v", err)
 	}
 	cancel()

@@ -279,7 +279,7 @@ func TestReplayOfAnEffectSurvivesACrashAtEachStep(t *testing.T) {
 					want(t, "calls", p.count(1), c.calls)
 					switch {
 					case c.dead:
-						want(t, "letters", lettersNow(t, db), "0 d interrupted: Test: nobody knows what the call did: the lease ended before the call did")
+						want(t, "letters", lettersNow(t, db), "0 d interrupted: Test: the outcome of the call is unknown: the lease ended before the call did")
 						want(t, "rows", table(t, db), "5=5")
 					case c.result:
 						want(t, "letters", lettersNow(t, db), "0 r replayed")

@@ -101,7 +101,7 @@ func TestReplayThatFailsStaysDead(t *testing.T) {
 		"handler":  {"call 1", "handler: Test: never"},
 		"missing":  {"call 2", "handler Test is not implemented"},
 		"stop":     {"stop 1", "unknown_type: the event type \"stop\" is not in the spec"},
-		"schema":   {"call 3", "handler Test got an error that is no record's fault"},
+		"schema":   {"call 3", "handler Test got an error unrelated to any record"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := database(t)

@@ -9,76 +9,76 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtype"
 )
 
-// RecordStats count records, and add up to what was delivered.
+// RecordStats counts records by outcome. The counters add up to the number of records delivered.
 type RecordStats struct {
 	Applied     int64 // took effect
-	Redelivered int64 // duplicates: Kafka delivered an offset again
+	Redelivered int64 // duplicates: Kafka delivered the offset again
 	Resent      int64 // duplicates: the producer sent the event again
-	Conflicts   int64 // dead letters: a known key with other content
+	Conflicts   int64 // dead letters: known key, different content
 	Dead        int64 // all other dead letters
-	Waiting     int64 // wait behind a dead letter of their record key (on_failure.park)
-	Ignored     int64 // passed over on purpose
+	Waiting     int64 // parked behind a dead letter of their record key (on_failure.park)
+	Ignored     int64 // skipped on purpose
 }
 
-// Stats is a snapshot of counters that only grow, since the consumer was constructed, and of
-// the partitions that are assigned now.
+// Stats is a snapshot: counters, which only grow from the construction of the consumer on, and the
+// partitions that are assigned now.
 type Stats struct {
 	RecordStats
 	Batches int64 // transactions
-	// Searches counts failures of a batch because of data; each was searched for one
-	// record: equal to the records that the database or a handler refused, or before which a
-	// partition halted. A greater number
-	// means that statements of one batch got in each other's way: please report it.
+	// Searches counts batches that failed because of data. Each was searched for the record at
+	// fault. Searches equals the number of records that the database or a handler rejected, or
+	// at which a partition halted. A greater number means that statements of one batch interfered
+	// with each other: please report it.
 	Searches int64
-	Fenced   int64 // batches refused because another owner had appended
-	// ForeignFences counts how often another owner's fence ended the memory of a partition
-	// that is still assigned here. More than one now and then means that two deployments
-	// have one consumer name.
+	Fenced   int64 // batches rejected because another owner had appended
+	// ForeignFences counts how often another owner fenced a partition that is still assigned
+	// here. If that happens more than occasionally, two deployments use the same consumer name.
 	ForeignFences int64
-	Waits         int64 // batches tried again after an outage, a deadlock or a handler's error
-	// KeyRaces counts batches built and sent again because another partition had claimed one
-	// of their keys first, or because the generation of keys had been sealed.
+	Waits         int64 // batches retried after an outage, a deadlock or a handler's error
+	// KeyRaces counts batches that were rebuilt and resent because another partition had claimed
+	// one of their keys first, or because the generation of keys had been sealed.
 	KeyRaces int64
-	Expired  int64              // dead letters closed because on_failure.keep was over
+	Expired  int64              // dead letters closed because on_failure.keep had passed
 	Calls    idemtype.CallStats // of effects
-	// Partitions are those that a Source was assigned, by topic and number; what [Consumer.Own]
-	// took over is not among them.
+	// Partitions lists the partitions that a Source was assigned, by topic and number. It does not
+	// include partitions that [Consumer.Own] took over.
 	Partitions []PartitionStats
 }
 
-// PartitionStats is one partition while it is assigned to this process: its position, how
-// far it is behind, and what became of its records since it was assigned. A partition that
-// makes no progress, and one that is not read, because it is halted, waits or stands by, is
-// measured about every 5 seconds: its lag grows.
+// PartitionStats describes one partition while it is assigned to this process: its position, its
+// lag, and the outcomes of its records since it was assigned. A partition is measured about every
+// 5 seconds even if it makes no progress or is not read, because it is halted, waits or is in
+// STANDBY. So its lag keeps growing.
 type PartitionStats struct {
 	Partition Partition
 	State     string // as in Health; READY while it works
-	// Position is the offset of the next record to apply, as the ledger says: everything below
-	// it is durable. It is -1 until the ledger was read.
+	// Position is the offset of the next record to apply, from the ledger: everything below it is
+	// durable. It is -1 until the ledger has been read.
 	Position int64
-	// End is the offset of the next record to come, the broker's high watermark as the client
-	// heard of it last; -1 until it did.
+	// End is the offset that the next record to be written will have: the broker's high watermark,
+	// as the client last learned it. It is -1 until then.
 	End int64
-	// Lag is how many offsets there are from Position to End; -1 until both are known, and while
-	// the partition is halted because its position is none of this log's. It is an
-	// upper bound for the records: markers of transactions, aborted records and those that
-	// compaction removed take up offsets, too.
+	// Lag is the number of offsets from Position to End. It is -1 until both are known, and while
+	// the partition is halted because its position does not belong to this log. It is an upper
+	// bound for the number of records: transaction markers, aborted records and records removed by
+	// compaction also take up offsets.
 	Lag int64
-	// LagTime is the age of the oldest record that is not durable yet, by its timestamp; 0 if
-	// Lag is. As long as that record was not handed over, or has no timestamp, it is the time
-	// since this process first saw that something is there after Position: a lower bound. It is
-	// never less than that time, because timestamps may be in the future. While the partition is
-	// halted and Lag is -1, it is the time since then, unless the log is empty: something may wait.
+	// LagTime is the age of the oldest record that is not yet durable, by its timestamp; 0 if Lag
+	// is 0. Until that record is delivered, or if it has no timestamp, LagTime is the time since
+	// this process first saw that the log goes beyond Position: a lower bound. LagTime is never
+	// less than that, because timestamps may be in the future. While the partition is halted and
+	// Lag is -1, LagTime is the time since the halt, unless the log is empty: records may be
+	// waiting.
 	LagTime time.Duration
 
 	Applied    int64 // took effect
-	Duplicates int64 // had their effect before: Redelivered and Resent of Stats
-	Conflicts  int64 // dead letters: a known key with other content
+	Duplicates int64 // had taken effect before: Redelivered and Resent of Stats
+	Conflicts  int64 // dead letters: known key, different content
 	Dead       int64 // all other dead letters
-	Ignored    int64 // passed over on purpose
+	Ignored    int64 // skipped on purpose
 
-	// As the ledger says, since ever: record keys with a dead letter behind which later records
-	// wait (on_failure.park), and how many records wait.
+	// From the ledger, not just since assignment: the number of record keys with a dead letter
+	// behind which later records are parked (on_failure.park), and of parked records.
 	ParkedKeys, WaitingRecords int
 }
 
@@ -101,8 +101,8 @@ func (c *Consumer) partitions() []PartitionStats {
 	return all
 }
 
-// Stats returns the counters and the partitions; metric packages poll it. It asks neither
-// broker nor database. Each partition's numbers are of one moment.
+// Stats returns the counters and the partitions; metrics packages poll it. It queries neither the
+// broker nor the database. The numbers of each partition are from one moment.
 func (c *Consumer) Stats() Stats {
 	n := &c.process.Counters
 	s := Stats{

@@ -5,8 +5,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Types that people meet in handlers and errors. They are declared in package wire,
-// which this package imports, and named here, as package os does with those of io/fs.
+// Types used in handlers and errors. They are declared in package wire, which this package
+// imports, and aliased here, as package os does with types of io/fs.
 type (
 	// Message is one Kafka record:
 	//
@@ -33,25 +33,25 @@ type (
 	Date = wire.Date
 	// LocalTime is a time of day on a day, without a zone.
 	LocalTime = wire.LocalTime
-	// Patch is a field that says what becomes of a value: it stays as it is (PatchAbsent), it
-	// becomes NULL (PatchNull), or it becomes Value (PatchValue).
+	// Patch is a field that says how to change a value: leave it as it is (PatchAbsent), set it to
+	// NULL (PatchNull), or set it to Value (PatchValue).
 	Patch[T any] = wire.Patch[T]
-	// PatchState is what a Patch does.
+	// PatchState says what a Patch does.
 	PatchState = wire.PatchState
-	// Key is the identity of an event: 16 bytes of a hash. Its zero value means that the
-	// event is identified by its offset. Hand it downstream as an idempotency key.
+	// Key is the identity of an event: a hash of 16 bytes. Its zero value means that the event is
+	// identified by its offset. Pass it downstream as an idempotency key.
 	Key = wire.Key
 	// Tx is the transaction that also records the event.
 	Tx = wire.Tx
 	// DecodeError says why a record cannot be turned into an event.
 	DecodeError = wire.DecodeError
-	// ConflictError says that an event carries a known key but other content.
+	// ConflictError says that an event has a known key but different content.
 	ConflictError = wire.ConflictError
 )
 
 // What a [Patch] does.
 const (
-	PatchAbsent = wire.PatchAbsent // nothing: the record does not hold the field
+	PatchAbsent = wire.PatchAbsent // no change: the record does not have the field
 	PatchNull   = wire.PatchNull
 	PatchValue  = wire.PatchValue
 )
@@ -63,36 +63,36 @@ type (
 	Partition = idemtype.Partition
 	// Position is where a partition is read from.
 	Position = idemtype.Position
-	// Assignment is what the broker says about a partition that was assigned.
+	// Assignment is what the broker reports about a partition that was assigned.
 	Assignment = idemtype.Assignment
 	// TakeOver says when a partition may be taken over again.
 	TakeOver = idemtype.TakeOver
 	// Source delivers the records of one consumer group; runtime/confluent and runtime/franz
 	// implement it.
 	Source = idemtype.Source
-	// Subscription is what a Source reads and how it cuts batches.
+	// Subscription says what a Source reads and how it forms batches.
 	Subscription = idemtype.Subscription
-	// Sink is what a Source drives; the Consumer implements it.
+	// Sink is driven by a Source; the Consumer implements it.
 	Sink = idemtype.Sink
-	// Result counts what became of records.
+	// Result counts records by outcome.
 	Result = idemtype.Result
-	// Delivery is what a handler or an effect was called for; [DeliveryFrom] returns it:
+	// Delivery describes a call of a handler or an effect; [DeliveryFrom] returns it:
 	//
 	//	Consumer string
 	//	Event    string    // Go name of the event
-	//	Key      Key       // hand Key.String() downstream; zero of a handler's event identified by offset
-	//	Attempt  int       // 1 for the first call, and for the one after a call that went well
-	//	Token    int64     // of an effect's lease: greater than those of its key before; 0 for handlers
-	//	Lock     wire.Lock // that the call holds: hand Lock.Token downstream; zero without a lock
+	//	Key      Key       // pass Key.String() downstream; zero for a handler's event identified by offset
+	//	Attempt  int       // 1 for the first call, and for the first after a successful one
+	//	Token    int64     // of an effect's lease: greater than all earlier ones of its key; 0 for handlers
+	//	Lock     wire.Lock // held by the call: pass Lock.Token downstream; zero without a lock
 	//	Message  Message   // the record
 	Delivery = idemtype.Delivery
-	// HandlerFunc is one call of a handler; [DeliveryFrom] tells which.
+	// HandlerFunc is one call of a handler; [DeliveryFrom] returns its delivery.
 	HandlerFunc = idemtype.HandlerFunc
 	// Middleware wraps a call. What it writes through tx commits with the event.
 	Middleware = idemtype.Middleware
 	// FencedError says that another owner appended to the partition's ledger. Nothing of the
 	// batch took effect; the partition must be taken over again before it is written.
 	FencedError = idemtype.FencedError
-	// HaltedError says that a partition is halted and needs a person.
+	// HaltedError says that a partition is halted until an operator acts.
 	HaltedError = idemtype.HaltedError
 )

@@ -31,14 +31,14 @@ func (c *Consumer) newUpkeep() *maintain.Job {
 	}
 }
 
-// connectUpkeep opens the upkeep's connection, and asks the catalog again.
+// connectUpkeep opens the upkeep's connection, and reads the catalog again.
 func (c *Consumer) connectUpkeep(ctx context.Context) (*pgx.Conn, error) {
 	conn, err := c.process.Pool.Background(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if err := c.process.Catalog.Ask(ctx, conn); err != nil && ctx.Err() == nil {
-		c.settings.log.Error("the database is not as the service needs it, or cannot be asked", "err", err)
+		c.settings.log.Error("the database does not have what the service needs, or cannot be queried", "err", err)
 	}
 	return conn, nil
 }

@@ -3,7 +3,7 @@ package schema
 // outboxTable is the table of package runtime/outbox. A step may write it as an external table.
 const outboxTable = "idem_outbox"
 
-// outboxColumns are its columns, as outbox.Migration makes them. Each further one is a header.
+// outboxColumns are its columns, as outbox.Migration creates them. Each further one is a header.
 var outboxColumns = []struct{ name, kind string }{
 	{"seq", "bigint"}, {"aggregatetype", "text"}, {"aggregateid", "text"}, {"type", "text"}, {"payload", "nullable bytea"}, {"id", "uuid"},
 }

@@ -44,22 +44,23 @@ func (p *bookingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addBooked(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *bookingsV1Plan) Flush(b *wire.Batch) {
 	b.Write(bookedAddAccountsSQL, &p.bookedAddAccounts)
 }
 
-// bookingsV1Decoder reads the records of topic "bookings.v1".
+// bookingsV1Decoder decodes the records of topic "bookings.v1".
 type bookingsV1Decoder = strictjson.Scanner
 
 // Booked is the event of topic "bookings.v1".
-// It is identified by header "Idempotency-Key": records that share it are one event.
+// Its idempotency key is header "Idempotency-Key"; records with the same key are one event.
 type Booked struct {
 	AccountID string
 	Cents     int64
 }
 
-// DecodeBooked reads m; strictjson.Scanner says how strictly.
+// DecodeBooked decodes m; see strictjson.Scanner for the rules.
 func DecodeBooked(m idem.Message) (e Booked, err error) {
 	var s bookingsV1Decoder
 	s.Reset(&m)
@@ -86,19 +87,20 @@ func (e *Booked) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Cents, "cents")
 }
 
-// key identifies the event by header "Idempotency-Key". Its copies are known for 1h at least.
+// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
+// 1h.
 func (e *Booked) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Booked) fingerprint(f *wire.Fingerprint) {
 	f.Text("account_id", e.AccountID)
 	f.Int64("cents", e.Cents)
 }
 
-// bookedEvent is how a record becomes a Booked, and which records are copies of one. It is
-// read only.
+// bookedEvent defines how Booked is decoded, and which records are duplicates. It is
+// read-only.
 var bookedEvent = wire.Event[Booked, *bookingsV1Decoder]{
 	Name:    "Booked",
 	Decode:  (*Booked).decode,
@@ -113,7 +115,7 @@ func (p *bookingsV1Plan) addBooked(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := bookedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("accounts").Text(e.AccountID), "+")
 	r := p.bookedAddAccounts.Row()
 	r.Text(e.AccountID)
@@ -121,7 +123,7 @@ func (p *bookingsV1Plan) addBooked(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// bookedAddAccountsSQL adds up what the events add to one row; it fails if a row is missing.
+// bookedAddAccountsSQL adds up what the events add to each row; it fails if a row is missing.
 const bookedAddAccountsSQL = `
 WITH e AS (
     SELECT

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestBookingsV1 repeats, crashes, fences and poisons the events of topic "bookings.v1".
+// TestBookingsV1 applies the events of topic "bookings.v1" with duplicates, crashes, fenced
+// owners and invalid records.
 func TestBookingsV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

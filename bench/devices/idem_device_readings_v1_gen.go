@@ -47,14 +47,15 @@ func (p *deviceReadingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addReading(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *deviceReadingsV1Plan) Flush(b *wire.Batch) {}
 
-// deviceReadingsV1Decoder reads the records of topic "device-readings.v1".
+// deviceReadingsV1Decoder decodes the records of topic "device-readings.v1".
 type deviceReadingsV1Decoder = strictjson.Scanner
 
 // Reading is the event of topic "device-readings.v1".
-// It is identified by header "Idempotency-Key": records that share it are one event.
+// Its idempotency key is header "Idempotency-Key"; records with the same key are one event.
 type Reading struct {
 	ReadingID   int64
 	DeviceID    string
@@ -65,7 +66,7 @@ type Reading struct {
 	Battery     int32
 }
 
-// DecodeReading reads m; strictjson.Scanner says how strictly.
+// DecodeReading decodes m; see strictjson.Scanner for the rules.
 func DecodeReading(m idem.Message) (e Reading, err error) {
 	var s deviceReadingsV1Decoder
 	s.Reset(&m)
@@ -114,12 +115,13 @@ func (e *Reading) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Battery, "battery")
 }
 
-// key identifies the event by header "Idempotency-Key". Its copies are known for 1h at least.
+// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
+// 1h.
 func (e *Reading) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Reading) fingerprint(f *wire.Fingerprint) {
 	f.Int32("battery", e.Battery)
 	f.Text("device_id", e.DeviceID)
@@ -130,8 +132,8 @@ func (e *Reading) fingerprint(f *wire.Fingerprint) {
 	f.Float64("temperature", e.Temperature)
 }
 
-// readingEvent is how a record becomes a Reading, and which records are copies of one. It is
-// read only.
+// readingEvent defines how Reading is decoded, and which records are duplicates. It is
+// read-only.
 var readingEvent = wire.Event[Reading, *deviceReadingsV1Decoder]{
 	Name:    "Reading",
 	Decode:  (*Reading).decode,

@@ -44,21 +44,22 @@ func (p *anywhereV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addShared(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *anywhereV1Plan) Flush(b *wire.Batch) {
 	b.Write(sharedAddPlacesSQL, &p.sharedAddPlaces)
 }
 
-// anywhereV1Decoder reads the records of topic "anywhere.v1".
+// anywhereV1Decoder decodes the records of topic "anywhere.v1".
 type anywhereV1Decoder = strictjson.Scanner
 
 // Shared is the event of topic "anywhere.v1".
-// It is identified by header "Idempotency-Key": records that share it are one event.
+// Its idempotency key is header "Idempotency-Key"; records with the same key are one event.
 type Shared struct {
 	Place string
 }
 
-// DecodeShared reads m; strictjson.Scanner says how strictly.
+// DecodeShared decodes m; see strictjson.Scanner for the rules.
 func DecodeShared(m idem.Message) (e Shared, err error) {
 	var s anywhereV1Decoder
 	s.Reset(&m)
@@ -81,18 +82,19 @@ func (e *Shared) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Place, "place")
 }
 
-// key identifies the event by header "Idempotency-Key". Its copies are known for 1d at least.
+// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
+// 1d.
 func (e *Shared) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Shared) fingerprint(f *wire.Fingerprint) {
 	f.Text("place", e.Place)
 }
 
-// sharedEvent is how a record becomes a Shared, and which records are copies of one. It is
-// read only.
+// sharedEvent defines how Shared is decoded, and which records are duplicates. It is
+// read-only.
 var sharedEvent = wire.Event[Shared, *anywhereV1Decoder]{
 	Name:    "Shared",
 	Decode:  (*Shared).decode,
@@ -107,13 +109,13 @@ func (p *anywhereV1Plan) addShared(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := sharedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("places").Text(e.Place), "+")
 	p.sharedAddPlaces.Row().Text(e.Place)
 	return nil
 }
 
-// sharedAddPlacesSQL adds up what the events add to one row; it fails if a row is missing.
+// sharedAddPlacesSQL adds up what the events add to each row; it fails if a row is missing.
 const sharedAddPlacesSQL = `
 WITH e AS (
     SELECT

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestAnywhereV1 repeats, crashes, fences and poisons the events of topic "anywhere.v1".
+// TestAnywhereV1 applies the events of topic "anywhere.v1" with duplicates, crashes, fenced
+// owners and invalid records.
 func TestAnywhereV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -43,21 +43,22 @@ func (p *offsetV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addPlaced(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *offsetV1Plan) Flush(b *wire.Batch) {
 	b.Write(placedAddPlacesSQL, &p.placedAddPlaces)
 }
 
-// offsetV1Decoder reads the records of topic "offset.v1".
+// offsetV1Decoder decodes the records of topic "offset.v1".
 type offsetV1Decoder = strictjson.Scanner
 
 // Placed is the event of topic "offset.v1".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type Placed struct {
 	Place string
 }
 
-// DecodePlaced reads m; strictjson.Scanner says how strictly.
+// DecodePlaced decodes m; see strictjson.Scanner for the rules.
 func DecodePlaced(m idem.Message) (e Placed, err error) {
 	var s offsetV1Decoder
 	s.Reset(&m)
@@ -80,8 +81,8 @@ func (e *Placed) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Place, "place")
 }
 
-// placedEvent is how a record becomes a Placed, and which records are copies of one. It is
-// read only.
+// placedEvent defines how Placed is decoded, and which records are duplicates. It is
+// read-only.
 var placedEvent = wire.Event[Placed, *offsetV1Decoder]{
 	Name:   "Placed",
 	Decode: (*Placed).decode,
@@ -92,13 +93,13 @@ func (p *offsetV1Plan) addPlaced(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := placedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("places").Text(e.Place), "+")
 	p.placedAddPlaces.Row().Text(e.Place)
 	return nil
 }
 
-// placedAddPlacesSQL adds up what the events add to one row; it fails if a row is missing.
+// placedAddPlacesSQL adds up what the events add to each row; it fails if a row is missing.
 const placedAddPlacesSQL = `
 WITH e AS (
     SELECT

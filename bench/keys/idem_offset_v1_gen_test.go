@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestOffsetV1 repeats, crashes, fences and poisons the events of topic "offset.v1".
+// TestOffsetV1 applies the events of topic "offset.v1" with duplicates, crashes, fenced owners
+// and invalid records.
 func TestOffsetV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -45,21 +45,22 @@ func (p *sameV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addOwn(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *sameV1Plan) Flush(b *wire.Batch) {
 	b.Write(ownAddPlacesSQL, &p.ownAddPlaces)
 }
 
-// sameV1Decoder reads the records of topic "same.v1".
+// sameV1Decoder decodes the records of topic "same.v1".
 type sameV1Decoder = strictjson.Scanner
 
 // Own is the event of topic "same.v1".
-// It is identified by header "Idempotency-Key": records that share it are one event.
+// Its idempotency key is header "Idempotency-Key"; records with the same key are one event.
 type Own struct {
 	Place string // the record key
 }
 
-// DecodeOwn reads m; strictjson.Scanner says how strictly.
+// DecodeOwn decodes m; see strictjson.Scanner for the rules.
 func DecodeOwn(m idem.Message) (e Own, err error) {
 	var s sameV1Decoder
 	s.Reset(&m)
@@ -72,18 +73,18 @@ func (e *Own) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Place = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "Idempotency-Key". Its copies are known for 1d at least.
+// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
+// 1d.
 func (e *Own) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Own) fingerprint(f *wire.Fingerprint) {
 	f.Text("place", e.Place)
 }
 
-// ownEvent is how a record becomes an Own, and which records are copies of one. It is read
-// only.
+// ownEvent defines how Own is decoded, and which records are duplicates. It is read-only.
 var ownEvent = wire.Event[Own, *sameV1Decoder]{
 	Name:    "Own",
 	Decode:  (*Own).decode,
@@ -99,13 +100,13 @@ func (p *sameV1Plan) addOwn(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := ownEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("places").Text(e.Place), "+")
 	p.ownAddPlaces.Row().Text(e.Place)
 	return nil
 }
 
-// ownAddPlacesSQL adds up what the events add to one row; it fails if a row is missing.
+// ownAddPlacesSQL adds up what the events add to each row; it fails if a row is missing.
 const ownAddPlacesSQL = `
 WITH e AS (
     SELECT

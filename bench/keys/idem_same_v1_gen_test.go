@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestSameV1 repeats, crashes, fences and poisons the events of topic "same.v1".
+// TestSameV1 applies the events of topic "same.v1" with duplicates, crashes, fenced owners and
+// invalid records.
 func TestSameV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -15,7 +15,7 @@ import (
 // NoticesV1Handler handles the events of topic "notices.v1" that need Go code.
 type NoticesV1Handler interface {
 	// Noticed is called for the event of topic "notices.v1".
-	// It is an effect: outside of the transaction, under a lease.
+	// It is an effect: it is called outside of the transaction, under a lease.
 	Noticed(ctx context.Context, e Noticed) (Receipt, error)
 }
 
@@ -52,23 +52,24 @@ func (p *noticesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addNoticed(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *noticesV1Plan) Flush(b *wire.Batch) {
 	b.Write(noticedInsertNoticesSQL, &p.noticedInsertNotices)
 }
 
-// noticesV1Decoder reads the records of topic "notices.v1".
+// noticesV1Decoder decodes the records of topic "notices.v1".
 type noticesV1Decoder = strictjson.Scanner
 
 // Noticed is the event of topic "notices.v1".
-// It is identified by header "Idempotency-Key": records that share it are one event.
+// Its idempotency key is header "Idempotency-Key"; records with the same key are one event.
 type Noticed struct {
 	NoticeID string
 
-	result Receipt // of its effect, for the steps
+	result Receipt // of the effect, for the steps
 }
 
-// DecodeNoticed reads m; strictjson.Scanner says how strictly.
+// DecodeNoticed decodes m; see strictjson.Scanner for the rules.
 func DecodeNoticed(m idem.Message) (e Noticed, err error) {
 	var s noticesV1Decoder
 	s.Reset(&m)
@@ -91,18 +92,19 @@ func (e *Noticed) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.NoticeID, "notice_id")
 }
 
-// key identifies the event by header "Idempotency-Key". Its copies are known for 1h at least.
+// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
+// 1h.
 func (e *Noticed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Noticed) fingerprint(f *wire.Fingerprint) {
 	f.Text("notice_id", e.NoticeID)
 }
 
-// noticedEvent is how a record becomes a Noticed, and which records are copies of one. It is
-// read only.
+// noticedEvent defines how Noticed is decoded, and which records are duplicates. It is
+// read-only.
 var noticedEvent = wire.Event[Noticed, *noticesV1Decoder]{
 	Name:    "Noticed",
 	Decode:  (*Noticed).decode,
@@ -113,7 +115,7 @@ var noticedEvent = wire.Event[Noticed, *noticesV1Decoder]{
 	Content: 0xba5d3c4d,
 }
 
-// noticedTerms are the terms of the effect of Noticed. It is read only.
+// noticedTerms holds the terms of the effect of Noticed. It is read-only.
 var noticedTerms = wire.EffectTerms{
 	Timeout: 30 * time.Second,
 	Keep:    1 * time.Hour,
@@ -138,7 +140,7 @@ func (p *noticesV1Plan) addNoticed(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("notices").Text(e.NoticeID))
 	r := p.noticedInsertNotices.Row()
 	r.Text(e.NoticeID)

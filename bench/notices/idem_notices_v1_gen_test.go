@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestNoticesV1 repeats, crashes, fences and poisons the events of topic "notices.v1".
+// TestNoticesV1 applies the events of topic "notices.v1" with duplicates, crashes, fenced
+// owners and invalid records.
 func TestNoticesV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

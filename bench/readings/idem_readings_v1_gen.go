@@ -43,16 +43,17 @@ func (p *readingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addReading(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *readingsV1Plan) Flush(b *wire.Batch) {
 	b.Write(readingInsertReadingsSQL, &p.readingInsertReadings)
 }
 
-// readingsV1Decoder reads the records of topic "readings.v1".
+// readingsV1Decoder decodes the records of topic "readings.v1".
 type readingsV1Decoder = strictjson.Scanner
 
 // Reading is the event of topic "readings.v1".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type Reading struct {
 	ReadingID   int64
 	DeviceID    string
@@ -63,7 +64,7 @@ type Reading struct {
 	Battery     int32
 }
 
-// DecodeReading reads m; strictjson.Scanner says how strictly.
+// DecodeReading decodes m; see strictjson.Scanner for the rules.
 func DecodeReading(m idem.Message) (e Reading, err error) {
 	var s readingsV1Decoder
 	s.Reset(&m)
@@ -112,8 +113,8 @@ func (e *Reading) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Battery, "battery")
 }
 
-// readingEvent is how a record becomes a Reading, and which records are copies of one. It is
-// read only.
+// readingEvent defines how Reading is decoded, and which records are duplicates. It is
+// read-only.
 var readingEvent = wire.Event[Reading, *readingsV1Decoder]{
 	Name:   "Reading",
 	Decode: (*Reading).decode,
@@ -124,7 +125,7 @@ func (p *readingsV1Plan) addReading(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := readingEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("readings").Int(e.ReadingID))
 	r := p.readingInsertReadings.Row()
 	r.Int8(e.ReadingID)

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestReadingsV1 repeats, crashes, fences and poisons the events of topic "readings.v1".
+// TestReadingsV1 applies the events of topic "readings.v1" with duplicates, crashes, fenced
+// owners and invalid records.
 func TestReadingsV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -248,7 +248,7 @@ func TestSkippedRecordHasNoEffect(t *testing.T) {
 			if halted.Offset != 1 {
 				t.Fatalf("it stands before offset %d", halted.Offset)
 			}
-			if text := l.current.Health().Error(); !strings.Contains(text, "[or pass the record without effect, which loses it: "+halted.Pass+"]") {
+			if text := l.current.Health().Error(); !strings.Contains(text, "[or skip the record without effect, which loses it: "+halted.Pass+"]") {
 				t.Errorf("Health does not tell how to pass it: %s", text)
 			}
 			l.idemgen(halted.Pass)

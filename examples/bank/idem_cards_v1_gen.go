@@ -67,20 +67,21 @@ func (p *cardsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *cardsV1Plan) Flush(b *wire.Batch) {
 	b.Write(cardRefundedAddAccountsSQL, &p.cardRefundedAddAccounts)
 	b.Write(cardCapturedInsertCapturesSQL, &p.cardCapturedInsertCaptures)
 	b.Write(cardRefundedInsertRefundsSQL, &p.cardRefundedInsertRefunds)
 }
 
-// cardsV1Decoder reads the records of topic "cards.v1".
+// cardsV1Decoder decodes the records of topic "cards.v1".
 type cardsV1Decoder = strictjson.Scanner
 
 // CardCaptured says that a payment by card was captured. It was authorised before, so no
 // balance is asked for.
 // It is event "card.captured" on topic "cards.v1".
-// It is identified by entry_id (payload): records that share it are one event.
+// Its idempotency key is entry_id (payload); records with the same key are one event.
 type CardCaptured struct {
 	Currency  string
 	EntryID   idem.UUID
@@ -89,7 +90,7 @@ type CardCaptured struct {
 	AccountID idem.UUID // the record key
 }
 
-// DecodeCardCaptured reads m; strictjson.Scanner says how strictly.
+// DecodeCardCaptured decodes m; see strictjson.Scanner for the rules.
 func DecodeCardCaptured(m idem.Message) (e CardCaptured, err error) {
 	var s cardsV1Decoder
 	s.Reset(&m)
@@ -125,12 +126,12 @@ func (e *CardCaptured) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by entry_id. Its copies are known for 35d at least.
+// key identifies the event by entry_id. Duplicates are detected for at least 35d.
 func (e *CardCaptured) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("entry_id", e.EntryID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *CardCaptured) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
 	f.Time("booked_at", e.BookedAt)
@@ -139,8 +140,8 @@ func (e *CardCaptured) fingerprint(f *wire.Fingerprint) {
 	f.UUID("entry_id", e.EntryID)
 }
 
-// cardCapturedEvent is how a record becomes a CardCaptured, and which records are copies of
-// one. It is read only.
+// cardCapturedEvent defines how CardCaptured is decoded, and which records are duplicates. It
+// is read-only.
 var cardCapturedEvent = wire.Event[CardCaptured, *cardsV1Decoder]{
 	Name:    "CardCaptured",
 	Decode:  (*CardCaptured).decode,
@@ -156,7 +157,8 @@ func (p *cardsV1Plan) addCardCaptured(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cardCapturedEvent.Take(b, m, &cardsV1Decoder{}, e); !fresh {
 		return err
 	}
-	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+	// A wave writes a row at most once. The calls before Puts name what else the write needs or
+	// changes.
 	b.Reads(wire.Row("accounts").UUID(e.AccountID))
 	b.Puts(wire.Row("captures").UUID(e.EntryID))
 	r := p.cardCapturedInsertCaptures.Row()
@@ -197,7 +199,7 @@ WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // CardRefunded says that a shop paid money back to the card. Fees are not paid back.
 // It is event "card.refunded" on topic "cards.v1".
-// It is identified by entry_id (payload): records that share it are one event.
+// Its idempotency key is entry_id (payload); records with the same key are one event.
 type CardRefunded struct {
 	EntryID   idem.UUID
 	Cents     int64
@@ -205,7 +207,7 @@ type CardRefunded struct {
 	AccountID idem.UUID // the record key
 }
 
-// DecodeCardRefunded reads m; strictjson.Scanner says how strictly.
+// DecodeCardRefunded decodes m; see strictjson.Scanner for the rules.
 func DecodeCardRefunded(m idem.Message) (e CardRefunded, err error) {
 	var s cardsV1Decoder
 	s.Reset(&m)
@@ -237,12 +239,12 @@ func (e *CardRefunded) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by entry_id. Its copies are known for 35d at least.
+// key identifies the event by entry_id. Duplicates are detected for at least 35d.
 func (e *CardRefunded) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("entry_id", e.EntryID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *CardRefunded) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
 	f.Time("booked_at", e.BookedAt)
@@ -250,8 +252,8 @@ func (e *CardRefunded) fingerprint(f *wire.Fingerprint) {
 	f.UUID("entry_id", e.EntryID)
 }
 
-// cardRefundedEvent is how a record becomes a CardRefunded, and which records are copies of
-// one. It is read only.
+// cardRefundedEvent defines how CardRefunded is decoded, and which records are duplicates. It
+// is read-only.
 var cardRefundedEvent = wire.Event[CardRefunded, *cardsV1Decoder]{
 	Name:    "CardRefunded",
 	Decode:  (*CardRefunded).decode,
@@ -266,7 +268,8 @@ func (p *cardsV1Plan) addCardRefunded(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cardRefundedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+	// A wave writes a row at most once. The calls before Puts name what else the write needs or
+	// changes.
 	b.Reads(wire.Row("accounts").UUID(e.AccountID))
 	b.Puts(wire.Row("refunds").UUID(e.EntryID))
 	r := p.cardRefundedInsertRefunds.Row()
@@ -274,7 +277,7 @@ func (p *cardsV1Plan) addCardRefunded(b *wire.Batch, m *wire.Message) error {
 	r.UUID(e.AccountID)
 	r.Int8(e.Cents)
 	r.Time(e.BookedAt)
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "+")
 	r = p.cardRefundedAddAccounts.Row()
 	r.UUID(e.AccountID)
@@ -304,7 +307,7 @@ SELECT
     'refunds'
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
-// cardRefundedAddAccountsSQL adds up what the events add to one row; it fails if a row is
+// cardRefundedAddAccountsSQL adds up what the events add to each row; it fails if a row is
 // missing.
 const cardRefundedAddAccountsSQL = `
 WITH e AS (

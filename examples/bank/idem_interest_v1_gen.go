@@ -46,20 +46,21 @@ func (p *interestV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addInterestPaid(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *interestV1Plan) Flush(b *wire.Batch) {
 	b.Write(interestPaidAddAccountsSQL, &p.interestPaidAddAccounts)
 	b.Write(interestPaidAddAccounts2SQL, &p.interestPaidAddAccounts2)
 	b.Write(interestPaidInsertInterestSQL, &p.interestPaidInsertInterest)
 }
 
-// interestV1Decoder reads the records of topic "interest.v1".
+// interestV1Decoder decodes the records of topic "interest.v1".
 type interestV1Decoder = strictjson.Scanner
 
 // InterestPaid says what an account gets for a month. The account that pays is in every event.
 // It is the event of topic "interest.v1".
-// It is identified by account_id (record key) and month (payload): records that share them are
-// one event.
+// Its idempotency key is account_id (record key) and month (payload); records with the same
+// key are one event.
 type InterestPaid struct {
 	Month     string
 	PaidBy    idem.UUID
@@ -67,7 +68,7 @@ type InterestPaid struct {
 	AccountID idem.UUID // the record key
 }
 
-// DecodeInterestPaid reads m; strictjson.Scanner says how strictly.
+// DecodeInterestPaid decodes m; see strictjson.Scanner for the rules.
 func DecodeInterestPaid(m idem.Message) (e InterestPaid, err error) {
 	var s interestV1Decoder
 	s.Reset(&m)
@@ -99,13 +100,13 @@ func (e *InterestPaid) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by account_id and month. Its copies are known for 400d at least.
+// key identifies the event by account_id and month. Duplicates are detected for at least 400d.
 func (e *InterestPaid) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("record key", e.AccountID)
 	k.Text("month", e.Month)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *InterestPaid) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
 	f.Int64("cents", e.Cents)
@@ -113,8 +114,8 @@ func (e *InterestPaid) fingerprint(f *wire.Fingerprint) {
 	f.UUID("paid_by", e.PaidBy)
 }
 
-// interestPaidEvent is how a record becomes an InterestPaid, and which records are copies of
-// one. It is read only.
+// interestPaidEvent defines how InterestPaid is decoded, and which records are duplicates. It
+// is read-only.
 var interestPaidEvent = wire.Event[InterestPaid, *interestV1Decoder]{
 	Name:    "InterestPaid",
 	Decode:  (*InterestPaid).decode,
@@ -129,7 +130,8 @@ func (p *interestV1Plan) addInterestPaid(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := interestPaidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+	// A wave writes a row at most once. The calls before Puts name what else the write needs or
+	// changes.
 	b.Reads(wire.Row("accounts").UUID(e.AccountID))
 	b.Puts(wire.Row("interest").UUID(e.AccountID).Text(e.Month))
 	r := p.interestPaidInsertInterest.Row()
@@ -137,12 +139,12 @@ func (p *interestV1Plan) addInterestPaid(b *wire.Batch, m *wire.Message) error {
 	r.Text(e.Month)
 	r.UUID(e.PaidBy)
 	r.Int8(e.Cents)
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("accounts").UUID(e.PaidBy), "+")
 	r = p.interestPaidAddAccounts.Row()
 	r.UUID(e.PaidBy)
 	r.Int8(e.Cents)
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "+")
 	r = p.interestPaidAddAccounts2.Row()
 	r.UUID(e.AccountID)
@@ -172,7 +174,7 @@ SELECT
     'interest'
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
-// interestPaidAddAccountsSQL adds up what the events add to one row; it fails if a row is
+// interestPaidAddAccountsSQL adds up what the events add to each row; it fails if a row is
 // missing.
 const interestPaidAddAccountsSQL = `
 WITH e AS (
@@ -198,7 +200,7 @@ SELECT
 FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.account_id = e.account_id)`
 
-// interestPaidAddAccounts2SQL adds up what the events add to one row; it fails if a row is
+// interestPaidAddAccounts2SQL adds up what the events add to each row; it fails if a row is
 // missing.
 const interestPaidAddAccounts2SQL = `
 WITH e AS (

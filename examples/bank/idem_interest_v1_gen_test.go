@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestInterestV1 repeats, crashes, fences and poisons the events of topic "interest.v1".
+// TestInterestV1 applies the events of topic "interest.v1" with duplicates, crashes, fenced
+// owners and invalid records.
 func TestInterestV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

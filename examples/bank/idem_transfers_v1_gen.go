@@ -57,16 +57,17 @@ func (p *transfersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *transfersV1Plan) Flush(b *wire.Batch) {}
 
-// transfersV1Decoder reads the records of topic "transfers.v1".
+// transfersV1Decoder decodes the records of topic "transfers.v1".
 type transfersV1Decoder = strictjson.Scanner
 
 // TransferRequested asks for a transfer. It is booked if the balance covers it, and refused if
 // not.
 // It is event "transfer.requested" on topic "transfers.v1".
-// It is identified by header "Idempotency-Key": records that share it are one event.
+// Its idempotency key is header "Idempotency-Key"; records with the same key are one event.
 type TransferRequested struct {
 	Debtor      idem.UUID
 	Creditor    idem.UUID
@@ -75,7 +76,7 @@ type TransferRequested struct {
 	TransferID  idem.UUID // the record key
 }
 
-// DecodeTransferRequested reads m; strictjson.Scanner says how strictly.
+// DecodeTransferRequested decodes m; see strictjson.Scanner for the rules.
 func DecodeTransferRequested(m idem.Message) (e TransferRequested, err error) {
 	var s transfersV1Decoder
 	s.Reset(&m)
@@ -111,12 +112,13 @@ func (e *TransferRequested) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.TransferID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "Idempotency-Key". Its copies are known for 35d at least.
+// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
+// 35d.
 func (e *TransferRequested) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *TransferRequested) fingerprint(f *wire.Fingerprint) {
 	f.Int64("cents", e.Cents)
 	f.UUID("creditor", e.Creditor)
@@ -125,8 +127,8 @@ func (e *TransferRequested) fingerprint(f *wire.Fingerprint) {
 	f.UUID("transfer_id", e.TransferID)
 }
 
-// transferRequestedEvent is how a record becomes a TransferRequested, and which records are
-// copies of one. It is read only.
+// transferRequestedEvent defines how TransferRequested is decoded, and which records are
+// duplicates. It is read-only.
 var transferRequestedEvent = wire.Event[TransferRequested, *transfersV1Decoder]{
 	Name:    "TransferRequested",
 	Decode:  (*TransferRequested).decode,

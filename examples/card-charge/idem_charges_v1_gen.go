@@ -17,7 +17,7 @@ import (
 // ChargesV1Handler handles the events of topic "charges.v1" that need Go code.
 type ChargesV1Handler interface {
 	// ChargeRequested asks for the charge of an order.
-	// It is an effect: outside of the transaction, under a lease.
+	// It is an effect: it is called outside of the transaction, under a lease.
 	ChargeRequested(ctx context.Context, e ChargeRequested) (Receipt, error)
 }
 
@@ -55,36 +55,37 @@ func (p *chargesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addChargeRequested(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *chargesV1Plan) Flush(b *wire.Batch) {
 	b.Write(chargeRequestedInsertChargesSQL, &p.chargeRequestedInsertCharges)
 }
 
-// chargesV1Decoder reads the records of topic "charges.v1".
+// chargesV1Decoder decodes the records of topic "charges.v1".
 type chargesV1Decoder = strictjson.Scanner
 
 // ChargeRequested asks for the charge of an order.
 // It is the event of topic "charges.v1".
-// It is identified by header "Idempotency-Key": records that share it are one event.
+// Its idempotency key is header "Idempotency-Key"; records with the same key are one event.
 type ChargeRequested struct {
 	OrderID   idem.UUID
 	Cents     int64
 	CardToken string
 
-	result Receipt // of its effect, for the steps
+	result Receipt // of the effect, for the steps
 }
 
-// Format prints v without what is sensitive.
+// Format prints v without its sensitive fields.
 func (v ChargeRequested) Format(f fmt.State, verb rune) {
 	wire.Format(f, verb, v, "CardToken")
 }
 
-// LogValue is v for slog, printed as by Format.
+// LogValue returns v for slog, as Format prints it.
 func (v ChargeRequested) LogValue() slog.Value {
 	return wire.LogValue(v)
 }
 
-// DecodeChargeRequested reads m; strictjson.Scanner says how strictly.
+// DecodeChargeRequested decodes m; see strictjson.Scanner for the rules.
 func DecodeChargeRequested(m idem.Message) (e ChargeRequested, err error) {
 	var s chargesV1Decoder
 	s.Reset(&m)
@@ -116,20 +117,21 @@ func (e *ChargeRequested) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Same("order_id", e.OrderID == s.RecordKey(m).UUID())
 }
 
-// key identifies the event by header "Idempotency-Key". Its copies are known for 31d at least.
+// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
+// 31d.
 func (e *ChargeRequested) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *ChargeRequested) fingerprint(f *wire.Fingerprint) {
 	f.Text("card_token", e.CardToken)
 	f.Int64("cents", e.Cents)
 	f.UUID("order_id", e.OrderID)
 }
 
-// chargeRequestedEvent is how a record becomes a ChargeRequested, and which records are copies
-// of one. It is read only.
+// chargeRequestedEvent defines how ChargeRequested is decoded, and which records are
+// duplicates. It is read-only.
 var chargeRequestedEvent = wire.Event[ChargeRequested, *chargesV1Decoder]{
 	Name:    "ChargeRequested",
 	Decode:  (*ChargeRequested).decode,
@@ -140,7 +142,7 @@ var chargeRequestedEvent = wire.Event[ChargeRequested, *chargesV1Decoder]{
 	Content: 0x9eea8ce6,
 }
 
-// chargeRequestedTerms are the terms of the effect of ChargeRequested. It is read only.
+// chargeRequestedTerms holds the terms of the effect of ChargeRequested. It is read-only.
 var chargeRequestedTerms = wire.EffectTerms{
 	Timeout: 2 * time.Second,
 	Keep:    744 * time.Hour,
@@ -165,7 +167,7 @@ func (p *chargesV1Plan) addChargeRequested(b *wire.Batch, m *wire.Message) error
 	if !ok {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("charges").UUID(e.OrderID))
 	r := p.chargeRequestedInsertCharges.Row()
 	r.UUID(e.OrderID)

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestChargesV1 repeats, crashes, fences and poisons the events of topic "charges.v1".
+// TestChargesV1 applies the events of topic "charges.v1" with duplicates, crashes, fenced
+// owners and invalid records.
 func TestChargesV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -81,7 +81,8 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedInsertOrdersSQL, &p.orderPlacedInsertOrders)
 	b.Write(orderShippedUpdateOrdersSQL, &p.orderShippedUpdateOrders)
@@ -91,12 +92,12 @@ func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderErasedDeleteOrdersSQL, &p.orderErasedDeleteOrders)
 }
 
-// ordersV1Decoder reads the records of topic "orders.v1".
+// ordersV1Decoder decodes the records of topic "orders.v1".
 type ordersV1Decoder = strictjson.Scanner
 
 // OrderPlaced says that a customer placed an order.
 // It is event "order.placed" on topic "orders.v1".
-// It is identified by header "Idempotency-Key": records that share it are one event.
+// Its idempotency key is header "Idempotency-Key"; records with the same key are one event.
 type OrderPlaced struct {
 	OrderID    idem.UUID
 	CustomerID string
@@ -107,7 +108,7 @@ type OrderPlaced struct {
 	Items      []Item
 }
 
-// DecodeOrderPlaced reads m; strictjson.Scanner says how strictly.
+// DecodeOrderPlaced decodes m; see strictjson.Scanner for the rules.
 func DecodeOrderPlaced(m idem.Message) (e OrderPlaced, err error) {
 	var s ordersV1Decoder
 	s.Reset(&m)
@@ -170,12 +171,13 @@ func (e *OrderPlaced) appendItems(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "Idempotency-Key". Its copies are known for 8d at least.
+// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
+// 8d.
 func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *OrderPlaced) fingerprint(f *wire.Fingerprint) {
 	f.Text("channel", string(e.Channel))
 	f.Text("customer_id", e.CustomerID)
@@ -197,8 +199,8 @@ func (e *OrderPlaced) fits(f *wire.Fit) {
 	f.Out()
 }
 
-// orderPlacedEvent is how a record becomes an OrderPlaced, and which records are copies of
-// one. It is read only.
+// orderPlacedEvent defines how OrderPlaced is decoded, and which records are duplicates. It is
+// read-only.
 var orderPlacedEvent = wire.Event[OrderPlaced, *ordersV1Decoder]{
 	Name:    "OrderPlaced",
 	Decode:  (*OrderPlaced).decode,
@@ -214,7 +216,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPlacedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("orders").UUID(e.OrderID))
 	r := p.orderPlacedInsertOrders.Row()
 	r.UUID(e.OrderID)
@@ -225,7 +227,8 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	wire.OrNull(r, r.Text, e.Note)
 	for i := range e.Items {
 		v := &e.Items[i]
-		// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+		// A wave writes a row at most once. The calls before Puts name what else the write needs or
+		// changes.
 		b.Reads(wire.Row("orders").UUID(e.OrderID))
 		b.Puts(wire.Row("order_items").UUID(e.OrderID).Int(int64(i + 1)))
 		r = p.orderPlacedInsertOrderItems.Row()
@@ -292,13 +295,13 @@ WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // OrderShipped says that all items of an order left the warehouse.
 // It is event "order.shipped" on topic "orders.v1".
-// It is identified by header "Idempotency-Key": records that share it are one event.
+// Its idempotency key is header "Idempotency-Key"; records with the same key are one event.
 type OrderShipped struct {
 	Carrier string
 	OrderID idem.UUID // the record key
 }
 
-// DecodeOrderShipped reads m; strictjson.Scanner says how strictly.
+// DecodeOrderShipped decodes m; see strictjson.Scanner for the rules.
 func DecodeOrderShipped(m idem.Message) (e OrderShipped, err error) {
 	var s ordersV1Decoder
 	s.Reset(&m)
@@ -322,19 +325,20 @@ func (e *OrderShipped) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.OrderID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "Idempotency-Key". Its copies are known for 8d at least.
+// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
+// 8d.
 func (e *OrderShipped) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *OrderShipped) fingerprint(f *wire.Fingerprint) {
 	f.Text("carrier", e.Carrier)
 	f.UUID("order_id", e.OrderID)
 }
 
-// orderShippedEvent is how a record becomes an OrderShipped, and which records are copies of
-// one. It is read only.
+// orderShippedEvent defines how OrderShipped is decoded, and which records are duplicates. It
+// is read-only.
 var orderShippedEvent = wire.Event[OrderShipped, *ordersV1Decoder]{
 	Name:    "OrderShipped",
 	Decode:  (*OrderShipped).decode,
@@ -349,7 +353,7 @@ func (p *ordersV1Plan) addOrderShipped(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderShippedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("orders").UUID(e.OrderID))
 	r := p.orderShippedUpdateOrders.Row()
 	r.UUID(e.OrderID)
@@ -388,7 +392,7 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 // OrderPaid says that a payment for an order was booked. Its payment_id is its identity,
 // whoever sends it.
 // It is event "order.paid" on topic "orders.v1".
-// It is identified by payment_id (payload): records that share it are one event.
+// Its idempotency key is payment_id (payload); records with the same key are one event.
 type OrderPaid struct {
 	PaymentID idem.UUID
 	OrderID   idem.UUID
@@ -396,7 +400,7 @@ type OrderPaid struct {
 	BookedAt  time.Time
 }
 
-// DecodeOrderPaid reads m; strictjson.Scanner says how strictly.
+// DecodeOrderPaid decodes m; see strictjson.Scanner for the rules.
 func DecodeOrderPaid(m idem.Message) (e OrderPaid, err error) {
 	var s ordersV1Decoder
 	s.Reset(&m)
@@ -432,12 +436,12 @@ func (e *OrderPaid) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Same("order_id", e.OrderID == s.RecordKey(m).UUID())
 }
 
-// key identifies the event by payment_id. Its copies are known for 35d at least.
+// key identifies the event by payment_id. Duplicates are detected for at least 35d.
 func (e *OrderPaid) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("payment_id", e.PaymentID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *OrderPaid) fingerprint(f *wire.Fingerprint) {
 	f.Decimal("amount", e.Amount)
 	f.Time("booked_at", e.BookedAt)
@@ -450,8 +454,8 @@ func (e *OrderPaid) fits(f *wire.Fit) {
 	f.Numeric("amount", &e.Amount, 12, 2)
 }
 
-// orderPaidEvent is how a record becomes an OrderPaid, and which records are copies of one. It
-// is read only.
+// orderPaidEvent defines how OrderPaid is decoded, and which records are duplicates. It is
+// read-only.
 var orderPaidEvent = wire.Event[OrderPaid, *ordersV1Decoder]{
 	Name:      "OrderPaid",
 	OnFailure: &orderPaidPolicy,
@@ -464,13 +468,13 @@ var orderPaidEvent = wire.Event[OrderPaid, *ordersV1Decoder]{
 	Content:   0x21b81df0,
 }
 
-// orderPaidPolicy is on_failure of OrderPaid. It is read only.
+// orderPaidPolicy is on_failure of OrderPaid. It is read-only.
 var orderPaidPolicy = wire.FailurePolicy{
 	Retries:        8,
 	InitialBackoff: 200 * time.Millisecond,
 	MaxBackoff:     30 * time.Second,
 	StopAfter:      20,
-	Keep:           840 * time.Hour, // the topic: 8d
+	Keep:           840 * time.Hour, // the topic's own: 8d
 }
 
 func (p *ordersV1Plan) addOrderPaid(b *wire.Batch, m *wire.Message) error {
@@ -478,7 +482,8 @@ func (p *ordersV1Plan) addOrderPaid(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPaidEvent.Take(b, m, &ordersV1Decoder{}, e); !fresh {
 		return err
 	}
-	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+	// A wave writes a row at most once. The calls before Puts name what else the write needs or
+	// changes.
 	b.Reads(wire.Row("orders").UUID(e.OrderID))
 	b.Puts(wire.Row("payments").UUID(e.PaymentID))
 	r := p.orderPaidInsertPayments.Row()
@@ -519,12 +524,12 @@ WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // OrderErased is a record without a value. It removes the order and all that belongs to it.
 // It is the tombstone of topic "orders.v1": a record without a value.
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type OrderErased struct {
 	OrderID idem.UUID // the record key
 }
 
-// DecodeOrderErased reads m; strictjson.Scanner says how strictly.
+// DecodeOrderErased decodes m; see strictjson.Scanner for the rules.
 func DecodeOrderErased(m idem.Message) (e OrderErased, err error) {
 	var s ordersV1Decoder
 	s.Reset(&m)
@@ -537,21 +542,21 @@ func (e *OrderErased) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.OrderID = s.RecordKey(m).UUID()
 }
 
-// orderErasedEvent is how a record becomes an OrderErased, and which records are copies of
-// one. It is read only.
+// orderErasedEvent defines how OrderErased is decoded, and which records are duplicates. It is
+// read-only.
 var orderErasedEvent = wire.Event[OrderErased, *ordersV1Decoder]{
 	Name:      "OrderErased",
 	OnFailure: &orderErasedPolicy,
 	Decode:    (*OrderErased).decode,
 }
 
-// orderErasedPolicy is on_failure of OrderErased. It is read only.
+// orderErasedPolicy is on_failure of OrderErased. It is read-only.
 var orderErasedPolicy = wire.FailurePolicy{
 	Retries:        8,
 	InitialBackoff: 200 * time.Millisecond,
 	MaxBackoff:     30 * time.Second,
 	StopAfter:      20,
-	Keep:           720 * time.Hour, // the topic: 8d
+	Keep:           720 * time.Hour, // the topic's own: 8d
 }
 
 func (p *ordersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error {
@@ -559,12 +564,13 @@ func (p *ordersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the table's rows. Before it, what the write needs or changes
-	// elsewhere.
+	// Earlier writes of the table go into an earlier wave. The calls before DeletesAll name what
+	// else the write needs or changes.
 	b.Unlinks("orders")
 	b.DeletesAll("order_items")
 	p.orderErasedDeleteOrderItems.Row().UUID(e.OrderID)
-	// An earlier wave writes the row. Before it, what the write needs or changes elsewhere.
+	// Earlier writes of the row go into an earlier wave. The calls before Deletes name what else
+	// the write needs or changes.
 	b.Touches("payments")
 	b.Deletes(wire.Row("orders").UUID(e.OrderID))
 	p.orderErasedDeleteOrders.Row().UUID(e.OrderID)

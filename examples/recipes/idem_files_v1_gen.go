@@ -47,21 +47,22 @@ func (p *filesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addFileSent(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *filesV1Plan) Flush(b *wire.Batch) {}
 
-// filesV1Decoder reads the records of topic "files.v1".
+// filesV1Decoder decodes the records of topic "files.v1".
 type filesV1Decoder = strictjson.Scanner
 
 // The value is compressed by the producer.
 // It is the event of topic "files.v1".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type FileSent struct {
 	Name   string // header "name"
 	Packed []byte // the record's value
 }
 
-// DecodeFileSent reads m; strictjson.Scanner says how strictly.
+// DecodeFileSent decodes m; see strictjson.Scanner for the rules.
 func DecodeFileSent(m idem.Message) (e FileSent, err error) {
 	var s filesV1Decoder
 	s.Reset(&m)
@@ -75,19 +76,19 @@ func (e *FileSent) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Packed = s.RecordValue(m).Raw()
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *FileSent) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *FileSent) fingerprint(f *wire.Fingerprint) {
 	f.Text("name", e.Name)
 	f.Bytes("packed", e.Packed)
 }
 
-// fileSentEvent is how a record becomes a FileSent, and which records are copies of one. It is
-// read only.
+// fileSentEvent defines how FileSent is decoded, and which records are duplicates. It is
+// read-only.
 var fileSentEvent = wire.Event[FileSent, *filesV1Decoder]{
 	Name:    "FileSent",
 	Decode:  (*FileSent).decode,

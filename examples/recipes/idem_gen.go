@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Fails to compile if the code was generated for another version of the runtime.
+// Fails to compile if this code was generated for another version of the runtime.
 const _ = wire.CompatV1
 
 // Handler is implemented by the service: one method per event with Go code.
@@ -23,7 +23,7 @@ type Handler interface {
 	FilesV1Handler
 }
 
-// NewConsumer returns the consumer "recipes".
+// NewConsumer returns consumer "recipes".
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Source:   "idemgen.yaml",

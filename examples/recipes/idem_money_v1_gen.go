@@ -57,23 +57,24 @@ func (p *moneyV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *moneyV1Plan) Flush(b *wire.Batch) {
 	b.Write(paidAddBalancesSQL, &p.paidAddBalances)
 	b.Write(spentAddBalancesSQL, &p.spentAddBalances)
 }
 
-// moneyV1Decoder reads the records of topic "money.v1".
+// moneyV1Decoder decodes the records of topic "money.v1".
 type moneyV1Decoder = strictjson.Scanner
 
 // Paid is event "paid" on topic "money.v1".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type Paid struct {
 	Cents  int64
 	Person string // the record key
 }
 
-// DecodePaid reads m; strictjson.Scanner says how strictly.
+// DecodePaid decodes m; see strictjson.Scanner for the rules.
 func DecodePaid(m idem.Message) (e Paid, err error) {
 	var s moneyV1Decoder
 	s.Reset(&m)
@@ -97,19 +98,18 @@ func (e *Paid) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Person = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *Paid) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Paid) fingerprint(f *wire.Fingerprint) {
 	f.Int64("cents", e.Cents)
 	f.Text("person", e.Person)
 }
 
-// paidEvent is how a record becomes a Paid, and which records are copies of one. It is read
-// only.
+// paidEvent defines how Paid is decoded, and which records are duplicates. It is read-only.
 var paidEvent = wire.Event[Paid, *moneyV1Decoder]{
 	Name:    "Paid",
 	Decode:  (*Paid).decode,
@@ -124,7 +124,7 @@ func (p *moneyV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := paidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("balances").Text(e.Person), "PaidAddBalances")
 	r := p.paidAddBalances.Row()
 	r.Text(e.Person)
@@ -132,7 +132,7 @@ func (p *moneyV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// paidAddBalancesSQL adds up what the events add to one row.
+// paidAddBalancesSQL adds up what the events add to each row.
 const paidAddBalancesSQL = `
 WITH e AS (
     SELECT
@@ -171,13 +171,13 @@ SELECT
 WHERE (SELECT count(*) FROM w) + (SELECT count(*) FROM u) < (SELECT count(*) FROM e)`
 
 // Spent is event "spent" on topic "money.v1".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type Spent struct {
 	Cents  int64
 	Person string // the record key
 }
 
-// DecodeSpent reads m; strictjson.Scanner says how strictly.
+// DecodeSpent decodes m; see strictjson.Scanner for the rules.
 func DecodeSpent(m idem.Message) (e Spent, err error) {
 	var s moneyV1Decoder
 	s.Reset(&m)
@@ -201,19 +201,18 @@ func (e *Spent) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Person = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *Spent) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Spent) fingerprint(f *wire.Fingerprint) {
 	f.Int64("cents", e.Cents)
 	f.Text("person", e.Person)
 }
 
-// spentEvent is how a record becomes a Spent, and which records are copies of one. It is read
-// only.
+// spentEvent defines how Spent is decoded, and which records are duplicates. It is read-only.
 var spentEvent = wire.Event[Spent, *moneyV1Decoder]{
 	Name:    "Spent",
 	Decode:  (*Spent).decode,
@@ -228,7 +227,7 @@ func (p *moneyV1Plan) addSpent(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := spentEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("balances").Text(e.Person), "+")
 	r := p.spentAddBalances.Row()
 	r.Text(e.Person)
@@ -236,7 +235,7 @@ func (p *moneyV1Plan) addSpent(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// spentAddBalancesSQL adds up what the events add to one row; it fails if a row is missing.
+// spentAddBalancesSQL adds up what the events add to each row; it fails if a row is missing.
 const spentAddBalancesSQL = `
 WITH e AS (
     SELECT

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestMoneyV1 repeats, crashes, fences and poisons the events of topic "money.v1".
+// TestMoneyV1 applies the events of topic "money.v1" with duplicates, crashes, fenced owners
+// and invalid records.
 func TestMoneyV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -45,23 +45,24 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addOrderChanged(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderChangedInsertOrderLinesSQL, &p.orderChangedInsertOrderLines)
 	b.Write(orderChangedDeleteOrderLinesSQL, &p.orderChangedDeleteOrderLines)
 }
 
-// ordersV1Decoder reads the records of topic "orders.v1".
+// ordersV1Decoder decodes the records of topic "orders.v1".
 type ordersV1Decoder = strictjson.Scanner
 
 // OrderChanged is the event of topic "orders.v1".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type OrderChanged struct {
 	Lines   []string
 	OrderID idem.UUID // the record key
 }
 
-// DecodeOrderChanged reads m; strictjson.Scanner says how strictly.
+// DecodeOrderChanged decodes m; see strictjson.Scanner for the rules.
 func DecodeOrderChanged(m idem.Message) (e OrderChanged, err error) {
 	var s ordersV1Decoder
 	s.Reset(&m)
@@ -89,8 +90,8 @@ func (e *OrderChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.OrderID = s.RecordKey(m).UUID()
 }
 
-// orderChangedEvent is how a record becomes an OrderChanged, and which records are copies of
-// one. It is read only.
+// orderChangedEvent defines how OrderChanged is decoded, and which records are duplicates. It
+// is read-only.
 var orderChangedEvent = wire.Event[OrderChanged, *ordersV1Decoder]{
 	Name:   "OrderChanged",
 	Decode: (*OrderChanged).decode,
@@ -101,11 +102,11 @@ func (p *ordersV1Plan) addOrderChanged(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the table's rows.
+	// Earlier writes of the table go into an earlier wave.
 	b.DeletesAll("order_lines")
 	p.orderChangedDeleteOrderLines.Row().UUID(e.OrderID)
 	for i, v := range e.Lines {
-		// A wave writes the row once.
+		// A wave writes a row at most once.
 		b.Puts(wire.Row("order_lines").UUID(e.OrderID).Int(int64(i + 1)))
 		r := p.orderChangedInsertOrderLines.Row()
 		r.UUID(e.OrderID)

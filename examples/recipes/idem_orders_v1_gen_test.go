@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestOrdersV1 repeats, crashes, fences and poisons the events of topic "orders.v1".
+// TestOrdersV1 applies the events of topic "orders.v1" with duplicates, crashes, fenced owners
+// and invalid records.
 func TestOrdersV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -61,20 +61,21 @@ func (p *peopleV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *peopleV1Plan) Flush(b *wire.Batch) {}
 
-// peopleV1Decoder reads the records of topic "people.v1".
+// peopleV1Decoder decodes the records of topic "people.v1".
 type peopleV1Decoder = strictjson.Scanner
 
 // Seen is event "seen" on topic "people.v1".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type Seen struct {
 	Kind   string
 	Person string // the record key
 }
 
-// DecodeSeen reads m; strictjson.Scanner says how strictly.
+// DecodeSeen decodes m; see strictjson.Scanner for the rules.
 func DecodeSeen(m idem.Message) (e Seen, err error) {
 	var s peopleV1Decoder
 	s.Reset(&m)
@@ -98,19 +99,18 @@ func (e *Seen) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Person = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *Seen) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Seen) fingerprint(f *wire.Fingerprint) {
 	f.Text("kind", e.Kind)
 	f.Text("person", e.Person)
 }
 
-// seenEvent is how a record becomes a Seen, and which records are copies of one. It is read
-// only.
+// seenEvent defines how Seen is decoded, and which records are duplicates. It is read-only.
 var seenEvent = wire.Event[Seen, *peopleV1Decoder]{
 	Name:    "Seen",
 	Decode:  (*Seen).decode,
@@ -136,13 +136,13 @@ func (p *peopleV1Plan) addSeen(b *wire.Batch, m *wire.Message) error {
 }
 
 // Said is event "said" on topic "people.v1".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type Said struct {
 	Text   string
 	Person string // the record key
 }
 
-// DecodeSaid reads m; strictjson.Scanner says how strictly.
+// DecodeSaid decodes m; see strictjson.Scanner for the rules.
 func DecodeSaid(m idem.Message) (e Said, err error) {
 	var s peopleV1Decoder
 	s.Reset(&m)
@@ -166,19 +166,18 @@ func (e *Said) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Person = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *Said) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Said) fingerprint(f *wire.Fingerprint) {
 	f.Text("person", e.Person)
 	f.Text("text", e.Text)
 }
 
-// saidEvent is how a record becomes a Said, and which records are copies of one. It is read
-// only.
+// saidEvent defines how Said is decoded, and which records are duplicates. It is read-only.
 var saidEvent = wire.Event[Said, *peopleV1Decoder]{
 	Name:    "Said",
 	Decode:  (*Said).decode,

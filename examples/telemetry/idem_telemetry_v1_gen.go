@@ -45,16 +45,17 @@ func (p *telemetryV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addReading(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *telemetryV1Plan) Flush(b *wire.Batch) {
 	b.Write(readingUpsertDeviceStateSQL, &p.readingUpsertDeviceState)
 }
 
-// telemetryV1Decoder reads the records of topic "telemetry.v1".
+// telemetryV1Decoder decodes the records of topic "telemetry.v1".
 type telemetryV1Decoder = strictjson.Scanner
 
 // Reading is the event of topic "telemetry.v1".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type Reading struct {
 	DeviceID    string
 	Seq         int64
@@ -65,7 +66,7 @@ type Reading struct {
 	Firmware    string
 }
 
-// DecodeReading reads m; strictjson.Scanner says how strictly.
+// DecodeReading decodes m; see strictjson.Scanner for the rules.
 func DecodeReading(m idem.Message) (e Reading, err error) {
 	var s telemetryV1Decoder
 	s.Reset(&m)
@@ -129,8 +130,8 @@ func (e *Reading) fits(f *wire.Fit) {
 	f.Varchar("firmware", &e.Firmware, 32)
 }
 
-// readingEvent is how a record becomes a Reading, and which records are copies of one. It is
-// read only.
+// readingEvent defines how Reading is decoded, and which records are duplicates. It is
+// read-only.
 var readingEvent = wire.Event[Reading, *telemetryV1Decoder]{
 	Name:   "Reading",
 	Decode: (*Reading).decode,
@@ -142,7 +143,7 @@ func (p *telemetryV1Plan) addReading(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := readingEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Equal rows in a wave become one.
+	// A wave may hold a row more than once: the statement merges its versions.
 	b.Upserts(wire.Row("device_state").Text(e.DeviceID))
 	r := p.readingUpsertDeviceState.Row()
 	r.Text(e.DeviceID)
@@ -155,8 +156,8 @@ func (p *telemetryV1Plan) addReading(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// readingUpsertDeviceStateSQL keeps the row with the highest seq of each device_id; of equals,
-// the first.
+// readingUpsertDeviceStateSQL writes, for each device_id, the row with the highest seq; among
+// equals, the first.
 const readingUpsertDeviceStateSQL = `
 INSERT INTO device_state AS t (
     device_id,

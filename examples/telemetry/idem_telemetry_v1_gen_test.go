@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestTelemetryV1 repeats, crashes, fences and poisons the events of topic "telemetry.v1".
+// TestTelemetryV1 applies the events of topic "telemetry.v1" with duplicates, crashes, fenced
+// owners and invalid records.
 func TestTelemetryV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

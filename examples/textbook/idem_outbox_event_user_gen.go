@@ -56,24 +56,25 @@ func (p *outboxEventUserPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *outboxEventUserPlan) Flush(b *wire.Batch) {
 	b.Write(userSavedUpsertPeopleSQL, &p.userSavedUpsertPeople)
 	b.Write(userDeletedDeletePeopleSQL, &p.userDeletedDeletePeople)
 }
 
-// outboxEventUserDecoder reads the records of topic "outbox.event.user".
+// outboxEventUserDecoder decodes the records of topic "outbox.event.user".
 type outboxEventUserDecoder = strictjson.Scanner
 
 // UserSaved has a user as it is now.
 // It is event "UserSaved" on topic "outbox.event.user".
-// It is identified by header "id": records that share it are one event.
+// Its idempotency key is header "id"; records with the same key are one event.
 type UserSaved struct {
 	Name   string
 	UserID idem.UUID // the record key
 }
 
-// DecodeUserSaved reads m; strictjson.Scanner says how strictly.
+// DecodeUserSaved decodes m; see strictjson.Scanner for the rules.
 func DecodeUserSaved(m idem.Message) (e UserSaved, err error) {
 	var s outboxEventUserDecoder
 	s.Reset(&m)
@@ -97,19 +98,19 @@ func (e *UserSaved) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "id". Its copies are known for 8d at least.
+// key identifies the event by header "id". Duplicates are detected for at least 8d.
 func (e *UserSaved) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *UserSaved) fingerprint(f *wire.Fingerprint) {
 	f.Text("name", e.Name)
 	f.UUID("user_id", e.UserID)
 }
 
-// userSavedEvent is how a record becomes an UserSaved, and which records are copies of one. It
-// is read only.
+// userSavedEvent defines how UserSaved is decoded, and which records are duplicates. It is
+// read-only.
 var userSavedEvent = wire.Event[UserSaved, *outboxEventUserDecoder]{
 	Name:    "UserSaved",
 	Decode:  (*UserSaved).decode,
@@ -124,7 +125,7 @@ func (p *outboxEventUserPlan) addUserSaved(b *wire.Batch, m *wire.Message) error
 	if fresh, err := userSavedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("people").UUID(e.UserID))
 	r := p.userSavedUpsertPeople.Row()
 	r.UUID(e.UserID)
@@ -154,12 +155,12 @@ WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // UserDeleted is a tombstone. It removes the user.
 // It is the tombstone of topic "outbox.event.user": a record without a value.
-// It is identified by header "id": records that share it are one event.
+// Its idempotency key is header "id"; records with the same key are one event.
 type UserDeleted struct {
 	UserID idem.UUID // the record key
 }
 
-// DecodeUserDeleted reads m; strictjson.Scanner says how strictly.
+// DecodeUserDeleted decodes m; see strictjson.Scanner for the rules.
 func DecodeUserDeleted(m idem.Message) (e UserDeleted, err error) {
 	var s outboxEventUserDecoder
 	s.Reset(&m)
@@ -172,18 +173,18 @@ func (e *UserDeleted) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "id". Its copies are known for 8d at least.
+// key identifies the event by header "id". Duplicates are detected for at least 8d.
 func (e *UserDeleted) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *UserDeleted) fingerprint(f *wire.Fingerprint) {
 	f.UUID("user_id", e.UserID)
 }
 
-// userDeletedEvent is how a record becomes an UserDeleted, and which records are copies of
-// one. It is read only.
+// userDeletedEvent defines how UserDeleted is decoded, and which records are duplicates. It is
+// read-only.
 var userDeletedEvent = wire.Event[UserDeleted, *outboxEventUserDecoder]{
 	Name:    "UserDeleted",
 	Decode:  (*UserDeleted).decode,
@@ -198,7 +199,7 @@ func (p *outboxEventUserPlan) addUserDeleted(b *wire.Batch, m *wire.Message) err
 	if fresh, err := userDeletedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the row.
+	// Earlier writes of the row go into an earlier wave.
 	b.Deletes(wire.Row("people").UUID(e.UserID))
 	p.userDeletedDeletePeople.Row().UUID(e.UserID)
 	return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestOutboxEventUser repeats, crashes, fences and poisons the events of topic
-// "outbox.event.user".
+// TestOutboxEventUser applies the events of topic "outbox.event.user" with duplicates,
+// crashes, fenced owners and invalid records.
 func TestOutboxEventUser(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -45,18 +45,19 @@ func (p *paymentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addPaymentReceived(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *paymentsV1Plan) Flush(b *wire.Batch) {
 	b.Write(paymentReceivedAddAccountsSQL, &p.paymentReceivedAddAccounts)
 	b.Write(paymentReceivedInsertPaymentsSQL, &p.paymentReceivedInsertPayments)
 }
 
-// paymentsV1Decoder reads the records of topic "payments.v1".
+// paymentsV1Decoder decodes the records of topic "payments.v1".
 type paymentsV1Decoder = strictjson.Scanner
 
 // PaymentReceived is a row, and a sum that is wrong if it is added twice.
 // It is the event of topic "payments.v1".
-// It is identified by header "Idempotency-Key": records that share it are one event.
+// Its idempotency key is header "Idempotency-Key"; records with the same key are one event.
 type PaymentReceived struct {
 	PaymentID string
 	Receipt   string
@@ -64,7 +65,7 @@ type PaymentReceived struct {
 	AccountID idem.UUID // the record key
 }
 
-// DecodePaymentReceived reads m; strictjson.Scanner says how strictly.
+// DecodePaymentReceived decodes m; see strictjson.Scanner for the rules.
 func DecodePaymentReceived(m idem.Message) (e PaymentReceived, err error) {
 	var s paymentsV1Decoder
 	s.Reset(&m)
@@ -96,12 +97,13 @@ func (e *PaymentReceived) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "Idempotency-Key". Its copies are known for 8d at least.
+// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
+// 8d.
 func (e *PaymentReceived) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *PaymentReceived) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
 	f.Int64("cents", e.Cents)
@@ -109,8 +111,8 @@ func (e *PaymentReceived) fingerprint(f *wire.Fingerprint) {
 	f.Text("receipt", e.Receipt)
 }
 
-// paymentReceivedEvent is how a record becomes a PaymentReceived, and which records are copies
-// of one. It is read only.
+// paymentReceivedEvent defines how PaymentReceived is decoded, and which records are
+// duplicates. It is read-only.
 var paymentReceivedEvent = wire.Event[PaymentReceived, *paymentsV1Decoder]{
 	Name:    "PaymentReceived",
 	Decode:  (*PaymentReceived).decode,
@@ -125,14 +127,14 @@ func (p *paymentsV1Plan) addPaymentReceived(b *wire.Batch, m *wire.Message) erro
 	if fresh, err := paymentReceivedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("payments").Text(e.PaymentID))
 	r := p.paymentReceivedInsertPayments.Row()
 	r.Text(e.PaymentID)
 	r.Text(e.Receipt)
 	r.UUID(e.AccountID)
 	r.Int8(e.Cents)
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "PaymentReceivedAddAccounts")
 	r = p.paymentReceivedAddAccounts.Row()
 	r.UUID(e.AccountID)
@@ -162,7 +164,7 @@ SELECT
     'payments'
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
-// paymentReceivedAddAccountsSQL adds up what the events add to one row.
+// paymentReceivedAddAccountsSQL adds up what the events add to each row.
 const paymentReceivedAddAccountsSQL = `
 WITH e AS (
     SELECT

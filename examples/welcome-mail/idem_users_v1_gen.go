@@ -17,7 +17,7 @@ import (
 // UsersV1Handler handles the events of topic "users.v1" that need Go code.
 type UsersV1Handler interface {
 	// UserCreated sends the welcome mail.
-	// It is an effect: outside of the transaction, under a lease.
+	// It is an effect: it is called outside of the transaction, under a lease.
 	UserCreated(ctx context.Context, e UserCreated) (Sent, error)
 }
 
@@ -66,36 +66,37 @@ func (p *usersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *usersV1Plan) Flush(b *wire.Batch) {
 	b.Write(userCreatedInsertMailsSQL, &p.userCreatedInsertMails)
 }
 
-// usersV1Decoder reads the records of topic "users.v1".
+// usersV1Decoder decodes the records of topic "users.v1".
 type usersV1Decoder = strictjson.Scanner
 
 // UserCreated sends the welcome mail.
 // It is event "user.created" on topic "users.v1".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type UserCreated struct {
 	Email  string
 	Name   string
 	UserID idem.UUID // the record key
 
-	result Sent // of its effect, for the steps
+	result Sent // of the effect, for the steps
 }
 
-// Format prints v without what is sensitive.
+// Format prints v without its sensitive fields.
 func (v UserCreated) Format(f fmt.State, verb rune) {
 	wire.Format(f, verb, v, "Email", "Name")
 }
 
-// LogValue is v for slog, printed as by Format.
+// LogValue returns v for slog, as Format prints it.
 func (v UserCreated) LogValue() slog.Value {
 	return wire.LogValue(v)
 }
 
-// DecodeUserCreated reads m; strictjson.Scanner says how strictly.
+// DecodeUserCreated decodes m; see strictjson.Scanner for the rules.
 func DecodeUserCreated(m idem.Message) (e UserCreated, err error) {
 	var s usersV1Decoder
 	s.Reset(&m)
@@ -123,20 +124,20 @@ func (e *UserCreated) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Its copies are known for 31d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 31d.
 func (e *UserCreated) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *UserCreated) fingerprint(f *wire.Fingerprint) {
 	f.Text("email", e.Email)
 	f.Text("name", e.Name)
 	f.UUID("user_id", e.UserID)
 }
 
-// userCreatedEvent is how a record becomes an UserCreated, and which records are copies of
-// one. It is read only.
+// userCreatedEvent defines how UserCreated is decoded, and which records are duplicates. It is
+// read-only.
 var userCreatedEvent = wire.Event[UserCreated, *usersV1Decoder]{
 	Name:    "UserCreated",
 	Decode:  (*UserCreated).decode,
@@ -147,7 +148,7 @@ var userCreatedEvent = wire.Event[UserCreated, *usersV1Decoder]{
 	Content: 0x29bb38e8,
 }
 
-// userCreatedTerms are the terms of the effect of UserCreated. It is read only.
+// userCreatedTerms holds the terms of the effect of UserCreated. It is read-only.
 var userCreatedTerms = wire.EffectTerms{
 	Timeout:    20 * time.Second,
 	Keep:       744 * time.Hour,
@@ -173,7 +174,7 @@ func (p *usersV1Plan) addUserCreated(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("mails").UUID(e.UserID))
 	r := p.userCreatedInsertMails.Row()
 	r.UUID(e.UserID)

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestUsersV1 repeats, crashes, fences and poisons the events of topic "users.v1".
+// TestUsersV1 applies the events of topic "users.v1" with duplicates, crashes, fenced owners
+// and invalid records.
 func TestUsersV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -179,7 +179,7 @@ func TestRefusedAddressIsADeadLetter(t *testing.T) {
 func TestMailThatWasCutOffIsNotSentAgain(t *testing.T) {
 	o := open(t, "TEXT")
 	o.apply(0, 1)
-	const unknown = "interrupted: UserCreated: nobody knows what the call did: the mail server did not say whether it took the mail"
+	const unknown = "interrupted: UserCreated: the outcome of the call is unknown: the mail server did not say whether it took the mail"
 	o.holds(1, 1, 0, unknown)
 	o.apply(1, 1)
 	o.holds(1, 1, 0, unknown+"; "+unknown)

@@ -55,17 +55,13 @@ func event(e *model.Event) Event {
 // Identity says what makes two records one event.
 func Identity(e *model.Event) string {
 	if e.Key.Offset {
-		return "It is identified by its place in the log: topic, partition and offset."
+		return "It has no idempotency key; topic, partition and offset identify it."
 	}
 	var parts []string
 	for _, p := range e.Key.Parts {
 		parts = append(parts, source(p))
 	}
-	share := "it"
-	if len(parts) > 1 {
-		share = "them"
-	}
-	return fmt.Sprintf("It is identified by %s: records that share %s are one event.", and(parts), share)
+	return fmt.Sprintf("Its idempotency key is %s; records with the same key are one event.", and(parts))
 }
 
 // source is a part of a key, and where it is read from.

@@ -3,7 +3,6 @@ package gocode
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
@@ -30,7 +29,7 @@ func (p *pkg) eventDecl(f *file, e *model.Event) {
 		elems = append(elems, pair("Print", method("fingerprint")), pair("Content", text("%#08x", e.Key.Content)))
 	}
 	typ := wire("Event").Add(text("[%s, *%s]", e.GoName, decoderType(e.Topic)))
-	doc := fmt.Sprintf("%s is how a record becomes %s, and which records are copies of one. It is read only.", eventVar(e), withArticle(e.GoName))
+	doc := fmt.Sprintf("%s defines how %s is decoded, and which records are duplicates. It is read-only.", eventVar(e), e.GoName)
 	f.decl(doc, text("var %s =", eventVar(e)).Add(composite(typ, elems)))
 	if e.OwnFailure {
 		policyDecl(f, e)
@@ -38,13 +37,6 @@ func (p *pkg) eventDecl(f *file, e *model.Event) {
 	if e.Effect != nil {
 		termsDecl(f, e)
 	}
-}
-
-func withArticle(name string) string {
-	if strings.ContainsRune("AEIOU", rune(name[0])) {
-		return "an " + name
-	}
-	return "a " + name
 }
 
 // addMethod writes the method that turns a record into rows and calls.

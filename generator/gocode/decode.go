@@ -9,7 +9,7 @@ import (
 // decoderOf writes what reads the records of a topic: the decoder's type, and the record key
 // if it is a document.
 func decoderOf(f *file, t *model.Topic) {
-	doc := fmt.Sprintf("%s reads the records of topic %q.", decoderType(t), t.Name)
+	doc := fmt.Sprintf("%s decodes the records of topic %q.", decoderType(t), t.Name)
 	f.decl(doc, text("type %s =", decoderType(t)).Add(strictjson("Scanner")))
 	encoding(f, t)
 	if t.RecordKey != nil && t.RecordKey.JSON {
@@ -19,7 +19,7 @@ func decoderOf(f *file, t *model.Topic) {
 
 // decodeFunc is DecodeX, for handlers and tests: what it returns owns its memory.
 func decodeFunc(f *file, e *model.Event) {
-	doc := fmt.Sprintf("Decode%s reads m; strictjson.Scanner says how strictly.", e.GoName)
+	doc := fmt.Sprintf("Decode%s decodes m; see strictjson.Scanner for the rules.", e.GoName)
 	params := []code{named("m", idem("Message"))}
 	f.fn(doc, "", "Decode"+e.GoName, params, text("(e %s, err error)", e.GoName), func(g *group) {
 		if settings := decoderSettings(e.Topic); settings != nil {

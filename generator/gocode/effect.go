@@ -41,7 +41,7 @@ func termsDecl(f *file, e *model.Event) {
 	if e.Effect.Interrupts {
 		terms = append(terms, text("Interrupts: true"))
 	}
-	doc := fmt.Sprintf("%s are the terms of the effect of %s. It is read only.", termsVar(e), e.GoName)
+	doc := fmt.Sprintf("%s holds the terms of the effect of %s. It is read-only.", termsVar(e), e.GoName)
 	f.decl(doc, text("var %s =", termsVar(e)).Add(composite(wire("EffectTerms"), terms)))
 }
 
@@ -49,7 +49,7 @@ func termsDecl(f *file, e *model.Event) {
 func resultField(g *group, e *model.Event) {
 	if e.Effect != nil && e.Effect.Result != nil {
 		g.Line()
-		g.Add(text("result %s", e.Effect.Result.GoName)).Comment("of its effect, for the steps")
+		g.Add(text("result %s", e.Effect.Result.GoName)).Comment("of the effect, for the steps")
 	}
 }
 

@@ -34,11 +34,11 @@ func encoding(f *file, t *model.Topic) {
 	f.decl(doc, text("type %s =", encodingType(t)).Add(qual(protobufPath, "Encoding")))
 	framed := ""
 	if m.Framed {
-		framed = ", behind what the serializers of Confluent's registry write"
+		framed = ", after the prefix that serializers of Confluent's registry write"
 	}
 	f.decl(fmt.Sprintf("%s is %s of %s%s.", messageVar(t), m.Name, path.Base(m.File), framed),
 		text("var %s =", messageVar(t)).Add(qual(protobufPath, "New").Call(text(schemaConst(t)), lit(m.Name), lit(m.Framed))))
-	f.decl(fmt.Sprintf("%s is %s and what it imports, a FileDescriptorSet in base64.", schemaConst(t), path.Base(m.File)),
+	f.decl(fmt.Sprintf("%s is %s with its imports: a FileDescriptorSet in base64.", schemaConst(t), path.Base(m.File)),
 		text("const %s = \"\"%s", schemaConst(t), lines(base64.StdEncoding.EncodeToString(m.Schema))))
 }
 
@@ -51,7 +51,7 @@ func avroSchema(f *file, t *model.Topic, doc string) {
 		says = m.Name + " of " + says
 	}
 	if m.Framed {
-		says, construct = says+", for values behind what the serializers of Confluent's registry write", "NewFramed"
+		says, construct = says+", for values after the prefix that serializers of Confluent's registry write", "NewFramed"
 	}
 	f.decl(fmt.Sprintf("%s is %s.", messageVar(t), says), text("var %s =", messageVar(t)).Add(qual(avroPath, construct).Call(text(schemaConst(t)), lit(m.Name))))
 	schema := "`" + string(m.Schema) + "`"

@@ -114,11 +114,11 @@ func stepDoc(name string, s *model.Step) string {
 		facts = append(facts, effect)
 	}
 	if slices.ContainsFunc(s.Set, func(a model.Assign) bool { return a.Value.Patch() }) {
-		facts = append(facts, "A column stays as it is if the event does not hold its field.")
+		facts = append(facts, "A column keeps its value if the event does not have its field.")
 	}
 	for _, a := range s.Params() {
 		if s.TypeOf(a.Value).Kind == model.List && !isJSON(a.Column) {
-			facts = append(facts, "An array is sent as its text, since Postgres knows no array of arrays.")
+			facts = append(facts, "An array is sent as text, because Postgres has no arrays of arrays.")
 			break
 		}
 	}
@@ -130,19 +130,19 @@ func stepEffect(name string, s *model.Step) string {
 	missing := s.If.Missing == "error"
 	switch {
 	case s.Sums && missing:
-		return fmt.Sprintf("%s adds up what the events add to one row; it fails if a row is missing.", name)
+		return fmt.Sprintf("%s adds up what the events add to each row; it fails if a row is missing.", name)
 	case s.Sums:
-		return fmt.Sprintf("%s adds up what the events add to one row.", name)
+		return fmt.Sprintf("%s adds up what the events add to each row.", name)
 	case s.Collapse && s.If.Newer != nil:
-		return fmt.Sprintf("%s keeps the row with the highest %s of each %s; of equals, the first.", name, s.If.Newer.Name, strings.Join(model.ColumnNames(s.By), ", "))
+		return fmt.Sprintf("%s writes, for each %s, the row with the highest %s; among equals, the first.", name, listing(model.ColumnNames(s.By)), s.If.Newer.Name)
 	case s.Collapse:
-		return fmt.Sprintf("%s keeps the last row of each %s.", name, strings.Join(model.ColumnNames(s.By), ", "))
+		return fmt.Sprintf("%s writes the last row for each %s.", name, listing(model.ColumnNames(s.By)))
 	case s.If.Newer != nil && missing:
-		return fmt.Sprintf("%s changes a row only if its %s grows; it fails if the row is missing.", name, s.If.Newer.Name)
+		return fmt.Sprintf("%s changes a row only if its %s increases; it fails if the row is missing.", name, s.If.Newer.Name)
 	case s.If.Newer != nil && s.Removes:
-		return fmt.Sprintf("%s deletes a row only if its %s is lower.", name, s.If.Newer.Name)
+		return fmt.Sprintf("%s deletes a row only if its %s is lower than that of the event.", name, s.If.Newer.Name)
 	case s.If.Newer != nil:
-		return fmt.Sprintf("%s changes a row only if its %s grows.", name, s.If.Newer.Name)
+		return fmt.Sprintf("%s changes a row only if its %s increases.", name, s.If.Newer.Name)
 	case missing:
 		return fmt.Sprintf("%s fails if a row is missing.", name)
 	}

@@ -9,7 +9,7 @@ import (
 
 // identifyMethod writes what adds the parts of an event's key.
 func identifyMethod(f *file, e *model.Event) {
-	doc := fmt.Sprintf("key identifies the event by %s. Its copies are known for %s at least.", keyDoc(e.Key.Parts), model.DurationText(e.Key.Window))
+	doc := fmt.Sprintf("key identifies the event by %s. Duplicates are detected for at least %s.", keyDoc(e.Key.Parts), model.DurationText(e.Key.Window))
 	params := []code{named("k", pointer(wire("KeyBuilder"))), named("m", pointer(wire("Message")))}
 	f.fn(doc, "e *"+e.GoName, "key", params, nil, func(g *group) { keySources(g, e.Key.Parts) })
 }
@@ -43,7 +43,7 @@ func keyDoc(key []model.KeySource) string {
 
 // fingerprintMethod writes the method that adds what copies of an event must share.
 func fingerprintMethod(f *file, e *model.Event) {
-	doc := "fingerprint adds what copies of the event must share."
+	doc := "fingerprint adds the fields on which duplicates must agree."
 	f.fn(doc, "e *"+e.GoName, "fingerprint", []code{named("f", pointer(wire("Fingerprint")))}, nil, func(g *group) {
 		for _, field := range e.Key.Compared {
 			fingerprintField(g, field)

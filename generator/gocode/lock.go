@@ -32,5 +32,5 @@ func lockDoc(l *model.Lock) string {
 	for _, f := range l.By {
 		by = append(by, f.Name)
 	}
-	return fmt.Sprintf("No other call under lock %q of the same %s runs meanwhile.", l.Name, listing(by))
+	return fmt.Sprintf("No other call under lock %q with the same %s runs at the same time.", l.Name, listing(by))
 }

@@ -34,16 +34,16 @@ func (m *marks) add(g *group) {
 // why says why the row is named.
 func (m *marks) why() string {
 	why := map[string]string{
-		"":           "The row needs these: another wave changes them.",
-		"Upserts":    "Equal rows in a wave become one.",
-		"Gathers":    "A wave takes any number of the row's events.",
-		"Puts":       "A wave writes the row once.",
-		"PutsAll":    "A wave writes a row of the table once, and the row's key is not known.",
-		"Deletes":    "An earlier wave writes the row.",
-		"DeletesAll": "An earlier wave writes the table's rows.",
+		"":           "The new row depends on these: other events change them in another wave.",
+		"Upserts":    "A wave may hold a row more than once: the statement merges its versions.",
+		"Gathers":    "A wave may hold any number of events of a row: the statement combines them.",
+		"Puts":       "A wave writes a row at most once.",
+		"PutsAll":    "The row's primary key is not known here: a wave writes the table only once.",
+		"Deletes":    "Earlier writes of the row go into an earlier wave.",
+		"DeletesAll": "Earlier writes of the table go into an earlier wave.",
 	}[m.own]
 	if m.own != "" && len(m.calls) > 1 {
-		why += " Before it, what the write needs or changes elsewhere."
+		why += " The calls before " + m.own + " name what else the write needs or changes."
 	}
 	return why
 }

@@ -10,9 +10,9 @@ import (
 // policyDecl writes on_failure of an event with a key of its own, which decides how long its dead
 // letters are kept.
 func policyDecl(f *file, e *model.Event) {
-	doc := fmt.Sprintf("%s is on_failure of %s. It is read only.", policyVar(e), e.GoName)
+	doc := fmt.Sprintf("%s is on_failure of %s. It is read-only.", policyVar(e), e.GoName)
 	if e.OnFailure == e.Topic.OnFailure {
-		doc = fmt.Sprintf("%s is on_failure of %s: it is equal to that of the topic. It is read only.", policyVar(e), e.GoName)
+		doc = fmt.Sprintf("%s is on_failure of %s, equal to that of the topic. It is read-only.", policyVar(e), e.GoName)
 	}
 	f.decl(doc, text("var %s =", policyVar(e)).Add(failurePolicy(e.OnFailure, e.Topic.OnFailure.Keep)))
 }
@@ -34,7 +34,7 @@ func failurePolicy(p model.FailurePolicy, topicKeeps time.Duration) code {
 	}
 	add("StopAfter", lit(p.StopAfter))
 	if keep := add("Keep", duration(p.Keep)); p.Keep != topicKeeps {
-		keep.Comment("the topic: " + model.DurationText(topicKeeps))
+		keep.Comment("the topic's own: " + model.DurationText(topicKeeps))
 	}
 	if p.Park {
 		add("Park", lit(true))

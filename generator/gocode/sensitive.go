@@ -15,10 +15,10 @@ func redaction(f *file, name string, fields []*model.Field) {
 		return
 	}
 	params := []code{named("f", qual("fmt", "State")), text("verb rune")}
-	f.fn("Format prints v without what is sensitive.", "v "+name, "Format", params, nil, func(g *group) {
+	f.fn("Format prints v without its sensitive fields.", "v "+name, "Format", params, nil, func(g *group) {
 		g.Add(wire("Format").Call(hidden...))
 	})
-	f.fn("LogValue is v for slog, printed as by Format.", "v "+name, "LogValue", nil, qual("log/slog", "Value"), func(g *group) {
+	f.fn("LogValue returns v for slog, as Format prints it.", "v "+name, "LogValue", nil, qual("log/slog", "Value"), func(g *group) {
 		g.Return(wire("LogValue").Call(text("v")))
 	})
 }

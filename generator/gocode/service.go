@@ -14,7 +14,7 @@ func (p *pkg) serviceFile() *file {
 	s := p.service
 	f := newFile("idem_gen.go", s.Package, s.Source)
 	f.packageDoc(packageDoc(s))
-	f.decl("Fails to compile if the code was generated for another version of the runtime.", text("const _ =").Add(wire("CompatV1")))
+	f.decl("Fails to compile if this code was generated for another version of the runtime.", text("const _ =").Add(wire("CompatV1")))
 	params := []code{named("db", pointer(qual(pgxpoolPath, "Pool")))}
 	if readsRegistry(s.Topics) {
 		params = append(params, registryParam())
@@ -29,12 +29,12 @@ func (p *pkg) serviceFile() *file {
 		})
 		params = append(params, named("h", text("Handler")))
 	}
-	doc := fmt.Sprintf("NewConsumer returns the consumer %q.", s.Consumer)
+	doc := fmt.Sprintf("NewConsumer returns consumer %q.", s.Consumer)
 	if readsRegistry(s.Topics) {
-		doc += "\nThe registry has the schemas that records were written with: registry.New(client)."
+		doc += "\nThe registry provides the schemas that records were written with: pass registry.New(client)."
 	}
 	if s.HasEffects() {
-		doc += "\nThe leases of effects are in Postgres, or where idem.WithLeases says."
+		doc += "\nThe leases of effects are stored in Postgres, or in the store that idem.WithLeases sets."
 	}
 	params = append(params, named("opts", text("...").Add(idem("Option"))))
 	f.fn(doc, "", "NewConsumer", params, results(pointer(idem("Consumer")), text("error")), func(g *group) {

@@ -15,7 +15,7 @@ func (p *pkg) sharedTestFile(tests Tests) *file {
 	if !p.handles() {
 		return f
 	}
-	f.decl("stubHandler accepts every event: with it the tables hold what the spec alone writes.", text("type stubHandler struct{}"))
+	f.decl("stubHandler accepts every event and does nothing: the tables hold only what the spec writes.", text("type stubHandler struct{}"))
 	for _, t := range p.service.Topics {
 		for _, e := range t.Events {
 			if e.Handle {
@@ -27,7 +27,7 @@ func (p *pkg) sharedTestFile(tests Tests) *file {
 		}
 	}
 	if p.service.HasEffects() {
-		doc := "testEffects is the service's own handler. Its effects are called by cases that say no result."
+		doc := "testEffects is the service's own handler. Its effects are called only for the records of cases that give no result."
 		f.decl(doc, text("type testEffects struct{ Handler }"))
 		for _, t := range p.service.Topics {
 			for _, e := range t.Events {
@@ -97,9 +97,9 @@ const ExternalFile = "testdata/idem_external.sql"
 // testFile is idem_<topic>_gen_test.go: the scenarios, and what they start from.
 func (p *pkg) testFile(t *model.Topic, tests Tests) *file {
 	f := newFile("idem_"+t.FileName+"_gen_test.go", p.service.Package, p.service.Source+", topic "+t.Name)
-	doc := fmt.Sprintf("Test%s repeats, crashes, fences and poisons the events of topic %q.", t.GoName, t.Name)
+	doc := fmt.Sprintf("Test%s applies the events of topic %q with duplicates, crashes, fenced owners and invalid records.", t.GoName, t.Name)
 	if handled(t) {
-		doc += "\neditTestLog is the service's own, in idem_setup_test.go."
+		doc += "\neditTestLog is yours, in idem_setup_test.go."
 	}
 	params := []code{named("t", pointer(qual("testing", "T")))}
 	f.fn(doc, "", "Test"+t.GoName, params, nil, func(g *group) {
@@ -132,10 +132,10 @@ func testedTopics(t *model.Topic) []string {
 // casesTest is the test of the cases: the team's own, with the team's own handlers. What it plays
 // is a function apart, so that the team can play it over other tables, too.
 func (p *pkg) casesTest(f *file, tests Tests) {
-	doc := "TestCases repeats, cuts and crashes the records of each case in " + tests.Cases + ",\nand holds the tables against what the case says."
+	doc := "TestCases applies the records of each case in " + tests.Cases + " with duplicates,\nin batches of every size and over crashes, and compares the tables with the case."
 	params := []code{named("t", pointer(qual("testing", "T")))}
 	f.fn(doc, "", "TestCases", params, nil, func(g *group) { g.Add(text("testService().RunCases(t)")) })
-	doc = "testService is the service under test."
+	doc = "testService returns the service under test."
 	elems := []code{pair("Cases", lit(tests.Cases)), pair("Migrations", lit(p.service.Migrations.Dir))}
 	if slices.ContainsFunc(p.service.Tables, func(t *model.Table) bool { return t.External }) {
 		elems = append(elems, pair("External", lit(ExternalFile)))
@@ -144,7 +144,7 @@ func (p *pkg) casesTest(f *file, tests Tests) {
 	elems = append(elems, encodings(p.service.Topics)...)
 	handler := ""
 	if p.handles() {
-		doc += " newTestHandler is its own, in idem_setup_test.go."
+		doc += " newTestHandler is yours, in idem_setup_test.go."
 		handler = ", " + testHandler(p.service)
 		elems = append(elems, pair("Stub", newConsumer(p.service, ", stubHandler{}")))
 	}

@@ -19,7 +19,7 @@ func (p *pkg) topicFile(t *model.Topic) (*file, error) {
 	p.topicFunc(f, t)
 	p.plan(f, t)
 	addDispatch(f, t)
-	f.fn("Flush implements wire.Plan.", "p *"+planType(t), "Flush", []code{named("b", pointer(wire("Batch")))}, nil, func(g *group) {
+	f.fn("Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows collected for it.", "p *"+planType(t), "Flush", []code{named("b", pointer(wire("Batch")))}, nil, func(g *group) {
 		for _, s := range t.Flush {
 			g.Add(text("b.Write(%s, &p.%s)", statementConst(s), rowsField(s)))
 		}
@@ -45,7 +45,7 @@ func handlerInterface(f *file, t *model.Topic) {
 				first = false
 				comment(g, docOf(e.Doc, fmt.Sprintf("%s is called for %s.", e.GoName, eventKind(e))))
 				if e.Effect != nil {
-					comment(g, "It is an effect: outside of the transaction, under a lease.")
+					comment(g, "It is an effect: it is called outside of the transaction, under a lease.")
 					if e.Effect.Lock != nil {
 						comment(g, lockDoc(e.Effect.Lock))
 					}

@@ -10,11 +10,11 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/member"
 )
 
-// clientError handles an error event. All but fatal ones are left to the client, which goes on
-// trying.
+// clientError handles an error event. Errors that are not fatal are left to the client, which
+// keeps retrying.
 func (r *run) clientError(e kafka.Error) {
 	if e.IsFatal() {
-		r.member.Fail(fmt.Errorf("confluent: the client cannot go on: %w", e))
+		r.member.Fail(fmt.Errorf("confluent: fatal client error: %w", e))
 		return
 	}
 	switch e.Code() {
@@ -30,8 +30,8 @@ func (r *run) clientError(e kafka.Error) {
 	r.log.Report(e, r.member.Unreachable())
 }
 
-// reason is what a broker's error says without what differs from one try to the next: the
-// broker's name, how long it took, how often it happened.
+// reason returns the text of a broker's error without the parts that differ from one attempt to
+// the next: the broker's name, how long it took, how often it happened.
 func reason(text string) string {
 	text, _, _ = strings.Cut(text, " (after ")
 	if _, rest, found := strings.Cut(text, ": "); found {

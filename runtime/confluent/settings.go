@@ -14,9 +14,10 @@ import (
 	idem "github.com/idemgen/idemgen/runtime"
 )
 
-// fixed are the settings that the guarantee rests on. The position comes from the ledger, so
-// the client may neither commit nor reset it; aborted transactions must not be seen; damaged
-// records must not be believed; the end of a partition must be told from silence.
+// fixed are the settings that the exactly-once guarantee depends on. The position comes from the
+// ledger, so the client must neither commit nor reset it. Records of aborted transactions must not
+// be seen. Corrupt records must be detected. The end of a partition must be distinguishable from
+// silence.
 var fixed = kafka.ConfigMap{
 	"enable.auto.commit":       false,
 	"enable.auto.offset.store": false,
@@ -27,17 +28,17 @@ var fixed = kafka.ConfigMap{
 	"go.logs.channel.enable":   true,
 }
 
-// protocols are the two ways in which a group shares partitions out, with the settings that
-// belong to each. classic is the default: every broker speaks it, and a member that cannot
-// reach its coordinator stops at its session timeout, where one of KIP-848 goes on fetching
-// until the ledger refuses it.
+// protocols are the two ways in which a group assigns partitions, with the settings of each.
+// classic is the default: every broker supports it, and a member that cannot reach its coordinator
+// stops at its session timeout. With KIP-848, such a member continues to fetch until the ledger
+// rejects it.
 var protocols = map[string]kafka.ConfigMap{
 	"classic":  {"group.protocol": "classic", "partition.assignment.strategy": "cooperative-sticky"},
 	"consumer": {"group.protocol": "consumer"},
 }
 
-// elsewhere are settings that have a place of their own, or that would change how the
-// client is driven, with what to do instead.
+// elsewhere are settings that are set elsewhere, or that would change how the client is driven,
+// with what to do instead.
 var elsewhere = map[string]string{
 	"bootstrap.servers":               "use Source.Brokers",
 	"metadata.broker.list":            "use Source.Brokers",
@@ -49,36 +50,35 @@ var elsewhere = map[string]string{
 	"go.events.channel.enable":        "records are polled",
 	"go.events.channel.size":          "records are polled",
 	"go.logs.channel":                 "use Source.Logger",
-	"statistics.interval.ms":          "Consumer.Stats has what they say",
+	"statistics.interval.ms":          "use Consumer.Stats",
 }
 
 // fetchBytes is how many bytes of a partition the client fetches at a time, unless Config says
-// otherwise. The client hands records over fetch by fetch: a large one of a partition whose queue
-// is full holds up those of others, and what was fetched is lost when the partition is paused. A
-// broker still returns a batch of records whole, if a single one is larger.
+// otherwise. The client delivers records fetch by fetch: a large fetch of a partition whose queue
+// is full holds up those of others, and is dropped when the partition is paused. A broker still
+// returns a whole batch of records if a single batch is larger.
 const fetchBytes = 128 << 10
 
-// usual are defaults of ours, which Config may change. The client's own allow 64 MiB of
-// records in its queue, where small ones take three times their bytes. A fetch that waits for
-// records holds up all else that is asked of the same broker, such as records of a partition
-// that was paused, so that it must not wait long.
+// usual are idemgen's defaults, which Config may change. The client's own defaults allow 64 MiB
+// of records in its queue, where small records take three times their size. A fetch that waits
+// for records holds up all other requests to the same broker, such as the fetch of a partition
+// that was paused, so it must not wait long.
 var usual = kafka.ConfigMap{
 	"queued.max.messages.kbytes": 2048,
 	"max.partition.fetch.bytes":  fetchBytes,
 	"fetch.max.bytes":            2 << 20, // of all partitions of a broker
 	"fetch.wait.max.ms":          50,
 	"fetch.queue.backoff.ms":     5,
-	// When new partitions are found; the client's own is five minutes.
+	// How soon new partitions are found; the client's own default is five minutes.
 	"topic.metadata.refresh.interval.ms": 60_000,
 }
 
-// usualSession is how long the group waits for a member that is not heard of, in milliseconds, if
-// Config does not say; it is the client's own. With group.protocol=consumer the broker knows.
+// usualSession is the session timeout in milliseconds if Config sets none: the client's own
+// default. With group.protocol=consumer the broker determines it.
 const usualSession = 45_000
 
-// session is how long the group waits for a member that is not heard of, in milliseconds. Config
-// says it; the usual one is as short as the interval between polls, since the client takes none
-// that is longer.
+// session returns the session timeout in milliseconds: that of Config, or the usual one. The usual
+// one is limited to the interval between polls, because the client accepts no longer one.
 func (s *Source) session(sub idem.Subscription) any {
 	if set, ok := s.Config["session.timeout.ms"]; ok {
 		return set
@@ -93,7 +93,7 @@ func (s *Source) session(sub idem.Subscription) any {
 func (s *Source) sessionEnds(sub idem.Subscription) string {
 	protocol, _ := s.protocol()
 	if protocol != "classic" {
-		return "what the group's consumer.session.timeout.ms says, 45s if nobody set it"
+		return "the group's consumer.session.timeout.ms, by default 45s"
 	}
 	most := s.session(sub)
 	ms, err := strconv.ParseInt(fmt.Sprint(most), 10, 64)
@@ -103,14 +103,14 @@ func (s *Source) sessionEnds(sub idem.Subscription) string {
 	return fmt.Sprintf("%v (session.timeout.ms)", time.Duration(ms)*time.Millisecond)
 }
 
-// settings returns the client's settings, or an error that names every one refused.
+// settings returns the client's settings, or an error that names every rejected one.
 func (s *Source) settings(sub idem.Subscription, compare time.Duration) (*kafka.ConfigMap, error) {
 	var errs []error
 	if s.Brokers == "" {
 		errs = append(errs, errors.New("confluent: Source.Brokers is empty"))
 	}
 	if sub.Group == "" || len(sub.Topics) == 0 || sub.BatchEvents < 1 || sub.BatchBytes < 1 || sub.BatchWait <= 0 {
-		errs = append(errs, errors.New("confluent: the subscription lacks a group, topics or the size of a batch"))
+		errs = append(errs, errors.New("confluent: the subscription lacks a group, topics or batch limits"))
 	}
 	protocol, ok := s.protocol()
 	if !ok {
@@ -142,8 +142,7 @@ func (s *Source) settings(sub idem.Subscription, compare time.Duration) (*kafka.
 	return &config, nil
 }
 
-// protocol is the group protocol that Source.Config chooses, and whether there is one of that
-// name.
+// protocol returns the group protocol that Source.Config selects, and whether it exists.
 func (s *Source) protocol() (name string, ok bool) {
 	chosen, set := s.Config["group.protocol"]
 	if !set {
@@ -158,19 +157,19 @@ func (s *Source) protocol() (name string, ok bool) {
 func refused(name, protocol string) string {
 	name = strings.TrimPrefix(name, "{topic}.")
 	if v, ok := fixed[name]; ok {
-		return fmt.Sprintf("exactly-once needs it to be %v", v)
+		return fmt.Sprintf("exactly-once requires the value %v", v)
 	}
 	switch {
 	case name == "partition.assignment.strategy" && protocol == "classic":
-		return "a rebalance must not stop the partitions that stay: it is cooperative-sticky"
+		return "it is cooperative-sticky, because a rebalance must not stop the partitions that stay"
 	case name == "partition.assignment.strategy":
-		return "with group.protocol=consumer the broker shares partitions out; group.remote.assignor says how"
+		return "with group.protocol=consumer the broker assigns partitions; group.remote.assignor says how"
 	case name == "session.timeout.ms" && protocol == "consumer", name == "heartbeat.interval.ms" && protocol == "consumer":
 		return "with group.protocol=consumer it is a setting of the broker or of the group: consumer." + name
 	case name == "group.protocol.type":
-		return "no assignor of this program's own is used"
+		return "a client-side assignor is not supported"
 	case name == "group.remote.assignor" && protocol == "classic":
-		return "it needs group.protocol=consumer"
+		return "it requires group.protocol=consumer"
 	}
 	return elsewhere[name]
 }

@@ -49,7 +49,7 @@ func TestSettingsOfTheConsumerProtocol(t *testing.T) {
 	for name, want := range map[string]string{
 		"session.timeout.ms":            "is a setting of the broker or of the group: consumer.session.timeout.ms",
 		"heartbeat.interval.ms":         "is a setting of the broker or of the group: consumer.heartbeat.interval.ms",
-		"partition.assignment.strategy": "the broker shares partitions out",
+		"partition.assignment.strategy": "the broker assigns partitions",
 	} {
 		s := &Source{Brokers: "b:9092", Config: kafka.ConfigMap{"group.protocol": "consumer", name: "x"}}
 		if _, err := s.settings(subscription(), time.Second); err == nil || !strings.Contains(err.Error(), name+" cannot be set: ") || !strings.Contains(err.Error(), want) {
@@ -100,7 +100,7 @@ func TestHowLongTheGroupWaitsForADeadMember(t *testing.T) {
 	for want, config := range map[string]kafka.ConfigMap{
 		"at most 45s (session.timeout.ms)": nil,
 		"at most 6s (session.timeout.ms)":  {"session.timeout.ms": "6000"},
-		"consumer.session.timeout.ms says": {"group.protocol": "consumer"},
+		"consumer.session.timeout.ms":      {"group.protocol": "consumer"},
 	} {
 		s := &Source{Brokers: "b:9092", Config: config}
 		if ends := s.sessionEnds(subscription()); !strings.Contains("at most "+ends, want) {

@@ -1,10 +1,10 @@
-// Package confluent reads Kafka for an [idem.Consumer] through confluent-kafka-go. It and
-// the packages below it are the only ones that import that client, and so the only ones that need
-// cgo. It knows nothing of the database: what became of a record, and where a partition
-// is read from, only the [idem.Sink] says.
+// Package confluent reads Kafka for an [idem.Consumer] through confluent-kafka-go. Only this
+// package and the packages below it import that client, so only they need cgo. The package knows
+// nothing of the database: only the [idem.Sink] knows the outcome of a record, and where a
+// partition is read from.
 //
-// One goroutine polls the client. What a member of a group does whatever its client is, is in
-// package member.
+// One goroutine polls the client. Package member contains what a member of a group does with any
+// client.
 package confluent
 
 import (
@@ -23,19 +23,20 @@ import (
 type Source struct {
 	// Brokers is where the client starts: "host:port,host:port".
 	Brokers string
-	// Config holds more settings of the client, under librdkafka's names: security,
-	// session.timeout.ms, client.id, sizes of queues. Settings that the guarantee rests on
-	// are refused by name. group.protocol may be "classic", the default, or "consumer"
-	// (KIP-848, brokers from 4.0 on), which takes its session settings from the broker.
+	// Config holds further settings of the client, under librdkafka's names: security,
+	// session.timeout.ms, client.id, queue sizes. Run returns an error that names each setting
+	// that would break the exactly-once guarantee. group.protocol may be "classic", the default,
+	// or "consumer" (KIP-848, brokers from 4.0 on), which takes its session settings from the
+	// broker.
 	Config kafka.ConfigMap
-	// Logger gets a line per change of the group or of the brokers' state, and what the
-	// client itself logs. Nil means slog.Default().
+	// Logger receives a line per change of the group or of the brokers' state, and what the client
+	// itself logs. Nil means slog.Default().
 	Logger *slog.Logger
 }
 
-// Run implements [idem.Source]. An unreachable broker, or a topic that does not exist yet,
-// is logged and waited for. Run returns an error for a setting that is refused, and for an
-// error after which the client cannot go on.
+// Run implements [idem.Source]. It logs that a broker is unreachable or that a topic does not
+// exist yet, and waits. It returns an error if a setting is rejected, or if the client fails
+// permanently.
 func (s *Source) Run(ctx context.Context, sub idem.Subscription, sink idem.Sink) error {
 	config, err := s.settings(sub, member.PaceOf(ctx).Compare)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package effects makes the calls that events have as their effect outside of Postgres. Generated
-// code of a service with effects imports it; others do not link it.
+// Package effects makes the calls that are the effects of events outside of Postgres. The
+// generated code of a service with effects imports it; other services do not link it.
 package effects
 
 import (
@@ -18,8 +18,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// New is [idem.New] for a service whose events have effects. It is called by generated
-// constructors.
+// New is [idem.New] for a service whose events have effects. Generated constructors call it.
 func New(db *pgxpool.Pool, service wire.Service, options ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, service, append(options, idem.WithEffects(effects{}))...)
 }
@@ -46,8 +45,8 @@ func (c calls) Desk(of idemtype.Partition, topic func() wire.UUID, quit context.
 	return c.NewDesk(of, topic, quit, tell)
 }
 
-// Complete completes the leases that are in Postgres. One that is outside of it is not completed:
-// the transaction claims its key, or its position.
+// Complete completes the leases that are in Postgres. A lease outside of Postgres is not
+// completed: the transaction claims its key, or its position.
 func (c calls) Complete(results []wire.EffectResult) []pipeline.Statement {
 	var done []lease.Hold
 	for _, r := range results {

@@ -55,9 +55,9 @@ func TestOptionsThatAreRefused(t *testing.T) {
 func TestOptionsThatAreSet(t *testing.T) {
 	t.Parallel()
 	for want, options := range map[string][]kgo.Opt{
-		"13s (kgo.SessionTimeout)":         nil,
-		"6s (kgo.SessionTimeout)":          {kgo.SessionTimeout(6 * time.Second), kgo.ClientID("c"), kgo.FetchMaxBytes(1 << 20), kgo.Rack("a")},
-		"consumer.session.timeout.ms says": {kgo.ServerSideBalancer(), kgo.InstanceID("one")},
+		"13s (kgo.SessionTimeout)":    nil,
+		"6s (kgo.SessionTimeout)":     {kgo.SessionTimeout(6 * time.Second), kgo.ClientID("c"), kgo.FetchMaxBytes(1 << 20), kgo.Rack("a")},
+		"consumer.session.timeout.ms": {kgo.ServerSideBalancer(), kgo.InstanceID("one")},
 	} {
 		sub := subscription()
 		sub.MaxPollInterval = 13 * time.Second

@@ -1,5 +1,5 @@
-// Package halt names the reasons for which a partition is halted until a person acts, and the
-// command that ends each. It must not import any other package of this module.
+// Package halt names the reasons for which a partition is halted until an operator acts, and the
+// command that ends each halt. It must not import any other package of this module.
 package halt
 
 import "fmt"
@@ -10,30 +10,30 @@ type Code string
 
 // Why a partition is halted.
 const (
-	TopicRecreated    Code = "topic-recreated"       // the topic was deleted and made again, or is in another cluster
+	TopicRecreated    Code = "topic-recreated"       // the topic was deleted and recreated, or is in another cluster
 	RetentionPassed   Code = "retention-passed"      // records were deleted before they were read
 	LogTruncated      Code = "log-truncated"         // the log ends below the ledger's position
-	PartitionsChanged Code = "partitions-changed"    // records of one key may be in another partition now
-	LedgerMissing     Code = "ledger-missing"        // the group has a committed offset, the database no ledger
-	LedgerGone        Code = "ledger-gone"           // the partition is known, the rows of its ledger are gone
-	NewerVersion      Code = "newer-version"         // a version ran here whose events have an identity that this one does not know
+	PartitionsChanged Code = "partitions-changed"    // records of the same key may now be in another partition
+	LedgerMissing     Code = "ledger-missing"        // the group has a committed offset, but the database has no ledger
+	LedgerGone        Code = "ledger-gone"           // the partition is known, but the rows of its ledger are gone
+	NewerVersion      Code = "newer-version"         // a version ran here whose identity of events this version does not know
 	RecordRefused     Code = "record-refused"        // a record fails, and the spec says stop
 	DeadLetters       Code = "too-many-dead-letters" // on_failure.stop_after was reached
 	LetterRefused     Code = "dead-letter-refused"   // the dead letter of a record cannot be written
 	Handler           Code = "handler"               // the service's Go code is missing, stuck, or ended the transaction
-	Database          Code = "database"              // schema, rights, corruption, or an error that nobody knows
+	Database          Code = "database"              // schema, privileges, corruption, or an unknown error
 	Pooler            Code = "pooler"                // a connection pooler without prepared statements
-	Runtime           Code = "runtime"               // a bug of the runtime
+	Runtime           Code = "runtime"               // a bug in the runtime
 )
 
-// What the two commands of a missing ledger do. The error, the help of set and
-// docs/operations.md say it in these words.
+// What the two commands for a missing ledger do. The error, the help of set and docs/operations.md
+// use these words.
 const (
 	Skips   = "the records before that offset are skipped: their rows are not written"
 	Rereads = "the topic is read again from its first record: its rows are written, and its effects are called again"
 )
 
-// Verb is the verb of idemgen stream that ends a halt, once its cause is gone.
+// Verb returns the verb of idemgen stream that ends a halt once its cause is gone.
 func (c Code) Verb() string {
 	switch c {
 	case TopicRecreated, LedgerMissing, LedgerGone, RetentionPassed, LogTruncated:
@@ -42,9 +42,10 @@ func (c Code) Verb() string {
 	return "release"
 }
 
-// Remedy is the whole command; args are what the verb needs beside the stream's name, each
-// with a blank before it. The reason, which the ledger keeps, is the code: people may write
-// more. What holds for a topic names no partition: those that it is about may have no ledger.
+// Remedy returns the whole command. args holds the arguments that the verb needs besides the name
+// of the stream, each preceded by a space. The reason, which the ledger keeps, is the code;
+// operators may write more. A command for a whole topic names no partition, because the partitions
+// concerned may have no ledger.
 func Remedy(c Code, consumer, topic string, partition int32, args string) string {
 	which := fmt.Sprintf("--partition %d", partition)
 	if c == PartitionsChanged {
@@ -53,9 +54,9 @@ func Remedy(c Code, consumer, topic string, partition int32, args string) string
 	return fmt.Sprintf("idemgen stream %s --consumer %s --topic %s %s%s --reason %s", c.Verb(), consumer, topic, which, args, c)
 }
 
-// Pass is the command that passes the record before which a partition is halted without effect;
-// "" if that does not end the halt, or no record is known. It names no position to go from:
-// there may be gaps before the record.
+// Pass returns the command that skips, without effect, the record at which a partition is halted.
+// It returns "" if that does not end the halt, or if no record is known. The command does not name
+// the position to start from, because there may be gaps before the record.
 func Pass(c Code, consumer, topic string, partition int32, offset int64) string {
 	if offset < 0 || c != RecordRefused && c != LetterRefused && c != Database {
 		return ""

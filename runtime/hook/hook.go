@@ -1,32 +1,33 @@
-// Package hook says what a service can hear of its partitions: for metrics, traces and
-// audits. A hook is any value that has one or more of the methods of this package's
-// interfaces; WithHooks of package idem takes hooks. The runtime asks once, at the start, which
-// methods each one has, and what no hook asks for costs nothing.
+// Package hook defines the callbacks by which a service observes its partitions, for metrics,
+// traces and audits. A hook is any value with one or more of the methods of this package's
+// interfaces; pass hooks to WithHooks of package idem. The runtime determines once, at the start,
+// which methods each hook has. A method that no hook has costs nothing.
 //
-// No method gets a payload, a key or a header, but from the context of OnCallStart: there
-// idem.DeliveryFrom knows the record. idemtype.Partition is idem.Partition, and idemtype.Result is
-// idem.Result.
+// No method receives a payload, a key or a header, except through the context of OnCallStart, from
+// which idem.DeliveryFrom returns the record. idemtype.Partition is idem.Partition, and
+// idemtype.Result is idem.Result.
 //
-// OnUpkeep is called on the goroutine of the upkeep, OnCallStart and OnCall on one of their call,
-// every other method on a goroutine of its partition. That goroutine waits for it: a method must
-// return soon.
-// OnEvents and OnDeadLetter even keep a connection of the pool while they run. A method must not
-// call Consumer.Close, which waits for the method.
+// OnUpkeep is called on the goroutine of the upkeep, OnCallStart and OnCall on a goroutine of
+// their call, and every other method on a goroutine of its partition. That goroutine waits for the
+// method, so a method must return soon. OnEvents and OnDeadLetter also occupy a connection of the
+// pool while they run. A method must not call Consumer.Close, which waits for the method to
+// return.
 //
-// The methods of one partition are called one after another, except OnState,
-// OnCallStart and OnCall. A
-// partition that is given up while a batch is on its way calls OnState at once, while another of
-// its methods may run. Calls of effects end side by side, and beside the partition's batches.
-// Methods of different partitions may run at the same time, and OnUpkeep beside all of them.
+// The methods of one partition are called one after another, except OnState, OnCallStart and
+// OnCall. If a partition is given up while a batch is in flight, OnState is called immediately,
+// even while another method of that partition is running. Calls of effects may end concurrently
+// with each other and with the partition's batches. Methods of different partitions may run
+// concurrently, and OnUpkeep concurrently with all of them.
 //
-// A method must not panic. If it does, the runtime logs it, once for each hook and method, and
-// goes on: the batch, the next hook and the next call of this one are as if it had returned.
+// A method must not panic. If it does, the runtime logs the panic, once for each hook and method,
+// and continues as if the method had returned: with the batch, with the next hook, and with later
+// calls of the same method.
 //
-// A value with a method of a name below and another signature is refused. An interface never
-// gets a second method: what comes later is an interface of its own.
+// A value that has a method with one of the names below but another signature is rejected. No
+// method will ever be added to one of these interfaces: a new callback will be a new interface.
 //
-// What happened in a transaction is told after its commit, at most once: a process that dies
-// between the two tells nothing. The ledger is the truth, not what a hook counted.
+// The outcomes of a transaction are reported after its commit, and at most once: a process that
+// dies in between reports nothing. The ledger is authoritative, not what a hook counted.
 //
 // This package must not import any package of this module but idemtype.
 package hook
@@ -41,48 +42,48 @@ import (
 // Hook is any value that has at least one method of this package's interfaces.
 type Hook any
 
-// BatchStart is called before a batch is applied: before each try of the records that a Source
-// delivers, and in each call of Writer.Apply.
+// BatchStart is called before a batch is applied: before each attempt to apply records that a
+// Source delivers, and in each call of Writer.Apply.
 type BatchStart interface {
-	// OnBatchStart may return a context that carries a span; handlers and OnBatchEnd get it.
-	// It must return ctx or a context that was made from it. After nil or a panic the batch
-	// has the context that it had.
+	// OnBatchStart may return a context that carries a span, which is passed to handlers and to
+	// OnBatchEnd. It must return ctx or a context derived from it. If it returns nil or panics,
+	// the batch keeps its context.
 	OnBatchStart(ctx context.Context, p idemtype.Partition, records int) context.Context
 }
 
-// BatchEnd is called when a batch is durable, or failed.
+// BatchEnd is called when a batch is durable or has failed.
 type BatchEnd interface {
-	// OnBatchEnd gets what became of the records. An error is the one for which the rest is
-	// tried again, or for which the partition is halted. What r counts is durable also then.
+	// OnBatchEnd receives the outcomes of the records. err is the error for which the rest is
+	// retried, or for which the partition is halted. What r counts is durable even then.
 	OnBatchEnd(ctx context.Context, p idemtype.Partition, r idemtype.Result, err error)
 }
 
-// Events is called with what became of each event.
+// Events is called with the outcome of each event.
 type Events interface {
-	// OnEvents gets the events of one transaction, once it is durable, in the order of their
-	// offsets. Records that Kafka delivered again are not among them: nobody decodes them.
-	// The slice must not be changed or kept.
+	// OnEvents receives the events of one transaction, once it is durable, in offset order.
+	// Records that Kafka delivered again are not included, because they are not decoded. OnEvents
+	// must not modify or retain the slice.
 	OnEvents(p idemtype.Partition, events []Event)
 }
 
 // Event is one record of a transaction that is durable.
 type Event struct {
 	Offset  int64
-	Name    string // Go name of the event; "" if the record is none that the spec knows
+	Name    string // Go name of the event; "" if the record is not an event of the spec
 	Outcome Outcome
 }
 
-// Outcome is what became of an event.
+// Outcome is the outcome of an event.
 type Outcome string
 
 // The outcomes.
 const (
 	Applied   Outcome = "applied"   // it took effect
-	Duplicate Outcome = "duplicate" // the producer had sent it before
-	Ignored   Outcome = "ignored"   // it was passed over, as the spec says
-	Conflict  Outcome = "conflict"  // a dead letter: a known key with other content
+	Duplicate Outcome = "duplicate" // the producer had sent the event before
+	Ignored   Outcome = "ignored"   // it was skipped, as the spec says
+	Conflict  Outcome = "conflict"  // a dead letter: known key, different content
 	Dead      Outcome = "dead"      // any other dead letter
-	Waiting   Outcome = "waiting"   // it waits behind a dead letter of its record key
+	Waiting   Outcome = "waiting"   // it is parked behind a dead letter of its record key
 )
 
 // DeadLetter is called for each record that became a dead letter.
@@ -94,90 +95,91 @@ type DeadLetter interface {
 // Letter is a dead letter.
 type Letter struct {
 	Offset int64
-	Event  string // Go name; "" if the record is none that the spec knows
-	// Reason is as in idem_dead_letter.reason. The only value of the record that the runtime
-	// puts into it is an event type that the spec does not name. If a handler returned an error,
-	// its text is there as it is: keep values out of it.
+	Event  string // Go name; "" if the record is not an event of the spec
+	// Reason is as in idem_dead_letter.reason. The only value of the record that the runtime puts
+	// into it is an event type that the spec does not name. If a handler returned an error, Reason
+	// contains its text unchanged: keep values of records out of such errors.
 	Reason   string
-	Conflict bool // a known key with other content
+	Conflict bool // known key, different content
 }
 
-// State is called when a partition goes from one state to another.
+// State is called when the state of a partition changes.
 type State interface {
-	// OnState gets the two states, and why the partition makes no progress; nil while it does.
-	// Steps of one partition are told one after another: from is the to of the step before.
+	// OnState receives the two states, and why the partition makes no progress; why is nil while
+	// it does. The changes of one partition are reported one after another: from is the to of the
+	// previous one.
 	//
 	//	OFF      it is not assigned
-	//	FENCING  it is taken over
-	//	READY    it works; with a batch on its way, which is not told, Stats says SENT
-	//	DOUBT    nobody knows yet whether a transaction committed
-	//	STANDBY  another owner works on it
+	//	FENCING  it is being taken over
+	//	READY    it works; while a batch is in flight Stats says SENT, which is not reported here
+	//	DOUBT    it is not yet known whether a transaction committed
+	//	STANDBY  another owner has it
 	//	BACKOFF  the database lacks disk, memory or connections
-	//	HALTED   a person must act
+	//	HALTED   an operator must act
 	OnState(p idemtype.Partition, from, to string, why error)
 }
 
-// TakeOver is called when a partition was taken over, before its first record.
+// TakeOver is called when a partition has been taken over, before its first record.
 type TakeOver interface {
 	OnTakeOver(p idemtype.Partition, t Taken)
 }
 
-// Taken is a take-over.
+// Taken describes a take-over.
 type Taken struct {
 	Offset int64         // of the next record to apply
-	Keys   int           // that were loaded from the partition's ledger
-	Took   time.Duration // by the try that succeeded
+	Keys   int           // number of keys loaded from the partition's ledger
+	Took   time.Duration // duration of the attempt that succeeded
 }
 
-// Retry is called before a partition waits to try a batch again. Writer.Apply never waits.
+// Retry is called before a partition waits to retry a batch. Writer.Apply never waits.
 type Retry interface {
 	OnRetry(p idemtype.Partition, r Pause)
 }
 
-// Pause is the wait before the next try of a batch.
+// Pause is the wait before the next attempt to apply a batch.
 type Pause struct {
-	Try  int           // 1 before the second try
-	Wait time.Duration // at least; while the database is away it is longer
-	Err  error         // of the last try
+	Try  int           // 1 before the second attempt
+	Wait time.Duration // the minimum; while the database is down the wait is longer
+	Err  error         // of the last attempt
 }
 
 // CallStart is called before the Go method of an effect is called.
 type CallStart interface {
-	// OnCallStart may return a context that carries a span; the Go method and OnCall get it. It must
-	// return ctx or a context that was made from it. After nil or a panic the call has the context
-	// that it had.
+	// OnCallStart may return a context that carries a span, which is passed to the Go method and
+	// to OnCall. It must return ctx or a context derived from it. If it returns nil or panics, the
+	// call keeps its context.
 	OnCallStart(ctx context.Context, p idemtype.Partition) context.Context
 }
 
-// Call is called when a call of an effect has ended, and what came of it is recorded or dropped.
+// Call is called when a call of an effect has ended, and its outcome has been recorded or dropped.
 type Call interface {
 	OnCall(ctx context.Context, p idemtype.Partition, c Ended)
 }
 
-// Ended is a call of an effect that has ended.
+// Ended describes a call of an effect that has ended.
 type Ended struct {
 	Offset  int64 // of the record
 	Event   string
 	Attempt int           // 1 for the first call that counts
-	Took    time.Duration // by the Go method
+	Took    time.Duration // duration of the Go method
 	Outcome CallOutcome
-	Err     error // what the method returned, or how it ended; nil if it was done
+	Err     error // what the method returned, or how it ended; nil if it succeeded
 }
 
-// CallOutcome is what became of a call.
+// CallOutcome is the outcome of a call.
 type CallOutcome string
 
 // The outcomes of calls.
 const (
 	CallDone        CallOutcome = "done"        // its result is recorded
-	CallFailed      CallOutcome = "failed"      // it did nothing; the next call, or a dead letter
-	CallInterrupted CallOutcome = "interrupted" // nobody knows what it did: a dead letter
-	CallLost        CallOutcome = "lost"        // it lost its lease: what it returned was dropped
+	CallFailed      CallOutcome = "failed"      // it did nothing: it is retried, or the event becomes a dead letter
+	CallInterrupted CallOutcome = "interrupted" // what it did is unknown: the event becomes a dead letter
+	CallLost        CallOutcome = "lost"        // it lost its lease: its result was dropped
 )
 
-// Upkeep is called after each run of the upkeep of the runtime's tables. One process of a
-// consumer does it at a time: in the others it is not called.
+// Upkeep is called after each run of the upkeep of the runtime's tables. Only one process of a
+// consumer runs the upkeep at a time. In the other processes OnUpkeep is not called.
 type Upkeep interface {
-	// OnUpkeep gets how long the run took, and its error. Errors are in the log, too.
+	// OnUpkeep receives the duration of the run and its error. Errors are also logged.
 	OnUpkeep(took time.Duration, err error)
 }

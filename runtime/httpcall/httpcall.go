@@ -1,4 +1,4 @@
-// Package httpcall makes the HTTP calls of effects. It says of each way in which one can end what
+// Package httpcall makes the HTTP calls of effects. It classifies each outcome of a call by what
 // it means for the event (docs/effects.md). It must not import any package of this module but
 // package idem and verdict.
 package httpcall
@@ -19,39 +19,41 @@ import (
 )
 
 const (
-	// MaxBody is how many bytes of an answer are read.
+	// MaxBody is how many bytes of a response body are read.
 	MaxBody = 1 << 20
-	// MaxPause is the longest pause that a header Retry-After is heeded for.
+	// MaxPause is the longest pause that a Retry-After header can request.
 	MaxPause = time.Hour
 )
 
-// Answer is an answer whose body was read whole.
+// Answer is a response whose body was read completely.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// StatusError is an answer that is no success. What it means for the event is in the errors around
-// it, which a caller that knows the other side better drops by making an error of its own.
+// StatusError is a response that does not report success. The errors that wrap it say what it
+// means for the event. A caller that knows the provider better can drop them by returning an
+// error of its own.
 type StatusError struct {
 	Method, Host string
 	Answer       Answer
 }
 
-// Error tells neither path, query nor body, which may hold what is nobody's business.
+// Error leaves out the path, the query and the body, which may contain sensitive data.
 func (e *StatusError) Error() string {
-	return fmt.Sprintf("%s %s: the answer is %d %s", e.Method, e.Host, e.Answer.Status, http.StatusText(e.Answer.Status))
+	return fmt.Sprintf("%s %s: status %d %s", e.Method, e.Host, e.Answer.Status, http.StatusText(e.Answer.Status))
 }
 
-// Do sends a request, and returns the answer if its status is 2xx. Every other end is an error
-// that an effect can return as it is: [idem.Unavailable], [idem.Interrupted] or [idem.Permanent],
-// with a [StatusError] in it if there was an answer; or [idem.NotDone] for an address that is none
-// of HTTP, to which nothing is sent. A nil client is [http.DefaultClient].
+// Do sends a request and returns the response if its status is 2xx. Every other outcome is an
+// error that an effect can return unchanged: [idem.Unavailable], [idem.Interrupted] or
+// [idem.Permanent], which wraps a [StatusError] if there was a response; or [idem.NotDone] for a
+// URL that is not an HTTP address, to which nothing is sent. If client is nil, Do uses
+// [http.DefaultClient].
 //
-// A request with a body is sent once: the client does not send it again on another connection,
-// which it else does if the request has an Idempotency-Key. A redirect is never followed: it is
-// the answer, whatever the client's CheckRedirect says.
+// A request with a body is sent only once: the client does not resend it on another connection,
+// which it would otherwise do if the request has an Idempotency-Key header. Redirects are never
+// followed: a redirect is the response, whatever the client's CheckRedirect says.
 func Do(client *http.Client, request *http.Request) (*Answer, error) {
 	if why := unfit(request.URL); why != "" {
 		return nil, idem.NotDone(fmt.Errorf("%s %s: the address %s", request.Method, request.URL.Host, why))
@@ -69,18 +71,18 @@ func Do(client *http.Client, request *http.Request) (*Answer, error) {
 	defer response.Body.Close()
 	a := Answer{Status: response.StatusCode, Header: response.Header}
 	if a.Body, err = io.ReadAll(io.LimitReader(response.Body, MaxBody+1)); err == nil && len(a.Body) > MaxBody {
-		a.Body, err = a.Body[:MaxBody], fmt.Errorf("it is longer than %d bytes", MaxBody)
+		a.Body, err = a.Body[:MaxBody], fmt.Errorf("the body is longer than %d bytes", MaxBody)
 	}
 	switch {
 	case a.Status/100 != 2:
 		return nil, classified(&StatusError{request.Method, request.URL.Host, a})
-	case err != nil: // it was done, and its result is not known
-		return nil, idem.Interrupted(fmt.Errorf("%s %s: read the answer: %w", request.Method, request.URL.Host, err))
+	case err != nil: // it was done, but its result is unknown
+		return nil, idem.Interrupted(fmt.Errorf("%s %s: read the response: %w", request.Method, request.URL.Host, err))
 	}
 	return &a, nil
 }
 
-// unfit says why nothing can be sent to an address; "" if something can.
+// unfit says why nothing can be sent to a URL; "" if it can.
 func unfit(to *url.URL) string {
 	switch {
 	case to.Scheme != "http" && to.Scheme != "https":
@@ -91,7 +93,7 @@ func unfit(to *url.URL) string {
 	return ""
 }
 
-// unanswered is for a call without an answer.
+// unanswered classifies the error of a call without a response.
 func unanswered(request *http.Request, err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err // without the address, whose query may hold secrets
@@ -103,16 +105,16 @@ func unanswered(request *http.Request, err error) error {
 	return idem.Interrupted(err)
 }
 
-// classified says what an answer means for the event.
+// classified says what a response means for the event.
 func classified(e *StatusError) error {
 	switch status := e.Answer.Status; status {
 	case http.StatusTooManyRequests, http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired,
 		http.StatusRequestTimeout, http.StatusTooEarly:
 		return idem.Unavailable(e.later(e)) // it did nothing, and this event is not to blame
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return idem.Unavailable(e.later(idem.Interrupted(e))) // who answers may not know what the one behind did
+		return idem.Unavailable(e.later(idem.Interrupted(e))) // a proxy may not know what the server behind it did
 	case http.StatusConflict:
-		return idem.Interrupted(e) // done before, or under way
+		return idem.Interrupted(e) // done before, or in progress
 	default:
 		if status/100 == 4 {
 			return idem.Permanent(e)
@@ -121,7 +123,7 @@ func classified(e *StatusError) error {
 	}
 }
 
-// later is err, to be tried when the answer says.
+// later is err, to be retried when the response says.
 func (e *StatusError) later(err error) error {
 	text := e.Answer.Header.Get("Retry-After")
 	var pause time.Duration

@@ -2,23 +2,24 @@ package idemtype
 
 import "time"
 
-// CallStats count the calls of effects that this process made. Those that ended only grow.
+// CallStats counts the calls of effects that this process made. The counts of ended calls only
+// grow.
 type CallStats struct {
-	Running     int           // calls that run now; at most effect_concurrency
-	Oldest      time.Duration // for how long the one of them runs that began first; 0 if none does
-	Waiting     int           // records whose effect is not over: it runs, or waits for its turn or for another process
-	Done        int64         // ended well: the result was recorded
-	Failed      int64         // did nothing: made again as on_failure says, or the end was a dead letter
-	Interrupted int64         // nobody knows what it did: a person decides
-	Lost        int64         // what it returned was dropped: the lease was lost, or could not be asked for
+	Running     int           // calls that are running; at most effect_concurrency
+	Oldest      time.Duration // how long the oldest of them has been running; 0 if there is none
+	Waiting     int           // records whose effect is not complete: it is running, or waits for its turn or for another process
+	Done        int64         // succeeded: the result was recorded
+	Failed      int64         // did nothing: retried as on_failure says, or the event became a dead letter
+	Interrupted int64         // with unknown outcome: an operator decides
+	Lost        int64         // result dropped: the lease was lost, or its state could not be queried
 	Failing     []FailingEffect
 }
 
-// FailingEffect is an effect whose last calls in this process failed.
+// FailingEffect is an effect whose most recent calls in this process failed.
 type FailingEffect struct {
 	Event string
 	Err   string    // of the last call
 	Since time.Time // of the first of these calls
-	Calls int       // that failed since then
-	Next  time.Time // when the next one is made of the event whose call failed last
+	Calls int       // number that failed since then
+	Next  time.Time // when the event whose call failed last is called again
 }

@@ -17,15 +17,15 @@ func (e *FencedError) Error() string {
 	return fmt.Sprintf("%s/%d: fenced: %s", e.Partition.Topic, e.Partition.Number, e.Reason)
 }
 
-// HaltedError says that a partition is halted and needs a person.
+// HaltedError says that a partition is halted until an operator acts.
 type HaltedError struct {
 	Partition Partition
-	Offset    int64 // of the record that it has not passed; -1 if it was not read
+	Offset    int64 // of the record at which it is halted; -1 if it was not read
 	Code      halt.Code
 	Reason    string
-	Remedy    string // the command that makes the partition go on, once the cause is gone
-	Reread    string // the command that reads the topic again from its first record instead; "" where none does
-	Pass      string // the command that passes the record without effect instead; "" where none does
+	Remedy    string // the command that resumes the partition once the cause is gone
+	Reread    string // the alternative command, which reads the topic again from its first record; "" if there is none
+	Pass      string // the alternative command, which skips the record without effect; "" if there is none
 	Err       error  // what happened; may be nil
 }
 
@@ -44,10 +44,10 @@ func (e *HaltedError) Error() string {
 		text += " [with it " + halt.Skips + "] [or: " + e.Reread + "] [with it " + halt.Rereads + "]"
 	}
 	if e.Pass != "" {
-		text += " [or pass the record without effect, which loses it: " + e.Pass + "]"
+		text += " [or skip the record without effect, which loses it: " + e.Pass + "]"
 	}
 	return text
 }
 
-// Unwrap returns what happened.
+// Unwrap returns Err.
 func (e *HaltedError) Unwrap() error { return e.Err }

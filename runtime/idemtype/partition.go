@@ -18,26 +18,27 @@ type Position struct {
 	Epoch  int32 // leader epoch of the record before Offset; -1 if unknown
 }
 
-// Assignment is what the broker says about a partition that was assigned.
+// Assignment is what the broker reports about a partition that was assigned.
 type Assignment struct {
 	Partition  Partition
-	TopicID    wire.UUID // changes when a topic is deleted and made again
+	TopicID    wire.UUID // changes when a topic is deleted and recreated
 	Partitions int32     // of the topic
-	Low, High  int64     // first offset that still exists; offset of the next record to come
-	// Committed is the group's committed offset; -1 if there is none. It is asked for only where
-	// no ledger decides: the answer waits while the group shares its partitions out.
+	Low, High  int64     // first offset that still exists; offset of the next record to be written
+	// Committed returns the group's committed offset; -1 if there is none. It is called only if no
+	// ledger decides, because it blocks while the group assigns its partitions.
 	Committed func(context.Context) (int64, error)
-	// EpochEnd asks where the leader epoch of a position ends in the log. Below the position, the
-	// log was cut there: the records that follow are not those that were read. At or after it, the
-	// log has what was read. It is -1 if the log knows no such epoch. Nil asks nobody.
+	// EpochEnd returns where the leader epoch of a position ends in the log. If that is below the
+	// position, the log was truncated there: the records that follow are not those that were read.
+	// If it is at or after the position, the log still has what was read. EpochEnd returns -1 if
+	// the log does not know the epoch. If EpochEnd is nil, this is not checked.
 	EpochEnd func(context.Context, Position) (int64, error)
-	// Last asks for the offset of the next record to come, as High, and for the leader epoch now.
-	// Nil asks nobody.
+	// Last returns the offset of the next record to be written, as High does, and the current
+	// leader epoch. It may be nil.
 	Last func(context.Context) (Position, error)
 }
 
 // TakeOver says when a partition may be taken over again.
 type TakeOver struct {
-	At  Position // where a record must wait before that; if Now, of no meaning
-	Now bool     // at once, whether a record waits or not
+	At  Position // where a record must be waiting first; without meaning if Now is true
+	Now bool     // immediately, whether or not a record is waiting
 }

@@ -1,16 +1,16 @@
-// Package lease is what an effect outside of Postgres runs under: the states of a lease, and what
-// a store of leases does. docs/effects.md draws the states.
+// Package lease defines the lease under which an effect runs: its states, and the interface of a
+// store of leases. docs/effects.md describes the states.
 //
 //	         Acquire                Record                 the ledger's transaction
 //	(none) ----------> Processing ----------> Done ---------------------> Completed
 //	                    |   ^   |
-//	      Record failed |   |   | its time is over, and the spec says dead_letter: Acquire
+//	      Record failed |   |   | it has expired, and the spec says dead_letter: Acquire
 //	                    v   |   v
 //	                  Failed    Interrupted
 //
-// A [Decision] of a person leads from Failed and Interrupted to Processing, and to Done. A lease
-// belongs to a key of a consumer, and is for all of its processes. Done is never left but
-// for Completed, so that a result is recorded once.
+// A [Decision] of an operator leads from Failed and Interrupted to Processing, or to Done. A lease
+// belongs to one key of a consumer and is shared by all of its processes. Done changes only to
+// Completed, so a result is recorded once.
 // The package must not import any package of this module but wire.
 package lease
 
@@ -22,106 +22,111 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// ErrLost is why the context of a call ends whose lease another process may have. What the call
-// returns then is not recorded if another one has it.
+// ErrLost is the cancellation cause of a call whose lease another process may hold. What the call
+// returns is not recorded if another process does hold it.
 var ErrLost = errors.New("the lease was lost")
 
-// State is what is known of an effect.
+// State is the state of an effect.
 type State byte
 
 // The states of an effect, as the letters under which they are stored.
 const (
-	Processing  State = 'p' // a call is under way, or its holder is gone
-	Done        State = 'd' // the call ended well, and its result is recorded
-	Completed   State = 'c' // Done, and the ledger passed the event
-	Failed      State = 'f' // the call did nothing; it may be made again
-	Interrupted State = 'i' // nobody knows what the call did: a person decides
+	Processing  State = 'p' // a call is running, or its holder is gone
+	Done        State = 'd' // the call succeeded, and its result is recorded
+	Completed   State = 'c' // Done, and the ledger has passed the event
+	Failed      State = 'f' // the call did nothing; it may be repeated
+	Interrupted State = 'i' // the outcome of the call is unknown: an operator decides
 )
 
-// Locks is who a store is told has the locks of a name, in place of a consumer: all consumers
-// share them, and none is called so. A lock is a lease whose key is that of what is locked. Its
-// holder records Failed without a pause, which frees it; its content is always the zero Content.
+// Locks returns what a store is given as the consumer of the locks called name. All consumers
+// share these locks, and no consumer has this name. A lock is a lease whose key identifies what is
+// locked. Its holder records Failed without a pause, which frees it. Its content is always the
+// zero Content.
 func Locks(name string) string { return "lock:" + name }
 
-// Store keeps leases. Its methods may be called from several goroutines. Each answers for every
-// element, in the same order, or returns an error: then none of its answers is known, and some
-// may have been carried out. Calling it again with equal arguments is right.
+// Store keeps leases. Its methods must be safe for concurrent use. Each method returns one result
+// per element, in the same order, or an error. After an error no result is known, and some of the
+// operations may have been carried out. The caller may then repeat the call with equal arguments.
 //
 // Times are measured by the store's own clock.
 //
-// A store draws a token for whoever gets a lease, or takes the one that the Ask brings: then it
-// gives no lease for a token that does not grow, and answers Stale. The asker draws another one
-// and asks again.
+// A store either draws a token for each lease that it grants, or uses the token of the Ask. In
+// the second case it grants no lease for a token that is not greater than the previous one, and
+// answers Stale. The caller then draws another token and asks again.
 type Store interface {
-	// Acquire takes leases, as far as they can be had. The keys are different ones.
+	// Acquire acquires those of the leases that are available. The keys are distinct.
 	Acquire(ctx context.Context, consumer string, asks []Ask) ([]Answer, error)
-	// Extend lets leases last for their whole time again, and reports which of them are held.
+	// Extend extends leases by their whole term from now, and reports which of them are held.
 	Extend(ctx context.Context, consumer string, held []Hold) ([]bool, error)
-	// Record records how calls ended, and reports which of them still held their lease. The
-	// others record nothing.
+	// Record records how calls ended, and reports which of them still held their lease. Nothing is
+	// recorded for the others.
 	Record(ctx context.Context, consumer string, ends []End) ([]bool, error)
 }
 
-// Checker is what a store may be, too.
+// Checker is an optional interface of a [Store].
 type Checker interface {
-	// Check reads how the store is set up, when a service starts. It warns, in sentences for
-	// people, of what makes it forget leases early: then calls are made twice. An error is that
-	// the store cannot be asked, or a [Broken].
+	// Check examines the configuration of the store when a service starts. It returns warnings, in
+	// sentences for operators, about settings that make the store lose leases early, which causes
+	// calls to be made twice. An error means that the store cannot be queried, or is a [Broken].
 	Check(ctx context.Context) (warnings []string, err error)
 }
 
-// Ask asks for a lease.
+// Ask requests a lease.
 type Ask struct {
 	Key     wire.Key
 	Content Content
-	// Owner names this one try, so that it is known again if its answer was lost: who asks under
-	// a name again has made no call under it. Its lease is had again, also if its time is over.
+	// Owner names this attempt, so that the store recognizes it if the answer was lost: a caller
+	// that reuses a name has made no call under it. The lease is acquired again, even if it has
+	// expired.
 	Owner wire.UUID
 	Term  time.Duration // how long the lease lasts, unless it is extended
-	// Interrupts says what becomes of a lease that is not extended: Interrupted, or, if it is
-	// false, free for the next one who asks.
+	// Interrupts says what happens to a lease that expires: it becomes Interrupted or, if
+	// Interrupts is false, free for the next caller.
 	Interrupts bool
-	Keep       time.Duration // how long the store remembers what became of the key, at least
-	// Token is drawn by the asker, from idem_fence, for a store that draws none; 0: the store draws.
+	Keep       time.Duration // how long, at least, the store remembers the outcome for the key
+	// Token is drawn by the caller, from idem_fence, for a store that draws none. 0 means that the
+	// store draws it.
 	Token    int64
 	Decision Decision
-	Holder   string // names the process that asks, for people
+	Holder   string // names the calling process, for operators
 }
 
-// Decision is what a person decided about an event whose call failed, or may have done something
-// that nobody knows. The zero Decision is none.
+// Decision is what an operator decided about an event whose call failed or has an unknown outcome.
+// The zero Decision means that there is none.
 type Decision struct {
-	// Number is drawn from idem_fence when the person decides. It is about tokens that are
-	// smaller: such a lease is to be had also if it is Interrupted, or Failed and its pause lasts;
-	// its calls count anew. Who gets it has a greater token, so that each decision leads to one
-	// try: what becomes of that is for another decision.
+	// Number is drawn from idem_fence when the operator decides. It applies to leases with smaller
+	// tokens: such a lease may be acquired even if it is Interrupted, or Failed with its pause not
+	// yet over, and its calls are counted from zero again. The new holder has a greater token, so
+	// each decision leads to one attempt. The outcome of that attempt needs another decision.
 	Number int64
-	// Result says that the call was made, and what it returned. Then nobody gets the lease: it is
-	// Done with this result, unless somebody holds it, or its result is recorded. nil: call.
+	// Result says that the call was made, and what it returned. The lease is then not granted: it
+	// becomes Done with this result, unless it is held, or its result is already recorded. nil
+	// means that the call is to be made.
 	Result []byte
 }
 
-// Content tells the content of an event: with an equal definition and another fingerprint, an
-// event is no copy of it.
+// Content identifies the content of an event. An event with an equal definition but a different
+// fingerprint is not a duplicate.
 type Content struct{ Def, Print uint32 }
 
-// Answer is what became of an Ask.
+// Answer is the result of an Ask.
 type Answer struct {
-	Got      bool          // the lease is the asker's, and State is Processing
-	State    State         // else what the lease is; Failed only while its pause lasts
-	Content  Content       // of the event that it is for
-	Token    int64         // of the last one who got it; grows with each
-	Attempts int           // calls that began, with this one
+	Got      bool          // the caller has the lease, and State is Processing
+	State    State         // otherwise the state of the lease; Failed only during its pause
+	Content  Content       // of the event that the lease is for
+	Token    int64         // of the last holder; grows with each one
+	Attempts int           // number of calls started, including this one
 	Result   []byte        // of Done and Completed
-	Error    string        // of the last call that failed, or why nobody knows what it did
-	Wait     time.Duration // of Processing and Failed: until the lease may be had
-	Holder   string        // the [Ask.Holder] that got it last
-	// Stale says that the lease could be had, but not for the Token of the Ask, since it is not
-	// greater than the one here. Nothing was changed. Only stores that draw no token say so.
+	Error    string        // of the last call that failed, or why its outcome is unknown
+	Wait     time.Duration // of Processing and Failed: until the lease may be acquired
+	Holder   string        // [Ask.Holder] of the last holder
+	// Stale says that the lease is available, but not for the Token of the Ask, because that is
+	// not greater than the Token here. Nothing was changed. Only a store that draws no tokens
+	// sets it.
 	Stale bool
 }
 
-// Hold is a lease that was got.
+// Hold is a lease that was acquired.
 type Hold struct {
 	Key   wire.Key
 	Owner wire.UUID
@@ -133,17 +138,17 @@ type End struct {
 	Hold
 	State  State
 	Result []byte        // of Done
-	Error  string        // of Failed and Interrupted, for people
+	Error  string        // of Failed and Interrupted, for operators
 	Pause  time.Duration // of Failed: until the next call
-	// Attempts is how many calls count from now on: less than there were if one is not to count,
-	// and none once the event became a dead letter.
+	// Attempts is how many calls count from now on: fewer than were made if one is not to count,
+	// and 0 once the event has become a dead letter.
 	Attempts int
 }
 
-// Broken is an error of a store after which a person must act: what it holds is no lease.
+// Broken is an error of a store after which an operator must act: what it holds is not a lease.
 type Broken struct{ Err error }
 
 func (e *Broken) Error() string { return e.Err.Error() }
 
-// Unwrap is what is wrong.
+// Unwrap returns Err.
 func (e *Broken) Unwrap() error { return e.Err }

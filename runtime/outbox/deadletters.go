@@ -5,32 +5,33 @@ import (
 	"fmt"
 )
 
-// Consumer is whose dead letters are sent. A consumer that idemgen generated is one.
+// Consumer is a consumer whose dead letters are sent. Generated consumers implement it.
 type Consumer interface {
 	Name() string
-	// Reads reports whether it reads a topic, by its name or by a pattern.
+	// Reads reports whether the consumer reads a topic, by name or by pattern.
 	Reads(topic string) bool
 }
 
-// Content is what a dead letter takes along of its record.
+// Content selects what a dead letter includes of its record.
 type Content int
 
 const (
-	// WholeRecord is key, value and headers, as they were read.
+	// WholeRecord includes key, value and headers, as they were read.
 	WholeRecord Content = iota
-	// WithoutPayload is the key only: a value and a header may hold anything.
+	// WithoutPayload includes only the key: values and headers may contain sensitive data.
 	WithoutPayload
 )
 
-// DeadLetterTopic is where a [Relay] sends a consumer's dead letters.
+// DeadLetterTopic is a topic to which a [Relay] sends a consumer's dead letters.
 type DeadLetterTopic struct {
 	consumer, topic string
 	content         Content
 }
 
-// DeadLetters sends each dead letter of a consumer to a topic, once the transaction has committed
-// that passed its record: for [Relay].DeadLetters. [DeadLetterMigration] must have been applied.
-// A topic that the consumer reads itself is an error: its dead letters would never end.
+// DeadLetters returns the value of [Relay].DeadLetters for a consumer and a topic. The relay sends
+// each dead letter once the transaction that stored it has committed. [DeadLetterMigration] must
+// have been applied. A topic that the consumer itself reads is an error, because each dead letter
+// there could become another one.
 func DeadLetters(of Consumer, topic string, content Content) (*DeadLetterTopic, error) {
 	switch {
 	case of == nil:
@@ -40,7 +41,7 @@ func DeadLetters(of Consumer, topic string, content Content) (*DeadLetterTopic, 
 	case content != WholeRecord && content != WithoutPayload:
 		return nil, fmt.Errorf("outbox: dead letters of %s: %d is neither WholeRecord nor WithoutPayload", of.Name(), content)
 	case of.Reads(topic):
-		return nil, fmt.Errorf("outbox: dead letters of %s: the consumer reads topic %q itself, so that each of its dead letters there would make another one: choose a topic that none of its spec's topics and patterns is", of.Name(), topic)
+		return nil, fmt.Errorf("outbox: dead letters of %s: the consumer reads topic %q itself, so each of its dead letters there would produce another one: choose a topic that matches none of the topics and patterns of its spec", of.Name(), topic)
 	}
 	return &DeadLetterTopic{consumer: of.Name(), topic: topic, content: content}, nil
 }

@@ -10,27 +10,27 @@ import (
 	"unicode/utf8"
 )
 
-// Event is what another service is to learn once the transaction has committed.
+// Event is a message to other services, which is sent once the transaction has committed.
 type Event struct {
 	// ID is the event's id, in the header id of its record. If zero, [Write] derives it from the
 	// record in the transaction of a handler; elsewhere the database generates a random one. Set
 	// it, for example to an [ID], if the event must have the same id in two other transactions.
 	ID [16]byte
-	// AggregateType says which topic the record goes to: by default outbox.event. and this.
+	// AggregateType determines the topic of the record: by default "outbox.event." followed by it.
 	AggregateType string
-	// AggregateID is the record's key. Events of one aggregate are sent in their order.
+	// AggregateID is the record's key. Events of one aggregate are sent in order.
 	AggregateID string
 	// Type is the event's type, in the header type of its record.
 	Type string
 	// Payload is the record's value. A nil Payload makes a tombstone.
 	Payload Payload
-	// Headers are further headers of the record. Each is a column of the table, of type text: one
-	// without a column is refused. traceparent and tracestate have theirs.
+	// Headers are additional headers of the record. Each needs a column of type text in the table;
+	// without it, [Write] returns an error. traceparent and tracestate have columns.
 	Headers map[string]string
 }
 
-// ID derives an event's id, a UUID of version 8, from what identifies the event: its type, and the
-// ids of what happened. Equal parts in the same order have the same id in every transaction.
+// ID derives an event's id, a UUID of version 8, from parts that identify the event, such as its
+// type and the ids involved. Equal parts in the same order yield the same id in every transaction.
 func ID(parts ...string) (id [16]byte) {
 	sum := sha256.Sum256(fmt.Appendf(nil, "idemgen event %q", parts))
 	copy(id[:], sum[:])
@@ -41,8 +41,8 @@ func ID(parts ...string) (id [16]byte) {
 // Payload encodes the value of a record.
 type Payload func() ([]byte, error)
 
-// JSON is a value as encoding/json encodes it. A []byte or a [json.RawMessage] is JSON already: it
-// is kept byte by byte, and refused if it is not valid.
+// JSON returns a Payload that encodes v as encoding/json does. A []byte or a [json.RawMessage]
+// must already be JSON: it is sent unchanged, and rejected if it is not valid.
 func JSON(v any) Payload {
 	return func() ([]byte, error) {
 		var raw []byte
@@ -61,13 +61,13 @@ func JSON(v any) Payload {
 	}
 }
 
-// Bytes are the value itself. Nil is an empty value, and not a tombstone.
+// Bytes returns a Payload with b itself as the value. A nil b is an empty value, not a tombstone.
 func Bytes(b []byte) Payload { return func() ([]byte, error) { return b, nil } }
 
 // own are the columns that an event has beside its headers.
 var own = []string{"seq", "id", "aggregatetype", "aggregateid", "type", "payload", "written_at"}
 
-// check refuses what the table, or Kafka, cannot hold.
+// check rejects what the table, or Kafka, cannot store.
 func (e *Event) check() error {
 	for _, text := range []struct{ name, value string }{
 		{"AggregateType", e.AggregateType}, {"AggregateID", e.AggregateID}, {"Type", e.Type},
@@ -82,9 +82,9 @@ func (e *Event) check() error {
 	for _, name := range slices.Sorted(maps.Keys(e.Headers)) {
 		switch why := unfit(name); {
 		case name == "" || why != "":
-			return fmt.Errorf("%q is no name of a header", name)
+			return fmt.Errorf("%q is not a valid header name", name)
 		case slices.Contains(own, name):
-			return fmt.Errorf("header %q is the event's own: it is set by a field of its own, or not at all", name)
+			return fmt.Errorf("header %q is reserved: set it through the field of Event, if there is one", name)
 		}
 		if why := unfit(e.Headers[name]); why != "" {
 			return fmt.Errorf("header %q %s", name, why)
@@ -93,13 +93,13 @@ func (e *Event) check() error {
 	return nil
 }
 
-// unfit says why Postgres takes no such text; "" if it does.
+// unfit says why Postgres does not accept a text; "" if it does.
 func unfit(text string) string {
 	switch {
 	case !utf8.ValidString(text):
 		return "is not valid UTF-8"
 	case strings.ContainsRune(text, 0):
-		return "has a NUL byte"
+		return "contains a NUL byte"
 	}
 	return ""
 }

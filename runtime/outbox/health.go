@@ -20,10 +20,11 @@ const (
 	aboutLeader          = "8 leader"
 )
 
-// Health is nil while the relay does what it is there for, or another one leads and sends.
-// Otherwise it says what holds events or dead letters back: the database, the broker, those that
-// the broker refuses, more than MaxWaiting events, or another relay that leads while an event has
-// waited for a minute. It needs no database, and is right within ten seconds or so.
+// Health returns nil while the relay works, or another relay leads and sends. Otherwise its error
+// says what is holding back events or dead letters: the database, the broker, events or letters
+// that the broker rejects, more than MaxWaiting waiting events, or another relay, which leads
+// although an event has waited for a minute. Health does no I/O, and is accurate to within about
+// ten seconds.
 func (r *Relay) Health() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -37,7 +38,7 @@ func (r *Relay) Health() error {
 	return fmt.Errorf("outbox: %w", errors.Join(all...))
 }
 
-// tell has Health say an error; nil takes it back. It reports whether that is news.
+// tell sets an error that Health reports; nil clears it. It reports whether that is a change.
 func (r *Relay) tell(about string, err error) (news bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -53,19 +54,20 @@ func (r *Relay) tell(about string, err error) (news bool) {
 	return known != (err != nil)
 }
 
-// pause is how long to wait behind so many failures in a row.
+// pause returns how long to wait after a number of consecutive failures.
 func pause(failures int) time.Duration {
 	return min(250*time.Millisecond<<min(failures-1, 8), time.Minute)
 }
 
-// outage is a broker that takes nothing.
+// outage is a period in which the broker accepts nothing.
 type outage struct {
 	failures int       // in a row
 	since    time.Time // when it began to fail
 	resume   time.Time // nothing is sent before
 }
 
-// fail counts a failure, and is why nothing is taken. What was on its way together is one.
+// fail counts a failure, and returns why nothing is accepted. The failures of records that were in
+// flight together count as one.
 func (o *outage) fail(what string, err error) error {
 	now := time.Now()
 	if o.failures == 0 {
@@ -75,5 +77,5 @@ func (o *outage) fail(what string, err error) error {
 		o.failures++
 		o.resume = now.Add(min(pause(o.failures), mostPause))
 	}
-	return fmt.Errorf("the broker takes no %s since %s: %w", what, o.since.UTC().Format(time.RFC3339), err)
+	return fmt.Errorf("the broker has accepted no %s since %s: %w", what, o.since.UTC().Format(time.RFC3339), err)
 }

@@ -284,6 +284,6 @@ func (l *lead) drop(e *event) {
 func (l *lead) failed(err error) {
 	err = l.broker.fail("events", err)
 	if l.tell(aboutBroker, err) {
-		l.log().Warn("outbox: the broker takes no events", "err", err, "next", time.Until(l.broker.resume).Round(time.Millisecond))
+		l.log().Warn("outbox: the broker accepts no events", "err", err, "next", time.Until(l.broker.resume).Round(time.Millisecond))
 	}
 }

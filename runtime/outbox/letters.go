@@ -174,7 +174,7 @@ func (l *letters) judge(failed error) {
 	case failed != nil:
 		err := l.broker.fail("dead letters", failed)
 		if l.tell(aboutLettersBroker, err) {
-			l.log().Warn("outbox: the broker takes no dead letters", "err", err)
+			l.log().Warn("outbox: the broker accepts no dead letters", "err", err)
 		}
 	case l.broker.failures > 0:
 		l.log().Info("outbox: the broker takes dead letters again", "after", time.Since(l.broker.since).Round(time.Second))
@@ -207,7 +207,7 @@ func (l *letters) release(p place) {
 	}
 }
 
-// tellHeld has Health name one of the letters that are refused.
+// tellHeld makes Health name one of the letters that are refused.
 func (l *letters) tellHeld() {
 	l.count(func(n *numbers) { n.LettersHeld = len(l.held) })
 	if len(l.held) == 0 {

@@ -153,7 +153,7 @@ func TestDeadLettersWaitForTheBroker(t *testing.T) {
 	r, _ := relay(t, db, broker, to(t, s, outbox.WholeRecord))
 	until(t, "Health says it", func() bool { return r.Health() != nil })
 	s.take(t, "bad")
-	if err := r.Health(); err == nil || !strings.Contains(err.Error(), "the broker takes no dead letters since ") || !strings.HasSuffix(err.Error(), ": no broker") {
+	if err := r.Health(); err == nil || !strings.Contains(err.Error(), "the broker has accepted no dead letters since ") || !strings.HasSuffix(err.Error(), ": no broker") {
 		t.Errorf("Health: %v", err)
 	}
 	first.checkPauses(t)
@@ -300,8 +300,8 @@ func TestRelayThatMayNotMarkSendsNothing(t *testing.T) {
 		CREATE TRIGGER refuse BEFORE UPDATE OR DELETE ON idem_dead_letter FOR EACH STATEMENT EXECUTE FUNCTION refuse()`
 	for _, c := range []struct{ without, says string }{
 		{refuse, "ERROR: no right (SQLSTATE P0001)"},
-		{`ALTER TABLE idem_dead_letter DROP COLUMN sent_at`, "outbox.DeadLetterMigration makes it"},
-		{`ALTER TABLE idem_dead_letter RENAME TO gone`, "it is made by the migrations of idemgen's runtime"},
+		{`ALTER TABLE idem_dead_letter DROP COLUMN sent_at`, "outbox.DeadLetterMigration creates it"},
+		{`ALTER TABLE idem_dead_letter RENAME TO gone`, "the migrations of idemgen's runtime create it"},
 	} {
 		db, broker := letterTables(t), &log{}
 		s := newShop(t, db, "shop", wire.FailurePolicy{StopAfter: 9})

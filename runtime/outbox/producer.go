@@ -2,7 +2,7 @@ package outbox
 
 import "fmt"
 
-// Record is a record of Kafka.
+// Record is a Kafka record.
 type Record struct {
 	Topic   string
 	Key     []byte
@@ -16,21 +16,21 @@ type Header struct {
 	Value []byte
 }
 
-// Producer sends records to Kafka. There is one in runtime/confluent/producer, and one without cgo
-// in runtime/franz/producer.
+// Producer sends records to Kafka. Packages runtime/confluent/producer and, without cgo,
+// runtime/franz/producer implement it.
 type Producer interface {
-	// Produce passes a record on, and does not wait for it. done is called once, by any
-	// goroutine: with nil when all replicas in sync have the record, with a [RefusedError] if the
-	// broker or the client refuses this record, and with any other error if the broker may accept
-	// it later. A record on which Produce panics is refused.
+	// Produce queues a record for sending and does not wait. done is called once, from any
+	// goroutine: with nil when all in-sync replicas have the record, with a [RefusedError] if the
+	// broker or the client rejects this record, and with any other error if the broker may accept
+	// it later. A record on which Produce panics counts as rejected.
 	Produce(r Record, done func(error))
-	// Purge gives up all records that are not acknowledged, and calls done for each. Some of them
-	// may have reached the broker. It does not wait for the broker.
+	// Purge drops all records that are not acknowledged, and calls done for each of them. Some may
+	// have reached the broker. Purge does not wait for the broker.
 	Purge()
 }
 
-// RefusedError says that the broker, or the client, refuses a record and accepts others: it is too
-// large, its topic is unknown or forbidden, or the client panics on it.
+// RefusedError says that the broker or the client rejects a record but accepts others: the record
+// is too large, its topic is unknown or forbidden, or the client panics on it.
 type RefusedError struct{ Err error }
 
 func (e *RefusedError) Error() string { return fmt.Sprintf("refused: %v", e.Err) }

@@ -12,24 +12,25 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Relay sends the events of idem_outbox to Kafka, and removes each from the table once the broker
-// has acknowledged it. Any number of relays may run beside each other: one of them leads, and
+// Relay sends the events of idem_outbox to Kafka, and deletes each from the table once the broker
+// has acknowledged it. Any number of relays may run at the same time: one of them leads, and
 // another takes over when it ends.
 type Relay struct {
-	// DB is the database of the table. A relay holds one of its connections, and one more for dead
-	// letters.
+	// DB is the database with the table. A relay keeps one of its connections, and another one for
+	// dead letters.
 	DB *pgxpool.Pool
 	// Producer sends the records. The relay does not close it.
 	Producer Producer
-	// Topic is the topic of an aggregate type; nil is outbox.event. and the type, as Debezium has
-	// it by default. It is called by a goroutine of the relay. An event for which it panics, or
-	// returns "" or a name that no topic can have, is refused.
+	// Topic returns the topic of an aggregate type; nil means "outbox.event." followed by the
+	// type, which is Debezium's default. It is called from a goroutine of the relay. An event for
+	// which it panics, or returns "" or an invalid topic name, is rejected.
 	Topic func(aggregateType string) string
-	// DeadLetters has the relay send a consumer's dead letters, too; nil is none.
+	// DeadLetters makes the relay also send a consumer's dead letters; nil means none.
 	DeadLetters *DeadLetterTopic
-	// MaxWaiting is how many events may wait until [Relay.Health] says so; 0 is 100000.
+	// MaxWaiting is the number of waiting events above which [Relay.Health] returns an error; 0
+	// means 100000.
 	MaxWaiting int
-	// Logger is where the relay tells what it does; nil is slog.Default().
+	// Logger receives the relay's log lines; nil means slog.Default().
 	Logger *slog.Logger
 
 	pace   pace // of tests; zero is the usual one
@@ -60,10 +61,10 @@ const (
 	removeFor = 3 * time.Second
 )
 
-// Run sends events until its context ends; then it returns nil, within ten seconds: it waits for
-// acknowledgements for five. Failures are logged, reported by Health and retried, except for one:
-// if a connection pooler in transaction mode is before the database at the start, Run returns an
-// error.
+// Run sends events until ctx is done. It then waits for acknowledgements for up to five seconds,
+// and returns nil within ten seconds. Failures are logged, reported by Health and retried, with
+// one exception: if at the start there is a connection pooler in transaction mode in front of the
+// database, Run returns an error.
 func (r *Relay) Run(ctx context.Context) error {
 	if r.DB == nil || r.Producer == nil {
 		return errors.New("outbox: a relay needs DB and Producer")

@@ -287,7 +287,7 @@ func TestBrokerThatIsAway(t *testing.T) {
 	until(t, "Health says it", func() bool { return r.Health() != nil })
 	write(t, db, "7", "3", "4")
 	until(t, "Health counts", func() bool {
-		return strings.Contains(fmt.Sprint(r.Health()), "the broker takes no events since ") && strings.Contains(r.Health().Error(), "more than 3 events wait")
+		return strings.Contains(fmt.Sprint(r.Health()), "the broker has accepted no events since ") && strings.Contains(r.Health().Error(), "more than 3 events wait")
 	})
 	to.mu.Lock()
 	if asked > 8 {

@@ -2,26 +2,27 @@ package outbox
 
 import "time"
 
-// Stats are what a relay has done since it was made, and how the table stands.
+// Stats describes what a relay has done since it was created, and the state of the table.
 type Stats struct {
-	// Leading is whether this relay sends the events now. One of all relays does.
+	// Leading reports whether this relay currently sends the events. Only one of the relays does.
 	Leading bool
-	// Waiting is how many events are in the table. The relay that leads counts them every three
-	// seconds, others every ten, and no further than to one more than MaxWaiting.
+	// Waiting is the number of events in the table. The relay that leads counts them every three
+	// seconds, the others every ten. They count up to MaxWaiting + 1.
 	Waiting int
 	// Oldest is how long the first of them has waited.
 	Oldest time.Duration
-	// HeldBack is how many aggregates wait because the broker refuses their first event.
+	// HeldBack is the number of aggregates that wait because the broker rejects their first event.
 	HeldBack int
-	// Sent is how many events the broker has acknowledged, and Refused how often it refused one.
+	// Sent is the number of events that the broker has acknowledged, and Refused how often it
+	// rejected one.
 	Sent, Refused int64
-	// LettersSent is how many dead letters the broker has acknowledged, and LettersHeld how many
-	// it refuses.
+	// LettersSent is the number of dead letters that the broker has acknowledged, and LettersHeld
+	// the number that it rejects.
 	LettersSent int64
 	LettersHeld int
 }
 
-// Stats says how the relay does. It needs no database.
+// Stats returns statistics about the relay. It does no I/O.
 func (r *Relay) Stats() Stats {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -62,11 +62,13 @@ func TestNoEventWaitsForAnotherToFail(t *testing.T) {
 	for range 3 {
 		broker.answered(t, errors.New("timed out"))
 	}
-	until(t, "Health says that the broker is away", func() bool { return strings.Contains(fmt.Sprint(r.Health()), "the broker takes no events since") })
+	until(t, "Health says that the broker is away", func() bool {
+		return strings.Contains(fmt.Sprint(r.Health()), "the broker has accepted no events since")
+	})
 	until(t, "it is on its way", func() bool { broker.mu.Lock(); defer broker.mu.Unlock(); return len(broker.stuck) == 1 })
 	write(t, db, "8", "a")
 	until(t, "another one is sent, and the broker is there", func() bool {
-		return broker.of("8") == "a" && !strings.Contains(fmt.Sprint(r.Health()), "the broker takes no events")
+		return broker.of("8") == "a" && !strings.Contains(fmt.Sprint(r.Health()), "the broker has accepted no events")
 	})
 	broker.answers(nil)
 	broker.answered(t, errors.New("timed out"))

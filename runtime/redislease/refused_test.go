@@ -96,7 +96,7 @@ func TestWhatIsNoLease(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := c.Dump(t.Context(), name).Val()
-		everyQuestion(t, redislease.New(c), ask, true, name+" in Redis is no lease: "+says)
+		everyQuestion(t, redislease.New(c), ask, true, name+" in Redis is not a valid lease: "+says)
 		if after := c.Dump(t.Context(), name).Val(); after != before || before == "" {
 			t.Errorf("%s: it was changed", says)
 		}

@@ -43,7 +43,7 @@ func (s *Store) run(ctx context.Context, script *redis.Script, calls []call, eac
 		}
 		r := &reply{values: of.values}
 		if what, is := r.broken(); is {
-			return &lease.Broken{Err: fmt.Errorf("%s in Redis is no lease: %s; mend it, or delete it, and its call is made again", calls[i].key, what)}
+			return &lease.Broken{Err: fmt.Errorf("%s in Redis is not a valid lease: %s; repair it, or delete it to repeat the call", calls[i].key, what)}
 		}
 		if each(i, r); r.wrong != nil {
 			return &lease.Broken{Err: r.wrong}
@@ -105,7 +105,7 @@ func judged(err error) error {
 		return err
 	}
 	if redis.HasErrorPrefix(err, "unknown command") { // it repeats what was sent
-		return &lease.Broken{Err: errors.New("this Redis runs no scripts: it does not know EVALSHA")}
+		return &lease.Broken{Err: errors.New("this Redis does not support scripts: it does not know EVALSHA")}
 	}
 	for _, text := range forPeople {
 		if strings.Contains(err.Error(), text) {

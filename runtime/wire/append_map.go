@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// AppendMap appends m as a JSON object in the order of its names, each value by put: one content
-// has one text.
+// AppendMap appends m as a JSON object, in the order of its names, with put for each value. Equal
+// contents yield equal texts.
 func AppendMap[T any](b []byte, m map[string]T, put func([]byte, T) []byte) []byte {
 	var few [16]string
 	names := slices.AppendSeq(few[:0], maps.Keys(m))

@@ -2,8 +2,8 @@ package wire
 
 import "context"
 
-// Batch is the work of one transaction, in order. Generated code adds to it; the
-// runtime sends it. It is not safe for concurrent use.
+// Batch is the work of one transaction, in order. Generated code adds to it, and the runtime sends
+// it. It is not safe for concurrent use.
 type Batch struct {
 	plan   Plan
 	wave   wave
@@ -19,7 +19,7 @@ type Batch struct {
 	buffers
 }
 
-// record is what is known of the record that is being added.
+// record is what is known about the record that is being added.
 type record struct {
 	outcome Outcome
 	event   string // once it is known
@@ -31,20 +31,20 @@ type record struct {
 	ids     EventIDs
 }
 
-// buffers are what every event of the batch uses again.
+// buffers are reused by every event of the batch.
 type buffers struct {
 	builder KeyBuilder
 	print   Fingerprint
 	fit     Fit
 }
 
-// Stage is what a step is. The runtime has one place that runs each.
+// Stage is the kind of a step. The runtime has one place that runs each kind.
 type Stage uint8
 
 // The stages.
 const (
-	Statement Stage = iota // over rows: SQL and Args
-	GoCall                 // of a handler: Call
+	Statement Stage = iota // a statement over rows: SQL and Args
+	GoCall                 // a call of a handler: Call
 )
 
 // Step is one stage of a transaction, in the order of its records.
@@ -65,16 +65,17 @@ type Call struct {
 	origin  string // set by [Batch.Call]: consumer and topic id
 }
 
-// Ignore says that the record is passed over on purpose, as the spec says.
+// Ignore marks the record as skipped on purpose, as the spec says.
 func (b *Batch) Ignore() { b.record.outcome = Ignored }
 
-// Failure is on_failure of the last record that was added.
+// Failure returns on_failure of the last record that was added.
 func (b *Batch) Failure() *FailurePolicy { return b.record.policy }
 
-// Event is the Go name of the last record's event, or "" if the record is none of the spec's.
+// Event returns the Go name of the last record's event, or "" if the record is not an event of the
+// spec.
 func (b *Batch) Event() string { return b.record.event }
 
-// Write queues one statement over rows, if there are any. Only Flush calls it.
+// Write queues one statement over rows, unless there are none. Only Flush calls it.
 func (b *Batch) Write(sql string, rows *Rows) {
 	if b.listed != nil {
 		*b.listed = append(*b.listed, sql)
@@ -89,8 +90,8 @@ func (b *Batch) Write(sql string, rows *Rows) {
 	b.steps = append(b.steps, Step{Stage: Statement, SQL: sql, Args: b.args[from:len(b.args):len(b.args)]})
 }
 
-// Call queues a handler; what was collected so far is written before it, so that
-// effects keep the order of the records.
+// Call queues a call of a handler. The rows collected so far are written before it, so effects
+// keep the order of the records.
 func (b *Batch) Call(m *Message, c Call) {
 	b.endWave()
 	c.Message, c.Key, c.Policy, c.origin = m.kept(), b.record.key, b.record.policy, b.origin
@@ -110,7 +111,7 @@ func NewBatch(plan Plan) *Batch {
 	return b
 }
 
-// Reset empties the batch. known, which may be nil, tells which keys were claimed before.
+// Reset empties the batch. known, which may be nil, knows which keys were claimed before.
 func (b *Batch) Reset(known Known) {
 	b.plan.Flush(b) // what an interrupted run left in the plan's buffers
 	for _, r := range b.dirty {
@@ -123,20 +124,19 @@ func (b *Batch) Reset(known Known) {
 	b.keys.reset(known)
 }
 
-// Outcome is what became of one record.
+// Outcome is the outcome of one record.
 type Outcome int
 
-// What became of one record.
+// The outcomes of a record.
 const (
 	Applied Outcome = iota // its effect is part of the batch
-	Resent                 // a known key with equal content: no effect
-	Ignored                // passed over on purpose
-	Waiting                // its effect was not made yet
+	Resent                 // known key, equal content: no effect
+	Ignored                // skipped on purpose
+	Waiting                // its effect has not been called yet
 )
 
-// Add adds one record; policy, which stays as it is, is on_failure of its topic. After an
-// error the batch is as it was, so the record can become a dead letter of the same
-// transaction.
+// Add adds one record. policy is on_failure of its topic and must not change. After an error the
+// batch is unchanged, so the record can become a dead letter in the same transaction.
 func (b *Batch) Add(m *Message, policy *FailurePolicy) (Outcome, error) {
 	b.record = record{outcome: Applied, policy: policy, before: takenBy(b)}
 	b.wave.begin()

@@ -14,13 +14,13 @@ type Prior struct {
 	Def   uint32
 }
 
-// conflicts reports whether a copy has other content.
+// conflicts reports whether an event with the same key has different content.
 func (p Prior) conflicts(def, print uint32) bool { return p.Def == def && p.Print != print }
 
-// Known tells which keys were claimed before a transaction.
+// Known knows which keys were claimed before a transaction.
 type Known interface {
-	// Find finds a key: in the chain of this partition if here, else among the keys that all
-	// partitions share.
+	// Find looks up a key: in the chain of this partition if here is true, otherwise among the
+	// keys that all partitions share.
 	Find(key Key, here bool) (p Prior, ok bool)
 }
 
@@ -38,14 +38,14 @@ func (k *keys) reset(known Known) {
 	k.known = known
 }
 
-// Claim claims the event's key: for all partitions or, if here, in the chain of this partition,
-// through which all copies come. It returns false for a duplicate: the caller then adds nothing.
-// It returns a [ConflictError] if the key is known with other content.
+// Claim claims the event's key: for all partitions or, if here is true, in the chain of this
+// partition, through which all duplicates arrive. It returns false for a duplicate: the caller
+// then adds nothing. It returns a [ConflictError] if the key is known with different content.
 //
-// print is the fingerprint of the content, and content the hash of its definition. Another version
-// of the service may have made fingerprints of another definition. They cannot be compared: then a
-// copy is a duplicate, whatever it holds. Call Claim after everything that can refuse the event,
-// before the first row.
+// print is the fingerprint of the content, and content is the hash of its definition. Another
+// version of the service may have stored a fingerprint made under another definition. Such
+// fingerprints cannot be compared: an event with a known key then counts as a duplicate, whatever
+// its content is. Call Claim after everything that can reject the event, and before its first row.
 func (b *Batch) Claim(event string, key Key, content, print uint32, here bool) (fresh bool, err error) {
 	b.record.event = event
 	b.record.key, b.record.content, b.record.print = key, content, print
@@ -62,7 +62,7 @@ func (b *Batch) Claim(event string, key Key, content, print uint32, here bool) (
 	return false, nil
 }
 
-// find finds a key in this batch and before it.
+// find looks up a key in this batch and before it.
 func (k *keys) find(key Key, here bool) (Prior, bool) {
 	if i, ok := k.mine[key]; ok {
 		return Prior{Print: k.claims[i].Print, Def: k.claims[i].Def}, true
@@ -73,6 +73,6 @@ func (k *keys) find(key Key, here bool) (Prior, bool) {
 	return k.known.Find(key, here)
 }
 
-// Hidden are keys, shared by all partitions, of records that were refused after their claim. If
-// one of them is known after all, the record is a copy.
+// Hidden returns the keys, among those that all partitions share, of records that were rejected
+// after their claim. If one of these keys turns out to be known, its record is a duplicate.
 func (b *Batch) Hidden() []Key { return b.keys.hidden }

@@ -34,7 +34,7 @@ func (d *Date) UnmarshalText(text []byte) error { return unmarshal(d, text, Pars
 // DateValue lets pgx write the date.
 func (d Date) DateValue() (pgtype.Date, error) { return pgtype.Date{Time: d.Time(), Valid: true}, nil }
 
-// TextValue lets pgx write the date as text where it does not know the parameter's type;
+// TextValue lets pgx write the date as text where it does not know the parameter's type. Otherwise
 // it would write the number of days.
 func (d Date) TextValue() (pgtype.Text, error) {
 	return pgtype.Text{String: d.String(), Valid: true}, nil

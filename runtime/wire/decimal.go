@@ -10,10 +10,10 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
 )
 
-// Decimal is an exact decimal number of at most 1000 digits. It never passes through a
-// float. Its zero value is 0. It keeps the digits as they were written, so == compares
-// texts: 1.0 and 1.00 differ. For arithmetic convert it through String with the decimal
-// library of your choice. pgx reads and writes it as numeric.
+// Decimal is an exact decimal number of at most 1000 digits. It is never converted to a float. Its
+// zero value is 0. It keeps the digits as they were written, so == compares texts: 1.0 and 1.00
+// differ. For arithmetic, pass the result of String to a decimal library of your choice. pgx reads
+// and writes it as numeric.
 type Decimal struct {
 	text string // a JSON number without exponent; "" is 0
 }
@@ -28,8 +28,8 @@ func ParseDecimal(text string) (Decimal, error) {
 	return Decimal{string(plain)}, nil
 }
 
-// PlainDecimal is the number that plain holds: the text of a JSON number without exponent,
-// which must not change. It is for decoders, which check the text.
+// PlainDecimal returns the number in plain: the text of a JSON number without exponent. The text
+// must not change afterwards. PlainDecimal is for decoders, which check the text.
 func PlainDecimal(plain string) Decimal { return Decimal{plain} }
 
 // MustDecimal is [ParseDecimal] for constants. It panics on an error.
@@ -96,8 +96,8 @@ func (d *Decimal) ScanNumeric(n pgtype.Numeric) error {
 	return nil
 }
 
-// normal returns the digits without trailing zeros of the fraction and without the sign
-// of zero, so that equal numbers have equal texts.
+// normal returns the digits without trailing zeros of the fraction and without the sign of zero,
+// so that equal numbers have equal texts.
 func (d Decimal) normal() string {
 	text := d.String()
 	if strings.Contains(text, ".") {

@@ -10,20 +10,20 @@ const (
 	ReasonDecode      = "decode"       // payload, header or record key does not decode
 	ReasonKey         = "key"          // a part of the idempotency key is missing, null or empty
 	ReasonFit         = "fit"          // a value does not fit its column
-	ReasonConflict    = "conflict"     // a known key with other content
+	ReasonConflict    = "conflict"     // known key, different content
 	ReasonUnknownType = "unknown_type" // an event type that the spec does not name
 	ReasonTombstone   = "tombstone"    // no value, and no tombstone event
 	ReasonTooLarge    = "too_large"    // longer than limits.max_payload
-	ReasonDatabase    = "database"     // refused by the database
-	ReasonHandler     = "handler"      // refused by the service's Go code
+	ReasonDatabase    = "database"     // rejected by the database
+	ReasonHandler     = "handler"      // rejected by the service's Go code
 	ReasonEffect      = "effect"       // its effect failed
-	ReasonResult      = "result"       // what its effect returned cannot be read
-	ReasonInterrupted = "interrupted"  // nobody knows what its effect did
-	ReasonParked      = "parked"       // it waits behind a dead letter of its record key
+	ReasonResult      = "result"       // the result of its effect cannot be decoded
+	ReasonInterrupted = "interrupted"  // the outcome of its effect is unknown
+	ReasonParked      = "parked"       // it is parked behind a dead letter of its record key
 )
 
-// DecodeError says why a record cannot be turned into an event. It holds no value of the record,
-// except an event type that is [Unknown].
+// DecodeError says why a record cannot be decoded into an event. It contains no value of the
+// record, except an event type that is [Unknown].
 type DecodeError struct {
 	Class  string // one of the Reason constants; "" means ReasonDecode
 	Event  string // Go name of the event; "" before the event is known
@@ -51,8 +51,8 @@ func (e *DecodeError) Error() string {
 	return text
 }
 
-// ConflictError says that an event carries the key of an earlier event but other
-// content: a mistake of the producer, never a duplicate.
+// ConflictError says that an event has the key of an earlier event but different content: a
+// mistake of the producer, never a duplicate.
 type ConflictError struct {
 	Event string
 	Key   Key
@@ -62,15 +62,15 @@ func (e *ConflictError) Error() string {
 	return ReasonConflict + ": " + e.Event + ": the key was used before by an event with other content"
 }
 
-// Unknown is what generated code returns for an event type that the spec neither names nor
-// ignores, and where skip does not list unknown_type. It names the type: a type is no payload, and
-// people cannot act without it. The text is the producer's and may hold anything, so that it is
-// cut and escaped.
+// Unknown returns the error of generated code for an event type that the spec neither names nor
+// ignores, if skip does not list unknown_type. The error names the type: a type is not payload,
+// and operators cannot act without it. The text comes from the producer and may contain anything,
+// so it is truncated and escaped.
 func Unknown[T string | []byte](eventType T) error {
 	return &DecodeError{Class: ReasonUnknownType, Reason: "the event type " + quoteType(string(eventType)) + " is not in the spec"}
 }
 
-// typeBytes is how much of an unknown event type is told.
+// typeBytes is how many bytes of an unknown event type are quoted.
 const typeBytes = 64
 
 // quoteType is the start of an event type, in quotes and in printable ASCII.
@@ -85,8 +85,8 @@ func quoteType(text string) string {
 	return strconv.QuoteToASCII(text[:cut]) + "..."
 }
 
-// NoTombstone is what generated code returns for a record without a value where skip does not list
-// tombstone.
+// NoTombstone returns the error of generated code for a record without a value, if skip does not
+// list tombstone.
 func NoTombstone() error {
 	return &DecodeError{Class: ReasonTombstone, Reason: "the record has no value, and the topic has no tombstone event"}
 }

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Fingerprint tells events with one key but other content apart: Start, then one call per
-// field in the order of their names, Sum. A field that is absent or null is left out, so
-// that both are the same. Its zero value is ready for use.
+// Fingerprint distinguishes events with the same key but different content. Call Start, then one
+// method per field in the order of their names, then Sum. A field that is absent or null is left
+// out, so the two count as equal. The zero value is ready for use.
 type Fingerprint struct{ parts parts }
 
 // Start begins a fingerprint.
 func (f *Fingerprint) Start() { f.parts = f.parts[:0] }
 
-// Sum returns the start of a SHA-256 over the fields. Two contents have one fingerprint
-// once in 4,000,000,000.
+// Sum returns the first 4 bytes of a SHA-256 over the fields. Two different contents have the same
+// fingerprint once in 4,000,000,000 times.
 func (f *Fingerprint) Sum() uint32 {
 	h := sha256.Sum256(f.parts)
 	return binary.BigEndian.Uint32(h[:])
@@ -53,10 +53,10 @@ func (f *Fingerprint) Float64(name string, v float64) {
 	f.name(name).fixed8(partFloat, math.Float64bits(v+0))
 }
 
-// Decimal adds a number; trailing zeros of the fraction do not count.
+// Decimal adds a number; trailing zeros of the fraction are ignored.
 func (f *Fingerprint) Decimal(name string, v Decimal) { f.name(name).text(partDecimal, v.normal()) }
 
-// Time adds a time; its zone does not count.
+// Time adds a time; its zone is ignored.
 func (f *Fingerprint) Time(name string, v time.Time) { f.name(name).time(v) }
 
 // LocalTime adds a local time.
@@ -68,7 +68,7 @@ func (f *Fingerprint) Date(name string, v Date) { f.name(name).fixed8(partDate, 
 // Bytes adds bytes.
 func (f *Fingerprint) Bytes(name string, v []byte) { f.name(name).bytes(partBytes, v) }
 
-// JSON adds a JSON value; white space outside of its strings does not count.
+// JSON adds a JSON value; white space outside of its strings is ignored.
 func (f *Fingerprint) JSON(name string, raw []byte) {
 	f.AppendJSON(name, func(b []byte) []byte { return append(b, raw...) })
 }

@@ -6,29 +6,29 @@ import (
 	"unicode/utf8"
 )
 
-// Fit checks whether values fit their columns, so that one that does not is a dead letter
-// before it is part of a batch. A value that is nil is NULL, which fits. The first error sticks.
-// The zero value of Fit is ready for use.
+// Fit checks whether values fit their columns, so that an event with a value that does not fit
+// becomes a dead letter before it is part of a batch. A nil value is NULL, which fits. Fit keeps
+// the first error. The zero value is ready for use.
 type Fit struct {
 	list  string // the list whose element is checked, "" outside
 	index int
 	err   *DecodeError
 }
 
-// In starts element i, from 0, of a list.
+// In starts element i of a list, counted from 0.
 func (f *Fit) In(list string, i int) { f.list, f.index = list, i }
 
 // Out ends the elements of a list.
 func (f *Fit) Out() { f.list = "" }
 
-// Varchar checks for at most n characters.
+// Varchar checks that v has at most n characters.
 func (f *Fit) Varchar(name string, v *string, n int) {
 	if v != nil && len(*v) > n && utf8.RuneCountInString(*v) > n { // bytes are at least characters
 		f.fail(name, "is longer than "+characters(n))
 	}
 }
 
-// Char checks for exactly n characters: Postgres would pad fewer.
+// Char checks that v has exactly n characters: Postgres would pad a shorter value.
 func (f *Fit) Char(name string, v *string, n int) {
 	if v != nil && utf8.RuneCountInString(*v) != n {
 		f.fail(name, "must have exactly "+characters(n))
@@ -42,8 +42,8 @@ func characters(n int) string {
 	return strconv.Itoa(n) + " characters"
 }
 
-// Numeric checks for at most scale digits after the point, and precision-scale before it;
-// zeros at either end do not count.
+// Numeric checks that v has at most scale digits after the decimal point and precision-scale
+// before it. Leading and trailing zeros are ignored.
 func (f *Fit) Numeric(name string, v *Decimal, precision, scale int) {
 	if v == nil {
 		return

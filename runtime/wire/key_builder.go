@@ -7,10 +7,10 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
 )
 
-// KeyBuilder makes the key of an event of the parts that the spec names: Start, one call
-// per part in the spec's order, Sum. A missing, null or empty part is an error, never a
-// key. The first error is kept. The zero value is ready for use. A [Batch] owns one and hands
-// it to every event.
+// KeyBuilder builds the key of an event from the parts that the spec names. Call Start, then one
+// method per part in the spec's order, then Sum. A missing, null or empty part is an error, never
+// a key. KeyBuilder keeps the first error. The zero value is ready for use. A [Batch] owns one
+// and passes it to every event.
 type KeyBuilder struct {
 	parts parts
 	place place
@@ -72,7 +72,7 @@ func (k *KeyBuilder) Int64(_ string, v int64) {
 	k.place.number(v)
 }
 
-// Decimal adds a number; equal numbers are equal parts, however many zeros they end with.
+// Decimal adds a number; trailing zeros of the fraction are ignored.
 func (k *KeyBuilder) Decimal(_ string, v Decimal) { k.parts.text(partDecimal, v.normal()) }
 
 // Time adds a time, as microseconds since 1970 in UTC.

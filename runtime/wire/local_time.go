@@ -15,7 +15,7 @@ import (
 type LocalTime int64
 
 // ParseLocalTime reads YYYY-MM-DDThh:mm:ss with any number of fractional digits;
-// those beyond microseconds are cut. A zone is an error.
+// those beyond microseconds are truncated. A zone is an error.
 func ParseLocalTime(text string) (LocalTime, error) {
 	micro, err := read(text, notation.LocalTime)
 	return LocalTime(micro), err
@@ -35,7 +35,7 @@ func (t LocalTime) TimestampValue() (pgtype.Timestamp, error) {
 	return pgtype.Timestamp{Time: time.UnixMicro(int64(t)).UTC(), Valid: true}, nil
 }
 
-// TextValue lets pgx write the time as text where it does not know the parameter's type;
+// TextValue lets pgx write the time as text where it does not know the parameter's type. Otherwise
 // it would write the number of microseconds.
 func (t LocalTime) TextValue() (pgtype.Text, error) {
 	return pgtype.Text{String: t.String(), Valid: true}, nil

@@ -2,18 +2,18 @@ package wire
 
 import "crypto/sha256"
 
-// Lock is what no two calls work on at the same time, whatever their events, consumers and
-// processes are. Its zero value is no lock.
+// Lock excludes other calls under the same lock at the same time, whatever their events, consumers
+// and processes are. The zero value means no lock.
 type Lock struct {
-	Name string // consumers that give it the same name share it
-	Key  Key    // hash of the values that tell which one it is
-	// Token is that of the holder, in what a call was made for: greater than those of all who
-	// held the lock before. 0 if nobody holds it.
+	Name string // consumers that use the same name share the lock
+	Key  Key    // hash of the values that identify it among those of the name
+	// Token is the holder's token, in the delivery of a call: greater than those of all earlier
+	// holders. It is 0 if the lock is not held.
 	Token int64
 }
 
-// NewLock is the lock of some values, as texts, among those of a name. Values with equal texts are
-// one lock, whatever their types and the names of their fields are.
+// NewLock returns the lock called name for some values, given as texts. Equal texts are the same
+// lock, whatever the types of the values and the names of their fields are.
 func NewLock(name string, values ...string) Lock {
 	var p parts
 	for _, v := range values {

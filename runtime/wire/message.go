@@ -22,21 +22,22 @@ type Message struct {
 	Value       []byte    // nil is a tombstone, which differs from an empty value
 	Headers     []Header  // in the record's order, repeated names kept
 
-	shared bool // Value is what a payload was unpacked into, where the next one will be
-	opened bool // Value is not as it was sent
+	shared bool // Value is memory into which the next payload will be unpacked
+	opened bool // Value differs from what was sent
 }
 
-// Unpacked is the record with a payload that was unpacked into memory which is used again.
+// Unpacked returns the record with value in place of its payload: the unpacked payload, in memory
+// that will be reused.
 func (m *Message) Unpacked(value []byte) *Message {
 	opened := *m
 	opened.Value, opened.shared, opened.opened = value, true, true
 	return &opened
 }
 
-// IsUnpacked reports whether the payload was unpacked: nobody has sent it with these bytes.
+// IsUnpacked reports whether the payload was unpacked, so that Value differs from the bytes sent.
 func (m *Message) IsUnpacked() bool { return m.opened }
 
-// kept is the record for code that gets it once others were read.
+// kept returns the record for code that receives it after others were read.
 func (m *Message) kept() *Message {
 	if !m.shared {
 		return m
@@ -67,8 +68,8 @@ func (m *Message) Header(name string) ([]byte, error) {
 	return v, nil
 }
 
-// JoinType adds the next text that tells events apart to those before it; an empty one is left
-// out.
+// JoinType appends the next of several texts that together form the event type. An empty text is
+// left out.
 func JoinType[T string | []byte](eventType []byte, next T) []byte {
 	if len(next) == 0 {
 		return eventType
@@ -76,7 +77,7 @@ func JoinType[T string | []byte](eventType []byte, next T) []byte {
 	return append(append(eventType, '/'), next...)
 }
 
-// OptHeader is Header, or nil if there is none or it is null.
+// OptHeader is like Header, but returns nil for a missing or null header.
 func (m *Message) OptHeader(name string) ([]byte, error) {
 	if v, n := m.find(name); n < 2 {
 		return v, nil
@@ -97,9 +98,9 @@ func (m *Message) find(name string) (value []byte, n int) {
 	return value, n
 }
 
-// Tx is the transaction that also records the event: what a handler writes through
-// it commits together with the ledger, or not at all. Every pgx.Tx satisfies it, so
-// does sqlc's DBTX accept it. It has no Commit: the runtime commits.
+// Tx is the transaction that also records the event: what a handler writes through it commits
+// together with the ledger, or not at all. Every pgx.Tx implements Tx, and a Tx can be passed as
+// the DBTX of sqlc. It has no Commit method: the runtime commits.
 type Tx interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)

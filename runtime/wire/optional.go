@@ -23,7 +23,8 @@ func (o *optionals) reset() {
 	o.locals, o.dates = o.locals[:0], o.dates[:0]
 }
 
-// Keep returns a pointer to v, for an optional field. It is valid as long as what r reads is.
+// Keep returns a pointer to v, for an optional field. It is valid as long as the values that r
+// reads.
 func Keep[T any](r *Reader, v T) *T {
 	o := &r.optional
 	switch p := any(&v).(type) {
@@ -51,8 +52,8 @@ func Keep[T any](r *Reader, v T) *T {
 	return new(v)
 }
 
-// KeepEnum returns a pointer to texts[i], for an optional field. It is valid as long as what r
-// reads is.
+// KeepEnum returns a pointer to texts[i], for an optional field. It is valid as long as the values
+// that r reads.
 func KeepEnum[T ~string](r *Reader, texts []T, i int) *T {
 	if r.owned {
 		return new(texts[i]) // the owner may change it
@@ -66,7 +67,7 @@ func keep[T any](all *[]T, v T) *T {
 	return &(*all)[len(*all)-1]
 }
 
-// OrNull sets a parameter by set, a method of r, or to NULL if v is nil:
+// OrNull sets a parameter with set, a method of r, or sets it to NULL if v is nil:
 // wire.OrNull(r, r.Text, e.Note).
 func OrNull[T any](r *Rows, set func(T), v *T) {
 	if v != nil {
@@ -79,7 +80,7 @@ func OrNull[T any](r *Rows, set func(T), v *T) {
 	r.null(at)
 }
 
-// SliceOrNull is [OrNull] for types whose nil is NULL: bytes, JSON and arrays.
+// SliceOrNull is [OrNull] for types whose nil value means NULL: bytes, JSON and arrays.
 func SliceOrNull[E any](r *Rows, set func([]E), v []E) {
 	if v != nil {
 		set(v)
@@ -90,7 +91,7 @@ func SliceOrNull[E any](r *Rows, set func([]E), v []E) {
 	r.null(at)
 }
 
-// IfPresent adds a field of an event's content by add, a method of a [Fingerprint], unless v is
+// IfPresent adds a field of an event's content with add, a method of a [Fingerprint], unless v is
 // nil: wire.IfPresent(f.Text, "note", e.Note).
 func IfPresent[T any](add func(name string, v T), name string, v *T) {
 	if v != nil {

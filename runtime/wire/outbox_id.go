@@ -9,7 +9,7 @@ import (
 // transaction that applies the record, even after a failover that loses commits.
 type EventIDs struct {
 	record string         // identity of the record's event
-	sent   map[string]int // events so far, by what they are about
+	sent   map[string]int // number of events so far, by subject
 }
 
 // Next returns the id of the next event about a subject: a UUID of version 8.
@@ -34,7 +34,7 @@ func identity(key Key, origin string, m *Message) string {
 	return fmt.Sprintf("%s %d/%d %d", origin, m.Partition, m.Offset, m.Time.UnixMilli())
 }
 
-// From says whose records are added: the consumer's, of the topic with this id.
+// From sets the consumer and the topic id of the records that are added.
 func (b *Batch) From(consumer string, topic UUID) { b.origin = consumer + " " + topic.String() }
 
 // OutboxID returns the id of the next event that a step writes into the outbox for the record m.

@@ -1,26 +1,26 @@
 package wire
 
-// Patch is a field that says what becomes of a value: it stays as it is, it becomes NULL, or
-// it becomes Value. Its zero value leaves the value as it is.
+// Patch is a field that says how to change a value: leave it as it is, set it to NULL, or set it
+// to Value. The zero value leaves it as it is.
 type Patch[T any] struct {
 	State PatchState
 	Value T // zero unless State is PatchValue
 }
 
-// PatchState is what a [Patch] does.
+// PatchState says what a [Patch] does.
 type PatchState uint8
 
 // What a patch does.
 const (
-	PatchAbsent PatchState = iota // the record does not hold the field: nothing changes
-	PatchNull                     // the record holds null
-	PatchValue                    // the record holds a value
+	PatchAbsent PatchState = iota // the record does not have the field: nothing changes
+	PatchNull                     // the record has null
+	PatchValue                    // the record has a value
 )
 
-// Sent reports whether the record holds the field, be it null.
+// Sent reports whether the record has the field, even if it is null.
 func (p *Patch[T]) Sent() bool { return p.State != PatchAbsent }
 
-// Pointer points to the value; it is nil if there is none.
+// Pointer returns a pointer to the value, or nil if there is none.
 func (p *Patch[T]) Pointer() *T {
 	if p.State != PatchValue {
 		return nil
@@ -28,8 +28,8 @@ func (p *Patch[T]) Pointer() *T {
 	return &p.Value
 }
 
-// Patch adds that a field of an event's content is NULL, if a patch says so: that is other
-// content than a record without the field.
+// Patch adds that a field of an event's content is NULL, if a patch says so: a record with null
+// has different content from a record without the field.
 func (f *Fingerprint) Patch(name string, state PatchState) {
 	if state == PatchNull {
 		f.name(name).fixed8(partNull, 0)

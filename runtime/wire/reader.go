@@ -6,22 +6,21 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
 )
 
-// Decoder reads records in one format; each format is a package of its own, like strictjson. A
-// plan owns one decoder and hands it to [Event.Take]. It is not safe for
-// concurrent use.
+// Decoder decodes records in one format. Each format has its own package, such as strictjson. A
+// plan owns one decoder and passes it to [Event.Take]. A Decoder is not safe for concurrent use.
 type Decoder interface {
-	// Borrow starts m. What is read may point into m and into the decoder, and is valid until
-	// the next Borrow: for values that are copied onwards at once.
+	// Borrow starts decoding m. The decoded values may point into m and into the decoder, and are
+	// valid until the next Borrow. It is for values that are copied immediately.
 	Borrow(m *Message)
-	// Reset starts m. What is read is owned by the caller.
+	// Reset starts decoding m. The caller owns the decoded values.
 	Reset(m *Message)
 	// Finish returns the first error since Borrow or Reset, as a [*DecodeError] of event.
 	Finish(event string) error
 }
 
-// Reader is what the decoders of all formats have in common: the first error, the values that
-// are not in the payload (headers, the record key, metadata), and the memory of values that are
-// read. A format embeds it.
+// Reader is what the decoders of all formats have in common: the first error, the values outside
+// of the payload (headers, the record key, metadata), and the memory of decoded values. The
+// decoder of a format embeds it.
 type Reader struct {
 	err      *DecodeError
 	owned    bool
@@ -29,24 +28,24 @@ type Reader struct {
 	optional optionals
 }
 
-// Lend empties the reader: what is read is valid until the next Lend.
+// Lend empties the reader: values that are read are valid until the next Lend.
 func (r *Reader) Lend() {
 	if r.owned {
-		*r = Reader{} // its memory belongs to whoever read after Own
+		*r = Reader{} // its memory belongs to the caller of Own
 	}
 	r.err = nil
 	r.bytes = r.bytes[:0]
 	r.optional.reset()
 }
 
-// Own empties the reader: what is read is owned by the caller.
+// Own empties the reader: the caller owns the values that are read.
 func (r *Reader) Own() { *r = Reader{owned: true} }
 
-// Owned reports whether what is read is owned by the caller, so that it must not point into
+// Owned reports whether the caller owns the values that are read, so that they must not point into
 // the record.
 func (r *Reader) Owned() bool { return r.owned }
 
-// Fail records the first error; at is 0 for what is not in the payload.
+// Fail records an error unless there is one already; at is 0 for values outside of the payload.
 func (r *Reader) Fail(path string, at int, reason string) {
 	if r.err == nil {
 		r.err = &DecodeError{Path: path, At: at, Reason: reason}
@@ -56,7 +55,7 @@ func (r *Reader) Fail(path string, at int, reason string) {
 // Failure returns the first error, or nil.
 func (r *Reader) Failure() *DecodeError { return r.err }
 
-// Err returns the first error as one of event: a [*DecodeError].
+// Err returns the first error as a [*DecodeError] of event.
 func (r *Reader) Err(event string) error {
 	if r.err == nil {
 		return nil // not a nil pointer in an interface
@@ -65,8 +64,8 @@ func (r *Reader) Err(event string) error {
 	return r.err
 }
 
-// Same fails unless equal: the field at path and the part of the record key with the same
-// name must hold the same value.
+// Same records an error unless equal is true: the field at path and the part of the record key
+// with the same name must have the same value.
 func (r *Reader) Same(path string, equal bool) {
 	if !equal {
 		r.Fail(path, 0, "differs from the record key")
@@ -83,8 +82,8 @@ func (r *Reader) Header(m *Message, name string) Text {
 	return r.text(raw, "header ", name)
 }
 
-// OptHeader returns the value of the only header called name, and false if there is none
-// or it is null. A repeated header is an error.
+// OptHeader returns the value of the only header called name, and false if it is missing or null.
+// A repeated header is an error.
 func (r *Reader) OptHeader(m *Message, name string) (Text, bool) {
 	raw, n := m.find(name)
 	if raw == nil && n < 2 {
@@ -94,8 +93,8 @@ func (r *Reader) OptHeader(m *Message, name string) (Text, bool) {
 	return t, t.r != nil
 }
 
-// DefaultHeader is OptHeader for a field with a default, which is used for an absent header
-// only: a null one is an error.
+// DefaultHeader is OptHeader for a field with a default. The default is used only if the header is
+// missing: a null header is an error.
 func (r *Reader) DefaultHeader(m *Message, name string) (Text, bool) {
 	if _, n := m.find(name); n == 0 {
 		return Text{}, false
@@ -123,8 +122,8 @@ func (r *Reader) RecordValue(m *Message) Text {
 	return r.text(m.Value, "record value", "")
 }
 
-// RecordTime returns the record's timestamp in UTC, cut to microseconds. A record without
-// one is an error, and so is a year outside 0000 to 9999.
+// RecordTime returns the record's timestamp in UTC, truncated to microseconds. It is an error if
+// the record has no timestamp, or if its year is outside 0000 to 9999.
 func (r *Reader) RecordTime(m *Message) time.Time {
 	if m.Time.IsZero() {
 		r.Fail("record timestamp", 0, "is missing")

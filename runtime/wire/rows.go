@@ -10,10 +10,10 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
 )
 
-// Rows collects the rows of one statement as one Postgres array per parameter, in the
-// wire format itself: a value is copied once, and nothing is boxed. Call Row, then one
-// method per parameter, in order, the same for every row. Its zero value is empty and
-// ready for use. What it holds may be reused after the batch was sent.
+// Rows collects the rows of one statement as one Postgres array per parameter, directly in the
+// binary wire format: each value is copied once, and nothing is boxed. Call Row, then one method
+// per parameter, in order, with the same methods for every row. The zero value is empty and ready
+// for use. Its memory may be reused after the batch has been sent.
 type Rows struct {
 	cols []column
 	next int // parameter that comes next; len(cols) between two rows
@@ -38,8 +38,8 @@ var emptyHeader [arrayHeader]byte
 // Len returns the number of rows of the growing arrays.
 func (r *Rows) Len() int { return r.n }
 
-// Row starts a row and returns r. It panics if the row before lacks a parameter, which
-// only wrongly generated code can cause.
+// Row starts a row and returns r. It panics if the previous row lacks a parameter, which only
+// wrongly generated code can cause.
 func (r *Rows) Row() *Rows {
 	if r.next != len(r.cols) {
 		panic("idem: the generated code left a row incomplete")
@@ -58,8 +58,8 @@ func (r *Rows) col(elem uint32) *column {
 	return c
 }
 
-// Seal finishes the growing arrays, appends them to dst, and starts new ones after them.
-// What it returned stays as it is until reset.
+// Seal completes the growing arrays, appends them to dst, and starts new ones after them. The
+// returned arrays do not change until reset.
 func (r *Rows) Seal(dst [][]byte) [][]byte {
 	for i := range r.cols {
 		c := &r.cols[i]
@@ -170,7 +170,7 @@ const (
 	pgFirstMicro = pgFirstDay * notation.DaySeconds * 1e6
 )
 
-// Time sets a timestamptz parameter, cut to microseconds.
+// Time sets a timestamptz parameter, truncated to microseconds.
 func (r *Rows) Time(v time.Time) {
 	r.fixed8(pgtype.TimestamptzOID, uint64(v.UnixMicro()-pgFirstMicro))
 }
@@ -183,7 +183,7 @@ func (r *Rows) Timestamp(v LocalTime) {
 // Date sets a date parameter.
 func (r *Rows) Date(v Date) { r.fixed4(pgtype.DateOID, uint32(int32(v)-pgFirstDay)) }
 
-// Bytea sets a bytea parameter; nil is empty, not NULL.
+// Bytea sets a bytea parameter; nil means empty, not NULL.
 func (r *Rows) Bytea(v []byte) { r.bytes(pgtype.ByteaOID, v) }
 
 // JSON sets a json parameter.

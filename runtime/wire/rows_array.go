@@ -10,20 +10,20 @@ import (
 // An array column travels as the text of an array literal, because unnest would take
 // an array of arrays apart; the statement casts the text.
 
-// TextArray sets a text[] column; nil is empty, not NULL.
+// TextArray sets a text[] column; nil means empty, not NULL.
 func (r *Rows) TextArray(v []string) { literal(r, v, appendQuoted) }
 
-// Int4Array sets an integer[] column; nil is empty, not NULL.
+// Int4Array sets an integer[] column; nil means empty, not NULL.
 func (r *Rows) Int4Array(v []int32) {
 	literal(r, v, func(b []byte, v int32) []byte { return strconv.AppendInt(b, int64(v), 10) })
 }
 
-// Int8Array sets a bigint[] column; nil is empty, not NULL.
+// Int8Array sets a bigint[] column; nil means empty, not NULL.
 func (r *Rows) Int8Array(v []int64) {
 	literal(r, v, func(b []byte, v int64) []byte { return strconv.AppendInt(b, v, 10) })
 }
 
-// UUIDArray sets a uuid[] column; nil is empty, not NULL.
+// UUIDArray sets a uuid[] column; nil means empty, not NULL.
 func (r *Rows) UUIDArray(v []UUID) {
 	literal(r, v, func(b []byte, v UUID) []byte { return v.append(b) })
 }

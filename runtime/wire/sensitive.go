@@ -8,11 +8,11 @@ import (
 	"slices"
 )
 
-// redacted stands for a value that is in no text.
+// redacted replaces a value that must not be printed.
 const redacted = "[sensitive]"
 
-// Format prints v, a struct, as package fmt does, but the fields that are named as [sensitive].
-// With every verb fields have their names.
+// Format prints v, a struct, as package fmt does, but prints "[sensitive]" for the fields named in
+// hidden. Field names are printed with every verb.
 func Format(f fmt.State, verb rune, v any, hidden ...string) {
 	of := reflect.ValueOf(v)
 	sep := " "
@@ -37,5 +37,5 @@ func Format(f fmt.State, verb rune, v any, hidden ...string) {
 	_, _ = io.WriteString(f, "}")
 }
 
-// LogValue is what slog logs of v: its text, as %+v prints it.
+// LogValue returns the value that slog logs for v: its text, as %+v prints it.
 func LogValue(v fmt.Formatter) slog.Value { return slog.StringValue(fmt.Sprintf("%+v", v)) }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Service is what generated code tells the runtime about one spec.
+// Service is what generated code declares about one spec.
 type Service struct {
 	Source   string         // file name of the spec
 	Consumer string         // names the ledger; also the default Kafka group.id
@@ -16,12 +16,12 @@ type Service struct {
 	Topics   []Topic
 }
 
-// Identity is what makes two records copies of one event, in hashes of what the spec says
-// about all events. Versions of a service that differ in it may not recognise what the other
-// one applied.
+// Identity determines which records are duplicates of an event, as hashes of what the spec says
+// about all events. A version of a service with another Identity may not recognize events that
+// this version applied, and vice versa.
 type Identity struct {
-	Writes uint32   // what the ledger is told
-	Knows  []uint32 // after which of them this version may go on; Writes is one
+	Writes uint32   // is written to the ledger
+	Knows  []uint32 // identities after which this version may continue; includes Writes
 }
 
 // Limits are the spec's limits; the generator writes every one of them.
@@ -38,7 +38,7 @@ type Limits struct {
 	Effects          int           // calls of effects at the same time in one process
 }
 
-// EffectTimeout is the longest time that one call of an effect may take.
+// EffectTimeout returns the longest time that one call of an effect may take.
 func (s *Service) EffectTimeout() (most time.Duration) {
 	for i := range s.Topics {
 		most = max(most, s.Topics[i].Effects)
@@ -61,22 +61,23 @@ type Topic struct {
 	Name      string // in Kafka, or a pattern of names: "orders.<region>.v1"
 	StartFrom StartFrom
 	OnFailure FailurePolicy // for records whose event does not say otherwise
-	Ordered   bool          // assume: [ordered]: a changed partition count stops the partition
+	Ordered   bool          // assume: [ordered]: a changed number of partitions halts the partition
 	Window    time.Duration // longest window of the keys that all partitions share (copies: anywhere); 0 = there are none
 	Chain     time.Duration // longest window of the keys in the chain (copies: same_partition); 0 = there are none
-	Shortest  time.Duration // shortest window, where it is neither of these
+	Shortest  time.Duration // shortest window, if it is neither of these
 	Effects   time.Duration // longest time of one call of an effect; 0 = no event has one
-	Parks     bool          // a dead letter of some event has later records of its record key wait
-	// Writes are the tables that the statements change, also by a foreign key's cascade.
+	Parks     bool          // a dead letter of some event parks later records of its record key
+	// Writes lists the tables that the statements change, including those changed by a cascade.
 	Writes []string
-	// Prepare fetches what records need to be decoded, and returns how many of the first ones can be
-	// decoded now, and an error if that is none: then they wait. nil if nothing is needed.
+	// Prepare fetches what is needed to decode records. It returns how many of the first records
+	// can be decoded now, and an error if none can: the records then wait. nil if nothing is
+	// needed.
 	Prepare func(ctx context.Context, records []Message) (int, error)
 	// NewPlan returns a plan with its own buffers; the runtime keeps one per partition.
 	NewPlan func() Plan
 }
 
-// Statements are the texts that the topic's plans pass to [Batch.Write], in their order. The
+// Statements returns the statements that the topic's plans pass to [Batch.Write], in order. The
 // runtime prepares them when it opens a connection.
 func (t *Topic) Statements() []string {
 	all := []string{}
@@ -86,20 +87,20 @@ func (t *Topic) Statements() []string {
 
 // Plan turns records into rows and calls. Generated code implements it.
 type Plan interface {
-	// Add decodes m and adds what it does to b. An error makes m a dead letter and
-	// must leave b as it was.
+	// Add decodes m and adds its rows and calls to b. An error makes m a dead letter and must
+	// leave b unchanged.
 	Add(b *Batch, m *Message) error
-	// Flush hands the collected rows to b, in the order in which they must be written.
+	// Flush passes the collected rows to b, in the order in which they must be written.
 	Flush(b *Batch)
 }
 
-// FailurePolicy is on_failure of a topic or of one event, with every default filled in.
+// FailurePolicy is on_failure of a topic or of one event, with all defaults filled in.
 type FailurePolicy struct {
-	Retries        int           // calls of a handler after the first
+	Retries        int           // calls of a handler after the first one
 	InitialBackoff time.Duration // doubled after each attempt, with jitter
 	MaxBackoff     time.Duration
 	Stop           bool          // give_up: stop, which never writes a dead letter; else dead_letter
-	StopAfter      int           // dead letters in a row that pause the partition; at least 1
+	StopAfter      int           // limit of dead letters in a row, beyond which the partition halts; at least 1
 	Keep           time.Duration // how long a dead letter stays open
 	Park           bool          // park: record_key: later records of the record key wait behind a dead letter
 	Drop           bool          // dead_letter_payload: drop: a dead letter does not keep its record

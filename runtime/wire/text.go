@@ -9,9 +9,9 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
 )
 
-// Text is a value that a record holds as text: a header, its key or its value. Each method reads
-// the whole text, which is UTF-8, by one type; the errors stick in the [Reader] that the Text
-// came from. The zero Text is an absent value: methods return zero values.
+// Text is a value that a record contains as text: a header, its key or its value. Each method
+// parses the whole text, which must be UTF-8, as one type. Errors are recorded in the [Reader]
+// that the Text came from. The zero Text is an absent value: its methods return zero values.
 type Text struct {
 	r    *Reader
 	raw  []byte
@@ -19,7 +19,7 @@ type Text struct {
 	name string // of the header or segment
 }
 
-// Refuse makes reason, unless it is "", the reader's error. It reports whether there was one.
+// Refuse records reason as an error in the reader, unless reason is "". It reports whether it did.
 func (t Text) Refuse(reason string) bool {
 	if reason != "" {
 		t.r.Fail(t.from+t.name, 0, reason)
@@ -35,7 +35,7 @@ func (t Text) String() string {
 	return notation.Borrow(t.Raw())
 }
 
-// Raw returns the bytes as they are, whatever they hold. It is never nil, unless the Text is
+// Raw returns the bytes unchanged, whatever they contain. It returns nil only if the Text is
 // absent.
 func (t Text) Raw() []byte {
 	switch {
@@ -47,13 +47,13 @@ func (t Text) Raw() []byte {
 	return t.raw
 }
 
-// UUID reads a UUID in its 36-character form, in any case.
+// UUID parses a UUID in its 36-character form, in upper or lower case.
 func (t Text) UUID() UUID { return UUID(parsed(t, notation.UUID)) }
 
-// Bool reads true or false.
+// Bool parses true or false.
 func (t Text) Bool() bool { return parsed(t, notation.Bool) }
 
-// Int32 reads the digits of an integer of 32 bits. Fraction, exponent, leading zero and
+// Int32 parses the digits of a 32-bit integer. A fraction, an exponent, a leading zero and an
 // overflow are errors.
 func (t Text) Int32() int32 { return int32(t.integer(math.MinInt32, math.MaxInt32)) }
 
@@ -64,14 +64,14 @@ func (t Text) integer(lo, hi int64) int64 {
 	return parsed(t, func(raw []byte) (int64, string) { return notation.Int(raw, lo, hi) })
 }
 
-// Float64 reads a number as JSON writes it.
+// Float64 parses a number in JSON syntax.
 func (t Text) Float64() float64 { return parsed(t, notation.FloatText) }
 
-// Time reads an RFC 3339 time with a zone, in UTC; digits beyond microseconds are cut.
+// Time parses an RFC 3339 time with a zone and returns it in UTC, truncated to microseconds.
 func (t Text) Time() time.Time { return parsed(t, notation.Time) }
 
-// Epoch reads how many units have passed since 1970. Times outside 1973-03-03 up to 2200 are
-// an error: the producer most likely sends another unit. Nanoseconds are cut to microseconds.
+// Epoch parses the number of units since 1970. A time outside 1973-03-03 to 2200 is an error: the
+// producer most likely sends another unit. Nanoseconds are truncated to microseconds.
 func (t Text) Epoch(unit time.Duration) time.Time {
 	return parsed(t, func(raw []byte) (time.Time, string) {
 		n, reason := notation.Int(raw, math.MinInt64, math.MaxInt64)
@@ -82,16 +82,16 @@ func (t Text) Epoch(unit time.Duration) time.Time {
 	})
 }
 
-// LocalTime reads an RFC 3339 time without a zone.
+// LocalTime parses an RFC 3339 time without a zone.
 func (t Text) LocalTime() LocalTime { return LocalTime(parsed(t, notation.LocalTime)) }
 
-// Date reads YYYY-MM-DD.
+// Date parses YYYY-MM-DD.
 func (t Text) Date() Date { return Date(parsed(t, notation.Date)) }
 
-// EpochDays reads days since 1970-01-01, in the years 0000 to 9999.
+// EpochDays parses the number of days since 1970-01-01, in the years 0000 to 9999.
 func (t Text) EpochDays() Date { return Date(t.integer(notation.FirstDay, notation.LastDay)) }
 
-// Decimal reads a number without rounding.
+// Decimal parses a number without rounding.
 func (t Text) Decimal() Decimal {
 	if t.r == nil {
 		return Decimal{}
@@ -107,7 +107,7 @@ func (t Text) Decimal() Decimal {
 	return Decimal{notation.Borrow(plain)}
 }
 
-// Bytes reads standard base64 with padding.
+// Bytes decodes standard base64 with padding.
 func (t Text) Bytes() []byte {
 	if t.r == nil {
 		return nil
@@ -126,7 +126,7 @@ func EnumText[T ~string](t Text, texts []T) T {
 	return ""
 }
 
-// OptEnumText is [EnumText], or nil if t is absent.
+// OptEnumText is like [EnumText] but returns nil if t is absent.
 func OptEnumText[T ~string](t Text, texts []T) *T {
 	if t.r == nil {
 		return nil

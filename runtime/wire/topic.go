@@ -1,6 +1,7 @@
 package wire
 
-// Topic finds what the service says of a topic of Kafka; nil if it does not read it.
+// Topic returns the service's topic for the Kafka topic called name; nil if the service does not
+// read it.
 func (s *Service) Topic(name string) *Topic {
 	for i := range s.Topics {
 		if s.Topics[i].Name == name {

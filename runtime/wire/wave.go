@@ -1,7 +1,7 @@
 package wire
 
-// RowID identifies one row of one table within a batch by a hash of its primary key.
-// Two rows with one hash only cost a statement more.
+// RowID identifies one row of one table within a batch, by a hash of its primary key. If two rows
+// have the same hash, that only costs additional statements.
 type RowID struct {
 	table string
 	hash  uint64
@@ -12,8 +12,8 @@ const (
 	fnvPrime  = 1099511628211
 )
 
-// Row starts the identity of a row; one call per column of the primary key follows, in
-// its order: wire.Row("order_items").UUID(e.OrderID).Int(int64(line)).
+// Row starts the identity of a row. One call per column of the primary key follows, in its order:
+// wire.Row("order_items").UUID(e.OrderID).Int(int64(line)).
 func Row(table string) RowID { return RowID{table, fnvOffset} }
 
 // Text adds a text column.
@@ -42,18 +42,18 @@ func (r RowID) Int(v int64) RowID {
 	return r
 }
 
-// wave is one pass of a plan's statements, which run one after the other for all its events: so
-// it must hold no two uses of a row that would change places (docs/design.md). It knows which
-// rows its statements write and read.
+// wave is one pass of a plan's statements. Each statement runs for all events of the wave before
+// the next statement runs, so a wave must not contain two uses of a row whose order would then be
+// swapped (docs/design.md). It records which rows its statements write and read.
 type wave struct {
 	rows   map[RowID]*access
 	tables map[string]*access
 	free   []*access
 	event  int // ordinal of the record being added
-	// pending is what was said about the row that is about to be added. If the wave ends before
-	// that, the row is part of the next one, which must know it too.
+	// pending are the marks for the row that is about to be added. If the wave ends before that,
+	// the row is part of the next wave, which must know them as well.
 	pending []mark
-	apart   map[string]Apart // tables that the catalog knows more of than generated code
+	apart   map[string]Apart // tables of which the catalog knows more than generated code
 	records bool             // each record is a wave of its own
 }
 
@@ -137,10 +137,11 @@ func (w *wave) table(name string) *access {
 // other reports whether a was read in this wave by another event than the current one.
 func (a *access) other(event int) bool { return a.reader != 0 && a.reader != event }
 
-// What generated code says before it adds a row: Reads, Touches and Unlinks, then what
-// the row itself is: Upserts, Gathers, Puts, PutsAll, Deletes or DeletesAll.
+// Before generated code adds a row, it calls Reads, Touches and Unlinks for what else the row
+// needs or changes, and then, for the row itself, one of Upserts, Gathers, Puts, PutsAll, Deletes
+// and DeletesAll.
 
-// Reads says that a row the event is about to insert, upsert or update names r as its
+// Reads says that a row that the event is about to insert, upsert or update refers to r as its
 // parent. The wave ends first if r was deleted in it.
 func (b *Batch) Reads(r RowID) {
 	w := &b.wave
@@ -162,9 +163,9 @@ func (a *access) readBy(event int) {
 	a.reader = event
 }
 
-// Touches says that the row the event is about to write may change or need any row of a
-// table: by a cascade, or through a foreign key whose row it cannot name. The wave ends
-// first if that table was written in it.
+// Touches says that the row that the event is about to write may change or need any row of a
+// table: by a cascade, or through a foreign key whose row it cannot name. The wave ends first if
+// that table was written in it.
 func (b *Batch) Touches(table string) {
 	w := &b.wave
 	if t := w.table(table); t.put || t.deleted {
@@ -173,17 +174,18 @@ func (b *Batch) Touches(table string) {
 	w.note(RowID{table: table}, (*wave).deletesAll)
 }
 
-// Upserts says that the event is about to upsert row r by a statement that collapses equal
-// rows: no wave ends, unless the table's rows must be kept apart.
+// Upserts says that the event is about to upsert row r with a statement that collapses rows with
+// equal keys. The wave does not end, unless the table's rows must be kept apart.
 func (b *Batch) Upserts(r RowID) {
 	if b.wave.apart[r.table] != 0 {
 		b.Puts(r)
 	}
 }
 
-// Gathers says that the event is about to write row r by a statement that takes any number of
-// events of it. Statements of one kind may change places. The wave ends first if one of another
-// kind wrote r in it, or if another event read r in it before one of this kind wrote it.
+// Gathers says that the event is about to write row r with a statement that combines any number of
+// events of the row. Statements of the same kind may be reordered. The wave ends first if a
+// statement of another kind wrote r in it, or if another event read r in it before one of this
+// kind wrote it.
 func (b *Batch) Gathers(r RowID, kind string) {
 	w := &b.wave
 	if w.apart[r.table] == 0 && w.row(r).gathers == kind {
@@ -194,8 +196,8 @@ func (b *Batch) Gathers(r RowID, kind string) {
 	w.row(r).gathers = kind
 }
 
-// Puts says that the event is about to insert, upsert or update row r. The wave ends
-// first if r was written in it, or read in it by another event.
+// Puts says that the event is about to insert, upsert or update row r. The wave ends first if r
+// was written in it, or read in it by another event.
 func (b *Batch) Puts(r RowID) {
 	w := &b.wave
 	if w.apart[r.table] >= ApartTable {
@@ -226,8 +228,9 @@ func (b *Batch) Deletes(r RowID) {
 	w.pending = w.pending[:0]
 }
 
-// PutsAll says that the event is about to insert, upsert or update rows of a table that
-// it does not name by their whole primary key.
+// PutsAll says that the event is about to insert, upsert or update rows of a table without naming
+// their whole primary key. The wave ends first if the table was written in it, or read in it by
+// another event.
 func (b *Batch) PutsAll(table string) {
 	w := &b.wave
 	if t := w.table(table); t.put || t.deleted || t.other(w.event) {
@@ -238,8 +241,8 @@ func (b *Batch) PutsAll(table string) {
 	w.pending = w.pending[:0]
 }
 
-// DeletesAll says that the event is about to delete rows of a table that it does not
-// name by their whole primary key.
+// DeletesAll says that the event is about to delete rows of a table without naming their whole
+// primary key. The wave ends first if the table was written in it.
 func (b *Batch) DeletesAll(table string) {
 	w := &b.wave
 	if t := w.table(table); t.put || t.deleted {
@@ -254,9 +257,9 @@ func (w *wave) deletesAll(r RowID) {
 	t.deleted, t.whole, t.deleter = true, true, w.event
 }
 
-// Unlinks says that the event is about to delete a row that refers to a parent table, or
-// to change what it refers to. The wave ends first if another event deleted parents in
-// it: that delete runs last in the wave and would no longer find the child that refuses it.
+// Unlinks says that the event is about to delete a row that refers to a parent table, or to change
+// what it refers to. The wave ends first if another event deleted parents in it: that delete runs
+// last in the wave and would no longer find the child row that must make it fail.
 func (b *Batch) Unlinks(parent string) {
 	if t := b.wave.table(parent); t.deleter != 0 && t.deleter != b.wave.event {
 		b.endWave()

@@ -305,7 +305,7 @@ func relayAlone(ctx context.Context, k *kit) (_ string, err error) {
 		return "", err
 	}
 	written := d.writeFor(ctx, away)
-	saysSo := says(ctx, r, "the broker takes no events since")
+	saysSo := says(ctx, r, "the broker has accepted no events since")
 	if err := errors.Join(written, saysSo, k.broker.Restart(ctx)); err != nil {
 		return "", err
 	}

@@ -82,7 +82,7 @@ func handlerIgnores(ctx context.Context, t *theatre) (string, error) {
 		return "", err
 	}
 	err := t.load(ctx, rate/4, func() error {
-		if err := t.says(ctx, "a handler still runs although its context has ended", 40*time.Second); err != nil {
+		if err := t.says(ctx, "a handler is still running after its context ended", 40*time.Second); err != nil {
 			return err
 		}
 		commands, err := t.halted(ctx, 1, halt.Handler)

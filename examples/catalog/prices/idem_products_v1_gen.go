@@ -58,18 +58,19 @@ func (p *productsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *productsV1Plan) Flush(b *wire.Batch) {
 	b.Write(productPublishedUpsertProductsSQL, &p.productPublishedUpsertProducts)
 	b.Write(productChangedUpdateProductsSQL, &p.productChangedUpdateProducts)
 }
 
-// productsV1Decoder reads the records of topic "products.v1".
+// productsV1Decoder decodes the records of topic "products.v1".
 type productsV1Decoder = strictjson.Scanner
 
 // ProductPublished says all there is of a product.
 // It is event "product.published" on topic "products.v1".
-// It is identified by header "Idempotency-Key": records that share it are one event.
+// Its idempotency key is header "Idempotency-Key"; records with the same key are one event.
 type ProductPublished struct {
 	Title       string
 	Price       idem.Decimal // "price.amount"
@@ -79,7 +80,7 @@ type ProductPublished struct {
 	SKU         string // the record key
 }
 
-// DecodeProductPublished reads m; strictjson.Scanner says how strictly.
+// DecodeProductPublished decodes m; see strictjson.Scanner for the rules.
 func DecodeProductPublished(m idem.Message) (e ProductPublished, err error) {
 	var s productsV1Decoder
 	s.Reset(&m)
@@ -128,12 +129,13 @@ func (e *ProductPublished) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.SKU = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "Idempotency-Key". Its copies are known for 8d at least.
+// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
+// 8d.
 func (e *ProductPublished) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *ProductPublished) fingerprint(f *wire.Fingerprint) {
 	f.Time("changed_at", e.ChangedAt)
 	f.Text("currency", string(e.Currency))
@@ -148,8 +150,8 @@ func (e *ProductPublished) fits(f *wire.Fit) {
 	f.Numeric("price.amount", &e.Price, 12, 2)
 }
 
-// productPublishedEvent is how a record becomes a ProductPublished, and which records are
-// copies of one. It is read only.
+// productPublishedEvent defines how ProductPublished is decoded, and which records are
+// duplicates. It is read-only.
 var productPublishedEvent = wire.Event[ProductPublished, *productsV1Decoder]{
 	Name:    "ProductPublished",
 	Decode:  (*ProductPublished).decode,
@@ -165,7 +167,7 @@ func (p *productsV1Plan) addProductPublished(b *wire.Batch, m *wire.Message) err
 	if fresh, err := productPublishedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("products").Text(e.SKU))
 	r := p.productPublishedUpsertProducts.Row()
 	r.Text(e.SKU)
@@ -177,7 +179,7 @@ func (p *productsV1Plan) addProductPublished(b *wire.Batch, m *wire.Message) err
 	return nil
 }
 
-// productPublishedUpsertProductsSQL changes a row only if its changed_at grows.
+// productPublishedUpsertProductsSQL changes a row only if its changed_at increases.
 const productPublishedUpsertProductsSQL = `
 INSERT INTO products AS t (
     sku,
@@ -208,7 +210,7 @@ WHERE t.changed_at < excluded.changed_at`
 
 // ProductChanged says what changed of a product. What is absent stays, and null is taken away.
 // It is event "product.changed" on topic "products.v1".
-// It is identified by header "Idempotency-Key": records that share it are one event.
+// Its idempotency key is header "Idempotency-Key"; records with the same key are one event.
 type ProductChanged struct {
 	Price       idem.Patch[idem.Decimal] // "price.amount"
 	Description idem.Patch[string]
@@ -217,7 +219,7 @@ type ProductChanged struct {
 	SKU         string // the record key
 }
 
-// DecodeProductChanged reads m; strictjson.Scanner says how strictly.
+// DecodeProductChanged decodes m; see strictjson.Scanner for the rules.
 func DecodeProductChanged(m idem.Message) (e ProductChanged, err error) {
 	var s productsV1Decoder
 	s.Reset(&m)
@@ -260,12 +262,13 @@ func (e *ProductChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.SKU = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "Idempotency-Key". Its copies are known for 8d at least.
+// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
+// 8d.
 func (e *ProductChanged) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *ProductChanged) fingerprint(f *wire.Fingerprint) {
 	f.Time("changed_at", e.ChangedAt)
 	f.Patch("description", e.Description.State)
@@ -282,8 +285,8 @@ func (e *ProductChanged) fits(f *wire.Fit) {
 	f.Numeric("discount", e.Discount.Pointer(), 5, 2)
 }
 
-// productChangedEvent is how a record becomes a ProductChanged, and which records are copies
-// of one. It is read only.
+// productChangedEvent defines how ProductChanged is decoded, and which records are duplicates.
+// It is read-only.
 var productChangedEvent = wire.Event[ProductChanged, *productsV1Decoder]{
 	Name:    "ProductChanged",
 	Decode:  (*ProductChanged).decode,
@@ -299,7 +302,7 @@ func (p *productsV1Plan) addProductChanged(b *wire.Batch, m *wire.Message) error
 	if fresh, err := productChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("products").Text(e.SKU))
 	r := p.productChangedUpdateProducts.Row()
 	r.Text(e.SKU)
@@ -313,9 +316,9 @@ func (p *productsV1Plan) addProductChanged(b *wire.Batch, m *wire.Message) error
 	return nil
 }
 
-// productChangedUpdateProductsSQL changes a row only if its changed_at grows; it fails if the
-// row is missing.
-// A column stays as it is if the event does not hold its field.
+// productChangedUpdateProductsSQL changes a row only if its changed_at increases; it fails if
+// the row is missing.
+// A column keeps its value if the event does not have its field.
 const productChangedUpdateProductsSQL = `
 WITH e AS (
     SELECT

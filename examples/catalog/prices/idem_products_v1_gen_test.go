@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestProductsV1 repeats, crashes, fences and poisons the events of topic "products.v1".
+// TestProductsV1 applies the events of topic "products.v1" with duplicates, crashes, fenced
+// owners and invalid records.
 func TestProductsV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -65,7 +65,8 @@ func (p *listingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *listingsV1Plan) Flush(b *wire.Batch) {
 	b.Write(listedUpdateProductsSQL, &p.listedUpdateProducts)
 	b.Write(unlistedUpdateProductsSQL, &p.unlistedUpdateProducts)
@@ -77,13 +78,13 @@ func (p *listingsV1Plan) Flush(b *wire.Batch) {
 	b.Write(unlistedDeleteKeywordsSQL, &p.unlistedDeleteKeywords)
 }
 
-// listingsV1Decoder reads the records of topic "listings.v1".
+// listingsV1Decoder decodes the records of topic "listings.v1".
 type listingsV1Decoder = strictjson.Scanner
 
 // Listed says by which words a product is found, and where it stands. It replaces what was
 // said before.
 // It is event "listing.listed" on topic "listings.v1".
-// It is identified by header "Idempotency-Key": records that share it are one event.
+// Its idempotency key is header "Idempotency-Key"; records with the same key are one event.
 type Listed struct {
 	Keywords []string
 	Shelves  []Shelf
@@ -91,7 +92,7 @@ type Listed struct {
 	SKU      string // the record key
 }
 
-// DecodeListed reads m; strictjson.Scanner says how strictly.
+// DecodeListed decodes m; see strictjson.Scanner for the rules.
 func DecodeListed(m idem.Message) (e Listed, err error) {
 	var s listingsV1Decoder
 	s.Reset(&m)
@@ -153,12 +154,13 @@ func (e *Listed) appendShelves(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "Idempotency-Key". Its copies are known for 8d at least.
+// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
+// 8d.
 func (e *Listed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Listed) fingerprint(f *wire.Fingerprint) {
 	f.AppendJSON("keywords", e.appendKeywords)
 	f.Time("listed_at", e.ListedAt)
@@ -166,8 +168,8 @@ func (e *Listed) fingerprint(f *wire.Fingerprint) {
 	f.Text("sku", e.SKU)
 }
 
-// listedEvent is how a record becomes a Listed, and which records are copies of one. It is
-// read only.
+// listedEvent defines how Listed is decoded, and which records are duplicates. It is
+// read-only.
 var listedEvent = wire.Event[Listed, *listingsV1Decoder]{
 	Name:    "Listed",
 	Decode:  (*Listed).decode,
@@ -182,29 +184,29 @@ func (p *listingsV1Plan) addListed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := listedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the table's rows.
+	// Earlier writes of the table go into an earlier wave.
 	b.DeletesAll("keywords")
 	p.listedDeleteKeywords.Row().Text(e.SKU)
 	for _, v := range e.Keywords {
-		// A wave writes the row once.
+		// A wave writes a row at most once.
 		b.Puts(wire.Row("keywords").Text(e.SKU).Text(v))
 		r := p.listedInsertKeywords.Row()
 		r.Text(e.SKU)
 		r.Text(v)
 	}
-	// An earlier wave writes the table's rows.
+	// Earlier writes of the table go into an earlier wave.
 	b.DeletesAll("shelves")
 	p.listedDeleteShelves.Row().Text(e.SKU)
 	for i := range e.Shelves {
 		v := &e.Shelves[i]
-		// A wave writes the row once.
+		// A wave writes a row at most once.
 		b.Puts(wire.Row("shelves").Text(e.SKU).Text(v.Shelf))
 		r := p.listedInsertShelves.Row()
 		r.Text(e.SKU)
 		r.Text(v.Shelf)
 		r.Int4(v.Rank)
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("products").Text(e.SKU))
 	r := p.listedUpdateProducts.Row()
 	r.Text(e.SKU)
@@ -284,12 +286,12 @@ WHERE t.sku = e.sku`
 
 // Unlisted takes a product out of the shop's search and navigation.
 // It is event "listing.unlisted" on topic "listings.v1".
-// It is identified by header "Idempotency-Key": records that share it are one event.
+// Its idempotency key is header "Idempotency-Key"; records with the same key are one event.
 type Unlisted struct {
 	SKU string // the record key
 }
 
-// DecodeUnlisted reads m; strictjson.Scanner says how strictly.
+// DecodeUnlisted decodes m; see strictjson.Scanner for the rules.
 func DecodeUnlisted(m idem.Message) (e Unlisted, err error) {
 	var s listingsV1Decoder
 	s.Reset(&m)
@@ -302,18 +304,19 @@ func (e *Unlisted) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.SKU = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "Idempotency-Key". Its copies are known for 8d at least.
+// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
+// 8d.
 func (e *Unlisted) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Unlisted) fingerprint(f *wire.Fingerprint) {
 	f.Text("sku", e.SKU)
 }
 
-// unlistedEvent is how a record becomes an Unlisted, and which records are copies of one. It
-// is read only.
+// unlistedEvent defines how Unlisted is decoded, and which records are duplicates. It is
+// read-only.
 var unlistedEvent = wire.Event[Unlisted, *listingsV1Decoder]{
 	Name:    "Unlisted",
 	Decode:  (*Unlisted).decode,
@@ -328,13 +331,13 @@ func (p *listingsV1Plan) addUnlisted(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := unlistedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the table's rows.
+	// Earlier writes of the table go into an earlier wave.
 	b.DeletesAll("keywords")
 	p.unlistedDeleteKeywords.Row().Text(e.SKU)
-	// An earlier wave writes the table's rows.
+	// Earlier writes of the table go into an earlier wave.
 	b.DeletesAll("shelves")
 	p.unlistedDeleteShelves.Row().Text(e.SKU)
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("products").Text(e.SKU))
 	p.unlistedUpdateProducts.Row().Text(e.SKU)
 	return nil

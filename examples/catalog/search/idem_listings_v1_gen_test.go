@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestListingsV1 repeats, crashes, fences and poisons the events of topic "listings.v1".
+// TestListingsV1 applies the events of topic "listings.v1" with duplicates, crashes, fenced
+// owners and invalid records.
 func TestListingsV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -65,7 +65,8 @@ func (p *outboxEventUserPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *outboxEventUserPlan) Flush(b *wire.Batch) {
 	b.Write(userCreatedInsertPeopleSQL, &p.userCreatedInsertPeople)
 	b.Write(userRenamedUpdatePeopleSQL, &p.userRenamedUpdatePeople)
@@ -74,12 +75,12 @@ func (p *outboxEventUserPlan) Flush(b *wire.Batch) {
 	b.Write(userDeletedDeletePeopleSQL, &p.userDeletedDeletePeople)
 }
 
-// outboxEventUserDecoder reads the records of topic "outbox.event.user".
+// outboxEventUserDecoder decodes the records of topic "outbox.event.user".
 type outboxEventUserDecoder = strictjson.Scanner
 
 // UserCreated adds a person, and says so with the event as it came.
 // It is event "UserCreated" on topic "outbox.event.user".
-// It is identified by header "id": records that share it are one event.
+// Its idempotency key is header "id"; records with the same key are one event.
 type UserCreated struct {
 	Email    string
 	FullName string
@@ -88,17 +89,17 @@ type UserCreated struct {
 	UserID   idem.UUID // the record key
 }
 
-// Format prints v without what is sensitive.
+// Format prints v without its sensitive fields.
 func (v UserCreated) Format(f fmt.State, verb rune) {
 	wire.Format(f, verb, v, "Email", "FullName")
 }
 
-// LogValue is v for slog, printed as by Format.
+// LogValue returns v for slog, as Format prints it.
 func (v UserCreated) LogValue() slog.Value {
 	return wire.LogValue(v)
 }
 
-// DecodeUserCreated reads m; strictjson.Scanner says how strictly.
+// DecodeUserCreated decodes m; see strictjson.Scanner for the rules.
 func DecodeUserCreated(m idem.Message) (e UserCreated, err error) {
 	var s outboxEventUserDecoder
 	s.Reset(&m)
@@ -128,12 +129,12 @@ func (e *UserCreated) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "id". Its copies are known for 8d at least.
+// key identifies the event by header "id". Duplicates are detected for at least 8d.
 func (e *UserCreated) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *UserCreated) fingerprint(f *wire.Fingerprint) {
 	f.Text("email", e.Email)
 	f.Bytes("event", e.Event)
@@ -141,8 +142,8 @@ func (e *UserCreated) fingerprint(f *wire.Fingerprint) {
 	f.UUID("user_id", e.UserID)
 }
 
-// userCreatedEvent is how a record becomes an UserCreated, and which records are copies of
-// one. It is read only.
+// userCreatedEvent defines how UserCreated is decoded, and which records are duplicates. It is
+// read-only.
 var userCreatedEvent = wire.Event[UserCreated, *outboxEventUserDecoder]{
 	Name:    "UserCreated",
 	Decode:  (*UserCreated).decode,
@@ -157,7 +158,7 @@ func (p *outboxEventUserPlan) addUserCreated(b *wire.Batch, m *wire.Message) err
 	if fresh, err := userCreatedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("people").UUID(e.UserID))
 	r := p.userCreatedInsertPeople.Row()
 	r.UUID(e.UserID)
@@ -216,24 +217,24 @@ WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // UserRenamed changes a person's name.
 // It is event "UserRenamed" on topic "outbox.event.user".
-// It is identified by header "id": records that share it are one event.
+// Its idempotency key is header "id"; records with the same key are one event.
 type UserRenamed struct {
 	FullName string
 	Key      string    // the record's key
 	UserID   idem.UUID // the record key
 }
 
-// Format prints v without what is sensitive.
+// Format prints v without its sensitive fields.
 func (v UserRenamed) Format(f fmt.State, verb rune) {
 	wire.Format(f, verb, v, "FullName")
 }
 
-// LogValue is v for slog, printed as by Format.
+// LogValue returns v for slog, as Format prints it.
 func (v UserRenamed) LogValue() slog.Value {
 	return wire.LogValue(v)
 }
 
-// DecodeUserRenamed reads m; strictjson.Scanner says how strictly.
+// DecodeUserRenamed decodes m; see strictjson.Scanner for the rules.
 func DecodeUserRenamed(m idem.Message) (e UserRenamed, err error) {
 	var s outboxEventUserDecoder
 	s.Reset(&m)
@@ -258,19 +259,19 @@ func (e *UserRenamed) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "id". Its copies are known for 8d at least.
+// key identifies the event by header "id". Duplicates are detected for at least 8d.
 func (e *UserRenamed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *UserRenamed) fingerprint(f *wire.Fingerprint) {
 	f.Text("full_name", e.FullName)
 	f.UUID("user_id", e.UserID)
 }
 
-// userRenamedEvent is how a record becomes an UserRenamed, and which records are copies of
-// one. It is read only.
+// userRenamedEvent defines how UserRenamed is decoded, and which records are duplicates. It is
+// read-only.
 var userRenamedEvent = wire.Event[UserRenamed, *outboxEventUserDecoder]{
 	Name:    "UserRenamed",
 	Decode:  (*UserRenamed).decode,
@@ -285,7 +286,7 @@ func (p *outboxEventUserPlan) addUserRenamed(b *wire.Batch, m *wire.Message) err
 	if fresh, err := userRenamedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("people").UUID(e.UserID))
 	r := p.userRenamedUpdatePeople.Row()
 	r.UUID(e.UserID)
@@ -322,13 +323,13 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // UserDeleted is a tombstone. It removes the person, and is passed on as one.
 // It is the tombstone of topic "outbox.event.user": a record without a value.
-// It is identified by header "id": records that share it are one event.
+// Its idempotency key is header "id"; records with the same key are one event.
 type UserDeleted struct {
 	Key    string    // the record's key
 	UserID idem.UUID // the record key
 }
 
-// DecodeUserDeleted reads m; strictjson.Scanner says how strictly.
+// DecodeUserDeleted decodes m; see strictjson.Scanner for the rules.
 func DecodeUserDeleted(m idem.Message) (e UserDeleted, err error) {
 	var s outboxEventUserDecoder
 	s.Reset(&m)
@@ -342,18 +343,18 @@ func (e *UserDeleted) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "id". Its copies are known for 8d at least.
+// key identifies the event by header "id". Duplicates are detected for at least 8d.
 func (e *UserDeleted) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *UserDeleted) fingerprint(f *wire.Fingerprint) {
 	f.UUID("user_id", e.UserID)
 }
 
-// userDeletedEvent is how a record becomes an UserDeleted, and which records are copies of
-// one. It is read only.
+// userDeletedEvent defines how UserDeleted is decoded, and which records are duplicates. It is
+// read-only.
 var userDeletedEvent = wire.Event[UserDeleted, *outboxEventUserDecoder]{
 	Name:    "UserDeleted",
 	Decode:  (*UserDeleted).decode,
@@ -368,7 +369,7 @@ func (p *outboxEventUserPlan) addUserDeleted(b *wire.Batch, m *wire.Message) err
 	if fresh, err := userDeletedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the row.
+	// Earlier writes of the row go into an earlier wave.
 	b.Deletes(wire.Row("people").UUID(e.UserID))
 	p.userDeletedDeletePeople.Row().UUID(e.UserID)
 	r := p.userDeletedInsertIdemOutbox.Row()

@@ -19,7 +19,7 @@ import (
 
 var (
 	errOther = errors.New("the key was used before by an event with other content")
-	errLate  = errors.New("effect.timeout was over")
+	errLate  = errors.New("effect.timeout exceeded")
 	errPanic = errors.New("the call panicked")
 	errExit  = errors.New("the call ended its goroutine")
 )
@@ -63,7 +63,7 @@ func (t *task) call(ctx context.Context, hold hold, attempt int) (time.Duration,
 	case errors.Is(err, verdict.ErrNotImplemented):
 		return t.end(Outcome{Err: &verdict.Halt{Code: halt.Handler, Offset: t.message.Offset, Reason: "effect " + t.effect.Event + " is not implemented"}})
 	case end.State == lease.Interrupted:
-		return t.refuse(wire.ReasonInterrupted, fmt.Errorf("nobody knows what the call did: %w", err))
+		return t.refuse(wire.ReasonInterrupted, fmt.Errorf("the outcome of the call is unknown: %w", err))
 	case dead:
 		return t.refuse(wire.ReasonEffect, err)
 	}
@@ -229,7 +229,7 @@ func (t *task) watch(ctx context.Context, done <-chan struct{}) {
 	case <-late.C:
 	}
 	log := t.desk.process.Log.With("topic", t.message.Topic, "partition", t.message.Partition, "event", t.effect.Event, "offset", t.message.Offset)
-	log.Error("an effect still runs although its context has ended")
+	log.Error("an effect is still running after its context ended")
 	over := t.desk.process.tally.overdue(t)
 	<-done
 	over()

@@ -86,9 +86,9 @@ func (t *task) broken(err error) error { return brokenAt(t.message.Offset, err) 
 
 // brokenAt halts the partition before a record: trying again does not mend what a store holds.
 func brokenAt(offset int64, err error) error {
-	return &verdict.Halt{Code: halt.Database, Offset: offset, Reason: "the store of leases", Err: err}
+	return &verdict.Halt{Code: halt.Database, Offset: offset, Reason: "the lease store", Err: err}
 }
 
 func unanswered(err error) error {
-	return fmt.Errorf("the store of leases cannot be asked: %w", verdict.Describe(err))
+	return fmt.Errorf("cannot query the lease store: %w", verdict.Describe(err))
 }

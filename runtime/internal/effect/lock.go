@@ -81,7 +81,7 @@ func (l *lock) take(ctx context.Context, lost context.CancelCauseFunc) (wait tim
 	case a.Stale:
 		l.skip = past(a, ask)
 	case a.State != lease.Processing && a.State != lease.Failed:
-		return 0, &lease.Broken{Err: fmt.Errorf("what is there for a lock %q is none: it is in state %q", l.of.Name, a.State)}
+		return 0, &lease.Broken{Err: fmt.Errorf("the entry for lock %q is not a lock: it is in state %q", l.of.Name, a.State)}
 	}
 	l.busy, l.answer = true, a
 	return min(a.Wait+time.Millisecond, busyPoll), nil

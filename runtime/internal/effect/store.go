@@ -126,10 +126,10 @@ func (o *outage) note(asked time.Time, err error) {
 	}
 	switch {
 	case err == nil && !o.since.IsZero():
-		o.log.Info("the store of leases answers again", "after", time.Since(o.since).Round(time.Millisecond))
+		o.log.Info("the lease store responds again", "after", time.Since(o.since).Round(time.Millisecond))
 		o.since = time.Time{}
 	case err != nil && o.since.IsZero():
-		o.log.Error("the store of leases does not answer", "error", verdict.Describe(err))
+		o.log.Error("the lease store does not respond", "error", verdict.Describe(err))
 		o.since = asked
 	}
 }

@@ -260,7 +260,7 @@ func (t *task) leased(ctx context.Context, failures int) (wait time.Duration, ov
 		}
 		return t.end(Outcome{Result: wire.EffectResult{Key: t.key, Token: a.Token, Result: t.recorded(a.Result), External: hold.at.external}})
 	case lease.Interrupted:
-		return t.refuse(wire.ReasonInterrupted, fmt.Errorf("nobody knows what the call did: %s", a.Error))
+		return t.refuse(wire.ReasonInterrupted, fmt.Errorf("the outcome of the call is unknown: %s", a.Error))
 	}
 	if a.State == lease.Processing {
 		t.waitsFor(heldBy("its lease", a))
@@ -317,7 +317,7 @@ func (t *task) stale(known int64) (time.Duration, bool) {
 	if t.skip < mostSkipped {
 		return 0, false
 	}
-	t.tell(fmt.Errorf("the store of leases knows number %d, and idem_fence is more than %d behind: numbers are drawn until it is past", known, mostSkipped))
+	t.tell(fmt.Errorf("the lease store knows number %d, and idem_fence is more than %d behind: numbers are drawn until it is past", known, mostSkipped))
 	return backoff.Initial, false
 }
 

@@ -150,7 +150,7 @@ func TestAStoreThatIsDownIsToldOf(t *testing.T) {
 	b.external.set(nil, nil)
 	want(t, "outside", b.result(0).External, true)
 	want(t, "calls", calls.Load(), 1)
-	if told := b.heard(); !slices.Equal(told, []string{"the store of leases cannot be asked: connection refused", ""}) {
+	if told := b.heard(); !slices.Equal(told, []string{"cannot query the lease store: connection refused", ""}) {
 		t.Errorf("told: %q", told)
 	}
 }

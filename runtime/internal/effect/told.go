@@ -42,7 +42,7 @@ func (p *Process) Late() (all []error) {
 	defer c.mu.Unlock()
 	for t, since := range c.late {
 		m := &t.message
-		all = append(all, fmt.Errorf("%s/%d: effect %s, offset %d, still runs although its context ended at %s: its lease is held, and the partition waits, whoever owns it",
+		all = append(all, fmt.Errorf("%s/%d: effect %s, offset %d, is still running after its context ended at %s: its lease is held, and the partition waits, whoever owns it",
 			m.Topic, m.Partition, t.effect.Event, m.Offset, since.UTC().Format(time.RFC3339)))
 	}
 	return all

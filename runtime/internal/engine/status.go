@@ -39,19 +39,19 @@ func (p *Partition) Health(now time.Time) error {
 	state, why := shown(p.state, s.why)
 	switch {
 	case why != nil && p.state == protocol.Halted && s.handler != "":
-		return fmt.Errorf("%w; handler %s still runs", why, s.handler)
+		return fmt.Errorf("%w; handler %s is still running", why, s.handler)
 	case why != nil && p.state == protocol.Halted:
 		return why // it says so
 	case s.handler != "" && why != nil:
-		return fmt.Errorf("%s: handler %s still runs although its context has ended: %w", state, s.handler, why)
+		return fmt.Errorf("%s: handler %s is still running after its context ended: %w", state, s.handler, why)
 	case s.handler != "":
-		return fmt.Errorf("%s: handler %s still runs although its context has ended", state, s.handler)
+		return fmt.Errorf("%s: handler %s is still running after its context ended", state, s.handler)
 	case why != nil:
 		return fmt.Errorf("%s: %w", state, why)
 	case waits > 2*p.process.Service.Limits.BatchTimeout && s.awaits != nil:
-		return fmt.Errorf("%v: nothing went on for %v: the record of offset %d waits for %s", p.state, waits.Round(time.Second), s.awaits.offset, s.awaits.what)
+		return fmt.Errorf("%v: no progress for %v: the record at offset %d is waiting for %s", p.state, waits.Round(time.Second), s.awaits.offset, s.awaits.what)
 	case waits > 2*p.process.Service.Limits.BatchTimeout:
-		return fmt.Errorf("%v: the oldest record that was handed over waits for %v, longer than two transactions may take", p.state, waits.Round(time.Second))
+		return fmt.Errorf("%v: the oldest delivered record has been waiting for %v, longer than two transactions may take", p.state, waits.Round(time.Second))
 	case !s.silent.IsZero():
 		return fmt.Errorf("%v: %s, for %v", p.state, s.silence, now.Sub(s.silent).Round(time.Second))
 	case p.state == protocol.Standby || p.state == protocol.Halted:

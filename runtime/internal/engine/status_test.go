@@ -20,7 +20,7 @@ func TestHealthNamesTheEffectThatIsWaitedFor(t *testing.T) {
 		t.Errorf("early: %v", err)
 	}
 	later := time.Now().Add(3 * time.Second)
-	if err := p.Health(later); err == nil || !strings.Contains(err.Error(), "offset 17 waits for effect UserCreated") {
+	if err := p.Health(later); err == nil || !strings.Contains(err.Error(), "offset 17 is waiting for effect UserCreated") {
 		t.Errorf("late: %v", err)
 	}
 	awaiting(p, nil)

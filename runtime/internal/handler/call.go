@@ -220,7 +220,7 @@ func (t *Transaction) Run(ctx context.Context, work func(context.Context) error)
 		Limit: t.caller.Limits.EventTimeout, Heed: heed, Grace: grace,
 		Overdue: func(c *call) { // people hear of it while it still runs
 			t.overtime(c.of.Event)
-			t.caller.Log.Error("a handler still runs although its context has ended", "topic", t.partition.Topic, "partition", t.partition.Number, "event", c.of.Event, "offset", c.delivery.Message.Offset)
+			t.caller.Log.Error("a handler is still running after its context ended", "topic", t.partition.Topic, "partition", t.partition.Number, "event", c.of.Event, "offset", c.delivery.Message.Offset)
 		},
 		Abandon: func(c *call) {
 			c.life.cut()

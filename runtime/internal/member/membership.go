@@ -56,9 +56,9 @@ func (m *membership) news() (why error, changed bool) {
 	case m.unreachable != nil:
 		why = m.unreachable
 	case !m.member && m.wasMember:
-		why = errors.New("the group has forgotten this member, which joins it again")
+		why = errors.New("the group no longer knows this member, which is rejoining")
 	case !m.member:
-		why = fmt.Errorf("the group has not shared its partitions out yet; for a member that died without leaving (kill -9) it waits until its session is over, at most %s", m.session)
+		why = fmt.Errorf("the group has not assigned its partitions yet; if a member died without leaving (kill -9), the group waits until that member's session ends, at most %s", m.session)
 	}
 	text := fmt.Sprint(why)
 	changed = m.told == nil || *m.told != text

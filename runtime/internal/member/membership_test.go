@@ -76,7 +76,7 @@ func TestMemberWithoutPartitionsIsOne(t *testing.T) {
 		start(t, open(t, brokers, k), subscription(), one)
 		start(t, open(t, brokers, k), subscription(), other)
 		for _, sink := range []*fakeSink{one, other} {
-			if sink.knows(); len(sink.changes()) > 0 && !strings.HasPrefix(sink.changes()[0], "the group has not shared its partitions out yet; for a member that died without leaving") {
+			if sink.knows(); len(sink.changes()) > 0 && !strings.HasPrefix(sink.changes()[0], "the group has not assigned its partitions yet; if a member died without leaving") {
 				t.Errorf("told first: %q", sink.changes()[0])
 			}
 			eventually(t, "it is a member", func() bool { return sink.knows() && sink.stands() == "<nil>" })

@@ -94,7 +94,7 @@ func (s *State) unexplained(records []wire.Message, v verdict.Verdict) Next {
 	if v.Theirs && len(records) > 1 {
 		return atOnce(s.search(len(records)))
 	}
-	n := stop(halt.Database, First(records), "the database refused a statement for a reason that is no record's fault", v.Err)
+	n := stop(halt.Database, First(records), "the database rejected a statement for a reason unrelated to any record", v.Err)
 	n.Halt.Pass = v.Theirs
 	return n
 }
@@ -140,7 +140,7 @@ func (s *State) call(records []wire.Message, v verdict.Verdict) Next {
 		if s.others(records, m) {
 			return atOnce(false)
 		}
-		n := stop(halt.Database, m.Offset, "handler "+v.Call.Event+" got an error that is no record's fault", v.Cause)
+		n := stop(halt.Database, m.Offset, "handler "+v.Call.Event+" got an error unrelated to any record", v.Cause)
 		n.Halt.Pass = true
 		return n
 	case verdict.CallFailed:

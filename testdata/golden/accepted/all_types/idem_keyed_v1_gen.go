@@ -45,12 +45,13 @@ func (p *keyedV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addKeyed(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *keyedV1Plan) Flush(b *wire.Batch) {
 	b.Write(keyedUpsertKeyedSQL, &p.keyedUpsertKeyed)
 }
 
-// keyedV1Decoder reads the records of topic "keyed.v1".
+// keyedV1Decoder decodes the records of topic "keyed.v1".
 type keyedV1Decoder = strictjson.Scanner
 
 // keyedV1Key is the record key of topic "keyed.v1".
@@ -110,10 +111,10 @@ func (k *keyedV1Key) decode(s *strictjson.Scanner, m *wire.Message) {
 }
 
 // Keyed is the event of topic "keyed.v1".
-// It is identified by k_text (record key), k_id (record key), k_small (record key), k_big
+// Its idempotency key is k_text (record key), k_id (record key), k_small (record key), k_big
 // (record key), k_amount (payload at "amount"), k_at (record key), k_ms (payload at "ms"),
-// k_day (record key), k_days (record key), k_raw (payload at "raw") and k_colour (record key):
-// records that share them are one event.
+// k_day (record key), k_days (record key), k_raw (payload at "raw") and k_colour (record key);
+// records with the same key are one event.
 type Keyed struct {
 	KMs     time.Time    // "ms"
 	KRaw    []byte       // "raw"
@@ -128,7 +129,7 @@ type Keyed struct {
 	KColour Colour       // "colour" of the record key
 }
 
-// DecodeKeyed reads m; strictjson.Scanner says how strictly.
+// DecodeKeyed decodes m; see strictjson.Scanner for the rules.
 func DecodeKeyed(m idem.Message) (e Keyed, err error) {
 	var s keyedV1Decoder
 	s.Reset(&m)
@@ -170,7 +171,7 @@ func (e *Keyed) decode(s *strictjson.Scanner, m *wire.Message) {
 }
 
 // key identifies the event by k_text, k_id, k_small, k_big, k_amount, k_at, k_ms, k_day,
-// k_days, k_raw and k_colour. Its copies are known for 12h at least.
+// k_days, k_raw and k_colour. Duplicates are detected for at least 12h.
 func (e *Keyed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record key.text", e.KText)
 	k.UUID("record key.id", e.KID)
@@ -185,7 +186,7 @@ func (e *Keyed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record key.colour", string(e.KColour))
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Keyed) fingerprint(f *wire.Fingerprint) {
 	f.Decimal("k_amount", e.KAmount)
 	f.Time("k_at", e.KAt)
@@ -200,8 +201,7 @@ func (e *Keyed) fingerprint(f *wire.Fingerprint) {
 	f.Text("k_text", e.KText)
 }
 
-// keyedEvent is how a record becomes a Keyed, and which records are copies of one. It is read
-// only.
+// keyedEvent defines how Keyed is decoded, and which records are duplicates. It is read-only.
 var keyedEvent = wire.Event[Keyed, *keyedV1Decoder]{
 	Name:    "Keyed",
 	Decode:  (*Keyed).decode,
@@ -216,7 +216,7 @@ func (p *keyedV1Plan) addKeyed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := keyedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Equal rows in a wave become one.
+	// A wave may hold a row more than once: the statement merges its versions.
 	b.Upserts(wire.Row("keyed").Text(e.KText).UUID(e.KID).Int(int64(e.KSmall)).Int(e.KBig).Int(e.KAt.UnixMicro()).Int(int64(e.KDay)).Int(int64(e.KDays)).Text(string(e.KColour)))
 	r := p.keyedUpsertKeyed.Row()
 	r.Text(e.KText)
@@ -232,8 +232,8 @@ func (p *keyedV1Plan) addKeyed(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// keyedUpsertKeyedSQL keeps the last row of each k_text, k_id, k_small, k_big, k_at, k_day,
-// k_days, k_colour.
+// keyedUpsertKeyedSQL writes the last row for each k_text, k_id, k_small, k_big, k_at, k_day,
+// k_days and k_colour.
 const keyedUpsertKeyedSQL = `
 WITH w AS (
     INSERT INTO keyed (

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestKeyedV1 repeats, crashes, fences and poisons the events of topic "keyed.v1".
+// TestKeyedV1 applies the events of topic "keyed.v1" with duplicates, crashes, fenced owners
+// and invalid records.
 func TestKeyedV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

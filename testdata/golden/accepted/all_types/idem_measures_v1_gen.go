@@ -44,17 +44,18 @@ func (p *measuresV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addMeasured(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *measuresV1Plan) Flush(b *wire.Batch) {
 	b.Write(measuredInsertMeasuresSQL, &p.measuredInsertMeasures)
 }
 
-// measuresV1Decoder reads the records of topic "measures.v1".
+// measuresV1Decoder decodes the records of topic "measures.v1".
 type measuresV1Decoder = strictjson.Scanner
 
 // Measured is the event of topic "measures.v1".
-// It is identified by sensor (payload) and taken_at (payload at "meta.at"): records that share
-// them are one event.
+// Its idempotency key is sensor (payload) and taken_at (payload at "meta.at"); records with
+// the same key are one event.
 type Measured struct {
 	Sensor  idem.UUID
 	TakenAt time.Time // "meta.at"
@@ -62,7 +63,7 @@ type Measured struct {
 	Unit    string
 }
 
-// DecodeMeasured reads m; strictjson.Scanner says how strictly.
+// DecodeMeasured decodes m; see strictjson.Scanner for the rules.
 func DecodeMeasured(m idem.Message) (e Measured, err error) {
 	var s measuresV1Decoder
 	s.Reset(&m)
@@ -108,13 +109,13 @@ func (e *Measured) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.X, "x")
 }
 
-// key identifies the event by sensor and taken_at. Its copies are known for 2d at least.
+// key identifies the event by sensor and taken_at. Duplicates are detected for at least 2d.
 func (e *Measured) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("sensor", e.Sensor)
 	k.Time("meta.at", e.TakenAt)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Measured) fingerprint(f *wire.Fingerprint) {
 	f.UUID("sensor", e.Sensor)
 	f.Time("taken_at", e.TakenAt)
@@ -122,8 +123,8 @@ func (e *Measured) fingerprint(f *wire.Fingerprint) {
 	f.Float64("x", e.X)
 }
 
-// measuredEvent is how a record becomes a Measured, and which records are copies of one. It is
-// read only.
+// measuredEvent defines how Measured is decoded, and which records are duplicates. It is
+// read-only.
 var measuredEvent = wire.Event[Measured, *measuresV1Decoder]{
 	Name:    "Measured",
 	Decode:  (*Measured).decode,
@@ -138,7 +139,7 @@ func (p *measuresV1Plan) addMeasured(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := measuredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("measures").UUID(e.Sensor).Int(e.TakenAt.UnixMicro()))
 	r := p.measuredInsertMeasures.Row()
 	r.UUID(e.Sensor)

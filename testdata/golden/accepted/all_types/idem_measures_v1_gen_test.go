@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestMeasuresV1 repeats, crashes, fences and poisons the events of topic "measures.v1".
+// TestMeasuresV1 applies the events of topic "measures.v1" with duplicates, crashes, fenced
+// owners and invalid records.
 func TestMeasuresV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

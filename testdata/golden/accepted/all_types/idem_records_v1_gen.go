@@ -44,16 +44,17 @@ func (p *recordsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addRecorded(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *recordsV1Plan) Flush(b *wire.Batch) {
 	b.Write(recordedInsertRecordsSQL, &p.recordedInsertRecords)
 }
 
-// recordsV1Decoder reads the records of topic "records.v1".
+// recordsV1Decoder decodes the records of topic "records.v1".
 type recordsV1Decoder = strictjson.Scanner
 
 // Recorded is the event of topic "records.v1".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type Recorded struct {
 	Topic        string          // the record's topic
 	Partition    int32           // the record's partition
@@ -79,7 +80,7 @@ type Recorded struct {
 	HDefault     int32           // header "default"
 }
 
-// DecodeRecorded reads m; strictjson.Scanner says how strictly.
+// DecodeRecorded decodes m; see strictjson.Scanner for the rules.
 func DecodeRecorded(m idem.Message) (e Recorded, err error) {
 	var s recordsV1Decoder
 	s.Reset(&m)
@@ -119,8 +120,8 @@ func (e *Recorded) decode(s *strictjson.Scanner, m *wire.Message) {
 	}
 }
 
-// recordedEvent is how a record becomes a Recorded, and which records are copies of one. It is
-// read only.
+// recordedEvent defines how Recorded is decoded, and which records are duplicates. It is
+// read-only.
 var recordedEvent = wire.Event[Recorded, *recordsV1Decoder]{
 	Name:   "Recorded",
 	Decode: (*Recorded).decode,
@@ -131,7 +132,7 @@ func (p *recordsV1Plan) addRecorded(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := recordedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("records").Text(e.Topic).Int(int64(e.Partition)).Int(e.RecordOffset))
 	r := p.recordedInsertRecords.Row()
 	r.Text(e.Topic)

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestRecordsV1 repeats, crashes, fences and poisons the events of topic "records.v1".
+// TestRecordsV1 applies the events of topic "records.v1" with duplicates, crashes, fenced
+// owners and invalid records.
 func TestRecordsV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

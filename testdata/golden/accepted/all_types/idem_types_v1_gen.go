@@ -81,7 +81,8 @@ func (p *typesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *typesV1Plan) Flush(b *wire.Batch) {
 	b.Write(requiredUpsertRequiredSQL, &p.requiredUpsertRequired)
 	b.Write(optionalUpsertOptionalSQL, &p.optionalUpsertOptional)
@@ -94,11 +95,11 @@ func (p *typesV1Plan) Flush(b *wire.Batch) {
 	b.Write(typesErasedDeleteRequiredSQL, &p.typesErasedDeleteRequired)
 }
 
-// typesV1Decoder reads the records of topic "types.v1".
+// typesV1Decoder decodes the records of topic "types.v1".
 type typesV1Decoder = strictjson.Scanner
 
 // Required is event "required" on topic "types.v1".
-// It is identified by header "key": records that share it are one event.
+// Its idempotency key is header "key"; records with the same key are one event.
 type Required struct {
 	CText        string
 	CVarchar     string
@@ -137,7 +138,7 @@ type Required struct {
 	ID           idem.UUID // the record key
 }
 
-// DecodeRequired reads m; strictjson.Scanner says how strictly.
+// DecodeRequired decodes m; see strictjson.Scanner for the rules.
 func DecodeRequired(m idem.Message) (e Required, err error) {
 	var s typesV1Decoder
 	s.Reset(&m)
@@ -385,12 +386,12 @@ func (e *Required) appendCUUIDs(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "key". Its copies are known for 8d at least.
+// key identifies the event by header "key". Duplicates are detected for at least 8d.
 func (e *Required) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Required) fingerprint(f *wire.Fingerprint) {
 	f.AppendJSON("c_bag", e.CBag.appendJSON)
 	f.Int64("c_big_numeric", e.CBigNumeric)
@@ -436,8 +437,8 @@ func (e *Required) fits(f *wire.Fit) {
 	f.Numeric("c_numeric_ps", &e.CNumericPs, 12, 2)
 }
 
-// requiredEvent is how a record becomes a Required, and which records are copies of one. It is
-// read only.
+// requiredEvent defines how Required is decoded, and which records are duplicates. It is
+// read-only.
 var requiredEvent = wire.Event[Required, *typesV1Decoder]{
 	Name:    "Required",
 	Decode:  (*Required).decode,
@@ -453,7 +454,7 @@ func (p *typesV1Plan) addRequired(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := requiredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("required").UUID(e.ID))
 	r := p.requiredUpsertRequired.Row()
 	r.UUID(e.ID)
@@ -494,7 +495,7 @@ func (p *typesV1Plan) addRequired(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// An array is sent as its text, since Postgres knows no array of arrays.
+// An array is sent as text, because Postgres has no arrays of arrays.
 const requiredUpsertRequiredSQL = `
 WITH w AS (
     INSERT INTO required (
@@ -615,7 +616,7 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Optional is event "optional" on topic "types.v1".
-// It is identified by header "key": records that share it are one event.
+// Its idempotency key is header "key"; records with the same key are one event.
 type Optional struct {
 	CText        *string
 	CVarchar     *string
@@ -648,7 +649,7 @@ type Optional struct {
 	ID           idem.UUID // the record key
 }
 
-// DecodeOptional reads m; strictjson.Scanner says how strictly.
+// DecodeOptional decodes m; see strictjson.Scanner for the rules.
 func DecodeOptional(m idem.Message) (e Optional, err error) {
 	var s typesV1Decoder
 	s.Reset(&m)
@@ -843,12 +844,12 @@ func (e *Optional) appendCUUIDs(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "key". Its copies are known for 8d at least.
+// key identifies the event by header "key". Duplicates are detected for at least 8d.
 func (e *Optional) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Optional) fingerprint(f *wire.Fingerprint) {
 	wire.IfPresent(f.Int64, "c_bigint", e.CBigint)
 	if e.CBigints != nil {
@@ -906,8 +907,8 @@ func (e *Optional) fits(f *wire.Fit) {
 	f.Numeric("c_numeric_ps", e.CNumericPs, 12, 2)
 }
 
-// optionalEvent is how a record becomes an Optional, and which records are copies of one. It
-// is read only.
+// optionalEvent defines how Optional is decoded, and which records are duplicates. It is
+// read-only.
 var optionalEvent = wire.Event[Optional, *typesV1Decoder]{
 	Name:    "Optional",
 	Decode:  (*Optional).decode,
@@ -923,7 +924,7 @@ func (p *typesV1Plan) addOptional(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := optionalEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("optional").UUID(e.ID))
 	r := p.optionalUpsertOptional.Row()
 	r.UUID(e.ID)
@@ -966,7 +967,7 @@ func (p *typesV1Plan) addOptional(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// An array is sent as its text, since Postgres knows no array of arrays.
+// An array is sent as text, because Postgres has no arrays of arrays.
 const optionalUpsertOptionalSQL = `
 WITH w AS (
     INSERT INTO optional (
@@ -1069,7 +1070,7 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Defaults is event "defaults" on topic "types.v1".
-// It is identified by header "key": records that share it are one event.
+// Its idempotency key is header "key"; records with the same key are one event.
 type Defaults struct {
 	Text   string
 	Flag   bool
@@ -1086,7 +1087,7 @@ type Defaults struct {
 	ID     idem.UUID // the record key
 }
 
-// DecodeDefaults reads m; strictjson.Scanner says how strictly.
+// DecodeDefaults decodes m; see strictjson.Scanner for the rules.
 func DecodeDefaults(m idem.Message) (e Defaults, err error) {
 	var s typesV1Decoder
 	s.Reset(&m)
@@ -1157,12 +1158,12 @@ func (e *Defaults) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "key". Its copies are known for 8d at least.
+// key identifies the event by header "key". Duplicates are detected for at least 8d.
 func (e *Defaults) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Defaults) fingerprint(f *wire.Fingerprint) {
 	f.Decimal("amount", e.Amount)
 	f.Int64("big", e.Big)
@@ -1179,8 +1180,8 @@ func (e *Defaults) fingerprint(f *wire.Fingerprint) {
 	f.Text("text", e.Text)
 }
 
-// defaultsEvent is how a record becomes a Defaults, and which records are copies of one. It is
-// read only.
+// defaultsEvent defines how Defaults is decoded, and which records are duplicates. It is
+// read-only.
 var defaultsEvent = wire.Event[Defaults, *typesV1Decoder]{
 	Name:    "Defaults",
 	Decode:  (*Defaults).decode,
@@ -1195,7 +1196,7 @@ func (p *typesV1Plan) addDefaults(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := defaultsEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("defaults").UUID(e.ID))
 	r := p.defaultsUpsertDefaults.Row()
 	r.UUID(e.ID)
@@ -1268,12 +1269,12 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // DefaultsLeft is event "defaults_left" on topic "types.v1".
-// It is identified by header "key": records that share it are one event.
+// Its idempotency key is header "key"; records with the same key are one event.
 type DefaultsLeft struct {
 	ID idem.UUID // the record key
 }
 
-// DecodeDefaultsLeft reads m; strictjson.Scanner says how strictly.
+// DecodeDefaultsLeft decodes m; see strictjson.Scanner for the rules.
 func DecodeDefaultsLeft(m idem.Message) (e DefaultsLeft, err error) {
 	var s typesV1Decoder
 	s.Reset(&m)
@@ -1286,18 +1287,18 @@ func (e *DefaultsLeft) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "key". Its copies are known for 8d at least.
+// key identifies the event by header "key". Duplicates are detected for at least 8d.
 func (e *DefaultsLeft) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *DefaultsLeft) fingerprint(f *wire.Fingerprint) {
 	f.UUID("id", e.ID)
 }
 
-// defaultsLeftEvent is how a record becomes a DefaultsLeft, and which records are copies of
-// one. It is read only.
+// defaultsLeftEvent defines how DefaultsLeft is decoded, and which records are duplicates. It
+// is read-only.
 var defaultsLeftEvent = wire.Event[DefaultsLeft, *typesV1Decoder]{
 	Name:    "DefaultsLeft",
 	Decode:  (*DefaultsLeft).decode,
@@ -1312,7 +1313,7 @@ func (p *typesV1Plan) addDefaultsLeft(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := defaultsLeftEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("defaults").UUID(e.ID))
 	p.defaultsLeftInsertDefaults.Row().UUID(e.ID)
 	return nil
@@ -1328,12 +1329,12 @@ ORDER BY id
 ON CONFLICT (id) DO NOTHING`
 
 // Constants is event "constants" on topic "types.v1".
-// It is identified by header "key": records that share it are one event.
+// Its idempotency key is header "key"; records with the same key are one event.
 type Constants struct {
 	ID idem.UUID // the record key
 }
 
-// DecodeConstants reads m; strictjson.Scanner says how strictly.
+// DecodeConstants decodes m; see strictjson.Scanner for the rules.
 func DecodeConstants(m idem.Message) (e Constants, err error) {
 	var s typesV1Decoder
 	s.Reset(&m)
@@ -1346,18 +1347,18 @@ func (e *Constants) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "key". Its copies are known for 8d at least.
+// key identifies the event by header "key". Duplicates are detected for at least 8d.
 func (e *Constants) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Constants) fingerprint(f *wire.Fingerprint) {
 	f.UUID("id", e.ID)
 }
 
-// constantsEvent is how a record becomes a Constants, and which records are copies of one. It
-// is read only.
+// constantsEvent defines how Constants is decoded, and which records are duplicates. It is
+// read-only.
 var constantsEvent = wire.Event[Constants, *typesV1Decoder]{
 	Name:    "Constants",
 	Decode:  (*Constants).decode,
@@ -1372,7 +1373,7 @@ func (p *typesV1Plan) addConstants(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := constantsEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("constants").UUID(e.ID))
 	p.constantsUpsertConstants.Row().UUID(e.ID)
 	return nil
@@ -1444,12 +1445,12 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // TypesErased is the tombstone of topic "types.v1": a record without a value.
-// It is identified by header "key": records that share it are one event.
+// Its idempotency key is header "key"; records with the same key are one event.
 type TypesErased struct {
 	ID idem.UUID // the record key
 }
 
-// DecodeTypesErased reads m; strictjson.Scanner says how strictly.
+// DecodeTypesErased decodes m; see strictjson.Scanner for the rules.
 func DecodeTypesErased(m idem.Message) (e TypesErased, err error) {
 	var s typesV1Decoder
 	s.Reset(&m)
@@ -1462,18 +1463,18 @@ func (e *TypesErased) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "key". Its copies are known for 8d at least.
+// key identifies the event by header "key". Duplicates are detected for at least 8d.
 func (e *TypesErased) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *TypesErased) fingerprint(f *wire.Fingerprint) {
 	f.UUID("id", e.ID)
 }
 
-// typesErasedEvent is how a record becomes a TypesErased, and which records are copies of one.
-// It is read only.
+// typesErasedEvent defines how TypesErased is decoded, and which records are duplicates. It is
+// read-only.
 var typesErasedEvent = wire.Event[TypesErased, *typesV1Decoder]{
 	Name:    "TypesErased",
 	Decode:  (*TypesErased).decode,
@@ -1488,16 +1489,16 @@ func (p *typesV1Plan) addTypesErased(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := typesErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the row.
+	// Earlier writes of the row go into an earlier wave.
 	b.Deletes(wire.Row("required").UUID(e.ID))
 	p.typesErasedDeleteRequired.Row().UUID(e.ID)
-	// An earlier wave writes the row.
+	// Earlier writes of the row go into an earlier wave.
 	b.Deletes(wire.Row("optional").UUID(e.ID))
 	p.typesErasedDeleteOptional.Row().UUID(e.ID)
-	// An earlier wave writes the row.
+	// Earlier writes of the row go into an earlier wave.
 	b.Deletes(wire.Row("defaults").UUID(e.ID))
 	p.typesErasedDeleteDefaults.Row().UUID(e.ID)
-	// An earlier wave writes the row.
+	// Earlier writes of the row go into an earlier wave.
 	b.Deletes(wire.Row("constants").UUID(e.ID))
 	p.typesErasedDeleteConstants.Row().UUID(e.ID)
 	return nil

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestTypesV1 repeats, crashes, fences and poisons the events of topic "types.v1".
+// TestTypesV1 applies the events of topic "types.v1" with duplicates, crashes, fenced owners
+// and invalid records.
 func TestTypesV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Fails to compile if the code was generated for another version of the runtime.
+// Fails to compile if this code was generated for another version of the runtime.
 const _ = wire.CompatV1
 
 // Handler is implemented by the service: one method per event with Go code.
@@ -23,9 +23,9 @@ type Handler interface {
 	OrdersV1Handler
 }
 
-// NewConsumer returns the consumer "order-book".
-// The registry has the schemas that records were written with: registry.New(client).
-// The leases of effects are in Postgres, or where idem.WithLeases says.
+// NewConsumer returns consumer "order-book".
+// The registry provides the schemas that records were written with: pass registry.New(client).
+// The leases of effects are stored in Postgres, or in the store that idem.WithLeases sets.
 func NewConsumer(db *pgxpool.Pool, registry avro.Registry, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return effects.New(db, wire.Service{
 		Source:   "idemgen.yaml",

@@ -17,7 +17,7 @@ import (
 // OrdersV1Handler handles the events of topic "orders.v1" that need Go code.
 type OrdersV1Handler interface {
 	// OrderPaid is called for event "OrderPaid" on topic "orders.v1".
-	// It is an effect: outside of the transaction, under a lease.
+	// It is an effect: it is called outside of the transaction, under a lease.
 	OrderPaid(ctx context.Context, e OrderPaid) error
 }
 
@@ -80,7 +80,8 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedInsertOrdersSQL, &p.orderPlacedInsertOrders)
 	b.Write(orderPaidAddOrdersSQL, &p.orderPaidAddOrders)
@@ -88,13 +89,13 @@ func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedInsertOrderLinesSQL, &p.orderPlacedInsertOrderLines)
 }
 
-// ordersV1Decoder reads the records of topic "orders.v1".
+// ordersV1Decoder decodes the records of topic "orders.v1".
 type ordersV1Decoder = strictjson.Scanner
 
 // ordersV1Encoding unpacks the values of topic "orders.v1".
 type ordersV1Encoding = avro.Encoding
 
-// ordersV1Message is orders.avsc, for values behind what the serializers of Confluent's
+// ordersV1Message is orders.avsc, for values after the prefix that serializers of Confluent's
 // registry write.
 var ordersV1Message = avro.NewFramed(ordersV1Schema, "")
 
@@ -136,7 +137,7 @@ const ordersV1Schema = `[
 ]`
 
 // OrderPlaced is event "OrderPlaced" on topic "orders.v1".
-// It is identified by header "message-id": records that share it are one event.
+// Its idempotency key is header "message-id"; records with the same key are one event.
 type OrderPlaced struct {
 	CustomerID string       // "OrderPlaced.customerId"
 	Channel    Channel      // "OrderPlaced.channel"
@@ -210,12 +211,12 @@ func (e *OrderPlaced) appendLines(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "message-id". Its copies are known for 8d at least.
+// key identifies the event by header "message-id". Duplicates are detected for at least 8d.
 func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "message-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *OrderPlaced) fingerprint(f *wire.Fingerprint) {
 	f.Text("channel", string(e.Channel))
 	f.Text("customer_id", e.CustomerID)
@@ -231,8 +232,8 @@ func (e *OrderPlaced) fits(f *wire.Fit) {
 	f.Numeric("OrderPlaced.total", &e.Total, 12, 2)
 }
 
-// orderPlacedEvent is how a record becomes an OrderPlaced, and which records are copies of
-// one. It is read only.
+// orderPlacedEvent defines how OrderPlaced is decoded, and which records are duplicates. It is
+// read-only.
 var orderPlacedEvent = wire.Event[OrderPlaced, *ordersV1Decoder]{
 	Name:    "OrderPlaced",
 	Decode:  (*OrderPlaced).decode,
@@ -248,7 +249,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPlacedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("orders").UUID(e.OrderID))
 	r := p.orderPlacedInsertOrders.Row()
 	r.UUID(e.OrderID)
@@ -259,7 +260,8 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	wire.OrNull(r, r.Text, e.Note)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+		// A wave writes a row at most once. The calls before Puts name what else the write needs or
+		// changes.
 		b.Reads(wire.Row("orders").UUID(e.OrderID))
 		b.Puts(wire.Row("order_lines").UUID(e.OrderID).Int(int64(i + 1)))
 		r = p.orderPlacedInsertOrderLines.Row()
@@ -320,7 +322,7 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // OrderPaid is event "OrderPaid" on topic "orders.v1".
-// It is identified by header "message-id": records that share it are one event.
+// Its idempotency key is header "message-id"; records with the same key are one event.
 type OrderPaid struct {
 	Cents   int64     // "OrderPaid.cents"
 	Last4   *string   // "OrderPaid.by.Card.last4"
@@ -376,20 +378,20 @@ func (e *OrderPaid) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.OrderID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "message-id". Its copies are known for 8d at least.
+// key identifies the event by header "message-id". Duplicates are detected for at least 8d.
 func (e *OrderPaid) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "message-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *OrderPaid) fingerprint(f *wire.Fingerprint) {
 	f.Int64("cents", e.Cents)
 	wire.IfPresent(f.Text, "last4", e.Last4)
 	f.UUID("order_id", e.OrderID)
 }
 
-// orderPaidEvent is how a record becomes an OrderPaid, and which records are copies of one. It
-// is read only.
+// orderPaidEvent defines how OrderPaid is decoded, and which records are duplicates. It is
+// read-only.
 var orderPaidEvent = wire.Event[OrderPaid, *ordersV1Decoder]{
 	Name:    "OrderPaid",
 	Decode:  (*OrderPaid).decode,
@@ -400,7 +402,7 @@ var orderPaidEvent = wire.Event[OrderPaid, *ordersV1Decoder]{
 	Content: 0xc9a5041f,
 }
 
-// orderPaidTerms are the terms of the effect of OrderPaid. It is read only.
+// orderPaidTerms holds the terms of the effect of OrderPaid. It is read-only.
 var orderPaidTerms = wire.EffectTerms{
 	Timeout: 30 * time.Second,
 	Keep:    192 * time.Hour,
@@ -421,12 +423,12 @@ func (p *ordersV1Plan) addOrderPaid(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("orders").UUID(e.OrderID), "+")
 	r := p.orderPaidAddOrders.Row()
 	r.UUID(e.OrderID)
 	r.Int8(e.Cents)
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("orders").UUID(e.OrderID))
 	r = p.orderPaidUpdateOrders.Row()
 	r.UUID(e.OrderID)
@@ -434,7 +436,7 @@ func (p *ordersV1Plan) addOrderPaid(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// orderPaidAddOrdersSQL adds up what the events add to one row; it fails if a row is missing.
+// orderPaidAddOrdersSQL adds up what the events add to each row; it fails if a row is missing.
 const orderPaidAddOrdersSQL = `
 WITH e AS (
     SELECT

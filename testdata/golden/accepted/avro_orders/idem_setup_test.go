@@ -6,9 +6,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// The set-up of the generated tests. This file is yours: idemgen does not touch it again.
+// Setup of the generated tests. This file is yours: idemgen will not change it.
 
-// newTestHandler returns the handler under test, for a database of the test's own.
+// newTestHandler returns the handler under test. Each test has its own database, db.
 func newTestHandler(t testing.TB, db *pgxpool.Pool) Handler {
 	return struct{ stubHandler }{} // does nothing: these tests are about the spec
 }

@@ -52,12 +52,13 @@ func (p *stockV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addStockMoved(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *stockV1Plan) Flush(b *wire.Batch) {
 	b.Write(stockMovedInsertMovesSQL, &p.stockMovedInsertMoves)
 }
 
-// stockV1Decoder reads the records of topic "stock.v1".
+// stockV1Decoder decodes the records of topic "stock.v1".
 type stockV1Decoder = strictjson.Scanner
 
 // stockV1Encoding unpacks the values of topic "stock.v1".
@@ -84,7 +85,8 @@ const stockV1Schema = `{
 }`
 
 // StockMoved is the event of topic "stock.v1".
-// It is identified by move_id (payload at "moveId"): records that share it are one event.
+// Its idempotency key is move_id (payload at "moveId"); records with the same key are one
+// event.
 type StockMoved struct {
 	MoveID idem.UUID // "moveId"
 	SKU    string
@@ -96,7 +98,7 @@ type StockMoved struct {
 	Raw    []byte
 }
 
-// DecodeStockMoved reads m; strictjson.Scanner says how strictly.
+// DecodeStockMoved decodes m; see strictjson.Scanner for the rules.
 func DecodeStockMoved(m idem.Message) (e StockMoved, err error) {
 	var s stockV1Decoder
 	encoding := stockV1Encoding{Message: stockV1Message}
@@ -157,12 +159,12 @@ func (e *StockMoved) appendLabels(b []byte) []byte {
 	return wire.AppendMap(b, e.Labels, wire.AppendString)
 }
 
-// key identifies the event by move_id. Its copies are known for 8d at least.
+// key identifies the event by move_id. Duplicates are detected for at least 8d.
 func (e *StockMoved) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("moveId", e.MoveID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *StockMoved) fingerprint(f *wire.Fingerprint) {
 	f.Date("day", e.Day)
 	f.AppendJSON("labels", e.appendLabels)
@@ -174,8 +176,8 @@ func (e *StockMoved) fingerprint(f *wire.Fingerprint) {
 	f.Float64("weight", e.Weight)
 }
 
-// stockMovedEvent is how a record becomes a StockMoved, and which records are copies of one.
-// It is read only.
+// stockMovedEvent defines how StockMoved is decoded, and which records are duplicates. It is
+// read-only.
 var stockMovedEvent = wire.Event[StockMoved, *stockV1Decoder]{
 	Name:    "StockMoved",
 	Decode:  (*StockMoved).decode,
@@ -190,7 +192,7 @@ func (p *stockV1Plan) addStockMoved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := stockMovedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("moves").UUID(e.MoveID))
 	r := p.stockMovedInsertMoves.Row()
 	r.UUID(e.MoveID)

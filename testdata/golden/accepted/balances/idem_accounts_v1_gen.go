@@ -44,22 +44,23 @@ func (p *accountsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addOpened(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *accountsV1Plan) Flush(b *wire.Batch) {
 	b.Write(openedInsertAccountsSQL, &p.openedInsertAccounts)
 }
 
-// accountsV1Decoder reads the records of topic "accounts.v1".
+// accountsV1Decoder decodes the records of topic "accounts.v1".
 type accountsV1Decoder = strictjson.Scanner
 
 // Opened is the event of topic "accounts.v1".
-// It is identified by header "request": records that share it are one event.
+// Its idempotency key is header "request"; records with the same key are one event.
 type Opened struct {
 	Owner     string
 	AccountID idem.UUID // the record key
 }
 
-// DecodeOpened reads m; strictjson.Scanner says how strictly.
+// DecodeOpened decodes m; see strictjson.Scanner for the rules.
 func DecodeOpened(m idem.Message) (e Opened, err error) {
 	var s accountsV1Decoder
 	s.Reset(&m)
@@ -83,19 +84,19 @@ func (e *Opened) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "request". Its copies are known for 8d at least.
+// key identifies the event by header "request". Duplicates are detected for at least 8d.
 func (e *Opened) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "request")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Opened) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
 	f.Text("owner", e.Owner)
 }
 
-// openedEvent is how a record becomes an Opened, and which records are copies of one. It is
-// read only.
+// openedEvent defines how Opened is decoded, and which records are duplicates. It is
+// read-only.
 var openedEvent = wire.Event[Opened, *accountsV1Decoder]{
 	Name:    "Opened",
 	Decode:  (*Opened).decode,
@@ -110,7 +111,7 @@ func (p *accountsV1Plan) addOpened(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := openedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 	r := p.openedInsertAccounts.Row()
 	r.UUID(e.AccountID)

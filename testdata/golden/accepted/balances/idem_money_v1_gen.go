@@ -65,22 +65,23 @@ func (p *moneyV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *moneyV1Plan) Flush(b *wire.Batch) {
 	b.Write(capturedInsertBookingsSQL, &p.capturedInsertBookings)
 }
 
-// moneyV1Decoder reads the records of topic "money.v1".
+// moneyV1Decoder decodes the records of topic "money.v1".
 type moneyV1Decoder = strictjson.Scanner
 
 // Captured is event "captured" on topic "money.v1".
-// It is identified by header "request": records that share it are one event.
+// Its idempotency key is header "request"; records with the same key are one event.
 type Captured struct {
 	Amount    idem.Decimal
 	AccountID idem.UUID // the record key
 }
 
-// DecodeCaptured reads m; strictjson.Scanner says how strictly.
+// DecodeCaptured decodes m; see strictjson.Scanner for the rules.
 func DecodeCaptured(m idem.Message) (e Captured, err error) {
 	var s moneyV1Decoder
 	s.Reset(&m)
@@ -104,12 +105,12 @@ func (e *Captured) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "request". Its copies are known for 8d at least.
+// key identifies the event by header "request". Duplicates are detected for at least 8d.
 func (e *Captured) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "request")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Captured) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
 	f.Decimal("amount", e.Amount)
@@ -120,8 +121,8 @@ func (e *Captured) fits(f *wire.Fit) {
 	f.Numeric("amount", &e.Amount, 12, 2)
 }
 
-// capturedEvent is how a record becomes a Captured, and which records are copies of one. It is
-// read only.
+// capturedEvent defines how Captured is decoded, and which records are duplicates. It is
+// read-only.
 var capturedEvent = wire.Event[Captured, *moneyV1Decoder]{
 	Name:    "Captured",
 	Decode:  (*Captured).decode,
@@ -169,14 +170,14 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Refunded is event "refunded" on topic "money.v1".
-// It is identified by header "request": records that share it are one event.
+// Its idempotency key is header "request"; records with the same key are one event.
 type Refunded struct {
 	Amount    idem.Decimal
 	Reason    *string   // "meta.reason"
 	AccountID idem.UUID // the record key
 }
 
-// DecodeRefunded reads m; strictjson.Scanner says how strictly.
+// DecodeRefunded decodes m; see strictjson.Scanner for the rules.
 func DecodeRefunded(m idem.Message) (e Refunded, err error) {
 	var s moneyV1Decoder
 	s.Reset(&m)
@@ -213,20 +214,20 @@ func (e *Refunded) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "request". Its copies are known for 8d at least.
+// key identifies the event by header "request". Duplicates are detected for at least 8d.
 func (e *Refunded) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "request")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Refunded) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
 	f.Decimal("amount", e.Amount)
 	wire.IfPresent(f.Text, "reason", e.Reason)
 }
 
-// refundedEvent is how a record becomes a Refunded, and which records are copies of one. It is
-// read only.
+// refundedEvent defines how Refunded is decoded, and which records are duplicates. It is
+// read-only.
 var refundedEvent = wire.Event[Refunded, *moneyV1Decoder]{
 	Name:    "Refunded",
 	Decode:  (*Refunded).decode,

@@ -9,8 +9,9 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestMoneyV1 repeats, crashes, fences and poisons the events of topic "money.v1".
-// editTestLog is the service's own, in idem_setup_test.go.
+// TestMoneyV1 applies the events of topic "money.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+// editTestLog is yours, in idem_setup_test.go.
 func TestMoneyV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -66,7 +66,8 @@ func (p *accountPostingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *accountPostingsV1Plan) Flush(b *wire.Batch) {
 	b.Write(accountOpenedInsertAccountsSQL, &p.accountOpenedInsertAccounts)
 	b.Write(postedUpdateAccountsSQL, &p.postedUpdateAccounts)
@@ -74,19 +75,19 @@ func (p *accountPostingsV1Plan) Flush(b *wire.Batch) {
 	b.Write(postedInsertPostingsSQL, &p.postedInsertPostings)
 }
 
-// accountPostingsV1Decoder reads the records of topic "account.postings.v1".
+// accountPostingsV1Decoder decodes the records of topic "account.postings.v1".
 type accountPostingsV1Decoder = strictjson.Scanner
 
 // AccountOpened is event "opened" on topic "account.postings.v1".
-// It is identified by account_id (record key) and posting (payload): records that share them
-// are one event.
+// Its idempotency key is account_id (record key) and posting (payload); records with the same
+// key are one event.
 type AccountOpened struct {
 	Posting   int64
 	Currency  string
 	AccountID idem.UUID // the record key
 }
 
-// DecodeAccountOpened reads m; strictjson.Scanner says how strictly.
+// DecodeAccountOpened decodes m; see strictjson.Scanner for the rules.
 func DecodeAccountOpened(m idem.Message) (e AccountOpened, err error) {
 	var s accountPostingsV1Decoder
 	s.Reset(&m)
@@ -114,13 +115,13 @@ func (e *AccountOpened) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by account_id and posting. Its copies are known for 8d at least.
+// key identifies the event by account_id and posting. Duplicates are detected for at least 8d.
 func (e *AccountOpened) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("record key", e.AccountID)
 	k.Int64("posting", e.Posting)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *AccountOpened) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
 	f.Text("currency", e.Currency)
@@ -132,8 +133,8 @@ func (e *AccountOpened) fits(f *wire.Fit) {
 	f.Char("currency", &e.Currency, 3)
 }
 
-// accountOpenedEvent is how a record becomes an AccountOpened, and which records are copies of
-// one. It is read only.
+// accountOpenedEvent defines how AccountOpened is decoded, and which records are duplicates.
+// It is read-only.
 var accountOpenedEvent = wire.Event[AccountOpened, *accountPostingsV1Decoder]{
 	Name:      "AccountOpened",
 	OnFailure: &accountOpenedPolicy,
@@ -146,13 +147,13 @@ var accountOpenedEvent = wire.Event[AccountOpened, *accountPostingsV1Decoder]{
 	Content:   0x427b5d13,
 }
 
-// accountOpenedPolicy is on_failure of AccountOpened. It is read only.
+// accountOpenedPolicy is on_failure of AccountOpened. It is read-only.
 var accountOpenedPolicy = wire.FailurePolicy{
 	Retries:        8,
 	InitialBackoff: 200 * time.Millisecond,
 	MaxBackoff:     30 * time.Second,
 	StopAfter:      50,
-	Keep:           192 * time.Hour, // the topic: 14d
+	Keep:           192 * time.Hour, // the topic's own: 14d
 }
 
 func (p *accountPostingsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message) error {
@@ -160,7 +161,7 @@ func (p *accountPostingsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message)
 	if fresh, err := accountOpenedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 	r := p.accountOpenedInsertAccounts.Row()
 	r.UUID(e.AccountID)
@@ -192,8 +193,8 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Posted is event "posted" on topic "account.postings.v1".
-// It is identified by account_id (record key) and posting (payload): records that share them
-// are one event.
+// Its idempotency key is account_id (record key) and posting (payload); records with the same
+// key are one event.
 type Posted struct {
 	Posting     int64
 	AmountMinor int64 // "amount.minor"
@@ -202,7 +203,7 @@ type Posted struct {
 	AccountID   idem.UUID // the record key
 }
 
-// DecodePosted reads m; strictjson.Scanner says how strictly.
+// DecodePosted decodes m; see strictjson.Scanner for the rules.
 func DecodePosted(m idem.Message) (e Posted, err error) {
 	var s accountPostingsV1Decoder
 	s.Reset(&m)
@@ -247,20 +248,21 @@ func (e *Posted) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by account_id and posting. Its copies are known for 35d at least.
+// key identifies the event by account_id and posting. Duplicates are detected for at least
+// 35d.
 func (e *Posted) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("record key", e.AccountID)
 	k.Int64("posting", e.Posting)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Posted) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
 	f.Int64("amount_minor", e.AmountMinor)
 }
 
-// postedEvent is how a record becomes a Posted, and which records are copies of one. It is
-// read only.
+// postedEvent defines how Posted is decoded, and which records are duplicates. It is
+// read-only.
 var postedEvent = wire.Event[Posted, *accountPostingsV1Decoder]{
 	Name:    "Posted",
 	Decode:  (*Posted).decode,
@@ -276,7 +278,8 @@ func (p *accountPostingsV1Plan) addPosted(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := postedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+	// A wave writes a row at most once. The calls before Puts name what else the write needs or
+	// changes.
 	b.Reads(wire.Row("accounts").UUID(e.AccountID))
 	b.Puts(wire.Row("postings").UUID(e.AccountID).Int(e.Posting))
 	r := p.postedInsertPostings.Row()
@@ -285,7 +288,7 @@ func (p *accountPostingsV1Plan) addPosted(b *wire.Batch, m *wire.Message) error 
 	r.Int8(e.AmountMinor)
 	wire.OrNull(r, r.Text, e.Memo)
 	r.Time(e.BookedAt)
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 	r = p.postedUpdateAccounts.Row()
 	r.UUID(e.AccountID)
@@ -345,13 +348,13 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // AccountClosed is event "closed" on topic "account.postings.v1".
-// It is identified by notice (header "notice-id"): records that share it are one event.
+// Its idempotency key is notice (header "notice-id"); records with the same key are one event.
 type AccountClosed struct {
 	Notice    string    // header "notice-id"
 	AccountID idem.UUID // the record key
 }
 
-// DecodeAccountClosed reads m; strictjson.Scanner says how strictly.
+// DecodeAccountClosed decodes m; see strictjson.Scanner for the rules.
 func DecodeAccountClosed(m idem.Message) (e AccountClosed, err error) {
 	var s accountPostingsV1Decoder
 	s.Reset(&m)
@@ -365,19 +368,19 @@ func (e *AccountClosed) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by notice. Its copies are known for 20d at least.
+// key identifies the event by notice. Duplicates are detected for at least 20d.
 func (e *AccountClosed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("header notice-id", e.Notice)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *AccountClosed) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
 	f.Text("notice", e.Notice)
 }
 
-// accountClosedEvent is how a record becomes an AccountClosed, and which records are copies of
-// one. It is read only.
+// accountClosedEvent defines how AccountClosed is decoded, and which records are duplicates.
+// It is read-only.
 var accountClosedEvent = wire.Event[AccountClosed, *accountPostingsV1Decoder]{
 	Name:      "AccountClosed",
 	OnFailure: &accountClosedPolicy,
@@ -388,8 +391,8 @@ var accountClosedEvent = wire.Event[AccountClosed, *accountPostingsV1Decoder]{
 	Content:   0x0ef45667,
 }
 
-// accountClosedPolicy is on_failure of AccountClosed: it is equal to that of the topic. It is
-// read only.
+// accountClosedPolicy is on_failure of AccountClosed, equal to that of the topic. It is
+// read-only.
 var accountClosedPolicy = wire.FailurePolicy{
 	Retries:        8,
 	InitialBackoff: 200 * time.Millisecond,
@@ -403,7 +406,7 @@ func (p *accountPostingsV1Plan) addAccountClosed(b *wire.Batch, m *wire.Message)
 	if fresh, err := accountClosedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 	p.accountClosedUpdateAccounts.Row().UUID(e.AccountID)
 	return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestAccountPostingsV1 repeats, crashes, fences and poisons the events of topic
-// "account.postings.v1".
+// TestAccountPostingsV1 applies the events of topic "account.postings.v1" with duplicates,
+// crashes, fenced owners and invalid records.
 func TestAccountPostingsV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

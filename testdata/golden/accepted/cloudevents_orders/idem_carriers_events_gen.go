@@ -65,18 +65,19 @@ func (p *carriersEventsPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *carriersEventsPlan) Flush(b *wire.Batch) {
 	b.Write(shipmentMovedUpdateShipmentsSQL, &p.shipmentMovedUpdateShipments)
 	b.Write(shipmentWeighedUpdateShipmentsSQL, &p.shipmentWeighedUpdateShipments)
 	b.Write(shipmentDeliveredUpdateShipmentsSQL, &p.shipmentDeliveredUpdateShipments)
 }
 
-// carriersEventsDecoder reads the records of topic "carriers.events".
+// carriersEventsDecoder decodes the records of topic "carriers.events".
 type carriersEventsDecoder = strictjson.Scanner
 
 // ShipmentMoved is event "com.example.shipment.moved.v1" on topic "carriers.events".
-// It is identified by source (payload) and id (payload): records that share them are one
+// Its idempotency key is source (payload) and id (payload); records with the same key are one
 // event.
 type ShipmentMoved struct {
 	PlaceName  string // "data.moved-to.place_name"
@@ -87,7 +88,7 @@ type ShipmentMoved struct {
 	ShipmentID idem.UUID // the record key
 }
 
-// DecodeShipmentMoved reads m; strictjson.Scanner says how strictly.
+// DecodeShipmentMoved decodes m; see strictjson.Scanner for the rules.
 func DecodeShipmentMoved(m idem.Message) (e ShipmentMoved, err error) {
 	var s carriersEventsDecoder
 	s.Reset(&m)
@@ -147,13 +148,13 @@ func (e *ShipmentMoved) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ShipmentID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by source and id. Its copies are known for 8d at least.
+// key identifies the event by source and id. Duplicates are detected for at least 8d.
 func (e *ShipmentMoved) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("source", e.Source)
 	k.Text("id", e.ID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *ShipmentMoved) fingerprint(f *wire.Fingerprint) {
 	f.Text("id", e.ID)
 	f.AppendJSON("last_stop", e.LastStop.appendJSON)
@@ -163,8 +164,8 @@ func (e *ShipmentMoved) fingerprint(f *wire.Fingerprint) {
 	f.Text("source", e.Source)
 }
 
-// shipmentMovedEvent is how a record becomes a ShipmentMoved, and which records are copies of
-// one. It is read only.
+// shipmentMovedEvent defines how ShipmentMoved is decoded, and which records are duplicates.
+// It is read-only.
 var shipmentMovedEvent = wire.Event[ShipmentMoved, *carriersEventsDecoder]{
 	Name:    "ShipmentMoved",
 	Decode:  (*ShipmentMoved).decode,
@@ -179,7 +180,7 @@ func (p *carriersEventsPlan) addShipmentMoved(b *wire.Batch, m *wire.Message) er
 	if fresh, err := shipmentMovedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("shipments").UUID(e.ShipmentID))
 	r := p.shipmentMovedUpdateShipments.Row()
 	r.UUID(e.ShipmentID)
@@ -221,7 +222,7 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // ShipmentWeighed is event "com.example.shipment.weighed.v1" on topic "carriers.events".
-// It is identified by source (payload) and id (payload): records that share them are one
+// Its idempotency key is source (payload) and id (payload); records with the same key are one
 // event.
 type ShipmentWeighed struct {
 	Parcels    []Parcel // "weighed.parcels"
@@ -231,7 +232,7 @@ type ShipmentWeighed struct {
 	ShipmentID idem.UUID // the record key
 }
 
-// DecodeShipmentWeighed reads m; strictjson.Scanner says how strictly.
+// DecodeShipmentWeighed decodes m; see strictjson.Scanner for the rules.
 func DecodeShipmentWeighed(m idem.Message) (e ShipmentWeighed, err error) {
 	var s carriersEventsDecoder
 	s.Reset(&m)
@@ -293,13 +294,13 @@ func (e *ShipmentWeighed) appendParcels(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by source and id. Its copies are known for 8d at least.
+// key identifies the event by source and id. Duplicates are detected for at least 8d.
 func (e *ShipmentWeighed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("source", e.Source)
 	k.Text("id", e.ID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *ShipmentWeighed) fingerprint(f *wire.Fingerprint) {
 	f.Text("id", e.ID)
 	f.Time("occurred_at", e.OccurredAt)
@@ -308,8 +309,8 @@ func (e *ShipmentWeighed) fingerprint(f *wire.Fingerprint) {
 	f.Text("source", e.Source)
 }
 
-// shipmentWeighedEvent is how a record becomes a ShipmentWeighed, and which records are copies
-// of one. It is read only.
+// shipmentWeighedEvent defines how ShipmentWeighed is decoded, and which records are
+// duplicates. It is read-only.
 var shipmentWeighedEvent = wire.Event[ShipmentWeighed, *carriersEventsDecoder]{
 	Name:    "ShipmentWeighed",
 	Decode:  (*ShipmentWeighed).decode,
@@ -324,7 +325,7 @@ func (p *carriersEventsPlan) addShipmentWeighed(b *wire.Batch, m *wire.Message) 
 	if fresh, err := shipmentWeighedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("shipments").UUID(e.ShipmentID))
 	r := p.shipmentWeighedUpdateShipments.Row()
 	r.UUID(e.ShipmentID)
@@ -363,7 +364,7 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // ShipmentDelivered is event "com.example.shipment.delivered.v1" on topic "carriers.events".
-// It is identified by source (payload) and id (payload): records that share them are one
+// Its idempotency key is source (payload) and id (payload); records with the same key are one
 // event.
 type ShipmentDelivered struct {
 	ShipmentID idem.UUID // "data.shipment_id"
@@ -372,7 +373,7 @@ type ShipmentDelivered struct {
 	OccurredAt time.Time // "time"
 }
 
-// DecodeShipmentDelivered reads m; strictjson.Scanner says how strictly.
+// DecodeShipmentDelivered decodes m; see strictjson.Scanner for the rules.
 func DecodeShipmentDelivered(m idem.Message) (e ShipmentDelivered, err error) {
 	var s carriersEventsDecoder
 	s.Reset(&m)
@@ -418,13 +419,13 @@ func (e *ShipmentDelivered) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Same("data.shipment_id", e.ShipmentID == s.RecordKey(m).UUID())
 }
 
-// key identifies the event by source and id. Its copies are known for 8d at least.
+// key identifies the event by source and id. Duplicates are detected for at least 8d.
 func (e *ShipmentDelivered) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("source", e.Source)
 	k.Text("id", e.ID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *ShipmentDelivered) fingerprint(f *wire.Fingerprint) {
 	f.Text("id", e.ID)
 	f.Time("occurred_at", e.OccurredAt)
@@ -432,8 +433,8 @@ func (e *ShipmentDelivered) fingerprint(f *wire.Fingerprint) {
 	f.Text("source", e.Source)
 }
 
-// shipmentDeliveredEvent is how a record becomes a ShipmentDelivered, and which records are
-// copies of one. It is read only.
+// shipmentDeliveredEvent defines how ShipmentDelivered is decoded, and which records are
+// duplicates. It is read-only.
 var shipmentDeliveredEvent = wire.Event[ShipmentDelivered, *carriersEventsDecoder]{
 	Name:    "ShipmentDelivered",
 	Decode:  (*ShipmentDelivered).decode,
@@ -448,7 +449,7 @@ func (p *carriersEventsPlan) addShipmentDelivered(b *wire.Batch, m *wire.Message
 	if fresh, err := shipmentDeliveredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("shipments").UUID(e.ShipmentID))
 	r := p.shipmentDeliveredUpdateShipments.Row()
 	r.UUID(e.ShipmentID)

@@ -9,8 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestCarriersEvents repeats, crashes, fences and poisons the events of topic
-// "carriers.events".
+// TestCarriersEvents applies the events of topic "carriers.events" with duplicates, crashes,
+// fenced owners and invalid records.
 func TestCarriersEvents(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

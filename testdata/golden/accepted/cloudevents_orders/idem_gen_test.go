@@ -11,13 +11,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
-// and holds the tables against what the case says.
+// TestCases applies the records of each case in testdata/cases with duplicates,
+// in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
 	testService().RunCases(t)
 }
 
-// testService is the service under test.
+// testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
 		Cases:      "testdata/cases",

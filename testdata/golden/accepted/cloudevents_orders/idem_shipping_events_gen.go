@@ -58,18 +58,19 @@ func (p *shippingEventsPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *shippingEventsPlan) Flush(b *wire.Batch) {
 	b.Write(shipmentBookedUpsertShipmentsSQL, &p.shipmentBookedUpsertShipments)
 	b.Write(shipmentErasedDeleteShipmentsSQL, &p.shipmentErasedDeleteShipments)
 }
 
-// shippingEventsDecoder reads the records of topic "shipping.events".
+// shippingEventsDecoder decodes the records of topic "shipping.events".
 type shippingEventsDecoder = strictjson.Scanner
 
 // ShipmentBooked is event "com.example.shipment.booked.v1" on topic "shipping.events".
-// It is identified by header "ce_source" and header "ce_id": records that share them are one
-// event.
+// Its idempotency key is header "ce_source" and header "ce_id"; records with the same key are
+// one event.
 type ShipmentBooked struct {
 	ShipmentID  idem.UUID // "shipmentId"
 	OrderID     idem.UUID // "orderId"
@@ -79,7 +80,7 @@ type ShipmentBooked struct {
 	OccurredAt  time.Time // header "ce_time"
 }
 
-// DecodeShipmentBooked reads m; strictjson.Scanner says how strictly.
+// DecodeShipmentBooked decodes m; see strictjson.Scanner for the rules.
 func DecodeShipmentBooked(m idem.Message) (e ShipmentBooked, err error) {
 	var s shippingEventsDecoder
 	s.Reset(&m)
@@ -135,14 +136,14 @@ func (e *ShipmentBooked) appendParcels(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "ce_source" and header "ce_id". Its copies are known for
-// 8d at least.
+// key identifies the event by header "ce_source" and header "ce_id". Duplicates are detected
+// for at least 8d.
 func (e *ShipmentBooked) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "ce_source")
 	k.Header(m, "ce_id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *ShipmentBooked) fingerprint(f *wire.Fingerprint) {
 	f.Text("carrier", e.Carrier)
 	f.Time("occurred_at", e.OccurredAt)
@@ -152,8 +153,8 @@ func (e *ShipmentBooked) fingerprint(f *wire.Fingerprint) {
 	wire.IfPresent(f.Text, "tracking_url", e.TrackingURL)
 }
 
-// shipmentBookedEvent is how a record becomes a ShipmentBooked, and which records are copies
-// of one. It is read only.
+// shipmentBookedEvent defines how ShipmentBooked is decoded, and which records are duplicates.
+// It is read-only.
 var shipmentBookedEvent = wire.Event[ShipmentBooked, *shippingEventsDecoder]{
 	Name:    "ShipmentBooked",
 	Decode:  (*ShipmentBooked).decode,
@@ -168,7 +169,7 @@ func (p *shippingEventsPlan) addShipmentBooked(b *wire.Batch, m *wire.Message) e
 	if fresh, err := shipmentBookedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("shipments").UUID(e.ShipmentID))
 	r := p.shipmentBookedUpsertShipments.Row()
 	r.UUID(e.ShipmentID)
@@ -215,14 +216,14 @@ WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // An event without data is a tombstone.
 // It is the tombstone of topic "shipping.events": a record without a value.
-// It is identified by header "ce_source" and header "ce_id": records that share them are one
-// event.
+// Its idempotency key is header "ce_source" and header "ce_id"; records with the same key are
+// one event.
 type ShipmentErased struct {
 	OccurredAt time.Time // header "ce_time"
 	ShipmentID idem.UUID // the record key
 }
 
-// DecodeShipmentErased reads m; strictjson.Scanner says how strictly.
+// DecodeShipmentErased decodes m; see strictjson.Scanner for the rules.
 func DecodeShipmentErased(m idem.Message) (e ShipmentErased, err error) {
 	var s shippingEventsDecoder
 	s.Reset(&m)
@@ -236,21 +237,21 @@ func (e *ShipmentErased) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ShipmentID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "ce_source" and header "ce_id". Its copies are known for
-// 8d at least.
+// key identifies the event by header "ce_source" and header "ce_id". Duplicates are detected
+// for at least 8d.
 func (e *ShipmentErased) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "ce_source")
 	k.Header(m, "ce_id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *ShipmentErased) fingerprint(f *wire.Fingerprint) {
 	f.Time("occurred_at", e.OccurredAt)
 	f.UUID("shipment_id", e.ShipmentID)
 }
 
-// shipmentErasedEvent is how a record becomes a ShipmentErased, and which records are copies
-// of one. It is read only.
+// shipmentErasedEvent defines how ShipmentErased is decoded, and which records are duplicates.
+// It is read-only.
 var shipmentErasedEvent = wire.Event[ShipmentErased, *shippingEventsDecoder]{
 	Name:    "ShipmentErased",
 	Decode:  (*ShipmentErased).decode,
@@ -265,7 +266,7 @@ func (p *shippingEventsPlan) addShipmentErased(b *wire.Batch, m *wire.Message) e
 	if fresh, err := shipmentErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the row.
+	// Earlier writes of the row go into an earlier wave.
 	b.Deletes(wire.Row("shipments").UUID(e.ShipmentID))
 	p.shipmentErasedDeleteShipments.Row().UUID(e.ShipmentID)
 	return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestShippingEvents repeats, crashes, fences and poisons the events of topic
-// "shipping.events".
+// TestShippingEvents applies the events of topic "shipping.events" with duplicates, crashes,
+// fenced owners and invalid records.
 func TestShippingEvents(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

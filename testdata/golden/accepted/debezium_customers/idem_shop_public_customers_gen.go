@@ -63,13 +63,14 @@ func (p *shopPublicCustomersPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *shopPublicCustomersPlan) Flush(b *wire.Batch) {
 	b.Write(customerChangedUpsertCustomersSQL, &p.customerChangedUpsertCustomers)
 	b.Write(customerDeletedDeleteCustomersSQL, &p.customerDeletedDeleteCustomers)
 }
 
-// shopPublicCustomersDecoder reads the records of topic "shop.public.customers".
+// shopPublicCustomersDecoder decodes the records of topic "shop.public.customers".
 type shopPublicCustomersDecoder = strictjson.Scanner
 
 // shopPublicCustomersKey is the record key of topic "shop.public.customers".
@@ -105,7 +106,7 @@ func (k *shopPublicCustomersKey) decode(s *strictjson.Scanner, m *wire.Message) 
 
 // A row was created, updated, or read by a snapshot.
 // It is event "c" or "u" or "r" on topic "shop.public.customers".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type CustomerChanged struct {
 	ID          int64              // "payload.after.id"
 	Email       string             // "payload.after.email"
@@ -116,7 +117,7 @@ type CustomerChanged struct {
 	SourceLsn   int64              // "payload.source.lsn"
 }
 
-// DecodeCustomerChanged reads m; strictjson.Scanner says how strictly.
+// DecodeCustomerChanged decodes m; see strictjson.Scanner for the rules.
 func DecodeCustomerChanged(m idem.Message) (e CustomerChanged, err error) {
 	s := shopPublicCustomersDecoder{AbsentMarker: "__debezium_unavailable_value"}
 	s.Reset(&m)
@@ -200,8 +201,8 @@ func (e *CustomerChanged) fits(f *wire.Fit) {
 	f.Numeric("payload.after.credit_limit", e.CreditLimit, 12, 2)
 }
 
-// customerChangedEvent is how a record becomes a CustomerChanged, and which records are copies
-// of one. It is read only.
+// customerChangedEvent defines how CustomerChanged is decoded, and which records are
+// duplicates. It is read-only.
 var customerChangedEvent = wire.Event[CustomerChanged, *shopPublicCustomersDecoder]{
 	Name:   "CustomerChanged",
 	Decode: (*CustomerChanged).decode,
@@ -213,7 +214,7 @@ func (p *shopPublicCustomersPlan) addCustomerChanged(b *wire.Batch, m *wire.Mess
 	if fresh, err := customerChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row of the table once, and the row's key is not known.
+	// The row's primary key is not known here: a wave writes the table only once.
 	b.PutsAll("customers")
 	r := p.customerChangedUpsertCustomers.Row()
 	r.Int8(e.ID)
@@ -227,8 +228,8 @@ func (p *shopPublicCustomersPlan) addCustomerChanged(b *wire.Batch, m *wire.Mess
 	return nil
 }
 
-// customerChangedUpsertCustomersSQL changes a row only if its source_lsn grows.
-// A column stays as it is if the event does not hold its field.
+// customerChangedUpsertCustomersSQL changes a row only if its source_lsn increases.
+// A column keeps its value if the event does not have its field.
 const customerChangedUpsertCustomersSQL = `
 WITH e AS (
     SELECT
@@ -270,13 +271,13 @@ ON CONFLICT (id) DO UPDATE SET
 WHERE t.source_lsn < excluded.source_lsn`
 
 // CustomerDeleted is event "d" on topic "shop.public.customers".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type CustomerDeleted struct {
 	ID        int64 // "payload.before.id"
 	SourceLsn int64 // "payload.source.lsn"
 }
 
-// DecodeCustomerDeleted reads m; strictjson.Scanner says how strictly.
+// DecodeCustomerDeleted decodes m; see strictjson.Scanner for the rules.
 func DecodeCustomerDeleted(m idem.Message) (e CustomerDeleted, err error) {
 	s := shopPublicCustomersDecoder{AbsentMarker: "__debezium_unavailable_value"}
 	s.Reset(&m)
@@ -336,8 +337,8 @@ func (e *CustomerDeleted) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Same("payload.before.id", e.ID == k.ID)
 }
 
-// customerDeletedEvent is how a record becomes a CustomerDeleted, and which records are copies
-// of one. It is read only.
+// customerDeletedEvent defines how CustomerDeleted is decoded, and which records are
+// duplicates. It is read-only.
 var customerDeletedEvent = wire.Event[CustomerDeleted, *shopPublicCustomersDecoder]{
 	Name:   "CustomerDeleted",
 	Decode: (*CustomerDeleted).decode,
@@ -348,7 +349,7 @@ func (p *shopPublicCustomersPlan) addCustomerDeleted(b *wire.Batch, m *wire.Mess
 	if fresh, err := customerDeletedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the table's rows.
+	// Earlier writes of the table go into an earlier wave.
 	b.DeletesAll("customers")
 	r := p.customerDeletedDeleteCustomers.Row()
 	r.Int8(e.ID)
@@ -356,7 +357,8 @@ func (p *shopPublicCustomersPlan) addCustomerDeleted(b *wire.Batch, m *wire.Mess
 	return nil
 }
 
-// customerDeletedDeleteCustomersSQL deletes a row only if its source_lsn is lower.
+// customerDeletedDeleteCustomersSQL deletes a row only if its source_lsn is lower than that of
+// the event.
 const customerDeletedDeleteCustomersSQL = `
 WITH e AS (
     SELECT

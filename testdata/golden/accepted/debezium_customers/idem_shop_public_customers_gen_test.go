@@ -9,8 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestShopPublicCustomers repeats, crashes, fences and poisons the events of topic
-// "shop.public.customers".
+// TestShopPublicCustomers applies the events of topic "shop.public.customers" with duplicates,
+// crashes, fenced owners and invalid records.
 func TestShopPublicCustomers(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

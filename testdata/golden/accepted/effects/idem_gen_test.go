@@ -12,13 +12,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// TestCases repeats, cuts and crashes the records of each case in testdata/cases,
-// and holds the tables against what the case says.
+// TestCases applies the records of each case in testdata/cases with duplicates,
+// in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
 	testService().RunCases(t)
 }
 
-// testService is the service under test. newTestHandler is its own, in idem_setup_test.go.
+// testService returns the service under test. newTestHandler is yours, in idem_setup_test.go.
 func testService() idemtest.Service {
 	return idemtest.Service{
 		Cases:      "testdata/cases",
@@ -67,7 +67,7 @@ func testService() idemtest.Service {
 	}
 }
 
-// stubHandler accepts every event: with it the tables hold what the spec alone writes.
+// stubHandler accepts every event and does nothing: the tables hold only what the spec writes.
 type stubHandler struct{}
 
 func (stubHandler) UserCreated(ctx context.Context, _ UserCreated) (r MailReceipt, err error) {
@@ -83,8 +83,8 @@ func (stubHandler) UserPinged(ctx context.Context, _ UserPinged) error {
 	return err
 }
 
-// testEffects is the service's own handler. Its effects are called by cases that say no
-// result.
+// testEffects is the service's own handler. Its effects are called only for the records of
+// cases that give no result.
 type testEffects struct{ Handler }
 
 func (h testEffects) UserCreated(ctx context.Context, e UserCreated) (MailReceipt, error) {

@@ -17,11 +17,11 @@ import (
 // UsersV1Handler handles the events of topic "users.v1" that need Go code.
 type UsersV1Handler interface {
 	// UserCreated sends the welcome mail. One that was cut off goes to a person.
-	// It is an effect: outside of the transaction, under a lease.
+	// It is an effect: it is called outside of the transaction, under a lease.
 	UserCreated(ctx context.Context, e UserCreated) (MailReceipt, error)
 
 	// UserPinged pushes a note; a second one does no harm.
-	// It is an effect: outside of the transaction, under a lease.
+	// It is an effect: it is called outside of the transaction, under a lease.
 	UserPinged(ctx context.Context, e UserPinged) error
 }
 
@@ -78,7 +78,8 @@ func (p *usersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *usersV1Plan) Flush(b *wire.Batch) {
 	b.Write(userCreatedInsertMailsSQL, &p.userCreatedInsertMails)
 	b.Write(userCreatedUpsertUsersSQL, &p.userCreatedUpsertUsers)
@@ -86,31 +87,31 @@ func (p *usersV1Plan) Flush(b *wire.Batch) {
 	b.Write(userGoneUpsertFarewellsSQL, &p.userGoneUpsertFarewells)
 }
 
-// usersV1Decoder reads the records of topic "users.v1".
+// usersV1Decoder decodes the records of topic "users.v1".
 type usersV1Decoder = strictjson.Scanner
 
 // UserCreated sends the welcome mail. One that was cut off goes to a person.
 // It is event "user.created" on topic "users.v1".
-// It is identified by event_id (header "id"): records that share it are one event.
+// Its idempotency key is event_id (header "id"); records with the same key are one event.
 type UserCreated struct {
 	Email   string
 	EventID idem.UUID // header "id"
 	UserID  idem.UUID // the record key
 
-	result MailReceipt // of its effect, for the steps
+	result MailReceipt // of the effect, for the steps
 }
 
-// Format prints v without what is sensitive.
+// Format prints v without its sensitive fields.
 func (v UserCreated) Format(f fmt.State, verb rune) {
 	wire.Format(f, verb, v, "Email")
 }
 
-// LogValue is v for slog, printed as by Format.
+// LogValue returns v for slog, as Format prints it.
 func (v UserCreated) LogValue() slog.Value {
 	return wire.LogValue(v)
 }
 
-// DecodeUserCreated reads m; strictjson.Scanner says how strictly.
+// DecodeUserCreated decodes m; see strictjson.Scanner for the rules.
 func DecodeUserCreated(m idem.Message) (e UserCreated, err error) {
 	var s usersV1Decoder
 	s.Reset(&m)
@@ -135,20 +136,20 @@ func (e *UserCreated) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by event_id. Its copies are known for 31d at least.
+// key identifies the event by event_id. Duplicates are detected for at least 31d.
 func (e *UserCreated) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("header id", e.EventID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *UserCreated) fingerprint(f *wire.Fingerprint) {
 	f.Text("email", e.Email)
 	f.UUID("event_id", e.EventID)
 	f.UUID("user_id", e.UserID)
 }
 
-// userCreatedEvent is how a record becomes an UserCreated, and which records are copies of
-// one. It is read only.
+// userCreatedEvent defines how UserCreated is decoded, and which records are duplicates. It is
+// read-only.
 var userCreatedEvent = wire.Event[UserCreated, *usersV1Decoder]{
 	Name:    "UserCreated",
 	Decode:  (*UserCreated).decode,
@@ -159,7 +160,7 @@ var userCreatedEvent = wire.Event[UserCreated, *usersV1Decoder]{
 	Content: 0x8dfeb3d9,
 }
 
-// userCreatedTerms are the terms of the effect of UserCreated. It is read only.
+// userCreatedTerms holds the terms of the effect of UserCreated. It is read-only.
 var userCreatedTerms = wire.EffectTerms{
 	Timeout:    20 * time.Second,
 	Keep:       744 * time.Hour,
@@ -185,10 +186,10 @@ func (p *usersV1Plan) addUserCreated(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("users").UUID(e.UserID))
 	p.userCreatedUpsertUsers.Row().UUID(e.UserID)
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("mails").UUID(e.EventID))
 	r := p.userCreatedInsertMails.Row()
 	r.UUID(e.EventID)
@@ -237,13 +238,13 @@ WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // UserPinged pushes a note; a second one does no harm.
 // It is event "user.pinged" on topic "users.v1".
-// It is identified by event_id (header "id"): records that share it are one event.
+// Its idempotency key is event_id (header "id"); records with the same key are one event.
 type UserPinged struct {
 	EventID idem.UUID // header "id"
 	UserID  idem.UUID // the record key
 }
 
-// DecodeUserPinged reads m; strictjson.Scanner says how strictly.
+// DecodeUserPinged decodes m; see strictjson.Scanner for the rules.
 func DecodeUserPinged(m idem.Message) (e UserPinged, err error) {
 	var s usersV1Decoder
 	s.Reset(&m)
@@ -257,19 +258,19 @@ func (e *UserPinged) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by event_id. Its copies are known for 31d at least.
+// key identifies the event by event_id. Duplicates are detected for at least 31d.
 func (e *UserPinged) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("header id", e.EventID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *UserPinged) fingerprint(f *wire.Fingerprint) {
 	f.UUID("event_id", e.EventID)
 	f.UUID("user_id", e.UserID)
 }
 
-// userPingedEvent is how a record becomes an UserPinged, and which records are copies of one.
-// It is read only.
+// userPingedEvent defines how UserPinged is decoded, and which records are duplicates. It is
+// read-only.
 var userPingedEvent = wire.Event[UserPinged, *usersV1Decoder]{
 	Name:    "UserPinged",
 	Decode:  (*UserPinged).decode,
@@ -280,7 +281,7 @@ var userPingedEvent = wire.Event[UserPinged, *usersV1Decoder]{
 	Content: 0x509a8047,
 }
 
-// userPingedTerms are the terms of the effect of UserPinged. It is read only.
+// userPingedTerms holds the terms of the effect of UserPinged. It is read-only.
 var userPingedTerms = wire.EffectTerms{
 	Timeout: 30 * time.Second,
 	Keep:    744 * time.Hour,
@@ -301,13 +302,13 @@ func (p *usersV1Plan) addUserPinged(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("users").UUID(e.UserID), "+")
 	p.userPingedAddUsers.Row().UUID(e.UserID)
 	return nil
 }
 
-// userPingedAddUsersSQL adds up what the events add to one row; it fails if a row is missing.
+// userPingedAddUsersSQL adds up what the events add to each row; it fails if a row is missing.
 const userPingedAddUsersSQL = `
 WITH e AS (
     SELECT
@@ -333,14 +334,14 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.user_id = e.user_id)`
 
 // UserGone is event "user.gone" on topic "users.v1".
-// It is identified by event_id (header "id"): records that share it are one event.
+// Its idempotency key is event_id (header "id"); records with the same key are one event.
 type UserGone struct {
 	At      time.Time
 	EventID idem.UUID // header "id"
 	UserID  idem.UUID // the record key
 }
 
-// DecodeUserGone reads m; strictjson.Scanner says how strictly.
+// DecodeUserGone decodes m; see strictjson.Scanner for the rules.
 func DecodeUserGone(m idem.Message) (e UserGone, err error) {
 	var s usersV1Decoder
 	s.Reset(&m)
@@ -365,20 +366,20 @@ func (e *UserGone) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by event_id. Its copies are known for 31d at least.
+// key identifies the event by event_id. Duplicates are detected for at least 31d.
 func (e *UserGone) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("header id", e.EventID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *UserGone) fingerprint(f *wire.Fingerprint) {
 	f.Time("at", e.At)
 	f.UUID("event_id", e.EventID)
 	f.UUID("user_id", e.UserID)
 }
 
-// userGoneEvent is how a record becomes an UserGone, and which records are copies of one. It
-// is read only.
+// userGoneEvent defines how UserGone is decoded, and which records are duplicates. It is
+// read-only.
 var userGoneEvent = wire.Event[UserGone, *usersV1Decoder]{
 	Name:    "UserGone",
 	Decode:  (*UserGone).decode,
@@ -393,7 +394,7 @@ func (p *usersV1Plan) addUserGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := userGoneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Equal rows in a wave become one.
+	// A wave may hold a row more than once: the statement merges its versions.
 	b.Upserts(wire.Row("farewells").UUID(e.UserID))
 	r := p.userGoneUpsertFarewells.Row()
 	r.UUID(e.UserID)
@@ -401,7 +402,7 @@ func (p *usersV1Plan) addUserGone(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// userGoneUpsertFarewellsSQL keeps the last row of each user_id.
+// userGoneUpsertFarewellsSQL writes the last row for each user_id.
 const userGoneUpsertFarewellsSQL = `
 WITH w AS (
     INSERT INTO farewells (

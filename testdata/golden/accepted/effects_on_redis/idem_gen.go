@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Fails to compile if the code was generated for another version of the runtime.
+// Fails to compile if this code was generated for another version of the runtime.
 const _ = wire.CompatV1
 
 // Handler is implemented by the service: one method per event with Go code.
@@ -22,8 +22,8 @@ type Handler interface {
 	UsersV1Handler
 }
 
-// NewConsumer returns the consumer "welcomes".
-// The leases of effects are in Postgres, or where idem.WithLeases says.
+// NewConsumer returns consumer "welcomes".
+// The leases of effects are stored in Postgres, or in the store that idem.WithLeases sets.
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return effects.New(db, wire.Service{
 		Source:   "idemgen.yaml",

@@ -17,15 +17,15 @@ import (
 // UsersV1Handler handles the events of topic "users.v1" that need Go code.
 type UsersV1Handler interface {
 	// UserCreated sends the welcome mail. One that was cut off goes to a person.
-	// It is an effect: outside of the transaction, under a lease.
+	// It is an effect: it is called outside of the transaction, under a lease.
 	UserCreated(ctx context.Context, e UserCreated) (MailReceipt, error)
 
 	// UserPinged is called for event "user.pinged" on topic "users.v1".
-	// It is an effect: outside of the transaction, under a lease.
+	// It is an effect: it is called outside of the transaction, under a lease.
 	UserPinged(ctx context.Context, e UserPinged) error
 
 	// UserCharged takes money.
-	// It is an effect: outside of the transaction, under a lease.
+	// It is an effect: it is called outside of the transaction, under a lease.
 	UserCharged(ctx context.Context, e UserCharged) error
 
 	// UserGone is called for event "user.gone" on topic "users.v1".
@@ -85,7 +85,8 @@ func (p *usersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *usersV1Plan) Flush(b *wire.Batch) {
 	b.Write(userCreatedInsertWelcomeMailsSQL, &p.userCreatedInsertWelcomeMails)
 	b.Write(userCreatedUpsertPushesSQL, &p.userCreatedUpsertPushes)
@@ -93,31 +94,31 @@ func (p *usersV1Plan) Flush(b *wire.Batch) {
 	b.Write(userGoneDeletePushesSQL, &p.userGoneDeletePushes)
 }
 
-// usersV1Decoder reads the records of topic "users.v1".
+// usersV1Decoder decodes the records of topic "users.v1".
 type usersV1Decoder = strictjson.Scanner
 
 // UserCreated sends the welcome mail. One that was cut off goes to a person.
 // It is event "user.created" on topic "users.v1".
-// It is identified by event_id (header "id"): records that share it are one event.
+// Its idempotency key is event_id (header "id"); records with the same key are one event.
 type UserCreated struct {
 	Email   string
 	EventID idem.UUID // header "id"
 	UserID  idem.UUID // the record key
 
-	result MailReceipt // of its effect, for the steps
+	result MailReceipt // of the effect, for the steps
 }
 
-// Format prints v without what is sensitive.
+// Format prints v without its sensitive fields.
 func (v UserCreated) Format(f fmt.State, verb rune) {
 	wire.Format(f, verb, v, "Email")
 }
 
-// LogValue is v for slog, printed as by Format.
+// LogValue returns v for slog, as Format prints it.
 func (v UserCreated) LogValue() slog.Value {
 	return wire.LogValue(v)
 }
 
-// DecodeUserCreated reads m; strictjson.Scanner says how strictly.
+// DecodeUserCreated decodes m; see strictjson.Scanner for the rules.
 func DecodeUserCreated(m idem.Message) (e UserCreated, err error) {
 	var s usersV1Decoder
 	s.Reset(&m)
@@ -142,20 +143,20 @@ func (e *UserCreated) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by event_id. Its copies are known for 31d at least.
+// key identifies the event by event_id. Duplicates are detected for at least 31d.
 func (e *UserCreated) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("header id", e.EventID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *UserCreated) fingerprint(f *wire.Fingerprint) {
 	f.Text("email", e.Email)
 	f.UUID("event_id", e.EventID)
 	f.UUID("user_id", e.UserID)
 }
 
-// userCreatedEvent is how a record becomes an UserCreated, and which records are copies of
-// one. It is read only.
+// userCreatedEvent defines how UserCreated is decoded, and which records are duplicates. It is
+// read-only.
 var userCreatedEvent = wire.Event[UserCreated, *usersV1Decoder]{
 	Name:    "UserCreated",
 	Decode:  (*UserCreated).decode,
@@ -166,7 +167,7 @@ var userCreatedEvent = wire.Event[UserCreated, *usersV1Decoder]{
 	Content: 0x8dfeb3d9,
 }
 
-// userCreatedTerms are the terms of the effect of UserCreated. It is read only.
+// userCreatedTerms holds the terms of the effect of UserCreated. It is read-only.
 var userCreatedTerms = wire.EffectTerms{
 	Timeout:    20 * time.Second,
 	Keep:       744 * time.Hour,
@@ -192,13 +193,13 @@ func (p *usersV1Plan) addUserCreated(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("welcome_mails").UUID(e.EventID))
 	r := p.userCreatedInsertWelcomeMails.Row()
 	r.UUID(e.EventID)
 	r.UUID(e.UserID)
 	r.Text(e.result.MessageID)
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("pushes").UUID(e.UserID))
 	p.userCreatedUpsertPushes.Row().UUID(e.UserID)
 	return nil
@@ -234,13 +235,13 @@ ORDER BY user_id
 ON CONFLICT (user_id) DO NOTHING`
 
 // UserPinged is event "user.pinged" on topic "users.v1".
-// It is identified by event_id (header "id"): records that share it are one event.
+// Its idempotency key is event_id (header "id"); records with the same key are one event.
 type UserPinged struct {
 	EventID idem.UUID // header "id"
 	UserID  idem.UUID // the record key
 }
 
-// DecodeUserPinged reads m; strictjson.Scanner says how strictly.
+// DecodeUserPinged decodes m; see strictjson.Scanner for the rules.
 func DecodeUserPinged(m idem.Message) (e UserPinged, err error) {
 	var s usersV1Decoder
 	s.Reset(&m)
@@ -254,19 +255,19 @@ func (e *UserPinged) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by event_id. Its copies are known for 31d at least.
+// key identifies the event by event_id. Duplicates are detected for at least 31d.
 func (e *UserPinged) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("header id", e.EventID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *UserPinged) fingerprint(f *wire.Fingerprint) {
 	f.UUID("event_id", e.EventID)
 	f.UUID("user_id", e.UserID)
 }
 
-// userPingedEvent is how a record becomes an UserPinged, and which records are copies of one.
-// It is read only.
+// userPingedEvent defines how UserPinged is decoded, and which records are duplicates. It is
+// read-only.
 var userPingedEvent = wire.Event[UserPinged, *usersV1Decoder]{
 	Name:    "UserPinged",
 	Decode:  (*UserPinged).decode,
@@ -277,7 +278,7 @@ var userPingedEvent = wire.Event[UserPinged, *usersV1Decoder]{
 	Content: 0x509a8047,
 }
 
-// userPingedTerms are the terms of the effect of UserPinged. It is read only.
+// userPingedTerms holds the terms of the effect of UserPinged. It is read-only.
 var userPingedTerms = wire.EffectTerms{
 	Timeout: 30 * time.Second,
 	Keep:    744 * time.Hour,
@@ -298,13 +299,14 @@ func (p *usersV1Plan) addUserPinged(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("pushes").UUID(e.UserID), "+")
 	p.userPingedAddPushes.Row().UUID(e.UserID)
 	return nil
 }
 
-// userPingedAddPushesSQL adds up what the events add to one row; it fails if a row is missing.
+// userPingedAddPushesSQL adds up what the events add to each row; it fails if a row is
+// missing.
 const userPingedAddPushesSQL = `
 WITH e AS (
     SELECT
@@ -331,13 +333,13 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.user_id = e.user_id)`
 
 // UserCharged takes money.
 // It is event "user.charged" on topic "users.v1".
-// It is identified by event_id (header "id"): records that share it are one event.
+// Its idempotency key is event_id (header "id"); records with the same key are one event.
 type UserCharged struct {
 	EventID idem.UUID // header "id"
 	UserID  idem.UUID // the record key
 }
 
-// DecodeUserCharged reads m; strictjson.Scanner says how strictly.
+// DecodeUserCharged decodes m; see strictjson.Scanner for the rules.
 func DecodeUserCharged(m idem.Message) (e UserCharged, err error) {
 	var s usersV1Decoder
 	s.Reset(&m)
@@ -351,19 +353,19 @@ func (e *UserCharged) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by event_id. Its copies are known for 31d at least.
+// key identifies the event by event_id. Duplicates are detected for at least 31d.
 func (e *UserCharged) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("header id", e.EventID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *UserCharged) fingerprint(f *wire.Fingerprint) {
 	f.UUID("event_id", e.EventID)
 	f.UUID("user_id", e.UserID)
 }
 
-// userChargedEvent is how a record becomes an UserCharged, and which records are copies of
-// one. It is read only.
+// userChargedEvent defines how UserCharged is decoded, and which records are duplicates. It is
+// read-only.
 var userChargedEvent = wire.Event[UserCharged, *usersV1Decoder]{
 	Name:    "UserCharged",
 	Decode:  (*UserCharged).decode,
@@ -374,7 +376,7 @@ var userChargedEvent = wire.Event[UserCharged, *usersV1Decoder]{
 	Content: 0x3e093e36,
 }
 
-// userChargedTerms are the terms of the effect of UserCharged. It is read only.
+// userChargedTerms holds the terms of the effect of UserCharged. It is read-only.
 var userChargedTerms = wire.EffectTerms{
 	Timeout:    30 * time.Second,
 	Keep:       744 * time.Hour,
@@ -400,13 +402,13 @@ func (p *usersV1Plan) addUserCharged(b *wire.Batch, m *wire.Message) error {
 }
 
 // UserGone is event "user.gone" on topic "users.v1".
-// It is identified by event_id (header "id"): records that share it are one event.
+// Its idempotency key is event_id (header "id"); records with the same key are one event.
 type UserGone struct {
 	EventID idem.UUID // header "id"
 	UserID  idem.UUID // the record key
 }
 
-// DecodeUserGone reads m; strictjson.Scanner says how strictly.
+// DecodeUserGone decodes m; see strictjson.Scanner for the rules.
 func DecodeUserGone(m idem.Message) (e UserGone, err error) {
 	var s usersV1Decoder
 	s.Reset(&m)
@@ -420,19 +422,19 @@ func (e *UserGone) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by event_id. Its copies are known for 31d at least.
+// key identifies the event by event_id. Duplicates are detected for at least 31d.
 func (e *UserGone) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("header id", e.EventID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *UserGone) fingerprint(f *wire.Fingerprint) {
 	f.UUID("event_id", e.EventID)
 	f.UUID("user_id", e.UserID)
 }
 
-// userGoneEvent is how a record becomes an UserGone, and which records are copies of one. It
-// is read only.
+// userGoneEvent defines how UserGone is decoded, and which records are duplicates. It is
+// read-only.
 var userGoneEvent = wire.Event[UserGone, *usersV1Decoder]{
 	Name:    "UserGone",
 	Decode:  (*UserGone).decode,
@@ -448,7 +450,7 @@ func (p *usersV1Plan) addUserGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := userGoneEvent.Take(b, m, &usersV1Decoder{}, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the row.
+	// Earlier writes of the row go into an earlier wave.
 	b.Deletes(wire.Row("pushes").UUID(e.UserID))
 	p.userGoneDeletePushes.Row().UUID(e.UserID)
 	b.Call(m, wire.Call{

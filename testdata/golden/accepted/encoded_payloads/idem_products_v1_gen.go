@@ -15,7 +15,7 @@ import (
 // ProductsV1Handler handles the events of topic "products.v1" that need Go code.
 type ProductsV1Handler interface {
 	// ProductChanged is called for event "product.changed" on topic "products.v1".
-	// It is an effect: outside of the transaction, under a lease.
+	// It is an effect: it is called outside of the transaction, under a lease.
 	ProductChanged(ctx context.Context, e ProductChanged) error
 }
 
@@ -73,20 +73,21 @@ func (p *productsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *productsV1Plan) Flush(b *wire.Batch) {
 	b.Write(productChangedUpsertProductsSQL, &p.productChangedUpsertProducts)
 	b.Write(productGoneDeleteProductsSQL, &p.productGoneDeleteProducts)
 }
 
-// productsV1Decoder reads the records of topic "products.v1".
+// productsV1Decoder decodes the records of topic "products.v1".
 type productsV1Decoder = strictjson.Scanner
 
 // productsV1Encoding unpacks the values of topic "products.v1".
 type productsV1Encoding = strictjson.Quoted
 
 // ProductChanged is event "product.changed" on topic "products.v1".
-// It is identified by header "message-id": records that share it are one event.
+// Its idempotency key is header "message-id"; records with the same key are one event.
 type ProductChanged struct {
 	Title     string       // "data.title"
 	Price     idem.Decimal // "data.price"
@@ -94,7 +95,7 @@ type ProductChanged struct {
 	SKU       string       // the record key
 }
 
-// DecodeProductChanged reads m; strictjson.Scanner says how strictly.
+// DecodeProductChanged decodes m; see strictjson.Scanner for the rules.
 func DecodeProductChanged(m idem.Message) (e ProductChanged, err error) {
 	var s productsV1Decoder
 	encoding := productsV1Encoding{}
@@ -141,12 +142,12 @@ func (e *ProductChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.SKU = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "message-id". Its copies are known for 8d at least.
+// key identifies the event by header "message-id". Duplicates are detected for at least 8d.
 func (e *ProductChanged) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "message-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *ProductChanged) fingerprint(f *wire.Fingerprint) {
 	f.Time("changed_at", e.ChangedAt)
 	f.Decimal("price", e.Price)
@@ -159,8 +160,8 @@ func (e *ProductChanged) fits(f *wire.Fit) {
 	f.Numeric("data.price", &e.Price, 12, 2)
 }
 
-// productChangedEvent is how a record becomes a ProductChanged, and which records are copies
-// of one. It is read only.
+// productChangedEvent defines how ProductChanged is decoded, and which records are duplicates.
+// It is read-only.
 var productChangedEvent = wire.Event[ProductChanged, *productsV1Decoder]{
 	Name:    "ProductChanged",
 	Decode:  (*ProductChanged).decode,
@@ -172,7 +173,7 @@ var productChangedEvent = wire.Event[ProductChanged, *productsV1Decoder]{
 	Content: 0x21672f44,
 }
 
-// productChangedTerms are the terms of the effect of ProductChanged. It is read only.
+// productChangedTerms holds the terms of the effect of ProductChanged. It is read-only.
 var productChangedTerms = wire.EffectTerms{
 	Timeout: 30 * time.Second,
 	Keep:    192 * time.Hour,
@@ -193,7 +194,7 @@ func (p *productsV1Plan) addProductChanged(b *wire.Batch, m *wire.Message) error
 	if !ok {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("products").Text(e.SKU))
 	r := p.productChangedUpsertProducts.Row()
 	r.Text(e.SKU)
@@ -230,12 +231,12 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // ProductGone is the tombstone of topic "products.v1": a record without a value.
-// It is identified by header "message-id": records that share it are one event.
+// Its idempotency key is header "message-id"; records with the same key are one event.
 type ProductGone struct {
 	SKU string // the record key
 }
 
-// DecodeProductGone reads m; strictjson.Scanner says how strictly.
+// DecodeProductGone decodes m; see strictjson.Scanner for the rules.
 func DecodeProductGone(m idem.Message) (e ProductGone, err error) {
 	var s productsV1Decoder
 	encoding := productsV1Encoding{}
@@ -253,18 +254,18 @@ func (e *ProductGone) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.SKU = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "message-id". Its copies are known for 8d at least.
+// key identifies the event by header "message-id". Duplicates are detected for at least 8d.
 func (e *ProductGone) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "message-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *ProductGone) fingerprint(f *wire.Fingerprint) {
 	f.Text("sku", e.SKU)
 }
 
-// productGoneEvent is how a record becomes a ProductGone, and which records are copies of one.
-// It is read only.
+// productGoneEvent defines how ProductGone is decoded, and which records are duplicates. It is
+// read-only.
 var productGoneEvent = wire.Event[ProductGone, *productsV1Decoder]{
 	Name:    "ProductGone",
 	Decode:  (*ProductGone).decode,
@@ -279,7 +280,7 @@ func (p *productsV1Plan) addProductGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := productGoneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the row.
+	// Earlier writes of the row go into an earlier wave.
 	b.Deletes(wire.Row("products").Text(e.SKU))
 	p.productGoneDeleteProducts.Row().Text(e.SKU)
 	return nil

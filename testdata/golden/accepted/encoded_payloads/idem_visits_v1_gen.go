@@ -56,27 +56,28 @@ func (p *visitsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addVisited(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *visitsV1Plan) Flush(b *wire.Batch) {
 	b.Write(visitedInsertVisitsSQL, &p.visitedInsertVisits)
 }
 
-// visitsV1Decoder reads the records of topic "visits.v1".
+// visitsV1Decoder decodes the records of topic "visits.v1".
 type visitsV1Decoder = strictjson.Scanner
 
 // visitsV1Encoding unpacks the values of topic "visits.v1".
 type visitsV1Encoding = strictjson.Quoted
 
 // Visited is the event of topic "visits.v1".
-// It is identified by header "ce_source" and header "ce_id": records that share them are one
-// event.
+// Its idempotency key is header "ce_source" and header "ce_id"; records with the same key are
+// one event.
 type Visited struct {
 	VisitID idem.UUID
 	Page    string
 	About   json.RawMessage
 }
 
-// DecodeVisited reads m; strictjson.Scanner says how strictly.
+// DecodeVisited decodes m; see strictjson.Scanner for the rules.
 func DecodeVisited(m idem.Message) (e Visited, err error) {
 	var s visitsV1Decoder
 	encoding := visitsV1Encoding{}
@@ -111,14 +112,14 @@ func (e *Visited) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Page, "page")
 }
 
-// key identifies the event by header "ce_source" and header "ce_id". Its copies are known for
-// 8d at least.
+// key identifies the event by header "ce_source" and header "ce_id". Duplicates are detected
+// for at least 8d.
 func (e *Visited) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "ce_source")
 	k.Header(m, "ce_id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Visited) fingerprint(f *wire.Fingerprint) {
 	if e.About != nil {
 		f.JSON("about", e.About)
@@ -127,8 +128,8 @@ func (e *Visited) fingerprint(f *wire.Fingerprint) {
 	f.UUID("visit_id", e.VisitID)
 }
 
-// visitedEvent is how a record becomes a Visited, and which records are copies of one. It is
-// read only.
+// visitedEvent defines how Visited is decoded, and which records are duplicates. It is
+// read-only.
 var visitedEvent = wire.Event[Visited, *visitsV1Decoder]{
 	Name:    "Visited",
 	Decode:  (*Visited).decode,
@@ -144,7 +145,7 @@ func (p *visitsV1Plan) addVisited(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := visitedEvent.Take(b, m, &visitsV1Decoder{}, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("visits").UUID(e.VisitID))
 	r := p.visitedInsertVisits.Row()
 	r.UUID(e.VisitID)

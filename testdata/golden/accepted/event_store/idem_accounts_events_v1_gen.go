@@ -64,18 +64,20 @@ func (p *accountsEventsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *accountsEventsV1Plan) Flush(b *wire.Batch) {
 	b.Write(accountEventInsertAccountEventsSQL, &p.accountEventInsertAccountEvents)
 }
 
-// accountsEventsV1Decoder reads the records of topic "accounts.events.v1".
+// accountsEventsV1Decoder decodes the records of topic "accounts.events.v1".
 type accountsEventsV1Decoder = strictjson.Scanner
 
 // AccountEvent is stored as it is, at the position that its producer states.
 // It is event "AccountOpened" or "MoneyDeposited" or "MoneyWithdrawn" on topic
 // "accounts.events.v1".
-// It is identified by event_id (payload at "eventId"): records that share it are one event.
+// Its idempotency key is event_id (payload at "eventId"); records with the same key are one
+// event.
 type AccountEvent struct {
 	AccountID  idem.UUID // "accountId"
 	Type       string    // "eventType"
@@ -85,7 +87,7 @@ type AccountEvent struct {
 	EventID    idem.UUID // "eventId"
 }
 
-// DecodeAccountEvent reads m; strictjson.Scanner says how strictly.
+// DecodeAccountEvent decodes m; see strictjson.Scanner for the rules.
 func DecodeAccountEvent(m idem.Message) (e AccountEvent, err error) {
 	var s accountsEventsV1Decoder
 	s.Reset(&m)
@@ -129,12 +131,12 @@ func (e *AccountEvent) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Same("accountId", e.AccountID == s.RecordKey(m).UUID())
 }
 
-// key identifies the event by event_id. Its copies are known for 30d at least.
+// key identifies the event by event_id. Duplicates are detected for at least 30d.
 func (e *AccountEvent) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("eventId", e.EventID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *AccountEvent) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
 	f.JSON("data", e.Data)
@@ -144,8 +146,8 @@ func (e *AccountEvent) fingerprint(f *wire.Fingerprint) {
 	f.Text("type", e.Type)
 }
 
-// accountEventEvent is how a record becomes an AccountEvent, and which records are copies of
-// one. It is read only.
+// accountEventEvent defines how AccountEvent is decoded, and which records are duplicates. It
+// is read-only.
 var accountEventEvent = wire.Event[AccountEvent, *accountsEventsV1Decoder]{
 	Name:    "AccountEvent",
 	Decode:  (*AccountEvent).decode,
@@ -160,7 +162,7 @@ func (p *accountsEventsV1Plan) addAccountEvent(b *wire.Batch, m *wire.Message) e
 	if fresh, err := accountEventEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("account_events").UUID(e.AccountID).Int(e.Position))
 	r := p.accountEventInsertAccountEvents.Row()
 	r.UUID(e.AccountID)
@@ -200,14 +202,15 @@ WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // AccountNoted is numbered by arrival, which the record key orders.
 // It is event "AccountNoted" on topic "accounts.events.v1".
-// It is identified by event_id (payload at "eventId"): records that share it are one event.
+// Its idempotency key is event_id (payload at "eventId"); records with the same key are one
+// event.
 type AccountNoted struct {
 	AccountID idem.UUID // "accountId"
 	Note      string
 	EventID   idem.UUID // "eventId"
 }
 
-// DecodeAccountNoted reads m; strictjson.Scanner says how strictly.
+// DecodeAccountNoted decodes m; see strictjson.Scanner for the rules.
 func DecodeAccountNoted(m idem.Message) (e AccountNoted, err error) {
 	var s accountsEventsV1Decoder
 	s.Reset(&m)
@@ -239,20 +242,20 @@ func (e *AccountNoted) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Same("accountId", e.AccountID == s.RecordKey(m).UUID())
 }
 
-// key identifies the event by event_id. Its copies are known for 30d at least.
+// key identifies the event by event_id. Duplicates are detected for at least 30d.
 func (e *AccountNoted) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("eventId", e.EventID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *AccountNoted) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
 	f.UUID("event_id", e.EventID)
 	f.Text("note", e.Note)
 }
 
-// accountNotedEvent is how a record becomes an AccountNoted, and which records are copies of
-// one. It is read only.
+// accountNotedEvent defines how AccountNoted is decoded, and which records are duplicates. It
+// is read-only.
 var accountNotedEvent = wire.Event[AccountNoted, *accountsEventsV1Decoder]{
 	Name:    "AccountNoted",
 	Decode:  (*AccountNoted).decode,

@@ -58,24 +58,25 @@ func (p *accountsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *accountsV1Plan) Flush(b *wire.Batch) {
 	b.Write(openedUpsertAccountsSQL, &p.openedUpsertAccounts)
 	b.Write(closedDeleteAccountsSQL, &p.closedDeleteAccounts)
 }
 
-// accountsV1Decoder reads the records of topic "accounts.v1".
+// accountsV1Decoder decodes the records of topic "accounts.v1".
 type accountsV1Decoder = strictjson.Scanner
 
 // Opened is event "opened" on topic "accounts.v1".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type Opened struct {
 	Iban      string
 	State     State
 	AccountID idem.UUID // the record key
 }
 
-// DecodeOpened reads m; strictjson.Scanner says how strictly.
+// DecodeOpened decodes m; see strictjson.Scanner for the rules.
 func DecodeOpened(m idem.Message) (e Opened, err error) {
 	var s accountsV1Decoder
 	s.Reset(&m)
@@ -103,20 +104,20 @@ func (e *Opened) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *Opened) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Opened) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
 	f.Text("iban", e.Iban)
 	f.Text("state", string(e.State))
 }
 
-// openedEvent is how a record becomes an Opened, and which records are copies of one. It is
-// read only.
+// openedEvent defines how Opened is decoded, and which records are duplicates. It is
+// read-only.
 var openedEvent = wire.Event[Opened, *accountsV1Decoder]{
 	Name:    "Opened",
 	Decode:  (*Opened).decode,
@@ -131,7 +132,7 @@ func (p *accountsV1Plan) addOpened(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := openedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row of the table once, and the row's key is not known.
+	// The row's primary key is not known here: a wave writes the table only once.
 	b.PutsAll("accounts")
 	r := p.openedUpsertAccounts.Row()
 	r.UUID(e.AccountID)
@@ -166,12 +167,12 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Closed is event "closed" on topic "accounts.v1".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type Closed struct {
 	AccountID idem.UUID // the record key
 }
 
-// DecodeClosed reads m; strictjson.Scanner says how strictly.
+// DecodeClosed decodes m; see strictjson.Scanner for the rules.
 func DecodeClosed(m idem.Message) (e Closed, err error) {
 	var s accountsV1Decoder
 	s.Reset(&m)
@@ -184,18 +185,18 @@ func (e *Closed) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *Closed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Closed) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
 }
 
-// closedEvent is how a record becomes a Closed, and which records are copies of one. It is
-// read only.
+// closedEvent defines how Closed is decoded, and which records are duplicates. It is
+// read-only.
 var closedEvent = wire.Event[Closed, *accountsV1Decoder]{
 	Name:    "Closed",
 	Decode:  (*Closed).decode,
@@ -210,7 +211,7 @@ func (p *accountsV1Plan) addClosed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := closedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the table's rows.
+	// Earlier writes of the table go into an earlier wave.
 	b.DeletesAll("accounts")
 	p.closedDeleteAccounts.Row().UUID(e.AccountID)
 	return nil

@@ -63,7 +63,8 @@ func (p *transfersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *transfersV1Plan) Flush(b *wire.Batch) {
 	b.Write(requestedAddAccountsSQL, &p.requestedAddAccounts)
 	b.Write(requestedInsertJournalSQL, &p.requestedInsertJournal)
@@ -73,12 +74,12 @@ func (p *transfersV1Plan) Flush(b *wire.Batch) {
 	b.Write(correctedDeleteLinesSQL, &p.correctedDeleteLines)
 }
 
-// transfersV1Decoder reads the records of topic "transfers.v1".
+// transfersV1Decoder decodes the records of topic "transfers.v1".
 type transfersV1Decoder = strictjson.Scanner
 
 // Requested is event "requested" on topic "transfers.v1".
-// It is identified by transfer_id (record key) and booked_at (payload): records that share
-// them are one event.
+// Its idempotency key is transfer_id (record key) and booked_at (payload); records with the
+// same key are one event.
 type Requested struct {
 	AccountID  idem.UUID
 	Amount     int64
@@ -87,7 +88,7 @@ type Requested struct {
 	TransferID idem.UUID // the record key
 }
 
-// DecodeRequested reads m; strictjson.Scanner says how strictly.
+// DecodeRequested decodes m; see strictjson.Scanner for the rules.
 func DecodeRequested(m idem.Message) (e Requested, err error) {
 	var s transfersV1Decoder
 	s.Reset(&m)
@@ -139,14 +140,14 @@ func (e *Requested) appendLines(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by transfer_id and booked_at. Its copies are known for 35d at
-// least.
+// key identifies the event by transfer_id and booked_at. Duplicates are detected for at least
+// 35d.
 func (e *Requested) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("record key", e.TransferID)
 	k.Time("booked_at", e.BookedAt)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Requested) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
 	f.Int64("amount", e.Amount)
@@ -155,8 +156,8 @@ func (e *Requested) fingerprint(f *wire.Fingerprint) {
 	f.UUID("transfer_id", e.TransferID)
 }
 
-// requestedEvent is how a record becomes a Requested, and which records are copies of one. It
-// is read only.
+// requestedEvent defines how Requested is decoded, and which records are duplicates. It is
+// read-only.
 var requestedEvent = wire.Event[Requested, *transfersV1Decoder]{
 	Name:    "Requested",
 	Decode:  (*Requested).decode,
@@ -171,7 +172,8 @@ func (p *transfersV1Plan) addRequested(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := requestedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+	// A wave writes a row at most once. The calls before Puts name what else the write needs or
+	// changes.
 	b.Reads(wire.Row("accounts").UUID(e.AccountID))
 	b.Puts(wire.Row("journal").UUID(e.TransferID))
 	r := p.requestedInsertJournal.Row()
@@ -181,7 +183,8 @@ func (p *transfersV1Plan) addRequested(b *wire.Batch, m *wire.Message) error {
 	r.Time(e.BookedAt)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+		// A wave writes a row at most once. The calls before Puts name what else the write needs or
+		// changes.
 		b.Reads(wire.Row("journal").UUID(e.TransferID))
 		b.Puts(wire.Row("lines").UUID(e.TransferID).Int(int64(i + 1)))
 		r = p.requestedInsertLines.Row()
@@ -189,7 +192,7 @@ func (p *transfersV1Plan) addRequested(b *wire.Batch, m *wire.Message) error {
 		r.Int4(int32(i + 1))
 		r.Text(v.Text)
 	}
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "+")
 	r = p.requestedAddAccounts.Row()
 	r.UUID(e.AccountID)
@@ -239,7 +242,7 @@ SELECT
     'lines'
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
-// requestedAddAccountsSQL adds up what the events add to one row; it fails if a row is
+// requestedAddAccountsSQL adds up what the events add to each row; it fails if a row is
 // missing.
 const requestedAddAccountsSQL = `
 WITH e AS (
@@ -266,15 +269,15 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u."Account ID" = e."Account ID")`
 
 // Corrected is event "corrected" on topic "transfers.v1".
-// It is identified by transfer_id (record key) and booked_at (payload): records that share
-// them are one event.
+// Its idempotency key is transfer_id (record key) and booked_at (payload); records with the
+// same key are one event.
 type Corrected struct {
 	Lines      []Line
 	BookedAt   time.Time
 	TransferID idem.UUID // the record key
 }
 
-// DecodeCorrected reads m; strictjson.Scanner says how strictly.
+// DecodeCorrected decodes m; see strictjson.Scanner for the rules.
 func DecodeCorrected(m idem.Message) (e Corrected, err error) {
 	var s transfersV1Decoder
 	s.Reset(&m)
@@ -318,22 +321,22 @@ func (e *Corrected) appendLines(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by transfer_id and booked_at. Its copies are known for 35d at
-// least.
+// key identifies the event by transfer_id and booked_at. Duplicates are detected for at least
+// 35d.
 func (e *Corrected) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("record key", e.TransferID)
 	k.Time("booked_at", e.BookedAt)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Corrected) fingerprint(f *wire.Fingerprint) {
 	f.Time("booked_at", e.BookedAt)
 	f.AppendJSON("lines", e.appendLines)
 	f.UUID("transfer_id", e.TransferID)
 }
 
-// correctedEvent is how a record becomes a Corrected, and which records are copies of one. It
-// is read only.
+// correctedEvent defines how Corrected is decoded, and which records are duplicates. It is
+// read-only.
 var correctedEvent = wire.Event[Corrected, *transfersV1Decoder]{
 	Name:    "Corrected",
 	Decode:  (*Corrected).decode,
@@ -348,17 +351,18 @@ func (p *transfersV1Plan) addCorrected(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := correctedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("journal").UUID(e.TransferID))
 	r := p.correctedUpdateJournal.Row()
 	r.UUID(e.TransferID)
 	r.Time(e.BookedAt)
-	// An earlier wave writes the table's rows.
+	// Earlier writes of the table go into an earlier wave.
 	b.DeletesAll("lines")
 	p.correctedDeleteLines.Row().UUID(e.TransferID)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+		// A wave writes a row at most once. The calls before Puts name what else the write needs or
+		// changes.
 		b.Reads(wire.Row("journal").UUID(e.TransferID))
 		b.Puts(wire.Row("lines").UUID(e.TransferID).Int(int64(i + 1)))
 		r = p.correctedInsertLines.Row()

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestTransfersV1 repeats, crashes, fences and poisons the events of topic "transfers.v1".
+// TestTransfersV1 applies the events of topic "transfers.v1" with duplicates, crashes, fenced
+// owners and invalid records.
 func TestTransfersV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Fails to compile if the code was generated for another version of the runtime.
+// Fails to compile if this code was generated for another version of the runtime.
 const _ = wire.CompatV1
 
 // Handler is implemented by the service: one method per event with Go code.
@@ -23,7 +23,7 @@ type Handler interface {
 	ProfilesV3Handler
 }
 
-// NewConsumer returns the consumer "profile-store".
+// NewConsumer returns consumer "profile-store".
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Source:   "idemgen.yaml",
@@ -114,12 +114,12 @@ type Person struct {
 	FamilyName string // "familyName"
 }
 
-// Format prints v without what is sensitive.
+// Format prints v without its sensitive fields.
 func (v Person) Format(f fmt.State, verb rune) {
 	wire.Format(f, verb, v, "GivenName", "FamilyName")
 }
 
-// LogValue is v for slog, printed as by Format.
+// LogValue returns v for slog, as Format prints it.
 func (v Person) LogValue() slog.Value {
 	return wire.LogValue(v)
 }
@@ -157,12 +157,12 @@ type Device struct {
 	Token string
 }
 
-// Format prints v without what is sensitive.
+// Format prints v without its sensitive fields.
 func (v Device) Format(f fmt.State, verb rune) {
 	wire.Format(f, verb, v, "Token")
 }
 
-// LogValue is v for slog, printed as by Format.
+// LogValue returns v for slog, as Format prints it.
 func (v Device) LogValue() slog.Value {
 	return wire.LogValue(v)
 }

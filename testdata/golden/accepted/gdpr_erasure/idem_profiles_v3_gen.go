@@ -83,7 +83,8 @@ func (p *profilesV3Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *profilesV3Plan) Flush(b *wire.Batch) {
 	b.Write(profileSavedUpsertProfilesSQL, &p.profileSavedUpsertProfiles)
 	b.Write(devicesSeenInsertDevicesSQL, &p.devicesSeenInsertDevices)
@@ -95,11 +96,11 @@ func (p *profilesV3Plan) Flush(b *wire.Batch) {
 	b.Write(profileErasedDeleteProfilesSQL, &p.profileErasedDeleteProfiles)
 }
 
-// profilesV3Decoder reads the records of topic "profiles.v3".
+// profilesV3Decoder decodes the records of topic "profiles.v3".
 type profilesV3Decoder = strictjson.Scanner
 
 // ProfileSaved is event "profile.saved" on topic "profiles.v3".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type ProfileSaved struct {
 	// encrypted with the user's key
 	Email       []byte
@@ -111,17 +112,17 @@ type ProfileSaved struct {
 	UserID      idem.UUID // the record key
 }
 
-// Format prints v without what is sensitive.
+// Format prints v without its sensitive fields.
 func (v ProfileSaved) Format(f fmt.State, verb rune) {
 	wire.Format(f, verb, v, "Email", "DisplayName", "Phone", "Holder")
 }
 
-// LogValue is v for slog, printed as by Format.
+// LogValue returns v for slog, as Format prints it.
 func (v ProfileSaved) LogValue() slog.Value {
 	return wire.LogValue(v)
 }
 
-// DecodeProfileSaved reads m; strictjson.Scanner says how strictly.
+// DecodeProfileSaved decodes m; see strictjson.Scanner for the rules.
 func DecodeProfileSaved(m idem.Message) (e ProfileSaved, err error) {
 	var s profilesV3Decoder
 	s.Reset(&m)
@@ -169,12 +170,12 @@ func (e *ProfileSaved) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *ProfileSaved) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *ProfileSaved) fingerprint(f *wire.Fingerprint) {
 	f.Text("display_name", e.DisplayName)
 	f.Bytes("email", e.Email)
@@ -189,8 +190,8 @@ func (e *ProfileSaved) fingerprint(f *wire.Fingerprint) {
 	f.UUID("user_id", e.UserID)
 }
 
-// profileSavedEvent is how a record becomes a ProfileSaved, and which records are copies of
-// one. It is read only.
+// profileSavedEvent defines how ProfileSaved is decoded, and which records are duplicates. It
+// is read-only.
 var profileSavedEvent = wire.Event[ProfileSaved, *profilesV3Decoder]{
 	Name:    "ProfileSaved",
 	Decode:  (*ProfileSaved).decode,
@@ -206,7 +207,7 @@ func (p *profilesV3Plan) addProfileSaved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := profileSavedEvent.Take(b, m, &profilesV3Decoder{}, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("profiles").UUID(e.UserID))
 	r := p.profileSavedUpsertProfiles.Row()
 	r.UUID(e.UserID)
@@ -261,13 +262,13 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // DevicesSeen is event "devices.seen" on topic "profiles.v3".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type DevicesSeen struct {
 	Devices []Device
 	UserID  idem.UUID // the record key
 }
 
-// DecodeDevicesSeen reads m; strictjson.Scanner says how strictly.
+// DecodeDevicesSeen decodes m; see strictjson.Scanner for the rules.
 func DecodeDevicesSeen(m idem.Message) (e DevicesSeen, err error) {
 	var s profilesV3Decoder
 	s.Reset(&m)
@@ -307,19 +308,19 @@ func (e *DevicesSeen) appendDevices(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *DevicesSeen) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *DevicesSeen) fingerprint(f *wire.Fingerprint) {
 	f.AppendJSON("devices", e.appendDevices)
 	f.UUID("user_id", e.UserID)
 }
 
-// devicesSeenEvent is how a record becomes a DevicesSeen, and which records are copies of one.
-// It is read only.
+// devicesSeenEvent defines how DevicesSeen is decoded, and which records are duplicates. It is
+// read-only.
 var devicesSeenEvent = wire.Event[DevicesSeen, *profilesV3Decoder]{
 	Name:    "DevicesSeen",
 	Decode:  (*DevicesSeen).decode,
@@ -334,12 +335,12 @@ func (p *profilesV3Plan) addDevicesSeen(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := devicesSeenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the table's rows.
+	// Earlier writes of the table go into an earlier wave.
 	b.DeletesAll("devices")
 	p.devicesSeenDeleteDevices.Row().UUID(e.UserID)
 	for i := range e.Devices {
 		v := &e.Devices[i]
-		// A wave writes the row once.
+		// A wave writes a row at most once.
 		b.Puts(wire.Row("devices").UUID(e.UserID).Text(v.Token))
 		r := p.devicesSeenInsertDevices.Row()
 		r.UUID(e.UserID)
@@ -380,14 +381,14 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // ConsentGiven is event "consent.given" on topic "profiles.v3".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type ConsentGiven struct {
 	Purpose string
 	Granted bool
 	UserID  idem.UUID // the record key
 }
 
-// DecodeConsentGiven reads m; strictjson.Scanner says how strictly.
+// DecodeConsentGiven decodes m; see strictjson.Scanner for the rules.
 func DecodeConsentGiven(m idem.Message) (e ConsentGiven, err error) {
 	var s profilesV3Decoder
 	s.Reset(&m)
@@ -415,20 +416,20 @@ func (e *ConsentGiven) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *ConsentGiven) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *ConsentGiven) fingerprint(f *wire.Fingerprint) {
 	f.Bool("granted", e.Granted)
 	f.Text("purpose", e.Purpose)
 	f.UUID("user_id", e.UserID)
 }
 
-// consentGivenEvent is how a record becomes a ConsentGiven, and which records are copies of
-// one. It is read only.
+// consentGivenEvent defines how ConsentGiven is decoded, and which records are duplicates. It
+// is read-only.
 var consentGivenEvent = wire.Event[ConsentGiven, *profilesV3Decoder]{
 	Name:    "ConsentGiven",
 	Decode:  (*ConsentGiven).decode,
@@ -443,7 +444,7 @@ func (p *profilesV3Plan) addConsentGiven(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := consentGivenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("consents").UUID(e.UserID).Text(e.Purpose))
 	r := p.consentGivenUpsertConsents.Row()
 	r.UUID(e.UserID)
@@ -476,12 +477,12 @@ WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // ProfileErased is somebody's right to erasure.
 // It is the tombstone of topic "profiles.v3": a record without a value.
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type ProfileErased struct {
 	UserID idem.UUID // the record key
 }
 
-// DecodeProfileErased reads m; strictjson.Scanner says how strictly.
+// DecodeProfileErased decodes m; see strictjson.Scanner for the rules.
 func DecodeProfileErased(m idem.Message) (e ProfileErased, err error) {
 	var s profilesV3Decoder
 	s.Reset(&m)
@@ -494,18 +495,18 @@ func (e *ProfileErased) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *ProfileErased) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *ProfileErased) fingerprint(f *wire.Fingerprint) {
 	f.UUID("user_id", e.UserID)
 }
 
-// profileErasedEvent is how a record becomes a ProfileErased, and which records are copies of
-// one. It is read only.
+// profileErasedEvent defines how ProfileErased is decoded, and which records are duplicates.
+// It is read-only.
 var profileErasedEvent = wire.Event[ProfileErased, *profilesV3Decoder]{
 	Name:    "ProfileErased",
 	Decode:  (*ProfileErased).decode,
@@ -520,13 +521,13 @@ func (p *profilesV3Plan) addProfileErased(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := profileErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the row.
+	// Earlier writes of the row go into an earlier wave.
 	b.Deletes(wire.Row("profiles").UUID(e.UserID))
 	p.profileErasedDeleteProfiles.Row().UUID(e.UserID)
-	// An earlier wave writes the table's rows.
+	// Earlier writes of the table go into an earlier wave.
 	b.DeletesAll("devices")
 	p.profileErasedDeleteDevices.Row().UUID(e.UserID)
-	// An earlier wave writes the table's rows.
+	// Earlier writes of the table go into an earlier wave.
 	b.DeletesAll("consents")
 	p.profileErasedDeleteConsents.Row().UUID(e.UserID)
 	r := p.profileErasedInsertIdemOutbox.Row()

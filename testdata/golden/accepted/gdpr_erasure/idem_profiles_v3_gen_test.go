@@ -9,8 +9,9 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestProfilesV3 repeats, crashes, fences and poisons the events of topic "profiles.v3".
-// editTestLog is the service's own, in idem_setup_test.go.
+// TestProfilesV3 applies the events of topic "profiles.v3" with duplicates, crashes, fenced
+// owners and invalid records.
+// editTestLog is yours, in idem_setup_test.go.
 func TestProfilesV3(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -58,13 +58,14 @@ func (p *checksV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *checksV1Plan) Flush(b *wire.Batch) {
 	b.Write(passedInsertChecksSQL, &p.passedInsertChecks)
 	b.Write(failedInsertChecksSQL, &p.failedInsertChecks)
 }
 
-// checksV1Decoder reads the records of topic "checks.v1".
+// checksV1Decoder decodes the records of topic "checks.v1".
 type checksV1Decoder = strictjson.Scanner
 
 // checksV1Key is the record key of topic "checks.v1".
@@ -94,14 +95,14 @@ func (k *checksV1Key) decode(s *strictjson.Scanner, m *wire.Message) {
 }
 
 // Passed is event "passed" on topic "checks.v1".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type Passed struct {
 	CheckID idem.UUID
 	Site    string // "site" of the record key
 	Line    int32  // "line" of the record key
 }
 
-// DecodePassed reads m; strictjson.Scanner says how strictly.
+// DecodePassed decodes m; see strictjson.Scanner for the rules.
 func DecodePassed(m idem.Message) (e Passed, err error) {
 	var s checksV1Decoder
 	s.Reset(&m)
@@ -128,20 +129,20 @@ func (e *Passed) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Line = k.Line
 }
 
-// key identifies the event by header "event-id". Its copies are known for 2d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 2d.
 func (e *Passed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Passed) fingerprint(f *wire.Fingerprint) {
 	f.UUID("check_id", e.CheckID)
 	f.Int32("line", e.Line)
 	f.Text("site", e.Site)
 }
 
-// passedEvent is how a record becomes a Passed, and which records are copies of one. It is
-// read only.
+// passedEvent defines how Passed is decoded, and which records are duplicates. It is
+// read-only.
 var passedEvent = wire.Event[Passed, *checksV1Decoder]{
 	Name:    "Passed",
 	Decode:  (*Passed).decode,
@@ -157,7 +158,7 @@ func (p *checksV1Plan) addPassed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := passedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("checks").UUID(e.CheckID))
 	p.passedInsertChecks.Row().UUID(e.CheckID)
 	return nil
@@ -182,14 +183,14 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Failed is event "failed" on topic "checks.v1".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type Failed struct {
 	CheckID idem.UUID
 	Site    string // "site" of the record key
 	Line    int32  // "line" of the record key
 }
 
-// DecodeFailed reads m; strictjson.Scanner says how strictly.
+// DecodeFailed decodes m; see strictjson.Scanner for the rules.
 func DecodeFailed(m idem.Message) (e Failed, err error) {
 	var s checksV1Decoder
 	s.Reset(&m)
@@ -216,20 +217,20 @@ func (e *Failed) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Line = k.Line
 }
 
-// key identifies the event by header "event-id". Its copies are known for 2d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 2d.
 func (e *Failed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Failed) fingerprint(f *wire.Fingerprint) {
 	f.UUID("check_id", e.CheckID)
 	f.Int32("line", e.Line)
 	f.Text("site", e.Site)
 }
 
-// failedEvent is how a record becomes a Failed, and which records are copies of one. It is
-// read only.
+// failedEvent defines how Failed is decoded, and which records are duplicates. It is
+// read-only.
 var failedEvent = wire.Event[Failed, *checksV1Decoder]{
 	Name:    "Failed",
 	Decode:  (*Failed).decode,
@@ -245,7 +246,7 @@ func (p *checksV1Plan) addFailed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := failedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("checks").UUID(e.CheckID))
 	p.failedInsertChecks.Row().UUID(e.CheckID)
 	return nil

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestChecksV1 repeats, crashes, fences and poisons the events of topic "checks.v1".
+// TestChecksV1 applies the events of topic "checks.v1" with duplicates, crashes, fenced owners
+// and invalid records.
 func TestChecksV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -61,25 +61,26 @@ func (p *metersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *metersV1Plan) Flush(b *wire.Batch) {
 	b.Write(installedUpsertMetersSQL, &p.installedUpsertMeters)
 	b.Write(readUpdateMetersSQL, &p.readUpdateMeters)
 	b.Write(removedUpdateMetersSQL, &p.removedUpdateMeters)
 }
 
-// metersV1Decoder reads the records of topic "meters.v1".
+// metersV1Decoder decodes the records of topic "meters.v1".
 type metersV1Decoder = strictjson.Scanner
 
 // Installed is event "installed" on topic "meters.v1".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type Installed struct {
 	Site    string
 	Level   int64
 	MeterID idem.UUID // the record key
 }
 
-// DecodeInstalled reads m; strictjson.Scanner says how strictly.
+// DecodeInstalled decodes m; see strictjson.Scanner for the rules.
 func DecodeInstalled(m idem.Message) (e Installed, err error) {
 	var s metersV1Decoder
 	s.Reset(&m)
@@ -107,20 +108,20 @@ func (e *Installed) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.MeterID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *Installed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Installed) fingerprint(f *wire.Fingerprint) {
 	f.Int64("level", e.Level)
 	f.UUID("meter_id", e.MeterID)
 	f.Text("site", e.Site)
 }
 
-// installedEvent is how a record becomes an Installed, and which records are copies of one. It
-// is read only.
+// installedEvent defines how Installed is decoded, and which records are duplicates. It is
+// read-only.
 var installedEvent = wire.Event[Installed, *metersV1Decoder]{
 	Name:    "Installed",
 	Decode:  (*Installed).decode,
@@ -136,7 +137,7 @@ func (p *metersV1Plan) addInstalled(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := installedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("meters").UUID(e.MeterID))
 	r := p.installedUpsertMeters.Row()
 	r.UUID(e.MeterID)
@@ -172,13 +173,13 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Read is event "read" on topic "meters.v1".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type Read struct {
 	Level   int64
 	MeterID idem.UUID // the record key
 }
 
-// DecodeRead reads m; strictjson.Scanner says how strictly.
+// DecodeRead decodes m; see strictjson.Scanner for the rules.
 func DecodeRead(m idem.Message) (e Read, err error) {
 	var s metersV1Decoder
 	s.Reset(&m)
@@ -202,19 +203,18 @@ func (e *Read) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.MeterID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *Read) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Read) fingerprint(f *wire.Fingerprint) {
 	f.Int64("level", e.Level)
 	f.UUID("meter_id", e.MeterID)
 }
 
-// readEvent is how a record becomes a Read, and which records are copies of one. It is read
-// only.
+// readEvent defines how Read is decoded, and which records are duplicates. It is read-only.
 var readEvent = wire.Event[Read, *metersV1Decoder]{
 	Name:    "Read",
 	Decode:  (*Read).decode,
@@ -230,7 +230,7 @@ func (p *metersV1Plan) addRead(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := readEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("meters").UUID(e.MeterID))
 	r := p.readUpdateMeters.Row()
 	r.UUID(e.MeterID)
@@ -251,12 +251,12 @@ FROM e
 WHERE t.meter_id = e.meter_id`
 
 // Removed is the tombstone of topic "meters.v1": a record without a value.
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type Removed struct {
 	MeterID idem.UUID // the record key
 }
 
-// DecodeRemoved reads m; strictjson.Scanner says how strictly.
+// DecodeRemoved decodes m; see strictjson.Scanner for the rules.
 func DecodeRemoved(m idem.Message) (e Removed, err error) {
 	var s metersV1Decoder
 	s.Reset(&m)
@@ -269,18 +269,18 @@ func (e *Removed) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.MeterID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *Removed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Removed) fingerprint(f *wire.Fingerprint) {
 	f.UUID("meter_id", e.MeterID)
 }
 
-// removedEvent is how a record becomes a Removed, and which records are copies of one. It is
-// read only.
+// removedEvent defines how Removed is decoded, and which records are duplicates. It is
+// read-only.
 var removedEvent = wire.Event[Removed, *metersV1Decoder]{
 	Name:    "Removed",
 	Decode:  (*Removed).decode,
@@ -296,7 +296,7 @@ func (p *metersV1Plan) addRemoved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := removedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("meters").UUID(e.MeterID))
 	p.removedUpdateMeters.Row().UUID(e.MeterID)
 	return nil

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestMetersV1 repeats, crashes, fences and poisons the events of topic "meters.v1".
+// TestMetersV1 applies the events of topic "meters.v1" with duplicates, crashes, fenced owners
+// and invalid records.
 func TestMetersV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -48,18 +48,19 @@ func (p *telemetryPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addReading(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *telemetryPlan) Flush(b *wire.Batch) {
 	b.Write(readingUpsertDeviceStateSQL, &p.readingUpsertDeviceState)
 	b.Write(readingAddDeviceDailySQL, &p.readingAddDeviceDaily)
 }
 
-// telemetryDecoder reads the records of topic "telemetry".
+// telemetryDecoder decodes the records of topic "telemetry".
 type telemetryDecoder = strictjson.Scanner
 
 // Reading is the event of topic "telemetry".
-// It is identified by topic (the record's topic), device_id (record key) and reported_at
-// (payload at "ts"): records that share them are one event.
+// Its idempotency key is topic (the record's topic), device_id (record key) and reported_at
+// (payload at "ts"); records with the same key are one event.
 type Reading struct {
 	Day         idem.Date                  // header "day"
 	Temperature *float64                   // "values.temperature"
@@ -70,7 +71,7 @@ type Reading struct {
 	DeviceID    string                     // the record key
 }
 
-// DecodeReading reads m; strictjson.Scanner says how strictly.
+// DecodeReading decodes m; see strictjson.Scanner for the rules.
 func DecodeReading(m idem.Message) (e Reading, err error) {
 	var s telemetryDecoder
 	s.Reset(&m)
@@ -122,15 +123,15 @@ func (e *Reading) appendExtra(b []byte) []byte {
 	return wire.AppendMap(b, e.Extra, func(b []byte, v json.RawMessage) []byte { return wire.AppendRaw(b, v) })
 }
 
-// key identifies the event by topic, device_id and reported_at. Its copies are known for 3d at
-// least.
+// key identifies the event by topic, device_id and reported_at. Duplicates are detected for at
+// least 3d.
 func (e *Reading) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record topic", e.Topic)
 	k.Text("record key", e.DeviceID)
 	k.Time("ts", e.ReportedAt)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Reading) fingerprint(f *wire.Fingerprint) {
 	f.Date("day", e.Day)
 	f.Text("device_id", e.DeviceID)
@@ -140,8 +141,8 @@ func (e *Reading) fingerprint(f *wire.Fingerprint) {
 	wire.IfPresent(f.Float64, "temperature", e.Temperature)
 }
 
-// readingEvent is how a record becomes a Reading, and which records are copies of one. It is
-// read only.
+// readingEvent defines how Reading is decoded, and which records are duplicates. It is
+// read-only.
 var readingEvent = wire.Event[Reading, *telemetryDecoder]{
 	Name:    "Reading",
 	Decode:  (*Reading).decode,
@@ -156,7 +157,7 @@ func (p *telemetryPlan) addReading(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := readingEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Equal rows in a wave become one.
+	// A wave may hold a row more than once: the statement merges its versions.
 	b.Upserts(wire.Row("device_state").Text(e.Topic).Text(e.DeviceID))
 	r := p.readingUpsertDeviceState.Row()
 	r.Text(e.Topic)
@@ -165,7 +166,7 @@ func (p *telemetryPlan) addReading(b *wire.Batch, m *wire.Message) error {
 	wire.OrNull(r, r.Float8, e.Temperature)
 	wire.OrNull(r, r.Float8, e.Humidity)
 	r.AppendJSONB(e.appendExtra)
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("device_daily").Text(e.Topic).Text(e.DeviceID).Int(int64(e.Day)), "ReadingAddDeviceDaily")
 	r = p.readingAddDeviceDaily.Row()
 	r.Text(e.Topic)
@@ -175,8 +176,8 @@ func (p *telemetryPlan) addReading(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// readingUpsertDeviceStateSQL keeps the row with the highest reported_at of each topic,
-// device_id; of equals, the first.
+// readingUpsertDeviceStateSQL writes, for each topic and device_id, the row with the highest
+// reported_at; among equals, the first.
 const readingUpsertDeviceStateSQL = `
 INSERT INTO device_state AS t (
     topic,
@@ -201,7 +202,7 @@ ON CONFLICT (topic, device_id) DO UPDATE SET
     extra = excluded.extra
 WHERE t.reported_at < excluded.reported_at`
 
-// readingAddDeviceDailySQL adds up what the events add to one row.
+// readingAddDeviceDailySQL adds up what the events add to each row.
 const readingAddDeviceDailySQL = `
 WITH e AS (
     SELECT DISTINCT ON (topic, device_id, day)

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestTelemetry repeats, crashes, fences and poisons the events of topic "telemetry".
+// TestTelemetry applies the events of topic "telemetry" with duplicates, crashes, fenced
+// owners and invalid records.
 func TestTelemetry(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -59,18 +59,19 @@ func (p *newsletterSubscriptionsPlan) Add(b *wire.Batch, m *wire.Message) error 
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *newsletterSubscriptionsPlan) Flush(b *wire.Batch) {
 	b.Write(subscribedUpsertNewsletterSQL, &p.subscribedUpsertNewsletter)
 	b.Write(unsubscribedDeleteNewsletterSQL, &p.unsubscribedDeleteNewsletter)
 }
 
-// newsletterSubscriptionsDecoder reads the records of topic "newsletter.subscriptions".
+// newsletterSubscriptionsDecoder decodes the records of topic "newsletter.subscriptions".
 type newsletterSubscriptionsDecoder = strictjson.Scanner
 
 // Subscribed is event "subscribed" on topic "newsletter.subscriptions".
-// It is identified by subscription_id (header "subscription-id"): records that share it are
-// one event.
+// Its idempotency key is subscription_id (header "subscription-id"); records with the same key
+// are one event.
 type Subscribed struct {
 	SubscriptionID string // header "subscription-id"
 	Topic          string
@@ -78,7 +79,7 @@ type Subscribed struct {
 	Email          string // the record key
 }
 
-// DecodeSubscribed reads m; strictjson.Scanner says how strictly.
+// DecodeSubscribed decodes m; see strictjson.Scanner for the rules.
 func DecodeSubscribed(m idem.Message) (e Subscribed, err error) {
 	var s newsletterSubscriptionsDecoder
 	s.Reset(&m)
@@ -107,12 +108,12 @@ func (e *Subscribed) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Email = s.RecordKey(m).String()
 }
 
-// key identifies the event by subscription_id. Its copies are known for 1d at least.
+// key identifies the event by subscription_id. Duplicates are detected for at least 1d.
 func (e *Subscribed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("header subscription-id", e.SubscriptionID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Subscribed) fingerprint(f *wire.Fingerprint) {
 	f.Text("email", e.Email)
 	f.Text("subscription_id", e.SubscriptionID)
@@ -120,8 +121,8 @@ func (e *Subscribed) fingerprint(f *wire.Fingerprint) {
 	f.Time("updated_at", e.UpdatedAt)
 }
 
-// subscribedEvent is how a record becomes a Subscribed, and which records are copies of one.
-// It is read only.
+// subscribedEvent defines how Subscribed is decoded, and which records are duplicates. It is
+// read-only.
 var subscribedEvent = wire.Event[Subscribed, *newsletterSubscriptionsDecoder]{
 	Name:    "Subscribed",
 	Decode:  (*Subscribed).decode,
@@ -136,7 +137,7 @@ func (p *newsletterSubscriptionsPlan) addSubscribed(b *wire.Batch, m *wire.Messa
 	if fresh, err := subscribedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row of the table once, and the row's key is not known.
+	// The row's primary key is not known here: a wave writes the table only once.
 	b.PutsAll("newsletter")
 	r := p.subscribedUpsertNewsletter.Row()
 	r.Text(e.Email)
@@ -171,15 +172,15 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Unsubscribed is event "unsubscribed" on topic "newsletter.subscriptions".
-// It is identified by subscription_id (header "subscription-id"): records that share it are
-// one event.
+// Its idempotency key is subscription_id (header "subscription-id"); records with the same key
+// are one event.
 type Unsubscribed struct {
 	SubscriptionID string // header "subscription-id"
 	Topic          string
 	Email          string // the record key
 }
 
-// DecodeUnsubscribed reads m; strictjson.Scanner says how strictly.
+// DecodeUnsubscribed decodes m; see strictjson.Scanner for the rules.
 func DecodeUnsubscribed(m idem.Message) (e Unsubscribed, err error) {
 	var s newsletterSubscriptionsDecoder
 	s.Reset(&m)
@@ -204,20 +205,20 @@ func (e *Unsubscribed) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Email = s.RecordKey(m).String()
 }
 
-// key identifies the event by subscription_id. Its copies are known for 1d at least.
+// key identifies the event by subscription_id. Duplicates are detected for at least 1d.
 func (e *Unsubscribed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("header subscription-id", e.SubscriptionID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Unsubscribed) fingerprint(f *wire.Fingerprint) {
 	f.Text("email", e.Email)
 	f.Text("subscription_id", e.SubscriptionID)
 	f.Text("topic", e.Topic)
 }
 
-// unsubscribedEvent is how a record becomes an Unsubscribed, and which records are copies of
-// one. It is read only.
+// unsubscribedEvent defines how Unsubscribed is decoded, and which records are duplicates. It
+// is read-only.
 var unsubscribedEvent = wire.Event[Unsubscribed, *newsletterSubscriptionsDecoder]{
 	Name:    "Unsubscribed",
 	Decode:  (*Unsubscribed).decode,
@@ -232,7 +233,7 @@ func (p *newsletterSubscriptionsPlan) addUnsubscribed(b *wire.Batch, m *wire.Mes
 	if fresh, err := unsubscribedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the table's rows.
+	// Earlier writes of the table go into an earlier wave.
 	b.DeletesAll("newsletter")
 	r := p.unsubscribedDeleteNewsletter.Row()
 	r.Text(e.Email)

@@ -9,8 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestNewsletterSubscriptions repeats, crashes, fences and poisons the events of topic
-// "newsletter.subscriptions".
+// TestNewsletterSubscriptions applies the events of topic "newsletter.subscriptions" with
+// duplicates, crashes, fenced owners and invalid records.
 func TestNewsletterSubscriptions(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

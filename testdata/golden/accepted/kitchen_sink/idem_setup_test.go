@@ -8,15 +8,15 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// The set-up of the generated tests. This file is yours: idemgen does not touch it again.
+// Setup of the generated tests. This file is yours: idemgen will not change it.
 
-// newTestHandler returns the handler under test, for a database of the test's own.
+// newTestHandler returns the handler under test. Each test has its own database, db.
 func newTestHandler(t testing.TB, db *pgxpool.Pool) Handler {
 	return struct{ stubHandler }{} // does nothing: these tests are about the spec
 }
 
-// editTestLog returns the records of a topic that the tests apply: those made from the
-// spec, as they are or with some of your own.
+// editTestLog returns the records of a topic that the tests apply: log, which was generated from
+// the spec, as it is or with records of your own.
 func editTestLog(topic string, log []idemtest.Event) []idemtest.Event {
 	return log
 }

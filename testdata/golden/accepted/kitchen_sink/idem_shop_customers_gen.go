@@ -66,7 +66,8 @@ func (p *shopCustomersPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *shopCustomersPlan) Flush(b *wire.Batch) {
 	b.Write(customerChangedUpsertCustomersSQL, &p.customerChangedUpsertCustomers)
 	b.Write(customerSeenUpdateCustomersSQL, &p.customerSeenUpdateCustomers)
@@ -74,11 +75,11 @@ func (p *shopCustomersPlan) Flush(b *wire.Batch) {
 	b.Write(customerErasedDeleteCustomersSQL, &p.customerErasedDeleteCustomers)
 }
 
-// shopCustomersDecoder reads the records of topic "shop.customers".
+// shopCustomersDecoder decodes the records of topic "shop.customers".
 type shopCustomersDecoder = strictjson.Scanner
 
 // CustomerChanged is event "changed" on topic "shop.customers".
-// It is identified by header "message-id": records that share it are one event.
+// Its idempotency key is header "message-id"; records with the same key are one event.
 type CustomerChanged struct {
 	CustomerID idem.UUID
 	Email      string
@@ -88,7 +89,7 @@ type CustomerChanged struct {
 	Version    int64 // "revision"
 }
 
-// DecodeCustomerChanged reads m; strictjson.Scanner says how strictly.
+// DecodeCustomerChanged decodes m; see strictjson.Scanner for the rules.
 func DecodeCustomerChanged(m idem.Message) (e CustomerChanged, err error) {
 	var s shopCustomersDecoder
 	s.Reset(&m)
@@ -151,12 +152,12 @@ func (e *CustomerChanged) appendTags(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "message-id". Its copies are known for 3d at least.
+// key identifies the event by header "message-id". Duplicates are detected for at least 3d.
 func (e *CustomerChanged) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "message-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *CustomerChanged) fingerprint(f *wire.Fingerprint) {
 	if e.Address != nil {
 		f.AppendJSON("address", e.Address.appendJSON)
@@ -168,8 +169,8 @@ func (e *CustomerChanged) fingerprint(f *wire.Fingerprint) {
 	f.Int64("version", e.Version)
 }
 
-// customerChangedEvent is how a record becomes a CustomerChanged, and which records are copies
-// of one. It is read only.
+// customerChangedEvent defines how CustomerChanged is decoded, and which records are
+// duplicates. It is read-only.
 var customerChangedEvent = wire.Event[CustomerChanged, *shopCustomersDecoder]{
 	Name:    "CustomerChanged",
 	Decode:  (*CustomerChanged).decode,
@@ -184,7 +185,7 @@ func (p *shopCustomersPlan) addCustomerChanged(b *wire.Batch, m *wire.Message) e
 	if fresh, err := customerChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row of the table once, and the row's key is not known.
+	// The row's primary key is not known here: a wave writes the table only once.
 	b.PutsAll("customers")
 	r := p.customerChangedUpsertCustomers.Row()
 	r.UUID(e.CustomerID)
@@ -200,8 +201,8 @@ func (p *shopCustomersPlan) addCustomerChanged(b *wire.Batch, m *wire.Message) e
 	return nil
 }
 
-// customerChangedUpsertCustomersSQL changes a row only if its version grows.
-// An array is sent as its text, since Postgres knows no array of arrays.
+// customerChangedUpsertCustomersSQL changes a row only if its version increases.
+// An array is sent as text, because Postgres has no arrays of arrays.
 const customerChangedUpsertCustomersSQL = `
 INSERT INTO customers AS t (
     customer_id,
@@ -228,12 +229,12 @@ ON CONFLICT (customer_id) DO UPDATE SET
 WHERE t.version < excluded.version`
 
 // CustomerSeen is event "seen" on topic "shop.customers".
-// It is identified by header "message-id": records that share it are one event.
+// Its idempotency key is header "message-id"; records with the same key are one event.
 type CustomerSeen struct {
 	CustomerID idem.UUID // the record key
 }
 
-// DecodeCustomerSeen reads m; strictjson.Scanner says how strictly.
+// DecodeCustomerSeen decodes m; see strictjson.Scanner for the rules.
 func DecodeCustomerSeen(m idem.Message) (e CustomerSeen, err error) {
 	var s shopCustomersDecoder
 	s.Reset(&m)
@@ -246,18 +247,18 @@ func (e *CustomerSeen) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.CustomerID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "message-id". Its copies are known for 3d at least.
+// key identifies the event by header "message-id". Duplicates are detected for at least 3d.
 func (e *CustomerSeen) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "message-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *CustomerSeen) fingerprint(f *wire.Fingerprint) {
 	f.UUID("customer_id", e.CustomerID)
 }
 
-// customerSeenEvent is how a record becomes a CustomerSeen, and which records are copies of
-// one. It is read only.
+// customerSeenEvent defines how CustomerSeen is decoded, and which records are duplicates. It
+// is read-only.
 var customerSeenEvent = wire.Event[CustomerSeen, *shopCustomersDecoder]{
 	Name:    "CustomerSeen",
 	Decode:  (*CustomerSeen).decode,
@@ -272,7 +273,7 @@ func (p *shopCustomersPlan) addCustomerSeen(b *wire.Batch, m *wire.Message) erro
 	if fresh, err := customerSeenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("customers").UUID(e.CustomerID))
 	p.customerSeenUpdateCustomers.Row().UUID(e.CustomerID)
 	return nil
@@ -290,13 +291,13 @@ FROM e
 WHERE t.customer_id = e.customer_id`
 
 // CustomerClosed is event "closed" on topic "shop.customers".
-// It is identified by header "message-id": records that share it are one event.
+// Its idempotency key is header "message-id"; records with the same key are one event.
 type CustomerClosed struct {
 	Version    int64     // "revision"
 	CustomerID idem.UUID // the record key
 }
 
-// DecodeCustomerClosed reads m; strictjson.Scanner says how strictly.
+// DecodeCustomerClosed decodes m; see strictjson.Scanner for the rules.
 func DecodeCustomerClosed(m idem.Message) (e CustomerClosed, err error) {
 	var s shopCustomersDecoder
 	s.Reset(&m)
@@ -320,19 +321,19 @@ func (e *CustomerClosed) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.CustomerID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "message-id". Its copies are known for 3d at least.
+// key identifies the event by header "message-id". Duplicates are detected for at least 3d.
 func (e *CustomerClosed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "message-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *CustomerClosed) fingerprint(f *wire.Fingerprint) {
 	f.UUID("customer_id", e.CustomerID)
 	f.Int64("version", e.Version)
 }
 
-// customerClosedEvent is how a record becomes a CustomerClosed, and which records are copies
-// of one. It is read only.
+// customerClosedEvent defines how CustomerClosed is decoded, and which records are duplicates.
+// It is read-only.
 var customerClosedEvent = wire.Event[CustomerClosed, *shopCustomersDecoder]{
 	Name:    "CustomerClosed",
 	Decode:  (*CustomerClosed).decode,
@@ -347,7 +348,7 @@ func (p *shopCustomersPlan) addCustomerClosed(b *wire.Batch, m *wire.Message) er
 	if fresh, err := customerClosedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("customers").UUID(e.CustomerID))
 	r := p.customerClosedUpdateCustomers.Row()
 	r.UUID(e.CustomerID)
@@ -355,8 +356,8 @@ func (p *shopCustomersPlan) addCustomerClosed(b *wire.Batch, m *wire.Message) er
 	return nil
 }
 
-// customerClosedUpdateCustomersSQL changes a row only if its version grows; it fails if the
-// row is missing.
+// customerClosedUpdateCustomersSQL changes a row only if its version increases; it fails if
+// the row is missing.
 const customerClosedUpdateCustomersSQL = `
 WITH e AS (
     SELECT
@@ -382,12 +383,12 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM customers AS t WHERE t.customer_id = e.customer_id)`
 
 // CustomerErased is the tombstone of topic "shop.customers": a record without a value.
-// It is identified by header "message-id": records that share it are one event.
+// Its idempotency key is header "message-id"; records with the same key are one event.
 type CustomerErased struct {
 	CustomerID idem.UUID // the record key
 }
 
-// DecodeCustomerErased reads m; strictjson.Scanner says how strictly.
+// DecodeCustomerErased decodes m; see strictjson.Scanner for the rules.
 func DecodeCustomerErased(m idem.Message) (e CustomerErased, err error) {
 	var s shopCustomersDecoder
 	s.Reset(&m)
@@ -400,18 +401,18 @@ func (e *CustomerErased) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.CustomerID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "message-id". Its copies are known for 3d at least.
+// key identifies the event by header "message-id". Duplicates are detected for at least 3d.
 func (e *CustomerErased) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "message-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *CustomerErased) fingerprint(f *wire.Fingerprint) {
 	f.UUID("customer_id", e.CustomerID)
 }
 
-// customerErasedEvent is how a record becomes a CustomerErased, and which records are copies
-// of one. It is read only.
+// customerErasedEvent defines how CustomerErased is decoded, and which records are duplicates.
+// It is read-only.
 var customerErasedEvent = wire.Event[CustomerErased, *shopCustomersDecoder]{
 	Name:    "CustomerErased",
 	Decode:  (*CustomerErased).decode,
@@ -426,8 +427,8 @@ func (p *shopCustomersPlan) addCustomerErased(b *wire.Batch, m *wire.Message) er
 	if fresh, err := customerErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the table's rows. Before it, what the write needs or changes
-	// elsewhere.
+	// Earlier writes of the table go into an earlier wave. The calls before DeletesAll name what
+	// else the write needs or changes.
 	b.Touches("orders")
 	b.DeletesAll("customers")
 	p.customerErasedDeleteCustomers.Row().UUID(e.CustomerID)

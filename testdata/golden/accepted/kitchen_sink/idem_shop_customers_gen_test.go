@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestShopCustomers repeats, crashes, fences and poisons the events of topic "shop.customers".
+// TestShopCustomers applies the events of topic "shop.customers" with duplicates, crashes,
+// fenced owners and invalid records.
 func TestShopCustomers(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -91,7 +91,8 @@ func (p *shopOrdersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *shopOrdersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedUpsertOrdersSQL, &p.orderPlacedUpsertOrders)
 	b.Write(orderShippedUpdateOrdersSQL, &p.orderShippedUpdateOrders)
@@ -102,7 +103,7 @@ func (p *shopOrdersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderErasedDeleteOrdersSQL, &p.orderErasedDeleteOrders)
 }
 
-// shopOrdersV1Decoder reads the records of topic "shop.orders.v1".
+// shopOrdersV1Decoder decodes the records of topic "shop.orders.v1".
 type shopOrdersV1Decoder = strictjson.Scanner
 
 // shopOrdersV1Key is the record key of topic "shop.orders.v1".
@@ -143,8 +144,8 @@ func (k *shopOrdersV1Key) decode(s *strictjson.Scanner, m *wire.Message) {
 
 // OrderPlaced opens an order together with its lines.
 // It is event "order.placed" on topic "shop.orders.v1".
-// It is identified by header "Idempotency-Key" and order_id (payload at "id"): records that
-// share them are one event.
+// Its idempotency key is header "Idempotency-Key" and order_id (payload at "id"); records with
+// the same key are one event.
 type OrderPlaced struct {
 	OrderID    idem.UUID // "id"
 	CustomerID *idem.UUID
@@ -159,7 +160,7 @@ type OrderPlaced struct {
 	Tenant     string    // "tenant.id" of the record key
 }
 
-// DecodeOrderPlaced reads m; strictjson.Scanner says how strictly.
+// DecodeOrderPlaced decodes m; see strictjson.Scanner for the rules.
 func DecodeOrderPlaced(m idem.Message) (e OrderPlaced, err error) {
 	var s shopOrdersV1Decoder
 	s.Reset(&m)
@@ -253,14 +254,14 @@ func (e *OrderPlaced) appendLines(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "Idempotency-Key" and order_id. Its copies are known for
-// 8d at least.
+// key identifies the event by header "Idempotency-Key" and order_id. Duplicates are detected
+// for at least 8d.
 func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 	k.UUID("id", e.OrderID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *OrderPlaced) fingerprint(f *wire.Fingerprint) {
 	f.Time("changed_at", e.ChangedAt)
 	f.Text("channel", string(e.Channel))
@@ -283,8 +284,8 @@ func (e *OrderPlaced) fits(f *wire.Fit) {
 	f.Numeric("total", &e.Total, 12, 2)
 }
 
-// orderPlacedEvent is how a record becomes an OrderPlaced, and which records are copies of
-// one. It is read only.
+// orderPlacedEvent defines how OrderPlaced is decoded, and which records are duplicates. It is
+// read-only.
 var orderPlacedEvent = wire.Event[OrderPlaced, *shopOrdersV1Decoder]{
 	Name:    "OrderPlaced",
 	Decode:  (*OrderPlaced).decode,
@@ -300,7 +301,7 @@ func (p *shopOrdersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := orderPlacedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 	r := p.orderPlacedUpsertOrders.Row()
 	r.Text(e.Tenant)
@@ -318,7 +319,8 @@ func (p *shopOrdersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error 
 	r.Time(e.ChangedAt)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+		// A wave writes a row at most once. The calls before Puts name what else the write needs or
+		// changes.
 		b.Reads(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 		b.Puts(wire.Row("order_lines").Text(e.Tenant).UUID(e.OrderID).Int(int64(i + 1)))
 		r = p.orderPlacedUpsertOrderLines.Row()
@@ -410,8 +412,8 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // OrderShipped is event "order.shipped" or "order.dispatched" on topic "shop.orders.v1".
-// It is identified by header "Idempotency-Key" and order_id (record key): records that share
-// them are one event.
+// Its idempotency key is header "Idempotency-Key" and order_id (record key); records with the
+// same key are one event.
 type OrderShipped struct {
 	ChangedAt time.Time // "meta.at"
 	Trace     *string   // header "traceparent"
@@ -419,7 +421,7 @@ type OrderShipped struct {
 	OrderID   idem.UUID // "order" of the record key
 }
 
-// DecodeOrderShipped reads m; strictjson.Scanner says how strictly.
+// DecodeOrderShipped decodes m; see strictjson.Scanner for the rules.
 func DecodeOrderShipped(m idem.Message) (e OrderShipped, err error) {
 	var s shopOrdersV1Decoder
 	s.Reset(&m)
@@ -459,14 +461,14 @@ func (e *OrderShipped) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.OrderID = k.OrderID
 }
 
-// key identifies the event by header "Idempotency-Key" and order_id. Its copies are known for
-// 8d at least.
+// key identifies the event by header "Idempotency-Key" and order_id. Duplicates are detected
+// for at least 8d.
 func (e *OrderShipped) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 	k.UUID("record key.order", e.OrderID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *OrderShipped) fingerprint(f *wire.Fingerprint) {
 	f.Time("changed_at", e.ChangedAt)
 	f.UUID("order_id", e.OrderID)
@@ -479,8 +481,8 @@ func (e *OrderShipped) fits(f *wire.Fit) {
 	f.Varchar("record key.tenant.id", &e.Tenant, 20)
 }
 
-// orderShippedEvent is how a record becomes an OrderShipped, and which records are copies of
-// one. It is read only.
+// orderShippedEvent defines how OrderShipped is decoded, and which records are duplicates. It
+// is read-only.
 var orderShippedEvent = wire.Event[OrderShipped, *shopOrdersV1Decoder]{
 	Name:    "OrderShipped",
 	Decode:  (*OrderShipped).decode,
@@ -496,7 +498,7 @@ func (p *shopOrdersV1Plan) addOrderShipped(b *wire.Batch, m *wire.Message) error
 	if fresh, err := orderShippedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 	r := p.orderShippedUpdateOrders.Row()
 	r.Text(e.Tenant)
@@ -521,8 +523,8 @@ WHERE t.tenant = e.tenant
     AND t.order_id = e.order_id`
 
 // LineDropped is event "order.line.dropped" on topic "shop.orders.v1".
-// It is identified by header "Idempotency-Key" and order_id (record key): records that share
-// them are one event.
+// Its idempotency key is header "Idempotency-Key" and order_id (record key); records with the
+// same key are one event.
 type LineDropped struct {
 	LineNo    int32
 	ChangedAt time.Time // "meta.at"
@@ -531,7 +533,7 @@ type LineDropped struct {
 	OrderID   idem.UUID // "order" of the record key
 }
 
-// DecodeLineDropped reads m; strictjson.Scanner says how strictly.
+// DecodeLineDropped decodes m; see strictjson.Scanner for the rules.
 func DecodeLineDropped(m idem.Message) (e LineDropped, err error) {
 	var s shopOrdersV1Decoder
 	s.Reset(&m)
@@ -575,14 +577,14 @@ func (e *LineDropped) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.OrderID = k.OrderID
 }
 
-// key identifies the event by header "Idempotency-Key" and order_id. Its copies are known for
-// 8d at least.
+// key identifies the event by header "Idempotency-Key" and order_id. Duplicates are detected
+// for at least 8d.
 func (e *LineDropped) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 	k.UUID("record key.order", e.OrderID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *LineDropped) fingerprint(f *wire.Fingerprint) {
 	f.Time("changed_at", e.ChangedAt)
 	f.Int32("line_no", e.LineNo)
@@ -596,8 +598,8 @@ func (e *LineDropped) fits(f *wire.Fit) {
 	f.Varchar("record key.tenant.id", &e.Tenant, 20)
 }
 
-// lineDroppedEvent is how a record becomes a LineDropped, and which records are copies of one.
-// It is read only.
+// lineDroppedEvent defines how LineDropped is decoded, and which records are duplicates. It is
+// read-only.
 var lineDroppedEvent = wire.Event[LineDropped, *shopOrdersV1Decoder]{
 	Name:    "LineDropped",
 	Decode:  (*LineDropped).decode,
@@ -613,7 +615,7 @@ func (p *shopOrdersV1Plan) addLineDropped(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := lineDroppedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the row.
+	// Earlier writes of the row go into an earlier wave.
 	b.Deletes(wire.Row("order_lines").Text(e.Tenant).UUID(e.OrderID).Int(int64(e.LineNo)))
 	r := p.lineDroppedDeleteOrderLines.Row()
 	r.Text(e.Tenant)
@@ -637,8 +639,8 @@ WHERE t.tenant = e.tenant
     AND t.line_no = e.line_no`
 
 // LinesPriced is event "order.lines.priced" on topic "shop.orders.v1".
-// It is identified by header "Idempotency-Key" and order_id (record key): records that share
-// them are one event.
+// Its idempotency key is header "Idempotency-Key" and order_id (record key); records with the
+// same key are one event.
 type LinesPriced struct {
 	Lines     []Line
 	ChangedAt time.Time // "meta.at"
@@ -647,7 +649,7 @@ type LinesPriced struct {
 	OrderID   idem.UUID // "order" of the record key
 }
 
-// DecodeLinesPriced reads m; strictjson.Scanner says how strictly.
+// DecodeLinesPriced decodes m; see strictjson.Scanner for the rules.
 func DecodeLinesPriced(m idem.Message) (e LinesPriced, err error) {
 	var s shopOrdersV1Decoder
 	s.Reset(&m)
@@ -707,14 +709,14 @@ func (e *LinesPriced) appendLines(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "Idempotency-Key" and order_id. Its copies are known for
-// 8d at least.
+// key identifies the event by header "Idempotency-Key" and order_id. Duplicates are detected
+// for at least 8d.
 func (e *LinesPriced) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 	k.UUID("record key.order", e.OrderID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *LinesPriced) fingerprint(f *wire.Fingerprint) {
 	f.Time("changed_at", e.ChangedAt)
 	f.AppendJSON("lines", e.appendLines)
@@ -730,8 +732,8 @@ func (e *LinesPriced) fits(f *wire.Fit) {
 	}
 }
 
-// linesPricedEvent is how a record becomes a LinesPriced, and which records are copies of one.
-// It is read only.
+// linesPricedEvent defines how LinesPriced is decoded, and which records are duplicates. It is
+// read-only.
 var linesPricedEvent = wire.Event[LinesPriced, *shopOrdersV1Decoder]{
 	Name:    "LinesPriced",
 	Decode:  (*LinesPriced).decode,
@@ -749,7 +751,7 @@ func (p *shopOrdersV1Plan) addLinesPriced(b *wire.Batch, m *wire.Message) error 
 	}
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes a row of the table once, and the row's key is not known.
+		// The row's primary key is not known here: a wave writes the table only once.
 		b.PutsAll("order_lines")
 		r := p.linesPricedUpdateOrderLines.Row()
 		r.Text(e.Tenant)
@@ -781,8 +783,8 @@ WHERE t.tenant = e.tenant
 
 // OrderCancelled ends an order. The shop will send order.closed from 2027 on.
 // It is event "order.cancelled" on topic "shop.orders.v1".
-// It is identified by header "Idempotency-Key" and order_id (record key): records that share
-// them are one event.
+// Its idempotency key is header "Idempotency-Key" and order_id (record key); records with the
+// same key are one event.
 type OrderCancelled struct {
 	Refund    idem.Decimal
 	Reason    *string
@@ -792,7 +794,7 @@ type OrderCancelled struct {
 	OrderID   idem.UUID // "order" of the record key
 }
 
-// DecodeOrderCancelled reads m; strictjson.Scanner says how strictly.
+// DecodeOrderCancelled decodes m; see strictjson.Scanner for the rules.
 func DecodeOrderCancelled(m idem.Message) (e OrderCancelled, err error) {
 	var s shopOrdersV1Decoder
 	s.Reset(&m)
@@ -839,14 +841,14 @@ func (e *OrderCancelled) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.OrderID = k.OrderID
 }
 
-// key identifies the event by header "Idempotency-Key" and order_id. Its copies are known for
-// 8d at least.
+// key identifies the event by header "Idempotency-Key" and order_id. Duplicates are detected
+// for at least 8d.
 func (e *OrderCancelled) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 	k.UUID("record key.order", e.OrderID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *OrderCancelled) fingerprint(f *wire.Fingerprint) {
 	f.Time("changed_at", e.ChangedAt)
 	f.UUID("order_id", e.OrderID)
@@ -861,8 +863,8 @@ func (e *OrderCancelled) fits(f *wire.Fit) {
 	f.Varchar("record key.tenant.id", &e.Tenant, 20)
 }
 
-// orderCancelledEvent is how a record becomes an OrderCancelled, and which records are copies
-// of one. It is read only.
+// orderCancelledEvent defines how OrderCancelled is decoded, and which records are duplicates.
+// It is read-only.
 var orderCancelledEvent = wire.Event[OrderCancelled, *shopOrdersV1Decoder]{
 	Name:    "OrderCancelled",
 	Decode:  (*OrderCancelled).decode,
@@ -879,7 +881,7 @@ func (p *shopOrdersV1Plan) addOrderCancelled(b *wire.Batch, m *wire.Message) err
 	if fresh, err := orderCancelledEvent.Take(b, m, &shopOrdersV1Decoder{}, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 	r := p.orderCancelledUpdateOrders.Row()
 	r.Text(e.Tenant)
@@ -923,14 +925,14 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // OrderErased is the tombstone of topic "shop.orders.v1": a record without a value.
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type OrderErased struct {
 	Trace   *string   // header "traceparent"
 	Tenant  string    // "tenant.id" of the record key
 	OrderID idem.UUID // "order" of the record key
 }
 
-// DecodeOrderErased reads m; strictjson.Scanner says how strictly.
+// DecodeOrderErased decodes m; see strictjson.Scanner for the rules.
 func DecodeOrderErased(m idem.Message) (e OrderErased, err error) {
 	var s shopOrdersV1Decoder
 	s.Reset(&m)
@@ -954,8 +956,8 @@ func (e *OrderErased) fits(f *wire.Fit) {
 	f.Varchar("record key.tenant.id", &e.Tenant, 20)
 }
 
-// orderErasedEvent is how a record becomes an OrderErased, and which records are copies of
-// one. It is read only.
+// orderErasedEvent defines how OrderErased is decoded, and which records are duplicates. It is
+// read-only.
 var orderErasedEvent = wire.Event[OrderErased, *shopOrdersV1Decoder]{
 	Name:      "OrderErased",
 	OnFailure: &orderErasedPolicy,
@@ -963,13 +965,13 @@ var orderErasedEvent = wire.Event[OrderErased, *shopOrdersV1Decoder]{
 	Fits:      (*OrderErased).fits,
 }
 
-// orderErasedPolicy is on_failure of OrderErased. It is read only.
+// orderErasedPolicy is on_failure of OrderErased. It is read-only.
 var orderErasedPolicy = wire.FailurePolicy{
 	Retries:        8,
 	InitialBackoff: 200 * time.Millisecond,
 	MaxBackoff:     1 * time.Minute,
 	StopAfter:      20,
-	Keep:           720 * time.Hour, // the topic: 8d
+	Keep:           720 * time.Hour, // the topic's own: 8d
 }
 
 func (p *shopOrdersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error {
@@ -977,7 +979,8 @@ func (p *shopOrdersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := orderErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the row. Before it, what the write needs or changes elsewhere.
+	// Earlier writes of the row go into an earlier wave. The calls before Deletes name what else
+	// the write needs or changes.
 	b.Touches("order_lines")
 	b.Deletes(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 	r := p.orderErasedDeleteOrders.Row()

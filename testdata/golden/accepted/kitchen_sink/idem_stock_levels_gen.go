@@ -44,17 +44,18 @@ func (p *stockLevelsPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addStockCounted(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *stockLevelsPlan) Flush(b *wire.Batch) {
 	b.Write(stockCountedUpsertStockSQL, &p.stockCountedUpsertStock)
 }
 
-// stockLevelsDecoder reads the records of topic "stock-levels".
+// stockLevelsDecoder decodes the records of topic "stock-levels".
 type stockLevelsDecoder = strictjson.Scanner
 
 // StockCounted is the event of topic "stock-levels".
-// It is identified by sku (payload), warehouse (payload) and counted_at (payload at "ts"):
-// records that share them are one event.
+// Its idempotency key is sku (payload), warehouse (payload) and counted_at (payload at "ts");
+// records with the same key are one event.
 type StockCounted struct {
 	SKU       string
 	Warehouse string
@@ -62,7 +63,7 @@ type StockCounted struct {
 	CountedAt time.Time // "ts"
 }
 
-// DecodeStockCounted reads m; strictjson.Scanner says how strictly.
+// DecodeStockCounted decodes m; see strictjson.Scanner for the rules.
 func DecodeStockCounted(m idem.Message) (e StockCounted, err error) {
 	var s stockLevelsDecoder
 	s.Reset(&m)
@@ -97,15 +98,15 @@ func (e *StockCounted) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.CountedAt, "ts")
 }
 
-// key identifies the event by sku, warehouse and counted_at. Its copies are known for 36h at
-// least.
+// key identifies the event by sku, warehouse and counted_at. Duplicates are detected for at
+// least 36h.
 func (e *StockCounted) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("sku", e.SKU)
 	k.Text("warehouse", e.Warehouse)
 	k.Time("ts", e.CountedAt)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *StockCounted) fingerprint(f *wire.Fingerprint) {
 	f.Int64("available", e.Available)
 	f.Time("counted_at", e.CountedAt)
@@ -118,8 +119,8 @@ func (e *StockCounted) fits(f *wire.Fit) {
 	f.Char("warehouse", &e.Warehouse, 4)
 }
 
-// stockCountedEvent is how a record becomes a StockCounted, and which records are copies of
-// one. It is read only.
+// stockCountedEvent defines how StockCounted is decoded, and which records are duplicates. It
+// is read-only.
 var stockCountedEvent = wire.Event[StockCounted, *stockLevelsDecoder]{
 	Name:    "StockCounted",
 	Decode:  (*StockCounted).decode,
@@ -135,7 +136,7 @@ func (p *stockLevelsPlan) addStockCounted(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := stockCountedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Equal rows in a wave become one.
+	// A wave may hold a row more than once: the statement merges its versions.
 	b.Upserts(wire.Row("stock").Text(e.SKU).Text(e.Warehouse))
 	r := p.stockCountedUpsertStock.Row()
 	r.Text(e.SKU)
@@ -145,8 +146,8 @@ func (p *stockLevelsPlan) addStockCounted(b *wire.Batch, m *wire.Message) error 
 	return nil
 }
 
-// stockCountedUpsertStockSQL keeps the row with the highest counted_at of each sku, warehouse;
-// of equals, the first.
+// stockCountedUpsertStockSQL writes, for each sku and warehouse, the row with the highest
+// counted_at; among equals, the first.
 const stockCountedUpsertStockSQL = `
 INSERT INTO stock AS t (
     sku,

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestStockLevels repeats, crashes, fences and poisons the events of topic "stock-levels".
+// TestStockLevels applies the events of topic "stock-levels" with duplicates, crashes, fenced
+// owners and invalid records.
 func TestStockLevels(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -44,23 +44,24 @@ func (p *stockMovesPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addStockMoved(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *stockMovesPlan) Flush(b *wire.Batch) {
 	b.Write(stockMovedInsertMovementsSQL, &p.stockMovedInsertMovements)
 }
 
-// stockMovesDecoder reads the records of topic "stock.moves".
+// stockMovesDecoder decodes the records of topic "stock.moves".
 type stockMovesDecoder = strictjson.Scanner
 
 // StockMoved is the event of topic "stock.moves".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type StockMoved struct {
 	SKU       string
 	Warehouse string
 	Changes   []int32
 }
 
-// DecodeStockMoved reads m; strictjson.Scanner says how strictly.
+// DecodeStockMoved decodes m; see strictjson.Scanner for the rules.
 func DecodeStockMoved(m idem.Message) (e StockMoved, err error) {
 	var s stockMovesDecoder
 	s.Reset(&m)
@@ -102,8 +103,8 @@ func (e *StockMoved) fits(f *wire.Fit) {
 	}
 }
 
-// stockMovedEvent is how a record becomes a StockMoved, and which records are copies of one.
-// It is read only.
+// stockMovedEvent defines how StockMoved is decoded, and which records are duplicates. It is
+// read-only.
 var stockMovedEvent = wire.Event[StockMoved, *stockMovesDecoder]{
 	Name:   "StockMoved",
 	Decode: (*StockMoved).decode,

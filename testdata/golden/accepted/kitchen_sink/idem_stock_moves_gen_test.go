@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestStockMoves repeats, crashes, fences and poisons the events of topic "stock.moves".
+// TestStockMoves applies the events of topic "stock.moves" with duplicates, crashes, fenced
+// owners and invalid records.
 func TestStockMoves(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -16,14 +16,14 @@ import (
 // ChangesV1Handler handles the events of topic "changes.v1" that need Go code.
 type ChangesV1Handler interface {
 	// LimitChanged is called for event "limit.changed" on topic "changes.v1".
-	// It is an effect: outside of the transaction, under a lease.
-	// No other call under lock "accounts" of the same account_id runs meanwhile.
+	// It is an effect: it is called outside of the transaction, under a lease.
+	// No other call under lock "accounts" with the same account_id runs at the same time.
 	LimitChanged(ctx context.Context, e LimitChanged) error
 
 	// DocumentShared is called for event "document.shared" on topic "changes.v1".
-	// It is an effect: outside of the transaction, under a lease.
-	// No other call under lock "documents" of the same tenant, plan, part and place runs
-	// meanwhile.
+	// It is an effect: it is called outside of the transaction, under a lease.
+	// No other call under lock "documents" with the same tenant, plan, part and place runs at the
+	// same time.
 	DocumentShared(ctx context.Context, e DocumentShared) error
 }
 
@@ -71,23 +71,24 @@ func (p *changesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *changesV1Plan) Flush(b *wire.Batch) {
 	b.Write(limitChangedUpsertLimitsSQL, &p.limitChangedUpsertLimits)
 }
 
-// changesV1Decoder reads the records of topic "changes.v1".
+// changesV1Decoder decodes the records of topic "changes.v1".
 type changesV1Decoder = strictjson.Scanner
 
 // LimitChanged is event "limit.changed" on topic "changes.v1".
-// It is identified by header "id": records that share it are one event.
+// Its idempotency key is header "id"; records with the same key are one event.
 type LimitChanged struct {
 	AccountID string
 	Tier      int32
 	ChangeID  idem.UUID // the record key
 }
 
-// DecodeLimitChanged reads m; strictjson.Scanner says how strictly.
+// DecodeLimitChanged decodes m; see strictjson.Scanner for the rules.
 func DecodeLimitChanged(m idem.Message) (e LimitChanged, err error) {
 	var s changesV1Decoder
 	s.Reset(&m)
@@ -115,20 +116,20 @@ func (e *LimitChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ChangeID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "id". Its copies are known for 8d at least.
+// key identifies the event by header "id". Duplicates are detected for at least 8d.
 func (e *LimitChanged) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *LimitChanged) fingerprint(f *wire.Fingerprint) {
 	f.Text("account_id", e.AccountID)
 	f.UUID("change_id", e.ChangeID)
 	f.Int32("tier", e.Tier)
 }
 
-// limitChangedEvent is how a record becomes a LimitChanged, and which records are copies of
-// one. It is read only.
+// limitChangedEvent defines how LimitChanged is decoded, and which records are duplicates. It
+// is read-only.
 var limitChangedEvent = wire.Event[LimitChanged, *changesV1Decoder]{
 	Name:    "LimitChanged",
 	Decode:  (*LimitChanged).decode,
@@ -139,7 +140,7 @@ var limitChangedEvent = wire.Event[LimitChanged, *changesV1Decoder]{
 	Content: 0xdea93703,
 }
 
-// limitChangedTerms are the terms of the effect of LimitChanged. It is read only.
+// limitChangedTerms holds the terms of the effect of LimitChanged. It is read-only.
 var limitChangedTerms = wire.EffectTerms{
 	Timeout: 30 * time.Second,
 	Keep:    192 * time.Hour,
@@ -161,7 +162,7 @@ func (p *changesV1Plan) addLimitChanged(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	// Equal rows in a wave become one.
+	// A wave may hold a row more than once: the statement merges its versions.
 	b.Upserts(wire.Row("limits").UUID(e.ChangeID))
 	r := p.limitChangedUpsertLimits.Row()
 	r.UUID(e.ChangeID)
@@ -169,7 +170,7 @@ func (p *changesV1Plan) addLimitChanged(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// limitChangedUpsertLimitsSQL keeps the last row of each change_id.
+// limitChangedUpsertLimitsSQL writes the last row for each change_id.
 const limitChangedUpsertLimitsSQL = `
 WITH w AS (
     INSERT INTO limits (
@@ -191,7 +192,7 @@ SELECT
 WHERE (SELECT count(*) FROM w) < (SELECT count(*) FROM (SELECT DISTINCT unnest($1::uuid[]) AS change_id) AS sent)`
 
 // DocumentShared is event "document.shared" on topic "changes.v1".
-// It is identified by header "id": records that share it are one event.
+// Its idempotency key is header "id"; records with the same key are one event.
 type DocumentShared struct {
 	Tenant   idem.UUID
 	Plan     Plan
@@ -200,7 +201,7 @@ type DocumentShared struct {
 	ChangeID idem.UUID // the record key
 }
 
-// DecodeDocumentShared reads m; strictjson.Scanner says how strictly.
+// DecodeDocumentShared decodes m; see strictjson.Scanner for the rules.
 func DecodeDocumentShared(m idem.Message) (e DocumentShared, err error) {
 	var s changesV1Decoder
 	s.Reset(&m)
@@ -236,12 +237,12 @@ func (e *DocumentShared) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ChangeID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "id". Its copies are known for 8d at least.
+// key identifies the event by header "id". Duplicates are detected for at least 8d.
 func (e *DocumentShared) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *DocumentShared) fingerprint(f *wire.Fingerprint) {
 	f.UUID("change_id", e.ChangeID)
 	f.Int32("part", e.Part)
@@ -250,8 +251,8 @@ func (e *DocumentShared) fingerprint(f *wire.Fingerprint) {
 	f.UUID("tenant", e.Tenant)
 }
 
-// documentSharedEvent is how a record becomes a DocumentShared, and which records are copies
-// of one. It is read only.
+// documentSharedEvent defines how DocumentShared is decoded, and which records are duplicates.
+// It is read-only.
 var documentSharedEvent = wire.Event[DocumentShared, *changesV1Decoder]{
 	Name:    "DocumentShared",
 	Decode:  (*DocumentShared).decode,
@@ -262,7 +263,7 @@ var documentSharedEvent = wire.Event[DocumentShared, *changesV1Decoder]{
 	Content: 0x16851920,
 }
 
-// documentSharedTerms are the terms of the effect of DocumentShared. It is read only.
+// documentSharedTerms holds the terms of the effect of DocumentShared. It is read-only.
 var documentSharedTerms = wire.EffectTerms{
 	Timeout: 30 * time.Second,
 	Keep:    192 * time.Hour,

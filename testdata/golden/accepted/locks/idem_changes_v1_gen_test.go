@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestChangesV1 repeats, crashes, fences and poisons the events of topic "changes.v1".
+// TestChangesV1 applies the events of topic "changes.v1" with duplicates, crashes, fenced
+// owners and invalid records.
 func TestChangesV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -15,13 +15,13 @@ import (
 // PaymentsV1Handler handles the events of topic "payments.v1" that need Go code.
 type PaymentsV1Handler interface {
 	// PaymentBooked adds a payment to the account at the provider.
-	// It is an effect: outside of the transaction, under a lease.
-	// No other call under lock "accounts" of the same account_id runs meanwhile.
+	// It is an effect: it is called outside of the transaction, under a lease.
+	// No other call under lock "accounts" with the same account_id runs at the same time.
 	PaymentBooked(ctx context.Context, e PaymentBooked) (Receipt, error)
 
 	// PaymentUndone is called for event "payment.undone" on topic "payments.v1".
-	// It is an effect: outside of the transaction, under a lease.
-	// No other call under lock "accounts" of the same account_id runs meanwhile.
+	// It is an effect: it is called outside of the transaction, under a lease.
+	// No other call under lock "accounts" with the same account_id runs at the same time.
 	PaymentUndone(ctx context.Context, e PaymentUndone) error
 }
 
@@ -71,26 +71,27 @@ func (p *paymentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *paymentsV1Plan) Flush(b *wire.Batch) {
 	b.Write(paymentBookedUpsertBookingsSQL, &p.paymentBookedUpsertBookings)
 	b.Write(paymentUndoneDeleteBookingsSQL, &p.paymentUndoneDeleteBookings)
 }
 
-// paymentsV1Decoder reads the records of topic "payments.v1".
+// paymentsV1Decoder decodes the records of topic "payments.v1".
 type paymentsV1Decoder = strictjson.Scanner
 
 // PaymentBooked adds a payment to the account at the provider.
 // It is event "payment.booked" on topic "payments.v1".
-// It is identified by header "id": records that share it are one event.
+// Its idempotency key is header "id"; records with the same key are one event.
 type PaymentBooked struct {
 	AccountID string
 	PaymentID idem.UUID // the record key
 
-	result Receipt // of its effect, for the steps
+	result Receipt // of the effect, for the steps
 }
 
-// DecodePaymentBooked reads m; strictjson.Scanner says how strictly.
+// DecodePaymentBooked decodes m; see strictjson.Scanner for the rules.
 func DecodePaymentBooked(m idem.Message) (e PaymentBooked, err error) {
 	var s paymentsV1Decoder
 	s.Reset(&m)
@@ -114,19 +115,19 @@ func (e *PaymentBooked) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.PaymentID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "id". Its copies are known for 8d at least.
+// key identifies the event by header "id". Duplicates are detected for at least 8d.
 func (e *PaymentBooked) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *PaymentBooked) fingerprint(f *wire.Fingerprint) {
 	f.Text("account_id", e.AccountID)
 	f.UUID("payment_id", e.PaymentID)
 }
 
-// paymentBookedEvent is how a record becomes a PaymentBooked, and which records are copies of
-// one. It is read only.
+// paymentBookedEvent defines how PaymentBooked is decoded, and which records are duplicates.
+// It is read-only.
 var paymentBookedEvent = wire.Event[PaymentBooked, *paymentsV1Decoder]{
 	Name:    "PaymentBooked",
 	Decode:  (*PaymentBooked).decode,
@@ -137,7 +138,7 @@ var paymentBookedEvent = wire.Event[PaymentBooked, *paymentsV1Decoder]{
 	Content: 0x887944f2,
 }
 
-// paymentBookedTerms are the terms of the effect of PaymentBooked. It is read only.
+// paymentBookedTerms holds the terms of the effect of PaymentBooked. It is read-only.
 var paymentBookedTerms = wire.EffectTerms{
 	Timeout: 30 * time.Second,
 	Keep:    192 * time.Hour,
@@ -163,7 +164,7 @@ func (p *paymentsV1Plan) addPaymentBooked(b *wire.Batch, m *wire.Message) error 
 	if !ok {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("bookings").UUID(e.PaymentID))
 	r := p.paymentBookedUpsertBookings.Row()
 	r.UUID(e.PaymentID)
@@ -196,13 +197,13 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // PaymentUndone is event "payment.undone" on topic "payments.v1".
-// It is identified by header "id": records that share it are one event.
+// Its idempotency key is header "id"; records with the same key are one event.
 type PaymentUndone struct {
 	AccountID string
 	PaymentID idem.UUID // the record key
 }
 
-// DecodePaymentUndone reads m; strictjson.Scanner says how strictly.
+// DecodePaymentUndone decodes m; see strictjson.Scanner for the rules.
 func DecodePaymentUndone(m idem.Message) (e PaymentUndone, err error) {
 	var s paymentsV1Decoder
 	s.Reset(&m)
@@ -226,19 +227,19 @@ func (e *PaymentUndone) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.PaymentID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "id". Its copies are known for 8d at least.
+// key identifies the event by header "id". Duplicates are detected for at least 8d.
 func (e *PaymentUndone) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *PaymentUndone) fingerprint(f *wire.Fingerprint) {
 	f.Text("account_id", e.AccountID)
 	f.UUID("payment_id", e.PaymentID)
 }
 
-// paymentUndoneEvent is how a record becomes a PaymentUndone, and which records are copies of
-// one. It is read only.
+// paymentUndoneEvent defines how PaymentUndone is decoded, and which records are duplicates.
+// It is read-only.
 var paymentUndoneEvent = wire.Event[PaymentUndone, *paymentsV1Decoder]{
 	Name:    "PaymentUndone",
 	Decode:  (*PaymentUndone).decode,
@@ -249,7 +250,7 @@ var paymentUndoneEvent = wire.Event[PaymentUndone, *paymentsV1Decoder]{
 	Content: 0x2c61d916,
 }
 
-// paymentUndoneTerms are the terms of the effect of PaymentUndone. It is read only.
+// paymentUndoneTerms holds the terms of the effect of PaymentUndone. It is read-only.
 var paymentUndoneTerms = wire.EffectTerms{
 	Timeout:    30 * time.Second,
 	Keep:       192 * time.Hour,
@@ -272,7 +273,7 @@ func (p *paymentsV1Plan) addPaymentUndone(b *wire.Batch, m *wire.Message) error 
 	if !ok {
 		return err
 	}
-	// An earlier wave writes the row.
+	// Earlier writes of the row go into an earlier wave.
 	b.Deletes(wire.Row("bookings").UUID(e.PaymentID))
 	p.paymentUndoneDeleteBookings.Row().UUID(e.PaymentID)
 	return nil

@@ -61,18 +61,19 @@ func (p *productsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *productsV1Plan) Flush(b *wire.Batch) {
 	b.Write(productSavedUpsertProductsSQL, &p.productSavedUpsertProducts)
 	b.Write(productSavedUpsertVariantsSQL, &p.productSavedUpsertVariants)
 	b.Write(stateChangedUpsertStateChangesSQL, &p.stateChangedUpsertStateChanges)
 }
 
-// productsV1Decoder reads the records of topic "products.v1".
+// productsV1Decoder decodes the records of topic "products.v1".
 type productsV1Decoder = strictjson.Scanner
 
 // ProductSaved is event "saved" on topic "products.v1".
-// It is identified by header "id": records that share it are one event.
+// Its idempotency key is header "id"; records with the same key are one event.
 type ProductSaved struct {
 	State       State
 	FormerState *State // header "former-state"
@@ -89,7 +90,7 @@ type ProductSaved struct {
 	ProductID   idem.UUID // the record key
 }
 
-// DecodeProductSaved reads m; strictjson.Scanner says how strictly.
+// DecodeProductSaved decodes m; see strictjson.Scanner for the rules.
 func DecodeProductSaved(m idem.Message) (e ProductSaved, err error) {
 	var s productsV1Decoder
 	s.Reset(&m)
@@ -254,12 +255,12 @@ func (e *ProductSaved) appendVariants(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "id". Its copies are known for 8d at least.
+// key identifies the event by header "id". Duplicates are detected for at least 8d.
 func (e *ProductSaved) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *ProductSaved) fingerprint(f *wire.Fingerprint) {
 	wire.IfPresent(f.Text, "colour", e.Colour)
 	f.AppendJSON("days", e.appendDays)
@@ -280,8 +281,8 @@ func (e *ProductSaved) fingerprint(f *wire.Fingerprint) {
 	f.AppendJSON("variants", e.appendVariants)
 }
 
-// productSavedEvent is how a record becomes a ProductSaved, and which records are copies of
-// one. It is read only.
+// productSavedEvent defines how ProductSaved is decoded, and which records are duplicates. It
+// is read-only.
 var productSavedEvent = wire.Event[ProductSaved, *productsV1Decoder]{
 	Name:    "ProductSaved",
 	Decode:  (*ProductSaved).decode,
@@ -296,7 +297,7 @@ func (p *productsV1Plan) addProductSaved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := productSavedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Equal rows in a wave become one.
+	// A wave may hold a row more than once: the statement merges its versions.
 	b.Upserts(wire.Row("products").UUID(e.ProductID))
 	r := p.productSavedUpsertProducts.Row()
 	r.UUID(e.ProductID)
@@ -321,7 +322,7 @@ func (p *productsV1Plan) addProductSaved(b *wire.Batch, m *wire.Message) error {
 	}
 	for i := range e.Variants {
 		v := &e.Variants[i]
-		// Equal rows in a wave become one.
+		// A wave may hold a row more than once: the statement merges its versions.
 		b.Upserts(wire.Row("variants").UUID(e.ProductID).Text(v.SKU))
 		r = p.productSavedUpsertVariants.Row()
 		r.UUID(e.ProductID)
@@ -340,7 +341,7 @@ func (p *productsV1Plan) addProductSaved(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// productSavedUpsertProductsSQL keeps the last row of each product_id.
+// productSavedUpsertProductsSQL writes the last row for each product_id.
 const productSavedUpsertProductsSQL = `
 WITH w AS (
     INSERT INTO products (
@@ -391,7 +392,7 @@ SELECT
     'products'
 WHERE (SELECT count(*) FROM w) < (SELECT count(*) FROM (SELECT DISTINCT unnest($1::uuid[]) AS product_id) AS sent)`
 
-// productSavedUpsertVariantsSQL keeps the last row of each product_id, sku.
+// productSavedUpsertVariantsSQL writes the last row for each product_id and sku.
 const productSavedUpsertVariantsSQL = `
 WITH w AS (
     INSERT INTO variants (
@@ -418,8 +419,8 @@ SELECT
 WHERE (SELECT count(*) FROM w) < (SELECT count(*) FROM (SELECT DISTINCT unnest($1::uuid[]) AS product_id, unnest($2::text[]) AS sku) AS sent)`
 
 // StateChanged is event "state" on topic "products.v1".
-// It is identified by product_id (record key), state (payload) and stamps (header "stamp"):
-// records that share them are one event.
+// Its idempotency key is product_id (record key), state (payload) and stamps (header "stamp");
+// records with the same key are one event.
 type StateChanged struct {
 	State     State
 	Stamps    string // header "stamp"
@@ -427,7 +428,7 @@ type StateChanged struct {
 	ProductID idem.UUID // the record key
 }
 
-// DecodeStateChanged reads m; strictjson.Scanner says how strictly.
+// DecodeStateChanged decodes m; see strictjson.Scanner for the rules.
 func DecodeStateChanged(m idem.Message) (e StateChanged, err error) {
 	var s productsV1Decoder
 	s.Reset(&m)
@@ -455,15 +456,15 @@ func (e *StateChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ProductID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by product_id, state and stamps. Its copies are known for 8d at
-// least.
+// key identifies the event by product_id, state and stamps. Duplicates are detected for at
+// least 8d.
 func (e *StateChanged) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("record key", e.ProductID)
 	k.Text("state", string(e.State))
 	k.Text("header stamp", e.Stamps)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *StateChanged) fingerprint(f *wire.Fingerprint) {
 	f.UUID("product_id", e.ProductID)
 	wire.IfPresent(f.Text, "source", (*string)(e.Source))
@@ -471,8 +472,8 @@ func (e *StateChanged) fingerprint(f *wire.Fingerprint) {
 	f.Text("state", string(e.State))
 }
 
-// stateChangedEvent is how a record becomes a StateChanged, and which records are copies of
-// one. It is read only.
+// stateChangedEvent defines how StateChanged is decoded, and which records are duplicates. It
+// is read-only.
 var stateChangedEvent = wire.Event[StateChanged, *productsV1Decoder]{
 	Name:      "StateChanged",
 	OnFailure: &stateChangedPolicy,
@@ -483,8 +484,8 @@ var stateChangedEvent = wire.Event[StateChanged, *productsV1Decoder]{
 	Content:   0x483f6535,
 }
 
-// stateChangedPolicy is on_failure of StateChanged: it is equal to that of the topic. It is
-// read only.
+// stateChangedPolicy is on_failure of StateChanged, equal to that of the topic. It is
+// read-only.
 var stateChangedPolicy = wire.FailurePolicy{
 	Retries:        8,
 	InitialBackoff: 200 * time.Millisecond,
@@ -498,7 +499,7 @@ func (p *productsV1Plan) addStateChanged(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := stateChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Equal rows in a wave become one.
+	// A wave may hold a row more than once: the statement merges its versions.
 	b.Upserts(wire.Row("state_changes").UUID(e.ProductID).Text(string(e.State)))
 	r := p.stateChangedUpsertStateChanges.Row()
 	r.UUID(e.ProductID)
@@ -507,7 +508,7 @@ func (p *productsV1Plan) addStateChanged(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// stateChangedUpsertStateChangesSQL keeps the last row of each product_id, state.
+// stateChangedUpsertStateChangesSQL writes the last row for each product_id and state.
 const stateChangedUpsertStateChangesSQL = `
 WITH w AS (
     INSERT INTO state_changes (

@@ -63,7 +63,8 @@ func (p *longestTopicPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *longestTopicPlan) Flush(b *wire.Batch) {
 	b.Write(openedInsertESQL, &p.openedInsertE)
 	b.Write(closedUpdateESQL, &p.closedUpdateE)
@@ -72,11 +73,11 @@ func (p *longestTopicPlan) Flush(b *wire.Batch) {
 	b.Write(openedInsertTablesSQL, &p.openedInsertTables)
 }
 
-// longestTopicDecoder reads the records of topic "longest_topic".
+// longestTopicDecoder decodes the records of topic "longest_topic".
 type longestTopicDecoder = strictjson.Scanner
 
 // Opened is event "\ufeffopened" on topic "longest_topic".
-// It is identified by header "\ufeffkey": records that share it are one event.
+// Its idempotency key is header "\ufeffkey"; records with the same key are one event.
 type Opened struct {
 	// "+build" ignore
 	State State  // "st\ufeff.ate"
@@ -84,7 +85,7 @@ type Opened struct {
 	E     string // the record key
 }
 
-// DecodeOpened reads m; strictjson.Scanner says how strictly.
+// DecodeOpened decodes m; see strictjson.Scanner for the rules.
 func DecodeOpened(m idem.Message) (e Opened, err error) {
 	var s longestTopicDecoder
 	s.Reset(&m)
@@ -109,20 +110,20 @@ func (e *Opened) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.E = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "\ufeffkey". Its copies are known for 8d at least.
+// key identifies the event by header "\ufeffkey". Duplicates are detected for at least 8d.
 func (e *Opened) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "\ufeffkey")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Opened) fingerprint(f *wire.Fingerprint) {
 	f.Text("e", e.E)
 	f.Text("n", e.N)
 	f.Text("state", string(e.State))
 }
 
-// openedEvent is how a record becomes an Opened, and which records are copies of one. It is
-// read only.
+// openedEvent defines how Opened is decoded, and which records are duplicates. It is
+// read-only.
 var openedEvent = wire.Event[Opened, *longestTopicDecoder]{
 	Name:    "Opened",
 	Decode:  (*Opened).decode,
@@ -137,18 +138,18 @@ func (p *longestTopicPlan) addOpened(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := openedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("e").Text(e.E))
 	r := p.openedInsertE.Row()
 	r.Text(e.E)
 	r.Text(e.N)
 	r.Text(string(e.State))
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("t").Text(e.E))
 	r = p.openedInsertT.Row()
 	r.Text(e.E)
 	r.Text(e.N)
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("tables").Text(e.E))
 	p.openedInsertTables.Row().Text(e.E)
 	return nil
@@ -210,12 +211,12 @@ ORDER BY columns
 ON CONFLICT (columns) DO NOTHING`
 
 // Closed is event "closed" on topic "longest_topic".
-// It is identified by header "\ufeffkey": records that share it are one event.
+// Its idempotency key is header "\ufeffkey"; records with the same key are one event.
 type Closed struct {
 	E string // the record key
 }
 
-// DecodeClosed reads m; strictjson.Scanner says how strictly.
+// DecodeClosed decodes m; see strictjson.Scanner for the rules.
 func DecodeClosed(m idem.Message) (e Closed, err error) {
 	var s longestTopicDecoder
 	s.Reset(&m)
@@ -228,18 +229,18 @@ func (e *Closed) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.E = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "\ufeffkey". Its copies are known for 8d at least.
+// key identifies the event by header "\ufeffkey". Duplicates are detected for at least 8d.
 func (e *Closed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "\ufeffkey")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Closed) fingerprint(f *wire.Fingerprint) {
 	f.Text("e", e.E)
 }
 
-// closedEvent is how a record becomes a Closed, and which records are copies of one. It is
-// read only.
+// closedEvent defines how Closed is decoded, and which records are duplicates. It is
+// read-only.
 var closedEvent = wire.Event[Closed, *longestTopicDecoder]{
 	Name:    "Closed",
 	Decode:  (*Closed).decode,
@@ -254,10 +255,10 @@ func (p *longestTopicPlan) addClosed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := closedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("e").Text(e.E))
 	p.closedUpdateE.Row().Text(e.E)
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("t").Text(e.E))
 	p.closedUpdateT.Row().Text(e.E)
 	return nil

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestLongestTopic repeats, crashes, fences and poisons the events of topic "longest_topic".
+// TestLongestTopic applies the events of topic "longest_topic" with duplicates, crashes,
+// fenced owners and invalid records.
 func TestLongestTopic(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

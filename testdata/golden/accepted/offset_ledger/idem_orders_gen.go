@@ -51,22 +51,23 @@ func (p *ordersPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addOrder(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *ordersPlan) Flush(b *wire.Batch) {
 	b.Write(orderInsertOrdersSQL, &p.orderInsertOrders)
 }
 
-// ordersDecoder reads the records of topic "orders".
+// ordersDecoder decodes the records of topic "orders".
 type ordersDecoder = strictjson.Scanner
 
 // Order is the event of topic "orders".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type Order struct {
 	Payload json.RawMessage // the record's value
 	ID      string          // the record key
 }
 
-// DecodeOrder reads m; strictjson.Scanner says how strictly.
+// DecodeOrder decodes m; see strictjson.Scanner for the rules.
 func DecodeOrder(m idem.Message) (e Order, err error) {
 	var s ordersDecoder
 	s.Reset(&m)
@@ -80,8 +81,7 @@ func (e *Order) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ID = s.RecordKey(m).String()
 }
 
-// orderEvent is how a record becomes an Order, and which records are copies of one. It is read
-// only.
+// orderEvent defines how Order is decoded, and which records are duplicates. It is read-only.
 var orderEvent = wire.Event[Order, *ordersDecoder]{
 	Name:   "Order",
 	Decode: (*Order).decode,
@@ -93,7 +93,7 @@ func (p *ordersPlan) addOrder(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderEvent.Take(b, m, &ordersDecoder{}, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("orders").Text(e.ID))
 	r := p.orderInsertOrders.Row()
 	r.Text(e.ID)

@@ -9,8 +9,9 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestOrders repeats, crashes, fences and poisons the events of topic "orders".
-// editTestLog is the service's own, in idem_setup_test.go.
+// TestOrders applies the events of topic "orders" with duplicates, crashes, fenced owners and
+// invalid records.
+// editTestLog is yours, in idem_setup_test.go.
 func TestOrders(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

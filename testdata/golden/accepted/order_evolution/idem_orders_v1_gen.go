@@ -85,19 +85,20 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedV1UpsertOrderHistorySQL, &p.orderPlacedV1UpsertOrderHistory)
 	b.Write(orderPlacedUpsertOrderHistorySQL, &p.orderPlacedUpsertOrderHistory)
 	b.Write(orderClosedUpdateOrderHistorySQL, &p.orderClosedUpdateOrderHistory)
 }
 
-// ordersV1Decoder reads the records of topic "orders.v1".
+// ordersV1Decoder decodes the records of topic "orders.v1".
 type ordersV1Decoder = strictjson.Scanner
 
 // OrderPlacedV1 goes when the topic holds none. The shop has sent version 2 since September.
 // It is event "order.placed" or "order.placed/1" on topic "orders.v1".
-// It is identified by event_id (payload): records that share it are one event.
+// Its idempotency key is event_id (payload); records with the same key are one event.
 type OrderPlacedV1 struct {
 	Total    idem.Decimal
 	EventID  idem.UUID
@@ -105,7 +106,7 @@ type OrderPlacedV1 struct {
 	OrderID  idem.UUID // the record key
 }
 
-// DecodeOrderPlacedV1 reads m; strictjson.Scanner says how strictly.
+// DecodeOrderPlacedV1 decodes m; see strictjson.Scanner for the rules.
 func DecodeOrderPlacedV1(m idem.Message) (e OrderPlacedV1, err error) {
 	var s ordersV1Decoder
 	s.Reset(&m)
@@ -137,12 +138,12 @@ func (e *OrderPlacedV1) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.OrderID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by event_id. Its copies are known for 15d at least.
+// key identifies the event by event_id. Duplicates are detected for at least 15d.
 func (e *OrderPlacedV1) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("event_id", e.EventID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *OrderPlacedV1) fingerprint(f *wire.Fingerprint) {
 	f.UUID("event_id", e.EventID)
 	f.UUID("order_id", e.OrderID)
@@ -155,8 +156,8 @@ func (e *OrderPlacedV1) fits(f *wire.Fit) {
 	f.Numeric("total", &e.Total, 12, 2)
 }
 
-// orderPlacedV1Event is how a record becomes an OrderPlacedV1, and which records are copies of
-// one. It is read only.
+// orderPlacedV1Event defines how OrderPlacedV1 is decoded, and which records are duplicates.
+// It is read-only.
 var orderPlacedV1Event = wire.Event[OrderPlacedV1, *ordersV1Decoder]{
 	Name:    "OrderPlacedV1",
 	Decode:  (*OrderPlacedV1).decode,
@@ -172,7 +173,7 @@ func (p *ordersV1Plan) addOrderPlacedV1(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPlacedV1Event.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("order_history").UUID(e.OrderID))
 	r := p.orderPlacedV1UpsertOrderHistory.Row()
 	r.UUID(e.OrderID)
@@ -181,7 +182,7 @@ func (p *ordersV1Plan) addOrderPlacedV1(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// orderPlacedV1UpsertOrderHistorySQL changes a row only if its revision grows.
+// orderPlacedV1UpsertOrderHistorySQL changes a row only if its revision increases.
 const orderPlacedV1UpsertOrderHistorySQL = `
 INSERT INTO order_history AS t (
     order_id,
@@ -205,7 +206,7 @@ ON CONFLICT (order_id) DO UPDATE SET
 WHERE t.revision < excluded.revision`
 
 // OrderPlaced is event "order.placed/2.0" on topic "orders.v1".
-// It is identified by event_id (payload): records that share it are one event.
+// Its idempotency key is event_id (payload); records with the same key are one event.
 type OrderPlaced struct {
 	Gross    idem.Decimal // "money.gross"
 	Currency string       // "money.currency"
@@ -215,7 +216,7 @@ type OrderPlaced struct {
 	OrderID  idem.UUID // the record key
 }
 
-// DecodeOrderPlaced reads m; strictjson.Scanner says how strictly.
+// DecodeOrderPlaced decodes m; see strictjson.Scanner for the rules.
 func DecodeOrderPlaced(m idem.Message) (e OrderPlaced, err error) {
 	var s ordersV1Decoder
 	s.Reset(&m)
@@ -265,12 +266,12 @@ func (e *OrderPlaced) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.OrderID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by event_id. Its copies are known for 15d at least.
+// key identifies the event by event_id. Duplicates are detected for at least 15d.
 func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("event_id", e.EventID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *OrderPlaced) fingerprint(f *wire.Fingerprint) {
 	wire.IfPresent(f.Text, "channel", e.Channel)
 	f.Text("currency", e.Currency)
@@ -286,8 +287,8 @@ func (e *OrderPlaced) fits(f *wire.Fit) {
 	f.Char("money.currency", &e.Currency, 3)
 }
 
-// orderPlacedEvent is how a record becomes an OrderPlaced, and which records are copies of
-// one. It is read only.
+// orderPlacedEvent defines how OrderPlaced is decoded, and which records are duplicates. It is
+// read-only.
 var orderPlacedEvent = wire.Event[OrderPlaced, *ordersV1Decoder]{
 	Name:    "OrderPlaced",
 	Decode:  (*OrderPlaced).decode,
@@ -303,7 +304,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPlacedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("order_history").UUID(e.OrderID))
 	r := p.orderPlacedUpsertOrderHistory.Row()
 	r.UUID(e.OrderID)
@@ -314,7 +315,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// orderPlacedUpsertOrderHistorySQL changes a row only if its revision grows.
+// orderPlacedUpsertOrderHistorySQL changes a row only if its revision increases.
 const orderPlacedUpsertOrderHistorySQL = `
 INSERT INTO order_history AS t (
     order_id,
@@ -338,7 +339,7 @@ ON CONFLICT (order_id) DO UPDATE SET
 WHERE t.revision < excluded.revision`
 
 // OrderClosed is event "order.closed/1" or "order.cancelled/1" on topic "orders.v1".
-// It is identified by event_id (payload): records that share it are one event.
+// Its idempotency key is event_id (payload); records with the same key are one event.
 type OrderClosed struct {
 	Reason   string
 	EventID  idem.UUID
@@ -346,7 +347,7 @@ type OrderClosed struct {
 	OrderID  idem.UUID // the record key
 }
 
-// DecodeOrderClosed reads m; strictjson.Scanner says how strictly.
+// DecodeOrderClosed decodes m; see strictjson.Scanner for the rules.
 func DecodeOrderClosed(m idem.Message) (e OrderClosed, err error) {
 	var s ordersV1Decoder
 	s.Reset(&m)
@@ -378,12 +379,12 @@ func (e *OrderClosed) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.OrderID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by event_id. Its copies are known for 15d at least.
+// key identifies the event by event_id. Duplicates are detected for at least 15d.
 func (e *OrderClosed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("event_id", e.EventID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *OrderClosed) fingerprint(f *wire.Fingerprint) {
 	f.UUID("event_id", e.EventID)
 	f.UUID("order_id", e.OrderID)
@@ -391,8 +392,8 @@ func (e *OrderClosed) fingerprint(f *wire.Fingerprint) {
 	f.Int64("revision", e.Revision)
 }
 
-// orderClosedEvent is how a record becomes an OrderClosed, and which records are copies of
-// one. It is read only.
+// orderClosedEvent defines how OrderClosed is decoded, and which records are duplicates. It is
+// read-only.
 var orderClosedEvent = wire.Event[OrderClosed, *ordersV1Decoder]{
 	Name:    "OrderClosed",
 	Decode:  (*OrderClosed).decode,
@@ -407,7 +408,7 @@ func (p *ordersV1Plan) addOrderClosed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderClosedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("order_history").UUID(e.OrderID))
 	r := p.orderClosedUpdateOrderHistory.Row()
 	r.UUID(e.OrderID)
@@ -416,8 +417,8 @@ func (p *ordersV1Plan) addOrderClosed(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// orderClosedUpdateOrderHistorySQL changes a row only if its revision grows; it fails if the
-// row is missing.
+// orderClosedUpdateOrderHistorySQL changes a row only if its revision increases; it fails if
+// the row is missing.
 const orderClosedUpdateOrderHistorySQL = `
 WITH e AS (
     SELECT
@@ -442,14 +443,14 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM order_history AS t WHERE t.order_id = e.order_id)`
 
 // OrderRepriced is event "order.repriced/1" on topic "orders.v1".
-// It is identified by event_id (payload): records that share it are one event.
+// Its idempotency key is event_id (payload); records with the same key are one event.
 type OrderRepriced struct {
 	EventID  idem.UUID
 	Revision int64
 	OrderID  idem.UUID // the record key
 }
 
-// DecodeOrderRepriced reads m; strictjson.Scanner says how strictly.
+// DecodeOrderRepriced decodes m; see strictjson.Scanner for the rules.
 func DecodeOrderRepriced(m idem.Message) (e OrderRepriced, err error) {
 	var s ordersV1Decoder
 	s.Reset(&m)
@@ -477,20 +478,20 @@ func (e *OrderRepriced) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.OrderID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by event_id. Its copies are known for 15d at least.
+// key identifies the event by event_id. Duplicates are detected for at least 15d.
 func (e *OrderRepriced) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("event_id", e.EventID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *OrderRepriced) fingerprint(f *wire.Fingerprint) {
 	f.UUID("event_id", e.EventID)
 	f.UUID("order_id", e.OrderID)
 	f.Int64("revision", e.Revision)
 }
 
-// orderRepricedEvent is how a record becomes an OrderRepriced, and which records are copies of
-// one. It is read only.
+// orderRepricedEvent defines how OrderRepriced is decoded, and which records are duplicates.
+// It is read-only.
 var orderRepricedEvent = wire.Event[OrderRepriced, *ordersV1Decoder]{
 	Name:    "OrderRepriced",
 	Decode:  (*OrderRepriced).decode,

@@ -67,23 +67,24 @@ func (p *refundsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *refundsV1Plan) Flush(b *wire.Batch) {
 	b.Write(refundedUpsertRefundsSQL, &p.refundedUpsertRefunds)
 	b.Write(refundedV2UpsertRefundsSQL, &p.refundedV2UpsertRefunds)
 }
 
-// refundsV1Decoder reads the records of topic "refunds.v1".
+// refundsV1Decoder decodes the records of topic "refunds.v1".
 type refundsV1Decoder = strictjson.Scanner
 
 // Refunded is event "refunded/1" on topic "refunds.v1".
-// It is identified by header "id": records that share it are one event.
+// Its idempotency key is header "id"; records with the same key are one event.
 type Refunded struct {
 	Cents    int64
 	RefundID idem.UUID // the record key
 }
 
-// DecodeRefunded reads m; strictjson.Scanner says how strictly.
+// DecodeRefunded decodes m; see strictjson.Scanner for the rules.
 func DecodeRefunded(m idem.Message) (e Refunded, err error) {
 	var s refundsV1Decoder
 	s.Reset(&m)
@@ -107,19 +108,19 @@ func (e *Refunded) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.RefundID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "id". Its copies are known for 8d at least.
+// key identifies the event by header "id". Duplicates are detected for at least 8d.
 func (e *Refunded) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Refunded) fingerprint(f *wire.Fingerprint) {
 	f.Int64("cents", e.Cents)
 	f.UUID("refund_id", e.RefundID)
 }
 
-// refundedEvent is how a record becomes a Refunded, and which records are copies of one. It is
-// read only.
+// refundedEvent defines how Refunded is decoded, and which records are duplicates. It is
+// read-only.
 var refundedEvent = wire.Event[Refunded, *refundsV1Decoder]{
 	Name:    "Refunded",
 	Decode:  (*Refunded).decode,
@@ -134,7 +135,7 @@ func (p *refundsV1Plan) addRefunded(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := refundedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("refunds").UUID(e.RefundID))
 	r := p.refundedUpsertRefunds.Row()
 	r.UUID(e.RefundID)
@@ -166,14 +167,14 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // RefundedV2 is event "refunded/2" on topic "refunds.v1".
-// It is identified by header "id": records that share it are one event.
+// Its idempotency key is header "id"; records with the same key are one event.
 type RefundedV2 struct {
 	Amount   int64
 	Note     *string
 	RefundID idem.UUID // the record key
 }
 
-// DecodeRefundedV2 reads m; strictjson.Scanner says how strictly.
+// DecodeRefundedV2 decodes m; see strictjson.Scanner for the rules.
 func DecodeRefundedV2(m idem.Message) (e RefundedV2, err error) {
 	var s refundsV1Decoder
 	s.Reset(&m)
@@ -200,20 +201,20 @@ func (e *RefundedV2) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.RefundID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "id". Its copies are known for 8d at least.
+// key identifies the event by header "id". Duplicates are detected for at least 8d.
 func (e *RefundedV2) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *RefundedV2) fingerprint(f *wire.Fingerprint) {
 	f.Int64("amount", e.Amount)
 	wire.IfPresent(f.Text, "note", e.Note)
 	f.UUID("refund_id", e.RefundID)
 }
 
-// refundedV2Event is how a record becomes a RefundedV2, and which records are copies of one.
-// It is read only.
+// refundedV2Event defines how RefundedV2 is decoded, and which records are duplicates. It is
+// read-only.
 var refundedV2Event = wire.Event[RefundedV2, *refundsV1Decoder]{
 	Name:    "RefundedV2",
 	Decode:  (*RefundedV2).decode,
@@ -228,7 +229,7 @@ func (p *refundsV1Plan) addRefundedV2(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := refundedV2Event.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("refunds").UUID(e.RefundID))
 	r := p.refundedV2UpsertRefunds.Row()
 	r.UUID(e.RefundID)

@@ -45,23 +45,24 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addOrderPlaced(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedUpsertOrdersSQL, &p.orderPlacedUpsertOrders)
 }
 
-// ordersV1Decoder reads the records of topic "orders.v1".
+// ordersV1Decoder decodes the records of topic "orders.v1".
 type ordersV1Decoder = strictjson.Scanner
 
 // OrderPlaced is the event of topic "orders.v1".
-// It is identified by header "Idempotency-Key": records that share it are one event.
+// Its idempotency key is header "Idempotency-Key"; records with the same key are one event.
 type OrderPlaced struct {
 	OrderID    idem.UUID
 	CustomerID string
 	Total      idem.Decimal
 }
 
-// DecodeOrderPlaced reads m; strictjson.Scanner says how strictly.
+// DecodeOrderPlaced decodes m; see strictjson.Scanner for the rules.
 func DecodeOrderPlaced(m idem.Message) (e OrderPlaced, err error) {
 	var s ordersV1Decoder
 	s.Reset(&m)
@@ -93,12 +94,13 @@ func (e *OrderPlaced) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Same("order_id", e.OrderID == s.RecordKey(m).UUID())
 }
 
-// key identifies the event by header "Idempotency-Key". Its copies are known for 8d at least.
+// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
+// 8d.
 func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *OrderPlaced) fingerprint(f *wire.Fingerprint) {
 	f.Text("customer_id", e.CustomerID)
 	f.UUID("order_id", e.OrderID)
@@ -110,8 +112,8 @@ func (e *OrderPlaced) fits(f *wire.Fit) {
 	f.Numeric("total", &e.Total, 12, 2)
 }
 
-// orderPlacedEvent is how a record becomes an OrderPlaced, and which records are copies of
-// one. It is read only.
+// orderPlacedEvent defines how OrderPlaced is decoded, and which records are duplicates. It is
+// read-only.
 var orderPlacedEvent = wire.Event[OrderPlaced, *ordersV1Decoder]{
 	Name:    "OrderPlaced",
 	Decode:  (*OrderPlaced).decode,
@@ -127,7 +129,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPlacedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Equal rows in a wave become one.
+	// A wave may hold a row more than once: the statement merges its versions.
 	b.Upserts(wire.Row("orders").UUID(e.OrderID))
 	r := p.orderPlacedUpsertOrders.Row()
 	r.UUID(e.OrderID)
@@ -136,7 +138,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// orderPlacedUpsertOrdersSQL keeps the last row of each order_id.
+// orderPlacedUpsertOrdersSQL writes the last row for each order_id.
 const orderPlacedUpsertOrdersSQL = `
 WITH w AS (
     INSERT INTO orders (

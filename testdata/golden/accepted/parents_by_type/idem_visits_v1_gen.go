@@ -78,7 +78,8 @@ func (p *visitsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *visitsV1Plan) Flush(b *wire.Batch) {
 	b.Write(dayOpenedInsertDaysSQL, &p.dayOpenedInsertDays)
 	b.Write(agentHiredInsertAgentsSQL, &p.agentHiredInsertAgents)
@@ -88,17 +89,17 @@ func (p *visitsV1Plan) Flush(b *wire.Batch) {
 	b.Write(endedDeleteVisitsSQL, &p.endedDeleteVisits)
 }
 
-// visitsV1Decoder reads the records of topic "visits.v1".
+// visitsV1Decoder decodes the records of topic "visits.v1".
 type visitsV1Decoder = strictjson.Scanner
 
 // DayOpened is event "day" on topic "visits.v1".
-// It is identified by header "key": records that share it are one event.
+// Its idempotency key is header "key"; records with the same key are one event.
 type DayOpened struct {
 	Day      time.Time
 	OpenedBy string
 }
 
-// DecodeDayOpened reads m; strictjson.Scanner says how strictly.
+// DecodeDayOpened decodes m; see strictjson.Scanner for the rules.
 func DecodeDayOpened(m idem.Message) (e DayOpened, err error) {
 	var s visitsV1Decoder
 	s.Reset(&m)
@@ -125,19 +126,19 @@ func (e *DayOpened) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.OpenedBy, "opened_by")
 }
 
-// key identifies the event by header "key". Its copies are known for 8d at least.
+// key identifies the event by header "key". Duplicates are detected for at least 8d.
 func (e *DayOpened) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *DayOpened) fingerprint(f *wire.Fingerprint) {
 	f.Time("day", e.Day)
 	f.Text("opened_by", e.OpenedBy)
 }
 
-// dayOpenedEvent is how a record becomes a DayOpened, and which records are copies of one. It
-// is read only.
+// dayOpenedEvent defines how DayOpened is decoded, and which records are duplicates. It is
+// read-only.
 var dayOpenedEvent = wire.Event[DayOpened, *visitsV1Decoder]{
 	Name:    "DayOpened",
 	Decode:  (*DayOpened).decode,
@@ -152,7 +153,7 @@ func (p *visitsV1Plan) addDayOpened(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := dayOpenedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("days").Int(e.Day.UnixMicro()))
 	r := p.dayOpenedInsertDays.Row()
 	r.Time(e.Day)
@@ -172,13 +173,13 @@ ORDER BY day
 ON CONFLICT (day) DO NOTHING`
 
 // AgentHired is event "agent" on topic "visits.v1".
-// It is identified by header "key": records that share it are one event.
+// Its idempotency key is header "key"; records with the same key are one event.
 type AgentHired struct {
 	Agent idem.UUID
 	Name  *string
 }
 
-// DecodeAgentHired reads m; strictjson.Scanner says how strictly.
+// DecodeAgentHired decodes m; see strictjson.Scanner for the rules.
 func DecodeAgentHired(m idem.Message) (e AgentHired, err error) {
 	var s visitsV1Decoder
 	s.Reset(&m)
@@ -204,19 +205,19 @@ func (e *AgentHired) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Agent, "agent")
 }
 
-// key identifies the event by header "key". Its copies are known for 8d at least.
+// key identifies the event by header "key". Duplicates are detected for at least 8d.
 func (e *AgentHired) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *AgentHired) fingerprint(f *wire.Fingerprint) {
 	f.UUID("agent", e.Agent)
 	wire.IfPresent(f.Text, "name", e.Name)
 }
 
-// agentHiredEvent is how a record becomes an AgentHired, and which records are copies of one.
-// It is read only.
+// agentHiredEvent defines how AgentHired is decoded, and which records are duplicates. It is
+// read-only.
 var agentHiredEvent = wire.Event[AgentHired, *visitsV1Decoder]{
 	Name:    "AgentHired",
 	Decode:  (*AgentHired).decode,
@@ -231,7 +232,7 @@ func (p *visitsV1Plan) addAgentHired(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := agentHiredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("agents").Text(e.Agent.String()))
 	r := p.agentHiredInsertAgents.Row()
 	r.UUID(e.Agent)
@@ -251,13 +252,13 @@ ORDER BY agent
 ON CONFLICT (agent) DO NOTHING`
 
 // BadgeMade is event "badge" on topic "visits.v1".
-// It is identified by header "key": records that share it are one event.
+// Its idempotency key is header "key"; records with the same key are one event.
 type BadgeMade struct {
 	Badge []byte
 	Agent string
 }
 
-// DecodeBadgeMade reads m; strictjson.Scanner says how strictly.
+// DecodeBadgeMade decodes m; see strictjson.Scanner for the rules.
 func DecodeBadgeMade(m idem.Message) (e BadgeMade, err error) {
 	var s visitsV1Decoder
 	s.Reset(&m)
@@ -284,19 +285,19 @@ func (e *BadgeMade) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Agent, "agent")
 }
 
-// key identifies the event by header "key". Its copies are known for 8d at least.
+// key identifies the event by header "key". Duplicates are detected for at least 8d.
 func (e *BadgeMade) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *BadgeMade) fingerprint(f *wire.Fingerprint) {
 	f.Text("agent", e.Agent)
 	f.Bytes("badge", e.Badge)
 }
 
-// badgeMadeEvent is how a record becomes a BadgeMade, and which records are copies of one. It
-// is read only.
+// badgeMadeEvent defines how BadgeMade is decoded, and which records are duplicates. It is
+// read-only.
 var badgeMadeEvent = wire.Event[BadgeMade, *visitsV1Decoder]{
 	Name:    "BadgeMade",
 	Decode:  (*BadgeMade).decode,
@@ -311,7 +312,7 @@ func (p *visitsV1Plan) addBadgeMade(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := badgeMadeEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("badges").Text(string(e.Badge)))
 	r := p.badgeMadeInsertBadges.Row()
 	r.Bytea(e.Badge)
@@ -331,7 +332,7 @@ ORDER BY badge
 ON CONFLICT (badge) DO NOTHING`
 
 // Visited is event "visited" on topic "visits.v1".
-// It is identified by header "key": records that share it are one event.
+// Its idempotency key is header "key"; records with the same key are one event.
 type Visited struct {
 	Day   *time.Time
 	Agent *idem.UUID
@@ -339,7 +340,7 @@ type Visited struct {
 	Visit string // the record key
 }
 
-// DecodeVisited reads m; strictjson.Scanner says how strictly.
+// DecodeVisited decodes m; see strictjson.Scanner for the rules.
 func DecodeVisited(m idem.Message) (e Visited, err error) {
 	var s visitsV1Decoder
 	s.Reset(&m)
@@ -368,12 +369,12 @@ func (e *Visited) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Visit = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "key". Its copies are known for 8d at least.
+// key identifies the event by header "key". Duplicates are detected for at least 8d.
 func (e *Visited) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Visited) fingerprint(f *wire.Fingerprint) {
 	wire.IfPresent(f.UUID, "agent", e.Agent)
 	if e.Badge != nil {
@@ -383,8 +384,8 @@ func (e *Visited) fingerprint(f *wire.Fingerprint) {
 	f.Text("visit", e.Visit)
 }
 
-// visitedEvent is how a record becomes a Visited, and which records are copies of one. It is
-// read only.
+// visitedEvent defines how Visited is decoded, and which records are duplicates. It is
+// read-only.
 var visitedEvent = wire.Event[Visited, *visitsV1Decoder]{
 	Name:    "Visited",
 	Decode:  (*Visited).decode,
@@ -399,7 +400,8 @@ func (p *visitsV1Plan) addVisited(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := visitedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+	// A wave writes a row at most once. The calls before Puts name what else the write needs or
+	// changes.
 	if e.Day != nil {
 		b.Reads(wire.Row("days").Int(e.Day.UnixMicro()))
 	}
@@ -445,13 +447,13 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Renamed is event "renamed" on topic "visits.v1".
-// It is identified by header "key": records that share it are one event.
+// Its idempotency key is header "key"; records with the same key are one event.
 type Renamed struct {
 	Agent *string
 	Visit string // the record key
 }
 
-// DecodeRenamed reads m; strictjson.Scanner says how strictly.
+// DecodeRenamed decodes m; see strictjson.Scanner for the rules.
 func DecodeRenamed(m idem.Message) (e Renamed, err error) {
 	var s visitsV1Decoder
 	s.Reset(&m)
@@ -474,19 +476,19 @@ func (e *Renamed) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Visit = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "key". Its copies are known for 8d at least.
+// key identifies the event by header "key". Duplicates are detected for at least 8d.
 func (e *Renamed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Renamed) fingerprint(f *wire.Fingerprint) {
 	wire.IfPresent(f.Text, "agent", e.Agent)
 	f.Text("visit", e.Visit)
 }
 
-// renamedEvent is how a record becomes a Renamed, and which records are copies of one. It is
-// read only.
+// renamedEvent defines how Renamed is decoded, and which records are duplicates. It is
+// read-only.
 var renamedEvent = wire.Event[Renamed, *visitsV1Decoder]{
 	Name:    "Renamed",
 	Decode:  (*Renamed).decode,
@@ -501,7 +503,8 @@ func (p *visitsV1Plan) addRenamed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := renamedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+	// A wave writes a row at most once. The calls before Puts name what else the write needs or
+	// changes.
 	if e.Agent != nil {
 		b.Reads(wire.Row("agents").Text(*e.Agent))
 	}
@@ -540,12 +543,12 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // Ended is event "ended" on topic "visits.v1".
-// It is identified by header "key": records that share it are one event.
+// Its idempotency key is header "key"; records with the same key are one event.
 type Ended struct {
 	Visit string // the record key
 }
 
-// DecodeEnded reads m; strictjson.Scanner says how strictly.
+// DecodeEnded decodes m; see strictjson.Scanner for the rules.
 func DecodeEnded(m idem.Message) (e Ended, err error) {
 	var s visitsV1Decoder
 	s.Reset(&m)
@@ -558,18 +561,17 @@ func (e *Ended) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Visit = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "key". Its copies are known for 8d at least.
+// key identifies the event by header "key". Duplicates are detected for at least 8d.
 func (e *Ended) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Ended) fingerprint(f *wire.Fingerprint) {
 	f.Text("visit", e.Visit)
 }
 
-// endedEvent is how a record becomes an Ended, and which records are copies of one. It is read
-// only.
+// endedEvent defines how Ended is decoded, and which records are duplicates. It is read-only.
 var endedEvent = wire.Event[Ended, *visitsV1Decoder]{
 	Name:    "Ended",
 	Decode:  (*Ended).decode,
@@ -584,7 +586,7 @@ func (p *visitsV1Plan) addEnded(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := endedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the row.
+	// Earlier writes of the row go into an earlier wave.
 	b.Deletes(wire.Row("visits").Text(e.Visit))
 	p.endedDeleteVisits.Row().Text(e.Visit)
 	return nil

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestVisitsV1 repeats, crashes, fences and poisons the events of topic "visits.v1".
+// TestVisitsV1 applies the events of topic "visits.v1" with duplicates, crashes, fenced owners
+// and invalid records.
 func TestVisitsV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

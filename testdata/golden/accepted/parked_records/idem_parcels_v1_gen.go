@@ -66,7 +66,8 @@ func (p *parcelsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *parcelsV1Plan) Flush(b *wire.Batch) {
 	b.Write(parcelTakenInsertParcelsSQL, &p.parcelTakenInsertParcels)
 	b.Write(parcelMovedUpdateParcelsSQL, &p.parcelMovedUpdateParcels)
@@ -74,17 +75,17 @@ func (p *parcelsV1Plan) Flush(b *wire.Batch) {
 	b.Write(parcelPaidInsertPaymentsSQL, &p.parcelPaidInsertPayments)
 }
 
-// parcelsV1Decoder reads the records of topic "parcels.v1".
+// parcelsV1Decoder decodes the records of topic "parcels.v1".
 type parcelsV1Decoder = strictjson.Scanner
 
 // ParcelTaken is event "taken" on topic "parcels.v1".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type ParcelTaken struct {
 	Place    string
 	ParcelID idem.UUID // the record key
 }
 
-// DecodeParcelTaken reads m; strictjson.Scanner says how strictly.
+// DecodeParcelTaken decodes m; see strictjson.Scanner for the rules.
 func DecodeParcelTaken(m idem.Message) (e ParcelTaken, err error) {
 	var s parcelsV1Decoder
 	s.Reset(&m)
@@ -108,12 +109,12 @@ func (e *ParcelTaken) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ParcelID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *ParcelTaken) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *ParcelTaken) fingerprint(f *wire.Fingerprint) {
 	f.UUID("parcel_id", e.ParcelID)
 	f.Text("place", e.Place)
@@ -124,8 +125,8 @@ func (e *ParcelTaken) fits(f *wire.Fit) {
 	f.Varchar("place", &e.Place, 40)
 }
 
-// parcelTakenEvent is how a record becomes a ParcelTaken, and which records are copies of one.
-// It is read only.
+// parcelTakenEvent defines how ParcelTaken is decoded, and which records are duplicates. It is
+// read-only.
 var parcelTakenEvent = wire.Event[ParcelTaken, *parcelsV1Decoder]{
 	Name:    "ParcelTaken",
 	Decode:  (*ParcelTaken).decode,
@@ -141,7 +142,7 @@ func (p *parcelsV1Plan) addParcelTaken(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := parcelTakenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("parcels").UUID(e.ParcelID))
 	r := p.parcelTakenInsertParcels.Row()
 	r.UUID(e.ParcelID)
@@ -170,13 +171,13 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // ParcelMoved is event "moved" on topic "parcels.v1".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type ParcelMoved struct {
 	Place    string
 	ParcelID idem.UUID // the record key
 }
 
-// DecodeParcelMoved reads m; strictjson.Scanner says how strictly.
+// DecodeParcelMoved decodes m; see strictjson.Scanner for the rules.
 func DecodeParcelMoved(m idem.Message) (e ParcelMoved, err error) {
 	var s parcelsV1Decoder
 	s.Reset(&m)
@@ -200,12 +201,12 @@ func (e *ParcelMoved) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ParcelID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *ParcelMoved) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *ParcelMoved) fingerprint(f *wire.Fingerprint) {
 	f.UUID("parcel_id", e.ParcelID)
 	f.Text("place", e.Place)
@@ -216,8 +217,8 @@ func (e *ParcelMoved) fits(f *wire.Fit) {
 	f.Varchar("place", &e.Place, 40)
 }
 
-// parcelMovedEvent is how a record becomes a ParcelMoved, and which records are copies of one.
-// It is read only.
+// parcelMovedEvent defines how ParcelMoved is decoded, and which records are duplicates. It is
+// read-only.
 var parcelMovedEvent = wire.Event[ParcelMoved, *parcelsV1Decoder]{
 	Name:    "ParcelMoved",
 	Decode:  (*ParcelMoved).decode,
@@ -233,12 +234,12 @@ func (p *parcelsV1Plan) addParcelMoved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := parcelMovedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("parcels").UUID(e.ParcelID))
 	r := p.parcelMovedUpdateParcels.Row()
 	r.UUID(e.ParcelID)
 	r.Text(e.Place)
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("parcels").UUID(e.ParcelID), "+")
 	p.parcelMovedAddParcels.Row().UUID(e.ParcelID)
 	return nil
@@ -271,7 +272,7 @@ SELECT
 FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
-// parcelMovedAddParcelsSQL adds up what the events add to one row; it fails if a row is
+// parcelMovedAddParcelsSQL adds up what the events add to each row; it fails if a row is
 // missing.
 const parcelMovedAddParcelsSQL = `
 WITH e AS (
@@ -298,13 +299,13 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.parcel_id = e.parcel_id)`
 
 // ParcelPaid is event "paid" on topic "parcels.v1".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type ParcelPaid struct {
 	Amount   idem.Decimal
 	ParcelID idem.UUID // the record key
 }
 
-// DecodeParcelPaid reads m; strictjson.Scanner says how strictly.
+// DecodeParcelPaid decodes m; see strictjson.Scanner for the rules.
 func DecodeParcelPaid(m idem.Message) (e ParcelPaid, err error) {
 	var s parcelsV1Decoder
 	s.Reset(&m)
@@ -328,12 +329,12 @@ func (e *ParcelPaid) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ParcelID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *ParcelPaid) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *ParcelPaid) fingerprint(f *wire.Fingerprint) {
 	f.Decimal("amount", e.Amount)
 	f.UUID("parcel_id", e.ParcelID)
@@ -344,8 +345,8 @@ func (e *ParcelPaid) fits(f *wire.Fit) {
 	f.Numeric("amount", &e.Amount, 12, 2)
 }
 
-// parcelPaidEvent is how a record becomes a ParcelPaid, and which records are copies of one.
-// It is read only.
+// parcelPaidEvent defines how ParcelPaid is decoded, and which records are duplicates. It is
+// read-only.
 var parcelPaidEvent = wire.Event[ParcelPaid, *parcelsV1Decoder]{
 	Name:    "ParcelPaid",
 	Decode:  (*ParcelPaid).decode,
@@ -361,7 +362,8 @@ func (p *parcelsV1Plan) addParcelPaid(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := parcelPaidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+	// A wave writes a row at most once. The calls before Puts name what else the write needs or
+	// changes.
 	b.Reads(wire.Row("parcels").UUID(e.ParcelID))
 	b.Puts(wire.Row("payments").UUID(e.ParcelID))
 	r := p.parcelPaidInsertPayments.Row()

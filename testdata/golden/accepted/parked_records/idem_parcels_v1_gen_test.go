@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestParcelsV1 repeats, crashes, fences and poisons the events of topic "parcels.v1".
+// TestParcelsV1 applies the events of topic "parcels.v1" with duplicates, crashes, fenced
+// owners and invalid records.
 func TestParcelsV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -45,22 +45,23 @@ func (p *refundsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addRefunded(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *refundsV1Plan) Flush(b *wire.Batch) {
 	b.Write(refundedAddPaymentsSQL, &p.refundedAddPayments)
 }
 
-// refundsV1Decoder reads the records of topic "refunds.v1".
+// refundsV1Decoder decodes the records of topic "refunds.v1".
 type refundsV1Decoder = strictjson.Scanner
 
 // Refunded is the event of topic "refunds.v1".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type Refunded struct {
 	Amount   idem.Decimal
 	ParcelID idem.UUID // the record key
 }
 
-// DecodeRefunded reads m; strictjson.Scanner says how strictly.
+// DecodeRefunded decodes m; see strictjson.Scanner for the rules.
 func DecodeRefunded(m idem.Message) (e Refunded, err error) {
 	var s refundsV1Decoder
 	s.Reset(&m)
@@ -84,12 +85,12 @@ func (e *Refunded) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ParcelID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *Refunded) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Refunded) fingerprint(f *wire.Fingerprint) {
 	f.Decimal("amount", e.Amount)
 	f.UUID("parcel_id", e.ParcelID)
@@ -100,8 +101,8 @@ func (e *Refunded) fits(f *wire.Fit) {
 	f.Numeric("amount", &e.Amount, 12, 2)
 }
 
-// refundedEvent is how a record becomes a Refunded, and which records are copies of one. It is
-// read only.
+// refundedEvent defines how Refunded is decoded, and which records are duplicates. It is
+// read-only.
 var refundedEvent = wire.Event[Refunded, *refundsV1Decoder]{
 	Name:    "Refunded",
 	Decode:  (*Refunded).decode,
@@ -117,7 +118,7 @@ func (p *refundsV1Plan) addRefunded(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := refundedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("payments").UUID(e.ParcelID), "+")
 	r := p.refundedAddPayments.Row()
 	r.UUID(e.ParcelID)
@@ -125,7 +126,8 @@ func (p *refundsV1Plan) addRefunded(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// refundedAddPaymentsSQL adds up what the events add to one row; it fails if a row is missing.
+// refundedAddPaymentsSQL adds up what the events add to each row; it fails if a row is
+// missing.
 const refundedAddPaymentsSQL = `
 WITH e AS (
     SELECT

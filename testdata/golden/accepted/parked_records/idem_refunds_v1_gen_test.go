@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestRefundsV1 repeats, crashes, fences and poisons the events of topic "refunds.v1".
+// TestRefundsV1 applies the events of topic "refunds.v1" with duplicates, crashes, fenced
+// owners and invalid records.
 func TestRefundsV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -58,24 +58,25 @@ func (p *defaultsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *defaultsV1Plan) Flush(b *wire.Batch) {
 	b.Write(webThemeChosenUpsertThemesSQL, &p.webThemeChosenUpsertThemes)
 	b.Write(anyThemeChosenUpsertSharedThemesSQL, &p.anyThemeChosenUpsertSharedThemes)
 }
 
-// defaultsV1Decoder reads the records of topic "defaults.v1".
+// defaultsV1Decoder decodes the records of topic "defaults.v1".
 type defaultsV1Decoder = strictjson.Scanner
 
 // WebThemeChosen is event "web" on topic "defaults.v1".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type WebThemeChosen struct {
 	Theme   idem.Patch[string]
 	Version int64
 	UserID  idem.UUID // the record key
 }
 
-// DecodeWebThemeChosen reads m; strictjson.Scanner says how strictly.
+// DecodeWebThemeChosen decodes m; see strictjson.Scanner for the rules.
 func DecodeWebThemeChosen(m idem.Message) (e WebThemeChosen, err error) {
 	var s defaultsV1Decoder
 	s.Reset(&m)
@@ -102,12 +103,12 @@ func (e *WebThemeChosen) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *WebThemeChosen) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *WebThemeChosen) fingerprint(f *wire.Fingerprint) {
 	f.Patch("theme", e.Theme.State)
 	wire.IfPresent(f.Text, "theme", e.Theme.Pointer())
@@ -115,8 +116,8 @@ func (e *WebThemeChosen) fingerprint(f *wire.Fingerprint) {
 	f.Int64("version", e.Version)
 }
 
-// webThemeChosenEvent is how a record becomes a WebThemeChosen, and which records are copies
-// of one. It is read only.
+// webThemeChosenEvent defines how WebThemeChosen is decoded, and which records are duplicates.
+// It is read-only.
 var webThemeChosenEvent = wire.Event[WebThemeChosen, *defaultsV1Decoder]{
 	Name:    "WebThemeChosen",
 	Decode:  (*WebThemeChosen).decode,
@@ -131,7 +132,7 @@ func (p *defaultsV1Plan) addWebThemeChosen(b *wire.Batch, m *wire.Message) error
 	if fresh, err := webThemeChosenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("themes").UUID(e.UserID).Text("web"))
 	r := p.webThemeChosenUpsertThemes.Row()
 	r.UUID(e.UserID)
@@ -141,8 +142,8 @@ func (p *defaultsV1Plan) addWebThemeChosen(b *wire.Batch, m *wire.Message) error
 	return nil
 }
 
-// webThemeChosenUpsertThemesSQL changes a row only if its version grows.
-// A column stays as it is if the event does not hold its field.
+// webThemeChosenUpsertThemesSQL changes a row only if its version increases.
+// A column keeps its value if the event does not have its field.
 const webThemeChosenUpsertThemesSQL = `
 WITH e AS (
     SELECT
@@ -170,13 +171,13 @@ ON CONFLICT (user_id, app) DO UPDATE SET
 WHERE t.version < excluded.version`
 
 // AnyThemeChosen is event "any" on topic "defaults.v1".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type AnyThemeChosen struct {
 	Theme   *string
 	Version int64
 }
 
-// DecodeAnyThemeChosen reads m; strictjson.Scanner says how strictly.
+// DecodeAnyThemeChosen decodes m; see strictjson.Scanner for the rules.
 func DecodeAnyThemeChosen(m idem.Message) (e AnyThemeChosen, err error) {
 	var s defaultsV1Decoder
 	s.Reset(&m)
@@ -202,19 +203,19 @@ func (e *AnyThemeChosen) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Version, "version")
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *AnyThemeChosen) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *AnyThemeChosen) fingerprint(f *wire.Fingerprint) {
 	wire.IfPresent(f.Text, "theme", e.Theme)
 	f.Int64("version", e.Version)
 }
 
-// anyThemeChosenEvent is how a record becomes an AnyThemeChosen, and which records are copies
-// of one. It is read only.
+// anyThemeChosenEvent defines how AnyThemeChosen is decoded, and which records are duplicates.
+// It is read-only.
 var anyThemeChosenEvent = wire.Event[AnyThemeChosen, *defaultsV1Decoder]{
 	Name:    "AnyThemeChosen",
 	Decode:  (*AnyThemeChosen).decode,
@@ -229,7 +230,7 @@ func (p *defaultsV1Plan) addAnyThemeChosen(b *wire.Batch, m *wire.Message) error
 	if fresh, err := anyThemeChosenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Equal rows in a wave become one.
+	// A wave may hold a row more than once: the statement merges its versions.
 	b.Upserts(wire.Row("shared_themes").Text("all"))
 	r := p.anyThemeChosenUpsertSharedThemes.Row()
 	wire.OrNull(r, r.Text, e.Theme)
@@ -237,8 +238,8 @@ func (p *defaultsV1Plan) addAnyThemeChosen(b *wire.Batch, m *wire.Message) error
 	return nil
 }
 
-// anyThemeChosenUpsertSharedThemesSQL keeps the row with the highest version of each app; of
-// equals, the first.
+// anyThemeChosenUpsertSharedThemesSQL writes, for each app, the row with the highest version;
+// among equals, the first.
 const anyThemeChosenUpsertSharedThemesSQL = `
 INSERT INTO shared_themes AS t (
     app,

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestDefaultsV1 repeats, crashes, fences and poisons the events of topic "defaults.v1".
+// TestDefaultsV1 applies the events of topic "defaults.v1" with duplicates, crashes, fenced
+// owners and invalid records.
 func TestDefaultsV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

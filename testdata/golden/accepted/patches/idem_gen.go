@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Fails to compile if the code was generated for another version of the runtime.
+// Fails to compile if this code was generated for another version of the runtime.
 const _ = wire.CompatV1
 
 // Handler is implemented by the service: one method per event with Go code.
@@ -21,7 +21,7 @@ type Handler interface {
 	ProfilesV1Handler
 }
 
-// NewConsumer returns the consumer "profile-projection".
+// NewConsumer returns consumer "profile-projection".
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Source:   "idemgen.yaml",

@@ -72,7 +72,8 @@ func (p *profilesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *profilesV1Plan) Flush(b *wire.Batch) {
 	b.Write(profileSavedUpsertProfilesSQL, &p.profileSavedUpsertProfiles)
 	b.Write(profileCorrectedUpdateProfilesSQL, &p.profileCorrectedUpdateProfiles)
@@ -80,11 +81,11 @@ func (p *profilesV1Plan) Flush(b *wire.Batch) {
 	b.Write(profileMarkedUpsertLastMarksSQL, &p.profileMarkedUpsertLastMarks)
 }
 
-// profilesV1Decoder reads the records of topic "profiles.v1".
+// profilesV1Decoder decodes the records of topic "profiles.v1".
 type profilesV1Decoder = strictjson.Scanner
 
 // ProfileSaved is event "saved" on topic "profiles.v1".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type ProfileSaved struct {
 	Name      idem.Patch[string] // "full_name"
 	Email     idem.Patch[string]
@@ -97,7 +98,7 @@ type ProfileSaved struct {
 	UserID    idem.UUID // the record key
 }
 
-// DecodeProfileSaved reads m; strictjson.Scanner says how strictly.
+// DecodeProfileSaved decodes m; see strictjson.Scanner for the rules.
 func DecodeProfileSaved(m idem.Message) (e ProfileSaved, err error) {
 	var s profilesV1Decoder
 	s.Reset(&m)
@@ -162,12 +163,12 @@ func (e *ProfileSaved) appendTags(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *ProfileSaved) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *ProfileSaved) fingerprint(f *wire.Fingerprint) {
 	f.Patch("address", e.Address.State)
 	if e.Address.Pointer() != nil {
@@ -196,8 +197,8 @@ func (e *ProfileSaved) fits(f *wire.Fit) {
 	f.Varchar("email", e.Email.Pointer(), 60)
 }
 
-// profileSavedEvent is how a record becomes a ProfileSaved, and which records are copies of
-// one. It is read only.
+// profileSavedEvent defines how ProfileSaved is decoded, and which records are duplicates. It
+// is read-only.
 var profileSavedEvent = wire.Event[ProfileSaved, *profilesV1Decoder]{
 	Name:    "ProfileSaved",
 	Decode:  (*ProfileSaved).decode,
@@ -213,7 +214,7 @@ func (p *profilesV1Plan) addProfileSaved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := profileSavedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("profiles").UUID(e.UserID))
 	r := p.profileSavedUpsertProfiles.Row()
 	r.UUID(e.UserID)
@@ -239,8 +240,8 @@ func (p *profilesV1Plan) addProfileSaved(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// A column stays as it is if the event does not hold its field.
-// An array is sent as its text, since Postgres knows no array of arrays.
+// A column keeps its value if the event does not have its field.
+// An array is sent as text, because Postgres has no arrays of arrays.
 const profileSavedUpsertProfilesSQL = `
 WITH w AS (
     WITH e AS (
@@ -303,7 +304,7 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // ProfileCorrected is event "corrected" on topic "profiles.v1".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type ProfileCorrected struct {
 	Name      idem.Patch[string]
 	Tier      idem.Patch[Tier]
@@ -313,7 +314,7 @@ type ProfileCorrected struct {
 	UserID    idem.UUID // the record key
 }
 
-// DecodeProfileCorrected reads m; strictjson.Scanner says how strictly.
+// DecodeProfileCorrected decodes m; see strictjson.Scanner for the rules.
 func DecodeProfileCorrected(m idem.Message) (e ProfileCorrected, err error) {
 	var s profilesV1Decoder
 	s.Reset(&m)
@@ -361,12 +362,12 @@ func (e *ProfileCorrected) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *ProfileCorrected) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *ProfileCorrected) fingerprint(f *wire.Fingerprint) {
 	f.Patch("at", e.At.State)
 	wire.IfPresent(f.Time, "at", e.At.Pointer())
@@ -382,8 +383,8 @@ func (e *ProfileCorrected) fingerprint(f *wire.Fingerprint) {
 	f.UUID("user_id", e.UserID)
 }
 
-// profileCorrectedEvent is how a record becomes a ProfileCorrected, and which records are
-// copies of one. It is read only.
+// profileCorrectedEvent defines how ProfileCorrected is decoded, and which records are
+// duplicates. It is read-only.
 var profileCorrectedEvent = wire.Event[ProfileCorrected, *profilesV1Decoder]{
 	Name:    "ProfileCorrected",
 	Decode:  (*ProfileCorrected).decode,
@@ -399,7 +400,7 @@ func (p *profilesV1Plan) addProfileCorrected(b *wire.Batch, m *wire.Message) err
 	if fresh, err := profileCorrectedEvent.Take(b, m, &profilesV1Decoder{}, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("profiles").UUID(e.UserID))
 	r := p.profileCorrectedUpdateProfiles.Row()
 	r.UUID(e.UserID)
@@ -421,7 +422,7 @@ func (p *profilesV1Plan) addProfileCorrected(b *wire.Batch, m *wire.Message) err
 	return nil
 }
 
-// A column stays as it is if the event does not hold its field.
+// A column keeps its value if the event does not have its field.
 const profileCorrectedUpdateProfilesSQL = `
 WITH e AS (
     SELECT
@@ -441,7 +442,7 @@ FROM e
 WHERE t.user_id = e.user_id`
 
 // ProfileMarked is event "marked" on topic "profiles.v1".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type ProfileMarked struct {
 	Note      idem.Patch[string]
 	Version   int64
@@ -449,7 +450,7 @@ type ProfileMarked struct {
 	UserID    idem.UUID // the record key
 }
 
-// DecodeProfileMarked reads m; strictjson.Scanner says how strictly.
+// DecodeProfileMarked decodes m; see strictjson.Scanner for the rules.
 func DecodeProfileMarked(m idem.Message) (e ProfileMarked, err error) {
 	var s profilesV1Decoder
 	s.Reset(&m)
@@ -480,12 +481,12 @@ func (e *ProfileMarked) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *ProfileMarked) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *ProfileMarked) fingerprint(f *wire.Fingerprint) {
 	f.Time("changed_at", e.ChangedAt)
 	wire.IfPresent(f.Text, "note", e.Note.Pointer())
@@ -493,8 +494,8 @@ func (e *ProfileMarked) fingerprint(f *wire.Fingerprint) {
 	f.Int64("version", e.Version)
 }
 
-// profileMarkedEvent is how a record becomes a ProfileMarked, and which records are copies of
-// one. It is read only.
+// profileMarkedEvent defines how ProfileMarked is decoded, and which records are duplicates.
+// It is read-only.
 var profileMarkedEvent = wire.Event[ProfileMarked, *profilesV1Decoder]{
 	Name:    "ProfileMarked",
 	Decode:  (*ProfileMarked).decode,
@@ -509,7 +510,7 @@ func (p *profilesV1Plan) addProfileMarked(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := profileMarkedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("marks").UUID(e.UserID))
 	r := p.profileMarkedUpsertMarks.Row()
 	r.UUID(e.UserID)
@@ -517,7 +518,7 @@ func (p *profilesV1Plan) addProfileMarked(b *wire.Batch, m *wire.Message) error 
 	r.Bool(e.Note.Sent())
 	r.Int8(e.Version)
 	r.Time(e.ChangedAt)
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("last_marks").UUID(e.UserID))
 	r = p.profileMarkedUpsertLastMarks.Row()
 	r.UUID(e.UserID)
@@ -528,8 +529,8 @@ func (p *profilesV1Plan) addProfileMarked(b *wire.Batch, m *wire.Message) error 
 	return nil
 }
 
-// profileMarkedUpsertMarksSQL changes a row only if its version grows.
-// A column stays as it is if the event does not hold its field.
+// profileMarkedUpsertMarksSQL changes a row only if its version increases.
+// A column keeps its value if the event does not have its field.
 const profileMarkedUpsertMarksSQL = `
 WITH e AS (
     SELECT
@@ -558,8 +559,8 @@ ON CONFLICT (user_id) DO UPDATE SET
     changed_at = excluded.changed_at
 WHERE t.version < excluded.version`
 
-// profileMarkedUpsertLastMarksSQL changes a row only if its version grows.
-// A column stays as it is if the event does not hold its field.
+// profileMarkedUpsertLastMarksSQL changes a row only if its version increases.
+// A column keeps its value if the event does not have its field.
 const profileMarkedUpsertLastMarksSQL = `
 WITH e AS (
     SELECT

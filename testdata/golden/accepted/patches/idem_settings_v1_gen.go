@@ -46,16 +46,17 @@ func (p *settingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addSettingChanged(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *settingsV1Plan) Flush(b *wire.Batch) {
 	b.Write(settingChangedUpsertSettingsSQL, &p.settingChangedUpsertSettings)
 }
 
-// settingsV1Decoder reads the records of topic "settings.v1".
+// settingsV1Decoder decodes the records of topic "settings.v1".
 type settingsV1Decoder = strictjson.Scanner
 
 // SettingChanged is the event of topic "settings.v1".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type SettingChanged struct {
 	App     string
 	Theme   idem.Patch[string]       // "skin"
@@ -66,7 +67,7 @@ type SettingChanged struct {
 	UserID  idem.UUID // the record key
 }
 
-// DecodeSettingChanged reads m; strictjson.Scanner says how strictly.
+// DecodeSettingChanged decodes m; see strictjson.Scanner for the rules.
 func DecodeSettingChanged(m idem.Message) (e SettingChanged, err error) {
 	s := settingsV1Decoder{AbsentMarker: "__unavailable"}
 	s.Reset(&m)
@@ -122,12 +123,12 @@ func (e *SettingChanged) appendLabels(b []byte) []byte {
 	return wire.AppendMap(b, e.Labels.Value, wire.AppendString)
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *SettingChanged) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *SettingChanged) fingerprint(f *wire.Fingerprint) {
 	f.Text("app", e.App)
 	f.Patch("extra", e.Extra.State)
@@ -144,8 +145,8 @@ func (e *SettingChanged) fingerprint(f *wire.Fingerprint) {
 	wire.IfPresent(f.Decimal, "volume", e.Volume.Pointer())
 }
 
-// settingChangedEvent is how a record becomes a SettingChanged, and which records are copies
-// of one. It is read only.
+// settingChangedEvent defines how SettingChanged is decoded, and which records are duplicates.
+// It is read-only.
 var settingChangedEvent = wire.Event[SettingChanged, *settingsV1Decoder]{
 	Name:    "SettingChanged",
 	Decode:  (*SettingChanged).decode,
@@ -160,7 +161,7 @@ func (p *settingsV1Plan) addSettingChanged(b *wire.Batch, m *wire.Message) error
 	if fresh, err := settingChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("settings").UUID(e.UserID).Text(e.App))
 	r := p.settingChangedUpsertSettings.Row()
 	r.UUID(e.UserID)
@@ -181,8 +182,8 @@ func (p *settingsV1Plan) addSettingChanged(b *wire.Batch, m *wire.Message) error
 	return nil
 }
 
-// settingChangedUpsertSettingsSQL changes a row only if its version grows.
-// A column stays as it is if the event does not hold its field.
+// settingChangedUpsertSettingsSQL changes a row only if its version increases.
+// A column keeps its value if the event does not have its field.
 const settingChangedUpsertSettingsSQL = `
 WITH e AS (
     SELECT

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestSettingsV1 repeats, crashes, fences and poisons the events of topic "settings.v1".
+// TestSettingsV1 applies the events of topic "settings.v1" with duplicates, crashes, fenced
+// owners and invalid records.
 func TestSettingsV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -68,24 +68,25 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedInsertOrdersSQL, &p.orderPlacedInsertOrders)
 	b.Write(orderPaidAddOrdersSQL, &p.orderPaidAddOrders)
 	b.Write(orderPlacedInsertOrderLinesSQL, &p.orderPlacedInsertOrderLines)
 }
 
-// ordersV1Decoder reads the records of topic "orders.v1".
+// ordersV1Decoder decodes the records of topic "orders.v1".
 type ordersV1Decoder = strictjson.Scanner
 
 // ordersV1Encoding unpacks the values of topic "orders.v1".
 type ordersV1Encoding = protobuf.Encoding
 
-// ordersV1Message is shop.v1.OrderEvent of orders.proto, behind what the serializers of
+// ordersV1Message is shop.v1.OrderEvent of orders.proto, after the prefix that serializers of
 // Confluent's registry write.
 var ordersV1Message = protobuf.New(ordersV1Schema, "shop.v1.OrderEvent", true)
 
-// ordersV1Schema is orders.proto and what it imports, a FileDescriptorSet in base64.
+// ordersV1Schema is orders.proto with its imports: a FileDescriptorSet in base64.
 const ordersV1Schema = "" +
 	"Cv8BCh9nb29nbGUvcHJvdG9idWYvdGltZXN0YW1wLnByb3RvEg9nb29nbGUucHJvdG9idWYiOwoJVGltZXN0YW1w" +
 	"EhgKB3NlY29uZHMYASABKANSB3NlY29uZHMSFAoFbmFub3MYAiABKAVSBW5hbm9zQoUBChNjb20uZ29vZ2xlLnBy" +
@@ -103,7 +104,7 @@ const ordersV1Schema = "" +
 	"SUVEEAASDwoLQ0hBTk5FTF9XRUIQARIQCgxDSEFOTkVMX1NIT1AQAmIGcHJvdG8z"
 
 // OrderPlaced is event "placed" on topic "orders.v1".
-// It is identified by header "message-id": records that share it are one event.
+// Its idempotency key is header "message-id"; records with the same key are one event.
 type OrderPlaced struct {
 	CustomerID string       // "placed.customer_id"
 	Channel    Channel      // "placed.channel"
@@ -114,7 +115,7 @@ type OrderPlaced struct {
 	OrderID    idem.UUID    // the record key
 }
 
-// DecodeOrderPlaced reads m; strictjson.Scanner says how strictly.
+// DecodeOrderPlaced decodes m; see strictjson.Scanner for the rules.
 func DecodeOrderPlaced(m idem.Message) (e OrderPlaced, err error) {
 	var s ordersV1Decoder
 	encoding := ordersV1Encoding{Message: ordersV1Message}
@@ -188,12 +189,12 @@ func (e *OrderPlaced) appendLines(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "message-id". Its copies are known for 8d at least.
+// key identifies the event by header "message-id". Duplicates are detected for at least 8d.
 func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "message-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *OrderPlaced) fingerprint(f *wire.Fingerprint) {
 	f.Text("channel", string(e.Channel))
 	f.Text("customer_id", e.CustomerID)
@@ -209,8 +210,8 @@ func (e *OrderPlaced) fits(f *wire.Fit) {
 	f.Numeric("placed.total", &e.Total, 12, 2)
 }
 
-// orderPlacedEvent is how a record becomes an OrderPlaced, and which records are copies of
-// one. It is read only.
+// orderPlacedEvent defines how OrderPlaced is decoded, and which records are duplicates. It is
+// read-only.
 var orderPlacedEvent = wire.Event[OrderPlaced, *ordersV1Decoder]{
 	Name:    "OrderPlaced",
 	Decode:  (*OrderPlaced).decode,
@@ -226,7 +227,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPlacedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("orders").UUID(e.OrderID))
 	r := p.orderPlacedInsertOrders.Row()
 	r.UUID(e.OrderID)
@@ -237,7 +238,8 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	wire.OrNull(r, r.Text, e.Note)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+		// A wave writes a row at most once. The calls before Puts name what else the write needs or
+		// changes.
 		b.Reads(wire.Row("orders").UUID(e.OrderID))
 		b.Puts(wire.Row("order_lines").UUID(e.OrderID).Int(int64(i + 1)))
 		r = p.orderPlacedInsertOrderLines.Row()
@@ -298,13 +300,13 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // OrderPaid is event "paid" on topic "orders.v1".
-// It is identified by header "message-id": records that share it are one event.
+// Its idempotency key is header "message-id"; records with the same key are one event.
 type OrderPaid struct {
 	Cents   int64     // "paid.cents"
 	OrderID idem.UUID // the record key
 }
 
-// DecodeOrderPaid reads m; strictjson.Scanner says how strictly.
+// DecodeOrderPaid decodes m; see strictjson.Scanner for the rules.
 func DecodeOrderPaid(m idem.Message) (e OrderPaid, err error) {
 	var s ordersV1Decoder
 	encoding := ordersV1Encoding{Message: ordersV1Message}
@@ -343,19 +345,19 @@ func (e *OrderPaid) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.OrderID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "message-id". Its copies are known for 8d at least.
+// key identifies the event by header "message-id". Duplicates are detected for at least 8d.
 func (e *OrderPaid) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "message-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *OrderPaid) fingerprint(f *wire.Fingerprint) {
 	f.Int64("cents", e.Cents)
 	f.UUID("order_id", e.OrderID)
 }
 
-// orderPaidEvent is how a record becomes an OrderPaid, and which records are copies of one. It
-// is read only.
+// orderPaidEvent defines how OrderPaid is decoded, and which records are duplicates. It is
+// read-only.
 var orderPaidEvent = wire.Event[OrderPaid, *ordersV1Decoder]{
 	Name:    "OrderPaid",
 	Decode:  (*OrderPaid).decode,
@@ -370,7 +372,7 @@ func (p *ordersV1Plan) addOrderPaid(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPaidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("orders").UUID(e.OrderID), "+")
 	r := p.orderPaidAddOrders.Row()
 	r.UUID(e.OrderID)
@@ -378,7 +380,7 @@ func (p *ordersV1Plan) addOrderPaid(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// orderPaidAddOrdersSQL adds up what the events add to one row; it fails if a row is missing.
+// orderPaidAddOrdersSQL adds up what the events add to each row; it fails if a row is missing.
 const orderPaidAddOrdersSQL = `
 WITH e AS (
     SELECT

@@ -52,12 +52,13 @@ func (p *stockV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addStockMoved(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *stockV1Plan) Flush(b *wire.Batch) {
 	b.Write(stockMovedInsertMovesSQL, &p.stockMovedInsertMoves)
 }
 
-// stockV1Decoder reads the records of topic "stock.v1".
+// stockV1Decoder decodes the records of topic "stock.v1".
 type stockV1Decoder = strictjson.Scanner
 
 // stockV1Encoding unpacks the values of topic "stock.v1".
@@ -66,7 +67,7 @@ type stockV1Encoding = protobuf.Encoding
 // stockV1Message is stock.v1.Moved of stock.proto.
 var stockV1Message = protobuf.New(stockV1Schema, "stock.v1.Moved", false)
 
-// stockV1Schema is stock.proto and what it imports, a FileDescriptorSet in base64.
+// stockV1Schema is stock.proto with its imports: a FileDescriptorSet in base64.
 const stockV1Schema = "" +
 	"CooCChFwcm90by9zdG9jay5wcm90bxIIc3RvY2sudjEi4gEKBU1vdmVkEhcKB21vdmVfaWQYASABKAlSBm1vdmVJ" +
 	"ZBIQCgNza3UYAiABKAlSA3NrdRIWCgZwaWVjZXMYAyABKBJSBnBpZWNlcxIbCgZyZWFzb24YBCABKAlIAFIGcmVh" +
@@ -75,7 +76,7 @@ const stockV1Schema = "" +
 	"cm90bzM="
 
 // StockMoved is the event of topic "stock.v1".
-// It is identified by move_id (payload): records that share it are one event.
+// Its idempotency key is move_id (payload); records with the same key are one event.
 type StockMoved struct {
 	MoveID string
 	SKU    string
@@ -84,7 +85,7 @@ type StockMoved struct {
 	Labels map[string]string
 }
 
-// DecodeStockMoved reads m; strictjson.Scanner says how strictly.
+// DecodeStockMoved decodes m; see strictjson.Scanner for the rules.
 func DecodeStockMoved(m idem.Message) (e StockMoved, err error) {
 	var s stockV1Decoder
 	encoding := stockV1Encoding{Message: stockV1Message}
@@ -133,12 +134,12 @@ func (e *StockMoved) appendLabels(b []byte) []byte {
 	return wire.AppendMap(b, e.Labels, wire.AppendString)
 }
 
-// key identifies the event by move_id. Its copies are known for 8d at least.
+// key identifies the event by move_id. Duplicates are detected for at least 8d.
 func (e *StockMoved) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("move_id", e.MoveID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *StockMoved) fingerprint(f *wire.Fingerprint) {
 	f.AppendJSON("labels", e.appendLabels)
 	f.Text("move_id", e.MoveID)
@@ -147,8 +148,8 @@ func (e *StockMoved) fingerprint(f *wire.Fingerprint) {
 	f.Text("sku", e.SKU)
 }
 
-// stockMovedEvent is how a record becomes a StockMoved, and which records are copies of one.
-// It is read only.
+// stockMovedEvent defines how StockMoved is decoded, and which records are duplicates. It is
+// read-only.
 var stockMovedEvent = wire.Event[StockMoved, *stockV1Decoder]{
 	Name:    "StockMoved",
 	Decode:  (*StockMoved).decode,
@@ -163,7 +164,7 @@ func (p *stockV1Plan) addStockMoved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := stockMovedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("moves").Text(e.MoveID))
 	r := p.stockMovedInsertMoves.Row()
 	r.Text(e.MoveID)

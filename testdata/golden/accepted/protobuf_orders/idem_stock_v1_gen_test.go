@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestStockV1 repeats, crashes, fences and poisons the events of topic "stock.v1".
+// TestStockV1 applies the events of topic "stock.v1" with duplicates, crashes, fenced owners
+// and invalid records.
 func TestStockV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

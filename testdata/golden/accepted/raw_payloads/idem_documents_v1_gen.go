@@ -56,17 +56,18 @@ func (p *documentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *documentsV1Plan) Flush(b *wire.Batch) {
 	b.Write(documentStoredUpsertDocumentsSQL, &p.documentStoredUpsertDocuments)
 	b.Write(documentGoneDeleteDocumentsSQL, &p.documentGoneDeleteDocuments)
 }
 
-// documentsV1Decoder reads the records of topic "documents.v1".
+// documentsV1Decoder decodes the records of topic "documents.v1".
 type documentsV1Decoder = strictjson.Scanner
 
 // DocumentStored is event "stored" on topic "documents.v1".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type DocumentStored struct {
 	MediaType  string    // header "content-type"
 	StoredAt   time.Time // header "stored-at"
@@ -74,7 +75,7 @@ type DocumentStored struct {
 	DocumentID idem.UUID // the record key
 }
 
-// DecodeDocumentStored reads m; strictjson.Scanner says how strictly.
+// DecodeDocumentStored decodes m; see strictjson.Scanner for the rules.
 func DecodeDocumentStored(m idem.Message) (e DocumentStored, err error) {
 	var s documentsV1Decoder
 	s.Reset(&m)
@@ -90,12 +91,12 @@ func (e *DocumentStored) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.DocumentID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *DocumentStored) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *DocumentStored) fingerprint(f *wire.Fingerprint) {
 	f.Bytes("body", e.Body)
 	f.UUID("document_id", e.DocumentID)
@@ -103,8 +104,8 @@ func (e *DocumentStored) fingerprint(f *wire.Fingerprint) {
 	f.Time("stored_at", e.StoredAt)
 }
 
-// documentStoredEvent is how a record becomes a DocumentStored, and which records are copies
-// of one. It is read only.
+// documentStoredEvent defines how DocumentStored is decoded, and which records are duplicates.
+// It is read-only.
 var documentStoredEvent = wire.Event[DocumentStored, *documentsV1Decoder]{
 	Name:    "DocumentStored",
 	Decode:  (*DocumentStored).decode,
@@ -119,7 +120,7 @@ func (p *documentsV1Plan) addDocumentStored(b *wire.Batch, m *wire.Message) erro
 	if fresh, err := documentStoredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("documents").UUID(e.DocumentID))
 	r := p.documentStoredUpsertDocuments.Row()
 	r.UUID(e.DocumentID)
@@ -156,12 +157,12 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // DocumentGone is the tombstone of topic "documents.v1": a record without a value.
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type DocumentGone struct {
 	DocumentID idem.UUID // the record key
 }
 
-// DecodeDocumentGone reads m; strictjson.Scanner says how strictly.
+// DecodeDocumentGone decodes m; see strictjson.Scanner for the rules.
 func DecodeDocumentGone(m idem.Message) (e DocumentGone, err error) {
 	var s documentsV1Decoder
 	s.Reset(&m)
@@ -174,18 +175,18 @@ func (e *DocumentGone) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.DocumentID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *DocumentGone) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *DocumentGone) fingerprint(f *wire.Fingerprint) {
 	f.UUID("document_id", e.DocumentID)
 }
 
-// documentGoneEvent is how a record becomes a DocumentGone, and which records are copies of
-// one. It is read only.
+// documentGoneEvent defines how DocumentGone is decoded, and which records are duplicates. It
+// is read-only.
 var documentGoneEvent = wire.Event[DocumentGone, *documentsV1Decoder]{
 	Name:    "DocumentGone",
 	Decode:  (*DocumentGone).decode,
@@ -200,7 +201,7 @@ func (p *documentsV1Plan) addDocumentGone(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := documentGoneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the row.
+	// Earlier writes of the row go into an earlier wave.
 	b.Deletes(wire.Row("documents").UUID(e.DocumentID))
 	p.documentGoneDeleteDocuments.Row().UUID(e.DocumentID)
 	return nil

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestDocumentsV1 repeats, crashes, fences and poisons the events of topic "documents.v1".
+// TestDocumentsV1 applies the events of topic "documents.v1" with duplicates, crashes, fenced
+// owners and invalid records.
 func TestDocumentsV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

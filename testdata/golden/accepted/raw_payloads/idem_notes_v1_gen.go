@@ -44,22 +44,23 @@ func (p *notesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addNoteWritten(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *notesV1Plan) Flush(b *wire.Batch) {
 	b.Write(noteWrittenInsertNotesSQL, &p.noteWrittenInsertNotes)
 }
 
-// notesV1Decoder reads the records of topic "notes.v1".
+// notesV1Decoder decodes the records of topic "notes.v1".
 type notesV1Decoder = strictjson.Scanner
 
 // NoteWritten is the event of topic "notes.v1".
-// It is identified by note_id (header "note-id"): records that share it are one event.
+// Its idempotency key is note_id (header "note-id"); records with the same key are one event.
 type NoteWritten struct {
 	NoteID idem.UUID // header "note-id"
 	Line   string    // the record's value
 }
 
-// DecodeNoteWritten reads m; strictjson.Scanner says how strictly.
+// DecodeNoteWritten decodes m; see strictjson.Scanner for the rules.
 func DecodeNoteWritten(m idem.Message) (e NoteWritten, err error) {
 	var s notesV1Decoder
 	s.Reset(&m)
@@ -73,12 +74,12 @@ func (e *NoteWritten) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Line = s.RecordValue(m).String()
 }
 
-// key identifies the event by note_id. Its copies are known for 8d at least.
+// key identifies the event by note_id. Duplicates are detected for at least 8d.
 func (e *NoteWritten) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("header note-id", e.NoteID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *NoteWritten) fingerprint(f *wire.Fingerprint) {
 	f.Text("line", e.Line)
 	f.UUID("note_id", e.NoteID)
@@ -89,8 +90,8 @@ func (e *NoteWritten) fits(f *wire.Fit) {
 	f.Varchar("record value", &e.Line, 200)
 }
 
-// noteWrittenEvent is how a record becomes a NoteWritten, and which records are copies of one.
-// It is read only.
+// noteWrittenEvent defines how NoteWritten is decoded, and which records are duplicates. It is
+// read-only.
 var noteWrittenEvent = wire.Event[NoteWritten, *notesV1Decoder]{
 	Name:    "NoteWritten",
 	Decode:  (*NoteWritten).decode,
@@ -106,7 +107,7 @@ func (p *notesV1Plan) addNoteWritten(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := noteWrittenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("notes").UUID(e.NoteID))
 	r := p.noteWrittenInsertNotes.Row()
 	r.UUID(e.NoteID)

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestNotesV1 repeats, crashes, fences and poisons the events of topic "notes.v1".
+// TestNotesV1 applies the events of topic "notes.v1" with duplicates, crashes, fenced owners
+// and invalid records.
 func TestNotesV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

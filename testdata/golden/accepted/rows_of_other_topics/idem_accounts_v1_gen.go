@@ -58,23 +58,24 @@ func (p *accountsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *accountsV1Plan) Flush(b *wire.Batch) {
 	b.Write(currencyAddedInsertCurrenciesSQL, &p.currencyAddedInsertCurrencies)
 	b.Write(accountOpenedInsertAccountsSQL, &p.accountOpenedInsertAccounts)
 }
 
-// accountsV1Decoder reads the records of topic "accounts.v1".
+// accountsV1Decoder decodes the records of topic "accounts.v1".
 type accountsV1Decoder = strictjson.Scanner
 
 // CurrencyAdded is event "currency.added" on topic "accounts.v1".
-// It is identified by header "key": records that share it are one event.
+// Its idempotency key is header "key"; records with the same key are one event.
 type CurrencyAdded struct {
 	Currency Currency
 	Name     string
 }
 
-// DecodeCurrencyAdded reads m; strictjson.Scanner says how strictly.
+// DecodeCurrencyAdded decodes m; see strictjson.Scanner for the rules.
 func DecodeCurrencyAdded(m idem.Message) (e CurrencyAdded, err error) {
 	var s accountsV1Decoder
 	s.Reset(&m)
@@ -101,19 +102,19 @@ func (e *CurrencyAdded) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Name, "name")
 }
 
-// key identifies the event by header "key". Its copies are known for 8d at least.
+// key identifies the event by header "key". Duplicates are detected for at least 8d.
 func (e *CurrencyAdded) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *CurrencyAdded) fingerprint(f *wire.Fingerprint) {
 	f.Text("currency", string(e.Currency))
 	f.Text("name", e.Name)
 }
 
-// currencyAddedEvent is how a record becomes a CurrencyAdded, and which records are copies of
-// one. It is read only.
+// currencyAddedEvent defines how CurrencyAdded is decoded, and which records are duplicates.
+// It is read-only.
 var currencyAddedEvent = wire.Event[CurrencyAdded, *accountsV1Decoder]{
 	Name:    "CurrencyAdded",
 	Decode:  (*CurrencyAdded).decode,
@@ -128,7 +129,7 @@ func (p *accountsV1Plan) addCurrencyAdded(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := currencyAddedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("currencies").Text(string(e.Currency)))
 	r := p.currencyAddedInsertCurrencies.Row()
 	r.Text(string(e.Currency))
@@ -148,7 +149,7 @@ ORDER BY currency
 ON CONFLICT (currency) DO NOTHING`
 
 // AccountOpened is event "account.opened" on topic "accounts.v1".
-// It is identified by header "key": records that share it are one event.
+// Its idempotency key is header "key"; records with the same key are one event.
 type AccountOpened struct {
 	Code      string
 	Currency  Currency
@@ -161,7 +162,7 @@ type AccountOpened struct {
 	AccountID idem.UUID // the record key
 }
 
-// DecodeAccountOpened reads m; strictjson.Scanner says how strictly.
+// DecodeAccountOpened decodes m; see strictjson.Scanner for the rules.
 func DecodeAccountOpened(m idem.Message) (e AccountOpened, err error) {
 	var s accountsV1Decoder
 	s.Reset(&m)
@@ -226,12 +227,12 @@ func (e *AccountOpened) appendTags(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "key". Its copies are known for 8d at least.
+// key identifies the event by header "key". Duplicates are detected for at least 8d.
 func (e *AccountOpened) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *AccountOpened) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
 	f.Decimal("balance", e.Balance)
@@ -250,8 +251,8 @@ func (e *AccountOpened) fits(f *wire.Fit) {
 	f.Numeric("balance", &e.Balance, 9, 2)
 }
 
-// accountOpenedEvent is how a record becomes an AccountOpened, and which records are copies of
-// one. It is read only.
+// accountOpenedEvent defines how AccountOpened is decoded, and which records are duplicates.
+// It is read-only.
 var accountOpenedEvent = wire.Event[AccountOpened, *accountsV1Decoder]{
 	Name:    "AccountOpened",
 	Decode:  (*AccountOpened).decode,
@@ -267,7 +268,8 @@ func (p *accountsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := accountOpenedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+	// A wave writes a row at most once. The calls before Puts name what else the write needs or
+	// changes.
 	b.Reads(wire.Row("currencies").Text(string(e.Currency)))
 	if e.Parent != nil {
 		b.Reads(wire.Row("accounts").UUID(*e.Parent))
@@ -286,7 +288,7 @@ func (p *accountsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message) error 
 	return nil
 }
 
-// An array is sent as its text, since Postgres knows no array of arrays.
+// An array is sent as text, because Postgres has no arrays of arrays.
 const accountOpenedInsertAccountsSQL = `
 INSERT INTO accounts (
     account_id,

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestAccountsV1 repeats, crashes, fences and poisons the events of topic "accounts.v1".
+// TestAccountsV1 applies the events of topic "accounts.v1" with duplicates, crashes, fenced
+// owners and invalid records.
 func TestAccountsV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -48,17 +48,18 @@ func (p *billsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addBilled(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *billsV1Plan) Flush(b *wire.Batch) {
 	b.Write(billedUpsertBillsSQL, &p.billedUpsertBills)
 	b.Write(billedUpsertBillLinesSQL, &p.billedUpsertBillLines)
 }
 
-// billsV1Decoder reads the records of topic "bills.v1".
+// billsV1Decoder decodes the records of topic "bills.v1".
 type billsV1Decoder = strictjson.Scanner
 
 // Billed is the event of topic "bills.v1".
-// It is identified by header "key": records that share it are one event.
+// Its idempotency key is header "key"; records with the same key are one event.
 type Billed struct {
 	AccountID idem.UUID
 	Total     idem.Decimal
@@ -66,7 +67,7 @@ type Billed struct {
 	BillID    idem.UUID // the record key
 }
 
-// DecodeBilled reads m; strictjson.Scanner says how strictly.
+// DecodeBilled decodes m; see strictjson.Scanner for the rules.
 func DecodeBilled(m idem.Message) (e Billed, err error) {
 	var s billsV1Decoder
 	s.Reset(&m)
@@ -114,12 +115,12 @@ func (e *Billed) appendLines(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "key". Its copies are known for 8d at least.
+// key identifies the event by header "key". Duplicates are detected for at least 8d.
 func (e *Billed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Billed) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
 	f.UUID("bill_id", e.BillID)
@@ -138,8 +139,8 @@ func (e *Billed) fits(f *wire.Fit) {
 	f.Out()
 }
 
-// billedEvent is how a record becomes a Billed, and which records are copies of one. It is
-// read only.
+// billedEvent defines how Billed is decoded, and which records are duplicates. It is
+// read-only.
 var billedEvent = wire.Event[Billed, *billsV1Decoder]{
 	Name:    "Billed",
 	Decode:  (*Billed).decode,
@@ -155,7 +156,7 @@ func (p *billsV1Plan) addBilled(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := billedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("bills").UUID(e.BillID))
 	r := p.billedUpsertBills.Row()
 	r.UUID(e.BillID)
@@ -163,7 +164,8 @@ func (p *billsV1Plan) addBilled(b *wire.Batch, m *wire.Message) error {
 	r.Numeric(e.Total)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+		// A wave writes a row at most once. The calls before Puts name what else the write needs or
+		// changes.
 		b.Reads(wire.Row("bills").UUID(e.BillID))
 		b.Puts(wire.Row("bill_lines").UUID(e.BillID).Int(int64(v.Line)))
 		r = p.billedUpsertBillLines.Row()

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestBillsV1 repeats, crashes, fences and poisons the events of topic "bills.v1".
+// TestBillsV1 applies the events of topic "bills.v1" with duplicates, crashes, fenced owners
+// and invalid records.
 func TestBillsV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

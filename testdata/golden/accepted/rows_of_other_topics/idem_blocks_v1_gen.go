@@ -54,22 +54,23 @@ func (p *blocksV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *blocksV1Plan) Flush(b *wire.Batch) {
 	b.Write(blockedUpdateAccountsSQL, &p.blockedUpdateAccounts)
 }
 
-// blocksV1Decoder reads the records of topic "blocks.v1".
+// blocksV1Decoder decodes the records of topic "blocks.v1".
 type blocksV1Decoder = strictjson.Scanner
 
 // Blocked is event "blocked" on topic "blocks.v1".
-// It is identified by header "key": records that share it are one event.
+// Its idempotency key is header "key"; records with the same key are one event.
 type Blocked struct {
 	Seq  int64
 	Code string // the record key
 }
 
-// DecodeBlocked reads m; strictjson.Scanner says how strictly.
+// DecodeBlocked decodes m; see strictjson.Scanner for the rules.
 func DecodeBlocked(m idem.Message) (e Blocked, err error) {
 	var s blocksV1Decoder
 	s.Reset(&m)
@@ -93,12 +94,12 @@ func (e *Blocked) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Code = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "key". Its copies are known for 8d at least.
+// key identifies the event by header "key". Duplicates are detected for at least 8d.
 func (e *Blocked) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Blocked) fingerprint(f *wire.Fingerprint) {
 	f.Text("code", e.Code)
 	f.Int64("seq", e.Seq)
@@ -109,8 +110,8 @@ func (e *Blocked) fits(f *wire.Fit) {
 	f.Varchar("record key", &e.Code, 8)
 }
 
-// blockedEvent is how a record becomes a Blocked, and which records are copies of one. It is
-// read only.
+// blockedEvent defines how Blocked is decoded, and which records are duplicates. It is
+// read-only.
 var blockedEvent = wire.Event[Blocked, *blocksV1Decoder]{
 	Name:    "Blocked",
 	Decode:  (*Blocked).decode,
@@ -126,7 +127,7 @@ func (p *blocksV1Plan) addBlocked(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := blockedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row of the table once, and the row's key is not known.
+	// The row's primary key is not known here: a wave writes the table only once.
 	b.PutsAll("accounts")
 	r := p.blockedUpdateAccounts.Row()
 	r.Text(e.Code)
@@ -134,7 +135,7 @@ func (p *blocksV1Plan) addBlocked(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// blockedUpdateAccountsSQL changes a row only if its seq grows; it fails if the row is
+// blockedUpdateAccountsSQL changes a row only if its seq increases; it fails if the row is
 // missing.
 const blockedUpdateAccountsSQL = `
 WITH e AS (

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestBlocksV1 repeats, crashes, fences and poisons the events of topic "blocks.v1".
+// TestBlocksV1 applies the events of topic "blocks.v1" with duplicates, crashes, fenced owners
+// and invalid records.
 func TestBlocksV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -46,23 +46,24 @@ func (p *paymentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addPaid(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *paymentsV1Plan) Flush(b *wire.Batch) {
 	b.Write(paidInsertPaymentsSQL, &p.paidInsertPayments)
 }
 
-// paymentsV1Decoder reads the records of topic "payments.v1".
+// paymentsV1Decoder decodes the records of topic "payments.v1".
 type paymentsV1Decoder = strictjson.Scanner
 
 // Paid is the event of topic "payments.v1".
-// It is identified by payment_id (record key): records that share it are one event.
+// Its idempotency key is payment_id (record key); records with the same key are one event.
 type Paid struct {
 	BillID    idem.UUID
 	Line      int32
 	PaymentID idem.UUID // the record key
 }
 
-// DecodePaid reads m; strictjson.Scanner says how strictly.
+// DecodePaid decodes m; see strictjson.Scanner for the rules.
 func DecodePaid(m idem.Message) (e Paid, err error) {
 	var s paymentsV1Decoder
 	s.Reset(&m)
@@ -90,20 +91,19 @@ func (e *Paid) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.PaymentID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by payment_id. Its copies are known for 8d at least.
+// key identifies the event by payment_id. Duplicates are detected for at least 8d.
 func (e *Paid) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("record key", e.PaymentID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Paid) fingerprint(f *wire.Fingerprint) {
 	f.UUID("bill_id", e.BillID)
 	f.Int32("line", e.Line)
 	f.UUID("payment_id", e.PaymentID)
 }
 
-// paidEvent is how a record becomes a Paid, and which records are copies of one. It is read
-// only.
+// paidEvent defines how Paid is decoded, and which records are duplicates. It is read-only.
 var paidEvent = wire.Event[Paid, *paymentsV1Decoder]{
 	Name:    "Paid",
 	Decode:  (*Paid).decode,
@@ -118,7 +118,7 @@ func (p *paymentsV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := paidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("payments").UUID(e.PaymentID))
 	r := p.paidInsertPayments.Row()
 	r.UUID(e.PaymentID)

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestPaymentsV1 repeats, crashes, fences and poisons the events of topic "payments.v1".
+// TestPaymentsV1 applies the events of topic "payments.v1" with duplicates, crashes, fenced
+// owners and invalid records.
 func TestPaymentsV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

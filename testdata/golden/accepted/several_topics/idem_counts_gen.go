@@ -44,23 +44,24 @@ func (p *countsPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addDayCounted(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *countsPlan) Flush(b *wire.Batch) {
 	b.Write(dayCountedAddCountsSQL, &p.dayCountedAddCounts)
 }
 
-// countsDecoder reads the records of topic "counts".
+// countsDecoder decodes the records of topic "counts".
 type countsDecoder = strictjson.Scanner
 
 // DayCounted is the event of topic "counts".
-// It is identified by header "id": records that share it are one event.
+// Its idempotency key is header "id"; records with the same key are one event.
 type DayCounted struct {
 	Site   string
 	Day    idem.Date
 	Pieces int64
 }
 
-// DecodeDayCounted reads m; strictjson.Scanner says how strictly.
+// DecodeDayCounted decodes m; see strictjson.Scanner for the rules.
 func DecodeDayCounted(m idem.Message) (e DayCounted, err error) {
 	var s countsDecoder
 	s.Reset(&m)
@@ -91,20 +92,20 @@ func (e *DayCounted) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Pieces, "pieces")
 }
 
-// key identifies the event by header "id". Its copies are known for 8d at least.
+// key identifies the event by header "id". Duplicates are detected for at least 8d.
 func (e *DayCounted) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *DayCounted) fingerprint(f *wire.Fingerprint) {
 	f.Date("day", e.Day)
 	f.Int64("pieces", e.Pieces)
 	f.Text("site", e.Site)
 }
 
-// dayCountedEvent is how a record becomes a DayCounted, and which records are copies of one.
-// It is read only.
+// dayCountedEvent defines how DayCounted is decoded, and which records are duplicates. It is
+// read-only.
 var dayCountedEvent = wire.Event[DayCounted, *countsDecoder]{
 	Name:    "DayCounted",
 	Decode:  (*DayCounted).decode,
@@ -119,7 +120,7 @@ func (p *countsPlan) addDayCounted(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := dayCountedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("counts").Text(e.Site).Int(int64(e.Day)), "DayCountedAddCounts")
 	r := p.dayCountedAddCounts.Row()
 	r.Text(e.Site)
@@ -128,7 +129,7 @@ func (p *countsPlan) addDayCounted(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// dayCountedAddCountsSQL adds up what the events add to one row.
+// dayCountedAddCountsSQL adds up what the events add to each row.
 const dayCountedAddCountsSQL = `
 WITH e AS (
     SELECT

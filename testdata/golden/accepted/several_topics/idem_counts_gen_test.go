@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestCounts repeats, crashes, fences and poisons the events of topic "counts".
+// TestCounts applies the events of topic "counts" with duplicates, crashes, fenced owners and
+// invalid records.
 func TestCounts(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -59,18 +59,19 @@ func (p *stockPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *stockPlan) Flush(b *wire.Batch) {
 	b.Write(countedUpsertStockSQL, &p.countedUpsertStock)
 	b.Write(droppedDeleteStockSQL, &p.droppedDeleteStock)
 }
 
-// stockDecoder reads the records of topic "stock".
+// stockDecoder decodes the records of topic "stock".
 type stockDecoder = strictjson.Scanner
 
 // Counted is event "counted" on topic "stock".
-// It is identified by topic (the record's topic), sku (record key) and version (payload):
-// records that share them are one event.
+// Its idempotency key is topic (the record's topic), sku (record key) and version (payload);
+// records with the same key are one event.
 type Counted struct {
 	Pieces  int32
 	Source  string
@@ -79,7 +80,7 @@ type Counted struct {
 	SKU     string // the record key
 }
 
-// DecodeCounted reads m; strictjson.Scanner says how strictly.
+// DecodeCounted decodes m; see strictjson.Scanner for the rules.
 func DecodeCounted(m idem.Message) (e Counted, err error) {
 	var s stockDecoder
 	s.Reset(&m)
@@ -112,14 +113,14 @@ func (e *Counted) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.SKU = s.RecordKey(m).String()
 }
 
-// key identifies the event by topic, sku and version. Its copies are known for 8d at least.
+// key identifies the event by topic, sku and version. Duplicates are detected for at least 8d.
 func (e *Counted) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record topic", e.Topic)
 	k.Text("record key", e.SKU)
 	k.Int64("version", e.Version)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Counted) fingerprint(f *wire.Fingerprint) {
 	f.Int32("pieces", e.Pieces)
 	f.Text("sku", e.SKU)
@@ -127,8 +128,8 @@ func (e *Counted) fingerprint(f *wire.Fingerprint) {
 	f.Int64("version", e.Version)
 }
 
-// countedEvent is how a record becomes a Counted, and which records are copies of one. It is
-// read only.
+// countedEvent defines how Counted is decoded, and which records are duplicates. It is
+// read-only.
 var countedEvent = wire.Event[Counted, *stockDecoder]{
 	Name:    "Counted",
 	Decode:  (*Counted).decode,
@@ -144,7 +145,7 @@ func (p *stockPlan) addCounted(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := countedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("stock").Text(e.Topic).Text(e.SKU))
 	r := p.countedUpsertStock.Row()
 	r.Text(e.Topic)
@@ -180,15 +181,15 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Dropped is event "dropped" on topic "stock".
-// It is identified by topic (the record's topic), sku (record key) and version (payload):
-// records that share them are one event.
+// Its idempotency key is topic (the record's topic), sku (record key) and version (payload);
+// records with the same key are one event.
 type Dropped struct {
 	Version int64
 	Topic   string // the record's topic
 	SKU     string // the record key
 }
 
-// DecodeDropped reads m; strictjson.Scanner says how strictly.
+// DecodeDropped decodes m; see strictjson.Scanner for the rules.
 func DecodeDropped(m idem.Message) (e Dropped, err error) {
 	var s stockDecoder
 	s.Reset(&m)
@@ -213,21 +214,21 @@ func (e *Dropped) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.SKU = s.RecordKey(m).String()
 }
 
-// key identifies the event by topic, sku and version. Its copies are known for 8d at least.
+// key identifies the event by topic, sku and version. Duplicates are detected for at least 8d.
 func (e *Dropped) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record topic", e.Topic)
 	k.Text("record key", e.SKU)
 	k.Int64("version", e.Version)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Dropped) fingerprint(f *wire.Fingerprint) {
 	f.Text("sku", e.SKU)
 	f.Int64("version", e.Version)
 }
 
-// droppedEvent is how a record becomes a Dropped, and which records are copies of one. It is
-// read only.
+// droppedEvent defines how Dropped is decoded, and which records are duplicates. It is
+// read-only.
 var droppedEvent = wire.Event[Dropped, *stockDecoder]{
 	Name:    "Dropped",
 	Decode:  (*Dropped).decode,
@@ -243,7 +244,7 @@ func (p *stockPlan) addDropped(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := droppedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the row.
+	// Earlier writes of the row go into an earlier wave.
 	b.Deletes(wire.Row("stock").Text(e.Topic).Text(e.SKU))
 	r := p.droppedDeleteStock.Row()
 	r.Text(e.Topic)

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestStock repeats, crashes, fences and poisons the events of topic "stock".
+// TestStock applies the events of topic "stock" with duplicates, crashes, fenced owners and
+// invalid records.
 func TestStock(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

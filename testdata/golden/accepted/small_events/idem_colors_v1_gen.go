@@ -44,21 +44,22 @@ func (p *colorsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addUsed(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *colorsV1Plan) Flush(b *wire.Batch) {
 	b.Write(usedInsertColorsSQL, &p.usedInsertColors)
 }
 
-// colorsV1Decoder reads the records of topic "colors.v1".
+// colorsV1Decoder decodes the records of topic "colors.v1".
 type colorsV1Decoder = strictjson.Scanner
 
 // Used is the event of topic "colors.v1".
-// It is identified by color (payload): records that share it are one event.
+// Its idempotency key is color (payload); records with the same key are one event.
 type Used struct {
 	Color Color
 }
 
-// DecodeUsed reads m; strictjson.Scanner says how strictly.
+// DecodeUsed decodes m; see strictjson.Scanner for the rules.
 func DecodeUsed(m idem.Message) (e Used, err error) {
 	var s colorsV1Decoder
 	s.Reset(&m)
@@ -81,16 +82,15 @@ func (e *Used) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Color, "color")
 }
 
-// key identifies the event by color. Its copies are known for 8d at least.
+// key identifies the event by color. Duplicates are detected for at least 8d.
 func (e *Used) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("color", string(e.Color))
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Used) fingerprint(f *wire.Fingerprint) {}
 
-// usedEvent is how a record becomes an Used, and which records are copies of one. It is read
-// only.
+// usedEvent defines how Used is decoded, and which records are duplicates. It is read-only.
 var usedEvent = wire.Event[Used, *colorsV1Decoder]{
 	Name:    "Used",
 	Decode:  (*Used).decode,
@@ -105,7 +105,7 @@ func (p *colorsV1Plan) addUsed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := usedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("colors").Text(string(e.Color)))
 	p.usedInsertColors.Row().Text(string(e.Color))
 	return nil

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestColorsV1 repeats, crashes, fences and poisons the events of topic "colors.v1".
+// TestColorsV1 applies the events of topic "colors.v1" with duplicates, crashes, fenced owners
+// and invalid records.
 func TestColorsV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -64,23 +64,24 @@ func (p *onceV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *onceV1Plan) Flush(b *wire.Batch) {
 	b.Write(madeInsertOnceSQL, &p.madeInsertOnce)
 	b.Write(doneUpdateOnceSQL, &p.doneUpdateOnce)
 	b.Write(droppedDeleteOnceSQL, &p.droppedDeleteOnce)
 }
 
-// onceV1Decoder reads the records of topic "once.v1".
+// onceV1Decoder decodes the records of topic "once.v1".
 type onceV1Decoder = strictjson.Scanner
 
 // Made is event "made" on topic "once.v1".
-// It is identified by header "key": records that share it are one event.
+// Its idempotency key is header "key"; records with the same key are one event.
 type Made struct {
 	ID idem.UUID // the record key
 }
 
-// DecodeMade reads m; strictjson.Scanner says how strictly.
+// DecodeMade decodes m; see strictjson.Scanner for the rules.
 func DecodeMade(m idem.Message) (e Made, err error) {
 	var s onceV1Decoder
 	s.Reset(&m)
@@ -93,18 +94,17 @@ func (e *Made) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "key". Its copies are known for 8d at least.
+// key identifies the event by header "key". Duplicates are detected for at least 8d.
 func (e *Made) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Made) fingerprint(f *wire.Fingerprint) {
 	f.UUID("id", e.ID)
 }
 
-// madeEvent is how a record becomes a Made, and which records are copies of one. It is read
-// only.
+// madeEvent defines how Made is decoded, and which records are duplicates. It is read-only.
 var madeEvent = wire.Event[Made, *onceV1Decoder]{
 	Name:    "Made",
 	Decode:  (*Made).decode,
@@ -119,7 +119,7 @@ func (p *onceV1Plan) addMade(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := madeEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("once").UUID(e.ID))
 	p.madeInsertOnce.Row().UUID(e.ID)
 	return nil
@@ -144,12 +144,12 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Done is event "done" on topic "once.v1".
-// It is identified by header "key": records that share it are one event.
+// Its idempotency key is header "key"; records with the same key are one event.
 type Done struct {
 	ID idem.UUID // the record key
 }
 
-// DecodeDone reads m; strictjson.Scanner says how strictly.
+// DecodeDone decodes m; see strictjson.Scanner for the rules.
 func DecodeDone(m idem.Message) (e Done, err error) {
 	var s onceV1Decoder
 	s.Reset(&m)
@@ -162,18 +162,17 @@ func (e *Done) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "key". Its copies are known for 8d at least.
+// key identifies the event by header "key". Duplicates are detected for at least 8d.
 func (e *Done) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Done) fingerprint(f *wire.Fingerprint) {
 	f.UUID("id", e.ID)
 }
 
-// doneEvent is how a record becomes a Done, and which records are copies of one. It is read
-// only.
+// doneEvent defines how Done is decoded, and which records are duplicates. It is read-only.
 var doneEvent = wire.Event[Done, *onceV1Decoder]{
 	Name:    "Done",
 	Decode:  (*Done).decode,
@@ -188,7 +187,7 @@ func (p *onceV1Plan) addDone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := doneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("once").UUID(e.ID))
 	p.doneUpdateOnce.Row().UUID(e.ID)
 	return nil
@@ -221,12 +220,12 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // Dropped is event "dropped" on topic "once.v1".
-// It is identified by header "key": records that share it are one event.
+// Its idempotency key is header "key"; records with the same key are one event.
 type Dropped struct {
 	ID idem.UUID // the record key
 }
 
-// DecodeDropped reads m; strictjson.Scanner says how strictly.
+// DecodeDropped decodes m; see strictjson.Scanner for the rules.
 func DecodeDropped(m idem.Message) (e Dropped, err error) {
 	var s onceV1Decoder
 	s.Reset(&m)
@@ -239,18 +238,18 @@ func (e *Dropped) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "key". Its copies are known for 8d at least.
+// key identifies the event by header "key". Duplicates are detected for at least 8d.
 func (e *Dropped) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Dropped) fingerprint(f *wire.Fingerprint) {
 	f.UUID("id", e.ID)
 }
 
-// droppedEvent is how a record becomes a Dropped, and which records are copies of one. It is
-// read only.
+// droppedEvent defines how Dropped is decoded, and which records are duplicates. It is
+// read-only.
 var droppedEvent = wire.Event[Dropped, *onceV1Decoder]{
 	Name:    "Dropped",
 	Decode:  (*Dropped).decode,
@@ -265,7 +264,7 @@ func (p *onceV1Plan) addDropped(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := droppedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the row.
+	// Earlier writes of the row go into an earlier wave.
 	b.Deletes(wire.Row("once").UUID(e.ID))
 	p.droppedDeleteOnce.Row().UUID(e.ID)
 	return nil

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestOnceV1 repeats, crashes, fences and poisons the events of topic "once.v1".
+// TestOnceV1 applies the events of topic "once.v1" with duplicates, crashes, fenced owners and
+// invalid records.
 func TestOnceV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -58,13 +58,14 @@ func (p *seatsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *seatsV1Plan) Flush(b *wire.Batch) {
 	b.Write(takenUpsertSeatsSQL, &p.takenUpsertSeats)
 	b.Write(leftUpdateSeatsSQL, &p.leftUpdateSeats)
 }
 
-// seatsV1Decoder reads the records of topic "seats.v1".
+// seatsV1Decoder decodes the records of topic "seats.v1".
 type seatsV1Decoder = strictjson.Scanner
 
 // seatsV1Key is the record key of topic "seats.v1".
@@ -89,14 +90,14 @@ func (k *seatsV1Key) decode(s *strictjson.Scanner, m *wire.Message) {
 }
 
 // Taken is event "taken" or "moved" on topic "seats.v1".
-// It is identified by seat (record key) and taken_by (payload): records that share them are
-// one event.
+// Its idempotency key is seat (record key) and taken_by (payload); records with the same key
+// are one event.
 type Taken struct {
 	TakenBy string
 	Seat    string // "seat" of the record key
 }
 
-// DecodeTaken reads m; strictjson.Scanner says how strictly.
+// DecodeTaken decodes m; see strictjson.Scanner for the rules.
 func DecodeTaken(m idem.Message) (e Taken, err error) {
 	var s seatsV1Decoder
 	s.Reset(&m)
@@ -122,13 +123,13 @@ func (e *Taken) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Seat = k.Seat
 }
 
-// key identifies the event by seat and taken_by. Its copies are known for 8d at least.
+// key identifies the event by seat and taken_by. Duplicates are detected for at least 8d.
 func (e *Taken) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record key.seat", e.Seat)
 	k.Text("taken_by", e.TakenBy)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Taken) fingerprint(f *wire.Fingerprint) {
 	f.Text("seat", e.Seat)
 	f.Text("taken_by", e.TakenBy)
@@ -140,8 +141,7 @@ func (e *Taken) fits(f *wire.Fit) {
 	f.Char("taken_by", &e.TakenBy, 2)
 }
 
-// takenEvent is how a record becomes a Taken, and which records are copies of one. It is read
-// only.
+// takenEvent defines how Taken is decoded, and which records are duplicates. It is read-only.
 var takenEvent = wire.Event[Taken, *seatsV1Decoder]{
 	Name:    "Taken",
 	Decode:  (*Taken).decode,
@@ -157,7 +157,7 @@ func (p *seatsV1Plan) addTaken(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := takenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("seats").Text(e.Seat))
 	r := p.takenUpsertSeats.Row()
 	r.Text(e.Seat)
@@ -186,14 +186,14 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Left is event "left" on topic "seats.v1".
-// It is identified by seat (record key) and taken_by (payload): records that share them are
-// one event.
+// Its idempotency key is seat (record key) and taken_by (payload); records with the same key
+// are one event.
 type Left struct {
 	TakenBy string
 	Seat    string // "seat" of the record key
 }
 
-// DecodeLeft reads m; strictjson.Scanner says how strictly.
+// DecodeLeft decodes m; see strictjson.Scanner for the rules.
 func DecodeLeft(m idem.Message) (e Left, err error) {
 	var s seatsV1Decoder
 	s.Reset(&m)
@@ -219,13 +219,13 @@ func (e *Left) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Seat = k.Seat
 }
 
-// key identifies the event by seat and taken_by. Its copies are known for 8d at least.
+// key identifies the event by seat and taken_by. Duplicates are detected for at least 8d.
 func (e *Left) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record key.seat", e.Seat)
 	k.Text("taken_by", e.TakenBy)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Left) fingerprint(f *wire.Fingerprint) {
 	f.Text("seat", e.Seat)
 	f.Text("taken_by", e.TakenBy)
@@ -236,8 +236,7 @@ func (e *Left) fits(f *wire.Fit) {
 	f.Char("record key.seat", &e.Seat, 2)
 }
 
-// leftEvent is how a record becomes a Left, and which records are copies of one. It is read
-// only.
+// leftEvent defines how Left is decoded, and which records are duplicates. It is read-only.
 var leftEvent = wire.Event[Left, *seatsV1Decoder]{
 	Name:    "Left",
 	Decode:  (*Left).decode,
@@ -253,7 +252,7 @@ func (p *seatsV1Plan) addLeft(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := leftEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("seats").Text(e.Seat))
 	p.leftUpdateSeats.Row().Text(e.Seat)
 	return nil

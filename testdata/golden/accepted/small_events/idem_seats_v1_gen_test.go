@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestSeatsV1 repeats, crashes, fences and poisons the events of topic "seats.v1".
+// TestSeatsV1 applies the events of topic "seats.v1" with duplicates, crashes, fenced owners
+// and invalid records.
 func TestSeatsV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -44,21 +44,22 @@ func (p *seenV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addSeen(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *seenV1Plan) Flush(b *wire.Batch) {
 	b.Write(seenInsertSeenSQL, &p.seenInsertSeen)
 }
 
-// seenV1Decoder reads the records of topic "seen.v1".
+// seenV1Decoder decodes the records of topic "seen.v1".
 type seenV1Decoder = strictjson.Scanner
 
 // Seen is the event of topic "seen.v1".
-// It is identified by id (payload): records that share it are one event.
+// Its idempotency key is id (payload); records with the same key are one event.
 type Seen struct {
 	ID idem.UUID
 }
 
-// DecodeSeen reads m; strictjson.Scanner says how strictly.
+// DecodeSeen decodes m; see strictjson.Scanner for the rules.
 func DecodeSeen(m idem.Message) (e Seen, err error) {
 	var s seenV1Decoder
 	s.Reset(&m)
@@ -81,18 +82,17 @@ func (e *Seen) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.ID, "id")
 }
 
-// key identifies the event by id. Its copies are known for 8d at least.
+// key identifies the event by id. Duplicates are detected for at least 8d.
 func (e *Seen) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("id", e.ID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Seen) fingerprint(f *wire.Fingerprint) {
 	f.UUID("id", e.ID)
 }
 
-// seenEvent is how a record becomes a Seen, and which records are copies of one. It is read
-// only.
+// seenEvent defines how Seen is decoded, and which records are duplicates. It is read-only.
 var seenEvent = wire.Event[Seen, *seenV1Decoder]{
 	Name:    "Seen",
 	Decode:  (*Seen).decode,
@@ -107,7 +107,7 @@ func (p *seenV1Plan) addSeen(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := seenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("seen").UUID(e.ID))
 	p.seenInsertSeen.Row().UUID(e.ID)
 	return nil

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestSeenV1 repeats, crashes, fences and poisons the events of topic "seen.v1".
+// TestSeenV1 applies the events of topic "seen.v1" with duplicates, crashes, fenced owners and
+// invalid records.
 func TestSeenV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -61,25 +61,26 @@ func (p *signalsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *signalsV1Plan) Flush(b *wire.Batch) {
 	b.Write(measuredUpsertSignalsSQL, &p.measuredUpsertSignals)
 	b.Write(switchedUpdateSignalsSQL, &p.switchedUpdateSignals)
 	b.Write(goneDeleteSignalsSQL, &p.goneDeleteSignals)
 }
 
-// signalsV1Decoder reads the records of topic "signals.v1".
+// signalsV1Decoder decodes the records of topic "signals.v1".
 type signalsV1Decoder = strictjson.Scanner
 
 // Measured is event "measured" on topic "signals.v1".
-// It is identified by header "key": records that share it are one event.
+// Its idempotency key is header "key"; records with the same key are one event.
 type Measured struct {
 	Level  int32  // header "level"
 	Color  *Color // header "color"
 	Device string // the record key
 }
 
-// DecodeMeasured reads m; strictjson.Scanner says how strictly.
+// DecodeMeasured decodes m; see strictjson.Scanner for the rules.
 func DecodeMeasured(m idem.Message) (e Measured, err error) {
 	var s signalsV1Decoder
 	s.Reset(&m)
@@ -96,20 +97,20 @@ func (e *Measured) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Device = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "key". Its copies are known for 8d at least.
+// key identifies the event by header "key". Duplicates are detected for at least 8d.
 func (e *Measured) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Measured) fingerprint(f *wire.Fingerprint) {
 	wire.IfPresent(f.Text, "color", (*string)(e.Color))
 	f.Text("device", e.Device)
 	f.Int32("level", e.Level)
 }
 
-// measuredEvent is how a record becomes a Measured, and which records are copies of one. It is
-// read only.
+// measuredEvent defines how Measured is decoded, and which records are duplicates. It is
+// read-only.
 var measuredEvent = wire.Event[Measured, *signalsV1Decoder]{
 	Name:    "Measured",
 	Decode:  (*Measured).decode,
@@ -124,7 +125,7 @@ func (p *signalsV1Plan) addMeasured(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := measuredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("signals").Text(e.Device))
 	r := p.measuredUpsertSignals.Row()
 	r.Text(e.Device)
@@ -157,12 +158,12 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Switched is event "switched" on topic "signals.v1".
-// It is identified by header "key": records that share it are one event.
+// Its idempotency key is header "key"; records with the same key are one event.
 type Switched struct {
 	Device string // the record key
 }
 
-// DecodeSwitched reads m; strictjson.Scanner says how strictly.
+// DecodeSwitched decodes m; see strictjson.Scanner for the rules.
 func DecodeSwitched(m idem.Message) (e Switched, err error) {
 	var s signalsV1Decoder
 	s.Reset(&m)
@@ -175,18 +176,18 @@ func (e *Switched) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Device = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "key". Its copies are known for 8d at least.
+// key identifies the event by header "key". Duplicates are detected for at least 8d.
 func (e *Switched) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Switched) fingerprint(f *wire.Fingerprint) {
 	f.Text("device", e.Device)
 }
 
-// switchedEvent is how a record becomes a Switched, and which records are copies of one. It is
-// read only.
+// switchedEvent defines how Switched is decoded, and which records are duplicates. It is
+// read-only.
 var switchedEvent = wire.Event[Switched, *signalsV1Decoder]{
 	Name:    "Switched",
 	Decode:  (*Switched).decode,
@@ -201,7 +202,7 @@ func (p *signalsV1Plan) addSwitched(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := switchedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("signals").Text(e.Device))
 	p.switchedUpdateSignals.Row().Text(e.Device)
 	return nil
@@ -234,12 +235,12 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // Gone is the tombstone of topic "signals.v1": a record without a value.
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type Gone struct {
 	Device string // the record key
 }
 
-// DecodeGone reads m; strictjson.Scanner says how strictly.
+// DecodeGone decodes m; see strictjson.Scanner for the rules.
 func DecodeGone(m idem.Message) (e Gone, err error) {
 	var s signalsV1Decoder
 	s.Reset(&m)
@@ -252,21 +253,20 @@ func (e *Gone) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Device = s.RecordKey(m).String()
 }
 
-// goneEvent is how a record becomes a Gone, and which records are copies of one. It is read
-// only.
+// goneEvent defines how Gone is decoded, and which records are duplicates. It is read-only.
 var goneEvent = wire.Event[Gone, *signalsV1Decoder]{
 	Name:      "Gone",
 	OnFailure: &gonePolicy,
 	Decode:    (*Gone).decode,
 }
 
-// gonePolicy is on_failure of Gone. It is read only.
+// gonePolicy is on_failure of Gone. It is read-only.
 var gonePolicy = wire.FailurePolicy{
 	Retries:        8,
 	InitialBackoff: 200 * time.Millisecond,
 	MaxBackoff:     30 * time.Second,
 	StopAfter:      20,
-	Keep:           720 * time.Hour, // the topic: 8d
+	Keep:           720 * time.Hour, // the topic's own: 8d
 }
 
 func (p *signalsV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
@@ -274,7 +274,7 @@ func (p *signalsV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := goneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the row.
+	// Earlier writes of the row go into an earlier wave.
 	b.Deletes(wire.Row("signals").Text(e.Device))
 	p.goneDeleteSignals.Row().Text(e.Device)
 	return nil

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestSignalsV1 repeats, crashes, fences and poisons the events of topic "signals.v1".
+// TestSignalsV1 applies the events of topic "signals.v1" with duplicates, crashes, fenced
+// owners and invalid records.
 func TestSignalsV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -57,18 +57,19 @@ func (p *stripeWebhooksPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *stripeWebhooksPlan) Flush(b *wire.Batch) {
 	b.Write(chargeChangedUpsertChargesSQL, &p.chargeChangedUpsertCharges)
 	b.Write(chargeChangedInsertStripeEventsSQL, &p.chargeChangedInsertStripeEvents)
 }
 
-// stripeWebhooksDecoder reads the records of topic "stripe.webhooks".
+// stripeWebhooksDecoder decodes the records of topic "stripe.webhooks".
 type stripeWebhooksDecoder = strictjson.Scanner
 
 // ChargeChanged is event "charge.succeeded" or "charge.failed" or "charge.refunded" on topic
 // "stripe.webhooks".
-// It is identified by event_id (payload at "id"): records that share it are one event.
+// Its idempotency key is event_id (payload at "id"); records with the same key are one event.
 type ChargeChanged struct {
 	EventName  string            // "type"
 	Charge     Charge            // "data.object"
@@ -83,7 +84,7 @@ type ChargeChanged struct {
 	CreatedAt  time.Time         // "created"
 }
 
-// DecodeChargeChanged reads m; strictjson.Scanner says how strictly.
+// DecodeChargeChanged decodes m; see strictjson.Scanner for the rules.
 func DecodeChargeChanged(m idem.Message) (e ChargeChanged, err error) {
 	var s stripeWebhooksDecoder
 	s.Reset(&m)
@@ -175,12 +176,12 @@ func (e *ChargeChanged) appendMetadata(b []byte) []byte {
 	return wire.AppendMap(b, e.Metadata, wire.AppendString)
 }
 
-// key identifies the event by event_id. Its copies are known for 35d at least.
+// key identifies the event by event_id. Duplicates are detected for at least 35d.
 func (e *ChargeChanged) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("id", e.EventID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *ChargeChanged) fingerprint(f *wire.Fingerprint) {
 	f.Int64("amount", e.Amount)
 	f.AppendJSON("charge", e.Charge.appendJSON)
@@ -200,8 +201,8 @@ func (e *ChargeChanged) fits(f *wire.Fit) {
 	f.Char("data.object.currency", &e.Currency, 3)
 }
 
-// chargeChangedEvent is how a record becomes a ChargeChanged, and which records are copies of
-// one. It is read only.
+// chargeChangedEvent defines how ChargeChanged is decoded, and which records are duplicates.
+// It is read-only.
 var chargeChangedEvent = wire.Event[ChargeChanged, *stripeWebhooksDecoder]{
 	Name:    "ChargeChanged",
 	Decode:  (*ChargeChanged).decode,
@@ -217,14 +218,14 @@ func (p *stripeWebhooksPlan) addChargeChanged(b *wire.Batch, m *wire.Message) er
 	if fresh, err := chargeChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("stripe_events").Text(e.EventID))
 	r := p.chargeChangedInsertStripeEvents.Row()
 	r.Text(e.EventID)
 	r.Text(e.EventName)
 	r.Time(e.CreatedAt)
 	r.AppendJSONB(e.Charge.appendJSON)
-	// Equal rows in a wave become one.
+	// A wave may hold a row more than once: the statement merges its versions.
 	b.Upserts(wire.Row("charges").Text(e.ChargeID))
 	r = p.chargeChangedUpsertCharges.Row()
 	r.Text(e.ChargeID)
@@ -260,8 +261,8 @@ SELECT
     'stripe_events'
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
-// chargeChangedUpsertChargesSQL keeps the row with the highest as_of of each charge_id; of
-// equals, the first.
+// chargeChangedUpsertChargesSQL writes, for each charge_id, the row with the highest as_of;
+// among equals, the first.
 const chargeChangedUpsertChargesSQL = `
 INSERT INTO charges AS t (
     charge_id,

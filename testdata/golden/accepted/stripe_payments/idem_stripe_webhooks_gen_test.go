@@ -9,8 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestStripeWebhooks repeats, crashes, fences and poisons the events of topic
-// "stripe.webhooks".
+// TestStripeWebhooks applies the events of topic "stripe.webhooks" with duplicates, crashes,
+// fenced owners and invalid records.
 func TestStripeWebhooks(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -68,7 +68,8 @@ func (p *accountsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *accountsV1Plan) Flush(b *wire.Batch) {
 	b.Write(accountOpenedInsertAccountsSQL, &p.accountOpenedInsertAccounts)
 	b.Write(withdrawnAddAccountsSQL, &p.withdrawnAddAccounts)
@@ -76,17 +77,17 @@ func (p *accountsV1Plan) Flush(b *wire.Batch) {
 	b.Write(depositedAddAccountsSQL, &p.depositedAddAccounts)
 }
 
-// accountsV1Decoder reads the records of topic "accounts.v1".
+// accountsV1Decoder decodes the records of topic "accounts.v1".
 type accountsV1Decoder = strictjson.Scanner
 
 // AccountOpened is event "account.opened" on topic "accounts.v1".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type AccountOpened struct {
 	Owner     string
 	AccountID idem.UUID // the record key
 }
 
-// DecodeAccountOpened reads m; strictjson.Scanner says how strictly.
+// DecodeAccountOpened decodes m; see strictjson.Scanner for the rules.
 func DecodeAccountOpened(m idem.Message) (e AccountOpened, err error) {
 	var s accountsV1Decoder
 	s.Reset(&m)
@@ -110,19 +111,19 @@ func (e *AccountOpened) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *AccountOpened) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *AccountOpened) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
 	f.Text("owner", e.Owner)
 }
 
-// accountOpenedEvent is how a record becomes an AccountOpened, and which records are copies of
-// one. It is read only.
+// accountOpenedEvent defines how AccountOpened is decoded, and which records are duplicates.
+// It is read-only.
 var accountOpenedEvent = wire.Event[AccountOpened, *accountsV1Decoder]{
 	Name:    "AccountOpened",
 	Decode:  (*AccountOpened).decode,
@@ -137,7 +138,7 @@ func (p *accountsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := accountOpenedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 	r := p.accountOpenedInsertAccounts.Row()
 	r.UUID(e.AccountID)
@@ -166,13 +167,13 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // OwnerChanged is event "account.owner" on topic "accounts.v1".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type OwnerChanged struct {
 	Owner     string
 	AccountID idem.UUID // the record key
 }
 
-// DecodeOwnerChanged reads m; strictjson.Scanner says how strictly.
+// DecodeOwnerChanged decodes m; see strictjson.Scanner for the rules.
 func DecodeOwnerChanged(m idem.Message) (e OwnerChanged, err error) {
 	var s accountsV1Decoder
 	s.Reset(&m)
@@ -196,19 +197,19 @@ func (e *OwnerChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *OwnerChanged) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *OwnerChanged) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
 	f.Text("owner", e.Owner)
 }
 
-// ownerChangedEvent is how a record becomes an OwnerChanged, and which records are copies of
-// one. It is read only.
+// ownerChangedEvent defines how OwnerChanged is decoded, and which records are duplicates. It
+// is read-only.
 var ownerChangedEvent = wire.Event[OwnerChanged, *accountsV1Decoder]{
 	Name:    "OwnerChanged",
 	Decode:  (*OwnerChanged).decode,
@@ -223,7 +224,7 @@ func (p *accountsV1Plan) addOwnerChanged(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := ownerChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 	r := p.ownerChangedUpdateAccounts.Row()
 	r.UUID(e.AccountID)
@@ -259,13 +260,13 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // Deposited is event "account.deposited" on topic "accounts.v1".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type Deposited struct {
 	Amount    idem.Decimal
 	AccountID idem.UUID // the record key
 }
 
-// DecodeDeposited reads m; strictjson.Scanner says how strictly.
+// DecodeDeposited decodes m; see strictjson.Scanner for the rules.
 func DecodeDeposited(m idem.Message) (e Deposited, err error) {
 	var s accountsV1Decoder
 	s.Reset(&m)
@@ -289,12 +290,12 @@ func (e *Deposited) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *Deposited) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Deposited) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
 	f.Decimal("amount", e.Amount)
@@ -305,8 +306,8 @@ func (e *Deposited) fits(f *wire.Fit) {
 	f.Numeric("amount", &e.Amount, 14, 2)
 }
 
-// depositedEvent is how a record becomes a Deposited, and which records are copies of one. It
-// is read only.
+// depositedEvent defines how Deposited is decoded, and which records are duplicates. It is
+// read-only.
 var depositedEvent = wire.Event[Deposited, *accountsV1Decoder]{
 	Name:    "Deposited",
 	Decode:  (*Deposited).decode,
@@ -322,7 +323,7 @@ func (p *accountsV1Plan) addDeposited(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := depositedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "+")
 	r := p.depositedAddAccounts.Row()
 	r.UUID(e.AccountID)
@@ -330,7 +331,7 @@ func (p *accountsV1Plan) addDeposited(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// depositedAddAccountsSQL adds up what the events add to one row; it fails if a row is
+// depositedAddAccountsSQL adds up what the events add to each row; it fails if a row is
 // missing.
 const depositedAddAccountsSQL = `
 WITH e AS (
@@ -359,13 +360,13 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.account_id = e.account_id)`
 
 // Withdrawn is event "account.withdrawn" on topic "accounts.v1".
-// It is identified by header "event-id": records that share it are one event.
+// Its idempotency key is header "event-id"; records with the same key are one event.
 type Withdrawn struct {
 	Amount    idem.Decimal
 	AccountID idem.UUID // the record key
 }
 
-// DecodeWithdrawn reads m; strictjson.Scanner says how strictly.
+// DecodeWithdrawn decodes m; see strictjson.Scanner for the rules.
 func DecodeWithdrawn(m idem.Message) (e Withdrawn, err error) {
 	var s accountsV1Decoder
 	s.Reset(&m)
@@ -389,12 +390,12 @@ func (e *Withdrawn) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Its copies are known for 8d at least.
+// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
 func (e *Withdrawn) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Withdrawn) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
 	f.Decimal("amount", e.Amount)
@@ -405,8 +406,8 @@ func (e *Withdrawn) fits(f *wire.Fit) {
 	f.Numeric("amount", &e.Amount, 14, 2)
 }
 
-// withdrawnEvent is how a record becomes a Withdrawn, and which records are copies of one. It
-// is read only.
+// withdrawnEvent defines how Withdrawn is decoded, and which records are duplicates. It is
+// read-only.
 var withdrawnEvent = wire.Event[Withdrawn, *accountsV1Decoder]{
 	Name:    "Withdrawn",
 	Decode:  (*Withdrawn).decode,
@@ -422,7 +423,7 @@ func (p *accountsV1Plan) addWithdrawn(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := withdrawnEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "+")
 	r := p.withdrawnAddAccounts.Row()
 	r.UUID(e.AccountID)
@@ -430,7 +431,7 @@ func (p *accountsV1Plan) addWithdrawn(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// withdrawnAddAccountsSQL adds up what the events add to one row; it fails if a row is
+// withdrawnAddAccountsSQL adds up what the events add to each row; it fails if a row is
 // missing.
 const withdrawnAddAccountsSQL = `
 WITH e AS (

@@ -65,7 +65,8 @@ func (p *movesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *movesV1Plan) Flush(b *wire.Batch) {
 	b.Write(arrivedAddStockSQL, &p.arrivedAddStock)
 	b.Write(reservedAddStockSQL, &p.reservedAddStock)
@@ -75,11 +76,11 @@ func (p *movesV1Plan) Flush(b *wire.Batch) {
 	b.Write(arrivedAddTotalsSQL, &p.arrivedAddTotals)
 }
 
-// movesV1Decoder reads the records of topic "moves.v1".
+// movesV1Decoder decodes the records of topic "moves.v1".
 type movesV1Decoder = strictjson.Scanner
 
 // Arrived is event "arrived" on topic "moves.v1".
-// It is identified by move_id (payload): records that share it are one event.
+// Its idempotency key is move_id (payload); records with the same key are one event.
 type Arrived struct {
 	Day    idem.Date
 	Pieces int32
@@ -88,7 +89,7 @@ type Arrived struct {
 	SKU    string // the record key
 }
 
-// DecodeArrived reads m; strictjson.Scanner says how strictly.
+// DecodeArrived decodes m; see strictjson.Scanner for the rules.
 func DecodeArrived(m idem.Message) (e Arrived, err error) {
 	var s movesV1Decoder
 	s.Reset(&m)
@@ -124,12 +125,12 @@ func (e *Arrived) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.SKU = s.RecordKey(m).String()
 }
 
-// key identifies the event by move_id. Its copies are known for 8d at least.
+// key identifies the event by move_id. Duplicates are detected for at least 8d.
 func (e *Arrived) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("move_id", e.MoveID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Arrived) fingerprint(f *wire.Fingerprint) {
 	f.Date("day", e.Day)
 	f.UUID("move_id", e.MoveID)
@@ -138,8 +139,8 @@ func (e *Arrived) fingerprint(f *wire.Fingerprint) {
 	f.Text("sku", e.SKU)
 }
 
-// arrivedEvent is how a record becomes an Arrived, and which records are copies of one. It is
-// read only.
+// arrivedEvent defines how Arrived is decoded, and which records are duplicates. It is
+// read-only.
 var arrivedEvent = wire.Event[Arrived, *movesV1Decoder]{
 	Name:    "Arrived",
 	Decode:  (*Arrived).decode,
@@ -154,25 +155,25 @@ func (p *movesV1Plan) addArrived(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := arrivedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("stock").Text(e.SKU), "ArrivedAddStock")
 	r := p.arrivedAddStock.Row()
 	r.Text(e.SKU)
 	r.Int4(e.Pieces)
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("daily").Text(e.SKU).Int(int64(e.Day)), "ArrivedAddDaily")
 	r = p.arrivedAddDaily.Row()
 	r.Text(e.SKU)
 	r.Date(e.Day)
 	r.Int4(e.Pieces)
 	r.Text(e.Site)
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("totals").Text("all"), "ArrivedAddTotals")
 	p.arrivedAddTotals.Row().Int4(1)
 	return nil
 }
 
-// arrivedAddStockSQL adds up what the events add to one row.
+// arrivedAddStockSQL adds up what the events add to each row.
 const arrivedAddStockSQL = `
 WITH e AS (
     SELECT
@@ -212,7 +213,7 @@ SELECT
     'stock'
 WHERE (SELECT count(*) FROM w) + (SELECT count(*) FROM u) < (SELECT count(*) FROM e)`
 
-// arrivedAddDailySQL adds up what the events add to one row.
+// arrivedAddDailySQL adds up what the events add to each row.
 const arrivedAddDailySQL = `
 WITH e AS (
     SELECT DISTINCT ON (sku, day)
@@ -263,7 +264,7 @@ SELECT
     'daily'
 WHERE (SELECT count(*) FROM w) + (SELECT count(*) FROM u) < (SELECT count(*) FROM e)`
 
-// arrivedAddTotalsSQL adds up what the events add to one row.
+// arrivedAddTotalsSQL adds up what the events add to each row.
 const arrivedAddTotalsSQL = `
 WITH e AS (
     SELECT
@@ -293,14 +294,14 @@ WHERE (SELECT count(*) FROM w) < (SELECT count(*) FROM e)`
 
 // What was never stocked cannot be reserved; the event is a dead letter.
 // It is event "reserved" on topic "moves.v1".
-// It is identified by move_id (payload): records that share it are one event.
+// Its idempotency key is move_id (payload); records with the same key are one event.
 type Reserved struct {
 	Pieces int32
 	MoveID idem.UUID
 	SKU    string // the record key
 }
 
-// DecodeReserved reads m; strictjson.Scanner says how strictly.
+// DecodeReserved decodes m; see strictjson.Scanner for the rules.
 func DecodeReserved(m idem.Message) (e Reserved, err error) {
 	var s movesV1Decoder
 	s.Reset(&m)
@@ -328,20 +329,20 @@ func (e *Reserved) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.SKU = s.RecordKey(m).String()
 }
 
-// key identifies the event by move_id. Its copies are known for 8d at least.
+// key identifies the event by move_id. Duplicates are detected for at least 8d.
 func (e *Reserved) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("move_id", e.MoveID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Reserved) fingerprint(f *wire.Fingerprint) {
 	f.UUID("move_id", e.MoveID)
 	f.Int32("pieces", e.Pieces)
 	f.Text("sku", e.SKU)
 }
 
-// reservedEvent is how a record becomes a Reserved, and which records are copies of one. It is
-// read only.
+// reservedEvent defines how Reserved is decoded, and which records are duplicates. It is
+// read-only.
 var reservedEvent = wire.Event[Reserved, *movesV1Decoder]{
 	Name:    "Reserved",
 	Decode:  (*Reserved).decode,
@@ -356,7 +357,7 @@ func (p *movesV1Plan) addReserved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := reservedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("stock").Text(e.SKU), "+")
 	r := p.reservedAddStock.Row()
 	r.Text(e.SKU)
@@ -365,7 +366,7 @@ func (p *movesV1Plan) addReserved(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// reservedAddStockSQL adds up what the events add to one row; it fails if a row is missing.
+// reservedAddStockSQL adds up what the events add to each row; it fails if a row is missing.
 const reservedAddStockSQL = `
 WITH e AS (
     SELECT
@@ -394,7 +395,7 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.sku = e.sku)`
 
 // The latest inspection counts, but late ones were done, too.
 // It is event "inspected" on topic "moves.v1".
-// It is identified by move_id (payload): records that share it are one event.
+// Its idempotency key is move_id (payload); records with the same key are one event.
 type Inspected struct {
 	Version   int64
 	Condition string
@@ -403,7 +404,7 @@ type Inspected struct {
 	SKU       string // the record key
 }
 
-// DecodeInspected reads m; strictjson.Scanner says how strictly.
+// DecodeInspected decodes m; see strictjson.Scanner for the rules.
 func DecodeInspected(m idem.Message) (e Inspected, err error) {
 	var s movesV1Decoder
 	s.Reset(&m)
@@ -439,12 +440,12 @@ func (e *Inspected) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.SKU = s.RecordKey(m).String()
 }
 
-// key identifies the event by move_id. Its copies are known for 8d at least.
+// key identifies the event by move_id. Duplicates are detected for at least 8d.
 func (e *Inspected) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("move_id", e.MoveID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Inspected) fingerprint(f *wire.Fingerprint) {
 	f.Text("condition", e.Condition)
 	f.Text("found_by", e.FoundBy)
@@ -453,8 +454,8 @@ func (e *Inspected) fingerprint(f *wire.Fingerprint) {
 	f.Int64("version", e.Version)
 }
 
-// inspectedEvent is how a record becomes an Inspected, and which records are copies of one. It
-// is read only.
+// inspectedEvent defines how Inspected is decoded, and which records are duplicates. It is
+// read-only.
 var inspectedEvent = wire.Event[Inspected, *movesV1Decoder]{
 	Name:    "Inspected",
 	Decode:  (*Inspected).decode,
@@ -469,21 +470,21 @@ func (p *movesV1Plan) addInspected(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := inspectedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Equal rows in a wave become one.
+	// A wave may hold a row more than once: the statement merges its versions.
 	b.Upserts(wire.Row("conditions").Text(e.SKU))
 	r := p.inspectedUpsertConditions.Row()
 	r.Text(e.SKU)
 	r.Int8(e.Version)
 	r.Text(e.Condition)
 	r.Text(e.FoundBy)
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("inspections").Text(e.SKU), "InspectedAddInspections")
 	p.inspectedAddInspections.Row().Text(e.SKU)
 	return nil
 }
 
-// inspectedUpsertConditionsSQL keeps the row with the highest version of each sku; of equals,
-// the first.
+// inspectedUpsertConditionsSQL writes, for each sku, the row with the highest version; among
+// equals, the first.
 const inspectedUpsertConditionsSQL = `
 INSERT INTO conditions AS t (
     sku,
@@ -510,7 +511,7 @@ ON CONFLICT (sku) DO UPDATE SET
     condition = excluded.condition
 WHERE t.version < excluded.version`
 
-// inspectedAddInspectionsSQL adds up what the events add to one row.
+// inspectedAddInspectionsSQL adds up what the events add to each row.
 const inspectedAddInspectionsSQL = `
 WITH e AS (
     SELECT

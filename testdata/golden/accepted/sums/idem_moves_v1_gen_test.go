@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestMovesV1 repeats, crashes, fences and poisons the events of topic "moves.v1".
+// TestMovesV1 applies the events of topic "moves.v1" with duplicates, crashes, fenced owners
+// and invalid records.
 func TestMovesV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -46,18 +46,19 @@ func (p *transfersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addTransferBooked(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *transfersV1Plan) Flush(b *wire.Batch) {
 	b.Write(transferBookedAddAccountsSQL, &p.transferBookedAddAccounts)
 	b.Write(transferBookedAddAccounts2SQL, &p.transferBookedAddAccounts2)
 	b.Write(transferBookedInsertJournalSQL, &p.transferBookedInsertJournal)
 }
 
-// transfersV1Decoder reads the records of topic "transfers.v1".
+// transfersV1Decoder decodes the records of topic "transfers.v1".
 type transfersV1Decoder = strictjson.Scanner
 
 // TransferBooked is the event of topic "transfers.v1".
-// It is identified by transfer_id (payload): records that share it are one event.
+// Its idempotency key is transfer_id (payload); records with the same key are one event.
 type TransferBooked struct {
 	TransferID idem.UUID
 	Debit      idem.UUID
@@ -65,7 +66,7 @@ type TransferBooked struct {
 	Amount     idem.Decimal
 }
 
-// DecodeTransferBooked reads m; strictjson.Scanner says how strictly.
+// DecodeTransferBooked decodes m; see strictjson.Scanner for the rules.
 func DecodeTransferBooked(m idem.Message) (e TransferBooked, err error) {
 	var s transfersV1Decoder
 	s.Reset(&m)
@@ -100,12 +101,12 @@ func (e *TransferBooked) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Amount, "amount")
 }
 
-// key identifies the event by transfer_id. Its copies are known for 35d at least.
+// key identifies the event by transfer_id. Duplicates are detected for at least 35d.
 func (e *TransferBooked) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("transfer_id", e.TransferID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *TransferBooked) fingerprint(f *wire.Fingerprint) {
 	f.Decimal("amount", e.Amount)
 	f.UUID("credit", e.Credit)
@@ -118,8 +119,8 @@ func (e *TransferBooked) fits(f *wire.Fit) {
 	f.Numeric("amount", &e.Amount, 14, 2)
 }
 
-// transferBookedEvent is how a record becomes a TransferBooked, and which records are copies
-// of one. It is read only.
+// transferBookedEvent defines how TransferBooked is decoded, and which records are duplicates.
+// It is read-only.
 var transferBookedEvent = wire.Event[TransferBooked, *transfersV1Decoder]{
 	Name:    "TransferBooked",
 	Decode:  (*TransferBooked).decode,
@@ -135,7 +136,8 @@ func (p *transfersV1Plan) addTransferBooked(b *wire.Batch, m *wire.Message) erro
 	if fresh, err := transferBookedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+	// A wave writes a row at most once. The calls before Puts name what else the write needs or
+	// changes.
 	b.Reads(wire.Row("accounts").UUID(e.Debit))
 	b.Reads(wire.Row("accounts").UUID(e.Credit))
 	b.Puts(wire.Row("journal").UUID(e.TransferID))
@@ -144,12 +146,12 @@ func (p *transfersV1Plan) addTransferBooked(b *wire.Batch, m *wire.Message) erro
 	r.UUID(e.Debit)
 	r.UUID(e.Credit)
 	r.Numeric(e.Amount)
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("accounts").UUID(e.Debit), "+")
 	r = p.transferBookedAddAccounts.Row()
 	r.UUID(e.Debit)
 	r.Numeric(e.Amount)
-	// A wave takes any number of the row's events.
+	// A wave may hold any number of events of a row: the statement combines them.
 	b.Gathers(wire.Row("accounts").UUID(e.Credit), "+")
 	r = p.transferBookedAddAccounts2.Row()
 	r.UUID(e.Credit)
@@ -179,7 +181,7 @@ SELECT
     'journal'
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
-// transferBookedAddAccountsSQL adds up what the events add to one row; it fails if a row is
+// transferBookedAddAccountsSQL adds up what the events add to each row; it fails if a row is
 // missing.
 const transferBookedAddAccountsSQL = `
 WITH e AS (
@@ -205,7 +207,7 @@ SELECT
 FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.account_id = e.account_id)`
 
-// transferBookedAddAccounts2SQL adds up what the events add to one row; it fails if a row is
+// transferBookedAddAccounts2SQL adds up what the events add to each row; it fails if a row is
 // missing.
 const transferBookedAddAccounts2SQL = `
 WITH e AS (

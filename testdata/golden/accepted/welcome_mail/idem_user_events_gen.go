@@ -17,7 +17,7 @@ import (
 // UserEventsHandler handles the events of topic "User.events" that need Go code.
 type UserEventsHandler interface {
 	// Sends the welcome mail.
-	// It is an effect: outside of the transaction, under a lease.
+	// It is an effect: it is called outside of the transaction, under a lease.
 	UserCreated(ctx context.Context, e UserCreated) (MailReceipt, error)
 }
 
@@ -66,37 +66,38 @@ func (p *userEventsPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *userEventsPlan) Flush(b *wire.Batch) {
 	b.Write(userCreatedInsertMailsSQL, &p.userCreatedInsertMails)
 }
 
-// userEventsDecoder reads the records of topic "User.events".
+// userEventsDecoder decodes the records of topic "User.events".
 type userEventsDecoder = strictjson.Scanner
 
 // Sends the welcome mail.
 // It is event "UserCreated" on topic "User.events".
-// It is identified by event_id (header "id"): records that share it are one event.
+// Its idempotency key is event_id (header "id"); records with the same key are one event.
 type UserCreated struct {
 	UserID   idem.UUID // "userId"
 	Email    string
 	FullName string    // "fullName"
 	EventID  idem.UUID // header "id"
 
-	result MailReceipt // of its effect, for the steps
+	result MailReceipt // of the effect, for the steps
 }
 
-// Format prints v without what is sensitive.
+// Format prints v without its sensitive fields.
 func (v UserCreated) Format(f fmt.State, verb rune) {
 	wire.Format(f, verb, v, "Email")
 }
 
-// LogValue is v for slog, printed as by Format.
+// LogValue returns v for slog, as Format prints it.
 func (v UserCreated) LogValue() slog.Value {
 	return wire.LogValue(v)
 }
 
-// DecodeUserCreated reads m; strictjson.Scanner says how strictly.
+// DecodeUserCreated decodes m; see strictjson.Scanner for the rules.
 func DecodeUserCreated(m idem.Message) (e UserCreated, err error) {
 	var s userEventsDecoder
 	s.Reset(&m)
@@ -128,12 +129,12 @@ func (e *UserCreated) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.EventID = s.Header(m, "id").UUID()
 }
 
-// key identifies the event by event_id. Its copies are known for 31d at least.
+// key identifies the event by event_id. Duplicates are detected for at least 31d.
 func (e *UserCreated) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("header id", e.EventID)
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *UserCreated) fingerprint(f *wire.Fingerprint) {
 	f.Text("email", e.Email)
 	f.UUID("event_id", e.EventID)
@@ -141,8 +142,8 @@ func (e *UserCreated) fingerprint(f *wire.Fingerprint) {
 	f.UUID("user_id", e.UserID)
 }
 
-// userCreatedEvent is how a record becomes an UserCreated, and which records are copies of
-// one. It is read only.
+// userCreatedEvent defines how UserCreated is decoded, and which records are duplicates. It is
+// read-only.
 var userCreatedEvent = wire.Event[UserCreated, *userEventsDecoder]{
 	Name:    "UserCreated",
 	Decode:  (*UserCreated).decode,
@@ -153,7 +154,7 @@ var userCreatedEvent = wire.Event[UserCreated, *userEventsDecoder]{
 	Content: 0xc2823876,
 }
 
-// userCreatedTerms are the terms of the effect of UserCreated. It is read only.
+// userCreatedTerms holds the terms of the effect of UserCreated. It is read-only.
 var userCreatedTerms = wire.EffectTerms{
 	Timeout:    20 * time.Second,
 	Keep:       744 * time.Hour,
@@ -179,7 +180,7 @@ func (p *userEventsPlan) addUserCreated(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("mails").UUID(e.EventID))
 	r := p.userCreatedInsertMails.Row()
 	r.UUID(e.EventID)

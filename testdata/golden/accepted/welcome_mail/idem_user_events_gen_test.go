@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestUserEvents repeats, crashes, fences and poisons the events of topic "User.events".
+// TestUserEvents applies the events of topic "User.events" with duplicates, crashes, fenced
+// owners and invalid records.
 func TestUserEvents(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -62,24 +62,25 @@ func (p *familyV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *familyV1Plan) Flush(b *wire.Batch) {
 	b.Write(childUpsertChildrenSQL, &p.childUpsertChildren)
 	b.Write(parentUpsertParentsSQL, &p.parentUpsertParents)
 	b.Write(goneDeleteParentsSQL, &p.goneDeleteParents)
 }
 
-// familyV1Decoder reads the records of topic "family.v1".
+// familyV1Decoder decodes the records of topic "family.v1".
 type familyV1Decoder = strictjson.Scanner
 
 // Child is event "child" on topic "family.v1".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type Child struct {
 	V string
 	K string // the record key
 }
 
-// DecodeChild reads m; strictjson.Scanner says how strictly.
+// DecodeChild decodes m; see strictjson.Scanner for the rules.
 func DecodeChild(m idem.Message) (e Child, err error) {
 	var s familyV1Decoder
 	s.Reset(&m)
@@ -103,8 +104,7 @@ func (e *Child) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.K = s.RecordKey(m).String()
 }
 
-// childEvent is how a record becomes a Child, and which records are copies of one. It is read
-// only.
+// childEvent defines how Child is decoded, and which records are duplicates. It is read-only.
 var childEvent = wire.Event[Child, *familyV1Decoder]{
 	Name:   "Child",
 	Decode: (*Child).decode,
@@ -115,7 +115,7 @@ func (p *familyV1Plan) addChild(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := childEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Equal rows in a wave become one.
+	// A wave may hold a row more than once: the statement merges its versions.
 	b.Upserts(wire.Row("children").Text(e.K))
 	r := p.childUpsertChildren.Row()
 	r.Text(e.K)
@@ -123,7 +123,7 @@ func (p *familyV1Plan) addChild(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// childUpsertChildrenSQL keeps the last row of each k.
+// childUpsertChildrenSQL writes the last row for each k.
 const childUpsertChildrenSQL = `
 WITH w AS (
     INSERT INTO children (
@@ -145,13 +145,13 @@ SELECT
 WHERE (SELECT count(*) FROM w) < (SELECT count(*) FROM (SELECT DISTINCT unnest($1::text[]) AS k) AS sent)`
 
 // Parent is event "parent" on topic "family.v1".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type Parent struct {
 	V *string
 	K string // the record key
 }
 
-// DecodeParent reads m; strictjson.Scanner says how strictly.
+// DecodeParent decodes m; see strictjson.Scanner for the rules.
 func DecodeParent(m idem.Message) (e Parent, err error) {
 	var s familyV1Decoder
 	s.Reset(&m)
@@ -174,8 +174,8 @@ func (e *Parent) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.K = s.RecordKey(m).String()
 }
 
-// parentEvent is how a record becomes a Parent, and which records are copies of one. It is
-// read only.
+// parentEvent defines how Parent is decoded, and which records are duplicates. It is
+// read-only.
 var parentEvent = wire.Event[Parent, *familyV1Decoder]{
 	Name:   "Parent",
 	Decode: (*Parent).decode,
@@ -186,7 +186,7 @@ func (p *familyV1Plan) addParent(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := parentEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("parents").Text(e.K))
 	r := p.parentUpsertParents.Row()
 	r.Text(e.K)
@@ -215,12 +215,12 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Gone is event "gone" on topic "family.v1".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type Gone struct {
 	K string // the record key
 }
 
-// DecodeGone reads m; strictjson.Scanner says how strictly.
+// DecodeGone decodes m; see strictjson.Scanner for the rules.
 func DecodeGone(m idem.Message) (e Gone, err error) {
 	var s familyV1Decoder
 	s.Reset(&m)
@@ -233,8 +233,7 @@ func (e *Gone) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.K = s.RecordKey(m).String()
 }
 
-// goneEvent is how a record becomes a Gone, and which records are copies of one. It is read
-// only.
+// goneEvent defines how Gone is decoded, and which records are duplicates. It is read-only.
 var goneEvent = wire.Event[Gone, *familyV1Decoder]{
 	Name:   "Gone",
 	Decode: (*Gone).decode,
@@ -245,7 +244,7 @@ func (p *familyV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := goneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the row.
+	// Earlier writes of the row go into an earlier wave.
 	b.Deletes(wire.Row("parents").Text(e.K))
 	p.goneDeleteParents.Row().Text(e.K)
 	return nil

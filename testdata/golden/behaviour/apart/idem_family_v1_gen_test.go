@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestFamilyV1 repeats, crashes, fences and poisons the events of topic "family.v1".
+// TestFamilyV1 applies the events of topic "family.v1" with duplicates, crashes, fenced owners
+// and invalid records.
 func TestFamilyV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

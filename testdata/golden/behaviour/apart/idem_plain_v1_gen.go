@@ -44,22 +44,23 @@ func (p *plainV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addPut(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *plainV1Plan) Flush(b *wire.Batch) {
 	b.Write(putUpsertPlainSQL, &p.putUpsertPlain)
 }
 
-// plainV1Decoder reads the records of topic "plain.v1".
+// plainV1Decoder decodes the records of topic "plain.v1".
 type plainV1Decoder = strictjson.Scanner
 
 // Put is the event of topic "plain.v1".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type Put struct {
 	V *string
 	K string // the record key
 }
 
-// DecodePut reads m; strictjson.Scanner says how strictly.
+// DecodePut decodes m; see strictjson.Scanner for the rules.
 func DecodePut(m idem.Message) (e Put, err error) {
 	var s plainV1Decoder
 	s.Reset(&m)
@@ -82,8 +83,7 @@ func (e *Put) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.K = s.RecordKey(m).String()
 }
 
-// putEvent is how a record becomes a Put, and which records are copies of one. It is read
-// only.
+// putEvent defines how Put is decoded, and which records are duplicates. It is read-only.
 var putEvent = wire.Event[Put, *plainV1Decoder]{
 	Name:   "Put",
 	Decode: (*Put).decode,
@@ -94,7 +94,7 @@ func (p *plainV1Plan) addPut(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := putEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Equal rows in a wave become one.
+	// A wave may hold a row more than once: the statement merges its versions.
 	b.Upserts(wire.Row("plain").Text(e.K))
 	r := p.putUpsertPlain.Row()
 	r.Text(e.K)
@@ -102,7 +102,7 @@ func (p *plainV1Plan) addPut(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// putUpsertPlainSQL keeps the last row of each k.
+// putUpsertPlainSQL writes the last row for each k.
 const putUpsertPlainSQL = `
 WITH w AS (
     INSERT INTO plain (

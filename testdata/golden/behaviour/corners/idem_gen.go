@@ -16,7 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Fails to compile if the code was generated for another version of the runtime.
+// Fails to compile if this code was generated for another version of the runtime.
 const _ = wire.CompatV1
 
 // Handler is implemented by the service: one method per event with Go code.
@@ -24,7 +24,7 @@ type Handler interface {
 	TypeV1Handler
 }
 
-// NewConsumer returns the consumer "corners".
+// NewConsumer returns consumer "corners".
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Source:   "idemgen.yaml",

@@ -84,7 +84,8 @@ func (p *typeV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *typeV1Plan) Flush(b *wire.Batch) {
 	b.Write(scanUpsertExcludedSQL, &p.scanUpsertExcluded)
 	b.Write(partsUpsertPartsSQL, &p.partsUpsertParts)
@@ -92,11 +93,11 @@ func (p *typeV1Plan) Flush(b *wire.Batch) {
 	b.Write(goneDeleteExcludedSQL, &p.goneDeleteExcluded)
 }
 
-// typeV1Decoder reads the records of topic "type.v1".
+// typeV1Decoder decodes the records of topic "type.v1".
 type typeV1Decoder = strictjson.Scanner
 
 // Scan is event "scan" on topic "type.v1".
-// It is identified by header "type": records that share it are one event.
+// Its idempotency key is header "type"; records with the same key are one event.
 type Scan struct {
 	N      int64           // "body.n"
 	NText  json.RawMessage // "body.n"
@@ -106,7 +107,7 @@ type Scan struct {
 	E      idem.UUID       // the record key
 }
 
-// DecodeScan reads m; strictjson.Scanner says how strictly.
+// DecodeScan decodes m; see strictjson.Scanner for the rules.
 func DecodeScan(m idem.Message) (e Scan, err error) {
 	var s typeV1Decoder
 	s.Reset(&m)
@@ -164,12 +165,12 @@ func (e *Scan) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.E = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "type". Its copies are known for 90m at least.
+// key identifies the event by header "type". Duplicates are detected for at least 90m.
 func (e *Scan) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "type")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Scan) fingerprint(f *wire.Fingerprint) {
 	f.UUID("e", e.E)
 	f.Int64("n", e.N)
@@ -179,8 +180,7 @@ func (e *Scan) fingerprint(f *wire.Fingerprint) {
 	f.JSON("u", e.U)
 }
 
-// scanEvent is how a record becomes a Scan, and which records are copies of one. It is read
-// only.
+// scanEvent defines how Scan is decoded, and which records are duplicates. It is read-only.
 var scanEvent = wire.Event[Scan, *typeV1Decoder]{
 	Name:    "Scan",
 	Decode:  (*Scan).decode,
@@ -196,7 +196,7 @@ func (p *typeV1Plan) addScan(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := scanEvent.Take(b, m, &typeV1Decoder{}, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("excluded").UUID(e.E))
 	r := p.scanUpsertExcluded.Row()
 	r.UUID(e.E)
@@ -212,7 +212,7 @@ func (p *typeV1Plan) addScan(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// scanUpsertExcludedSQL changes a row only if its n grows.
+// scanUpsertExcludedSQL changes a row only if its n increases.
 const scanUpsertExcludedSQL = `
 INSERT INTO excluded AS t (
     e,
@@ -233,7 +233,7 @@ ON CONFLICT (e) DO UPDATE SET
 WHERE t.n < excluded.n`
 
 // Select is event "select" or "se`lect" on topic "type.v1".
-// It is identified by header "type": records that share it are one event.
+// Its idempotency key is header "type"; records with the same key are one event.
 type Select struct {
 	Whole  json.RawMessage // the whole payload
 	Words  []string
@@ -243,7 +243,7 @@ type Select struct {
 	E      idem.UUID // the record key
 }
 
-// DecodeSelect reads m; strictjson.Scanner says how strictly.
+// DecodeSelect decodes m; see strictjson.Scanner for the rules.
 func DecodeSelect(m idem.Message) (e Select, err error) {
 	var s typeV1Decoder
 	s.Reset(&m)
@@ -306,12 +306,12 @@ func (e *Select) appendWords(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "type". Its copies are known for 90m at least.
+// key identifies the event by header "type". Duplicates are detected for at least 90m.
 func (e *Select) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "type")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Select) fingerprint(f *wire.Fingerprint) {
 	f.UUID("e", e.E)
 	f.Text("kind", string(e.Kind))
@@ -331,8 +331,8 @@ func (e *Select) fits(f *wire.Fit) {
 	f.Out()
 }
 
-// selectEvent is how a record becomes a Select, and which records are copies of one. It is
-// read only.
+// selectEvent defines how Select is decoded, and which records are duplicates. It is
+// read-only.
 var selectEvent = wire.Event[Select, *typeV1Decoder]{
 	Name:    "Select",
 	Decode:  (*Select).decode,
@@ -350,7 +350,7 @@ func (p *typeV1Plan) addSelect(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	for _, v := range e.Words {
-		// Equal rows in a wave become one.
+		// A wave may hold a row more than once: the statement merges its versions.
 		b.Upserts(wire.Row("words").UUID(e.E).Text(v))
 		r := p.selectUpsertWords.Row()
 		r.UUID(e.E)
@@ -367,7 +367,7 @@ func (p *typeV1Plan) addSelect(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// selectUpsertWordsSQL keeps the last row of each e, word.
+// selectUpsertWordsSQL writes the last row for each e and word.
 const selectUpsertWordsSQL = `
 WITH w AS (
     INSERT INTO words (
@@ -397,7 +397,7 @@ SELECT
 WHERE (SELECT count(*) FROM w) < (SELECT count(*) FROM (SELECT DISTINCT unnest($1::uuid[])::text AS e, unnest($2::text[]) AS word) AS sent)`
 
 // Parts is event "parts" on topic "type.v1".
-// It is identified by header "type": records that share it are one event.
+// Its idempotency key is header "type"; records with the same key are one event.
 type Parts struct {
 	Parts  []Part
 	Main   Part
@@ -406,7 +406,7 @@ type Parts struct {
 	E      idem.UUID // the record key
 }
 
-// DecodeParts reads m; strictjson.Scanner says how strictly.
+// DecodeParts decodes m; see strictjson.Scanner for the rules.
 func DecodeParts(m idem.Message) (e Parts, err error) {
 	var s typeV1Decoder
 	s.Reset(&m)
@@ -468,12 +468,12 @@ func (e *Parts) appendParts(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "type". Its copies are known for 90m at least.
+// key identifies the event by header "type". Duplicates are detected for at least 90m.
 func (e *Parts) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "type")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Parts) fingerprint(f *wire.Fingerprint) {
 	f.UUID("e", e.E)
 	f.AppendJSON("main", e.Main.appendJSON)
@@ -492,8 +492,7 @@ func (e *Parts) fits(f *wire.Fit) {
 	f.Out()
 }
 
-// partsEvent is how a record becomes a Parts, and which records are copies of one. It is read
-// only.
+// partsEvent defines how Parts is decoded, and which records are duplicates. It is read-only.
 var partsEvent = wire.Event[Parts, *typeV1Decoder]{
 	Name:    "Parts",
 	Decode:  (*Parts).decode,
@@ -511,7 +510,8 @@ func (p *typeV1Plan) addParts(b *wire.Batch, m *wire.Message) error {
 	}
 	for i := range e.Parts {
 		v := &e.Parts[i]
-		// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+		// A wave writes a row at most once. The calls before Puts name what else the write needs or
+		// changes.
 		b.Reads(wire.Row("excluded").UUID(e.E))
 		b.Puts(wire.Row("parts").UUID(e.E).Int(int64(i + 1)))
 		r := p.partsUpsertParts.Row()
@@ -548,7 +548,7 @@ func (p *typeV1Plan) addParts(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// An array is sent as its text, since Postgres knows no array of arrays.
+// An array is sent as text, because Postgres has no arrays of arrays.
 const partsUpsertPartsSQL = `
 WITH w AS (
     INSERT INTO parts (
@@ -584,14 +584,14 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Gone is event "gone" on topic "type.v1".
-// It is identified by header "type": records that share it are one event.
+// Its idempotency key is header "type"; records with the same key are one event.
 type Gone struct {
 	T      string    // "meta.type"
 	Traced *int64    // header "range"
 	E      idem.UUID // the record key
 }
 
-// DecodeGone reads m; strictjson.Scanner says how strictly.
+// DecodeGone decodes m; see strictjson.Scanner for the rules.
 func DecodeGone(m idem.Message) (e Gone, err error) {
 	var s typeV1Decoder
 	s.Reset(&m)
@@ -628,20 +628,19 @@ func (e *Gone) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.E = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "type". Its copies are known for 90m at least.
+// key identifies the event by header "type". Duplicates are detected for at least 90m.
 func (e *Gone) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "type")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Gone) fingerprint(f *wire.Fingerprint) {
 	f.UUID("e", e.E)
 	f.Text("t", e.T)
 	wire.IfPresent(f.Int64, "traced", e.Traced)
 }
 
-// goneEvent is how a record becomes a Gone, and which records are copies of one. It is read
-// only.
+// goneEvent defines how Gone is decoded, and which records are duplicates. It is read-only.
 var goneEvent = wire.Event[Gone, *typeV1Decoder]{
 	Name:    "Gone",
 	Decode:  (*Gone).decode,
@@ -656,7 +655,8 @@ func (p *typeV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := goneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the row. Before it, what the write needs or changes elsewhere.
+	// Earlier writes of the row go into an earlier wave. The calls before Deletes name what else
+	// the write needs or changes.
 	b.Touches("parts")
 	b.Deletes(wire.Row("excluded").UUID(e.E))
 	p.goneDeleteExcluded.Row().UUID(e.E)

@@ -45,12 +45,13 @@ func (p *placesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addHeaders(b, m)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *placesV1Plan) Flush(b *wire.Batch) {
 	b.Write(headersInsertHeadersSQL, &p.headersInsertHeaders)
 }
 
-// placesV1Decoder reads the records of topic "places.v1".
+// placesV1Decoder decodes the records of topic "places.v1".
 type placesV1Decoder = strictjson.Scanner
 
 // placesV1Key is the record key of topic "places.v1".
@@ -95,7 +96,7 @@ func (k *placesV1Key) decode(s *strictjson.Scanner, m *wire.Message) {
 }
 
 // Headers is the event of topic "places.v1".
-// It is identified by header "id": records that share it are one event.
+// Its idempotency key is header "id"; records with the same key are one event.
 type Headers struct {
 	Tenant  string
 	HID     idem.UUID       // header "id-2"
@@ -112,7 +113,7 @@ type Headers struct {
 	Since   idem.Date       // "since" of the record key
 }
 
-// DecodeHeaders reads m; strictjson.Scanner says how strictly.
+// DecodeHeaders decodes m; see strictjson.Scanner for the rules.
 func DecodeHeaders(m idem.Message) (e Headers, err error) {
 	var s placesV1Decoder
 	s.Reset(&m)
@@ -170,12 +171,12 @@ func (e *Headers) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Same("tenant", e.Tenant == k.Tenant)
 }
 
-// key identifies the event by header "id". Its copies are known for 8d at least.
+// key identifies the event by header "id". Duplicates are detected for at least 8d.
 func (e *Headers) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Headers) fingerprint(f *wire.Fingerprint) {
 	wire.IfPresent(f.Decimal, "h_amount", e.HAmount)
 	if e.HAny != nil {
@@ -196,8 +197,8 @@ func (e *Headers) fingerprint(f *wire.Fingerprint) {
 	f.Text("tenant", e.Tenant)
 }
 
-// headersEvent is how a record becomes a Headers, and which records are copies of one. It is
-// read only.
+// headersEvent defines how Headers is decoded, and which records are duplicates. It is
+// read-only.
 var headersEvent = wire.Event[Headers, *placesV1Decoder]{
 	Name:    "Headers",
 	Decode:  (*Headers).decode,
@@ -212,7 +213,7 @@ func (p *placesV1Plan) addHeaders(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := headersEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("headers").Text(e.Tenant).Int(e.Number).Int(int64(e.Since)))
 	r := p.headersInsertHeaders.Row()
 	r.Text(e.Tenant)

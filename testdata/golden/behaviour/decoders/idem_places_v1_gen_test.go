@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestPlacesV1 repeats, crashes, fences and poisons the events of topic "places.v1".
+// TestPlacesV1 applies the events of topic "places.v1" with duplicates, crashes, fenced owners
+// and invalid records.
 func TestPlacesV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -69,7 +69,8 @@ func (p *plainV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *plainV1Plan) Flush(b *wire.Batch) {
 	b.Write(requiredInsertSeenSQL, &p.requiredInsertSeen)
 	b.Write(optionalInsertSeenSQL, &p.optionalInsertSeen)
@@ -77,11 +78,11 @@ func (p *plainV1Plan) Flush(b *wire.Batch) {
 	b.Write(nestedInsertSeenSQL, &p.nestedInsertSeen)
 }
 
-// plainV1Decoder reads the records of topic "plain.v1".
+// plainV1Decoder decodes the records of topic "plain.v1".
 type plainV1Decoder = strictjson.Scanner
 
 // Required is event "required" on topic "plain.v1".
-// It is identified by header "id": records that share it are one event.
+// Its idempotency key is header "id"; records with the same key are one event.
 type Required struct {
 	Text    string
 	EventID idem.UUID // "id"
@@ -105,7 +106,7 @@ type Required struct {
 	Event   string // header "id"
 }
 
-// DecodeRequired reads m; strictjson.Scanner says how strictly.
+// DecodeRequired decodes m; see strictjson.Scanner for the rules.
 func DecodeRequired(m idem.Message) (e Required, err error) {
 	var s plainV1Decoder
 	s.Reset(&m)
@@ -204,12 +205,12 @@ func (e *Required) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Event = s.Header(m, "id").String()
 }
 
-// key identifies the event by header "id". Its copies are known for 8d at least.
+// key identifies the event by header "id". Duplicates are detected for at least 8d.
 func (e *Required) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Required) fingerprint(f *wire.Fingerprint) {
 	f.Decimal("amount", e.Amount)
 	f.JSON("any", e.Any)
@@ -233,8 +234,8 @@ func (e *Required) fingerprint(f *wire.Fingerprint) {
 	f.Text("text", e.Text)
 }
 
-// requiredEvent is how a record becomes a Required, and which records are copies of one. It is
-// read only.
+// requiredEvent defines how Required is decoded, and which records are duplicates. It is
+// read-only.
 var requiredEvent = wire.Event[Required, *plainV1Decoder]{
 	Name:    "Required",
 	Decode:  (*Required).decode,
@@ -249,7 +250,7 @@ func (p *plainV1Plan) addRequired(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := requiredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("seen").Text(e.Event))
 	p.requiredInsertSeen.Row().Text(e.Event)
 	return nil
@@ -265,7 +266,7 @@ ORDER BY event
 ON CONFLICT (event) DO NOTHING`
 
 // Optional is event "optional" on topic "plain.v1".
-// It is identified by header "id": records that share it are one event.
+// Its idempotency key is header "id"; records with the same key are one event.
 type Optional struct {
 	Text    *string
 	EventID *idem.UUID
@@ -283,7 +284,7 @@ type Optional struct {
 	Event   string // header "id"
 }
 
-// DecodeOptional reads m; strictjson.Scanner says how strictly.
+// DecodeOptional decodes m; see strictjson.Scanner for the rules.
 func DecodeOptional(m idem.Message) (e Optional, err error) {
 	var s plainV1Decoder
 	s.Reset(&m)
@@ -365,12 +366,12 @@ func (e *Optional) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Event = s.Header(m, "id").String()
 }
 
-// key identifies the event by header "id". Its copies are known for 8d at least.
+// key identifies the event by header "id". Duplicates are detected for at least 8d.
 func (e *Optional) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Optional) fingerprint(f *wire.Fingerprint) {
 	wire.IfPresent(f.Decimal, "amount", e.Amount)
 	if e.Any != nil {
@@ -394,8 +395,8 @@ func (e *Optional) fingerprint(f *wire.Fingerprint) {
 	wire.IfPresent(f.Text, "text", e.Text)
 }
 
-// optionalEvent is how a record becomes an Optional, and which records are copies of one. It
-// is read only.
+// optionalEvent defines how Optional is decoded, and which records are duplicates. It is
+// read-only.
 var optionalEvent = wire.Event[Optional, *plainV1Decoder]{
 	Name:    "Optional",
 	Decode:  (*Optional).decode,
@@ -410,7 +411,7 @@ func (p *plainV1Plan) addOptional(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := optionalEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("seen").Text(e.Event))
 	p.optionalInsertSeen.Row().Text(e.Event)
 	return nil
@@ -426,7 +427,7 @@ ORDER BY event
 ON CONFLICT (event) DO NOTHING`
 
 // Defaults is event "defaults" on topic "plain.v1".
-// It is identified by header "id": records that share it are one event.
+// Its idempotency key is header "id"; records with the same key are one event.
 type Defaults struct {
 	Text   string
 	Flag   bool
@@ -442,7 +443,7 @@ type Defaults struct {
 	Event  string // header "id"
 }
 
-// DecodeDefaults reads m; strictjson.Scanner says how strictly.
+// DecodeDefaults decodes m; see strictjson.Scanner for the rules.
 func DecodeDefaults(m idem.Message) (e Defaults, err error) {
 	var s plainV1Decoder
 	s.Reset(&m)
@@ -519,12 +520,12 @@ func (e *Defaults) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Event = s.Header(m, "id").String()
 }
 
-// key identifies the event by header "id". Its copies are known for 8d at least.
+// key identifies the event by header "id". Duplicates are detected for at least 8d.
 func (e *Defaults) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Defaults) fingerprint(f *wire.Fingerprint) {
 	f.Decimal("amount", e.Amount)
 	f.Time("at", e.At)
@@ -540,8 +541,8 @@ func (e *Defaults) fingerprint(f *wire.Fingerprint) {
 	f.Text("text", e.Text)
 }
 
-// defaultsEvent is how a record becomes a Defaults, and which records are copies of one. It is
-// read only.
+// defaultsEvent defines how Defaults is decoded, and which records are duplicates. It is
+// read-only.
 var defaultsEvent = wire.Event[Defaults, *plainV1Decoder]{
 	Name:    "Defaults",
 	Decode:  (*Defaults).decode,
@@ -556,7 +557,7 @@ func (p *plainV1Plan) addDefaults(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := defaultsEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("seen").Text(e.Event))
 	p.defaultsInsertSeen.Row().Text(e.Event)
 	return nil
@@ -572,7 +573,7 @@ ORDER BY event
 ON CONFLICT (event) DO NOTHING`
 
 // Nested is event "nested" on topic "plain.v1".
-// It is identified by header "id": records that share it are one event.
+// Its idempotency key is header "id"; records with the same key are one event.
 type Nested struct {
 	Point    Point
 	Maybe    *Point
@@ -587,7 +588,7 @@ type Nested struct {
 	Event    string // header "id"
 }
 
-// DecodeNested reads m; strictjson.Scanner says how strictly.
+// DecodeNested decodes m; see strictjson.Scanner for the rules.
 func DecodeNested(m idem.Message) (e Nested, err error) {
 	var s plainV1Decoder
 	s.Reset(&m)
@@ -762,12 +763,12 @@ func (e *Nested) appendLists(b []byte) []byte {
 	})
 }
 
-// key identifies the event by header "id". Its copies are known for 8d at least.
+// key identifies the event by header "id". Duplicates are detected for at least 8d.
 func (e *Nested) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Nested) fingerprint(f *wire.Fingerprint) {
 	f.AppendJSON("amounts", e.appendAmounts)
 	if e.Anything != nil {
@@ -788,8 +789,8 @@ func (e *Nested) fingerprint(f *wire.Fingerprint) {
 	}
 }
 
-// nestedEvent is how a record becomes a Nested, and which records are copies of one. It is
-// read only.
+// nestedEvent defines how Nested is decoded, and which records are duplicates. It is
+// read-only.
 var nestedEvent = wire.Event[Nested, *plainV1Decoder]{
 	Name:    "Nested",
 	Decode:  (*Nested).decode,
@@ -804,7 +805,7 @@ func (p *plainV1Plan) addNested(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := nestedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("seen").Text(e.Event))
 	p.nestedInsertSeen.Row().Text(e.Event)
 	return nil

@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestPlainV1 repeats, crashes, fences and poisons the events of topic "plain.v1".
+// TestPlainV1 applies the events of topic "plain.v1" with duplicates, crashes, fenced owners
+// and invalid records.
 func TestPlainV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -60,17 +60,18 @@ func (p *strictV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *strictV1Plan) Flush(b *wire.Batch) {
 	b.Write(patchedUpsertPeopleSQL, &p.patchedUpsertPeople)
 	b.Write(movedUpsertPlacesSQL, &p.movedUpsertPlaces)
 }
 
-// strictV1Decoder reads the records of topic "strict.v1".
+// strictV1Decoder decodes the records of topic "strict.v1".
 type strictV1Decoder = strictjson.Scanner
 
 // Patched is event "patched" on topic "strict.v1".
-// It is identified by header "id": records that share it are one event.
+// Its idempotency key is header "id"; records with the same key are one event.
 type Patched struct {
 	FirstName   idem.Patch[string]       // "data.after.firstName"
 	SecondName  idem.Patch[string]       // "data.after.middleName"
@@ -83,7 +84,7 @@ type Patched struct {
 	ID          string                   // the record key
 }
 
-// DecodePatched reads m; strictjson.Scanner says how strictly.
+// DecodePatched decodes m; see strictjson.Scanner for the rules.
 func DecodePatched(m idem.Message) (e Patched, err error) {
 	s := strictV1Decoder{AbsentMarker: "__none"}
 	s.Reset(&m)
@@ -190,12 +191,12 @@ func (e *Patched) appendTagList(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "id". Its copies are known for 8d at least.
+// key identifies the event by header "id". Duplicates are detected for at least 8d.
 func (e *Patched) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Patched) fingerprint(f *wire.Fingerprint) {
 	wire.IfPresent(f.Date, "born_on", e.BornOn.Pointer())
 	f.Text("changed_by", e.ChangedBy)
@@ -215,8 +216,8 @@ func (e *Patched) fingerprint(f *wire.Fingerprint) {
 	}
 }
 
-// patchedEvent is how a record becomes a Patched, and which records are copies of one. It is
-// read only.
+// patchedEvent defines how Patched is decoded, and which records are duplicates. It is
+// read-only.
 var patchedEvent = wire.Event[Patched, *strictV1Decoder]{
 	Name:    "Patched",
 	Decode:  (*Patched).decode,
@@ -231,7 +232,7 @@ func (p *strictV1Plan) addPatched(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := patchedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("people").Text(e.ID))
 	r := p.patchedUpsertPeople.Row()
 	r.Text(e.ID)
@@ -256,9 +257,9 @@ func (p *strictV1Plan) addPatched(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// patchedUpsertPeopleSQL changes a row only if its source_time grows.
-// A column stays as it is if the event does not hold its field.
-// An array is sent as its text, since Postgres knows no array of arrays.
+// patchedUpsertPeopleSQL changes a row only if its source_time increases.
+// A column keeps its value if the event does not have its field.
+// An array is sent as text, because Postgres has no arrays of arrays.
 const patchedUpsertPeopleSQL = `
 WITH e AS (
     SELECT
@@ -313,7 +314,7 @@ ON CONFLICT (id) DO UPDATE SET
 WHERE t.source_time < excluded.source_time`
 
 // Moved is event "moved" on topic "strict.v1".
-// It is identified by header "id": records that share it are one event.
+// Its idempotency key is header "id"; records with the same key are one event.
 type Moved struct {
 	PlaceName  string          // "data.after.to.placeName"
 	PlaceCode  *int32          // "data.after.to.place.code"
@@ -321,7 +322,7 @@ type Moved struct {
 	SourceTime time.Time       // "source.tsUs"
 }
 
-// DecodeMoved reads m; strictjson.Scanner says how strictly.
+// DecodeMoved decodes m; see strictjson.Scanner for the rules.
 func DecodeMoved(m idem.Message) (e Moved, err error) {
 	s := strictV1Decoder{AbsentMarker: "__none"}
 	s.Reset(&m)
@@ -406,12 +407,12 @@ func (e *Moved) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.SourceTime, "source.tsUs")
 }
 
-// key identifies the event by header "id". Its copies are known for 8d at least.
+// key identifies the event by header "id". Duplicates are detected for at least 8d.
 func (e *Moved) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Moved) fingerprint(f *wire.Fingerprint) {
 	wire.IfPresent(f.Int32, "place_code", e.PlaceCode)
 	f.Text("place_name", e.PlaceName)
@@ -419,8 +420,7 @@ func (e *Moved) fingerprint(f *wire.Fingerprint) {
 	f.JSON("whole", e.Whole)
 }
 
-// movedEvent is how a record becomes a Moved, and which records are copies of one. It is read
-// only.
+// movedEvent defines how Moved is decoded, and which records are duplicates. It is read-only.
 var movedEvent = wire.Event[Moved, *strictV1Decoder]{
 	Name:    "Moved",
 	Decode:  (*Moved).decode,
@@ -435,7 +435,7 @@ func (p *strictV1Plan) addMoved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := movedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Equal rows in a wave become one.
+	// A wave may hold a row more than once: the statement merges its versions.
 	b.Upserts(wire.Row("places").Text(e.PlaceName))
 	r := p.movedUpsertPlaces.Row()
 	r.Text(e.PlaceName)
@@ -445,8 +445,8 @@ func (p *strictV1Plan) addMoved(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// movedUpsertPlacesSQL keeps the row with the highest source_time of each place_name; of
-// equals, the first.
+// movedUpsertPlacesSQL writes, for each place_name, the row with the highest source_time;
+// among equals, the first.
 const movedUpsertPlacesSQL = `
 INSERT INTO places AS t (
     place_name,

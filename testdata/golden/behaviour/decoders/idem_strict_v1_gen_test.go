@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestStrictV1 repeats, crashes, fences and poisons the events of topic "strict.v1".
+// TestStrictV1 applies the events of topic "strict.v1" with duplicates, crashes, fenced owners
+// and invalid records.
 func TestStrictV1(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

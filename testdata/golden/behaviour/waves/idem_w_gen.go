@@ -126,7 +126,8 @@ func (p *wPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *wPlan) Flush(b *wire.Batch) {
 	b.Write(cOnlyInsertCustomersSQL, &p.cOnlyInsertCustomers)
 	b.Write(cUpUpsertCustomersSQL, &p.cUpUpsertCustomers)
@@ -148,11 +149,11 @@ func (p *wPlan) Flush(b *wire.Batch) {
 	b.Write(cDelDeleteCustomersSQL, &p.cDelDeleteCustomers)
 }
 
-// wDecoder reads the records of topic "w".
+// wDecoder decodes the records of topic "w".
 type wDecoder = strictjson.Scanner
 
 // CUp is event "cu" on topic "w".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type CUp struct {
 	Cid   int32
 	Name  string
@@ -160,7 +161,7 @@ type CUp struct {
 	K     int32 // the record key
 }
 
-// DecodeCUp reads m; strictjson.Scanner says how strictly.
+// DecodeCUp decodes m; see strictjson.Scanner for the rules.
 func DecodeCUp(m idem.Message) (e CUp, err error) {
 	var s wDecoder
 	s.Reset(&m)
@@ -191,8 +192,7 @@ func (e *CUp) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.K = s.RecordKey(m).Int32()
 }
 
-// cUpEvent is how a record becomes a CUp, and which records are copies of one. It is read
-// only.
+// cUpEvent defines how CUp is decoded, and which records are duplicates. It is read-only.
 var cUpEvent = wire.Event[CUp, *wDecoder]{
 	Name:   "CUp",
 	Decode: (*CUp).decode,
@@ -203,7 +203,7 @@ func (p *wPlan) addCUp(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cUpEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row of the table once, and the row's key is not known.
+	// The row's primary key is not known here: a wave writes the table only once.
 	b.PutsAll("customers")
 	r := p.cUpUpsertCustomers.Row()
 	r.Int4(e.K)
@@ -239,7 +239,7 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // COnly is event "co" on topic "w".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type COnly struct {
 	Cid   int32
 	Name  string
@@ -247,7 +247,7 @@ type COnly struct {
 	K     int32 // the record key
 }
 
-// DecodeCOnly reads m; strictjson.Scanner says how strictly.
+// DecodeCOnly decodes m; see strictjson.Scanner for the rules.
 func DecodeCOnly(m idem.Message) (e COnly, err error) {
 	var s wDecoder
 	s.Reset(&m)
@@ -278,8 +278,7 @@ func (e *COnly) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.K = s.RecordKey(m).Int32()
 }
 
-// cOnlyEvent is how a record becomes a COnly, and which records are copies of one. It is read
-// only.
+// cOnlyEvent defines how COnly is decoded, and which records are duplicates. It is read-only.
 var cOnlyEvent = wire.Event[COnly, *wDecoder]{
 	Name:   "COnly",
 	Decode: (*COnly).decode,
@@ -290,7 +289,7 @@ func (p *wPlan) addCOnly(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cOnlyEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("customers").Int(int64(e.K)).Int(int64(e.Cid)))
 	r := p.cOnlyInsertCustomers.Row()
 	r.Int4(e.K)
@@ -316,13 +315,13 @@ ORDER BY k, cid
 ON CONFLICT (k, cid) DO NOTHING`
 
 // CDel is event "cd" on topic "w".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type CDel struct {
 	Cid int32
 	K   int32 // the record key
 }
 
-// DecodeCDel reads m; strictjson.Scanner says how strictly.
+// DecodeCDel decodes m; see strictjson.Scanner for the rules.
 func DecodeCDel(m idem.Message) (e CDel, err error) {
 	var s wDecoder
 	s.Reset(&m)
@@ -346,8 +345,7 @@ func (e *CDel) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.K = s.RecordKey(m).Int32()
 }
 
-// cDelEvent is how a record becomes a CDel, and which records are copies of one. It is read
-// only.
+// cDelEvent defines how CDel is decoded, and which records are duplicates. It is read-only.
 var cDelEvent = wire.Event[CDel, *wDecoder]{
 	Name:   "CDel",
 	Decode: (*CDel).decode,
@@ -358,7 +356,7 @@ func (p *wPlan) addCDel(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cDelEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the table's rows.
+	// Earlier writes of the table go into an earlier wave.
 	b.DeletesAll("customers")
 	r := p.cDelDeleteCustomers.Row()
 	r.Int4(e.K)
@@ -379,14 +377,14 @@ WHERE t.k = e.k
     AND t.cid = e.cid`
 
 // CMail is event "cm" on topic "w".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type CMail struct {
 	Cid   int32
 	Email *string
 	K     int32 // the record key
 }
 
-// DecodeCMail reads m; strictjson.Scanner says how strictly.
+// DecodeCMail decodes m; see strictjson.Scanner for the rules.
 func DecodeCMail(m idem.Message) (e CMail, err error) {
 	var s wDecoder
 	s.Reset(&m)
@@ -413,8 +411,7 @@ func (e *CMail) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.K = s.RecordKey(m).Int32()
 }
 
-// cMailEvent is how a record becomes a CMail, and which records are copies of one. It is read
-// only.
+// cMailEvent defines how CMail is decoded, and which records are duplicates. It is read-only.
 var cMailEvent = wire.Event[CMail, *wDecoder]{
 	Name:   "CMail",
 	Decode: (*CMail).decode,
@@ -425,7 +422,7 @@ func (p *wPlan) addCMail(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cMailEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row of the table once, and the row's key is not known.
+	// The row's primary key is not known here: a wave writes the table only once.
 	b.PutsAll("customers")
 	r := p.cMailUpdateCustomers.Row()
 	r.Int4(e.K)
@@ -464,14 +461,14 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // PIns is event "pi" on topic "w".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type PIns struct {
 	SKU  int32
 	Name string
 	K    int32 // the record key
 }
 
-// DecodePIns reads m; strictjson.Scanner says how strictly.
+// DecodePIns decodes m; see strictjson.Scanner for the rules.
 func DecodePIns(m idem.Message) (e PIns, err error) {
 	var s wDecoder
 	s.Reset(&m)
@@ -499,8 +496,7 @@ func (e *PIns) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.K = s.RecordKey(m).Int32()
 }
 
-// pInsEvent is how a record becomes a PIns, and which records are copies of one. It is read
-// only.
+// pInsEvent defines how PIns is decoded, and which records are duplicates. It is read-only.
 var pInsEvent = wire.Event[PIns, *wDecoder]{
 	Name:   "PIns",
 	Decode: (*PIns).decode,
@@ -511,7 +507,7 @@ func (p *wPlan) addPIns(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := pInsEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
 	r := p.pInsInsertProducts.Row()
 	r.Int4(e.K)
@@ -541,13 +537,13 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // PDel is event "pd" on topic "w".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type PDel struct {
 	SKU int32
 	K   int32 // the record key
 }
 
-// DecodePDel reads m; strictjson.Scanner says how strictly.
+// DecodePDel decodes m; see strictjson.Scanner for the rules.
 func DecodePDel(m idem.Message) (e PDel, err error) {
 	var s wDecoder
 	s.Reset(&m)
@@ -571,8 +567,7 @@ func (e *PDel) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.K = s.RecordKey(m).Int32()
 }
 
-// pDelEvent is how a record becomes a PDel, and which records are copies of one. It is read
-// only.
+// pDelEvent defines how PDel is decoded, and which records are duplicates. It is read-only.
 var pDelEvent = wire.Event[PDel, *wDecoder]{
 	Name:   "PDel",
 	Decode: (*PDel).decode,
@@ -583,7 +578,7 @@ func (p *wPlan) addPDel(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := pDelEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the row.
+	// Earlier writes of the row go into an earlier wave.
 	b.Deletes(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
 	r := p.pDelDeleteProducts.Row()
 	r.Int4(e.K)
@@ -604,7 +599,7 @@ WHERE t.k = e.k
     AND t.sku = e.sku`
 
 // OIns is event "oi" on topic "w".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type OIns struct {
 	Oid   int32
 	Cid   *int32
@@ -614,7 +609,7 @@ type OIns struct {
 	K     int32 // the record key
 }
 
-// DecodeOIns reads m; strictjson.Scanner says how strictly.
+// DecodeOIns decodes m; see strictjson.Scanner for the rules.
 func DecodeOIns(m idem.Message) (e OIns, err error) {
 	var s wDecoder
 	s.Reset(&m)
@@ -657,8 +652,7 @@ func (e *OIns) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.K = s.RecordKey(m).Int32()
 }
 
-// oInsEvent is how a record becomes an OIns, and which records are copies of one. It is read
-// only.
+// oInsEvent defines how OIns is decoded, and which records are duplicates. It is read-only.
 var oInsEvent = wire.Event[OIns, *wDecoder]{
 	Name:   "OIns",
 	Decode: (*OIns).decode,
@@ -669,7 +663,8 @@ func (p *wPlan) addOIns(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := oInsEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+	// A wave writes a row at most once. The calls before Puts name what else the write needs or
+	// changes.
 	if e.Cid != nil {
 		b.Reads(wire.Row("customers").Int(int64(e.K)).Int(int64(*e.Cid)))
 	}
@@ -685,7 +680,8 @@ func (p *wPlan) addOIns(b *wire.Batch, m *wire.Message) error {
 	wire.OrNull(r, r.Int4, e.Ref)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+		// A wave writes a row at most once. The calls before Puts name what else the write needs or
+		// changes.
 		b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 		b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(v.SKU)))
 		b.Puts(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(v.No)))
@@ -764,7 +760,7 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // OUp is event "ou" on topic "w".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type OUp struct {
 	Oid  int32
 	Cid  *int32
@@ -773,7 +769,7 @@ type OUp struct {
 	K    int32 // the record key
 }
 
-// DecodeOUp reads m; strictjson.Scanner says how strictly.
+// DecodeOUp decodes m; see strictjson.Scanner for the rules.
 func DecodeOUp(m idem.Message) (e OUp, err error) {
 	var s wDecoder
 	s.Reset(&m)
@@ -807,8 +803,7 @@ func (e *OUp) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.K = s.RecordKey(m).Int32()
 }
 
-// oUpEvent is how a record becomes an OUp, and which records are copies of one. It is read
-// only.
+// oUpEvent defines how OUp is decoded, and which records are duplicates. It is read-only.
 var oUpEvent = wire.Event[OUp, *wDecoder]{
 	Name:   "OUp",
 	Decode: (*OUp).decode,
@@ -819,7 +814,8 @@ func (p *wPlan) addOUp(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := oUpEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+	// A wave writes a row at most once. The calls before Puts name what else the write needs or
+	// changes.
 	if e.Cid != nil {
 		b.Reads(wire.Row("customers").Int(int64(e.K)).Int(int64(*e.Cid)))
 	}
@@ -866,14 +862,14 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // OSet is event "os" on topic "w".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type OSet struct {
 	Oid int32
 	Cid *int32
 	K   int32 // the record key
 }
 
-// DecodeOSet reads m; strictjson.Scanner says how strictly.
+// DecodeOSet decodes m; see strictjson.Scanner for the rules.
 func DecodeOSet(m idem.Message) (e OSet, err error) {
 	var s wDecoder
 	s.Reset(&m)
@@ -900,8 +896,7 @@ func (e *OSet) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.K = s.RecordKey(m).Int32()
 }
 
-// oSetEvent is how a record becomes an OSet, and which records are copies of one. It is read
-// only.
+// oSetEvent defines how OSet is decoded, and which records are duplicates. It is read-only.
 var oSetEvent = wire.Event[OSet, *wDecoder]{
 	Name:   "OSet",
 	Decode: (*OSet).decode,
@@ -912,7 +907,8 @@ func (p *wPlan) addOSet(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := oSetEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+	// A wave writes a row at most once. The calls before Puts name what else the write needs or
+	// changes.
 	if e.Cid != nil {
 		b.Reads(wire.Row("customers").Int(int64(e.K)).Int(int64(*e.Cid)))
 	}
@@ -955,14 +951,14 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // ONote is event "on" on topic "w".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type ONote struct {
 	Oid  int32
 	Note string
 	K    int32 // the record key
 }
 
-// DecodeONote reads m; strictjson.Scanner says how strictly.
+// DecodeONote decodes m; see strictjson.Scanner for the rules.
 func DecodeONote(m idem.Message) (e ONote, err error) {
 	var s wDecoder
 	s.Reset(&m)
@@ -990,8 +986,7 @@ func (e *ONote) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.K = s.RecordKey(m).Int32()
 }
 
-// oNoteEvent is how a record becomes an ONote, and which records are copies of one. It is read
-// only.
+// oNoteEvent defines how ONote is decoded, and which records are duplicates. It is read-only.
 var oNoteEvent = wire.Event[ONote, *wDecoder]{
 	Name:   "ONote",
 	Decode: (*ONote).decode,
@@ -1002,7 +997,7 @@ func (p *wPlan) addONote(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := oNoteEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 	r := p.oNoteUpdateOrders.Row()
 	r.Int4(e.K)
@@ -1026,13 +1021,13 @@ WHERE t.k = e.k
     AND t.oid = e.oid`
 
 // ODel is event "od" on topic "w".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type ODel struct {
 	Oid int32
 	K   int32 // the record key
 }
 
-// DecodeODel reads m; strictjson.Scanner says how strictly.
+// DecodeODel decodes m; see strictjson.Scanner for the rules.
 func DecodeODel(m idem.Message) (e ODel, err error) {
 	var s wDecoder
 	s.Reset(&m)
@@ -1056,8 +1051,7 @@ func (e *ODel) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.K = s.RecordKey(m).Int32()
 }
 
-// oDelEvent is how a record becomes an ODel, and which records are copies of one. It is read
-// only.
+// oDelEvent defines how ODel is decoded, and which records are duplicates. It is read-only.
 var oDelEvent = wire.Event[ODel, *wDecoder]{
 	Name:   "ODel",
 	Decode: (*ODel).decode,
@@ -1068,7 +1062,8 @@ func (p *wPlan) addODel(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := oDelEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the row. Before it, what the write needs or changes elsewhere.
+	// Earlier writes of the row go into an earlier wave. The calls before Deletes name what else
+	// the write needs or changes.
 	b.Touches("orders")
 	b.Touches("lines")
 	b.Unlinks("customers")
@@ -1092,14 +1087,14 @@ WHERE t.k = e.k
     AND t.oid = e.oid`
 
 // LRep is event "lr" on topic "w".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type LRep struct {
 	Oid   int32
 	Lines []Line
 	K     int32 // the record key
 }
 
-// DecodeLRep reads m; strictjson.Scanner says how strictly.
+// DecodeLRep decodes m; see strictjson.Scanner for the rules.
 func DecodeLRep(m idem.Message) (e LRep, err error) {
 	var s wDecoder
 	s.Reset(&m)
@@ -1132,8 +1127,7 @@ func (e *LRep) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.K = s.RecordKey(m).Int32()
 }
 
-// lRepEvent is how a record becomes a LRep, and which records are copies of one. It is read
-// only.
+// lRepEvent defines how LRep is decoded, and which records are duplicates. It is read-only.
 var lRepEvent = wire.Event[LRep, *wDecoder]{
 	Name:   "LRep",
 	Decode: (*LRep).decode,
@@ -1144,8 +1138,8 @@ func (p *wPlan) addLRep(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := lRepEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the table's rows. Before it, what the write needs or changes
-	// elsewhere.
+	// Earlier writes of the table go into an earlier wave. The calls before DeletesAll name what
+	// else the write needs or changes.
 	b.Unlinks("products")
 	b.DeletesAll("lines")
 	r := p.lRepDeleteLines.Row()
@@ -1153,7 +1147,8 @@ func (p *wPlan) addLRep(b *wire.Batch, m *wire.Message) error {
 	r.Int4(e.Oid)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+		// A wave writes a row at most once. The calls before Puts name what else the write needs or
+		// changes.
 		b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 		b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(v.SKU)))
 		b.Puts(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(v.No)))
@@ -1201,14 +1196,14 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // LSku is event "ls" on topic "w".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type LSku struct {
 	SKU int32
 	New int32
 	K   int32 // the record key
 }
 
-// DecodeLSku reads m; strictjson.Scanner says how strictly.
+// DecodeLSku decodes m; see strictjson.Scanner for the rules.
 func DecodeLSku(m idem.Message) (e LSku, err error) {
 	var s wDecoder
 	s.Reset(&m)
@@ -1236,8 +1231,7 @@ func (e *LSku) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.K = s.RecordKey(m).Int32()
 }
 
-// lSkuEvent is how a record becomes a LSku, and which records are copies of one. It is read
-// only.
+// lSkuEvent defines how LSku is decoded, and which records are duplicates. It is read-only.
 var lSkuEvent = wire.Event[LSku, *wDecoder]{
 	Name:   "LSku",
 	Decode: (*LSku).decode,
@@ -1248,7 +1242,7 @@ func (p *wPlan) addLSku(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := lSkuEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row of the table once, and the row's key is not known.
+	// The row's primary key is not known here: a wave writes the table only once.
 	b.PutsAll("lines")
 	r := p.lSkuUpdateLines.Row()
 	r.Int4(e.K)
@@ -1287,7 +1281,7 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // LUp is event "lu" on topic "w".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type LUp struct {
 	Oid int32
 	No  int32
@@ -1295,7 +1289,7 @@ type LUp struct {
 	K   int32 // the record key
 }
 
-// DecodeLUp reads m; strictjson.Scanner says how strictly.
+// DecodeLUp decodes m; see strictjson.Scanner for the rules.
 func DecodeLUp(m idem.Message) (e LUp, err error) {
 	var s wDecoder
 	s.Reset(&m)
@@ -1327,8 +1321,7 @@ func (e *LUp) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.K = s.RecordKey(m).Int32()
 }
 
-// lUpEvent is how a record becomes a LUp, and which records are copies of one. It is read
-// only.
+// lUpEvent defines how LUp is decoded, and which records are duplicates. It is read-only.
 var lUpEvent = wire.Event[LUp, *wDecoder]{
 	Name:   "LUp",
 	Decode: (*LUp).decode,
@@ -1339,7 +1332,8 @@ func (p *wPlan) addLUp(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := lUpEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once. Before it, what the write needs or changes elsewhere.
+	// A wave writes a row at most once. The calls before Puts name what else the write needs or
+	// changes.
 	b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 	b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
 	b.Unlinks("products")
@@ -1377,14 +1371,14 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // LDel is event "ld" on topic "w".
-// It is identified by its place in the log: topic, partition and offset.
+// It has no idempotency key; topic, partition and offset identify it.
 type LDel struct {
 	Oid int32
 	No  int32
 	K   int32 // the record key
 }
 
-// DecodeLDel reads m; strictjson.Scanner says how strictly.
+// DecodeLDel decodes m; see strictjson.Scanner for the rules.
 func DecodeLDel(m idem.Message) (e LDel, err error) {
 	var s wDecoder
 	s.Reset(&m)
@@ -1412,8 +1406,7 @@ func (e *LDel) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.K = s.RecordKey(m).Int32()
 }
 
-// lDelEvent is how a record becomes a LDel, and which records are copies of one. It is read
-// only.
+// lDelEvent defines how LDel is decoded, and which records are duplicates. It is read-only.
 var lDelEvent = wire.Event[LDel, *wDecoder]{
 	Name:   "LDel",
 	Decode: (*LDel).decode,
@@ -1424,7 +1417,8 @@ func (p *wPlan) addLDel(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := lDelEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// An earlier wave writes the row. Before it, what the write needs or changes elsewhere.
+	// Earlier writes of the row go into an earlier wave. The calls before Deletes name what else
+	// the write needs or changes.
 	b.Unlinks("products")
 	b.Deletes(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(e.No)))
 	r := p.lDelDeleteLines.Row()

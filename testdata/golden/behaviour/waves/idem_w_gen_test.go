@@ -9,7 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// TestW repeats, crashes, fences and poisons the events of topic "w".
+// TestW applies the events of topic "w" with duplicates, crashes, fenced owners and invalid
+// records.
 func TestW(t *testing.T) {
 	idemtest.Suite{
 		Service:  testService(),

@@ -58,18 +58,19 @@ func (p *salesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *salesV1Plan) Flush(b *wire.Batch) {
 	b.Write(soldInsertEntriesSQL, &p.soldInsertEntries)
 	b.Write(returnedInsertEntriesSQL, &p.returnedInsertEntries)
 }
 
-// salesV1Decoder reads the records of topic "sales.v1".
+// salesV1Decoder decodes the records of topic "sales.v1".
 type salesV1Decoder = strictjson.Scanner
 
 // Sold is event "in" on topic "sales.v1".
-// It is identified by shop (record key) and header "request": records that share them are one
-// event.
+// Its idempotency key is shop (record key) and header "request"; records with the same key are
+// one event.
 type Sold struct {
 	Entry  string
 	Amount int64
@@ -77,7 +78,7 @@ type Sold struct {
 	Shop   string // the record key
 }
 
-// DecodeSold reads m; strictjson.Scanner says how strictly.
+// DecodeSold decodes m; see strictjson.Scanner for the rules.
 func DecodeSold(m idem.Message) (e Sold, err error) {
 	var s salesV1Decoder
 	s.Reset(&m)
@@ -108,19 +109,19 @@ func (e *Sold) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Shop = s.RecordKey(m).String()
 }
 
-// key identifies the event by shop and header "request". Its copies are known for 8d at least.
+// key identifies the event by shop and header "request". Duplicates are detected for at least
+// 8d.
 func (e *Sold) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record key", e.Shop)
 	k.Header(m, "request")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Sold) fingerprint(f *wire.Fingerprint) {
 	f.Int64("amount", e.Amount)
 }
 
-// soldEvent is how a record becomes a Sold, and which records are copies of one. It is read
-// only.
+// soldEvent defines how Sold is decoded, and which records are duplicates. It is read-only.
 var soldEvent = wire.Event[Sold, *salesV1Decoder]{
 	Name:    "Sold",
 	Decode:  (*Sold).decode,
@@ -136,7 +137,7 @@ func (p *salesV1Plan) addSold(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := soldEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("entries").Text(e.Entry))
 	r := p.soldInsertEntries.Row()
 	r.Text(e.Entry)
@@ -168,15 +169,15 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Returned is event "out" on topic "sales.v1".
-// It is identified by shop (record key) and header "request": records that share them are one
-// event.
+// Its idempotency key is shop (record key) and header "request"; records with the same key are
+// one event.
 type Returned struct {
 	Entry  string
 	Amount int64
 	Shop   string // the record key
 }
 
-// DecodeReturned reads m; strictjson.Scanner says how strictly.
+// DecodeReturned decodes m; see strictjson.Scanner for the rules.
 func DecodeReturned(m idem.Message) (e Returned, err error) {
 	var s salesV1Decoder
 	s.Reset(&m)
@@ -204,19 +205,20 @@ func (e *Returned) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Shop = s.RecordKey(m).String()
 }
 
-// key identifies the event by shop and header "request". Its copies are known for 8d at least.
+// key identifies the event by shop and header "request". Duplicates are detected for at least
+// 8d.
 func (e *Returned) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record key", e.Shop)
 	k.Header(m, "request")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Returned) fingerprint(f *wire.Fingerprint) {
 	f.Int64("amount", e.Amount)
 }
 
-// returnedEvent is how a record becomes a Returned, and which records are copies of one. It is
-// read only.
+// returnedEvent defines how Returned is decoded, and which records are duplicates. It is
+// read-only.
 var returnedEvent = wire.Event[Returned, *salesV1Decoder]{
 	Name:    "Returned",
 	Decode:  (*Returned).decode,
@@ -232,7 +234,7 @@ func (p *salesV1Plan) addReturned(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := returnedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("entries").Text(e.Entry))
 	r := p.returnedInsertEntries.Row()
 	r.Text(e.Entry)

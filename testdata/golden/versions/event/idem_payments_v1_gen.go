@@ -57,24 +57,25 @@ func (p *paymentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
+// collected for it.
 func (p *paymentsV1Plan) Flush(b *wire.Batch) {
 	b.Write(paidInsertEntriesSQL, &p.paidInsertEntries)
 	b.Write(refundedInsertEntriesSQL, &p.refundedInsertEntries)
 }
 
-// paymentsV1Decoder reads the records of topic "payments.v1".
+// paymentsV1Decoder decodes the records of topic "payments.v1".
 type paymentsV1Decoder = strictjson.Scanner
 
 // Paid is event "in" on topic "payments.v1".
-// It is identified by header "request": records that share it are one event.
+// Its idempotency key is header "request"; records with the same key are one event.
 type Paid struct {
 	Entry  string
 	Amount int64
 	Note   *string
 }
 
-// DecodePaid reads m; strictjson.Scanner says how strictly.
+// DecodePaid decodes m; see strictjson.Scanner for the rules.
 func DecodePaid(m idem.Message) (e Paid, err error) {
 	var s paymentsV1Decoder
 	s.Reset(&m)
@@ -104,20 +105,19 @@ func (e *Paid) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Amount, "amount")
 }
 
-// key identifies the event by header "request". Its copies are known for 8d at least.
+// key identifies the event by header "request". Duplicates are detected for at least 8d.
 func (e *Paid) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "request")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Paid) fingerprint(f *wire.Fingerprint) {
 	f.Int64("amount", e.Amount)
 	f.Text("entry", e.Entry)
 	wire.IfPresent(f.Text, "note", e.Note)
 }
 
-// paidEvent is how a record becomes a Paid, and which records are copies of one. It is read
-// only.
+// paidEvent defines how Paid is decoded, and which records are duplicates. It is read-only.
 var paidEvent = wire.Event[Paid, *paymentsV1Decoder]{
 	Name:    "Paid",
 	Decode:  (*Paid).decode,
@@ -132,7 +132,7 @@ func (p *paymentsV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := paidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("entries").Text(e.Entry))
 	r := p.paidInsertEntries.Row()
 	r.Text(e.Entry)
@@ -164,13 +164,13 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Refunded is event "out" on topic "payments.v1".
-// It is identified by header "request": records that share it are one event.
+// Its idempotency key is header "request"; records with the same key are one event.
 type Refunded struct {
 	Entry  string
 	Amount int64
 }
 
-// DecodeRefunded reads m; strictjson.Scanner says how strictly.
+// DecodeRefunded decodes m; see strictjson.Scanner for the rules.
 func DecodeRefunded(m idem.Message) (e Refunded, err error) {
 	var s paymentsV1Decoder
 	s.Reset(&m)
@@ -197,19 +197,19 @@ func (e *Refunded) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Amount, "amount")
 }
 
-// key identifies the event by header "request". Its copies are known for 8d at least.
+// key identifies the event by header "request". Duplicates are detected for at least 8d.
 func (e *Refunded) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "request")
 }
 
-// fingerprint adds what copies of the event must share.
+// fingerprint adds the fields on which duplicates must agree.
 func (e *Refunded) fingerprint(f *wire.Fingerprint) {
 	f.Int64("amount", e.Amount)
 	f.Text("entry", e.Entry)
 }
 
-// refundedEvent is how a record becomes a Refunded, and which records are copies of one. It is
-// read only.
+// refundedEvent defines how Refunded is decoded, and which records are duplicates. It is
+// read-only.
 var refundedEvent = wire.Event[Refunded, *paymentsV1Decoder]{
 	Name:    "Refunded",
 	Decode:  (*Refunded).decode,
@@ -224,7 +224,7 @@ func (p *paymentsV1Plan) addRefunded(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := refundedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes the row once.
+	// A wave writes a row at most once.
 	b.Puts(wire.Row("entries").Text(e.Entry))
 	r := p.refundedInsertEntries.Row()
 	r.Text(e.Entry)

@@ -12,10 +12,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Fails to compile if the code was generated for another version of the runtime.
+// Fails to compile if this code was generated for another version of the runtime.
 const _ = wire.CompatV1
 
-// NewConsumer returns the consumer "cash".
+// NewConsumer returns consumer "cash".
 func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 	return idem.New(db, wire.Service{
 		Source:   "idemgen.yaml",
