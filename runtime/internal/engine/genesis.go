@@ -104,8 +104,8 @@ func (t *takeOver) recreated(ctx context.Context) error {
 	return t.adopt(halt.TopicRecreated, committed, "the topic has another id than in the ledger: it was deleted and made again, or it is a copy in another cluster; its offsets are others than those in the ledger")
 }
 
-// superseded halts a partition if another topic of its name was read since: the service was moved to
-// another cluster and back. Records may have been copied back, to offsets that the ledger of this
+// superseded halts a partition if another topic of its name was read since: the service was moved
+// to another cluster and back. Records may have been copied back, to offsets that the ledger of this
 // topic does not know.
 func (t *takeOver) superseded(ctx context.Context) error {
 	next, is, err := t.o.chain.Superseded(ctx, t.conn.Conn())

@@ -99,9 +99,9 @@ const (
 	NewEpoch                // the log has a leader that nothing before it was compared with
 )
 
-// Accept puts a record into the queue if it is the next one. Offsets may have gaps. A new leader may
-// have cut the log below records that are in the queue, or in the ledger: before its first record is
-// accepted, the partition is taken over again, which compares the position with its log.
+// Accept puts a record into the queue if it is the next one. Offsets may have gaps. A new leader
+// may have cut the log below records that are in the queue, or in the ledger: before its first
+// record is accepted, the partition is taken over again, which compares the position with its log.
 func (c *Cursor) Accept(m *wire.Message, size int) Outcome {
 	switch {
 	case m.Offset < c.Next:

@@ -192,8 +192,8 @@ func (d *epochs) Add(b *wire.Batch, m *wire.Message) error {
 	return d.diary.Add(b, &read)
 }
 
-// An unclean leader election cuts the log at 90, among records that were fetched and wait for a lock
-// of the database, and it grows past them. What takes their place is not passed over.
+// An unclean leader election cuts the log at 90, among records that were fetched and wait for a
+// lock of the database, and it grows past them. What takes their place is not passed over.
 func TestLogThatWasCutAmongFetchedRecordsHalts(t *testing.T) {
 	withBoth(t, func(t *testing.T, k kind) {
 		logs, db := newLogs(t), diaryDB(t)
