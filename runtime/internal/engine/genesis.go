@@ -105,8 +105,8 @@ func (t *takeOver) recreated(ctx context.Context) error {
 }
 
 // superseded halts a partition if another topic of its name was read since: the service was moved
-// to another cluster and back. Records may have been copied back, to offsets that the ledger of this
-// topic does not know.
+// to another cluster and back. Records may have been copied back, to offsets that the ledger of
+// this topic does not know.
 func (t *takeOver) superseded(ctx context.Context) error {
 	next, is, err := t.o.chain.Superseded(ctx, t.conn.Conn())
 	if err != nil || !is {
