@@ -81,8 +81,7 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedInsertOrdersSQL, &p.orderPlacedInsertOrders)
 	b.Write(orderShippedUpdateOrdersSQL, &p.orderShippedUpdateOrders)
@@ -171,8 +170,8 @@ func (e *OrderPlaced) appendItems(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
-// 8d.
+// key identifies the event by header "Idempotency-Key".
+// Duplicates are detected for at least 8d.
 func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }
@@ -325,8 +324,8 @@ func (e *OrderShipped) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.OrderID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
-// 8d.
+// key identifies the event by header "Idempotency-Key".
+// Duplicates are detected for at least 8d.
 func (e *OrderShipped) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }
@@ -436,7 +435,8 @@ func (e *OrderPaid) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Same("order_id", e.OrderID == s.RecordKey(m).UUID())
 }
 
-// key identifies the event by payment_id. Duplicates are detected for at least 35d.
+// key identifies the event by payment_id.
+// Duplicates are detected for at least 35d.
 func (e *OrderPaid) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("payment_id", e.PaymentID)
 }

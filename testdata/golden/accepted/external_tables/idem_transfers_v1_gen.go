@@ -63,8 +63,7 @@ func (p *transfersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *transfersV1Plan) Flush(b *wire.Batch) {
 	b.Write(requestedAddAccountsSQL, &p.requestedAddAccounts)
 	b.Write(requestedInsertJournalSQL, &p.requestedInsertJournal)
@@ -140,8 +139,8 @@ func (e *Requested) appendLines(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by transfer_id and booked_at. Duplicates are detected for at least
-// 35d.
+// key identifies the event by transfer_id and booked_at.
+// Duplicates are detected for at least 35d.
 func (e *Requested) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("record key", e.TransferID)
 	k.Time("booked_at", e.BookedAt)
@@ -321,8 +320,8 @@ func (e *Corrected) appendLines(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by transfer_id and booked_at. Duplicates are detected for at least
-// 35d.
+// key identifies the event by transfer_id and booked_at.
+// Duplicates are detected for at least 35d.
 func (e *Corrected) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("record key", e.TransferID)
 	k.Time("booked_at", e.BookedAt)

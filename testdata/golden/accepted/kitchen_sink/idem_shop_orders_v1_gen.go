@@ -91,8 +91,7 @@ func (p *shopOrdersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *shopOrdersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedUpsertOrdersSQL, &p.orderPlacedUpsertOrders)
 	b.Write(orderShippedUpdateOrdersSQL, &p.orderShippedUpdateOrders)
@@ -254,8 +253,8 @@ func (e *OrderPlaced) appendLines(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "Idempotency-Key" and order_id. Duplicates are detected
-// for at least 8d.
+// key identifies the event by header "Idempotency-Key" and order_id.
+// Duplicates are detected for at least 8d.
 func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 	k.UUID("id", e.OrderID)
@@ -461,8 +460,8 @@ func (e *OrderShipped) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.OrderID = k.OrderID
 }
 
-// key identifies the event by header "Idempotency-Key" and order_id. Duplicates are detected
-// for at least 8d.
+// key identifies the event by header "Idempotency-Key" and order_id.
+// Duplicates are detected for at least 8d.
 func (e *OrderShipped) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 	k.UUID("record key.order", e.OrderID)
@@ -577,8 +576,8 @@ func (e *LineDropped) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.OrderID = k.OrderID
 }
 
-// key identifies the event by header "Idempotency-Key" and order_id. Duplicates are detected
-// for at least 8d.
+// key identifies the event by header "Idempotency-Key" and order_id.
+// Duplicates are detected for at least 8d.
 func (e *LineDropped) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 	k.UUID("record key.order", e.OrderID)
@@ -709,8 +708,8 @@ func (e *LinesPriced) appendLines(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "Idempotency-Key" and order_id. Duplicates are detected
-// for at least 8d.
+// key identifies the event by header "Idempotency-Key" and order_id.
+// Duplicates are detected for at least 8d.
 func (e *LinesPriced) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 	k.UUID("record key.order", e.OrderID)
@@ -841,8 +840,8 @@ func (e *OrderCancelled) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.OrderID = k.OrderID
 }
 
-// key identifies the event by header "Idempotency-Key" and order_id. Duplicates are detected
-// for at least 8d.
+// key identifies the event by header "Idempotency-Key" and order_id.
+// Duplicates are detected for at least 8d.
 func (e *OrderCancelled) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 	k.UUID("record key.order", e.OrderID)

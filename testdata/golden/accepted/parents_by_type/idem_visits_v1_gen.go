@@ -78,8 +78,7 @@ func (p *visitsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *visitsV1Plan) Flush(b *wire.Batch) {
 	b.Write(dayOpenedInsertDaysSQL, &p.dayOpenedInsertDays)
 	b.Write(agentHiredInsertAgentsSQL, &p.agentHiredInsertAgents)
@@ -126,7 +125,8 @@ func (e *DayOpened) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.OpenedBy, "opened_by")
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *DayOpened) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
@@ -205,7 +205,8 @@ func (e *AgentHired) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Agent, "agent")
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *AgentHired) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
@@ -285,7 +286,8 @@ func (e *BadgeMade) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Agent, "agent")
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *BadgeMade) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
@@ -369,7 +371,8 @@ func (e *Visited) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Visit = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *Visited) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
@@ -476,7 +479,8 @@ func (e *Renamed) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Visit = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *Renamed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
@@ -561,7 +565,8 @@ func (e *Ended) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Visit = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *Ended) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }

@@ -48,8 +48,7 @@ func (p *billsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addBilled(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *billsV1Plan) Flush(b *wire.Batch) {
 	b.Write(billedUpsertBillsSQL, &p.billedUpsertBills)
 	b.Write(billedUpsertBillLinesSQL, &p.billedUpsertBillLines)
@@ -115,7 +114,8 @@ func (e *Billed) appendLines(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *Billed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }

@@ -84,8 +84,7 @@ func (p *typeV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *typeV1Plan) Flush(b *wire.Batch) {
 	b.Write(scanUpsertExcludedSQL, &p.scanUpsertExcluded)
 	b.Write(partsUpsertPartsSQL, &p.partsUpsertParts)
@@ -165,7 +164,8 @@ func (e *Scan) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.E = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "type". Duplicates are detected for at least 90m.
+// key identifies the event by header "type".
+// Duplicates are detected for at least 90m.
 func (e *Scan) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "type")
 }
@@ -306,7 +306,8 @@ func (e *Select) appendWords(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "type". Duplicates are detected for at least 90m.
+// key identifies the event by header "type".
+// Duplicates are detected for at least 90m.
 func (e *Select) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "type")
 }
@@ -468,7 +469,8 @@ func (e *Parts) appendParts(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "type". Duplicates are detected for at least 90m.
+// key identifies the event by header "type".
+// Duplicates are detected for at least 90m.
 func (e *Parts) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "type")
 }
@@ -628,7 +630,8 @@ func (e *Gone) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.E = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "type". Duplicates are detected for at least 90m.
+// key identifies the event by header "type".
+// Duplicates are detected for at least 90m.
 func (e *Gone) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "type")
 }

@@ -126,8 +126,7 @@ func (p *wPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *wPlan) Flush(b *wire.Batch) {
 	b.Write(cOnlyInsertCustomersSQL, &p.cOnlyInsertCustomers)
 	b.Write(cUpUpsertCustomersSQL, &p.cUpUpsertCustomers)
