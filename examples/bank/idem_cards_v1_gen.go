@@ -157,8 +157,7 @@ func (p *cardsV1Plan) addCardCaptured(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cardCapturedEvent.Take(b, m, &cardsV1Decoder{}, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. The calls before Puts name what else the write needs or
-	// changes.
+	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 	b.Reads(wire.Row("accounts").UUID(e.AccountID))
 	b.Puts(wire.Row("captures").UUID(e.EntryID))
 	r := p.cardCapturedInsertCaptures.Row()
@@ -269,8 +268,7 @@ func (p *cardsV1Plan) addCardRefunded(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cardRefundedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. The calls before Puts name what else the write needs or
-	// changes.
+	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 	b.Reads(wire.Row("accounts").UUID(e.AccountID))
 	b.Puts(wire.Row("refunds").UUID(e.EntryID))
 	r := p.cardRefundedInsertRefunds.Row()

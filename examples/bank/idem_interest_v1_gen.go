@@ -130,8 +130,7 @@ func (p *interestV1Plan) addInterestPaid(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := interestPaidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. The calls before Puts name what else the write needs or
-	// changes.
+	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 	b.Reads(wire.Row("accounts").UUID(e.AccountID))
 	b.Puts(wire.Row("interest").UUID(e.AccountID).Text(e.Month))
 	r := p.interestPaidInsertInterest.Row()

@@ -226,8 +226,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	wire.OrNull(r, r.Text, e.Note)
 	for i := range e.Items {
 		v := &e.Items[i]
-		// A wave writes a row at most once. The calls before Puts name what else the write needs or
-		// changes.
+		// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 		b.Reads(wire.Row("orders").UUID(e.OrderID))
 		b.Puts(wire.Row("order_items").UUID(e.OrderID).Int(int64(i + 1)))
 		r = p.orderPlacedInsertOrderItems.Row()
@@ -482,8 +481,7 @@ func (p *ordersV1Plan) addOrderPaid(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPaidEvent.Take(b, m, &ordersV1Decoder{}, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. The calls before Puts name what else the write needs or
-	// changes.
+	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 	b.Reads(wire.Row("orders").UUID(e.OrderID))
 	b.Puts(wire.Row("payments").UUID(e.PaymentID))
 	r := p.orderPaidInsertPayments.Row()
@@ -564,13 +562,13 @@ func (p *ordersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the table go into an earlier wave. The calls before DeletesAll name what
-	// else the write needs or changes.
+	// Earlier writes of the table go into an earlier wave. Calls before DeletesAll name what else
+	// is needed or changed.
 	b.Unlinks("orders")
 	b.DeletesAll("order_items")
 	p.orderErasedDeleteOrderItems.Row().UUID(e.OrderID)
-	// Earlier writes of the row go into an earlier wave. The calls before Deletes name what else
-	// the write needs or changes.
+	// Earlier writes of the row go into an earlier wave. Calls before Deletes name what else is
+	// needed or changed.
 	b.Touches("payments")
 	b.Deletes(wire.Row("orders").UUID(e.OrderID))
 	p.orderErasedDeleteOrders.Row().UUID(e.OrderID)

@@ -278,8 +278,7 @@ func (p *accountPostingsV1Plan) addPosted(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := postedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. The calls before Puts name what else the write needs or
-	// changes.
+	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 	b.Reads(wire.Row("accounts").UUID(e.AccountID))
 	b.Puts(wire.Row("postings").UUID(e.AccountID).Int(e.Posting))
 	r := p.postedInsertPostings.Row()

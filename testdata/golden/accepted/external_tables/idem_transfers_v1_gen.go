@@ -171,8 +171,7 @@ func (p *transfersV1Plan) addRequested(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := requestedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. The calls before Puts name what else the write needs or
-	// changes.
+	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 	b.Reads(wire.Row("accounts").UUID(e.AccountID))
 	b.Puts(wire.Row("journal").UUID(e.TransferID))
 	r := p.requestedInsertJournal.Row()
@@ -182,8 +181,7 @@ func (p *transfersV1Plan) addRequested(b *wire.Batch, m *wire.Message) error {
 	r.Time(e.BookedAt)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes a row at most once. The calls before Puts name what else the write needs or
-		// changes.
+		// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 		b.Reads(wire.Row("journal").UUID(e.TransferID))
 		b.Puts(wire.Row("lines").UUID(e.TransferID).Int(int64(i + 1)))
 		r = p.requestedInsertLines.Row()
@@ -360,8 +358,7 @@ func (p *transfersV1Plan) addCorrected(b *wire.Batch, m *wire.Message) error {
 	p.correctedDeleteLines.Row().UUID(e.TransferID)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes a row at most once. The calls before Puts name what else the write needs or
-		// changes.
+		// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 		b.Reads(wire.Row("journal").UUID(e.TransferID))
 		b.Puts(wire.Row("lines").UUID(e.TransferID).Int(int64(i + 1)))
 		r = p.correctedInsertLines.Row()

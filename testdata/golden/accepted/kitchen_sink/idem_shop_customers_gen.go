@@ -430,8 +430,8 @@ func (p *shopCustomersPlan) addCustomerErased(b *wire.Batch, m *wire.Message) er
 	if fresh, err := customerErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the table go into an earlier wave. The calls before DeletesAll name what
-	// else the write needs or changes.
+	// Earlier writes of the table go into an earlier wave. Calls before DeletesAll name what else
+	// is needed or changed.
 	b.Touches("orders")
 	b.DeletesAll("customers")
 	p.customerErasedDeleteCustomers.Row().UUID(e.CustomerID)

@@ -318,8 +318,7 @@ func (p *shopOrdersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error 
 	r.Time(e.ChangedAt)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes a row at most once. The calls before Puts name what else the write needs or
-		// changes.
+		// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 		b.Reads(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 		b.Puts(wire.Row("order_lines").Text(e.Tenant).UUID(e.OrderID).Int(int64(i + 1)))
 		r = p.orderPlacedUpsertOrderLines.Row()
@@ -978,8 +977,8 @@ func (p *shopOrdersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := orderErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the row go into an earlier wave. The calls before Deletes name what else
-	// the write needs or changes.
+	// Earlier writes of the row go into an earlier wave. Calls before Deletes name what else is
+	// needed or changed.
 	b.Touches("order_lines")
 	b.Deletes(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 	r := p.orderErasedDeleteOrders.Row()

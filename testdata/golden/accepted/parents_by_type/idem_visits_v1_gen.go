@@ -403,8 +403,7 @@ func (p *visitsV1Plan) addVisited(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := visitedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. The calls before Puts name what else the write needs or
-	// changes.
+	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 	if e.Day != nil {
 		b.Reads(wire.Row("days").Int(e.Day.UnixMicro()))
 	}
@@ -507,8 +506,7 @@ func (p *visitsV1Plan) addRenamed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := renamedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. The calls before Puts name what else the write needs or
-	// changes.
+	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 	if e.Agent != nil {
 		b.Reads(wire.Row("agents").Text(*e.Agent))
 	}

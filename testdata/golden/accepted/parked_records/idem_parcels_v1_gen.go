@@ -364,8 +364,7 @@ func (p *parcelsV1Plan) addParcelPaid(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := parcelPaidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. The calls before Puts name what else the write needs or
-	// changes.
+	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 	b.Reads(wire.Row("parcels").UUID(e.ParcelID))
 	b.Puts(wire.Row("payments").UUID(e.ParcelID))
 	r := p.parcelPaidInsertPayments.Row()

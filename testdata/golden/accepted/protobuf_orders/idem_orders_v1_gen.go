@@ -238,8 +238,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	wire.OrNull(r, r.Text, e.Note)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes a row at most once. The calls before Puts name what else the write needs or
-		// changes.
+		// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 		b.Reads(wire.Row("orders").UUID(e.OrderID))
 		b.Puts(wire.Row("order_lines").UUID(e.OrderID).Int(int64(i + 1)))
 		r = p.orderPlacedInsertOrderLines.Row()

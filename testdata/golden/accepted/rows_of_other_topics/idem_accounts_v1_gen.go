@@ -269,8 +269,7 @@ func (p *accountsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := accountOpenedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. The calls before Puts name what else the write needs or
-	// changes.
+	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 	b.Reads(wire.Row("currencies").Text(string(e.Currency)))
 	if e.Parent != nil {
 		b.Reads(wire.Row("accounts").UUID(*e.Parent))

@@ -164,8 +164,7 @@ func (p *billsV1Plan) addBilled(b *wire.Batch, m *wire.Message) error {
 	r.Numeric(e.Total)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes a row at most once. The calls before Puts name what else the write needs or
-		// changes.
+		// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 		b.Reads(wire.Row("bills").UUID(e.BillID))
 		b.Puts(wire.Row("bill_lines").UUID(e.BillID).Int(int64(v.Line)))
 		r = p.billedUpsertBillLines.Row()

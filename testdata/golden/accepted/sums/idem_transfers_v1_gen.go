@@ -136,8 +136,7 @@ func (p *transfersV1Plan) addTransferBooked(b *wire.Batch, m *wire.Message) erro
 	if fresh, err := transferBookedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. The calls before Puts name what else the write needs or
-	// changes.
+	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 	b.Reads(wire.Row("accounts").UUID(e.Debit))
 	b.Reads(wire.Row("accounts").UUID(e.Credit))
 	b.Puts(wire.Row("journal").UUID(e.TransferID))

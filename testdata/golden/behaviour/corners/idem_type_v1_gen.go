@@ -512,8 +512,7 @@ func (p *typeV1Plan) addParts(b *wire.Batch, m *wire.Message) error {
 	}
 	for i := range e.Parts {
 		v := &e.Parts[i]
-		// A wave writes a row at most once. The calls before Puts name what else the write needs or
-		// changes.
+		// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 		b.Reads(wire.Row("excluded").UUID(e.E))
 		b.Puts(wire.Row("parts").UUID(e.E).Int(int64(i + 1)))
 		r := p.partsUpsertParts.Row()
@@ -658,8 +657,8 @@ func (p *typeV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := goneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the row go into an earlier wave. The calls before Deletes name what else
-	// the write needs or changes.
+	// Earlier writes of the row go into an earlier wave. Calls before Deletes name what else is
+	// needed or changed.
 	b.Touches("parts")
 	b.Deletes(wire.Row("excluded").UUID(e.E))
 	p.goneDeleteExcluded.Row().UUID(e.E)
