@@ -44,8 +44,7 @@ func (p *bookingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addBooked(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *bookingsV1Plan) Flush(b *wire.Batch) {
 	b.Write(bookedAddAccountsSQL, &p.bookedAddAccounts)
 }
@@ -87,8 +86,8 @@ func (e *Booked) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Cents, "cents")
 }
 
-// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
-// 1h.
+// key identifies the event by header "Idempotency-Key".
+// Duplicates are detected for at least 1h.
 func (e *Booked) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }

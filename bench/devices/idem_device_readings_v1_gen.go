@@ -47,8 +47,7 @@ func (p *deviceReadingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addReading(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *deviceReadingsV1Plan) Flush(b *wire.Batch) {}
 
 // deviceReadingsV1Decoder decodes the records of topic "device-readings.v1".
@@ -115,8 +114,8 @@ func (e *Reading) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Battery, "battery")
 }
 
-// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
-// 1h.
+// key identifies the event by header "Idempotency-Key".
+// Duplicates are detected for at least 1h.
 func (e *Reading) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }

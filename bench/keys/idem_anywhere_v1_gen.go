@@ -44,8 +44,7 @@ func (p *anywhereV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addShared(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *anywhereV1Plan) Flush(b *wire.Batch) {
 	b.Write(sharedAddPlacesSQL, &p.sharedAddPlaces)
 }
@@ -82,8 +81,8 @@ func (e *Shared) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Place, "place")
 }
 
-// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
-// 1d.
+// key identifies the event by header "Idempotency-Key".
+// Duplicates are detected for at least 1d.
 func (e *Shared) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }

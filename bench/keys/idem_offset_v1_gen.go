@@ -43,8 +43,7 @@ func (p *offsetV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addPlaced(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *offsetV1Plan) Flush(b *wire.Batch) {
 	b.Write(placedAddPlacesSQL, &p.placedAddPlaces)
 }

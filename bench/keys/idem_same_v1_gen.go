@@ -45,8 +45,7 @@ func (p *sameV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addOwn(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *sameV1Plan) Flush(b *wire.Batch) {
 	b.Write(ownAddPlacesSQL, &p.ownAddPlaces)
 }
@@ -73,8 +72,8 @@ func (e *Own) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Place = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
-// 1d.
+// key identifies the event by header "Idempotency-Key".
+// Duplicates are detected for at least 1d.
 func (e *Own) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }

@@ -52,8 +52,7 @@ func (p *noticesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addNoticed(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *noticesV1Plan) Flush(b *wire.Batch) {
 	b.Write(noticedInsertNoticesSQL, &p.noticedInsertNotices)
 }
@@ -92,8 +91,8 @@ func (e *Noticed) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.NoticeID, "notice_id")
 }
 
-// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
-// 1h.
+// key identifies the event by header "Idempotency-Key".
+// Duplicates are detected for at least 1h.
 func (e *Noticed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }

@@ -96,7 +96,7 @@ func TestWhatAnEventStatesStandsInItsCode(t *testing.T) {
 		}
 		must(t, "generate")
 		text := read(t, "idem_orders_v1_gen.go")
-		for _, want := range []string{"OnFailure: &orderPlacedPolicy,\n", "OnFailure: &orderPaidPolicy,\n", "are known for " + window + " at least.\n"} {
+		for _, want := range []string{"OnFailure: &orderPlacedPolicy,\n", "OnFailure: &orderPaidPolicy,\n", "are detected for at least " + window + ".\n"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("window %s: no line with %q", window, want)
 			}

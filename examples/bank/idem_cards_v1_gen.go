@@ -67,8 +67,7 @@ func (p *cardsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *cardsV1Plan) Flush(b *wire.Batch) {
 	b.Write(cardRefundedAddAccountsSQL, &p.cardRefundedAddAccounts)
 	b.Write(cardCapturedInsertCapturesSQL, &p.cardCapturedInsertCaptures)
@@ -126,7 +125,8 @@ func (e *CardCaptured) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by entry_id. Duplicates are detected for at least 35d.
+// key identifies the event by entry_id.
+// Duplicates are detected for at least 35d.
 func (e *CardCaptured) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("entry_id", e.EntryID)
 }
@@ -157,8 +157,7 @@ func (p *cardsV1Plan) addCardCaptured(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cardCapturedEvent.Take(b, m, &cardsV1Decoder{}, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. The calls before Puts name what else the write needs or
-	// changes.
+	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 	b.Reads(wire.Row("accounts").UUID(e.AccountID))
 	b.Puts(wire.Row("captures").UUID(e.EntryID))
 	r := p.cardCapturedInsertCaptures.Row()
@@ -239,7 +238,8 @@ func (e *CardRefunded) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by entry_id. Duplicates are detected for at least 35d.
+// key identifies the event by entry_id.
+// Duplicates are detected for at least 35d.
 func (e *CardRefunded) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("entry_id", e.EntryID)
 }
@@ -268,8 +268,7 @@ func (p *cardsV1Plan) addCardRefunded(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cardRefundedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. The calls before Puts name what else the write needs or
-	// changes.
+	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 	b.Reads(wire.Row("accounts").UUID(e.AccountID))
 	b.Puts(wire.Row("refunds").UUID(e.EntryID))
 	r := p.cardRefundedInsertRefunds.Row()

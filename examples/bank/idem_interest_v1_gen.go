@@ -46,8 +46,7 @@ func (p *interestV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addInterestPaid(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *interestV1Plan) Flush(b *wire.Batch) {
 	b.Write(interestPaidAddAccountsSQL, &p.interestPaidAddAccounts)
 	b.Write(interestPaidAddAccounts2SQL, &p.interestPaidAddAccounts2)
@@ -100,7 +99,8 @@ func (e *InterestPaid) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by account_id and month. Duplicates are detected for at least 400d.
+// key identifies the event by account_id and month.
+// Duplicates are detected for at least 400d.
 func (e *InterestPaid) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("record key", e.AccountID)
 	k.Text("month", e.Month)
@@ -130,8 +130,7 @@ func (p *interestV1Plan) addInterestPaid(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := interestPaidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. The calls before Puts name what else the write needs or
-	// changes.
+	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 	b.Reads(wire.Row("accounts").UUID(e.AccountID))
 	b.Puts(wire.Row("interest").UUID(e.AccountID).Text(e.Month))
 	r := p.interestPaidInsertInterest.Row()

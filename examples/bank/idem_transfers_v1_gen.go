@@ -57,8 +57,7 @@ func (p *transfersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *transfersV1Plan) Flush(b *wire.Batch) {}
 
 // transfersV1Decoder decodes the records of topic "transfers.v1".
@@ -112,8 +111,8 @@ func (e *TransferRequested) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.TransferID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
-// 35d.
+// key identifies the event by header "Idempotency-Key".
+// Duplicates are detected for at least 35d.
 func (e *TransferRequested) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }

@@ -55,8 +55,7 @@ func (p *chargesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addChargeRequested(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *chargesV1Plan) Flush(b *wire.Batch) {
 	b.Write(chargeRequestedInsertChargesSQL, &p.chargeRequestedInsertCharges)
 }
@@ -117,8 +116,8 @@ func (e *ChargeRequested) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Same("order_id", e.OrderID == s.RecordKey(m).UUID())
 }
 
-// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
-// 31d.
+// key identifies the event by header "Idempotency-Key".
+// Duplicates are detected for at least 31d.
 func (e *ChargeRequested) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }

@@ -81,8 +81,7 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedInsertOrdersSQL, &p.orderPlacedInsertOrders)
 	b.Write(orderShippedUpdateOrdersSQL, &p.orderShippedUpdateOrders)
@@ -171,8 +170,8 @@ func (e *OrderPlaced) appendItems(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
-// 8d.
+// key identifies the event by header "Idempotency-Key".
+// Duplicates are detected for at least 8d.
 func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }
@@ -227,8 +226,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	wire.OrNull(r, r.Text, e.Note)
 	for i := range e.Items {
 		v := &e.Items[i]
-		// A wave writes a row at most once. The calls before Puts name what else the write needs or
-		// changes.
+		// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 		b.Reads(wire.Row("orders").UUID(e.OrderID))
 		b.Puts(wire.Row("order_items").UUID(e.OrderID).Int(int64(i + 1)))
 		r = p.orderPlacedInsertOrderItems.Row()
@@ -325,8 +323,8 @@ func (e *OrderShipped) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.OrderID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
-// 8d.
+// key identifies the event by header "Idempotency-Key".
+// Duplicates are detected for at least 8d.
 func (e *OrderShipped) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }
@@ -436,7 +434,8 @@ func (e *OrderPaid) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Same("order_id", e.OrderID == s.RecordKey(m).UUID())
 }
 
-// key identifies the event by payment_id. Duplicates are detected for at least 35d.
+// key identifies the event by payment_id.
+// Duplicates are detected for at least 35d.
 func (e *OrderPaid) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("payment_id", e.PaymentID)
 }
@@ -482,8 +481,7 @@ func (p *ordersV1Plan) addOrderPaid(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPaidEvent.Take(b, m, &ordersV1Decoder{}, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. The calls before Puts name what else the write needs or
-	// changes.
+	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 	b.Reads(wire.Row("orders").UUID(e.OrderID))
 	b.Puts(wire.Row("payments").UUID(e.PaymentID))
 	r := p.orderPaidInsertPayments.Row()
@@ -564,13 +562,13 @@ func (p *ordersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the table go into an earlier wave. The calls before DeletesAll name what
-	// else the write needs or changes.
+	// Earlier writes of the table go into an earlier wave. Calls before DeletesAll name what else
+	// is needed or changed.
 	b.Unlinks("orders")
 	b.DeletesAll("order_items")
 	p.orderErasedDeleteOrderItems.Row().UUID(e.OrderID)
-	// Earlier writes of the row go into an earlier wave. The calls before Deletes name what else
-	// the write needs or changes.
+	// Earlier writes of the row go into an earlier wave. Calls before Deletes name what else is
+	// needed or changed.
 	b.Touches("payments")
 	b.Deletes(wire.Row("orders").UUID(e.OrderID))
 	p.orderErasedDeleteOrders.Row().UUID(e.OrderID)

@@ -47,8 +47,7 @@ func (p *filesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addFileSent(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *filesV1Plan) Flush(b *wire.Batch) {}
 
 // filesV1Decoder decodes the records of topic "files.v1".
@@ -76,7 +75,8 @@ func (e *FileSent) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Packed = s.RecordValue(m).Raw()
 }
 
-// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
+// key identifies the event by header "event-id".
+// Duplicates are detected for at least 8d.
 func (e *FileSent) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }

@@ -57,8 +57,7 @@ func (p *moneyV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *moneyV1Plan) Flush(b *wire.Batch) {
 	b.Write(paidAddBalancesSQL, &p.paidAddBalances)
 	b.Write(spentAddBalancesSQL, &p.spentAddBalances)
@@ -98,7 +97,8 @@ func (e *Paid) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Person = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
+// key identifies the event by header "event-id".
+// Duplicates are detected for at least 8d.
 func (e *Paid) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
@@ -201,7 +201,8 @@ func (e *Spent) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Person = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
+// key identifies the event by header "event-id".
+// Duplicates are detected for at least 8d.
 func (e *Spent) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }

@@ -45,8 +45,7 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addOrderChanged(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderChangedInsertOrderLinesSQL, &p.orderChangedInsertOrderLines)
 	b.Write(orderChangedDeleteOrderLinesSQL, &p.orderChangedDeleteOrderLines)

@@ -61,8 +61,7 @@ func (p *peopleV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *peopleV1Plan) Flush(b *wire.Batch) {}
 
 // peopleV1Decoder decodes the records of topic "people.v1".
@@ -99,7 +98,8 @@ func (e *Seen) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Person = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
+// key identifies the event by header "event-id".
+// Duplicates are detected for at least 8d.
 func (e *Seen) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
@@ -166,7 +166,8 @@ func (e *Said) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Person = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
+// key identifies the event by header "event-id".
+// Duplicates are detected for at least 8d.
 func (e *Said) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }

@@ -56,8 +56,7 @@ func (p *outboxEventUserPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *outboxEventUserPlan) Flush(b *wire.Batch) {
 	b.Write(userSavedUpsertPeopleSQL, &p.userSavedUpsertPeople)
 	b.Write(userDeletedDeletePeopleSQL, &p.userDeletedDeletePeople)
@@ -98,7 +97,8 @@ func (e *UserSaved) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "id". Duplicates are detected for at least 8d.
+// key identifies the event by header "id".
+// Duplicates are detected for at least 8d.
 func (e *UserSaved) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
@@ -173,7 +173,8 @@ func (e *UserDeleted) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "id". Duplicates are detected for at least 8d.
+// key identifies the event by header "id".
+// Duplicates are detected for at least 8d.
 func (e *UserDeleted) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }

@@ -45,8 +45,7 @@ func (p *paymentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addPaymentReceived(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *paymentsV1Plan) Flush(b *wire.Batch) {
 	b.Write(paymentReceivedAddAccountsSQL, &p.paymentReceivedAddAccounts)
 	b.Write(paymentReceivedInsertPaymentsSQL, &p.paymentReceivedInsertPayments)
@@ -97,8 +96,8 @@ func (e *PaymentReceived) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
-// 8d.
+// key identifies the event by header "Idempotency-Key".
+// Duplicates are detected for at least 8d.
 func (e *PaymentReceived) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }

@@ -66,8 +66,7 @@ func (p *usersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *usersV1Plan) Flush(b *wire.Batch) {
 	b.Write(userCreatedInsertMailsSQL, &p.userCreatedInsertMails)
 }
@@ -124,7 +123,8 @@ func (e *UserCreated) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Duplicates are detected for at least 31d.
+// key identifies the event by header "event-id".
+// Duplicates are detected for at least 31d.
 func (e *UserCreated) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }

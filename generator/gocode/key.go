@@ -9,7 +9,7 @@ import (
 
 // identifyMethod writes what adds the parts of an event's key.
 func identifyMethod(f *file, e *model.Event) {
-	doc := fmt.Sprintf("key identifies the event by %s. Duplicates are detected for at least %s.", keyDoc(e.Key.Parts), model.DurationText(e.Key.Window))
+	doc := fmt.Sprintf("key identifies the event by %s.\nDuplicates are detected for at least %s.", keyDoc(e.Key.Parts), model.DurationText(e.Key.Window))
 	params := []code{named("k", pointer(wire("KeyBuilder"))), named("m", pointer(wire("Message")))}
 	f.fn(doc, "e *"+e.GoName, "key", params, nil, func(g *group) { keySources(g, e.Key.Parts) })
 }

@@ -43,7 +43,7 @@ func (m *marks) why() string {
 		"DeletesAll": "Earlier writes of the table go into an earlier wave.",
 	}[m.own]
 	if m.own != "" && len(m.calls) > 1 {
-		why += " The calls before " + m.own + " name what else the write needs or changes."
+		why += " Calls before " + m.own + " name what else is needed or changed."
 	}
 	return why
 }

@@ -19,7 +19,7 @@ func (p *pkg) topicFile(t *model.Topic) (*file, error) {
 	p.topicFunc(f, t)
 	p.plan(f, t)
 	addDispatch(f, t)
-	f.fn("Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows collected for it.", "p *"+planType(t), "Flush", []code{named("b", pointer(wire("Batch")))}, nil, func(g *group) {
+	f.fn("Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.", "p *"+planType(t), "Flush", []code{named("b", pointer(wire("Batch")))}, nil, func(g *group) {
 		for _, s := range t.Flush {
 			g.Add(text("b.Write(%s, &p.%s)", statementConst(s), rowsField(s)))
 		}

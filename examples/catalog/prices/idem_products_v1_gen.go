@@ -58,8 +58,7 @@ func (p *productsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *productsV1Plan) Flush(b *wire.Batch) {
 	b.Write(productPublishedUpsertProductsSQL, &p.productPublishedUpsertProducts)
 	b.Write(productChangedUpdateProductsSQL, &p.productChangedUpdateProducts)
@@ -129,8 +128,8 @@ func (e *ProductPublished) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.SKU = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
-// 8d.
+// key identifies the event by header "Idempotency-Key".
+// Duplicates are detected for at least 8d.
 func (e *ProductPublished) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }
@@ -262,8 +261,8 @@ func (e *ProductChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.SKU = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
-// 8d.
+// key identifies the event by header "Idempotency-Key".
+// Duplicates are detected for at least 8d.
 func (e *ProductChanged) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }

@@ -65,8 +65,7 @@ func (p *listingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *listingsV1Plan) Flush(b *wire.Batch) {
 	b.Write(listedUpdateProductsSQL, &p.listedUpdateProducts)
 	b.Write(unlistedUpdateProductsSQL, &p.unlistedUpdateProducts)
@@ -154,8 +153,8 @@ func (e *Listed) appendShelves(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
-// 8d.
+// key identifies the event by header "Idempotency-Key".
+// Duplicates are detected for at least 8d.
 func (e *Listed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }
@@ -304,8 +303,8 @@ func (e *Unlisted) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.SKU = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
-// 8d.
+// key identifies the event by header "Idempotency-Key".
+// Duplicates are detected for at least 8d.
 func (e *Unlisted) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }

@@ -65,8 +65,7 @@ func (p *outboxEventUserPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *outboxEventUserPlan) Flush(b *wire.Batch) {
 	b.Write(userCreatedInsertPeopleSQL, &p.userCreatedInsertPeople)
 	b.Write(userRenamedUpdatePeopleSQL, &p.userRenamedUpdatePeople)
@@ -129,7 +128,8 @@ func (e *UserCreated) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "id". Duplicates are detected for at least 8d.
+// key identifies the event by header "id".
+// Duplicates are detected for at least 8d.
 func (e *UserCreated) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
@@ -259,7 +259,8 @@ func (e *UserRenamed) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "id". Duplicates are detected for at least 8d.
+// key identifies the event by header "id".
+// Duplicates are detected for at least 8d.
 func (e *UserRenamed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
@@ -343,7 +344,8 @@ func (e *UserDeleted) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "id". Duplicates are detected for at least 8d.
+// key identifies the event by header "id".
+// Duplicates are detected for at least 8d.
 func (e *UserDeleted) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }

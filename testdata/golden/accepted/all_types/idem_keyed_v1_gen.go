@@ -45,8 +45,7 @@ func (p *keyedV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addKeyed(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *keyedV1Plan) Flush(b *wire.Batch) {
 	b.Write(keyedUpsertKeyedSQL, &p.keyedUpsertKeyed)
 }
@@ -171,7 +170,8 @@ func (e *Keyed) decode(s *strictjson.Scanner, m *wire.Message) {
 }
 
 // key identifies the event by k_text, k_id, k_small, k_big, k_amount, k_at, k_ms, k_day,
-// k_days, k_raw and k_colour. Duplicates are detected for at least 12h.
+// k_days, k_raw and k_colour.
+// Duplicates are detected for at least 12h.
 func (e *Keyed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record key.text", e.KText)
 	k.UUID("record key.id", e.KID)

@@ -44,8 +44,7 @@ func (p *measuresV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addMeasured(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *measuresV1Plan) Flush(b *wire.Batch) {
 	b.Write(measuredInsertMeasuresSQL, &p.measuredInsertMeasures)
 }
@@ -109,7 +108,8 @@ func (e *Measured) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.X, "x")
 }
 
-// key identifies the event by sensor and taken_at. Duplicates are detected for at least 2d.
+// key identifies the event by sensor and taken_at.
+// Duplicates are detected for at least 2d.
 func (e *Measured) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("sensor", e.Sensor)
 	k.Time("meta.at", e.TakenAt)

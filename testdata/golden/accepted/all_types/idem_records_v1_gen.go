@@ -44,8 +44,7 @@ func (p *recordsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addRecorded(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *recordsV1Plan) Flush(b *wire.Batch) {
 	b.Write(recordedInsertRecordsSQL, &p.recordedInsertRecords)
 }

@@ -81,8 +81,7 @@ func (p *typesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *typesV1Plan) Flush(b *wire.Batch) {
 	b.Write(requiredUpsertRequiredSQL, &p.requiredUpsertRequired)
 	b.Write(optionalUpsertOptionalSQL, &p.optionalUpsertOptional)
@@ -386,7 +385,8 @@ func (e *Required) appendCUUIDs(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *Required) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
@@ -844,7 +844,8 @@ func (e *Optional) appendCUUIDs(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *Optional) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
@@ -1158,7 +1159,8 @@ func (e *Defaults) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *Defaults) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
@@ -1287,7 +1289,8 @@ func (e *DefaultsLeft) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *DefaultsLeft) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
@@ -1347,7 +1350,8 @@ func (e *Constants) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *Constants) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
@@ -1463,7 +1467,8 @@ func (e *TypesErased) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *TypesErased) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }

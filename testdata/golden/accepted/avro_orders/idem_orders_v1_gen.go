@@ -80,8 +80,7 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedInsertOrdersSQL, &p.orderPlacedInsertOrders)
 	b.Write(orderPaidAddOrdersSQL, &p.orderPaidAddOrders)
@@ -211,7 +210,8 @@ func (e *OrderPlaced) appendLines(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "message-id". Duplicates are detected for at least 8d.
+// key identifies the event by header "message-id".
+// Duplicates are detected for at least 8d.
 func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "message-id")
 }
@@ -260,8 +260,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	wire.OrNull(r, r.Text, e.Note)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes a row at most once. The calls before Puts name what else the write needs or
-		// changes.
+		// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 		b.Reads(wire.Row("orders").UUID(e.OrderID))
 		b.Puts(wire.Row("order_lines").UUID(e.OrderID).Int(int64(i + 1)))
 		r = p.orderPlacedInsertOrderLines.Row()
@@ -378,7 +377,8 @@ func (e *OrderPaid) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.OrderID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "message-id". Duplicates are detected for at least 8d.
+// key identifies the event by header "message-id".
+// Duplicates are detected for at least 8d.
 func (e *OrderPaid) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "message-id")
 }

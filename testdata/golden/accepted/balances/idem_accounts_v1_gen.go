@@ -44,8 +44,7 @@ func (p *accountsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addOpened(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *accountsV1Plan) Flush(b *wire.Batch) {
 	b.Write(openedInsertAccountsSQL, &p.openedInsertAccounts)
 }
@@ -84,7 +83,8 @@ func (e *Opened) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "request". Duplicates are detected for at least 8d.
+// key identifies the event by header "request".
+// Duplicates are detected for at least 8d.
 func (e *Opened) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "request")
 }

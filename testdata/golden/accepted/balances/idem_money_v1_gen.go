@@ -65,8 +65,7 @@ func (p *moneyV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *moneyV1Plan) Flush(b *wire.Batch) {
 	b.Write(capturedInsertBookingsSQL, &p.capturedInsertBookings)
 }
@@ -105,7 +104,8 @@ func (e *Captured) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "request". Duplicates are detected for at least 8d.
+// key identifies the event by header "request".
+// Duplicates are detected for at least 8d.
 func (e *Captured) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "request")
 }
@@ -214,7 +214,8 @@ func (e *Refunded) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "request". Duplicates are detected for at least 8d.
+// key identifies the event by header "request".
+// Duplicates are detected for at least 8d.
 func (e *Refunded) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "request")
 }

@@ -66,8 +66,7 @@ func (p *accountPostingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *accountPostingsV1Plan) Flush(b *wire.Batch) {
 	b.Write(accountOpenedInsertAccountsSQL, &p.accountOpenedInsertAccounts)
 	b.Write(postedUpdateAccountsSQL, &p.postedUpdateAccounts)
@@ -115,7 +114,8 @@ func (e *AccountOpened) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by account_id and posting. Duplicates are detected for at least 8d.
+// key identifies the event by account_id and posting.
+// Duplicates are detected for at least 8d.
 func (e *AccountOpened) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("record key", e.AccountID)
 	k.Int64("posting", e.Posting)
@@ -248,8 +248,8 @@ func (e *Posted) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by account_id and posting. Duplicates are detected for at least
-// 35d.
+// key identifies the event by account_id and posting.
+// Duplicates are detected for at least 35d.
 func (e *Posted) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("record key", e.AccountID)
 	k.Int64("posting", e.Posting)
@@ -278,8 +278,7 @@ func (p *accountPostingsV1Plan) addPosted(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := postedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. The calls before Puts name what else the write needs or
-	// changes.
+	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 	b.Reads(wire.Row("accounts").UUID(e.AccountID))
 	b.Puts(wire.Row("postings").UUID(e.AccountID).Int(e.Posting))
 	r := p.postedInsertPostings.Row()
@@ -368,7 +367,8 @@ func (e *AccountClosed) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by notice. Duplicates are detected for at least 20d.
+// key identifies the event by notice.
+// Duplicates are detected for at least 20d.
 func (e *AccountClosed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("header notice-id", e.Notice)
 }

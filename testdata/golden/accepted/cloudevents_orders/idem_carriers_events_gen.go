@@ -65,8 +65,7 @@ func (p *carriersEventsPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *carriersEventsPlan) Flush(b *wire.Batch) {
 	b.Write(shipmentMovedUpdateShipmentsSQL, &p.shipmentMovedUpdateShipments)
 	b.Write(shipmentWeighedUpdateShipmentsSQL, &p.shipmentWeighedUpdateShipments)
@@ -148,7 +147,8 @@ func (e *ShipmentMoved) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ShipmentID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by source and id. Duplicates are detected for at least 8d.
+// key identifies the event by source and id.
+// Duplicates are detected for at least 8d.
 func (e *ShipmentMoved) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("source", e.Source)
 	k.Text("id", e.ID)
@@ -294,7 +294,8 @@ func (e *ShipmentWeighed) appendParcels(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by source and id. Duplicates are detected for at least 8d.
+// key identifies the event by source and id.
+// Duplicates are detected for at least 8d.
 func (e *ShipmentWeighed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("source", e.Source)
 	k.Text("id", e.ID)
@@ -419,7 +420,8 @@ func (e *ShipmentDelivered) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Same("data.shipment_id", e.ShipmentID == s.RecordKey(m).UUID())
 }
 
-// key identifies the event by source and id. Duplicates are detected for at least 8d.
+// key identifies the event by source and id.
+// Duplicates are detected for at least 8d.
 func (e *ShipmentDelivered) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("source", e.Source)
 	k.Text("id", e.ID)

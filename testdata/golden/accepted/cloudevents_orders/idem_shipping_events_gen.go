@@ -58,8 +58,7 @@ func (p *shippingEventsPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *shippingEventsPlan) Flush(b *wire.Batch) {
 	b.Write(shipmentBookedUpsertShipmentsSQL, &p.shipmentBookedUpsertShipments)
 	b.Write(shipmentErasedDeleteShipmentsSQL, &p.shipmentErasedDeleteShipments)
@@ -136,8 +135,8 @@ func (e *ShipmentBooked) appendParcels(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "ce_source" and header "ce_id". Duplicates are detected
-// for at least 8d.
+// key identifies the event by header "ce_source" and header "ce_id".
+// Duplicates are detected for at least 8d.
 func (e *ShipmentBooked) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "ce_source")
 	k.Header(m, "ce_id")
@@ -237,8 +236,8 @@ func (e *ShipmentErased) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ShipmentID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "ce_source" and header "ce_id". Duplicates are detected
-// for at least 8d.
+// key identifies the event by header "ce_source" and header "ce_id".
+// Duplicates are detected for at least 8d.
 func (e *ShipmentErased) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "ce_source")
 	k.Header(m, "ce_id")

@@ -78,8 +78,7 @@ func (p *usersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *usersV1Plan) Flush(b *wire.Batch) {
 	b.Write(userCreatedInsertMailsSQL, &p.userCreatedInsertMails)
 	b.Write(userCreatedUpsertUsersSQL, &p.userCreatedUpsertUsers)
@@ -136,7 +135,8 @@ func (e *UserCreated) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by event_id. Duplicates are detected for at least 31d.
+// key identifies the event by event_id.
+// Duplicates are detected for at least 31d.
 func (e *UserCreated) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("header id", e.EventID)
 }
@@ -258,7 +258,8 @@ func (e *UserPinged) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by event_id. Duplicates are detected for at least 31d.
+// key identifies the event by event_id.
+// Duplicates are detected for at least 31d.
 func (e *UserPinged) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("header id", e.EventID)
 }
@@ -366,7 +367,8 @@ func (e *UserGone) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by event_id. Duplicates are detected for at least 31d.
+// key identifies the event by event_id.
+// Duplicates are detected for at least 31d.
 func (e *UserGone) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("header id", e.EventID)
 }

@@ -73,8 +73,7 @@ func (p *productsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *productsV1Plan) Flush(b *wire.Batch) {
 	b.Write(productChangedUpsertProductsSQL, &p.productChangedUpsertProducts)
 	b.Write(productGoneDeleteProductsSQL, &p.productGoneDeleteProducts)
@@ -142,7 +141,8 @@ func (e *ProductChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.SKU = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "message-id". Duplicates are detected for at least 8d.
+// key identifies the event by header "message-id".
+// Duplicates are detected for at least 8d.
 func (e *ProductChanged) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "message-id")
 }
@@ -254,7 +254,8 @@ func (e *ProductGone) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.SKU = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "message-id". Duplicates are detected for at least 8d.
+// key identifies the event by header "message-id".
+// Duplicates are detected for at least 8d.
 func (e *ProductGone) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "message-id")
 }

@@ -56,8 +56,7 @@ func (p *visitsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addVisited(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *visitsV1Plan) Flush(b *wire.Batch) {
 	b.Write(visitedInsertVisitsSQL, &p.visitedInsertVisits)
 }
@@ -112,8 +111,8 @@ func (e *Visited) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Page, "page")
 }
 
-// key identifies the event by header "ce_source" and header "ce_id". Duplicates are detected
-// for at least 8d.
+// key identifies the event by header "ce_source" and header "ce_id".
+// Duplicates are detected for at least 8d.
 func (e *Visited) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "ce_source")
 	k.Header(m, "ce_id")

@@ -64,8 +64,7 @@ func (p *accountsEventsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *accountsEventsV1Plan) Flush(b *wire.Batch) {
 	b.Write(accountEventInsertAccountEventsSQL, &p.accountEventInsertAccountEvents)
 }
@@ -131,7 +130,8 @@ func (e *AccountEvent) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Same("accountId", e.AccountID == s.RecordKey(m).UUID())
 }
 
-// key identifies the event by event_id. Duplicates are detected for at least 30d.
+// key identifies the event by event_id.
+// Duplicates are detected for at least 30d.
 func (e *AccountEvent) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("eventId", e.EventID)
 }
@@ -242,7 +242,8 @@ func (e *AccountNoted) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Same("accountId", e.AccountID == s.RecordKey(m).UUID())
 }
 
-// key identifies the event by event_id. Duplicates are detected for at least 30d.
+// key identifies the event by event_id.
+// Duplicates are detected for at least 30d.
 func (e *AccountNoted) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("eventId", e.EventID)
 }

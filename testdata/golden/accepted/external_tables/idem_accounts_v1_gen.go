@@ -58,8 +58,7 @@ func (p *accountsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *accountsV1Plan) Flush(b *wire.Batch) {
 	b.Write(openedUpsertAccountsSQL, &p.openedUpsertAccounts)
 	b.Write(closedDeleteAccountsSQL, &p.closedDeleteAccounts)
@@ -104,7 +103,8 @@ func (e *Opened) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
+// key identifies the event by header "event-id".
+// Duplicates are detected for at least 8d.
 func (e *Opened) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
@@ -185,7 +185,8 @@ func (e *Closed) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.AccountID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
+// key identifies the event by header "event-id".
+// Duplicates are detected for at least 8d.
 func (e *Closed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }

@@ -63,8 +63,7 @@ func (p *transfersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *transfersV1Plan) Flush(b *wire.Batch) {
 	b.Write(requestedAddAccountsSQL, &p.requestedAddAccounts)
 	b.Write(requestedInsertJournalSQL, &p.requestedInsertJournal)
@@ -140,8 +139,8 @@ func (e *Requested) appendLines(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by transfer_id and booked_at. Duplicates are detected for at least
-// 35d.
+// key identifies the event by transfer_id and booked_at.
+// Duplicates are detected for at least 35d.
 func (e *Requested) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("record key", e.TransferID)
 	k.Time("booked_at", e.BookedAt)
@@ -172,8 +171,7 @@ func (p *transfersV1Plan) addRequested(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := requestedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. The calls before Puts name what else the write needs or
-	// changes.
+	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 	b.Reads(wire.Row("accounts").UUID(e.AccountID))
 	b.Puts(wire.Row("journal").UUID(e.TransferID))
 	r := p.requestedInsertJournal.Row()
@@ -183,8 +181,7 @@ func (p *transfersV1Plan) addRequested(b *wire.Batch, m *wire.Message) error {
 	r.Time(e.BookedAt)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes a row at most once. The calls before Puts name what else the write needs or
-		// changes.
+		// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 		b.Reads(wire.Row("journal").UUID(e.TransferID))
 		b.Puts(wire.Row("lines").UUID(e.TransferID).Int(int64(i + 1)))
 		r = p.requestedInsertLines.Row()
@@ -321,8 +318,8 @@ func (e *Corrected) appendLines(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by transfer_id and booked_at. Duplicates are detected for at least
-// 35d.
+// key identifies the event by transfer_id and booked_at.
+// Duplicates are detected for at least 35d.
 func (e *Corrected) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("record key", e.TransferID)
 	k.Time("booked_at", e.BookedAt)
@@ -361,8 +358,7 @@ func (p *transfersV1Plan) addCorrected(b *wire.Batch, m *wire.Message) error {
 	p.correctedDeleteLines.Row().UUID(e.TransferID)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes a row at most once. The calls before Puts name what else the write needs or
-		// changes.
+		// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 		b.Reads(wire.Row("journal").UUID(e.TransferID))
 		b.Puts(wire.Row("lines").UUID(e.TransferID).Int(int64(i + 1)))
 		r = p.correctedInsertLines.Row()

@@ -58,8 +58,7 @@ func (p *checksV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *checksV1Plan) Flush(b *wire.Batch) {
 	b.Write(passedInsertChecksSQL, &p.passedInsertChecks)
 	b.Write(failedInsertChecksSQL, &p.failedInsertChecks)
@@ -129,7 +128,8 @@ func (e *Passed) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Line = k.Line
 }
 
-// key identifies the event by header "event-id". Duplicates are detected for at least 2d.
+// key identifies the event by header "event-id".
+// Duplicates are detected for at least 2d.
 func (e *Passed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
@@ -217,7 +217,8 @@ func (e *Failed) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Line = k.Line
 }
 
-// key identifies the event by header "event-id". Duplicates are detected for at least 2d.
+// key identifies the event by header "event-id".
+// Duplicates are detected for at least 2d.
 func (e *Failed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }

@@ -61,8 +61,7 @@ func (p *metersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *metersV1Plan) Flush(b *wire.Batch) {
 	b.Write(installedUpsertMetersSQL, &p.installedUpsertMeters)
 	b.Write(readUpdateMetersSQL, &p.readUpdateMeters)
@@ -108,7 +107,8 @@ func (e *Installed) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.MeterID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
+// key identifies the event by header "event-id".
+// Duplicates are detected for at least 8d.
 func (e *Installed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
@@ -203,7 +203,8 @@ func (e *Read) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.MeterID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
+// key identifies the event by header "event-id".
+// Duplicates are detected for at least 8d.
 func (e *Read) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
@@ -269,7 +270,8 @@ func (e *Removed) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.MeterID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
+// key identifies the event by header "event-id".
+// Duplicates are detected for at least 8d.
 func (e *Removed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }

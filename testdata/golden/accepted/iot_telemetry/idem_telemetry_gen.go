@@ -48,8 +48,7 @@ func (p *telemetryPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addReading(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *telemetryPlan) Flush(b *wire.Batch) {
 	b.Write(readingUpsertDeviceStateSQL, &p.readingUpsertDeviceState)
 	b.Write(readingAddDeviceDailySQL, &p.readingAddDeviceDaily)
@@ -123,8 +122,8 @@ func (e *Reading) appendExtra(b []byte) []byte {
 	return wire.AppendMap(b, e.Extra, func(b []byte, v json.RawMessage) []byte { return wire.AppendRaw(b, v) })
 }
 
-// key identifies the event by topic, device_id and reported_at. Duplicates are detected for at
-// least 3d.
+// key identifies the event by topic, device_id and reported_at.
+// Duplicates are detected for at least 3d.
 func (e *Reading) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record topic", e.Topic)
 	k.Text("record key", e.DeviceID)

@@ -59,8 +59,7 @@ func (p *newsletterSubscriptionsPlan) Add(b *wire.Batch, m *wire.Message) error 
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *newsletterSubscriptionsPlan) Flush(b *wire.Batch) {
 	b.Write(subscribedUpsertNewsletterSQL, &p.subscribedUpsertNewsletter)
 	b.Write(unsubscribedDeleteNewsletterSQL, &p.unsubscribedDeleteNewsletter)
@@ -108,7 +107,8 @@ func (e *Subscribed) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Email = s.RecordKey(m).String()
 }
 
-// key identifies the event by subscription_id. Duplicates are detected for at least 1d.
+// key identifies the event by subscription_id.
+// Duplicates are detected for at least 1d.
 func (e *Subscribed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("header subscription-id", e.SubscriptionID)
 }
@@ -205,7 +205,8 @@ func (e *Unsubscribed) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Email = s.RecordKey(m).String()
 }
 
-// key identifies the event by subscription_id. Duplicates are detected for at least 1d.
+// key identifies the event by subscription_id.
+// Duplicates are detected for at least 1d.
 func (e *Unsubscribed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("header subscription-id", e.SubscriptionID)
 }

@@ -66,8 +66,7 @@ func (p *shopCustomersPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *shopCustomersPlan) Flush(b *wire.Batch) {
 	b.Write(customerChangedUpsertCustomersSQL, &p.customerChangedUpsertCustomers)
 	b.Write(customerSeenUpdateCustomersSQL, &p.customerSeenUpdateCustomers)
@@ -152,7 +151,8 @@ func (e *CustomerChanged) appendTags(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "message-id". Duplicates are detected for at least 3d.
+// key identifies the event by header "message-id".
+// Duplicates are detected for at least 3d.
 func (e *CustomerChanged) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "message-id")
 }
@@ -247,7 +247,8 @@ func (e *CustomerSeen) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.CustomerID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "message-id". Duplicates are detected for at least 3d.
+// key identifies the event by header "message-id".
+// Duplicates are detected for at least 3d.
 func (e *CustomerSeen) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "message-id")
 }
@@ -321,7 +322,8 @@ func (e *CustomerClosed) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.CustomerID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "message-id". Duplicates are detected for at least 3d.
+// key identifies the event by header "message-id".
+// Duplicates are detected for at least 3d.
 func (e *CustomerClosed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "message-id")
 }
@@ -401,7 +403,8 @@ func (e *CustomerErased) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.CustomerID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "message-id". Duplicates are detected for at least 3d.
+// key identifies the event by header "message-id".
+// Duplicates are detected for at least 3d.
 func (e *CustomerErased) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "message-id")
 }
@@ -427,8 +430,8 @@ func (p *shopCustomersPlan) addCustomerErased(b *wire.Batch, m *wire.Message) er
 	if fresh, err := customerErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the table go into an earlier wave. The calls before DeletesAll name what
-	// else the write needs or changes.
+	// Earlier writes of the table go into an earlier wave. Calls before DeletesAll name what else
+	// is needed or changed.
 	b.Touches("orders")
 	b.DeletesAll("customers")
 	p.customerErasedDeleteCustomers.Row().UUID(e.CustomerID)

@@ -91,8 +91,7 @@ func (p *shopOrdersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *shopOrdersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedUpsertOrdersSQL, &p.orderPlacedUpsertOrders)
 	b.Write(orderShippedUpdateOrdersSQL, &p.orderShippedUpdateOrders)
@@ -254,8 +253,8 @@ func (e *OrderPlaced) appendLines(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "Idempotency-Key" and order_id. Duplicates are detected
-// for at least 8d.
+// key identifies the event by header "Idempotency-Key" and order_id.
+// Duplicates are detected for at least 8d.
 func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 	k.UUID("id", e.OrderID)
@@ -319,8 +318,7 @@ func (p *shopOrdersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error 
 	r.Time(e.ChangedAt)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes a row at most once. The calls before Puts name what else the write needs or
-		// changes.
+		// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 		b.Reads(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 		b.Puts(wire.Row("order_lines").Text(e.Tenant).UUID(e.OrderID).Int(int64(i + 1)))
 		r = p.orderPlacedUpsertOrderLines.Row()
@@ -461,8 +459,8 @@ func (e *OrderShipped) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.OrderID = k.OrderID
 }
 
-// key identifies the event by header "Idempotency-Key" and order_id. Duplicates are detected
-// for at least 8d.
+// key identifies the event by header "Idempotency-Key" and order_id.
+// Duplicates are detected for at least 8d.
 func (e *OrderShipped) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 	k.UUID("record key.order", e.OrderID)
@@ -577,8 +575,8 @@ func (e *LineDropped) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.OrderID = k.OrderID
 }
 
-// key identifies the event by header "Idempotency-Key" and order_id. Duplicates are detected
-// for at least 8d.
+// key identifies the event by header "Idempotency-Key" and order_id.
+// Duplicates are detected for at least 8d.
 func (e *LineDropped) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 	k.UUID("record key.order", e.OrderID)
@@ -709,8 +707,8 @@ func (e *LinesPriced) appendLines(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "Idempotency-Key" and order_id. Duplicates are detected
-// for at least 8d.
+// key identifies the event by header "Idempotency-Key" and order_id.
+// Duplicates are detected for at least 8d.
 func (e *LinesPriced) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 	k.UUID("record key.order", e.OrderID)
@@ -841,8 +839,8 @@ func (e *OrderCancelled) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.OrderID = k.OrderID
 }
 
-// key identifies the event by header "Idempotency-Key" and order_id. Duplicates are detected
-// for at least 8d.
+// key identifies the event by header "Idempotency-Key" and order_id.
+// Duplicates are detected for at least 8d.
 func (e *OrderCancelled) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 	k.UUID("record key.order", e.OrderID)
@@ -979,8 +977,8 @@ func (p *shopOrdersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := orderErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the row go into an earlier wave. The calls before Deletes name what else
-	// the write needs or changes.
+	// Earlier writes of the row go into an earlier wave. Calls before Deletes name what else is
+	// needed or changed.
 	b.Touches("order_lines")
 	b.Deletes(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 	r := p.orderErasedDeleteOrders.Row()

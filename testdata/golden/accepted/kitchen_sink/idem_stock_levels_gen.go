@@ -44,8 +44,7 @@ func (p *stockLevelsPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addStockCounted(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *stockLevelsPlan) Flush(b *wire.Batch) {
 	b.Write(stockCountedUpsertStockSQL, &p.stockCountedUpsertStock)
 }
@@ -98,8 +97,8 @@ func (e *StockCounted) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.CountedAt, "ts")
 }
 
-// key identifies the event by sku, warehouse and counted_at. Duplicates are detected for at
-// least 36h.
+// key identifies the event by sku, warehouse and counted_at.
+// Duplicates are detected for at least 36h.
 func (e *StockCounted) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("sku", e.SKU)
 	k.Text("warehouse", e.Warehouse)

@@ -44,8 +44,7 @@ func (p *stockMovesPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addStockMoved(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *stockMovesPlan) Flush(b *wire.Batch) {
 	b.Write(stockMovedInsertMovementsSQL, &p.stockMovedInsertMovements)
 }

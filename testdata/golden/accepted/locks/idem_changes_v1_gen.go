@@ -71,8 +71,7 @@ func (p *changesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *changesV1Plan) Flush(b *wire.Batch) {
 	b.Write(limitChangedUpsertLimitsSQL, &p.limitChangedUpsertLimits)
 }
@@ -116,7 +115,8 @@ func (e *LimitChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ChangeID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "id". Duplicates are detected for at least 8d.
+// key identifies the event by header "id".
+// Duplicates are detected for at least 8d.
 func (e *LimitChanged) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
@@ -237,7 +237,8 @@ func (e *DocumentShared) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ChangeID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "id". Duplicates are detected for at least 8d.
+// key identifies the event by header "id".
+// Duplicates are detected for at least 8d.
 func (e *DocumentShared) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }

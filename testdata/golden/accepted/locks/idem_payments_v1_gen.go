@@ -71,8 +71,7 @@ func (p *paymentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *paymentsV1Plan) Flush(b *wire.Batch) {
 	b.Write(paymentBookedUpsertBookingsSQL, &p.paymentBookedUpsertBookings)
 	b.Write(paymentUndoneDeleteBookingsSQL, &p.paymentUndoneDeleteBookings)
@@ -115,7 +114,8 @@ func (e *PaymentBooked) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.PaymentID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "id". Duplicates are detected for at least 8d.
+// key identifies the event by header "id".
+// Duplicates are detected for at least 8d.
 func (e *PaymentBooked) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
@@ -227,7 +227,8 @@ func (e *PaymentUndone) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.PaymentID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "id". Duplicates are detected for at least 8d.
+// key identifies the event by header "id".
+// Duplicates are detected for at least 8d.
 func (e *PaymentUndone) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }

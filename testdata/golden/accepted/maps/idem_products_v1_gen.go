@@ -61,8 +61,7 @@ func (p *productsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *productsV1Plan) Flush(b *wire.Batch) {
 	b.Write(productSavedUpsertProductsSQL, &p.productSavedUpsertProducts)
 	b.Write(productSavedUpsertVariantsSQL, &p.productSavedUpsertVariants)
@@ -255,7 +254,8 @@ func (e *ProductSaved) appendVariants(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "id". Duplicates are detected for at least 8d.
+// key identifies the event by header "id".
+// Duplicates are detected for at least 8d.
 func (e *ProductSaved) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
@@ -456,8 +456,8 @@ func (e *StateChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ProductID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by product_id, state and stamps. Duplicates are detected for at
-// least 8d.
+// key identifies the event by product_id, state and stamps.
+// Duplicates are detected for at least 8d.
 func (e *StateChanged) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("record key", e.ProductID)
 	k.Text("state", string(e.State))

@@ -63,8 +63,7 @@ func (p *longestTopicPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *longestTopicPlan) Flush(b *wire.Batch) {
 	b.Write(openedInsertESQL, &p.openedInsertE)
 	b.Write(closedUpdateESQL, &p.closedUpdateE)
@@ -110,7 +109,8 @@ func (e *Opened) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.E = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "\ufeffkey". Duplicates are detected for at least 8d.
+// key identifies the event by header "\ufeffkey".
+// Duplicates are detected for at least 8d.
 func (e *Opened) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "\ufeffkey")
 }
@@ -229,7 +229,8 @@ func (e *Closed) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.E = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "\ufeffkey". Duplicates are detected for at least 8d.
+// key identifies the event by header "\ufeffkey".
+// Duplicates are detected for at least 8d.
 func (e *Closed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "\ufeffkey")
 }

@@ -51,8 +51,7 @@ func (p *ordersPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addOrder(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *ordersPlan) Flush(b *wire.Batch) {
 	b.Write(orderInsertOrdersSQL, &p.orderInsertOrders)
 }

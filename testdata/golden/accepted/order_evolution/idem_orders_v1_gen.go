@@ -85,8 +85,7 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedV1UpsertOrderHistorySQL, &p.orderPlacedV1UpsertOrderHistory)
 	b.Write(orderPlacedUpsertOrderHistorySQL, &p.orderPlacedUpsertOrderHistory)
@@ -138,7 +137,8 @@ func (e *OrderPlacedV1) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.OrderID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by event_id. Duplicates are detected for at least 15d.
+// key identifies the event by event_id.
+// Duplicates are detected for at least 15d.
 func (e *OrderPlacedV1) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("event_id", e.EventID)
 }
@@ -266,7 +266,8 @@ func (e *OrderPlaced) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.OrderID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by event_id. Duplicates are detected for at least 15d.
+// key identifies the event by event_id.
+// Duplicates are detected for at least 15d.
 func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("event_id", e.EventID)
 }
@@ -379,7 +380,8 @@ func (e *OrderClosed) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.OrderID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by event_id. Duplicates are detected for at least 15d.
+// key identifies the event by event_id.
+// Duplicates are detected for at least 15d.
 func (e *OrderClosed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("event_id", e.EventID)
 }
@@ -478,7 +480,8 @@ func (e *OrderRepriced) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.OrderID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by event_id. Duplicates are detected for at least 15d.
+// key identifies the event by event_id.
+// Duplicates are detected for at least 15d.
 func (e *OrderRepriced) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("event_id", e.EventID)
 }

@@ -67,8 +67,7 @@ func (p *refundsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *refundsV1Plan) Flush(b *wire.Batch) {
 	b.Write(refundedUpsertRefundsSQL, &p.refundedUpsertRefunds)
 	b.Write(refundedV2UpsertRefundsSQL, &p.refundedV2UpsertRefunds)
@@ -108,7 +107,8 @@ func (e *Refunded) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.RefundID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "id". Duplicates are detected for at least 8d.
+// key identifies the event by header "id".
+// Duplicates are detected for at least 8d.
 func (e *Refunded) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
@@ -201,7 +201,8 @@ func (e *RefundedV2) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.RefundID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "id". Duplicates are detected for at least 8d.
+// key identifies the event by header "id".
+// Duplicates are detected for at least 8d.
 func (e *RefundedV2) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }

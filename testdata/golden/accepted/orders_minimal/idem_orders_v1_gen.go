@@ -45,8 +45,7 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addOrderPlaced(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedUpsertOrdersSQL, &p.orderPlacedUpsertOrders)
 }
@@ -94,8 +93,8 @@ func (e *OrderPlaced) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Same("order_id", e.OrderID == s.RecordKey(m).UUID())
 }
 
-// key identifies the event by header "Idempotency-Key". Duplicates are detected for at least
-// 8d.
+// key identifies the event by header "Idempotency-Key".
+// Duplicates are detected for at least 8d.
 func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "Idempotency-Key")
 }

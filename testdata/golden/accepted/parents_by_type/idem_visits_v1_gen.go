@@ -78,8 +78,7 @@ func (p *visitsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *visitsV1Plan) Flush(b *wire.Batch) {
 	b.Write(dayOpenedInsertDaysSQL, &p.dayOpenedInsertDays)
 	b.Write(agentHiredInsertAgentsSQL, &p.agentHiredInsertAgents)
@@ -126,7 +125,8 @@ func (e *DayOpened) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.OpenedBy, "opened_by")
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *DayOpened) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
@@ -205,7 +205,8 @@ func (e *AgentHired) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Agent, "agent")
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *AgentHired) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
@@ -285,7 +286,8 @@ func (e *BadgeMade) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Agent, "agent")
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *BadgeMade) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
@@ -369,7 +371,8 @@ func (e *Visited) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Visit = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *Visited) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
@@ -400,8 +403,7 @@ func (p *visitsV1Plan) addVisited(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := visitedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. The calls before Puts name what else the write needs or
-	// changes.
+	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 	if e.Day != nil {
 		b.Reads(wire.Row("days").Int(e.Day.UnixMicro()))
 	}
@@ -476,7 +478,8 @@ func (e *Renamed) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Visit = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *Renamed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
@@ -503,8 +506,7 @@ func (p *visitsV1Plan) addRenamed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := renamedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. The calls before Puts name what else the write needs or
-	// changes.
+	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 	if e.Agent != nil {
 		b.Reads(wire.Row("agents").Text(*e.Agent))
 	}
@@ -561,7 +563,8 @@ func (e *Ended) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Visit = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *Ended) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }

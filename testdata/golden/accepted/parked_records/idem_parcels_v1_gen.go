@@ -66,8 +66,7 @@ func (p *parcelsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *parcelsV1Plan) Flush(b *wire.Batch) {
 	b.Write(parcelTakenInsertParcelsSQL, &p.parcelTakenInsertParcels)
 	b.Write(parcelMovedUpdateParcelsSQL, &p.parcelMovedUpdateParcels)
@@ -109,7 +108,8 @@ func (e *ParcelTaken) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ParcelID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
+// key identifies the event by header "event-id".
+// Duplicates are detected for at least 8d.
 func (e *ParcelTaken) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
@@ -201,7 +201,8 @@ func (e *ParcelMoved) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ParcelID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
+// key identifies the event by header "event-id".
+// Duplicates are detected for at least 8d.
 func (e *ParcelMoved) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
@@ -329,7 +330,8 @@ func (e *ParcelPaid) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ParcelID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
+// key identifies the event by header "event-id".
+// Duplicates are detected for at least 8d.
 func (e *ParcelPaid) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
@@ -362,8 +364,7 @@ func (p *parcelsV1Plan) addParcelPaid(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := parcelPaidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. The calls before Puts name what else the write needs or
-	// changes.
+	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 	b.Reads(wire.Row("parcels").UUID(e.ParcelID))
 	b.Puts(wire.Row("payments").UUID(e.ParcelID))
 	r := p.parcelPaidInsertPayments.Row()

@@ -45,8 +45,7 @@ func (p *refundsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addRefunded(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *refundsV1Plan) Flush(b *wire.Batch) {
 	b.Write(refundedAddPaymentsSQL, &p.refundedAddPayments)
 }
@@ -85,7 +84,8 @@ func (e *Refunded) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ParcelID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
+// key identifies the event by header "event-id".
+// Duplicates are detected for at least 8d.
 func (e *Refunded) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }

@@ -58,8 +58,7 @@ func (p *defaultsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *defaultsV1Plan) Flush(b *wire.Batch) {
 	b.Write(webThemeChosenUpsertThemesSQL, &p.webThemeChosenUpsertThemes)
 	b.Write(anyThemeChosenUpsertSharedThemesSQL, &p.anyThemeChosenUpsertSharedThemes)
@@ -103,7 +102,8 @@ func (e *WebThemeChosen) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.UserID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
+// key identifies the event by header "event-id".
+// Duplicates are detected for at least 8d.
 func (e *WebThemeChosen) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
@@ -203,7 +203,8 @@ func (e *AnyThemeChosen) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Version, "version")
 }
 
-// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
+// key identifies the event by header "event-id".
+// Duplicates are detected for at least 8d.
 func (e *AnyThemeChosen) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }

@@ -46,8 +46,7 @@ func (p *settingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addSettingChanged(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *settingsV1Plan) Flush(b *wire.Batch) {
 	b.Write(settingChangedUpsertSettingsSQL, &p.settingChangedUpsertSettings)
 }
@@ -123,7 +122,8 @@ func (e *SettingChanged) appendLabels(b []byte) []byte {
 	return wire.AppendMap(b, e.Labels.Value, wire.AppendString)
 }
 
-// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
+// key identifies the event by header "event-id".
+// Duplicates are detected for at least 8d.
 func (e *SettingChanged) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }

@@ -52,8 +52,7 @@ func (p *stockV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addStockMoved(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *stockV1Plan) Flush(b *wire.Batch) {
 	b.Write(stockMovedInsertMovesSQL, &p.stockMovedInsertMoves)
 }
@@ -134,7 +133,8 @@ func (e *StockMoved) appendLabels(b []byte) []byte {
 	return wire.AppendMap(b, e.Labels, wire.AppendString)
 }
 
-// key identifies the event by move_id. Duplicates are detected for at least 8d.
+// key identifies the event by move_id.
+// Duplicates are detected for at least 8d.
 func (e *StockMoved) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("move_id", e.MoveID)
 }

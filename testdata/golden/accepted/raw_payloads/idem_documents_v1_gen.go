@@ -56,8 +56,7 @@ func (p *documentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *documentsV1Plan) Flush(b *wire.Batch) {
 	b.Write(documentStoredUpsertDocumentsSQL, &p.documentStoredUpsertDocuments)
 	b.Write(documentGoneDeleteDocumentsSQL, &p.documentGoneDeleteDocuments)
@@ -91,7 +90,8 @@ func (e *DocumentStored) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.DocumentID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
+// key identifies the event by header "event-id".
+// Duplicates are detected for at least 8d.
 func (e *DocumentStored) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }
@@ -175,7 +175,8 @@ func (e *DocumentGone) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.DocumentID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "event-id". Duplicates are detected for at least 8d.
+// key identifies the event by header "event-id".
+// Duplicates are detected for at least 8d.
 func (e *DocumentGone) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "event-id")
 }

@@ -44,8 +44,7 @@ func (p *notesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addNoteWritten(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *notesV1Plan) Flush(b *wire.Batch) {
 	b.Write(noteWrittenInsertNotesSQL, &p.noteWrittenInsertNotes)
 }
@@ -74,7 +73,8 @@ func (e *NoteWritten) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Line = s.RecordValue(m).String()
 }
 
-// key identifies the event by note_id. Duplicates are detected for at least 8d.
+// key identifies the event by note_id.
+// Duplicates are detected for at least 8d.
 func (e *NoteWritten) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("header note-id", e.NoteID)
 }

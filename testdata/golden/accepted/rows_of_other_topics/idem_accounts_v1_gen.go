@@ -58,8 +58,7 @@ func (p *accountsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *accountsV1Plan) Flush(b *wire.Batch) {
 	b.Write(currencyAddedInsertCurrenciesSQL, &p.currencyAddedInsertCurrencies)
 	b.Write(accountOpenedInsertAccountsSQL, &p.accountOpenedInsertAccounts)
@@ -102,7 +101,8 @@ func (e *CurrencyAdded) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Name, "name")
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *CurrencyAdded) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
@@ -227,7 +227,8 @@ func (e *AccountOpened) appendTags(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *AccountOpened) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
@@ -268,8 +269,7 @@ func (p *accountsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := accountOpenedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. The calls before Puts name what else the write needs or
-	// changes.
+	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 	b.Reads(wire.Row("currencies").Text(string(e.Currency)))
 	if e.Parent != nil {
 		b.Reads(wire.Row("accounts").UUID(*e.Parent))

@@ -48,8 +48,7 @@ func (p *billsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addBilled(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *billsV1Plan) Flush(b *wire.Batch) {
 	b.Write(billedUpsertBillsSQL, &p.billedUpsertBills)
 	b.Write(billedUpsertBillLinesSQL, &p.billedUpsertBillLines)
@@ -115,7 +114,8 @@ func (e *Billed) appendLines(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *Billed) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
@@ -164,8 +164,7 @@ func (p *billsV1Plan) addBilled(b *wire.Batch, m *wire.Message) error {
 	r.Numeric(e.Total)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes a row at most once. The calls before Puts name what else the write needs or
-		// changes.
+		// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 		b.Reads(wire.Row("bills").UUID(e.BillID))
 		b.Puts(wire.Row("bill_lines").UUID(e.BillID).Int(int64(v.Line)))
 		r = p.billedUpsertBillLines.Row()

@@ -54,8 +54,7 @@ func (p *blocksV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *blocksV1Plan) Flush(b *wire.Batch) {
 	b.Write(blockedUpdateAccountsSQL, &p.blockedUpdateAccounts)
 }
@@ -94,7 +93,8 @@ func (e *Blocked) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Code = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *Blocked) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }

@@ -46,8 +46,7 @@ func (p *paymentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addPaid(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *paymentsV1Plan) Flush(b *wire.Batch) {
 	b.Write(paidInsertPaymentsSQL, &p.paidInsertPayments)
 }
@@ -91,7 +90,8 @@ func (e *Paid) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.PaymentID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by payment_id. Duplicates are detected for at least 8d.
+// key identifies the event by payment_id.
+// Duplicates are detected for at least 8d.
 func (e *Paid) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("record key", e.PaymentID)
 }

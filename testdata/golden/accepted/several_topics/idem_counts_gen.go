@@ -44,8 +44,7 @@ func (p *countsPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addDayCounted(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *countsPlan) Flush(b *wire.Batch) {
 	b.Write(dayCountedAddCountsSQL, &p.dayCountedAddCounts)
 }
@@ -92,7 +91,8 @@ func (e *DayCounted) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Pieces, "pieces")
 }
 
-// key identifies the event by header "id". Duplicates are detected for at least 8d.
+// key identifies the event by header "id".
+// Duplicates are detected for at least 8d.
 func (e *DayCounted) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }

@@ -59,8 +59,7 @@ func (p *stockPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *stockPlan) Flush(b *wire.Batch) {
 	b.Write(countedUpsertStockSQL, &p.countedUpsertStock)
 	b.Write(droppedDeleteStockSQL, &p.droppedDeleteStock)
@@ -113,7 +112,8 @@ func (e *Counted) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.SKU = s.RecordKey(m).String()
 }
 
-// key identifies the event by topic, sku and version. Duplicates are detected for at least 8d.
+// key identifies the event by topic, sku and version.
+// Duplicates are detected for at least 8d.
 func (e *Counted) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record topic", e.Topic)
 	k.Text("record key", e.SKU)
@@ -214,7 +214,8 @@ func (e *Dropped) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.SKU = s.RecordKey(m).String()
 }
 
-// key identifies the event by topic, sku and version. Duplicates are detected for at least 8d.
+// key identifies the event by topic, sku and version.
+// Duplicates are detected for at least 8d.
 func (e *Dropped) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record topic", e.Topic)
 	k.Text("record key", e.SKU)

@@ -44,8 +44,7 @@ func (p *colorsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addUsed(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *colorsV1Plan) Flush(b *wire.Batch) {
 	b.Write(usedInsertColorsSQL, &p.usedInsertColors)
 }
@@ -82,7 +81,8 @@ func (e *Used) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Color, "color")
 }
 
-// key identifies the event by color. Duplicates are detected for at least 8d.
+// key identifies the event by color.
+// Duplicates are detected for at least 8d.
 func (e *Used) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("color", string(e.Color))
 }

@@ -64,8 +64,7 @@ func (p *onceV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *onceV1Plan) Flush(b *wire.Batch) {
 	b.Write(madeInsertOnceSQL, &p.madeInsertOnce)
 	b.Write(doneUpdateOnceSQL, &p.doneUpdateOnce)
@@ -94,7 +93,8 @@ func (e *Made) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *Made) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
@@ -162,7 +162,8 @@ func (e *Done) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *Done) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
@@ -238,7 +239,8 @@ func (e *Dropped) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.ID = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *Dropped) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }

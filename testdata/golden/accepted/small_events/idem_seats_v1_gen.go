@@ -58,8 +58,7 @@ func (p *seatsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *seatsV1Plan) Flush(b *wire.Batch) {
 	b.Write(takenUpsertSeatsSQL, &p.takenUpsertSeats)
 	b.Write(leftUpdateSeatsSQL, &p.leftUpdateSeats)
@@ -123,7 +122,8 @@ func (e *Taken) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Seat = k.Seat
 }
 
-// key identifies the event by seat and taken_by. Duplicates are detected for at least 8d.
+// key identifies the event by seat and taken_by.
+// Duplicates are detected for at least 8d.
 func (e *Taken) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record key.seat", e.Seat)
 	k.Text("taken_by", e.TakenBy)
@@ -219,7 +219,8 @@ func (e *Left) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Seat = k.Seat
 }
 
-// key identifies the event by seat and taken_by. Duplicates are detected for at least 8d.
+// key identifies the event by seat and taken_by.
+// Duplicates are detected for at least 8d.
 func (e *Left) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record key.seat", e.Seat)
 	k.Text("taken_by", e.TakenBy)

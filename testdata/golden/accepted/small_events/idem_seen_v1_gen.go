@@ -44,8 +44,7 @@ func (p *seenV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addSeen(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *seenV1Plan) Flush(b *wire.Batch) {
 	b.Write(seenInsertSeenSQL, &p.seenInsertSeen)
 }
@@ -82,7 +81,8 @@ func (e *Seen) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.ID, "id")
 }
 
-// key identifies the event by id. Duplicates are detected for at least 8d.
+// key identifies the event by id.
+// Duplicates are detected for at least 8d.
 func (e *Seen) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("id", e.ID)
 }

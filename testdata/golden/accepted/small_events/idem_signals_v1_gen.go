@@ -61,8 +61,7 @@ func (p *signalsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *signalsV1Plan) Flush(b *wire.Batch) {
 	b.Write(measuredUpsertSignalsSQL, &p.measuredUpsertSignals)
 	b.Write(switchedUpdateSignalsSQL, &p.switchedUpdateSignals)
@@ -97,7 +96,8 @@ func (e *Measured) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Device = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *Measured) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }
@@ -176,7 +176,8 @@ func (e *Switched) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Device = s.RecordKey(m).String()
 }
 
-// key identifies the event by header "key". Duplicates are detected for at least 8d.
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
 func (e *Switched) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "key")
 }

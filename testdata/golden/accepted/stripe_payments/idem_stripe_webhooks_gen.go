@@ -57,8 +57,7 @@ func (p *stripeWebhooksPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *stripeWebhooksPlan) Flush(b *wire.Batch) {
 	b.Write(chargeChangedUpsertChargesSQL, &p.chargeChangedUpsertCharges)
 	b.Write(chargeChangedInsertStripeEventsSQL, &p.chargeChangedInsertStripeEvents)
@@ -176,7 +175,8 @@ func (e *ChargeChanged) appendMetadata(b []byte) []byte {
 	return wire.AppendMap(b, e.Metadata, wire.AppendString)
 }
 
-// key identifies the event by event_id. Duplicates are detected for at least 35d.
+// key identifies the event by event_id.
+// Duplicates are detected for at least 35d.
 func (e *ChargeChanged) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("id", e.EventID)
 }

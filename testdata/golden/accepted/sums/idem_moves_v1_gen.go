@@ -65,8 +65,7 @@ func (p *movesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *movesV1Plan) Flush(b *wire.Batch) {
 	b.Write(arrivedAddStockSQL, &p.arrivedAddStock)
 	b.Write(reservedAddStockSQL, &p.reservedAddStock)
@@ -125,7 +124,8 @@ func (e *Arrived) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.SKU = s.RecordKey(m).String()
 }
 
-// key identifies the event by move_id. Duplicates are detected for at least 8d.
+// key identifies the event by move_id.
+// Duplicates are detected for at least 8d.
 func (e *Arrived) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("move_id", e.MoveID)
 }
@@ -329,7 +329,8 @@ func (e *Reserved) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.SKU = s.RecordKey(m).String()
 }
 
-// key identifies the event by move_id. Duplicates are detected for at least 8d.
+// key identifies the event by move_id.
+// Duplicates are detected for at least 8d.
 func (e *Reserved) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("move_id", e.MoveID)
 }
@@ -440,7 +441,8 @@ func (e *Inspected) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.SKU = s.RecordKey(m).String()
 }
 
-// key identifies the event by move_id. Duplicates are detected for at least 8d.
+// key identifies the event by move_id.
+// Duplicates are detected for at least 8d.
 func (e *Inspected) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("move_id", e.MoveID)
 }

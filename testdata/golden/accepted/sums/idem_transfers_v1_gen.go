@@ -46,8 +46,7 @@ func (p *transfersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addTransferBooked(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *transfersV1Plan) Flush(b *wire.Batch) {
 	b.Write(transferBookedAddAccountsSQL, &p.transferBookedAddAccounts)
 	b.Write(transferBookedAddAccounts2SQL, &p.transferBookedAddAccounts2)
@@ -101,7 +100,8 @@ func (e *TransferBooked) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Amount, "amount")
 }
 
-// key identifies the event by transfer_id. Duplicates are detected for at least 35d.
+// key identifies the event by transfer_id.
+// Duplicates are detected for at least 35d.
 func (e *TransferBooked) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("transfer_id", e.TransferID)
 }
@@ -136,8 +136,7 @@ func (p *transfersV1Plan) addTransferBooked(b *wire.Batch, m *wire.Message) erro
 	if fresh, err := transferBookedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. The calls before Puts name what else the write needs or
-	// changes.
+	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 	b.Reads(wire.Row("accounts").UUID(e.Debit))
 	b.Reads(wire.Row("accounts").UUID(e.Credit))
 	b.Puts(wire.Row("journal").UUID(e.TransferID))

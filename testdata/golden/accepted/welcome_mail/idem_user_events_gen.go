@@ -66,8 +66,7 @@ func (p *userEventsPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *userEventsPlan) Flush(b *wire.Batch) {
 	b.Write(userCreatedInsertMailsSQL, &p.userCreatedInsertMails)
 }
@@ -129,7 +128,8 @@ func (e *UserCreated) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.EventID = s.Header(m, "id").UUID()
 }
 
-// key identifies the event by event_id. Duplicates are detected for at least 31d.
+// key identifies the event by event_id.
+// Duplicates are detected for at least 31d.
 func (e *UserCreated) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.UUID("header id", e.EventID)
 }

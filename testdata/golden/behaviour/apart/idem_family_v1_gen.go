@@ -62,8 +62,7 @@ func (p *familyV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *familyV1Plan) Flush(b *wire.Batch) {
 	b.Write(childUpsertChildrenSQL, &p.childUpsertChildren)
 	b.Write(parentUpsertParentsSQL, &p.parentUpsertParents)

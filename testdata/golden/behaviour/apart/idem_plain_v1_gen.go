@@ -44,8 +44,7 @@ func (p *plainV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addPut(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *plainV1Plan) Flush(b *wire.Batch) {
 	b.Write(putUpsertPlainSQL, &p.putUpsertPlain)
 }

@@ -84,8 +84,7 @@ func (p *typeV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *typeV1Plan) Flush(b *wire.Batch) {
 	b.Write(scanUpsertExcludedSQL, &p.scanUpsertExcluded)
 	b.Write(partsUpsertPartsSQL, &p.partsUpsertParts)
@@ -165,7 +164,8 @@ func (e *Scan) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.E = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "type". Duplicates are detected for at least 90m.
+// key identifies the event by header "type".
+// Duplicates are detected for at least 90m.
 func (e *Scan) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "type")
 }
@@ -306,7 +306,8 @@ func (e *Select) appendWords(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "type". Duplicates are detected for at least 90m.
+// key identifies the event by header "type".
+// Duplicates are detected for at least 90m.
 func (e *Select) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "type")
 }
@@ -468,7 +469,8 @@ func (e *Parts) appendParts(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "type". Duplicates are detected for at least 90m.
+// key identifies the event by header "type".
+// Duplicates are detected for at least 90m.
 func (e *Parts) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "type")
 }
@@ -510,8 +512,7 @@ func (p *typeV1Plan) addParts(b *wire.Batch, m *wire.Message) error {
 	}
 	for i := range e.Parts {
 		v := &e.Parts[i]
-		// A wave writes a row at most once. The calls before Puts name what else the write needs or
-		// changes.
+		// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 		b.Reads(wire.Row("excluded").UUID(e.E))
 		b.Puts(wire.Row("parts").UUID(e.E).Int(int64(i + 1)))
 		r := p.partsUpsertParts.Row()
@@ -628,7 +629,8 @@ func (e *Gone) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.E = s.RecordKey(m).UUID()
 }
 
-// key identifies the event by header "type". Duplicates are detected for at least 90m.
+// key identifies the event by header "type".
+// Duplicates are detected for at least 90m.
 func (e *Gone) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "type")
 }
@@ -655,8 +657,8 @@ func (p *typeV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := goneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the row go into an earlier wave. The calls before Deletes name what else
-	// the write needs or changes.
+	// Earlier writes of the row go into an earlier wave. Calls before Deletes name what else is
+	// needed or changed.
 	b.Touches("parts")
 	b.Deletes(wire.Row("excluded").UUID(e.E))
 	p.goneDeleteExcluded.Row().UUID(e.E)

@@ -45,8 +45,7 @@ func (p *placesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addHeaders(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *placesV1Plan) Flush(b *wire.Batch) {
 	b.Write(headersInsertHeadersSQL, &p.headersInsertHeaders)
 }
@@ -171,7 +170,8 @@ func (e *Headers) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Same("tenant", e.Tenant == k.Tenant)
 }
 
-// key identifies the event by header "id". Duplicates are detected for at least 8d.
+// key identifies the event by header "id".
+// Duplicates are detected for at least 8d.
 func (e *Headers) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }

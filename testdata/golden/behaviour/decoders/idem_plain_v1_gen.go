@@ -69,8 +69,7 @@ func (p *plainV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *plainV1Plan) Flush(b *wire.Batch) {
 	b.Write(requiredInsertSeenSQL, &p.requiredInsertSeen)
 	b.Write(optionalInsertSeenSQL, &p.optionalInsertSeen)
@@ -205,7 +204,8 @@ func (e *Required) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Event = s.Header(m, "id").String()
 }
 
-// key identifies the event by header "id". Duplicates are detected for at least 8d.
+// key identifies the event by header "id".
+// Duplicates are detected for at least 8d.
 func (e *Required) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
@@ -366,7 +366,8 @@ func (e *Optional) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Event = s.Header(m, "id").String()
 }
 
-// key identifies the event by header "id". Duplicates are detected for at least 8d.
+// key identifies the event by header "id".
+// Duplicates are detected for at least 8d.
 func (e *Optional) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
@@ -520,7 +521,8 @@ func (e *Defaults) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Event = s.Header(m, "id").String()
 }
 
-// key identifies the event by header "id". Duplicates are detected for at least 8d.
+// key identifies the event by header "id".
+// Duplicates are detected for at least 8d.
 func (e *Defaults) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
@@ -763,7 +765,8 @@ func (e *Nested) appendLists(b []byte) []byte {
 	})
 }
 
-// key identifies the event by header "id". Duplicates are detected for at least 8d.
+// key identifies the event by header "id".
+// Duplicates are detected for at least 8d.
 func (e *Nested) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }

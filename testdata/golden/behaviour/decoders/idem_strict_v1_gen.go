@@ -60,8 +60,7 @@ func (p *strictV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *strictV1Plan) Flush(b *wire.Batch) {
 	b.Write(patchedUpsertPeopleSQL, &p.patchedUpsertPeople)
 	b.Write(movedUpsertPlacesSQL, &p.movedUpsertPlaces)
@@ -191,7 +190,8 @@ func (e *Patched) appendTagList(b []byte) []byte {
 	return append(b, ']')
 }
 
-// key identifies the event by header "id". Duplicates are detected for at least 8d.
+// key identifies the event by header "id".
+// Duplicates are detected for at least 8d.
 func (e *Patched) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }
@@ -407,7 +407,8 @@ func (e *Moved) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.SourceTime, "source.tsUs")
 }
 
-// key identifies the event by header "id". Duplicates are detected for at least 8d.
+// key identifies the event by header "id".
+// Duplicates are detected for at least 8d.
 func (e *Moved) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "id")
 }

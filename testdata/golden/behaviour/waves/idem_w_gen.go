@@ -126,8 +126,7 @@ func (p *wPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *wPlan) Flush(b *wire.Batch) {
 	b.Write(cOnlyInsertCustomersSQL, &p.cOnlyInsertCustomers)
 	b.Write(cUpUpsertCustomersSQL, &p.cUpUpsertCustomers)
@@ -663,8 +662,7 @@ func (p *wPlan) addOIns(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := oInsEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. The calls before Puts name what else the write needs or
-	// changes.
+	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 	if e.Cid != nil {
 		b.Reads(wire.Row("customers").Int(int64(e.K)).Int(int64(*e.Cid)))
 	}
@@ -680,8 +678,7 @@ func (p *wPlan) addOIns(b *wire.Batch, m *wire.Message) error {
 	wire.OrNull(r, r.Int4, e.Ref)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes a row at most once. The calls before Puts name what else the write needs or
-		// changes.
+		// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 		b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 		b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(v.SKU)))
 		b.Puts(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(v.No)))
@@ -814,8 +811,7 @@ func (p *wPlan) addOUp(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := oUpEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. The calls before Puts name what else the write needs or
-	// changes.
+	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 	if e.Cid != nil {
 		b.Reads(wire.Row("customers").Int(int64(e.K)).Int(int64(*e.Cid)))
 	}
@@ -907,8 +903,7 @@ func (p *wPlan) addOSet(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := oSetEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. The calls before Puts name what else the write needs or
-	// changes.
+	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 	if e.Cid != nil {
 		b.Reads(wire.Row("customers").Int(int64(e.K)).Int(int64(*e.Cid)))
 	}
@@ -1062,8 +1057,8 @@ func (p *wPlan) addODel(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := oDelEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the row go into an earlier wave. The calls before Deletes name what else
-	// the write needs or changes.
+	// Earlier writes of the row go into an earlier wave. Calls before Deletes name what else is
+	// needed or changed.
 	b.Touches("orders")
 	b.Touches("lines")
 	b.Unlinks("customers")
@@ -1138,8 +1133,8 @@ func (p *wPlan) addLRep(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := lRepEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the table go into an earlier wave. The calls before DeletesAll name what
-	// else the write needs or changes.
+	// Earlier writes of the table go into an earlier wave. Calls before DeletesAll name what else
+	// is needed or changed.
 	b.Unlinks("products")
 	b.DeletesAll("lines")
 	r := p.lRepDeleteLines.Row()
@@ -1147,8 +1142,7 @@ func (p *wPlan) addLRep(b *wire.Batch, m *wire.Message) error {
 	r.Int4(e.Oid)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes a row at most once. The calls before Puts name what else the write needs or
-		// changes.
+		// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 		b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 		b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(v.SKU)))
 		b.Puts(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(v.No)))
@@ -1332,8 +1326,7 @@ func (p *wPlan) addLUp(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := lUpEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. The calls before Puts name what else the write needs or
-	// changes.
+	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
 	b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 	b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
 	b.Unlinks("products")
@@ -1417,8 +1410,8 @@ func (p *wPlan) addLDel(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := lDelEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the row go into an earlier wave. The calls before Deletes name what else
-	// the write needs or changes.
+	// Earlier writes of the row go into an earlier wave. Calls before Deletes name what else is
+	// needed or changed.
 	b.Unlinks("products")
 	b.Deletes(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(e.No)))
 	r := p.lDelDeleteLines.Row()

@@ -57,8 +57,7 @@ func (p *paymentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *paymentsV1Plan) Flush(b *wire.Batch) {
 	b.Write(paidInsertEntriesSQL, &p.paidInsertEntries)
 	b.Write(refundedInsertEntriesSQL, &p.refundedInsertEntries)
@@ -105,7 +104,8 @@ func (e *Paid) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Amount, "amount")
 }
 
-// key identifies the event by header "request". Duplicates are detected for at least 8d.
+// key identifies the event by header "request".
+// Duplicates are detected for at least 8d.
 func (e *Paid) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "request")
 }
@@ -195,7 +195,8 @@ func (e *Refunded) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Amount, "amount")
 }
 
-// key identifies the event by header "request". Duplicates are detected for at least 8d.
+// key identifies the event by header "request".
+// Duplicates are detected for at least 8d.
 func (e *Refunded) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Header(m, "request")
 }

@@ -58,8 +58,7 @@ func (p *salesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over the rows
-// collected for it.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
 func (p *salesV1Plan) Flush(b *wire.Batch) {
 	b.Write(soldInsertEntriesSQL, &p.soldInsertEntries)
 	b.Write(returnedInsertEntriesSQL, &p.returnedInsertEntries)
@@ -109,8 +108,8 @@ func (e *Sold) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Shop = s.RecordKey(m).String()
 }
 
-// key identifies the event by shop and header "request". Duplicates are detected for at least
-// 8d.
+// key identifies the event by shop and header "request".
+// Duplicates are detected for at least 8d.
 func (e *Sold) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record key", e.Shop)
 	k.Header(m, "request")
@@ -208,8 +207,8 @@ func (e *Returned) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.Shop = s.RecordKey(m).String()
 }
 
-// key identifies the event by shop and header "request". Duplicates are detected for at least
-// 8d.
+// key identifies the event by shop and header "request".
+// Duplicates are detected for at least 8d.
 func (e *Returned) key(k *wire.KeyBuilder, m *wire.Message) {
 	k.Text("record key", e.Shop)
 	k.Header(m, "request")
