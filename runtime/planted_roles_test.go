@@ -83,8 +83,8 @@ func TestPlantedObjectsStopARunningService(t *testing.T) {
 	}
 }
 
-// A start finds what another role plants for the types of a service's columns, and for arrays. What
-// the owners of the tables or of the types made, or an extension, is not planted.
+// A start finds what another role plants for the types of a service's columns, and for arrays.
+// What the owners of the tables or of the types made, or an extension, is not planted.
 func TestPlantedForOtherTypes(t *testing.T) {
 	t.Parallel()
 	db := database(t)

@@ -21,7 +21,7 @@ var (
 		"regexp_split_to_table", "replace", "row_security_active", "set_config", "split_part", "string_agg", "string_to_array", "sum",
 		"to_char", "to_regclass", "unnest",
 	}
-	Operators = []string{"=", "<>", "<", "<=", ">", ">=", "||", "+", "-", "*", "/", "%", "~", "!~", "~~", "!~~"}
+	Operators = []string{"=", "<>", "<", "<<", "<=", ">", ">=", "||", "+", "-", "*", "/", "%", "~", "!~", "~~", "!~~"}
 )
 
 // plantedSQL finds a function or an operator with one of these names in a schema of search_path,

@@ -36,6 +36,15 @@ func (e *examination) database(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	planted, err := pgtable.Planted(ctx, e.Database)
+	if err != nil {
+		e.failed("database", err)
+		return
+	}
+	if planted != nil { // the examination would call it
+		e.differences("functions", "", []pgtable.Difference{*planted})
+		return
+	}
 	for _, look := range []func(context.Context) error{e.server, e.runtimeTables, e.tables, e.role, e.slots, e.outbox, e.positions} {
 		if err := look(ctx); err != nil {
 			e.failed("database", err)
@@ -100,13 +109,6 @@ func (e *examination) runtimeTables(ctx context.Context) error {
 	if why != nil {
 		e.differences("migrations", "", []pgtable.Difference{*why})
 		return nil
-	}
-	planted, err := pgtable.Planted(ctx, e.Database)
-	if err != nil {
-		return err
-	}
-	if planted != nil {
-		e.differences("functions", "", []pgtable.Difference{*planted})
 	}
 	lacks, err := pgtable.Needs(ctx, e.Database, slices.Collect(maps.Keys(e.Schema)))
 	e.differences("migrations", "the tables of the runtime are there: "+strings.Join(slices.Sorted(maps.Keys(e.Schema)), ", "), lacks)
