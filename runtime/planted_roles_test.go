@@ -119,3 +119,17 @@ CREATE FUNCTION eq(own, own) RETURNS bool LANGUAGE sql AS 'SELECT true'; CREATE 
 		t.Errorf("found %v, %v", found, err)
 	}
 }
+
+// Whatever others make under names of tables of keys, there is a next table, and what they made is
+// not touched.
+func TestNamesThatOthersTookAreSteppedOver(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	_, planter := stranger(t, db, "planter")
+	idemtest.Exec(t, planter, `CREATE TABLE idem_keys_999999999 (); CREATE TABLE idem_keys_1 (); CREATE TYPE idem_keys_2 AS ENUM ()`)
+	idemtest.Exec(t, db, `SELECT idem_keys_open('a', '0'); SELECT idem_keys_open('b', '0')`)
+	idemtest.Exec(t, db, `SELECT idem_keys_seal('a', (SELECT gen FROM idem_key_gen WHERE consumer = 'a'), idem_keys_prepare(), '0')`)
+	want(t, "generations", query(t, db, `SELECT string_agg(gen::text, ' ' ORDER BY gen) FROM idem_key_gen`), "3 4 5")
+	idemtest.Exec(t, db, `SELECT idem_keys_forget('a', (SELECT gen FROM idem_key_gen WHERE consumer = 'a' AND sealed_at IS NOT NULL))`)
+	want(t, "the free table", query(t, db, `SELECT (idem_keys_prepare() IN (3, 4))::text`), "true")
+}

@@ -27,6 +27,14 @@ func CheckPlanted(ctx context.Context, conn *pgx.Conn) error {
 // CheckRuntime compares the runtime's tables with what a service needs of them. The error is a
 // [RefusedError] if a person must apply a migration, or grant a right.
 func CheckRuntime(ctx context.Context, conn *pgx.Conn, schema map[string]int) error {
+	parts := slices.Collect(maps.Keys(schema))
+	adopted, err := pgtable.Adopted(ctx, conn, parts)
+	if err != nil {
+		return err
+	}
+	if adopted != nil {
+		return asRefusal(adopted)
+	}
 	have, why, err := pgtable.Versions(ctx, conn)
 	if err != nil {
 		return err
@@ -37,7 +45,7 @@ func CheckRuntime(ctx context.Context, conn *pgx.Conn, schema map[string]int) er
 	if why != nil {
 		return asRefusal(why)
 	}
-	lacks, err := pgtable.Needs(ctx, conn, slices.Collect(maps.Keys(schema)))
+	lacks, err := pgtable.Needs(ctx, conn, parts)
 	if err != nil {
 		return err
 	}

@@ -99,6 +99,15 @@ func (e *examination) differences(about, well string, found []pgtable.Difference
 }
 
 func (e *examination) runtimeTables(ctx context.Context) error {
+	parts := slices.Collect(maps.Keys(e.Schema))
+	adopted, err := pgtable.Adopted(ctx, e.Database, parts)
+	if err != nil {
+		return err
+	}
+	if adopted != nil {
+		e.differences("migrations", "", []pgtable.Difference{*adopted})
+		return nil
+	}
 	have, why, err := pgtable.Versions(ctx, e.Database)
 	if err != nil {
 		return err
@@ -110,7 +119,7 @@ func (e *examination) runtimeTables(ctx context.Context) error {
 		e.differences("migrations", "", []pgtable.Difference{*why})
 		return nil
 	}
-	lacks, err := pgtable.Needs(ctx, e.Database, slices.Collect(maps.Keys(e.Schema)))
+	lacks, err := pgtable.Needs(ctx, e.Database, parts)
 	e.differences("migrations", "the tables of the runtime are there: "+strings.Join(slices.Sorted(maps.Keys(e.Schema)), ", "), lacks)
 	return err
 }
