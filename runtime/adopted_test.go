@@ -69,8 +69,8 @@ CREATE TRIGGER bait BEFORE INSERT ON idem_schema FOR EACH ROW EXECUTE FUNCTION b
 	}
 }
 
-// A service does not start if a table of the runtime is another role's, or lacks what the guarantee
-// rests on, and says so.
+// A service does not start if a table of the runtime belongs to another role, or lacks what the
+// guarantee rests on.
 func TestAdoptedTablesAreRefusedAtTheStart(t *testing.T) {
 	t.Parallel()
 	db := database(t)

@@ -7,10 +7,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// adoptedSQL finds what no migration of the runtime made as it is: a table of another role than the
-// owner of the function idem_ledger_commit, and missing constraints, triggers and indexes on which
-// the guarantee rests. It names pg_catalog before all that it calls, and reads none of these tables:
-// one may be somebody's view.
+// adoptedSQL finds a table that belongs to another role than the function idem_ledger_commit, and
+// missing constraints, triggers and indexes on which the guarantee rests. It names pg_catalog
+// before all that it calls, and reads none of these tables: one may be another role's view.
 const adoptedSQL = `
 WITH relation (part, name) AS (VALUES
     ('core', 'idem_schema'), ('core', 'idem_stream'), ('core', 'idem_ledger'), ('core', 'idem_operator'), ('core', 'idem_dead_letter'),
@@ -20,7 +19,7 @@ WITH relation (part, name) AS (VALUES
     SELECT r.part, r.name, c.oid, c.relowner, c.relnamespace FROM relation r JOIN pg_catalog.pg_class c
     ON c.oid OPERATOR(pg_catalog.=) pg_catalog.to_regclass(r.name)::pg_catalog.oid WHERE r.part OPERATOR(pg_catalog.=) ANY ($1::pg_catalog.text[])
 ), needs (name, kind, what) AS (VALUES
-    ('idem_schema', 'p', 'primary key'), ('idem_stream', 'p', 'primary key'), ('idem_stream', 'u', 'idem_stream_identity'),
+    ('idem_stream', 'p', 'primary key'), ('idem_stream', 'u', 'idem_stream_identity'),
     ('idem_ledger', 'p', 'primary key'), ('idem_ledger', 'c', 'idem_ledger_shape'), ('idem_ledger', 'c', 'idem_ledger_window'),
     ('idem_ledger', 'g', 'idem_ledger_commit'), ('idem_operator', 'p', 'primary key'), ('idem_dead_letter', 'p', 'primary key'),
     ('idem_assert', 'c', 'idem_assert_lease'), ('idem_assert', 'c', 'idem_assert_letter'), ('idem_step_refused', 'c', 'idem_step_refused'),
@@ -46,8 +45,8 @@ WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_constraint c WHERE c.conrelid OPERAT
         AND i.indisunique AND i.indisvalid)
 LIMIT 1`
 
-// Adopted is what was there under the name of a table of the runtime before its migrations, so
-// that they did not make it, or lost what they gave it; nil if there is nothing.
+// Adopted reports a table that is not as the runtime's migrations make it: it was there before
+// them, or was changed since. It is nil if there is none.
 func Adopted(ctx context.Context, db Querier, parts []string) (*Difference, error) {
 	rows, _ := db.Query(ctx, adoptedSQL, pgx.QueryExecModeExec, parts)
 	found, err := pgx.CollectRows(rows, pgx.RowTo[string])
