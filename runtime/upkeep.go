@@ -2,10 +2,12 @@ package idem
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/idemgen/idemgen/runtime/internal/catalog"
 	"github.com/idemgen/idemgen/runtime/internal/maintain"
 )
 
@@ -31,9 +33,14 @@ func (c *Consumer) newUpkeep() *maintain.Job {
 	}
 }
 
-// connectUpkeep opens the upkeep's connection, and reads the catalog again.
+// connectUpkeep opens the upkeep's connection, and reads the catalog again. If somebody planted
+// functions or operators, no connection stays in use: Postgres parses a prepared statement again
+// after a change of its tables, such as by ANALYZE.
 func (c *Consumer) connectUpkeep(ctx context.Context) (*pgx.Conn, error) {
 	conn, err := c.process.Pool.Background(ctx)
+	if _, refused := errors.AsType[*catalog.RefusedError](err); refused {
+		c.process.Pool.Reset()
+	}
 	if err != nil {
 		return nil, err
 	}

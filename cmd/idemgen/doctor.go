@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl"
@@ -139,7 +140,7 @@ func (f *doctorFlags) around(ctx context.Context) (a doctor.Around, err error) {
 	a.Registry = cmp.Or(f.registry, os.Getenv("SCHEMA_REGISTRY_URL"))
 	a.Redis = cmp.Or(f.redis, os.Getenv("REDIS_URL"))
 	if f.database != "" || os.Getenv("DATABASE_URL") != "" {
-		a.Database, a.NoAnswer = connect(ctx, "--database", f.database)
+		a.Database, a.NoAnswer = openPool(ctx, "--database", f.database, pgconn.ValidateConnectTargetSessionAttrsReadWrite, nil)
 	}
 	return a, nil
 }

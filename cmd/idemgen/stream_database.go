@@ -11,6 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/internal/pgtable"
 )
 
 // connect opens connections to the primary.
@@ -18,10 +20,22 @@ func connect(ctx context.Context, flag, url string) (*pgxpool.Pool, error) {
 	return connectTo(ctx, flag, url, pgconn.ValidateConnectTargetSessionAttrsReadWrite)
 }
 
-// connectTo opens connections to a server that right takes; nil takes a standby as well. flag is
-// where its address was given, if not in the environment. They are named differently than a
-// worker's, so that no worker ends one of them as a stalled one of its own.
+// connectTo opens connections to a server that right takes; nil takes a standby as well. It
+// returns an error if somebody planted functions or operators for the statements of commands.
 func connectTo(ctx context.Context, flag, url string, right pgconn.ValidateConnectFunc) (*pgxpool.Pool, error) {
+	return openPool(ctx, flag, url, right, func(ctx context.Context, conn *pgx.Conn) error {
+		planted, err := pgtable.Planted(ctx, conn)
+		if err == nil && planted != nil {
+			err = planted.Err()
+		}
+		return err
+	})
+}
+
+// openPool opens connections, and checks each unless check is nil. flag is where the address was
+// given, if not in the environment. They are named differently than a worker's, so no worker ends
+// one of them as a stalled one of its own.
+func openPool(ctx context.Context, flag, url string, right pgconn.ValidateConnectFunc, check func(context.Context, *pgx.Conn) error) (*pgxpool.Pool, error) {
 	from := flag
 	if url == "" {
 		url, from = os.Getenv("DATABASE_URL"), "$DATABASE_URL"
@@ -39,7 +53,7 @@ func connectTo(ctx context.Context, flag, url string, right pgconn.ValidateConne
 	cfg.MaxConns = 1
 	cfg.ConnConfig.RuntimeParams["application_name"] = "idemgen-stream"
 	cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec // a connection pooler may stand between
-	cfg.ConnConfig.ValidateConnect = right
+	cfg.ConnConfig.ValidateConnect, cfg.AfterConnect = right, check
 	db, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, maskConnect(err)

@@ -34,6 +34,9 @@ type Difference struct {
 	Advice string
 }
 
+// Err is an error that says the difference, and what to do.
+func (d *Difference) Err() error { return fmt.Errorf("%s: %s", d.Text, d.Advice) }
+
 // Compare reads a table and says how it differs from what a spec says of it.
 func Compare(ctx context.Context, db Querier, want *Want) ([]Difference, error) {
 	closed, err := Closed(ctx, db, want.SQL)

@@ -21,28 +21,45 @@ var (
 		"regexp_split_to_table", "replace", "row_security_active", "set_config", "split_part", "string_agg", "string_to_array", "sum",
 		"to_char", "to_regclass", "unnest",
 	}
-	Operators = []string{"=", "<>", "<", "<=", ">", ">=", "||", "+", "-", "*", "/", "%", "~", "!~", "~~", "!~~"}
+	Operators = []string{"=", "<>", "<", "<<", "<=", ">", ">=", "||", "+", "-", "*", "/", "%", "~", "!~", "~~", "!~~"}
 )
 
-// plantedSQL finds a function or an operator with one of these names, and arguments of built-in
-// types only, in a schema of search_path, or a schema before pg_catalog in which other roles may
-// create. It calls nothing but what it names.
+// plantedSQL finds a function or an operator with one of these names in a schema of search_path,
+// or a schema before pg_catalog in which other roles may create. What takes built-in types only is
+// planted, whoever made it. With other types it is not if a role made it that is trusted, or that
+// owns all of its types: then it fits no column of others. An extension that a trusted role
+// installed plants nothing. Trusted are superusers, this role, the owners of the database, of the
+// runtime's tables and of their schema, and members of these roles. The statement names pg_catalog
+// before all that it calls.
 const plantedSQL = `
-SELECT pg_catalog.format('function %s', p.oid::pg_catalog.regprocedure)
-FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) p.pronamespace
-WHERE n.nspname OPERATOR(pg_catalog.=) ANY (pg_catalog.current_schemas(false)) AND n.nspname OPERATOR(pg_catalog.<>) 'pg_catalog'::pg_catalog.name
-    AND p.proname OPERATOR(pg_catalog.=) ANY ($1::pg_catalog.name[]) AND p.pronargs OPERATOR(pg_catalog.>) 0::pg_catalog.int2
-    AND NOT EXISTS (
-        SELECT FROM pg_catalog.unnest(p.proargtypes::pg_catalog.oid[]) AS a (type) JOIN pg_catalog.pg_type t ON t.oid OPERATOR(pg_catalog.=) a.type
-        WHERE t.typnamespace OPERATOR(pg_catalog.<>) 'pg_catalog'::pg_catalog.regnamespace::pg_catalog.oid)
-UNION ALL
-SELECT pg_catalog.format('operator %s', o.oid::pg_catalog.regoperator)
-FROM pg_catalog.pg_operator o JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) o.oprnamespace
-WHERE n.nspname OPERATOR(pg_catalog.=) ANY (pg_catalog.current_schemas(false)) AND n.nspname OPERATOR(pg_catalog.<>) 'pg_catalog'::pg_catalog.name
-    AND o.oprname OPERATOR(pg_catalog.=) ANY ($2::pg_catalog.name[])
-    AND NOT EXISTS (
-        SELECT FROM pg_catalog.pg_type t WHERE t.oid OPERATOR(pg_catalog.=) ANY (ARRAY[o.oprleft, o.oprright])
-        AND (t.typnamespace OPERATOR(pg_catalog.<>) 'pg_catalog'::pg_catalog.regnamespace::pg_catalog.oid OR t.typcategory OPERATOR(pg_catalog.=) 'A'::pg_catalog."char"))
+WITH named AS (
+    SELECT 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid AS class, p.oid, p.proowner AS owner, p.proargtypes::pg_catalog.oid[] AS types
+    FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) p.pronamespace
+    WHERE p.proname OPERATOR(pg_catalog.=) ANY ($1::pg_catalog.name[]) AND p.pronargs OPERATOR(pg_catalog.>) 0::pg_catalog.int2
+        AND n.nspname OPERATOR(pg_catalog.=) ANY (pg_catalog.current_schemas(false)) AND n.nspname OPERATOR(pg_catalog.<>) 'pg_catalog'::pg_catalog.name
+    UNION ALL
+    SELECT 'pg_catalog.pg_operator'::pg_catalog.regclass::pg_catalog.oid, o.oid, o.oprowner, ARRAY[o.oprleft, o.oprright]
+    FROM pg_catalog.pg_operator o JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) o.oprnamespace
+    WHERE o.oprname OPERATOR(pg_catalog.=) ANY ($2::pg_catalog.name[])
+        AND n.nspname OPERATOR(pg_catalog.=) ANY (pg_catalog.current_schemas(false)) AND n.nspname OPERATOR(pg_catalog.<>) 'pg_catalog'::pg_catalog.name
+), trusted (oid) AS (
+    SELECT d.datdba FROM pg_catalog.pg_database d WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+    UNION SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER
+    UNION SELECT pg_catalog.unnest(ARRAY[c.relowner, n.nspowner]) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+    WHERE c.oid OPERATOR(pg_catalog.=) ANY (ARRAY[pg_catalog.to_regclass('idem_schema')::pg_catalog.oid, pg_catalog.to_regclass('idem_outbox')::pg_catalog.oid])
+)
+SELECT CASE WHEN x.class OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid
+    THEN pg_catalog.format('function %s', x.oid::pg_catalog.regprocedure) ELSE pg_catalog.format('operator %s', x.oid::pg_catalog.regoperator) END
+FROM named x
+WHERE NOT EXISTS (
+        SELECT FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e ON e.oid OPERATOR(pg_catalog.=) d.refobjid
+        WHERE d.classid OPERATOR(pg_catalog.=) x.class AND d.objid OPERATOR(pg_catalog.=) x.oid AND d.deptype OPERATOR(pg_catalog.=) 'e'::pg_catalog."char"
+        AND EXISTS (SELECT FROM trusted r WHERE pg_catalog.pg_has_role(x.owner, r.oid, 'MEMBER') OR pg_catalog.pg_has_role(e.extowner, r.oid, 'MEMBER')))
+    AND (NOT EXISTS (
+        SELECT FROM pg_catalog.pg_type t WHERE t.oid OPERATOR(pg_catalog.=) ANY (x.types)
+        AND t.typnamespace OPERATOR(pg_catalog.<>) 'pg_catalog'::pg_catalog.regnamespace::pg_catalog.oid)
+    OR NOT EXISTS (SELECT FROM trusted r WHERE pg_catalog.pg_has_role(x.owner, r.oid, 'MEMBER')) AND EXISTS (
+        SELECT FROM pg_catalog.pg_type t WHERE t.oid OPERATOR(pg_catalog.=) ANY (x.types) AND t.typowner OPERATOR(pg_catalog.<>) x.owner))
 UNION ALL
 SELECT pg_catalog.format('everything in schema %I', s.name)
 FROM pg_catalog.unnest(pg_catalog.current_schemas(true)) WITH ORDINALITY AS s (name, n)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/idemgen/idemgen/internal/pgtable"
 	"github.com/idemgen/idemgen/runtime/internal/session"
 )
 
@@ -103,7 +104,8 @@ func (r *Relay) term(ctx context.Context, d duty) (err error) {
 	return d.lead(ctx, t)
 }
 
-// connect takes a connection out of the pool: its session has settings and a lock of its own.
+// connect takes a connection out of the pool: its session has settings and a lock of its own. It
+// returns an error if somebody planted functions or operators for the relay's statements.
 func (r *Relay) connect(ctx context.Context) (*pgx.Conn, error) {
 	ctx, cancel := r.asking(ctx)
 	defer cancel()
@@ -111,7 +113,16 @@ func (r *Relay) connect(ctx context.Context) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no connection of the pool: %w", err)
 	}
-	return pooled.Hijack(), nil
+	conn := pooled.Hijack()
+	planted, err := pgtable.Planted(ctx, conn)
+	if err == nil && planted != nil {
+		err = planted.Err()
+	}
+	if err != nil {
+		closeSoon(ctx, conn)
+		return nil, err
+	}
+	return conn, nil
 }
 
 func closeSoon(ctx context.Context, conn *pgx.Conn) {
@@ -151,7 +162,7 @@ func (r *Relay) testSessions(ctx context.Context) error {
 // another mode.
 func (t *tenure) verify(ctx context.Context) error {
 	var pid int32
-	if err := t.conn.QueryRow(ctx, `SELECT pg_backend_pid()`).Scan(&pid); err != nil {
+	if err := t.conn.QueryRow(ctx, `SELECT pg_catalog.pg_backend_pid()`).Scan(&pid); err != nil {
 		return err
 	}
 	if pid != t.pid {
@@ -161,7 +172,7 @@ func (t *tenure) verify(ctx context.Context) error {
 }
 
 // confirmSQL writes to the server's log, and nothing else, where commits wait for a standby.
-const confirmSQL = `SELECT pg_catalog.pg_logical_emit_message(true, 'idemgen', '') WHERE current_setting('synchronous_standby_names') <> ''`
+const confirmSQL = `SELECT pg_catalog.pg_logical_emit_message(true, 'idemgen', '') WHERE pg_catalog.current_setting('synchronous_standby_names') <> ''`
 
 // confirm waits until a synchronous standby has all that was read, if there is one. A row is
 // visible before that if the wait of its own commit was cancelled.
@@ -202,10 +213,10 @@ func (r *Relay) await(ctx context.Context, conn *pgx.Conn, d duty) (tenure, erro
 // leaderSQL is the session that has the lead. What a role may not see is NULL.
 const leaderSQL = ` AS lead (key)
 JOIN pg_locks l ON l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 AND l.classid::bigint << 32 | l.objid::bigint = lead.key
-    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND l.database = (SELECT oid FROM pg_database WHERE datname = pg_catalog.current_database())
 JOIN pg_stat_activity a USING (pid),
-    concat_ws(', ', nullif(a.application_name, ''), host(a.client_addr) || ':' || a.client_port, 'pid ' || a.pid,
-    'since ' || to_char(a.backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) AS name`
+    pg_catalog.concat_ws(', ', nullif(a.application_name, ''), pg_catalog.host(a.client_addr) || ':' || a.client_port::text, 'pid ' || a.pid::text,
+    'since ' || pg_catalog.to_char(a.backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) AS name`
 
 // endSilent ends the session of a leader that has asked nothing for so long that it sends nothing
 // more before it asks again. No time limit of Postgres ends a session that waits for its client to
@@ -213,7 +224,7 @@ JOIN pg_stat_activity a USING (pid),
 func (r *Relay) endSilent(ctx context.Context, conn *pgx.Conn, d duty) error {
 	ctx, cancel := r.asking(ctx)
 	defer cancel()
-	sql := fmt.Sprintf(`SELECT name, pg_terminate_backend(a.pid) FROM (SELECT %s)%s WHERE a.state_change < clock_timestamp() - interval '%d ms'`,
+	sql := fmt.Sprintf(`SELECT name, pg_catalog.pg_terminate_backend(a.pid) FROM (SELECT %s)%s WHERE a.state_change < pg_catalog.clock_timestamp() - interval '%d ms'`,
 		d.key, leaderSQL, r.pace.silence.Milliseconds())
 	var name string
 	var ended bool
@@ -228,13 +239,13 @@ func (r *Relay) endSilent(ctx context.Context, conn *pgx.Conn, d duty) error {
 }
 
 // nameSQL names a session in pg_stat_activity, unless its pool does.
-const nameSQL = `SELECT set_config('application_name', 'idemgen outbox', false) WHERE current_setting('application_name') = ''`
+const nameSQL = `SELECT pg_catalog.set_config('application_name', 'idemgen outbox', false) WHERE pg_catalog.current_setting('application_name') = ''`
 
 // elected asks for the lead.
 func (r *Relay) elected(ctx context.Context, t *tenure, d duty) (got bool, err error) {
 	ctx, cancel := r.asking(ctx)
 	defer cancel()
-	if err := t.conn.QueryRow(ctx, `SELECT pg_try_advisory_lock(`+d.key+`), pg_backend_pid()`, d.args...).Scan(&got, &t.pid); err != nil || !got {
+	if err := t.conn.QueryRow(ctx, `SELECT pg_catalog.pg_try_advisory_lock(`+d.key+`), pg_catalog.pg_backend_pid()`, d.args...).Scan(&got, &t.pid); err != nil || !got {
 		return false, explained(err)
 	}
 	for _, sql := range []string{

@@ -26,7 +26,7 @@ type letters struct {
 func (r *Relay) letters() duty {
 	return duty{
 		what: "dead letters of " + r.DeadLetters.consumer, database: aboutLettersDatabase, tells: []string{aboutLettersBroker, aboutLettersRefused},
-		key:  `hashtextextended('dead letters of ' || $1::text, 'idem_dead_letter'::regclass::oid::bigint)`,
+		key:  `pg_catalog.hashtextextended('dead letters of ' || $1::text, 'idem_dead_letter'::regclass::oid::bigint)`,
 		args: []any{r.DeadLetters.consumer}, proof: `UPDATE idem_dead_letter SET sent_at = NULL WHERE false`, channel: "idem_dead_letter",
 		lead: func(ctx context.Context, t tenure) error {
 			defer r.count(func(n *numbers) { n.LettersHeld = 0 })

@@ -18,13 +18,13 @@ const (
 const unsentSQL = `
 SELECT stream, offs, seq, topic, topic_id, partition, event, reason, sqlstate, created_at, erased, record
 FROM (
-    SELECT *, sum(coalesce(octet_length(record), 0)) OVER (ORDER BY stream, offs, seq) - coalesce(octet_length(record), 0) AS before
+    SELECT *, pg_catalog.sum(coalesce(pg_catalog.octet_length(record), 0)) OVER (ORDER BY stream, offs, seq) - coalesce(pg_catalog.octet_length(record), 0) AS before
     FROM (
         SELECT d.stream, d.offs, d.seq, s.topic, s.topic_id::text, s.partition, coalesce(d.event, '') AS event, d.reason,
             coalesce(d.sqlstate, '') AS sqlstate, d.created_at, d.erased_by IS NOT NULL AS erased, d.record
         FROM idem_dead_letter d JOIN idem_stream s USING (stream)
         WHERE s.consumer = $1 AND d.sent_at IS NULL AND d.state = 'd'
-            AND ((d.stream, d.offs, d.seq) IN (SELECT * FROM unnest($2::int[], $3::bigint[], $4::bigint[]))) = $5::boolean
+            AND ((d.stream, d.offs, d.seq) IN (SELECT * FROM ROWS FROM (pg_catalog.unnest($2::int[]), pg_catalog.unnest($3::bigint[]), pg_catalog.unnest($4::bigint[])))) = $5::boolean
         ORDER BY d.stream, d.offs, d.seq LIMIT $6
     ) first
 ) fitting
@@ -58,12 +58,12 @@ func (l *letters) read(ctx context.Context, at []place, those bool) ([]*letter, 
 // their rows for a moment. It waits for no lock, so that it is in nobody's way.
 const markSQL = `
 WITH meant AS (
-    SELECT d.stream, d.offs, d.seq FROM unnest($1::int[], $2::bigint[], $3::bigint[]) AS p (stream, offs, seq)
+    SELECT d.stream, d.offs, d.seq FROM ROWS FROM (pg_catalog.unnest($1::int[]), pg_catalog.unnest($2::bigint[]), pg_catalog.unnest($3::bigint[])) AS p (stream, offs, seq)
     JOIN idem_dead_letter d USING (stream, offs, seq) WHERE d.sent_at IS NULL
 ), free AS (
     SELECT d.stream, d.offs, d.seq FROM idem_dead_letter d JOIN meant USING (stream, offs, seq) FOR NO KEY UPDATE OF d SKIP LOCKED
 ), marked AS (
-    UPDATE idem_dead_letter d SET sent_at = clock_timestamp() FROM free f
+    UPDATE idem_dead_letter d SET sent_at = pg_catalog.clock_timestamp() FROM free f
     WHERE d.stream = f.stream AND d.offs = f.offs AND d.seq = f.seq RETURNING d.stream, d.offs, d.seq
 )
 SELECT * FROM meant EXCEPT SELECT * FROM marked`

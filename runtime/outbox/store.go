@@ -18,10 +18,10 @@ import (
 // to a number of bytes. There is no cursor: an event that commits late is read when it is there.
 const readSQL = `
 SELECT * FROM (
-    SELECT *, sum(coalesce(octet_length(payload), 0)) OVER (ORDER BY seq) - coalesce(octet_length(payload), 0) AS "before it"
+    SELECT *, pg_catalog.sum(coalesce(pg_catalog.octet_length(payload), 0)) OVER (ORDER BY seq) - coalesce(pg_catalog.octet_length(payload), 0) AS "before it"
     FROM (
         SELECT * FROM idem_outbox
-        WHERE seq <> ALL($1) AND ((aggregatetype, aggregateid) IN (SELECT * FROM unnest($2::text[], $3::text[]))) = $6::boolean
+        WHERE seq <> ALL($1) AND ((aggregatetype, aggregateid) IN (SELECT * FROM ROWS FROM (pg_catalog.unnest($2::text[]), pg_catalog.unnest($3::text[])))) = $6::boolean
         ORDER BY seq LIMIT $4
     ) first
 ) fitting
@@ -172,7 +172,7 @@ func (l *lead) remove(seqs []int64, locked bool) func(context.Context) (func(), 
 	return func(ctx context.Context) (func(), error) {
 		if !locked {
 			b := &pgx.Batch{}
-			b.Queue(`SELECT set_config('lock_timeout', '200ms', true)`)
+			b.Queue(`SELECT pg_catalog.set_config('lock_timeout', '200ms', true)`)
 			b.Queue(deleteSQL, seqs)
 			err := l.conn.SendBatch(ctx, b).Close()
 			if of, ok := errors.AsType[*pgconn.PgError](err); !ok || of.Code != lockNotAvailable {
@@ -208,7 +208,7 @@ func explainedDelete(err error) error {
 // measureSQL counts the events that wait, as far as it matters, and says how long the first of
 // them has.
 const measureSQL = `
-SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - (SELECT written_at FROM idem_outbox ORDER BY seq LIMIT 1)), 0)::float8
+SELECT pg_catalog.count(*), coalesce(extract(epoch FROM pg_catalog.clock_timestamp() - (SELECT written_at FROM idem_outbox ORDER BY seq LIMIT 1)), 0)::float8
 FROM (SELECT 1 FROM idem_outbox LIMIT $1 + 1) x`
 
 // measure counts the events that wait, and verifies the session.

@@ -78,7 +78,7 @@ var outboxBugs = []mutant{
 		in(outboxes, "Relay.await").Never(`$since.Sub(looked) > _`),
 		outboxes, "TestAStoppedRelayLosesItsLead"},
 	{"outbox: a relay that has nothing to do loses its lead",
-		in(outboxes, "Relay.endSilent").Text(`a.state_change < clock_timestamp() - interval '%d ms'`, `'%d ms' <> ''`),
+		in(outboxes, "Relay.endSilent").Text(`a.state_change < pg_catalog.clock_timestamp() - interval '%d ms'`, `'%d ms' <> ''`),
 		outboxes, "TestAnIdleRelayKeepsItsLead"},
 	{"outbox: a pooler in transaction mode is not noticed at the start",
 		in(outboxes, "Relay.term").Drop(`if err := r.testSessions(ctx); err != nil { return err }`),

@@ -8,6 +8,23 @@ SET LOCAL client_encoding = 'UTF8';
 
 SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('idemgen schema', 0));
 
+-- What another role made under the name of one of these tables would be taken for it: it is refused.
+DO $$
+DECLARE
+    home oid := (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname OPERATOR(pg_catalog.=) current_schema());
+    mine oid := coalesce((SELECT proowner FROM pg_catalog.pg_proc WHERE pronamespace OPERATOR(pg_catalog.=) home
+            AND proname OPERATOR(pg_catalog.=) 'idem_ledger_commit' AND pronargs OPERATOR(pg_catalog.=) 0::smallint),
+        (SELECT oid FROM pg_catalog.pg_roles WHERE rolname OPERATOR(pg_catalog.=) CURRENT_USER));
+    other regclass := (SELECT oid FROM pg_catalog.pg_class WHERE relnamespace OPERATOR(pg_catalog.=) home
+        AND NOT pg_catalog.pg_has_role(relowner, mine, 'MEMBER') AND relname::text OPERATOR(pg_catalog.~)
+            '^idem_(schema|stream|ledger(_marks)?|operator|dead_letter(_open|_asked|_expiry)?|assert|step_refused|fence|key_gen(_open)?|keys|lease(_over|_fence)?)$' LIMIT 1);
+BEGIN
+    IF other IS NOT NULL THEN
+        RAISE '% belongs to another role than the one that applied the migrations of idemgen first, or applies them now', other USING
+            ERRCODE = '42501', HINT = 'Look what it is; then drop it, or change its owner. No other role should have CREATE on this schema.';
+    END IF;
+END $$;
+
 -- Effects outside of Postgres: one row for each event with an effect, from the first try on.
 -- A call belongs to the owner and the number in the row; one that lost them records nothing.
 CREATE TABLE IF NOT EXISTS idem_lease (

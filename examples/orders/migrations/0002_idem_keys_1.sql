@@ -9,6 +9,23 @@ SET LOCAL client_encoding = 'UTF8';
 
 SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('idemgen schema', 0));
 
+-- What another role made under the name of one of these tables would be taken for it: it is refused.
+DO $$
+DECLARE
+    home oid := (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname OPERATOR(pg_catalog.=) current_schema());
+    mine oid := coalesce((SELECT proowner FROM pg_catalog.pg_proc WHERE pronamespace OPERATOR(pg_catalog.=) home
+            AND proname OPERATOR(pg_catalog.=) 'idem_ledger_commit' AND pronargs OPERATOR(pg_catalog.=) 0::smallint),
+        (SELECT oid FROM pg_catalog.pg_roles WHERE rolname OPERATOR(pg_catalog.=) CURRENT_USER));
+    other regclass := (SELECT oid FROM pg_catalog.pg_class WHERE relnamespace OPERATOR(pg_catalog.=) home
+        AND NOT pg_catalog.pg_has_role(relowner, mine, 'MEMBER') AND relname::text OPERATOR(pg_catalog.~)
+            '^idem_(schema|stream|ledger(_marks)?|operator|dead_letter(_open|_asked|_expiry)?|assert|step_refused|fence|key_gen(_open)?|keys|lease(_over|_fence)?)$' LIMIT 1);
+BEGIN
+    IF other IS NOT NULL THEN
+        RAISE '% belongs to another role than the one that applied the migrations of idemgen first, or applies them now', other USING
+            ERRCODE = '42501', HINT = 'Look what it is; then drop it, or change its owner. No other role should have CREATE on this schema.';
+    END IF;
+END $$;
+
 -- Generations of remembered idempotency keys. Each consumer has exactly one
 -- open, and no second one whatever happens.
 CREATE TABLE IF NOT EXISTS idem_key_gen (
@@ -40,8 +57,8 @@ CREATE TABLE IF NOT EXISTS idem_keys (
 -- Functions and operators are named with pg_catalog: else somebody who may create objects in this
 -- schema could have his own called with these rights.
 
--- A table of keys that no generation has: one that is over, else a new one. ATTACH takes no
--- lock that claims or reads would wait for.
+-- A table of keys that no generation has: one that is over, else a new one, with the next number
+-- whose name is free. ATTACH takes no lock that claims or reads would wait for.
 CREATE OR REPLACE FUNCTION idem_keys_prepare() RETURNS int LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
     keys oid := 'idem_keys'::regclass::oid;
@@ -59,8 +76,15 @@ BEGIN
     SELECT relnamespace INTO home FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) keys;
     SELECT 1 OPERATOR(pg_catalog.+) greatest((SELECT coalesce(pg_catalog.max(gen), 0) FROM idem_key_gen),
         coalesce(pg_catalog.max(substring(c.relname::text FROM 11)::int), 0)) INTO number
-    FROM pg_catalog.pg_class c
-    WHERE c.relnamespace OPERATOR(pg_catalog.=) home AND c.relname::text OPERATOR(pg_catalog.~) '^idem_keys_[0-9]{1,9}$';
+    FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) i.inhrelid
+    WHERE i.inhparent OPERATOR(pg_catalog.=) keys AND c.relname::text OPERATOR(pg_catalog.~) '^idem_keys_[0-9]{1,9}$';
+    WHILE EXISTS (SELECT FROM pg_catalog.pg_class WHERE relnamespace OPERATOR(pg_catalog.=) home
+            AND relname OPERATOR(pg_catalog.=) pg_catalog.format('idem_keys_%s', number)::name)
+        OR EXISTS (SELECT FROM pg_catalog.pg_type WHERE typnamespace OPERATOR(pg_catalog.=) home
+            AND typname OPERATOR(pg_catalog.=) pg_catalog.format('idem_keys_%s', number)::name)
+    LOOP
+        number := number OPERATOR(pg_catalog.+) 1;
+    END LOOP;
     EXECUTE pg_catalog.format('CREATE TABLE %s.idem_keys_%s (LIKE idem_keys, PRIMARY KEY (key))', home::regnamespace, number);
     EXECUTE pg_catalog.format('ALTER TABLE idem_keys ATTACH PARTITION idem_keys_%s FOR VALUES IN (%s)', number, number);
     RETURN number;
@@ -111,7 +135,9 @@ BEGIN
         AND sealed_at OPERATOR(pg_catalog.<) (pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) keep)) THEN
         RAISE 'generation % of keys is not over', number USING ERRCODE = '55000';
     END IF;
-    IF pg_catalog.to_regclass(pg_catalog.format('idem_keys_%s', number)) IS NOT NULL THEN
+    IF EXISTS (SELECT FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) i.inhrelid
+        WHERE i.inhparent OPERATOR(pg_catalog.=) 'idem_keys'::regclass::oid
+            AND c.relname::text OPERATOR(pg_catalog.=) pg_catalog.format('idem_keys_%s', number)) THEN
         EXECUTE pg_catalog.format('TRUNCATE idem_keys_%s', number);
         EXECUTE pg_catalog.format('ALTER TABLE idem_keys_%s DROP CONSTRAINT IF EXISTS idem_keys_sealed', number);
     END IF;

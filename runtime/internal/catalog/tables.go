@@ -14,14 +14,26 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
+// CheckPlanted looks for what somebody planted for the statements of this session. The error is a
+// [RefusedError] if there is such a thing.
+func CheckPlanted(ctx context.Context, conn *pgx.Conn) error {
+	planted, err := pgtable.Planted(ctx, conn)
+	if err == nil && planted != nil {
+		return asRefusal(planted)
+	}
+	return err
+}
+
 // CheckRuntime compares the runtime's tables with what a service needs of them. The error is a
 // [RefusedError] if a person must apply a migration, or grant a right.
 func CheckRuntime(ctx context.Context, conn *pgx.Conn, schema map[string]int) error {
-	switch planted, err := pgtable.Planted(ctx, conn); {
-	case err != nil:
+	parts := slices.Collect(maps.Keys(schema))
+	adopted, err := pgtable.Adopted(ctx, conn, parts)
+	if err != nil {
 		return err
-	case planted != nil:
-		return asRefusal(planted)
+	}
+	if adopted != nil {
+		return asRefusal(adopted)
 	}
 	have, why, err := pgtable.Versions(ctx, conn)
 	if err != nil {
@@ -33,7 +45,7 @@ func CheckRuntime(ctx context.Context, conn *pgx.Conn, schema map[string]int) er
 	if why != nil {
 		return asRefusal(why)
 	}
-	lacks, err := pgtable.Needs(ctx, conn, slices.Collect(maps.Keys(schema)))
+	lacks, err := pgtable.Needs(ctx, conn, parts)
 	if err != nil {
 		return err
 	}

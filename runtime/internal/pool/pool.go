@@ -12,6 +12,7 @@ package pool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -65,7 +66,17 @@ func (p *Pool) Open(ctx context.Context) (*pgxpool.Pool, error) {
 		if err := open(ctx, conn); err != nil {
 			return err
 		}
-		return p.prepare(ctx, conn)
+		err := p.prepare(ctx, conn)
+		if conn.IsClosed() {
+			return err
+		}
+		// A statement calls what was there when it was prepared, so the check follows. A planted
+		// function may also be why it failed.
+		planted := catalog.CheckPlanted(ctx, conn)
+		if _, refused := errors.AsType[*catalog.RefusedError](planted); refused || err == nil {
+			return planted
+		}
+		return err
 	}
 	sessions, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
@@ -141,7 +152,8 @@ func (p *Pool) Connect(ctx context.Context) (*pgx.Conn, error) { return p.connec
 
 // connect opens a connection that is not one of the pool's. It is made as the pool's are, with
 // the hooks of the service's pool, such as one that knows the current password, and with other
-// settings where they are given; nothing is prepared on it.
+// settings where they are given; nothing is prepared on it. The error is a [catalog.RefusedError]
+// if somebody planted functions or operators.
 func (p *Pool) connect(ctx context.Context, settings map[string]string) (*pgx.Conn, error) {
 	cfg := p.db.Config()
 	open := p.opening(cfg, settings)
@@ -156,6 +168,10 @@ func (p *Pool) connect(ctx context.Context, settings map[string]string) (*pgx.Co
 	}
 	if err := open(ctx, conn); err != nil {
 		_ = conn.Close(ctx) // its settings are unknown
+		return nil, err
+	}
+	if err := catalog.CheckPlanted(ctx, conn); err != nil {
+		_ = conn.Close(ctx)
 		return nil, err
 	}
 	return conn, nil

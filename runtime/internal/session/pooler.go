@@ -43,7 +43,7 @@ func (s *Session) Verify(ctx context.Context, conn *pgx.Conn) error {
 	for name := range s.relied {
 		names = append(names, name)
 	}
-	rows, err := conn.Query(ctx, `SELECT name, coalesce(current_setting(name, true), ''), pg_backend_pid() FROM pg_catalog.unnest($1::text[]) AS s (name)`, pgx.QueryExecModeExec, names)
+	rows, err := conn.Query(ctx, `SELECT name, coalesce(pg_catalog.current_setting(name, true), ''), pg_catalog.pg_backend_pid() FROM pg_catalog.unnest($1::text[]) AS s (name)`, pgx.QueryExecModeExec, names)
 	if err != nil {
 		return err
 	}

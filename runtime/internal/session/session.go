@@ -59,7 +59,7 @@ func Configure(cfg *pgx.ConnConfig) {
 // writable refuses a server that takes no writes, so that another address is tried. A
 // default of the database is not overruled: providers make it read-only when its disk is full.
 func writable(ctx context.Context, conn *pgconn.PgConn) error {
-	r := conn.ExecParams(ctx, `SELECT pg_is_in_recovery(), current_setting('transaction_read_only')`, nil, nil, nil, nil).Read()
+	r := conn.ExecParams(ctx, `SELECT pg_catalog.pg_is_in_recovery(), pg_catalog.current_setting('transaction_read_only')`, nil, nil, nil, nil).Read()
 	switch {
 	case r.Err != nil:
 		return r.Err
@@ -74,7 +74,7 @@ func writable(ctx context.Context, conn *pgconn.PgConn) error {
 // Open gives a fresh connection its session, and reads it back.
 func Open(ctx context.Context, conn *pgx.Conn, o Options) error {
 	s := &Session{mark: rand.Text(), relied: map[string]string{}}
-	if err := conn.QueryRow(ctx, `SELECT pg_backend_pid()`, pgx.QueryExecModeExec).Scan(&s.pid); err != nil {
+	if err := conn.QueryRow(ctx, `SELECT pg_catalog.pg_backend_pid()`, pgx.QueryExecModeExec).Scan(&s.pid); err != nil {
 		return err
 	}
 	if s.pooled = uint32(s.pid) != conn.PgConn().PID(); s.pooled {
@@ -103,7 +103,7 @@ func Open(ctx context.Context, conn *pgx.Conn, o Options) error {
 // renew takes back what another client may have left in a session, and sets what the
 // connection string asks for: a pooler may have left it out.
 func renew(ctx context.Context, conn *pgx.Conn, asked map[string]string) error {
-	const sql = `RESET SESSION AUTHORIZATION; RESET ROLE; RESET ALL; DISCARD TEMP; CLOSE ALL; UNLISTEN *; SELECT pg_advisory_unlock_all()`
+	const sql = `RESET SESSION AUTHORIZATION; RESET ROLE; RESET ALL; DISCARD TEMP; CLOSE ALL; UNLISTEN *; SELECT pg_catalog.pg_advisory_unlock_all()`
 	if _, err := conn.PgConn().Exec(ctx, sql).ReadAll(); err != nil {
 		return fmt.Errorf("renew a session of the pooler: %w", err)
 	}
@@ -112,8 +112,9 @@ func renew(ctx context.Context, conn *pgx.Conn, asked map[string]string) error {
 		names, values = append(names, name), append(values, value)
 	}
 	const set = `
-SELECT pg_catalog.count(set_config(name, value, false)) FROM unnest($1::text[], $2::text[]) AS s (name, value)
-WHERE current_setting(name, true) IS DISTINCT FROM value`
+SELECT pg_catalog.count(pg_catalog.set_config(name, value, false))
+FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) AS s (name, value)
+WHERE pg_catalog.current_setting(name, true) IS DISTINCT FROM value`
 	if _, err := conn.Exec(ctx, set, pgx.QueryExecModeExec, names, values); err != nil {
 		return fmt.Errorf("set the parameters of the connection string in a session of the pooler: %w", err)
 	}
@@ -137,8 +138,10 @@ func (s *Session) give(ctx context.Context, conn *pgx.Conn, settings []Setting) 
 		}
 	}
 	const sql = `
-SELECT name, set_config(name, value, false) FROM unnest($1::text[], $2::text[], $3::bool[], $4::bool[]) AS s (name, value, if_known, if_other)
-WHERE NOT (if_known AND current_setting(name, true) IS NULL) AND NOT (if_other AND current_setting(name, true) = value)`
+SELECT name, pg_catalog.set_config(name, value, false)
+FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[]), pg_catalog.unnest($3::bool[]), pg_catalog.unnest($4::bool[]))
+    AS s (name, value, if_known, if_other)
+WHERE NOT (if_known AND pg_catalog.current_setting(name, true) IS NULL) AND NOT (if_other AND pg_catalog.current_setting(name, true) = value)`
 	rows, err := conn.Query(ctx, sql, pgx.QueryExecModeExec, append(names, markSetting), append(values, s.mark), append(ifKnown, false), append(ifOther, false))
 	if err != nil {
 		return err
@@ -163,7 +166,7 @@ func (s *Session) refused(err error) error {
 func giveBest(ctx context.Context, conn *pgconn.PgConn, settings []Setting) error {
 	p := conn.StartPipeline(ctx)
 	for _, o := range settings {
-		p.SendQueryParams(`SELECT set_config($1, $2, false)`, [][]byte{[]byte(o.Name), []byte(o.Value)}, nil, nil, nil)
+		p.SendQueryParams(`SELECT pg_catalog.set_config($1, $2, false)`, [][]byte{[]byte(o.Name), []byte(o.Value)}, nil, nil, nil)
 		p.SendPipelineSync()
 	}
 	err := p.Flush()
@@ -187,9 +190,9 @@ func giveBest(ctx context.Context, conn *pgconn.PgConn, settings []Setting) erro
 // the role and the mark. The role must be given back first.
 const readGivenSQL = `
 SELECT pg_catalog.array_agg(name ORDER BY n), pg_catalog.array_agg(value ORDER BY n)
-FROM (SELECT 1 AS n, 'session_authorization' AS name, current_setting('session_authorization') AS value
-      UNION ALL SELECT 2, 'role', current_setting('role')
-      UNION ALL SELECT 3, '` + markSetting + `', current_setting('` + markSetting + `', true)
+FROM (SELECT 1 AS n, 'session_authorization' AS name, pg_catalog.current_setting('session_authorization') AS value
+      UNION ALL SELECT 2, 'role', pg_catalog.current_setting('role')
+      UNION ALL SELECT 3, '` + markSetting + `', pg_catalog.current_setting('` + markSetting + `', true)
       UNION ALL SELECT 4, name, setting FROM pg_settings WHERE source = 'session') AS s`
 
 // readGiven keeps what was set for the session.
@@ -206,9 +209,9 @@ func (s *Session) readGiven(ctx context.Context, conn *pgx.Conn) error {
 // that were given, and what names and times are resolved by. lock_timeout is changed around
 // handlers.
 const readKeptSQL = `
-SELECT pg_catalog.array_agg(name ORDER BY name), pg_catalog.array_agg(current_setting(name, true) ORDER BY name)
+SELECT pg_catalog.array_agg(name ORDER BY name), pg_catalog.array_agg(pg_catalog.current_setting(name, true) ORDER BY name)
 FROM (SELECT pg_catalog.unnest($1::text[]) AS name UNION SELECT pg_catalog.unnest($2::text[]) UNION VALUES ('search_path'), ('TimeZone'), ('role')) AS s
-WHERE name <> 'lock_timeout' AND current_setting(name, true) IS NOT NULL`
+WHERE name <> 'lock_timeout' AND pg_catalog.current_setting(name, true) IS NOT NULL`
 
 // readKept keeps what [Intact] compares.
 func (s *Session) readKept(ctx context.Context, conn *pgx.Conn) error {
@@ -225,8 +228,8 @@ func (s *Session) readKept(ctx context.Context, conn *pgx.Conn) error {
 // after it may have meant something else. It needs no table, as search_path may lead to others:
 // the error is that of a text that is not a number (22P02), and quotes the setting's name.
 var Intact = NewStatement("intact", `
-SELECT ('`+intactPrefix+`' || name || '`+intactSuffix+`')::int FROM unnest($1::text[], $2::text[]) AS s (name, value)
-WHERE current_setting(name, true) IS DISTINCT FROM value LIMIT 1`)
+SELECT ('`+intactPrefix+`' || name || '`+intactSuffix+`')::int FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) AS s (name, value)
+WHERE pg_catalog.current_setting(name, true) IS DISTINCT FROM value LIMIT 1`)
 
 const (
 	intactPrefix = "idemgen: setting "
@@ -249,7 +252,9 @@ func (s *Session) Kept() [][]byte { return s.kept }
 // Reset and then Give take back what was changed of the session's settings.
 var (
 	Reset = NewStatement("reset", `RESET ALL`)
-	Give  = NewStatement("give", `SELECT pg_catalog.count(set_config(name, value, false)) FROM unnest($1::text[], $2::text[]) AS s (name, value)`)
+	Give  = NewStatement("give", `
+SELECT pg_catalog.count(pg_catalog.set_config(name, value, false))
+FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) AS s (name, value)`)
 )
 
 // Given are the parameters of [Give]: all that was set when the session was opened.

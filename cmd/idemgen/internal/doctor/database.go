@@ -36,6 +36,15 @@ func (e *examination) database(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	planted, err := pgtable.Planted(ctx, e.Database)
+	if err != nil {
+		e.failed("database", err)
+		return
+	}
+	if planted != nil { // the examination would call it
+		e.differences("functions", "", []pgtable.Difference{*planted})
+		return
+	}
 	for _, look := range []func(context.Context) error{e.server, e.runtimeTables, e.tables, e.role, e.slots, e.outbox, e.positions} {
 		if err := look(ctx); err != nil {
 			e.failed("database", err)
@@ -90,6 +99,15 @@ func (e *examination) differences(about, well string, found []pgtable.Difference
 }
 
 func (e *examination) runtimeTables(ctx context.Context) error {
+	parts := slices.Collect(maps.Keys(e.Schema))
+	adopted, err := pgtable.Adopted(ctx, e.Database, parts)
+	if err != nil {
+		return err
+	}
+	if adopted != nil {
+		e.differences("migrations", "", []pgtable.Difference{*adopted})
+		return nil
+	}
 	have, why, err := pgtable.Versions(ctx, e.Database)
 	if err != nil {
 		return err
@@ -101,14 +119,7 @@ func (e *examination) runtimeTables(ctx context.Context) error {
 		e.differences("migrations", "", []pgtable.Difference{*why})
 		return nil
 	}
-	planted, err := pgtable.Planted(ctx, e.Database)
-	if err != nil {
-		return err
-	}
-	if planted != nil {
-		e.differences("functions", "", []pgtable.Difference{*planted})
-	}
-	lacks, err := pgtable.Needs(ctx, e.Database, slices.Collect(maps.Keys(e.Schema)))
+	lacks, err := pgtable.Needs(ctx, e.Database, parts)
 	e.differences("migrations", "the tables of the runtime are there: "+strings.Join(slices.Sorted(maps.Keys(e.Schema)), ", "), lacks)
 	return err
 }
