@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/internal/proof/longtest"
 )
 
 // watched is what a command has printed so far.
@@ -133,9 +135,7 @@ var (
 // Each spec of the documentation, with handlers that do nothing, runs under dev: all records of
 // its generated tests are sent, and each is applied or becomes a dead letter.
 func TestDevRunsTheDocumentedSpecs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("left out by go test -short")
-	}
+	longtest.Skip(t)
 	module(t, nil)
 	t.Setenv("GOFLAGS", os.Getenv("GOFLAGS")+" '"+stripped+"'")
 	specs := documentedSpecs(t)

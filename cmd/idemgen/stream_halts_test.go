@@ -132,15 +132,13 @@ var ways = []way{
 	}, cure: func(l *live) {
 		idemtest.Exec(l.t, l.db, `ALTER TABLE effects RENAME often TO times`)
 	}, effects: "1=1 2=1 3=1 4=1 100=1"},
-	{code: halt.Pooler, cause: func(l *live) {
-		l.handle(func(ctx context.Context, tx wire.Tx) error { // as if the next statement came to another server process
-			_, err := tx.Exec(ctx, `DEALLOCATE ALL`)
-			return err
-		})
-		l.produce("call 4", "put 5")
+	{code: halt.Pooler, cause: func(l *live) { // the error of a statement that comes to another server process
+		idemtest.Exec(l.t, l.db, `CREATE FUNCTION elsewhere() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE invalid_sql_statement_name; END'`)
+		idemtest.Exec(l.t, l.db, `CREATE TRIGGER elsewhere BEFORE INSERT ON effects FOR EACH ROW EXECUTE FUNCTION elsewhere()`)
+		l.produce("put 4")
 	}, cure: func(l *live) {
-		l.handle(func(context.Context, wire.Tx) error { return nil })
-	}, redeployed: true, effects: "1=1 2=1 3=1 5=1 100=1"},
+		idemtest.Exec(l.t, l.db, `DROP TRIGGER elsewhere ON effects`)
+	}, redeployed: true, effects: "1=1 2=1 3=1 4=1 100=1"},
 	{code: halt.Runtime, cause: func(l *live) {
 		l.panics.Store(true)
 		l.produce("put 4")
