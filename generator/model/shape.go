@@ -9,7 +9,7 @@ type Shape struct {
 	Elem    *Shape            // of a List or a Map
 }
 
-// Member is what the schema says of a member; nil if it has none of this name.
+// Member returns the member of this name in the schema, or nil.
 func (s *Shape) Member(name string) *Shape {
 	switch {
 	case s == nil:

@@ -8,8 +8,8 @@ import (
 )
 
 // adoptedSQL finds a table that belongs to another role than the function idem_ledger_commit, and
-// missing constraints, triggers and indexes on which the guarantee rests. It names pg_catalog
-// before all that it calls, and reads none of these tables: one may be another role's view.
+// missing constraints, triggers and indexes on which the guarantee rests. It qualifies
+// every function with pg_catalog, and does not read these tables: one may be another role's view.
 const adoptedSQL = `
 WITH relation (part, name) AS (VALUES
     ('core', 'idem_schema'), ('core', 'idem_stream'), ('core', 'idem_ledger'), ('core', 'idem_operator'), ('core', 'idem_dead_letter'),

@@ -10,8 +10,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// A password that the brokers refuse is told as the cause, and stays it: that questions have no
-// answer in time follows from it.
+// A password that the brokers refuse is reported as the cause, and later timeouts, which follow
+// from it, do not replace it.
 func TestWrongPasswordStaysTheCause(t *testing.T) {
 	withBoth(t, func(t *testing.T, k kind) {
 		cluster, brokers := startCluster(t, 1, kfake.EnableSASL(), kfake.Superuser("PLAIN", "ann", "right"))
@@ -39,8 +39,8 @@ func TestWrongPasswordStaysTheCause(t *testing.T) {
 	})
 }
 
-// While a broker is away its cause is told once: questions that time out do not take its place by
-// turns with connections that are refused.
+// While a broker is away, its cause is reported once: timeouts and refused connections do not
+// alternate.
 func TestBrokerThatIsAwayIsToldWithOneCause(t *testing.T) {
 	withBoth(t, func(t *testing.T, k kind) {
 		cluster, brokers := startCluster(t, 1)

@@ -11,8 +11,8 @@ import (
 	idem "github.com/idemgen/idemgen/runtime"
 )
 
-// A partition whose records do not come is told to the sink, and that they come again, too. It is
-// noticed by the end of its log, long before a partition without records is looked at.
+// The sink learns that the records of a partition do not arrive, and later that they arrive again.
+// The end of the log shows it, long before the silence itself is examined.
 func TestSilenceIsReported(t *testing.T) {
 	withBoth(t, func(t *testing.T, k kind) {
 		cluster, brokers := startCluster(t, 2)
