@@ -11,7 +11,7 @@ PLAYED    := $(addprefix ./testdata/golden/accepted/, all_types avro_orders bank
 	rows_of_other_topics stripe_payments sums welcome_mail)
 BRIEFLY   := ./examples/bank ./examples/catalog/... ./examples/recipes ./examples/telemetry ./examples/textbook ./examples/users/directory ./examples/welcome-mail ./bench/accounts ./bench/devices ./bench/keys ./bench/notices ./bench/readings $(PLAYED)
 # The packages that start goroutines; the Kafka clients are in make matrix only.
-CONCURRENT := ./runtime ./runtime/redislease ./runtime/outbox $(addprefix ./runtime/internal/, catalog effect engine \
+CONCURRENT := ./runtime/idem ./runtime/redislease ./runtime/outbox $(addprefix ./runtime/internal/, catalog effect engine \
 	generation intake lag maintain notify outage pglease recent session watchdog)
 # Most tests wait for a server: more of them run side by side than there are processors. make check
 # vets the code. Compiling is half of the work, so libraries are compiled without inlining and
@@ -57,7 +57,7 @@ test:
 	@INSTALL=1 ./scripts/cc.sh $(MAKE) --no-print-directory tested
 
 tested:
-	$(FASTER) $(GOTEST) ./runtime ./cmd/idemgen $$(./scripts/tested.sh $(MODULES) | grep -v -F -x "$$(go list $(BRIEFLY))")
+	$(FASTER) $(GOTEST) ./runtime/idem ./cmd/idemgen $$(./scripts/tested.sh $(MODULES) | grep -v -F -x "$$(go list $(BRIEFLY))")
 	$(FASTER) $(GOTEST) -short $$(./scripts/tested.sh $(BRIEFLY))
 	@./scripts/tested.sh
 

@@ -23,8 +23,8 @@ import (
 	"github.com/idemgen/idemgen/bench/devices"
 	"github.com/idemgen/idemgen/bench/notices"
 	"github.com/idemgen/idemgen/bench/readings"
-	idem "github.com/idemgen/idemgen/runtime"
 	kafka "github.com/idemgen/idemgen/runtime/confluent"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // consumers are the generated constructors, by the program's argument.

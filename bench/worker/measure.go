@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"time"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // took says how long records took to be applied, those of the first batches apart.

@@ -36,7 +36,7 @@ var librdkafka string
 // whatServicesImport is what the code of a service may import.
 var whatServicesImport = sync.OnceValues(func() (*typecheck.Checker, error) {
 	return typecheck.New(context.Background(), repository(),
-		"./runtime", "./runtime/avro/registry", "./runtime/"+cmp.Or(librdkafka, "franz"), "./runtime/franz", "./runtime/idemprom", "./runtime/idemtest", "./runtime/protobuf", "./runtime/redislease", "./runtime/wire/strictjson",
+		"./runtime/idem", "./runtime/avro/registry", "./runtime/"+cmp.Or(librdkafka, "franz"), "./runtime/franz", "./runtime/idemprom", "./runtime/idemtest", "./runtime/protobuf", "./runtime/redislease", "./runtime/wire/strictjson",
 		"github.com/prometheus/client_golang/prometheus", "github.com/prometheus/client_golang/prometheus/promhttp", "github.com/twmb/franz-go/pkg/sr")
 })
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/idemgen/idemgen/examples/orders"
 	"github.com/idemgen/idemgen/internal/stream"
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"time"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/httpcall"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // Service implements Handler.

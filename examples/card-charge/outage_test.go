@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/internal/proof/longtest"
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/franz"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
 )

@@ -9,8 +9,8 @@ import (
 
 	"github.com/idemgen/idemgen/examples/catalog/prices"
 	"github.com/idemgen/idemgen/examples/catalog/search"
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/franz"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 

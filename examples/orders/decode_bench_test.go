@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
 

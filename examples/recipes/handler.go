@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // Service implements Handler.

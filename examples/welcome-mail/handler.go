@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // Service implements Handler.

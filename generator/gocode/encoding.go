@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	avroPath     = "github.com/idemgen/idemgen/runtime/avro"
-	protobufPath = "github.com/idemgen/idemgen/runtime/protobuf"
+	avroPath     = runtimePath + "/avro"
+	protobufPath = runtimePath + "/protobuf"
 )
 
 // encoding writes what unpacks the values of a topic, if they are packed in anything.

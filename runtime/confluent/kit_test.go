@@ -3,7 +3,7 @@ package confluent
 import (
 	"time"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 func subscription() idem.Subscription {

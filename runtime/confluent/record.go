@@ -3,7 +3,7 @@ package confluent
 import (
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // record turns what the client polled into a message. The client has copied the bytes

@@ -7,8 +7,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/franz"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // A service that reads from brokers with TLS and a password.

@@ -3,7 +3,7 @@ package franz
 import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // record turns what the client polled into a message, with bytes of its own: the client's are

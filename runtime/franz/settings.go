@@ -8,8 +8,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/franz/internal/options"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // fetchBytes is how many bytes of a partition the client fetches at a time, unless Options say

@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"time"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 

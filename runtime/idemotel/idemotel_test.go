@@ -17,7 +17,7 @@ import (
 
 	charges "github.com/idemgen/idemgen/examples/card-charge"
 	"github.com/idemgen/idemgen/examples/orders"
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemotel"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )

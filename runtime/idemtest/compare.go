@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // compare checks what a scenario left: tables, dead letters, counters and the ledger.

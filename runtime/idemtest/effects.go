@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/lease"
 	"github.com/idemgen/idemgen/runtime/wire"
 )

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // Packing is what the values of a topic are packed in.

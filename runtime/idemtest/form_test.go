@@ -2,7 +2,7 @@ package idemtest
 
 import (
 	"encoding/json"
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"os"
 	"path/filepath"
 	"slices"

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // Handler returns the handler under test. A method that is as idemgen wrote it fails the test, and

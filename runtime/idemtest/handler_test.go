@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 type doer interface{ Do() error }

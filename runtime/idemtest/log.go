@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // ReadLog reads the records that idemgen wrote for the tests of a topic, for a program that sends

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // scenario is one way in which records reach a consumer. Whatever happens in it, the tables and

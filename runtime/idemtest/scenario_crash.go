@@ -5,7 +5,7 @@ import (
 	"errors"
 	"sync"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 )
 

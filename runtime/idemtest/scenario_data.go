@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // poison puts a broken record between two that are not.

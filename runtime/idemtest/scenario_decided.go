@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/internal/stream"
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // decided does what a person does about an interrupted call, and delivers a copy: it was done, and

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // mendedAndReplayed has the database refuse one record of a topic that parks. Those behind wait.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // trial is one scenario while it runs: a database, a consumer, and what was delivered to it.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // variant is a payload with one value changed.

@@ -124,8 +124,8 @@ var may = map[string][]string{
 	"generator/typecheck":         {}, // of tests
 	"schema":                      {},
 	"templates":                   {},
-	"runtime":                     {"runtime/hook", "runtime/idemtype", "runtime/lease", "runtime/wire", "runtime/internal/catalog", "runtime/internal/engine", "runtime/internal/engine/keys", "runtime/internal/fault", "runtime/internal/generation", "runtime/internal/handler", "runtime/internal/keyset", "runtime/internal/maintain", "runtime/internal/notify", "runtime/internal/outage", "runtime/internal/pool", "runtime/internal/verdict"},
-	"runtime/effects":             {"runtime", "runtime/idemtype", "runtime/lease", "runtime/wire", "runtime/internal/effect", "runtime/internal/engine", "runtime/internal/pglease", "runtime/internal/pipeline", "runtime/internal/session"},
+	"runtime/idem":                {"runtime/hook", "runtime/idemtype", "runtime/lease", "runtime/wire", "runtime/internal/catalog", "runtime/internal/engine", "runtime/internal/engine/keys", "runtime/internal/fault", "runtime/internal/generation", "runtime/internal/handler", "runtime/internal/keyset", "runtime/internal/maintain", "runtime/internal/notify", "runtime/internal/outage", "runtime/internal/pool", "runtime/internal/verdict"},
+	"runtime/effects":             {"runtime/idem", "runtime/idemtype", "runtime/lease", "runtime/wire", "runtime/internal/effect", "runtime/internal/engine", "runtime/internal/pglease", "runtime/internal/pipeline", "runtime/internal/session"},
 	"runtime/wire":                {"runtime/wire/internal/notation"},
 	"runtime/wire/strictjson":     {"runtime/wire", "runtime/wire/internal/notation"},
 	"runtime/lease":               {"runtime/wire"},
@@ -133,20 +133,20 @@ var may = map[string][]string{
 	"runtime/halt":                {},
 	"runtime/hook":                {"runtime/idemtype"},
 	"runtime/idemtype":            {"runtime/halt", "runtime/wire"},
-	"runtime/confluent":           {"runtime", "runtime/confluent/internal/clientlog", "runtime/internal/intake", "runtime/internal/member"},
+	"runtime/confluent":           {"runtime/idem", "runtime/confluent/internal/clientlog", "runtime/internal/intake", "runtime/internal/member"},
 	"runtime/confluent/producer":  {"runtime/outbox", "runtime/confluent/internal/clientlog"},
-	"runtime/franz":               {"runtime", "runtime/franz/internal/clientlog", "runtime/franz/internal/options", "runtime/internal/intake", "runtime/internal/member"},
+	"runtime/franz":               {"runtime/idem", "runtime/franz/internal/clientlog", "runtime/franz/internal/options", "runtime/internal/intake", "runtime/internal/member"},
 	"runtime/franz/producer":      {"runtime/outbox", "runtime/franz/internal/clientlog", "runtime/franz/internal/options"},
 	"runtime/outbox":              {"internal/pgtable", "internal/record", "runtime/internal/session"},
 	"runtime/avro":                {"internal/avromsg", "runtime/wire"},
 	"runtime/avro/registry":       {"runtime/avro"},
 	"runtime/protobuf":            {"internal/protomsg", "runtime/wire"},
-	"runtime/httpcall":            {"runtime", "runtime/internal/verdict"},
-	"runtime/idemotel":            {"runtime", "runtime/hook", "runtime/idemtype", "runtime/wire"},
-	"runtime/idemprom":            {"runtime", "runtime/hook", "runtime/idemtype"},
+	"runtime/httpcall":            {"runtime/idem", "runtime/internal/verdict"},
+	"runtime/idemotel":            {"runtime/idem", "runtime/hook", "runtime/idemtype", "runtime/wire"},
+	"runtime/idemprom":            {"runtime/idem", "runtime/hook", "runtime/idemtype"},
 	"runtime/idemprom/outboxprom": {"runtime/outbox"},
-	"runtime/idemtest":            {"runtime", "runtime/halt", "runtime/lease", "internal/stream", "runtime/wire", "runtime/internal/fault", "internal/kit/postgres", "runtime/idemtest/redistest"},
-	"runtime/idemtest/testleases": {"runtime", "runtime/idemtest", "runtime/idemtest/redistest", "runtime/lease", "runtime/redislease"},
+	"runtime/idemtest":            {"runtime/idem", "runtime/halt", "runtime/lease", "internal/stream", "runtime/wire", "runtime/internal/fault", "internal/kit/postgres", "runtime/idemtest/redistest"},
+	"runtime/idemtest/testleases": {"runtime/idem", "runtime/idemtest", "runtime/idemtest/redistest", "runtime/lease", "runtime/redislease"},
 	"runtime/idemtest/redistest":  {"internal/kit/maven", "internal/kit/postgres", "internal/kit/program"},
 }
 
@@ -351,9 +351,9 @@ func importers(t *testing.T, lib, home string) []string {
 // messages.
 func TestRuntimeCoreImportsPgxAndTheStandardLibraryOnly(t *testing.T) {
 	all := packages(t)
-	face := all[slices.IndexFunc(all, func(p pkg) bool { return p.name() == "runtime" })]
+	face := all[slices.IndexFunc(all, func(p pkg) bool { return p.name() == "runtime/idem" })]
 	for _, p := range all {
-		core := p.name() == "runtime" || slices.Contains(face.Deps, p.ImportPath)
+		core := p.name() == "runtime/idem" || slices.Contains(face.Deps, p.ImportPath)
 		if within(p.name(), "internal/kit") || p.name() == "internal/avromsg" || p.name() == "internal/protomsg" || !core && !strings.HasPrefix(p.name(), "runtime/wire/") && !strings.HasPrefix(p.name(), "runtime/internal/") && !strings.HasPrefix(p.name(), "internal/") {
 			continue
 		}

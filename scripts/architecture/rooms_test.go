@@ -38,9 +38,6 @@ func ofTheRuntime(name string) bool {
 }
 
 func roomName(pkg string) string {
-	if pkg == "runtime" {
-		return "idem"
-	}
 	return path.Base(pkg)
 }
 

@@ -46,7 +46,7 @@ func importsOf(t *testing.T, file string, text any) []string {
 // runtimeFiles are the non-test files of package idem.
 func runtimeFiles(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob("../../runtime/*.go")
+	files, err := filepath.Glob("../../runtime/idem/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/twmb/franz-go/pkg/sr"
 
 	"github.com/idemgen/idemgen/internal/kit/kafkatest"
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/avro/registry"
 	"github.com/idemgen/idemgen/runtime/confluent"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/scripts/internal/stage"
 	avrobook "github.com/idemgen/idemgen/testdata/golden/accepted/avro_orders"

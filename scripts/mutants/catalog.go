@@ -9,7 +9,7 @@ var catalogBugs = []mutant{
 		in("./runtime/internal/pool", "Pool.Open").Replace(`catalog.CheckPlanted(ctx, conn)`, `error(nil)`),
 		core, "TestPlantedObjectsStopARunningService/a_new_connection"},
 	{"connections stay in use after an upkeep found planted functions",
-		in("./runtime", "Consumer.connectUpkeep").Drop(`c.process.Pool.Reset()`),
+		in("./runtime/idem", "Consumer.connectUpkeep").Drop(`c.process.Pool.Reset()`),
 		core, "TestPlantedObjectsStopARunningService/an_upkeep"},
 	{"what is planted for an enum is not looked for",
 		in("./internal/pgtable", "plantedSQL").Text(`AND t.typowner OPERATOR(pg_catalog.<>) x.owner`, `AND false`),
@@ -39,10 +39,10 @@ var catalogBugs = []mutant{
 		in(waves, "Batch.Puts").Replace(`$apart >= ApartTable`, `$apart > ApartRecords`),
 		boundaries, "TestBoundariesCarryNoMeaning"},
 	{"partitions of a table are not read",
-		in(core, "factsSQL").Text(`FROM family f JOIN pg_inherits i ON i.inhparent = f.oid ), outside`, `FROM family f JOIN pg_inherits i ON i.inhparent = f.oid AND false), outside`),
+		in(room, "factsSQL").Text(`FROM family f JOIN pg_inherits i ON i.inhparent = f.oid ), outside`, `FROM family f JOIN pg_inherits i ON i.inhparent = f.oid AND false), outside`),
 		"./runtime/internal/catalog", "TestVerdicts"},
 	{"any encoding is taken",
-		in(core, "runtimeRefusal").Replace(`$f.detail != "UTF8"`, `$f.detail == ""`),
+		in(room, "runtimeRefusal").Replace(`$f.detail != "UTF8"`, `$f.detail == ""`),
 		core, "TestOtherEncodingsAreRefusedAtTheStart"},
 }
 

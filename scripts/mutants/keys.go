@@ -3,10 +3,10 @@ package main
 // keyBugs are bugs of the keys that all partitions share, and of the upkeep of the tables.
 var keyBugs = []mutant{
 	{"a hidden key is looked for in the sealed generations only",
-		in(core, "Known.readHidden").Replace(`$list.Numbers()`, `$list.Numbers()[:len($list)-1]`),
+		in(room, "Known.readHidden").Replace(`$list.Numbers()`, `$list.Numbers()[:len($list)-1]`),
 		core, "TestHiddenKeyIsReadInEveryGeneration"},
 	{"11 shared: own recent keys enter memory when they are sent",
-		in(core, "transaction.attempt").After(`$o.chain.Try(_)`, `$o.keys.Forward(tail, ledger.Row{}, d.Claims)`),
+		in(room, "transaction.attempt").After(`$o.chain.Try(_)`, `$o.keys.Forward(tail, ledger.Row{}, d.Claims)`),
 		core, "TestFailedBatchLeavesNoRecentKeys"},
 	{"18 retention removes the tail of an idle stream",
 		in(upkeep, "trimSQL").Text(`l.seq < least(t.seq, t.window_seq, (SELECT`, `l.seq <= greatest(t.seq, (SELECT`),
@@ -21,7 +21,7 @@ var keyBugs = []mutant{
 		in(migrations, "idem_keys_seal").Text(`CHECK (false)`, `CHECK (true)`),
 		core, "TestKeyClaimedAroundASealIsADuplicate"},
 	{"34 a claim after the seal without reading again",
-		in(core, "Known.Read").Before(`numbers, suspects := _, _`,
+		in(room, "Known.Read").Before(`numbers, suspects := _, _`,
 			`if k.place.Sent {
 				return false, nil
 			}`),
@@ -30,7 +30,7 @@ var keyBugs = []mutant{
 		in(generations, "listSQL").Text(`ORDER BY sealed_at`, `AND sealed_at IS NULL ORDER BY sealed_at`),
 		core, "TestKeyIsKnownInEveryGeneration"},
 	{"49 what was read is kept over a reconnect",
-		in(core, "Known.readKeys").Replace(`hits, err := $read`,
+		in(room, "Known.readKeys").Replace(`hits, err := $read`,
 			`hits := kept[k.memory]
 			if hits == nil {
 				hits, err = $read
@@ -38,7 +38,7 @@ var keyBugs = []mutant{
 			}`).Declare(`var kept = map[*Memory][]generation.Hit{}`),
 		core, "TestKnownKeysAreReadAgainOnANewConnection"},
 	{"49 an own key behind the tail is taken for a duplicate",
-		in(core, "Known.readKeys").Never(`_ >= _.place.Seq`),
+		in(room, "Known.readKeys").Never(`_ >= _.place.Seq`),
 		core, "TestOwnKeyBehindTheTailIsAnAttempt"},
 	{"50 the next generation is listed before the seal",
 		in(migrations, "idem_keys_seal").Text(`EXECUTE pg_catalog.format('ALTER TABLE idem_keys_%s ADD CONSTRAINT idem_keys_sealed CHECK (false) NOT VALID', number);`, ``),
@@ -62,7 +62,7 @@ var keyBugs = []mutant{
 		in(migrations, "idem_keys_forget").Text(`(pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) keep)`, `pg_catalog.clock_timestamp()`),
 		upkeep, "TestFunctionsOfTheKeysJudgeTheirArguments"},
 	{"61 own recent keys outlive the memory they belong to",
-		in(core, "Memory.Free").Declare(`var kept = map[idemtype.Partition]*recent.Keys{}
+		in(room, "Memory.Free").Declare(`var kept = map[idemtype.Partition]*recent.Keys{}
 
 			func keep(p idemtype.Partition, k *recent.Keys) *recent.Keys {
 				if kept[p] == nil {
@@ -87,7 +87,7 @@ var keyBugs = []mutant{
 		in(keysets, "segment.find").Replace(`$g.defs[$g.def[i]]`, `$g.defs[0]`),
 		keysets, "TestSetHoldsTheKeysOfTheWindow"},
 	{"a version goes on behind an identity that it does not know",
-		in(core, "takeOver.checkTail").Never(`_ != ledger.NoIdentity && _`),
+		in(room, "takeOver.checkTail").Never(`_ != ledger.NoIdentity && _`),
 		core, "TestVersionHaltsBehindAnIdentityThatItDoesNotKnow"},
 	{"versions: fingerprints of two versions are compared",
 		in(waves, "Prior.conflicts").Replace(`$p.Def == _`, `$p.Def != 0`),

@@ -3,13 +3,13 @@ package main
 // sessionBugs are bugs of what a connection is given, and of poolers.
 var sessionBugs = []mutant{
 	{"settings that a trigger changed are not compared",
-		in(core, "transaction.ends").Replace(`append($all, intact)`, `append($all, intact)[:len($all)]`),
+		in(room, "transaction.ends").Replace(`append($all, intact)`, `append($all, intact)[:len($all)]`),
 		core, "TestTriggerThatChangesSettingsMovesNoRow"},
 	{"settings are not restored after a statement",
-		in(core, "transaction.write").Never(`_.restores`),
+		in(room, "transaction.write").Never(`_.restores`),
 		core, "TestTriggerThatChangesSettingsMovesNoRow"},
 	{"settings that a trigger changes at commit stay",
-		in(core, "transaction.oneTrip").Never(`_.restores || _`),
+		in(room, "transaction.oneTrip").Never(`_.restores || _`),
 		core, "TestTriggerThatChangesSettingsMovesNoRow"},
 	{"a statement that finds no table halts although a setting may be why",
 		in(verdicts, "MayBeSettings").Replace(`ok && $codes && _`, `ok && pg == nil`),

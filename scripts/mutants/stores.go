@@ -6,7 +6,7 @@ var storeBugs = []mutant{
 		in("./runtime/internal/catalog", "Current.MoveFence").Always(`$by == 0`),
 		core, "TestDatabaseThatWasMovedWithoutItsSequences"},
 	{"a number of a stream that is in use halts the partition",
-		in(core, "Chain.Begin").Replace(`continue`, `break`),
+		in(room, "Chain.Begin").Replace(`continue`, `break`),
 		core, "TestDatabaseThatWasMovedWithoutItsSequences"},
 	{"the answer of another store is asserted in idem_lease",
 		in("./runtime/effects", "calls.Complete").Always(`!$r.External`),

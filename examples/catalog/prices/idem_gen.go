@@ -9,7 +9,7 @@ package prices
 import (
 	"time"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/jackc/pgx/v5/pgxpool"
 )

@@ -17,7 +17,7 @@ import (
 	"github.com/idemgen/idemgen/generator/oracle"
 	"github.com/idemgen/idemgen/generator/resolve"
 	"github.com/idemgen/idemgen/generator/seedlog"
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/schema"
 	"github.com/idemgen/idemgen/testdata/golden/behaviour/decoders"

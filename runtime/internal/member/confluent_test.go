@@ -7,9 +7,9 @@ import (
 
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/confluent"
 	"github.com/idemgen/idemgen/runtime/confluent/producer"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 func init() {

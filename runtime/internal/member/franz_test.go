@@ -7,9 +7,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/franz"
 	"github.com/idemgen/idemgen/runtime/franz/producer"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 func init() {

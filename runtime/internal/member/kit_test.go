@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/internal/member"
 	"github.com/idemgen/idemgen/runtime/outbox"
 )

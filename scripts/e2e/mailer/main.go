@@ -15,8 +15,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	welcomemail "github.com/idemgen/idemgen/examples/welcome-mail"
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/confluent"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/redislease"
 	"github.com/idemgen/idemgen/scripts/internal/script"
 )

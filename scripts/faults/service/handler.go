@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/examples/orders"
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/scripts/internal/script"
 )
 

@@ -1,8 +1,8 @@
 // Package client makes the Kafka client of the fault kit's processes, as their environment asks
 // for it. Without cgo there is one client only, franz-go.
 //
-// It must not import any package of this module but runtime, runtime/confluent, runtime/franz and
-// script.
+// It must not import any package of this module but runtime/idem, runtime/confluent, runtime/franz
+// and script.
 package client
 
 import (
@@ -16,8 +16,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/franz"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/scripts/internal/script"
 )
 

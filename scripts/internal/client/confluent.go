@@ -5,8 +5,8 @@ package client
 import (
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/confluent"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/scripts/internal/script"
 )
 

@@ -6,8 +6,8 @@ package orderbook
 import (
 	"time"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/avro"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // Service implements Handler.

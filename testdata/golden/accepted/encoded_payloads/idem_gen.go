@@ -7,8 +7,8 @@ package stockfeed
 import (
 	"time"
 
-	idem "github.com/idemgen/idemgen/runtime"
 	"github.com/idemgen/idemgen/runtime/effects"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/jackc/pgx/v5/pgxpool"
 )

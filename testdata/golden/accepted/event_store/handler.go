@@ -3,7 +3,7 @@ package accountstream
 import (
 	"context"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // Service implements Handler.

@@ -7,7 +7,7 @@ import (
 	"context"
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/jackc/pgx/v5/pgxpool"
 )

@@ -6,7 +6,7 @@ package oddtexts
 import (
 	"testing"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/jackc/pgx/v5/pgxpool"
 )

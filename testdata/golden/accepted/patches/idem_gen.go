@@ -7,7 +7,7 @@ package profiles
 import (
 	"time"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 	"github.com/jackc/pgx/v5/pgxpool"

@@ -6,7 +6,7 @@ package orderbook
 import (
 	"time"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/protobuf"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"

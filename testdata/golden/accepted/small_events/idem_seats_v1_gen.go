@@ -6,7 +6,7 @@ package small
 import (
 	"time"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )

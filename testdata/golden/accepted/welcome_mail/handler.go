@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // Service implements Handler. This file is yours: idemgen will not change it.

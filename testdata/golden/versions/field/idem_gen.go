@@ -7,7 +7,7 @@ package field
 import (
 	"time"
 
-	idem "github.com/idemgen/idemgen/runtime"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/jackc/pgx/v5/pgxpool"
 )

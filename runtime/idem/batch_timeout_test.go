@@ -1,0 +1,62 @@
+package idem_test
+
+import (
+	"context"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// One record whose statements take longer than a transaction may: it is tried again alone, as
+// often as on_failure says, and never by two backends at once. Then it is a dead letter, and
+// the partition goes on.
+func TestRecordThatExceedsTheBatchTimeoutIsGivenUp(t *testing.T) {
+	for name, test := range map[string]struct{ bad, class string }{
+		"in a statement":             {"put 9 9", "database"},
+		"in a handler":               {"call 9", "handler"},
+		"in a handler that computes": {"call 8", "handler"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := database(t)
+			trigger(t, db, `IF NEW.id = 9 THEN PERFORM pg_sleep(60); END IF`)
+			c := service{policy: impatient, edit: func(s *wire.Service) { s.Limits.BatchTimeout = 1500 * time.Millisecond }, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+				if row == 8 {
+					<-ctx.Done()
+					return ctx.Err()
+				}
+				_, err := tx.Exec(ctx, `INSERT INTO t VALUES ($1, 1)`, row)
+				return err
+			}}.consumer(t, db)
+			sink := drive(t, c)
+			assign(t, sink, 0)
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			most, done := make(chan int, 1), make(chan struct{})
+			go func() {
+				n := 0
+				for ; ; time.Sleep(10 * time.Millisecond) {
+					select {
+					case <-done:
+						most <- n
+						return
+					default:
+					}
+					at, _ := strconv.Atoi(query(t, db, `SELECT count(*)::text FROM pg_stat_activity WHERE application_name = 'idemgen' AND datname = current_database() AND state <> 'idle'`))
+					n = max(n, at)
+				}
+			}()
+			err := sink.Deliver(ctx, first, records(0, "put 1 1", test.bad, "put 2 2"))
+			close(done)
+			if err != nil {
+				t.Error(err)
+			}
+			want(t, "backends in a transaction at once", <-most, 1)
+			want(t, "rows", table(t, db), "1=1 2=2")
+			want(t, "dead letters", letters(t, db), "1 "+test.class)
+		})
+	}
+}

@@ -1,0 +1,98 @@
+package idem_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// encoded returns a database with an encoding of its own, and the tables of the runtime.
+func encoded(t *testing.T, encoding string) *pgxpool.Pool {
+	t.Helper()
+	db := idemtest.DB(t)
+	name := db.Config().ConnConfig.Database + "_" + strings.ToLower(encoding)
+	idemtest.Exec(t, db, `CREATE DATABASE `+name+` ENCODING '`+encoding+`' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`)
+	t.Cleanup(func() {
+		if _, err := db.Exec(context.Background(), `DROP DATABASE `+name+` WITH (FORCE)`); err != nil {
+			t.Error(err)
+		}
+	})
+	cfg := db.Config()
+	cfg.ConnConfig.Database = name
+	other, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(other.Close)
+	migrate(t, other)
+	return other
+}
+
+// A database that stores other texts than were sent is refused at start, by the name of its
+// encoding. SQL_ASCII takes any bytes, and so says nothing of what is in them.
+func TestOtherEncodingsAreRefusedAtTheStart(t *testing.T) {
+	t.Parallel()
+	for _, encoding := range []string{"LATIN1", "SQL_ASCII"} {
+		t.Run(encoding, func(t *testing.T) {
+			err := service{}.consumer(t, encoded(t, encoding)).Run(t.Context(), newSource(nil))
+			if err == nil || !strings.Contains(err.Error(), "encoding is "+encoding) || !strings.Contains(err.Error(), "ENCODING 'UTF8'") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	apply(t, own(t, service{}.consumer(t, encoded(t, "UTF8"))), records(0, "put 1 1"))
+}
+
+func withTable(table wire.Table) func(*wire.Service) {
+	return func(s *wire.Service) { s.Tables, s.Topics[0].Writes = []wire.Table{table}, []string{table.Name} }
+}
+
+// An unlogged table loses rows after the position in a crash: start is refused.
+func TestUnloggedTablesAreRefused(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	idemtest.Exec(t, db, `ALTER TABLE t SET UNLOGGED`)
+	plain := wire.Table{Name: "t", Unique: [][]string{{"id"}}}
+	err := service{edit: withTable(plain)}.consumer(t, db).Run(t.Context(), newSource(nil))
+	if err == nil || !strings.Contains(err.Error(), "table public.t is unlogged") {
+		t.Errorf("got %v", err)
+	}
+	idemtest.Exec(t, db, `ALTER TABLE t SET LOGGED; ALTER TABLE idem_dead_letter SET UNLOGGED`)
+	if _, err := (service{edit: withTable(plain)}).consumer(t, db).Own(t.Context(), topic, 1, 0); err == nil || !strings.Contains(err.Error(), "the runtime's table public.idem_dead_letter is unlogged") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// What was found is told once, and again when it is another.
+func TestFindingsAreToldOnce(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	idemtest.Exec(t, db, `CREATE TABLE p (id integer PRIMARY KEY); ALTER TABLE t ADD CONSTRAINT late FOREIGN KEY (id) REFERENCES p DEFERRABLE INITIALLY DEFERRED`)
+	var log bytes.Buffer
+	c := service{edit: withTable(wire.Table{Name: "t", Unique: [][]string{{"id"}}}), options: []idem.Option{idem.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))}}.consumer(t, db)
+	own(t, c)
+	c.Close() // the next use opens connections again
+	idemtest.Exec(t, db, `INSERT INTO p SELECT generate_series(1, 9)`)
+	w := own(t, c)
+	for text, n := range map[string]int{"constraint late is checked": 1, "kept apart": 1, `because="check constraint t_v_check"`: 1} {
+		if got := strings.Count(log.String(), text); got != n {
+			t.Errorf("%q is said %d times, want %d: %s", text, got, n, log.String())
+		}
+	}
+	trigger(t, db, `NULL`)
+	time.Sleep(time.Second) // connections that are opened within one share an answer
+	c.Close()
+	apply(t, w, records(0, "put 1 1"))
+	if !strings.Contains(log.String(), "apart=records") {
+		t.Errorf("a new trigger was not noticed: %s", log.String())
+	}
+}

@@ -1,0 +1,308 @@
+package idem_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// inChain is a service whose keys are remembered by the chain for that long.
+func inChain(window time.Duration, options ...idem.Option) service {
+	return service{options: options, edit: func(s *wire.Service) { s.Topics[0].Window, s.Topics[0].Chain = 0, window }}
+}
+
+func ownChain(t testing.TB, db *pgxpool.Pool) *idem.Writer {
+	t.Helper()
+	return own(t, inChain(time.Hour).consumer(t, db))
+}
+
+func TestChainRemembersKeys(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	w := ownChain(t, db)
+	msgs := records(0, "@a: put 1 10", "@b: put 2 20", "@a: put 1 10", "@a: put 1 99")
+	want(t, "first", apply(t, w, msgs), idem.Result{Applied: 2, Duplicates: 1, Conflicts: 1})
+	again := func(from int64) []idem.Message {
+		return records(from, "@b: put 2 20", "@a: put 1 98", "@a: put 1 10")
+	}
+	want(t, "sent again", apply(t, w, again(4)), idem.Result{Duplicates: 2, Conflicts: 1})
+	want(t, "to the next owner", apply(t, ownChain(t, db), again(7)), idem.Result{Duplicates: 2, Conflicts: 1})
+	want(t, "rows", table(t, db), "1=10 2=20")
+	want(t, "keys", query(t, db, `SELECT string_agg(coalesce(octet_length(keys)::text, '-'), ' ' ORDER BY seq) FROM idem_ledger`), "- - 40 - - -")
+	want(t, "keys elsewhere", query(t, db, `SELECT count(*)::text FROM idem_keys`), "0")
+}
+
+// One topic may have keys of both kinds, and each is found where it is.
+func TestKeysOfBothKinds(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	both := service{edit: func(s *wire.Service) { s.Topics[0].Chain = time.Hour }}
+	w := own(t, both.consumer(t, db))
+	want(t, "first", apply(t, w, records(0, "a: put 1 1", "@b: put 2 2")), idem.Result{Applied: 2})
+	want(t, "again", apply(t, w, records(2, "a: put 1 1", "@b: put 2 2", "c: put 3 3")), idem.Result{Applied: 1, Duplicates: 2})
+	want(t, "keys", query(t, db, `SELECT (SELECT count(*) FROM idem_keys) || ' ' || (SELECT sum(octet_length(keys)) FROM idem_ledger)`), "2 20")
+}
+
+// Fingerprints of two definitions cannot be compared: a copy is a duplicate whatever it holds.
+func TestDefinitionOfAKeyOfTheChain(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	apply(t, ownChain(t, db), records(0, "@a: put 1 10"))
+	s := inChain(time.Hour)
+	s.content = 2
+	w := own(t, s.consumer(t, db))
+	want(t, "old key", apply(t, w, records(1, "@a: put 1 11", "@b: put 2 20")), idem.Result{Applied: 1, Duplicates: 1})
+	want(t, "new key", apply(t, w, records(3, "@b: put 2 21")), idem.Result{Conflicts: 1})
+}
+
+// Planted bug 11: keys enter the memory when they are sent. A batch that fails is sent again
+// in parts, and none of its records may then pass for a copy of itself.
+func TestKeysEnterMemoryWithTheirAcknowledgement(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	w := ownChain(t, db)
+	msgs := records(0, "@a: put 1 1", "@b: put 2 5000", "@c: put 3 3", "@d: put 4 4")
+	want(t, "result", apply(t, w, msgs), idem.Result{Applied: 3, Dead: 1})
+	want(t, "rows", table(t, db), "1=1 3=3 4=4")
+	if _, err := w.Apply(fault.With(t.Context(), lose(fault.BeforeClaim)), records(4, "@e: put 5 5")); err == nil {
+		t.Fatal("the batch was sent")
+	}
+	want(t, "never sent", apply(t, w, records(4, "@e: put 5 5")), idem.Result{Applied: 1})
+}
+
+// Planted bug 28: a dead letter claims its key.
+func TestDeadLetterDoesNotClaimItsKeyInTheChain(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	w := ownChain(t, db)
+	apply(t, w, records(0, "@a: need 5 1", "put 5 0", "@a: need 5 1", "@b: put 6 5000", "@b: put 6 6"))
+	want(t, "dead letters", letters(t, db), "0 database, 3 database")
+	want(t, "rows", table(t, db), "5=1 6=6")
+	want(t, "later copies", apply(t, w, records(5, "@a: need 5 1", "@b: put 6 6")), idem.Result{Duplicates: 2})
+}
+
+// Planted bugs 3 and 4: one token for all attempts; own token found, the latest attempt's
+// keys adopted. The first attempt held a as applied, the one that committed as dead.
+func TestAdoptedAttemptBringsItsOwnKeys(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	w := ownChain(t, db)
+	msgs := records(0, "@a: put 1 5000", "@b: put 2 2", "@c: put 3 3")
+	if _, err := w.Apply(fault.With(t.Context(), lose(fault.Reply)), msgs); err == nil {
+		t.Fatal("the reply was not lost")
+	}
+	want(t, "settled", apply(t, w, msgs), idem.Result{Applied: 2, Dead: 1})
+	want(t, "good copy", apply(t, w, records(3, "@a: put 1 1", "@b: put 2 2")), idem.Result{Applied: 1, Duplicates: 1})
+	if _, err := w.Apply(fault.With(t.Context(), lose(fault.Reply)), records(5, "@d: put 4 4", "@e: put 5 5")); err == nil {
+		t.Fatal("the reply was not lost")
+	}
+	apply(t, w, records(5, "@d: put 4 4")) // finds that both are durable
+	want(t, "copy of what it did not send", apply(t, w, records(7, "@e: put 5 5")), idem.Result{Duplicates: 1})
+	want(t, "rows", table(t, db), "1=1 2=2 3=3 4=4 5=5")
+}
+
+// Planted bug 12: the memory is kept after A->B->A. The process has the partition again, but
+// another applied events meanwhile.
+func TestMemoryIsNotUsedAfterAnotherOwner(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	one := inChain(time.Hour).consumer(t, db)
+	apply(t, own(t, one), records(0, "@a: put 1 1"))
+	apply(t, ownChain(t, db), records(1, "@b: put 2 2"))
+	want(t, "copies", apply(t, own(t, one), records(2, "@b: put 2 2", "@a: put 1 1")), idem.Result{Duplicates: 2})
+}
+
+// Planted bug 13: after being fenced, only the tail is read again.
+func TestFencedOwnerDoesNotGoOnWithItsMemory(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	old := ownChain(t, db)
+	apply(t, old, records(0, "@a: put 1 1"))
+	apply(t, ownChain(t, db), records(1, "@b: put 2 2"))
+	for range 2 {
+		_, err := old.Apply(t.Context(), records(2, "@b: put 2 2"))
+		wantError[*idem.FencedError](t, err)
+	}
+	want(t, "position", query(t, db, `SELECT max(next)::text FROM idem_ledger`), "2")
+}
+
+// Planted bug 14: the keys are loaded before the tail is read, without a fence. The old
+// owner's last commit lands in between.
+func TestKeysAreLoadedBehindTheFence(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	old := ownChain(t, db)
+	apply(t, old, records(0, "@a: put 1 1"))
+	late := true
+	ctx := fault.With(t.Context(), func(step string) error {
+		if step == fault.BeforeFence && late {
+			late = false
+			apply(t, old, records(1, "@b: put 2 2"))
+		}
+		return nil
+	})
+	w, err := inChain(time.Hour).consumer(t, db).Own(ctx, topic, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "position", w.Next(), 2)
+	want(t, "copies", apply(t, w, records(2, "@b: put 2 2", "@a: put 1 1")), idem.Result{Duplicates: 2})
+}
+
+// After a failover that lost the tail, what its keys stood for is gone, too: an owner that
+// knows them is refused, and the next one applies the events again.
+func TestKeysAcrossAFailover(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	old := ownChain(t, db)
+	apply(t, old, records(0, "@a: put 1 1"))
+	apply(t, old, records(1, "@b: put 2 2"))
+	idemtest.Exec(t, db, `DELETE FROM idem_ledger WHERE seq = (SELECT max(seq) FROM idem_ledger); DELETE FROM t WHERE id = 2`)
+	_, err := old.Apply(t.Context(), records(2, "@b: put 2 2"))
+	wantError[*idem.FencedError](t, err)
+	w := ownChain(t, db)
+	want(t, "position", w.Next(), 1)
+	want(t, "again", apply(t, w, records(1, "@b: put 2 2", "@a: put 1 1", "@b: put 2 2")), idem.Result{Applied: 1, Duplicates: 2})
+	want(t, "rows", table(t, db), "1=1 2=2")
+}
+
+// A load reads any number of rows, a part at a time.
+func TestLoadOfManyRows(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	ownChain(t, db)
+	const rows = 2500
+	idemtest.Exec(t, db, `INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, keys)
+SELECT 1, n + 1, gen_random_uuid(), n - 1, n, 'b', -1, 1, 1, 0, CASE WHEN n % 5 > 0 THEN decode(md5(n::text), 'hex') || '\x00000007' END FROM generate_series(1, `+fmt.Sprint(rows)+`) n`)
+	w := ownChain(t, db)
+	want(t, "position", w.Next(), rows)
+	want(t, "keys", w.Keys(), rows*4/5)
+}
+
+// The decision about a fresh key costs no memory of its own.
+func TestFreshKeyNeedsNoAllocation(t *testing.T) {
+	db := database(t)
+	w := ownChain(t, db)
+	apply(t, w, keysAt(0, 1000))
+	few, many := w.DecisionAllocations(keysAt(1000, 100)), w.DecisionAllocations(keysAt(1000, 500))
+	var plain []string
+	for i := range 500 {
+		plain = append(plain, fmt.Sprintf("put %d 1", i))
+	}
+	if offset := w.DecisionAllocations(records(1000, plain...)); many > few+10 || many > offset+10 {
+		t.Errorf("%v allocations for 100 keys, %v for 500, %v for 500 records without", few, many, offset)
+	}
+}
+
+// A conflict's letter says of the first copy what is known without a table of keys.
+func TestConflictInTheChainNamesThePartition(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	w := own(t, inChain(time.Hour).consumer(t, db))
+	apply(t, w, records(0, "@a: put 1 1"))
+	apply(t, w, records(1, "@a: put 1 2"))
+	if reason := query(t, db, `SELECT string_agg(reason, ', ') FROM idem_dead_letter`); !strings.HasSuffix(reason, "; the first copy is in an earlier batch of test.v1/0") {
+		t.Error(reason)
+	}
+}
+
+// A partition that is given up while its keys are loaded is left at once, and its memory is
+// nobody's.
+func TestLoadEndsWithItsContext(t *testing.T) {
+	lengthy(t)
+	db := database(t)
+	apply(t, ownChain(t, db), keysAt(0, 100))
+	c := inChain(time.Hour).consumer(t, db)
+	ctx, cancel := context.WithCancel(t.Context())
+	lock, err := db.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Rollback(context.Background())
+	hook := fault.With(ctx, func(step string) error {
+		if step == fault.BeforeLoad {
+			_, err := lock.Exec(t.Context(), `LOCK TABLE idem_ledger`)
+			time.AfterFunc(50*time.Millisecond, cancel)
+			return err
+		}
+		return nil
+	})
+	if _, err := c.Own(hook, topic, 0, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	want(t, "memory", c.KeyMemoryUsed(), 0)
+}
+
+// deafConn has nothing arrive from some time on, as where the other side is gone without a word.
+type deafConn struct {
+	net.Conn
+	deaf *atomic.Bool
+}
+
+func (c deafConn) Write(b []byte) (int, error) {
+	if c.deaf.Load() {
+		return len(b), nil
+	}
+	return c.Conn.Write(b)
+}
+
+// A take-over whose server is gone without a word ends, and the next one succeeds.
+func TestLoadDoesNotWaitForASilentServer(t *testing.T) {
+	lengthy(t)
+	db := database(t)
+	apply(t, ownChain(t, db), keysAt(0, 100))
+	var deaf atomic.Bool
+	cfg := db.Config()
+	dial := cfg.ConnConfig.DialFunc
+	cfg.ConnConfig.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := dial(ctx, network, addr)
+		return deafConn{conn, &deaf}, err
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	s := inChain(time.Hour)
+	s.edit = func(edit func(*wire.Service)) func(*wire.Service) {
+		return func(w *wire.Service) { edit(w); w.Limits.BatchTimeout = time.Second }
+	}(s.edit)
+	c := s.consumer(t, pool)
+	silent := fault.With(t.Context(), func(step string) error {
+		if step == fault.BeforeLoad {
+			deaf.Store(true)
+		}
+		return nil
+	})
+	ended := make(chan error, 1)
+	go func() {
+		_, err := c.Own(silent, topic, 0, 0)
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if err == nil {
+			t.Error("nothing was read, and nobody says so")
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("the take-over waits")
+	}
+	deaf.Store(false)
+	w, err := c.Own(t.Context(), topic, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "next", w.Next(), 100)
+}

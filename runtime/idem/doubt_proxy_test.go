@@ -1,0 +1,125 @@
+package idem_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/idemtest"
+)
+
+// line cuts the connections of a pool at the moment that decides.
+type line struct {
+	armed atomic.Bool
+	sent  []byte // the cut comes when these bytes were sent, or
+	early bool   // instead of sending them
+	reply bool   // when the answer to them has come
+}
+
+// through returns a pool like db whose connections pass through the line.
+func (l *line) through(t testing.TB, db *pgxpool.Pool) *pgxpool.Pool {
+	t.Helper()
+	cfg := db.Config()
+	dial := cfg.ConnConfig.DialFunc
+	cfg.ConnConfig.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := dial(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		return &cutConn{Conn: conn, line: l}, nil
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+type cutConn struct {
+	net.Conn
+	line  *line
+	fatal atomic.Bool
+}
+
+var errCut = errors.New("the line was cut")
+
+func (c *cutConn) Write(b []byte) (int, error) {
+	l := c.line
+	if !l.armed.Load() || !bytes.Contains(b, l.sent) {
+		return c.Conn.Write(b)
+	}
+	l.armed.Store(false)
+	if l.early {
+		c.Conn.Close()
+		return 0, errCut
+	}
+	c.fatal.Store(true) // before it is sent: pgx may read already
+	n, err := c.Conn.Write(b)
+	if !l.reply {
+		c.Conn.Close()
+	}
+	return n, err
+}
+
+func (c *cutConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if !c.fatal.Load() {
+		return n, err
+	}
+	c.Conn.Close() // the answer has come, and nobody hears it
+	return 0, errCut
+}
+
+// Whatever becomes of a connection, and whenever: the batch takes effect once, and is
+// counted once. Planted bug 6: what is in doubt is read and, if it is not there yet,
+// taken as rolled back.
+func TestDoubtIsSettledByAppendingAgain(t *testing.T) {
+	lengthy(t)
+	appended, commit := []byte("_append\x00"), []byte("COMMIT")
+	for name, test := range map[string]struct {
+		line  *line
+		batch []string
+		calls int64
+		setup string
+	}{
+		"the reply is lost":                              {line: &line{sent: appended, reply: true}, batch: []string{"put 1 1", "put 2 2"}},
+		"the server still works at it":                   {line: &line{sent: appended}, batch: []string{"put 1 1", "put 2 2"}, setup: slowly},
+		"the reply to COMMIT is lost":                    {line: &line{sent: commit, reply: true}, batch: []string{"put 1 1", "call 2"}, calls: 1},
+		"COMMIT does not arrive, and handlers run again": {line: &line{sent: commit, early: true}, batch: []string{"put 1 1", "call 2"}, calls: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := database(t)
+			if test.setup != "" {
+				idemtest.Exec(t, db, test.setup)
+			}
+			var calls atomic.Int64
+			c := service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+				calls.Add(1)
+				_, err := tx.Exec(ctx, `INSERT INTO t VALUES ($1, 2)`, row)
+				return err
+			}}.consumer(t, test.line.through(t, db))
+			sink := drive(t, c)
+			assign(t, sink, 0)
+			test.line.armed.Store(true)
+			deliver(t, sink, records(0, test.batch...))
+			want(t, "the line was cut", test.line.armed.Load(), false)
+			deliver(t, sink, records(2, "put 3 3"))
+			want(t, "rows", table(t, db), "1=1 2=2 3=3")
+			want(t, "calls", calls.Load(), test.calls)
+			want(t, "applied", c.Stats().Applied, 3)
+			want(t, "chain", query(t, db, `SELECT string_agg(prev || '-' || next || kind::text, ' ' ORDER BY seq) FROM idem_ledger`), "0-0g 0-0f 0-2b 2-3b")
+		})
+	}
+}
+
+// slowly makes writes to t so slow that a lost transaction is still under way when it is
+// sent again.
+const slowly = `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.3); RETURN NEW; END $$;
+CREATE TRIGGER slow BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION slow()`

@@ -1,0 +1,112 @@
+package idem_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/hook"
+	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+type failedCalls struct{ n *atomic.Int64 }
+
+func (f failedCalls) OnCall(_ context.Context, _ idem.Partition, c hook.Ended) {
+	if c.Err != nil && c.Outcome == hook.CallFailed {
+		f.n.Add(1)
+	}
+}
+
+// An outage of the other side makes no dead letter, however long it is: no retries are left here.
+// One call at a time finds out whether it is over, people are told once, and all heals by itself.
+func TestOutageOfTheOtherSideIsWaitedOut(t *testing.T) {
+	lengthy(t)
+	refused := &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+	for name, c := range map[string]struct {
+		terms wire.EffectTerms
+		err   error
+	}{
+		"never connected, retry":       {terms, refused},
+		"never connected, dead_letter": {interrupts, refused},
+		"unavailable, retry":           {terms, idem.Unavailable(idem.Interrupted(fmt.Errorf("503")))},
+		"unavailable, dead_letter":     {interrupts, idem.Unavailable(fmt.Errorf("503"))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := database(t)
+			var down atomic.Bool
+			var failed, running, most atomic.Int64
+			down.Store(true)
+			p := provider{call: func(context.Context, int32, int) error {
+				if !down.Load() {
+					return nil
+				}
+				if failed.Load() > 20 { // it has tripped for sure
+					most.Store(max(most.Load(), running.Add(1)))
+					time.Sleep(20 * time.Millisecond)
+					running.Add(-1)
+				}
+				return c.err
+			}}
+			var log syncBuffer
+			s := p.service(c.terms)
+			s.policy = wire.FailurePolicy{InitialBackoff: 5 * time.Millisecond, MaxBackoff: 50 * time.Millisecond}
+			s.options = []idem.Option{idem.WithHooks(failedCalls{&failed}), idem.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))}
+			consumer := s.consumer(t, db)
+			var texts, rows []string
+			for i := range 40 {
+				texts, rows = append(texts, fmt.Sprintf("k%d: effect %d", i, i)), append(rows, fmt.Sprint(i))
+			}
+			applied := make(chan error, 1)
+			go func() { applied <- newSource(records(0, texts...)).run(t, consumer) }()
+			for failed.Load() < 40 {
+				time.Sleep(time.Millisecond)
+			}
+			failing := consumer.Stats().Calls.Failing
+			if len(failing) != 1 || failing[0].Event != "Test" || failing[0].Err != c.err.Error() || failing[0].Calls < 20 {
+				t.Errorf("Stats say %+v", failing)
+			}
+			if err := consumer.Health(); err == nil || !strings.Contains(err.Error(), "effect Test fails since") {
+				t.Errorf("Health says %v", err)
+			}
+			down.Store(false)
+			if err := <-applied; err != nil {
+				t.Fatal(err)
+			}
+			want(t, "dead letters", letters(t, db), "")
+			want(t, "rows", query(t, db, `SELECT string_agg(id::text, ' ' ORDER BY id) FROM t`), strings.Join(rows, " "))
+			want(t, "calls at one time", most.Load(), 1)
+			want(t, "lines that say that it fails", strings.Count(log.String(), "an effect fails"), 1)
+			want(t, "lines that say that the partition waits", strings.Count(log.String(), "partition makes no progress"), 1)
+			want(t, "lines that say that it works", strings.Count(log.String(), "an effect works again"), 1)
+			if failing := consumer.Stats().Calls.Failing; len(failing) > 0 {
+				t.Errorf("behind it Stats say %+v", failing)
+			}
+		})
+	}
+}
+
+// An error that says nothing of whose fault it is does not count while the effect fails for all.
+func TestOutageThatNobodyNamedIsWaitedOut(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	var calls atomic.Int32
+	p := provider{call: func(context.Context, int32, int) error {
+		if calls.Add(1) > 60 {
+			return nil
+		}
+		return fmt.Errorf("500")
+	}}
+	s := p.service(terms)
+	s.policy = wire.FailurePolicy{Retries: 5, InitialBackoff: time.Millisecond, MaxBackoff: time.Millisecond}
+	apply(t, own(t, s.consumer(t, db)), records(0, "a: effect 1", "b: effect 2", "c: effect 3"))
+	want(t, "dead letters", letters(t, db), "")
+	want(t, "rows", query(t, db, `SELECT string_agg(id::text, ' ' ORDER BY id) FROM t`), "1 2 3")
+}

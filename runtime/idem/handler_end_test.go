@@ -1,0 +1,218 @@
+package idem_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// enders are handlers that end the transaction of their batch, which is not theirs.
+var enders = map[string]func(ctx context.Context, tx idem.Tx) error{
+	"COMMIT":                     ending(`COMMIT`),
+	"END":                        ending(`END`),
+	"COMMIT AND CHAIN":           ending(`COMMIT AND CHAIN`),
+	"COMMIT and BEGIN":           ending(`COMMIT`, `BEGIN`),
+	"COMMIT and BEGIN, one text": ending(`COMMIT; BEGIN`),
+	"COMMIT twice":               ending(`COMMIT; BEGIN; SELECT 1`, `BEGIN`, `COMMIT`, `BEGIN`),
+	"PREPARE TRANSACTION":        ending(`PREPARE TRANSACTION 'handler'`),
+	"ROLLBACK AND CHAIN":         ending(`ROLLBACK AND CHAIN`),
+	"ROLLBACK and BEGIN":         ending(`ROLLBACK`, `BEGIN`),
+	"RESET ALL and COMMIT":       ending(`RESET ALL`, `COMMIT`, `BEGIN`),
+	"after SET CONSTRAINTS":      ending(`SET CONSTRAINTS ALL IMMEDIATE`, `COMMIT`, `BEGIN`),
+	"with the runtime's setting": ending(`SET LOCAL idem.commit = 'yes'`, `COMMIT`),
+	"ROLLBACK and INSERT":        ending(`ROLLBACK; INSERT INTO t VALUES (50, 1)`),
+	"a transaction of its own":   ending(`ROLLBACK; BEGIN; INSERT INTO t VALUES (50, 1); COMMIT; BEGIN`),
+	"chained transactions":       ending(`ROLLBACK AND CHAIN`, `INSERT INTO t VALUES (50, 1)`, `COMMIT AND CHAIN`),
+	"read-only":                  ending(`ROLLBACK; START TRANSACTION READ ONLY`),
+	"in a DO block":              ending(`DO $$ BEGIN COMMIT; END $$`),
+	"in a procedure":             ending(`DO $$ BEGIN CREATE PROCEDURE p() LANGUAGE plpgsql AS 'BEGIN ROLLBACK; END'; END $$`, `CALL p()`),
+	"in a procedure, and goes on": func(ctx context.Context, tx idem.Tx) error {
+		return pgx.BeginFunc(ctx, idem.PgxTx(tx), func(tx pgx.Tx) error {
+			_, err := tx.Exec(ctx, `DO $$ BEGIN COMMIT; END $$`)
+			return err
+		})
+	},
+	"by Conn, and goes on": func(ctx context.Context, tx idem.Tx) error {
+		_, err := idem.PgxTx(tx).Conn().Exec(ctx, `ROLLBACK`)
+		return errors.Join(err, ending(`INSERT INTO t VALUES (50, 1)`)(ctx, tx))
+	},
+	"by Conn, chained": func(ctx context.Context, tx idem.Tx) error {
+		_, err := idem.PgxTx(tx).Conn().PgConn().Exec(ctx, `ROLLBACK AND CHAIN`).ReadAll()
+		return errors.Join(err, errors.New("afterwards"))
+	},
+	"by Conn, read-only": func(ctx context.Context, tx idem.Tx) error {
+		_, err := idem.PgxTx(tx).Conn().PgConn().Exec(ctx, `ROLLBACK; START TRANSACTION READ ONLY`).ReadAll()
+		return err
+	},
+	"by Conn": func(ctx context.Context, tx idem.Tx) error {
+		_, err := idem.PgxTx(tx).Conn().PgConn().Exec(ctx, `UPDATE t SET v = 0; COMMIT; BEGIN`).ReadAll()
+		return err
+	},
+	"by SendBatch": func(ctx context.Context, tx idem.Tx) error {
+		var b pgx.Batch
+		b.Queue(`COMMIT`)
+		b.Queue(`BEGIN`)
+		return tx.SendBatch(ctx, &b).Close()
+	},
+}
+
+// ending sends statements one after the other, also after one that fails.
+func ending(statements ...string) func(ctx context.Context, tx idem.Tx) error {
+	return func(ctx context.Context, tx idem.Tx) error {
+		var errs []error
+		for _, sql := range statements {
+			_, err := tx.Exec(ctx, sql)
+			errs = append(errs, err)
+		}
+		return errors.Join(errs...)
+	}
+}
+
+// However a handler ends the transaction, and whatever it returns, nothing of the batch commits,
+// the partition halts, and the code that is deployed next applies each event once.
+// Planted bug: the trigger that refuses a handler's COMMIT.
+func TestHandlerThatEndsTheTransactionCommitsNothing(t *testing.T) {
+	t.Parallel()
+	returns := map[string]func(ctx context.Context, tx idem.Tx, err error) error{
+		"nil":           func(context.Context, idem.Tx, error) error { return nil },
+		"its error":     func(_ context.Context, _ idem.Tx, err error) error { return err },
+		"another error": func(context.Context, idem.Tx, error) error { return errors.New("afterwards") },
+		"for good":      func(context.Context, idem.Tx, error) error { return idem.Permanent(errors.New("afterwards")) },
+		"after another statement fails": func(ctx context.Context, tx idem.Tx, _ error) error {
+			_, err := tx.Exec(ctx, `SELECT 1 / 0`)
+			return err
+		},
+		"when its time is over": func(ctx context.Context, _ idem.Tx, _ error) error { <-ctx.Done(); return ctx.Err() },
+	}
+	texts := []string{"a: put 1 1", "b: call 1", "c: put 2 2", "call 2", "put 3 3"}
+	for name, end := range enders {
+		for returned, result := range returns {
+			if returned != "nil" && returned != "its error" && name != "COMMIT" && name != "COMMIT and BEGIN" {
+				continue
+			}
+			if returned == "nil" && name == "in a procedure, and goes on" { // nothing is lost
+				continue
+			}
+			t.Run(name+"/"+returned, func(t *testing.T) {
+				t.Parallel()
+				db := database(t)
+				mended := false
+				s := service{policy: impatient, edit: func(s *wire.Service) { s.Limits.EventTimeout = time.Second }, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+					if _, err := tx.Exec(ctx, `INSERT INTO t VALUES ($1, 1) ON CONFLICT (id) DO UPDATE SET v = t.v + 1`, row+10); err != nil || mended || row != 1 {
+						return err
+					}
+					return result(ctx, tx, end(ctx, tx))
+				}}
+				w := own(t, s.consumer(t, db))
+				var err error
+				for range 6 {
+					_, err = w.Apply(t.Context(), records(0, texts...))
+					if _, halted := errors.AsType[*idem.HaltedError](err); err == nil || halted {
+						break
+					}
+				}
+				committed := query(t, db, `SELECT count(*)::text FROM t`) + " rows, " + query(t, db, `SELECT max(next)::text FROM idem_ledger`) + " is the position"
+				h := wantError[*idem.HaltedError](t, err)
+				if !strings.HasPrefix(h.Reason, "handler Test ended the transaction") || h.Pass != "" {
+					t.Errorf("got %v", h)
+				}
+				want(t, "what committed", committed, "0 rows, 0 is the position")
+				want(t, "dead letters", letters(t, db), "")
+
+				mended = true
+				w = own(t, s.consumer(t, db))
+				apply(t, w, records(0, texts...))
+				want(t, "rows", table(t, db), "1=1 2=2 3=3 11=1 12=1")
+			})
+		}
+	}
+}
+
+// The end of a transaction is found however its text is sent.
+func TestEndOfATransactionIsFoundHoweverItIsSent(t *testing.T) {
+	t.Parallel()
+	for name, send := range ways {
+		if name == "under a name" || name == "by Query" || name == "by QueryRow" { // of which two take one statement
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			db := database(t)
+			w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+				if row == 1 {
+					if err := send(ctx, tx, `COMMIT AND CHAIN`); err != nil && name != "in a savepoint" { // which is gone then
+						return err
+					}
+				}
+				return addOne(ctx, tx, 2)
+			}}.consumer(t, db))
+			apply(t, w, records(0, "put 2 2"))
+			_, err := w.Apply(t.Context(), records(1, "call 1", "call 3", "call 4"))
+			if err == nil {
+				_, err = w.Apply(t.Context(), records(1, "call 1", "call 3", "call 4"))
+			}
+			wantError[*idem.HaltedError](t, err)
+			want(t, "calls that took effect", query(t, db, `SELECT v::text FROM t WHERE id = 2`), "2")
+		})
+	}
+}
+
+// A handler that removes the prepared statements of its connection is named, and no pooler.
+func TestHandlerThatDeallocatesIsNamed(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(ctx context.Context, tx idem.Tx) error{
+		"by SQL": ending(`DEALLOCATE ALL`),
+		"by Conn": func(ctx context.Context, tx idem.Tx) error {
+			return idem.PgxTx(tx).Conn().DeallocateAll(ctx)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := database(t)
+			bad := true
+			s := service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+				if bad {
+					return end(ctx, tx)
+				}
+				return addOne(ctx, tx, row)
+			}}
+			c := s.consumer(t, db)
+			_, err := own(t, c).Apply(t.Context(), records(0, "put 2 1", "call 2", "put 3 3"))
+			h := wantError[*idem.HaltedError](t, err)
+			if h.Code != halt.Handler || !strings.HasPrefix(h.Reason, "handler Test removed the prepared statements") {
+				t.Errorf("got %v", h)
+			}
+			bad = false
+			apply(t, own(t, c), records(0, "put 2 1", "call 2", "put 3 3"))
+			want(t, "rows", table(t, db), "2=2 3=3")
+		})
+	}
+}
+
+// A halt in a replay names the letter, and the position before which the partition is halted.
+func TestHaltOfAReplaySaysWhere(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	ends := false
+	w := own(t, service{edit: keysAndBriefLocks, handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+		if ends {
+			return ending(`COMMIT`)(ctx, tx)
+		}
+		return idem.Permanent(errors.New("refused"))
+	}}.consumer(t, db))
+	apply(t, w, records(0, "put 1 1", "call 1", "put 2 2"))
+	ends = true
+	ask(t, db, "replay", 1)
+	_, err := w.Apply(t.Context(), nil)
+	h := wantError[*idem.HaltedError](t, err)
+	if h.Offset != 3 || !strings.HasPrefix(h.Reason, "replay of the dead letter at offset 1: handler Test ended") {
+		t.Errorf("got %v", h)
+	}
+}

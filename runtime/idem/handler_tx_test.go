@@ -1,0 +1,221 @@
+package idem_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/idemtest"
+)
+
+type handle = func(ctx context.Context, tx idem.Tx, row int32) error
+
+// What a handler does with tx after it has returned must have no effect: its transaction is
+// over, or goes on with other records.
+func TestTxIsOfNoUseAfterTheHandler(t *testing.T) {
+	t.Parallel()
+	for name, unwrap := range map[string]func(idem.Tx) idem.Tx{
+		"Tx":    func(tx idem.Tx) idem.Tx { return tx },
+		"PgxTx": func(tx idem.Tx) idem.Tx { return idem.PgxTx(tx) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := database(t)
+			var kept idem.Tx
+			w := own(t, service{handle: func(_ context.Context, tx idem.Tx, _ int32) error {
+				kept = unwrap(tx)
+				return idem.Permanent(errors.New("refused"))
+			}}.consumer(t, db))
+			apply(t, w, records(0, "call 1"))
+			want(t, "dead letters", letters(t, db), "0 handler")
+			_, err := kept.Exec(t.Context(), `INSERT INTO t VALUES (1, 1)`)
+			want(t, "rows of a record that is a dead letter", table(t, db), "")
+			if err == nil {
+				t.Error("the statement succeeded, outside of any transaction of the runtime")
+			}
+		})
+	}
+}
+
+// Nobody knows what else the goroutine would have done with the transaction, however the handler
+// ended before it.
+func TestStatementThatIsLeftRunningIsTheHandlersFault(t *testing.T) {
+	lengthy(t)
+	for name, end := range map[string]func(){
+		"return": func() {}, "panic": func() { panic("left") }, "Goexit": runtime.Goexit,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := database(t)
+			var calls atomic.Int32
+			w := own(t, service{policy: impatient, handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+				calls.Add(1)
+				go func() { _, _ = tx.Exec(ctx, `SELECT pg_sleep(2)`) }()
+				eventually(t, db, "1", `SELECT count(*)::text FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(2)' AND state = 'active' AND datname = current_database()`)
+				end()
+				return nil
+			}}.consumer(t, db))
+			apply(t, w, records(0, "call 1"))
+			want(t, "calls", calls.Load(), 1)
+			want(t, "reason", query(t, db, `SELECT reason FROM idem_dead_letter`), "handler: Test: the handler returned while a statement of its transaction was running")
+		})
+	}
+}
+
+// A deadlock, a wait for a lock that was given up, a full disk: no fault of the event, whichever
+// way the handler ran the statement, and whether or not it wraps the error.
+func TestTransientErrorInHandlerIsNoDeadLetter(t *testing.T) {
+	t.Parallel()
+	for name, run := range map[string]handle{
+		"Exec": func(ctx context.Context, tx idem.Tx, _ int32) error {
+			_, err := tx.Exec(ctx, `SELECT fails()`)
+			return fmt.Errorf("lock account: %v", err)
+		},
+		"Query": func(ctx context.Context, tx idem.Tx, _ int32) error {
+			rows, err := tx.Query(ctx, `SELECT fails()`)
+			if err != nil {
+				return err
+			}
+			if _, err = pgx.CollectRows(rows, pgx.RowTo[int32]); err != nil {
+				return fmt.Errorf("lock account: %v", err)
+			}
+			return nil
+		},
+		"SendBatch": func(ctx context.Context, tx idem.Tx, _ int32) error {
+			b := &pgx.Batch{}
+			b.Queue(`SELECT fails()`)
+			if err := tx.SendBatch(ctx, b).Close(); err != nil {
+				return fmt.Errorf("lock account: %v", err)
+			}
+			return nil
+		},
+		"PgxTx": func(ctx context.Context, tx idem.Tx, _ int32) error {
+			if _, err := idem.PgxTx(tx).Exec(ctx, `SELECT fails()`); err != nil {
+				return fmt.Errorf("lock account: %v", err)
+			}
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := database(t)
+			idemtest.Exec(t, db, `CREATE SEQUENCE n; CREATE FUNCTION fails() RETURNS int LANGUAGE plpgsql AS $$ BEGIN
+				IF nextval('n') = 1 THEN RAISE EXCEPTION 'deadlock detected' USING ERRCODE = '40P01'; END IF; RETURN 1; END $$`)
+			calls := 0
+			c := service{policy: impatient, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+				if calls++; calls > 1 {
+					return nil
+				}
+				return run(ctx, tx, row)
+			}}.consumer(t, db)
+			if err := newSource(records(0, "call 1")).run(t, c); err != nil {
+				t.Fatal(err)
+			}
+			want(t, "dead letters", letters(t, db), "")
+		})
+	}
+}
+
+// An error that a savepoint took back is not the one that failed the transaction later.
+func TestEarlierErrorOfASavepointIsNotBlamed(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	idemtest.Exec(t, db, `CREATE SEQUENCE n; CREATE FUNCTION fails() RETURNS int LANGUAGE plpgsql AS $$ BEGIN
+		IF nextval('n') = 1 THEN RAISE EXCEPTION 'deadlock detected' USING ERRCODE = '40P01'; END IF; RETURN 1; END $$`)
+	c := service{policy: impatient, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+		if _, err := tx.Exec(ctx, `SAVEPOINT s`); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `SELECT 1/0`); err != nil { // a try that may fail
+			if _, err := tx.Exec(ctx, `ROLLBACK TO s`); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.Exec(ctx, `SELECT fails()`); err != nil {
+			return errors.New("later")
+		}
+		return nil
+	}}.consumer(t, db)
+	if err := newSource(records(0, "call 1")).run(t, c); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "dead letters", letters(t, db), "")
+}
+
+// A handler that returns while a goroutine of it still runs a statement is refused: nobody
+// knows how much of it would take effect.
+func TestStatementLeftRunningIsADeadLetter(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+		begun := make(chan struct{})
+		go func() {
+			_, _ = tx.CopyFrom(ctx, pgx.Identifier{"t"}, []string{"id", "v"}, pgx.CopyFromFunc(func() ([]any, error) {
+				close(begun)
+				for idem.PgxTx(tx).Conn() != nil { // until the handler has returned
+					runtime.Gosched()
+				}
+				return nil, nil
+			}))
+		}()
+		<-begun
+		return nil
+	}}.consumer(t, db))
+	apply(t, w, records(0, "call 1"))
+	want(t, "rows", table(t, db), "")
+	want(t, "dead letters", letters(t, db), "0 handler")
+}
+
+// A handler that reads only, and says so, must not hold up its partition for ever, nor end
+// the connections of all others.
+func TestReadOnlyHandlerIsADeadLetter(t *testing.T) {
+	t.Parallel()
+	for name, insert := range map[string]bool{"and only reads": false, "and writes": true} {
+		t.Run(name, func(t *testing.T) {
+			db := database(t)
+			w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+				_, err := tx.Exec(ctx, `SET TRANSACTION READ ONLY`)
+				if insert {
+					err = addOne(ctx, tx, row)
+				}
+				return err
+			}}.consumer(t, db))
+			apply(t, w, records(0, "put 1 1", "call 1", "put 2 2"))
+			want(t, "rows", table(t, db), "1=1 2=2")
+			want(t, "dead letters", letters(t, db), "1 handler")
+		})
+	}
+}
+
+// What a handler keeps of its transaction's large objects ends with it.
+func TestLargeObjectsEndWithTheHandler(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	var kept pgx.LargeObjects
+	var object *pgx.LargeObject
+	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+		kept = idem.PgxTx(tx).LargeObjects()
+		oid, err := kept.Create(ctx, 0)
+		if err != nil {
+			return err
+		}
+		if object, err = kept.Open(t.Context(), oid, pgx.LargeObjectModeWrite|pgx.LargeObjectModeRead); err != nil {
+			return err
+		}
+		_, err = object.Write([]byte("a"))
+		return err
+	}}.consumer(t, db))
+	apply(t, w, records(0, "call 1"))
+	_, created := kept.Create(t.Context(), 0)
+	_, wrote := object.Write([]byte("b"))
+	for _, err := range []error{created, wrote} {
+		if !errors.Is(err, pgx.ErrTxClosed) {
+			t.Errorf("got %v, want pgx.ErrTxClosed", err)
+		}
+	}
+	want(t, "objects", query(t, db, `SELECT string_agg(convert_from(data, 'UTF8'), ' ') FROM pg_largeobject`), "a")
+}

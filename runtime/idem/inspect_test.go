@@ -1,0 +1,129 @@
+package idem_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// lookAt tells that the first partition is idle.
+func lookAt(t testing.TB, sink idem.Sink) error {
+	t.Helper()
+	return sink.Idle(t.Context(), first, -1)
+}
+
+// lookUntilFenced looks again where a look found no answer within a short batch_timeout, which is
+// no error.
+func lookUntilFenced(t testing.TB, sink idem.Sink) error {
+	t.Helper()
+	for begun := time.Now(); time.Since(begun) < 30*time.Second; {
+		if err := lookAt(t, sink); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// What happens to the chain of an idle partition is learned without a record.
+func TestIdlePartitionLearnsWhatBecameOfItsChain(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change  func(t testing.TB, db *pgxpool.Pool)
+		next    int64 // -1: another owner is at work
+		foreign int64
+	}{
+		"an operator rewound it": {change: func(t testing.TB, db *pgxpool.Pool) {
+			appendRow(t, db, "r", "next - 1", "operator me: again")
+		}, next: 1},
+		"its last row is gone": {change: func(t testing.TB, db *pgxpool.Pool) {
+			idemtest.Exec(t, db, `DELETE FROM idem_ledger WHERE next = 2; DELETE FROM t WHERE id = 2; DELETE FROM idem_keys WHERE seq = 3`)
+		}, next: 1},
+		"its last row is gone, and another stands there": {change: func(t testing.TB, db *pgxpool.Pool) {
+			idemtest.Exec(t, db, `DELETE FROM idem_ledger WHERE next = 2; DELETE FROM t WHERE id = 2`)
+			appendRow(t, db, "f", "next", "another process")
+			appendRow(t, db, "f", "next", "another process")
+		}, next: 1},
+		"another fenced it": {change: func(t testing.TB, db *pgxpool.Pool) {
+			appendRow(t, db, "f", "next", "another process")
+		}, next: -1, foreign: 1},
+		"another went far ahead": {change: func(t testing.TB, db *pgxpool.Pool) {
+			appendRow(t, db, "f", "next", "another process")
+			appendRow(t, db, "b", "next + 1", "")
+			idemtest.Exec(t, db, `DELETE FROM idem_ledger WHERE next < 3`)
+		}, next: -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := database(t)
+			c := service{}.consumer(t, db)
+			sink := drive(t, c)
+			assign(t, sink, 0)
+			deliver(t, sink, records(0, "put 1 1"))
+			deliver(t, sink, records(1, "put 2 2"))
+			if err := lookAt(t, sink); err != nil {
+				t.Fatal(err)
+			}
+			test.change(t, db)
+			wantError[*idem.FencedError](t, lookAt(t, sink))
+			want(t, "foreign fences", c.Stats().ForeignFences, test.foreign)
+			wantError[*idem.FencedError](t, lookAt(t, sink)) // it must be taken over first
+			if test.next < 0 {
+				if err := c.Health(); err == nil || !strings.Contains(err.Error(), "STANDBY") {
+					t.Errorf("health: %v", err)
+				}
+				return
+			}
+			now(t, sink)
+			assign(t, sink, test.next)
+		})
+	}
+}
+
+// A check that the database refuses is no reason to stand, or to wait when a record comes;
+// people hear of it.
+func TestFailedLookIsToldAndNoMore(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	c := service{}.consumer(t, db)
+	sink := drive(t, c)
+	assign(t, sink, 0)
+	idemtest.Exec(t, db, `ALTER TABLE idem_ledger RENAME COLUMN written_at TO later`)
+	if err := lookAt(t, sink); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Health(); err == nil || !strings.Contains(err.Error(), "RETRYING: ") {
+		t.Errorf("health: %v", err)
+	}
+	idemtest.Exec(t, db, `ALTER TABLE idem_ledger RENAME COLUMN later TO written_at`)
+	if err := lookAt(t, sink); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Health(); err != nil {
+		t.Errorf("health: %v", err)
+	}
+	deliver(t, sink, records(0, "put 1 1"))
+}
+
+// Who waits for a record before it takes a partition over learns of an operator meanwhile.
+func TestOperatorEndsTheWaitForARecord(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	sink := drive(t, service{edit: func(s *wire.Service) { s.Limits.BatchTimeout = 500 * time.Millisecond }}.consumer(t, db))
+	assign(t, sink, 0)
+	deliver(t, sink, records(0, "put 1 1"))
+	appendRow(t, db, "f", "next", "another process")
+	wantError[*idem.FencedError](t, lookUntilFenced(t, sink))
+	standsStill(t, sink)
+	if err := lookAt(t, sink); err != nil {
+		t.Fatal(err)
+	}
+	appendRow(t, db, "r", "next - 1", "operator me: again")
+	wantError[*idem.FencedError](t, lookUntilFenced(t, sink))
+	now(t, sink)
+	assign(t, sink, 0)
+}

@@ -1,0 +1,51 @@
+package idem_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/idem"
+)
+
+// A service that was moved to another cluster and back halts: what it applied there may have been
+// copied back, to offsets that the ledger of the first topic does not know. The command leads to
+// the group's translated offset.
+func TestTopicThatWasMovedToAnotherClusterAndBack(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	read := func(id byte, committed int64, batch []idem.Message) error {
+		s := newSource(batch)
+		s.assignment.TopicID, s.assignment.Committed = idem.UUID{id}, committedAt(committed)
+		return s.run(t, service{}.consumer(t, db))
+	}
+	set := func(id byte, from, to int64) {
+		t.Helper()
+		n := stream.Name{Consumer: "test", Topic: topic, TopicID: idem.UUID{id}.String()}
+		if _, err := stream.Set(t.Context(), db, n, stream.Target{From: from, To: to, Partitions: 4}, stream.By{Reason: "topic-recreated"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := read(1, -1, records(0, "add 1 1")); err != nil {
+		t.Fatal(err)
+	}
+	set(2, stream.NoLedger, 1) // the copy has the record, and gets another one
+	if err := read(2, 1, records(1, "add 2 2")); err != nil {
+		t.Fatal(err)
+	}
+	err := read(1, 2, records(1, "add 2 2", "add 3 3")) // which was copied back
+	halted, is := errors.AsType[*idem.HaltedError](err)
+	if !is || halted.Code != halt.TopicRecreated || !strings.Contains(err.Error(), "--from 1 --to 2 --topic-id "+idem.UUID{1}.String()) {
+		t.Fatalf("got %v", err)
+	}
+	set(1, 1, 2)
+	if err := read(1, 2, records(2, "add 3 3")); err != nil {
+		t.Fatal(err)
+	}
+	if err := read(1, 3, records(3, "add 4 4")); err != nil { // as after any restart
+		t.Fatal(err)
+	}
+	want(t, "rows", table(t, db), "1=1 2=2 3=3 4=4")
+}

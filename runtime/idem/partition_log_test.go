@@ -1,0 +1,81 @@
+package idem_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// trouble are the lines of a log above Info.
+func trouble(log *syncBuffer) []string {
+	var lines []string
+	for line := range strings.Lines(log.String()) {
+		if strings.Contains(line, "level=ERROR") || strings.Contains(line, "level=WARN") {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// What an operator does to a partition at work is no trouble: the log says it at Info.
+func TestOperatorsRowIsNoErrorOfAPartitionAtWork(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	log, option := logged()
+	sink := drive(t, service{options: []idem.Option{option}}.consumer(t, db))
+	assign(t, sink, 0)
+	deliver(t, sink, records(0, "put 1 1"))
+	appendRow(t, db, "s", "next + 4", "operator me: skipped")
+	wantError[*idem.FencedError](t, sink.Deliver(t.Context(), first, records(1, "put 2 2")))
+	now(t, sink)
+	assign(t, sink, 5)
+	if lines := trouble(log); len(lines) > 0 {
+		t.Errorf("%s", lines)
+	}
+	await(t, log, "an operator appended to the ledger", 1)
+}
+
+// A halt is an error once: neither leaving it, nor finding the same again without anybody's
+// act, is one. A person who acted learns that it stands again.
+func TestHaltIsLoggedOnce(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	log, option := logged()
+	a := newSource(nil).assignment
+	sink := drive(t, service{options: []idem.Option{option}, edit: func(s *wire.Service) {
+		s.Limits.BatchTimeout = 500 * time.Millisecond // Standby looks often
+	}}.consumer(t, db))
+	assign(t, sink, 0)
+	appendRow(t, db, "s", "next + 5", "operator me: too far, and the log begins behind it")
+	halts := func(low int64, errors int) {
+		t.Helper()
+		a.Low = low
+		_, err := sink.Assigned(t.Context(), a)
+		wantError[*idem.HaltedError](t, err)
+		if lines := stands(log); len(lines) != errors {
+			t.Errorf("%d lines, want %d: %s", len(lines), errors, lines)
+		}
+	}
+	halts(10, 1) // Assigned while it is assigned: the Source doubts its position
+	now(t, sink) // the row may be meant for this halt: nobody knows
+	halts(20, 1)
+	appendRow(t, db, "o", "next", "operator me: released")
+	now(t, sink)
+	halts(30, 2)
+	appendRow(t, db, "s", "30", "operator me: skipped")
+	now(t, sink)
+	assign(t, sink, 30)
+	if lines := stands(log); len(lines) != 2 {
+		t.Errorf("%s", lines)
+	}
+}
+
+// stands are the lines of trouble that are about a partition: on a busy machine the database may
+// be slow, too.
+func stands(log *syncBuffer) []string {
+	return slices.DeleteFunc(trouble(log), func(line string) bool { return !strings.Contains(line, "partition makes no progress") })
+}

@@ -1,0 +1,66 @@
+package idem_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/idemgen/idemgen/internal/inspect"
+	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// coreFiles is a folder of the runtime's migrations that every service has.
+func coreFiles(t *testing.T) string {
+	t.Helper()
+	dir := runtimeFiles(t)
+	for _, part := range []string{"keys", "effects"} {
+		if err := os.Remove(filepath.Join(dir, "idem_"+part+"_1.sql")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// A service runs with the tables that it needs, and the commands ask for no others. One with an
+// effect shares its database.
+func TestTablesThatNobodyNeedsAreNotThere(t *testing.T) {
+	t.Parallel()
+	db := idemtest.Migrated(t, coreFiles(t), filepath.Join("testdata", "table"))
+	without := func(s *wire.Service) {
+		s.Consumer, s.Schema = "core", map[string]int{"core": 1}
+		s.Topics[0].Window, s.Topics[0].Chain = 0, time.Hour
+	}
+	c := service{edit: without}.consumer(t, db)
+	w := own(t, c)
+	want(t, "result", apply(t, w, records(0, "@a: put 1 1", "nonsense x", "@a: put 1 1")), idem.Result{Applied: 1, Duplicates: 1, Dead: 1})
+	if err := c.Upkeep(t.Context()); err != nil {
+		t.Error(err)
+	}
+	for _, here := range []bool{true, false} {
+		if a, err := inspect.Find(t.Context(), db, "core", topic, -1, inspect.Key{Here: here}); err != nil || a.Call != nil {
+			t.Errorf("%+v, %v", a, err)
+		}
+	}
+	letters, err := stream.DeadLetters(t.Context(), db, stream.Filter{Consumer: "core", Topic: topic})
+	if err != nil || len(letters) != 1 {
+		t.Fatal(letters, err)
+	}
+	if _, err := inspect.Open(t.Context(), db, stream.Name{Consumer: "core", Topic: topic}, 1); err != nil {
+		t.Error(err)
+	}
+	by := stream.By{Operator: "ann", Reason: "a test"}
+	if _, err := stream.Ask(t.Context(), db, letters[0], "replay", by); err != nil {
+		t.Error(err)
+	}
+	apply(t, w, records(3, "put 2 2"))
+
+	runtimeTables(t, db)
+	var p provider
+	other := p.service(terms).consumer(t, db)
+	want(t, "result beside it", apply(t, own(t, other), records(0, "a: effect 1", "a: effect 1")), idem.Result{Applied: 1, Duplicates: 1})
+	want(t, "result", apply(t, own(t, service{edit: without}.consumer(t, db)), records(4, "@a: put 1 1", "@b: put 4 4")), idem.Result{Applied: 1, Duplicates: 1})
+}

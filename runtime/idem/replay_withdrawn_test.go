@@ -1,0 +1,59 @@
+package idem_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/runtime/idem"
+)
+
+// A replay that is taken back makes no further call, and a result that is given then is the one
+// that counts.
+func TestReplayThatIsTakenBackCallsNoMore(t *testing.T) {
+	t.Parallel()
+	inEachStore(t, interrupts, func(t *testing.T, db *pgxpool.Pool, p *provider, s service, _ func() string) {
+		p.call = func(_ context.Context, _ int32, nth int) error {
+			if nth == 1 {
+				return nil
+			}
+			return idem.RetryAfter(50*time.Millisecond, errors.New("busy"))
+		}
+		w := cutOff(t, db, s)
+		look := func() {
+			w.LookAgain()
+			apply(t, w, records(w.Next(), "put 5 5"))
+		}
+		ask(t, db, "replay", 0)
+		for look(); p.count(1) < 3; {
+			time.Sleep(time.Millisecond)
+		}
+		found, err := stream.FindLetters(t.Context(), db, []stream.Place{{Consumer: "test", Topic: topic, Offset: 0}})
+		if err == nil {
+			_, err = stream.TakeBack(t.Context(), db, found, stream.By{Operator: "ann", Reason: "not yet"})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls := p.count(1)
+		for end := time.Now().Add(time.Minute); ; calls = p.count(1) { // calls come every 50 ms while there are some
+			look()
+			if time.Sleep(300 * time.Millisecond); p.count(1) == calls {
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatal("calls are made on and on")
+			}
+		}
+		giveResult(t, db, 0, "7")
+		for end := time.Now().Add(time.Minute); table(t, db) != "1=7 5=5" && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+			look()
+		}
+		want(t, "rows", table(t, db), "1=7 5=5")
+		want(t, "calls at last", p.count(1), calls)
+	})
+}

@@ -1,0 +1,272 @@
+package idem_test
+
+import (
+	"context"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// grants are the statements of docs/operations.md, "Roles and rights", in its order: those
+// that make the roles, and those that come after the migrations.
+func grants(t *testing.T) (roles, rights string) {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## Roles and rights\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	blocks := regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(section, -1)
+	if len(blocks) != 2 {
+		t.Fatalf("the page has %d blocks of SQL, want 2", len(blocks))
+	}
+	return blocks[0][1], blocks[1][1]
+}
+
+// realm is a database in which each role has the rights that the page grants, and no more.
+type realm struct{ admin, service, operator *pgxpool.Pool }
+
+func newRealm(t *testing.T, schema string) realm {
+	t.Helper()
+	db := idemtest.DB(t)
+	prefix := db.Config().ConnConfig.Database + "_" // roles are the server's
+	names := strings.NewReplacer("shop_", prefix, "SCHEMA public", "SCHEMA "+schema, "orders, order_items, payments", "t")
+	roles, rights := grants(t)
+	t.Cleanup(func() {
+		for _, role := range []string{"operator", "service", "owner"} {
+			if _, err := db.Exec(context.Background(), `DROP OWNED BY `+prefix+role+` CASCADE; DROP ROLE `+prefix+role); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	idemtest.Exec(t, db, `CREATE SCHEMA IF NOT EXISTS `+schema+`;`+names.Replace(roles))
+	as := func(role string) *pgxpool.Pool {
+		cfg := db.Config()
+		if password := cfg.ConnConfig.Password; password != "" {
+			idemtest.Exec(t, db, `ALTER ROLE `+prefix+role+` PASSWORD '`+password+`'`)
+		}
+		cfg.ConnConfig.User = prefix + role
+		cfg.ConnConfig.RuntimeParams["search_path"] = schema
+		pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(pool.Close)
+		return pool
+	}
+	idemtest.Exec(t, db, `ALTER DATABASE "`+db.Config().ConnConfig.Database+`" SET search_path = `+schema)
+	db.Reset()
+	owner := as("owner")
+	migrate(t, owner)
+	migrateAgain(t, owner)
+	idemtest.Exec(t, owner, names.Replace(rights))
+	return realm{db, as("service"), as("operator")}
+}
+
+// migrateAgain applies the runtime's migrations a second time, which changes nothing.
+func migrateAgain(t *testing.T, owner *pgxpool.Pool) {
+	t.Helper()
+	const functions = `SELECT string_agg(proname || proconfig::text || prosecdef || proacl::text, ' ' ORDER BY proname) FROM pg_proc WHERE proname LIKE 'idem\_%'`
+	before := query(t, owner, functions)
+	runtimeTables(t, owner)
+	want(t, "functions after a second time", query(t, owner, functions), before)
+}
+
+// The service and the commands do all that they do with the rights that the page grants.
+func TestDocumentedRightsAreEnough(t *testing.T) {
+	lengthy(t)
+	for _, schema := range []string{"public", "shop"} {
+		t.Run(schema, func(t *testing.T) {
+			r := newRealm(t, schema)
+			log, option := logged()
+			handled := 0
+			c := service{
+				edit: keysAndBriefLocks, options: []idem.Option{option},
+				handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+					handled++
+					_, err := tx.Exec(ctx, `UPDATE t SET v = v + 1 WHERE id = $1`, row)
+					return err
+				},
+			}.consumer(t, r.service)
+			w := own(t, c)
+			want(t, "result", apply(t, w, records(0, "a: put 1 1", "@h: put 2 2", "call 1", "nonsense x", "add 1 1", "need 9 9", "a: put 1 1")),
+				idem.Result{Applied: 3, Duplicates: 1, Dead: 3})
+			want(t, "handled", handled > 0, true)
+			letters, err := stream.DeadLetters(t.Context(), r.operator, stream.Filter{Consumer: "test", Topic: topic, Class: "decode"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := stream.Ask(t.Context(), r.operator, letters[0], "discard", stream.By{Operator: "ann", Reason: "a test"}); err != nil {
+				t.Error(err)
+			}
+			letters, err = stream.DeadLetters(t.Context(), r.operator, stream.Filter{Consumer: "test", Topic: topic, Class: "database"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := stream.AskWithResult(t.Context(), r.operator, letters[0], []byte("1"), stream.By{Operator: "ann", Reason: "a test"}); err != nil {
+				t.Error(err)
+			}
+			apply(t, w, nil)
+			want(t, "letters", lettersNow(t, r.admin), "3 x discarded, 4 d its event has no effect, so that no result of one can be given, 5 d")
+			r.generations(t, c, w, log)
+			r.upkeep(t, c)
+			r.commands(t, c)
+			r.owners(t, c)
+			r.slow(t)
+			want(t, "tables that the service owns", query(t, r.admin, `SELECT count(*)::text FROM pg_class WHERE relowner = $1::text::regrole`, r.service.Config().ConnConfig.User), "0")
+			if strings.Contains(log.String(), "42501") || strings.Contains(log.String(), "permission denied") {
+				t.Errorf("a right was missed: %s", log)
+			}
+		})
+	}
+}
+
+// A right that is needed later only is missed at the start.
+func TestMissingRightsShowAtTheStart(t *testing.T) {
+	t.Parallel()
+	r := newRealm(t, "public")
+	role := r.service.Config().ConnConfig.User
+	for lacks, says := range map[string]string{
+		"UPDATE ON idem_lease":          `may not UPDATE idem_lease: GRANT UPDATE ON idem_lease TO "` + role + `"`,
+		"INSERT ON idem_dead_letter":    `may not INSERT idem_dead_letter`,
+		"USAGE ON SEQUENCE idem_fence":  `may not USAGE idem_fence: GRANT USAGE ON SEQUENCE idem_fence TO "` + role + `"`,
+		"SELECT, DELETE ON idem_ledger": `may not SELECT, DELETE idem_ledger`,
+		"SELECT, INSERT ON idem_stream": `may not SELECT, INSERT idem_stream`,
+		"SELECT ON TABLE idem_schema":   `may not SELECT idem_schema`,
+	} {
+		idemtest.Exec(t, r.admin, `REVOKE `+lacks+` FROM "`+role+`"`)
+		_, err := service{}.consumer(t, r.service).Own(t.Context(), topic, 0, 0)
+		wantText(t, err, says)
+		idemtest.Exec(t, r.admin, `GRANT `+lacks+` TO "`+role+`"`)
+	}
+	own(t, service{}.consumer(t, r.service))
+}
+
+func keysAndBriefLocks(s *wire.Service) {
+	briefLocks(s)
+	s.Topics[0].Chain = time.Hour
+	s.Topics[0].OnFailure.StopAfter = 20
+}
+
+// slow handlers have their transaction take back what it leaves to the next one.
+func (r realm) slow(t *testing.T) {
+	t.Helper()
+	var calls slowCalls
+	c := calls.service(keysAndBriefLocks).consumer(t, r.service)
+	w := own(t, c)
+	want(t, "result", apply(t, w, records(w.Next(), "x: call 8", "@y: call 18", "z: put 28 0")), idem.Result{Applied: 3})
+	want(t, "transactions", c.Stats().Batches, 2)
+}
+
+// generations come and go while keys are claimed.
+func (r realm) generations(t *testing.T, c *idem.Consumer, w *idem.Writer, log *syncBuffer) {
+	t.Helper()
+	for n := range 6 {
+		key := string(rune('b' + n))
+		apply(t, w, records(w.Next(), key+": put 3 3"))
+		want(t, "a copy", apply(t, w, records(w.Next(), key+": put 3 3")), idem.Result{Duplicates: 1})
+		const open = `SELECT token::text FROM idem_key_gen WHERE sealed_at IS NULL`
+		token := query(t, r.admin, open)
+		r.again(t, c, `UPDATE idem_key_gen SET opened_at = opened_at - interval '31 minutes', sealed_at = sealed_at - interval '31 minutes'`,
+			`SELECT (token <> '`+token+`')::text FROM idem_key_gen WHERE sealed_at IS NULL`, "true")
+	}
+	await(t, log, "generation of keys sealed", 6)
+	await(t, log, "generations of keys dropped", 3)
+	await(t, log, "filter of sealed keys built", 1)
+}
+
+// upkeep trims the ledger, and closes and removes dead letters.
+func (r realm) upkeep(t *testing.T, c *idem.Consumer) {
+	t.Helper()
+	r.again(t, c, `UPDATE idem_ledger SET written_at = written_at - interval '1 day'`, `SELECT (min(seq) > 0)::text FROM idem_ledger`, "true")
+	const letters = `SELECT coalesce(string_agg(DISTINCT state::text, ' '), '') FROM idem_dead_letter`
+	r.again(t, c, `UPDATE idem_dead_letter SET created_at = created_at - interval '1 day', expires_at = clock_timestamp() - interval '1 hour'`, letters, "x")
+	r.again(t, c, `UPDATE idem_dead_letter SET expires_at = clock_timestamp() - interval '1 hour'`, letters, "")
+}
+
+// again runs the upkeep after a change until it shows: it does nothing while the connection
+// of an earlier run is still on its way out.
+func (r realm) again(t *testing.T, c *idem.Consumer, sql, state, wanted string) {
+	t.Helper()
+	idemtest.Exec(t, r.admin, sql)
+	for end := time.Now().Add(20 * time.Second); query(t, r.admin, state) != wanted; time.Sleep(5 * time.Millisecond) {
+		if err := c.Upkeep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s is %s, want %s", state, query(t, r.admin, state), wanted)
+		}
+	}
+}
+
+// commands are the operator's, all of them.
+func (r realm) commands(t *testing.T, c *idem.Consumer) {
+	t.Helper()
+	ctx, by := t.Context(), stream.By{Operator: "ann", Reason: "a test"}
+	all, err := stream.List(ctx, r.operator, "test")
+	if err != nil || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	name := all[0].Name()
+	w := own(t, c)
+	at := w.Next()
+	other := name
+	other.TopicID = "00000000-0000-4000-8000-000000000009"
+	for _, do := range []struct {
+		verb string
+		run  func() (stream.Change, error)
+	}{
+		{"release", func() (stream.Change, error) { return stream.Release(ctx, r.operator, name, stream.Leave{}, by) }},
+		{"skip", func() (stream.Change, error) {
+			return stream.Set(ctx, r.operator, name, stream.Target{From: stream.Anywhere, To: at + 2}, by)
+		}},
+		{"rewind", func() (stream.Change, error) {
+			return stream.Set(ctx, r.operator, name, stream.Target{From: stream.Anywhere, To: at + 1, ApplyAgain: true}, by)
+		}},
+		{"confirm", func() (stream.Change, error) {
+			return stream.Release(ctx, r.operator, name, stream.Leave{Partitions: 12}, by)
+		}},
+	} {
+		if _, err := do.run(); err != nil {
+			t.Errorf("%s: %v", do.verb, err)
+		}
+	}
+	_, err = w.Apply(ctx, records(at, "put 5 5"))
+	wantError[*idem.FencedError](t, err)
+	want(t, "position", own(t, c).Next(), at+1)
+	if _, err := stream.Set(ctx, r.operator, other, stream.Target{From: stream.NoLedger, To: 1, Partitions: 12}, by); err != nil {
+		t.Errorf("adopt: %v", err)
+	}
+	idemtest.Exec(t, r.admin, `DELETE FROM idem_ledger WHERE stream = (SELECT stream FROM idem_stream WHERE topic_id = '`+other.TopicID+`')`)
+	if _, err := stream.Set(ctx, r.operator, other, stream.Target{From: stream.NoLedger, To: 1, Partitions: 12}, by); err != nil {
+		t.Errorf("adopt again: %v", err)
+	}
+}
+
+// owners follow each other, also after a client that stopped.
+func (r realm) owners(t *testing.T, c *idem.Consumer) {
+	t.Helper()
+	former := own(t, c)
+	w := own(t, service{edit: keysAndBriefLocks}.consumer(t, r.service))
+	_, err := former.Apply(t.Context(), records(former.Next(), "put 6 6"))
+	wantError[*idem.FencedError](t, err)
+	apply(t, w, records(w.Next(), "put 6 6"))
+	stalled(t, r.service, "idemgen", "ClientRead", `SELECT 1`)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	heir, err := service{edit: keysAndBriefLocks}.consumer(t, r.service).Own(ctx, topic, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply(t, heir, records(heir.Next(), "put 7 7"))
+}

@@ -1,0 +1,192 @@
+package idem_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// An error that is no record's fault may still be about one record. What stands before
+// it is applied, the partition is halted before it, and says how to pass it.
+func TestErrorOfOneRowHaltsBeforeItsRecord(t *testing.T) {
+	lengthy(t)
+	for name, test := range map[string]struct {
+		setup func(t *testing.T, db *pgxpool.Pool) *pgxpool.Pool
+		bad   string
+	}{
+		"row-level security": {rowSecurity, "put 9 13"},
+		"a trigger": {func(t *testing.T, db *pgxpool.Pool) *pgxpool.Pool {
+			trigger(t, db, `IF NEW.id = 9 THEN RAISE EXCEPTION 'x' USING ERRCODE = '42501'; END IF`)
+			return db
+		}, "put 9 13"},
+		"a statement of a handler": {func(_ *testing.T, db *pgxpool.Pool) *pgxpool.Pool { return db }, "call 9"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := database(t)
+			c := service{edit: func(s *wire.Service) { s.Topics[0].Window = 0 }, handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+				_, err := tx.Exec(ctx, `SELECT 1 FROM no_such_table`)
+				return err
+			}}.consumer(t, test.setup(t, db))
+			sink := drive(t, c)
+			assign(t, sink, 0)
+			batch := records(0, "put 1 1", "put 2 2", "put 3 3", "put 4 4", test.bad, "put 5 5", "put 6 6")
+			halted := wantError[*idem.HaltedError](t, sink.Deliver(t.Context(), first, batch))
+			want(t, "code", halted.Code, halt.Database)
+			want(t, "halted before", halted.Offset, 4)
+			want(t, "rows", table(t, db), "1=1 2=2 3=3 4=4")
+			want(t, "dead letters", letters(t, db), "")
+			if text := halted.Error(); !strings.Contains(text, "idemgen stream set --consumer test --topic test.v1 --partition 0 --to 5 --reason database") {
+				t.Errorf("it does not say how to pass the record: %s", text)
+			}
+			appendRow(t, db, "s", "5", "operator me: passed")
+			now(t, sink)
+			assign(t, sink, 5)
+			deliver(t, sink, batch[5:])
+			want(t, "rows behind it", table(t, db), "1=1 2=2 3=3 4=4 5=5 6=6")
+		})
+	}
+}
+
+// rowSecurity has table t refuse rows with v = 13, and returns a pool of a role for which
+// that counts.
+func rowSecurity(t *testing.T, db *pgxpool.Pool) *pgxpool.Pool {
+	role := fmt.Sprintf("secured_%d", time.Now().UnixNano())
+	idemtest.Exec(t, db, `CREATE ROLE `+role+`;
+GRANT ALL ON ALL TABLES IN SCHEMA public TO `+role+`;
+GRANT USAGE ON SEQUENCE idem_fence TO `+role+`;
+ALTER TABLE t ENABLE ROW LEVEL SECURITY;
+CREATE POLICY lucky ON t USING (true) WITH CHECK (v <> 13)`)
+	t.Cleanup(func() {
+		_, _ = db.Exec(context.Background(), `DROP OWNED BY `+role+`; DROP ROLE `+role)
+	})
+	cfg := db.Config()
+	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, `SET ROLE `+role)
+		return err
+	}
+	secured, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(secured.Close)
+	return secured
+}
+
+// A fault of all records is found to be one of the first: nothing is applied, and the search
+// takes a few tries.
+func TestErrorOfAllRowsHaltsBeforeTheFirst(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	c := service{}.consumer(t, db)
+	w := own(t, c)
+	idemtest.Exec(t, db, `ALTER TABLE t DROP COLUMN v`)
+	var texts []string
+	for i := range 64 {
+		texts = append(texts, fmt.Sprintf("put %d 1", i))
+	}
+	_, err := w.Apply(t.Context(), records(0, texts...))
+	halted := wantError[*idem.HaltedError](t, err)
+	want(t, "code", halted.Code, halt.Database)
+	want(t, "halted before", halted.Offset, 0)
+	want(t, "searches", c.Stats().Searches, 1)
+	want(t, "position", query(t, db, `SELECT max(next)::text FROM idem_ledger`), "0")
+	want(t, "dead letters", letters(t, db), "")
+}
+
+// What is about a statement of the protocol is about no record: nothing is searched.
+func TestErrorOfTheProtocolsStatementsIsNotSearched(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	c := service{}.consumer(t, db)
+	w := own(t, c)
+	idemtest.Exec(t, db, `CREATE FUNCTION deny() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE insufficient_privilege; END $$;
+CREATE TRIGGER deny BEFORE INSERT ON idem_ledger FOR EACH ROW EXECUTE FUNCTION deny()`)
+	_, err := w.Apply(t.Context(), records(0, "put 1 1", "put 2 2"))
+	halted := wantError[*idem.HaltedError](t, err)
+	want(t, "code", halted.Code, halt.Database)
+	want(t, "searches", c.Stats().Searches, 0)
+	want(t, "command that passes a record", halted.Pass, "")
+}
+
+// A SQLSTATE of a class that no server uses was chosen by a trigger or a function of the
+// user's: the record is refused.
+func TestErrorUnderAClassOfTheUsersIsTheRecordsFault(t *testing.T) {
+	t.Parallel()
+	for _, code := range []string{"U0001", "ZZ999", "T1000"} {
+		t.Run(code, func(t *testing.T) {
+			db := database(t)
+			trigger(t, db, `IF NEW.id = 9 THEN RAISE EXCEPTION 'x' USING ERRCODE = '`+code+`'; END IF`)
+			w := own(t, service{}.consumer(t, db))
+			apply(t, w, records(0, "put 1 1", "put 9 9", "put 2 2"))
+			want(t, "rows", table(t, db), "1=1 2=2")
+			want(t, "dead letters", letters(t, db), "1 database")
+			w = own(t, service{policy: wire.FailurePolicy{Stop: true}}.consumer(t, db))
+			_, err := w.Apply(t.Context(), records(3, "put 3 3", "put 9 9", "put 4 4"))
+			halted := wantError[*idem.HaltedError](t, err)
+			want(t, "code", halted.Code, halt.RecordRefused)
+			want(t, "halted before", halted.Offset, 4)
+			want(t, "rows before it", table(t, db), "1=1 2=2 3=3")
+		})
+	}
+}
+
+// A partition that halts for one event's handler has applied what stands before the event.
+func TestWhatStandsBeforeAHandlersHaltIsApplied(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		err  error
+		code halt.Code
+	}{
+		"not implemented": {idem.ErrNotImplemented, halt.Handler},
+		"stop":            {idem.Permanent(errors.New("never")), halt.RecordRefused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := database(t)
+			w := own(t, service{handle: func(context.Context, idem.Tx, int32) error { return test.err }, policy: wire.FailurePolicy{Stop: true}}.consumer(t, db))
+			_, err := w.Apply(t.Context(), records(0, "put 1 1", "call 2", "put 3 3"))
+			halted := wantError[*idem.HaltedError](t, err)
+			want(t, "code", halted.Code, test.code)
+			want(t, "halted before", halted.Offset, 1)
+			want(t, "rows", table(t, db), "1=1")
+		})
+	}
+}
+
+// A call that went well ends the count of those that failed before it, although its
+// transaction was rolled back: a handler that fails every other time does not run out of
+// retries.
+func TestCallThatWentWellEndsTheCountOfFailures(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	idemtest.Exec(t, db, `CREATE SEQUENCE tries; -- it counts on when a transaction is rolled back
+CREATE FUNCTION judge() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF nextval('tries') <= 2 THEN RAISE serialization_failure; END IF; RETURN NULL; END $$;
+CREATE CONSTRAINT TRIGGER judge AFTER INSERT ON t DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION judge()`)
+	calls, attempts := 0, ""
+	c := service{policy: wire.FailurePolicy{Retries: 1, InitialBackoff: time.Millisecond, MaxBackoff: time.Millisecond},
+		handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+			d, _ := idem.DeliveryFrom(ctx)
+			attempts += fmt.Sprint(d.Attempt)
+			if calls++; calls%2 == 1 {
+				return errors.New("every other time")
+			}
+			_, err := tx.Exec(ctx, `INSERT INTO t VALUES ($1, 1)`, row)
+			return err
+		}}.consumer(t, db)
+	sink := drive(t, c)
+	assign(t, sink, 0)
+	deliver(t, sink, records(0, "call 1"))
+	want(t, "attempts", attempts, "121212")
+	want(t, "rows", table(t, db), "1=1")
+	want(t, "dead letters", letters(t, db), "")
+}
