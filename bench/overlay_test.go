@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idemgen/idemgen/generator/typecheck"
+	"github.com/idemgen/idemgen/internal/gen/typecheck"
 )
 
 // Each overlay fits the files of today, and what it makes of their packages compiles.

@@ -3,9 +3,9 @@ package generator
 import (
 	"slices"
 
-	"github.com/idemgen/idemgen/generator/model"
-	"github.com/idemgen/idemgen/generator/sqlcode"
-	"github.com/idemgen/idemgen/generator/state"
+	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/gen/sqlcode"
+	"github.com/idemgen/idemgen/internal/gen/state"
 )
 
 // altering turns the changes of the tables into one migration.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idemgen/idemgen/generator/state"
-	"github.com/idemgen/idemgen/schema"
+	"github.com/idemgen/idemgen/internal/gen/state"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
 // byHandMark begins a line of a migration of the team's own; the table or table.column
@@ -57,7 +57,7 @@ func (u ledgerReader) unknownNames(lines []handed) error {
 	for _, h := range lines {
 		if !slices.Contains(known, h.subject) {
 			errs = append(errs, fmt.Errorf("%s:%d: %q names no table and no column that %s has or had: %s", u.showMigration(h.file), h.line,
-				strings.TrimSpace(byHandMark+h.subject), u.Path, cmp.Or(schema.DidYouMean(h.subject, known), "write table, or table.column, by their names in the spec")))
+				strings.TrimSpace(byHandMark+h.subject), u.Path, cmp.Or(syntax.DidYouMean(h.subject, known), "write table, or table.column, by their names in the spec")))
 		}
 	}
 	return errors.Join(errs...)

@@ -10,12 +10,12 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/idemgen/idemgen/generator/cases"
-	"github.com/idemgen/idemgen/generator/model"
-	"github.com/idemgen/idemgen/generator/oracle"
-	"github.com/idemgen/idemgen/generator/output"
-	"github.com/idemgen/idemgen/generator/scaffold"
-	"github.com/idemgen/idemgen/schema"
+	"github.com/idemgen/idemgen/internal/gen/cases"
+	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/gen/oracle"
+	"github.com/idemgen/idemgen/internal/gen/output"
+	"github.com/idemgen/idemgen/internal/gen/scaffold"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
 // caseFiles are the cases of a unit.
@@ -26,7 +26,7 @@ type caseFile struct {
 	name     string // without the ending
 	path     string // as messages show it
 	content  []byte
-	problems schema.Diagnostics
+	problems syntax.Diagnostics
 	parsed   *cases.Case // nil if it is not in order
 }
 
@@ -52,7 +52,7 @@ func readCases(u *unit) error {
 			return err
 		}
 		if ending != ".yaml" || !caseName.MatchString(c.name) {
-			c.problems.Add(schema.Pos{Line: 1, Col: 1, Width: 1}, "E201", fmt.Sprintf("%q is not a valid name of a case", entry.Name()), caseRule)
+			c.problems.Add(syntax.Pos{Line: 1, Col: 1, Width: 1}, "E201", fmt.Sprintf("%q is not a valid name of a case", entry.Name()), caseRule)
 			u.cases = append(u.cases, &c)
 			continue
 		}
@@ -147,7 +147,7 @@ func sampleCase(u *unit) (*caseFile, error) {
 func (c *caseFile) file() string { return path.Join(scaffold.CasesFolder, c.name+".yaml") }
 
 func (c *caseFile) read(u *unit, in *oracle.Interpreter) {
-	parsed, problems := schema.LoadCase(c.path, c.content)
+	parsed, problems := syntax.LoadCase(c.path, c.content)
 	if c.problems = problems; parsed.Broken {
 		return
 	}

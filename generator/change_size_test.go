@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idemgen/idemgen/generator/output"
+	"github.com/idemgen/idemgen/internal/gen/output"
 )
 
 const billing = `version: 1

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/idemgen/idemgen/generator/resolve/typeword"
+	"github.com/idemgen/idemgen/internal/gen/resolve/typeword"
 	"github.com/idemgen/idemgen/internal/pgtable"
 )
 

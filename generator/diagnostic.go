@@ -1,6 +1,6 @@
 package generator
 
-import "github.com/idemgen/idemgen/schema"
+import "github.com/idemgen/idemgen/internal/gen/syntax"
 
 // Diagnostic is a problem of a spec as a machine reads it.
 type Diagnostic struct {
@@ -13,7 +13,7 @@ type Diagnostic struct {
 }
 
 // diagnostics are the problems of one spec.
-func diagnostics(file string, problems schema.Diagnostics) []Diagnostic {
+func diagnostics(file string, problems syntax.Diagnostics) []Diagnostic {
 	var all []Diagnostic
 	for _, d := range problems.Sorted() {
 		all = append(all, Diagnostic{file, d.Pos.Line, d.Pos.Col, d.Code, d.Message, d.Hint})

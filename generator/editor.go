@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"path"
 
-	"github.com/idemgen/idemgen/generator/output"
-	"github.com/idemgen/idemgen/generator/scaffold"
+	"github.com/idemgen/idemgen/internal/gen/output"
+	"github.com/idemgen/idemgen/internal/gen/scaffold"
 	"github.com/idemgen/idemgen/schema"
 )
 

@@ -1,6 +1,6 @@
 package generator
 
-import "github.com/idemgen/idemgen/generator/explain"
+import "github.com/idemgen/idemgen/internal/gen/explain"
 
 // Explained is what a spec promises of its events, in sentences.
 type Explained struct {

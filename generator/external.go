@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/idemgen/idemgen/generator/gocode"
-	"github.com/idemgen/idemgen/generator/model"
-	"github.com/idemgen/idemgen/generator/output"
-	"github.com/idemgen/idemgen/generator/sqlcode"
+	"github.com/idemgen/idemgen/internal/gen/gocode"
+	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/gen/output"
+	"github.com/idemgen/idemgen/internal/gen/sqlcode"
 	"github.com/idemgen/idemgen/runtime/outbox"
 )
 

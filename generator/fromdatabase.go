@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idemgen/idemgen/generator/scaffold"
+	"github.com/idemgen/idemgen/internal/gen/scaffold"
 	"github.com/idemgen/idemgen/internal/pgtable"
 )
 

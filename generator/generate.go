@@ -13,9 +13,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idemgen/idemgen/generator/output"
-	"github.com/idemgen/idemgen/generator/scaffold"
-	"github.com/idemgen/idemgen/schema"
+	"github.com/idemgen/idemgen/internal/gen/output"
+	"github.com/idemgen/idemgen/internal/gen/scaffold"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
 // SpecFile is the usual name of a spec.
@@ -115,7 +115,7 @@ func (r *Result) report(units []*unit) {
 	}
 	r.Summary = ""
 	if r.Refused = count > 0; r.Refused {
-		r.Summary = schema.Summary(count)
+		r.Summary = syntax.Summary(count)
 	}
 	r.Problems = text.String()
 }

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/idemgen/idemgen/generator/gopkg"
-	"github.com/idemgen/idemgen/generator/output"
+	"github.com/idemgen/idemgen/internal/gen/gopkg"
+	"github.com/idemgen/idemgen/internal/gen/output"
 )
 
 // handWritten loads the Go files that the team keeps beside each spec, which takes

@@ -16,11 +16,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idemgen/idemgen/generator/output"
-	"github.com/idemgen/idemgen/generator/scaffold"
-	"github.com/idemgen/idemgen/generator/state"
+	"github.com/idemgen/idemgen/internal/gen/output"
+	"github.com/idemgen/idemgen/internal/gen/scaffold"
+	"github.com/idemgen/idemgen/internal/gen/state"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
 	"github.com/idemgen/idemgen/internal/pgtable"
-	"github.com/idemgen/idemgen/schema"
 )
 
 // Start is what Init needs to know. Empty names are taken from the import path.
@@ -207,7 +207,7 @@ func consumerName(importPath string) string {
 // packageName makes a Go package's name of an import path.
 func packageName(importPath string) string {
 	name := strings.ReplaceAll(consumerName(importPath), "-", "")
-	if schema.ReservedPackage(name) {
+	if syntax.ReservedPackage(name) {
 		return "events"
 	}
 	return name[:min(len(name), 41)]

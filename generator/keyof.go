@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/idemgen/idemgen/generator/eventkey"
-	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/internal/gen/eventkey"
+	"github.com/idemgen/idemgen/internal/gen/model"
 )
 
 // KeyPart is a part of an idempotency key: the name of its field or header, and its text.

@@ -6,10 +6,10 @@ import (
 	"path"
 	"strings"
 
-	"github.com/idemgen/idemgen/generator/output"
-	"github.com/idemgen/idemgen/generator/sqlcode"
-	"github.com/idemgen/idemgen/generator/state"
-	"github.com/idemgen/idemgen/schema"
+	"github.com/idemgen/idemgen/internal/gen/output"
+	"github.com/idemgen/idemgen/internal/gen/sqlcode"
+	"github.com/idemgen/idemgen/internal/gen/state"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
 // ledger is what the migrations folder holds.
@@ -108,8 +108,8 @@ const oneBranch = "keep idem.state.yaml and the migrations as the branch has the
 func (u ledgerReader) unchanged(file, sum string, content []byte) error {
 	written := sqlcode.WrittenAs(file, string(content))
 	switch {
-	case schema.Unmerged(content) > 0:
-		return fmt.Errorf("%s:%d: this looks like an unresolved merge of two branches that both appended a migration: %s", u.showMigration(file), schema.Unmerged(content), oneBranch)
+	case syntax.Unmerged(content) > 0:
+		return fmt.Errorf("%s:%d: this looks like an unresolved merge of two branches that both appended a migration: %s", u.showMigration(file), syntax.Unmerged(content), oneBranch)
 	case sum != state.Sum(content):
 		return fmt.Errorf("%s was changed after idemgen wrote it: restore it, it may have been applied; what it lacks belongs into a migration of your own", u.showMigration(file))
 	case written != u.service.Migrations.Format:

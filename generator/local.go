@@ -3,7 +3,7 @@ package generator
 import (
 	"path/filepath"
 
-	"github.com/idemgen/idemgen/generator/seedlog"
+	"github.com/idemgen/idemgen/internal/gen/seedlog"
 )
 
 // Local is what one must know of a spec to run its service on one machine.

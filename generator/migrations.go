@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idemgen/idemgen/generator/output"
-	"github.com/idemgen/idemgen/generator/sqlcode"
-	"github.com/idemgen/idemgen/generator/state"
+	"github.com/idemgen/idemgen/internal/gen/output"
+	"github.com/idemgen/idemgen/internal/gen/sqlcode"
+	"github.com/idemgen/idemgen/internal/gen/state"
 )
 
 // migrations renders the migrations that are needed and records them.

@@ -3,9 +3,9 @@ package generator
 import (
 	"testing"
 
-	"github.com/idemgen/idemgen/generator/model"
-	"github.com/idemgen/idemgen/generator/sqlcode"
-	"github.com/idemgen/idemgen/generator/state"
+	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/gen/sqlcode"
+	"github.com/idemgen/idemgen/internal/gen/state"
 )
 
 // A later version of the runtime's own tables is one more migration, behind all that are there;

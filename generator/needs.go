@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/idemgen/idemgen/generator/gocode"
-	"github.com/idemgen/idemgen/generator/model"
-	"github.com/idemgen/idemgen/generator/sqlcode"
+	"github.com/idemgen/idemgen/internal/gen/gocode"
+	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/gen/sqlcode"
 	"github.com/idemgen/idemgen/internal/pgtable"
 )
 

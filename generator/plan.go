@@ -3,10 +3,10 @@ package generator
 import (
 	"path"
 
-	"github.com/idemgen/idemgen/generator/evolution"
-	"github.com/idemgen/idemgen/generator/model"
-	"github.com/idemgen/idemgen/generator/state"
-	"github.com/idemgen/idemgen/schema"
+	"github.com/idemgen/idemgen/internal/gen/evolution"
+	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/gen/state"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
 // Before is an earlier version of a spec.
@@ -74,6 +74,6 @@ func (p *Plan) version(s Spec) evolution.Version {
 	if service == nil {
 		return evolution.Version{}
 	}
-	root, _ := schema.Parse(s.Content) // it was parsed before
+	root, _ := syntax.Parse(s.Content) // it was parsed before
 	return evolution.Version{Spec: root, Service: service, State: state.Next(nil, service)}
 }

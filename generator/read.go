@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/idemgen/idemgen/generator/messages"
-	"github.com/idemgen/idemgen/generator/model"
-	"github.com/idemgen/idemgen/generator/resolve"
-	"github.com/idemgen/idemgen/schema"
+	"github.com/idemgen/idemgen/internal/gen/messages"
+	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/gen/resolve"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
 // read reads the specs, then turns each into a model, or into problems.
@@ -25,14 +25,14 @@ func read(units []*unit) error {
 }
 
 // resolve turns a spec into a model, with the messages that it names, or into problems.
-func (s Spec) resolve() (*schema.Spec, *model.Service, schema.Diagnostics) {
+func (s Spec) resolve() (*syntax.Spec, *model.Service, syntax.Diagnostics) {
 	file := s.File
 	if file == nil {
 		file = func(name string) ([]byte, error) {
 			return os.ReadFile(filepath.Join(filepath.Dir(filepath.FromSlash(s.Path)), filepath.FromSlash(name)))
 		}
 	}
-	parsed, problems := schema.Load(s.Path, s.Content)
+	parsed, problems := syntax.Load(s.Path, s.Content)
 	read, unread := messages.Read(parsed, file)
 	service, more := resolve.Resolve(parsed)
 	problems.Append(unread)
@@ -46,13 +46,13 @@ func (s Spec) resolve() (*schema.Spec, *model.Service, schema.Diagnostics) {
 type inFile struct {
 	path     string
 	content  []byte
-	problems schema.Diagnostics
+	problems syntax.Diagnostics
 }
 
 // inFiles are the problems of specs and their cases, by file.
 func inFiles(units []*unit) []*inFile {
 	var all []*inFile
-	add := func(file string, content []byte, problems schema.Diagnostics) {
+	add := func(file string, content []byte, problems syntax.Diagnostics) {
 		i := slices.IndexFunc(all, func(f *inFile) bool { return path.Clean(f.path) == path.Clean(file) })
 		if i < 0 {
 			i = len(all)

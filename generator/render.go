@@ -5,14 +5,14 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/idemgen/idemgen/generator/gocode"
-	"github.com/idemgen/idemgen/generator/model"
-	"github.com/idemgen/idemgen/generator/oracle"
-	"github.com/idemgen/idemgen/generator/output"
-	"github.com/idemgen/idemgen/generator/scaffold"
-	"github.com/idemgen/idemgen/generator/seedlog"
-	"github.com/idemgen/idemgen/generator/sqlcode"
-	"github.com/idemgen/idemgen/generator/state"
+	"github.com/idemgen/idemgen/internal/gen/gocode"
+	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/gen/oracle"
+	"github.com/idemgen/idemgen/internal/gen/output"
+	"github.com/idemgen/idemgen/internal/gen/scaffold"
+	"github.com/idemgen/idemgen/internal/gen/seedlog"
+	"github.com/idemgen/idemgen/internal/gen/sqlcode"
+	"github.com/idemgen/idemgen/internal/gen/state"
 )
 
 // render renders every Owned and Ledger file of the spec.

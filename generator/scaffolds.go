@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idemgen/idemgen/generator/gopkg"
-	"github.com/idemgen/idemgen/generator/model"
-	"github.com/idemgen/idemgen/generator/output"
-	"github.com/idemgen/idemgen/generator/scaffold"
+	"github.com/idemgen/idemgen/internal/gen/gopkg"
+	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/gen/output"
+	"github.com/idemgen/idemgen/internal/gen/scaffold"
 )
 
 // addScaffolds adds the starter files for what generated code or its tests refer to and no

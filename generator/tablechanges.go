@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/idemgen/idemgen/generator/sqlcode"
-	"github.com/idemgen/idemgen/generator/state"
-	"github.com/idemgen/idemgen/schema"
+	"github.com/idemgen/idemgen/internal/gen/sqlcode"
+	"github.com/idemgen/idemgen/internal/gen/state"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
 // tableChanges finds out what migrations have to do. What none is written for becomes E607.
@@ -57,7 +57,7 @@ func (u *unit) wayOut(c state.TableChange) string {
 
 // position is where the spec speaks of what is refused: the column, else its table, else
 // the key "tables", else the first line.
-func (u *unit) position(c state.TableChange) schema.Pos {
+func (u *unit) position(c state.TableChange) syntax.Pos {
 	at := u.parsed.TablesKey
 	for _, t := range u.parsed.Tables {
 		if t.Name.Value != c.At.Table {
@@ -70,5 +70,5 @@ func (u *unit) position(c state.TableChange) schema.Pos {
 			}
 		}
 	}
-	return cmp.Or(at, schema.Pos{Line: 1, Col: 1, Width: 1})
+	return cmp.Or(at, syntax.Pos{Line: 1, Col: 1, Width: 1})
 }

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/idemgen/idemgen/generator/model"
-	"github.com/idemgen/idemgen/generator/oracle"
-	"github.com/idemgen/idemgen/generator/output"
-	"github.com/idemgen/idemgen/generator/seedlog"
-	"github.com/idemgen/idemgen/generator/sqlcode"
+	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/gen/oracle"
+	"github.com/idemgen/idemgen/internal/gen/output"
+	"github.com/idemgen/idemgen/internal/gen/seedlog"
+	"github.com/idemgen/idemgen/internal/gen/sqlcode"
 )
 
 // The generated test of an entry sends its log to partition 0 of its topics, from offset 0, one

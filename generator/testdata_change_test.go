@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idemgen/idemgen/generator/oracle"
-	"github.com/idemgen/idemgen/generator/resolve"
-	"github.com/idemgen/idemgen/generator/seedlog"
-	"github.com/idemgen/idemgen/schema"
+	"github.com/idemgen/idemgen/internal/gen/oracle"
+	"github.com/idemgen/idemgen/internal/gen/resolve"
+	"github.com/idemgen/idemgen/internal/gen/seedlog"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
 const shop = `version: 1
@@ -93,7 +93,7 @@ func TestAChangeOfTheSpecChangesTheTestDataOfItsEventsOnly(t *testing.T) {
 // testLines are the lines of a topic's test data: its log, then its rows behind their tables.
 func testLines(t *testing.T, text string) []string {
 	t.Helper()
-	spec, problems := schema.Load("idemgen.yaml", []byte(text))
+	spec, problems := syntax.Load("idemgen.yaml", []byte(text))
 	if problems.Errors() > 0 {
 		t.Fatal(problems)
 	}

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idemgen/idemgen/generator/model"
-	"github.com/idemgen/idemgen/generator/oracle"
-	"github.com/idemgen/idemgen/generator/resolve"
-	"github.com/idemgen/idemgen/generator/seedlog"
-	"github.com/idemgen/idemgen/schema"
+	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/gen/oracle"
+	"github.com/idemgen/idemgen/internal/gen/resolve"
+	"github.com/idemgen/idemgen/internal/gen/seedlog"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
 // eachLog goes over the logs of the specs that the repository holds, and of one more.
@@ -51,13 +51,13 @@ func eachLog(t *testing.T, do func(t *testing.T, topic *model.Topic, d testData)
 }
 
 // readSpec is a spec; nil if it is refused.
-func readSpec(t *testing.T, file string) *schema.Spec {
+func readSpec(t *testing.T, file string) *syntax.Spec {
 	t.Helper()
 	content, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, problems := schema.Load(filepath.Base(file), content)
+	spec, problems := syntax.Load(filepath.Base(file), content)
 	if problems.Errors() > 0 {
 		return nil
 	}
@@ -150,7 +150,7 @@ topics:
 // Events of one row succeed one another: some account has two captures and a refund between them,
 // another one two refunds and a capture, and all take effect.
 func TestEventsOfOneRowSucceedOneAnother(t *testing.T) {
-	spec, problems := schema.Load("idemgen.yaml", []byte(wallet))
+	spec, problems := syntax.Load("idemgen.yaml", []byte(wallet))
 	s, more := resolve.Resolve(spec)
 	if problems.Append(more); s == nil || problems.Errors() > 0 {
 		t.Fatal(problems.Sorted())

@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/idemgen/idemgen/generator/oracle"
-	"github.com/idemgen/idemgen/generator/resolve"
-	"github.com/idemgen/idemgen/generator/seedlog"
-	"github.com/idemgen/idemgen/schema"
+	"github.com/idemgen/idemgen/internal/gen/oracle"
+	"github.com/idemgen/idemgen/internal/gen/resolve"
+	"github.com/idemgen/idemgen/internal/gen/seedlog"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
 // desks has a table of ten rows at most, because their codes must differ: the log's author,
@@ -34,7 +34,7 @@ topics:
 
 // Where a refused record halts the partition, the log of a generated test has none.
 func TestNoRecordOfALogHalts(t *testing.T) {
-	spec, problems := schema.Load("idemgen.yaml", []byte(desks))
+	spec, problems := syntax.Load("idemgen.yaml", []byte(desks))
 	if problems.Errors() > 0 {
 		t.Fatal(problems)
 	}

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/idemgen/idemgen/generator/output"
-	"github.com/idemgen/idemgen/generator/seedlog"
+	"github.com/idemgen/idemgen/internal/gen/output"
+	"github.com/idemgen/idemgen/internal/gen/seedlog"
 )
 
 // logLines is the log as JSON, one record a line, behind a line that says who made it. Payloads

@@ -8,19 +8,19 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/idemgen/idemgen/generator/model"
-	"github.com/idemgen/idemgen/generator/oracle"
-	"github.com/idemgen/idemgen/generator/output"
-	"github.com/idemgen/idemgen/generator/state"
-	"github.com/idemgen/idemgen/schema"
+	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/gen/oracle"
+	"github.com/idemgen/idemgen/internal/gen/output"
+	"github.com/idemgen/idemgen/internal/gen/state"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
 // unit is one spec on its way through the pipeline.
 type unit struct {
 	Spec
 	folder    *output.Folder
-	parsed    *schema.Spec
-	problems  schema.Diagnostics
+	parsed    *syntax.Spec
+	problems  syntax.Diagnostics
 	service   *model.Service      // nil if the spec is not in order
 	old, next *state.State        // old is nil at the first run
 	changes   []state.TableChange // those that a migration is written for
@@ -77,7 +77,7 @@ func apart(units []*unit) {
 	for _, u := range units {
 		dir := u.folder.Abs(".")
 		if other := first[dir]; other != nil {
-			at := schema.Pos{Line: 1, Col: 1, Width: 1}
+			at := syntax.Pos{Line: 1, Col: 1, Width: 1}
 			if u.parsed.Consumer != nil {
 				at = u.parsed.Consumer.Pos
 			}

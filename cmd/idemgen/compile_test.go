@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/idemgen/idemgen/generator/typecheck"
+	"github.com/idemgen/idemgen/internal/gen/typecheck"
 )
 
 // repository is the root of this repository. Tests go elsewhere.

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/idemgen/idemgen/generator"
-	"github.com/idemgen/idemgen/schema"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
 // findSpecs returns the specs that the arguments name, in their order, each once. Paths
@@ -62,7 +62,7 @@ func readSpec(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, schema.MaxFileSize+1))
+	return io.ReadAll(io.LimitReader(f, syntax.MaxFileSize+1))
 }
 
 // specsOf returns the spec files that one argument names.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/idemgen/idemgen/generator/scaffold"
-	"github.com/idemgen/idemgen/schema"
+	"github.com/idemgen/idemgen/internal/gen/scaffold"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
 // errLayout ends fmt --check with the exit code of check.
@@ -67,9 +67,9 @@ func layOut(cmd *cobra.Command, path string, check bool) (changed bool, err erro
 	if err != nil {
 		return false, err
 	}
-	text, problems := schema.Format(data)
+	text, problems := syntax.Format(data)
 	if problems.Errors() > 0 {
-		return false, errors.Join(problems.Print(cmd.ErrOrStderr(), path, data), errors.New(schema.Summary(problems.Errors())))
+		return false, errors.Join(problems.Print(cmd.ErrOrStderr(), path, data), errors.New(syntax.Summary(problems.Errors())))
 	}
 	if bytes.Equal(data, text) {
 		return false, nil

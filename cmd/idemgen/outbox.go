@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/idemgen/idemgen/generator/connector"
+	"github.com/idemgen/idemgen/internal/gen/connector"
 	"github.com/idemgen/idemgen/runtime/outbox"
 )
 

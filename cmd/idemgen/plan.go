@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/idemgen/idemgen/generator"
-	"github.com/idemgen/idemgen/generator/evolution"
+	"github.com/idemgen/idemgen/internal/gen/evolution"
 )
 
 // errBreaks ends plan with its own exit code.

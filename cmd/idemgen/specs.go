@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/idemgen/idemgen/generator"
-	"github.com/idemgen/idemgen/generator/output"
+	"github.com/idemgen/idemgen/internal/gen/output"
 )
 
 const specArguments = `

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/idemgen/idemgen/schema"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
 // oneOf is the value of a flag: one of some words.
@@ -27,7 +27,7 @@ func (o *oneOf) Set(text string) error {
 		o.value = text
 		return nil
 	}
-	if near := schema.Closest(text, o.words); near != "" {
+	if near := syntax.Closest(text, o.words); near != "" {
 		return fmt.Errorf("did you mean %s?", near)
 	}
 	return fmt.Errorf("want one of %s", strings.Join(o.words, ", "))

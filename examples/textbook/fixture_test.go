@@ -15,10 +15,10 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/generator/resolve"
+	"github.com/idemgen/idemgen/internal/gen/resolve"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/idemgen/idemgen/schema"
 )
 
 const (
@@ -161,7 +161,7 @@ func refuses(t *testing.T, code, old, changed string) {
 	if err != nil || !strings.Contains(string(text), old) {
 		t.Fatalf("%v: the spec does not hold %q", err, old)
 	}
-	parsed, problems := schema.Load("idemgen.yaml", []byte(strings.Replace(string(text), old, changed, 1)))
+	parsed, problems := syntax.Load("idemgen.yaml", []byte(strings.Replace(string(text), old, changed, 1)))
 	_, more := resolve.Resolve(parsed)
 	problems.Append(more)
 	for _, p := range problems.Sorted() {

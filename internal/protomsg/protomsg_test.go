@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idemgen/idemgen/generator/protofile"
+	"github.com/idemgen/idemgen/internal/gen/protofile"
 	"github.com/idemgen/idemgen/internal/protomsg"
 )
 

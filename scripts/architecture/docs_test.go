@@ -12,11 +12,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idemgen/idemgen/generator/cases"
-	"github.com/idemgen/idemgen/generator/oracle"
-	"github.com/idemgen/idemgen/generator/resolve"
-	"github.com/idemgen/idemgen/generator/typecheck"
-	"github.com/idemgen/idemgen/schema"
+	"github.com/idemgen/idemgen/internal/gen/cases"
+	"github.com/idemgen/idemgen/internal/gen/oracle"
+	"github.com/idemgen/idemgen/internal/gen/resolve"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
+	"github.com/idemgen/idemgen/internal/gen/typecheck"
 )
 
 const reference = "../../docs/spec.md"
@@ -61,7 +61,7 @@ func TestDocumentedSpecsAreAccepted(t *testing.T) {
 
 func accepted(t *testing.T, file string, spec []byte) {
 	t.Helper()
-	parsed, problems := schema.Load(filepath.Base(file), spec)
+	parsed, problems := syntax.Load(filepath.Base(file), spec)
 	service, more := resolve.Resolve(parsed)
 	problems.Append(more)
 	if problems.Errors() == 0 && service != nil {
@@ -83,7 +83,7 @@ var (
 func reported(t *testing.T) map[string]bool {
 	t.Helper()
 	found := map[string]bool{}
-	for _, dir := range []string{"../../schema", "../../generator"} {
+	for _, dir := range []string{"../../generator", "../../internal/gen"} {
 		err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err
@@ -185,10 +185,10 @@ func TestTheDocumentedCasesAreAccepted(t *testing.T) {
 		t.Fatalf("docs/cases.md shows %d blocks of YAML", len(blocks))
 	}
 	for i, want := range last {
-		spec, problems := schema.Load("idemgen.yaml", []byte(blocks[2*i+1][1]))
+		spec, problems := syntax.Load("idemgen.yaml", []byte(blocks[2*i+1][1]))
 		service, more := resolve.Resolve(spec)
 		problems.Append(more)
-		parsed, more := schema.LoadCase("case.yaml", []byte(blocks[2*i][1]))
+		parsed, more := syntax.LoadCase("case.yaml", []byte(blocks[2*i][1]))
 		problems.Append(more)
 		if problems.Errors() > 0 || service == nil {
 			t.Fatal(problems.Sorted())

@@ -94,34 +94,8 @@ func list(t *testing.T) []pkg {
 // listed fails the test: think about its place first. An internal package says it itself, in
 // its doc comment.
 var may = map[string][]string{
-	"cmd/idemgen":                 {"cmd/idemgen/internal/dev", "cmd/idemgen/internal/doctor", "generator", "generator/connector", "generator/evolution", "generator/output", "generator/scaffold", "schema", "internal/inspect", "runtime/outbox", "internal/pgtable", "internal/stream"},
-	"generator":                   {"generator/cases", "generator/messages", "generator/eventkey", "generator/explain", "generator/evolution", "generator/resolve", "generator/resolve/typeword", "generator/model", "generator/gocode", "generator/sqlcode", "generator/scaffold", "generator/oracle", "generator/seedlog", "generator/state", "generator/output", "generator/gopkg", "internal/pgtable", "runtime/outbox", "schema"},
-	"generator/connector":         {},
-	"generator/messages":          {"generator/model", "generator/protofile", "internal/avromsg", "internal/protomsg", "schema"},
-	"generator/model":             {},
-	"generator/protofile":         {},
-	"generator/cases":             {"generator/model", "generator/oracle", "generator/resolve/typeword", "generator/resolve/wording", "generator/seedlog", "schema"},
-	"generator/definition":        {"generator/model"},
-	"generator/explain":           {"generator/model"},
-	"generator/eventkey":          {"generator/model", "runtime/wire", "schema"},
-	"generator/resolve":           {"generator/model", "generator/definition", "generator/resolve/check", "generator/resolve/draft", "generator/resolve/goname", "generator/resolve/typeword", "generator/resolve/waves", "generator/resolve/wording", "schema"},
-	"generator/resolve/check":     {"generator/model", "generator/resolve/draft", "generator/resolve/goname", "generator/resolve/typeword", "generator/resolve/waves", "generator/resolve/wording", "schema"},
-	"generator/resolve/draft":     {"generator/model", "generator/resolve/wording", "schema"},
-	"generator/resolve/goname":    {"schema"},
-	"generator/resolve/typeword":  {"generator/model", "generator/resolve/wording", "schema"},
-	"generator/resolve/waves":     {"generator/model"},
-	"generator/resolve/wording":   {"schema"},
-	"generator/gocode":            {"generator/explain", "generator/model"},
-	"generator/gocode/generated":  {}, // tests only: they run golden packages
-	"generator/sqlcode":           {"generator/model", "templates"},
-	"generator/scaffold":          {"generator/model", "templates"},
-	"generator/oracle":            {"generator/model"},
-	"generator/seedlog":           {"generator/model"},
-	"generator/evolution":         {"generator/model", "generator/state", "schema"},
-	"generator/state":             {"generator/model", "generator/definition", "schema"},
-	"generator/output":            {},
-	"generator/gopkg":             {},
-	"generator/typecheck":         {}, // of tests
+	"cmd/idemgen":                 {"cmd/idemgen/internal/dev", "cmd/idemgen/internal/doctor", "generator", "internal/gen/connector", "internal/gen/evolution", "internal/gen/output", "internal/gen/scaffold", "internal/gen/syntax", "internal/inspect", "runtime/outbox", "internal/pgtable", "internal/stream"},
+	"generator":                   {"internal/gen/cases", "internal/gen/messages", "internal/gen/eventkey", "internal/gen/explain", "internal/gen/evolution", "internal/gen/resolve", "internal/gen/resolve/typeword", "internal/gen/model", "internal/gen/gocode", "internal/gen/sqlcode", "internal/gen/scaffold", "internal/gen/oracle", "internal/gen/seedlog", "internal/gen/state", "internal/gen/output", "internal/gen/gopkg", "internal/pgtable", "runtime/outbox", "internal/gen/syntax", "schema"},
 	"schema":                      {},
 	"templates":                   {},
 	"runtime/idem":                {"runtime/hook", "runtime/idemtype", "runtime/lease", "runtime/wire", "runtime/internal/catalog", "runtime/internal/engine", "runtime/internal/engine/keys", "runtime/internal/fault", "runtime/internal/generation", "runtime/internal/handler", "runtime/internal/keyset", "runtime/internal/maintain", "runtime/internal/notify", "runtime/internal/outage", "runtime/internal/pool", "runtime/internal/verdict"},
@@ -199,7 +173,7 @@ var mustNot = regexp.MustCompile(`[Ii]t must not import any (other package of th
 func TestInternalPackagesImportWhatTheySay(t *testing.T) {
 	found := 0
 	for _, p := range packages(t) {
-		if !p.internal() {
+		if !p.internal() || len(p.GoFiles) == 0 {
 			continue
 		}
 		found++
@@ -259,10 +233,10 @@ func packageDoc(t *testing.T, p pkg) string {
 
 // only says which package alone may import a library.
 var only = map[string]string{
-	"github.com/dave/jennifer/jen":                        "generator/gocode",
-	"gopkg.in/yaml.v3":                                    "schema",
-	"golang.org/x/tools/go/packages":                      "generator/gopkg",
-	"github.com/rogpeppe/go-internal/diff":                "generator/output",
+	"github.com/dave/jennifer/jen":                        "internal/gen/gocode",
+	"gopkg.in/yaml.v3":                                    "internal/gen/syntax",
+	"golang.org/x/tools/go/packages":                      "internal/gen/gopkg",
+	"github.com/rogpeppe/go-internal/diff":                "internal/gen/output",
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka": "runtime/confluent runtime/confluent/producer runtime/confluent/internal/clientlog",
 	"github.com/gdamore/tcell/v2":                         "scripts/demo",
 	"github.com/redis/go-redis/v9":                        "runtime/redislease runtime/idemtest/testleases cmd/idemgen/internal/doctor",
@@ -347,14 +321,14 @@ func importers(t *testing.T, lib, home string) []string {
 }
 
 // The core is what package idem links, what generated code links, and all that is internal. The
-// kit of tests is not, nor are avromsg and protomsg, which services link whose records are such
-// messages.
+// generator and the kit of tests are not, nor are avromsg and protomsg, which services link whose
+// records are such messages.
 func TestRuntimeCoreImportsPgxAndTheStandardLibraryOnly(t *testing.T) {
 	all := packages(t)
 	face := all[slices.IndexFunc(all, func(p pkg) bool { return p.name() == "runtime/idem" })]
 	for _, p := range all {
 		core := p.name() == "runtime/idem" || slices.Contains(face.Deps, p.ImportPath)
-		if within(p.name(), "internal/kit") || p.name() == "internal/avromsg" || p.name() == "internal/protomsg" || !core && !strings.HasPrefix(p.name(), "runtime/wire/") && !strings.HasPrefix(p.name(), "runtime/internal/") && !strings.HasPrefix(p.name(), "internal/") {
+		if within(p.name(), "internal/kit") || within(p.name(), "internal/gen") || p.name() == "internal/avromsg" || p.name() == "internal/protomsg" || !core && !strings.HasPrefix(p.name(), "runtime/wire/") && !strings.HasPrefix(p.name(), "runtime/internal/") && !strings.HasPrefix(p.name(), "internal/") {
 			continue
 		}
 		for _, i := range p.Imports {
@@ -368,7 +342,7 @@ func TestRuntimeCoreImportsPgxAndTheStandardLibraryOnly(t *testing.T) {
 // The generator and what a service links must build where there is no C compiler: they consist of
 // the same files without cgo, and these do not use it. The standard library sees to itself.
 func TestBuildsWithoutCgo(t *testing.T) {
-	of := []string{module + "/cmd/...", module + "/runtime", module + "/runtime/franz/...", module + "/internal/...", module + "/generator/...", module + "/schema/..."}
+	of := []string{module + "/cmd/...", module + "/runtime/idem", module + "/runtime/franz/...", module + "/internal/...", module + "/generator/...", module + "/schema/..."}
 	if with, without := builtFiles(t, "1", of...), builtFiles(t, "0", of...); with != without {
 		t.Errorf("without cgo it is another program:\n%s\nand with it\n%s", without, with)
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idemgen/idemgen/generator/sqlcode"
+	"github.com/idemgen/idemgen/internal/gen/sqlcode"
 )
 
 var update = flag.Bool("update", false, "rewrite the copies of the runtime's migrations in examples and golden cases")

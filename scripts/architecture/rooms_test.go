@@ -34,7 +34,10 @@ func rooms(t *testing.T) map[string][]string {
 
 // ofTheRuntime reports whether a package is the runtime's: internal has what scripts need, too.
 func ofTheRuntime(name string) bool {
-	return strings.HasPrefix(name+"/", "runtime/") || strings.HasPrefix(name, "internal/") && !strings.HasPrefix(name, "internal/proof/") && !strings.HasPrefix(name, "internal/kit/")
+	if within(name, "internal/gen") || within(name, "internal/proof") || within(name, "internal/kit") {
+		return false
+	}
+	return within(name, "runtime") || within(name, "internal")
 }
 
 func roomName(pkg string) string {

@@ -12,7 +12,7 @@ import (
 )
 
 // verbFiles is the one file of each stage that knows a verb of the spec; %s is the verb.
-var verbFiles = []string{"schema/verbs.go", "generator/resolve/%s.go", "generator/sqlcode/%s.go", "generator/oracle/%s.go"}
+var verbFiles = []string{"internal/gen/syntax/verbs.go", "internal/gen/resolve/%s.go", "internal/gen/sqlcode/%s.go", "internal/gen/oracle/%s.go"}
 
 // A new verb is one file per stage. So no other file names a verb: whoever asks what a step does
 // reads model.Facts. docs/design.md has the table.
@@ -24,7 +24,7 @@ func TestAVerbIsNamedInOneFilePerStage(t *testing.T) {
 		if strings.HasPrefix(name, "scripts/") {
 			continue // not a stage
 		}
-		if name != "schema" && !slices.Contains(p.Imports, module+"/generator/model") && !slices.Contains(p.Imports, module+"/schema") {
+		if name != "internal/gen/syntax" && !slices.Contains(p.Imports, module+"/internal/gen/model") && !slices.Contains(p.Imports, module+"/internal/gen/syntax") {
 			continue // it knows of no steps
 		}
 		for _, file := range p.GoFiles {
@@ -57,7 +57,7 @@ func TestAVerbIsNamedInOneFilePerStage(t *testing.T) {
 // The oracle must be able to find the generator's facts wrong, so it does not read them.
 func TestTheOracleReadsNoFacts(t *testing.T) {
 	facts := map[string]bool{"Facts": true}
-	file := parse(t, "../../generator/model/facts.go")
+	file := parse(t, "../../internal/gen/model/facts.go")
 	for _, d := range file.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
@@ -77,7 +77,7 @@ func TestTheOracleReadsNoFacts(t *testing.T) {
 	if !facts["Makes"] || !facts["Whole"] || !facts["OnlyMakes"] {
 		t.Fatalf("facts found: %v", facts)
 	}
-	for _, file := range nonTestFiles(t, "../../generator/oracle") {
+	for _, file := range nonTestFiles(t, "../../internal/gen/oracle") {
 		ast.Inspect(parse(t, file), func(n ast.Node) bool {
 			if sel, ok := n.(*ast.SelectorExpr); ok && facts[sel.Sel.Name] {
 				t.Errorf("%s reads %s, which the generators go by", file, sel.Sel.Name)
@@ -87,10 +87,11 @@ func TestTheOracleReadsNoFacts(t *testing.T) {
 	}
 }
 
-// builtVerbs are the verbs of schema/verbs.go, the first text of each line of stepTables.
+// builtVerbs are the verbs of internal/gen/syntax/verbs.go, the first text of each line of its
+// stepTables.
 func builtVerbs(t *testing.T) (verbs []string) {
 	t.Helper()
-	ast.Inspect(parse(t, "../../schema/verbs.go"), func(n ast.Node) bool {
+	ast.Inspect(parse(t, "../../internal/gen/syntax/verbs.go"), func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)
 		if !ok || spec.Names[0].Name != "stepTables" {
 			return true
@@ -101,7 +102,7 @@ func builtVerbs(t *testing.T) (verbs []string) {
 		return false
 	})
 	if len(verbs) < 4 {
-		t.Fatalf("schema/verbs.go has the verbs %q only", verbs)
+		t.Fatalf("internal/gen/syntax/verbs.go has the verbs %q only", verbs)
 	}
 	return verbs
 }

@@ -21,8 +21,8 @@ type weight struct {
 // says for what: idemgen dev is the 15th command.
 var weights = []weight{
 	{"keys of the language", 89, 90, keysOfTheLanguage},
-	{"codes of errors", 83, 85, func(t *testing.T) int { return distinct(t, `"E[0-9]{3}"`, "../../schema", "../../generator") }},
-	{"codes of warnings", 0, 0, func(t *testing.T) int { return distinct(t, `"W[0-9]{3}"`, "../../schema", "../../generator") }},
+	{"codes of errors", 83, 85, func(t *testing.T) int { return distinct(t, `"E[0-9]{3}"`, "../../generator", "../../internal/gen") }},
+	{"codes of warnings", 0, 0, func(t *testing.T) int { return distinct(t, `"W[0-9]{3}"`, "../../generator", "../../internal/gen") }},
 	{"commands", 18, 14, func(t *testing.T) int { return matches(t, `\bRunE:`, production(t, "../../cmd/idemgen")) }},
 	{"product lines", 73_500, 55_000, func(t *testing.T) int {
 		return linesOf(t, production(t, "../../runtime", "../../internal", "../../generator", "../../schema", "../../cmd", "../../templates"))

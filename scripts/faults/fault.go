@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/internal/gen/model"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/scripts/internal/audit"
 )

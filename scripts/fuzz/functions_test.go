@@ -11,7 +11,7 @@ func TestFuzzTestsAreFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"../../schema", "../../runtime/wire/strictjson"} {
+	for _, want := range []string{"../../internal/gen/syntax", "../../runtime/wire/strictjson"} {
 		if !slices.ContainsFunc(found, func(f target) bool { return f.folder == want }) {
 			t.Errorf("no fuzz test of %s in %v", want, found)
 		}

@@ -12,10 +12,10 @@ import (
 	"path/filepath"
 
 	"github.com/idemgen/idemgen/generator"
-	"github.com/idemgen/idemgen/generator/model"
-	"github.com/idemgen/idemgen/generator/resolve"
-	"github.com/idemgen/idemgen/generator/seedlog"
-	"github.com/idemgen/idemgen/schema"
+	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/gen/resolve"
+	"github.com/idemgen/idemgen/internal/gen/seedlog"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
 // service is a generated service in a folder of this module, with its tests compiled.
@@ -50,7 +50,7 @@ func build(ctx context.Context, spec string) (*service, error) {
 func (s *service) remove() error { return os.RemoveAll(s.folder) }
 
 func (s *service) generate(ctx context.Context, spec string) error {
-	parsed, problems := schema.Load("idemgen.yaml", []byte(spec))
+	parsed, problems := syntax.Load("idemgen.yaml", []byte(spec))
 	resolved, more := resolve.Resolve(parsed)
 	problems.Append(more)
 	if resolved == nil || problems.Errors() > 0 {

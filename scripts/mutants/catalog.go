@@ -46,4 +46,4 @@ var catalogBugs = []mutant{
 		core, "TestOtherEncodingsAreRefusedAtTheStart"},
 }
 
-const boundaries = "./generator/gocode/generated"
+const boundaries = "./internal/gen/gocode/generated"

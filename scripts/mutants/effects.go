@@ -123,7 +123,7 @@ var effectBugs = []mutant{
 		in("./internal/inspect", "Open").Never(`_ && !$o.Called`),
 		core, "TestConflictBehindTheCall"},
 	{"plan says nothing of results that the version before cannot read",
-		in("./generator/evolution", "comparison.results").Replace(`state.UnreadableResults(c.now.Service, c.old.Service)`, `[]state.Unread(nil)`),
+		in("./internal/gen/evolution", "comparison.results").Replace(`state.UnreadableResults(c.now.Service, c.old.Service)`, `[]state.Unread(nil)`),
 		command, "TestPlan"},
 	{"plan calls a rename of an optional field compatible",
 		in(states, "comparison.renamed").Replace(`[]bool{true, false}`, `[]bool{false}`),
@@ -180,7 +180,7 @@ var effectBugs = []mutant{
 		in(testKit, "effects.faults").Never(`made[event] != want`),
 		testKit, "TestACaseHoldsTheTablesAgainstWhatItSays"},
 	{"a case lets equal records return different things",
-		in("./generator/cases", "reader.alike").Never(`known && before.text != returns`),
+		in("./internal/gen/cases", "reader.alike").Never(`known && before.text != returns`),
 		command, "TestGoldenRefused"},
 }
 

@@ -69,7 +69,7 @@ var lockBugs = []mutant{
 	AND state IN ('p', 'f')`),
 		upkeep, "TestLocksAreForgotten"},
 	{"E813: what may be missing is locked",
-		in("./generator/resolve", "checkLockField").Never(`$f.Type.Optional`),
+		in("./internal/gen/resolve", "checkLockField").Never(`$f.Type.Optional`),
 		command, "TestGoldenRefused/locks"},
 }
 

@@ -3,7 +3,7 @@ package main
 // migrationBugs are bugs of what migrations do to tables in use.
 var migrationBugs = []mutant{
 	{"migrations: what locks a table in use waits for it without end",
-		in("./generator/sqlcode", "Migration.body").Never(`m.OldTables`),
+		in("./internal/gen/sqlcode", "Migration.body").Never(`m.OldTables`),
 		command, "TestGoldenHistory"},
 	{"plan: a type that goes to another event keeps its keys",
 		in(states, "lineage.before").Replace(`!o.Gone && l.reads(o, n)`, `false`),
@@ -12,6 +12,6 @@ var migrationBugs = []mutant{
 		in(states, "comparison.moved").Never(`f.need != ""`),
 		command, "TestPlan/another_path_of_a_patch"},
 	{"plan: a copy that is applied again breaks nothing",
-		in("./generator/evolution", "Verdict.Breaks").Never(`v == BreaksDedup`),
+		in("./internal/gen/evolution", "Verdict.Breaks").Never(`v == BreaksDedup`),
 		command, "TestPlan"},
 }

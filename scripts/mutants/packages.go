@@ -32,7 +32,7 @@ const (
 	sessions     = "./runtime/internal/session"
 	upkeep       = "./runtime/internal/maintain"
 	watchdogs    = "./runtime/internal/watchdog"
-	sqlcode      = "./generator/sqlcode"
+	sqlcode      = "./internal/gen/sqlcode"
 	bank         = "./examples/bank"
 	orders       = "./examples/orders"
 	doctors      = "./cmd/idemgen/internal/doctor"

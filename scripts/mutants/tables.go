@@ -24,7 +24,7 @@ var tableBugs = []mutant{
 		in("./internal/pgtable", "comparison.filling").Never(`!h.fills() && w.Left != "" && !c.have.filledByTrigger()`),
 		"./runtime/internal/catalog", "TestTablesAreComparedWithTheSpec/NOT_NULL,_and_left_out"},
 	{"tables: the events that leave a column out are those that change rows only",
-		in("./generator/gocode", "left").Replace(`st.Makes`, `!st.Makes`),
+		in("./internal/gen/gocode", "left").Replace(`st.Makes`, `!st.Makes`),
 		command, "TestGoldenAccepted"},
 	{"tables: any enum will do",
 		in("./internal/pgtable", "comparison.texts").Replace(`!slices.Contains(h.Labels, text)`, `false`),

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idemgen/idemgen/generator/protofile"
+	"github.com/idemgen/idemgen/internal/gen/protofile"
 	"github.com/idemgen/idemgen/runtime/avro"
 	"github.com/idemgen/idemgen/runtime/protobuf"
 	"github.com/idemgen/idemgen/runtime/wire"

@@ -1,6 +1,6 @@
 // Package randspec writes specs at random: tables, topics, events and steps of every verb, as
 // text. What a spec may not say it knows by asking: it takes out what idemgen refuses until
-// nothing is refused. It imports schema and generator/resolve, and nothing that generates code.
+// nothing is refused. It imports schema and internal/gen/resolve, and nothing that generates code.
 package randspec
 
 import (

@@ -5,8 +5,8 @@ import (
 	"iter"
 	"math/rand/v2"
 
-	"github.com/idemgen/idemgen/generator/resolve"
-	"github.com/idemgen/idemgen/schema"
+	"github.com/idemgen/idemgen/internal/gen/resolve"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
 // Spec is a spec that idemgen accepts.
@@ -70,7 +70,7 @@ func (s *Spec) repair() bool {
 // refused are the paths to what is to be taken out: all fields that nothing uses, or the place of
 // the first other refusal. Taking that out may be enough.
 func (s *Spec) refused() (unused [][]*part) {
-	spec, problems := schema.Load("random.yaml", []byte(s.String()))
+	spec, problems := syntax.Load("random.yaml", []byte(s.String()))
 	if problems.Errors() == 0 {
 		_, more := resolve.Resolve(spec)
 		problems.Append(more)

@@ -3,8 +3,8 @@
 // ledger, the keys, and the order of effects on each order. What must be there comes from the
 // oracle, which reads the spec and shares no code with the runtime or the generated service.
 //
-// It must not import any package of this module but generator/model, generator/oracle,
-// generator/resolve, runtime/wire and schema.
+// It must not import any package of this module but internal/gen/model, internal/gen/oracle,
+// internal/gen/resolve, runtime/wire and syntax.
 package audit
 
 import (
@@ -15,11 +15,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/idemgen/idemgen/generator/model"
-	"github.com/idemgen/idemgen/generator/oracle"
-	"github.com/idemgen/idemgen/generator/resolve"
+	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/gen/oracle"
+	"github.com/idemgen/idemgen/internal/gen/resolve"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
 	"github.com/idemgen/idemgen/runtime/wire"
-	"github.com/idemgen/idemgen/schema"
 )
 
 // Handler stands in for the service's handler of OrderPaid, after its write step.
@@ -32,7 +32,7 @@ func ReadSpec(dir string) (*model.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	spec, problems := schema.Load(filepath.ToSlash(file), src)
+	spec, problems := syntax.Load(filepath.ToSlash(file), src)
 	if spec == nil {
 		return nil, fmt.Errorf("%s: %v", file, problems)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/internal/gen/model"
 )
 
 // Querier is a pool, a connection or a transaction. A transaction of level REPEATABLE READ

@@ -1,5 +1,0 @@
-// Package gocode writes the Go files of a service package from the model. Every file is
-// made with jennifer, which jen.go alone imports; the texts of SQL statements and the
-// records of the generated tests come in as arguments. It does no I/O and must not import
-// any other package of this module but generator/model.
-package gocode

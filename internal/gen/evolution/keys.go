@@ -1,0 +1,236 @@
+package evolution
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
+)
+
+// keys says of each further key of the spec that changed that it breaks nothing: what would break
+// was found before.
+func (c *comparison) keys() {
+	for _, e := range edits(nil, c.old.Spec, c.now.Spec) {
+		place := "/" + strings.Join(e.path, "/")
+		if slices.ContainsFunc(c.told, func(t string) bool { return place == t || strings.HasPrefix(place, t+"/") }) {
+			continue
+		}
+		if v, why := c.judge(e); v != "" {
+			c.add(v, e.text(), why, "")
+		}
+		if key, ok := strings.CutSuffix(place, "/idempotency_key/source"); ok { // the rest belongs to it
+			c.tell(key + "/idempotency_key")
+		}
+	}
+}
+
+// edit is one key of the spec that is new, gone or changed.
+type edit struct {
+	path     []string
+	old, now *syntax.Node // one may be nil
+}
+
+// edits compares two values key by key: those of now in their order, then those that are gone.
+func edits(path []string, old, now *syntax.Node) (all []edit) {
+	if old == nil || now == nil || old.Kind != syntax.MapNode || now.Kind != syntax.MapNode {
+		if !equal(old, now) {
+			all = append(all, edit{slices.Clone(path), old, now})
+		}
+		return all
+	}
+	for _, p := range now.Pairs {
+		all = append(all, edits(append(path, p.Key), old.Get(p.Key), p.Value)...)
+	}
+	for _, p := range old.Pairs {
+		if now.Get(p.Key) == nil {
+			all = append(all, edit{append(slices.Clone(path), p.Key), p.Value, nil})
+		}
+	}
+	return all
+}
+
+func equal(a, b *syntax.Node) bool {
+	if a == nil || b == nil || a.Kind != b.Kind || a.Text != b.Text || len(a.Items) != len(b.Items) || len(a.Pairs) != len(b.Pairs) {
+		return a == b
+	}
+	for i := range a.Items {
+		if !equal(a.Items[i], b.Items[i]) {
+			return false
+		}
+	}
+	for _, p := range a.Pairs {
+		if !equal(p.Value, b.Get(p.Key)) {
+			return false
+		}
+	}
+	return true
+}
+
+func get(n *syntax.Node, path ...string) *syntax.Node {
+	for _, key := range path {
+		if n == nil {
+			return nil
+		}
+		n = n.Get(key)
+	}
+	return n
+}
+
+// text says what changed.
+func (e edit) text() string {
+	where := strings.Join(e.path, ".")
+	switch {
+	case e.old == nil:
+		return where + " is new"
+	case e.now == nil:
+		return where + " is gone"
+	case e.old.Kind == syntax.ScalarNode && e.now.Kind == syntax.ScalarNode && len(e.old.Text)+len(e.now.Text) < 80 && !strings.ContainsAny(e.old.Text+e.now.Text, "\n`"):
+		return fmt.Sprintf("%s was `%s` and is `%s`", where, e.old.Text, e.now.Text)
+	}
+	return where + " changed"
+}
+
+// ofKey is what a change of a key means wherever it stands.
+var ofKey = map[string]struct {
+	verdict Verdict
+	why     string
+}{
+	"description": {Compatible, "comments only; no migration is written for them"},
+	"package":     {GoCallers, "whoever imports the package changes; records, keys and rows do not"},
+	"sensitive":   {Compatible, "what Go, logs and tests show changes; records, keys and rows do not"},
+	"version":     {Compatible, "the language, not the data"},
+	"examples":    {Compatible, "tests only"},
+	"limits":      {Compatible, "what is read and stored stays the same"},
+	"on_failure":  {Compatible, "it holds for failures from now on"},
+	"skip":        {Compatible, "it holds for records from now on, as it says"},
+	"ignore":      {Compatible, "it holds for records from now on, as it says"},
+	"start_from":  {Compatible, "it holds for partitions without a ledger only"},
+	"migrations":  {Compatible, "it says where files are, not what is in them"},
+	"assume":      {Compatible, "what relied on it, or relies on it now, was checked again"},
+	"write":       {Compatible, "it holds for events from now on; rows that are there stay as they are"},
+	"handle":      {GoCallers, "Handler has another set of methods"},
+	"window":      {Compatible, "keys are known for longer"},
+	"compare":     {Compatible, "copies are known; content is compared only with that of keys stored under the new definition"},
+	"source":      {Compatible, "keys are stored from the first record on that this version reads; what came before is known by its offset"},
+	"record_key":  {Compatible, "records that were read before can still be read"},
+	"event_type":  {Compatible, "records that were read before can still be read"},
+	"type":        {Compatible, "records that were read before can still be read"},
+	"enum":        {Compatible, "it takes every text that it took"},
+
+	// What these say reached the state, and was compared there.
+	"payload":         {Compatible, sameRead},
+	"naming":          {Compatible, sameRead},
+	"root":            {Compatible, sameRead},
+	"encoding":        {Compatible, sameRead},
+	"absent_marker":   {Compatible, sameRead},
+	"tombstone":       {Compatible, sameRead},
+	"idempotency_key": {Compatible, sameKeys},
+	"copies":          {Compatible, sameKeys},
+}
+
+const (
+	sameRead = "records that were read before can still be read"
+	sameKeys = "the keys of the events are what they were"
+)
+
+// judge says what an edit means if no state tells anything about it.
+func (c *comparison) judge(e edit) (Verdict, string) {
+	in := func(at int) string {
+		if at < len(e.path) {
+			return e.path[at]
+		}
+		return ""
+	}
+	last := e.path[len(e.path)-1]
+	if e.path[0] == "tables" && len(e.path) > 1 && (external(c.old, e.path[1]) || external(c.now, e.path[1])) {
+		return ByHand, "idemgen does not make this table: the database has to be so before this version starts, and it looks at its start"
+	}
+	if e.path[0] == "tables" && last != "description" {
+		return "", "" // what changes the table was told, and the rest changes nothing
+	}
+	switch {
+	case e.path[0] == "types" && len(e.path) == 2:
+		return Compatible, "what events read of it was compared"
+	case e.path[0] == "topics" && len(e.path) == 2 && e.old == nil:
+		return Compatible, "it is read from start_from; nothing else changes"
+	case e.path[0] == "topics" && len(e.path) == 2:
+		return Compatible, "it is not read any more; its ledger, keys and rows stay"
+	case in(2) == "events" && len(e.path) == 4:
+		return c.event(e)
+	case in(2) == "events" && in(4) == "lock":
+		return Compatible, "it holds for calls from now on. Versions side by side have other locks, or none: end the old one before the new one starts"
+	case in(2) == "events" && in(4) == "effect":
+		return e.effect(in(5))
+	case slices.Contains([]string{in(2), in(4)}, "fields") && len(e.path) >= 4 && last != "description" && last != "sensitive":
+		return c.field(e)
+	}
+	for i := len(e.path) - 1; i >= 0; i-- { // the nearest key that says what it means
+		if of, ok := ofKey[e.path[i]]; ok && !named(e.path, i) {
+			return of.verdict, of.why
+		}
+	}
+	return NotKnown, "idemgen cannot tell what this key means for records, keys and rows"
+}
+
+// external reports whether a version has a table that idemgen does not make.
+func external(v Version, table string) bool {
+	return slices.ContainsFunc(v.Service.Tables, func(t *model.Table) bool { return t.Name == table && t.External })
+}
+
+// named reports whether a part of a path is a name of the user's choice.
+func named(path []string, i int) bool {
+	return i > 0 && slices.Contains([]string{"types", "tables", "columns", "topics", "events", "fields"}, path[i-1])
+}
+
+func (c *comparison) event(e edit) (Verdict, string) {
+	switch {
+	case e.old == nil && c.follows(e):
+		return GoCallers, "the event has another name in Go; its records and keys are the same"
+	case e.old == nil:
+		return Compatible, "older versions treat its records as its skip says; roll out before producers send it"
+	case e.now == nil:
+		return Compatible, "its records are taken by another event, ignored or skipped, as the spec says"
+	}
+	return Compatible, "records that were read before can still be read, and their keys are known"
+}
+
+// effect says what a change of a key of an effect means; of "", of the effect as a whole.
+func (e edit) effect(key string) (Verdict, string) {
+	switch {
+	case key == "":
+		return GoCallers, "Handler has another set of methods"
+	case key == "result" && e.old == nil:
+		return GoCallers, "the method returns a result"
+	case key == "result" && e.now == nil:
+		return GoCallers, "the method returns no result any more. Those that were recorded are not read, and the rows of their events are written"
+	case key == "result":
+		return GoCallers, "the method returns another type. Results that were recorded, and whose events are not passed yet, are read as it: deploy when no calls are under way"
+	}
+	return Compatible, "it holds for calls from now on"
+}
+
+// follows reports whether a new event has the type texts of one that is gone.
+func (c *comparison) follows(e edit) bool {
+	is := e.now.Get("type")
+	if before := get(c.old.Spec, e.path[0], e.path[1], "events"); before != nil {
+		for _, p := range before.Pairs {
+			gone := get(c.now.Spec, e.path[0], e.path[1], "events", p.Key) == nil
+			if gone && equal(p.Value.Get("type"), is) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (c *comparison) field(e edit) (Verdict, string) {
+	switch {
+	case e.old == nil:
+		return Compatible, "records without it can still be read"
+	case e.now == nil:
+		return Compatible, "the member is ignored from now on"
+	}
+	return Compatible, "it takes every value that it took"
+}

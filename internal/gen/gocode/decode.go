@@ -1,0 +1,76 @@
+package gocode
+
+import (
+	"fmt"
+
+	"github.com/idemgen/idemgen/internal/gen/model"
+)
+
+// decoderOf writes what reads the records of a topic: the decoder's type, and the record key
+// if it is a document.
+func decoderOf(f *file, t *model.Topic) {
+	doc := fmt.Sprintf("%s decodes the records of topic %q.", decoderType(t), t.Name)
+	f.decl(doc, text("type %s =", decoderType(t)).Add(strictjson("Scanner")))
+	encoding(f, t)
+	if t.RecordKey != nil && t.RecordKey.JSON {
+		recordKeyType(f, t)
+	}
+}
+
+// decodeFunc is DecodeX, for handlers and tests: what it returns owns its memory.
+func decodeFunc(f *file, e *model.Event) {
+	doc := fmt.Sprintf("Decode%s decodes m; see strictjson.Scanner for the rules.", e.GoName)
+	params := []code{named("m", idem("Message"))}
+	f.fn(doc, "", "Decode"+e.GoName, params, text("(e %s, err error)", e.GoName), func(g *group) {
+		if settings := decoderSettings(e.Topic); settings != nil {
+			g.Add(text("s := %s", decoderType(e.Topic)).Values(settings...))
+		} else {
+			g.Add(text("var s %s", decoderType(e.Topic)))
+		}
+		read := "&m"
+		if e.Topic.Payload.Encoding != "" {
+			g.Add(text("encoding := ").Add(encodingLiteral(e.Topic, 0)))
+			g.Add(text("opened, err := encoding.Open(&m)"))
+			g.If(text("err != nil")).Block(text("return e, err"))
+			read = "opened"
+		}
+		g.Add(text("s.Reset(%s)", read))
+		g.Add(text("e.decode(&s, %s)", read))
+		g.Return(text("e, s.Finish(%q)", e.GoName))
+	})
+}
+
+// decoderSettings are what a decoder is told if it differs from what its zero value means.
+func decoderSettings(t *model.Topic) []code {
+	if t.Payload.AbsentMarker == "" {
+		return nil
+	}
+	return []code{pair("AbsentMarker", lit(t.Payload.AbsentMarker))}
+}
+
+func decodeMethod(f *file, e *model.Event) error {
+	d := decoder{recv: "e", typ: e.GoName, fields: e.Fields}
+	params := []code{named("s", pointer(strictjson("Scanner"))), named("m", pointer(wire("Message")))}
+	f.fn("", "e *"+e.GoName, "decode", params, nil, func(g *group) {
+		d.body(g)
+		sources(g, e)
+	})
+	return d.err
+}
+
+// readScalar reads a value that is neither optional nor an enum from src, a reader or a
+// wire.Text.
+func readScalar(src string, t model.FieldType) *expr {
+	switch {
+	case t.Notation == model.EpochDays:
+		return call(src + ".EpochDays")
+	case t.Notation != model.Usual:
+		return call(src+".Epoch", qual("time", unitNames[t.Notation]))
+	}
+	return call(src + "." + kinds[t.Kind].read)
+}
+
+var unitNames = map[model.Notation]string{
+	model.EpochSeconds: "Second", model.EpochMillis: "Millisecond",
+	model.EpochMicros: "Microsecond", model.EpochNanos: "Nanosecond",
+}

@@ -1,0 +1,62 @@
+package oracle
+
+import (
+	"strings"
+
+	"github.com/idemgen/idemgen/internal/gen/model"
+)
+
+// elementKinds are the kinds of the elements of array columns.
+var elementKinds = map[model.ColKind]model.Kind{
+	model.ColTextArray: model.String, model.ColIntegerArray: model.Int32, model.ColBigintArray: model.Int64, model.ColUUIDArray: model.UUID,
+}
+
+// arrayConstant reads an array as Postgres writes one: {a,"b c",NULL}.
+func arrayConstant(t model.ColType, text string) (cell, *fault) {
+	inner, open := strings.CutPrefix(text, "{")
+	inner, closed := strings.CutSuffix(inner, "}")
+	if !open || !closed {
+		return nil, misfit("constant: an array stands in { }")
+	}
+	cells := []cell{}
+	for inner != "" {
+		element, quoted, rest, ok := arrayElement(inner)
+		if !ok {
+			return nil, misfit("constant: an array with a broken element")
+		}
+		inner = rest
+		if element == "NULL" && !quoted {
+			cells = append(cells, nil)
+			continue
+		}
+		v, why := parseText(model.FieldType{Kind: elementKinds[t.Kind]}, element)
+		if why != "" {
+			return nil, misfit("constant: an element: %s", why)
+		}
+		cells = append(cells, v)
+	}
+	return cells, nil
+}
+
+// arrayElement cuts the first element from the inside of an array.
+func arrayElement(text string) (element string, quoted bool, rest string, ok bool) {
+	if text[0] != '"' {
+		element, rest, more := strings.Cut(text, ",")
+		return element, false, rest, element != "" && (!more || rest != "")
+	}
+	var b strings.Builder
+	for i := 1; i < len(text); i++ {
+		switch c := text[i]; c {
+		case '\\':
+			if i++; i < len(text) {
+				b.WriteByte(text[i])
+			}
+		case '"':
+			rest, more := strings.CutPrefix(text[i+1:], ",")
+			return b.String(), true, rest, more == (rest != "")
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return "", true, "", false
+}

@@ -1,0 +1,272 @@
+package oracle
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/idemgen/idemgen/internal/gen/model"
+)
+
+// decoder turns nodes and texts into values and collects every fault on the way. The
+// fault that counts is the one that stands first in the record.
+type decoder struct {
+	src    []byte
+	depth  int
+	marker string // of values that are not there; "" if there is none
+	faults []*fault
+}
+
+func (d *decoder) fail(at int, path, detail string) {
+	d.faults = append(d.faults, &fault{class: ClassDecode, path: path, detail: detail, at: at})
+}
+
+const (
+	whyMissing = "required, but missing"
+	whyNull    = "must not be null"
+)
+
+// field decodes a present or absent (nil) member. A missing one is noticed where the
+// object that should hold it closes, and not at all if the text breaks before that.
+func (d *decoder) field(f *model.Field, n *node, path string, holder *node) value {
+	if n != nil && f.Patch && d.isMarker(n) {
+		return unsent{}
+	}
+	if n != nil {
+		return d.node(f.Type, n, path)
+	}
+	switch {
+	case f.Patch:
+		return unsent{}
+	case f.Default != nil:
+		return d.text(asDefault(f.Type), f.Default.Text, holder.end, path)
+	case !f.Type.Optional && !holder.truncated:
+		d.fail(holder.end-1, path, whyMissing)
+	}
+	return nil
+}
+
+func (d *decoder) node(t model.FieldType, n *node, path string) value {
+	if n.truncated {
+		// The syntax error inside it is reported by the parser; what stands before
+		// that error may still be wrong.
+		switch {
+		case t.Kind == model.Object && n.kind == objectNode:
+			return d.object(t.Named, n, path)
+		case t.Kind == model.List && n.kind == arrayNode:
+			return d.list(*t.Elem, n, path)
+		case t.Kind == model.Map && n.kind == objectNode:
+			return d.mapping(*t.Elem, n, path)
+		}
+		return nil
+	}
+	if n.kind == nullNode {
+		if !t.Optional {
+			d.fail(n.start, path, whyNull)
+		}
+		return nil
+	}
+	switch t.Kind {
+	case model.Object:
+		return d.object(t.Named, n, path)
+	case model.List:
+		return d.list(*t.Elem, n, path)
+	case model.Map:
+		return d.mapping(*t.Elem, n, path)
+	case model.JSON:
+		return d.json(n, path)
+	}
+	return d.scalar(t, n, path)
+}
+
+func (d *decoder) object(t *model.Type, n *node, path string) value {
+	if n.kind != objectNode {
+		d.fail(n.start, path, "must be an object")
+		return nil
+	}
+	o := &object{typ: t}
+	for _, f := range t.Fields {
+		o.values = append(o.values, d.member(f, n, path))
+	}
+	return o
+}
+
+func (d *decoder) list(elem model.FieldType, n *node, path string) value {
+	if n.kind != arrayNode {
+		d.fail(n.start, path, "must be a list")
+		return nil
+	}
+	l := list{}
+	for i, e := range n.elems {
+		l = append(l, d.node(elem, e, path+"["+strconv.Itoa(i)+"]"))
+	}
+	return l
+}
+
+// mapping reads an object whose names are data, so that no path holds one: a fault inside is one
+// of the whole map.
+func (d *decoder) mapping(elem model.FieldType, n *node, path string) value {
+	if n.kind != objectNode {
+		d.fail(n.start, path, "must be an object")
+		return nil
+	}
+	before := len(d.faults)
+	m := mapping{}
+	for _, e := range n.members {
+		_, twice := m[e.name]
+		switch {
+		case e.bad != "":
+			d.fail(e.at, path, e.bad)
+		case twice:
+			d.fail(e.at, path, "holds a name twice")
+		case e.node != nil:
+			m[e.name] = d.node(elem, e.node, path)
+		}
+	}
+	for _, f := range d.faults[before:] {
+		f.path = path
+	}
+	return m
+}
+
+// json keeps the value as sent. Text that Postgres cannot hold is refused anywhere in it.
+func (d *decoder) json(n *node, path string) value {
+	if why := badText(n); why != "" {
+		d.fail(n.start, path, why)
+	} else if d.isMarker(n) {
+		d.fail(n.start, path, whyMarked)
+	}
+	return jsonText(d.src[n.start:n.end])
+}
+
+func badText(n *node) (why string) {
+	if n.bad != "" {
+		return n.bad
+	}
+	for _, e := range n.elems {
+		if why := badText(e); why != "" {
+			return why
+		}
+	}
+	for _, m := range n.members {
+		if m.bad != "" {
+			return m.bad
+		}
+		if why := badText(m.node); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// find follows the member names from n. It returns nil where one is absent or on the way
+// null, refuses one that appears twice, and goes through objects only.
+func (d *decoder) find(n *node, names []string, path string) (found *node, foundPath string) {
+	for i, name := range names {
+		if n.kind != objectNode {
+			if !n.truncated && (n.kind != nullNode || i == 0) {
+				d.fail(n.start, path, "must be an object")
+			}
+			return nil, join(path, names[i:]...)
+		}
+		path = join(path, name)
+		var next *node
+		for j, m := range n.members {
+			switch {
+			case m.name != name:
+			case slices.ContainsFunc(n.members[:j], func(o member) bool { return o.name == name }):
+				d.fail(m.at, path, "appears twice")
+			default:
+				next = m.node
+			}
+		}
+		if next == nil {
+			return nil, join(path, names[i+1:]...)
+		}
+		n = next
+	}
+	return n, path
+}
+
+func join(path string, names ...string) string {
+	if path != "" {
+		names = append([]string{path}, names...)
+	}
+	return strings.Join(names, ".")
+}
+
+func (d *decoder) scalar(t model.FieldType, n *node, path string) value {
+	wrong := func(want string) value {
+		d.fail(n.start, path, "must be "+want)
+		return nil
+	}
+	if n.bad != "" {
+		return wrong("text without half surrogate pairs and U+0000")
+	}
+	if d.isMarker(n) {
+		return wrong(whyMarked)
+	}
+	switch {
+	case t.Kind == model.Bool:
+		if n.kind != boolNode {
+			return wrong("true or false")
+		}
+	case t.Kind == model.Int32 || t.Kind == model.Int64 || t.Kind == model.Decimal:
+		if n.kind != numberNode && n.kind != stringNode {
+			return wrong("a number")
+		}
+	case t.Kind == model.Float64 || t.Notation.Unit() != 0:
+		if n.kind != numberNode {
+			return wrong("a number")
+		}
+	default:
+		if n.kind != stringNode {
+			return wrong("a string")
+		}
+	}
+	return d.text(t, n.text, n.start, path)
+}
+
+// text reads a value from its text: a header, a record key, a default, or what stands
+// in a JSON string or number.
+func (d *decoder) text(t model.FieldType, text string, at int, path string) value {
+	v, why := parseText(t, text)
+	if t.Kind == model.JSON || t.Kind == model.Object || t.Elem != nil {
+		return d.nested(t, text, at, path)
+	}
+	if why != "" {
+		d.fail(at, path, why)
+		return nil
+	}
+	return v
+}
+
+// nested reads JSON that stands as text in a header or a default.
+func (d *decoder) nested(t model.FieldType, text string, at int, path string) value {
+	inner := &decoder{src: []byte(text), depth: d.depth}
+	root, err := parseJSON(inner.src, d.depth)
+	if err != nil {
+		d.fail(at, path, err.detail)
+		return nil
+	}
+	v := inner.node(t, root, path)
+	if f := first(inner.faults); f != nil {
+		d.fail(at, f.path, f.detail)
+		return nil
+	}
+	return v
+}
+
+// asDefault is a field's type for the text of its default: bytes are base64 there.
+func asDefault(t model.FieldType) model.FieldType {
+	if t.Kind == model.Bytes {
+		t.Notation = model.Usual
+	}
+	return t
+}
+
+// member decodes a field below a holder.
+func (d *decoder) member(f *model.Field, holder *node, path string) value {
+	n, at := d.find(holder, f.Source.Path, path)
+	return d.field(f, n, at, holder)
+}

@@ -1,0 +1,36 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/idemgen/idemgen/internal/gen/resolve/draft"
+	"github.com/idemgen/idemgen/internal/gen/resolve/wording"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
+)
+
+// checkLocks reports locks of one name that would never meet: they are in two stores, or are told
+// by more values here than there (E814).
+func checkLocks(report *syntax.Diagnostics, d *draft.Service) {
+	first := map[string]*draft.Event{}
+	for _, e := range d.Events() {
+		if e.Model.Effect == nil || e.Model.Effect.Lock == nil {
+			continue
+		}
+		is, spec := e.Model.Effect.Lock, e.Spec.Effect.Lock
+		if len(is.By) != len(spec.By.Items) {
+			continue
+		}
+		o := first[is.Name]
+		if o == nil {
+			first[is.Name] = e
+			continue
+		}
+		other := o.Model.Effect.Lock
+		line := o.Spec.Effect.Lock.Name.Pos.OnLine()
+		switch name := wording.Quote(is.Name); {
+		case len(is.By) != len(other.By):
+			report.Add(spec.Name.Pos, "E814", fmt.Sprintf("lock %s is told by %d values for %s, and by %d for %s, so that they never meet", name, len(is.By), e.Is(), len(other.By), o.Is()),
+				"name the same things in both, in one order, or give the locks two names; the other one is on "+line)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/gen/resolve/draft"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
+)
+
+// checkProducerCopies reports what happens twice when the producer sends an event as
+// two records and only the offset identifies it (E501).
+func checkProducerCopies(report *syntax.Diagnostics, d *draft.Service) {
+	for _, e := range d.Events() {
+		checkEventCopies(report, d, e)
+	}
+}
+
+func checkEventCopies(report *syntax.Diagnostics, d *draft.Service, e *draft.Event) {
+	t := e.Topic
+	if e.Model.Key == nil || !e.Model.Key.Offset || t.Model.UniqueRecords {
+		return
+	}
+	fail := func(pos syntax.Pos, what, twice string) {
+		report.Add(pos, "E501", fmt.Sprintf("%s: %s with source: {record: offset} %s when the producer sends the event twice", e.Is(), what, twice),
+			"name a header or fields that identify the operation, or state assume: [unique]")
+	}
+	if e.Model.Handle {
+		fail(e.Spec.Handle.Key, "handle", "runs twice")
+	}
+	if e.Spec.Effect != nil {
+		fail(e.Spec.Effect.Key, "effect", "calls twice")
+	}
+	for _, st := range e.Steps {
+		if st.Whole && st.Model.Sums {
+			fail(st.Spec.Verb.Pos, st.Spec.Verb.Value, "adds twice")
+			continue
+		}
+		if !st.Model.Makes {
+			continue
+		}
+		why := "the database makes the primary key"
+		for _, c := range st.Model.By {
+			v, set := st.Set[st.Table.Of(c)]
+			if !st.Whole && !c.ByDatabase() { // of what was refused only this much is sure
+				continue
+			}
+			if set && v.Model.Kind == model.FieldValue && v.Model.Field.Source.Kind == model.FromRecord && v.Type.Kind != model.String && v.Type.Kind != model.Bytes {
+				why = "the primary key holds the record's " + v.Model.Field.Source.Record
+			} else if set && v.Model.Kind != model.NowValue {
+				continue
+			}
+			fail(st.Spec.Verb.Pos, st.Spec.Verb.Value, "inserts two rows, because "+why)
+			break
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package resolve
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/gen/resolve/draft"
+	"github.com/idemgen/idemgen/internal/gen/resolve/goname"
+	"github.com/idemgen/idemgen/internal/gen/resolve/typeword"
+	"github.com/idemgen/idemgen/internal/gen/resolve/wording"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
+)
+
+func resolveRecordKey(report *syntax.Diagnostics, types *draft.Types, spec *syntax.RecordKey) *draft.RecordKey {
+	if spec == nil {
+		return nil
+	}
+	k := &draft.RecordKey{Model: &model.RecordKey{}, Known: !spec.Broken}
+	for _, p := range spec.Parts {
+		info := draft.KeyPart{Spec: p}
+		if ft, ok := fieldType(report, types, p.Type); ok && !p.Broken && checkPart(report, p, ft) {
+			info.Part = &model.KeyPart{Name: p.Name.Value, GoName: goname.Of(p.Name.Value), Doc: docOf(p.Doc), Type: ft}
+			if p.Path != nil {
+				info.Part.Path = slices.Clone(p.Path.Members)
+				k.Model.JSON = true
+			}
+			info.Field = &model.Field{Name: info.Part.Name, GoName: info.Part.GoName, Doc: info.Part.Doc, Type: ft, Sensitive: sensitiveType(types, p.Type),
+				Source: model.Source{Kind: model.FromRecordKey, Part: info.Part}}
+			k.Model.Parts = append(k.Model.Parts, info.Part)
+		} else {
+			k.Known = false
+		}
+		k.Parts = append(k.Parts, info)
+	}
+	return k
+}
+
+func checkPart(report *syntax.Diagnostics, p *syntax.KeyPart, ft model.FieldType) bool {
+	switch {
+	case ft.Optional:
+		report.Add(p.Type.Pos, "E310", fmt.Sprintf("record-key part %s may be missing, so it cannot be part of a key", wording.Quote(p.Name.Value)), `drop "optional"`)
+	case !typeword.FitsKey(ft):
+		report.Add(p.Type.Pos, "E310", fmt.Sprintf("%s cannot be part of a record key: %s", withArticle(typeword.Text(ft)), wording.Quote(p.Name.Value)), keyTypes)
+	case p.Path != nil && len(p.Path.Members) == 0:
+		report.Add(p.Path.Pos, "E307", fmt.Sprintf("record-key part %s has the path of the whole key", wording.Quote(p.Name.Value)), "for a key that is one text write "+p.Name.Value+": "+typeword.Text(ft))
+	default:
+		return true
+	}
+	return false
+}
+
+// keyTypes is the hint of E310.
+const keyTypes = "use string, uuid, int64, decimal, date, bytes, an enum or a timestamp"
+
+// matchPart ties a field to the record-key part of its name, or reports E313.
+func matchPart(report *syntax.Diagnostics, k *draft.RecordKey, in draft.Field) {
+	if k == nil || in.Field == nil {
+		return
+	}
+	i := slices.IndexFunc(k.Parts, func(p draft.KeyPart) bool { return p.Spec.Name.Value == in.Spec.Name.Value })
+	if i < 0 || k.Parts[i].Part == nil {
+		return
+	}
+	part := k.Parts[i].Part
+	switch {
+	case in.Field.Source.Kind == model.FromRecord:
+		report.Add(in.Spec.Record.Key, "E313", fmt.Sprintf("field %s is read by record: %s, but it is also a part of the record key", wording.Quote(part.Name), in.Field.Source.Record),
+			"drop the field, or give it another name")
+	case in.Field.Patch:
+		report.Add(in.Spec.Patch.Key, "E309", fmt.Sprintf("patch field %s is a part of the record key, too, which is always there", wording.Quote(part.Name)), `drop "patch"`)
+	case typeword.Text(part.Type) != typeword.Text(in.Field.Type) || in.Field.Type.Optional:
+		report.Add(in.Spec.Type.Pos, "E313", fmt.Sprintf("field %s is %s, but the part %s of the record key is %s", wording.Quote(part.Name), in.Spec.Type.Text, wording.Quote(part.Name), typeword.Text(part.Type)),
+			"a field and a record-key part of one name must have the same type: the runtime checks that they agree")
+	default:
+		in.Field.SamePart = part
+	}
+}

@@ -1,0 +1,66 @@
+package typeword
+
+import (
+	"testing"
+
+	"github.com/idemgen/idemgen/internal/gen/model"
+)
+
+// TestConstants: a constant is read by its type, in one normal form, or refused.
+func TestConstants(t *testing.T) {
+	const refused = "\x00refused"
+	for _, c := range []struct {
+		column string
+		text   string
+		want   string
+	}{
+		{"text", "", ""}, {"text", "a\x00b", refused}, {"varchar(3)", "äöü", "äöü"}, {"varchar(3)", "äöüß", refused},
+		{"char(2)", "a", refused}, {"char(2)", "ab", "ab"}, {"char(2)", "abc", refused},
+		{"boolean", "true", "true"}, {"boolean", "yes", refused}, {"boolean", "TRUE", refused},
+		{"integer", "010", refused}, {"integer", "1e3", refused}, {"integer", "-0", "0"},
+		{"bigint", "9223372036854775807", "9223372036854775807"}, {"bigint", "9223372036854775808", refused}, {"bigint", "0x10", refused},
+		{"numeric(4,2)", "99.99", "99.99"}, {"numeric(4,2)", "99.990", "99.990"}, {"numeric(4,2)", "99.999", refused}, {"numeric(4,2)", "100", refused},
+		{"numeric", "NaN", refused}, {"numeric", ".5", refused}, {"numeric", "-12345678901234567890.5", "-12345678901234567890.5"},
+		{"numeric(2,2)", "0.25", "0.25"}, {"numeric(2,2)", "1.25", refused},
+		{"double precision", "1.5e3", "1.5e3"}, {"double precision", "1e999", refused}, {"double precision", "Inf", refused},
+		{"uuid", "7D3F6A52-0C1E-4B7E-9A53-5B0F4A1F6C11", "7d3f6a52-0c1e-4b7e-9a53-5b0f4a1f6c11"}, {"uuid", "{7d3f6a52-0c1e-4b7e-9a53-5b0f4a1f6c11}", refused},
+		{"timestamptz", "2026-01-31T12:00:00.1234567+02:00", "2026-01-31T10:00:00.123456Z"}, {"timestamptz", "2026-01-31T12:00:00", refused}, {"timestamptz", "2026-01-31", refused},
+		{"timestamp", "2026-01-31T12:00:00.5", "2026-01-31T12:00:00.5"}, {"timestamp", "2026-01-31T12:00:00Z", refused}, {"timestamp", "2026-01-31T12:00:00,5", refused},
+		{"date", "2024-02-29", "2024-02-29"}, {"date", "2023-02-29", refused}, {"date", "2024-2-9", refused},
+		{"bytea", "AAEC", "AAEC"}, {"bytea", "AAE", refused},
+		{"jsonb", `{"a":1}`, `{"a":1}`}, {"jsonb", "{a: 1}", refused}, {"jsonb", `"\u0000"`, refused}, {"json", "null", refused},
+		{"text array", "{}", "{}"}, {"text array", "{a}", refused}, {"named(app.size)", "large", "large"},
+	} {
+		ct, ok := ColumnType(c.column)
+		if !ok {
+			t.Fatalf("no column type %s", c.column)
+		}
+		got, why := ColumnConstant(ct, c.text)
+		if why != Fits {
+			got = refused
+		}
+		if got != c.want {
+			t.Errorf("%s %q: got %q (%s), want %q", c.column, c.text, got, why, c.want)
+		}
+	}
+}
+
+// TestFieldDefaults: the defaults that columnConstant does not cover.
+func TestFieldDefaults(t *testing.T) {
+	state := &model.Type{Enum: []model.EnumValue{{Text: "open"}}}
+	for _, c := range []struct {
+		typ  model.FieldType
+		text string
+		ok   bool
+	}{
+		{model.FieldType{Kind: model.Enum, Named: state}, "open", true}, {model.FieldType{Kind: model.Enum, Named: state}, "Open", false},
+		{model.FieldType{Kind: model.Timestamp, Notation: model.EpochSeconds}, "1772355600", true}, {model.FieldType{Kind: model.Timestamp, Notation: model.EpochSeconds}, "1772355600000", false}, {model.FieldType{Kind: model.Timestamp, Notation: model.EpochMillis}, "1772355600", false}, {model.FieldType{Kind: model.Timestamp, Notation: model.EpochMillis}, "1772355600000", true},
+		{model.FieldType{Kind: model.Timestamp, Notation: model.EpochMicros}, "1772355600000000", true}, {model.FieldType{Kind: model.Timestamp, Notation: model.EpochNanos}, "1772355600000000000", true}, {model.FieldType{Kind: model.Timestamp, Notation: model.EpochNanos}, "1772355600000000", false},
+		{model.FieldType{Kind: model.Timestamp, Notation: model.EpochSeconds}, "99964799", false}, {model.FieldType{Kind: model.Timestamp, Notation: model.EpochSeconds}, "100000000", true}, {model.FieldType{Kind: model.Timestamp, Notation: model.EpochSeconds}, "7258118399", true}, {model.FieldType{Kind: model.Timestamp, Notation: model.EpochSeconds}, "7258118400", false},
+		{model.FieldType{Kind: model.Date, Notation: model.EpochDays}, "-719162", true}, {model.FieldType{Kind: model.List, Named: state}, "[]", false}, {model.FieldType{Kind: model.Object, Named: state}, "{}", false},
+	} {
+		if _, why := FieldConstant(c.typ, c.text); (why == Fits) != c.ok {
+			t.Errorf("%v %q: %q", c.typ, c.text, why)
+		}
+	}
+}

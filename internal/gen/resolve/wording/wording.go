@@ -1,0 +1,52 @@
+// Package wording writes names and texts of the spec into messages and hints.
+//
+// It must not import any package of this module but syntax.
+package wording
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/idemgen/idemgen/internal/gen/syntax"
+)
+
+// Quote puts a text of the spec into a message, on one line.
+func Quote(text string) string {
+	if strings.ContainsFunc(text, unicode.IsControl) {
+		return strconv.Quote(text)
+	}
+	return `"` + text + `"`
+}
+
+// Choices is the hint for a name that is not known: the one that was probably meant, or
+// those there are.
+func Choices(text, what string, names []string) string {
+	if near := syntax.DidYouMean(text, names); near != "" || len(names) == 0 || len(names) > maxChoices {
+		return near
+	}
+	return what + " here: " + strings.Join(slices.Sorted(slices.Values(names)), ", ")
+}
+
+// maxChoices is how many names a hint lists at most.
+const maxChoices = 12
+
+// Bracketed lists names as [a, b].
+func Bracketed(names []string) string { return "[" + strings.Join(names, ", ") + "]" }
+
+// QuotedList lists names as "a", "b" and "c".
+func QuotedList(names []string) string {
+	var b strings.Builder
+	for i, n := range names {
+		switch {
+		case i == 0:
+		case i == len(names)-1:
+			b.WriteString(" and ")
+		default:
+			b.WriteString(", ")
+		}
+		b.WriteString(Quote(n))
+	}
+	return b.String()
+}

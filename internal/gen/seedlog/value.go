@@ -1,0 +1,129 @@
+package seedlog
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/idemgen/idemgen/internal/gen/model"
+)
+
+var base = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// scalar is value number n of a type as text.
+func scalar(t model.FieldType, c *class, label string, n int) string {
+	at := base.Add(time.Duration(n) * time.Minute)
+	switch t.Kind {
+	case model.String:
+		if c.uuid {
+			return uuidText(n)
+		}
+		return c.text(label, n)
+	case model.UUID:
+		return uuidText(n)
+	case model.Bool:
+		return strconv.FormatBool(n%2 == 1)
+	case model.Int32, model.Int64:
+		return strconv.Itoa(c.small(n))
+	case model.Float64:
+		return strconv.Itoa(n) + ".5"
+	case model.Decimal:
+		return c.decimal(n)
+	case model.Timestamp:
+		if t.Notation != model.Usual {
+			return strconv.FormatInt(at.UnixNano()/int64(t.Notation.Unit()), 10)
+		}
+		return at.Format(time.RFC3339)
+	case model.LocalTimestamp:
+		return at.Format("2006-01-02T15:04:05")
+	case model.Date:
+		if t.Notation == model.EpochDays {
+			return strconv.FormatInt(day(n).Unix()/(24*60*60), 10)
+		}
+		return day(n).Format(time.DateOnly)
+	case model.Bytes:
+		return base64.StdEncoding.EncodeToString([]byte(label + " " + strconv.Itoa(n)))
+	case model.Enum:
+		text := enumText(t.Named, n)
+		if text == "" {
+			return c.text("unlisted", n)
+		}
+		return text
+	default: // JSON
+		return fmt.Sprintf(`{"n":%d}`, n)
+	}
+}
+
+// enumText is one of an enum's texts, such that a further text takes some numbers for itself and
+// leaves the others as they are: each text draws by the number, and the highest wins.
+func enumText(t *model.Type, n int) string {
+	best, text := uint64(0), ""
+	for i, v := range t.Enum {
+		if drawn := hash(v.Text + " " + strconv.Itoa(n)); i == 0 || drawn > best {
+			best, text = drawn, v.Text
+		}
+	}
+	return text
+}
+
+// day is one of those that have four digits in their year.
+func day(n int) time.Time { return base.AddDate(0, 0, n%2_000_000) }
+
+// quoted reports whether a scalar of the type is a string in JSON.
+func quoted(t model.FieldType) bool {
+	switch t.Kind {
+	case model.Timestamp, model.Date:
+		return t.Notation == model.Usual
+	case model.String, model.UUID, model.LocalTimestamp, model.Bytes, model.Enum:
+		return true
+	}
+	return false
+}
+
+func uuidText(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
+
+// text is "label n", shortened to what the columns hold.
+func (c *class) text(label string, n int) string {
+	number := strconv.Itoa(n)
+	full := label + " " + number
+	if c.length == 0 || utf8.RuneCountInString(full) <= c.length && !c.exactly {
+		return full
+	}
+	if c.length <= len(number) {
+		number = number[len(number)-c.length:]
+		return strings.Repeat("0", c.length-len(number)) + number
+	}
+	letters := label[:min(len(label), c.length-len(number), 3)]
+	if c.exactly {
+		number = strings.Repeat("0", c.length-len(number)-len(letters)) + number
+	}
+	return letters + number
+}
+
+// small keeps n within the digits of the columns.
+func (c *class) small(n int) int {
+	if c.whole >= 0 && c.whole < 9 {
+		limit := 1
+		for range c.whole {
+			limit *= 10
+		}
+		return n % limit
+	}
+	return n
+}
+
+// decimal gives amounts a fraction where the columns have one; values that name rows are
+// whole numbers.
+func (c *class) decimal(n int) string {
+	whole := strconv.Itoa(c.small(n))
+	switch {
+	case c.row || c.fraction == 0:
+		return whole
+	case c.fraction == 1:
+		return whole + ".5"
+	}
+	return whole + ".50"
+}

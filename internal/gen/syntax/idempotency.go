@@ -1,0 +1,92 @@
+package syntax
+
+import (
+	"fmt"
+	"slices"
+)
+
+// IdempotencyKey is one idempotency_key map.
+type IdempotencyKey struct {
+	Key       Pos
+	Pos       Pos
+	SourceKey Pos         // the key "source"
+	Source    []KeySource // at least one, unless Broken
+	Window    *Duration   // nil for an offset key or if Broken
+	Copies    *Text       // anywhere or same_partition
+	Compare   *Compare
+	Broken    bool
+}
+
+var idempotencyKeys = keys[IdempotencyKey]{
+	{name: "source", required: true, example: "for example source: {header: Idempotency-Key}", value: value[IdempotencyKey]{
+		shape{scalar: true, items: &partShape, keys: sourceKeys.shapes()}, readSource}},
+	{name: "window", value: put(scalarShape, func(k *IdempotencyKey) **Duration { return &k.Window }, readWindow)},
+	{name: "copies", value: wordValue(func(k *IdempotencyKey) **Text { return &k.Copies }, "anywhere", "same_partition")},
+	{name: "compare", value: put(shape{words: []string{"declared", "nothing"}, items: &scalarShape}, func(k *IdempotencyKey) **Compare { return &k.Compare }, readCompare)},
+	{name: "unique_per", instead: "equal keys of two events are two: records that share their keys are one event, which lists their types, type: [a, b]"},
+	{name: "also", instead: "events have one source: docs/patterns.md says how the key of a live topic is changed"},
+	{name: "missing", instead: "a record without the header of its key is a dead letter: docs/patterns.md says how the key of a live topic is changed"},
+	{name: "record", stands: "source", instead: "it is a source: write idempotency_key: {source: {record: offset}}"},
+	{name: "header", stands: "source", instead: "it is a source: write idempotency_key: {source: {header: Idempotency-Key}, window: 8d}"},
+	{name: "copies_keep_record_key", instead: "it is a promise for the whole topic: write assume: [ordered, copies_keep_record_key] there"},
+}
+
+func idempotencyKeyValue[T any](at func(*T) **IdempotencyKey) value[T] {
+	return put(shape{keys: idempotencyKeys.shapes()}, at, readIdempotencyKey)
+}
+
+func readIdempotencyKey(w *walker, e entry) (*IdempotencyKey, bool) {
+	k := &IdempotencyKey{Key: e.key, Pos: e.node.Pos}
+	k.Broken = !walkMap(w, e, idempotencyKeys, k)
+	if e.node.Kind != MapNode || k.Source == nil {
+		return k, true
+	}
+	if k.Offset() {
+		for _, p := range e.node.Pairs {
+			if slices.Contains([]string{"window", "copies", "compare"}, p.Key) {
+				k.Broken = true
+				w.ds.Add(p.KeyPos, "E412", fmt.Sprintf("%q has no meaning for source: {record: offset}", p.Key), "redelivery is covered by the ledger without stored keys")
+			}
+		}
+		return k, true
+	}
+	if e.node.Get("window") == nil && !misspelt(e, idempotencyKeys, "window") {
+		k.Broken = true
+		w.ds.Add(firstKey(e), "E408", `idempotency_key lacks "window": how long a second copy of a key must still be recognised`,
+			"for example window: 8d (7 days of topic retention plus one)")
+	}
+	return k, true
+}
+
+// readWindow reads how long a second copy of a key must still be recognised.
+func readWindow(w *walker, e entry) (*Duration, bool) {
+	before := len(w.ds.list)
+	d, ok := w.duration(e, "1s", "3650d")
+	if added := w.ds.list[before:]; !ok && len(added) == 1 && added[0].Code == "E708" {
+		added[0].Hint = "as long as a copy may come later, for example 8d (7 days of topic retention plus one); for no stored keys at all write source: {record: offset}"
+	}
+	return d, ok
+}
+
+// Compare is what copies must share: one of Word and Fields.
+type Compare struct {
+	Word   *Text // declared or nothing
+	Fields []Text
+	Pos    Pos
+}
+
+// readCompare reads what copies must share: a word, or a list of fields.
+func readCompare(w *walker, e entry) (*Compare, bool) {
+	if e.node.Kind == ListNode {
+		list, ok := w.texts(e, 1)
+		if !ok {
+			return nil, false
+		}
+		return &Compare{Fields: list.Items, Pos: list.Pos}, true
+	}
+	t, ok := w.word(e, []string{"declared", "nothing"})
+	if !ok {
+		return nil, false
+	}
+	return &Compare{Word: t, Pos: t.Pos}, true
+}

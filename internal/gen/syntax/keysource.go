@@ -1,0 +1,92 @@
+package syntax
+
+// KeySource is one part of an idempotency key: exactly one of Field, Header and
+// Offset.
+type KeySource struct {
+	Field  *Text
+	Header *Text
+	Offset bool // {record: offset}; only alone
+	Pos    Pos
+}
+
+// Offset reports whether the source is {record: offset}.
+func (k *IdempotencyKey) Offset() bool {
+	return len(k.Source) == 1 && k.Source[0].Offset
+}
+
+// partShape is one part of a source that has several.
+var partShape = shape{scalar: true, keys: sourceKeys[:1].shapes()}
+
+// readSource reads what identifies an event.
+func readSource(w *walker, e entry, k *IdempotencyKey) bool {
+	k.SourceKey = e.key
+	parts, ok := readKeySources(w, e)
+	if ok {
+		k.Source = parts
+	}
+	return ok
+}
+
+// readKeySources reads what source means: one part, or a list of parts.
+func readKeySources(w *walker, e entry) ([]KeySource, bool) {
+	if e.node.Kind != ListNode {
+		part, ok := readKeySource(w, e)
+		return []KeySource{part}, ok
+	}
+	if !w.some(e) {
+		return nil, false
+	}
+	ok := true
+	var parts []KeySource
+	for _, item := range e.node.Items {
+		part, fine := readKeySource(w, entry{what: "an item of source", node: item})
+		if fine && part.Offset {
+			fine = false
+			w.ds.Add(part.Pos, "E110", "{record: offset} is a source of its own and no part of one", "write source: {record: offset}, or leave it out of the list")
+		}
+		parts = append(parts, part)
+		ok = ok && fine
+	}
+	return parts, ok
+}
+
+// ofCloudEvents is where the attributes of CloudEvents are.
+const ofCloudEvents = "an attribute of a CloudEvent is a header named ce_..., or in structured mode a member of the value"
+
+var sourceKeys = keys[keySourceMap]{
+	{name: "header", value: textValue(func(s *keySourceMap) **Text { return &s.header })},
+	{name: "ce", instead: ofCloudEvents},
+	{name: "record", value: wordValue(func(s *keySourceMap) **Text { return &s.record }, "offset")},
+}
+
+// keySourceMap is the map form of a part.
+type keySourceMap struct {
+	header, record *Text
+}
+
+func readKeySource(w *walker, e entry) (KeySource, bool) {
+	src := KeySource{Pos: e.node.Pos}
+	if e.node.Kind != MapNode {
+		t, ok := w.full(entry{e.what, e.key, e.node})
+		src.Field = t
+		return src, ok
+	}
+	if field := e.node.Get("field"); field != nil && field.Kind == ScalarNode && len(e.node.Pairs) == 1 {
+		hint := "a field is named plainly: " + short(field.Text)
+		if e.what == "source" {
+			hint = "a field is named plainly: source: " + short(field.Text)
+		}
+		w.ds.Add(firstKey(e), "E104", "unknown key \"field\" in "+e.what, hint)
+		return src, false
+	}
+	var m keySourceMap
+	if !walkMap(w, e, sourceKeys, &m) {
+		return src, false
+	}
+	if len(e.node.Pairs) != 1 {
+		w.ds.Add(firstKey(e), "E110", e.what+" must have exactly one of header and record", "several headers or fields go into a list: [{header: a}, b]")
+		return src, false
+	}
+	src.Header, src.Offset = m.header, m.record != nil
+	return src, true
+}

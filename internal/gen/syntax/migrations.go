@@ -1,0 +1,21 @@
+package syntax
+
+// Migrations is the migrations map.
+type Migrations struct {
+	Key    Pos
+	Pos    Pos
+	Dir    *Text
+	Format *Text // sql, goose or golang_migrate
+	Broken bool
+}
+
+var migrationKeys = keys[Migrations]{
+	{name: "dir", value: pathValue(func(m *Migrations) **Text { return &m.Dir })},
+	{name: "format", value: wordValue(func(m *Migrations) **Text { return &m.Format }, "sql", "goose", "golang_migrate")},
+}
+
+func readMigrations(w *walker, e entry) (*Migrations, bool) {
+	m := &Migrations{Key: e.key, Pos: e.node.Pos}
+	m.Broken = !walkMap(w, e, migrationKeys, m)
+	return m, true
+}

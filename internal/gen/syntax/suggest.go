@@ -1,0 +1,90 @@
+package syntax
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Closest returns the word that a mistyped text was most likely meant to be, or "" if
+// none is near. Of equally near words it is the first in alphabetical order. Among very many
+// words none is looked for: a file may hold many mistakes, too.
+func Closest(text string, words []string) string {
+	if len(words) > maxCandidates {
+		return ""
+	}
+	folded := fold(text)
+	size := utf8.RuneCountInString(folded)
+	best, bestDistance := "", 0
+	for _, w := range words {
+		other := utf8.RuneCountInString(w)
+		most := max(1, min(size, other)/3)
+		if size-other > most || other-size > most {
+			continue
+		}
+		d := distance(folded, fold(w))
+		if d <= most && (best == "" || d < bestDistance || d == bestDistance && w < best) {
+			best, bestDistance = w, d
+		}
+	}
+	return best
+}
+
+const maxCandidates = 300
+
+// DidYouMean returns the hint `did you mean "x"?`, or "" if no word is near.
+func DidYouMean(text string, words []string) string {
+	if w := Closest(text, words); w != "" {
+		return `did you mean "` + w + `"?`
+	}
+	return ""
+}
+
+// otherWords are what people call words of closed sets that are not near them; both are written
+// without _ and in small letters.
+var otherWords = map[string]string{
+	"snake": "snake_case", "lowersnake": "snake_case", "lowersnakecase": "snake_case", "underscore": "snake_case", "underscores": "snake_case",
+	"camel": "camelCase", "lowercamel": "camelCase", "lowercamelcase": "camelCase", "camelback": "camelCase",
+}
+
+// meant is the word of a set that a text most likely was meant to be, or "".
+func meant(text string, set []string) string {
+	if word := otherWords[strings.ReplaceAll(fold(text), "_", "")]; slices.Contains(set, word) {
+		return word
+	}
+	return Closest(text, set)
+}
+
+// fold makes spellings equal that people mix up: case, and - or a blank for _.
+func fold(s string) string { return underscores.Replace(strings.ToLower(s)) }
+
+var underscores = strings.NewReplacer("-", "_", " ", "_")
+
+// distance is the edit distance with transpositions of neighbours (optimal string
+// alignment), in code points.
+func distance(a, b string) int {
+	s, t := []rune(a), []rune(b)
+	var small [3][64]int // names are short, and there may be many
+	prev2, prev, row := small[0][:], small[1][:], small[2][:]
+	if len(t) >= len(small[0]) {
+		prev2, prev, row = make([]int, len(t)+1), make([]int, len(t)+1), make([]int, len(t)+1)
+	}
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := range s {
+		row[0] = i + 1
+		for j := range t {
+			cost := 1
+			if s[i] == t[j] {
+				cost = 0
+			}
+			row[j+1] = min(prev[j+1]+1, row[j]+1, prev[j]+cost)
+			if i > 0 && j > 0 && s[i] == t[j-1] && s[i-1] == t[j] {
+				row[j+1] = min(row[j+1], prev2[j-1]+1)
+			}
+		}
+		prev2, prev, row = prev, row, prev2
+	}
+	return prev[len(t)]
+}
