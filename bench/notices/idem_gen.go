@@ -28,7 +28,7 @@ type Handler interface {
 // NewConsumer returns consumer "bench-notices".
 // The leases of effects are stored in Postgres, or in the store that idem.WithLeases sets.
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
-	return effects.New(db, wire.Service{
+	return idem.New(db, wire.Service{
 		Source:   "idemgen.yaml",
 		Consumer: "bench-notices",
 		Schema:   map[string]int{"core": 1, "effects": 1, "keys": 1},
@@ -66,7 +66,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 		Topics: []wire.Topic{
 			noticesV1Topic(h),
 		},
-	}, opts...)
+	}, append([]idem.Option{effects.Option()}, opts...)...)
 }
 
 // Receipt is type "Receipt" of the spec.

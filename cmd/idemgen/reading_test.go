@@ -40,8 +40,7 @@ func shop(t *testing.T) *pgxpool.Pool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
-	w, err := c.Own(t.Context(), "orders.v1", 0, 0)
+	w, err := idemtest.Own(t, c, "orders.v1", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

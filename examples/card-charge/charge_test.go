@@ -92,14 +92,13 @@ func open(t *testing.T, p *provider) *shop {
 }
 
 // owner takes the partition over, as a process does that begins.
-func (s *shop) owner() *idem.Writer {
+func (s *shop) owner() *idemtest.Writer {
 	s.t.Helper()
 	c, err := NewConsumer(s.db, Service{Provider: s.server.URL, Client: s.server.Client()}, idem.WithLogger(slog.New(slog.DiscardHandler)))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.t.Cleanup(c.Close)
-	w, err := c.Own(s.t.Context(), "charges.v1", 0, 0)
+	w, err := idemtest.Own(s.t, c, "charges.v1", 0, 0)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -134,7 +133,7 @@ SELECT (SELECT coalesce(string_agg(cents || ' ' || charge_id, ', '), '') FROM ch
 	}
 }
 
-func (s *shop) apply(w *idem.Writer, records []idem.Message) {
+func (s *shop) apply(w *idemtest.Writer, records []idem.Message) {
 	s.t.Helper()
 	if _, err := w.Apply(s.t.Context(), records); err != nil {
 		s.t.Fatal(err)

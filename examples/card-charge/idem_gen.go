@@ -27,7 +27,7 @@ type Handler interface {
 // NewConsumer returns consumer "card-charger".
 // The leases of effects are stored in Postgres, or in the store that idem.WithLeases sets.
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
-	return effects.New(db, wire.Service{
+	return idem.New(db, wire.Service{
 		Source:   "idemgen.yaml",
 		Consumer: "card-charger",
 		Schema:   map[string]int{"core": 1, "effects": 1, "keys": 1},
@@ -67,7 +67,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 		Topics: []wire.Topic{
 			chargesV1Topic(h),
 		},
-	}, opts...)
+	}, append([]idem.Option{effects.Option()}, opts...)...)
 }
 
 // Receipt is what the provider answers.

@@ -45,8 +45,7 @@ func applyBetween(t *testing.T, bad []idem.Message) map[int64]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
-	w, err := c.Own(t.Context(), "orders.v1", 0, 0)
+	w, err := idemtest.Own(t, c, "orders.v1", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +64,7 @@ func applyBetween(t *testing.T, bad []idem.Message) map[int64]string {
 
 // applyReleasing applies records although more of them in a row are bad than
 // on_failure.stop_after allows: the partition is released each time.
-func applyReleasing(t *testing.T, db *pgxpool.Pool, c *idem.Consumer, w *idem.Writer, all []idem.Message) (applied int64) {
+func applyReleasing(t *testing.T, db *pgxpool.Pool, c *idem.Consumer, w *idemtest.Writer, all []idem.Message) (applied int64) {
 	t.Helper()
 	for {
 		res, err := w.Apply(t.Context(), all)
@@ -78,7 +77,7 @@ func applyReleasing(t *testing.T, db *pgxpool.Pool, c *idem.Consumer, w *idem.Wr
 			t.Fatal(err)
 		}
 		idemtest.Release(t, db, "orders.v1", 0)
-		if w, err = c.Own(t.Context(), "orders.v1", 0, 0); err != nil {
+		if w, err = idemtest.Own(t, c, "orders.v1", 0, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -190,8 +189,7 @@ func TestOneKeyForTwoRecordKeysIsAConflict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
-	w, err := c.Own(t.Context(), "orders.v1", 0, 0)
+	w, err := idemtest.Own(t, c, "orders.v1", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,8 +219,7 @@ func TestTextOfFieldsCannotInject(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
-	w, err := c.Own(t.Context(), "orders.v1", 0, 0)
+	w, err := idemtest.Own(t, c, "orders.v1", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -115,14 +115,13 @@ func consumer(t *testing.T, db *pgxpool.Pool) *idem.Consumer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
 	return c
 }
 
 // own takes a partition over with the generated consumer, as a process does that begins.
-func own(t *testing.T, db *pgxpool.Pool, topic string, partition int32) *idem.Writer {
+func own(t *testing.T, db *pgxpool.Pool, topic string, partition int32) *idemtest.Writer {
 	t.Helper()
-	w, err := consumer(t, db).Own(t.Context(), topic, partition, 0)
+	w, err := idemtest.Own(t, consumer(t, db), topic, partition, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +129,7 @@ func own(t *testing.T, db *pgxpool.Pool, topic string, partition int32) *idem.Wr
 }
 
 // apply has the generated consumer apply records in one batch.
-func apply(t *testing.T, w *idem.Writer, want idem.Result, records ...idem.Message) {
+func apply(t *testing.T, w *idemtest.Writer, want idem.Result, records ...idem.Message) {
 	t.Helper()
 	if got, err := w.Apply(t.Context(), records); err != nil || got != want {
 		t.Errorf("generated: %+v, %v; want %+v", got, err, want)
@@ -139,7 +138,7 @@ func apply(t *testing.T, w *idem.Writer, want idem.Result, records ...idem.Messa
 
 // crashAt has the generated consumer end at a step of a record's transaction, and reports whether
 // it came there.
-func crashAt(t *testing.T, w *idem.Writer, step string, m idem.Message) bool {
+func crashAt(t *testing.T, w *idemtest.Writer, step string, m idem.Message) bool {
 	t.Helper()
 	ctx := idemtest.AtSteps(t.Context(), func(at string) error {
 		if at == step {

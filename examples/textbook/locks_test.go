@@ -127,7 +127,7 @@ func TestOwnerOfALockSleepsTooLong(t *testing.T) {
 		if step != "before send" {
 			return nil
 		}
-		w, err := next.Own(t.Context(), payments, 0, 0)
+		w, err := idemtest.Own(t, next, payments, 0, 0)
 		if err == nil {
 			_, err = w.Apply(t.Context(), []idem.Message{m})
 		}

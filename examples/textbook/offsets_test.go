@@ -60,7 +60,7 @@ func TestOffsetCommittedPastAFailure(t *testing.T) {
 }
 
 // waitsOut has the generated consumer meet an outage, in which it passes no record.
-func waitsOut(t *testing.T, db *pgxpool.Pool, log []idem.Message) *idem.Writer {
+func waitsOut(t *testing.T, db *pgxpool.Pool, log []idem.Message) *idemtest.Writer {
 	t.Helper()
 	idemtest.Exec(t, db, outage)
 	w := own(t, db, payments, 0)
@@ -110,7 +110,7 @@ func TestPoisonIsAcknowledged(t *testing.T) {
 }
 
 // replay asks for a dead letter to be replayed, as idemgen dead replay does, and has it done.
-func replay(t *testing.T, db *pgxpool.Pool, w *idem.Writer, m idem.Message) stream.Letter {
+func replay(t *testing.T, db *pgxpool.Pool, w *idemtest.Writer, m idem.Message) stream.Letter {
 	t.Helper()
 	letters, err := stream.FindLetters(t.Context(), db, []stream.Place{{Consumer: "textbook", Topic: m.Topic, Offset: m.Offset}})
 	if err != nil {

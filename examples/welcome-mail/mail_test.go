@@ -114,8 +114,7 @@ func (o *office) apply(from int64, copies int) {
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	o.t.Cleanup(c.Close)
-	w, err := c.Own(o.t.Context(), "users.v1", 0, 0)
+	w, err := idemtest.Own(o.t, c, "users.v1", 0, 0)
 	if err != nil {
 		o.t.Fatal(err)
 	}

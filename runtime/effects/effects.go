@@ -5,10 +5,9 @@ package effects
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/door"
 	"github.com/idemgen/idemgen/runtime/internal/effect"
 	"github.com/idemgen/idemgen/runtime/internal/engine"
 	"github.com/idemgen/idemgen/runtime/internal/pglease"
@@ -18,10 +17,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// New is [idem.New] for a service whose events have effects. Generated constructors call it.
-func New(db *pgxpool.Pool, service wire.Service, options ...idem.Option) (*idem.Consumer, error) {
-	return idem.New(db, service, append(options, idem.WithEffects(effects{}))...)
-}
+// Option enables effects. Generated constructors pass it to [idem.New].
+func Option() idem.Option { return door.Effects(effects{}).(idem.Option) }
 
 // effects implements [engine.Effects].
 type effects struct{}

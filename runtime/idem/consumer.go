@@ -46,9 +46,9 @@ type Consumer struct {
 	assigned map[Partition]*engine.Partition
 }
 
-// New is called by generated constructors. It does no I/O: [Consumer.Run] or [Consumer.Own] first
-// queries the database, on separate connections that take their address, credentials and MaxConns
-// from db. The pool db itself is never used or changed.
+// New is called by generated constructors. It does no I/O: [Consumer.Run] first queries the
+// database, on separate connections that take their address, credentials and MaxConns from db. The
+// pool db itself is never used or changed.
 func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, error) {
 	if db == nil {
 		return nil, errors.New("idem: New needs a connection pool, got nil")
@@ -120,7 +120,7 @@ func (c *Consumer) Run(ctx context.Context, src Source) error {
 		}
 		return err
 	}
-	defer c.Close()
+	defer c.close()
 	defer c.endEffects()
 	defer c.maintain(ctx)()
 	defer c.checkLeases(ctx)()
@@ -135,48 +135,6 @@ func (c *Consumer) Run(ctx context.Context, src Source) error {
 		return nil
 	}
 	return err
-}
-
-// Own takes over a partition and returns a writer for it. It is for tests, drills and programs
-// that read records by other means. From then on, the previous owner is fenced. A partition
-// without a ledger starts at offset start. Only [Consumer.Run] maintains the runtime's tables.
-// Hooks are called for the partition, but [Consumer.Health] and [Consumer.Stats].Partitions cover
-// only partitions that a Source was assigned.
-func (c *Consumer) Own(ctx context.Context, topic string, partition int32, start int64) (*Writer, error) {
-	if _, err := c.process.Pool.Open(ctx); err != nil {
-		return nil, err
-	}
-	p, err := engine.NewPartition(c.process, Partition{Topic: topic, Number: partition})
-	if err != nil {
-		return nil, err
-	}
-	o, err := p.TakeWithoutBroker(ctx, start)
-	if err != nil {
-		return nil, err
-	}
-	return &Writer{o}, nil
-}
-
-// Close closes the connections that the runtime opened. [Consumer.Run] calls it before it returns;
-// a program that calls [Consumer.Own] calls Close when it is done. Later calls open new
-// connections.
-func (c *Consumer) Close() {
-	c.process.Keys.Filters.Close()
-	c.process.Pool.Close()
-}
-
-// Writer applies records to one partition. It is not safe for concurrent use.
-type Writer struct{ owner *engine.Owner }
-
-// Next returns the offset of the next record to apply.
-func (w *Writer) Next() int64 { return w.owner.Next() }
-
-// Apply applies records in offset order, as one transaction unless the data of one of them is
-// rejected. It skips records below Next. After an error, call Apply again with the same records:
-// those already applied are not applied twice. After a [FencedError] the writer cannot be used any
-// more.
-func (w *Writer) Apply(ctx context.Context, records []Message) (Result, error) {
-	return w.owner.Apply(ctx, records)
 }
 
 // window is the shortest window of a topic's keys; 0 if it has none.

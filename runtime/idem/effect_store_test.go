@@ -255,7 +255,7 @@ func TestTheStoreOfLeasesIsGiven(t *testing.T) {
 			if c.effects {
 				spec.Topics = []wire.Topic{{Name: topic, Effects: time.Second}}
 			}
-			_, err := effects.New(db, spec, c.options...)
+			_, err := idem.New(db, spec, append(c.options, effects.Option())...)
 			if text := fmt.Sprint(err); c.err == "" && err != nil || !strings.Contains(text, c.err) {
 				t.Errorf("got %v", err)
 			}

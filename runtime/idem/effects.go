@@ -14,7 +14,7 @@ import (
 func leasesOf(service *wire.Service, s *settings) (lease.Store, error) {
 	switch {
 	case service.EffectTimeout() > 0 && s.effects == nil:
-		return nil, errors.New("idem: events of the spec have effects: call effects.New instead of idem.New, as generated code does")
+		return nil, errors.New("idem: events of the spec have effects: pass effects.Option() to New, as generated code does")
 	case s.leases == nil:
 		return nil, nil
 	case service.EffectTimeout() == 0:

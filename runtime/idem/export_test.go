@@ -33,6 +33,30 @@ func (c *Consumer) LimitFilters(bytes int64) {
 // KeyMemoryUsed is how many bytes all writers of the consumer use for keys.
 func (c *Consumer) KeyMemoryUsed() int64 { return c.process.Keys.Budget.Used() }
 
+// Own takes over a partition and returns a writer for it. A partition without a ledger starts at
+// offset start.
+func (c *Consumer) Own(ctx context.Context, topic string, partition int32, start int64) (*Writer, error) {
+	o, err := c.own(ctx, Partition{Topic: topic, Number: partition}, start)
+	if err != nil {
+		return nil, err
+	}
+	return &Writer{o}, nil
+}
+
+// Close closes the connections that the runtime opened.
+func (c *Consumer) Close() { c.close() }
+
+// Writer applies records to one partition.
+type Writer struct{ owner *engine.Owner }
+
+// Next is the offset of the next record to apply.
+func (w *Writer) Next() int64 { return w.owner.Next() }
+
+// Apply applies records in offset order.
+func (w *Writer) Apply(ctx context.Context, records []Message) (Result, error) {
+	return w.owner.Apply(ctx, records)
+}
+
 // State is the state of the writer's partition in the protocol's table.
 func (w *Writer) State() protocol.State { return w.owner.State() }
 

@@ -170,11 +170,11 @@ func (s service) consumer(t testing.TB, db *pgxpool.Pool) *idem.Consumer {
 	if s.edit != nil {
 		s.edit(&spec)
 	}
-	construct := idem.New
+	options := s.options
 	if spec.EffectTimeout() > 0 {
-		construct = effects.New
+		options = append([]idem.Option{effects.Option()}, options...)
 	}
-	c, err := construct(db, spec, s.options...)
+	c, err := idem.New(db, spec, options...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,11 +66,6 @@ func WithLeases(store lease.Store) Option {
 	return func(s *settings) { s.leases = &store }
 }
 
-// WithEffects enables effects. Package effects passes it.
-func WithEffects(e engine.Effects) Option {
-	return func(s *settings) { s.effects = e }
-}
-
 // DeliveryFrom returns the delivery for which a handler or an effect was called. It reports false
 // outside of such a call.
 func DeliveryFrom(ctx context.Context) (Delivery, bool) {

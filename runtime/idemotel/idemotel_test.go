@@ -191,8 +191,7 @@ func TestCallsOfEffects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
-	w, err := c.Own(t.Context(), "charges.v1", 0, 0)
+	w, err := idemtest.Own(t, c, "charges.v1", 0, 0)
 	if err == nil {
 		_, err = w.Apply(t.Context(), []idem.Message{message("charges.v1", 0, "", `{"order_id":"00000000-0000-4000-8000-000000000001","cents":1999,"card_token":"secret"}`)})
 	}

@@ -54,7 +54,7 @@ func (b *trial) stopEverywhere(at func(step string) bool, next func(owners, part
 }
 
 // stopAt applies a batch and stops it at the n-th of some steps. It reports whether there was one.
-func (b *trial) stopAt(w *idem.Writer, batch []idem.Message, at func(step string) bool, n int) (stopped bool) {
+func (b *trial) stopAt(w *Writer, batch []idem.Message, at func(step string) bool, n int) (stopped bool) {
 	b.t.Helper()
 	var mu sync.Mutex // effects run side by side
 	var group sync.WaitGroup
@@ -85,7 +85,7 @@ func (b *trial) stopAt(w *idem.Writer, batch []idem.Message, at func(step string
 	return err != nil
 }
 
-func (b *trial) attempt(ctx context.Context, w *idem.Writer, batch []idem.Message) error {
+func (b *trial) attempt(ctx context.Context, w *Writer, batch []idem.Message) error {
 	_, err := b.try(ctx, w, batch)
 	return err
 }

@@ -62,7 +62,7 @@ func leaseLost(b *trial) {
 		}
 		walk.cut[r.effect]++
 		interrupts := walk.endLease()
-		next, err := newProcess(b).Own(b.t.Context(), m.Topic, m.Partition, 0)
+		next, err := Own(b.t, newProcess(b), m.Topic, m.Partition, 0)
 		if err != nil {
 			b.t.Fatal(err)
 		}
@@ -121,7 +121,7 @@ func (w *walk) again(r record, m idem.Message) {
 	w.owners.deliver([]idem.Message{m})
 }
 
-func (w *walk) writer(m idem.Message) *idem.Writer { return w.owners.writer(partitionOf(m)) }
+func (w *walk) writer(m idem.Message) *Writer { return w.owners.writer(partitionOf(m)) }
 
 func (w *walk) done(nothing string) {
 	if len(w.cut) == 0 {

@@ -89,7 +89,7 @@ func allowWrites(b *trial) {
 }
 
 // settle lets an owner do what is asked, until nobody asks and what may go on has gone on.
-func settle(b *trial, w *idem.Writer) {
+func settle(b *trial, w *Writer) {
 	b.t.Helper()
 	const open = `
 SELECT d.offs::text FROM idem_dead_letter d WHERE d.asked IS NOT NULL OR d.state = 'w' AND NOT EXISTS (

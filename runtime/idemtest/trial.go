@@ -88,7 +88,6 @@ func newProcess(b *trial) *idem.Consumer {
 	if err != nil {
 		b.t.Fatalf("idemtest: make the consumer: %v", err)
 	}
-	b.t.Cleanup(consumer.Close)
 	return consumer
 }
 
@@ -144,7 +143,7 @@ func (b *trial) isDead(r record) bool {
 	return dead
 }
 
-func (b *trial) takeOver(p partition) *idem.Writer {
+func (b *trial) takeOver(p partition) *Writer {
 	b.t.Helper()
 	w, err := b.tryTakeOver(p)
 	if err != nil {
@@ -153,8 +152,8 @@ func (b *trial) takeOver(p partition) *idem.Writer {
 	return w
 }
 
-func (b *trial) tryTakeOver(p partition) (*idem.Writer, error) {
-	w, err := b.consumer.Own(b.t.Context(), p.topic, p.number, 0)
+func (b *trial) tryTakeOver(p partition) (*Writer, error) {
+	w, err := Own(b.t, b.consumer, p.topic, p.number, 0)
 	if err != nil {
 		return nil, fmt.Errorf("taking partition %d of %s over: %w", p.number, p.topic, err)
 	}
@@ -171,12 +170,12 @@ func (b *trial) apply(records ...idem.Message) idem.Result {
 // owners are the writers of the partitions of a log. Each is taken over when it is first needed.
 type owners struct {
 	b  *trial
-	of map[partition]*idem.Writer
+	of map[partition]*Writer
 }
 
-func (b *trial) owners() owners { return owners{b, map[partition]*idem.Writer{}} }
+func (b *trial) owners() owners { return owners{b, map[partition]*Writer{}} }
 
-func (o owners) writer(p partition) *idem.Writer {
+func (o owners) writer(p partition) *Writer {
 	o.b.t.Helper()
 	w, err := o.tryWriter(p)
 	if err != nil {
@@ -186,7 +185,7 @@ func (o owners) writer(p partition) *idem.Writer {
 }
 
 // tryWriter is writer for any goroutine.
-func (o owners) tryWriter(p partition) (w *idem.Writer, err error) {
+func (o owners) tryWriter(p partition) (w *Writer, err error) {
 	if o.of[p] == nil {
 		if o.of[p], err = o.b.tryTakeOver(p); err != nil {
 			return nil, err
@@ -226,7 +225,7 @@ func together(records []idem.Message, most int) int {
 
 // deliver applies one batch until it is durable. A record that the scenario itself made
 // may halt the partition instead of becoming a dead letter, if the spec says so.
-func (b *trial) deliver(w *idem.Writer, records []idem.Message) (res idem.Result) {
+func (b *trial) deliver(w *Writer, records []idem.Message) (res idem.Result) {
 	b.t.Helper()
 	for len(records) > 0 && !b.broken.Load() {
 		done, err := b.try(b.t.Context(), w, records)
@@ -272,14 +271,14 @@ const (
 // try applies a batch again after errors that pass: deadlocks, and handlers that ask for it.
 // A partition that halts because of too many dead letters in a row is released: w becomes the
 // writer of the new owner.
-func (b *trial) try(ctx context.Context, w *idem.Writer, records []idem.Message) (idem.Result, error) {
+func (b *trial) try(ctx context.Context, w *Writer, records []idem.Message) (idem.Result, error) {
 	b.mu.Lock()
 	b.sent += int64(len(records))
 	b.mu.Unlock()
 	res, err := b.tryOnce(ctx, w, records)
 	for halted, ok := errors.AsType[*idem.HaltedError](err); ok && halted.Code == halt.DeadLetters; halted, ok = errors.AsType[*idem.HaltedError](err) {
 		Release(b.t, b.db, records[0].Topic, records[0].Partition)
-		own, ownErr := b.consumer.Own(b.t.Context(), records[0].Topic, records[0].Partition, 0)
+		own, ownErr := Own(b.t, b.consumer, records[0].Topic, records[0].Partition, 0)
 		if ownErr != nil {
 			return res, ownErr
 		}
@@ -302,7 +301,7 @@ func sum(a, b idem.Result) idem.Result {
 	}
 }
 
-func (b *trial) tryOnce(ctx context.Context, w *idem.Writer, records []idem.Message) (idem.Result, error) {
+func (b *trial) tryOnce(ctx context.Context, w *Writer, records []idem.Message) (idem.Result, error) {
 	end := time.Now().Add(patience)
 	if b.exhausted.Load() {
 		end = time.Now().Add(impatient)

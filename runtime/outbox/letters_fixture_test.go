@@ -36,7 +36,7 @@ func (plan) Flush(*wire.Batch) {}
 // shop is a consumer with partition 0 of topic orders.v1, which it owns.
 type shop struct {
 	*idem.Consumer
-	*idem.Writer
+	*idemtest.Writer
 	mended atomic.Bool
 	next   int64
 }
@@ -60,8 +60,7 @@ func newShop(t testing.TB, db *pgxpool.Pool, name string, policy wire.FailurePol
 	if s.Consumer, err = idem.New(db, spec, idem.WithLogger(slog.New(slog.DiscardHandler))); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.Consumer.Close)
-	if s.Writer, err = s.Own(t.Context(), "orders.v1", 0, 0); err != nil {
+	if s.Writer, err = idemtest.Own(t, s.Consumer, "orders.v1", 0, 0); err != nil {
 		t.Fatal(err)
 	}
 	return s

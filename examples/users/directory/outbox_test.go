@@ -19,8 +19,7 @@ func TestWhatIsSentHasTheOrderOfWhatCame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
-	w, err := c.Own(t.Context(), "outbox.event.user", 0, 0)
+	w, err := idemtest.Own(t, c, "outbox.event.user", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,8 +79,7 @@ func TestAFailoverChangesNoID(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(c.Close)
-		w, err := c.Own(t.Context(), "outbox.event.user", 0, 0)
+		w, err := idemtest.Own(t, c, "outbox.event.user", 0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,11 +38,11 @@ func (p *pkg) serviceFile() *file {
 	}
 	params = append(params, named("opts", text("...").Add(idem("Option"))))
 	f.fn(doc, "", "NewConsumer", params, results(pointer(idem("Consumer")), text("error")), func(g *group) {
-		construct := idem("New")
+		options := text("opts...")
 		if s.HasEffects() {
-			construct = qual(effectsPath, "New")
+			options = text("append").Call(slice(idem("Option").Values(qual(effectsPath, "Option").Call())), text("opts...")).Op("...")
 		}
-		g.Return(construct.Call(text("db"), p.serviceLiteral(), text("opts...")))
+		g.Return(idem("New").Call(text("db"), p.serviceLiteral(), options))
 	})
 	for _, t := range s.Types {
 		if len(t.Enum) > 0 {

@@ -70,7 +70,6 @@ func consumerOfTopic(t *testing.T, db *pgxpool.Pool, topic wire.Topic) *idem.Con
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
 	return c
 }
 

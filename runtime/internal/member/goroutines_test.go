@@ -66,7 +66,6 @@ func deployed(t *testing.T, db *pgxpool.Pool, brokers string, k kind) (stop func
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		c.Close()
 	})
 	t.Cleanup(stop)
 	return stop

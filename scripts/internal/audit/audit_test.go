@@ -52,8 +52,7 @@ func applyTo(t *testing.T, db *pgxpool.Pool, log []*wire.Message) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
-	w, err := c.Own(t.Context(), shop.Topic, 0, 0)
+	w, err := idemtest.Own(t, c, shop.Topic, 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

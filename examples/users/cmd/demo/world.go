@@ -73,7 +73,7 @@ func (w *world) open(ctx context.Context) (err error) {
 	w.beside("the relay of the directory", relay.Run, sender.Close)
 	w.beside("the consumer", func(ctx context.Context) error {
 		return consumer.Run(ctx, &confluent.Source{Brokers: w.brokers})
-	}, consumer.Close)
+	})
 	return nil
 }
 

@@ -62,8 +62,7 @@ func applied(t *testing.T, db *pgxpool.Pool, sql, topic, log string, single bool
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
-	w, err := c.Own(t.Context(), topic, 0, 0)
+	w, err := idemtest.Own(t, c, topic, 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func alternate(t *testing.T, db *pgxpool.Pool, pair [2]version) {
 						copies = append(copies, e)
 					}
 				}
-				w, err := members[n].Own(t.Context(), topic.name, p, 0)
+				w, err := idemtest.Own(t, members[n], topic.name, p, 0)
 				if err != nil {
 					t.Fatalf("round %d, partition %d, %s: %v", round, p, pair[n].name, err)
 				}
@@ -115,7 +115,7 @@ func TestVersionsHaltWhereASourceMoved(t *testing.T) {
 					ownAndApply(t, old, log, newEntries(older, topic.name, int32(p), 0))
 				}
 				ownAndApply(t, now, logs[0], newEntries(newer, topic.name, 0, 1))
-				_, err := old.Own(t.Context(), topic.name, 0, 0)
+				_, err := idemtest.Own(t, old, topic.name, 0, 0)
 				var halted *idem.HaltedError
 				if !errors.As(err, &halted) || halted.Code != halt.NewerVersion {
 					t.Errorf("%s: %v, want a halt for %s", topic.name, err, halt.NewerVersion)
@@ -194,7 +194,7 @@ func (l *versionLog) messages(entries []entry) (all []idem.Message) {
 
 func ownAndApply(t *testing.T, c *idem.Consumer, log *versionLog, entries []entry) {
 	t.Helper()
-	w, err := c.Own(t.Context(), log.topic, log.partition, 0)
+	w, err := idemtest.Own(t, c, log.topic, log.partition, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,6 @@ func consumerOf(t *testing.T, db *pgxpool.Pool, v version) *idem.Consumer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
 	return c
 }
 

@@ -27,7 +27,7 @@ type Handler interface {
 // The registry provides the schemas that records were written with: pass registry.New(client).
 // The leases of effects are stored in Postgres, or in the store that idem.WithLeases sets.
 func NewConsumer(db *pgxpool.Pool, registry avro.Registry, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
-	return effects.New(db, wire.Service{
+	return idem.New(db, wire.Service{
 		Source:   "idemgen.yaml",
 		Consumer: "order-book",
 		Schema:   map[string]int{"core": 1, "effects": 1, "keys": 1},
@@ -105,7 +105,7 @@ func NewConsumer(db *pgxpool.Pool, registry avro.Registry, h Handler, opts ...id
 			ordersV1Topic(registry, h),
 			stockV1Topic(),
 		},
-	}, opts...)
+	}, append([]idem.Option{effects.Option()}, opts...)...)
 }
 
 // Channel is type "Channel" of the spec.

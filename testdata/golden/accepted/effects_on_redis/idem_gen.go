@@ -25,7 +25,7 @@ type Handler interface {
 // NewConsumer returns consumer "welcomes".
 // The leases of effects are stored in Postgres, or in the store that idem.WithLeases sets.
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
-	return effects.New(db, wire.Service{
+	return idem.New(db, wire.Service{
 		Source:   "idemgen.yaml",
 		Consumer: "welcomes",
 		Schema:   map[string]int{"core": 1, "effects": 1, "keys": 1},
@@ -75,7 +75,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 		Topics: []wire.Topic{
 			usersV1Topic(h),
 		},
-	}, opts...)
+	}, append([]idem.Option{effects.Option()}, opts...)...)
 }
 
 // MailReceipt is type "MailReceipt" of the spec.

@@ -26,7 +26,7 @@ type Handler interface {
 // NewConsumer returns consumer "account-keeper".
 // The leases of effects are stored in Postgres, or in the store that idem.WithLeases sets.
 func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consumer, error) {
-	return effects.New(db, wire.Service{
+	return idem.New(db, wire.Service{
 		Source:   "idemgen.yaml",
 		Consumer: "account-keeper",
 		Schema:   map[string]int{"core": 1, "effects": 1, "keys": 1},
@@ -77,7 +77,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 			paymentsV1Topic(h),
 			changesV1Topic(h),
 		},
-	}, opts...)
+	}, append([]idem.Option{effects.Option()}, opts...)...)
 }
 
 // Plan is type "Plan" of the spec.

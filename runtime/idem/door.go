@@ -1,0 +1,34 @@
+package idem
+
+import (
+	"context"
+
+	"github.com/idemgen/idemgen/runtime/internal/door"
+	"github.com/idemgen/idemgen/runtime/internal/engine"
+)
+
+func init() {
+	door.Effects = func(e engine.Effects) any { return Option(func(s *settings) { s.effects = e }) }
+	door.Own = func(ctx context.Context, c any, p Partition, start int64) (*engine.Owner, error) {
+		return c.(*Consumer).own(ctx, p, start)
+	}
+	door.Close = func(c any) { c.(*Consumer).close() }
+}
+
+// own takes over a partition without a Source. [Consumer.Health] and [Consumer.Stats] do not cover
+// it.
+func (c *Consumer) own(ctx context.Context, of Partition, start int64) (*engine.Owner, error) {
+	if _, err := c.process.Pool.Open(ctx); err != nil {
+		return nil, err
+	}
+	p, err := engine.NewPartition(c.process, of)
+	if err != nil {
+		return nil, err
+	}
+	return p.TakeWithoutBroker(ctx, start)
+}
+
+func (c *Consumer) close() {
+	c.process.Keys.Filters.Close()
+	c.process.Pool.Close()
+}
