@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
@@ -134,6 +135,106 @@ func TestHandlerThatEndsTheTransactionCommitsNothing(t *testing.T) {
 			})
 		}
 	}
+}
+
+// several are texts of several statements, which a reader of texts can take for one.
+var several = map[string]string{
+	"a number":                 `SELECT 1e3; ROLLBACK; INSERT INTO t VALUES (50, 1)`,
+	"an operator":              `SELECT a@>a FROM (SELECT '{}'::jsonb AS a) x; ROLLBACK; INSERT INTO t VALUES (50, 1)`,
+	"a name":                   `SELECT 1 AS a$b; ROLLBACK; INSERT INTO t VALUES (50, 1)`,
+	"a keyword":                `SELECT 1 AS atomic; ROLLBACK; INSERT INTO t VALUES (50, 1)`,
+	"a function":               `CREATE FUNCTION pg_temp.f() RETURNS int LANGUAGE SQL AS 'SELECT 1'; ROLLBACK; INSERT INTO t VALUES (50, 1)`,
+	"a string":                 "SELECT E'a'\n'\\''; ROLLBACK; INSERT INTO t VALUES (50, 1)",
+	"a transaction of its own": `SELECT 1e3; ROLLBACK; BEGIN; INSERT INTO t VALUES (50, 1); COMMIT; BEGIN; SELECT 1 / 0`,
+	"a COMMIT":                 `SELECT set_config('idem.'||'commit', 'yes', true); COMMIT; BEGIN`,
+}
+
+// asText sends a text as it is.
+type asText struct{ text string }
+
+func (a asText) RewriteQuery(context.Context, *pgx.Conn, string, []any) (string, []any, error) {
+	return a.text, nil, nil
+}
+
+// A text holds one statement, however it is sent: so nothing ends the transaction behind another.
+func TestTextOfSeveralStatementsIsNotSent(t *testing.T) {
+	t.Parallel()
+	sends := map[string]func(ctx context.Context, tx idem.Tx, sql string) error{
+		"Exec":  func(ctx context.Context, tx idem.Tx, sql string) error { return ending(sql)(ctx, tx) },
+		"batch": ways["by SendBatch"],
+		"by the simple protocol": func(ctx context.Context, tx idem.Tx, sql string) error {
+			_, err := tx.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol)
+			return err
+		},
+		"rows by the simple protocol": func(ctx context.Context, tx idem.Tx, sql string) error {
+			rows, err := tx.Query(ctx, sql, pgx.QueryResultFormats{0}, pgx.QueryExecModeSimpleProtocol)
+			if err == nil {
+				rows.Close()
+				err = rows.Err()
+			}
+			return err
+		},
+		"by a rewriter": func(ctx context.Context, tx idem.Tx, sql string) error {
+			_, err := tx.Exec(ctx, `SELECT 1 + 1`, asText{sql})
+			return err
+		},
+		"Prepare": func(ctx context.Context, tx idem.Tx, sql string) error {
+			_, err := idem.PgxTx(tx).Prepare(ctx, "several", sql)
+			return err
+		},
+	}
+	for how, send := range sends {
+		for what, text := range several {
+			t.Run(how+"/"+what, func(t *testing.T) {
+				t.Parallel()
+				db := database(t)
+				if what == "a name" { // a pool that uses the simple protocol for all
+					cfg := db.Config()
+					cfg.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error {
+						c.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
+						return nil
+					}
+					simple, err := pgxpool.NewWithConfig(t.Context(), cfg)
+					if err != nil {
+						t.Fatal(err)
+					}
+					t.Cleanup(simple.Close)
+					db = simple
+				}
+				w := own(t, service{policy: impatient, handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+					err := send(ctx, tx, text)
+					if err == nil || !strings.Contains(err.Error(), "a text holds one statement") {
+						t.Errorf("the text was sent: %v", err)
+					}
+					return err
+				}}.consumer(t, db))
+				_, err := w.Apply(t.Context(), records(0, "put 1 1", "call 1", "put 2 2"))
+				if h := wantError[*idem.HaltedError](t, err); h.Offset != 1 || !strings.Contains(h.Error(), "a text holds one statement") {
+					t.Errorf("got %v", h)
+				}
+				want(t, "what committed", table(t, db)+query(t, db, `SELECT count(*)::text FROM idem_dead_letter`), "1=1"+"0")
+			})
+		}
+	}
+}
+
+// A rewriter cannot make an end of the transaction of a text.
+func TestTextOfARewriterIsRead(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+		var errs []error
+		for _, sql := range []string{`ROLLBACK AND CHAIN`, `INSERT INTO t VALUES (50, 1)`, `COMMIT AND CHAIN`} {
+			_, err := tx.Exec(ctx, `SELECT 1 + 1`, asText{sql})
+			errs = append(errs, err)
+		}
+		return errors.Join(errs...)
+	}}.consumer(t, db))
+	_, err := w.Apply(t.Context(), records(0, "put 1 1", "call 1"))
+	if h := wantError[*idem.HaltedError](t, err); !strings.HasPrefix(h.Reason, "handler Test ended the transaction") {
+		t.Errorf("got %v", h)
+	}
+	want(t, "rows", table(t, db), "")
 }
 
 // The end of a transaction is found however its text is sent.

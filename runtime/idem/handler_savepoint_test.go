@@ -2,6 +2,7 @@ package idem_test
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"strings"
 	"testing"
@@ -67,6 +68,34 @@ func TestSavepointOfAnotherCallLosesNoRecord(t *testing.T) {
 				want(t, "rows", table(t, db), "")
 			})
 		}
+	}
+}
+
+// A call that rolls back to a savepoint of another does not hide it by setting one again, whatever
+// its name.
+func TestSavepointThatIsSetAgainHidesNothing(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"s", "idem_call"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := database(t)
+			w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+				switch row {
+				case 1:
+					_, err := tx.Exec(ctx, `SAVEPOINT `+name)
+					return err
+				case 2:
+					_, err := tx.Exec(ctx, `ROLLBACK TO `+name)
+					return errors.Join(err, ending(`SAVEPOINT `+name)(ctx, tx))
+				}
+				return addOne(ctx, tx, row)
+			}}.consumer(t, db))
+			_, err := w.Apply(t.Context(), records(0, "put 1 1", "call 1", "put 2 2", "call 3", "call 2", "put 3 3"))
+			if h := wantError[*idem.HaltedError](t, err); h.Offset != 4 {
+				t.Errorf("got %v", h)
+			}
+			want(t, "rows", table(t, db), "")
+		})
 	}
 }
 

@@ -174,8 +174,7 @@ func TestSettingsOfTheServiceOutliveAHandler(t *testing.T) {
 		if err := tx.QueryRow(ctx, `SHOW client_connection_check_interval`).Scan(&interval); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `SET search_path = public; SET client_connection_check_interval = 0; SET ROLE pg_monitor`)
-		return err
+		return ending(`SET search_path = public`, `SET client_connection_check_interval = 0`, `SET ROLE pg_monitor`)(ctx, tx)
 	}}.consumer(t, pool))
 	apply(t, w, records(0, "call 1", "put 1 1"))
 	apply(t, w, records(2, "put 2 2", "call 1"))

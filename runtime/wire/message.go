@@ -100,7 +100,8 @@ func (m *Message) find(name string) (value []byte, n int) {
 
 // Tx is the transaction that also records the event: what a handler writes through it commits
 // together with the ledger, or not at all. Every pgx.Tx implements Tx, and a Tx can be passed as
-// the DBTX of sqlc. It has no Commit method: the runtime commits.
+// the DBTX of sqlc. It has no Commit method: the runtime commits. An SQL text holds one statement;
+// SendBatch sends several.
 type Tx interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)

@@ -2,9 +2,11 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -33,7 +35,7 @@ type explicit struct {
 	pending []pipeline.Statement // to be sent in the next round trip
 	last    *wire.Call           // the handler that was called last; nil before the first call
 	fitted  bool                 // locks are waited for as handlers may
-	marked  bool                 // the savepoint [mark] is set, or will be by the checks
+	marker  string               // the name of the savepoint [mark], which is set, or will be by the checks
 	written time.Time            // when the row was appended; zero if that is pending
 }
 
@@ -147,16 +149,13 @@ func (x *explicit) check(restore ...pipeline.Statement) {
 // a savepoint of this one, or releases it, the runtime's own is gone. Then that call is to blame,
 // and nothing commits: the records between the two calls are not lost.
 func (x *explicit) mark() {
-	if x.marked {
-		x.checks = append(x.checks, pipeline.Statement{SQL: releaseSQL})
+	if x.marker != "" {
+		x.checks = append(x.checks, pipeline.Statement{SQL: `RELEASE SAVEPOINT ` + x.marker})
+	} else { // a name that no handler can use
+		x.marker = "idem_" + strings.ToLower(rand.Text())
 	}
-	x.checks, x.marked = append(x.checks, pipeline.Statement{SQL: savepointSQL}), true
+	x.checks = append(x.checks, pipeline.Statement{SQL: `SAVEPOINT ` + x.marker})
 }
-
-const (
-	savepointSQL = `SAVEPOINT idem_call`
-	releaseSQL   = `RELEASE SAVEPOINT idem_call`
-)
 
 // failed returns the error of the last call. If the call ended the transaction, and began another
 // one, that counts, whatever it returned: what it wrote may be committed.

@@ -31,9 +31,8 @@ func (t token) is(texts ...string) bool {
 // lexer cuts a statement into tokens. What it cannot be sure of makes it unsure: a
 // backslash, which means other things under other settings, and quotes of dollars.
 type lexer struct {
-	rest    string
-	unsure  bool
-	settled bool // backslashes and dollars mean what they mean under the runtime's settings
+	rest   string
+	unsure bool
 }
 
 // next is the next token; nothing at the end, and when the lexer is unsure.
@@ -52,9 +51,6 @@ func (l *lexer) next() token {
 		if n := span(l.rest[1:], digit); n > 0 {
 			return l.ends(l.take(1+n, literal))
 		}
-		if l.settled {
-			return l.dollars()
-		}
 		l.unsure = true
 		return token{}
 	case c == '\\', c < ' ':
@@ -63,9 +59,6 @@ func (l *lexer) next() token {
 	case digit(c):
 		return l.ends(l.take(span(l.rest, func(c byte) bool { return digit(c) || c == '.' }), literal))
 	case letter(c):
-		if l.settled && (c == 'e' || c == 'E') && strings.HasPrefix(l.rest[1:], "'") {
-			return l.escaped()
-		}
 		return l.ends(l.take(span(l.rest, part), word))
 	}
 	return l.take(1, symbol)
@@ -102,40 +95,13 @@ func (l *lexer) skip() {
 // is the same for this package.
 func (l *lexer) quoted(quote byte, k kind) token {
 	end := strings.IndexByte(l.rest[1:], quote)
-	if end < 0 || !l.settled && strings.IndexByte(l.rest[1:end+1], '\\') >= 0 {
+	if end < 0 || strings.IndexByte(l.rest[1:end+1], '\\') >= 0 {
 		l.unsure = true
 		return token{}
 	}
 	text := l.rest[1 : end+1]
 	l.rest = l.rest[end+2:]
 	return token{k, text}
-}
-
-// dollars takes a text in quotes of dollars: $$...$$ or $tag$...$tag$.
-func (l *lexer) dollars() token {
-	n := 1 + span(l.rest[1:], part)
-	if n < len(l.rest) && l.rest[n] == '$' {
-		quote := l.rest[:n+1]
-		if end := strings.Index(l.rest[len(quote):], quote); end >= 0 {
-			return l.take(end+2*len(quote), literal)
-		}
-	}
-	l.unsure = true
-	return token{}
-}
-
-// escaped takes a text in quotes after E, in which a backslash escapes the character after it.
-func (l *lexer) escaped() token {
-	for i := 2; i < len(l.rest); i++ {
-		switch l.rest[i] {
-		case '\\':
-			i++
-		case '\'':
-			return l.take(i+1, literal)
-		}
-	}
-	l.unsure = true
-	return token{}
 }
 
 func (l *lexer) take(n int, k kind) token {

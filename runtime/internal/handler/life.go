@@ -39,17 +39,8 @@ func (t *trace) left() Left {
 // anything notes that nobody sees what the handler sends.
 func (t *trace) anything() { t.seen.Or(uint32(Session | Savepoint)) }
 
-// see reads a statement before it runs. It reports whether the text ends the transaction, and
-// whether another rewriter than pgx's own may make any statement of it.
-func (t *trace) see(sql string, args []any) (ends, rewritten bool) {
-	for _, a := range args {
-		switch a.(type) {
-		case pgx.NamedArgs, pgx.StrictNamedArgs:
-		case pgx.QueryRewriter:
-			t.anything()
-			rewritten = true
-		}
-	}
+// see notes what a statement leaves. It reports whether the statement ends the transaction.
+func (t *trace) see(sql string) (ends bool) {
 	f := t.texts.Of(sql)
 	if f&footprint.Leaves != 0 {
 		t.seen.Or(uint32(Session))
@@ -57,7 +48,7 @@ func (t *trace) see(sql string, args []any) (ends, rewritten bool) {
 	if f&footprint.Nests != 0 {
 		t.seen.Or(uint32(Savepoint))
 	}
-	return f&footprint.Ends != 0, rewritten
+	return f&footprint.Ends != 0
 }
 
 // txLife knows when a handler's transaction is over for it: when the handler has returned.

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/idemgen/idemgen/runtime/internal/footprint"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -47,11 +48,15 @@ func (t ownedTx) Begin(ctx context.Context) (pgx.Tx, error) {
 }
 
 func (t ownedTx) Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error) {
-	if _, err := t.beginStatement(ctx, sql, nil); err != nil { // it runs by its name later
+	if _, _, err := t.beginStatement(ctx, sql, nil); err != nil {
 		return nil, err
 	}
 	defer t.life.end()
-	return t.tx.Prepare(ctx, name, sql)
+	if footprint.Of(sql)&footprint.Nests != 0 { // a later call could run it by its name
+		return nil, errors.New("idem: statements about savepoints are not prepared: use Begin, or Exec")
+	}
+	described, err := t.tx.Prepare(ctx, name, sql)
+	return described, said(err)
 }
 
 // Conn returns nil when the transaction is over.

@@ -1,6 +1,9 @@
 package handler
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -15,6 +18,7 @@ type handlerRows struct {
 }
 
 func (r handlerRows) Conn() *pgx.Conn { return r.of.conn() }
+func (r handlerRows) Err() error      { return said(r.Rows.Err()) }
 
 // noRows is the result of a query that was not sent.
 type noRows struct{ err error }
@@ -30,10 +34,19 @@ func (noRows) TypeMap() *pgtype.Map                         { return nil }
 func (noRows) Next() bool                                   { return false }
 func (r noRows) Scan(...any) error                          { return r.err }
 
+// said is an error as a handler gets it: without the value, and with what to do about a text of
+// several statements.
+func said(err error) error {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "42601" && pg.Routine == "exec_parse_message" {
+		return fmt.Errorf("a text holds one statement; several go into a Batch: %w", err)
+	}
+	return verdict.WithoutValue(err)
+}
+
 // bareRow and bareResults tell errors of the driver without the value.
 type bareRow struct{ pgx.Row }
 
-func (r bareRow) Scan(dest ...any) error { return verdict.WithoutValue(r.Row.Scan(dest...)) }
+func (r bareRow) Scan(dest ...any) error { return said(r.Row.Scan(dest...)) }
 
 type bareResults struct {
 	pgx.BatchResults
@@ -42,16 +55,16 @@ type bareResults struct {
 
 func (r bareResults) Exec() (pgconn.CommandTag, error) {
 	tag, err := r.BatchResults.Exec()
-	return tag, verdict.WithoutValue(err)
+	return tag, said(err)
 }
 
 func (r bareResults) Query() (pgx.Rows, error) {
 	rows, err := r.BatchResults.Query()
-	if bare := verdict.WithoutValue(err); bare != err {
-		return noRows{err: bare}, bare
+	if said := said(err); said != err {
+		return noRows{err: said}, said
 	}
 	return handlerRows{rows, r.of}, err
 }
 
 func (r bareResults) QueryRow() pgx.Row { return bareRow{r.BatchResults.QueryRow()} }
-func (r bareResults) Close() error      { return verdict.WithoutValue(r.BatchResults.Close()) }
+func (r bareResults) Close() error      { return said(r.BatchResults.Close()) }

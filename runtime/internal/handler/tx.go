@@ -3,12 +3,12 @@ package handler
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/idemgen/idemgen/runtime/internal/pool"
-	"github.com/idemgen/idemgen/runtime/internal/verdict"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -55,53 +55,104 @@ func (h *handlerTx) begin() error {
 	return nil
 }
 
-// beginStatement is begin before a statement, and returns the context to run it with. A statement
-// that would end the transaction is not sent. The handler is judged as if it had ended it.
-func (h *handlerTx) beginStatement(ctx context.Context, sql string, args []any) (context.Context, error) {
+// beginStatement is begin before a statement. It returns the context and the arguments to send it
+// with.
+func (h *handlerTx) beginStatement(ctx context.Context, sql string, args []any) (context.Context, []any, error) {
 	if err := h.begin(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	ends, rewritten := h.trace.see(sql, args)
-	if ends {
-		return nil, h.refuse()
+	args, rewritten, err := h.read(sql, args)
+	if err != nil {
+		h.life.end()
+		return nil, nil, err
 	}
-	return h.during(ctx, rewritten), nil
+	return h.during(ctx, rewritten), args, nil
 }
 
-// refuse is end after a begin, for a text that would end the transaction.
-func (h *handlerTx) refuse() error {
+// read looks at a statement before it is sent, and returns the arguments to send it with: by the
+// extended protocol, so that the server takes one statement only, and its first words say what it
+// is. It reports whether another rewriter than pgx's own makes the statement of the text.
+func (h *handlerTx) read(sql string, args []any) (_ []any, rewritten bool, _ error) {
+	if err := h.judge(sql); err != nil {
+		return nil, false, err
+	}
+	args = slices.Clone(args)
+options:
+	for i, a := range args { // as pgx reads them
+		switch a := a.(type) {
+		case pgx.QueryExecMode:
+			if a == pgx.QueryExecModeSimpleProtocol {
+				args[i] = pgx.QueryExecModeExec
+			}
+		case pgx.QueryResultFormats, pgx.QueryResultFormatsByOID, pgx.NamedArgs, pgx.StrictNamedArgs:
+		case pgx.QueryRewriter:
+			h.trace.anything() // it gets the connection
+			rewritten, args[i] = true, judged{a, h}
+		default:
+			break options
+		}
+	}
+	return args, rewritten, nil
+}
+
+// judge notes what a statement leaves. It refuses one that would end the transaction: the handler
+// is treated as if it had ended it.
+func (h *handlerTx) judge(sql string) error {
+	if !h.trace.see(sql) {
+		return nil
+	}
 	pool.StateOf(h.tx.Conn().PgConn()).Ended = true
-	h.life.end()
 	return errEnded
+}
+
+// judged is a rewriter whose text is read, too.
+type judged struct {
+	pgx.QueryRewriter
+	of *handlerTx
+}
+
+func (j judged) RewriteQuery(ctx context.Context, conn *pgx.Conn, sql string, args []any) (string, []any, error) {
+	sql, args, err := j.QueryRewriter.RewriteQuery(ctx, conn, sql, args)
+	if err == nil {
+		err = j.of.judge(sql)
+	}
+	return sql, args, err
 }
 
 var errEnded = fmt.Errorf("idem: the handler ended the transaction, which only the runtime may do: %w", pgx.ErrTxClosed)
 
 func (h *handlerTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
-	ctx, err := h.beginStatement(ctx, sql, args)
+	ctx, args, err := h.beginStatement(ctx, sql, args)
 	if err != nil {
 		return pgconn.CommandTag{}, err
 	}
 	defer h.life.end()
-	tag, err := h.tx.Exec(ctx, sql, args...)
-	return tag, verdict.WithoutValue(err)
+	if len(args) == 0 {
+		args = []any{pgx.QueryExecModeExec} // one round trip, and nothing stays prepared
+	}
+	rows, err := h.tx.Query(ctx, sql, args...) // Exec would use the simple protocol without arguments
+	if err != nil {
+		return pgconn.CommandTag{}, said(err)
+	}
+	rows.Close()
+	return rows.CommandTag(), said(rows.Err())
 }
 
 func (h *handlerTx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	ctx, err := h.beginStatement(ctx, sql, args)
+	ctx, args, err := h.beginStatement(ctx, sql, args)
 	if err != nil {
 		return noRows{err: err}, err
 	}
 	defer h.life.end()
 	rows, err := h.tx.Query(ctx, sql, args...)
-	if bare := verdict.WithoutValue(err); bare != err {
-		return noRows{err: bare}, bare
+	if said := said(err); said != err {
+		return noRows{err: said}, said
 	}
 	return handlerRows{rows, h}, err
 }
 
 func (h *handlerTx) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
-	ctx, err := h.beginStatement(ctx, sql, args)
+	ctx, args, err := h.beginStatement(ctx, sql, args)
 	if err != nil {
 		return noRows{err: err}
 	}
@@ -115,23 +166,21 @@ func (h *handlerTx) CopyFrom(ctx context.Context, table pgx.Identifier, columns 
 	}
 	defer h.life.end()
 	n, err := h.tx.CopyFrom(h.during(ctx, false), table, columns, src)
-	return n, verdict.WithoutValue(err)
+	return n, said(err)
 }
 
 func (h *handlerTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 	if err := h.begin(); err != nil {
 		return pgx.FailedBatchResults(b, err)
 	}
+	defer h.life.end()
 	rewritten := false
 	for _, q := range b.QueuedQueries {
-		ends, other := h.trace.see(q.SQL, q.Arguments)
-		if ends {
-			return pgx.FailedBatchResults(b, h.refuse())
+		args, other, err := h.read(q.SQL, q.Arguments)
+		if err != nil {
+			return pgx.FailedBatchResults(b, err)
 		}
-		rewritten = rewritten || other
-	}
-	defer h.life.end()
-	for _, q := range b.QueuedQueries {
+		q.Arguments, rewritten = args, rewritten || other
 		if then := q.Fn; then != nil {
 			q.Fn = func(r pgx.BatchResults) error { return then(bareResults{r, h}) }
 		}

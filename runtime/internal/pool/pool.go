@@ -126,6 +126,18 @@ func (p *Pool) opening(cfg *pgxpool.Config, other map[string]string) func(contex
 		}), other),
 	}
 	session.Configure(cfg.ConnConfig)
+	before := cfg.BeforeConnect
+	cfg.BeforeConnect = func(ctx context.Context, to *pgx.ConnConfig) error {
+		if before != nil {
+			if err := before(ctx, to); err != nil {
+				return err
+			}
+		}
+		if to.DefaultQueryExecMode == pgx.QueryExecModeSimpleProtocol { // a text could hold several statements
+			to.DefaultQueryExecMode = pgx.QueryExecModeExec
+		}
+		return nil
+	}
 	if cfg.ConnConfig.ConnectTimeout == 0 {
 		cfg.ConnConfig.ConnectTimeout = connectTimeout
 	}
@@ -157,10 +169,8 @@ func (p *Pool) Connect(ctx context.Context) (*pgx.Conn, error) { return p.connec
 func (p *Pool) connect(ctx context.Context, settings map[string]string) (*pgx.Conn, error) {
 	cfg := p.db.Config()
 	open := p.opening(cfg, settings)
-	if cfg.BeforeConnect != nil {
-		if err := cfg.BeforeConnect(ctx, cfg.ConnConfig); err != nil {
-			return nil, err
-		}
+	if err := cfg.BeforeConnect(ctx, cfg.ConnConfig); err != nil {
+		return nil, err
 	}
 	conn, err := pgx.ConnectConfig(ctx, cfg.ConnConfig)
 	if err != nil {

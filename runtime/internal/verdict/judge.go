@@ -98,7 +98,7 @@ func judgeCall(h *HandlerError) Verdict {
 	case h.Late: // the server may not have heard of it yet
 		v.Fault, v.Doubt = CallLate, true
 	case pg != nil && disturbed(pg) != Data:
-		v.Fault, v.Event, v.Err, v.Cause = CallDisturbed, Of(pg).Event(), Describe(pg), Describe(pg)
+		v.Fault, v.Event, v.Err = CallDisturbed, Of(pg).Event(), Describe(pg)
 		if disturbed(pg) == Halting {
 			v.Fault = CallUnexplained
 		}
