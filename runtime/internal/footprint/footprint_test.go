@@ -113,7 +113,7 @@ func TestMemoSaysWhatItsFunctionSays(t *testing.T) {
 	}
 }
 
-// A statement that ends a transaction is found whatever is before it, and no other one is taken for
+// A statement that ends a transaction is found whatever is before it, and no other is taken for
 // one.
 func TestStatementsThatEndTheTransaction(t *testing.T) {
 	for _, sql := range []string{
