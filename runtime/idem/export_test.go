@@ -61,7 +61,7 @@ func (w *Writer) Apply(ctx context.Context, records []Message) (Result, error) {
 func (w *Writer) State() protocol.State { return w.owner.State() }
 
 // LookAgain has the writer look with its next batch for what operators ask.
-func (w *Writer) LookAgain() { engine.LookAtOnce(w.owner) }
+func (w *Writer) LookAgain() { w.owner.LookAtOnce() }
 
 // Attempts is how many appends of the writer may have committed unseen.
 func (w *Writer) Attempts() int { return w.owner.Chain().Open() }

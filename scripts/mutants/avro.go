@@ -3,13 +3,13 @@ package main
 // avroBugs are bugs of values in Avro, and of the wait for their schemas.
 var avroBugs = []mutant{
 	{"a record is decided although its schema cannot be had",
-		in("./runtime/internal/engine", "prepare").Replace(`return 0, &verdict.Later{Err: err}`, `return len(records), nil`),
+		in("./runtime/internal/engine", "Owner.prepare").Replace(`return 0, &verdict.Later{Err: err}`, `return len(records), nil`),
 		core, "TestRecordThatCannotBeDecodedYetWaits"},
 	{"what stands before a record that cannot be decoded waits with it",
 		in("./runtime/avro", "Message.Prepare").Replace(`return i, nil`, `return 0, err`),
 		registries, "TestRegistryThatIsAway"},
 	{"a dead letter is decided although its schema cannot be had",
-		in("./runtime/internal/engine", "letter.ready").Drop(`if _, err := prepare(ctx, o, l.records()); err != nil { return false, err }`),
+		in("./runtime/internal/engine", "letter.ready").Drop(`if _, err := o.prepare(ctx, l.records()); err != nil { return false, err }`),
 		core, "TestLetterThatCannotBeDecodedYetIsTriedAgain"},
 	{"a proxy without a registry behind it is believed",
 		in("./runtime/avro/registry", "InWords").Replace(`answer.ErrorCode == sr.ErrSchemaNotFound.Code`, `answer.StatusCode == 404`),

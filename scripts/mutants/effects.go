@@ -68,7 +68,7 @@ var effectBugs = []mutant{
 		in(room, "Owner.await").Replace(`context.WithTimeout(ctx, lookEvery)`, `context.WithCancel(ctx)`),
 		core, "TestOwnerThatWaitsForAnEffectLearnsOfAnother"},
 	{"keys of an effect's event are looked for where they are likely only",
-		in(room, "transaction.decide").Replace(`$c.Tried() || _`, `$c.Tried()`),
+		in(room, "Owner.decide").Replace(`$c.Tried() || _`, `$c.Tried()`),
 		core, "TestEffectIsCalledOncePerEvent"},
 	{"results of effects that wait for the ledger are forgotten",
 		in(upkeep, "leasesSQL").Text(`state <> 'd' OR %s`, `true OR %s`),

@@ -30,7 +30,7 @@ var letterBugs = []mutant{
 		in(room, "letter.row").Never(`dead != nil`),
 		core, "TestWaitingRecordThatIsRefusedHoldsTheRest"},
 	{"failures of a replay count as those of records",
-		in(room, "letter.retries").Replace(`$l.errand.retry`, `$l.e.o.retry`),
+		in(room, "letter.work").Replace(`$l.errand.retry`, `$l.e.o.retry`),
 		core, "TestReplayIsTriedAgainWhileRecordsGoOn"},
 	{"a replay moves the position",
 		in(room, "letter.row").Replace(`tail.Next`, `l.open.Offset + 1`),
@@ -113,7 +113,7 @@ var letterBugs = []mutant{
 		in(room, "takeOver.load").Replace(`$o.parked.Load(_, _, _)`, `error(nil)`),
 		core, "TestNextOwnerKnowsWhatWaits"},
 	{"32 a letter is resolved without a row of the chain",
-		in(room, "transaction.begins").Before(`return _`, `if _, is := t.w.(*letter); is {
+		in(room, "transaction.begins").Before(`return _`, `if t.w.letter != nil {
 				return nil
 			}`),
 		core, "TestParkedKeySurvivesACrashAtEachStep"},

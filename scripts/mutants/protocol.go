@@ -56,7 +56,9 @@ var protocolBugs = []mutant{
 			if _, err := early.Run(); err != nil {
 				return written, err
 			}
-			$p.Add(t.w.ending()...)`),
+			without := *d
+			without.Letters = nil
+			$p.Add($t.ends(&without)...)`),
 		core, "TestRefusedOwnerLeavesNoDeadLetter"},
 	{"35 fingerprints are not compared",
 		in(waves, "Prior.conflicts").Never(`_.Print != _`),
@@ -260,7 +262,7 @@ var protocolBugs = []mutant{
 		in(room, "Chain.Find").Never(`_.Number >= parts`),
 		core, "TestLatestHoldsForAllPartitionsButAddedOnes"},
 	{"27 the right half of a search is sent first",
-		in(room, "Owner.apply").Replace(`&batch{o: o, all: $rest[:$n]}`, `&batch{o: o, all: $rest[len($rest)-$n:]}`),
+		in(room, "Owner.apply").Replace(`$o.batch($rest[:$n])`, `$o.batch($rest[len($rest)-$n:])`),
 		core, "TestRefusedRecordIsFoundInItsBatch"},
 	{"33 a key is unique within its stream only, so that where a copy landed chooses where it is sought",
 		in(migrations, "idem_keys_prepare").Text(`PRIMARY KEY (key)`, `PRIMARY KEY (key, stream)`),

@@ -56,7 +56,7 @@ var sourceBugs = []mutant{
 		in(members, "compareWith").Never(`$s.lost && _ && _`),
 		members, "TestPositionThatAnElectionCutIsAskedAbout/confluent"},
 	{"a position behind a marker has the epoch of the record before",
-		in(room, "batch.row").Replace(`$a.Row.Next, $a.Row.Epoch = _, _`, `a.Row.Next = b.end.Offset`),
+		in(room, "work.row").Replace(`$a.Row.Next, $a.Row.Epoch = w.end.Offset, w.end.Epoch`, `a.Row.Next = w.end.Offset`),
 		core, "TestPositionBehindMarkersHasTheEpochOfTheEnd"},
 	{"a log that ended below the position is forgotten when it has grown",
 		in(room, "takeOver.checkLog").Never(`!$seen.since.IsZero() && _ && _`),

@@ -89,8 +89,8 @@ func (e *errands) run(ctx context.Context, atOnce bool) error {
 	}
 }
 
-// LookAtOnce has an owner look with its next batch for what operators ask.
-func LookAtOnce(o *Owner) { o.errands.next = time.Time{} }
+// LookAtOnce has the owner look with its next batch for what operators ask.
+func (o *Owner) LookAtOnce() { o.errands.next = time.Time{} }
 
 // asked reads what is asked, and which waiting records may go on, and says which lines are held up
 // by requests whose time has not come. What keeps it from reading is left to the next look:
@@ -148,8 +148,9 @@ func (e *errands) do(ctx context.Context, of *deadletter.Open) error {
 		}
 		var out outcome
 		if err == nil && l.why == "" {
-			out = o.transact(ctx, l)
-			err = o.conclude(l, out)
+			w := l.work()
+			out = o.transact(ctx, w)
+			err = o.conclude(w, out)
 		}
 		later, wait := errors.AsType[*verdict.Later](err)
 		switch {

@@ -114,7 +114,7 @@ func (x *explicit) call(ctx context.Context, call *wire.Call) error {
 			return err
 		}
 	}
-	left, err := x.calls.Call(ctx, call, x.w.retries().Attempt(call.Message.Offset))
+	left, err := x.calls.Call(ctx, call, x.w.retries.Attempt(call.Message.Offset))
 	x.last = call
 	if err != nil {
 		return x.failed(ctx, left, err)
@@ -131,7 +131,7 @@ func (x *explicit) call(ctx context.Context, call *wire.Call) error {
 		x.mark()
 	}
 	if left == 0 {
-		x.w.retries().Succeeded(call.Message.Offset)
+		x.w.retries.Succeeded(call.Message.Offset)
 	}
 	return fault.At(ctx, fault.AfterHandler)
 }
@@ -229,7 +229,7 @@ func (x *explicit) answered(r pipeline.Reply, err error) error {
 		return err
 	}
 	if r.Answered >= len(x.checks) {
-		x.w.retries().Succeeded(x.last.Message.Offset)
+		x.w.retries.Succeeded(x.last.Message.Offset)
 		return err
 	}
 	pg, ok := errors.AsType[*pgconn.PgError](err)

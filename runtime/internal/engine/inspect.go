@@ -51,11 +51,12 @@ func (o *Owner) checkTail(ctx context.Context) error {
 // pass moves the position to end, because the log holds no record below it. If that fails, the
 // next idle time or the next record tries again.
 func (o *Owner) pass(ctx context.Context, end int64) error {
-	to, ok := endOf(ctx, o.p, end)
+	to, ok := o.p.endOf(ctx, end)
 	if !ok {
 		return o.inspect(ctx)
 	}
-	w := &batch{o: o, end: to}
+	w := o.batch(nil)
+	w.end = to
 	err := o.conclude(w, o.transact(ctx, w))
 	if _, wait := errors.AsType[*verdict.Later](err); wait {
 		o.p.tell(o, err)
@@ -66,7 +67,7 @@ func (o *Owner) pass(ctx context.Context, end int64) error {
 
 // endOf is the position at the end of the log. It has the leader epoch of now: markers may have a
 // later one than the last record. It reports false while the broker does not say it.
-func endOf(ctx context.Context, p *Partition, end int64) (idemtype.Position, bool) {
+func (p *Partition) endOf(ctx context.Context, end int64) (idemtype.Position, bool) {
 	ask := p.standby.a.Last
 	if ask == nil {
 		return idemtype.Position{Offset: end, Epoch: -1}, true

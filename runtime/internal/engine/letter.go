@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -35,9 +36,10 @@ type letter struct {
 	refused *deadletter.Letter // what its record would become now, if it was decided
 }
 
-func (l *letter) replays() bool         { return true }
-func (l *letter) retries() *retry.State { return l.errand.retry }
-func (l *letter) desk() Desk            { return l.e.desk }
+// work is the letter's record to be applied, if it is replayed, and the letter to be settled.
+func (l *letter) work() *work {
+	return &work{records: l.records(), letter: l, retries: l.errand.retry, desk: l.e.desk}
+}
 
 // records are the letter's record, if it is replayed.
 func (l *letter) records() []wire.Message {
@@ -76,9 +78,10 @@ func (l *letter) row(a *chain.Attempt, d *decide.Decision, tail ledger.Tail) {
 	}
 }
 
-func (l *letter) ending() []pipeline.Statement {
+// ending is the last statement of the transaction.
+func (l *letter) ending() pipeline.Statement {
 	c := l.e.o.chain
-	return []pipeline.Statement{l.settle.Statement(c.Stream(), c.Seq())}
+	return l.settle.Statement(c.Stream(), c.Seq())
 }
 
 // follow does what follows from a failed transaction. It halts no partition that the letter's
@@ -96,9 +99,18 @@ func (l *letter) follow(n retry.Next) error {
 		return n.Later
 	}
 	if n.Halt != nil {
-		n.Halt = o.before(l, n.Halt)
+		n.Halt = l.before(n.Halt)
 	}
 	return o.follow(n)
+}
+
+// before is a halt for the letter's record. The partition has passed it, so it halts at its
+// position.
+func (l *letter) before(h *verdict.Halt) *verdict.Halt {
+	at := *h
+	at.Reason = fmt.Sprintf("replay of the dead letter at offset %d: %s", h.Offset, h.Reason)
+	at.Offset, at.Pass = l.e.o.chain.Next(), false
+	return &at
 }
 
 // glance is how long a letter waits for its effect before others have their turn.
@@ -108,11 +120,11 @@ const glance = 5 * time.Millisecond
 // whether it is over. Whatever becomes of it halts no partition: then the letter stays.
 func (l *letter) ready(ctx context.Context) (is bool, err error) {
 	o := l.e.o
-	if _, err := prepare(ctx, o, l.records()); err != nil {
+	if _, err := o.prepare(ctx, l.records()); err != nil {
 		return false, err
 	}
 	for l.e.desk != nil && o.State() == protocol.Ready {
-		d := (&transaction{o: o, w: l}).foresee(ctx)
+		d := o.foresee(ctx, l.work())
 		if d == nil || len(d.Waiting) == 0 {
 			break
 		}
@@ -169,7 +181,7 @@ func (l *letter) refuses(known *keys.Known, result []byte) (why string) {
 			why = "it cannot be read: " + watchdog.PanicText(r)
 		}
 	}()
-	f := o.facts(l, known)
+	f := o.facts(l.work(), known)
 	f.Effects = map[int64]wire.EffectResult{l.open.Offset: {Result: result}}
 	d, err := o.decider.Decide(l.records(), f)
 	if err != nil {

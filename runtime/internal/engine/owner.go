@@ -2,19 +2,25 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 
 	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/hook"
 	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/backoff"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
 	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
 	"github.com/idemgen/idemgen/runtime/internal/engine/retry"
 	"github.com/idemgen/idemgen/runtime/internal/lag"
+	"github.com/idemgen/idemgen/runtime/internal/outage"
+	"github.com/idemgen/idemgen/runtime/internal/session"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -27,11 +33,13 @@ type Owner struct {
 	keys    *keys.Memory
 	retry   *retry.State
 	decider *decide.Decider
-	desk    Desk // nil if no event of the topic has an effect
-	errands errands
-	parked  deadletter.Parked // which record keys wait behind a dead letter
-	life    *life
-	first   first
+	// statements are the topic's, by their texts.
+	statements map[string]session.Statement
+	desk       Desk // nil if no event of the topic has an effect
+	errands    errands
+	parked     deadletter.Parked // which record keys wait behind a dead letter
+	life       *life
+	first      first
 	// restores says that settings of the session are restored after each statement of the topic.
 	restores bool
 	durable  atomic.Int64
@@ -45,7 +53,7 @@ func newOwner(p *Partition) *Owner {
 	}
 	o.errands.o = o
 	if p.topic.Effects > 0 {
-		o.desk, o.errands.desk = newDesk(o), newDesk(o)
+		o.desk, o.errands.desk = o.newDesk(), o.newDesk()
 	}
 	// Until the chain was read: a hint for a partition without one would halt the next owner.
 	o.durable.Store(-1)
@@ -104,7 +112,7 @@ func (o *Owner) forward(a chain.Attempt, written time.Time) {
 	o.chain.Settle(a, written)
 	o.keys.Forward(o.chain.Tail(), a.Row, a.Claims)
 	o.parked.Forward(a.Moves)
-	tellParked(o)
+	o.tellParked()
 	if a.Row.Kind == ledger.Batch {
 		o.retry.Advanced(a.Row.Next)
 	}
@@ -131,7 +139,7 @@ func (o *Owner) forward(a chain.Attempt, written time.Time) {
 }
 
 // tellParked tells the partition's gauge what waits behind dead letters.
-func tellParked(o *Owner) {
+func (o *Owner) tellParked() {
 	keys, records := o.parked.Len()
 	o.p.lag.Parked(lag.Parked{Keys: keys, Records: records})
 }
@@ -184,7 +192,7 @@ func (o *Owner) apply(ctx context.Context, records []wire.Message) (idemtype.Res
 		if err != nil {
 			return res, err
 		}
-		w := &batch{o: o, all: rest[:n]}
+		w := o.batch(rest[:n])
 		out := o.transact(ctx, w)
 		res = res.Plus(out.result)
 		if err := o.conclude(w, out); err != nil {
@@ -200,4 +208,153 @@ func (o *Owner) unseen(records []wire.Message) []wire.Message {
 		records = records[1:]
 	}
 	return records
+}
+
+const halveAfter = 3 // tries of a whole batch before half of it is tried
+
+// delivery is records that a Source delivers, until they are durable.
+type delivery struct{ o *Owner }
+
+// run tries until the records are durable, the partition is gone, or a person is needed.
+func (d delivery) run(ctx context.Context, records []wire.Message) error {
+	o := d.o
+	for try := 1; ; try++ {
+		_, err := o.Apply(ctx, records)
+		later, wait := errors.AsType[*verdict.Later](err)
+		if !wait {
+			return err
+		}
+		if !d.pause(ctx, later, try) {
+			return errors.Join(ctx.Err(), o.life.quit.Err())
+		}
+		if rest := o.unseen(records); len(rest) < len(records) {
+			records, try = rest, 0
+		} else if try >= halveAfter {
+			o.retry.Halve(len(records))
+		}
+	}
+}
+
+// pause waits before the next try, and while the database is away until it is back. It
+// reports false if the partition or the process ends.
+func (d delivery) pause(ctx context.Context, later *verdict.Later, try int) bool {
+	o := d.o
+	wait := backoff.Pause(try, backoff.Initial, backoff.Most)
+	if later.After > 0 {
+		wait = later.After
+	}
+	o.p.process.Counters.Waits.Add(1)
+	o.p.process.Hooks.Retry(o.p.id, hook.Pause{Try: try, Wait: wait, Err: later.Err})
+	both, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(o.life.quit, cancel)()
+	return backoff.Sleep(both, wait) && (!verdict.Away(later) || o.p.process.Prober.Wait(both, o.tellLater) == nil)
+}
+
+// outcome is what became of a transaction.
+type outcome struct {
+	is     ending
+	result idemtype.Result // what records did, if the memory moved
+	err    error           // of failed, unsent and over
+	halt   *verdict.Halt   // of halts
+}
+
+type ending uint8
+
+const (
+	committed ending = iota // it is in the chain, and the memory moved forward
+	failed                  // it was not acknowledged: err may leave open whether it committed
+	unsent                  // there was no connection, so that nothing was sent
+	waits                   // nothing was sent: the first record waits for its effect
+	stays                   // nothing was sent: the letter's record is refused again
+	halts                   // a person must act, whatever the database says
+	over                    // the owner's memory is gone, and the step for that was taken
+)
+
+// failure is the outcome of a transaction that was not acknowledged. An error may say itself that
+// a person must act: the spec says stop, or a handler ended the transaction.
+func failure(err error) outcome {
+	if h, ok := errors.AsType[*verdict.Halt](err); ok {
+		return outcome{is: halts, halt: h}
+	}
+	return outcome{is: failed, err: err}
+}
+
+// conclude decides what follows from the outcome of a transaction, and takes the protocol's step
+// for it. It returns nil if the owner can go on at once, and otherwise what its caller must know.
+func (o *Owner) conclude(w *work, out outcome) error {
+	switch out.is {
+	case committed:
+		w.retries.Passed(len(w.records) - len(o.unseen(w.records)))
+		return nil
+	case waits, stays:
+		return o.step(protocol.Awaits, nil)
+	case unsent: // whatever the error is, no record is to blame
+		wait := &verdict.Later{Err: outage.InWords(verdict.Describe(out.err))}
+		o.p.tell(o, wait)
+		return wait
+	case halts:
+		h := out.halt
+		if w.letter != nil {
+			h = w.letter.before(h)
+		}
+		return o.halt(o.p.halted(h))
+	case over:
+		return out.err
+	}
+	v := verdict.Judge(out.err, len(w.records))
+	if v.Locked {
+		o.chain.Locked()
+	}
+	if v.Doubt {
+		o.chain.Doubt()
+		o.p.process.Pool.Doubt()
+	}
+	next := w.retries.Next(w.records, v, about(o.decider, w))
+	if w.letter != nil {
+		return w.letter.follow(next)
+	}
+	return o.follow(next)
+}
+
+// follow does what follows from a failed transaction.
+func (o *Owner) follow(n retry.Next) error {
+	if n.Search {
+		o.p.process.Counters.Searches.Add(1)
+	}
+	if n.Halt != nil {
+		return o.halt(o.p.halted(n.Halt))
+	}
+	if n.Later == nil {
+		return o.step(n.Event, nil)
+	}
+	if err := o.step(n.Event, n.Later); err != nil {
+		return err
+	}
+	return n.Later
+}
+
+// halt takes the step of a partition that needs a person.
+func (o *Owner) halt(why *idemtype.HaltedError) error {
+	event := protocol.Fatal
+	if why.Code == halt.Runtime {
+		event = protocol.Bug
+	}
+	if err := o.step(event, why); err != nil {
+		return err
+	}
+	return why
+}
+
+// about is what is known of a record that was in a transaction alone.
+func about(d *decide.Decider, w *work) retry.About {
+	if len(w.records) != 1 {
+		return retry.About{}
+	}
+	m := &w.records[0]
+	policy := d.Policy(m)
+	if l, ok := w.retries.Refused()[m.Offset]; ok {
+		policy = l.Policy
+	}
+	return retry.About{Event: d.Event(), Policy: policy}
 }

@@ -9,8 +9,8 @@
 //	Standby  -> reads the chain until the partition may be taken over again
 //
 // Every step goes through the protocol's table. Only the files of a transaction (transaction.go,
-// ready.go, outcome.go, explicit.go, shorten.go, overtake.go), its work (work.go, letter.go) and
-// the Owner see chain, keys, retry and decide together. Those four do not see one another, and
+// ready.go, explicit.go, shorten.go, overtake.go), its work (work.go, letter.go) and the Owner see
+// chain, keys, retry and decide together. Those four do not see one another, and
 // return facts. It must not import any package of this module but backoff, catalog, chain,
 // deadletter, decide, fault, frequency, generation, halt, handler, hook, idemtype, keys, lag,
 // lease, ledger, notify, outage, pipeline, pool, protocol, retry, session, verdict, watchdog and

@@ -20,13 +20,13 @@ import (
 // record need not wait. In any other state than READY a transaction comes first: it settles what
 // is in doubt, or finds that it waits.
 func (o *Owner) ready(ctx context.Context, records []wire.Message) (n int, err error) {
-	if n, err = prepare(ctx, o, records); err != nil {
+	if n, err = o.prepare(ctx, records); err != nil {
 		o.p.tell(o, err)
 		return 0, err
 	}
 	records = records[:n]
 	for o.desk != nil && o.State() == protocol.Ready {
-		d := (&transaction{o: o, w: &batch{o: o, all: records}}).foresee(ctx)
+		d := o.foresee(ctx, o.batch(records))
 		if d == nil || len(d.Waiting) == 0 {
 			break
 		}
@@ -46,7 +46,7 @@ const prepareTime = 10 * time.Second
 
 // prepare says how many records in front can be decoded now. If it is none, they are tried again
 // later: that the schema registry does not answer is no record's fault.
-func prepare(ctx context.Context, o *Owner, records []wire.Message) (int, error) {
+func (o *Owner) prepare(ctx context.Context, records []wire.Message) (int, error) {
 	if o.p.topic.Prepare == nil || len(records) == 0 {
 		return len(records), nil
 	}
@@ -65,8 +65,7 @@ func prepare(ctx context.Context, o *Owner, records []wire.Message) (int, error)
 
 // foresee decides what will be sent, so that effects may begin. While they run, no connection is
 // held. It returns nil if that cannot be decided now: the transaction finds out why.
-func (t *transaction) foresee(ctx context.Context) (d *decide.Decision) {
-	o := t.o
+func (o *Owner) foresee(ctx context.Context, w *work) (d *decide.Decision) {
 	defer func() {
 		if r := recover(); r != nil {
 			o.decider.Discard()
@@ -75,12 +74,12 @@ func (t *transaction) foresee(ctx context.Context) (d *decide.Decision) {
 	}()
 	ctx, cancel := o.deadline(ctx)
 	defer cancel()
-	var err error
-	if t.conn, err = o.p.process.Pool.Acquire(ctx, o.tellLater); err != nil {
+	conn, err := o.p.process.Pool.Acquire(ctx, o.tellLater)
+	if err != nil {
 		return nil
 	}
-	defer pool.Release(t.conn)
-	if d, err = t.decide(ctx); err != nil {
+	defer pool.Release(conn)
+	if d, err = o.decide(ctx, conn.Conn(), w); err != nil {
 		return nil
 	}
 	return d
@@ -110,11 +109,11 @@ func (o *Owner) await(ctx context.Context, offset int64, event string) error {
 	if o.first.offset != offset || o.first.since.IsZero() {
 		o.first = first{offset, time.Now()}
 	}
-	awaiting(o.p, &awaited{offset, "effect " + event + ", which runs, or for a process that has its lease"})
+	o.p.awaiting(&awaited{offset, "effect " + event + ", which runs, or for a process that has its lease"})
 	look, cancel := context.WithTimeout(ctx, lookEvery)
 	defer cancel()
 	err := o.desk.Wait(look, offset)
-	awaiting(o.p, nil)
+	o.p.awaiting(nil)
 	if err == context.DeadlineExceeded && ctx.Err() == nil { // of look
 		o.sayWhy(event)
 		if err := o.inspect(ctx); err != nil {
@@ -135,7 +134,7 @@ func (o *Owner) await(ctx context.Context, offset int64, event string) error {
 func (o *Owner) sayWhy(event string) {
 	if what := o.desk.Why(o.first.offset); what != "" {
 		since := o.first.since.UTC().Format(time.RFC3339)
-		tellCalls(o, &verdict.Later{Err: fmt.Errorf("effect %s, offset %d, has waited since %s for %s", event, o.first.offset, since, what)})
+		o.tellCalls(&verdict.Later{Err: fmt.Errorf("effect %s, offset %d, has waited since %s for %s", event, o.first.offset, since, what)})
 	}
 }
 
@@ -154,24 +153,13 @@ func (o *Owner) refuse(h *verdict.Halt) error {
 	return why
 }
 
-// effectsOf are the results of effects that are known. A record whose effect was refused becomes a
-// dead letter, unless a copy of it took effect meanwhile.
-func effectsOf(w work) map[int64]wire.EffectResult {
-	results, refused := w.desk().Outcomes()
-	for _, l := range refused {
-		w.retries().Refuse(l)
-	}
-	w.retries().Called(results)
-	return results
-}
-
 // newDesk is the desk for the effects of an owner's records. Health says why they make no
 // progress.
-func newDesk(o *Owner) Desk {
+func (o *Owner) newDesk() Desk {
 	return o.p.process.Calls.Desk(o.p.id, o.chain.Topic, o.life.quit, func(why error) {
 		if why != nil {
 			why = &verdict.Later{Err: why}
 		}
-		tellCalls(o, why)
+		o.tellCalls(why)
 	})
 }

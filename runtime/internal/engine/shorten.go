@@ -30,8 +30,8 @@ func (x *explicit) endsEarly(ctx context.Context, call *wire.Call) bool {
 // if the reply is lost, the token in the chain says where this transaction ended.
 func (x *explicit) shorten(offset int64) error {
 	o := x.o
-	t := &transaction{o: o, w: &batch{o: o, all: x.d.Records[:retry.Index(x.d.Records, offset)]}, conn: x.conn}
-	d, err := t.decision(x.d.Known)
+	t := &transaction{o: o, w: o.batch(x.d.Records[:retry.Index(x.d.Records, offset)]), conn: x.conn}
+	d, err := o.decision(t.w, x.d.Known)
 	if err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ type awaited struct {
 }
 
 // awaiting says for what the partition waits; nil for nothing.
-func awaiting(p *Partition, e *awaited) {
+func (p *Partition) awaiting(e *awaited) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.status.awaits = e
@@ -141,8 +141,11 @@ func (p *Partition) tell(o *Owner, why error) {
 	}
 }
 
-// tellCalls says why the calls of an owner's effects make no progress; nil if they do.
-func tellCalls(o *Owner, why error) {
+// tellLater says why a transaction cannot begin.
+func (o *Owner) tellLater(err error) { o.p.tell(o, &verdict.Later{Err: err}) }
+
+// tellCalls says why the calls of the owner's effects make no progress; nil if they do.
+func (o *Owner) tellCalls(why error) {
 	p := o.p
 	p.mu.Lock()
 	defer p.mu.Unlock()

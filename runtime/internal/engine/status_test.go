@@ -15,7 +15,7 @@ import (
 func TestHealthNamesTheEffectThatIsWaitedFor(t *testing.T) {
 	p := &Partition{process: &Process{Service: &wire.Service{Limits: wire.Limits{BatchTimeout: time.Second}}}, state: protocol.Ready}
 	p.waiting(true)
-	awaiting(p, &awaited{17, "effect UserCreated"})
+	p.awaiting(&awaited{17, "effect UserCreated"})
 	if err := p.Health(time.Now().Add(time.Second)); err != nil {
 		t.Errorf("early: %v", err)
 	}
@@ -23,7 +23,7 @@ func TestHealthNamesTheEffectThatIsWaitedFor(t *testing.T) {
 	if err := p.Health(later); err == nil || !strings.Contains(err.Error(), "offset 17 is waiting for effect UserCreated") {
 		t.Errorf("late: %v", err)
 	}
-	awaiting(p, nil)
+	p.awaiting(nil)
 	if err := p.Health(later); err == nil || strings.Contains(err.Error(), "effect") {
 		t.Errorf("of no effect: %v", err)
 	}
@@ -37,7 +37,7 @@ func TestCallsThatGoWellHideNoOutage(t *testing.T) {
 		o := &Owner{p: p}
 		p.owner = o
 		p.tell(o, c.why)
-		tellCalls(o, c.call)
+		o.tellCalls(c.call)
 		if err := p.Health(time.Now()); !errors.Is(err, c.want) || c.want == nil && err != nil {
 			t.Errorf("%v, %v: %v", c.why, c.call, err)
 		}

@@ -290,7 +290,7 @@ func (t *takeOver) load(ctx context.Context) error {
 	if err = o.parked.Load(short, conn, o.chain.Stream()); err == nil && o.keys.InChain() {
 		err = o.keys.Load(ctx, conn.Conn().PgConn(), o.chain.Stream(), o.chain.Tail(), most)
 	}
-	tellParked(o)
+	o.tellParked()
 	if ctx.Err() != nil {
 		return err
 	}

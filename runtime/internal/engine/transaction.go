@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/internal/ledger"
@@ -33,14 +34,14 @@ const keyRaces = 5
 // transaction is work on its way through one transaction.
 type transaction struct {
 	o    *Owner
-	w    work
+	w    *work
 	conn *pgxpool.Conn
 }
 
 // transact does work in one transaction. The memory moves forward when that is acknowledged. If it
 // fails because of a setting, such as search_path, that a trigger or a function may have changed,
 // it is done once more with settings restored after each statement, and so is all that follows.
-func (o *Owner) transact(ctx context.Context, w work) outcome {
+func (o *Owner) transact(ctx context.Context, w *work) outcome {
 	out := o.transactOnce(ctx, w)
 	if out.is != failed || o.restores || !verdict.MayBeSettings(out.err) {
 		return out
@@ -58,7 +59,7 @@ func (o *Owner) transact(ctx context.Context, w work) outcome {
 }
 
 // transactOnce does work in one transaction, on a connection of its own.
-func (o *Owner) transactOnce(ctx context.Context, w work) (out outcome) {
+func (o *Owner) transactOnce(ctx context.Context, w *work) (out outcome) {
 	if o.life.quit.Err() != nil {
 		return outcome{is: over, err: o.ended()}
 	}
@@ -81,6 +82,40 @@ func (o *Owner) transactOnce(ctx context.Context, w work) (out outcome) {
 	return out
 }
 
+// connect begins a transaction: it gets a connection, and takes the step that leads to Sent. It
+// waits for the connection as long as a transaction may take. Without a connection out says why.
+func (o *Owner) connect(ctx context.Context) (conn *pgxpool.Conn, out outcome) {
+	state, _ := o.p.at()
+	if state == protocol.Backoff {
+		if err := o.step(protocol.Rested, nil); err != nil {
+			return nil, outcome{is: over, err: err}
+		}
+		state = protocol.Ready
+	}
+	ctx, cancel := o.deadline(ctx)
+	defer cancel()
+	conn, err := o.p.process.Pool.Acquire(ctx, o.tellLater)
+	if err != nil {
+		switch e := verdict.Of(err).Event(); {
+		case e == protocol.Fatal && state == protocol.Doubt:
+			return nil, failure(err)
+		case e != protocol.Fatal && e != protocol.Resource, state == protocol.Doubt:
+			return nil, outcome{is: unsent, err: err}
+		}
+	}
+	next := protocol.Due
+	if state == protocol.Doubt {
+		next = protocol.Connected
+	}
+	if stepErr := o.step(next, nil); stepErr != nil {
+		if conn != nil {
+			conn.Release()
+		}
+		return nil, outcome{is: over, err: stepErr}
+	}
+	return conn, failure(err)
+}
+
 // run decides what the records do, and sends the decision. If another partition claimed one of
 // the keys in between, the decision is void, and run decides again.
 func (t *transaction) run(ctx context.Context) outcome {
@@ -88,11 +123,11 @@ func (t *transaction) run(ctx context.Context) outcome {
 		return failure(err)
 	}
 	for race := 0; ; race++ {
-		d, err := t.decide(ctx)
+		d, err := t.o.decide(ctx, t.conn.Conn(), t.w)
 		switch {
 		case err != nil:
 			return t.undecided(ctx, err)
-		case !t.w.accepts(d):
+		case t.w.letter != nil && !t.w.letter.accepts(d):
 			return outcome{is: stays}
 		case len(d.Waiting) > 0:
 			return outcome{is: waits}
@@ -128,13 +163,13 @@ func (t *transaction) undecided(ctx context.Context, err error) outcome {
 
 // decide decides what records do, with all that is known of their keys: it decides again until no
 // key is found that the last decision did not know.
-func (t *transaction) decide(ctx context.Context) (*decide.Decision, error) {
-	o, c := t.o, t.o.chain
+func (o *Owner) decide(ctx context.Context, conn *pgx.Conn, w *work) (*decide.Decision, error) {
+	c := o.chain
 	// Before a call is made, all that was claimed must be known: no claim can refuse a call.
 	known := o.keys.Known(keys.Place{Stream: c.Stream(), Seq: c.Seq(), Sent: c.Tried() || o.desk != nil})
 	for {
-		d, stop := t.decision(known)
-		found, err := known.Read(ctx, t.conn.Conn(), d.Claims, d.Hidden)
+		d, stop := o.decision(w, known)
+		found, err := known.Read(ctx, conn, d.Claims, d.Hidden)
 		if err != nil {
 			return nil, err
 		}
@@ -146,22 +181,20 @@ func (t *transaction) decide(ctx context.Context) (*decide.Decision, error) {
 
 // Decide decides what records do, as far as their keys are known.
 func (o *Owner) Decide(records []wire.Message, known *keys.Known) (*decide.Decision, error) {
-	return (&transaction{o: o, w: &batch{o: o, all: records}}).decision(known)
+	return o.decision(o.batch(records), known)
 }
 
-func (t *transaction) decision(known *keys.Known) (*decide.Decision, error) {
-	f := t.o.facts(t.w, known)
-	if t.w.desk() != nil {
-		f.Effects = effectsOf(t.w)
-	}
-	return t.o.decider.Decide(t.w.records(), f)
+func (o *Owner) decision(w *work, known *keys.Known) (*decide.Decision, error) {
+	f := o.facts(w, known)
+	f.Effects = w.effects()
+	return o.decider.Decide(w.records, f)
 }
 
 // facts are what is known, but for effects.
-func (o *Owner) facts(w work, known *keys.Known) decide.Facts {
+func (o *Owner) facts(w *work, known *keys.Known) decide.Facts {
 	return decide.Facts{
-		Topic: o.chain.Topic(),
-		Known: known, Refused: w.retries().Refused(), InRow: o.chain.InRow(), Events: o.p.process.Hooks.WantsEvents() || o.p.process.logsEvents(), Replay: w.replays(), Parked: &o.parked,
+		Topic: o.chain.Topic(), Known: known, Refused: w.retries.Refused(), InRow: o.chain.InRow(), Parked: &o.parked,
+		Events: o.p.process.Hooks.WantsEvents() || o.p.process.logsEvents(), Replay: w.letter != nil,
 	}
 }
 
@@ -215,14 +248,32 @@ func (t *transaction) ends(d *decide.Decision) []pipeline.Statement {
 	if len(d.Effects) > 0 {
 		completed = t.o.p.process.Calls.Complete(d.Effects)
 	}
-	intact := pool.Intact(session.Of(t.conn.Conn().PgConn()))
-	return append(slices.Concat(completed, t.o.chain.Letters(d.Letters), t.w.ending()), intact)
+	ends := append(completed, t.o.chain.Letters(d.Letters)...)
+	if t.w.letter != nil {
+		ends = append(ends, t.w.letter.ending())
+	}
+	return append(ends, pool.Intact(session.Of(t.conn.Conn().PgConn())))
+}
+
+// statement is a step that is a statement of the topic.
+func (o *Owner) statement(s wire.Step) pipeline.Statement {
+	if o.statements == nil {
+		o.statements = map[string]session.Statement{}
+		for _, sql := range o.p.topic.Statements() {
+			o.statements[sql] = session.Write(sql)
+		}
+	}
+	is, ok := o.statements[s.SQL]
+	if !ok {
+		panic("idem: generated code writes with a statement that its topic does not list")
+	}
+	return pipeline.Statement{Is: is, Args: s.Args, User: true}
 }
 
 // write is a statement of the topic. Where a trigger or a function was seen to change a setting,
 // the settings are restored after it.
 func (t *transaction) write(s wire.Step) []pipeline.Statement {
-	statements := []pipeline.Statement{t.o.decider.Write(s)}
+	statements := []pipeline.Statement{t.o.statement(s)}
 	if t.o.restores {
 		statements = append(statements, pool.Settings(session.Of(t.conn.Conn().PgConn()))...)
 	}
@@ -262,7 +313,7 @@ func (t *transaction) raced(err error) bool {
 func (t *transaction) mend(ctx context.Context, err error) {
 	switch verdict.Of(err) {
 	case verdict.LeaseMoved: // what is known of effects is not what their rows say
-		t.w.desk().Reset()
+		t.w.desk.Reset()
 	case verdict.SettingMoved: // the session may keep it beyond the transaction
 		_ = t.conn.Conn().Close(ctx)
 	case verdict.Stale: // its statements were prepared before the schema changed
@@ -282,7 +333,7 @@ func (t *transaction) panicked(r any) outcome {
 		r, stack = p.Value, p.Stack
 	}
 	o.p.process.Log.Error("the runtime panicked", "topic", o.p.id.Topic, "partition", o.p.id.Number, "panic", watchdog.PanicText(r), "stack", stack)
-	return outcome{is: halts, halt: &verdict.Halt{Code: halt.Runtime, Offset: retry.First(t.w.records()), Reason: "the runtime panicked: please report it"}}
+	return outcome{is: halts, halt: &verdict.Halt{Code: halt.Runtime, Offset: retry.First(t.w.records), Reason: "the runtime panicked: please report it"}}
 }
 
 // deadline is the context of one transaction, and of the wait for its connection. It lasts for
@@ -296,7 +347,7 @@ func (o *Owner) deadline(ctx context.Context) (context.Context, context.CancelFu
 
 // text says which records the transaction held, for people.
 func (t *transaction) text() string {
-	switch records, event := t.w.records(), t.o.decider.Event(); {
+	switch records, event := t.w.records, t.o.decider.Event(); {
 	case len(records) == 0:
 		return "for a transaction without records"
 	case len(records) > 1:

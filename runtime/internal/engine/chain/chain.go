@@ -13,17 +13,21 @@ package chain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/hook"
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
+	"github.com/idemgen/idemgen/runtime/internal/pipeline"
+	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -139,4 +143,177 @@ func Who() string {
 		host = "unknown host"
 	}
 	return fmt.Sprintf("%s, process %d", host, os.Getpid())
+}
+
+var (
+	appendRow  = session.NewStatement("append", ledger.AppendSQL)
+	sameRow    = session.NewStatement("same", ledger.SameSQL)
+	ownRow     = session.NewStatement("own", ledger.OwnSQL)
+	mayCommit  = session.NewStatement("commit", ledger.MayCommitSQL)
+	shortenRow = session.NewStatement("shorten", ledger.ShortenSQL)
+)
+
+// Statements are prepared on every connection.
+var Statements = []session.Statement{appendRow, sameRow, ownRow, mayCommit, shortenRow, deadletter.Insert, deadletter.Settle}
+
+// Append appends the row after the tail. It is the first statement of every transaction.
+func (c *Chain) Append(r ledger.Row) pipeline.Statement {
+	return pipeline.Statement{Is: appendRow, Args: ledger.Append(c.stream, c.tail, r)}
+}
+
+// Same is refused unless the transaction is the one that appended the row with a token, and takes
+// writes.
+func (c *Chain) Same(token wire.UUID) pipeline.Statement {
+	return pipeline.Statement{Is: sameRow, Args: [][]byte{ledger.Int4(c.stream), ledger.Int8(c.Seq()), token[:]}}
+}
+
+// Own is refused unless the transaction is the one that appended the row with a token. [IsOther]
+// knows the error.
+func (c *Chain) Own(token wire.UUID) pipeline.Statement {
+	return pipeline.Statement{Is: ownRow, Args: [][]byte{ledger.Int4(c.stream), ledger.Int8(c.Seq()), token[:]}}
+}
+
+// IsOther reports whether pg is the error of [Chain.Own] or [Chain.Same] in another transaction.
+func IsOther(pg *pgconn.PgError) bool { return pg.Code == "22012" || pg.TableName == "idem_assert" }
+
+// Begin begins a transaction in which handlers run. Only after the statement [MayCommit] can it be
+// committed.
+func Begin(ctx context.Context, conn *pgx.Conn) (pgx.Tx, error) {
+	return conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: ledger.BeginSQL})
+}
+
+// MayCommit is the last statement before COMMIT of a transaction that [Begin] began.
+func MayCommit() pipeline.Statement { return pipeline.Statement{Is: mayCommit} }
+
+// Shorten gives the row that this very transaction appended, with the token was, another end.
+func (c *Chain) Shorten(was wire.UUID, r ledger.Row) pipeline.Statement {
+	return pipeline.Statement{Is: shortenRow, Args: ledger.Shorten(c.stream, c.tail, was, r)}
+}
+
+// Letters insert dead letters with the row after the tail.
+func (c *Chain) Letters(letters []deadletter.Letter) []pipeline.Statement {
+	return deadletter.Statements(c.stream, c.Seq(), letters)
+}
+
+// Written is when the appended row was written, by the database's clock.
+func Written(r pipeline.Reply) time.Time {
+	if len(r.Row) == 0 {
+		return time.Time{}
+	}
+	return ledger.Time(r.Row[0])
+}
+
+// Fence appends a row that moves nothing but ends every other owner's memory: at the take-over,
+// with the identity of events that this service writes, the partitions that the topic has now
+// (nil if no broker says), and the window of keys.
+func (c *Chain) Fence(ctx context.Context, conn *pgx.Conn, def int32, parts *int32, window int64) error {
+	row := ledger.Row{Kind: ledger.Fence, Token: ledger.NewToken(), Next: c.tail.Next, Epoch: c.tail.Epoch, Window: window, Def: &def, Parts: parts, Letters: c.inRow, Info: Who()}
+	written, err := c.send(ctx, conn, row)
+	if err != nil {
+		return err
+	}
+	c.tail = ledger.Tail{
+		Seq: c.tail.Seq + 1, Token: row.Token, Next: row.Next, Kind: row.Kind, Epoch: row.Epoch,
+		Def: def, Parts: c.tail.Parts, Window: max(c.tail.Window, row.Window), Written: written,
+	}
+	if parts != nil {
+		c.tail.Parts = *parts
+	}
+	c.fresh = true
+	return nil
+}
+
+// Untouched reports, once, whether the owner's fence is the last that was sent: then it can
+// hand the partition back.
+func (c *Chain) Untouched() bool {
+	untouched := c.fresh && !c.tried
+	if untouched {
+		c.fresh = false
+	}
+	return untouched
+}
+
+// HandBack appends a fence by which the owner hands the partition back.
+func (c *Chain) HandBack(ctx context.Context, conn *pgx.Conn) error {
+	_, err := c.send(ctx, conn, ledger.Row{
+		Kind: ledger.Fence, Token: ledger.NewToken(), Next: c.tail.Next, Epoch: c.tail.Epoch, Window: c.tail.Window,
+		Writer: ledger.HandBack, Letters: c.inRow, Info: "handed back by " + Who(),
+	})
+	return err
+}
+
+// send appends a row in a transaction of its own.
+func (c *Chain) send(ctx context.Context, conn *pgx.Conn, row ledger.Row) (time.Time, error) {
+	p := pipeline.New(ctx, conn)
+	p.Add(c.Append(row))
+	r, err := p.Run()
+	return Written(r), err
+}
+
+// Found is whose row is at a place of the chain.
+type Found uint8
+
+// Whose row is there.
+const (
+	Nothing    Found = iota
+	Own              // one of our attempts, whatever became of its reply
+	ByOperator       // an operator's row
+	ByFence          // another owner's fence
+	ByOther          // another owner's batch
+)
+
+// Resolved is the row after the tail.
+type Resolved struct {
+	Found   Found
+	Attempt Attempt // of Own
+	Written time.Time
+}
+
+// Resolve reads the row after the tail. If its token is that of one of our attempts, that
+// attempt committed, and its content counts. Otherwise another owner appended: the tail moves
+// to that row, from which a partition in STANDBY reads on.
+func (c *Chain) Resolve(ctx context.Context, db Querier) (s Resolved, err error) {
+	token, kind, writer, written, err := row(ctx, db, c.stream, c.Seq())
+	if errors.Is(err, pgx.ErrNoRows) {
+		return s, nil
+	}
+	if err != nil {
+		return s, err
+	}
+	s = Resolved{Found: ByOther, Written: written}
+	if i := slices.IndexFunc(c.attempts, func(a Attempt) bool { return a.Row.Token == token }); i >= 0 {
+		s.Found, s.Attempt = Own, c.attempts[i]
+		return s, nil
+	}
+	if writer == ledger.Person {
+		s.Found = ByOperator
+	} else if kind == ledger.Fence {
+		s.Found = ByFence
+	}
+	c.tail = ledger.Tail{Seq: c.Seq(), Token: token, Next: c.tail.Next, Epoch: c.tail.Epoch, Kind: kind, Writer: writer}
+	return s, nil
+}
+
+// Check reads whether the chain still ends with the tail, or at least holds it: moved tells
+// that a row follows it, lost that the tail is gone.
+func (c *Chain) Check(ctx context.Context, db Querier) (moved, lost bool, err error) {
+	t, err := Tail(ctx, db, c.stream)
+	switch {
+	case err != nil && !errors.Is(err, pgx.ErrNoRows):
+		return false, false, err
+	case t.Token == c.tail.Token:
+		return false, false, nil
+	case t.Seq <= c.tail.Seq:
+		return false, true, nil
+	}
+	token, _, _, _, err := row(ctx, db, c.stream, c.tail.Seq)
+	if err == nil && token == c.tail.Token || errors.Is(err, pgx.ErrNoRows) { // or the upkeep removed it
+		return true, false, nil
+	}
+	return false, err == nil, err
+}
+
+func row(ctx context.Context, db Querier, stream int32, seq int64) (token wire.UUID, kind, writer byte, written time.Time, err error) {
+	err = db.QueryRow(ctx, ledger.RowSQL, stream, seq).Scan(&token, &kind, &written, &writer)
+	return token, kind, writer, written, err
 }

@@ -6,7 +6,7 @@
 //	records -> plan (generated) -> applied | duplicate | ignored | dead letter -> Decision
 //
 // It does no I/O. It must not import any package of this module but catalog, deadletter, halt,
-// hook, idemtype, keys, keyset, ledger, pipeline, session, verdict and wire.
+// hook, idemtype, keys, keyset, ledger, verdict and wire.
 package decide
 
 import (
@@ -21,21 +21,18 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
 	"github.com/idemgen/idemgen/runtime/internal/keyset"
-	"github.com/idemgen/idemgen/runtime/internal/pipeline"
-	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // Decider decides for one partition, one decision at a time.
 type Decider struct {
-	consumer   string
-	topic      *wire.Topic
-	most       int // bytes of a payload
-	catalog    *catalog.Current
-	batch      *wire.Batch
-	event      string                       // of the last record; "" if it is not known
-	statements map[string]session.Statement // of the topic, by text
+	consumer string
+	topic    *wire.Topic
+	most     int // bytes of a payload
+	catalog  *catalog.Current
+	batch    *wire.Batch
+	event    string // of the last record; "" if it is not known
 }
 
 // New returns a decider for a partition of a topic.
@@ -60,7 +57,9 @@ type Decision struct {
 	Waiting []wire.Effect
 	Ready   int
 	Effects []wire.EffectResult // that its rows rest on
-	keeping
+
+	Letters []deadletter.Letter
+	Moves   []deadletter.Move // of record keys whose records wait, in the order of the records
 }
 
 // Facts are what a decision rests on.
@@ -181,21 +180,6 @@ func (d *Decider) Event() string { return d.event }
 // Discard gives up what a panic interrupted: its buffers may hold half a record.
 func (d *Decider) Discard() { d.batch, d.event = nil, "" }
 
-// Write is a step that is a statement of the topic.
-func (d *Decider) Write(s wire.Step) pipeline.Statement {
-	if d.statements == nil {
-		d.statements = map[string]session.Statement{}
-		for _, sql := range d.topic.Statements() {
-			d.statements[sql] = session.Write(sql)
-		}
-	}
-	is, ok := d.statements[s.SQL]
-	if !ok {
-		panic("idem: generated code writes with a statement that its topic does not list")
-	}
-	return pipeline.Statement{Is: is, Args: s.Args, User: true}
-}
-
 // mayBecomeLetter halts before a record that may not become a dead letter. Either on_failure says
 // stop, or too many records in a row became one: then the fault is hardly theirs, and the topic
 // must not be drained.
@@ -279,4 +263,27 @@ func (w *Decision) Epoch(before int32) int32 {
 		return w.Records[n-1].LeaderEpoch
 	}
 	return before
+}
+
+// waits reports whether a record waits behind a dead letter of its record key.
+func (w *Decision) waits(m *wire.Message, f *Facts) bool {
+	if f.Replay || f.Parked.None() && len(w.Moves) == 0 {
+		return false // the key of a record is a hash, which costs
+	}
+	key := deadletter.OrderKey(m)
+	return key != nil && !w.queue(*key, f).Empty()
+}
+
+// queue is the letters of a record key that others wait behind, once the records that were decided
+// so far are passed.
+func (w *Decision) queue(key wire.UUID, f *Facts) (q deadletter.Queue) {
+	if f.Parked != nil {
+		q, _ = f.Parked.Find(key)
+	}
+	for _, m := range w.Moves {
+		if m.Key == key {
+			q = q.Moved(m)
+		}
+	}
+	return q
 }
