@@ -21,7 +21,7 @@ CREATE FUNCTION unnest(text[]) RETURNS SETOF text LANGUAGE sql AS 'SELECT note('
 		}
 	}
 	failed := checked(t, "FAIL")
-	if len(failed) == 0 || !strings.HasPrefix(failed[0], "functions: function unnest(text[]) is found by search_path") {
+	if len(failed) == 0 || !strings.HasPrefix(failed[0], "planted: function unnest(text[]) is found by search_path") {
 		t.Errorf("doctor: %q", failed)
 	}
 	var called string

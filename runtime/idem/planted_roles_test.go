@@ -110,7 +110,10 @@ func TestPlantedForOtherTypes(t *testing.T) {
 		idemtest.Exec(t, planter, `DROP FUNCTION IF EXISTS eq(acct, integer), eq(mood, integer), eq(mood, mood), eq(mood[], anyarray), eq(text[], text[]), unnest(mood[]), max(mood) CASCADE;
 DROP TYPE IF EXISTS bait CASCADE`)
 	}
-	idemtest.Exec(t, db, `ALTER TABLE idem_schema OWNER TO `+owner+`; CREATE EXTENSION citext; CREATE EXTENSION hstore; CREATE EXTENSION pg_trgm; CREATE EXTENSION intarray`)
+	idemtest.Exec(t, db, `CREATE EXTENSION citext; CREATE EXTENSION hstore; CREATE EXTENSION pg_trgm; CREATE EXTENSION intarray`)
+	for _, o := range ownObjects(t, db) {
+		idemtest.Exec(t, db, `ALTER `+o+` OWNER TO `+owner)
+	}
 	idemtest.Exec(t, db, strings.ReplaceAll(eq, "%", "acct")) // by a superuser
 	idemtest.Exec(t, owns, strings.ReplaceAll(eq, "%", "mood"))
 	idemtest.Exec(t, planter, `CREATE TYPE own AS (a int);

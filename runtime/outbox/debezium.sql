@@ -1,7 +1,7 @@
 -- Debezium reads the log of transactions: the table stays empty.
 CREATE OR REPLACE FUNCTION idem_outbox_empty() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    DELETE FROM idem_outbox o USING written w WHERE o.seq = w.seq;
+    DELETE FROM idem_outbox o USING written w WHERE o.seq OPERATOR(pg_catalog.=) w.seq;
     RETURN NULL;
 END
 $$;
@@ -12,11 +12,11 @@ CREATE OR REPLACE TRIGGER idem_outbox_empty AFTER INSERT ON idem_outbox
 -- What Debezium is given of that log: the inserts, so that it needs no right to the table.
 DO $$
 BEGIN
-    IF NOT EXISTS (SELECT FROM pg_publication WHERE pubname = 'idem_outbox') THEN
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_publication WHERE pubname OPERATOR(pg_catalog.=) 'idem_outbox') THEN
         CREATE PUBLICATION idem_outbox FOR TABLE idem_outbox WITH (publish = 'insert');
     ELSIF NOT EXISTS (
-        SELECT FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid
-        WHERE p.pubname = 'idem_outbox' AND r.prrelid = 'idem_outbox'::regclass
+        SELECT FROM pg_catalog.pg_publication_rel r JOIN pg_catalog.pg_publication p ON p.oid OPERATOR(pg_catalog.=) r.prpubid
+        WHERE p.pubname OPERATOR(pg_catalog.=) 'idem_outbox' AND r.prrelid OPERATOR(pg_catalog.=) 'idem_outbox'::regclass::oid
     ) THEN
         ALTER PUBLICATION idem_outbox ADD TABLE idem_outbox;
     END IF;

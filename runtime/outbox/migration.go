@@ -2,6 +2,9 @@ package outbox
 
 import _ "embed"
 
+//go:embed guard.sql
+var guardSQL string // the block that the migrations of the runtime have
+
 //go:embed idem_outbox.sql
 var tableSQL string
 
@@ -27,12 +30,13 @@ const (
 )
 
 // Migration returns the SQL that creates the table, for one of the two senders. It can be applied
-// again, even for the other sender.
+// again, even for the other sender. It fails if another role made a table or function under one of
+// the names of the outbox or the runtime.
 func Migration(by Sender) string {
 	if by == ByDebezium {
-		return tableSQL + debeziumSQL
+		return guardSQL + tableSQL + debeziumSQL
 	}
-	return tableSQL + relaySQL
+	return guardSQL + tableSQL + relaySQL
 }
 
 // DeadLetterMigration returns the SQL that lets a relay send dead letters: see [DeadLetters].
@@ -40,4 +44,4 @@ func Migration(by Sender) string {
 // letters are also sent, unless you then run
 //
 //	UPDATE idem_dead_letter SET sent_at = now();
-func DeadLetterMigration() string { return deadLettersSQL }
+func DeadLetterMigration() string { return guardSQL + deadLettersSQL }

@@ -80,19 +80,21 @@ func TestSessionsAndRelaysNameEveryFunction(t *testing.T) {
 	}
 }
 
-// What runs with the rights of its owner names pg_catalog before every function and operator.
+// Functions of the migrations, and the blocks that a migration runs, name pg_catalog before every
+// function and operator. They run with the rights of their owner, the service or a superuser.
 func TestDefinersNameEverything(t *testing.T) {
-	definers := 0
+	definers, blocks := 0, 0
 	for _, path := range slices.Concat(glob(t, "../../templates/sql/*.sql"), glob(t, "../../runtime/outbox/*.sql")) {
-		for _, f := range regexp.MustCompile(`(?s)CREATE OR REPLACE FUNCTION .*?END \$\$;`).FindAllString(read(t, path), -1) {
+		for _, f := range regexp.MustCompile(`(?s)(CREATE OR REPLACE FUNCTION|DO \$\$).*?END\s*\$\$;`).FindAllString(read(t, path), -1) {
 			head, body, _ := strings.Cut(f, "$$")
 			if strings.Contains(head, "SECURITY DEFINER") {
 				definers++
 			}
+			blocks++
 			body = sqlNoise.ReplaceAllString(body, "''")
-			body = regexp.MustCompile(`:=|\b(ERRCODE|SCHEMA|TABLE|CONSTRAINT|HINT|SET \w+|seal) =`).ReplaceAllString(body, "")
+			body = regexp.MustCompile(`:=|\b(ERRCODE|SCHEMA|TABLE|CONSTRAINT|HINT|SET \w+|seal|publish) =`).ReplaceAllString(body, "")
 			for _, m := range sqlCall.FindAllStringSubmatch(body, -1) {
-				if !slices.Contains(notCalls, m[1]) && !strings.HasPrefix(m[1], "idem_") {
+				if !slices.Contains(notCalls, m[1]) && !strings.HasPrefix(m[1], "idem_") && m[1] != "t" { // t is an alias
 					t.Errorf("%s: %s without pg_catalog in\n%s", path, m[1], f)
 				}
 			}
@@ -101,8 +103,57 @@ func TestDefinersNameEverything(t *testing.T) {
 			}
 		}
 	}
-	if definers < 4 {
-		t.Errorf("found %d functions with SECURITY DEFINER", definers)
+	if definers < 4 || blocks < 14 {
+		t.Errorf("found %d functions with SECURITY DEFINER among %d functions and blocks", definers, blocks)
+	}
+}
+
+// Every call of a function of the runtime names the types of all arguments, so that no overload
+// fits better.
+func TestCallsOfOwnFunctionsNameTypes(t *testing.T) {
+	call, typed, calls := regexp.MustCompile(`SELECT[^;]*?\bidem_\w+\(([^)]*)\)`), regexp.MustCompile(`^\s*\$\d+::\w+\s*$`), 0
+	for _, path := range production(t, "../../runtime", "../../internal", "../../cmd") {
+		for _, text := range sqlText.FindAllString(read(t, path), -1) {
+			if strings.Contains(text, "INSERT INTO") { // a list of columns
+				continue
+			}
+			for _, m := range call.FindAllStringSubmatch(text, -1) {
+				calls++
+				for arg := range strings.SplitSeq(m[1], ",") {
+					if m[1] != "" && !typed.MatchString(arg) {
+						t.Errorf("%s: argument %s without a type in\n%s", path, arg, text)
+					}
+				}
+			}
+		}
+	}
+	if calls < 4 {
+		t.Errorf("found %d calls", calls)
+	}
+}
+
+// The migrations have one guard against objects of other roles. It knows every table and index
+// that they make, and the check at each connection every table.
+func TestMigrationsShareOneGuard(t *testing.T) {
+	guard := read(t, "../../runtime/outbox/guard.sql")
+	names := regexp.MustCompile(`'(\^idem_\(.*\)\$)'`).FindStringSubmatch(guard)
+	if names == nil {
+		t.Fatal("the guard names no tables")
+	}
+	known, checked := regexp.MustCompile(names[1]), read(t, "../../internal/pgtable/planted.go")
+	for _, path := range slices.Concat(glob(t, "../../templates/sql/*.sql"), glob(t, "../../runtime/outbox/*.sql")) {
+		text := read(t, path)
+		if strings.Contains(path, "templates") && !strings.Contains(text, guard) {
+			t.Errorf("%s lacks the block of runtime/outbox/guard.sql", path)
+		}
+		for _, m := range regexp.MustCompile(`CREATE (?:UNIQUE )?(TABLE|SEQUENCE|INDEX) IF NOT EXISTS (\w+)`).FindAllStringSubmatch(text, -1) {
+			if !known.MatchString(m[2]) {
+				t.Errorf("%s: the guard does not know %s", path, m[2])
+			}
+			if m[1] != "INDEX" && !strings.Contains(checked, `"`+m[2]+`"`) {
+				t.Errorf("%s: pgtable's relations lack %s", path, m[2])
+			}
+		}
 	}
 }
 

@@ -8,20 +8,30 @@ SET LOCAL client_encoding = 'UTF8';
 
 SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('idemgen schema', 0));
 
--- What another role made under the name of one of these tables would be taken for it: it is refused.
+-- What another role made under one of these names would be taken for what this file makes: it is refused.
 DO $$
 DECLARE
-    home oid := (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname OPERATOR(pg_catalog.=) current_schema());
-    mine oid := coalesce((SELECT proowner FROM pg_catalog.pg_proc WHERE pronamespace OPERATOR(pg_catalog.=) home
-            AND proname OPERATOR(pg_catalog.=) 'idem_ledger_commit' AND pronargs OPERATOR(pg_catalog.=) 0::smallint),
-        (SELECT oid FROM pg_catalog.pg_roles WHERE rolname OPERATOR(pg_catalog.=) CURRENT_USER));
-    other regclass := (SELECT oid FROM pg_catalog.pg_class WHERE relnamespace OPERATOR(pg_catalog.=) home
-        AND NOT pg_catalog.pg_has_role(relowner, mine, 'MEMBER') AND relname::text OPERATOR(pg_catalog.~)
-            '^idem_(schema|stream|ledger(_marks)?|operator|dead_letter(_open|_asked|_expiry)?|assert|step_refused|fence|key_gen(_open)?|keys|lease(_over|_fence)?)$' LIMIT 1);
+    home oid := (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname OPERATOR(pg_catalog.=) pg_catalog.current_schema());
+    trusted oid[] := ARRAY[(SELECT oid FROM pg_catalog.pg_roles WHERE rolname OPERATOR(pg_catalog.=) CURRENT_USER),
+        (SELECT datdba FROM pg_catalog.pg_database WHERE datname OPERATOR(pg_catalog.=) pg_catalog.current_database()),
+        (SELECT nspowner FROM pg_catalog.pg_namespace WHERE oid OPERATOR(pg_catalog.=) home)];
+    other text;
+    maker oid;
 BEGIN
+    SELECT o.name, o.owner INTO other, maker
+    FROM (
+        SELECT oid::regclass::text AS name, relowner AS owner FROM pg_catalog.pg_class
+        WHERE relnamespace OPERATOR(pg_catalog.=) home AND relname::text OPERATOR(pg_catalog.~)
+            '^idem_(schema|stream|ledger(_marks)?|operator|dead_letter(_open|_asked|_expiry|_unsent)?|assert|step_refused|fence|key_gen(_open)?|keys|lease(_over|_fence)?|outbox)$'
+        UNION ALL SELECT oid::regprocedure::text, proowner FROM pg_catalog.pg_proc
+        WHERE pronamespace OPERATOR(pg_catalog.=) home AND proname::text OPERATOR(pg_catalog.~) '^idem_'
+        UNION ALL SELECT 'publication idem_outbox', pubowner FROM pg_catalog.pg_publication WHERE pubname OPERATOR(pg_catalog.=) 'idem_outbox'
+    ) o
+    WHERE NOT EXISTS (SELECT FROM pg_catalog.unnest(trusted) AS t (oid) WHERE pg_catalog.pg_has_role(o.owner, t.oid, 'MEMBER'))
+    LIMIT 1;
     IF other IS NOT NULL THEN
-        RAISE '% belongs to another role than the one that applied the migrations of idemgen first, or applies them now', other USING
-            ERRCODE = '42501', HINT = 'Look what it is; then drop it, or change its owner. No other role should have CREATE on this schema.';
+        RAISE '% belongs to role %, which neither applies this file nor owns the database or this schema', other, pg_catalog.pg_get_userbyid(maker) USING
+            ERRCODE = '42501', HINT = 'If that role applied the migrations of idemgen first, SET ROLE to it, or change the owner. Else drop it: no other role should have CREATE on this schema.';
     END IF;
 END $$;
 
@@ -99,7 +109,8 @@ BEGIN
 END $$;
 DO $$
 BEGIN
-    IF NOT EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgrelid = 'idem_ledger'::regclass::oid AND tgname = 'idem_ledger_commit') THEN
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgrelid OPERATOR(pg_catalog.=) 'idem_ledger'::regclass::oid
+        AND tgname OPERATOR(pg_catalog.=) 'idem_ledger_commit') THEN
         CREATE CONSTRAINT TRIGGER idem_ledger_commit AFTER INSERT ON idem_ledger DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
             WHEN (pg_catalog.current_setting('idem.commit', true) OPERATOR(pg_catalog.=) 'no') EXECUTE FUNCTION idem_ledger_commit();
     END IF;

@@ -28,12 +28,12 @@ func CheckPlanted(ctx context.Context, conn *pgx.Conn) error {
 // [RefusedError] if a person must apply a migration, or grant a right.
 func CheckRuntime(ctx context.Context, conn *pgx.Conn, schema map[string]int) error {
 	parts := slices.Collect(maps.Keys(schema))
-	adopted, err := pgtable.Adopted(ctx, conn, parts)
+	incomplete, err := pgtable.Incomplete(ctx, conn, parts)
 	if err != nil {
 		return err
 	}
-	if adopted != nil {
-		return asRefusal(adopted)
+	if incomplete != nil {
+		return asRefusal(incomplete)
 	}
 	have, why, err := pgtable.Versions(ctx, conn)
 	if err != nil {

@@ -35,7 +35,7 @@ SELECT gen FROM idem_key_gen WHERE consumer = $1 AND sealed_at < clock_timestamp
 // to take it away would need a right to change idem_keys, and wait for every claim.
 func Drop(ctx context.Context, conn *pgx.Conn, consumer string, numbers []int32, transaction time.Duration) (dropped []int32, err error) {
 	for _, n := range numbers {
-		if err := patiently(ctx, conn, transaction, `SELECT idem_keys_forget($1, $2)`, consumer, n); err != nil {
+		if err := patiently(ctx, conn, transaction, `SELECT idem_keys_forget($1::text, $2::int)`, consumer, n); err != nil {
 			return dropped, err
 		}
 		dropped = append(dropped, n)

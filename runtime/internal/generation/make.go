@@ -23,7 +23,7 @@ func First(ctx context.Context, conn *pgx.Conn, consumer string, keep time.Durat
 	if open || err != nil {
 		return err
 	}
-	_, err = conn.Exec(ctx, `SELECT idem_keys_open($1, $2)`, consumer, keep)
+	_, err = conn.Exec(ctx, `SELECT idem_keys_open($1::text, $2::interval)`, consumer, keep)
 	return err
 }
 
@@ -51,7 +51,7 @@ const (
 // with pauses, while claims in flight hold it up. It never waits for longer than one of the
 // consumer's transactions may take.
 func Rotate(ctx context.Context, conn *pgx.Conn, consumer string, open, next int32, keep, transaction time.Duration) error {
-	return patiently(ctx, conn, transaction, `SELECT idem_keys_seal($1, $2, $3, $4)`, consumer, open, next, keep)
+	return patiently(ctx, conn, transaction, `SELECT idem_keys_seal($1::text, $2::int, $3::int, $4::interval)`, consumer, open, next, keep)
 }
 
 // patiently runs a statement that needs a lock.

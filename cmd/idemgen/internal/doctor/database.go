@@ -42,7 +42,7 @@ func (e *examination) database(ctx context.Context) {
 		return
 	}
 	if planted != nil { // the examination would call it
-		e.differences("functions", "", []pgtable.Difference{*planted})
+		e.differences("planted", "", []pgtable.Difference{*planted})
 		return
 	}
 	for _, look := range []func(context.Context) error{e.server, e.runtimeTables, e.tables, e.role, e.slots, e.outbox, e.positions} {
@@ -100,12 +100,12 @@ func (e *examination) differences(about, well string, found []pgtable.Difference
 
 func (e *examination) runtimeTables(ctx context.Context) error {
 	parts := slices.Collect(maps.Keys(e.Schema))
-	adopted, err := pgtable.Adopted(ctx, e.Database, parts)
+	incomplete, err := pgtable.Incomplete(ctx, e.Database, parts)
 	if err != nil {
 		return err
 	}
-	if adopted != nil {
-		e.differences("migrations", "", []pgtable.Difference{*adopted})
+	if incomplete != nil {
+		e.differences("migrations", "", []pgtable.Difference{*incomplete})
 		return nil
 	}
 	have, why, err := pgtable.Versions(ctx, e.Database)
