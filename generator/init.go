@@ -46,7 +46,8 @@ type Started struct {
 	Format     string   // of the migrations
 	Program    string   // folder of the program, from that of the spec
 	OverTables bool     // the spec describes tables of a database
-	HasTool    bool     // go.mod has the command as a tool
+	Tool       string   // the command that runs idemgen in the folder, as go.mod or tools.mod has it
+	AddTool    []string // the commands that add it; none if it is there
 	Attributes string   // lines that belong into a .gitattributes that exists already; "" if none
 }
 
@@ -60,11 +61,14 @@ func Init(ctx context.Context, s Start) (*Started, error) {
 	if !slices.Contains(Clients, client) {
 		return nil, fmt.Errorf("there is no Kafka client %q: it is one of %s", client, strings.Join(Clients, ", "))
 	}
-	importPath, goMod, err := module(dir)
+	importPath, err := importPathOf(dir)
 	if err != nil {
 		return nil, err
 	}
-	started := &Started{OverTables: s.Tables != nil, Spec: filepath.ToSlash(filepath.Join(dir, SpecFile)), HasTool: toolLine.Match(goMod)}
+	started := &Started{OverTables: s.Tables != nil, Spec: filepath.ToSlash(filepath.Join(dir, SpecFile))}
+	if started.Tool, started.AddTool, err = tool(dir); err != nil {
+		return nil, err
+	}
 	sample := false
 	spec, err := os.ReadFile(filepath.FromSlash(started.Spec))
 	switch {
@@ -117,7 +121,7 @@ func wrongNames(r *Result) error {
 
 // around renders the files around a first spec.
 func (s *Started) around(u *unit, spec []byte, importPath, client string) ([]output.File, error) {
-	generate, err := scaffold.Generate(u.service)
+	generate, err := scaffold.Generate(u.service, s.Tool)
 	if err != nil {
 		return nil, err
 	}
@@ -165,27 +169,71 @@ var (
 	toolLine   = regexp.MustCompile(`(?m)^[ \t]*(tool[ \t]+)?"?github\.com/idemgen/idemgen/cmd/idemgen"?[ \t\r]*(//.*)?$`)
 )
 
-// module returns the import path of a folder and the go.mod upwards of it.
-func module(dir string) (importPath string, goMod []byte, err error) {
+// importPathOf returns the import path of a folder.
+func importPathOf(dir string) (string, error) {
+	root, goMod, err := module(dir)
+	if err != nil {
+		return "", err
+	}
+	name := moduleLine.FindSubmatch(goMod)
+	if name == nil {
+		return "", fmt.Errorf("%s names no module", filepath.ToSlash(filepath.Join(root, "go.mod")))
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	rel, err := filepath.Rel(root, abs)
+	return path.Join(string(name[1]), filepath.ToSlash(rel)), err
+}
+
+// toolsFile is a module file beside go.mod for tools alone: what they require is in nobody's go.mod.
+const toolsFile = "tools.mod"
+
+// tool returns the command that runs idemgen in a folder, as a tool of go.mod or of tools.mod. If
+// it is in neither, add has the commands that put it into tools.mod.
+func tool(dir string) (command string, add []string, err error) {
+	root, goMod, err := module(dir)
+	if err != nil {
+		return "", nil, err
+	}
+	if toolLine.Match(goMod) {
+		return "go tool idemgen", nil, nil
+	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return "", nil, err
 	}
-	for at := abs; ; at = filepath.Dir(at) {
-		content, err := os.ReadFile(filepath.Join(at, "go.mod"))
-		switch {
-		case err == nil:
-			module := moduleLine.FindSubmatch(content)
-			if module == nil {
-				return "", nil, fmt.Errorf("%s names no module", filepath.ToSlash(filepath.Join(at, "go.mod")))
-			}
-			rel, err := filepath.Rel(at, abs)
-			return path.Join(string(module[1]), filepath.ToSlash(rel)), content, err
-		case !errors.Is(err, fs.ErrNotExist):
-			return "", nil, err
-		case at == filepath.Dir(at):
+	rel, err := filepath.Rel(abs, filepath.Join(root, toolsFile))
+	if err != nil {
+		return "", nil, err
+	}
+	file := "-modfile=" + filepath.ToSlash(rel)
+	content, err := os.ReadFile(filepath.Join(root, toolsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		add, err = append(add, "go mod init "+file+" tools"), nil
+	}
+	if !toolLine.Match(content) {
+		add = append(add, "go get -tool "+file+" github.com/idemgen/idemgen/cmd/idemgen")
+	}
+	return "go tool " + file + " idemgen", add, err
+}
+
+// module returns the folder of a folder's module, and its go.mod.
+func module(dir string) (root string, goMod []byte, err error) {
+	root, err = filepath.Abs(dir)
+	if err != nil {
+		return "", nil, err
+	}
+	for {
+		goMod, err = os.ReadFile(filepath.Join(root, "go.mod"))
+		if !errors.Is(err, fs.ErrNotExist) {
+			return root, goMod, err
+		}
+		if root == filepath.Dir(root) {
 			return "", nil, errors.New("no go.mod here or upwards: generated code belongs to a Go module; run go mod init example.com/orders first, with a name of your own")
 		}
+		root = filepath.Dir(root)
 	}
 }
 

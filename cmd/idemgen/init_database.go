@@ -90,7 +90,7 @@ Then, before anything is deployed:
 2. In %[2]s put your topics and events in the place of events.v1 and RowAdded, and take
    out the tables that no event writes. Then:
 
-  go tool idemgen init   # generates, and writes a main that fits them
+  %[4]s init   # generates, and writes a main that fits them
 
 3. Where an event has handle: true or effect, write its method in handler.go; until then its test
    fails. Then go test ./..., which makes your tables from the spec in databases of its own.
@@ -98,5 +98,5 @@ Then, before anything is deployed:
    none of yours.
 5. Start the service with a role of its own: it names what the database lacks and what the role
    may not do, and begins nothing until that is mended.
-`, strings.Join(started.Sample, " "), path.Base(started.Spec), started.Migrations)
+`, strings.Join(started.Sample, " "), path.Base(started.Spec), started.Migrations, started.Tool)
 }

@@ -20,8 +20,8 @@ func printNextSteps(cmd *cobra.Command, started *generator.Started) {
 	if folder := path.Dir(started.Spec); folder != "." {
 		fmt.Fprintf(&out, "  cd %s\n", folder)
 	}
-	if !started.HasTool {
-		fmt.Fprint(&out, "  go get -tool github.com/idemgen/idemgen/cmd/idemgen\n")
+	for _, command := range started.AddTool {
+		fmt.Fprintf(&out, "  %s\n", command)
 	}
 	fmt.Fprint(&out, `  go mod tidy
   go test ./...   # with a Postgres that it finds or fetches, or that of $IDEMTEST_DATABASE_URL
@@ -33,26 +33,26 @@ func printNextSteps(cmd *cobra.Command, started *generator.Started) {
 		fmt.Fprintf(&out, `
 Then put your own service in the place of the sample, before anything is deployed:
 
-  rm -r %s
-  # write your tables, topics and events into %s
-  go tool idemgen init   # generates, and writes a main that fits them
+  rm -r %[1]s
+  # write your tables, topics and events into %[2]s
+  %[3]s init   # generates, and writes a main that fits them
   # where an event has handle: true or effect: write its method in handler.go; until then its
   # test fails
-  go tool idemgen case first   # a draft: say in testdata/cases/first.yaml what must be there
-  go tool idemgen generate && go test ./...
-`, strings.Join(started.Sample, " "), path.Base(started.Spec))
+  %[3]s case first   # a draft: say in testdata/cases/first.yaml what must be there
+  %[3]s generate && go test ./...
+`, strings.Join(started.Sample, " "), path.Base(started.Spec), started.Tool)
 	}
 	if !started.OverTables {
 		fmt.Fprintf(&out, `
 Run it here, with a Postgres and a broker of its own, and again after each change:
 
-  go tool idemgen dev
+  %s dev
 
 Where it is deployed, the migrations are applied before it runs:
 
   %s%s
   go run ./%s   # with $KAFKA_BROKERS, $DATABASE_URL and what else the comment of run names
-`, applied(started), onlyNew(started), started.Program)
+`, started.Tool, applied(started), onlyNew(started), started.Program)
 	}
 	fmt.Fprint(cmd.ErrOrStderr(), out.String())
 }

@@ -20,7 +20,7 @@ func TestInit(t *testing.T) {
 		read(t, name)
 	}
 	for _, want := range []string{
-		"\n  go get -tool github.com/idemgen/idemgen/cmd/idemgen\n",
+		"\n  go mod init -modfile=tools.mod tools\n  go get -tool -modfile=tools.mod github.com/idemgen/idemgen/cmd/idemgen\n",
 		"\n  go mod tidy\n",
 	} {
 		if !strings.Contains(stderr, want) {
@@ -98,11 +98,23 @@ func TestInitSaysWhatIsMissing(t *testing.T) {
 		"require github.com/idemgen/idemgen v0.1.0\n":                              true,
 		"// not yet: go get -tool github.com/idemgen/idemgen/cmd/idemgen@latest\n": true,
 	} {
-		module(t, nil)
-		write(t, "go.mod", read(t, "go.mod")+goMod)
-		_, _, stderr := run(t, "init", "sub")
-		if strings.Contains(stderr, "go get -tool") != want || !strings.Contains(stderr, "\n  go mod tidy\n") {
-			t.Errorf("with %q:\n%s", goMod, stderr)
+		for _, file := range []string{"go.mod", "tools.mod"} {
+			module(t, nil)
+			if file == "tools.mod" {
+				write(t, file, "module tools\n")
+			}
+			write(t, file, read(t, file)+goMod)
+			_, _, stderr := run(t, "init", "sub")
+			if strings.Contains(stderr, "go get -tool") != want || !strings.Contains(stderr, "\n  go mod tidy\n") {
+				t.Errorf("with %q:\n%s", goMod, stderr)
+			}
+			tool := "go tool -modfile=../tools.mod idemgen"
+			if file == "go.mod" && !want {
+				tool = "go tool idemgen"
+			}
+			if line := "//go:generate " + tool + " generate\n"; !strings.HasSuffix(read(t, "sub/gen.go"), line) || !strings.Contains(stderr, "\n  "+tool+" dev\n") {
+				t.Errorf("with %q in %s:\n%s%s", goMod, file, read(t, "sub/gen.go"), stderr)
+			}
 		}
 	}
 	edit(t, "sub/idemgen.yaml", "      total: numeric(12,2)\n", "")

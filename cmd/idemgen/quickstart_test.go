@@ -19,15 +19,15 @@ func quickStart(t *testing.T) string {
 	var lines []string
 	for line := range strings.Lines(section) {
 		command, ok := strings.CutPrefix(strings.TrimSpace(line), "$ ")
-		if ok && command != "go tool idemgen dev" { // which runs until it is ended, and has its own tests
+		if ok && command != "go tool -modfile=tools.mod idemgen dev" { // which runs until it is ended, and has its own tests
 			lines = append(lines, command)
 		}
 	}
 	script := strings.Join(lines, "\n") + "\n"
-	if len(lines) < 8 || !strings.HasPrefix(lines[0], "go mod init ") || strings.Count(script, "=../idemgen\n") != 1 || strings.Count(script, "go mod tidy\n") != 2 {
+	if len(lines) < 8 || !strings.HasPrefix(lines[0], "go mod init ") || strings.Count(script, "=../idemgen ") != 1 || strings.Count(script, "go mod tidy\n") != 1 {
 		t.Fatalf("README has no quick start:\n%s", script)
 	}
-	return strings.ReplaceAll(script, "=../idemgen\n", "="+repository()+"\n")
+	return strings.ReplaceAll(script, "=../idemgen ", "="+repository()+" ")
 }
 
 // README's quick start, pasted into an empty folder, is green to its end. The last go mod tidy
@@ -46,10 +46,14 @@ func TestQuickStartIsGreen(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	for _, want := range []string{"+ go tool idemgen check ./...\n", "\nok  \texample.com/orders\t"} {
+	for _, want := range []string{"+ go tool -modfile=tools.mod idemgen check ./...\n", "\nok  \texample.com/orders\t"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
+	}
+	const most = 25 // what the service links, and what its tests link; nothing that generates
+	if n := strings.Count(read(t, "go.mod"), "\n\t"); n > most {
+		t.Errorf("go.mod requires %d modules, more than %d:\n%s", n, most, read(t, "go.mod"))
 	}
 	if out, err := exec.CommandContext(t.Context(), "go", "mod", "tidy", "-diff").CombinedOutput(); err != nil {
 		t.Errorf("the module is not complete: %v\n%s", err, out)
