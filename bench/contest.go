@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/idemgen/idemgen/runtime/idemtest/redistest"
+	"github.com/idemgen/idemgen/internal/kit/redistest"
 )
 
 // longest is what a run may take.

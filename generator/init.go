@@ -187,7 +187,7 @@ func importPathOf(dir string) (string, error) {
 	return path.Join(string(name[1]), filepath.ToSlash(rel)), err
 }
 
-// toolsFile is a module file beside go.mod for tools alone: what they require is in nobody's go.mod.
+// toolsFile is a module file beside go.mod for tools alone. What they require is not in go.mod.
 const toolsFile = "tools.mod"
 
 // tool returns the command that runs idemgen in a folder, as a tool of go.mod or of tools.mod. If

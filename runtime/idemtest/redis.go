@@ -3,7 +3,7 @@ package idemtest
 import (
 	"testing"
 
-	"github.com/idemgen/idemgen/runtime/idemtest/redistest"
+	"github.com/idemgen/idemgen/internal/kit/redistest"
 )
 
 // StartRedis runs a Redis server that is the test's own, for services whose effects say store:

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/idemgen/idemgen/internal/kit/leasetest"
-	"github.com/idemgen/idemgen/runtime/idemtest/redistest"
+	"github.com/idemgen/idemgen/internal/kit/redistest"
 	"github.com/idemgen/idemgen/runtime/redislease"
 )
 

@@ -119,9 +119,8 @@ var may = map[string][]string{
 	"runtime/idemotel":            {"runtime/idem", "runtime/hook", "runtime/idemtype", "runtime/wire"},
 	"runtime/idemprom":            {"runtime/idem", "runtime/hook", "runtime/idemtype"},
 	"runtime/idemprom/outboxprom": {"runtime/outbox"},
-	"runtime/idemtest":            {"runtime/idem", "runtime/halt", "runtime/lease", "internal/stream", "runtime/wire", "runtime/internal/door", "runtime/internal/engine", "runtime/internal/fault", "internal/kit/postgres", "runtime/idemtest/redistest"},
-	"runtime/idemtest/testleases": {"runtime/idem", "runtime/idemtest", "runtime/idemtest/redistest", "runtime/lease", "runtime/redislease"},
-	"runtime/idemtest/redistest":  {"internal/kit/maven", "internal/kit/postgres", "internal/kit/program"},
+	"runtime/idemtest":            {"runtime/idem", "runtime/halt", "runtime/lease", "internal/stream", "runtime/wire", "runtime/internal/door", "runtime/internal/engine", "runtime/internal/fault", "internal/kit/postgres", "internal/kit/redistest"},
+	"runtime/idemtest/testleases": {"runtime/idem", "runtime/idemtest", "internal/kit/redistest", "runtime/lease", "runtime/redislease"},
 }
 
 // free are programs that stand on top of everything.

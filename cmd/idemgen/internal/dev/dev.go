@@ -3,7 +3,7 @@
 // each change of its files. It prints what the service sends, and empties its outbox.
 //
 // It must not import any package of this module but runtime/franz/producer, runtime/idemtest,
-// runtime/idemtest/redistest and runtime/outbox.
+// internal/kit/redistest and runtime/outbox.
 package dev
 
 import (

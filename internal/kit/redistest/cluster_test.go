@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idemtest/redistest"
+	"github.com/idemgen/idemgen/internal/kit/redistest"
 )
 
 // A master that is down is replaced by its replica, with what that had heard of.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idemgen/idemgen/runtime/idemtest/redistest"
+	"github.com/idemgen/idemgen/internal/kit/redistest"
 )
 
 func do(t *testing.T, s *redistest.Server, words ...string) any {

@@ -3,7 +3,8 @@
 // build once, into the test kit's cache. Tests never skip: without a Redis they fail and name the
 // commands that help.
 //
-// It must not import a client of Redis, so that tests of services without Redis link none.
+// It must not import a client of Redis, so that tests of services without Redis link none. It must
+// not import any package of this module but maven, postgres and program.
 package redistest
 
 // EnvBin is the program redis-server, or one that does the same.
