@@ -16,17 +16,18 @@ import (
 
 // readSQL reads the first events that were not read yet, of some aggregates or of all others, up
 // to a number of bytes. There is no cursor: an event that commits late is read when it is there.
+// A user may add columns to the table, so no name is looked up among all of its columns and others.
 const readSQL = `
-SELECT * FROM (
-    SELECT *, pg_catalog.sum(coalesce(pg_catalog.octet_length(payload), 0)) OVER (ORDER BY seq) - coalesce(pg_catalog.octet_length(payload), 0) AS "before it"
+SELECT event.* FROM (
+    SELECT first.seq, pg_catalog.sum(first.bytes) OVER (ORDER BY first.seq) - first.bytes AS before
     FROM (
-        SELECT * FROM idem_outbox
+        SELECT seq, coalesce(pg_catalog.octet_length(payload), 0) AS bytes FROM idem_outbox
         WHERE seq <> ALL($1) AND ((aggregatetype, aggregateid) IN (SELECT * FROM ROWS FROM (pg_catalog.unnest($2::text[]), pg_catalog.unnest($3::text[])))) = $6::boolean
         ORDER BY seq LIMIT $4
     ) first
-) fitting
-WHERE "before it" < $5
-ORDER BY seq`
+) fitting JOIN idem_outbox event ON event.seq = fitting.seq
+WHERE fitting.before < $5
+ORDER BY event.seq`
 
 // fill reads events.
 func (l *lead) fill(now time.Time) func(context.Context) (func(), error) {
@@ -148,8 +149,6 @@ func (l *lead) event(row pgx.CollectableRow) (*event, error) {
 			into[i] = &e.kindOf
 		case "payload":
 			into[i] = &e.record.Value
-		case "before it":
-			into[i] = nil
 		default:
 			if f.DataTypeOID == pgtype.TextOID || f.DataTypeOID == pgtype.VarcharOID {
 				into[i] = &texts[i]
