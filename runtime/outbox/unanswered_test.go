@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/outbox"
@@ -105,4 +106,25 @@ func TestRefusedEventBesideAPartitionThatDoesNotAnswer(t *testing.T) {
 	until(t, "the rejected event is retried, without an answer", func() bool { broker.mu.Lock(); defer broker.mu.Unlock(); return len(broker.stuck) > 1 })
 	write(t, db, "good", "1", "2")
 	until(t, "others of the topic are sent", func() bool { return broker.of("good") == "1 2" })
+}
+
+// The answer to an event is late while a later event of its aggregate is being read: those between
+// the two are not overtaken.
+func TestAReadDoesNotOvertakeALateEvent(t *testing.T) {
+	t.Parallel()
+	db, broker, g := table(t, outbox.ByRelay), &log{}, newGate(1)
+	broker.answers(func(outbox.Record) error { return errStuck })
+	write(t, db, "7", "1", "2")
+	relay(t, behind(t, db, g), broker, nil)
+	until(t, "the first is in flight", func() bool { broker.mu.Lock(); defer broker.mu.Unlock(); return len(broker.stuck) == 1 })
+	g.shut.Store(true)
+	write(t, db, "7", "3")
+	<-g.kept
+	time.Sleep(1500 * time.Millisecond) // until its answer is late
+	broker.answers(nil)
+	broker.answered(t, nil)
+	until(t, "the first is sent", func() bool { return broker.of("7") != "" || left(t, db) != "3" })
+	close(g.open)
+	until(t, "all is sent", func() bool { return left(t, db) == "0" })
+	want(t, "sent after the first", broker.of("7"), "2 3")
 }
