@@ -62,8 +62,8 @@ func Compare(ctx context.Context, db Querier, want *Want) ([]Difference, error) 
 	return c.found, nil
 }
 
-// rules finds those that replace statements of the service: the database refuses the statements, or
-// drops their rows without a word.
+// rules finds those that replace statements of the service: the database refuses the statements,
+// or drops their rows silently.
 func (c *comparison) rules() {
 	for _, r := range c.have.Rules {
 		if slices.Contains(c.want.Rights, r.On) {

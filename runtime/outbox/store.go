@@ -16,7 +16,7 @@ import (
 
 // readSQL reads the first events that were not read yet, of some aggregates or of all others, up
 // to a number of bytes. There is no cursor: an event that commits late is read when it is there.
-// A user may add columns to the table, so no name is looked up among all of its columns and others.
+// A user may add columns to the table, so no name of the statement is looked up among all of them.
 const readSQL = `
 SELECT event.* FROM (
     SELECT first.seq, pg_catalog.sum(first.bytes) OVER (ORDER BY first.seq) - first.bytes AS before
