@@ -24,7 +24,7 @@ var letterBugs = []mutant{
 		in(doctors, "cluster.group").Never(`!is && _`),
 		commands, "TestDoctorFindsACommittedOffsetWithoutALedger"},
 	{"a command does not say what lock it waits for",
-		in(commands, "lockWatch.TraceQueryStart").Never(`$found != nil && _`),
+		in(commands, "lockWatch.TraceQueryStart").Replace(`$found != nil`, `$found != nil && $found.On == ""`),
 		commands, "TestDoctorNamesTheLockThatItWaitsFor"},
 	{"doctor does not compare leader epochs",
 		in(doctors, "cluster.topic").Replace(`$known && epochEnd < l.Position`, `false`),
