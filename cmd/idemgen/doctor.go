@@ -124,6 +124,7 @@ func current(ctx context.Context, spec generator.Spec) (checks []doctor.Check, _
 
 // around is where to look.
 func (f *doctorFlags) around(ctx context.Context) (a doctor.Around, err error) {
+	a.Waits = new(doctor.Waits)
 	if brokers := cmp.Or(f.brokers, os.Getenv("KAFKA_BROKERS")); brokers != "" {
 		a.Kafka = []kgo.Opt{kgo.SeedBrokers(strings.Split(brokers, ",")...)}
 		if f.tls {
@@ -140,7 +141,7 @@ func (f *doctorFlags) around(ctx context.Context) (a doctor.Around, err error) {
 	a.Registry = cmp.Or(f.registry, os.Getenv("SCHEMA_REGISTRY_URL"))
 	a.Redis = cmp.Or(f.redis, os.Getenv("REDIS_URL"))
 	if f.database != "" || os.Getenv("DATABASE_URL") != "" {
-		a.Database, a.NoAnswer = openPool(ctx, "--database", f.database, pgconn.ValidateConnectTargetSessionAttrsReadWrite, nil)
+		a.Database, a.NoAnswer = openPool(ctx, "--database", f.database, pgconn.ValidateConnectTargetSessionAttrsReadWrite, a.Waits.Found, nil)
 	}
 	return a, nil
 }

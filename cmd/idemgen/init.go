@@ -35,7 +35,7 @@ those of --table. Without an address behind it, --from-db takes $DATABASE_URL.`,
 			}
 			if from.given {
 				var err error
-				if start.Tables, err = from.read(cmd.Context()); err != nil {
+				if start.Tables, err = from.read(cmd.Context(), cmd.ErrOrStderr()); err != nil {
 					return err
 				}
 				if _, err := os.Stat(filepath.Join(start.Dir, generator.SpecFile)); err == nil {

@@ -21,8 +21,8 @@ type fromDatabase struct {
 }
 
 // read reads what the tables are like.
-func (f *fromDatabase) read(ctx context.Context) ([]*pgtable.Table, error) {
-	db, err := connect(ctx, "--from-db", f.url)
+func (f *fromDatabase) read(ctx context.Context, stderr io.Writer) ([]*pgtable.Table, error) {
+	db, err := connect(ctx, stderr, "--from-db", f.url)
 	if err != nil {
 		return nil, err
 	}

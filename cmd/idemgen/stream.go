@@ -77,7 +77,7 @@ func (f *streamFlags) reads(cmd *cobra.Command, do func(ctx context.Context, db 
 
 // on is with, on a server that right takes.
 func (f *streamFlags) on(cmd *cobra.Command, right pgconn.ValidateConnectFunc, do func(ctx context.Context, db stream.DB) (result, error)) error {
-	db, err := connectTo(cmd.Context(), "--database", f.database, right)
+	db, err := connectTo(cmd.Context(), cmd.ErrOrStderr(), "--database", f.database, right)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -12,18 +13,20 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/doctor"
 	"github.com/idemgen/idemgen/internal/pgtable"
 )
 
 // connect opens connections to the primary.
-func connect(ctx context.Context, flag, url string) (*pgxpool.Pool, error) {
-	return connectTo(ctx, flag, url, pgconn.ValidateConnectTargetSessionAttrsReadWrite)
+func connect(ctx context.Context, stderr io.Writer, flag, url string) (*pgxpool.Pool, error) {
+	return connectTo(ctx, stderr, flag, url, pgconn.ValidateConnectTargetSessionAttrsReadWrite)
 }
 
 // connectTo opens connections to a server that right takes; nil takes a standby as well. It
-// returns an error if somebody planted functions or operators for the statements of commands.
-func connectTo(ctx context.Context, flag, url string, right pgconn.ValidateConnectFunc) (*pgxpool.Pool, error) {
-	return openPool(ctx, flag, url, right, func(ctx context.Context, conn *pgx.Conn) error {
+// returns an error if somebody planted functions or operators for the statements of commands. A
+// statement that waits for a lock is reported on stderr.
+func connectTo(ctx context.Context, stderr io.Writer, flag, url string, right pgconn.ValidateConnectFunc) (*pgxpool.Pool, error) {
+	return openPool(ctx, flag, url, right, sayLockWait(stderr), func(ctx context.Context, conn *pgx.Conn) error {
 		planted, err := pgtable.Planted(ctx, conn)
 		if err == nil && planted != nil {
 			err = planted.Err()
@@ -34,8 +37,9 @@ func connectTo(ctx context.Context, flag, url string, right pgconn.ValidateConne
 
 // openPool opens connections, and checks each unless check is nil. flag is where the address was
 // given, if not in the environment. They are named differently than a worker's, so no worker ends
-// one of them as a stalled one of its own.
-func openPool(ctx context.Context, flag, url string, right pgconn.ValidateConnectFunc, check func(context.Context, *pgx.Conn) error) (*pgxpool.Pool, error) {
+// one of them as a stalled one of its own. waits takes what a statement waits for: see lockWatch.
+func openPool(ctx context.Context, flag, url string, right pgconn.ValidateConnectFunc, waits func(*doctor.LockWait) bool,
+	check func(context.Context, *pgx.Conn) error) (*pgxpool.Pool, error) {
 	from := flag
 	if url == "" {
 		url, from = os.Getenv("DATABASE_URL"), "$DATABASE_URL"
@@ -54,6 +58,7 @@ func openPool(ctx context.Context, flag, url string, right pgconn.ValidateConnec
 	cfg.ConnConfig.RuntimeParams["application_name"] = "idemgen-stream"
 	cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec // a connection pooler may stand between
 	cfg.ConnConfig.ValidateConnect, cfg.AfterConnect = right, check
+	cfg.ConnConfig.Tracer = &lockWatch{cfg.ConnConfig.Copy(), waits}
 	db, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, maskConnect(err)

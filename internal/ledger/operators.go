@@ -4,13 +4,17 @@ package ledger
 const (
 	// ListSQL is every stream with its last row, its open dead letters and its last row of an
 	// operator, which is searched among the newest rows only, a chain may hold millions, and
-	// then among those that were moved. The columns of the last row are NULL if the rows are
+	// then among those that were moved. The same rows tell since when the position has not moved; if
+	// all of them left it, the oldest does. The columns of the last row are NULL if the rows are
 	// gone.
 	ListSQL = `
 SELECT s.stream, s.consumer, s.topic, s.topic_id::text, s.partition, s.created_at, t.seq, t.next, t.epoch, t.kind::text, t.written_at,
        extract(epoch FROM clock_timestamp() - t.written_at)::float8, t.parts, t.def, t.seq - t.window_seq + 1, coalesce(t.info, ''), coalesce(t.letters, 0), coalesce(t.letters_from, 0),
        (SELECT count(*) FROM idem_dead_letter d WHERE d.stream = s.stream AND d.state IN ('d', 'w')),
-       o.seq, o.kind::text, o.written_at, coalesce(o.info, ''), o.prev, o.next
+       o.seq, o.kind::text, o.written_at, coalesce(o.info, ''), o.prev, o.next,
+       extract(epoch FROM clock_timestamp() - coalesce(
+         (SELECT written_at FROM idem_ledger l WHERE l.stream = s.stream AND l.seq > t.seq - 10000 AND l.next <> l.prev ORDER BY l.seq DESC LIMIT 1),
+         (SELECT written_at FROM idem_ledger l WHERE l.stream = s.stream AND l.seq > t.seq - 10000 ORDER BY l.seq LIMIT 1)))::float8
 FROM idem_stream s
 LEFT JOIN LATERAL (SELECT * FROM idem_ledger l WHERE l.stream = s.stream ORDER BY l.seq DESC LIMIT 1) t ON true
 LEFT JOIN LATERAL (

@@ -53,12 +53,24 @@ func Compare(ctx context.Context, db Querier, want *Want) ([]Difference, error) 
 	c := comparison{want: want, have: have}
 	c.storage()
 	c.columns()
-	if !have.View { // of which the catalog says neither
+	if !have.View { // of which the catalog says neither; a view may rest on its rules
 		c.unknownColumns()
 		c.keys()
+		c.rules()
 	}
 	c.lacksRights()
 	return c.found, nil
+}
+
+// rules finds those that replace statements of the service: the database refuses the statements,
+// or drops their rows silently.
+func (c *comparison) rules() {
+	for _, r := range c.have.Rules {
+		if slices.Contains(c.want.Rights, r.On) {
+			at := Difference{Advice: fmt.Sprintf("DROP RULE %s ON %s, and let a trigger do what it does", quoted(r.Name), c.want.SQL)}
+			c.add(at, "%s has the rule %q, which replaces %s statements", c.want.SQL, r.Name, r.On)
+		}
+	}
 }
 
 type comparison struct {

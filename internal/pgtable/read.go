@@ -20,6 +20,8 @@ SELECT json_build_object('schema', n.nspname, 'name', c.relname, 'unlogged', c.r
 		WHERE CASE r WHEN 'DELETE' THEN has_table_privilege(c.oid, r) ELSE has_any_column_privilege(c.oid, r) END), '[]'),
 	'before', coalesce((SELECT json_agg(json_build_object('name', t.tgname, 'insert', t.tgtype & 4 <> 0, 'update', t.tgtype & 16 <> 0) ORDER BY t.tgname)
 		FROM pg_trigger t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgtype & 3 = 3 AND t.tgtype & 20 <> 0), '[]'),
+	'rules', coalesce((SELECT json_agg(json_build_object('name', r.rulename, 'on', CASE r.ev_type WHEN '2' THEN 'UPDATE' WHEN '3' THEN 'INSERT' ELSE 'DELETE' END) ORDER BY r.rulename)
+		FROM pg_rewrite r WHERE r.ev_class = c.oid AND r.is_instead AND r.ev_type <> '1' AND r.ev_enabled IN ('O', 'A')), '[]'),
 	'columns', coalesce((SELECT json_agg(json_build_object('name', a.attname, 'nullable', NOT a.attnotnull AND NOT y.never_null,
 			'domain', CASE WHEN y.oid <> a.atttypid THEN format_type(a.atttypid, NULL) ELSE '' END,
 			'default', CASE WHEN a.attgenerated = '' THEN coalesce(pg_get_expr(d.adbin, d.adrelid), '') ELSE '' END,

@@ -18,6 +18,7 @@ type Table struct {
 	// Before are the triggers that run before a row is inserted or changed, and may fill columns.
 	Before   []Trigger `json:"before"`
 	Unlogged bool      `json:"unlogged"`
+	Rules    []Rule    `json:"rules"` // DO INSTEAD
 	View     bool      `json:"view"`
 	// Parts are of the table itself and of its partitions those that do not survive a crash, or
 	// are elsewhere.
@@ -30,6 +31,12 @@ type Trigger struct {
 	Name   string `json:"name"`
 	Insert bool   `json:"insert"`
 	Update bool   `json:"update"`
+}
+
+// Rule is one that replaces a statement by others, or by nothing.
+type Rule struct {
+	Name string `json:"name"`
+	On   string `json:"on"` // INSERT, UPDATE or DELETE
 }
 
 // Part is a table, or a partition of it.

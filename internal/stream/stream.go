@@ -88,6 +88,7 @@ type Tail struct {
 	Position   int64   `json:"position"`     // offset of the next record to apply
 	Epoch      int32   `json:"leader_epoch"` // of the record before the position; -1 if it is not known
 	AgeSeconds float64 `json:"age_seconds"`
+	Unmoved    float64 `json:"-"`           // seconds for which the position has not moved
 	Partitions int32   `json:"partitions"`  // that the topic had
 	Identity   string  `json:"identity"`    // what the service that wrote last says of its events, 8 hex digits; "" if none has written yet
 	WindowRows int64   `json:"window_rows"` // rows whose keys are known
@@ -150,13 +151,13 @@ func scanStatus(r pgx.CollectableRow) (Status, error) {
 	var seq, next, window, operatorSeq, from, to *int64
 	var kind, operatorKind *string
 	var written, operatorWritten *time.Time
-	var age *float64
+	var age, unmoved *float64
 	var epoch, parts, def *int32
 	var info, operatorInfo string
 	var letters ledger.InRow
 	err := r.Scan(&s.Stream, &s.Consumer, &s.Topic, &s.TopicID, &s.Partition, &s.CreatedAt,
 		&seq, &next, &epoch, &kind, &written, &age, &parts, &def, &window, &info, &letters.N, &letters.First,
-		&s.OpenDeadLetters, &operatorSeq, &operatorKind, &operatorWritten, &operatorInfo, &from, &to)
+		&s.OpenDeadLetters, &operatorSeq, &operatorKind, &operatorWritten, &operatorInfo, &from, &to, &unmoved)
 	if err != nil {
 		return s, err
 	}
@@ -164,7 +165,7 @@ func scanStatus(r pgx.CollectableRow) (Status, error) {
 	if seq != nil {
 		s.Tail = &Tail{
 			Row:      Row{*seq, kinds[(*kind)[0]], written.UTC(), ledger.Said(info, letters)},
-			Position: *next, Epoch: *epoch, AgeSeconds: *age, Partitions: *parts, Identity: identity(*def), WindowRows: *window,
+			Position: *next, Epoch: *epoch, AgeSeconds: *age, Unmoved: *unmoved, Partitions: *parts, Identity: identity(*def), WindowRows: *window,
 		}
 	}
 	if operatorSeq != nil {

@@ -13,6 +13,7 @@ const (
 	aboutDatabase        = "1 database"
 	aboutBroker          = "2 broker"
 	aboutRefused         = "3 refused"
+	aboutUnanswered      = "3 unanswered"
 	aboutWaiting         = "4 waiting"
 	aboutLettersDatabase = "5 dead letters: database"
 	aboutLettersBroker   = "6 dead letters: broker"
@@ -22,9 +23,9 @@ const (
 
 // Health returns nil while the relay works, or another relay leads and sends. Otherwise its error
 // says what is holding back events or dead letters: the database, the broker, events or letters
-// that the broker rejects, more than MaxWaiting waiting events, or another relay, which leads
-// although an event has waited for a minute. Health does no I/O, and is accurate to within about
-// ten seconds.
+// that the broker rejects, events that it has not answered for five seconds, more than MaxWaiting
+// waiting events, or another relay, which leads although an event has waited for a minute. Health
+// does no I/O, and is accurate to within about ten seconds.
 func (r *Relay) Health() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -50,12 +50,12 @@ func (h *holds) to(e *event) *topic {
 }
 
 // suspects are events that were refused, and are tried again: one of each topic, unless others
-// have their turn.
+// have their turn or its answer is late.
 func (h *holds) suspects(lines map[aggregate][]*event) map[string]*event {
 	all := map[string]*event{}
 	for a := range h.again {
 		e := lines[a][0]
-		if h.held[a].why == refused && all[e.record.Topic] == nil && !time.Now().Before(h.to(e).others) {
+		if h.held[a].why == refused && !e.late && all[e.record.Topic] == nil && !time.Now().Before(h.to(e).others) {
 			all[e.record.Topic] = e
 		}
 	}
@@ -98,7 +98,7 @@ func (l *lead) hold(e *event, why reason, err error) {
 	h.seq, h.why = e.seq, why
 	h.failures++
 	h.until = time.Now().Add(h.pause())
-	h.err = fmt.Errorf("event %s of type %.250q, aggregate %.250q %.250q, to topic %.250q: %w", e.id, e.kindOf, e.kind, e.aggregate.id, e.record.Topic, err)
+	h.err = fmt.Errorf("%s: %w", e.name(), err)
 	for _, waits := range l.lines[e.aggregate] {
 		l.bytes -= len(waits.record.Value)
 	}
@@ -114,6 +114,11 @@ func (l *lead) hold(e *event, why reason, err error) {
 	if why != away || before != away {
 		l.tellHeld()
 	}
+}
+
+// name says for people which event it is.
+func (e *event) name() string {
+	return fmt.Sprintf("event %s of type %.250q, aggregate %.250q %.250q, to topic %.250q", e.id, e.kindOf, e.kind, e.aggregate.id, e.record.Topic)
 }
 
 // pause is how long to wait until the event is tried again.

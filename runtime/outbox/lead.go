@@ -39,6 +39,7 @@ type lead struct {
 	sent  map[int64]*event       // on their way
 	acked acked                  // to be deleted
 	holds
+	unanswered
 	bytes int
 	done  chan outcome
 
@@ -54,7 +55,7 @@ const eventsKey = `20041965::bigint << 32 | 'idem_outbox'::regclass::oid::bigint
 // events is the duty to send events.
 func (r *Relay) events() duty {
 	return duty{
-		what: "events", database: aboutDatabase, tells: []string{aboutBroker, aboutRefused, aboutWaiting},
+		what: "events", database: aboutDatabase, tells: []string{aboutBroker, aboutRefused, aboutUnanswered, aboutWaiting},
 		key:     eventsKey,
 		proof:   `WITH free AS (SELECT seq FROM idem_outbox WHERE false FOR UPDATE) DELETE FROM idem_outbox USING free WHERE idem_outbox.seq = free.seq`,
 		channel: "idem_outbox", follow: r.follow,
@@ -76,6 +77,7 @@ type event struct {
 	record  Record
 	noTopic error     // why the record has no topic
 	at      time.Time // it was sent
+	late    bool      // its answer is late
 }
 
 // outcome is what the producer says of an event.
@@ -88,8 +90,9 @@ func newLead(r *Relay, t tenure) *lead {
 	return &lead{
 		Relay: r, talk: newTalk(t, r.pace.silence),
 		lines: map[aggregate][]*event{}, sent: map[int64]*event{},
-		holds: holds{held: map[aggregate]*held{}, again: map[aggregate]bool{}, topics: map[string]*topic{}},
-		done:  make(chan outcome, mostRows),
+		holds:      holds{held: map[aggregate]*held{}, again: map[aggregate]bool{}, topics: map[string]*topic{}},
+		unanswered: unanswered{late: map[aggregate]*event{}},
+		done:       make(chan outcome, mostRows+r.most),
 	}
 }
 
@@ -140,9 +143,12 @@ type acked struct {
 
 // inquire asks what it is time for: what was acknowledged is deleted, then there is room to read.
 func (l *lead) inquire() {
+	if l.busy {
+		return
+	}
 	now := time.Now()
+	l.recognizeLate(now)
 	switch {
-	case l.busy:
 	case now.Sub(l.counted) >= countEvery:
 		l.counted = now
 		l.ask(l.measure)
@@ -191,11 +197,13 @@ func (l *lead) patience() time.Duration {
 
 // room reports whether more events may be read.
 func (l *lead) room() bool {
-	return len(l.sent) <= mostRows/2 && l.waiting()+len(l.acked.seqs) <= mostRows/2 && l.bytes <= mostBytes/2
+	return len(l.sent)-len(l.late) <= mostRows/2 && l.waiting()+len(l.acked.seqs) <= mostRows/2 && l.bytes <= mostBytes/2 && l.lateBytes < mostLate
 }
 
-// waiting is how many events were read and are not acknowledged.
-func (l *lead) waiting() (n int) {
+// waiting is how many events were read and are not acknowledged, without those whose answer is
+// late.
+func (l *lead) waiting() int {
+	n := -len(l.late)
 	for _, line := range l.lines {
 		n += len(line)
 	}
@@ -239,8 +247,7 @@ func (l *lead) send(e *event) {
 // conclude takes what became of an event. The next one of its line follows at once.
 func (l *lead) conclude(o outcome) {
 	e := l.sent[o.seq]
-	delete(l.sent, o.seq)
-	l.to(e).flying--
+	l.answered(e)
 	no, is := errors.AsType[*RefusedError](o.err)
 	switch {
 	case o.err == nil:
@@ -263,6 +270,7 @@ func (l *lead) worked(e *event) {
 	l.taken = time.Now()
 	if l.held[e.aggregate] != nil {
 		l.forget(e.aggregate)
+		l.read = time.Time{} // its later events are in the table
 	}
 	if l.broker.failures > 0 {
 		l.returned()

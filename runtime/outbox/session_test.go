@@ -29,7 +29,7 @@ func newGate(least int64) *gate {
 type gated struct{}
 
 func (g *gate) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
-	return context.WithValue(ctx, gated{}, strings.Contains(q.SQL, "before it"))
+	return context.WithValue(ctx, gated{}, strings.Contains(q.SQL, "SELECT event.*"))
 }
 
 func (g *gate) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryEndData) {

@@ -16,17 +16,18 @@ import (
 
 // readSQL reads the first events that were not read yet, of some aggregates or of all others, up
 // to a number of bytes. There is no cursor: an event that commits late is read when it is there.
+// A user may add columns to the table, so no name of the statement is looked up among all of them.
 const readSQL = `
-SELECT * FROM (
-    SELECT *, pg_catalog.sum(coalesce(pg_catalog.octet_length(payload), 0)) OVER (ORDER BY seq) - coalesce(pg_catalog.octet_length(payload), 0) AS "before it"
+SELECT event.* FROM (
+    SELECT first.seq, pg_catalog.sum(first.bytes) OVER (ORDER BY first.seq) - first.bytes AS before
     FROM (
-        SELECT * FROM idem_outbox
+        SELECT seq, coalesce(pg_catalog.octet_length(payload), 0) AS bytes FROM idem_outbox
         WHERE seq <> ALL($1) AND ((aggregatetype, aggregateid) IN (SELECT * FROM ROWS FROM (pg_catalog.unnest($2::text[]), pg_catalog.unnest($3::text[])))) = $6::boolean
         ORDER BY seq LIMIT $4
     ) first
-) fitting
-WHERE "before it" < $5
-ORDER BY seq`
+) fitting JOIN idem_outbox event ON event.seq = fitting.seq
+WHERE fitting.before < $5
+ORDER BY event.seq`
 
 // fill reads events.
 func (l *lead) fill(now time.Time) func(context.Context) (func(), error) {
@@ -39,7 +40,7 @@ func (l *lead) fill(now time.Time) func(context.Context) (func(), error) {
 	known = append(known, l.acked.seqs...)
 	again := l.due(now)
 	kinds, ids, those := l.aggregates(again)
-	room, bytes := mostRows-len(known), mostBytes-l.bytes
+	room, bytes := mostRows+len(l.late)-len(known), mostBytes-l.bytes
 	return func(ctx context.Context) (func(), error) {
 		// The table may get a column at any time: no plan of an earlier read is kept.
 		rows, err := l.conn.Query(ctx, readSQL, pgx.QueryExecModeCacheDescribe, known, kinds, ids, room, bytes, those)
@@ -63,12 +64,16 @@ func (l *lead) fill(now time.Time) func(context.Context) (func(), error) {
 }
 
 // line adds an event to the line of its aggregate. If one before it was refused since it was asked
-// for, it is read again with that one.
+// for, it is read again with that one. Of an aggregate that is retried only the first event is
+// kept: the later ones would take the room of others.
 func (l *lead) line(e *event, asked time.Time) {
 	if h := l.held[e.aggregate]; h != nil && asked.Before(h.until) {
 		return
 	}
 	if l.held[e.aggregate] != nil {
+		if l.again[e.aggregate] {
+			return
+		}
 		l.again[e.aggregate] = true
 	}
 	l.lines[e.aggregate] = append(l.lines[e.aggregate], e)
@@ -78,8 +83,11 @@ func (l *lead) line(e *event, asked time.Time) {
 // due are some of the aggregates that are held back: their time has come, and they are not read.
 func (l *lead) due(now time.Time) map[aggregate]bool {
 	again, read := map[aggregate]bool{}, 0
+	if l.lateBytes > mostLate/4 {
+		return again
+	}
 	for a := range l.held {
-		if l.lines[a] != nil {
+		if l.lines[a] != nil && l.late[a] == nil {
 			read++
 		}
 	}
@@ -92,13 +100,19 @@ func (l *lead) due(now time.Time) map[aggregate]bool {
 	return again
 }
 
-// aggregates says which ones are read: all but those that are held back and not due. When too many
-// are held back, it is only those that are due.
+// aggregates says which ones are read: all but those that wait for a late answer, or are held back
+// and not due. When too many are, it is only those that are due.
 func (l *lead) aggregates(due map[aggregate]bool) (kinds, ids []string, those bool) {
-	kinds, ids, those = []string{}, []string{}, len(l.held) >= l.most
+	kinds, ids, those = []string{}, []string{}, l.stopped() >= l.most
+	add := func(a aggregate) { kinds, ids = append(kinds, a.kind), append(ids, a.id) }
 	for a := range l.held {
 		if due[a] == those {
-			kinds, ids = append(kinds, a.kind), append(ids, a.id)
+			add(a)
+		}
+	}
+	for a := range l.late {
+		if !those && l.held[a] == nil {
+			add(a)
 		}
 	}
 	return kinds, ids, those
@@ -135,8 +149,6 @@ func (l *lead) event(row pgx.CollectableRow) (*event, error) {
 			into[i] = &e.kindOf
 		case "payload":
 			into[i] = &e.record.Value
-		case "before it":
-			into[i] = nil
 		default:
 			if f.DataTypeOID == pgtype.TextOID || f.DataTypeOID == pgtype.VarcharOID {
 				into[i] = &texts[i]
@@ -223,6 +235,7 @@ func (l *lead) measure(ctx context.Context) (func(), error) {
 	return func() {
 		maps.DeleteFunc(l.topics, func(_ string, t *topic) bool { return t.flying == 0 && time.Now().After(t.others) })
 		l.count(func(n *numbers) { n.wait(waiting, oldest) })
+		l.tellUnanswered(time.Now())
 		var err error
 		if most := l.mostWaiting(); waiting > most {
 			err = fmt.Errorf("more than %d events wait in idem_outbox", most)

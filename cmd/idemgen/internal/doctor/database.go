@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,23 +35,46 @@ func (e *examination) database(ctx context.Context) {
 		e.add(Skipped, "database", "set $DATABASE_URL, or write --database", "not examined: no address was given")
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	planted, err := pgtable.Planted(ctx, e.Database)
-	if err != nil {
-		e.failed("database", err)
+	if err := within(ctx, e.planted); err != nil {
+		if !errors.Is(err, errPlanted) {
+			e.failed("planted", err)
+		}
 		return
 	}
-	if planted != nil { // the examination would call it
-		e.differences("planted", "", []pgtable.Difference{*planted})
-		return
-	}
-	for _, look := range []func(context.Context) error{e.server, e.runtimeTables, e.tables, e.role, e.slots, e.outbox, e.positions} {
-		if err := look(ctx); err != nil {
-			e.failed("database", err)
+	for _, look := range []struct {
+		about string
+		at    func(context.Context) error
+	}{
+		{"database", e.server}, {"migrations", e.runtimeTables}, {"tables", e.tables}, {"role", e.role},
+		{"slots", e.slots}, {"outbox", e.outbox}, {"ledgers", e.positions},
+	} {
+		err := within(ctx, look.at)
+		if err != nil {
+			e.failed(look.about, err)
+		}
+		if err != nil && within(ctx, e.Database.Ping) != nil { // nothing else will be answered either
 			return
 		}
 	}
+}
+
+// within asks one thing of the database, for as long as its answer may take.
+func within(ctx context.Context, look func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return look(ctx)
+}
+
+// errPlanted says that the examination would call what somebody planted.
+var errPlanted = errors.New("planted objects")
+
+func (e *examination) planted(ctx context.Context) error {
+	planted, err := pgtable.Planted(ctx, e.Database)
+	if planted != nil {
+		e.differences("planted", "", []pgtable.Difference{*planted})
+		return errPlanted
+	}
+	return err
 }
 
 const serverSQL = `SELECT current_setting('server_version'), current_setting('server_version_num')::int, clock_timestamp(),

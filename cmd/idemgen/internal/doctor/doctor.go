@@ -56,6 +56,7 @@ type Topic struct {
 type Around struct {
 	Database *pgxpool.Pool
 	NoAnswer error // why there is no Database, although one was named
+	Waits    *Waits
 	Kafka    []kgo.Opt
 	Redis    string // its URL; "" is none
 	Registry string // of schemas; its URL; "" is none
@@ -104,6 +105,10 @@ func count[N int | int64](n N, thing string) string {
 
 // failed adds a question that got no answer.
 func (e *examination) failed(about string, err error) {
+	if wait := e.Waits.take(); wait != nil {
+		e.add(Failure, about, "end that session, or wait until its transaction ends, and run doctor again", "%v", wait)
+		return
+	}
 	advice := "check that this role, or this client, has the right to query it"
 	if _, is := errors.AsType[*net.OpError](err); is {
 		advice = reach

@@ -34,24 +34,81 @@ func (e *examination) kafka(ctx context.Context) {
 		return
 	}
 	e.add(OK, "kafka", "", "the brokers answer in %s", time.Since(asked).Round(100*time.Microsecond))
-	k := cluster{e, kadm.NewClient(client), 0}
+	k := cluster{examination: e, admin: kadm.NewClient(client)}
 	k.members = k.countMembers(ctx)
+	before := len(e.checks)
+	if k.look(ctx); len(k.wrong) == 0 {
+		return
+	}
+	again, cancel := context.WithTimeout(context.WithoutCancel(ctx), pause+patience)
+	defer cancel()
+	k.lookAgain(again, before)
+}
+
+// pause is how long doctor waits until it looks again at what looks wrong.
+const pause = 2 * time.Second
+
+// place is a partition of a topic.
+type place struct {
+	topic     string
+	partition int32
+}
+
+// look compares the topics and the group's offsets with the ledgers.
+func (k *cluster) look(ctx context.Context) {
+	k.wrong = map[place]int64{}
 	if err := k.topics(ctx); err != nil {
-		e.failed("topics", err)
+		k.failed("topics", err)
 	}
 	if err := k.group(ctx); err != nil {
-		e.failed("group", err)
+		k.failed("group", err)
 	}
+}
+
+// lookAgain looks a second time and drops the checks of the first look, which come after so many
+// others. A service at work changes ledgers, offsets and logs between two questions, so what was
+// wrong only once is not reported. The offsets are asked for before the ledgers here, because a
+// service commits an offset after it has written the ledger.
+func (k *cluster) lookAgain(ctx context.Context, after int) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(pause):
+	}
+	k.committed, k.noOffsets = k.fetchOffsets(ctx)
+	ledgers, _, err := k.readLedgers(ctx)
+	if err != nil {
+		k.failed("ledgers", err)
+		return
+	}
+	k.ledgers, k.first = ledgers, k.wrong
+	k.checks = k.checks[:after]
+	k.look(ctx)
+}
+
+// report adds a check of a partition that looks wrong, at the second look only if it already did
+// at the first one.
+func (k *cluster) report(state State, topic string, partition int32, advice, found string, args ...any) (reported bool) {
+	p := place{topic, partition}
+	k.wrong[p] = k.ledgers[topic][partition].Position
+	if _, was := k.first[p]; k.first != nil && !was {
+		return false
+	}
+	k.add(state, fmt.Sprintf("partition %s/%d", topic, partition), advice, found, args...)
+	return true
 }
 
 // cluster is the part of an examination that asks the brokers.
 type cluster struct {
 	*examination
-	admin   *kadm.Client
-	members int // of the group
+	admin     *kadm.Client
+	members   int                  // of the group
+	committed kadm.OffsetResponses // offsets of the group
+	noOffsets error                // why they could not be
+	wrong     map[place]int64      // partitions that look wrong, with their positions
+	first     map[place]int64      // those of the first look; nil while it is under way
 }
 
-func (k cluster) topics(ctx context.Context) error {
+func (k *cluster) topics(ctx context.Context) error {
 	var names []string
 	for _, t := range k.Topics {
 		names = append(names, t.Name)
@@ -96,11 +153,12 @@ type log struct {
 }
 
 // topic compares a topic with the ledgers of its partitions.
-func (k cluster) topic(t Topic, d kadm.TopicDetail, in log) {
+func (k *cluster) topic(t Topic, d kadm.TopicDetail, in log) {
 	behind, fine, fresh := int64(0), true, 0
 	wrong := func(p int32, advice, found string, args ...any) {
-		k.add(Failure, fmt.Sprintf("partition %s/%d", t.Name, p), advice, found, args...)
-		fine = false
+		if k.report(Failure, t.Name, p, advice, found, args...) {
+			fine = false
+		}
 	}
 	for _, p := range slices.Sorted(maps.Keys(d.Partitions)) {
 		l, is := k.ledgers[t.Name][p]
@@ -126,7 +184,7 @@ func (k cluster) topic(t Topic, d kadm.TopicDetail, in log) {
 			wrong(p, manual("log-truncated"), "the log was cut at offset %d, where leader epoch %d ends, before the position %d: records written since then have offsets that count as applied", epochEnd, l.Epoch, l.Position)
 		case waits:
 			wrong(p, "look in the log or at /readyz of its process for the reason and, if it is halted, the command; "+manual("When a partition is halted"),
-				"no progress for %s, although the record at offset %d waits and the group has members: it is probably halted", age(l.AgeSeconds), next)
+				"no progress for %s, although the record at offset %d waits and the group has members: it is probably halted", age(l.Unmoved), next)
 		}
 		behind += max(0, end-max(l.Position, start))
 	}
@@ -160,7 +218,7 @@ func uuidText(id kadm.TopicID) string {
 }
 
 // retention compares how long a topic keeps records with how long their keys are known.
-func (k cluster) retention(ctx context.Context, t Topic) {
+func (k *cluster) retention(ctx context.Context, t Topic) {
 	if t.Window == 0 {
 		return
 	}
@@ -191,47 +249,44 @@ func (k cluster) retention(ctx context.Context, t Topic) {
 }
 
 // group looks at who reads, and at the offsets that are committed in Kafka.
-func (k cluster) group(ctx context.Context) error {
+func (k *cluster) group(ctx context.Context) error {
 	if n := k.members; n > 0 {
 		k.add(OK, "group "+k.Consumer, "", "%s; one that was killed counts until its session ends", count(n, "member"))
 	} else {
 		k.add(Warning, "group "+k.Consumer, "start the service", "it has no members: the service does not run")
 	}
-	committed, err := k.admin.FetchOffsets(ctx, k.Consumer)
-	if err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
-		return err
+	if k.first == nil {
+		k.committed, k.noOffsets = k.fetchOffsets(ctx)
 	}
-	ledgers := k.ledgers
-	if ahead(committed, ledgers) { // a service at work has moved on since they were read
-		if ledgers, _, err = k.readLedgers(ctx); err != nil {
-			return err
-		}
+	if k.noOffsets != nil {
+		return k.noOffsets
 	}
-	committed.Each(func(o kadm.OffsetResponse) {
-		l, is := ledgers[o.Topic][o.Partition]
+	k.committed.Each(func(o kadm.OffsetResponse) {
+		l, is := k.ledgers[o.Topic][o.Partition]
 		switch reads := slices.ContainsFunc(k.Topics, func(t Topic) bool { return t.Name == o.Topic }); {
 		case !is && reads && k.ledgers != nil && o.At >= 0:
-			k.add(Warning, fmt.Sprintf("partition %s/%d", o.Topic, o.Partition), manual("ledger-missing"),
+			k.report(Warning, o.Topic, o.Partition, manual("ledger-missing"),
 				"the group has committed offset %d in Kafka, and the database has no ledger: the partition halts, unless the spec has start_from: committed", o.At)
 		case is && o.At > l.Position:
-			k.add(Failure, fmt.Sprintf("partition %s/%d", o.Topic, o.Partition), "check that this is the right database, and that nothing else commits offsets for this group",
+			k.report(Failure, o.Topic, o.Partition, "check that this is the right database, and that nothing else commits offsets for this group",
 				"the group has committed offset %d in Kafka, and the next record to apply is %d", o.At, l.Position)
 		}
 	})
 	return nil
 }
 
-// ahead reports whether a committed offset is above the position in the ledger.
-func ahead(committed kadm.OffsetResponses, ledgers map[string]map[int32]ledger) (is bool) {
-	committed.Each(func(o kadm.OffsetResponse) {
-		l, known := ledgers[o.Topic][o.Partition]
-		is = is || known && o.At > l.Position
-	})
-	return is
+// fetchOffsets fetches the offsets that the group has committed; a group that does not exist has
+// none.
+func (k *cluster) fetchOffsets(ctx context.Context) (kadm.OffsetResponses, error) {
+	committed, err := k.admin.FetchOffsets(ctx, k.Consumer)
+	if errors.Is(err, kerr.GroupIDNotFound) {
+		err = nil
+	}
+	return committed, err
 }
 
 // countMembers counts the members of the group, whichever protocol it uses.
-func (k cluster) countMembers(ctx context.Context) int {
+func (k *cluster) countMembers(ctx context.Context) int {
 	if groups, err := k.admin.DescribeGroups(ctx, k.Consumer); err == nil && len(groups[k.Consumer].Members) > 0 {
 		return len(groups[k.Consumer].Members)
 	}

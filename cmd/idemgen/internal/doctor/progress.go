@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// mostIdle is how long a partition may write nothing to its ledger while records wait.
+	// mostIdle is how long the position of a partition may stay where it is while records wait.
 	mostIdle = time.Minute
 	// search is how long doctor looks for records that wait.
 	search = 3 * time.Second
@@ -18,7 +18,7 @@ const (
 
 // epochEnds asks where the leader epochs of the ledgers' positions end, as a service does when it
 // takes a partition over. It leaves out partitions whose epoch, or whose log, is another one's.
-func (k cluster) epochEnds(ctx context.Context, details kadm.TopicDetails) (map[string]map[int32]int64, error) {
+func (k *cluster) epochEnds(ctx context.Context, details kadm.TopicDetails) (map[string]map[int32]int64, error) {
 	var q kadm.OffsetForLeaderEpochRequest
 	for _, t := range k.Topics {
 		d := details[t.Name]
@@ -50,10 +50,12 @@ func (k cluster) epochEnds(ctx context.Context, details kadm.TopicDetails) (map[
 
 // waiting finds the next record of each partition that made no progress for long although the
 // group has members. It reads the log: behind the position there may be markers only.
-func (k cluster) waiting(ctx context.Context, t Topic, ends map[int32]kadm.ListedOffset) map[int32]int64 {
+func (k *cluster) waiting(ctx context.Context, t Topic, ends map[int32]kadm.ListedOffset) map[int32]int64 {
 	from := map[int32]kgo.Offset{}
 	for p, l := range k.ledgers[t.Name] {
-		if age(l.AgeSeconds) > mostIdle && l.Position < ends[p].Offset && k.members > 0 {
+		at, was := k.first[place{t.Name, p}]
+		moved := k.first != nil && !(was && at == l.Position)
+		if age(l.Unmoved) > mostIdle && l.Position < ends[p].Offset && k.members > 0 && !moved {
 			from[p] = kgo.NewOffset().At(l.Position)
 		}
 	}
