@@ -36,6 +36,15 @@ func (rewriter) RewriteQuery(context.Context, *pgx.Conn, string, []any) (string,
 	return setPath, nil, nil
 }
 
+// onItsConnection is a rewriter that sets something on the connection that it gets, and leaves the
+// text as it is.
+type onItsConnection struct{}
+
+func (onItsConnection) RewriteQuery(ctx context.Context, conn *pgx.Conn, sql string, args []any) (string, []any, error) {
+	_, err := conn.Exec(ctx, setPath)
+	return sql, args, err
+}
+
 const setPath = `SELECT set_config('search_path', 'tenant, public', false)`
 
 // ways are the ways in which a handler can send a statement that leaves something behind.
@@ -111,6 +120,10 @@ func TestWhatAHandlerSetsIsTakenBackHoweverItIsSent(t *testing.T) {
 	sent := maps.Clone(ways)
 	sent["by a rewriter"] = func(ctx context.Context, tx idem.Tx, _ string) error {
 		_, err := tx.Exec(ctx, `SELECT 1 + 1`, pgx.QueryExecModeExec, rewriter{})
+		return err
+	}
+	sent["on the connection of a rewriter"] = func(ctx context.Context, tx idem.Tx, _ string) error {
+		_, err := tx.Exec(ctx, `SELECT 1 + 1`, onItsConnection{})
 		return err
 	}
 	for name, send := range sent {

@@ -3,6 +3,7 @@ package outbox_test
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -46,22 +47,31 @@ func TestManyRefusedEvents(t *testing.T) {
 	}
 }
 
-// However many aggregates are held back, the others go on.
-func TestOthersGoOnBesideManyThatAreRefused(t *testing.T) {
+// Events that are refused, and tried again and again, leave room for others, however many they are
+// and however large.
+func TestRefusedEventsLeaveRoomForOthers(t *testing.T) {
 	t.Parallel()
-	db, broker := table(t, outbox.ByRelay), &log{}
-	broker.answers(func(r outbox.Record) error {
-		if strings.HasPrefix(string(r.Key), "bad") {
-			return &outbox.RefusedError{Err: errors.New("unknown topic")}
-		}
-		return nil
-	})
-	idemtest.Exec(t, db, `INSERT INTO idem_outbox (aggregatetype, aggregateid, type, payload)
-		SELECT 'user', CASE WHEN n <= 800 THEN 'bad' ELSE 'good' END || n, 'Seen', n::text::bytea FROM generate_series(1, 3000) n`)
-	r, _ := relay(t, db, broker, nil)
-	until(t, "the others are sent", func() bool { return left(t, db) == "800" })
-	if err := r.Health(); err == nil || !strings.Contains(err.Error(), "800 aggregates are held back") {
-		t.Errorf("Health: %v", err)
+	for name, c := range map[string]struct{ events, size int }{"many": {4500, 1}, "large": {200, 200_000}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db, broker := table(t, outbox.ByRelay), &log{}
+			broker.answers(func(r outbox.Record) error {
+				if strings.HasPrefix(string(r.Key), "bad") {
+					return &outbox.RefusedError{Err: errors.New("unknown topic")}
+				}
+				return nil
+			})
+			idemtest.Exec(t, db, `INSERT INTO idem_outbox (aggregatetype, aggregateid, type, payload)
+				SELECT 'user', 'bad' || n, 'Seen', convert_to(repeat('x', $2), 'UTF8') FROM generate_series(1, $1) n`, c.events, c.size)
+			r, _ := relay(t, db, broker, nil)
+			all := fmt.Sprintf("%d aggregates are held back", c.events)
+			until(t, "all are held back", func() bool { err := r.Health(); return err != nil && strings.Contains(err.Error(), all) })
+			for n := range 30 { // while they are tried again
+				write(t, db, "good", strconv.Itoa(n))
+				until(t, "another one is sent", func() bool { return left(t, db) == strconv.Itoa(c.events) })
+				time.Sleep(100 * time.Millisecond)
+			}
+		})
 	}
 }
 

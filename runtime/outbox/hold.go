@@ -24,6 +24,7 @@ type topic struct {
 // held is an aggregate whose first event failed.
 type held struct {
 	seq      int64
+	bytes    int // of its payload
 	why      reason
 	failures int
 	until    time.Time
@@ -95,7 +96,7 @@ func (l *lead) hold(e *event, why reason, err error) {
 	if why != before {
 		h.failures = 0
 	}
-	h.seq, h.why = e.seq, why
+	h.seq, h.bytes, h.why = e.seq, len(e.record.Value), why
 	h.failures++
 	h.until = time.Now().Add(h.pause())
 	h.err = fmt.Errorf("%s: %w", e.name(), err)

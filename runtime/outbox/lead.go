@@ -12,7 +12,7 @@ const (
 	mostRows  = 4000     // read and not deleted yet
 	mostBytes = 16 << 20 // of their payloads
 	mostHeld  = 5000     // aggregates that are held back, while others go on
-	mostDue   = 100      // of them that are read at once, to be tried again
+	mostDue   = 100      // of them that are read at once, to be tried again, with a quarter of the bytes
 	// removeAgain is how long an acknowledged event stays in the table at most, unless its row is
 	// locked, and how often it is tried then.
 	removeAgain = 200 * time.Millisecond

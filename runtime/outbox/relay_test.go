@@ -319,6 +319,7 @@ func TestRelaysTakeOver(t *testing.T) {
 	}
 	idemtest.Exec(t, db, `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`)
 	first.answers(func(outbox.Record) error { return errStuck })
+	until(t, "the first gives up what is on its way", func() bool { first.mu.Lock(); defer first.mu.Unlock(); return len(first.stuck) == 0 })
 	until(t, "either sends what was stuck", func() bool { return strings.HasSuffix(second.of(""), "2 3") && left(t, db) == "0" })
 	stop()
 	if got := first.of("") + " " + second.of(""); got != "1 2 3" && got != "1 1 2 3" {

@@ -82,19 +82,19 @@ func (l *lead) line(e *event, asked time.Time) {
 
 // due are some of the aggregates that are held back: their time has come, and they are not read.
 func (l *lead) due(now time.Time) map[aggregate]bool {
-	again, read := map[aggregate]bool{}, 0
+	again, read, bytes := map[aggregate]bool{}, 0, 0
 	if l.lateBytes > mostLate/4 {
 		return again
 	}
-	for a := range l.held {
+	for a, h := range l.held {
 		if l.lines[a] != nil && l.late[a] == nil {
-			read++
+			read, bytes = read+1, bytes+h.bytes
 		}
 	}
 	for a, h := range l.held {
-		if read < mostDue && l.lines[a] == nil && !now.Before(h.until) {
+		if l.lines[a] == nil && !now.Before(h.until) && read < mostDue && (read == 0 || bytes+h.bytes <= mostBytes/4) {
 			again[a] = true
-			read++
+			read, bytes = read+1, bytes+h.bytes
 		}
 	}
 	return again
