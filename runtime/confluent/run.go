@@ -116,8 +116,8 @@ func (r *run) accept(m *kafka.Message) {
 }
 
 // statistics reads from the client's statistics that the group's coordinator is in touch. With
-// group.protocol=consumer that is what makes a member, and a member for which no partition is
-// left is told nothing else. With classic, the rebalance callback tells it.
+// group.protocol=consumer that makes it a member, and a member for which no partition is left
+// gets no other event. With classic, the rebalance callback reports it.
 func (r *run) statistics(text string) {
 	var seen struct {
 		Group struct {

@@ -37,8 +37,8 @@ func (f *fetcher) Assign(list []member.At) error {
 	return nil
 }
 
-// forgetOther forgets a topic that was made again: the client goes on asking for the one that it
-// has met. All its partitions are taken over again, as this one.
+// forgetOther forgets a topic that was made again: the client continues to ask for the id that
+// it knows. All its partitions are taken over again, as this one.
 func (f *fetcher) forgetOther(at member.At) {
 	topic := at.Partition.Topic
 	if id, known := f.topics[topic]; known && id != at.TopicID {

@@ -27,7 +27,7 @@ type event struct {
 
 func newGroup() *group { return &group{events: make(chan event), left: make(chan struct{})} }
 
-// join has a client join the group. It is told to consume nothing of what is assigned.
+// join makes a client join the group. The client does not consume what it is assigned.
 func (g *group) join(options []kgo.Opt, sub idem.Subscription) (err error) {
 	tell := func(assigned, lost bool) func(context.Context, *kgo.Client, map[string][]int32) {
 		return func(_ context.Context, _ *kgo.Client, of map[string][]int32) {

@@ -158,7 +158,7 @@ func (r *run) lose(p *member.Partition) {
 	r.member.PositionLost(p)
 }
 
-// clientError logs an error after which the client goes on trying. An end of a poll is none.
+// clientError logs an error after which the client retries. The end of a poll is not an error.
 func (r *run) clientError(topic string, err error) {
 	if err == nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.Is(err, kgo.ErrClientClosed) {
 		return

@@ -39,8 +39,7 @@ type Broker struct {
 // BrokerOptions choose a broker for [StartBrokerWith].
 type BrokerOptions struct {
 	// Front puts something between broker and clients, such as a proxy: it gets the broker's
-	// address and returns the one that clients are told. The Broker's own methods do not go
-	// that way.
+	// address and returns the one that clients use. The Broker's own methods bypass it.
 	Front func(address string) (string, error)
 	// Dir is a folder that keeps what the broker knows for [Broker.Start]; "" is memory.
 	Dir string

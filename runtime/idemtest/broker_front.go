@@ -22,7 +22,7 @@ func (b *Broker) listen(network, _ string) (net.Listener, error) {
 	return &fronted{l, b.told}, nil
 }
 
-// front is the address that clients are told.
+// front is the address that clients use.
 func (b *Broker) front(own net.Addr) (net.Addr, error) {
 	if b.options.Front == nil {
 		return own, nil

@@ -126,8 +126,8 @@ func (f *effects) answer(id, event string) answer {
 }
 
 // CallsEffect reports whether a generated test calls the service's own effect, because the record
-// is of a case that says nothing of its call. It counts the call. What the effect returned is told
-// to [EffectCalled].
+// is of a case that says nothing of its call. It counts the call. Pass what the effect
+// returned to [EffectCalled].
 func CallsEffect(ctx context.Context) bool {
 	f, ok := ctx.Value(effectsKey{}).(*effects)
 	d, called := idem.DeliveryFrom(ctx)

@@ -93,7 +93,7 @@ func isUnwritten(f *ast.FuncDecl) (found bool) {
 	return found
 }
 
-// at is the place of a function for people; "" if it is not known.
+// at is the place of a function, for messages; "" if it is not known.
 func (c code) at(receiver, name string) string {
 	if d, known := c[[2]string{receiver, name}]; known {
 		return " (" + d.place + ")"

@@ -10,7 +10,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/lease"
 )
 
-// LeaseStore is a store of leases outside of Postgres that lets scenarios do what time and people
+// LeaseStore is a store of leases outside of Postgres that lets scenarios do what time and operators
 // do to a lease: it shows and sets the fields that docs/effects.md names.
 type LeaseStore interface {
 	lease.Store
@@ -22,7 +22,7 @@ type LeaseStore interface {
 // effects that have their leases outside of Postgres.
 func Leases(in LeaseStore) lease.Store { return &watchedLeases{in} }
 
-// watchedLeases tells the scenario under whose context it is asked who holds what.
+// watchedLeases reports each request, and the lease it is about, to the scenario whose context it has.
 type watchedLeases struct{ LeaseStore }
 
 // Acquire implements [lease.Store].

@@ -20,8 +20,8 @@ import (
 // events only the name.
 func ReadLog(path string) ([]Event, error) { return readLog(path, nil) }
 
-// readLog reads the records of a test: JSON, one record a line, after a line that says who made
-// the file. Events holds by name what all records of an event have in common.
+// readLog reads the records of a test: JSON, one record a line, after a line that names the
+// program that wrote it. Events holds by name what all records of an event have in common.
 func readLog(path string, events map[string]Event) ([]Event, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {

@@ -25,7 +25,7 @@ func (p *Postgres) Restart() error { return p.order(func() error { return p.serv
 // Freeze stops all processes of the server: connections stay open and silent.
 func (p *Postgres) Freeze() error { return p.order(func() error { return p.server.Freeze() }) }
 
-// Thaw lets a frozen server go on.
+// Thaw lets a frozen server continue.
 func (p *Postgres) Thaw() error { return p.order(func() error { return p.server.Thaw() }) }
 
 // Standby starts a server that follows p by streaming replication and answers queries; SQL

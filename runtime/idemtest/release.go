@@ -8,9 +8,8 @@ import (
 	"github.com/idemgen/idemgen/internal/stream"
 )
 
-// Release lets a partition that halted go on, as an operator does by idemgen stream release:
-// all of its consumers, if several read it into this database. Who owns it must take it over
-// again.
+// Release lets a halted partition continue, as an operator does by idemgen stream release: for all
+// of its consumers, if several read it into this database. Its owner must take it over again.
 func Release(t testing.TB, db *pgxpool.Pool, topic string, partition int32) {
 	t.Helper()
 	all, err := stream.List(t.Context(), db, "")

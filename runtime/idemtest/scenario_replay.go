@@ -88,7 +88,8 @@ func allowWrites(b *trial) {
 	}
 }
 
-// settle lets an owner do what is asked, until nobody asks and what may go on has gone on.
+// settle lets an owner settle what operators ask, until no request and no record that may continue
+// is left.
 func settle(b *trial, w *Writer) {
 	b.t.Helper()
 	const open = `

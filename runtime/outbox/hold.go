@@ -117,7 +117,7 @@ func (l *lead) hold(e *event, why reason, err error) {
 	}
 }
 
-// name says for people which event it is.
+// name identifies the event in errors and log lines.
 func (e *event) name() string {
 	return fmt.Sprintf("event %s of type %.250q, aggregate %.250q %.250q, to topic %.250q", e.id, e.kindOf, e.kind, e.aggregate.id, e.record.Topic)
 }

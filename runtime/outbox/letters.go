@@ -145,7 +145,7 @@ func (l *letters) send(ctx context.Context, batch []*letter) error {
 	return l.mark(ctx)
 }
 
-// ping has Postgres hear of the session, and verifies it.
+// ping keeps the session alive, and verifies that it is.
 func (l *letters) ping(ctx context.Context) error {
 	ctx, cancel := l.asking(context.WithoutCancel(ctx))
 	defer cancel()

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// talk is what a lead asks Postgres, while events go on: one thing at a time.
+// talk is the session in which a lead queries Postgres while events are sent: one query at a time.
 type talk struct {
 	tenure
 	limit   time.Duration   // of an answer
@@ -76,7 +76,7 @@ func (s *talk) end() {
 }
 
 // mayBeOver reports whether Postgres may have ended the session, so that another one leads.
-// One clock goes on while the machine sleeps, and the other one cannot be set.
+// One clock continues while the machine sleeps, and the other one cannot be set.
 func (s *talk) mayBeOver() bool {
 	return time.Since(s.heard) >= s.limit || time.Now().Round(0).Sub(s.heard.Round(0)) >= s.limit
 }

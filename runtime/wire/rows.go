@@ -21,8 +21,8 @@ type Rows struct {
 }
 
 // column is one parameter: finished arrays of earlier waves, which statements of the same
-// batch still refer to, then the array that grows. Nothing before len(buf) moves within
-// its memory; growing copies, and leaves the old memory to who refers to it.
+// batch still refer to, then the array that grows. Nothing before len(buf) moves within its
+// memory. Growing copies it; statements that refer to the old memory keep it.
 type column struct {
 	buf   []byte
 	start int // of the growing array's header
