@@ -23,8 +23,8 @@ import (
 // if the cause is unknown. So is a partition whose records the client does not deliver.
 //
 // Health is meant for alerts and as a readiness check: a rollout waits until the new process
-// works. It is not a liveness check: a restart does not help, since an outage ends by itself, and a
-// HALTED partition waits for an operator. Health does no I/O and returns immediately.
+// works. It is not a liveness check: a restart does not help, since an outage ends by itself, and
+// a HALTED partition waits for an operator. Health does no I/O and returns immediately.
 func (c *Consumer) Health() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/lease"
 )
 
-// LeaseStore is a store of leases outside of Postgres that lets scenarios do what time and operators
-// do to a lease: it shows and sets the fields that docs/effects.md names.
+// LeaseStore is a store of leases outside of Postgres that lets scenarios do what time and
+// operators do to a lease: it shows and sets the fields that docs/effects.md names.
 type LeaseStore interface {
 	lease.Store
 	Fields(ctx context.Context, consumer string, key idem.Key) (map[string]string, error)
@@ -22,7 +22,7 @@ type LeaseStore interface {
 // effects that have their leases outside of Postgres.
 func Leases(in LeaseStore) lease.Store { return &watchedLeases{in} }
 
-// watchedLeases reports each request, and the lease it is about, to the scenario whose context it has.
+// watchedLeases reports each request, and its lease, to the scenario whose context it has.
 type watchedLeases struct{ LeaseStore }
 
 // Acquire implements [lease.Store].
