@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/internal/kit/redistest"
+	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
 // longest is what a run may take.
