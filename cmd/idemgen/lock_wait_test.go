@@ -87,7 +87,7 @@ func TestDoctorNamesTheLockThatItWaitsFor(t *testing.T) {
 	}
 }
 
-// Another command that waits for a lock says so while it waits, and goes on when the lock is free.
+// Other commands report a lock while they wait for it, and continue when it is released.
 func TestCommandsNameTheLockThatTheyWaitFor(t *testing.T) {
 	db := shop(t)
 	for _, args := range [][]string{

@@ -51,6 +51,13 @@ func TestQuickStartIsGreen(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
+	_, line, _ := strings.Cut(read(t, filepath.Join(repository(), "README.md")), "\n`go install ")
+	line, _, _ = strings.Cut(line, "`")
+	install := exec.CommandContext(t.Context(), "go", append([]string{"install"}, strings.Fields(line)...)...)
+	install.Env = append(cmd.Env, "GOBIN="+t.TempDir())
+	if out, err := install.CombinedOutput(); err != nil {
+		t.Errorf("go install %s: %v\n%s", line, err, out)
+	}
 	const most = 25 // what the service links, and what its tests link; nothing that generates
 	if n := strings.Count(read(t, "go.mod"), "\n\t"); n > most {
 		t.Errorf("go.mod requires %d modules, more than %d:\n%s", n, most, read(t, "go.mod"))

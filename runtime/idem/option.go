@@ -36,7 +36,7 @@ func WithLogger(l *slog.Logger) Option { return func(s *settings) { s.log = l } 
 
 // WithHooks adds hooks for metrics, traces and audits: values with one or more of the methods of
 // package [hook]. They are called in the order in which they are given. [New] returns an error for
-// a value with none of these methods.
+// a value that has no such method.
 func WithHooks(hooks ...hook.Hook) Option {
 	return func(s *settings) { s.hooks = append(s.hooks, hooks...) }
 }

@@ -42,8 +42,8 @@ const plantedUnnest = `CREATE FUNCTION unnest(integer[]) RETURNS SETOF integer L
 BEGIN INSERT INTO public.called VALUES ('unnest', current_user); RETURN QUERY SELECT 42; END $$`
 
 // What is planted while a service runs is not called by connections that are opened then, not even
-// in the first second, and an upkeep finds it for those that are open. The service goes on when it
-// is dropped.
+// in the first second, and an upkeep finds it for those that are open. The service continues when
+// it is dropped.
 func TestPlantedObjectsStopARunningService(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(t *testing.T, db *pgxpool.Pool, upkeep func()){

@@ -101,7 +101,7 @@ func (l *lead) due(now time.Time) map[aggregate]bool {
 }
 
 // aggregates says which ones are read: all but those that wait for a late answer, or are held back
-// and not due. When too many are, it is only those that are due.
+// and not due. When too many of them wait, only the due ones are read.
 func (l *lead) aggregates(due map[aggregate]bool) (kinds, ids []string, those bool) {
 	kinds, ids, those = []string{}, []string{}, l.stopped() >= l.most
 	add := func(a aggregate) { kinds, ids = append(kinds, a.kind), append(ids, a.id) }

@@ -76,18 +76,22 @@ func (h *handlerTx) read(sql string, args []any) (_ []any, rewritten bool, _ err
 	if err := h.judge(sql); err != nil {
 		return nil, false, err
 	}
-	args = slices.Clone(args)
+	replace := func(i int, option any) {
+		args = slices.Clone(args) // the slice is the handler's
+		args[i] = option
+	}
 options:
 	for i, a := range args { // as pgx reads them
 		switch a := a.(type) {
 		case pgx.QueryExecMode:
 			if a == pgx.QueryExecModeSimpleProtocol {
-				args[i] = pgx.QueryExecModeExec
+				replace(i, pgx.QueryExecModeExec)
 			}
 		case pgx.QueryResultFormats, pgx.QueryResultFormatsByOID, pgx.NamedArgs, pgx.StrictNamedArgs:
 		case pgx.QueryRewriter:
 			h.trace.anything() // it gets the connection
-			rewritten, args[i] = true, judged{a, h}
+			rewritten = true
+			replace(i, judged{a, h})
 		default:
 			break options
 		}

@@ -58,7 +58,7 @@ func (e *examination) database(ctx context.Context) {
 	}
 }
 
-// within asks one thing of the database, for as long as its answer may take.
+// within runs one part of the examination, with a limit of time.
 func within(ctx context.Context, look func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
