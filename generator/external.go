@@ -20,7 +20,7 @@ func (u *unit) externalTables() error {
 	known := func(c *model.Column) []string { // the texts of the spec, then those of the cases
 		texts := u.service.TextsOf(c)
 		for _, of := range u.cases {
-			texts = append(texts, of.parsed.Texts[c]...)
+			texts = append(texts, of.script.Texts[c]...)
 		}
 		return texts
 	}

@@ -30,7 +30,7 @@ func TestWorkGrowsWithTheNumberOfTopics(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := result.Close(); err != nil || len(result.Changes) < 4*topics {
+			if err := result.Close(); err != nil || len(result.Changes) < topics {
 				t.Fatal(len(result.Changes), err)
 			}
 		})

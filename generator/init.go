@@ -21,6 +21,7 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/state"
 	"github.com/idemgen/idemgen/internal/gen/syntax"
 	"github.com/idemgen/idemgen/internal/pgtable"
+	"github.com/idemgen/idemgen/internal/proof"
 )
 
 // Start is what Init needs to know. Empty names are taken from the import path.
@@ -140,7 +141,7 @@ func (s *Started) around(u *unit, spec []byte, importPath, client string) ([]out
 		{Path: scaffold.MainFile(u.service.Consumer), Policy: output.Scaffold, Data: program},
 	}
 	if !s.Kept {
-		for _, name := range []string{s.Migrations, state.File, scaffold.HandlerFile, scaffold.SetupFile, scaffold.CasesFolder, scaffold.MainFile(u.service.Consumer)} {
+		for _, name := range []string{s.Migrations, state.File, scaffold.HandlerFile, scaffold.SetupFile, proof.CasesFolder, scaffold.MainFile(u.service.Consumer)} {
 			if slices.ContainsFunc(append(files, u.files...), func(f output.File) bool { return f.Path == name || strings.HasPrefix(f.Path, name+"/") }) {
 				s.Sample = append(s.Sample, name)
 			}

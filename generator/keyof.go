@@ -29,7 +29,16 @@ func Keys(spec Spec, topic, event string, parts []KeyPart) (consumer string, key
 }
 
 // serviceOf reads a spec that must be in order.
-func serviceOf(spec Spec) (_ *model.Service, err error) {
+func serviceOf(spec Spec) (*model.Service, error) {
+	u, err := unitOf(spec)
+	if err != nil {
+		return nil, err
+	}
+	return u.service, nil
+}
+
+// unitOf reads a spec and its cases, which must be in order.
+func unitOf(spec Spec) (_ *unit, err error) {
 	u, err := open(spec)
 	if err != nil {
 		return nil, err
@@ -42,5 +51,5 @@ func serviceOf(spec Spec) (_ *model.Service, err error) {
 		return nil, fmt.Errorf("%s is not in order: idemgen check says why", spec.Path)
 	}
 	u.service.Source = spec.Path
-	return u.service, nil
+	return u, nil
 }

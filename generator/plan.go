@@ -7,6 +7,7 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/model"
 	"github.com/idemgen/idemgen/internal/gen/state"
 	"github.com/idemgen/idemgen/internal/gen/syntax"
+	"github.com/idemgen/idemgen/internal/proof"
 )
 
 // Before is an earlier version of a spec.
@@ -34,7 +35,7 @@ func (r *Refusal) Refused() bool { return r.Problems != "" }
 
 // load reads a spec. It is nil if the spec is refused.
 func (r *Refusal) load(s Spec) *model.Service {
-	_, service, problems := s.resolve()
+	_, service, problems := s.resolve(proof.Files{})
 	if problems.Errors() > 0 {
 		found := &Result{}
 		found.report([]*unit{{Spec: s, problems: problems}})

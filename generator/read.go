@@ -11,6 +11,7 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/model"
 	"github.com/idemgen/idemgen/internal/gen/resolve"
 	"github.com/idemgen/idemgen/internal/gen/syntax"
+	"github.com/idemgen/idemgen/internal/proof"
 )
 
 // read reads the specs, then turns each into a model, or into problems.
@@ -18,14 +19,15 @@ func read(units []*unit) error {
 	var errs []error
 	for _, u := range units {
 		var service *model.Service
-		u.parsed, service, u.problems = u.resolve()
+		u.schemas = proof.Files{}
+		u.parsed, service, u.problems = u.resolve(u.schemas)
 		errs = append(errs, u.take(service))
 	}
 	return errors.Join(errs...)
 }
 
-// resolve turns a spec into a model, with the messages that it names, or into problems.
-func (s Spec) resolve() (*syntax.Spec, *model.Service, syntax.Diagnostics) {
+// resolve turns a spec into a model, with the schemas that it names, or into problems.
+func (s Spec) resolve(schemas proof.Files) (*syntax.Spec, *model.Service, syntax.Diagnostics) {
 	file := s.File
 	if file == nil {
 		file = func(name string) ([]byte, error) {
@@ -33,7 +35,7 @@ func (s Spec) resolve() (*syntax.Spec, *model.Service, syntax.Diagnostics) {
 		}
 	}
 	parsed, problems := syntax.Load(s.Path, s.Content)
-	read, unread := messages.Read(parsed, file)
+	read, unread := messages.Read(parsed, schemas.Reader(file))
 	service, more := resolve.Resolve(parsed)
 	problems.Append(unread)
 	if problems.Append(more); problems.Errors() == 0 {

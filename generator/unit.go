@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
-	"github.com/idemgen/idemgen/internal/gen/oracle"
 	"github.com/idemgen/idemgen/internal/gen/output"
 	"github.com/idemgen/idemgen/internal/gen/state"
 	"github.com/idemgen/idemgen/internal/gen/syntax"
+	"github.com/idemgen/idemgen/internal/proof"
 )
 
 // unit is one spec on its way through the pipeline.
@@ -25,7 +25,8 @@ type unit struct {
 	old, next *state.State        // old is nil at the first run
 	changes   []state.TableChange // those that a migration is written for
 	sample    bool                // the spec is the sample of Init, whose Go code is written and has a case
-	cases     caseFiles
+	cases     []*caseFile
+	schemas   proof.Files // that the spec names
 	ledger    ledger
 	files     []output.File
 	notes     strings.Builder // what generate has to say beside the problems
@@ -65,7 +66,7 @@ func (u *unit) checkExamples() error {
 	case err != nil:
 		return err
 	}
-	for _, bad := range oracle.CheckExamples(u.service, data) {
+	for _, bad := range proof.Of(u.service).CheckExamples(data) {
 		u.problems.Add(at, "E114", bad.Error(), "")
 	}
 	return nil

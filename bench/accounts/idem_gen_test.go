@@ -11,6 +11,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestBookingsV1 applies events of topic "bookings.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestBookingsV1(t *testing.T) {
+	testService().RunTopic(t, "bookings.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,24 +26,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "accounts",
-				Key:  []string{"account_id"},
-				Columns: []string{
-					"account_id",
-					"balance",
-					"bookings",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "310d3900544672b8",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"Booked": {Keyed: true},
 		},
 	}
 }

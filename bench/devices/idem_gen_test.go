@@ -12,37 +12,31 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestDeviceReadingsV1 applies events of topic "device-readings.v1" with duplicates, crashes,
+// fenced owners and invalid records.
+func TestDeviceReadingsV1(t *testing.T) {
+	testService().RunTopic(t, "device-readings.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
 	testService().RunCases(t)
 }
 
-// testService returns the service under test. newTestHandler is yours, in idem_setup_test.go.
+// testService returns the service under test. newTestHandler and editTestLog are yours, in
+// idem_setup_test.go.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "devices",
-				Key:  []string{"device_id"},
-				Columns: []string{
-					"device_id",
-					"readings",
-					"temperature",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "dacb0591b5967064",
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{})
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
 		},
-		Events: map[string]idemtest.Event{
-			"Reading": {Keyed: true},
-		},
+		Edit: editTestLog,
 	}
 }
 

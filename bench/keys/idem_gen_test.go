@@ -11,6 +11,24 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestAnywhereV1 applies events of topic "anywhere.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestAnywhereV1(t *testing.T) {
+	testService().RunTopic(t, "anywhere.v1")
+}
+
+// TestSameV1 applies events of topic "same.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestSameV1(t *testing.T) {
+	testService().RunTopic(t, "same.v1")
+}
+
+// TestOffsetV1 applies events of topic "offset.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestOffsetV1(t *testing.T) {
+	testService().RunTopic(t, "offset.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,25 +38,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "places",
-				Key:  []string{"place"},
-				Columns: []string{
-					"place",
-					"records",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "4ce2519679a33565",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"Shared": {Keyed: true},
-			"Own":    {Keyed: true, Here: true, Opaque: true},
-			"Placed": {},
 		},
 	}
 }

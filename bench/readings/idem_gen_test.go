@@ -11,6 +11,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestReadingsV1 applies events of topic "readings.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestReadingsV1(t *testing.T) {
+	testService().RunTopic(t, "readings.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,28 +26,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "readings",
-				Key:  []string{"reading_id"},
-				Columns: []string{
-					"reading_id",
-					"device_id",
-					"site",
-					"taken_at",
-					"temperature",
-					"humidity",
-					"battery",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "8e8aefd454bc75d6",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"Reading": {},
 		},
 	}
 }

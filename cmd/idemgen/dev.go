@@ -11,6 +11,7 @@ import (
 
 	"github.com/idemgen/idemgen/cmd/idemgen/internal/dev"
 	"github.com/idemgen/idemgen/generator"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // devCommand runs a service on this machine.
@@ -107,5 +108,21 @@ func generateAgain(ctx context.Context, cmd *cobra.Command, path string) (parts 
 	for _, t := range local.Topics {
 		parts.Topics = append(parts.Topics, dev.Topic(t))
 	}
+	for _, s := range local.Samples {
+		parts.Samples = append(parts.Samples, sampleOf(s))
+	}
 	return parts, nil
+}
+
+// sampleOf is a sample as dev sends it.
+func sampleOf(s generator.Sample) dev.Sample {
+	out := dev.Sample{Name: s.Name, Rows: s.Rows}
+	for _, r := range s.Records {
+		m := idem.Message{Topic: r.Topic, Time: r.Time, Key: r.Key, Value: r.Value}
+		for _, h := range r.Headers {
+			m.Headers = append(m.Headers, idem.Header(h))
+		}
+		out.Records = append(out.Records, dev.Record{Event: r.Event, Message: m})
+	}
+	return out
 }

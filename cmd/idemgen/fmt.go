@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/idemgen/idemgen/internal/gen/scaffold"
 	"github.com/idemgen/idemgen/internal/gen/syntax"
+	"github.com/idemgen/idemgen/internal/proof"
 )
 
 // errLayout ends fmt --check with the exit code of check.
@@ -34,7 +34,7 @@ stands on one line stay yours.` + specArguments,
 			}
 			changed := false
 			for _, s := range specs {
-				files, err := filepath.Glob(filepath.Join(filepath.Dir(filepath.FromSlash(s.Path)), filepath.FromSlash(scaffold.CasesFolder), "*.yaml"))
+				files, err := filepath.Glob(filepath.Join(filepath.Dir(filepath.FromSlash(s.Path)), filepath.FromSlash(proof.CasesFolder), "*.yaml"))
 				if err != nil {
 					return err
 				}

@@ -12,98 +12,43 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestTransfersV1 applies events of topic "transfers.v1" with duplicates, crashes, fenced
+// owners and invalid records.
+func TestTransfersV1(t *testing.T) {
+	testService().RunTopic(t, "transfers.v1")
+}
+
+// TestInterestV1 applies events of topic "interest.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestInterestV1(t *testing.T) {
+	testService().RunTopic(t, "interest.v1")
+}
+
+// TestCardsV1 applies events of topic "cards.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestCardsV1(t *testing.T) {
+	testService().RunTopic(t, "cards.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
 	testService().RunCases(t)
 }
 
-// testService returns the service under test. newTestHandler is yours, in idem_setup_test.go.
+// testService returns the service under test. newTestHandler and editTestLog are yours, in
+// idem_setup_test.go.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		External:   "testdata/idem_external.sql",
-		Tables: []idemtest.Table{
-			{
-				Name: "accounts",
-				Key:  []string{"account_id"},
-				Columns: []string{
-					"account_id",
-					"iban",
-					"balance",
-				},
-				SQL: "core.account",
-				Stored: map[string]string{
-					"balance": "balance_cents",
-				},
-			},
-			{
-				Name: "transfers",
-				Key:  []string{"transfer_id"},
-				Columns: []string{
-					"transfer_id",
-					"debtor",
-					"creditor",
-					"cents",
-					"requested_at",
-				},
-			},
-			{
-				Name: "refused_transfers",
-				Key:  []string{"transfer_id"},
-				Columns: []string{
-					"transfer_id",
-					"debtor",
-					"creditor",
-					"cents",
-					"requested_at",
-				},
-			},
-			{
-				Name: "interest",
-				Key:  []string{"account_id", "month"},
-				Columns: []string{
-					"account_id",
-					"month",
-					"paid_by",
-					"cents",
-				},
-			},
-			{
-				Name: "captures",
-				Key:  []string{"entry_id"},
-				Columns: []string{
-					"entry_id",
-					"account_id",
-					"cents",
-					"fee_cents",
-					"booked_at",
-				},
-			},
-			{
-				Name: "refunds",
-				Key:  []string{"entry_id"},
-				Columns: []string{
-					"entry_id",
-					"account_id",
-					"cents",
-					"booked_at",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "54a03ead7ee111e8",
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{})
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
 		},
-		Events: map[string]idemtest.Event{
-			"TransferRequested": {Keyed: true},
-			"InterestPaid":      {Keyed: true},
-			"CardCaptured":      {Keyed: true},
-			"CardRefunded":      {Keyed: true},
-		},
+		Edit: editTestLog,
 	}
 }
 

@@ -12,6 +12,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestChargesV1 applies events of topic "charges.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestChargesV1(t *testing.T) {
+	testService().RunTopic(t, "charges.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -21,28 +27,13 @@ func TestCases(t *testing.T) {
 // testService returns the service under test. newTestHandler is yours, in idem_setup_test.go.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "charges",
-				Key:  []string{"order_id"},
-				Columns: []string{
-					"order_id",
-					"cents",
-					"charge_id",
-					"charged_at",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "e6a84090716aab63",
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{}, idemtest.Options(t, db)...)
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, idemtest.Options(t, db)...)
-		},
-		Events: map[string]idemtest.Event{
-			"ChargeRequested": {Keyed: true, Effect: "ChargeRequested"},
 		},
 	}
 }

@@ -12,66 +12,31 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestOrdersV1 applies events of topic "orders.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestOrdersV1(t *testing.T) {
+	testService().RunTopic(t, "orders.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
 	testService().RunCases(t)
 }
 
-// testService returns the service under test. newTestHandler is yours, in idem_setup_test.go.
+// testService returns the service under test. newTestHandler and editTestLog are yours, in
+// idem_setup_test.go.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "orders",
-				Key:  []string{"order_id"},
-				Columns: []string{
-					"order_id",
-					"customer_id",
-					"channel",
-					"total",
-					"paid",
-					"status",
-					"placed_at",
-					"note",
-				},
-			},
-			{
-				Name: "order_items",
-				Key:  []string{"order_id", "line"},
-				Columns: []string{
-					"order_id",
-					"line",
-					"sku",
-					"quantity",
-					"price",
-				},
-			},
-			{
-				Name: "payments",
-				Key:  []string{"payment_id"},
-				Columns: []string{
-					"payment_id",
-					"order_id",
-					"amount",
-					"booked_at",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "8c20c7a3a86e6e66",
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{})
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
 		},
-		Events: map[string]idemtest.Event{
-			"OrderPlaced":  {Keyed: true},
-			"OrderShipped": {Keyed: true},
-			"OrderPaid":    {Keyed: true},
-			"OrderErased":  {},
-		},
+		Edit: editTestLog,
 	}
 }
 

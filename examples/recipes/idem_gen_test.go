@@ -12,76 +12,49 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestOrdersV1 applies events of topic "orders.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestOrdersV1(t *testing.T) {
+	testService().RunTopic(t, "orders.v1")
+}
+
+// TestPeopleV1 applies events of topic "people.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestPeopleV1(t *testing.T) {
+	testService().RunTopic(t, "people.v1")
+}
+
+// TestMoneyV1 applies events of topic "money.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestMoneyV1(t *testing.T) {
+	testService().RunTopic(t, "money.v1")
+}
+
+// TestFilesV1 applies events of topic "files.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestFilesV1(t *testing.T) {
+	testService().RunTopic(t, "files.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
 	testService().RunCases(t)
 }
 
-// testService returns the service under test. newTestHandler is yours, in idem_setup_test.go.
+// testService returns the service under test. newTestHandler and editTestLog are yours, in
+// idem_setup_test.go.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "order_lines",
-				Key:  []string{"order_id", "line"},
-				Columns: []string{
-					"order_id",
-					"line",
-					"sku",
-				},
-			},
-			{
-				Name: "firsts",
-				Key:  []string{"person", "kind"},
-				Columns: []string{
-					"person",
-					"kind",
-					"seen",
-				},
-			},
-			{
-				Name: "entries",
-				Key:  []string{"person", "number"},
-				Columns: []string{
-					"person",
-					"number",
-					"said",
-				},
-			},
-			{
-				Name: "files",
-				Key:  []string{"name"},
-				Columns: []string{
-					"name",
-					"content",
-				},
-			},
-			{
-				Name: "balances",
-				Key:  []string{"person"},
-				Columns: []string{
-					"person",
-					"cents",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "0e5b93603b84bbb7",
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{})
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
 		},
-		Events: map[string]idemtest.Event{
-			"OrderChanged": {},
-			"Seen":         {Keyed: true},
-			"Said":         {Keyed: true},
-			"Paid":         {Keyed: true},
-			"Spent":        {Keyed: true},
-			"FileSent":     {Keyed: true, Opaque: true},
-		},
+		Edit: editTestLog,
 	}
 }
 

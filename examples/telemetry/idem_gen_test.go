@@ -11,6 +11,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestTelemetryV1 applies events of topic "telemetry.v1" with duplicates, crashes, fenced
+// owners and invalid records.
+func TestTelemetryV1(t *testing.T) {
+	testService().RunTopic(t, "telemetry.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,28 +26,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "device_state",
-				Key:  []string{"device_id"},
-				Columns: []string{
-					"device_id",
-					"seq",
-					"reported_at",
-					"temperature",
-					"humidity",
-					"battery",
-					"firmware",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "2c1b0fe6a6a9ab40",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"Reading": {},
 		},
 	}
 }

@@ -11,6 +11,18 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestPaymentsV1 applies events of topic "payments.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestPaymentsV1(t *testing.T) {
+	testService().RunTopic(t, "payments.v1")
+}
+
+// TestOutboxEventUser applies events of topic "outbox.event.user" with duplicates, crashes,
+// fenced owners and invalid records.
+func TestOutboxEventUser(t *testing.T) {
+	testService().RunTopic(t, "outbox.event.user")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,43 +32,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "accounts",
-				Key:  []string{"account_id"},
-				Columns: []string{
-					"account_id",
-					"cents",
-				},
-			},
-			{
-				Name: "payments",
-				Key:  []string{"payment_id"},
-				Columns: []string{
-					"payment_id",
-					"receipt",
-					"account_id",
-					"cents",
-				},
-			},
-			{
-				Name: "people",
-				Key:  []string{"user_id"},
-				Columns: []string{
-					"user_id",
-					"name",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "2228ee765dcf65fb",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"PaymentReceived": {Keyed: true},
-			"UserSaved":       {Keyed: true},
-			"UserDeleted":     {Keyed: true},
 		},
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// canonicalJSON is JSON in the form of the file of expected rows: compact, keys sorted, the
+// canonicalJSON is JSON in the form that package oracle gives them: compact, keys sorted, the
 // last of equal keys, numbers plain and with their trailing zeros. Other text stays as it is.
 func canonicalJSON(text string) string {
 	d := json.NewDecoder(strings.NewReader(text))

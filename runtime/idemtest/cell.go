@@ -8,9 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// rows reads a table in the form of the file of expected rows. Every value is read as text
+// rows reads a table in the form that package oracle gives them. Every value is read as text
 // that Postgres makes of it, and then brought into that form by its type.
-func (d database) rows(t Table) (rows, error) {
+func (d database) rows(t comparedTable) (rows, error) {
 	out := rows{table: t.Name, counted: notCounted}
 	types, err := d.columnTypes(t.sql())
 	if err != nil {
@@ -79,7 +79,7 @@ func selected(column, kind string) string {
 	return column + "::text"
 }
 
-// shown is a value in the form of the file of expected rows.
+// shown is a value in the form that package oracle gives them.
 func shown(text *string, kind string) string {
 	if text == nil {
 		return "NULL"

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/idemgen/idemgen/internal/proof/seedlog"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/lease"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -80,8 +81,8 @@ func newEffects(c *runner) *effects {
 // that it is packed in, which may be more than in the log, or in another order.
 func (c *runner) calledFor(r record) string {
 	m := r.message
-	if in := c.Encodings[m.Topic]; in != nil && m.Value != nil {
-		if value, err := in.Open(pack(in, m.Value)); err == nil {
+	if t := c.packed[m.Topic]; t != nil && m.Value != nil {
+		if value, err := seedlog.Unpacked(t, c.pack(m)); err == nil {
 			m.Value = value
 		}
 	}

@@ -42,8 +42,8 @@ func (c *runner) before() (all []migration, err error) {
 	if all = append(all, own...); !c.ofCase {
 		all = append(all, migration{"the CHECK constraints let everything pass", []string{letChecksPass}})
 	}
-	if c.Rows != "" {
-		return withFile(all, c.Rows)
+	if c.given != "" {
+		all = append(all, migration{"the rows that are there before", []string{c.given}})
 	}
 	return all, nil
 }

@@ -95,7 +95,7 @@ func (c *runner) keyed(w rows) bool {
 }
 
 func (c *runner) keyOf(table string) []string {
-	for _, t := range c.Tables {
+	for _, t := range c.tables {
 		if t.Name == table {
 			return t.Key
 		}

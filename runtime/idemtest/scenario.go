@@ -150,7 +150,7 @@ func repeatedLater(b *trial) {
 }
 
 func twoPartitions(b *trial) {
-	anywhere := func(r record) bool { return r.keyed && !r.here && !b.isDead(r) }
+	anywhere := func(r record) bool { return r.keyed && !r.copies.Here && !b.isDead(r) }
 	if !slices.ContainsFunc(b.log, anywhere) {
 		b.t.Skip("no record of this topic has a copy in another partition")
 	}

@@ -24,13 +24,13 @@ func poison(b *trial) {
 // misEncoded puts records whose values cannot be unpacked among the others.
 func misEncoded(b *trial) {
 	like, at := breakable(b, func(r record) (idem.Message, bool) {
-		return r.message, b.Encodings[r.message.Topic] != nil && len(r.message.Value) > 0
+		return r.message, b.packed[r.message.Topic] != nil && len(r.message.Value) > 0
 	})
 	if at < 0 {
 		b.t.Skip("no record of this topic has a value that is packed in anything")
 	}
 	var bad []idem.Message
-	for _, value := range misPacked(b.Encodings[like.Topic], like.Value) {
+	for _, value := range b.misPacked(like) {
 		m := like
 		m.Value = value
 		bad = append(bad, m)
@@ -91,7 +91,7 @@ func with(b *trial, bad []idem.Message, at int, want expectedDead) (all []idem.M
 // brokenPayload is the record with a payload that cannot be decoded, where one is read.
 func brokenPayload(r record) (idem.Message, bool) {
 	m := r.message
-	ok := len(m.Value) > 1 && !r.opaque
+	ok := len(m.Value) > 1 && !r.copies.Opaque
 	m.Value = []byte(`{"`)
 	return m, ok
 }
@@ -124,21 +124,21 @@ func conflict(b *trial) {
 	for _, r := range trial.sample() {
 		for _, v := range variants(r.message, known) {
 			m := trial.copied(r, 0, trial.end(r))
-			if in := b.Encodings[m.Topic]; bytes.Equal(pack(in, v.value), pack(in, m.Value)) { // it cannot hold the other one
+			as := b.pack(m)
+			if m.Value = v.value; bytes.Equal(b.pack(m), as) { // the encoding cannot hold the other one
 				continue
 			}
-			m.Value = v.value
 			res, err := trial.try(b.t.Context(), owners.writer(partitionOf(m)), []idem.Message{m})
 			_, halted := errors.AsType[*idem.HaltedError](err)
 			switch {
 			case halted: // on_failure says stop
 			case err != nil:
 				b.t.Fatalf("the event of offset %d with another %s: %v", r.index, v.path, err)
-			case res.Conflicts == 1 && among(r.loose, v.path):
+			case res.Conflicts == 1 && among(r.copies.Loose, v.path):
 				b.t.Errorf("the event of offset %d was sent again with another %s, which is not compared, and was taken for a conflict", r.index, v.path)
 			case res.Conflicts == 1:
 				conflicts = append(conflicts, m)
-			case res.Duplicates == 1 && !b.handlers && !among(r.loose, v.path) && !among(r.naming, v.path): // a log of the service may hold undeclared members
+			case res.Duplicates == 1 && !b.handlers && !among(r.copies.Loose, v.path) && !among(r.copies.Naming, v.path): // a log of the service may hold undeclared members
 				b.t.Errorf("the event of offset %d was sent again with another %s, and was taken for a duplicate", r.index, v.path)
 			}
 		}

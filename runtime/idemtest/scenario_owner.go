@@ -89,7 +89,7 @@ func (b *trial) mustBeFenced(o owners, records []idem.Message) {
 		}
 		tried[p] = true
 		of := slices.DeleteFunc(slices.Clone(records), func(m idem.Message) bool { return partitionOf(m) != p })
-		if _, err := o.writer(p).Apply(b.effects.in(b.t.Context()), packed(b, of)); !isFenced(err) {
+		if _, err := o.writer(p).Apply(b.effects.in(b.t.Context()), packedAll(b, of)); !isFenced(err) {
 			b.t.Errorf("an owner that lost its partition must be refused, got %v", err)
 		}
 	}
@@ -106,10 +106,10 @@ func isFenced(err error) bool {
 
 // kept are the tables of the runtime that a failover takes back. Streams and generations
 // are written when a partition or a consumer is first seen, long before.
-var kept = []Table{{Name: "idem_ledger"}, {Name: "idem_keys"}, {Name: "idem_dead_letter"}, {Name: "idem_lease"}}
+var kept = []comparedTable{{Name: "idem_ledger"}, {Name: "idem_keys"}, {Name: "idem_dead_letter"}, {Name: "idem_lease"}}
 
 // save copies tables.
-func (d database) save(tables []Table) {
+func (d database) save(tables []comparedTable) {
 	d.t.Helper()
 	for _, t := range tables {
 		Exec(d.t, d.db, fmt.Sprintf("CREATE TABLE %s AS TABLE %s", savedName(t), t.sql()))
@@ -117,7 +117,7 @@ func (d database) save(tables []Table) {
 }
 
 // restore brings back what save saved, foreign keys and triggers aside.
-func (d database) restore(tables []Table) {
+func (d database) restore(tables []comparedTable) {
 	d.t.Helper()
 	err := pgx.BeginFunc(d.t.Context(), d.db, func(tx pgx.Tx) error {
 		statements := []string{"SET LOCAL session_replication_role = replica"}
@@ -134,9 +134,9 @@ func (d database) restore(tables []Table) {
 }
 
 // keptTables are the tables that a failover takes back: the runtime's, and those of the service.
-func (b *trial) keptTables() []Table {
-	own := slices.DeleteFunc(slices.Clone(kept), func(t Table) bool { return !b.has(t.Name) })
-	return slices.Concat(own, b.Tables)
+func (b *trial) keptTables() []comparedTable {
+	own := slices.DeleteFunc(slices.Clone(kept), func(t comparedTable) bool { return !b.has(t.Name) })
+	return slices.Concat(own, b.tables)
 }
 
-func savedName(t Table) string { return pgx.Identifier{"idemtest_saved_" + t.Name}.Sanitize() }
+func savedName(t comparedTable) string { return pgx.Identifier{"idemtest_saved_" + t.Name}.Sanitize() }

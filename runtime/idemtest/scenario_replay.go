@@ -76,14 +76,14 @@ CREATE OR REPLACE FUNCTION idemtest_refuse() RETURNS trigger LANGUAGE plpgsql AS
 BEGIN
     RAISE 'the test refuses it' USING ERRCODE = 'check_violation';
 END $$`)
-	for _, t := range b.Tables {
+	for _, t := range b.tables {
 		Exec(b.t, b.db, `CREATE TRIGGER idemtest_refuse BEFORE INSERT OR UPDATE OR DELETE ON `+t.sql()+` FOR EACH ROW EXECUTE FUNCTION idemtest_refuse()`)
 	}
 }
 
 func allowWrites(b *trial) {
 	b.t.Helper()
-	for _, t := range b.Tables {
+	for _, t := range b.tables {
 		Exec(b.t, b.db, `DROP TRIGGER idemtest_refuse ON `+t.sql())
 	}
 }

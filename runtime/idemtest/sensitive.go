@@ -11,7 +11,7 @@ const redacted = "[sensitive]"
 // shown is a cell as messages may have it.
 func (c *runner) shown(table, cell string) string {
 	name, _, _ := strings.Cut(cell, "=")
-	for _, t := range c.Tables {
+	for _, t := range c.tables {
 		if t.Name == table && slices.Contains(t.Sensitive, name) {
 			return name + "=" + redacted
 		}

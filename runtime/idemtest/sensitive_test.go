@@ -11,11 +11,11 @@ func TestDiffsOfRowsTellNoSensitiveValue(t *testing.T) {
 	table := func(name string, rowsOf ...[]string) rows {
 		return rows{table: name, cells: rowsOf, counted: notCounted}
 	}
-	c := &runner{Suite: Suite{Service: Service{Tables: []Table{
+	c := &runner{tables: []comparedTable{
 		{Name: "people", Key: []string{"id"}, Columns: []string{"id", "email", "level"}, Sensitive: []string{"email"}},
 		{Name: "tokens", Key: []string{"token"}, Columns: []string{"token", "n"}, Sensitive: []string{"token"}},
 		{Name: "mails", Columns: []string{"email", "n"}, Sensitive: []string{"email"}},
-	}}}}
+	}}
 	want := &state{tables: []rows{
 		table("people", []string{"id=1", "email=secret-a", "level=1"}, []string{"id=2", "email=secret-b", "level=1"}),
 		table("tokens", []string{"token=secret-t", "n=1"}, []string{"token=secret-u", "n=1"}),

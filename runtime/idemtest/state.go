@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// state is what tables hold, in the form of the file of expected rows, and what became
+// state is what tables hold, in the form that package oracle gives them, and what became
 // of the records that were refused.
 type state struct {
 	tables  []rows
@@ -120,7 +120,7 @@ func columnOf(cell string) string {
 func (b *trial) dump() *state {
 	b.t.Helper()
 	s := &state{}
-	for _, t := range b.Tables {
+	for _, t := range b.tables {
 		found, err := b.rows(t)
 		if err != nil {
 			b.t.Fatalf("idemtest: read table %s: %v", t.Name, err)

@@ -2,6 +2,9 @@ package idemtest
 
 import (
 	"cmp"
+	"os"
+	"slices"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -9,46 +12,33 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/proof"
 	"github.com/idemgen/idemgen/runtime/idem"
 )
 
-// Service is a service under test.
+// Service is a service under test, as its generated tests describe it.
 type Service struct {
-	Cases      string  // folder of the cases, and of what idemgen made of them
-	Migrations string  // folder of *.sql files, applied in the order of their names
-	External   string  // file that makes the tables of others, applied before Migrations; "" for none
-	Tables     []Table // of the whole service, in the order of the spec
-
-	// Encodings are by topic what values are packed in before they are delivered. The log has
-	// them as they are before.
-	Encodings map[string]Packing
+	Spec   string // file
+	Digest string // of the spec and its schemas, from which the code was generated
 
 	// Stub makes the consumer with handlers that do nothing; nil for a service without handlers.
 	Stub func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error)
 	// New makes the consumer with the service's own handlers, and effects as in [CallsEffect].
 	New func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error)
-
-	Events map[string]Event // by name, what all records of an event have in common
-}
-
-// Suite is what the generated test of a topic fills in. It repeats, crashes, fences and
-// poisons the topic's records against a real database, and compares what is left with what
-// each event does once, alone.
-type Suite struct {
-	Service
-	Topic    string // of records that do not say theirs
-	Rows     string // file with the rows that are there before Log; "" for none
-	Log      string // file with the records that idemgen made from the spec
-	Expected string // file with the rows that the spec makes of Rows and Log
-	// Own says that New is used in place of Stub: the topic's Go code is effects only, and tests
-	// say what they return.
-	Own bool
-	// Edit returns the log for the service's own handlers; nil if there are none.
+	// Edit returns the log of a topic for the service's own handlers; nil if there are none.
 	Edit func(topic string, log []Event) []Event
+
+	// Migrations is the folder of *.sql files that are applied in the order of their names; "" means
+	// that of the spec.
+	Migrations string
+	// External is the file that makes the tables of others, applied before Migrations; "" means the
+	// one that idemgen generated, if there is one.
+	External string
 }
 
-// Table is a table that is compared.
-type Table struct {
+// comparedTable is a table that is compared.
+type comparedTable struct {
 	Name    string
 	Key     []string // primary key
 	Columns []string // those that the spec or a handler fills, not the database
@@ -60,23 +50,17 @@ type Table struct {
 	counted   bool // rows are counted, not compared
 }
 
-func (t Table) sql() string { return cmp.Or(t.SQL, pgx.Identifier{t.Name}.Sanitize()) }
+func (t comparedTable) sql() string { return cmp.Or(t.SQL, pgx.Identifier{t.Name}.Sanitize()) }
 
 // stored is the name of a column in the database.
-func (t Table) stored(column string) string { return cmp.Or(t.Stored[column], column) }
+func (t comparedTable) stored(column string) string { return cmp.Or(t.Stored[column], column) }
 
-// Event is one record of a log. The suite sets partition and offset, and the topic where it is "".
+// Event is one record of a log. Its partition and offset are set when the log is played, and its
+// topic where that is "".
 type Event struct {
 	Name    string // Go name, of a record that was read; "" if the consumer has none for it
 	Message idem.Message
-	Keyed   bool     // has an identity of its own, so that a second copy has no effect
-	Here    bool     // only within its partition, where all copies come (copies: same_partition)
-	Opaque  bool     // nothing in the payload is read, so that it may hold anything
-	Loose   []string // members of the payload, as "a.b", that copies need not share
-	Naming  []string // members that copies need not share, but whose change may make it another event
-	// Effect is the Go name of the event if it has an effect; else "".
-	Effect string
-	Locked bool // its Go code runs under a lock
+	Keyed   bool // has an identity of its own, so that a second copy has no effect
 	// Result is what the event's effect returns in tests, as JSON; nil without a result.
 	Result []byte
 	// Failure is the text of the error that it returns instead; "" without one. The call did
@@ -86,33 +70,72 @@ type Event struct {
 	// DeadLetter is the class of the dead letter that the spec makes of it, and the place if that
 	// is known, as in "decode items[1].price"; "" if it takes effect.
 	DeadLetter string
+
+	copies proof.Copies
+	effect string // Go name of the event if it has an effect; else ""
+	locked bool   // its Go code runs under a lock
 }
 
-// Run runs every scenario as a subtest: under "spec" with handlers that do nothing, against
-// the expected rows, so that it can say what is wrong; under "handlers" with the service's own,
+// RunTopic plays the records of a topic, an entry of the spec, against a real database: it repeats,
+// crashes, fences and poisons them, and compares what is left with what each event does once,
+// alone. Every scenario is a subtest: under "spec" with handlers that do nothing, against the rows
+// that the spec makes, so that it can say what is wrong; under "handlers" with the service's own,
 // against each event applied alone, so that it can say what is not once.
-func (s Suite) Run(t *testing.T) {
-	log, err := readLog(s.Log, s.Events)
-	if err != nil {
-		t.Fatalf("idemtest: read the log: %v: run idemgen generate", err)
-	}
-	spec := &runner{Suite: s, log: numbered(s.Topic, log), start: s.New}
-	spec.scenarios = ofATopic(spec.log)
-	if s.Stub != nil && !s.Own {
-		spec.start = s.Stub
-	}
-	want, err := readExpected(s.Expected)
+//
+// With go test -v it prints the records, and the rows that they must leave. $IDEMTEST_SEED, a number,
+// has it play some of the records in another order.
+func (s Service) RunTopic(t *testing.T, topic string) {
+	spec, err := proof.Read(s.Spec, s.Digest)
 	if err != nil {
 		t.Fatalf("idemtest: %v", err)
 	}
-	want.dead = expectedDeadLetters(log)
-	spec.want, spec.source = want, s.Expected
-	t.Run("spec", spec.run)
-	if s.Edit == nil {
+	entry, err := spec.Entry(topic)
+	if err != nil {
+		t.Fatalf("idemtest: %v", err)
+	}
+	names := proof.Tested(entry)
+	if len(names) == 1 {
+		s.runTopic(t, spec, entry, names[0])
+		return
+	}
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) { s.runTopic(t, spec, entry, name) })
+	}
+}
+
+func (s Service) runTopic(t *testing.T, spec *proof.Service, entry *model.Topic, topic string) {
+	script := spec.Topic(entry)
+	if seed := os.Getenv("IDEMTEST_SEED"); seed != "" {
+		n, err := strconv.ParseUint(seed, 10, 64)
+		if err != nil {
+			t.Fatalf("idemtest: IDEMTEST_SEED: %v", err)
+		}
+		script = spec.Shuffled(entry, n)
+	}
+	log := events(spec, script)
+	one, err := s.runner(spec, script)
+	if err != nil {
+		t.Fatalf("idemtest: %v", err)
+	}
+	one.log, one.source = numbered(topic, log), s.Spec
+	one.scenarios = ofATopic(one.log)
+	handled := slices.ContainsFunc(entry.Events, func(e *model.Event) bool { return e.Handle })
+	if s.Stub != nil && (handled || !slices.ContainsFunc(entry.Events, (*model.Event).HasCode)) {
+		one.start = s.Stub
+	}
+	if testing.Verbose() {
+		t.Logf("the records, and the rows that they must leave:\n%s", shownScript(one.log, script))
+	}
+	t.Run("spec", one.run)
+	if !handled {
 		return
 	}
 	t.Run("handlers", func(t *testing.T) {
-		own := &runner{Suite: s, log: numbered(s.Topic, s.Edit(s.Topic, log)), start: s.New, handlers: true}
+		own, err := s.runner(spec, script)
+		if err != nil {
+			t.Fatalf("idemtest: %v", err)
+		}
+		own.log, own.handlers = numbered(topic, s.Edit(topic, log)), true
 		own.scenarios = ofATopic(own.log)
 		if len(own.log) > 0 {
 			own.want, own.source = own.oneByOne(t, position), "the same log applied one by one"
@@ -126,7 +149,10 @@ func (s Suite) Run(t *testing.T) {
 
 // runner runs all scenarios once.
 type runner struct {
-	Suite
+	Service
+	tables    []comparedTable         // of the whole service, in the order of the spec
+	packed    map[string]*model.Topic // those whose values are packed in anything, by topic
+	given     string                  // SQL: what is there before the log
 	start     func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error)
 	scenarios func() []scenario // asked again after each
 	log       []record
@@ -142,19 +168,12 @@ type runner struct {
 type record struct {
 	index   int
 	keyed   bool
-	here    bool
-	opaque  bool
-	loose   []string
-	naming  []string
+	copies  proof.Copies
 	effect  string // name of the event, if it has an effect
 	locked  bool   // its Go code runs under a lock
 	answer  answer // of the call
 	message idem.Message
 }
-
-// logStart is the timestamp of the first record of a log; the generator, which computes the
-// expected rows, knows it too.
-var logStart = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // numbered gives the records their offsets, 0, 1, 2, ... in partition 0 of their topic, and a
 // timestamp a second apart unless they have one. Those that do not say their topic are of the one
@@ -168,9 +187,9 @@ func numbered(topic string, log []Event) []record {
 		m.Partition, m.Offset, m.LeaderEpoch = 0, next[m.Topic], -1
 		next[m.Topic]++
 		if m.Time.IsZero() {
-			m.Time = logStart.Add(time.Duration(i) * time.Second)
+			m.Time = proof.Start.Add(time.Duration(i) * time.Second)
 		}
-		out[i] = record{i, e.Keyed, e.Here, e.Opaque, e.Loose, e.Naming, e.Effect, e.Locked, answer{e.Result, e.Failure, e.Interrupted, false}, m}
+		out[i] = record{i, e.Keyed, e.copies, e.effect, e.locked, answer{e.Result, e.Failure, e.Interrupted, false}, m}
 	}
 	return out
 }

@@ -126,14 +126,9 @@ func small(t *testing.T, f flaw) *runner {
 		log = append(log, e)
 	}
 	return &runner{
-		Suite: Suite{
-			Topic: "items.v1",
-			Service: Service{
-				Migrations: smallMigrations(t),
-				Tables:     []Table{{Name: "item", Key: []string{"id"}, Columns: []string{"id", "v"}}, {Name: "total", Columns: []string{"sum", "at"}}},
-			},
-		},
-		log: numbered("items.v1", log), scenarios: ofATopic(nil),
+		Service: Service{Migrations: smallMigrations(t)},
+		tables:  []comparedTable{{Name: "item", Key: []string{"id"}, Columns: []string{"id", "v"}}, {Name: "total", Columns: []string{"sum", "at"}}},
+		log:     numbered("items.v1", log), scenarios: ofATopic(nil),
 		source: "want",
 		want: &state{
 			tables: []rows{

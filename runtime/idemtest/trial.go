@@ -307,7 +307,7 @@ func (b *trial) tryOnce(ctx context.Context, w *Writer, records []idem.Message) 
 		end = time.Now().Add(impatient)
 	}
 	for ; ; time.Sleep(time.Millisecond) {
-		res, err := w.Apply(b.effects.in(ctx), packed(b, records))
+		res, err := w.Apply(b.effects.in(ctx), packedAll(b, records))
 		_, halted := errors.AsType[*idem.HaltedError](err)
 		if err == nil || halted || isFenced(err) || errors.Is(err, errCrash) {
 			return res, err

@@ -12,11 +12,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idemgen/idemgen/internal/gen/cases"
-	"github.com/idemgen/idemgen/internal/gen/oracle"
 	"github.com/idemgen/idemgen/internal/gen/resolve"
 	"github.com/idemgen/idemgen/internal/gen/syntax"
 	"github.com/idemgen/idemgen/internal/gen/typecheck"
+	"github.com/idemgen/idemgen/internal/proof/cases"
+	"github.com/idemgen/idemgen/internal/proof/oracle"
 )
 
 const reference = "../../docs/spec.md"

@@ -12,7 +12,7 @@ import (
 )
 
 // verbFiles is the one file of each stage that knows a verb of the spec; %s is the verb.
-var verbFiles = []string{"internal/gen/syntax/verbs.go", "internal/gen/resolve/%s.go", "internal/gen/sqlcode/%s.go", "internal/gen/oracle/%s.go"}
+var verbFiles = []string{"internal/gen/syntax/verbs.go", "internal/gen/resolve/%s.go", "internal/gen/sqlcode/%s.go", "internal/proof/oracle/%s.go"}
 
 // A new verb is one file per stage. So no other file names a verb: whoever asks what a step does
 // reads model.Facts. docs/design.md has the table.
@@ -77,7 +77,7 @@ func TestTheOracleReadsNoFacts(t *testing.T) {
 	if !facts["Makes"] || !facts["Whole"] || !facts["OnlyMakes"] {
 		t.Fatalf("facts found: %v", facts)
 	}
-	for _, file := range nonTestFiles(t, "../../internal/gen/oracle") {
+	for _, file := range nonTestFiles(t, "../../internal/proof/oracle") {
 		ast.Inspect(parse(t, file), func(n ast.Node) bool {
 			if sel, ok := n.(*ast.SelectorExpr); ok && facts[sel.Sel.Name] {
 				t.Errorf("%s reads %s, which the generators go by", file, sel.Sel.Name)

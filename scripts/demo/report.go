@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/internal/gen/oracle"
+	"github.com/idemgen/idemgen/internal/proof/oracle"
 	"github.com/idemgen/idemgen/scripts/internal/audit"
 	"github.com/idemgen/idemgen/scripts/internal/shop"
 )

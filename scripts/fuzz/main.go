@@ -84,15 +84,12 @@ func try(ctx context.Context, spec string, seed uint64) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.remove()) }()
-	if err := s.test(ctx); err != nil {
+	if err := s.test(ctx, 0); err != nil {
 		return err
 	}
 	r := rand.New(rand.NewPCG(seed, 1))
 	for range draws {
-		if err := s.redraw(r); err != nil {
-			return err
-		}
-		if err := s.test(ctx); err != nil {
+		if err := s.test(ctx, 1+r.Uint64N(1<<32)); err != nil {
 			return err
 		}
 	}

@@ -6,23 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 
 	"github.com/idemgen/idemgen/generator"
-	"github.com/idemgen/idemgen/internal/gen/model"
 	"github.com/idemgen/idemgen/internal/gen/resolve"
-	"github.com/idemgen/idemgen/internal/gen/seedlog"
 	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
 // service is a generated service in a folder of this module, with its tests compiled.
-type service struct {
-	folder string
-	model  *model.Service
-}
+type service struct{ folder string }
 
 // errBroken is a service whose generated tests fail, or whose code does not compile.
 var errBroken = errors.New("broken")
@@ -56,7 +50,6 @@ func (s *service) generate(ctx context.Context, spec string) error {
 	if resolved == nil || problems.Errors() > 0 {
 		return fmt.Errorf("the spec is refused: %v", problems.Sorted())
 	}
-	s.model = resolved
 	result, err := generator.Generate(ctx, []generator.Spec{{
 		Path: filepath.ToSlash(filepath.Join(s.folder, generator.SpecFile)), Content: []byte(spec),
 	}})
@@ -79,35 +72,20 @@ func (s *service) stub() error {
 	return os.WriteFile(path, bytes.ReplaceAll(setup, []byte("return Service{}"), []byte("return struct{ stubHandler }{}")), 0o644)
 }
 
-// test runs the generated tests with the records that are there.
-func (s *service) test(ctx context.Context) error {
+// test runs the generated tests. A seed that is not 0 has them play some of their records in another
+// order: what becomes of them is for the oracle to say.
+func (s *service) test(ctx context.Context, seed uint64) error {
 	cmd := exec.CommandContext(ctx, "./service.test", "-test.timeout=5m", "-test.failfast")
 	cmd.Dir = s.folder
+	if seed != 0 {
+		cmd.Env = append(os.Environ(), fmt.Sprintf("IDEMTEST_SEED=%d", seed))
+	}
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %s", errBroken, out)
-	}
-	return nil
-}
-
-// redraw replaces the records of each topic's test by some of them, in another order. What becomes
-// of them is for the oracle to say.
-func (s *service) redraw(r *rand.Rand) error {
-	for _, t := range s.model.Topics {
-		rows, log := seedlog.Log(s.model, t)
-		r.Shuffle(len(log), func(i, j int) { log[i], log[j] = log[j], log[i] })
-		files, err := generator.TestData(s.model, t, rows, log[:r.IntN(len(log)+1)])
-		if err != nil {
-			return err
-		}
-		for _, f := range files {
-			if err := os.WriteFile(filepath.Join(s.folder, filepath.FromSlash(f.Path)), f.Data, 0o644); err != nil {
-				return err
-			}
-		}
 	}
 	return nil
 }

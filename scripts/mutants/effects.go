@@ -180,7 +180,7 @@ var effectBugs = []mutant{
 		in(testKit, "effects.faults").Never(`made[event] != want`),
 		testKit, "TestACaseHoldsTheTablesAgainstWhatItSays"},
 	{"a case lets equal records return different things",
-		in("./internal/gen/cases", "reader.alike").Never(`known && before.text != returns`),
+		in("./internal/proof/cases", "reader.alike").Never(`known && before.text != returns`),
 		command, "TestGoldenRefused"},
 }
 

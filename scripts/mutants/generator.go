@@ -93,19 +93,19 @@ var generatorBugs = []mutant{
 		in(testKit, "trial.dump").Never(`b.ofCase`),
 		testKit, "TestACaseComparesJSONInBytesAsJSON"},
 	{"cases: a bytea column takes no JSON",
-		in("./internal/gen/cases", "documentIn").Replace(`c.Type.Kind != model.ColBytea`, `true`),
-		"./internal/gen/cases", "TestJSONInRowsOfACase"},
+		in("./internal/proof/cases", "documentIn").Replace(`c.Type.Kind != model.ColBytea`, `true`),
+		"./internal/proof/cases", "TestJSONInRowsOfACase"},
 	{"cases: a draft proposes what a handler leaves",
-		in("./internal/gen/cases", "draft.writes").Replace(`slices.ContainsFunc(_, _)`, `true`),
-		"./internal/gen/cases", "TestDraftOfEveryEvent"},
+		in("./internal/proof/cases", "draft.writes").Replace(`slices.ContainsFunc(_, _)`, `true`),
+		"./internal/proof/cases", "TestDraftOfEveryEvent"},
 	{"cases: a member that no field is read from is sent along",
-		in("./internal/gen/cases", "reader.json").Replace(`f.anything()`, `true`),
+		in("./internal/proof/cases", "reader.json").Replace(`f.anything()`, `true`),
 		command, "TestGoldenRefused/case_names"},
 	{"cases: only members that a field reads may be in a message",
-		in("./internal/gen/cases", "form.in").Never(`is != nil`),
-		"./internal/gen/cases", "TestRecordsOfACaseHaveTheMembersOfTheirSchema"},
+		in("./internal/proof/cases", "form.in").Never(`is != nil`),
+		"./internal/proof/cases", "TestRecordsOfACaseHaveTheMembersOfTheirSchema"},
 	{"cases: a row without a value for a column is given",
-		in("./internal/gen/cases", "reader.row").Never(`!c.Nullable && !c.ByDatabase() && c.Default == nil && ok`),
+		in("./internal/proof/cases", "reader.row").Never(`!c.Nullable && !c.ByDatabase() && c.Default == nil && ok`),
 		command, "TestGoldenRefused/case_rows"},
 	{"generated tests: the stub passes for the service's own handler",
 		in(testKit, "Handler").Never(`any(handler) == any(stub)`),
@@ -135,7 +135,7 @@ var generatorBugs = []mutant{
 
 const (
 	cardCharge = "./examples/card-charge"
-	seedlogs   = "./internal/gen/seedlog"
+	seedlogs   = "./internal/proof/seedlog"
 	testKit    = "./runtime/idemtest"
 	states     = "./internal/gen/state"
 	command    = "./cmd/idemgen"

@@ -11,6 +11,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestProductsV1 applies events of topic "products.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestProductsV1(t *testing.T) {
+	testService().RunTopic(t, "products.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,30 +26,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "products",
-				Key:  []string{"sku"},
-				Columns: []string{
-					"sku",
-					"title",
-					"price",
-					"currency",
-					"description",
-					"discount",
-					"changed_at",
-					"listed_at",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "877038cb90f24f91",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"ProductPublished": {Keyed: true},
-			"ProductChanged":   {Keyed: true},
 		},
 	}
 }

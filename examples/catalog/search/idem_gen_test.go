@@ -11,6 +11,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestListingsV1 applies events of topic "listings.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestListingsV1(t *testing.T) {
+	testService().RunTopic(t, "listings.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,42 +26,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		External:   "testdata/idem_external.sql",
-		Tables: []idemtest.Table{
-			{
-				Name: "products",
-				Key:  []string{"sku"},
-				Columns: []string{
-					"sku",
-					"listed_at",
-				},
-			},
-			{
-				Name: "keywords",
-				Key:  []string{"sku", "keyword"},
-				Columns: []string{
-					"sku",
-					"keyword",
-				},
-			},
-			{
-				Name: "shelves",
-				Key:  []string{"sku", "shelf"},
-				Columns: []string{
-					"sku",
-					"shelf",
-					"rank",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "2a03d59c5fb923a9",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"Listed":   {Keyed: true},
-			"Unlisted": {Keyed: true, Opaque: true},
 		},
 	}
 }

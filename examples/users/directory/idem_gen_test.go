@@ -11,6 +11,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestOutboxEventUser applies events of topic "outbox.event.user" with duplicates, crashes,
+// fenced owners and invalid records.
+func TestOutboxEventUser(t *testing.T) {
+	testService().RunTopic(t, "outbox.event.user")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,38 +26,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		External:   "testdata/idem_external.sql",
-		Tables: []idemtest.Table{
-			{
-				Name: "people",
-				Key:  []string{"user_id"},
-				Columns: []string{
-					"user_id",
-					"email",
-					"full_name",
-				},
-				Sensitive: []string{"email", "full_name"},
-			},
-			{
-				Name: "idem_outbox",
-				Key:  []string{"seq"},
-				Columns: []string{
-					"aggregatetype",
-					"aggregateid",
-					"type",
-					"payload",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "5a2129d13cf892a3",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"UserCreated": {Keyed: true},
-			"UserRenamed": {Keyed: true},
-			"UserDeleted": {Keyed: true},
 		},
 	}
 }

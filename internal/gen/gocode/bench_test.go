@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/idemgen/idemgen/internal/gen/gocode"
-	"github.com/idemgen/idemgen/internal/gen/model"
 	"github.com/idemgen/idemgen/internal/gen/sqlcode"
 )
 
@@ -22,12 +21,8 @@ func BenchmarkRender(b *testing.B) {
 		}
 	}
 	s := load(b, "version: 1\nconsumer: c\npackage: p\ntables:\n"+tables.String()+"topics:\n"+topics.String())
-	none := gocode.Tests{
-		Rows:    func(*model.Topic) string { return "" },
-		Columns: func(*model.Table) []string { return []string{"id"} },
-	}
 	for b.Loop() {
-		if _, err := gocode.Render(s, gocode.SQL{Step: sqlcode.Step, Table: sqlcode.TableName}, none); err != nil {
+		if _, err := gocode.Render(s, gocode.SQL{Step: sqlcode.Step, Table: sqlcode.TableName}, gocode.Tests{}); err != nil {
 			b.Fatal(err)
 		}
 	}

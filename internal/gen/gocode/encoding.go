@@ -109,24 +109,3 @@ func encodingLiteral(t *model.Topic, most int64) *expr {
 	}
 	return text(encodingType(t)).Values(fields...)
 }
-
-// encodings say what the values of topics are packed in, if any are.
-func encodings(topics []*model.Topic) []code {
-	var all []code
-	for _, t := range topics {
-		if t.Payload.Encoding == "" {
-			continue
-		}
-		packing := qual(idemtestPath, "JSONString").Values()
-		if t.Payload.Messages != nil {
-			packing = text(messageVar(t))
-		}
-		for _, name := range t.Kafka {
-			all = append(all, pair(strconv.Quote(name), packing))
-		}
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	return []code{pair("Encodings", text("map[string]").Add(qual(idemtestPath, "Packing")).Values(all...))}
-}

@@ -21,15 +21,10 @@ type SQL struct {
 	Table func(*model.Table) string         // what statements call a table, if not by its name in the spec
 }
 
-// Tests is what generated tests hold besides the topic itself. Its functions are called side
-// by side.
+// Tests is what generated tests hold.
 type Tests struct {
-	// Rows names the file with the rows that are there before the log; "" if there are none.
-	Rows func(*model.Topic) string
-	// Columns names the columns of a table that tests compare: all but those that the
-	// database fills.
-	Columns func(*model.Table) []string
-	Cases   string // the folder of the cases
+	Digest string // of the spec and its schemas
+	Cases  string // the folder of the cases
 }
 
 // Render returns all Go files of a service package, in a fixed order.
@@ -48,11 +43,7 @@ func Render(s *model.Service, sql SQL, tests Tests) ([]File, error) {
 			return f, nil
 		})
 	}
-	files = append(files, func() (*file, error) { return p.sharedTestFile(tests), nil })
-	for _, t := range s.Topics {
-		files = append(files, func() (*file, error) { return p.testFile(t, tests), nil })
-	}
-	return renderAll(files)
+	return renderAll(append(files, func() (*file, error) { return p.testFile(tests), nil }))
 }
 
 // renderAll makes and formats the files side by side: that is most of a run's time.

@@ -17,12 +17,12 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/typecheck"
 )
 
-// TestFiles: a service has one file and one test file for itself and for each topic; all
+// TestFiles: a service has one file for itself and for each topic, and a test file; all
 // bear the generated marker and are formatted.
 func TestFiles(t *testing.T) {
 	want := map[string]string{
-		"orders":    "idem_gen.go idem_orders_v1_gen.go idem_gen_test.go idem_orders_v1_gen_test.go",
-		"telemetry": "idem_gen.go idem_telemetry_v1_gen.go idem_gen_test.go idem_telemetry_v1_gen_test.go",
+		"orders":    "idem_gen.go idem_orders_v1_gen.go idem_gen_test.go",
+		"telemetry": "idem_gen.go idem_telemetry_v1_gen.go idem_gen_test.go",
 	}
 	for name, s := range golden(t) {
 		var paths []string
@@ -113,6 +113,6 @@ func checker(t *testing.T) *typecheck.Checker {
 
 var generatedImports = sync.OnceValues(func() (*typecheck.Checker, error) {
 	return typecheck.New(context.Background(), "../../..",
-		"./runtime/idem", "./runtime/avro", "./runtime/effects", "./runtime/idemtest", "./runtime/idemtest/testleases", "./runtime/protobuf", "./runtime/wire", "./runtime/wire/strictjson",
+		"./runtime/idem", "./runtime/avro", "./runtime/effects", "./runtime/idemtest", "./runtime/idemtest/testleases", "./runtime/idemtest/testmessages", "./runtime/protobuf", "./runtime/wire", "./runtime/wire/strictjson",
 		"testing", "encoding/json", "slices", "strconv")
 })

@@ -8,9 +8,7 @@ import (
 
 	"github.com/idemgen/idemgen/internal/gen/gocode"
 	"github.com/idemgen/idemgen/internal/gen/model"
-	"github.com/idemgen/idemgen/internal/gen/oracle"
 	"github.com/idemgen/idemgen/internal/gen/resolve"
-	"github.com/idemgen/idemgen/internal/gen/seedlog"
 	"github.com/idemgen/idemgen/internal/gen/sqlcode"
 	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
@@ -67,24 +65,11 @@ func load(t testing.TB, spec string) *model.Service {
 
 func render(t testing.TB, s *model.Service) []gocode.File {
 	t.Helper()
-	files, err := gocode.Render(s, gocode.SQL{Step: sqlcode.Step, Table: sqlcode.TableName}, tests(s))
+	files, err := gocode.Render(s, gocode.SQL{Step: sqlcode.Step, Table: sqlcode.TableName}, gocode.Tests{Digest: "0", Cases: "testdata/cases"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return files
-}
-
-func tests(s *model.Service) gocode.Tests {
-	return gocode.Tests{
-		Cases: "testdata/cases",
-		Rows: func(topic *model.Topic) string {
-			if rows, _ := seedlog.Log(s, topic); len(rows) == 0 {
-				return ""
-			}
-			return "testdata/idem_" + topic.FileName + "_rows.sql"
-		},
-		Columns: func(table *model.Table) []string { return oracle.New(s).Columns(table.Name) },
-	}
 }
 
 // file returns one rendered file.

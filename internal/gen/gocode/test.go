@@ -3,14 +3,19 @@ package gocode
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
 )
 
-// sharedTestFile is idem_gen_test.go: what the tests of all topics use.
-func (p *pkg) sharedTestFile(tests Tests) *file {
+// testFile is idem_gen_test.go: a test for each topic, one for the cases, and the service under test.
+func (p *pkg) testFile(tests Tests) *file {
 	f := newFile("idem_gen_test.go", p.service.Package, p.service.Source)
+	for _, t := range p.service.Topics {
+		topicTest(f, t)
+		if t.Payload.Messages != nil {
+			f.jen.Anon(idemtestPath + "/testmessages")
+		}
+	}
 	p.casesTest(f, tests)
 	if !p.handles() {
 		return f
@@ -54,79 +59,14 @@ func testHandler(s *model.Service) string {
 	return own
 }
 
-// tables are what tests compare, without columns that the database fills.
-func (p *pkg) tables(tests Tests) code {
-	var tables []code
-	for _, table := range p.service.Tables {
-		var key []code
-		for _, c := range table.PrimaryKey {
-			key = append(key, lit(c.Name))
-		}
-		var columns []code
-		for _, c := range tests.Columns(table) {
-			columns = append(columns, lit(c))
-		}
-		var stored []code
-		for _, c := range table.Columns {
-			if c.Stored != "" {
-				stored = append(stored, pair(strconv.Quote(c.Name), lit(c.Stored)))
-			}
-		}
-		facts := []code{
-			pair("Name", lit(table.Name)),
-			pair("Key", text("[]string").Values(key...)),
-			pair("Columns", composite(text("[]string"), columns)),
-		}
-		if name := p.tableName(table); name != "" {
-			facts = append(facts, pair("SQL", lit(name)))
-		}
-		if hidden := model.SensitiveColumns(p.service, table); len(hidden) > 0 {
-			facts = append(facts, pair("Sensitive", text("[]string").Values(literals(model.ColumnNames(hidden))...)))
-		}
-		if len(stored) > 0 {
-			facts = append(facts, pair("Stored", composite(text("map[string]string"), stored)))
-		}
-		tables = append(tables, composite(text(""), facts))
-	}
-	return composite(slice(qual(idemtestPath, "Table")), tables)
-}
-
 // ExternalFile makes the tables of others in the databases of tests.
 const ExternalFile = "testdata/idem_external.sql"
 
-// testFile is idem_<topic>_gen_test.go: the scenarios, and what they start from.
-func (p *pkg) testFile(t *model.Topic, tests Tests) *file {
-	f := newFile("idem_"+t.FileName+"_gen_test.go", p.service.Package, p.service.Source+", topic "+t.Name)
-	doc := fmt.Sprintf("Test%s applies the events of topic %q with duplicates, crashes, fenced owners and invalid records.", t.GoName, t.Name)
-	if handled(t) {
-		doc += "\neditTestLog is yours, in idem_setup_test.go."
-	}
+// topicTest is the test of a topic.
+func topicTest(f *file, t *model.Topic) {
+	doc := fmt.Sprintf("Test%s applies events of topic %q with duplicates, crashes, fenced owners and invalid records.", t.GoName, t.Name)
 	params := []code{named("t", pointer(qual("testing", "T")))}
-	f.fn(doc, "", "Test"+t.GoName, params, nil, func(g *group) {
-		run := composite(qual(idemtestPath, "Suite"), suite(t, tests.Rows(t))).Add(text(".Run(t)"))
-		topics := testedTopics(t)
-		if len(topics) == 1 {
-			g.Add(run)
-			return
-		}
-		g.For(text("_, topic := range").Add(text("[]string").Values(literals(topics)...))).Block(
-			call("t.Run", text("topic"), closure(params, nil, func(g *group) { g.Add(run) })))
-	})
-	return f
-}
-
-// testedTopics are those with which the test of an entry runs: two of several, unless the rows say
-// which topic it was.
-func testedTopics(t *model.Topic) []string {
-	told := slices.ContainsFunc(t.Events, func(e *model.Event) bool {
-		return slices.ContainsFunc(e.Fields, func(f *model.Field) bool {
-			return f.Source.Kind == model.FromRecord && f.Source.Record == "topic"
-		})
-	})
-	if told {
-		return t.Kafka[:1]
-	}
-	return t.Kafka[:min(2, len(t.Kafka))]
+	f.fn(doc, "", "Test"+t.GoName, params, nil, func(g *group) { g.Add(call("testService().RunTopic", text("t"), lit(t.Name))) })
 }
 
 // casesTest is the test of the cases: the team's own, with the team's own handlers. What it plays
@@ -136,22 +76,20 @@ func (p *pkg) casesTest(f *file, tests Tests) {
 	params := []code{named("t", pointer(qual("testing", "T")))}
 	f.fn(doc, "", "TestCases", params, nil, func(g *group) { g.Add(text("testService().RunCases(t)")) })
 	doc = "testService returns the service under test."
-	elems := []code{pair("Cases", lit(tests.Cases)), pair("Migrations", lit(p.service.Migrations.Dir))}
-	if slices.ContainsFunc(p.service.Tables, func(t *model.Table) bool { return t.External }) {
-		elems = append(elems, pair("External", lit(ExternalFile)))
-	}
-	elems = append(elems, pair("Tables", p.tables(tests)))
-	elems = append(elems, encodings(p.service.Topics)...)
+	elems := []code{pair("Spec", lit(p.service.Source)), pair("Digest", lit(tests.Digest))}
 	handler := ""
 	if p.handles() {
-		doc += " newTestHandler is yours, in idem_setup_test.go."
 		handler = ", " + testHandler(p.service)
 		elems = append(elems, pair("Stub", newConsumer(p.service, ", stubHandler{}")))
 	}
-	elems = append(elems,
-		pair("New", newConsumer(p.service, handler)),
-		pair("Events", eventTemplates(p.service.Topics)),
-	)
+	elems = append(elems, pair("New", newConsumer(p.service, handler)))
+	switch {
+	case slices.ContainsFunc(p.service.Topics, handled):
+		doc += " newTestHandler and editTestLog are yours, in idem_setup_test.go."
+		elems = append(elems, text("Edit: editTestLog"))
+	case p.handles():
+		doc += " newTestHandler is yours, in idem_setup_test.go."
+	}
 	service := qual(idemtestPath, "Service")
 	f.fn(doc, "", "testService", nil, service, func(g *group) { g.Return(composite(service, elems)) })
 }
@@ -172,37 +110,4 @@ func newConsumer(s *model.Service, handler string) code {
 			}
 			g.Return(call("NewConsumer", args))
 		})
-}
-
-// eventTemplates are, by name, what all records of an event have in common.
-func eventTemplates(topics []*model.Topic) code {
-	var events []code
-	for _, t := range topics {
-		for _, e := range t.Events {
-			events = append(events, pair(strconv.Quote(e.GoName), text("").Values(eventTemplate(e)...)))
-		}
-	}
-	return composite(text("map[string]").Add(qual(idemtestPath, "Event")), events)
-}
-
-func suite(t *model.Topic, rows string) []code {
-	topic := code(lit(testedTopics(t)[0]))
-	if len(testedTopics(t)) > 1 {
-		topic = text("topic")
-	}
-	elems := []code{text("Service: testService()"), pair("Topic", topic)}
-	if rows != "" {
-		elems = append(elems, pair("Rows", lit(rows)))
-	}
-	elems = append(elems,
-		pair("Log", lit("testdata/idem_"+t.FileName+"_log.jsonl")),
-		pair("Expected", lit("testdata/idem_"+t.FileName+"_expected.txt")),
-	)
-	switch {
-	case handled(t):
-		elems = append(elems, text("Edit: editTestLog"))
-	case topicHandles(t):
-		elems = append(elems, text("Own: true"))
-	}
-	return elems
 }

@@ -24,7 +24,6 @@ const (
 	HandlerFile    = "handler.go"
 	SetupFile      = "idem_setup_test.go"
 	AttributesFile = ".gitattributes"
-	CasesFolder    = "testdata/cases"
 	EditorFolder   = ".idemgen" // of the JSON Schemas that starter files name to editors
 )
 

@@ -3,7 +3,7 @@
 // ledger, the keys, and the order of effects on each order. What must be there comes from the
 // oracle, which reads the spec and shares no code with the runtime or the generated service.
 //
-// It must not import any package of this module but internal/gen/model, internal/gen/oracle,
+// It must not import any package of this module but internal/gen/model, internal/proof/oracle,
 // internal/gen/resolve, runtime/wire and syntax.
 package audit
 
@@ -16,9 +16,9 @@ import (
 	"strings"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
-	"github.com/idemgen/idemgen/internal/gen/oracle"
 	"github.com/idemgen/idemgen/internal/gen/resolve"
 	"github.com/idemgen/idemgen/internal/gen/syntax"
+	"github.com/idemgen/idemgen/internal/proof/oracle"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 

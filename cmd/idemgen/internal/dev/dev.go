@@ -2,7 +2,7 @@
 // migrations applied, records of its cases and generated tests sent to it, and all that anew after
 // each change of its files. It prints what the service sends, and empties its outbox.
 //
-// It must not import any package of this module but runtime/franz/producer, runtime/idemtest,
+// It must not import any package of this module but runtime/franz/producer, runtime/idem, runtime/idemtest,
 // internal/kit/redistest and runtime/outbox.
 package dev
 
@@ -14,6 +14,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // Service is what is run.
@@ -29,14 +31,26 @@ type Service struct {
 type Parts struct {
 	Migrations string // folder of the migrations
 	Topics     []Topic
+	Samples    []Sample // what is sent, in this order
+}
+
+// Sample is records to send, and rows that must be there before.
+type Sample struct {
+	Name    string
+	Rows    string // SQL; "" for none
+	Records []Record
+}
+
+// Record is a record to send, with the Go name of its event.
+type Record struct {
+	Event   string
+	Message idem.Message
 }
 
 // Topic is a topic that the service reads.
 type Topic struct {
-	Names []string            // in Kafka
-	Log   string              // file with the records of its generated test
-	Pack  func([]byte) []byte // what a value of a log is sent as
-	// Schema is what a registry has to have under a number, so that what Pack makes is read; "" for
+	Names []string // in Kafka
+	// Schema is what a registry must have under a number, so that the samples can be read; "" for
 	// nothing.
 	Schema string
 	Number int

@@ -2,6 +2,7 @@ package dev
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // output is what dev and the service say.
@@ -71,11 +74,16 @@ func main() {
 }
 `
 
-const log = `{"comment":"first"}
-{"event":"Put","key":"a","headers":{"type":"put"},"value":{"v":1}}
-{"event":"Put","key":"b","headers":{"type":"put"},"value":{"v":2}}
-{"event":"Put","key":"a","headers":{"type":"put"},"value":{"v":3}}
-`
+// sample is three records of a topic.
+func sample(name, rows, topic string) Sample {
+	s := Sample{Name: name, Rows: rows}
+	for i, key := range []string{"a", "b", "a"} {
+		s.Records = append(s.Records, Record{Event: "Put", Message: idem.Message{
+			Topic: topic, Key: []byte(key), Value: fmt.Appendf(nil, `packed {"v":%d}`, i+1), Headers: []idem.Header{{Name: "type", Value: []byte("put")}},
+		}})
+	}
+	return s
+}
 
 // A service is built, started, and sent records; a change of a file ends it and starts it anew, a
 // mistake waits for the change that mends it, and the end of dev is that of the service.
@@ -85,26 +93,26 @@ func TestServiceIsRunAgainAfterEachChange(t *testing.T) {
 	write(t, filepath.Join(dir, "go.mod"), "module example.com/shop\n\ngo 1.26\n")
 	write(t, filepath.Join(dir, "shop.go"), "package shop\n")
 	write(t, main, strings.Replace(program, "VERSION", "one", 1))
-	write(t, filepath.Join(dir, "log.jsonl"), log)
 	first := filepath.Join(dir, "migrations", "0001_first.sql")
 	write(t, first, "CREATE TABLE a (id int);\n")
-	cases := filepath.Join(dir, "testdata", "cases")
-	write(t, filepath.Join(cases, "idem_full_log.jsonl"), log)
-	write(t, filepath.Join(cases, "idem_full_rows.sql"), "INSERT INTO none VALUES (1)")
-	write(t, filepath.Join(cases, "idem_some_log.jsonl"), strings.ReplaceAll(log, `{"event"`, `{"topic":"shop.old","event"`))
-	write(t, filepath.Join(cases, "idem_some_rows.sql"), "INSERT INTO a VALUES (1); INSERT INTO theirs VALUES (1)")
 	write(t, filepath.Join(dir, "testdata", "idem_external.sql"), "CREATE TABLE theirs (id int)")
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &output{}
 	ended := make(chan error, 1)
-	var topics atomic.Pointer[[]Topic]
-	packed := func(value []byte) []byte { return append([]byte("packed "), value...) }
-	topics.Store(&[]Topic{{Names: []string{"shop.live", "shop.old"}, Log: filepath.Join(dir, "log.jsonl"), Pack: packed}})
+	var asked atomic.Pointer[Parts]
+	live := func(topic string) {
+		asked.Store(&Parts{filepath.Join(dir, "migrations"), []Topic{{Names: []string{topic, "shop.old"}}}, []Sample{
+			sample("case full", "INSERT INTO none VALUES (1)", topic),
+			sample("case some", "INSERT INTO a VALUES (1); INSERT INTO theirs VALUES (1)", "shop.old"),
+			sample("the test", "", topic),
+		}})
+	}
+	live("shop.live")
 	go func() {
 		ended <- Run(ctx, Service{
 			Dir: dir,
 			Generate: func(context.Context) (Parts, error) {
-				return Parts{filepath.Join(dir, "migrations"), *topics.Load()}, nil
+				return *asked.Load(), nil
 			},
 		}, Options{Partitions: 2, Pause: time.Millisecond, Out: out})
 	}()
@@ -116,7 +124,7 @@ func TestServiceIsRunAgainAfterEachChange(t *testing.T) {
 	out.says(t, "all 6 records of the tests were sent, 2 of them twice", 1)
 	out.says(t, "printf '%s' 'packed {\"v\":3}' | kcat -P -b 127.0.0.1:", 1)
 	out.says(t, " -t shop.live -k 'a' -H 'type=put'", 1)
-	out.says(t, `idem_full_rows.sql: ERROR: relation "none" does not exist`, 1)
+	out.says(t, `case full is left out: its rows: ERROR: relation "none" does not exist`, 1)
 
 	write(t, main, strings.Replace(program, "<-stop", "mistake", 1))
 	out.says(t, "undefined: mistake", 1)
@@ -131,8 +139,8 @@ func TestServiceIsRunAgainAfterEachChange(t *testing.T) {
 	out.says(t, `type "mistake" does not exist`, 1)
 	write(t, first, "CREATE TABLE a (id int);\n")
 	out.says(t, "two true true debug", 2)
-	topics.Store(&[]Topic{{Names: []string{"shop.new", "shop.old"}, Log: filepath.Join(dir, "log.jsonl"), Pack: packed}})
-	write(t, filepath.Join(cases, "some.yaml"), "description: another one\n")
+	live("shop.new")
+	write(t, filepath.Join(dir, "testdata", "cases", "some.yaml"), "description: another one\n")
 	out.says(t, "dev: sent Put: topic=shop.new", 3)
 	write(t, main, strings.Replace(strings.Replace(program, "VERSION", "three", 1), "<-stop", "os.Exit(3)", 1))
 	out.says(t, "dev: the service ended (exit status 3)", 1)
@@ -165,7 +173,6 @@ replace github.com/idemgen/idemgen => ./runtime
 	write(t, filepath.Join(dir, "runtime", "runtime", "redislease", "lease.go"), "package redislease\n")
 	write(t, filepath.Join(dir, "shop.go"), "package shop\n\nimport _ \"github.com/idemgen/idemgen/runtime/redislease\"\n")
 	write(t, filepath.Join(dir, "main", "main.go"), strings.Replace(program, "VERSION", "one", 1))
-	write(t, filepath.Join(dir, "log.jsonl"), log)
 	first := filepath.Join(dir, "migrations", "0001_first.sql")
 	write(t, first, "CREATE TABLE a (id int);\n")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -175,7 +182,7 @@ replace github.com/idemgen/idemgen => ./runtime
 		ended <- Run(ctx, Service{
 			Dir: dir,
 			Generate: func(context.Context) (Parts, error) {
-				return Parts{filepath.Join(dir, "migrations"), []Topic{{Names: []string{"shop.v1", "shop.v2"}, Log: filepath.Join(dir, "log.jsonl"), Pack: func(value []byte) []byte { return value }, Schema: `"string"`, Number: 70000}, {Names: []string{"other.v1"}, Schema: `"string"`, Number: 70000}}}, nil
+				return Parts{filepath.Join(dir, "migrations"), []Topic{{Names: []string{"shop.v1", "shop.v2"}, Schema: `"string"`, Number: 70000}, {Names: []string{"other.v1"}, Schema: `"string"`, Number: 70000}}, []Sample{sample("the test", "", "shop.v1")}}, nil
 			},
 		}, Options{Partitions: 1, Pause: time.Millisecond, Keep: true, Out: out})
 	}()

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -25,27 +23,21 @@ func (r *run) send(ctx context.Context) {
 		return
 	}
 	sent, twice := 0, 0
-	var last *idemtest.Event
-	for _, s := range r.samples() {
-		log, err := idemtest.ReadLog(s.log)
-		if err == nil {
-			err = r.place.executeFile(ctx, s.rows)
-		}
-		if err != nil {
+	var last *Record
+	for _, sample := range r.parts.Samples {
+		if err := r.place.execute(ctx, sample.Rows); err != nil {
 			if ctx.Err() == nil {
-				r.say("%s is left out: %v", s.name, err)
+				r.say("%s is left out: its rows: %v", sample.Name, err)
 			}
 			continue
 		}
-		r.say("%s", s.name)
-		for _, record := range log {
+		r.say("%s", sample.Name)
+		for _, record := range sample.Records {
 			times := 1
 			if sent++; sent%copyEvery == 0 {
 				times = 2
 				twice++
 			}
-			record.Message.Topic = cmp.Or(record.Message.Topic, s.topic)
-			record.Message.Value = r.packed(record.Message.Topic, record.Message.Value)
 			if !r.sendOne(ctx, record, times) {
 				return
 			}
@@ -95,7 +87,7 @@ func (p *place) verdict(ctx context.Context, say func(string, ...any), records i
 const settling = 2 * time.Second
 
 // asCommand is how a record is sent in a shell.
-func asCommand(brokers string, record *idemtest.Event) string {
+func asCommand(brokers string, record *Record) string {
 	m := record.Message
 	quoted := func(b []byte) string { return "'" + strings.ReplaceAll(string(b), "'", `'\''`) + "'" }
 	text := fmt.Sprintf("printf '%%s' %s | kcat -P -b %s -t %s", quoted(m.Value), brokers, m.Topic)
@@ -108,36 +100,9 @@ func asCommand(brokers string, record *idemtest.Event) string {
 	return text
 }
 
-// packed is a value of a log as producers of a topic send it.
-func (r *run) packed(topic string, value []byte) []byte {
-	for _, t := range r.parts.Topics {
-		if slices.Contains(t.Names, topic) {
-			return t.Pack(value)
-		}
-	}
-	return value
-}
-
-// sample is records to send, and rows that are there before.
-type sample struct{ name, topic, rows, log string }
-
-// samples are the team's cases, whose records its handlers are made for, and then the logs of the
-// generated tests.
-func (r *run) samples() (all []sample) {
-	logs, _ := filepath.Glob(r.data("cases/idem_*_log.jsonl")) // the pattern is well-formed
-	for _, log := range logs {
-		stem := strings.TrimSuffix(log, "_log.jsonl")
-		all = append(all, sample{name: "case " + strings.TrimPrefix(filepath.Base(stem), "idem_"), rows: stem + "_rows.sql", log: log})
-	}
-	for _, t := range r.parts.Topics {
-		all = append(all, sample{"records of the test of " + t.Names[0] + ", with values that are made up: some become dead letters", t.Names[0], strings.TrimSuffix(t.Log, "_log.jsonl") + "_rows.sql", t.Log})
-	}
-	return all
-}
-
 // sendOne sends a record so often. It reports false if nothing more can be sent.
-func (r *run) sendOne(ctx context.Context, record idemtest.Event, times int) bool {
-	what := cmp.Or(record.Name, "a record of no event")
+func (r *run) sendOne(ctx context.Context, record Record, times int) bool {
+	what := cmp.Or(record.Event, "a record of no event")
 	for i := range times {
 		m := record.Message
 		m.Partition = idemtest.ByKey

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idemgen/idemgen/internal/gen/oracle"
+	"github.com/idemgen/idemgen/internal/proof/oracle"
 )
 
 // movedValue is a payload of event Moved, which is fine: strict, below data.after.to. The

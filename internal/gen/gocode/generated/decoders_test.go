@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
-	"github.com/idemgen/idemgen/internal/gen/oracle"
 	"github.com/idemgen/idemgen/internal/gen/resolve"
-	"github.com/idemgen/idemgen/internal/gen/seedlog"
 	"github.com/idemgen/idemgen/internal/gen/syntax"
+	"github.com/idemgen/idemgen/internal/proof/oracle"
+	"github.com/idemgen/idemgen/internal/proof/seedlog"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/testdata/golden/behaviour/decoders"

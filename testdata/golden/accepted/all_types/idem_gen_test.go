@@ -11,6 +11,30 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestTypesV1 applies events of topic "types.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestTypesV1(t *testing.T) {
+	testService().RunTopic(t, "types.v1")
+}
+
+// TestRecordsV1 applies events of topic "records.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestRecordsV1(t *testing.T) {
+	testService().RunTopic(t, "records.v1")
+}
+
+// TestKeyedV1 applies events of topic "keyed.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestKeyedV1(t *testing.T) {
+	testService().RunTopic(t, "keyed.v1")
+}
+
+// TestMeasuresV1 applies events of topic "measures.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestMeasuresV1(t *testing.T) {
+	testService().RunTopic(t, "measures.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,195 +44,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "required",
-				Key:  []string{"id"},
-				Columns: []string{
-					"id",
-					"c_text",
-					"c_varchar",
-					"c_char",
-					"c_uuid_text",
-					"c_boolean",
-					"c_integer",
-					"c_int_bigint",
-					"c_int_numeric",
-					"c_bigint",
-					"c_big_numeric",
-					"c_double",
-					"c_numeric",
-					"c_numeric_ps",
-					"c_timestamptz",
-					"c_epoch_s",
-					"c_epoch_ms",
-					"c_epoch_us",
-					"c_epoch_ns",
-					"c_timestamp",
-					"c_date",
-					"c_days",
-					"c_bytea",
-					"c_jsonb",
-					"c_json",
-					"c_enum",
-					"c_enum_varchar",
-					"c_object",
-					"c_list",
-					"c_scalars",
-					"c_texts",
-					"c_integers",
-					"c_bigints",
-					"c_uuids",
-					"c_bag",
-				},
-			},
-			{
-				Name: "optional",
-				Key:  []string{"id"},
-				Columns: []string{
-					"id",
-					"c_text",
-					"c_varchar",
-					"c_char",
-					"c_uuid",
-					"c_boolean",
-					"c_integer",
-					"c_bigint",
-					"c_double",
-					"c_numeric",
-					"c_numeric_ps",
-					"c_timestamptz",
-					"c_epoch_s",
-					"c_epoch_ms",
-					"c_epoch_us",
-					"c_epoch_ns",
-					"c_timestamp",
-					"c_date",
-					"c_days",
-					"c_bytea",
-					"c_jsonb",
-					"c_json",
-					"c_enum",
-					"c_object",
-					"c_list",
-					"c_texts",
-					"c_integers",
-					"c_bigints",
-					"c_uuids",
-				},
-			},
-			{
-				Name: "defaults",
-				Key:  []string{"id"},
-				Columns: []string{
-					"id",
-					"text",
-					"flag",
-					"small",
-					"big",
-					"ratio",
-					"amount",
-					"moment",
-					"local",
-					"day",
-					"raw",
-					"body",
-					"colour",
-					"tags",
-				},
-			},
-			{
-				Name: "constants",
-				Key:  []string{"id"},
-				Columns: []string{
-					"id",
-					"c_text",
-					"c_varchar",
-					"c_char",
-					"c_boolean",
-					"c_integer",
-					"c_bigint",
-					"c_numeric",
-					"c_double",
-					"c_uuid",
-					"c_timestamptz",
-					"c_timestamp",
-					"c_date",
-					"c_bytea",
-					"c_jsonb",
-					"c_json",
-				},
-			},
-			{
-				Name: "records",
-				Key:  []string{"topic", "partition", "record_offset"},
-				Columns: []string{
-					"topic",
-					"partition",
-					"record_offset",
-					"sent_at",
-					"record_key",
-					"body",
-					"h_text",
-					"h_id",
-					"h_flag",
-					"h_small",
-					"h_big",
-					"h_ratio",
-					"h_amount",
-					"h_at",
-					"h_ms",
-					"h_local",
-					"h_day",
-					"h_raw",
-					"h_any",
-					"h_colour",
-					"h_maybe",
-					"h_default",
-				},
-			},
-			{
-				Name: "measures",
-				Key:  []string{"sensor", "taken_at"},
-				Columns: []string{
-					"sensor",
-					"taken_at",
-					"x",
-					"unit",
-				},
-			},
-			{
-				Name: "keyed",
-				Key:  []string{"k_text", "k_id", "k_small", "k_big", "k_at", "k_day", "k_days", "k_colour"},
-				Columns: []string{
-					"k_text",
-					"k_id",
-					"k_small",
-					"k_big",
-					"k_at",
-					"k_day",
-					"k_days",
-					"k_colour",
-					"k_amount",
-					"k_raw",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "dca0c839e3639590",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"Required":     {Keyed: true},
-			"Optional":     {Keyed: true},
-			"Defaults":     {Keyed: true},
-			"DefaultsLeft": {Keyed: true},
-			"Constants":    {Keyed: true},
-			"TypesErased":  {Keyed: true},
-			"Recorded":     {},
-			"Keyed":        {Keyed: true},
-			"Measured":     {Keyed: true},
 		},
 	}
 }

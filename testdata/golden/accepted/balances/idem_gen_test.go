@@ -12,48 +12,37 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestAccountsV1 applies events of topic "accounts.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestAccountsV1(t *testing.T) {
+	testService().RunTopic(t, "accounts.v1")
+}
+
+// TestMoneyV1 applies events of topic "money.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestMoneyV1(t *testing.T) {
+	testService().RunTopic(t, "money.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
 	testService().RunCases(t)
 }
 
-// testService returns the service under test. newTestHandler is yours, in idem_setup_test.go.
+// testService returns the service under test. newTestHandler and editTestLog are yours, in
+// idem_setup_test.go.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "accounts",
-				Key:  []string{"account_id"},
-				Columns: []string{
-					"account_id",
-					"owner",
-					"balance",
-					"tags",
-				},
-			},
-			{
-				Name: "bookings",
-				Key:  []string{"no"},
-				Columns: []string{
-					"account_id",
-					"amount",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "803388a794fbe193",
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{})
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
 		},
-		Events: map[string]idemtest.Event{
-			"Opened":   {Keyed: true},
-			"Captured": {Keyed: true},
-			"Refunded": {Keyed: true},
-		},
+		Edit: editTestLog,
 	}
 }
 

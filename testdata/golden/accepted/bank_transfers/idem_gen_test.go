@@ -11,6 +11,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestAccountPostingsV1 applies events of topic "account.postings.v1" with duplicates,
+// crashes, fenced owners and invalid records.
+func TestAccountPostingsV1(t *testing.T) {
+	testService().RunTopic(t, "account.postings.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,38 +26,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "accounts",
-				Key:  []string{"account_id"},
-				Columns: []string{
-					"account_id",
-					"currency",
-					"state",
-					"last_posting",
-				},
-			},
-			{
-				Name: "postings",
-				Key:  []string{"account_id", "posting"},
-				Columns: []string{
-					"account_id",
-					"posting",
-					"amount_minor",
-					"memo",
-					"booked_at",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "55fce4a643df6644",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"AccountOpened": {Keyed: true, Here: true},
-			"Posted":        {Keyed: true, Here: true, Loose: []string{"memo", "booked_at"}, Naming: []string{"posting"}},
-			"AccountClosed": {Keyed: true},
 		},
 	}
 }

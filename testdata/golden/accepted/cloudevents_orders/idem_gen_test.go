@@ -11,6 +11,18 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestShippingEvents applies events of topic "shipping.events" with duplicates, crashes,
+// fenced owners and invalid records.
+func TestShippingEvents(t *testing.T) {
+	testService().RunTopic(t, "shipping.events")
+}
+
+// TestCarriersEvents applies events of topic "carriers.events" with duplicates, crashes,
+// fenced owners and invalid records.
+func TestCarriersEvents(t *testing.T) {
+	testService().RunTopic(t, "carriers.events")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,34 +32,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "shipments",
-				Key:  []string{"shipment_id"},
-				Columns: []string{
-					"shipment_id",
-					"order_id",
-					"carrier",
-					"state",
-					"changed_at",
-					"tracking_url",
-					"parcels",
-					"last_stop",
-					"weighed",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "3da6fb79d4dbe8cb",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"ShipmentBooked":    {Keyed: true},
-			"ShipmentErased":    {Keyed: true},
-			"ShipmentMoved":     {Keyed: true},
-			"ShipmentWeighed":   {Keyed: true},
-			"ShipmentDelivered": {Keyed: true},
 		},
 	}
 }

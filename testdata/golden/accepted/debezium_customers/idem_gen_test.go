@@ -11,6 +11,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestShopPublicCustomers applies events of topic "shop.public.customers" with duplicates,
+// crashes, fenced owners and invalid records.
+func TestShopPublicCustomers(t *testing.T) {
+	testService().RunTopic(t, "shop.public.customers")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,29 +26,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "customers",
-				Key:  []string{"id"},
-				Columns: []string{
-					"id",
-					"email",
-					"credit_limit",
-					"biography",
-					"born_on",
-					"updated_at",
-					"source_lsn",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "ea4714a1e8e8e188",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"CustomerChanged": {},
-			"CustomerDeleted": {},
 		},
 	}
 }

@@ -12,48 +12,31 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestUsersV1 applies events of topic "users.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestUsersV1(t *testing.T) {
+	testService().RunTopic(t, "users.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
 	testService().RunCases(t)
 }
 
-// testService returns the service under test. newTestHandler is yours, in idem_setup_test.go.
+// testService returns the service under test. newTestHandler and editTestLog are yours, in
+// idem_setup_test.go.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "welcome_mails",
-				Key:  []string{"event_id"},
-				Columns: []string{
-					"event_id",
-					"user_id",
-					"message_id",
-				},
-			},
-			{
-				Name: "pushes",
-				Key:  []string{"user_id"},
-				Columns: []string{
-					"user_id",
-					"sent",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "900b25dc9153f953",
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{}, idemtest.Options(t, db)...)
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, idemtest.Options(t, db)...)
 		},
-		Events: map[string]idemtest.Event{
-			"UserCreated": {Keyed: true, Effect: "UserCreated"},
-			"UserPinged":  {Keyed: true, Effect: "UserPinged", Opaque: true},
-			"UserCharged": {Keyed: true, Effect: "UserCharged", Opaque: true},
-			"UserGone":    {Keyed: true, Opaque: true},
-		},
+		Edit: editTestLog,
 	}
 }
 

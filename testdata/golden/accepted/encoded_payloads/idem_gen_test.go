@@ -12,50 +12,37 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestProductsV1 applies events of topic "products.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestProductsV1(t *testing.T) {
+	testService().RunTopic(t, "products.v1")
+}
+
+// TestVisitsV1 applies events of topic "visits.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestVisitsV1(t *testing.T) {
+	testService().RunTopic(t, "visits.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
 	testService().RunCases(t)
 }
 
-// testService returns the service under test. newTestHandler is yours, in idem_setup_test.go.
+// testService returns the service under test. newTestHandler and editTestLog are yours, in
+// idem_setup_test.go.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "products",
-				Key:  []string{"sku"},
-				Columns: []string{
-					"sku",
-					"title",
-					"price",
-					"changed_at",
-				},
-			},
-			{
-				Name: "visits",
-				Key:  []string{"visit_id"},
-				Columns: []string{
-					"visit_id",
-					"page",
-					"about",
-				},
-			},
-		},
-		Encodings: map[string]idemtest.Packing{"products.v1": idemtest.JSONString{}, "visits.v1": idemtest.JSONString{}},
+		Spec:   "idemgen.yaml",
+		Digest: "f8ab624f13a31415",
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{}, idemtest.Options(t, db)...)
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, idemtest.Options(t, db)...)
 		},
-		Events: map[string]idemtest.Event{
-			"ProductChanged": {Keyed: true, Effect: "ProductChanged"},
-			"ProductGone":    {Keyed: true},
-			"Visited":        {Keyed: true},
-		},
+		Edit: editTestLog,
 	}
 }
 

@@ -12,51 +12,31 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestAccountsEventsV1 applies events of topic "accounts.events.v1" with duplicates, crashes,
+// fenced owners and invalid records.
+func TestAccountsEventsV1(t *testing.T) {
+	testService().RunTopic(t, "accounts.events.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
 	testService().RunCases(t)
 }
 
-// testService returns the service under test. newTestHandler is yours, in idem_setup_test.go.
+// testService returns the service under test. newTestHandler and editTestLog are yours, in
+// idem_setup_test.go.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "account_events",
-				Key:  []string{"account_id", "position"},
-				Columns: []string{
-					"account_id",
-					"position",
-					"event_id",
-					"type",
-					"data",
-					"recorded_at",
-				},
-			},
-			{
-				Name: "account_audit",
-				Key:  []string{"account_id", "entry"},
-				Columns: []string{
-					"account_id",
-					"entry",
-					"event_id",
-					"note",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "ef89d9d24ea133d2",
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{})
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
 		},
-		Events: map[string]idemtest.Event{
-			"AccountEvent": {Keyed: true},
-			"AccountNoted": {Keyed: true},
-		},
+		Edit: editTestLog,
 	}
 }
 

@@ -11,6 +11,18 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestTransfersV1 applies events of topic "transfers.v1" with duplicates, crashes, fenced
+// owners and invalid records.
+func TestTransfersV1(t *testing.T) {
+	testService().RunTopic(t, "transfers.v1")
+}
+
+// TestAccountsV1 applies events of topic "accounts.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestAccountsV1(t *testing.T) {
+	testService().RunTopic(t, "accounts.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,70 +32,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		External:   "testdata/idem_external.sql",
-		Tables: []idemtest.Table{
-			{
-				Name: "accounts",
-				Key:  []string{"account_id"},
-				Columns: []string{
-					"account_id",
-					"iban",
-					"state",
-					"balance",
-				},
-				SQL: "\"core \"\"bank\"\"\".\"weird \"\"\"\"table`s\"",
-				Stored: map[string]string{
-					"account_id": "Account ID",
-					"balance":    "balance_$do$'\\minor",
-					"number":     "order",
-				},
-			},
-			{
-				Name:    "branches",
-				Key:     []string{"branch"},
-				Columns: []string{},
-				SQL:     "\"core \"\"bank\"\"\".branches",
-			},
-			{
-				Name: "journal",
-				Key:  []string{"transfer_id"},
-				Columns: []string{
-					"transfer_id",
-					"account_id",
-					"amount",
-					"booked_at",
-				},
-				SQL: "\"ledger's\".\"Journal\"",
-				Stored: map[string]string{
-					"transfer_id": "Transfer\"ID",
-					"amount":      "select",
-					"booked_at":   "ÜberwiesenAm",
-				},
-			},
-			{
-				Name: "lines",
-				Key:  []string{"transfer_id", "line"},
-				Columns: []string{
-					"transfer_id",
-					"line",
-					"text",
-				},
-				SQL: "\"ledger's\".lines",
-				Stored: map[string]string{
-					"line": "line no",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "a9dc03e9b9d26fc1",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"Requested": {Keyed: true},
-			"Corrected": {Keyed: true},
-			"Opened":    {Keyed: true},
-			"Closed":    {Keyed: true},
 		},
 	}
 }

@@ -12,75 +12,31 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestProfilesV3 applies events of topic "profiles.v3" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestProfilesV3(t *testing.T) {
+	testService().RunTopic(t, "profiles.v3")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
 	testService().RunCases(t)
 }
 
-// testService returns the service under test. newTestHandler is yours, in idem_setup_test.go.
+// testService returns the service under test. newTestHandler and editTestLog are yours, in
+// idem_setup_test.go.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		External:   "testdata/idem_external.sql",
-		Tables: []idemtest.Table{
-			{
-				Name: "profiles",
-				Key:  []string{"user_id"},
-				Columns: []string{
-					"user_id",
-					"email",
-					"display_name",
-					"phone",
-					"holder",
-					"picture",
-					"level",
-				},
-				Sensitive: []string{"display_name", "phone", "holder"},
-			},
-			{
-				Name: "devices",
-				Key:  []string{"user_id", "token"},
-				Columns: []string{
-					"user_id",
-					"token",
-					"model",
-				},
-				Sensitive: []string{"token"},
-			},
-			{
-				Name: "consents",
-				Key:  []string{"user_id", "purpose"},
-				Columns: []string{
-					"user_id",
-					"purpose",
-					"granted",
-				},
-			},
-			{
-				Name: "idem_outbox",
-				Key:  []string{"seq"},
-				Columns: []string{
-					"aggregatetype",
-					"aggregateid",
-					"type",
-					"payload",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "b0df43779e711406",
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{})
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
 		},
-		Events: map[string]idemtest.Event{
-			"ProfileSaved":  {Keyed: true},
-			"DevicesSeen":   {Keyed: true},
-			"ConsentGiven":  {Keyed: true},
-			"ProfileErased": {Keyed: true},
-		},
+		Edit: editTestLog,
 	}
 }
 

@@ -11,6 +11,18 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestMetersV1 applies events of topic "meters.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestMetersV1(t *testing.T) {
+	testService().RunTopic(t, "meters.v1")
+}
+
+// TestChecksV1 applies events of topic "checks.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestChecksV1(t *testing.T) {
+	testService().RunTopic(t, "checks.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,37 +32,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "meters",
-				Key:  []string{"meter_id"},
-				Columns: []string{
-					"meter_id",
-					"site",
-					"level",
-					"state",
-				},
-			},
-			{
-				Name: "checks",
-				Key:  []string{"check_id"},
-				Columns: []string{
-					"check_id",
-					"passed",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "5f0a124136eab7c5",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"Installed": {Keyed: true, Here: true},
-			"Read":      {Keyed: true, Here: true},
-			"Removed":   {Keyed: true, Here: true},
-			"Passed":    {Keyed: true, Here: true},
-			"Failed":    {Keyed: true, Here: true},
 		},
 	}
 }

@@ -11,6 +11,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestTelemetry applies events of topic "telemetry" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestTelemetry(t *testing.T) {
+	testService().RunTopic(t, "telemetry")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,38 +26,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "device_state",
-				Key:  []string{"topic", "device_id"},
-				Columns: []string{
-					"topic",
-					"device_id",
-					"reported_at",
-					"temperature",
-					"humidity",
-					"extra",
-				},
-			},
-			{
-				Name: "device_daily",
-				Key:  []string{"topic", "device_id", "day"},
-				Columns: []string{
-					"topic",
-					"device_id",
-					"day",
-					"messages",
-					"first_seen",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "1c606638f3fed295",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"Reading": {Keyed: true},
 		},
 	}
 }

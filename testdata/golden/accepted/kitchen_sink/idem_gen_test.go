@@ -12,113 +12,55 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestShopOrdersV1 applies events of topic "shop.orders.v1" with duplicates, crashes, fenced
+// owners and invalid records.
+func TestShopOrdersV1(t *testing.T) {
+	testService().RunTopic(t, "shop.orders.v1")
+}
+
+// TestShopCustomers applies events of topic "shop.customers" with duplicates, crashes, fenced
+// owners and invalid records.
+func TestShopCustomers(t *testing.T) {
+	testService().RunTopic(t, "shop.customers")
+}
+
+// TestStockLevels applies events of topic "stock-levels" with duplicates, crashes, fenced
+// owners and invalid records.
+func TestStockLevels(t *testing.T) {
+	testService().RunTopic(t, "stock-levels")
+}
+
+// TestStockMoves applies events of topic "stock.moves" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestStockMoves(t *testing.T) {
+	testService().RunTopic(t, "stock.moves")
+}
+
+// TestNewsletterSubscriptions applies events of topic "newsletter.subscriptions" with
+// duplicates, crashes, fenced owners and invalid records.
+func TestNewsletterSubscriptions(t *testing.T) {
+	testService().RunTopic(t, "newsletter.subscriptions")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
 	testService().RunCases(t)
 }
 
-// testService returns the service under test. newTestHandler is yours, in idem_setup_test.go.
+// testService returns the service under test. newTestHandler and editTestLog are yours, in
+// idem_setup_test.go.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "db/migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "customers",
-				Key:  []string{"customer_id"},
-				Columns: []string{
-					"customer_id",
-					"email",
-					"name",
-					"address",
-					"tags",
-					"version",
-					"active",
-				},
-			},
-			{
-				Name: "orders",
-				Key:  []string{"tenant", "order_id"},
-				Columns: []string{
-					"tenant",
-					"order_id",
-					"customer_id",
-					"status",
-					"channel",
-					"total",
-					"discount",
-					"delivery",
-					"placed_on",
-					"changed_at",
-				},
-			},
-			{
-				Name: "order_lines",
-				Key:  []string{"tenant", "order_id", "line_no"},
-				Columns: []string{
-					"tenant",
-					"order_id",
-					"line_no",
-					"sku",
-					"quantity",
-					"price",
-					"note",
-				},
-			},
-			{
-				Name: "stock",
-				Key:  []string{"sku", "warehouse"},
-				Columns: []string{
-					"sku",
-					"warehouse",
-					"available",
-					"counted_at",
-				},
-			},
-			{
-				Name: "movements",
-				Key:  []string{"movement_id"},
-				Columns: []string{
-					"sku",
-					"warehouse",
-					"change",
-					"reason",
-				},
-			},
-			{
-				Name: "newsletter",
-				Key:  []string{"id"},
-				Columns: []string{
-					"email",
-					"topic",
-					"confirmed",
-					"updated_at",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "418ed052b05ca77b",
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{})
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
 		},
-		Events: map[string]idemtest.Event{
-			"OrderPlaced":     {Keyed: true},
-			"OrderShipped":    {Keyed: true},
-			"LineDropped":     {Keyed: true},
-			"LinesPriced":     {Keyed: true},
-			"OrderCancelled":  {Keyed: true},
-			"OrderErased":     {},
-			"CustomerChanged": {Keyed: true},
-			"CustomerSeen":    {Keyed: true},
-			"CustomerClosed":  {Keyed: true},
-			"CustomerErased":  {Keyed: true},
-			"StockCounted":    {Keyed: true},
-			"StockMoved":      {},
-			"Subscribed":      {Keyed: true},
-			"Unsubscribed":    {Keyed: true},
-		},
+		Edit: editTestLog,
 	}
 }
 

@@ -12,6 +12,18 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestPaymentsV1 applies events of topic "payments.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestPaymentsV1(t *testing.T) {
+	testService().RunTopic(t, "payments.v1")
+}
+
+// TestChangesV1 applies events of topic "changes.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestChangesV1(t *testing.T) {
+	testService().RunTopic(t, "changes.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -21,38 +33,13 @@ func TestCases(t *testing.T) {
 // testService returns the service under test. newTestHandler is yours, in idem_setup_test.go.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "bookings",
-				Key:  []string{"payment_id"},
-				Columns: []string{
-					"payment_id",
-					"account_id",
-					"revision",
-				},
-			},
-			{
-				Name: "limits",
-				Key:  []string{"change_id"},
-				Columns: []string{
-					"change_id",
-					"account_id",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "c1415a65b67ad2cc",
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{}, idemtest.Options(t, db)...)
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, idemtest.Options(t, db)...)
-		},
-		Events: map[string]idemtest.Event{
-			"PaymentBooked":  {Keyed: true, Effect: "PaymentBooked", Locked: true},
-			"PaymentUndone":  {Keyed: true, Effect: "PaymentUndone", Locked: true},
-			"LimitChanged":   {Keyed: true, Effect: "LimitChanged", Locked: true},
-			"DocumentShared": {Keyed: true, Effect: "DocumentShared", Locked: true},
 		},
 	}
 }

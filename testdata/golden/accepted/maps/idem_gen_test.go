@@ -11,6 +11,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestProductsV1 applies events of topic "products.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestProductsV1(t *testing.T) {
+	testService().RunTopic(t, "products.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,53 +26,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "products",
-				Key:  []string{"product_id"},
-				Columns: []string{
-					"product_id",
-					"state",
-					"former_state",
-					"labels",
-					"colour",
-					"stock",
-					"prices",
-					"sizes",
-					"days",
-					"tags",
-					"grid",
-					"extra",
-				},
-			},
-			{
-				Name: "variants",
-				Key:  []string{"product_id", "sku"},
-				Columns: []string{
-					"product_id",
-					"sku",
-					"labels",
-					"notes",
-				},
-			},
-			{
-				Name: "state_changes",
-				Key:  []string{"product_id", "state"},
-				Columns: []string{
-					"product_id",
-					"state",
-					"source",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "19d8f4ddf001b1df",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"ProductSaved": {Keyed: true},
-			"StateChanged": {Keyed: true},
 		},
 	}
 }

@@ -11,6 +11,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestLongestTopic applies events of topic "longest_topic" with duplicates, crashes, fenced
+// owners and invalid records.
+func TestLongestTopic(t *testing.T) {
+	testService().RunTopic(t, "longest_topic")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,44 +26,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "e",
-				Key:  []string{"e"},
-				Columns: []string{
-					"e",
-					"n",
-					"state",
-					"u",
-				},
-			},
-			{
-				Name: "t",
-				Key:  []string{"t"},
-				Columns: []string{
-					"t",
-					"e",
-					"u",
-					"note",
-				},
-			},
-			{
-				Name: "tables",
-				Key:  []string{"columns"},
-				Columns: []string{
-					"columns",
-					"user",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "f0f4dd05e8ea0467",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"Opened": {Keyed: true},
-			"Closed": {Keyed: true},
 		},
 	}
 }

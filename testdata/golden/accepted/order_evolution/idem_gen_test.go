@@ -12,54 +12,37 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestOrdersV1 applies events of topic "orders.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestOrdersV1(t *testing.T) {
+	testService().RunTopic(t, "orders.v1")
+}
+
+// TestRefundsV1 applies events of topic "refunds.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestRefundsV1(t *testing.T) {
+	testService().RunTopic(t, "refunds.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
 	testService().RunCases(t)
 }
 
-// testService returns the service under test. newTestHandler is yours, in idem_setup_test.go.
+// testService returns the service under test. newTestHandler and editTestLog are yours, in
+// idem_setup_test.go.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "order_history",
-				Key:  []string{"order_id"},
-				Columns: []string{
-					"order_id",
-					"gross",
-					"currency",
-					"channel",
-					"closed_reason",
-					"revision",
-				},
-			},
-			{
-				Name: "refunds",
-				Key:  []string{"refund_id"},
-				Columns: []string{
-					"refund_id",
-					"amount",
-					"note",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "da6a3c153dd2c413",
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{})
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
 		},
-		Events: map[string]idemtest.Event{
-			"OrderPlacedV1": {Keyed: true},
-			"OrderPlaced":   {Keyed: true},
-			"OrderClosed":   {Keyed: true},
-			"OrderRepriced": {Keyed: true},
-			"Refunded":      {Keyed: true},
-			"RefundedV2":    {Keyed: true},
-		},
+		Edit: editTestLog,
 	}
 }
 

@@ -11,6 +11,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestOrdersV1 applies events of topic "orders.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestOrdersV1(t *testing.T) {
+	testService().RunTopic(t, "orders.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,25 +26,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "orders",
-				Key:  []string{"order_id"},
-				Columns: []string{
-					"order_id",
-					"customer_id",
-					"total",
-					"status",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "f683fd63dd29af20",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"OrderPlaced": {Keyed: true},
 		},
 	}
 }

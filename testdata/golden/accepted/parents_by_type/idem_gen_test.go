@@ -11,6 +11,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestVisitsV1 applies events of topic "visits.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestVisitsV1(t *testing.T) {
+	testService().RunTopic(t, "visits.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,54 +26,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "days",
-				Key:  []string{"day"},
-				Columns: []string{
-					"day",
-					"opened_by",
-				},
-			},
-			{
-				Name: "agents",
-				Key:  []string{"agent"},
-				Columns: []string{
-					"agent",
-					"name",
-				},
-			},
-			{
-				Name: "badges",
-				Key:  []string{"badge"},
-				Columns: []string{
-					"badge",
-					"agent",
-				},
-			},
-			{
-				Name: "visits",
-				Key:  []string{"visit"},
-				Columns: []string{
-					"visit",
-					"day",
-					"agent",
-					"badge",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "276630cbe938a53c",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"DayOpened":  {Keyed: true},
-			"AgentHired": {Keyed: true},
-			"BadgeMade":  {Keyed: true},
-			"Visited":    {Keyed: true},
-			"Renamed":    {Keyed: true},
-			"Ended":      {Keyed: true, Opaque: true},
 		},
 	}
 }

@@ -11,6 +11,18 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestParcelsV1 applies events of topic "parcels.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestParcelsV1(t *testing.T) {
+	testService().RunTopic(t, "parcels.v1")
+}
+
+// TestRefundsV1 applies events of topic "refunds.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestRefundsV1(t *testing.T) {
+	testService().RunTopic(t, "refunds.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,35 +32,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "parcels",
-				Key:  []string{"parcel_id"},
-				Columns: []string{
-					"parcel_id",
-					"place",
-					"stops",
-				},
-			},
-			{
-				Name: "payments",
-				Key:  []string{"parcel_id"},
-				Columns: []string{
-					"parcel_id",
-					"amount",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "4d31a4b96d8b43a2",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"ParcelTaken": {Keyed: true},
-			"ParcelMoved": {Keyed: true},
-			"ParcelPaid":  {Keyed: true},
-			"Refunded":    {Keyed: true},
 		},
 	}
 }

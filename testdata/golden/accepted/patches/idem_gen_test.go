@@ -12,100 +12,43 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestProfilesV1 applies events of topic "profiles.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestProfilesV1(t *testing.T) {
+	testService().RunTopic(t, "profiles.v1")
+}
+
+// TestDefaultsV1 applies events of topic "defaults.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestDefaultsV1(t *testing.T) {
+	testService().RunTopic(t, "defaults.v1")
+}
+
+// TestSettingsV1 applies events of topic "settings.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestSettingsV1(t *testing.T) {
+	testService().RunTopic(t, "settings.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
 	testService().RunCases(t)
 }
 
-// testService returns the service under test. newTestHandler is yours, in idem_setup_test.go.
+// testService returns the service under test. newTestHandler and editTestLog are yours, in
+// idem_setup_test.go.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "profiles",
-				Key:  []string{"user_id"},
-				Columns: []string{
-					"user_id",
-					"name",
-					"email",
-					"tier",
-					"born_on",
-					"address",
-					"tags",
-					"picture",
-					"changed_at",
-				},
-			},
-			{
-				Name: "settings",
-				Key:  []string{"user_id", "app"},
-				Columns: []string{
-					"user_id",
-					"app",
-					"theme",
-					"volume",
-					"extra",
-					"labels",
-					"version",
-				},
-			},
-			{
-				Name: "marks",
-				Key:  []string{"user_id"},
-				Columns: []string{
-					"user_id",
-					"note",
-					"version",
-					"changed_at",
-				},
-			},
-			{
-				Name: "last_marks",
-				Key:  []string{"user_id"},
-				Columns: []string{
-					"user_id",
-					"note",
-					"version",
-					"changed_at",
-				},
-			},
-			{
-				Name: "themes",
-				Key:  []string{"user_id", "app"},
-				Columns: []string{
-					"user_id",
-					"app",
-					"theme",
-					"version",
-				},
-			},
-			{
-				Name: "shared_themes",
-				Key:  []string{"app"},
-				Columns: []string{
-					"app",
-					"theme",
-					"version",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "b59dd25f9ebf967e",
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{})
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
 		},
-		Events: map[string]idemtest.Event{
-			"ProfileSaved":     {Keyed: true},
-			"ProfileCorrected": {Keyed: true},
-			"ProfileMarked":    {Keyed: true},
-			"WebThemeChosen":   {Keyed: true},
-			"AnyThemeChosen":   {Keyed: true},
-			"SettingChanged":   {Keyed: true},
-		},
+		Edit: editTestLog,
 	}
 }
 

@@ -8,8 +8,21 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	_ "github.com/idemgen/idemgen/runtime/idemtest/testmessages"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
+
+// TestOrdersV1 applies events of topic "orders.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestOrdersV1(t *testing.T) {
+	testService().RunTopic(t, "orders.v1")
+}
+
+// TestStockV1 applies events of topic "stock.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestStockV1(t *testing.T) {
+	testService().RunTopic(t, "stock.v1")
+}
 
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
@@ -20,52 +33,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "orders",
-				Key:  []string{"order_id"},
-				Columns: []string{
-					"order_id",
-					"customer_id",
-					"channel",
-					"total",
-					"placed_at",
-					"note",
-					"paid_cents",
-				},
-			},
-			{
-				Name: "order_lines",
-				Key:  []string{"order_id", "line"},
-				Columns: []string{
-					"order_id",
-					"line",
-					"sku",
-					"quantity",
-				},
-			},
-			{
-				Name: "moves",
-				Key:  []string{"move_id"},
-				Columns: []string{
-					"move_id",
-					"sku",
-					"pieces",
-					"reason",
-					"labels",
-				},
-			},
-		},
-		Encodings: map[string]idemtest.Packing{"orders.v1": ordersV1Message, "stock.v1": stockV1Message},
+		Spec:   "idemgen.yaml",
+		Digest: "b2e9627b1d22a39c",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"OrderPlaced": {Keyed: true},
-			"OrderPaid":   {Keyed: true},
-			"StockMoved":  {Keyed: true},
 		},
 	}
 }

@@ -11,6 +11,18 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestDocumentsV1 applies events of topic "documents.v1" with duplicates, crashes, fenced
+// owners and invalid records.
+func TestDocumentsV1(t *testing.T) {
+	testService().RunTopic(t, "documents.v1")
+}
+
+// TestNotesV1 applies events of topic "notes.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestNotesV1(t *testing.T) {
+	testService().RunTopic(t, "notes.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,35 +32,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "documents",
-				Key:  []string{"document_id"},
-				Columns: []string{
-					"document_id",
-					"media_type",
-					"body",
-					"stored_at",
-				},
-			},
-			{
-				Name: "notes",
-				Key:  []string{"note_id"},
-				Columns: []string{
-					"note_id",
-					"line",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "3a04c053fab6bc28",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"DocumentStored": {Keyed: true, Opaque: true},
-			"DocumentGone":   {Keyed: true},
-			"NoteWritten":    {Keyed: true, Opaque: true},
 		},
 	}
 }

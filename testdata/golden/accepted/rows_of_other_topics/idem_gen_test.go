@@ -11,6 +11,30 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestAccountsV1 applies events of topic "accounts.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestAccountsV1(t *testing.T) {
+	testService().RunTopic(t, "accounts.v1")
+}
+
+// TestBillsV1 applies events of topic "bills.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestBillsV1(t *testing.T) {
+	testService().RunTopic(t, "bills.v1")
+}
+
+// TestBlocksV1 applies events of topic "blocks.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestBlocksV1(t *testing.T) {
+	testService().RunTopic(t, "blocks.v1")
+}
+
+// TestPaymentsV1 applies events of topic "payments.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestPaymentsV1(t *testing.T) {
+	testService().RunTopic(t, "payments.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,71 +44,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "currencies",
-				Key:  []string{"currency"},
-				Columns: []string{
-					"currency",
-					"name",
-				},
-			},
-			{
-				Name: "accounts",
-				Key:  []string{"account_id"},
-				Columns: []string{
-					"account_id",
-					"code",
-					"currency",
-					"parent",
-					"opened_at",
-					"seq",
-					"balance",
-					"blocked",
-					"tags",
-					"note",
-				},
-			},
-			{
-				Name: "bills",
-				Key:  []string{"bill_id"},
-				Columns: []string{
-					"bill_id",
-					"account_id",
-					"total",
-				},
-			},
-			{
-				Name: "bill_lines",
-				Key:  []string{"bill_id", "line"},
-				Columns: []string{
-					"bill_id",
-					"line",
-					"amount",
-					"paid",
-				},
-			},
-			{
-				Name: "payments",
-				Key:  []string{"payment_id"},
-				Columns: []string{
-					"payment_id",
-					"bill_id",
-					"line",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "2c28b08411d7ee73",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"CurrencyAdded": {Keyed: true},
-			"AccountOpened": {Keyed: true},
-			"Billed":        {Keyed: true},
-			"Blocked":       {Keyed: true},
-			"Paid":          {Keyed: true},
 		},
 	}
 }

@@ -11,6 +11,18 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestStock applies events of topic "stock" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestStock(t *testing.T) {
+	testService().RunTopic(t, "stock")
+}
+
+// TestCounts applies events of topic "counts" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestCounts(t *testing.T) {
+	testService().RunTopic(t, "counts")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,36 +32,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "stock",
-				Key:  []string{"topic", "sku"},
-				Columns: []string{
-					"topic",
-					"sku",
-					"pieces",
-					"source",
-				},
-			},
-			{
-				Name: "counts",
-				Key:  []string{"site", "day"},
-				Columns: []string{
-					"site",
-					"day",
-					"pieces",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "49fe2fc9b48c2ee5",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"Counted":    {Keyed: true, Here: true},
-			"Dropped":    {Keyed: true, Here: true},
-			"DayCounted": {Keyed: true},
 		},
 	}
 }

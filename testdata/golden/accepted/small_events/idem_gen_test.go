@@ -11,6 +11,36 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestSeenV1 applies events of topic "seen.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestSeenV1(t *testing.T) {
+	testService().RunTopic(t, "seen.v1")
+}
+
+// TestSeatsV1 applies events of topic "seats.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestSeatsV1(t *testing.T) {
+	testService().RunTopic(t, "seats.v1")
+}
+
+// TestSignalsV1 applies events of topic "signals.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestSignalsV1(t *testing.T) {
+	testService().RunTopic(t, "signals.v1")
+}
+
+// TestColorsV1 applies events of topic "colors.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestColorsV1(t *testing.T) {
+	testService().RunTopic(t, "colors.v1")
+}
+
+// TestOnceV1 applies events of topic "once.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestOnceV1(t *testing.T) {
+	testService().RunTopic(t, "once.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,64 +50,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "seen",
-				Key:  []string{"id"},
-				Columns: []string{
-					"id",
-					"state",
-				},
-			},
-			{
-				Name: "seats",
-				Key:  []string{"seat"},
-				Columns: []string{
-					"seat",
-					"taken_by",
-				},
-			},
-			{
-				Name: "signals",
-				Key:  []string{"device"},
-				Columns: []string{
-					"device",
-					"level",
-					"color",
-				},
-			},
-			{
-				Name: "colors",
-				Key:  []string{"color"},
-				Columns: []string{
-					"color",
-				},
-			},
-			{
-				Name: "once",
-				Key:  []string{"id"},
-				Columns: []string{
-					"id",
-					"state",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "8dc23c5f494cfbb0",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"Seen":     {Keyed: true},
-			"Taken":    {Keyed: true},
-			"Left":     {Keyed: true},
-			"Measured": {Keyed: true, Opaque: true},
-			"Switched": {Keyed: true, Opaque: true},
-			"Gone":     {},
-			"Used":     {Keyed: true, Naming: []string{"color"}},
-			"Made":     {Keyed: true, Opaque: true},
-			"Done":     {Keyed: true, Opaque: true},
-			"Dropped":  {Keyed: true, Opaque: true},
 		},
 	}
 }

@@ -11,6 +11,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestStripeWebhooks applies events of topic "stripe.webhooks" with duplicates, crashes,
+// fenced owners and invalid records.
+func TestStripeWebhooks(t *testing.T) {
+	testService().RunTopic(t, "stripe.webhooks")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,39 +26,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "charges",
-				Key:  []string{"charge_id"},
-				Columns: []string{
-					"charge_id",
-					"amount_minor",
-					"refunded_minor",
-					"currency",
-					"status",
-					"customer_id",
-					"metadata",
-					"as_of",
-				},
-			},
-			{
-				Name: "stripe_events",
-				Key:  []string{"event_id"},
-				Columns: []string{
-					"event_id",
-					"type",
-					"created_at",
-					"body",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "c62b879a8eaa2e28",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"ChargeChanged": {Keyed: true},
 		},
 	}
 }

@@ -11,6 +11,24 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestAccountsV1 applies events of topic "accounts.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestAccountsV1(t *testing.T) {
+	testService().RunTopic(t, "accounts.v1")
+}
+
+// TestTransfersV1 applies events of topic "transfers.v1" with duplicates, crashes, fenced
+// owners and invalid records.
+func TestTransfersV1(t *testing.T) {
+	testService().RunTopic(t, "transfers.v1")
+}
+
+// TestMovesV1 applies events of topic "moves.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestMovesV1(t *testing.T) {
+	testService().RunTopic(t, "moves.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,89 +38,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "accounts",
-				Key:  []string{"account_id"},
-				Columns: []string{
-					"account_id",
-					"owner",
-					"balance",
-					"bookings",
-				},
-			},
-			{
-				Name: "journal",
-				Key:  []string{"transfer_id"},
-				Columns: []string{
-					"transfer_id",
-					"debit",
-					"credit",
-					"amount",
-				},
-			},
-			{
-				Name: "stock",
-				Key:  []string{"sku"},
-				Columns: []string{
-					"sku",
-					"pieces",
-					"reserved",
-				},
-			},
-			{
-				Name: "daily",
-				Key:  []string{"sku", "day"},
-				Columns: []string{
-					"sku",
-					"day",
-					"moves",
-					"pieces",
-					"first_site",
-					"note",
-				},
-			},
-			{
-				Name: "conditions",
-				Key:  []string{"sku"},
-				Columns: []string{
-					"sku",
-					"version",
-					"condition",
-					"found_by",
-				},
-			},
-			{
-				Name: "inspections",
-				Key:  []string{"sku"},
-				Columns: []string{
-					"sku",
-					"done",
-				},
-			},
-			{
-				Name: "totals",
-				Key:  []string{"name"},
-				Columns: []string{
-					"name",
-					"moves",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "c9546579ed7820f9",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"AccountOpened":  {Keyed: true},
-			"OwnerChanged":   {Keyed: true},
-			"Deposited":      {Keyed: true},
-			"Withdrawn":      {Keyed: true},
-			"TransferBooked": {Keyed: true},
-			"Arrived":        {Keyed: true},
-			"Reserved":       {Keyed: true},
-			"Inspected":      {Keyed: true},
 		},
 	}
 }

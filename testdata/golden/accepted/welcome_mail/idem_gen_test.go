@@ -12,6 +12,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestUserEvents applies events of topic "User.events" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestUserEvents(t *testing.T) {
+	testService().RunTopic(t, "User.events")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -21,29 +27,13 @@ func TestCases(t *testing.T) {
 // testService returns the service under test. newTestHandler is yours, in idem_setup_test.go.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "mails",
-				Key:  []string{"event_id"},
-				Columns: []string{
-					"event_id",
-					"user_id",
-					"kind",
-					"message_id",
-					"accepted_at",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "79ce511ceec4da19",
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{}, idemtest.Options(t, db)...)
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, testEffects{idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{}))}, idemtest.Options(t, db)...)
-		},
-		Events: map[string]idemtest.Event{
-			"UserCreated": {Keyed: true, Effect: "UserCreated"},
 		},
 	}
 }

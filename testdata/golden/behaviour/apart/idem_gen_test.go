@@ -11,6 +11,18 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestPlainV1 applies events of topic "plain.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestPlainV1(t *testing.T) {
+	testService().RunTopic(t, "plain.v1")
+}
+
+// TestFamilyV1 applies events of topic "family.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestFamilyV1(t *testing.T) {
+	testService().RunTopic(t, "family.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,42 +32,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "plain",
-				Key:  []string{"k"},
-				Columns: []string{
-					"k",
-					"v",
-				},
-			},
-			{
-				Name: "children",
-				Key:  []string{"k"},
-				Columns: []string{
-					"k",
-					"v",
-				},
-			},
-			{
-				Name: "parents",
-				Key:  []string{"k"},
-				Columns: []string{
-					"k",
-					"v",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "05a3e944642fc9a4",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"Put":    {},
-			"Child":  {},
-			"Parent": {},
-			"Gone":   {Opaque: true},
 		},
 	}
 }

@@ -12,64 +12,31 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestTypeV1 applies events of topic "type.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestTypeV1(t *testing.T) {
+	testService().RunTopic(t, "type.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
 	testService().RunCases(t)
 }
 
-// testService returns the service under test. newTestHandler is yours, in idem_setup_test.go.
+// testService returns the service under test. newTestHandler and editTestLog are yours, in
+// idem_setup_test.go.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "excluded",
-				Key:  []string{"e"},
-				Columns: []string{
-					"e",
-					"t",
-					"n",
-					"u",
-				},
-			},
-			{
-				Name: "parts",
-				Key:  []string{"e", "no"},
-				Columns: []string{
-					"e",
-					"no",
-					"m",
-					"tags",
-					"list",
-					"more",
-					"main",
-				},
-			},
-			{
-				Name: "words",
-				Key:  []string{"e", "word"},
-				Columns: []string{
-					"e",
-					"word",
-					"whole",
-					"kind",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "b4f348fae614964b",
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{})
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
 		},
-		Events: map[string]idemtest.Event{
-			"Scan":   {Keyed: true},
-			"Select": {Keyed: true},
-			"Parts":  {Keyed: true},
-			"Gone":   {Keyed: true},
-		},
+		Edit: editTestLog,
 	}
 }
 

@@ -11,6 +11,24 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestPlainV1 applies events of topic "plain.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestPlainV1(t *testing.T) {
+	testService().RunTopic(t, "plain.v1")
+}
+
+// TestStrictV1 applies events of topic "strict.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestStrictV1(t *testing.T) {
+	testService().RunTopic(t, "strict.v1")
+}
+
+// TestPlacesV1 applies events of topic "places.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestPlacesV1(t *testing.T) {
+	testService().RunTopic(t, "places.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,72 +38,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "seen",
-				Key:  []string{"event"},
-				Columns: []string{
-					"event",
-				},
-			},
-			{
-				Name: "people",
-				Key:  []string{"id"},
-				Columns: []string{
-					"id",
-					"changed_by",
-					"first_name",
-					"second_name",
-					"credit_limit",
-					"born_on",
-					"home_address",
-					"tag_list",
-					"source_time",
-				},
-			},
-			{
-				Name: "places",
-				Key:  []string{"place_name"},
-				Columns: []string{
-					"place_name",
-					"place_code",
-					"whole",
-					"source_time",
-				},
-			},
-			{
-				Name: "headers",
-				Key:  []string{"tenant", "number", "since"},
-				Columns: []string{
-					"tenant",
-					"number",
-					"since",
-					"h_id",
-					"h_flag",
-					"h_small",
-					"h_ratio",
-					"h_amount",
-					"h_at",
-					"h_days",
-					"h_raw",
-					"h_any",
-					"h_colour",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "1e6beb8d39702a5b",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"Required": {Keyed: true},
-			"Optional": {Keyed: true},
-			"Defaults": {Keyed: true},
-			"Nested":   {Keyed: true},
-			"Patched":  {Keyed: true},
-			"Moved":    {Keyed: true},
-			"Headers":  {Keyed: true},
 		},
 	}
 }

@@ -11,6 +11,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// TestW applies events of topic "w" with duplicates, crashes, fenced owners and invalid
+// records.
+func TestW(t *testing.T) {
+	testService().RunTopic(t, "w")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -20,78 +26,10 @@ func TestCases(t *testing.T) {
 // testService returns the service under test.
 func testService() idemtest.Service {
 	return idemtest.Service{
-		Cases:      "testdata/cases",
-		Migrations: "migrations",
-		Tables: []idemtest.Table{
-			{
-				Name: "customers",
-				Key:  []string{"k", "cid"},
-				Columns: []string{
-					"k",
-					"cid",
-					"name",
-					"email",
-				},
-			},
-			{
-				Name: "products",
-				Key:  []string{"k", "sku"},
-				Columns: []string{
-					"k",
-					"sku",
-					"name",
-				},
-			},
-			{
-				Name: "orders",
-				Key:  []string{"k", "oid"},
-				Columns: []string{
-					"k",
-					"oid",
-					"cid",
-					"note",
-					"ref",
-				},
-			},
-			{
-				Name: "lines",
-				Key:  []string{"k", "oid", "no"},
-				Columns: []string{
-					"k",
-					"oid",
-					"no",
-					"sku",
-					"w",
-				},
-			},
-			{
-				Name: "log",
-				Key:  []string{"id"},
-				Columns: []string{
-					"oid",
-					"what",
-				},
-			},
-		},
+		Spec:   "idemgen.yaml",
+		Digest: "ea1470df50968ab0",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
-		},
-		Events: map[string]idemtest.Event{
-			"CUp":   {},
-			"COnly": {},
-			"CDel":  {},
-			"CMail": {},
-			"PIns":  {},
-			"PDel":  {},
-			"OIns":  {},
-			"OUp":   {},
-			"OSet":  {},
-			"ONote": {},
-			"ODel":  {},
-			"LRep":  {},
-			"LSku":  {},
-			"LUp":   {},
-			"LDel":  {},
 		},
 	}
 }

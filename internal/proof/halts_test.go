@@ -1,0 +1,66 @@
+package proof
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/idemgen/idemgen/internal/gen/resolve"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
+	"github.com/idemgen/idemgen/internal/proof/oracle"
+	"github.com/idemgen/idemgen/internal/proof/seedlog"
+)
+
+// desks has a table of ten rows at most, because their codes must differ: the log's author,
+// who does not look at values, makes some with one code.
+const desks = `version: 1
+consumer: desk-plan
+package: desks
+tables:
+  desks: {primary_key: [desk], columns: {desk: uuid, code: "char(1)", taken: boolean}, unique: [[code]]}
+topics:
+  desks.v1:
+    record_key: {desk: uuid}
+    assume: [ordered]
+    idempotency_key: {source: {header: key}, window: 8d}
+    event_type: {header: type}
+    on_failure: {give_up: stop}
+    events:
+      Placed: {type: placed, fields: {code: string}, write: [{insert: desks, set: {taken: {value: false}}}]}
+      Moved: {type: moved, fields: {code: string}, write: [{update: desks, set: {code: code}}]}
+      Occupied: {type: occupied, write: [{update: desks, set: {taken: {value: true}}}]}
+      Freed: {type: freed, write: [{update: desks, set: {taken: {value: false}}}]}
+`
+
+// Where a refused record halts the partition, the log of a generated test has none.
+func TestNoRecordOfALogHalts(t *testing.T) {
+	spec, problems := syntax.Load("idemgen.yaml", []byte(desks))
+	if problems.Errors() > 0 {
+		t.Fatal(problems)
+	}
+	service, problems := resolve.Resolve(spec)
+	if service == nil {
+		t.Fatal(problems)
+	}
+	topic := service.Topics[0]
+	_, made := seedlog.Log(service, topic)
+	data := Of(service).Topic(topic)
+	in := oracle.New(service)
+	events := map[string]bool{}
+	for i, r := range data.Records {
+		record := oracle.Record{Topic: topic.Name, Offset: int64(i), Time: time.Unix(0, 0), Key: r.Key, Value: seedlog.Packed(topic, r.Value), Result: r.Result}
+		for _, h := range r.Headers {
+			record.Headers = append(record.Headers, oracle.Header(h))
+		}
+		if out := in.Apply(record); out.Kind != oracle.Applied {
+			t.Errorf("record %d %s: %s %s", i, r.Event, out.Kind, out.Detail)
+		}
+		events[r.Event] = true
+	}
+	if len(made) == len(data.Records) {
+		t.Errorf("no record of the %d would have halted the partition", len(made))
+	}
+	if rows := in.Values("desks"); len(events) != 4 || len(rows) < 5 || !reflect.DeepEqual(rows, data.Then[0].Rows) {
+		t.Errorf("events %v, rows %v, want %v", events, rows, data.Then[0].Rows)
+	}
+}

@@ -1,0 +1,170 @@
+package idemtest
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/proof"
+	"github.com/idemgen/idemgen/internal/proof/seedlog"
+	"github.com/idemgen/idemgen/runtime/idem"
+)
+
+// runner plays a script with the service's own handlers.
+func (s Service) runner(spec *proof.Service, script proof.Script) (*runner, error) {
+	dir := filepath.Dir(s.Spec)
+	s.Migrations = cmp.Or(s.Migrations, filepath.Join(dir, filepath.FromSlash(spec.Migrations.Dir)))
+	if external := filepath.Join(dir, "testdata", "idem_external.sql"); s.External == "" && exists(external) {
+		s.External = external
+	}
+	rows, err := proof.Insert(script.Given)
+	r := &runner{Service: s, given: rows, start: s.New, want: wanted(script), packed: map[string]*model.Topic{}}
+	for _, t := range spec.Tables {
+		r.tables = append(r.tables, tableOf(spec, t))
+	}
+	for _, t := range spec.Topics {
+		for _, name := range t.Kafka {
+			if t.Payload.Encoding != "" {
+				r.packed[name] = t
+			}
+		}
+	}
+	return r, err
+}
+
+func tableOf(spec *proof.Service, t *model.Table) comparedTable {
+	out := comparedTable{
+		Name: t.Name, Key: model.ColumnNames(t.PrimaryKey), Columns: spec.Compared(t), SQL: proof.Name(t), Stored: map[string]string{},
+		Sensitive: model.ColumnNames(model.SensitiveColumns(spec.Service, t)),
+	}
+	for _, c := range t.Columns {
+		out.Stored[c.Name] = c.InDatabase()
+	}
+	return out
+}
+
+// events are the records of a script.
+func events(spec *proof.Service, script proof.Script) (log []Event) {
+	for i, r := range script.Records {
+		e := Event{Name: r.Event, DeadLetter: script.Dead[i], Result: r.Result, Failure: cmp.Or(r.Error, r.Interrupted), Interrupted: r.Interrupted != ""}
+		e.Message = idem.Message{Topic: r.Topic, Time: r.Time, Key: r.Key, Value: r.Value}
+		for _, h := range r.Headers {
+			e.Message.Headers = append(e.Message.Headers, idem.Header(h))
+		}
+		if event := spec.Event(r.Event); event != nil {
+			e.copies = proof.CopiesOf(event)
+			if !r.Keyed {
+				e.copies.Keyed, e.copies.Here = false, false
+			}
+			e.Keyed = e.copies.Keyed
+			if event.Effect != nil {
+				e.effect, e.locked = event.GoName, event.Effect.Lock != nil
+			}
+		}
+		log = append(log, e)
+	}
+	return log
+}
+
+// wanted is what must be there after a script.
+func wanted(script proof.Script) *state {
+	s := &state{classes: map[string]int{}, calls: map[string]int{}}
+	for _, t := range script.Then {
+		r := rows{table: t.Name, counted: notCounted}
+		if len(t.Columns) == 0 && t.Count > 0 {
+			r.counted = t.Count
+		}
+		for _, row := range t.Rows {
+			var cells []string
+			for i, cell := range row {
+				cells = append(cells, t.Columns[i]+"="+cell)
+			}
+			if cells != nil {
+				r.cells = append(r.cells, cells)
+			}
+		}
+		s.tables = append(s.tables, r)
+	}
+	for _, d := range script.DeadLetters {
+		s.classes[d.Class] = d.Count
+	}
+	for _, c := range script.Calls {
+		s.calls[c.Event] = c.Count
+	}
+	if script.Dead != nil {
+		s.dead = map[int]expectedDead{}
+	}
+	for i, dead := range script.Dead {
+		class, path, _ := strings.Cut(dead, " ")
+		s.dead[i] = expectedDead{class: class, path: path}
+	}
+	return s
+}
+
+// shownScript is a log, a record on a line, and then the tables.
+func shownScript(log []record, script proof.Script) string {
+	var b strings.Builder
+	for i, r := range script.Records {
+		m := log[i].message
+		fmt.Fprintf(&b, "%s %d %s", m.Topic, m.Offset, cmp.Or(r.Event, "(no event)"))
+		if m.Key != nil {
+			fmt.Fprintf(&b, " key=%s", m.Key)
+		}
+		for _, h := range m.Headers {
+			fmt.Fprintf(&b, " %s=%s", h.Name, h.Value)
+		}
+		fmt.Fprintf(&b, " %s", cmp.Or(string(m.Value), "(no value)"))
+		if dead := script.Dead[i]; dead != "" {
+			fmt.Fprintf(&b, " -> dead letter: %s", dead)
+		}
+		b.WriteByte('\n')
+	}
+	for _, t := range wanted(script).tables {
+		fmt.Fprintf(&b, "\n%s\n", t.table)
+		for _, row := range t.cells {
+			fmt.Fprintf(&b, "  %s\n", strings.Join(row, "  "))
+		}
+	}
+	return b.String()
+}
+
+// pack is a value as producers of its topic send it; nil is none. What the encoding cannot hold is
+// sent as it is.
+func (c *runner) pack(m idem.Message) []byte {
+	if t := c.packed[m.Topic]; t != nil {
+		return seedlog.Packed(t, m.Value)
+	}
+	return m.Value
+}
+
+// packedAll are records as their producers send them.
+func packedAll(b *trial, records []idem.Message) []idem.Message {
+	if len(b.packed) == 0 {
+		return records
+	}
+	out := slices.Clone(records)
+	for i, m := range out {
+		if !b.asIs[placeOf(m)] {
+			out[i].Value = b.pack(m)
+		}
+	}
+	return out
+}
+
+// misPacked are values that cannot be unpacked, made of one that can: as it is without the
+// packing, none, cut off, with something after it, and twice. Without a packing there are none.
+func (c *runner) misPacked(m idem.Message) (bad [][]byte) {
+	t := c.packed[m.Topic]
+	if t == nil || m.Value == nil {
+		return nil
+	}
+	whole := c.pack(m)
+	all := [][]byte{m.Value, {}, whole[:max(0, len(whole)-2)], append(slices.Clone(whole), 'x'), slices.Concat(whole, whole)}
+	return slices.DeleteFunc(all, func(value []byte) bool {
+		_, err := seedlog.Unpacked(t, value)
+		return err == nil
+	})
+}
