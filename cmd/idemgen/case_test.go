@@ -1,8 +1,6 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -39,20 +37,4 @@ func TestCaseIsRefused(t *testing.T) {
 	refused(t, "case takes the name of the new case", "case")
 	refused(t, "testdata/cases/order_paid.yaml exists; idemgen case replaces nothing", "case", "order_paid")
 	refused(t, `"OrderPaid" is not a valid name of a case`, "case", "OrderPaid")
-}
-
-// What was generated for a case goes with it: check says so, and generate removes it.
-func TestFilesOfACaseGoWithIt(t *testing.T) {
-	module(t, nil)
-	must(t, "init")
-	if err := os.Remove("testdata/cases/order_paid.yaml"); err != nil {
-		t.Fatal(err)
-	}
-	if code, out, _ := run(t, "check"); code != different || !strings.Contains(out, "testdata/cases/idem_order_paid_log.jsonl") {
-		t.Errorf("exit code %d\n%s", code, out)
-	}
-	must(t, "generate")
-	if left, err := filepath.Glob("testdata/cases/idem_order_paid_*"); err != nil || len(left) > 0 {
-		t.Errorf("left: %v, %v", left, err)
-	}
 }

@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/internal/gen/model"
 	"github.com/idemgen/idemgen/runtime/idem"
 )
 
@@ -47,12 +51,12 @@ func (f *failed) Fatalf(format string, args ...any) { f.text = fmt.Sprintf(forma
 // A handler that is as idemgen wrote it fails its test, which says where to write it, and so does
 // the stub in its place.
 func TestCodeThatIsNotWrittenFails(t *testing.T) {
-	const unwritten = "idemtest: Do is not written: write it at handler_test.go:24, in place of idem.ErrNotImplemented"
+	const unwritten = "idemtest: Do is not written: write it at handler_test.go:28, in place of idem.ErrNotImplemented"
 	for _, c := range []struct {
 		handler doer
 		says    string
 	}{
-		{newTestHandler(), "idemtest: newTestHandler (handler_test.go:92) returns stubHandler{}, which does nothing: return your own handler there, for example Service{}"},
+		{newTestHandler(), "idemtest: newTestHandler (handler_test.go:113) returns stubHandler{}, which does nothing: return your own handler there, for example Service{}"},
 		{&scaffoldDoer{}, unwritten},
 		{outerDoer{}, unwritten},
 		{begunDoer{}, ""},
@@ -66,6 +70,23 @@ func TestCodeThatIsNotWrittenFails(t *testing.T) {
 		}
 		if f.text != c.says {
 			t.Errorf("%T: %q, want %q", c.handler, f.text, c.says)
+		}
+	}
+}
+
+// The scenarios of a topic whose Go code is effects only run the service's own handlers, and so
+// find what is not written.
+func TestOwnHandlersOfTopicsWithEffectsOnly(t *testing.T) {
+	made := ""
+	as := func(name string) func(testing.TB, *pgxpool.Pool) (*idem.Consumer, error) {
+		return func(testing.TB, *pgxpool.Pool) (*idem.Consumer, error) { made = name; return nil, nil }
+	}
+	effect, handled := &model.Event{}, &model.Event{}
+	effect.Effect, handled.Handle = &model.Effect{}, true
+	for want, events := range map[string][]*model.Event{"own": {effect, {}}, "stub": {effect, handled}, "stub ": {{}}} {
+		_, _ = Service{Stub: as("stub"), New: as("own")}.starter(&model.Topic{Events: events})(t, nil)
+		if made != strings.TrimSpace(want) {
+			t.Errorf("%v: %s, want %s", events, made, want)
 		}
 	}
 }

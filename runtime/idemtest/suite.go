@@ -76,14 +76,14 @@ type Event struct {
 	locked bool   // its Go code runs under a lock
 }
 
-// RunTopic plays the records of a topic, an entry of the spec, against a real database: it repeats,
-// crashes, fences and poisons them, and compares what is left with what each event does once,
-// alone. Every scenario is a subtest: under "spec" with handlers that do nothing, against the rows
-// that the spec makes, so that it can say what is wrong; under "handlers" with the service's own,
-// against each event applied alone, so that it can say what is not once.
+// RunTopic plays the records of a topic, an entry of the spec, against a real database. It
+// repeats, crashes, fences and poisons them, and compares what is left with what each event does
+// once, alone. Every scenario is a subtest: under "spec" with handlers that do nothing, against
+// the rows that the spec makes, so that it can say what is wrong; under "handlers" with the
+// service's own, against each event applied alone, so that it can say what is not once.
 //
-// With go test -v it prints the records, and the rows that they must leave. $IDEMTEST_SEED, a number,
-// has it play some of the records in another order.
+// With go test -v it prints the records, and the rows that they must leave. If $IDEMTEST_SEED is a
+// number, it plays some of the records, in an order that depends on the number.
 func (s Service) RunTopic(t *testing.T, topic string) {
 	spec, err := proof.Read(s.Spec, s.Digest)
 	if err != nil {
@@ -119,15 +119,12 @@ func (s Service) runTopic(t *testing.T, spec *proof.Service, entry *model.Topic,
 	}
 	one.log, one.source = numbered(topic, log), s.Spec
 	one.scenarios = ofATopic(one.log)
-	handled := slices.ContainsFunc(entry.Events, func(e *model.Event) bool { return e.Handle })
-	if s.Stub != nil && (handled || !slices.ContainsFunc(entry.Events, (*model.Event).HasCode)) {
-		one.start = s.Stub
-	}
+	one.start = s.starter(entry)
 	if testing.Verbose() {
 		t.Logf("the records, and the rows that they must leave:\n%s", shownScript(one.log, script))
 	}
 	t.Run("spec", one.run)
-	if !handled {
+	if !handled(entry) {
 		return
 	}
 	t.Run("handlers", func(t *testing.T) {
@@ -145,6 +142,20 @@ func (s Service) runTopic(t *testing.T, spec *proof.Service, entry *model.Topic,
 		}
 		own.run(t)
 	})
+}
+
+// handled reports whether events of a topic have a handler in the transaction.
+func handled(entry *model.Topic) bool {
+	return slices.ContainsFunc(entry.Events, func(e *model.Event) bool { return e.Handle })
+}
+
+// starter makes the consumer of the scenarios under "spec". A topic whose Go code is effects only
+// has no others, so they need the service's own handlers: one that is not written fails.
+func (s Service) starter(entry *model.Topic) func(testing.TB, *pgxpool.Pool) (*idem.Consumer, error) {
+	if s.Stub != nil && (handled(entry) || !slices.ContainsFunc(entry.Events, (*model.Event).HasCode)) {
+		return s.Stub
+	}
+	return s.New
 }
 
 // runner runs all scenarios once.

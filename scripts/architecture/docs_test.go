@@ -83,7 +83,7 @@ var (
 func reported(t *testing.T) map[string]bool {
 	t.Helper()
 	found := map[string]bool{}
-	for _, dir := range []string{"../../generator", "../../internal/gen"} {
+	for _, dir := range []string{"../../generator", "../../internal/gen", "../../internal/proof"} {
 		err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err

@@ -94,33 +94,34 @@ func list(t *testing.T) []pkg {
 // listed fails the test: think about its place first. An internal package says it itself, in
 // its doc comment.
 var may = map[string][]string{
-	"cmd/idemgen":                 {"cmd/idemgen/internal/dev", "cmd/idemgen/internal/doctor", "generator", "internal/gen/connector", "internal/gen/evolution", "internal/gen/output", "internal/gen/scaffold", "internal/gen/syntax", "internal/inspect", "runtime/outbox", "internal/pgtable", "internal/stream"},
-	"generator":                   {"internal/proof/cases", "internal/gen/messages", "internal/gen/eventkey", "internal/gen/explain", "internal/gen/evolution", "internal/gen/resolve", "internal/gen/resolve/typeword", "internal/gen/model", "internal/gen/gocode", "internal/gen/sqlcode", "internal/gen/scaffold", "internal/proof/oracle", "internal/proof/seedlog", "internal/gen/state", "internal/gen/output", "internal/gen/gopkg", "internal/pgtable", "runtime/outbox", "internal/gen/syntax", "schema"},
-	"schema":                      {},
-	"templates":                   {},
-	"runtime/idem":                {"runtime/hook", "runtime/idemtype", "runtime/lease", "runtime/wire", "runtime/internal/catalog", "runtime/internal/door", "runtime/internal/engine", "runtime/internal/engine/keys", "runtime/internal/fault", "runtime/internal/generation", "runtime/internal/handler", "runtime/internal/keyset", "runtime/internal/maintain", "runtime/internal/notify", "runtime/internal/outage", "runtime/internal/pool", "runtime/internal/verdict"},
-	"runtime/effects":             {"runtime/idem", "runtime/idemtype", "runtime/lease", "runtime/wire", "runtime/internal/door", "runtime/internal/effect", "runtime/internal/engine", "runtime/internal/pglease", "runtime/internal/pipeline", "runtime/internal/session"},
-	"runtime/wire":                {"runtime/wire/internal/notation"},
-	"runtime/wire/strictjson":     {"runtime/wire", "runtime/wire/internal/notation"},
-	"runtime/lease":               {"runtime/wire"},
-	"runtime/redislease":          {"runtime/lease", "runtime/wire"},
-	"runtime/halt":                {},
-	"runtime/hook":                {"runtime/idemtype"},
-	"runtime/idemtype":            {"runtime/halt", "runtime/wire"},
-	"runtime/confluent":           {"runtime/idem", "runtime/confluent/internal/clientlog", "runtime/internal/intake", "runtime/internal/member"},
-	"runtime/confluent/producer":  {"runtime/outbox", "runtime/confluent/internal/clientlog"},
-	"runtime/franz":               {"runtime/idem", "runtime/franz/internal/clientlog", "runtime/franz/internal/options", "runtime/internal/intake", "runtime/internal/member"},
-	"runtime/franz/producer":      {"runtime/outbox", "runtime/franz/internal/clientlog", "runtime/franz/internal/options"},
-	"runtime/outbox":              {"internal/pgtable", "internal/record", "runtime/internal/session"},
-	"runtime/avro":                {"internal/avromsg", "runtime/wire"},
-	"runtime/avro/registry":       {"runtime/avro"},
-	"runtime/protobuf":            {"internal/protomsg", "runtime/wire"},
-	"runtime/httpcall":            {"runtime/idem", "runtime/internal/verdict"},
-	"runtime/idemotel":            {"runtime/idem", "runtime/hook", "runtime/idemtype", "runtime/wire"},
-	"runtime/idemprom":            {"runtime/idem", "runtime/hook", "runtime/idemtype"},
-	"runtime/idemprom/outboxprom": {"runtime/outbox"},
-	"runtime/idemtest":            {"runtime/idem", "runtime/halt", "runtime/lease", "internal/stream", "runtime/wire", "runtime/internal/door", "runtime/internal/engine", "runtime/internal/fault", "internal/kit/postgres", "internal/kit/redistest"},
-	"runtime/idemtest/testleases": {"runtime/idem", "runtime/idemtest", "internal/kit/redistest", "runtime/lease", "runtime/redislease"},
+	"cmd/idemgen":                   {"cmd/idemgen/internal/dev", "cmd/idemgen/internal/doctor", "generator", "internal/gen/connector", "internal/gen/evolution", "internal/gen/output", "internal/gen/scaffold", "internal/gen/syntax", "internal/inspect", "internal/proof", "runtime/idem", "runtime/outbox", "internal/pgtable", "internal/stream"},
+	"generator":                     {"internal/proof", "internal/gen/messages", "internal/gen/eventkey", "internal/gen/explain", "internal/gen/evolution", "internal/gen/resolve", "internal/gen/resolve/typeword", "internal/gen/model", "internal/gen/gocode", "internal/gen/sqlcode", "internal/gen/scaffold", "internal/proof/seedlog", "internal/gen/state", "internal/gen/output", "internal/gen/gopkg", "internal/pgtable", "runtime/outbox", "internal/gen/syntax", "schema"},
+	"schema":                        {},
+	"templates":                     {},
+	"runtime/idem":                  {"runtime/hook", "runtime/idemtype", "runtime/lease", "runtime/wire", "runtime/internal/catalog", "runtime/internal/door", "runtime/internal/engine", "runtime/internal/engine/keys", "runtime/internal/fault", "runtime/internal/generation", "runtime/internal/handler", "runtime/internal/keyset", "runtime/internal/maintain", "runtime/internal/notify", "runtime/internal/outage", "runtime/internal/pool", "runtime/internal/verdict"},
+	"runtime/effects":               {"runtime/idem", "runtime/idemtype", "runtime/lease", "runtime/wire", "runtime/internal/door", "runtime/internal/effect", "runtime/internal/engine", "runtime/internal/pglease", "runtime/internal/pipeline", "runtime/internal/session"},
+	"runtime/wire":                  {"runtime/wire/internal/notation"},
+	"runtime/wire/strictjson":       {"runtime/wire", "runtime/wire/internal/notation"},
+	"runtime/lease":                 {"runtime/wire"},
+	"runtime/redislease":            {"runtime/lease", "runtime/wire"},
+	"runtime/halt":                  {},
+	"runtime/hook":                  {"runtime/idemtype"},
+	"runtime/idemtype":              {"runtime/halt", "runtime/wire"},
+	"runtime/confluent":             {"runtime/idem", "runtime/confluent/internal/clientlog", "runtime/internal/intake", "runtime/internal/member"},
+	"runtime/confluent/producer":    {"runtime/outbox", "runtime/confluent/internal/clientlog"},
+	"runtime/franz":                 {"runtime/idem", "runtime/franz/internal/clientlog", "runtime/franz/internal/options", "runtime/internal/intake", "runtime/internal/member"},
+	"runtime/franz/producer":        {"runtime/outbox", "runtime/franz/internal/clientlog", "runtime/franz/internal/options"},
+	"runtime/outbox":                {"internal/pgtable", "internal/record", "runtime/internal/session"},
+	"runtime/avro":                  {"internal/avromsg", "runtime/wire"},
+	"runtime/avro/registry":         {"runtime/avro"},
+	"runtime/protobuf":              {"internal/protomsg", "runtime/wire"},
+	"runtime/httpcall":              {"runtime/idem", "runtime/internal/verdict"},
+	"runtime/idemotel":              {"runtime/idem", "runtime/hook", "runtime/idemtype", "runtime/wire"},
+	"runtime/idemprom":              {"runtime/idem", "runtime/hook", "runtime/idemtype"},
+	"runtime/idemprom/outboxprom":   {"runtime/outbox"},
+	"runtime/idemtest":              {"internal/gen/model", "internal/proof", "internal/proof/seedlog", "runtime/idem", "runtime/halt", "runtime/lease", "internal/stream", "runtime/wire", "runtime/internal/door", "runtime/internal/engine", "runtime/internal/fault", "internal/kit/postgres", "internal/kit/redistest"},
+	"runtime/idemtest/testmessages": {"internal/gen/messages", "internal/gen/model", "internal/gen/syntax", "internal/proof"},
+	"runtime/idemtest/testleases":   {"runtime/idem", "runtime/idemtest", "internal/kit/redistest", "runtime/lease", "runtime/redislease"},
 }
 
 // free are programs that stand on top of everything.
@@ -144,17 +145,22 @@ func TestImportDirection(t *testing.T) {
 	}
 }
 
+// provers may link what only proves: tests, programs of this repository, and the command, which
+// checks cases. The program of a service links none of it.
+var provers = []string{"internal/proof", "scripts/", "bench", "runtime/idemtest", "generator", "cmd/idemgen", "examples/users/cmd/demo"}
+
 // What only proves the product is linked by tests, and by what only proves.
 func TestProofIsLinkedByTestsAlone(t *testing.T) {
-	const proof = module + "/internal/proof/"
 	found := false
 	for _, p := range packages(t) {
 		for _, of := range p.Deps {
-			switch {
-			case !strings.HasPrefix(of, proof):
-			case strings.HasPrefix(p.ImportPath, proof), strings.HasPrefix(p.name(), "scripts/"), strings.HasPrefix(p.name(), "bench"):
-				found = true
-			default:
+			proves := strings.HasPrefix(of+"/", module+"/internal/proof/")
+			explores := strings.HasPrefix(of, module+"/internal/proof/model") || of == module+"/internal/proof/longtest"
+			found = found || proves
+			if proves && !slices.ContainsFunc(provers, func(by string) bool { return strings.HasPrefix(p.name(), by) }) {
+				t.Errorf("%s links %s", p.name(), of)
+			}
+			if explores && !strings.HasPrefix(p.name(), "internal/proof/") && !strings.HasPrefix(p.name(), "scripts/") {
 				t.Errorf("%s links %s", p.name(), of)
 			}
 		}

@@ -22,19 +22,21 @@ type weight struct {
 // says for what: idemgen dev is the 15th command.
 var weights = []weight{
 	{"keys of the language", 89, 90, keysOfTheLanguage},
-	{"codes of errors", 83, 85, func(t *testing.T) int { return distinct(t, `"E[0-9]{3}"`, "../../generator", "../../internal/gen") }},
+	{"codes of errors", 83, 85, func(t *testing.T) int {
+		return distinct(t, `"E[0-9]{3}"`, "../../generator", "../../internal/gen", "../../internal/proof")
+	}},
 	{"codes of warnings", 0, 0, func(t *testing.T) int { return distinct(t, `"W[0-9]{3}"`, "../../generator", "../../internal/gen") }},
 	{"commands", 18, 14, func(t *testing.T) int { return matches(t, `\bRunE:`, production(t, "../../cmd/idemgen")) }},
-	{"product lines", 73_500, 55_000, func(t *testing.T) int {
+	{"product lines", 65_500, 55_000, func(t *testing.T) int {
 		return linesOf(t, production(t, "../../runtime", "../../internal", "../../generator", "../../schema", "../../cmd", "../../templates"))
 	}},
-	{"proof lines", 13_500, 14_000, func(t *testing.T) int {
+	{"proof lines", 21_000, 14_000, func(t *testing.T) int {
 		return linesOf(t, handwritten(t, "../../runtime/idemtest", "../../internal/proof", "../../internal/kit"))
 	}},
-	{"exported names", 650, 650, exportedNames},
+	{"exported names", 645, 650, exportedNames},
 	{"linked lines, without effects", 24_000, 19_000, linkedWithout},
 	{"linked lines, with effects", 27_000, 23_000, linkedWith},
-	{"lines of testdata", 61_000, 60_000, linesOfTestdata},
+	{"lines of testdata", 53_600, 35_000, linesOfTestdata},
 	{"words of docs/spec.md", 9_500, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
 	{"words of docs", 63_300, 48_000, wordsOfDocs},
 }

@@ -72,8 +72,8 @@ func (s *service) stub() error {
 	return os.WriteFile(path, bytes.ReplaceAll(setup, []byte("return Service{}"), []byte("return struct{ stubHandler }{}")), 0o644)
 }
 
-// test runs the generated tests. A seed that is not 0 has them play some of their records in another
-// order: what becomes of them is for the oracle to say.
+// test runs the generated tests. A seed that is not 0 has them play some of their records in
+// another order: what becomes of them is for the oracle to say.
 func (s *service) test(ctx context.Context, seed uint64) error {
 	cmd := exec.CommandContext(ctx, "./service.test", "-test.timeout=5m", "-test.failfast")
 	cmd.Dir = s.folder

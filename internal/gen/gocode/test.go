@@ -7,7 +7,8 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/model"
 )
 
-// testFile is idem_gen_test.go: a test for each topic, one for the cases, and the service under test.
+// testFile is idem_gen_test.go: a test for each topic, one for the cases, and the service under
+// test.
 func (p *pkg) testFile(tests Tests) *file {
 	f := newFile("idem_gen_test.go", p.service.Package, p.service.Source)
 	for _, t := range p.service.Topics {

@@ -67,14 +67,7 @@ var ownedNames = []string{
 	"idem_gen.go",
 	"idem_gen_test.go",
 	"idem_*_gen.go",
-	"idem_*_gen_test.go",
 	"testdata/idem_external.sql",
-	"testdata/idem_*_log.jsonl",
-	"testdata/idem_*_expected.txt",
-	"testdata/idem_*_rows.sql",
-	"testdata/cases/idem_*_log.jsonl",
-	"testdata/cases/idem_*_expected.txt",
-	"testdata/cases/idem_*_rows.sql",
 }
 
 // unix returns text with every line ending in LF.

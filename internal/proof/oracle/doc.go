@@ -4,20 +4,17 @@
 // once". It is therefore written from the language reference alone, and knows nothing of the code
 // that it judges. It must not import any package of this module but model.
 //
-// # The text of Expected
+// # Rows
 //
-// Expected prints every table of the service in spec order:
+// A row is one line, for example
 //
-//	table orders
 //	order_id=00000000-0000-4000-8000-000000000001  total=12.50  note=NULL
-//	table order_items
 //
-// A table has one line "table NAME" and one line per row: column=value, separated by two
-// spaces, columns in the table's order. Columns that the database fills ({now: true},
-// identity, now() and gen_random_uuid() defaults) are left out in every row of the
-// table; Columns names the ones that are printed. Rows stand in primary key order, for
-// the reader: a comparison sorts both sides as text, because the order of a text key
-// depends on the database's collation.
+// It has a column=value for each column in the order of the table, separated by two spaces.
+// Columns that the database fills ({now: true}, identity, now() and gen_random_uuid() defaults) are
+// left out in every row of the table; Columns names the others. Rows are in primary key order, for
+// the reader: a comparison sorts both sides as text, because the order of a text key depends on the
+// collation of the database.
 //
 // DeadLetters prints "partition offset class path", sorted by topic, partition and offset;
 // for no path stands "the payload" if the class is decode, else "-". See Outcome for

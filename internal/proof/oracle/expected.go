@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -16,19 +15,6 @@ type deadLetter struct {
 	offset    int64
 	class     string
 	path      string
-}
-
-// Expected is the text of testdata/idem_<topic>_expected.txt: what the database must
-// hold after the records applied so far. See the package comment for its form.
-func (in *Interpreter) Expected() []byte {
-	var b bytes.Buffer
-	for _, t := range in.service.Tables {
-		fmt.Fprintf(&b, "table %s\n", t.Name)
-		for _, line := range in.Rows(t.Name) {
-			b.WriteString(line + "\n")
-		}
-	}
-	return b.Bytes()
 }
 
 // Rows returns one line per row of a table, in primary key order, in the form that the

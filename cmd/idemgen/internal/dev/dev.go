@@ -2,8 +2,8 @@
 // migrations applied, records of its cases and generated tests sent to it, and all that anew after
 // each change of its files. It prints what the service sends, and empties its outbox.
 //
-// It must not import any package of this module but runtime/franz/producer, runtime/idem, runtime/idemtest,
-// internal/kit/redistest and runtime/outbox.
+// It must not import any package of this module but runtime/franz/producer, runtime/idem,
+// runtime/idemtest, internal/kit/redistest and runtime/outbox.
 package dev
 
 import (
