@@ -11,10 +11,10 @@
 //	order_id=00000000-0000-4000-8000-000000000001  total=12.50  note=NULL
 //
 // It has a column=value for each column in the order of the table, separated by two spaces.
-// Columns that the database fills ({now: true}, identity, now() and gen_random_uuid() defaults) are
-// left out in every row of the table; Columns names the others. Rows are in primary key order, for
-// the reader: a comparison sorts both sides as text, because the order of a text key depends on the
-// collation of the database.
+// Columns that the database fills ({now: true}, identity, now() and gen_random_uuid() defaults)
+// are left out in every row of the table; Columns names the others. Rows are in primary key order,
+// for the reader: a comparison sorts both sides as text, because the order of a text key depends
+// on the collation of the database.
 //
 // DeadLetters prints "partition offset class path", sorted by topic, partition and offset;
 // for no path stands "the payload" if the class is decode, else "-". See Outcome for
