@@ -21,13 +21,13 @@ var generatorBugs = []mutant{
 		in("./internal/proof", "Service.play").Replace("in.Release($topic, 0)\ncontinue", `in.Release($topic, 0)`),
 		"./internal/proof", "TestNoRecordOfALogHalts"},
 	{"plan: a text of the type may go unnoticed",
-		in(states, "comparison.dispatch").Replace(`len(gone) > 0`, `len(gone) > 1`),
+		in(evolutions, "comparison.types").Replace(`len(gone) > 0`, `len(gone) > 1`),
 		command, "TestChangesThatLeaveOlderRecordsUnhandledAreWarnedOf/a_text_is_gone"},
 	{"plan: events are told by their names",
-		in(states, "reads").Replace(`slices.ContainsFunc(_.Texts, _)`, `was == is && $0`),
+		in(evolutions, "takes").Replace(`slices.ContainsFunc(was.Types, _)`, `was.Name == is.Name && $0`),
 		command, "TestChangesThatLeaveOlderRecordsUnhandledAreWarnedOf/an_event_is_renamed_and_needs_more"},
 	{"plan: a new header of the key may be missing",
-		in(states, "comparison.headers").Condition(`!needed`, `$0 && old == nil`),
+		in(evolutions, "comparison.headers").Condition(`slices.ContainsFunc(old.Fields, needed)`, `$0 || old.Key != nil`),
 		command, "TestChangesThatLeaveOlderRecordsUnhandledAreWarnedOf/the_key_moves_to_another_header"},
 	{"copies_keep_record_key: records without a record key are taken",
 		in("./internal/gen/resolve", "collectFields").Never(`_.KeptByRecordKey()`),
@@ -141,6 +141,7 @@ const (
 	seedlogs   = "./internal/proof/seedlog"
 	testKit    = "./runtime/idemtest"
 	states     = "./internal/gen/state"
+	evolutions = "./internal/gen/evolution"
 	command    = "./cmd/idemgen"
 	patches    = "./testdata/golden/accepted/patches"
 )

@@ -9,7 +9,7 @@ var migrationBugs = []mutant{
 		in(states, "lineage.before").Replace(`!o.Gone && l.reads(o, n)`, `false`),
 		command, "TestPlan/a_type_goes_to_another_event"},
 	{"plan: a patch that is read elsewhere is a dead letter",
-		in(states, "comparison.moved").Never(`f.need != ""`),
+		in(evolutions, "fields.moved").Replace(`!required(f)`, `false`),
 		command, "TestPlan/another_path_of_a_patch"},
 	{"plan: a copy that is applied again breaks nothing",
 		in("./internal/gen/evolution", "Verdict.Breaks").Never(`v == BreaksDedup`),

@@ -3,7 +3,7 @@
 //
 // What breaks is found by comparing two specs, and the states beside them. What is left of the
 // spec's changes, key by key, breaks nothing. It does no I/O. It must not import any package of
-// this module but model, state and syntax.
+// this module but definition, model, state and syntax.
 package evolution
 
 import (
@@ -141,89 +141,6 @@ func (c *comparison) renamed(id state.Identity) {
 		return
 	}
 	c.tell("/topics/"+id.Topic, "/topics/"+id.WasTopic)
-}
-
-// records are the changes after which records of the older form cannot be read.
-func (c *comparison) records() {
-	for _, u := range state.Unreadable(c.old.Service, c.now.Service) {
-		verdict, of, effect := DeadLetters, "", "records from before this change become dead letters"
-		switch {
-		case u.Event != "":
-			of = fmt.Sprintf("event %q of %s: ", u.Event, u.Topic)
-		case u.Topic != "":
-			of = fmt.Sprintf("topic %s: ", u.Topic)
-		}
-		switch {
-		case u.Halts:
-			effect = "records from before this change halt their partition"
-		case u.Loses:
-			verdict, effect = LosesValues, "records from before this change are read without a value that they have, or with another one, and nothing tells"
-		}
-		c.add(verdict, of+u.Change, effect, u.Remedy)
-		topic := "/topics/" + u.Topic
-		event := topic + "/events/" + u.Event
-		switch u.What {
-		case state.Limit:
-			c.tell("/limits/" + strings.Fields(u.Change)[0])
-		case state.EventType:
-			c.tell(topic + "/event_type")
-		case state.Payload:
-			key := strings.Fields(u.Change)[0]
-			key = strings.TrimPrefix(key, "payload.")
-			c.tell(topic + "/payload/" + key)
-			if c.only(key, "topics", u.Topic, "payload") {
-				c.tell(topic + "/payload")
-			}
-		case state.Encoding:
-			c.tell(topic + "/payload/encoding")
-			if c.only("encoding", "topics", u.Topic, "payload") {
-				c.tell(topic + "/payload")
-			}
-		case state.Type:
-			c.tell(event, event+"/type", event+"/tombstone")
-		case state.KeySource:
-			c.tell(topic+"/idempotency_key/source", event+"/idempotency_key/source")
-		default:
-			if u.Moved { // what moved it is told with it
-				c.tell(topic+"/payload/naming", "/types/"+u.Type+"/naming", "/payload/naming", "/naming")
-				if c.only("naming", "topics", u.Topic, "payload") {
-					c.tell(topic + "/payload")
-				}
-			}
-			c.tell("/types/"+u.Type+"/fields/"+u.Field, event+"/fields/"+u.Field, topic+"/fields/"+u.Field, topic+"/record_key", event+"/tombstone")
-			if u.Field == "" {
-				c.tell("/types/" + u.Type + "/enum")
-			}
-		}
-	}
-}
-
-// results are the changes after which one version cannot read what a call returned to another.
-func (c *comparison) results() {
-	tell := func(u state.Unread, what, effect, do string) {
-		c.add(Results, fmt.Sprintf("%s of event %q of %s: %s", what, u.Event, u.Topic, u.Change), effect, do)
-		c.tell("/types/" + u.Type + "/fields/" + u.Field)
-		if u.Field == "" {
-			c.tell("/types/" + u.Type + "/enum")
-		}
-	}
-	for _, u := range state.UnreadableResults(c.old.Service, c.now.Service) {
-		effect := "a result that was recorded, and whose event is not passed yet, cannot be read: the event becomes a dead letter, and its call is not made again"
-		if u.Loses {
-			effect = "a result that was recorded, and whose event is not passed yet, is read without a value that it has"
-		}
-		do := "deploy this when no event waits for its rows"
-		if u.Field != "" {
-			do = "declare the field optional, or " + do
-		}
-		tell(u, "the result", effect, do)
-	}
-	for _, u := range state.UnreadableResults(c.now.Service, c.old.Service) {
-		if !u.Loses {
-			tell(u, "for the version before, the result", "it cannot read what a call of this version returned: the event becomes a dead letter, and its call is not made again",
-				"end the version before, before this one starts")
-		}
-	}
 }
 
 // only reports whether a map that one of the versions has, and the other has not, holds one key.

@@ -12,9 +12,9 @@ import (
 // Dispatch tells the event of each record of a topic.
 type Dispatch struct {
 	Topic string
-	// ToldBy is where the texts of the type stand; "" if the topic has one event.
-	ToldBy string
-	Events []Told // all of the topic
+	// EventType is where the texts of the type are; "" if the topic has one event.
+	EventType string
+	Events    []Told // all of the topic
 }
 
 // Told is what tells the records of one event.
@@ -26,7 +26,7 @@ type Told struct {
 
 func dispatch(s *model.Service) (all []Dispatch) {
 	for _, t := range s.Topics {
-		d := Dispatch{Topic: t.Name, ToldBy: standsAt(t.EventType)}
+		d := Dispatch{Topic: t.Name, EventType: standsAt(t.EventType)}
 		for _, e := range t.Events {
 			d.Events = append(d.Events, Told{e.Name, slices.Clone(e.Types), e.Tombstone})
 		}
@@ -35,10 +35,10 @@ func dispatch(s *model.Service) (all []Dispatch) {
 	return all
 }
 
-// and joins the places in [Dispatch.ToldBy].
+// and joins the places in [Dispatch.EventType].
 const and = " / "
 
-// standsAt is where the texts that tell events apart stand; "" if there are none.
+// standsAt is where the texts that tell events apart are; "" if there are none.
 func standsAt(all []model.Discriminator) string {
 	var places []string
 	for _, by := range all {
@@ -59,6 +59,18 @@ func (d Dispatch) told(event string) Told {
 	return Told{Event: event}
 }
 
+// extends reports whether further texts tell the events of d than those of o.
+func (d Dispatch) extends(o Dispatch) bool {
+	return o.EventType != "" && strings.HasPrefix(d.EventType, o.EventType+and)
+}
+
+// cut is what is left of a type where further texts told the events.
+func (d Dispatch) cut(typ string) string {
+	n := strings.Count(d.EventType, and) + 1
+	texts := strings.SplitN(typ, "/", n+1)
+	return strings.Join(texts[:min(n, len(texts))], "/")
+}
+
 // ofTopic returns the dispatch of a topic; the zero value if nothing is known of it.
 func ofTopic(all []Dispatch, topic string) Dispatch {
 	if i := slices.IndexFunc(all, func(d Dispatch) bool { return d.Topic == topic }); i >= 0 {
@@ -74,8 +86,8 @@ func (w *writer) dispatch(all []Dispatch) {
 	}
 	for _, d := range all {
 		w.open(1, d.Topic)
-		if d.ToldBy != "" {
-			w.entry(2, "told_by", d.ToldBy)
+		if d.EventType != "" {
+			w.entry(2, "event_type", d.EventType)
 		}
 		for _, e := range d.Events {
 			switch {
@@ -95,8 +107,8 @@ func (r *reader) dispatch(root *syntax.Node) (all []Dispatch) {
 		d := Dispatch{Topic: topic.Key}
 		for _, p := range r.pairs(topic.Value) {
 			switch {
-			case p.Key == "told_by":
-				d.ToldBy = r.text(p.Value)
+			case p.Key == "event_type":
+				d.EventType = r.text(p.Value)
 			case p.Value.Kind == syntax.ListNode:
 				d.Events = append(d.Events, Told{Event: p.Key, Texts: r.texts(p.Value)})
 			default:

@@ -64,9 +64,9 @@ func (l lineage) reads(o, n Key) bool {
 	switch {
 	case before.Tombstone || after.Tombstone:
 		return before.Tombstone && after.Tombstone
-	case is.ToldBy == "":
+	case is.EventType == "":
 		return true // it is the one event
-	case was.ToldBy == "": // so was the other one: what is left of it is shared out
+	case was.EventType == "": // so was the other one: what is left of it is shared out
 		return !slices.ContainsFunc(l.events(n.Topic), func(e *model.Event) bool { return e.Name == o.Event })
 	}
 	return slices.ContainsFunc(before.Texts, func(text string) bool {
@@ -110,7 +110,7 @@ func (l lineage) topicBefore(topic string) string {
 
 // alike is how many events of a topic continue those of one that is gone.
 func (l lineage) alike(gone, topic string) (count int) {
-	typed := ofTopic(l.now, topic).ToldBy != ""
+	typed := ofTopic(l.now, topic).EventType != ""
 	for _, n := range l.all {
 		continues := func(o Key) bool {
 			return o.Topic == gone && !o.Gone && slices.Equal(o.Parts, n.Parts) && (o.Event == n.Event || typed && l.reads(o, n))

@@ -2,7 +2,7 @@
 // spec. It holds what the spec alone cannot tell: the tables as the last migration left
 // them, which migrations were written, and what makes records copies of one event.
 //
-// Definitions are kept as text and compared as text: a definition that reads the same is
+// What databases and other versions hold is kept as text: a definition that reads the same is
 // the same. The package does no I/O. It must not import any package of this module but
 // definition, model and syntax.
 package state

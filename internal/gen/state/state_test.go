@@ -95,7 +95,7 @@ func TestOneLinePerEntry(t *testing.T) {
 			t.Errorf("no line %q in\n%s", want, got)
 		}
 	}
-	if want := "events:\n  orders.v1:\n    told_by: header type\n    OrderPlaced:\n      - placed\n      - made\n    Read:\n      - read\n"; !strings.Contains(got, want) {
+	if want := "events:\n  orders.v1:\n    event_type: header type\n    OrderPlaced:\n      - placed\n      - made\n    Read:\n      - read\n"; !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
 	if keys, _, _ := strings.Cut(got, "\nevents:\n"); strings.Contains(keys, "Read:") {

@@ -1,0 +1,280 @@
+package evolution
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/idemgen/idemgen/internal/gen/definition"
+	"github.com/idemgen/idemgen/internal/gen/model"
+)
+
+// fields compares fields of two versions, and of the types that they name. Every two types are
+// compared once, at the first field that names them.
+type fields struct {
+	at    about // of the fields that are compared
+	seen  map[[2]*model.Type]bool
+	found func(unread)
+}
+
+// about is what of the spec a change is about. Of fields of the event itself typ is "", of an enum
+// field is "".
+type about struct{ topic, event, typ, field string }
+
+// unread is a change after which a value of before cannot be read as it was.
+type unread struct {
+	about
+	loses    bool // it is read, but without a value that it has, or with another one
+	moved    bool // a field is read elsewhere
+	what, do string
+}
+
+func (c *fields) report(field, do, what string, args ...any) {
+	u := unread{about: c.at, do: do, what: fmt.Sprintf(what, args...)}
+	u.field = field
+	c.found(u)
+}
+
+func (c *fields) compare(old, now []*model.Field) {
+	for _, f := range now {
+		was := former(old, f)
+		switch {
+		case f.Source.Kind == model.FromRecord: // every record has it
+			if was != nil && placeOf(was.Source) == placeOf(f.Source) {
+				c.types(f, was.Type)
+			}
+		case was == nil && f.Source.Kind == model.FromRecordKey: // as it has to be
+			c.report(f.Name, firstKeyed, "part %q of the record key is read, and was not", f.Name)
+		case was == nil && required(f):
+			c.report(f.Name, firstOptional, "field %q is new and required", f.Name)
+		case was == nil:
+			c.renamed(f, old, now)
+		case placeOf(f.Source) != placeOf(was.Source):
+			c.moved(f, was, now)
+		case required(f) && !required(was):
+			c.report(f.Name, firstOptional, "field %q is required, and was not", f.Name)
+		case f.Type.Optional || !was.Type.Optional:
+			c.types(f, was.Type)
+		case f.Default != nil:
+			c.report(f.Name, firstNull, "field %q may not be null any more: its default is for records without it", f.Name)
+		default: // a patch
+			c.report(f.Name, firstNull, "field %q may not be null any more", f.Name)
+		}
+	}
+}
+
+// required reports whether records must have a field.
+func required(f *model.Field) bool { return !f.Type.Optional && f.Default == nil && !f.Patch }
+
+// moved reports a field that is not read any more where older records have it: they are refused,
+// or lose it without a word, unless another field reads it there.
+func (c *fields) moved(f, was *model.Field, now []*model.Field) {
+	there := func(o *model.Field) bool { return placeOf(o.Source) == placeOf(was.Source) }
+	loses := !required(f)
+	if loses && slices.ContainsFunc(now, there) {
+		return
+	}
+	u := unread{about: c.at, moved: true, loses: loses, do: firstBoth}
+	u.field, u.what = f.Name, fmt.Sprintf("field %q is read at %s, and was at %s", f.Name, placeOf(f.Source), placeOf(was.Source))
+	c.found(u)
+}
+
+// renamed reports a field that records of before may hold under another name: a field is gone, of
+// its type, or else of a type that no other new field has.
+func (c *fields) renamed(f *model.Field, old, now []*model.Field) {
+	fresh := unmatched(now, old)
+	inPayload := func(f *model.Field) bool { return f.Source.Kind == model.FromPayload }
+	for _, same := range []bool{true, false} {
+		for _, was := range unmatched(old, now) {
+			typed := func(is *model.Field) bool { return sameType(is.Type, was.Type) && inPayload(is) == inPayload(was) }
+			fixed := was.Source.Kind == model.FromRecord
+			if typed(f) != same || inPayload(f) != inPayload(was) || !same && (fixed || slices.ContainsFunc(fresh, typed)) {
+				continue
+			}
+			what := "field %q is new, and %q of the same type is gone: if that is the same field, it has another name"
+			if !same {
+				what = "field %q is new, and %q of another type is gone: what records have of that is ignored, also if it is the same field under another name"
+			}
+			u := unread{about: c.at, loses: true, do: firstBeside, what: fmt.Sprintf(what, f.Name, was.Name)}
+			u.field = f.Name
+			c.found(u)
+			return
+		}
+	}
+}
+
+// unmatched are the fields of one version that the other has neither by name nor by place.
+func unmatched(fields, others []*model.Field) (all []*model.Field) {
+	for _, f := range fields {
+		if former(others, f) == nil {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// former finds what a field was: at the same place, or else of the same name; nil if it was not
+// there.
+func former(old []*model.Field, f *model.Field) (found *model.Field) {
+	best := 0
+	for _, was := range old {
+		score := 0
+		if placeOf(was.Source) == placeOf(f.Source) {
+			score += 2
+		}
+		if was.Name == f.Name {
+			score++
+		}
+		if score > best {
+			found, best = was, score
+		}
+	}
+	return found
+}
+
+// placeOf is where a field is read, as messages say it.
+func placeOf(s model.Source) string {
+	switch s.Kind {
+	case model.FromHeader:
+		return "header " + s.Header
+	case model.FromRecord:
+		return "record " + s.Record
+	case model.FromRecordKey:
+		return "record_key " + definition.Path(s.Part.Path)
+	}
+	return definition.Path(s.Path)
+}
+
+// types reports a type that takes less than the one before.
+func (c *fields) types(f *model.Field, old model.FieldType) {
+	if !c.takes(f, old, f.Type) {
+		c.report(f.Name, firstJSON, "field %q is %s, and was %s", f.Name, typeText(f.Type), typeText(old))
+	}
+}
+
+// wider are the types that take whatever a type takes, in a payload.
+var wider = map[string]string{
+	"int32": "int64 decimal", "int64": "decimal", "float64": "decimal", "epoch_days": "int32 int64 decimal float64",
+	"epoch_s": "int64 decimal float64", "epoch_ms": "int64 decimal float64", "epoch_us": "int64 decimal float64", "epoch_ns": "int64 decimal float64",
+	"uuid": "string", "timestamp": "string", "local_timestamp": "string", "date": "string", "bytes": "string",
+}
+
+// takes reports whether every value of the type old is one of the type now, as field f reads it.
+// What changed inside a type of the spec is reported there.
+func (c *fields) takes(f *model.Field, old, now model.FieldType) bool {
+	inPayload := f.Source.Kind == model.FromPayload
+	switch {
+	case now.Kind == model.JSON:
+		return old.Kind == model.JSON || inPayload
+	case now.Elem != nil:
+		return old.Kind == now.Kind && c.takes(f, *old.Elem, *now.Elem)
+	case old.Elem != nil:
+		return false
+	case old.Named == nil && now.Named == nil:
+		if old.Kind == model.Bytes && !inPayload { // as they are, not as text of a payload
+			return sameType(old, now)
+		}
+		return sameType(old, now) || slices.Contains(strings.Fields(wider[definition.Scalar(old)]), definition.Scalar(now))
+	case now.Named == nil:
+		return now.Kind == model.String && old.Kind == model.Enum
+	case old.Kind != now.Kind:
+		return false
+	}
+	if pair := [2]*model.Type{old.Named, now.Named}; !c.seen[pair] {
+		c.seen[pair] = true
+		c.inside(old.Named, now.Named)
+	}
+	return true
+}
+
+// inside compares two types of the spec.
+func (c *fields) inside(was, is *model.Type) {
+	outer := c.at
+	c.at.typ = is.Name
+	var gone []string
+	for _, v := range was.Enum {
+		if !slices.ContainsFunc(is.Enum, func(o model.EnumValue) bool { return o.Text == v.Text }) {
+			gone = append(gone, strconv.Quote(v.Text))
+		}
+	}
+	if len(gone) > 0 {
+		c.report("", firstText, "%s is no text of %q any more", strings.Join(gone, ", "), is.Name)
+	}
+	c.compare(was.Fields, is.Fields)
+	c.at = outer
+}
+
+// sameType reports whether a spec writes two types alike, optional aside.
+func sameType(a, b model.FieldType) bool { return typeText(a) == typeText(b) }
+
+// typeText is a type without optional, as a spec writes it.
+func typeText(t model.FieldType) string {
+	switch {
+	case t.Kind == model.List:
+		return "list(" + typeText(*t.Elem) + ")"
+	case t.Kind == model.Map:
+		return "map(" + typeText(*t.Elem) + ")"
+	case t.Named != nil:
+		return t.Named.Name
+	}
+	return definition.Scalar(t)
+}
+
+// results are the changes after which one version cannot read what a call returned to another.
+func (c *comparison) results() {
+	compareResults(c.old.Service, c.now.Service, func(u unread) {
+		effect := "a result that was recorded, and whose event is not passed yet, cannot be read: the event becomes a dead letter, and its call is not made again"
+		if u.loses {
+			effect = "a result that was recorded, and whose event is not passed yet, is read without a value that it has"
+		}
+		do := "deploy this when no event waits for its rows"
+		if u.field != "" {
+			do = "declare the field optional, or " + do
+		}
+		c.result(u, "the result", effect, do)
+	})
+	compareResults(c.now.Service, c.old.Service, func(u unread) {
+		if !u.loses {
+			c.result(u, "for the version before, the result", "it cannot read what a call of this version returned: the event becomes a dead letter, and its call is not made again",
+				"end the version before, before this one starts")
+		}
+	})
+}
+
+func (c *comparison) result(u unread, what, effect, do string) {
+	c.add(Results, fmt.Sprintf("%s of event %q of %s: %s", what, u.event, u.topic, u.what), effect, do)
+	c.tell("/types/" + u.typ + "/fields/" + u.field)
+	if u.field == "" {
+		c.tell("/types/" + u.typ + "/enum")
+	}
+}
+
+// compareResults finds the changes after which results of effects that old recorded cannot be read.
+func compareResults(old, now *model.Service, found func(unread)) {
+	c := &fields{seen: map[[2]*model.Type]bool{}, found: found}
+	for _, t := range now.Topics {
+		for _, e := range t.Events {
+			before := eventOf(old, t.Name, e.Name)
+			if !e.Returns() || before == nil || before.Effect == nil {
+				continue // without a result nothing is read
+			}
+			c.at = about{topic: t.Name, event: e.Name, typ: e.Effect.Result.Name}
+			if before.Effect.Result == nil { // not even a type without required fields takes that
+				found(unread{about: c.at, what: fmt.Sprintf("it is none, and %q is read", c.at.typ)})
+				continue
+			}
+			c.compare(before.Effect.Result.Fields, e.Effect.Result.Fields)
+		}
+	}
+}
+
+// eventOf finds an event of a version; nil if it is not there.
+func eventOf(s *model.Service, topic, name string) *model.Event {
+	if t := topicOf(s, topic); t != nil {
+		if i := slices.IndexFunc(t.Events, func(e *model.Event) bool { return e.Name == name }); i >= 0 {
+			return t.Events[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,243 @@
+package evolution
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/idemgen/idemgen/internal/gen/model"
+)
+
+// What to do about records that cannot be read.
+const (
+	firstRead     = "deploy this when the older records are read"
+	firstOptional = "declare it optional or with a default until the older records are read, or deploy this when they are"
+	firstNull     = "keep it optional until the older records are read, or deploy this when they are"
+	firstBoth     = "declare the new place as a field of its own beside this one, both optional, until the older records are read, or deploy this when they are"
+	firstBeside   = "keep the former field beside it, both optional, until the older records are read, or deploy this when they are"
+	firstJSON     = "declare it json until the older records are read, or deploy this when they are"
+	firstKeyed    = "make sure that the older records have that record key, or deploy this when they are read"
+	firstText     = "keep the text until the records that hold it are read"
+)
+
+const (
+	becomeDead = "records from before this change become dead letters"
+	haltThem   = "records from before this change halt their partition"
+	loseValues = "records from before this change are read without a value that they have, or with another one, and nothing tells"
+)
+
+// records are the changes after which records of the older version cannot be read.
+func (c *comparison) records() {
+	if is, was := c.now.Service.Limits.MaxPayload, c.old.Service.Limits.MaxPayload; is < was {
+		c.tell("/limits/max_payload")
+		c.add(DeadLetters, fmt.Sprintf("max_payload is %d, and was %d", is, was), becomeDead, "keep the former one until the larger records are read")
+	}
+	f := &fields{seen: map[[2]*model.Type]bool{}, found: c.unread}
+	for _, now := range c.now.Service.Topics {
+		old := topicOf(c.old.Service, now.Name)
+		if old == nil {
+			continue // nobody read it
+		}
+		c.payload(old, now)
+		c.types(old, now)
+		for _, e := range now.Events {
+			for _, o := range old.Events {
+				if takes(old, now, o, e) {
+					f.at = about{topic: now.Name, event: e.Name}
+					f.compare(o.Fields, e.Fields)
+					c.headers(now, o, e)
+				}
+			}
+		}
+	}
+}
+
+func topicOf(s *model.Service, name string) *model.Topic {
+	for _, t := range s.Topics {
+		if t.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// payload are the changes of how the values of a topic are written.
+func (c *comparison) payload(old, now *model.Topic) {
+	place := "/topics/" + now.Name + "/payload"
+	told := func(key string, v Verdict, effect, what string, args ...any) {
+		c.add(v, "topic "+now.Name+": "+fmt.Sprintf(what, args...), effect, firstRead)
+		c.tell(place + "/" + key)
+		if c.only(key, "topics", now.Name, "payload") {
+			c.tell(place)
+		}
+	}
+	is, was := now.Payload, old.Payload
+	if is.Encoding != was.Encoding {
+		told("encoding", DeadLetters, becomeDead, "payload.encoding is %s, and was %s", cmp.Or(is.Encoding, "plain"), cmp.Or(was.Encoding, "plain"))
+	}
+	if is, was := is.Messages, was.Messages; is != nil && was != nil && is.Name != was.Name {
+		told("encoding", DeadLetters, becomeDead, "payload.schema names message %s, and named %s", cmp.Or(is.Name, "of all the file"), cmp.Or(was.Name, "of all the file"))
+	} else if is != nil && was != nil && is.Framed == was.Framed {
+		for _, field := range slices.Sorted(maps.Keys(is.Layout)) {
+			switch now, before := is.Layout[field], was.Layout[field]; {
+			case before == "" || now == before:
+			case field != "":
+				told("encoding", DeadLetters, becomeDead, "field %s is %s, and was %s: what was written before is read as something else, or not at all", field, now, before)
+			default:
+				told("encoding", DeadLetters, becomeDead, "the schema in %s is another one, with which records that were written before cannot be read", is.File)
+			}
+		}
+	}
+	if is.AbsentMarker != was.AbsentMarker {
+		told("absent_marker", LosesValues, loseValues, "payload.absent_marker is %s, and was %s", marker(is.AbsentMarker), marker(was.AbsentMarker))
+	}
+}
+
+func marker(text string) string {
+	if text == "" {
+		return "not there"
+	}
+	return strconv.Quote(text)
+}
+
+// types are the changes after which nothing tells which event a record is.
+func (c *comparison) types(old, now *model.Topic) {
+	c.tombstone(old, now)
+	after, before := places(now.EventType), places(old.EventType)
+	moved := !slices.Equal(after, before) && !extends(old, now) && !extends(now, old)
+	said := func(do, what string, args ...any) {
+		c.add(DeadLetters, "topic "+now.Name+": "+fmt.Sprintf(what, args...), becomeDead, do)
+		c.tell("/topics/" + now.Name + "/event_type")
+	}
+	switch {
+	case len(after) == 0:
+		return // they are all of the one event
+	case moved && len(before) == 0:
+		said(firstRead, "event_type is read at %s, and was not read", strings.Join(after, " / "))
+	case moved:
+		said("have producers send both until the older records are read, or deploy this when they are",
+			"event_type is read at %s, and was at %s", strings.Join(after, " / "), strings.Join(before, " / "))
+	}
+	for _, was := range old.Events {
+		var gone []string
+		for _, text := range was.Types {
+			taken := slices.ContainsFunc(now.Events, func(e *model.Event) bool { return takesText(old, now, text, e) })
+			if !taken && !slices.Contains(now.Ignore, text) {
+				gone = append(gone, strconv.Quote(text))
+			}
+		}
+		if len(gone) > 0 && !now.SkipUnknown {
+			c.unhandled(now, was, "keep the text until the records that hold it are read, or list it under ignore", strings.Join(gone, ", ")+" is no type of an event any more")
+		}
+	}
+}
+
+// unhandled says that records of an event are of none any more.
+func (c *comparison) unhandled(t *model.Topic, e *model.Event, do, what string) {
+	effect := becomeDead
+	if t.OnFailure.GiveUp == "stop" {
+		effect = haltThem
+	}
+	c.add(DeadLetters, fmt.Sprintf("event %q of %s: %s", e.Name, t.Name, what), effect, do)
+	place := "/topics/" + t.Name + "/events/" + e.Name
+	c.tell(place, place+"/type", place+"/tombstone")
+}
+
+// tombstone reports records without a value, if the event that took them is gone.
+func (c *comparison) tombstone(old, now *model.Topic) {
+	is := func(e *model.Event) bool { return e.Tombstone }
+	i := slices.IndexFunc(old.Events, is)
+	if i >= 0 && !slices.ContainsFunc(now.Events, is) && !now.SkipTombstone {
+		c.unhandled(now, old.Events[i], "keep the event until the older records are read, or say skip: [tombstone]", "no event is the tombstone any more")
+	}
+}
+
+// headers are those that the key of an event needs and did not need before.
+func (c *comparison) headers(t *model.Topic, old, now *model.Event) {
+	if now.Key == nil || now.Key.Offset {
+		return
+	}
+	for _, part := range now.Key.Parts {
+		same := func(p model.KeySource) bool { return p.Field == nil && p.Header == part.Header }
+		if part.Field != nil || old.Key != nil && !old.Key.Offset && slices.ContainsFunc(old.Key.Parts, same) {
+			continue
+		}
+		needed := func(f *model.Field) bool {
+			return f.Source.Kind == model.FromHeader && f.Source.Header == part.Header && required(f)
+		}
+		if slices.ContainsFunc(old.Fields, needed) {
+			continue
+		}
+		c.add(DeadLetters, fmt.Sprintf("event %q of %s: the key needs header %q, which older records may lack", now.Name, t.Name, part.Header), becomeDead,
+			"deploy this when the older records are read, or make sure that they have it")
+		place := "/topics/" + t.Name
+		c.tell(place+"/idempotency_key/source", place+"/events/"+now.Name+"/idempotency_key/source")
+	}
+}
+
+// unread says that a field of records cannot be read as before.
+func (c *comparison) unread(u unread) {
+	verdict, effect := DeadLetters, becomeDead
+	if u.loses {
+		verdict, effect = LosesValues, loseValues
+	}
+	c.add(verdict, fmt.Sprintf("event %q of %s: %s", u.event, u.topic, u.what), effect, u.do)
+	topic := "/topics/" + u.topic
+	event := topic + "/events/" + u.event
+	if u.moved { // what moved it is told with it
+		c.tell(topic+"/payload/naming", "/types/"+u.typ+"/naming", "/payload/naming", "/naming")
+		if c.only("naming", "topics", u.topic, "payload") {
+			c.tell(topic + "/payload")
+		}
+	}
+	c.tell("/types/"+u.typ+"/fields/"+u.field, event+"/fields/"+u.field, topic+"/fields/"+u.field, topic+"/record_key", event+"/tombstone")
+	if u.field == "" {
+		c.tell("/types/" + u.typ + "/enum")
+	}
+}
+
+// takes reports whether records of an event of before are records of an event of now.
+func takes(old, now *model.Topic, was, is *model.Event) bool {
+	switch {
+	case was.Tombstone || is.Tombstone:
+		return was.Tombstone && is.Tombstone
+	case was.Name == is.Name, len(now.EventType) == 0:
+		return true
+	}
+	return slices.ContainsFunc(was.Types, func(text string) bool { return takesText(old, now, text, is) })
+}
+
+// takesText reports whether records with a text as their type are records of an event. The text is
+// cut to its first parts, if fewer parts told the events apart before.
+func takesText(old, now *model.Topic, text string, e *model.Event) bool {
+	if extends(old, now) {
+		n := len(now.EventType)
+		parts := strings.SplitN(text, "/", n+1)
+		text = strings.Join(parts[:min(n, len(parts))], "/")
+	}
+	return slices.Contains(e.Types, text)
+}
+
+// extends reports whether further texts tell the events of a apart than those of b.
+func extends(a, b *model.Topic) bool {
+	long, short := places(a.EventType), places(b.EventType)
+	return len(short) > 0 && len(long) > len(short) && slices.Equal(long[:len(short)], short)
+}
+
+// places are where the texts are that tell events apart.
+func places(all []model.Discriminator) (names []string) {
+	for _, by := range all {
+		names = append(names, placeOf(model.Source{Kind: sourceOf(by), Header: by.Header, Path: by.Path}))
+	}
+	return names
+}
+
+func sourceOf(by model.Discriminator) model.SourceKind {
+	if by.Header != "" {
+		return model.FromHeader
+	}
+	return model.FromPayload
+}
