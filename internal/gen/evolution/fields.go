@@ -250,7 +250,7 @@ func (c *comparison) result(u unread, what, effect, do string) {
 	}
 }
 
-// compareResults finds the changes after which results of effects that old recorded cannot be read.
+// compareResults finds the changes after which a result that old recorded cannot be read.
 func compareResults(old, now *model.Service, found func(unread)) {
 	c := &fields{seen: map[[2]*model.Type]bool{}, found: found}
 	for _, t := range now.Topics {
