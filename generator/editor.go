@@ -11,9 +11,9 @@ import (
 
 // namesSchemas reports whether the first line of the spec, or of a case, names a JSON Schema of
 // editorFiles to editors.
-func (u *unit) namesSchemas() bool {
-	wanted := namesSchema(u.Content, scaffold.EditorFolder)
-	for _, c := range u.cases {
+func (s *source) namesSchemas() bool {
+	wanted := namesSchema(s.Content, scaffold.EditorFolder)
+	for _, c := range s.cases {
 		wanted = wanted || namesSchema(c.content, path.Join("../..", scaffold.EditorFolder))
 	}
 	return wanted

@@ -1,6 +1,7 @@
-// Package generator is the pipeline from specs to files: read, resolve, read what
-// earlier runs wrote, render, compare with what is on disk. It goes one way, and nothing
-// is written before everything of every spec is rendered.
+// Package generator is the pipeline from specs to files. It goes one way, and nothing is written
+// before everything of every spec is rendered:
+//
+//	Spec -> read -> source -> readHistory -> history -> render -> files -> compare -> Result
 //
 // The stages are packages of their own; this one only leads from one to the next. It must
 // not import the runtime, but for its room of plain facts about tables, internal/pgtable. Package
@@ -10,7 +11,6 @@ package generator
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/idemgen/idemgen/internal/gen/output"
@@ -38,7 +38,7 @@ type Result struct {
 	Changes     []output.Change // in the order of the specs
 	Notes       string          // what to know once the changes are applied, in prose; "" if nothing
 	folders     []*output.Folder
-	units       []*unit
+	sources     []*source // none if a spec is not in order
 }
 
 // Generate runs the pipeline and writes nothing. An error is about files: one that cannot be read,
@@ -48,67 +48,79 @@ func Generate(ctx context.Context, specs []Spec) (*Result, error) {
 }
 
 // generate is Generate, perhaps of the sample of Init, with more files for each spec.
-func generate(ctx context.Context, specs []Spec, sample bool, more func(*unit) ([]output.File, error)) (_ *Result, err error) {
+func generate(ctx context.Context, specs []Spec, sample bool, more func(*source, []output.File) ([]output.File, error)) (_ *Result, err error) {
 	result := &Result{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, result.Close())
 		}
 	}()
-	units := make([]*unit, len(specs))
-	for i, s := range specs {
-		if units[i], err = open(s); err != nil {
+
+	// Read the specs, and what earlier runs left beside them.
+	sources, errs := make([]*source, len(specs)), make([]error, len(specs))
+	for i, spec := range specs {
+		if sources[i], errs[i] = read(spec); sources[i] == nil {
+			return result, errs[i]
+		}
+		result.folders = append(result.folders, sources[i].folder)
+	}
+	apart(sources)
+	histories := make([]*history, len(specs))
+	for i, s := range sources {
+		h, err := readHistory(s)
+		histories[i], errs[i] = h, errors.Join(errs[i], err)
+	}
+	err = errors.Join(append(errs, oneFolderEach(sources))...)
+	if result.report(sources); err != nil || result.Refused {
+		return result, err
+	}
+	result.sources = sources
+
+	// Render all files of all specs, while the team's own are loaded.
+	handOf := handWritten(ctx, sources)
+	files := make([][]output.File, len(specs))
+	for i, s := range sources {
+		files[i], errs[i] = render(s, histories[i])
+	}
+	if err := errors.Join(errs...); err != nil {
+		return result, err
+	}
+	for i, s := range sources {
+		hand, err := handOf(s)
+		if err != nil {
 			return result, err
 		}
-		units[i].sample = sample
-		result.folders = append(result.folders, units[i].folder)
+		starters, notes, err := starterFiles(s, hand, files[i], sample)
+		errs[i] = errors.Join(s.fits(hand, files[i]), err)
+		files[i] = append(files[i], starters...)
+		result.Notes += histories[i].note(s.Path) + notes
 	}
-	err = read(units)
-	apart(units)
-	err = errors.Join(err, each(units, (*unit).readState), oneFolderEach(units))
-	result.report(units)
-	if err != nil || result.Refused {
+	if err := errors.Join(errs...); err != nil {
 		return result, err
 	}
-	result.units = slices.Clone(units)
-	checkHandWritten := handWritten(ctx, units)
-	if err := each(units, (*unit).render); err != nil {
-		return result, err
-	}
-	if err := checkHandWritten(); err != nil {
-		return result, err
-	}
-	err = each(units, func(u *unit) error {
-		if more != nil {
-			files, err := more(u)
-			if err != nil {
-				return err
-			}
-			u.files = append(u.files, files...)
-		}
-		changes, err := output.Compare(u.folder, u.files)
-		result.Changes = append(result.Changes, changes...)
-		result.Notes += u.notes.String()
-		return err
-	})
-	return result, err
-}
 
-// each calls do for every unit and joins the errors, so that one run tells all.
-func each(units []*unit, do func(*unit) error) error {
-	var errs []error
-	for _, u := range units {
-		errs = append(errs, do(u))
+	// Compare them with what is there.
+	for i, s := range sources {
+		if more != nil {
+			around, err := more(s, files[i])
+			if err != nil {
+				return result, err
+			}
+			files[i] = append(files[i], around...)
+		}
+		changes, err := output.Compare(s.folder, files[i])
+		result.Changes = append(result.Changes, changes...)
+		errs[i] = err
 	}
-	return errors.Join(errs...)
+	return result, errors.Join(errs...)
 }
 
 // report collects what the authors of specs and cases must read.
-func (r *Result) report(units []*unit) {
+func (r *Result) report(sources []*source) {
 	var text strings.Builder
 	count := 0
 	r.Diagnostics = nil
-	for _, f := range inFiles(units) {
+	for _, f := range inFiles(sources) {
 		_ = f.problems.Print(&text, f.path, f.content) // a strings.Builder takes everything
 		r.Diagnostics = append(r.Diagnostics, diagnostics(f.path, f.problems)...)
 		count += f.problems.Errors()

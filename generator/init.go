@@ -85,8 +85,8 @@ func Init(ctx context.Context, s Start) (*Started, error) {
 	if err != nil {
 		return nil, err
 	}
-	started.Result, err = generate(ctx, []Spec{{Path: started.Spec, Content: spec}}, sample, func(u *unit) ([]output.File, error) {
-		return started.around(u, spec, importPath, client)
+	started.Result, err = generate(ctx, []Spec{{Path: started.Spec, Content: spec}}, sample, func(read *source, files []output.File) ([]output.File, error) {
+		return started.around(read, files, spec, importPath, client, sample)
 	})
 	if err == nil && started.Refused && !started.Kept {
 		err = errors.Join(wrongNames(started.Result), started.Close())
@@ -121,7 +121,7 @@ func wrongNames(r *Result) error {
 }
 
 // around renders the files around a first spec.
-func (s *Started) around(u *unit, spec []byte, importPath, client string) ([]output.File, error) {
+func (s *Started) around(u *source, rendered []output.File, spec []byte, importPath, client string, sample bool) ([]output.File, error) {
 	generate, err := scaffold.Generate(u.service, s.Tool)
 	if err != nil {
 		return nil, err
@@ -140,15 +140,22 @@ func (s *Started) around(u *unit, spec []byte, importPath, client string) ([]out
 		{Path: scaffold.GenerateFile, Policy: output.Scaffold, Data: generate},
 		{Path: scaffold.MainFile(u.service.Consumer), Policy: output.Scaffold, Data: program},
 	}
+	if sample {
+		name, content, err := scaffold.SampleCase()
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, output.File{Path: casePath(name), Policy: output.Scaffold, Data: content})
+	}
 	if !s.Kept {
 		for _, name := range []string{s.Migrations, state.File, scaffold.HandlerFile, scaffold.SetupFile, proof.CasesFolder, scaffold.MainFile(u.service.Consumer)} {
-			if slices.ContainsFunc(append(files, u.files...), func(f output.File) bool { return f.Path == name || strings.HasPrefix(f.Path, name+"/") }) {
+			if slices.ContainsFunc(slices.Concat(files, rendered), func(f output.File) bool { return f.Path == name || strings.HasPrefix(f.Path, name+"/") }) {
 				s.Sample = append(s.Sample, name)
 			}
 		}
 	}
 	var errs []error
-	for _, f := range append(files, u.files...) {
+	for _, f := range slices.Concat(files, rendered) {
 		if _, err := u.folder.Read(f.Path); !s.Kept && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, inTheWay(u.folder.Show(f.Path)))
 		}

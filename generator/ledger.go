@@ -1,9 +1,11 @@
 package generator
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/idemgen/idemgen/internal/gen/output"
@@ -25,11 +27,14 @@ type stranger struct {
 	content    []byte
 }
 
-// readLedger reads the migrations folder and compares it with the state.
-func (u *unit) readLedger() (ledger, error) { return ledgerReader{u}.read() }
+// readLedger reads the migrations folder of a spec and compares it with the state.
+func readLedger(s *source, old *state.State) (ledger, error) { return ledgerReader{s, old}.read() }
 
 // ledgerReader reads the migrations of a spec, and refuses those that are not as they were.
-type ledgerReader struct{ *unit }
+type ledgerReader struct {
+	*source
+	old *state.State // nil at the first run
+}
 
 func (u ledgerReader) read() (ledger, error) {
 	var l ledger
@@ -48,7 +53,7 @@ func (u ledgerReader) read() (ledger, error) {
 	numbers := map[int]string{} // the file of each number
 	for _, e := range entries {
 		l.mixed = l.mixed || !isRecorded(recorded, e.Name())
-		number, base, down, ok := u.format().Read(e.Name())
+		number, base, down, ok := formatOf(u.service).Read(e.Name())
 		sum, known := recorded[e.Name()]
 		if e.IsDir() || !ok && !known && path.Ext(e.Name()) != ".sql" {
 			continue
@@ -159,4 +164,66 @@ func (u ledgerReader) lost(recorded map[string]string) error {
 
 func (u ledgerReader) showMigration(file string) string {
 	return u.folder.Show(path.Join(u.service.Migrations.Dir, file))
+}
+
+// byHandMark begins a line of a migration of the team's own; the table or table.column
+// that it brings to what the spec says follows.
+const byHandMark = "-- idemgen:by-hand "
+
+// handed is such a line.
+type handed struct {
+	subject string
+	file    string
+	line    int
+}
+
+// handedBy returns the lines of a migration that say what it changes.
+func handedBy(file string, content []byte) (all []handed) {
+	line := 0
+	for text := range strings.Lines(string(content)) {
+		line++
+		if subject, ok := strings.CutPrefix(strings.TrimSpace(text)+" ", byHandMark); ok {
+			all = append(all, handed{strings.TrimSpace(subject), file, line})
+		}
+	}
+	return all
+}
+
+// unknownNames refuses lines that name nothing: what they were to say would be lost.
+func (u ledgerReader) unknownNames(lines []handed) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	known := u.subjects()
+	var errs []error
+	for _, h := range lines {
+		if !slices.Contains(known, h.subject) {
+			errs = append(errs, fmt.Errorf("%s:%d: %q names no table and no column that %s has or had: %s", u.showMigration(h.file), h.line,
+				strings.TrimSpace(byHandMark+h.subject), u.Path, cmp.Or(syntax.DidYouMean(h.subject, known), "write table, or table.column, by their names in the spec")))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// subjects are all that a line may name: the tables and columns of the spec and of the state, and
+// what changes between them.
+func (u ledgerReader) subjects() (all []string) {
+	for _, t := range u.parsed.Tables {
+		all = append(all, t.Name.Value)
+		for _, c := range t.Columns {
+			all = append(all, t.Name.Value+"."+c.Name.Value)
+		}
+	}
+	if u.old != nil {
+		for _, t := range u.old.Tables {
+			all = append(all, t.Name)
+			for _, c := range t.Columns {
+				all = append(all, t.Name+"."+c.Name)
+			}
+		}
+	}
+	for _, c := range state.TableChanges(u.old, u.service) {
+		all = append(all, c.Subject())
+	}
+	return all
 }

@@ -34,15 +34,15 @@ type Sample struct {
 
 // LocalOf reads a spec. One that is not in order is an error.
 func LocalOf(spec Spec) (*Local, error) {
-	u, err := unitOf(spec)
+	s, err := readInOrder(spec)
 	if err != nil {
 		return nil, err
 	}
-	service := u.service
+	service := s.service
 	dir := filepath.Dir(filepath.FromSlash(spec.Path))
 	l := &Local{Migrations: filepath.Join(dir, filepath.FromSlash(service.Migrations.Dir))}
 	tests := proof.Of(service)
-	for _, c := range u.cases {
+	for _, c := range s.cases {
 		l.add(tests, "case "+c.name, c.script)
 	}
 	for _, t := range service.Topics {

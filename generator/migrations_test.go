@@ -12,12 +12,9 @@ import (
 // those that a service has are not written again.
 func TestALaterVersionOfTheRuntimesTablesIsAppended(t *testing.T) {
 	written := []state.Migration{{Name: "0001_idem_core_1.sql"}, {Name: "0002_orders.sql"}, {Name: "0003_mine.sql", Sum: state.ByHand}}
-	u := &unit{
-		service: &model.Service{Consumer: "orders", Migrations: model.Migrations{Dir: "migrations"}},
-		next:    &state.State{Migrations: written},
-		ledger:  ledger{last: 3},
-	}
-	files, err := u.migrations([]sqlcode.RuntimePart{{Name: "core", Migrations: []string{"first\n", "second\n", "third\n"}}, {Name: "keys", Migrations: []string{"none\n"}}})
+	s := &source{service: &model.Service{Consumer: "orders", Migrations: model.Migrations{Dir: "migrations"}}}
+	h := &history{next: &state.State{Migrations: written}, ledger: ledger{last: 3}}
+	files, err := migrations(s, h, []sqlcode.RuntimePart{{Name: "core", Migrations: []string{"first\n", "second\n", "third\n"}}, {Name: "keys", Migrations: []string{"none\n"}}})
 	if err != nil || len(files) != 2 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
@@ -29,7 +26,7 @@ func TestALaterVersionOfTheRuntimesTablesIsAppended(t *testing.T) {
 			t.Errorf("%s: %q", files[i].Path, files[i].Data)
 		}
 	}
-	if got := u.next.Migrations[len(written):]; len(got) != 2 || got[0].Name != "0004_idem_core_2.sql" || got[1].Sum != state.Sum(files[1].Data) {
+	if got := h.next.Migrations[len(written):]; len(got) != 2 || got[0].Name != "0004_idem_core_2.sql" || got[1].Sum != state.Sum(files[1].Data) {
 		t.Errorf("recorded: %v", got)
 	}
 }

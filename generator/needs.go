@@ -29,8 +29,8 @@ type TopicNeeds struct {
 
 // Needs are those of the services, in the order of the specs. There are none if a spec is refused.
 func (r *Result) Needs() (all []Needs) {
-	for _, u := range r.units {
-		s := u.service
+	for _, read := range r.sources {
+		s := read.service
 		n := Needs{Consumer: s.Consumer, Schema: s.Schema, Effects: s.HasEffects()}
 		for _, t := range s.Tables {
 			n.Tables = append(n.Tables, wanted(s, t))

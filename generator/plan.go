@@ -38,7 +38,7 @@ func (r *Refusal) load(s Spec) *model.Service {
 	_, service, problems := s.resolve(proof.Files{})
 	if problems.Errors() > 0 {
 		found := &Result{}
-		found.report([]*unit{{Spec: s, problems: problems}})
+		found.report([]*source{{Spec: s, problems: problems}})
 		*r = Refusal{found.Problems, found.Summary, found.Diagnostics}
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -17,35 +18,63 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/scaffold"
 )
 
-// addScaffolds adds the starter files for what generated code or its tests refer to and no
-// hand-written file declares.
-func (u *unit) addScaffolds(hand *gopkg.Package) error {
-	if at, old := hand.Declared[scaffold.TestHandler]; old && len(scaffold.Handled(u.service)) == 0 {
-		u.note("%s: %s returns a Handler, and no event has Go code: delete the function, and the imports that nothing else needs\n", u.at(at), scaffold.TestHandler)
+// starters are the starter files of a spec, and what to tell about them.
+type starters struct {
+	*source
+	hand  *gopkg.Package // what the team has
+	files []output.File
+	notes strings.Builder
+}
+
+// starterFiles returns the starter files for what the rendered files refer to and no hand-written
+// file declares, and what to tell about them. Sample says that the spec is the sample of Init,
+// whose Go code is known.
+func starterFiles(s *source, hand *gopkg.Package, rendered []output.File, sample bool) ([]output.File, string, error) {
+	u := &starters{source: s, hand: hand}
+	if at, old := hand.Declared[scaffold.TestHandler]; old && len(scaffold.Handled(s.service)) == 0 {
+		u.note("%s: %s returns a Handler, and no event has Go code: delete the function, and the imports that nothing else needs\n", s.at(at), scaffold.TestHandler)
 	}
-	_, err := u.folder.Read(scaffold.HandlerFile)
-	scaffolded := errors.Is(err, fs.ErrNotExist) && u.wantsHandler(hand)
-	if scaffolded {
-		render := scaffold.Handler
-		if u.sample {
-			render = scaffold.SampleHandler
-		}
-		data, err := render(u.service)
-		if err != nil {
-			return err
-		}
-		u.addScaffold(scaffold.HandlerFile, data)
-		var methods []string
-		for _, e := range scaffold.Handled(u.service) {
-			methods = append(methods, e.GoName)
-		}
-		u.note("%s is yours: write %s there; a case says what must come out (idemgen case)\n", u.folder.Show(scaffold.HandlerFile), strings.Join(methods, ", "))
-	} else if err := u.missingMethods(hand); err != nil {
-		return err
+	handler, err := u.handler(sample)
+	if err == nil {
+		err = u.setup(rendered, handler)
 	}
+	return u.files, u.notes.String(), err
+}
+
+func (u *starters) note(format string, args ...any) { fmt.Fprintf(&u.notes, format, args...) }
+
+func (u *starters) add(name string, data []byte) {
+	u.files = append(u.files, output.File{Path: name, Policy: output.Scaffold, Data: data})
+}
+
+// handler adds the file of the handlers, if nobody has begun one, or notes what is missing.
+func (u *starters) handler(sample bool) (added bool, err error) {
+	if _, err := u.folder.Read(scaffold.HandlerFile); !errors.Is(err, fs.ErrNotExist) || !u.wantsHandler() {
+		return false, u.missingMethods()
+	}
+	render := scaffold.Handler
+	if sample {
+		render = scaffold.SampleHandler
+	}
+	data, err := render(u.service)
+	if err != nil {
+		return false, err
+	}
+	u.add(scaffold.HandlerFile, data)
+	var methods []string
+	for _, e := range scaffold.Handled(u.service) {
+		methods = append(methods, e.GoName)
+	}
+	u.note("%s is yours: write %s there; a case says what must come out (idemgen case)\n", u.folder.Show(scaffold.HandlerFile), strings.Join(methods, ", "))
+	return true, nil
+}
+
+// setup adds the set-up of the tests, as far as they use it and it is not there. Scaffolded says
+// that the handler under test is that of the starter file.
+func (u *starters) setup(rendered []output.File, scaffolded bool) error {
 	missing := func(name string) bool {
-		_, declared := hand.Declared[name]
-		return !declared && u.testsUse(name)
+		_, declared := u.hand.Declared[name]
+		return !declared && testsUse(rendered, name)
 	}
 	needs := scaffold.Needs{TestHandler: missing(scaffold.TestHandler), TestLog: missing(scaffold.TestLog), Scaffolded: scaffolded}
 	if !needs.TestHandler && !needs.TestLog {
@@ -56,26 +85,19 @@ func (u *unit) addScaffolds(hand *gopkg.Package) error {
 		return err
 	}
 	name, err := u.setupFile(needs.TestHandler)
-	if err != nil {
-		return err
-	}
-	u.addScaffold(name, data)
-	return nil
-}
-
-func (u *unit) addScaffold(name string, data []byte) {
-	u.files = append(u.files, output.File{Path: name, Policy: output.Scaffold, Data: data})
+	u.add(name, data)
+	return err
 }
 
 // wantsHandler reports whether nobody has begun to implement Handler: neither type
 // Service nor any of its methods is there.
-func (u *unit) wantsHandler(hand *gopkg.Package) bool {
-	if _, declared := hand.Declared[scaffold.ServiceType]; declared {
+func (u *starters) wantsHandler() bool {
+	if _, declared := u.hand.Declared[scaffold.ServiceType]; declared {
 		return false
 	}
 	handled := scaffold.Handled(u.service)
 	for _, e := range handled {
-		if hand.Method(e.GoName) {
+		if u.hand.Method(e.GoName) {
 			return false
 		}
 	}
@@ -84,16 +106,16 @@ func (u *unit) wantsHandler(hand *gopkg.Package) bool {
 
 // missingMethods notes the methods of Handler that hand-written code lacks, as text to
 // paste: a starter file that is there is not added to.
-func (u *unit) missingMethods(hand *gopkg.Package) error {
+func (u *starters) missingMethods() error {
 	handled := scaffold.Handled(u.service)
 	receiver := scaffold.ServiceType
-	if _, declared := hand.Declared[receiver]; !declared {
-		receiver = cmp.Or(hand.Receiver(func(method string) bool {
+	if _, declared := u.hand.Declared[receiver]; !declared {
+		receiver = cmp.Or(u.hand.Receiver(func(method string) bool {
 			return slices.ContainsFunc(handled, func(e *model.Event) bool { return e.GoName == method })
 		}), receiver)
 	}
 	for _, e := range handled {
-		if hand.Method(e.GoName) {
+		if u.hand.Method(e.GoName) {
 			continue
 		}
 		text, err := scaffold.Method(receiver, e)
@@ -106,8 +128,8 @@ func (u *unit) missingMethods(hand *gopkg.Package) error {
 }
 
 // testsUse reports whether a generated test refers to a name.
-func (u *unit) testsUse(name string) (used bool) {
-	for _, f := range u.files {
+func testsUse(rendered []output.File, name string) (used bool) {
+	for _, f := range rendered {
 		if !strings.HasSuffix(f.Path, "_test.go") || !bytes.Contains(f.Data, []byte(name)) {
 			continue
 		}
@@ -124,7 +146,7 @@ func (u *unit) testsUse(name string) (used bool) {
 
 // setupFile is where the missing part of the tests' set-up goes: a set-up that was written
 // before the spec had its first handler is the team's and cannot be added to.
-func (u *unit) setupFile(handler bool) (string, error) {
+func (u *starters) setupFile(handler bool) (string, error) {
 	_, err := u.folder.Read(scaffold.SetupFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

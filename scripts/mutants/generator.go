@@ -129,10 +129,10 @@ var generatorBugs = []mutant{
 		in(testKit, "effects.faults").Drop(`n -= _`),
 		cardCharge, "TestCases/charge"},
 	{"init: the Go code of the sample is not written",
-		in("./generator", "unit.addScaffolds").Never(`u.sample`),
+		in("./generator", "starters.handler").Never(`sample`),
 		command, "TestInit"},
 	{"init: the Go code of the sample has no case",
-		in("./generator", "readCases").Never(`u.sample && _`),
+		in("./generator", "Started.around").Never(`sample`),
 		command, "TestInit"},
 }
 

@@ -4,16 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
 	"github.com/idemgen/idemgen/internal/gen/output"
-	"github.com/idemgen/idemgen/internal/gen/scaffold"
 	"github.com/idemgen/idemgen/internal/gen/syntax"
 	"github.com/idemgen/idemgen/internal/proof"
 )
 
-// caseFile is one case of a unit.
+// caseFile is one case beside a spec.
 type caseFile struct {
 	name     string // without the ending
 	path     string // as messages show it
@@ -23,37 +23,28 @@ type caseFile struct {
 }
 
 // readCases reads the cases beside the spec.
-func readCases(u *unit) error {
-	entries, err := u.folder.List(proof.CasesFolder)
+func (s *source) readCases() error {
+	entries, err := s.folder.List(proof.CasesFolder)
 	if err != nil {
 		return err
 	}
-	service := proof.Of(u.service)
+	service := proof.Of(s.service)
 	for _, entry := range entries {
 		name, wrong := proof.CaseName(entry)
 		if name == "" {
 			continue
 		}
 		file := path.Join(proof.CasesFolder, entry.Name())
-		c := caseFile{name: name, path: u.folder.Show(file)}
-		if c.content, err = u.folder.Read(file); err != nil {
+		c := &caseFile{name: name, path: s.folder.Show(file)}
+		if c.content, err = s.folder.Read(file); err != nil {
 			return err
 		}
 		if wrong != nil {
 			c.problems.Add(syntax.Pos{Line: 1, Col: 1, Width: 1}, "E201", wrong.Error(), proof.CaseRule)
 		} else {
-			c.read(service)
+			c.script, c.problems = service.Case(c.path, c.content)
 		}
-		u.cases = append(u.cases, &c)
-	}
-	if u.sample && len(u.cases) == 0 {
-		c, err := sampleCase(u)
-		if err != nil {
-			return err
-		}
-		c.read(service)
-		u.cases = append(u.cases, c)
-		u.addScaffold(c.file(), c.content)
+		s.cases = append(s.cases, c)
 	}
 	return nil
 }
@@ -65,31 +56,30 @@ func Case(s Spec, name, event string) (_ *Result, err error) {
 	if !proof.IsCaseName(name) {
 		return nil, fmt.Errorf("%q is not a valid name of a case: %s", name, proof.CaseRule)
 	}
-	service, err := serviceOf(s)
+	read, err := readInOrder(s)
 	if err != nil {
 		return nil, err
 	}
-	e, err := eventFor(service, event)
+	e, err := eventFor(read.service, event)
 	if err != nil {
 		return nil, err
 	}
-	u, err := open(s)
+	folder, err := output.Open(filepath.FromSlash(path.Dir(s.Path)))
 	if err != nil {
 		return nil, err
 	}
-	c := caseFile{name: name}
-	change, err := u.folder.Compare(output.File{Path: c.file(), Policy: output.Scaffold, Data: proof.Of(service).Draft(e)})
+	change, err := folder.Compare(output.File{Path: casePath(name), Policy: output.Scaffold, Data: proof.Of(read.service).Draft(e)})
 	if err == nil && change.Op == "" {
 		err = fmt.Errorf("%s exists; idemgen case replaces nothing", change.Path)
 	}
 	if err != nil {
-		return nil, errors.Join(err, u.folder.Close())
+		return nil, errors.Join(err, folder.Close())
 	}
-	result := &Result{Changes: []output.Change{change}, folders: []*output.Folder{u.folder}}
+	result := &Result{Changes: []output.Change{change}, folders: []*output.Folder{folder}}
 	for _, f := range editorFiles() { // which the draft names
-		change, err := u.folder.Compare(f)
+		change, err := folder.Compare(f)
 		if err != nil {
-			return nil, errors.Join(err, u.folder.Close())
+			return nil, errors.Join(err, folder.Close())
 		}
 		if change.Op != "" {
 			result.Changes = append(result.Changes, change)
@@ -116,18 +106,5 @@ func eventFor(s *model.Service, name string) (*model.Event, error) {
 	return found, nil
 }
 
-// sampleCase is the case of the sample's Go code.
-func sampleCase(u *unit) (*caseFile, error) {
-	c := caseFile{}
-	var err error
-	c.name, c.content, err = scaffold.SampleCase()
-	c.path = u.folder.Show(c.file())
-	return &c, err
-}
-
-// file is the case's path in the folder of the spec.
-func (c *caseFile) file() string { return path.Join(proof.CasesFolder, c.name+".yaml") }
-
-func (c *caseFile) read(s *proof.Service) {
-	c.script, c.problems = s.Case(c.path, c.content)
-}
+// casePath is the path of a case in the folder of the spec.
+func casePath(name string) string { return path.Join(proof.CasesFolder, name+".yaml") }
