@@ -7,8 +7,7 @@
 // that row is still the last one, and raises an error otherwise. So effects, position, keys and
 // dead letters commit in one transaction or not at all. After a lost reply, appending again shows
 // whether the transaction committed. An owner that lost its partition cannot write. Kafka's
-// committed offset is only a hint. docs/protocol.md describes the whole protocol and its
-// ancestors.
+// committed offset is only a hint. docs/protocol.md describes the whole protocol.
 //
 // Service code uses this package in handlers ([Tx], [DeliveryFrom], [Permanent], [RetryAfter]) and
 // in main ([Consumer.Run], [Consumer.Health], [Consumer.Stats]). Generated code mostly calls

@@ -30,8 +30,8 @@ type RefusedError struct{ reason, advice string }
 // Error says what was found, and what to do.
 func (e *RefusedError) Error() string { return e.reason + ": " + e.advice }
 
-// decide is the one place that says what follows from a fact: the table "What is looked at
-// in the catalog" of docs/operations.md.
+// decide is the one place that says what follows from a fact. The section "What is looked at in
+// the catalog" of docs/operations.md describes it.
 func decide(tables []wire.Table, facts []fact) Findings {
 	found := Findings{Apart: map[string]wire.Apart{}, AtCommit: map[string]bool{}}
 	for _, f := range facts {

@@ -9,7 +9,7 @@ import (
 type Setting struct {
 	Name  string
 	Value string
-	Why   string // read in docs/operations.md, which has the same table
+	Why   string // docs/operations.md has the settings that users meet
 	how   how
 }
 
@@ -30,9 +30,9 @@ type Limits struct {
 	Transaction     time.Duration
 }
 
-// Relied is every setting that the runtime relies on, in the order of the table in
-// docs/operations.md. What is not here may be as it likes, above all search_path and
-// TimeZone: tables are the user's, and no statement of ours depends on a zone.
+// Relied returns every setting that the runtime relies on. docs/operations.md describes them. All
+// other settings are the user's, above all search_path and TimeZone: tables are the user's, and no
+// statement of the runtime depends on a zone.
 func Relied(l Limits) []Setting {
 	return []Setting{
 		{"client_encoding", "UTF8", "records hold UTF-8, and so do statements", always},
