@@ -73,5 +73,5 @@ func applied(started *generator.Started) string {
 	case "golang_migrate":
 		return fmt.Sprintf(`migrate -path %s -database "$DATABASE_URL" up`, started.Migrations)
 	}
-	return fmt.Sprintf(`for f in %s/*.sql; do psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -f "$f" || break; done`, started.Migrations)
+	return fmt.Sprintf(`for f in %s/*.sql; do psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -1 -f "$f" || break; done`, started.Migrations)
 }

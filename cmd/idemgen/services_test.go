@@ -146,7 +146,7 @@ func inPlaceOfTheSample(t *testing.T, name, own string) {
 		"cd " + name, "go mod init -modfile=../tools.mod tools", "go get -tool -modfile=../tools.mod github.com/idemgen/idemgen/cmd/idemgen", "go mod tidy", "go test ./...",
 		"rm -r migrations idem.state.yaml handler.go idem_setup_test.go testdata/cases cmd/" + name + "/main.go", "go tool -modfile=../tools.mod idemgen init", "go tool -modfile=../tools.mod idemgen case first",
 		"go tool -modfile=../tools.mod idemgen generate && go test ./...", "go tool -modfile=../tools.mod idemgen dev",
-		`for f in migrations/*.sql; do psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -f "$f" || break; done`, "go run ./cmd/" + name,
+		`for f in migrations/*.sql; do psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -1 -f "$f" || break; done`, "go run ./cmd/" + name,
 	}
 	if !slices.Equal(lines, want) {
 		t.Fatalf("init says\n%s\nnot\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))

@@ -2,7 +2,6 @@
 -- Consumer bench-accounts, new here:
 --   table accounts
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE accounts (
@@ -11,5 +10,3 @@ CREATE TABLE accounts (
     bookings bigint NOT NULL,
     CONSTRAINT accounts_pkey PRIMARY KEY (account_id)
 );
-
-COMMIT;

@@ -2,7 +2,6 @@
 -- Consumer bench-devices, new here:
 --   table devices
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE devices (
@@ -12,5 +11,3 @@ CREATE TABLE devices (
     CONSTRAINT devices_pkey PRIMARY KEY (device_id)
 );
 COMMENT ON COLUMN devices.temperature IS 'Of the latest reading.';
-
-COMMIT;

@@ -2,7 +2,6 @@
 -- Consumer bench-keys, new here:
 --   table places
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE places (
@@ -10,5 +9,3 @@ CREATE TABLE places (
     records bigint NOT NULL,
     CONSTRAINT places_pkey PRIMARY KEY (place)
 );
-
-COMMIT;

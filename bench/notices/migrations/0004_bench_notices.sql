@@ -2,7 +2,6 @@
 -- Consumer bench-notices, new here:
 --   table notices
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE notices (
@@ -10,5 +9,3 @@ CREATE TABLE notices (
     receipt text NOT NULL,
     CONSTRAINT notices_pkey PRIMARY KEY (notice_id)
 );
-
-COMMIT;

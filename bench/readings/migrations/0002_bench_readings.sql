@@ -2,7 +2,6 @@
 -- Consumer bench-readings, new here:
 --   table readings
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE readings (
@@ -15,5 +14,3 @@ CREATE TABLE readings (
     battery integer NOT NULL,
     CONSTRAINT readings_pkey PRIMARY KEY (reading_id)
 );
-
-COMMIT;

@@ -6,7 +6,6 @@
 --   table captures
 --   table refunds
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 SET LOCAL lock_timeout = '2s';
 
@@ -63,5 +62,3 @@ CREATE TABLE refunds (
     CONSTRAINT refunds_account_id_fkey FOREIGN KEY (account_id) REFERENCES core.account (account_id) ON DELETE RESTRICT
 );
 COMMENT ON TABLE refunds IS 'What shops paid back.';
-
-COMMIT;

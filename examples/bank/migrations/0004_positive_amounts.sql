@@ -1,6 +1,5 @@
 -- By hand: amounts are positive. A record that says otherwise becomes a dead letter, with all that
 -- it would have moved.
-BEGIN;
 SET LOCAL lock_timeout = '2s';
 
 ALTER TABLE transfers ADD CONSTRAINT transfers_cents_check CHECK (cents > 0);
@@ -8,5 +7,3 @@ ALTER TABLE refused_transfers ADD CONSTRAINT refused_transfers_cents_check CHECK
 ALTER TABLE interest ADD CONSTRAINT interest_cents_check CHECK (cents > 0);
 ALTER TABLE captures ADD CONSTRAINT captures_cents_check CHECK (cents > 0);
 ALTER TABLE refunds ADD CONSTRAINT refunds_cents_check CHECK (cents > 0);
-
-COMMIT;

@@ -1,5 +1,4 @@
 -- By hand: movements are found by account.
-BEGIN;
 SET LOCAL lock_timeout = '2s';
 
 CREATE INDEX transfers_debtor_idx ON transfers (debtor);
@@ -7,5 +6,3 @@ CREATE INDEX transfers_creditor_idx ON transfers (creditor);
 CREATE INDEX refused_transfers_debtor_idx ON refused_transfers (debtor);
 CREATE INDEX captures_account_id_idx ON captures (account_id);
 CREATE INDEX refunds_account_id_idx ON refunds (account_id);
-
-COMMIT;

@@ -2,7 +2,6 @@
 -- Consumer card-charger, new here:
 --   table charges
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE charges (
@@ -13,5 +12,3 @@ CREATE TABLE charges (
     CONSTRAINT charges_pkey PRIMARY KEY (order_id)
 );
 COMMENT ON TABLE charges IS 'One row per charge.';
-
-COMMIT;

@@ -4,7 +4,6 @@
 --   table order_items
 --   table payments
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE orders (
@@ -40,5 +39,3 @@ CREATE TABLE payments (
     CONSTRAINT payments_pkey PRIMARY KEY (payment_id),
     CONSTRAINT payments_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders (order_id) ON DELETE CASCADE
 );
-
-COMMIT;

@@ -6,7 +6,6 @@
 --   table files
 --   table balances
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE order_lines (
@@ -45,5 +44,3 @@ CREATE TABLE balances (
     CONSTRAINT balances_pkey PRIMARY KEY (person)
 );
 COMMENT ON TABLE balances IS 'A migration by hand keeps them from falling below zero.';
-
-COMMIT;

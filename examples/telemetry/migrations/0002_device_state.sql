@@ -2,7 +2,6 @@
 -- Consumer device-state, new here:
 --   table device_state
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE device_state (
@@ -17,5 +16,3 @@ CREATE TABLE device_state (
 );
 COMMENT ON TABLE device_state IS 'The latest reading of each device, by the device''s own counter.';
 COMMENT ON COLUMN device_state.seq IS 'Counter of the device; a lower one is an older reading.';
-
-COMMIT;

@@ -4,7 +4,6 @@
 --   table payments
 --   table people
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE accounts (
@@ -30,5 +29,3 @@ CREATE TABLE people (
     CONSTRAINT people_pkey PRIMARY KEY (user_id)
 );
 COMMENT ON TABLE people IS 'One row per user.';
-
-COMMIT;

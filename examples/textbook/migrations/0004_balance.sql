@@ -1,7 +1,4 @@
 -- By hand: no account falls below zero. A payment that would is a dead letter.
-BEGIN;
 SET LOCAL lock_timeout = '2s';
 
 ALTER TABLE accounts ADD CONSTRAINT accounts_cents_check CHECK (cents >= 0);
-
-COMMIT;

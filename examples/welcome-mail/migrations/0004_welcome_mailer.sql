@@ -2,7 +2,6 @@
 -- Consumer welcome-mailer, new here:
 --   table mails
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE mails (
@@ -12,5 +11,3 @@ CREATE TABLE mails (
     CONSTRAINT mails_pkey PRIMARY KEY (user_id)
 );
 COMMENT ON TABLE mails IS 'One row per mail.';
-
-COMMIT;

@@ -18,14 +18,15 @@ func WrittenAs(name, text string) string {
 	return "sql"
 }
 
-// plainSQL are files that any client of Postgres applies in the order of their names, each a
-// transaction of its own.
+// plainSQL are files that are applied in the order of their names, each in one transaction: by a
+// tool that begins one for each file, or with psql -1. They hold no BEGIN and COMMIT, which would
+// end the transaction of such a tool.
 type plainSQL struct{}
 
 var numbered = regexp.MustCompile(`^([0-9]{1,18})_(.+)\.sql$`)
 
 func (plainSQL) Files(number int, base string, m Migration) []MigrationFile {
-	return []MigrationFile{{fmt.Sprintf("%04d_%s.sql", number, base), transaction(m)}}
+	return []MigrationFile{{fmt.Sprintf("%04d_%s.sql", number, base), m.comment() + "\n" + m.body() + "\n"}}
 }
 
 func (plainSQL) Runtime(number int, base, text string) []MigrationFile {
@@ -35,11 +36,6 @@ func (plainSQL) Runtime(number int, base, text string) []MigrationFile {
 func (plainSQL) Read(name string) (number int, base string, down, ok bool) {
 	number, base, ok = readNumbered(numbered, name)
 	return number, base, false, ok
-}
-
-// transaction is a file that brings its own transaction.
-func transaction(m Migration) string {
-	return m.comment() + "\nBEGIN;\n" + m.body() + "\n\nCOMMIT;\n"
 }
 
 func readNumbered(form *regexp.Regexp, name string) (number int, base string, ok bool) {
@@ -70,9 +66,8 @@ func (goose) Files(number int, base string, m Migration) []MigrationFile {
 
 // Runtime leaves the transaction to goose.
 func (goose) Runtime(number int, base, text string) []MigrationFile {
-	head, rest, _ := strings.Cut(text, "\nBEGIN;\n")
-	body := strings.TrimSuffix(rest, "COMMIT;\n")
-	text = head + "\n-- +goose Up\n" + gooseStatement(strings.TrimRight(body, "\n"))
+	head, body, _ := strings.Cut(text, "\n\n")
+	text = head + "\n\n-- +goose Up\n" + gooseStatement(strings.TrimRight(body, "\n"))
 	return []MigrationFile{{fmt.Sprintf("%05d_%s.sql", number, base), text + gooseDown(base)}}
 }
 
@@ -96,11 +91,17 @@ func (golangMigrate) Read(name string) (number int, base string, down, ok bool) 
 }
 
 func (golangMigrate) Files(number int, base string, m Migration) []MigrationFile {
-	return upAndDown(number, base, transaction(m))
+	return upAndDown(number, base, transaction(m.comment(), m.body()))
 }
 
 func (golangMigrate) Runtime(number int, base, text string) []MigrationFile {
-	return upAndDown(number, base, text)
+	head, body, _ := strings.Cut(text, "\n\n")
+	return upAndDown(number, base, transaction(head+"\n", strings.TrimRight(body, "\n")))
+}
+
+// transaction is a file that brings its own transaction, as golang-migrate's documentation asks.
+func transaction(comment, body string) string {
+	return comment + "\nBEGIN;\n" + body + "\n\nCOMMIT;\n"
 }
 
 func upAndDown(number int, base, up string) []MigrationFile {

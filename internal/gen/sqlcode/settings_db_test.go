@@ -64,7 +64,7 @@ topics:
 				}
 			}
 			for _, sql := range []string{runtime, migration} {
-				begin, rest, ok := strings.Cut(sql, "SET LOCAL client_encoding = 'UTF8';")
+				_, rest, ok := strings.Cut(sql, "SET LOCAL client_encoding = 'UTF8';")
 				if !ok {
 					t.Fatalf("nothing sets client_encoding in:\n%s", sql)
 				}
@@ -72,10 +72,10 @@ topics:
 					exec(sql)
 					continue
 				}
-				begin = begin[strings.Index(begin, "BEGIN;"):] // the comment is in no encoding
-				exec(begin)
+				exec("BEGIN")
 				exec("SET LOCAL client_encoding = 'UTF8'")
 				exec(rest)
+				exec("COMMIT")
 			}
 			exec("SET client_encoding = 'UTF8'")
 			sql := statement(t, s.Topics[0].Events[0].Steps[0])

@@ -2,7 +2,6 @@
 -- Consumer catalog-prices, new here:
 --   table products
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE products (
@@ -17,5 +16,3 @@ CREATE TABLE products (
     CONSTRAINT products_pkey PRIMARY KEY (sku)
 );
 COMMENT ON TABLE products IS 'One row per product. Its facts are from the price service; whether it is listed, from the search.';
-
-COMMIT;

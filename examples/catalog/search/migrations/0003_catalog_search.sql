@@ -3,7 +3,6 @@
 --   table keywords
 --   table shelves
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE keywords (
@@ -20,5 +19,3 @@ CREATE TABLE shelves (
     CONSTRAINT shelves_pkey PRIMARY KEY (sku, shelf)
 );
 COMMENT ON TABLE shelves IS 'Where a product stands, and at which place.';
-
-COMMIT;

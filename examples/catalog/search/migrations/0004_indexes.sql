@@ -1,7 +1,4 @@
 -- By hand: products are found by keyword.
-BEGIN;
 SET LOCAL lock_timeout = '2s';
 
 CREATE INDEX keywords_keyword_idx ON keywords (keyword);
-
-COMMIT;

@@ -2,7 +2,6 @@
 -- Consumer user-directory, new here:
 --   table people
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE people (
@@ -12,5 +11,3 @@ CREATE TABLE people (
     CONSTRAINT people_pkey PRIMARY KEY (user_id)
 );
 COMMENT ON TABLE people IS 'One row per user.';
-
-COMMIT;

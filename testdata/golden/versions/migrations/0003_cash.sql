@@ -2,7 +2,6 @@
 -- Consumer cash, new here:
 --   table entries
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE entries (
@@ -11,5 +10,3 @@ CREATE TABLE entries (
     amount bigint NOT NULL,
     CONSTRAINT entries_pkey PRIMARY KEY (entry)
 );
-
-COMMIT;

@@ -2,10 +2,7 @@
 -- Consumer cash, new here:
 --   column entries.note
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 SET LOCAL lock_timeout = '2s';
 
 ALTER TABLE entries ADD COLUMN note text;
-
-COMMIT;

@@ -8,7 +8,6 @@
 --   table measures
 --   table keyed
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE required (
@@ -171,5 +170,3 @@ CREATE TABLE keyed (
     k_raw bytea NOT NULL,
     CONSTRAINT keyed_pkey PRIMARY KEY (k_text, k_id, k_small, k_big, k_at, k_day, k_days, k_colour)
 );
-
-COMMIT;

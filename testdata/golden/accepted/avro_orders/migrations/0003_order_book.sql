@@ -4,7 +4,6 @@
 --   table order_lines
 --   table moves
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE orders (
@@ -39,5 +38,3 @@ CREATE TABLE moves (
     raw bytea NOT NULL,
     CONSTRAINT moves_pkey PRIMARY KEY (move_id)
 );
-
-COMMIT;

@@ -3,7 +3,6 @@
 --   table accounts
 --   table bookings
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE accounts (
@@ -22,5 +21,3 @@ CREATE TABLE bookings (
     CONSTRAINT bookings_pkey PRIMARY KEY (no),
     CONSTRAINT bookings_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts (account_id) ON DELETE RESTRICT
 );
-
-COMMIT;

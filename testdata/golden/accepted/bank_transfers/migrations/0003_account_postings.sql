@@ -3,7 +3,6 @@
 --   table accounts
 --   table postings
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE accounts (
@@ -23,5 +22,3 @@ CREATE TABLE postings (
     CONSTRAINT postings_pkey PRIMARY KEY (account_id, posting),
     CONSTRAINT postings_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts (account_id) ON DELETE CASCADE
 );
-
-COMMIT;

@@ -2,7 +2,6 @@
 -- Consumer shipment-view, new here:
 --   table shipments
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE shipments (
@@ -17,5 +16,3 @@ CREATE TABLE shipments (
     weighed jsonb,
     CONSTRAINT shipments_pkey PRIMARY KEY (shipment_id)
 );
-
-COMMIT;

@@ -2,7 +2,6 @@
 -- Consumer customer-mirror, new here:
 --   table customers
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE customers (
@@ -16,5 +15,3 @@ CREATE TABLE customers (
     CONSTRAINT customers_pkey PRIMARY KEY (id),
     CONSTRAINT customers_email_key UNIQUE (email)
 );
-
-COMMIT;

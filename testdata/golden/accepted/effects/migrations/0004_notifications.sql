@@ -4,7 +4,6 @@
 --   table users
 --   table farewells
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE mails (
@@ -28,5 +27,3 @@ CREATE TABLE farewells (
     at timestamptz NOT NULL,
     CONSTRAINT farewells_pkey PRIMARY KEY (user_id)
 );
-
-COMMIT;

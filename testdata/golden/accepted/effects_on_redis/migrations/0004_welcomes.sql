@@ -3,7 +3,6 @@
 --   table welcome_mails
 --   table pushes
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE welcome_mails (
@@ -18,5 +17,3 @@ CREATE TABLE pushes (
     sent integer NOT NULL DEFAULT 0,
     CONSTRAINT pushes_pkey PRIMARY KEY (user_id)
 );
-
-COMMIT;

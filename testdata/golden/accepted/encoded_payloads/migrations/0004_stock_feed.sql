@@ -3,7 +3,6 @@
 --   table products
 --   table visits
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE products (
@@ -20,5 +19,3 @@ CREATE TABLE visits (
     about jsonb,
     CONSTRAINT visits_pkey PRIMARY KEY (visit_id)
 );
-
-COMMIT;

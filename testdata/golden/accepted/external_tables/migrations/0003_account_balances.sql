@@ -3,7 +3,6 @@
 --   table journal
 --   table lines
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 SET LOCAL lock_timeout = '2s';
 
@@ -31,5 +30,3 @@ CREATE TABLE "ledger's".lines (
     CONSTRAINT lines_pkey PRIMARY KEY (transfer_id, "line no"),
     CONSTRAINT lines_transfer_id_fkey FOREIGN KEY (transfer_id) REFERENCES "ledger's"."Journal" ("Transfer""ID") ON DELETE CASCADE
 );
-
-COMMIT;

@@ -4,7 +4,6 @@
 --   table devices
 --   table consents
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE profiles (
@@ -31,5 +30,3 @@ CREATE TABLE consents (
     granted boolean NOT NULL,
     CONSTRAINT consents_pkey PRIMARY KEY (user_id, purpose)
 );
-
-COMMIT;

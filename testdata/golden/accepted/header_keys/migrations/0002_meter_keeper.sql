@@ -3,7 +3,6 @@
 --   table meters
 --   table checks
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE meters (
@@ -19,5 +18,3 @@ CREATE TABLE checks (
     passed boolean NOT NULL,
     CONSTRAINT checks_pkey PRIMARY KEY (check_id)
 );
-
-COMMIT;

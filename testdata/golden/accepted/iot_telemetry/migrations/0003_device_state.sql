@@ -3,7 +3,6 @@
 --   table device_state
 --   table device_daily
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE device_state (
@@ -24,5 +23,3 @@ CREATE TABLE device_daily (
     first_seen timestamptz NOT NULL,
     CONSTRAINT device_daily_pkey PRIMARY KEY (topic, device_id, day)
 );
-
-COMMIT;

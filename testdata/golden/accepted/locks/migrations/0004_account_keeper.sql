@@ -3,7 +3,6 @@
 --   table bookings
 --   table limits
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE bookings (
@@ -18,5 +17,3 @@ CREATE TABLE limits (
     account_id text NOT NULL,
     CONSTRAINT limits_pkey PRIMARY KEY (change_id)
 );
-
-COMMIT;

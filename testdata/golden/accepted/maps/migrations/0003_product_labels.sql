@@ -4,7 +4,6 @@
 --   table variants
 --   table state_changes
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE products (
@@ -37,5 +36,3 @@ CREATE TABLE state_changes (
     source text,
     CONSTRAINT state_changes_pkey PRIMARY KEY (product_id, state)
 );
-
-COMMIT;

@@ -2,7 +2,6 @@
 -- Consumer order-processor-group, new here:
 --   table orders
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE orders (
@@ -11,5 +10,3 @@ CREATE TABLE orders (
     processed_at timestamptz NOT NULL,
     CONSTRAINT orders_pkey PRIMARY KEY (id)
 );
-
-COMMIT;

@@ -3,7 +3,6 @@
 --   table order_history
 --   table refunds
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE order_history (
@@ -22,5 +21,3 @@ CREATE TABLE refunds (
     note text,
     CONSTRAINT refunds_pkey PRIMARY KEY (refund_id)
 );
-
-COMMIT;

@@ -2,7 +2,6 @@
 -- Consumer order-projector, new here:
 --   table orders
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE orders (
@@ -12,5 +11,3 @@ CREATE TABLE orders (
     status text NOT NULL,
     CONSTRAINT orders_pkey PRIMARY KEY (order_id)
 );
-
-COMMIT;

@@ -5,7 +5,6 @@
 --   table badges
 --   table visits
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE days (
@@ -36,5 +35,3 @@ CREATE TABLE visits (
     CONSTRAINT visits_agent_fkey FOREIGN KEY (agent) REFERENCES agents (agent) ON DELETE RESTRICT,
     CONSTRAINT visits_badge_fkey FOREIGN KEY (badge) REFERENCES badges (badge) ON DELETE CASCADE
 );
-
-COMMIT;

@@ -3,7 +3,6 @@
 --   table parcels
 --   table payments
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE parcels (
@@ -19,5 +18,3 @@ CREATE TABLE payments (
     CONSTRAINT payments_pkey PRIMARY KEY (parcel_id),
     CONSTRAINT payments_parcel_id_fkey FOREIGN KEY (parcel_id) REFERENCES parcels (parcel_id) ON DELETE RESTRICT
 );
-
-COMMIT;

@@ -7,7 +7,6 @@
 --   table themes
 --   table shared_themes
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE profiles (
@@ -64,5 +63,3 @@ CREATE TABLE shared_themes (
     version bigint NOT NULL,
     CONSTRAINT shared_themes_pkey PRIMARY KEY (app)
 );
-
-COMMIT;

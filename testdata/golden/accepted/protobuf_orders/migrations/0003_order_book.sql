@@ -4,7 +4,6 @@
 --   table order_lines
 --   table moves
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE orders (
@@ -35,5 +34,3 @@ CREATE TABLE moves (
     labels jsonb NOT NULL,
     CONSTRAINT moves_pkey PRIMARY KEY (move_id)
 );
-
-COMMIT;

@@ -3,7 +3,6 @@
 --   table documents
 --   table notes
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE documents (
@@ -19,5 +18,3 @@ CREATE TABLE notes (
     line varchar(200) NOT NULL,
     CONSTRAINT notes_pkey PRIMARY KEY (note_id)
 );
-
-COMMIT;

@@ -6,7 +6,6 @@
 --   table bill_lines
 --   table payments
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE currencies (
@@ -56,5 +55,3 @@ CREATE TABLE payments (
     CONSTRAINT payments_pkey PRIMARY KEY (payment_id),
     CONSTRAINT payments_bill_id_line_fkey FOREIGN KEY (bill_id, line) REFERENCES bill_lines (bill_id, line) ON DELETE RESTRICT
 );
-
-COMMIT;

@@ -3,7 +3,6 @@
 --   table stock
 --   table counts
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE stock (
@@ -20,5 +19,3 @@ CREATE TABLE counts (
     pieces bigint NOT NULL,
     CONSTRAINT counts_pkey PRIMARY KEY (site, day)
 );
-
-COMMIT;

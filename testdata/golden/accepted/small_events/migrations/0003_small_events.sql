@@ -6,7 +6,6 @@
 --   table colors
 --   table once
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE seen (
@@ -38,5 +37,3 @@ CREATE TABLE once (
     state text NOT NULL,
     CONSTRAINT once_pkey PRIMARY KEY (id)
 );
-
-COMMIT;

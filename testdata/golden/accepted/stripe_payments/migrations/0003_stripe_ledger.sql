@@ -3,7 +3,6 @@
 --   table charges
 --   table stripe_events
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE charges (
@@ -26,5 +25,3 @@ CREATE TABLE stripe_events (
     body jsonb NOT NULL,
     CONSTRAINT stripe_events_pkey PRIMARY KEY (event_id)
 );
-
-COMMIT;

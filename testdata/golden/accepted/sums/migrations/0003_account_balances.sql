@@ -8,7 +8,6 @@
 --   table inspections
 --   table totals
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE accounts (
@@ -65,5 +64,3 @@ CREATE TABLE totals (
     moves bigint NOT NULL,
     CONSTRAINT totals_pkey PRIMARY KEY (name)
 );
-
-COMMIT;

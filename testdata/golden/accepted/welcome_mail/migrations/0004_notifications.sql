@@ -2,7 +2,6 @@
 -- Consumer notifications, new here:
 --   table mails
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE mails (
@@ -13,5 +12,3 @@ CREATE TABLE mails (
     accepted_at timestamptz NOT NULL,
     CONSTRAINT mails_pkey PRIMARY KEY (event_id)
 );
-
-COMMIT;

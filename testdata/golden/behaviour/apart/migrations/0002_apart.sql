@@ -4,7 +4,6 @@
 --   table children
 --   table parents
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE plain (
@@ -24,5 +23,3 @@ CREATE TABLE parents (
     v text,
     CONSTRAINT parents_pkey PRIMARY KEY (k)
 );
-
-COMMIT;

@@ -4,7 +4,6 @@
 --   table parts
 --   table words
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE excluded (
@@ -35,5 +34,3 @@ CREATE TABLE words (
     at timestamptz NOT NULL,
     CONSTRAINT words_pkey PRIMARY KEY (e, word)
 );
-
-COMMIT;

@@ -5,7 +5,6 @@
 --   table places
 --   table headers
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE seen (
@@ -50,5 +49,3 @@ CREATE TABLE headers (
     h_colour text,
     CONSTRAINT headers_pkey PRIMARY KEY (tenant, number, since)
 );
-
-COMMIT;

@@ -6,7 +6,6 @@
 --   table lines
 --   table log
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE customers (
@@ -53,5 +52,3 @@ CREATE TABLE log (
     what text NOT NULL,
     CONSTRAINT log_pkey PRIMARY KEY (id)
 );
-
-COMMIT;

@@ -7,7 +7,6 @@
 --   table movements
 --   table newsletter
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE customers (
@@ -80,5 +79,3 @@ CREATE TABLE newsletter (
     CONSTRAINT newsletter_pkey PRIMARY KEY (id),
     CONSTRAINT newsletter_email_topic_key UNIQUE (email, topic)
 );
-
-COMMIT;
