@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 )
 
 // consumerFlag adds the flag by which every command about one topic names the consumer.
@@ -19,11 +19,11 @@ func consumerFlag(cmd *cobra.Command, consumer *string) {
 
 // theConsumer returns the consumer that is named or, if none is, the only one with a ledger of the
 // topic.
-func theConsumer(ctx context.Context, db stream.DB, named, topic string) (string, error) {
+func theConsumer(ctx context.Context, db operate.DB, named, topic string) (string, error) {
 	if named != "" {
 		return named, nil
 	}
-	all, err := stream.List(ctx, db, "")
+	all, err := operate.List(ctx, db, "")
 	if err != nil {
 		return "", err
 	}

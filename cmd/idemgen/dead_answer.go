@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 )
 
 // asked is the result of replay and discard.
 type asked struct {
-	letters []stream.Letter
+	letters []operate.Letter
 	dry     bool
 	leftOut int      // letters of interrupted calls
 	hints   []string // about partitions that may have no owner
@@ -59,10 +59,10 @@ const answerPause = 200 * time.Millisecond
 
 // await waits until each letter has its answer. It is an error if one has none in time, or if one
 // stays dead.
-func (r *asked) await(ctx context.Context, db stream.DB, most time.Duration) (result, error) {
+func (r *asked) await(ctx context.Context, db operate.DB, most time.Duration) (result, error) {
 	for end := time.Now().Add(most); ; time.Sleep(answerPause) {
 		open, dead := 0, 0
-		now, err := stream.Refresh(ctx, db, r.letters)
+		now, err := operate.Refresh(ctx, db, r.letters)
 		if err != nil {
 			return r, err
 		}
@@ -98,17 +98,17 @@ func nobody(seconds float64) string {
 }
 
 // silent adds a hint for each partition that may have no owner.
-func (r *asked) silent(ctx context.Context, db stream.DB) error {
+func (r *asked) silent(ctx context.Context, db operate.DB) error {
 	if len(r.letters) == 0 {
 		return nil
 	}
-	all, err := stream.List(ctx, db, r.letters[0].Consumer)
+	all, err := operate.List(ctx, db, r.letters[0].Consumer)
 	if err != nil {
 		return err
 	}
 	for i := range all {
 		s := &all[i]
-		mine := slices.ContainsFunc(r.letters, func(l stream.Letter) bool {
+		mine := slices.ContainsFunc(r.letters, func(l operate.Letter) bool {
 			return !l.Answered() && l.Topic == s.Topic && l.Partition == s.Partition
 		})
 		if mine && !s.Former && s.Tail != nil && s.Tail.AgeSeconds > quiet.Seconds() {

@@ -11,8 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/idemgen/idemgen/internal/inspect"
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 )
 
 // replayCommand asks for dead letters to be applied again.
@@ -63,11 +62,11 @@ and result, of closed letters too. Those that are open are discarded.`,
 type askFlags struct {
 	verb            string
 	consumer, topic string
-	places          []stream.Place // none: those that filter means
-	filter          stream.Filter
+	places          []operate.Place // none: those that filter means
+	filter          operate.Filter
 	class           oneOf
 	all             bool
-	by              stream.By
+	by              operate.By
 	result          string // "" is none
 	takeBack        bool
 	recordKey       string // whose records are erased; "" is none
@@ -78,8 +77,8 @@ type askFlags struct {
 func (f *askFlags) define(cmd *cobra.Command, flags *streamFlags) {
 	set := cmd.Flags()
 	consumerFlag(cmd, &f.consumer)
-	f.class = oneOf{words: inspect.Classes}
-	set.Var(&f.class, "class", "those whose reason begins with this word: "+strings.Join(inspect.Classes, ", "))
+	f.class = oneOf{words: operate.Classes}
+	set.Var(&f.class, "class", "those whose reason begins with this word: "+strings.Join(operate.Classes, ", "))
 	set.Var(notEmpty{&f.filter.Event, "want the name of an event"}, "event", "those of an event, by its name in Go")
 	set.BoolVar(&f.all, "all", false, "all dead letters of the topic")
 	set.StringVar(&f.by.Reason, "reason", "", "why, as a text that is kept with the letter and in the ledger")
@@ -112,9 +111,9 @@ func (f *askFlags) parse(args []string) error {
 		if !found || err != nil || errOffset != nil {
 			return fmt.Errorf("%q is no PARTITION:OFFSET, such as 0:1742; a consumer is named by --consumer", arg)
 		}
-		f.places = append(f.places, stream.Place{Topic: f.topic, Partition: int32(p), Offset: int64(o)})
+		f.places = append(f.places, operate.Place{Topic: f.topic, Partition: int32(p), Offset: int64(o)})
 	}
-	filtered := f.all || f.filter != stream.Filter{}
+	filtered := f.all || f.filter != operate.Filter{}
 	switch {
 	case f.erase && (filtered || len(f.places) > 0):
 		return errors.New("--erase is of a record key: say no letters beside it")
@@ -130,8 +129,8 @@ func (f *askFlags) parse(args []string) error {
 }
 
 // ask asks about the letters. What is refused for one of those that were named asks about none.
-func (f *askFlags) ask(ctx context.Context, db stream.DB) (result, error) {
-	r := &asked{letters: []stream.Letter{}, dry: f.by.DryRun}
+func (f *askFlags) ask(ctx context.Context, db operate.DB) (result, error) {
+	r := &asked{letters: []operate.Letter{}, dry: f.by.DryRun}
 	consumer, err := theConsumer(ctx, db, f.consumer, f.topic)
 	if err != nil {
 		return nil, err
@@ -141,7 +140,7 @@ func (f *askFlags) ask(ctx context.Context, db stream.DB) (result, error) {
 		f.places[i].Consumer = consumer
 	}
 	if f.erase {
-		erased, err := stream.Erase(ctx, db, f.consumer, f.topic, f.recordKey, f.by)
+		erased, err := operate.Erase(ctx, db, f.consumer, f.topic, f.recordKey, f.by)
 		r.letters = append(r.letters, erased...)
 		return r, err
 	}
@@ -149,7 +148,7 @@ func (f *askFlags) ask(ctx context.Context, db stream.DB) (result, error) {
 	if err != nil {
 		return nil, err
 	}
-	var meant []stream.Letter
+	var meant []operate.Letter
 	for _, l := range letters {
 		switch {
 		case len(f.places) == 0 && (l.Asked() != "") != f.takeBack:
@@ -179,35 +178,35 @@ func (f *askFlags) ask(ctx context.Context, db stream.DB) (result, error) {
 
 // leavesOut reports whether a letter is not meant because nobody said what becomes of its call: a
 // replay calls again.
-func (f *askFlags) leavesOut(l *stream.Letter) bool {
+func (f *askFlags) leavesOut(l *operate.Letter) bool {
 	cut := l.Class == "interrupted" && !l.Called || strings.HasPrefix(l.Answer(), "interrupted:")
 	return f.verb == "replay" && !f.takeBack && len(f.places) == 0 && f.filter.Class != "interrupted" && cut
 }
 
 // about asks about letters.
-func (f *askFlags) about(ctx context.Context, db stream.DB, letters []stream.Letter) ([]stream.Letter, error) {
+func (f *askFlags) about(ctx context.Context, db operate.DB, letters []operate.Letter) ([]operate.Letter, error) {
 	if f.takeBack {
-		return stream.TakeBack(ctx, db, letters, f.by)
+		return operate.TakeBack(ctx, db, letters, f.by)
 	}
 	if f.result != "" {
-		l, err := stream.AskWithResult(ctx, db, letters[0], []byte(f.result), f.by)
-		return []stream.Letter{l}, err
+		l, err := operate.AskWithResult(ctx, db, letters[0], []byte(f.result), f.by)
+		return []operate.Letter{l}, err
 	}
-	return stream.AskAll(ctx, db, letters, f.verb, f.by)
+	return operate.AskAll(ctx, db, letters, f.verb, f.by)
 }
 
-func (f *askFlags) find(ctx context.Context, db stream.DB) ([]stream.Letter, error) {
+func (f *askFlags) find(ctx context.Context, db operate.DB) ([]operate.Letter, error) {
 	if len(f.places) > 0 {
-		return stream.FindLetters(ctx, db, f.places)
+		return operate.FindLetters(ctx, db, f.places)
 	}
 	filter := f.filter
 	filter.Consumer, filter.Topic = f.consumer, f.topic
-	found, err := stream.DeadLetters(ctx, db, filter)
+	found, err := operate.DeadLetters(ctx, db, filter)
 	if err != nil || len(found) > 0 || filter.Event == "" {
 		return found, err
 	}
 	filter.Class, filter.All, filter.Limit = "", true, 1
-	if ever, _, err := stream.Letters(ctx, db, filter); err != nil || len(ever) > 0 {
+	if ever, _, err := operate.Letters(ctx, db, filter); err != nil || len(ever) > 0 {
 		return nil, err
 	}
 	return nil, fmt.Errorf("%s never had a dead letter of event %s: idemgen dead list shows the events by name", f.topic, filter.Event)

@@ -11,15 +11,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/idemgen/idemgen/internal/inspect"
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 )
 
 // deadListCommand shows which dead letters there are.
 func deadListCommand(flags *streamFlags) *cobra.Command {
-	var filter stream.Filter
+	var filter operate.Filter
 	state := oneOf{value: "open", words: []string{"open", "all"}}
-	class := oneOf{words: inspect.Classes}
+	class := oneOf{words: operate.Classes}
 	limit := 50
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -28,12 +27,12 @@ func deadListCommand(flags *streamFlags) *cobra.Command {
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			filter.All, filter.Class, filter.Limit = state.value == "all", class.value, limit
-			return flags.reads(cmd, func(ctx context.Context, db stream.DB) (result, error) {
-				found, more, err := stream.Letters(ctx, db, filter)
+			return flags.reads(cmd, func(ctx context.Context, db operate.DB) (result, error) {
+				found, more, err := operate.Letters(ctx, db, filter)
 				if err != nil {
 					return nil, err
 				}
-				sums, err := stream.Sums(ctx, db, filter)
+				sums, err := operate.Sums(ctx, db, filter)
 				if err != nil {
 					return nil, err
 				}
@@ -47,15 +46,15 @@ func deadListCommand(flags *streamFlags) *cobra.Command {
 	cmd.Flags().StringVar(&filter.Topic, "topic", "", "name of the topic (default all)")
 	cmd.Flags().Var(&state, "state", "open, or all: also those that were replayed or discarded")
 	cmd.Flags().StringVar(&filter.Event, "event", "", "name of the event (default all)")
-	cmd.Flags().Var(&class, "class", "the first word of the reason: "+strings.Join(inspect.Classes, ", ")+" (default all)")
+	cmd.Flags().Var(&class, "class", "the first word of the reason: "+strings.Join(operate.Classes, ", ")+" (default all)")
 	cmd.Flags().Var(positive{&limit}, "limit", "at most so many, the newest ones")
 	return cmd
 }
 
 // letters is the result of dead list.
 type letters struct {
-	found []stream.Letter
-	sums  []stream.Sum
+	found []operate.Letter
+	sums  []operate.Sum
 	more  bool
 	all   bool // closed ones were asked for, too
 }
@@ -64,7 +63,7 @@ func (l letters) member() string { return "dead_letters" }
 
 // MarshalJSON writes the letters only.
 func (l letters) MarshalJSON() ([]byte, error) {
-	return plainJSON(append([]stream.Letter{}, l.found...))
+	return plainJSON(append([]operate.Letter{}, l.found...))
 }
 
 const letterLine = "%16s  %-20s  %-9s  %-12s  %s\n" // of a table
@@ -73,7 +72,7 @@ const letterLine = "%16s  %-20s  %-9s  %-12s  %s\n" // of a table
 func (l letters) text() string {
 	var b strings.Builder
 	found := slices.Clone(l.found)
-	slices.SortStableFunc(found, func(a, b stream.Letter) int {
+	slices.SortStableFunc(found, func(a, b operate.Letter) int {
 		return cmp.Or(cmp.Compare(a.Consumer, b.Consumer), cmp.Compare(a.Topic, b.Topic))
 	})
 	var sums []string
@@ -126,7 +125,7 @@ func short(text string) string {
 }
 
 // requested says what an operator asked for, and what came of it.
-func requested(r *stream.Request) string {
+func requested(r *operate.Request) string {
 	text := fmt.Sprintf("of %s by %s", r.At.Format(time.RFC3339), r.By)
 	switch {
 	case r.Result: // of a replay only, which the answer says no more

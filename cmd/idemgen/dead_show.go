@@ -15,8 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/idemgen/idemgen/internal/inspect"
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 )
 
 // deadShowCommand shows all of one dead letter.
@@ -36,12 +35,12 @@ payload is printed as it is, with whatever it says of people.`,
 			if raw == "-" && answerOf(cmd).wanted {
 				return errors.New("--raw - and --json would both write to stdout: give --raw a file")
 			}
-			return flags.reads(cmd, func(ctx context.Context, db stream.DB) (result, error) {
+			return flags.reads(cmd, func(ctx context.Context, db operate.DB) (result, error) {
 				consumer, err := theConsumer(ctx, db, consumer, args[0])
 				if err != nil {
 					return nil, err
 				}
-				o, err := inspect.Open(ctx, db, stream.Name{Consumer: consumer, Topic: args[0], Partition: partition}, offset)
+				o, err := operate.Open(ctx, db, operate.Name{Consumer: consumer, Topic: args[0], Partition: partition}, offset)
 				if err != nil || raw == "" {
 					return opened{o}.orNothing(err)
 				}
@@ -72,7 +71,7 @@ func (p payload) text() string {
 }
 
 // writePayload writes the payload to a new file that only the user can read.
-func writePayload(o *inspect.Opened, to string) (result, error) {
+func writePayload(o *operate.Opened, to string) (result, error) {
 	name := letterName(o.Consumer, o.Topic, o.Partition, o.Offset)
 	switch {
 	case o.ErasedBy != "":
@@ -95,7 +94,7 @@ func writePayload(o *inspect.Opened, to string) (result, error) {
 }
 
 // opened is the result of dead show.
-type opened struct{ *inspect.Opened }
+type opened struct{ *operate.Opened }
 
 func (o opened) orNothing(err error) (result, error) {
 	if err != nil {
@@ -109,7 +108,7 @@ func (o opened) member() string { return "dead_letter" }
 // MarshalJSON writes the letter, and what can be done next.
 func (o opened) MarshalJSON() ([]byte, error) {
 	return plainJSON(struct {
-		*inspect.Opened
+		*operate.Opened
 		Next []string `json:"next"`
 	}{o.Opened, o.next()})
 }
@@ -228,7 +227,7 @@ func (o opened) record(b *strings.Builder) {
 }
 
 // oneLineOf shows a key or a header's value.
-func oneLineOf(v *inspect.Bytes) string {
+func oneLineOf(v *operate.Bytes) string {
 	switch {
 	case v == nil:
 		return "none"
@@ -250,7 +249,7 @@ func quoteUnlessPlain(text string) string {
 const mostHex = 4096
 
 // pretty is a payload for people: JSON is indented.
-func pretty(v *inspect.Bytes) (kind, body string) {
+func pretty(v *operate.Bytes) (kind, body string) {
 	var indented bytes.Buffer
 	switch raw := v.Raw(); {
 	case v.Text == nil && len(raw) > mostHex:

@@ -11,8 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/idemgen/idemgen/generator"
-	"github.com/idemgen/idemgen/internal/inspect"
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 )
 
 // findFlags are the flags of find.
@@ -43,7 +42,7 @@ a standby will do.`,
 			if err != nil {
 				return err
 			}
-			return flags.reads(cmd, func(ctx context.Context, db stream.DB) (result, error) {
+			return flags.reads(cmd, func(ctx context.Context, db operate.DB) (result, error) {
 				return f.find(ctx, db, args[0], parts)
 			})
 		},
@@ -76,7 +75,7 @@ func (f *findFlags) parts() (parts []generator.KeyPart, err error) {
 }
 
 // find answers for the offset, or for each event that may have the key.
-func (f *findFlags) find(ctx context.Context, db stream.DB, topic string, parts []generator.KeyPart) (result, error) {
+func (f *findFlags) find(ctx context.Context, db operate.DB, topic string, parts []generator.KeyPart) (result, error) {
 	consumer, keys, err := f.keys(topic, parts)
 	if err != nil {
 		return nil, err
@@ -85,29 +84,29 @@ func (f *findFlags) find(ctx context.Context, db stream.DB, topic string, parts 
 		return nil, err
 	}
 	a := answers{consumer: consumer, topic: topic}
-	var of *inspect.Answer
+	var of *operate.Answer
 	if f.offset != "" {
 		partition, offset, err := place(f.offset)
 		if err != nil {
 			return nil, err
 		}
-		at, err := inspect.Offset(ctx, db, stream.Name{Consumer: consumer, Topic: topic, Partition: partition}, offset)
+		at, err := operate.FindOffset(ctx, db, operate.Name{Consumer: consumer, Topic: topic, Partition: partition}, offset)
 		if err != nil {
 			return nil, err
 		}
 		of, a.partition, a.offset = &at, partition, offset
 	}
 	for _, k := range keys {
-		answer, err := inspect.Find(ctx, db, consumer, topic, f.partition, inspect.Key(k))
+		answer, err := operate.FindKey(ctx, db, consumer, topic, f.partition, operate.Key(k))
 		if err != nil {
 			return nil, err
 		}
-		if l := answer.Letter; l == nil || !slices.ContainsFunc(a.found, func(f inspect.Answer) bool { return f.Letter != nil && f.Letter.Place == l.Place }) {
+		if l := answer.Letter; l == nil || !slices.ContainsFunc(a.found, func(f operate.Answer) bool { return f.Letter != nil && f.Letter.Place == l.Place }) {
 			a.found = append(a.found, answer)
 		}
 	}
 	if of != nil {
-		a.found = []inspect.Answer{matched(a.partition, a.offset, *of, a.found)}
+		a.found = []operate.Answer{matched(a.partition, a.offset, *of, a.found)}
 	}
 	return a.best(), nil
 }
@@ -132,10 +131,10 @@ func (f *findFlags) keys(topic string, parts []generator.KeyPart) (consumer stri
 }
 
 // matched tells the record apart from copies, by the first key that is held.
-func matched(partition int32, offset int64, at inspect.Answer, keys []inspect.Answer) inspect.Answer {
+func matched(partition int32, offset int64, at operate.Answer, keys []operate.Answer) operate.Answer {
 	for _, k := range keys {
 		if k.Row != nil {
-			return inspect.Match(offset, partition, at, k)
+			return operate.Match(offset, partition, at, k)
 		}
 	}
 	return at
@@ -146,12 +145,12 @@ type answers struct {
 	consumer, topic string
 	partition       int32
 	offset          int64
-	found           []inspect.Answer
+	found           []operate.Answer
 }
 
 // best leaves out the events that nobody applied, if another one with the key was.
 func (a answers) best() answers {
-	held := slices.DeleteFunc(slices.Clone(a.found), func(f inspect.Answer) bool { return f.Verdict == inspect.NotSeen || f.Verdict == inspect.Unknown })
+	held := slices.DeleteFunc(slices.Clone(a.found), func(f operate.Answer) bool { return f.Verdict == operate.NotSeen || f.Verdict == operate.Unknown })
 	if len(held) == 0 {
 		held = a.found[:1]
 	}

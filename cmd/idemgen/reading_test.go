@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/examples/orders"
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
@@ -171,9 +171,9 @@ func TestDeadLettersAreChosen(t *testing.T) {
 	count := func(args string) int {
 		t.Helper()
 		var got struct {
-			Letters []stream.Letter `json:"dead_letters"`
-			Sums    []stream.Sum    `json:"by_class"`
-			More    *bool           `json:"more"`
+			Letters []operate.Letter `json:"dead_letters"`
+			Sums    []operate.Sum    `json:"by_class"`
+			More    *bool            `json:"more"`
 		}
 		parse(t, must(t, strings.Fields("dead list --json "+args)...), &got)
 		if left := args == "--limit 1"; got.More == nil || *got.More != left {

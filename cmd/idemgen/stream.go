@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 )
 
 // streamCommand holds the commands that show and change the ledgers in a database.
@@ -66,17 +66,17 @@ type result interface {
 }
 
 // with connects to the database, runs a command and prints its result.
-func (f *streamFlags) with(cmd *cobra.Command, do func(ctx context.Context, db stream.DB) (result, error)) error {
+func (f *streamFlags) with(cmd *cobra.Command, do func(ctx context.Context, db operate.DB) (result, error)) error {
 	return f.on(cmd, pgconn.ValidateConnectTargetSessionAttrsReadWrite, do)
 }
 
 // reads is with for a command that changes nothing: a standby will do.
-func (f *streamFlags) reads(cmd *cobra.Command, do func(ctx context.Context, db stream.DB) (result, error)) error {
+func (f *streamFlags) reads(cmd *cobra.Command, do func(ctx context.Context, db operate.DB) (result, error)) error {
 	return f.on(cmd, nil, do)
 }
 
 // on is with, on a server that right takes.
-func (f *streamFlags) on(cmd *cobra.Command, right pgconn.ValidateConnectFunc, do func(ctx context.Context, db stream.DB) (result, error)) error {
+func (f *streamFlags) on(cmd *cobra.Command, right pgconn.ValidateConnectFunc, do func(ctx context.Context, db operate.DB) (result, error)) error {
 	db, err := connectTo(cmd.Context(), cmd.ErrOrStderr(), "--database", f.database, right)
 	if err != nil {
 		return err

@@ -9,13 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 )
 
 // changeFlags are the flags of all commands that append a row to a ledger.
 type changeFlags struct {
-	name stream.Name // without the partition
-	by   stream.By
+	name operate.Name // without the partition
+	by   operate.By
 }
 
 func (f *changeFlags) define(cmd *cobra.Command) {
@@ -34,7 +34,7 @@ func (f *changeFlags) define(cmd *cobra.Command) {
 var everyPartition []int32
 
 // verb appends a row to the ledger of one partition.
-type verb func(ctx context.Context, db stream.DB, name stream.Name, by stream.By) (stream.Change, error)
+type verb func(ctx context.Context, db operate.DB, name operate.Name, by operate.By) (operate.Change, error)
 
 // apply connects to the database and runs a command on each of the partitions.
 func (f *changeFlags) apply(cmd *cobra.Command, flags *streamFlags, partitions []int32, do verb) error {
@@ -43,30 +43,30 @@ func (f *changeFlags) apply(cmd *cobra.Command, flags *streamFlags, partitions [
 	} else if strings.TrimSpace(f.by.Operator) == "" {
 		return errors.New("--operator is empty: the ledger keeps who acted")
 	}
-	return flags.with(cmd, func(ctx context.Context, db stream.DB) (result, error) {
+	return flags.with(cmd, func(ctx context.Context, db operate.DB) (result, error) {
 		consumer, err := theConsumer(ctx, db, f.name.Consumer, f.name.Topic)
 		if err != nil {
 			return nil, err
 		}
 		f.name.Consumer = consumer
-		var names []stream.Name
+		var names []operate.Name
 		for _, number := range partitions {
 			name := f.name
 			name.Partition = number
 			names = append(names, name)
 		}
 		if len(names) == 0 {
-			if names, err = stream.Partitions(ctx, db, f.name.Consumer, f.name.Topic); err != nil {
+			if names, err = operate.Partitions(ctx, db, f.name.Consumer, f.name.Topic); err != nil {
 				return nil, err
 			}
 		}
-		return f.each(names, func(name stream.Name, by stream.By) (stream.Change, error) { return do(ctx, db, name, by) })
+		return f.each(names, func(name operate.Name, by operate.By) (operate.Change, error) { return do(ctx, db, name, by) })
 	})
 }
 
 // each runs a command on each partition, first without appending: what is refused for one of
 // them changes none. One that fails later ends it: what was done before is told.
-func (f *changeFlags) each(names []stream.Name, do func(stream.Name, stream.By) (stream.Change, error)) (result, error) {
+func (f *changeFlags) each(names []operate.Name, do func(operate.Name, operate.By) (operate.Change, error)) (result, error) {
 	if dry := f.by; len(names) > 1 && !f.by.DryRun {
 		dry.DryRun = true
 		for _, name := range names {
@@ -90,7 +90,7 @@ func (f *changeFlags) each(names []stream.Name, do func(stream.Name, stream.By) 
 }
 
 // numbers lists partitions.
-func numbers(names []stream.Name) string {
+func numbers(names []operate.Name) string {
 	var all []string
 	for _, n := range names {
 		all = append(all, fmt.Sprint(n.Partition))
@@ -99,7 +99,7 @@ func numbers(names []stream.Name) string {
 }
 
 // changed is the result of all commands but list.
-type changed []stream.Change
+type changed []operate.Change
 
 func (l changed) member() string { return "changes" }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
@@ -193,11 +193,11 @@ func TestEveryHaltHasAWayOut(t *testing.T) {
 			l.produce("put 100")
 			l.eventually("records flow", func() bool { return l.effects() == w.effects })
 			l.eventually("health", func() bool { return l.current.Health() == nil })
-			list, err := stream.List(t.Context(), l.db, "live")
+			list, err := operate.List(t.Context(), l.db, "live")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.ContainsFunc(list, func(s stream.Status) bool {
+			if !slices.ContainsFunc(list, func(s operate.Status) bool {
 				return s.LastOperatorRow != nil && strings.HasSuffix(s.LastOperatorRow.Info, ": "+string(w.code))
 			}) {
 				t.Errorf("the ledger does not say why an operator acted: %+v", list)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 )
 
 // listCommand shows the ledger of every partition.
@@ -23,8 +23,8 @@ func listCommand(flags *streamFlags) *cobra.Command {
 		Short: "Show the ledger of every partition",
 		Long:  "Shows the ledger of every partition: its position, its last row, and what an operator did last.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return flags.with(cmd, func(ctx context.Context, db stream.DB) (result, error) {
-				all, err := stream.List(ctx, db, consumer)
+			return flags.with(cmd, func(ctx context.Context, db operate.DB) (result, error) {
+				all, err := operate.List(ctx, db, consumer)
 				if err != nil {
 					return nil, err
 				}
@@ -38,7 +38,7 @@ func listCommand(flags *streamFlags) *cobra.Command {
 }
 
 // listed is the result of list.
-type listed []stream.Status
+type listed []operate.Status
 
 func (l listed) member() string { return "streams" }
 
@@ -46,7 +46,7 @@ func (l listed) member() string { return "streams" }
 // streams of one topic id stand together, former ones last.
 func (l listed) text() string {
 	l = slices.Clone(l)
-	slices.SortStableFunc(l, func(a, b stream.Status) int {
+	slices.SortStableFunc(l, func(a, b operate.Status) int {
 		return cmp.Or(cmp.Compare(a.Consumer, b.Consumer), cmp.Compare(a.Topic, b.Topic), ordinal(a.Former)-ordinal(b.Former),
 			cmp.Compare(a.TopicID, b.TopicID), cmp.Compare(a.Partition, b.Partition))
 	})
@@ -96,7 +96,7 @@ func (l listed) table(b *strings.Builder) {
 }
 
 // line writes one stream, and what an operator did to it last below it.
-func line(b *strings.Builder, s *stream.Status) {
+func line(b *strings.Builder, s *operate.Status) {
 	of, position, seq, kind, old, identity, window := "-", "-", "-", "gone", "-", "-", "-"
 	if t := s.Tail; t != nil {
 		of, position, seq, kind = fmt.Sprint(t.Partitions), fmt.Sprint(t.Position), fmt.Sprint(t.Seq), t.Kind

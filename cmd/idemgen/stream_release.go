@@ -6,14 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 )
 
 // releaseCommand lets partitions try again.
 func releaseCommand(flags *streamFlags) *cobra.Command {
 	var (
 		change    changeFlags
-		leave     stream.Leave
+		leave     operate.Leave
 		partition int32
 		all       bool
 	)
@@ -36,8 +36,8 @@ topic may have so many partitions; a ledger that has this number already is left
 			if all {
 				partitions = everyPartition
 			}
-			return change.apply(cmd, flags, partitions, func(ctx context.Context, db stream.DB, name stream.Name, by stream.By) (stream.Change, error) {
-				return stream.Release(ctx, db, name, leave, by)
+			return change.apply(cmd, flags, partitions, func(ctx context.Context, db operate.DB, name operate.Name, by operate.By) (operate.Change, error) {
+				return operate.Release(ctx, db, name, leave, by)
 			})
 		},
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 )
 
 // setCommand moves the positions of partitions, and begins the ledgers of those that have none.
@@ -20,7 +20,7 @@ func setCommand(flags *streamFlags) *cobra.Command {
 		change    changeFlags
 		partition int32
 		to        places
-		target    = stream.Target{From: stream.Anywhere}
+		target    = operate.Target{From: operate.Anywhere}
 	)
 	cmd := &cobra.Command{
 		Use:   "set --topic T --partition N --to OFFSET [--consumer C] [--from OFFSET|none] [--apply-again] --reason TEXT",
@@ -45,16 +45,16 @@ its rows are written, and its effects are called again.`,
 				return errors.New("want --partition N --to OFFSET, or --to PARTITION:OFFSET,PARTITION:OFFSET for several")
 			case named && cmd.Flags().Changed("partitions") && partition >= count:
 				return fmt.Errorf("--partition %d is none of %d: they are numbered from 0", partition, count)
-			case target.From == stream.NoLedger && change.name.TopicID == "":
+			case target.From == operate.NoLedger && change.name.TopicID == "":
 				return errors.New("--from none begins a ledger, and needs --topic-id: the partition's error and list show it")
 			case named:
 				to.offsets = map[int32]int64{partition: to.single}
 			case target.From >= 0:
 				return errors.New("--from OFFSET is of one partition: give --partition N --to OFFSET")
 			}
-			return change.apply(cmd, flags, slices.Sorted(maps.Keys(to.offsets)), func(ctx context.Context, db stream.DB, name stream.Name, by stream.By) (stream.Change, error) {
+			return change.apply(cmd, flags, slices.Sorted(maps.Keys(to.offsets)), func(ctx context.Context, db operate.DB, name operate.Name, by operate.By) (operate.Change, error) {
 				target.To = to.offsets[name.Partition]
-				return stream.Set(ctx, db, name, target, by)
+				return operate.Set(ctx, db, name, target, by)
 			})
 		},
 	}
@@ -76,7 +76,7 @@ func (e expected) Type() string   { return "OFFSET" }
 
 func (e expected) Set(text string) error {
 	if text == "none" {
-		*e.from = stream.NoLedger
+		*e.from = operate.NoLedger
 		return nil
 	}
 	if err := (natural[int64]{e.from, 64, ""}).Set(text); err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
@@ -110,17 +110,17 @@ func TestPoisonIsAcknowledged(t *testing.T) {
 }
 
 // replay asks for a dead letter to be replayed, as idemgen dead replay does, and has it done.
-func replay(t *testing.T, db *pgxpool.Pool, w *idemtest.Writer, m idem.Message) stream.Letter {
+func replay(t *testing.T, db *pgxpool.Pool, w *idemtest.Writer, m idem.Message) operate.Letter {
 	t.Helper()
-	letters, err := stream.FindLetters(t.Context(), db, []stream.Place{{Consumer: "textbook", Topic: m.Topic, Offset: m.Offset}})
+	letters, err := operate.FindLetters(t.Context(), db, []operate.Place{{Consumer: "textbook", Topic: m.Topic, Offset: m.Offset}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := stream.Ask(t.Context(), db, letters[0], "replay", stream.By{Operator: "ann", Reason: "mended"}); err != nil {
+	if _, err := operate.Ask(t.Context(), db, letters[0], "replay", operate.By{Operator: "ann", Reason: "mended"}); err != nil {
 		t.Fatal(err)
 	}
 	apply(t, w, idem.Result{})
-	if letters, err = stream.Refresh(t.Context(), db, letters[:1]); err != nil {
+	if letters, err = operate.Refresh(t.Context(), db, letters[:1]); err != nil {
 		t.Fatal(err)
 	}
 	return letters[0]

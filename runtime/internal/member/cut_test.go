@@ -14,7 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -138,8 +138,8 @@ func applied(t *testing.T, db *pgxpool.Pool) int {
 // set follows a command that Health prints.
 func set(t *testing.T, db *pgxpool.Pool, from, to int64) {
 	t.Helper()
-	n := stream.Name{Consumer: "orders", Topic: topicName}
-	if _, err := stream.Set(t.Context(), db, n, stream.Target{From: from, To: to, ApplyAgain: to < from}, stream.By{Reason: "log-truncated"}); err != nil {
+	n := operate.Name{Consumer: "orders", Topic: topicName}
+	if _, err := operate.Set(t.Context(), db, n, operate.Target{From: from, To: to, ApplyAgain: to < from}, operate.By{Reason: "log-truncated"}); err != nil {
 		t.Fatal(err)
 	}
 }

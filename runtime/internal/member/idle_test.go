@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
@@ -20,8 +20,8 @@ func TestIdlePartitionIsAppliedAgain(t *testing.T) {
 		rows   int
 	}{
 		"an operator rewinds": {func(t *testing.T, db *pgxpool.Pool) {
-			n := stream.Name{Consumer: "orders", Topic: topicName}
-			if _, err := stream.Set(t.Context(), db, n, stream.Target{From: 100, To: 60, ApplyAgain: true}, stream.By{Reason: "a test"}); err != nil {
+			n := operate.Name{Consumer: "orders", Topic: topicName}
+			if _, err := operate.Set(t.Context(), db, n, operate.Target{From: 100, To: 60, ApplyAgain: true}, operate.By{Reason: "a test"}); err != nil {
 				t.Fatal(err)
 			}
 		}, 140},

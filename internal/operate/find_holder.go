@@ -1,4 +1,4 @@
-package inspect
+package operate
 
 import (
 	"bytes"
@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/idemgen/idemgen/internal/ledger"
-	"github.com/idemgen/idemgen/internal/stream"
 )
 
 // Holder is where a key stands: the row of a ledger whose transaction applied its event.
@@ -50,14 +49,14 @@ ORDER BY seq DESC LIMIT 1`
 )
 
 // has reports whether the database has a table of the runtime: not every service needs each.
-func has(ctx context.Context, db stream.DB, table string) (is bool, err error) {
+func has(ctx context.Context, db DB, table string) (is bool, err error) {
 	err = db.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL`, pgx.QueryExecModeExec, table).Scan(&is)
-	return is, stream.Explain(err)
+	return is, Explain(err)
 }
 
 // inShared finds a key among those that all partitions of a consumer share; nil if it is not
 // there.
-func inShared(ctx context.Context, db stream.DB, consumer string, key [16]byte) (*Holder, error) {
+func inShared(ctx context.Context, db DB, consumer string, key [16]byte) (*Holder, error) {
 	if ok, err := has(ctx, db, "idem_keys"); err != nil || !ok {
 		return nil, err
 	}
@@ -68,14 +67,14 @@ func inShared(ctx context.Context, db stream.DB, consumer string, key [16]byte) 
 		return nil, nil
 	}
 	if err != nil {
-		return nil, stream.Explain(err)
+		return nil, Explain(err)
 	}
 	return &h, h.read(ctx, db, id)
 }
 
 // inChain finds a key in the rows of a ledger before one of them; nil if it is not there. It
 // reads every row with keys from there back.
-func inChain(ctx context.Context, db stream.DB, of *stream.Status, key [16]byte, before int64) (*Holder, error) {
+func inChain(ctx context.Context, db DB, of *Status, key [16]byte, before int64) (*Holder, error) {
 	for {
 		h := Holder{Consumer: of.Consumer, Topic: of.Topic, Partition: of.Partition}
 		var keys []byte
@@ -84,7 +83,7 @@ func inChain(ctx context.Context, db stream.DB, of *stream.Status, key [16]byte,
 			return nil, nil
 		}
 		if err != nil {
-			return nil, stream.Explain(err)
+			return nil, Explain(err)
 		}
 		if holds(keys, key) {
 			return &h, h.read(ctx, db, of.Stream)
@@ -104,7 +103,7 @@ func holds(keys []byte, key [16]byte) bool {
 }
 
 // read reads the holder's row, if it is still there.
-func (h *Holder) read(ctx context.Context, db stream.DB, id int32) error {
+func (h *Holder) read(ctx context.Context, db DB, id int32) error {
 	rows, err := readRows(ctx, db, rowSQL, id, h.Seq)
 	if len(rows) > 0 {
 		h.Row = &rows[0]
@@ -114,7 +113,7 @@ func (h *Holder) read(ctx context.Context, db stream.DB, id int32) error {
 
 // firstCopy finds the row that holds the key of a conflict: among the keys that partitions share,
 // else in the letter's own ledger.
-func firstCopy(ctx context.Context, db stream.DB, o *Opened, of *stream.Status) (*Holder, error) {
+func firstCopy(ctx context.Context, db DB, o *Opened, of *Status) (*Holder, error) {
 	key, err := parseKey(o.Key)
 	if err != nil {
 		return nil, err

@@ -1,9 +1,9 @@
-package stream_test
+package operate_test
 
 import (
 	"testing"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
@@ -12,30 +12,30 @@ func TestAdoptBeginsALedger(t *testing.T) {
 	begin(t, db, orders, oldID)
 	remade := orders
 	remade.TopicID = newID
-	c, err := stream.Set(t.Context(), db, remade, stream.Target{From: stream.NoLedger, To: 5}, ann)
+	c, err := operate.Set(t.Context(), db, remade, operate.Target{From: operate.NoLedger, To: 5}, ann)
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := stream.List(t.Context(), db, "projector")
+	list, err := operate.List(t.Context(), db, "projector")
 	if err != nil || len(list) != 2 {
 		t.Fatal(list, err)
 	}
 	want(t, "chain", chain(t, db, list[1].Stream), "0g 5>5 0 4") // partitions of the stream before it; any version may go on
 	want(t, "who", list[1].LastOperatorRow.Info, "operator ann: a test")
 	want(t, "row", c.Seq, 0)
-	_, err = stream.Set(t.Context(), db, remade, stream.Target{From: stream.NoLedger, To: 5}, ann)
+	_, err = operate.Set(t.Context(), db, remade, operate.Target{From: operate.NoLedger, To: 5}, ann)
 	refused(t, err, "has a ledger: it is at offset 5")
 	remade.TopicID = ""
-	_, err = stream.Set(t.Context(), db, remade, stream.Target{From: stream.NoLedger, To: 5}, ann)
+	_, err = operate.Set(t.Context(), db, remade, operate.Target{From: operate.NoLedger, To: 5}, ann)
 	refused(t, err, "is no topic id")
 }
 
 func TestAdoptOfAnUnknownConsumerSaysSo(t *testing.T) {
 	db := database(t)
-	n := stream.Name{Consumer: "projector", Topic: "orders.v1", TopicID: newID}
-	_, err := stream.Set(t.Context(), db, n, stream.Target{From: stream.NoLedger, To: 5}, ann)
+	n := operate.Name{Consumer: "projector", Topic: "orders.v1", TopicID: newID}
+	_, err := operate.Set(t.Context(), db, n, operate.Target{From: operate.NoLedger, To: 5}, ann)
 	refused(t, err, "give --partitions")
-	c, err := stream.Set(t.Context(), db, n, stream.Target{From: stream.NoLedger, To: 5, Partitions: 2}, ann)
+	c, err := operate.Set(t.Context(), db, n, operate.Target{From: operate.NoLedger, To: 5, Partitions: 2}, ann)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,15 +63,15 @@ func TestAdoptOfALedgerThatIsGone(t *testing.T) {
 			idemtest.Exec(t, db, `DELETE FROM idem_ledger`)
 			n := orders
 			n.TopicID = oldID
-			if _, err := stream.Release(t.Context(), db, orders, stream.Leave{}, ann); err == nil {
+			if _, err := operate.Release(t.Context(), db, orders, operate.Leave{}, ann); err == nil {
 				t.Error("a row was appended to nothing")
 			}
-			if _, err := stream.Set(t.Context(), db, n, stream.Target{From: stream.NoLedger, To: 12, Partitions: 4}, ann); err != nil {
+			if _, err := operate.Set(t.Context(), db, n, operate.Target{From: operate.NoLedger, To: 12, Partitions: 4}, ann); err != nil {
 				t.Fatal(err)
 			}
 			want(t, "chain", chain(t, db, w.stream), first)
 			refused(t, w.try(1), "null value in column \"prev\"")
-			_, err := stream.Set(t.Context(), db, n, stream.Target{From: stream.NoLedger, To: 12}, ann)
+			_, err := operate.Set(t.Context(), db, n, operate.Target{From: operate.NoLedger, To: 12}, ann)
 			refused(t, err, "has a ledger")
 		})
 	}
@@ -94,7 +94,7 @@ func TestAdoptWaitsForWhatIsUnderWay(t *testing.T) {
 	go func() {
 		n := orders
 		n.TopicID = oldID
-		_, err := stream.Set(t.Context(), db, n, stream.Target{From: stream.NoLedger, To: 12, Partitions: 4}, ann)
+		_, err := operate.Set(t.Context(), db, n, operate.Target{From: operate.NoLedger, To: 12, Partitions: 4}, ann)
 		done <- err
 	}()
 	waits(t, db)

@@ -1,4 +1,4 @@
-package stream_test
+package operate_test
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
@@ -42,31 +42,31 @@ GRANT SELECT ON idem_stream, idem_ledger, idem_dead_letter, idem_operator TO ide
 GRANT INSERT ON idem_ledger TO idemgen_test_operator`)
 	n := orders
 	n.TopicID = newID
-	_, err := stream.Set(t.Context(), operator, n, stream.Target{From: stream.NoLedger, To: 1}, ann)
+	_, err := operate.Set(t.Context(), operator, n, operate.Target{From: operate.NoLedger, To: 1}, ann)
 	refused(t, err, "docs/operations.md lists the rights")
-	if _, err := stream.Release(t.Context(), operator, orders, stream.Leave{}, ann); err != nil {
+	if _, err := operate.Release(t.Context(), operator, orders, operate.Leave{}, ann); err != nil {
 		t.Error(err)
 	}
 	idemtest.Exec(t, db, `INSERT INTO idem_dead_letter (stream, offs, seq, state, reason) VALUES ($1, 11, 1, 'd', 'decode')`, w.stream)
-	letters, err := stream.DeadLetters(t.Context(), operator, stream.Filter{Consumer: orders.Consumer, Topic: orders.Topic})
+	letters, err := operate.DeadLetters(t.Context(), operator, operate.Filter{Consumer: orders.Consumer, Topic: orders.Topic})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = stream.Ask(t.Context(), operator, letters[0], "discard", ann)
+	_, err = operate.Ask(t.Context(), operator, letters[0], "discard", ann)
 	refused(t, err, "docs/operations.md lists the rights")
 	idemtest.Exec(t, db, `GRANT UPDATE (asked, asked_at, asked_by, asked_number, asked_result, asked_with_result, answer, answered_at) ON idem_dead_letter TO idemgen_test_operator`)
 	idemtest.Exec(t, db, `GRANT USAGE ON SEQUENCE idem_fence TO idemgen_test_operator`)
-	if _, err := stream.Ask(t.Context(), operator, letters[0], "discard", ann); err != nil {
+	if _, err := operate.Ask(t.Context(), operator, letters[0], "discard", ann); err != nil {
 		t.Error(err)
 	}
 	idemtest.Exec(t, db, `GRANT INSERT ON idem_stream TO idemgen_test_operator`)
-	if _, err := stream.Set(t.Context(), operator, n, stream.Target{From: stream.NoLedger, To: 1}, ann); err != nil {
+	if _, err := operate.Set(t.Context(), operator, n, operate.Target{From: operate.NoLedger, To: 1}, ann); err != nil {
 		t.Error(err)
 	}
 	idemtest.Exec(t, db, `GRANT SELECT ON idem_keys TO idemgen_test_operator; GRANT DELETE ON idem_ledger TO idemgen_test_operator`)
 	idemtest.Exec(t, db, `DELETE FROM idem_ledger WHERE stream = $1`, w.stream)
 	n.TopicID = oldID
-	if _, err := stream.Set(t.Context(), operator, n, stream.Target{From: stream.NoLedger, To: 1}, ann); err != nil {
+	if _, err := operate.Set(t.Context(), operator, n, operate.Target{From: operate.NoLedger, To: 1}, ann); err != nil {
 		t.Error(err)
 	}
 }

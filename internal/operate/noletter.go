@@ -1,16 +1,15 @@
-package inspect
+package operate
 
 import (
 	"fmt"
 	"strings"
 
-	"github.com/idemgen/idemgen/internal/stream"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // NoLetterError says that there is no letter of a record, and what the ledger says of it.
 type NoLetterError struct {
-	stream.Place
+	Place
 	Near []int64 // offsets of the partition's letters, the nearest first
 }
 

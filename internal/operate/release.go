@@ -1,4 +1,4 @@
-package stream
+package operate
 
 import (
 	"context"
@@ -112,7 +112,7 @@ func begin(ctx context.Context, db DB, name Name, by By, decide func(ledger.Tail
 	if err != nil {
 		return Change{}, err
 	}
-	status, err := Find(ctx, db, name)
+	status, err := StreamOf(ctx, db, name)
 	if err != nil {
 		return Change{}, err
 	}

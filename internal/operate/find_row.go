@@ -1,4 +1,4 @@
-package inspect
+package operate
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/idemgen/idemgen/internal/ledger"
-	"github.com/idemgen/idemgen/internal/stream"
 )
 
 // Row is a row of a ledger.
@@ -63,7 +62,7 @@ func (r *Row) Span() string {
 }
 
 // firstRow is the oldest row of a ledger; nil if there is none.
-func firstRow(ctx context.Context, db stream.DB, of *stream.Status) (*Row, error) {
+func firstRow(ctx context.Context, db DB, of *Status) (*Row, error) {
 	rows, err := readRows(ctx, db, firstRowSQL, of.Stream)
 	if err != nil || len(rows) == 0 {
 		return nil, err
@@ -78,7 +77,7 @@ func scanRow(row pgx.CollectableRow) (Row, error) {
 	var from *int64
 	err := row.Scan(&r.Consumer, &r.Topic, &r.TopicID, &r.Partition, &r.Seq, &kind, &r.From, &r.To, &r.WrittenAt,
 		&r.Keys, &r.Letters, &r.Transaction, &r.Info, &letters.N, &from)
-	r.Kind, r.WrittenAt = stream.Kind(kind), r.WrittenAt.UTC()
+	r.Kind, r.WrittenAt = Kind(kind), r.WrittenAt.UTC()
 	switch {
 	case kind == ledger.Letter:
 		r.Letter = from
@@ -90,21 +89,21 @@ func scanRow(row pgx.CollectableRow) (Row, error) {
 }
 
 // readRows runs a query of rowColumns.
-func readRows(ctx context.Context, db stream.DB, sql string, args ...any) ([]Row, error) {
+func readRows(ctx context.Context, db DB, sql string, args ...any) ([]Row, error) {
 	rows, _ := db.Query(ctx, sql, append([]any{pgx.QueryExecModeExec}, args...)...)
 	all, err := pgx.CollectRows(rows, scanRow)
-	return all, stream.Explain(err)
+	return all, Explain(err)
 }
 
 // ledgers are the streams of a topic as it is now, or one of them.
-func ledgers(ctx context.Context, db stream.DB, consumer, topic string, partition int32) ([]stream.Status, error) {
+func ledgers(ctx context.Context, db DB, consumer, topic string, partition int32) ([]Status, error) {
 	if partition >= 0 {
-		status, err := stream.Find(ctx, db, stream.Name{Consumer: consumer, Topic: topic, Partition: partition})
-		return []stream.Status{status}, err
+		status, err := StreamOf(ctx, db, Name{Consumer: consumer, Topic: topic, Partition: partition})
+		return []Status{status}, err
 	}
-	if err := stream.Known(ctx, db, consumer, topic); err != nil {
+	if err := Known(ctx, db, consumer, topic); err != nil {
 		return nil, err
 	}
-	all, err := stream.List(ctx, db, consumer)
-	return slices.DeleteFunc(all, func(s stream.Status) bool { return s.Topic != topic || s.Former }), err
+	all, err := List(ctx, db, consumer)
+	return slices.DeleteFunc(all, func(s Status) bool { return s.Topic != topic || s.Former }), err
 }

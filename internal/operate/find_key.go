@@ -1,4 +1,4 @@
-package inspect
+package operate
 
 import (
 	"context"
@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-
-	"github.com/idemgen/idemgen/internal/stream"
 )
 
 // Key is an idempotency key of an event.
@@ -41,9 +39,9 @@ const (
 	oldestKeySQL = `SELECT min(opened_at) FROM idem_key_gen WHERE consumer = $1`
 )
 
-// Find says what became of the event that has the key, in the partitions of a topic, or in one of
-// them if that is not negative. Keys in ledgers are found by reading all rows that have keys.
-func Find(ctx context.Context, db stream.DB, consumer, topic string, partition int32, key Key) (Answer, error) {
+// FindKey says what became of the event that has the key, in the partitions of a topic, or in one
+// of them if that is not negative. Keys in ledgers are found by reading all rows that have keys.
+func FindKey(ctx context.Context, db DB, consumer, topic string, partition int32, key Key) (Answer, error) {
 	of, err := ledgers(ctx, db, consumer, topic, partition)
 	if err != nil {
 		return Answer{}, err
@@ -83,7 +81,7 @@ func Find(ctx context.Context, db stream.DB, consumer, topic string, partition i
 
 // holders finds the key, the row that was written first at the front. A key of one partition is in
 // several where copies came through several: nothing but the producer keeps them together.
-func holders(ctx context.Context, db stream.DB, consumer string, of []stream.Status, key Key) (found []*Holder, err error) {
+func holders(ctx context.Context, db DB, consumer string, of []Status, key Key) (found []*Holder, err error) {
 	if !key.Here {
 		h, err := inShared(ctx, db, consumer, key.Hash)
 		if h != nil {
@@ -109,7 +107,7 @@ func holders(ctx context.Context, db stream.DB, consumer string, of []stream.Sta
 
 // unheld is the verdict on a key that is nowhere: since when keys are known tells how far back
 // that means anything.
-func unheld(ctx context.Context, db stream.DB, consumer string, of []stream.Status, key Key) (Verdict, string, error) {
+func unheld(ctx context.Context, db DB, consumer string, of []Status, key Key) (Verdict, string, error) {
 	since, err := knownSince(ctx, db, consumer, of, key.Here)
 	if err != nil || since == nil {
 		return NotSeen, "no key of this consumer is known: it has applied no event with a key", err
@@ -119,13 +117,13 @@ func unheld(ctx context.Context, db stream.DB, consumer string, of []stream.Stat
 
 // knownSince is how far back keys are known; nil if none ever was. Of several ledgers the one that
 // goes back least tells.
-func knownSince(ctx context.Context, db stream.DB, consumer string, of []stream.Status, here bool) (since *time.Time, err error) {
+func knownSince(ctx context.Context, db DB, consumer string, of []Status, here bool) (since *time.Time, err error) {
 	if !here {
 		if ok, err := has(ctx, db, "idem_key_gen"); err != nil || !ok {
 			return nil, err
 		}
 		err := db.QueryRow(ctx, oldestKeySQL, pgx.QueryExecModeExec, consumer).Scan(&since)
-		return since, stream.Explain(err)
+		return since, Explain(err)
 	}
 	for i := range of {
 		first, err := firstRow(ctx, db, &of[i])
@@ -140,7 +138,7 @@ func knownSince(ctx context.Context, db stream.DB, consumer string, of []stream.
 }
 
 // call reads what is known of the key's call; nil if nothing is.
-func call(ctx context.Context, db stream.DB, consumer string, key Key) (*Call, error) {
+func call(ctx context.Context, db DB, consumer string, key Key) (*Call, error) {
 	if ok, err := has(ctx, db, "idem_lease"); err != nil || !ok {
 		return nil, err
 	}
@@ -151,7 +149,7 @@ func call(ctx context.Context, db stream.DB, consumer string, key Key) (*Call, e
 		return nil, nil
 	}
 	c.State, c.ChangedAt = callStates[state], c.ChangedAt.UTC()
-	return &c, stream.Explain(err)
+	return &c, Explain(err)
 }
 
 // Match says what became of the record at an offset whose event has the key: of two copies, the

@@ -1,4 +1,4 @@
-package inspect
+package operate
 
 import (
 	"bytes"
@@ -9,14 +9,13 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/internal/record"
-	"github.com/idemgen/idemgen/internal/stream"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // refused looks for the event of a key among the letters, and reports whether one is found. A
 // letter claims no key, and has none unless it is a conflict or an effect's. So the record that it
 // keeps tells: it holds the values that the key is made of.
-func refused(ctx context.Context, db stream.DB, a *Answer, of []stream.Status, key Key) (found bool, err error) {
+func refused(ctx context.Context, db DB, a *Answer, of []Status, key Key) (found bool, err error) {
 	var streams []int32
 	for i := range of {
 		streams = append(streams, of[i].Stream)
@@ -28,7 +27,7 @@ func refused(ctx context.Context, db stream.DB, a *Answer, of []stream.Status, k
 		}
 	}
 	hash := hex.EncodeToString(key.Hash[:])
-	all, err := stream.LettersWith(ctx, db, streams, hash, values)
+	all, err := LettersWith(ctx, db, streams, hash, values)
 	if err != nil {
 		return false, err
 	}

@@ -1,4 +1,4 @@
-package stream
+package operate
 
 import (
 	"context"
@@ -67,8 +67,8 @@ type Status struct {
 // Name is what the commands call the stream.
 func (s *Status) Name() Name { return Name{s.Consumer, s.Topic, s.Partition, s.TopicID} }
 
-// Row is a row of a ledger.
-type Row struct {
+// RowHead is what is shown of every row of a ledger.
+type RowHead struct {
 	Seq       int64     `json:"seq"`
 	Kind      string    `json:"kind"` // genesis, fence, batch, letter, operator, skip or rewind
 	WrittenAt time.Time `json:"written_at"`
@@ -77,14 +77,14 @@ type Row struct {
 
 // Move is a row by which an operator moved the position, or left it where it was.
 type Move struct {
-	Row
+	RowHead
 	From int64 `json:"from"` // position before
 	To   int64 `json:"to"`   // and after
 }
 
 // Tail is the last row of a ledger.
 type Tail struct {
-	Row
+	RowHead
 	Position   int64   `json:"position"`     // offset of the next record to apply
 	Epoch      int32   `json:"leader_epoch"` // of the record before the position; -1 if it is not known
 	AgeSeconds float64 `json:"age_seconds"`
@@ -164,12 +164,12 @@ func scanStatus(r pgx.CollectableRow) (Status, error) {
 	s.CreatedAt = s.CreatedAt.UTC()
 	if seq != nil {
 		s.Tail = &Tail{
-			Row:      Row{*seq, kinds[(*kind)[0]], written.UTC(), ledger.Said(info, letters)},
+			RowHead:  RowHead{*seq, kinds[(*kind)[0]], written.UTC(), ledger.Said(info, letters)},
 			Position: *next, Epoch: *epoch, AgeSeconds: *age, Unmoved: *unmoved, Partitions: *parts, Identity: identity(*def), WindowRows: *window,
 		}
 	}
 	if operatorSeq != nil {
-		s.LastOperatorRow = &Move{Row{*operatorSeq, kinds[(*operatorKind)[0]], operatorWritten.UTC(), operatorInfo}, *from, *to}
+		s.LastOperatorRow = &Move{RowHead{*operatorSeq, kinds[(*operatorKind)[0]], operatorWritten.UTC(), operatorInfo}, *from, *to}
 	}
 	return s, nil
 }

@@ -1,17 +1,16 @@
-package inspect_test
+package operate_test
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-var projector = stream.Name{Consumer: "projector", Topic: "orders.v1"}
+var projector = operate.Name{Consumer: "projector", Topic: "orders.v1"}
 
 // chainSQL is a ledger with everything that moves a position: a genesis, an owner, two batches, of
 // which the second holds one key, a skip, a move back, another owner and a batch.
@@ -34,22 +33,9 @@ FROM (VALUES
 // ledgers returns a database with the ledger of chainSQL.
 func ledgers(t *testing.T) *pgxpool.Pool {
 	t.Helper()
-	db := idemtest.DB(t)
-	runtimeTables(t, db)
+	db := database(t)
 	idemtest.Exec(t, db, chainSQL)
 	return db
-}
-
-func runtimeTables(t *testing.T, db *pgxpool.Pool) {
-	t.Helper()
-	idemtest.Migrate(t, db, filepath.Join("..", "..", "templates", "sql"))
-}
-
-func want[T comparable](t *testing.T, what string, got, want T) {
-	t.Helper()
-	if got != want {
-		t.Errorf("%s: got %v, want %v", what, got, want)
-	}
 }
 
 // says fails the test unless a text holds all of some others.
@@ -60,14 +46,4 @@ func says(t *testing.T, text string, all ...string) {
 			t.Errorf("%q does not say %q", text, part)
 		}
 	}
-}
-
-// refused fails the test unless err says all of some texts.
-func refused(t *testing.T, err error, all ...string) {
-	t.Helper()
-	if err == nil {
-		t.Errorf("no error, want one with %q", all)
-		return
-	}
-	says(t, err.Error(), all...)
 }

@@ -1,4 +1,4 @@
-package inspect
+package operate
 
 import (
 	"context"
@@ -12,13 +12,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/idemgen/idemgen/internal/record"
-	"github.com/idemgen/idemgen/internal/stream"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // Opened is a letter with its record.
 type Opened struct {
-	stream.Letter
+	Letter
 	// LedgerAge is the age of the ledger's last row in seconds; nil if its rows are gone. Who owns
 	// the partition, if anybody, did not write since.
 	LedgerAge *float64 `json:"ledger_age_seconds"`
@@ -31,7 +30,7 @@ type Opened struct {
 	First *Holder `json:"first_copy"`
 	// Earlier are further letters of the same offset, the newest first: each time that the offset
 	// was read again may have made one.
-	Earlier []stream.Letter `json:"earlier"`
+	Earlier []Letter `json:"earlier"`
 }
 
 // Record is a record as it was read.
@@ -84,20 +83,20 @@ const nearLettersSQL = `
 SELECT offs FROM idem_dead_letter WHERE stream = $1::int GROUP BY offs ORDER BY abs(offs - $2::bigint), offs LIMIT 5`
 
 // Open returns the newest letter of a record, with the record. A record without letter is a
-// [NoLetterError], a partition without ledger a [stream.NotFoundError].
-func Open(ctx context.Context, db stream.DB, name stream.Name, offset int64) (*Opened, error) {
-	status, err := stream.Find(ctx, db, name)
+// [NoLetterError], a partition without ledger a [NotFoundError].
+func Open(ctx context.Context, db DB, name Name, offset int64) (*Opened, error) {
+	status, err := StreamOf(ctx, db, name)
 	if err != nil {
 		return nil, err
 	}
-	all, err := stream.LettersAt(ctx, db, &status, offset)
+	all, err := LettersAt(ctx, db, &status, offset)
 	if err != nil {
 		return nil, err
 	}
 	if len(all) == 0 {
 		return nil, noLetter(ctx, db, &status, offset)
 	}
-	o := &Opened{Letter: all[0], Earlier: append([]stream.Letter{}, all[1:]...)}
+	o := &Opened{Letter: all[0], Earlier: append([]Letter{}, all[1:]...)}
 	if t := status.Tail; t != nil {
 		o.LedgerAge = &t.AgeSeconds
 	}
@@ -123,7 +122,7 @@ const unusedCallSQL = `SELECT coalesce(result, 'null') FROM idem_lease WHERE con
 
 // unusedCall finds the call that was made for a conflict by a process that did not live to know it
 // is one. Of a call for another event of the key, the rows were written.
-func unusedCall(ctx context.Context, db stream.DB, o *Opened) error {
+func unusedCall(ctx context.Context, db DB, o *Opened) error {
 	if ok, err := has(ctx, db, "idem_lease"); err != nil || !ok {
 		return err
 	}
@@ -133,17 +132,17 @@ func unusedCall(ctx context.Context, db stream.DB, o *Opened) error {
 		return nil
 	}
 	o.Called, o.Returned = err == nil, newBytes(returned)
-	return stream.Explain(err)
+	return Explain(err)
 }
 
-func noLetter(ctx context.Context, db stream.DB, of *stream.Status, offset int64) error {
-	e := &NoLetterError{Place: stream.Place{Consumer: of.Consumer, Topic: of.Topic, TopicID: of.TopicID, Partition: of.Partition, Offset: offset}}
+func noLetter(ctx context.Context, db DB, of *Status, offset int64) error {
+	e := &NoLetterError{Place: Place{Consumer: of.Consumer, Topic: of.Topic, TopicID: of.TopicID, Partition: of.Partition, Offset: offset}}
 	rows, err := db.Query(ctx, nearLettersSQL, pgx.QueryExecModeExec, of.Stream, offset)
 	if err == nil {
 		e.Near, err = pgx.CollectRows(rows, pgx.RowTo[int64])
 	}
 	if err != nil {
-		return stream.Explain(err)
+		return Explain(err)
 	}
 	return e
 }

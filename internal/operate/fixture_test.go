@@ -1,4 +1,4 @@
-package stream_test
+package operate_test
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/internal/ledger"
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
@@ -20,8 +20,8 @@ const (
 )
 
 var (
-	orders = stream.Name{Consumer: "projector", Topic: "orders.v1", Partition: 0}
-	ann    = stream.By{Operator: "ann", Reason: "a test"}
+	orders = operate.Name{Consumer: "projector", Topic: "orders.v1", Partition: 0}
+	ann    = operate.By{Operator: "ann", Reason: "a test"}
 )
 
 // database returns a database with the runtime's tables.
@@ -41,7 +41,7 @@ type worker struct {
 
 // begin makes a chain that starts at offset 10, written with identity 3 when the topic
 // had 4 partitions.
-func begin(t testing.TB, db *pgxpool.Pool, n stream.Name, id string) *worker {
+func begin(t testing.TB, db *pgxpool.Pool, n operate.Name, id string) *worker {
 	t.Helper()
 	w := &worker{t: t, db: db, tail: ledger.Tail{Next: 10, Kind: ledger.Genesis, Epoch: -1, Def: 3, Parts: 4}}
 	w.tail.Token[0] = 255

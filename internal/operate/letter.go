@@ -1,4 +1,4 @@
-package stream
+package operate
 
 import (
 	"cmp"
@@ -222,7 +222,7 @@ func DeadLetters(ctx context.Context, db DB, f Filter) ([]Letter, error) {
 func FindLetters(ctx context.Context, db DB, places []Place) ([]Letter, error) {
 	var found []Letter
 	for _, p := range places {
-		s, err := Find(ctx, db, Name{p.Consumer, p.Topic, p.Partition, p.TopicID})
+		s, err := StreamOf(ctx, db, Name{p.Consumer, p.Topic, p.Partition, p.TopicID})
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-package stream
+package operate
 
 import (
 	"context"
@@ -25,9 +25,9 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("%s; it has %s %s", text, e.What, strings.Join(e.Near, ", "))
 }
 
-// Find returns the stream that n names; without its topic id, the present one. If it is not
+// StreamOf returns the stream that n names; without its topic id, the present one. If it is not
 // there, the error is a *NotFoundError.
-func Find(ctx context.Context, db DB, n Name) (Status, error) {
+func StreamOf(ctx context.Context, db DB, n Name) (Status, error) {
 	if n.TopicID != "" {
 		id, err := topicID(n.TopicID)
 		if err != nil {

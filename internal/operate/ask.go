@@ -1,4 +1,4 @@
-package stream
+package operate
 
 import (
 	"bytes"

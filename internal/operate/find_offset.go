@@ -1,4 +1,4 @@
-package inspect
+package operate
 
 import (
 	"context"
@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-
-	"github.com/idemgen/idemgen/internal/stream"
 )
 
 // Verdict is what became of a record, as far as the database knows.
@@ -31,21 +29,21 @@ const (
 
 // Answer is what became of a record: one verdict, and what it follows from.
 type Answer struct {
-	Verdict Verdict        `json:"verdict"`
-	Because string         `json:"because"` // a sentence
-	Event   string         `json:"event"`   // of a key; "" if an offset was asked for
-	Key     string         `json:"key"`     // 32 hex digits, as Delivery.Key; "" unless a letter or a call has it
-	Row     *Row           `json:"row"`     // of the ledger that the verdict follows from; nil is none
-	Letter  *stream.Letter `json:"letter"`  // nil is none
-	Call    *Call          `json:"call"`    // of an event with an effect; nil is none
+	Verdict Verdict `json:"verdict"`
+	Because string  `json:"because"` // a sentence
+	Event   string  `json:"event"`   // of a key; "" if an offset was asked for
+	Key     string  `json:"key"`     // 32 hex digits, as Delivery.Key; "" unless a letter or a call has it
+	Row     *Row    `json:"row"`     // of the ledger that the verdict follows from; nil is none
+	Letter  *Letter `json:"letter"`  // nil is none
+	Call    *Call   `json:"call"`    // of an event with an effect; nil is none
 }
 
 var verdictOf = map[string]Verdict{"dead": Dead, "waiting": Waiting, "replayed": Replayed, "discarded": Discarded}
 
-// Offset says what became of the record at an offset. Where several times happened something to
-// it, because a position was moved back, the last one counts.
-func Offset(ctx context.Context, db stream.DB, name stream.Name, offset int64) (Answer, error) {
-	status, err := stream.Find(ctx, db, name)
+// FindOffset says what became of the record at an offset. Where several times happened something
+// to it, because a position was moved back, the last one counts.
+func FindOffset(ctx context.Context, db DB, name Name, offset int64) (Answer, error) {
+	status, err := StreamOf(ctx, db, name)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -53,11 +51,11 @@ func Offset(ctx context.Context, db stream.DB, name stream.Name, offset int64) (
 	if err != nil {
 		return Answer{}, err
 	}
-	letters, err := stream.LettersAt(ctx, db, &status, offset)
+	letters, err := LettersAt(ctx, db, &status, offset)
 	if err != nil {
 		return Answer{}, err
 	}
-	var letter *stream.Letter
+	var letter *Letter
 	if len(letters) > 0 {
 		letter = &letters[0]
 	}
@@ -94,7 +92,7 @@ func (r *Row) verdict() (Verdict, string) {
 }
 
 // uncovered is the verdict on an offset that no row covers.
-func uncovered(ctx context.Context, db stream.DB, of *stream.Status, offset int64) (Verdict, string, error) {
+func uncovered(ctx context.Context, db DB, of *Status, offset int64) (Verdict, string, error) {
 	t := of.Tail
 	if t == nil {
 		return Outside, "the rows of the ledger are gone", nil
@@ -119,21 +117,21 @@ SELECT seq FROM idem_ledger WHERE stream = $1::int AND kind <> 'b' AND kind = 'r
 
 	boundsSQL = `SELECT coalesce(min(seq), 0), coalesce(max(seq), -1) FROM idem_ledger WHERE stream = $1::int`
 
-	// atSQL is the first row of a ledger from a place on.
-	atSQL = `SELECT seq, prev, next FROM idem_ledger WHERE stream = $1::int AND seq >= $2::bigint ORDER BY seq LIMIT 1`
+	// rowFromSQL is the first row of a ledger from a place on.
+	rowFromSQL = `SELECT seq, prev, next FROM idem_ledger WHERE stream = $1::int AND seq >= $2::bigint ORDER BY seq LIMIT 1`
 )
 
 // covering finds the last row that covers an offset; nil if there is none. The positions
 // of a ledger only grow between two moves back: the row is found by halves, not by reading all.
-func covering(ctx context.Context, db stream.DB, of *stream.Status, offset int64) (*Row, error) {
+func covering(ctx context.Context, db DB, of *Status, offset int64) (*Row, error) {
 	var lo, hi int64
 	if err := db.QueryRow(ctx, boundsSQL, pgx.QueryExecModeExec, of.Stream).Scan(&lo, &hi); err != nil {
-		return nil, stream.Explain(err)
+		return nil, Explain(err)
 	}
 	rows, _ := db.Query(ctx, movesBackSQL, pgx.QueryExecModeExec, of.Stream)
 	begins, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil {
-		return nil, stream.Explain(err)
+		return nil, Explain(err)
 	}
 	for _, begin := range append(begins, lo-1) {
 		seq, err := between(ctx, db, of.Stream, begin+1, hi, offset)
@@ -154,16 +152,16 @@ func covering(ctx context.Context, db stream.DB, of *stream.Status, offset int64
 
 // between finds the row that covers an offset among the rows lo to hi, whose positions only grow;
 // -1 if there is none.
-func between(ctx context.Context, db stream.DB, id int32, lo, hi, offset int64) (int64, error) {
+func between(ctx context.Context, db DB, id int32, lo, hi, offset int64) (int64, error) {
 	for lo <= hi {
 		middle := lo + (hi-lo)/2
 		var seq, prev, next int64
-		err := db.QueryRow(ctx, atSQL, pgx.QueryExecModeExec, id, middle).Scan(&seq, &prev, &next)
+		err := db.QueryRow(ctx, rowFromSQL, pgx.QueryExecModeExec, id, middle).Scan(&seq, &prev, &next)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows) || err == nil && seq > hi:
 			hi = middle - 1
 		case err != nil:
-			return -1, stream.Explain(err)
+			return -1, Explain(err)
 		case prev <= offset && offset < next:
 			return seq, nil
 		case next <= offset:
