@@ -57,12 +57,12 @@ func explained(e *generator.Explained) string {
 	var b strings.Builder
 	for _, t := range e.Topics {
 		b.WriteString(t.Topic + "\n")
-		wrap(&b, t.Unknown)
+		b.WriteString(wrap(t.Unknown) + "\n")
 		for _, e := range t.Events {
 			b.WriteString(e.Event + "\n")
 			for _, text := range []string{e.Identity, e.Duplicates, e.Conflict, e.Order, e.Stale, e.Broken, e.Failing, e.Effect, e.Faster} {
 				if text != "" {
-					wrap(&b, text)
+					b.WriteString(wrap(text) + "\n")
 				}
 			}
 		}

@@ -229,6 +229,9 @@ func TestPayloadThatIsNoText(t *testing.T) {
 			t.Errorf("%s lacks %q", out, want)
 		}
 	}
+	if got := must(t, "dead", "show", "orders.v1", "0:3", "--raw", "-"); got != "\x1b[2j" {
+		t.Errorf("--raw writes %q", got)
+	}
 	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET record = NULL WHERE offs = 3`)
 	if out := must(t, "dead", "show", "orders.v1", "0:3"); !strings.Contains(out, "not kept: only where it stood") {
 		t.Error(out)
@@ -264,7 +267,7 @@ func TestReadingCommandsSayWhatIsWrong(t *testing.T) {
 		"dead list --state closed":                              "want one of open, all",
 		"dead list --limit 0":                                   "want a number from 1",
 		"dead show orders.v1":                                   "show needs PARTITION:OFFSET",
-		"dead show orders.v1 3":                                 "want PARTITION:OFFSET, such as 0:4711",
+		"dead show orders.v1 3":                                 "is not PARTITION:OFFSET, such as 0:4711",
 		"dead show orders.v1 0:4":                               "has no dead letter at offset 4; the nearest are 0:3, 0:2",
 		"dead show orders.v1 7:4":                               "it has partitions 0",
 		"find orders.v1":                                        "find needs --offset PARTITION:OFFSET or --key NAME=VALUE",

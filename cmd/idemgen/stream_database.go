@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/cmd/idemgen/internal/doctor"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/internal/pgtable"
 )
 
@@ -38,7 +38,7 @@ func connectTo(ctx context.Context, stderr io.Writer, flag, url string, right pg
 // openPool opens connections, and checks each unless check is nil. flag is where the address was
 // given, if not in the environment. They are named differently than a worker's, so no worker ends
 // one of them as a stalled one of its own. waits takes what a statement waits for: see lockWatch.
-func openPool(ctx context.Context, flag, url string, right pgconn.ValidateConnectFunc, waits func(*doctor.LockWait) bool,
+func openPool(ctx context.Context, flag, url string, right pgconn.ValidateConnectFunc, waits func(*operate.Lock) bool,
 	check func(context.Context, *pgx.Conn) error) (*pgxpool.Pool, error) {
 	from := flag
 	if url == "" {

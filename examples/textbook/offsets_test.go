@@ -103,7 +103,7 @@ func TestPoisonIsAcknowledged(t *testing.T) {
 		t.Errorf("generated: %+v, %v; it holds %q", letter, err, stored)
 	}
 	if letter := replay(t, db, w, early); letter.Open() {
-		t.Errorf("generated: not replayed: %s", letter.Answer())
+		t.Errorf("generated: not replayed: %s", letter.Request.Answer)
 	}
 	balance(t, db, "generated, replayed", 50)
 	apply(t, w, idem.Result{Duplicates: 1}, moved(early, 0, 4))
@@ -116,7 +116,7 @@ func replay(t *testing.T, db *pgxpool.Pool, w *idemtest.Writer, m idem.Message) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := operate.Ask(t.Context(), db, letters[0], "replay", operate.By{Operator: "ann", Reason: "mended"}); err != nil {
+	if _, err := operate.Ask(t.Context(), db, letters[:1], "replay", nil, operate.By{Operator: "ann", Reason: "mended"}); err != nil {
 		t.Fatal(err)
 	}
 	apply(t, w, idem.Result{})

@@ -2,86 +2,87 @@ package operate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// adopt begins the ledger of a partition that has none.
+// adoption begins the ledger of a partition that has none.
+type adoption struct {
+	command
+	Target
+	id wire.UUID // of the topic
+}
+
 func adopt(ctx context.Context, db DB, name Name, to Target, by By) (Change, error) {
 	id, err := topicID(name.TopicID)
 	if err != nil {
 		return Change{}, err
 	}
 	name.TopicID = id.String()
-	info, err := by.info(ctx, db)
-	if err != nil {
-		return Change{}, err
-	}
-	n := &adoption{db: db, name: name, id: id, Target: to, info: info, token: ledger.NewToken()}
-	for end := time.Now().Add(patience); ; time.Sleep(pause) {
-		c, err := n.try(ctx, by.DryRun)
-		if _, ok := errors.AsType[*againError](err); ok && ctx.Err() == nil && time.Now().Before(end) {
-			continue
-		}
-		if n.inDoubt && err != nil {
-			err = fmt.Errorf("%v: the row was sent, but it is not known whether it is there; check with list before you try again: %w", name, err)
-		}
-		return c, err
-	}
+	n := &adoption{command{db: db, name: name}, to, id}
+	return n.run(ctx, by, n.try)
 }
 
-// adoption is one adopt. Its token is the same for all tries: each of them writes the same.
-type adoption struct {
-	db   DB
-	name Name
-	id   wire.UUID // of the topic
-	Target
-	info    string
-	token   wire.UUID
-	inDoubt bool
-}
-
-func (n *adoption) try(ctx context.Context, dry bool) (Change, error) {
-	all, err := list(ctx, n.db, n.name.Consumer)
+func (n *adoption) try(ctx context.Context) (Change, error) {
+	all, err := named(ctx, n.db, Name{Partition: Any})
 	if err != nil {
-		return Change{}, again(err, n.inDoubt)
+		return Change{}, n.read(err)
 	}
+	all = slices.DeleteFunc(all, func(s Status) bool { return s.Consumer != n.name.Consumer })
 	known, err := n.complete(all)
 	if err != nil {
 		return Change{}, err
 	}
-	c := Change{
-		Consumer: n.name.Consumer, Topic: n.name.Topic, TopicID: n.name.TopicID, Partition: n.name.Partition, Kind: kinds[ledger.Genesis],
-		From: n.To, To: n.To, Partitions: n.Partitions, Info: n.info, Appended: !dry,
-		Effect: fmt.Sprintf("a ledger begins at offset %d: records before it are skipped, and write no rows", n.To),
-	}
-	if n.To == 0 {
-		c.Effect = "a ledger begins at offset 0: all records of the log are read"
-	}
-	switch {
-	case known == nil:
-		if len(all) == 0 {
-			c.Effect += "; the first one of consumer " + n.name.Consumer + " in this database"
-		} else if topics := topicsOf(all); !slices.Contains(topics, n.name.Topic) {
-			c.Effect += "; the first one of topic " + n.name.Topic + ", where the consumer has " + strings.Join(topics, ", ")
+	if known != nil && known.Tail != nil {
+		done, found, err := n.settled(ctx, known.Stream, known.Tail.Seq)
+		if !found && err == nil {
+			err = fmt.Errorf("%v has a ledger: it is at offset %d (row %d, %s); give that as --from to move it", n.name, known.Tail.Position, known.Tail.Seq, known.Tail.Kind)
 		}
-		return c, n.start(ctx, dry)
-	case known.Tail == nil:
-		c.Seq, err = n.renew(ctx, known.Stream, dry)
-		return c, err
-	case n.inDoubt:
-		return c, n.mine(ctx, known, &c)
+		return done, err
 	}
-	return c, fmt.Errorf("%v has a ledger: it is at offset %d (row %d, %s); give that as --from to move it", n.name, known.Tail.Position, known.Tail.Seq, known.Tail.Kind)
+	row := sent{0, ledger.NewToken(), Change{
+		Consumer: n.name.Consumer, Topic: n.name.Topic, TopicID: n.name.TopicID, Partition: n.name.Partition, Kind: kinds[ledger.Genesis],
+		From: n.To, To: n.To, Partitions: n.Partitions, Info: n.info,
+		Effect: fmt.Sprintf("a ledger begins at offset %d: records before it are skipped, and write no rows", n.To),
+	}}
+	if n.To == 0 {
+		row.done.Effect = "a ledger begins at offset 0: all records of the log are read"
+	}
+	if known != nil {
+		return n.renew(ctx, known.Stream, row)
+	}
+	if len(all) == 0 {
+		row.done.Effect += "; the first one of consumer " + n.name.Consumer + " in this database"
+	} else if !slices.ContainsFunc(all, func(s Status) bool { return s.Topic == n.name.Topic }) {
+		row.done.Effect += "; the first one of topic " + n.name.Topic + ", where the consumer has " + strings.Join(notFound(n.name, all).Near, ", ")
+	}
+	return n.write(ctx, row, func(conn *pgconn.PgConn) (int64, error) {
+		return exec(ctx, conn, ledger.GenesisSQL, []byte(n.name.Consumer), []byte(n.name.Topic), n.id[:], ledger.Int4(n.name.Partition),
+			row.token[:], ledger.Int8(n.To), ledger.Int4(ledger.NoIdentity), ledger.Int4(n.Partitions), []byte(n.info), []byte{ledger.Person})
+	})
+}
+
+// renew writes the first row of a stream whose rows are gone. An owner whose memory is of the old
+// rows finds none of them, and is refused.
+func (n *adoption) renew(ctx context.Context, stream int32, row sent) (Change, error) {
+	if _, err := one(ctx, n.db, []any{&row.seq}, ledger.LastSeqSQL, stream); err != nil {
+		return Change{}, n.read(err)
+	}
+	row.seq++
+	row.done.Seq = row.seq
+	return n.write(ctx, row, func(conn *pgconn.PgConn) (int64, error) {
+		if err := conn.Exec(ctx, ledger.LockSQL).Close(); err != nil {
+			return 0, err
+		}
+		return exec(ctx, conn, ledger.RenewSQL, ledger.Int4(stream), ledger.Int8(row.seq), row.token[:], ledger.Int8(n.To),
+			ledger.Int4(ledger.NoIdentity), ledger.Int4(n.Partitions), []byte(n.info))
+	})
 }
 
 // complete finds the stream, if it is known, and takes what was not said from other ones.
@@ -103,82 +104,9 @@ func (n *adoption) complete(all []Status) (known *Status, err error) {
 		return nil, fmt.Errorf("%v: no other ledger tells how many partitions the topic has: give --partitions", n.name)
 	}
 	if n.name.Partition >= n.Partitions || n.name.Partition < 0 {
-		return nil, fmt.Errorf("%v: the topic has %s, numbered from 0: there is no partition %d", n.name, count(int64(n.Partitions), "partition"), n.name.Partition)
+		return nil, fmt.Errorf("%v: the topic has %s, numbered from 0: there is no partition %d", n.name, count(n.Partitions, "partition"), n.name.Partition)
 	}
 	return known, nil
-}
-
-// start makes a stream with its first row.
-func (n *adoption) start(ctx context.Context, dry bool) error {
-	if dry {
-		return nil
-	}
-	return n.write(ctx, func(conn *pgconn.PgConn) (int64, error) {
-		return exec(ctx, conn, ledger.GenesisSQL, []byte(n.name.Consumer), []byte(n.name.Topic), n.id[:], ledger.Int4(n.name.Partition),
-			n.token[:], ledger.Int8(n.To), ledger.Int4(ledger.NoIdentity), ledger.Int4(n.Partitions), []byte(n.info), []byte{ledger.Person})
-	})
-}
-
-// renew writes the first row of a stream whose rows are gone, and returns its place. An
-// owner whose memory is of the old rows finds none of them, and is refused.
-func (n *adoption) renew(ctx context.Context, stream int32, dry bool) (int64, error) {
-	var seq int64
-	if err := n.db.QueryRow(ctx, ledger.LastSeqSQL, pgx.QueryExecModeExec, stream).Scan(&seq); err != nil {
-		return 0, again(err, n.inDoubt)
-	}
-	seq++
-	if dry {
-		return seq, nil
-	}
-	return seq, n.write(ctx, func(conn *pgconn.PgConn) (int64, error) {
-		if err := conn.Exec(ctx, ledger.LockSQL).Close(); err != nil {
-			return 0, err
-		}
-		return exec(ctx, conn, ledger.RenewSQL, ledger.Int4(stream), ledger.Int8(seq), n.token[:], ledger.Int8(n.To),
-			ledger.Int4(ledger.NoIdentity), ledger.Int4(n.Partitions), []byte(n.info))
-	})
-}
-
-// errTaken says that somebody else began the ledger first.
-var errTaken = errors.New("somebody else began the ledger")
-
-// write runs a statement that must write one row.
-func (n *adoption) write(ctx context.Context, do func(conn *pgconn.PgConn) (int64, error)) error {
-	sent, err := transact(ctx, n.db, func(conn *pgconn.PgConn) error {
-		rows, err := do(conn)
-		if err == nil && rows != 1 {
-			err = errTaken
-		}
-		return err
-	})
-	pg, refused := errors.AsType[*pgconn.PgError](err)
-	switch {
-	case err == nil:
-		return nil
-	case !sent:
-		return again(err, n.inDoubt)
-	case errors.Is(err, errTaken), isLockTimeout(err),
-		refused && pg.Code == "23505" && pg.ConstraintName == "idem_stream_identity":
-		return &againError{err} // the next try reads who
-	case isUnknown(err):
-		n.inDoubt = true
-		return &againError{err}
-	}
-	return Explain(err)
-}
-
-// mine finds out whether the ledger that is there now was begun by a try whose reply was
-// lost.
-func (n *adoption) mine(ctx context.Context, known *Status, c *Change) error {
-	err := n.db.QueryRow(ctx, `SELECT seq FROM idem_ledger WHERE stream = $1 AND token = $2::uuid`, pgx.QueryExecModeExec, known.Stream, n.token.String()).Scan(&c.Seq)
-	if errors.Is(err, pgx.ErrNoRows) {
-		n.inDoubt = false // the identity is taken: no try of ours can commit any more
-		return fmt.Errorf("%v: somebody else began the ledger meanwhile: it is at offset %d", n.name, known.Tail.Position)
-	}
-	if err != nil {
-		return again(err, n.inDoubt)
-	}
-	return nil
 }
 
 // topicID reads the text of a topic's id.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/internal/record"
 )
 
 // askSQL asks, unless somebody asked before. A replay has a number, by which an effect knows that
@@ -21,70 +23,56 @@ UPDATE idem_dead_letter d SET asked = $4::text::"char", asked_at = clock_timesta
 FROM unnest($1::int[], $2::bigint[], $3::bigint[]) AS a (stream, offs, seq)
 WHERE d.stream = a.stream AND d.offs = a.offs AND d.seq = a.seq AND CASE WHEN d.state = 'd' THEN d.asked IS NULL END`
 
-// Ask asks the owner of a letter's partition to replay or to discard it. It does so between two
-// batches, within seconds; if the partition has no owner, the next one does. A letter is asked
-// about once: what came of it is in its row. An effect whose call failed, or was interrupted, is
-// called again for a replay.
-func Ask(ctx context.Context, db DB, l Letter, verb string, by By) (Letter, error) {
-	return only(ask(ctx, db, []Letter{l}, verb, nil, by))
-}
-
-// AskAll asks about letters, as [Ask] does about one. If one of them cannot be asked about,
-// nothing is asked; it returns them as they are then.
-func AskAll(ctx context.Context, db DB, letters []Letter, verb string, by By) ([]Letter, error) {
-	return ask(ctx, db, letters, verb, nil, by)
-}
-
-// only is what is returned of one letter.
-func only(now []Letter, err error) (Letter, error) {
-	if len(now) == 0 {
-		return Letter{}, err
-	}
-	return now[0], err
-}
-
-// AskWithResult asks for a replay, and says what the letter's effect returned, as JSON: it is not
-// called then. An effect without a result has null. The owner refuses what does not fit.
-func AskWithResult(ctx context.Context, db DB, l Letter, result []byte, by By) (Letter, error) {
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, result); err != nil {
-		return l, fmt.Errorf("the result is no JSON: %w", err)
-	}
-	if n := compact.Len(); n > mostResult {
-		return l, fmt.Errorf("the result has %d bytes, more than %d", n, mostResult)
-	}
-	return only(ask(ctx, db, []Letter{l}, "replay", compact.Bytes(), by))
-}
-
 // mostResult is how many bytes of a result are taken.
 const mostResult = 1 << 20
 
-func ask(ctx context.Context, db DB, letters []Letter, verb string, result []byte, by By) ([]Letter, error) {
+// Ask asks the owner of each letter's partition to replay or to discard it, and returns the
+// letters as they are then. The owner does it between two batches, within seconds; if the
+// partition has no owner, the next one does. A letter is asked about once: the answer is in its
+// row. If one of the letters cannot be asked about, nothing is asked.
+//
+// An effect whose call failed, or was interrupted, is called again for a replay, unless result
+// says what it returned, as JSON: null if it has no result. The owner refuses what does not fit.
+func Ask(ctx context.Context, db DB, letters []Letter, verb string, result []byte, by By) ([]Letter, error) {
 	asked := map[string]string{"replay": "r", "discard": "x"}[verb]
 	if asked == "" {
 		return letters, fmt.Errorf("a letter is replayed or discarded, not %q", verb)
+	}
+	if result != nil {
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, result); err != nil {
+			return letters, fmt.Errorf("the result is no JSON: %w", err)
+		}
+		if result = compact.Bytes(); len(result) > mostResult {
+			return letters, fmt.Errorf("the result has %d bytes, more than %d", len(result), mostResult)
+		}
 	}
 	for i := range letters {
 		if err := letters[i].may(verb); err != nil {
 			return letters, err
 		}
 	}
-	who, err := by.said(ctx, db)
+	who, err := by.text(ctx, db)
 	if err != nil {
 		return letters, err
 	}
 	if by.DryRun {
-		letters = slices.Clone(letters)
-		for i := range letters {
-			letters[i].Request = &Request{For: verb, By: who, Result: result != nil}
-		}
-		return letters, nil
+		return pretend(letters, Request{For: verb, By: who, Result: result != nil}), nil
 	}
 	now, did, err := rewrite(ctx, db, letters, askSQL, asked, who, result)
 	if err == nil && did == 0 && len(now) == 1 {
 		err = now[0].may(verb)
 	}
 	return now, err
+}
+
+// pretend returns letters as a dry run shows them.
+func pretend(letters []Letter, r Request) []Letter {
+	letters = slices.Clone(letters)
+	for i := range letters {
+		letters[i].Request = &r
+	}
+	return letters
 }
 
 const takeBackSQL = `
@@ -95,10 +83,14 @@ WHERE d.stream = a.stream AND d.offs = a.offs AND d.seq = a.seq AND CASE WHEN d.
 // TakeBack takes back what was asked about letters and is not done yet. The call of an effect
 // that was begun for one is not ended, and what it returns is recorded.
 func TakeBack(ctx context.Context, db DB, letters []Letter, by By) ([]Letter, error) {
-	who, err := by.said(ctx, db)
+	who, err := by.text(ctx, db)
 	for i := range letters {
-		if err == nil {
-			err = letters[i].asksNothing()
+		switch l := &letters[i]; {
+		case err != nil:
+		case !l.Open():
+			err = fmt.Errorf("%s was %s by %s", l.Name(), l.State, l.End.By)
+		case l.Asked() == "":
+			err = fmt.Errorf("%s: nothing is asked for", l.Name())
 		}
 	}
 	if err != nil || by.DryRun {
@@ -106,17 +98,6 @@ func TakeBack(ctx context.Context, db DB, letters []Letter, by By) ([]Letter, er
 	}
 	now, _, err := rewrite(ctx, db, letters, takeBackSQL, "taken back by "+who)
 	return now, err
-}
-
-// asksNothing says why nothing can be taken back.
-func (l *Letter) asksNothing() error {
-	switch {
-	case !l.Open():
-		return fmt.Errorf("%s was %s by %s", l.Name(), l.State, l.End.By)
-	case l.Asked() == "":
-		return fmt.Errorf("%s: nothing is asked for", l.Name())
-	}
-	return nil
 }
 
 // portion is how many letters are changed, or read, at once.
@@ -172,4 +153,114 @@ func (l *Letter) may(verb string) error {
 		return fmt.Errorf("%s: its record is not kept (on_failure.dead_letter_payload, or it is longer than 16 MiB): it can be discarded only", l.Name())
 	}
 	return nil
+}
+
+const (
+	// ofKeySQL is the letters of a record key, in the order of the log.
+	ofKeySQL = letterSQL + `
+WHERE s.consumer = $1::text AND s.topic = $2::text AND d.order_key = $3::uuid AND d.erased_by IS NULL
+ORDER BY s.stream, d.offs, d.seq`
+
+	// eraseSQL erases what letters keep, and asks for those that are dead to be discarded. One that
+	// waits is discarded by its owner when its turn comes.
+	eraseSQL = `
+UPDATE idem_dead_letter d SET
+    record = NULL, result = NULL, asked_result = NULL, erased_by = $4,
+    reason = coalesce(substring(d.reason FROM '^([a-z_ -]+): '), 'decode') || ': erased by ' || $4,
+    answer = CASE WHEN d.answer IS NOT NULL THEN 'erased by ' || $4 END,
+    asked = CASE WHEN d.state = 'd' THEN 'x'::"char" ELSE d.asked END, asked_with_result = d.asked_with_result AND d.state <> 'd',
+    asked_at = CASE WHEN d.state = 'd' THEN clock_timestamp() ELSE d.asked_at END,
+    asked_by = CASE WHEN d.state = 'd' THEN $4 ELSE d.asked_by END
+FROM unnest($1::int[], $2::bigint[], $3::bigint[]) AS a (stream, offs, seq)
+WHERE d.stream = a.stream AND d.offs = a.offs AND d.seq = a.seq AND d.erased_by IS NULL`
+)
+
+// Erase erases what dead letters keep of the records of a record key: record, reason and result,
+// of closed letters too. Those that are open are discarded. It returns the letters as they are.
+func Erase(ctx context.Context, db DB, consumer, topic, key string, by By) ([]Letter, error) {
+	if _, err := named(ctx, db, Name{Consumer: consumer, Topic: topic, Partition: Any}); err != nil {
+		return nil, err
+	}
+	found, err := query(ctx, db, scanLetter, ofKeySQL, consumer, topic, record.OrderKey([]byte(key)))
+	if err != nil {
+		return nil, err
+	}
+	who, err := by.text(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	if by.DryRun {
+		return pretend(found, Request{For: "discard", By: who}), nil
+	}
+	now, _, err := rewrite(ctx, db, found, eraseSQL, who)
+	if err != nil {
+		return now, fmt.Errorf("erase: %w", err)
+	}
+	return now, nil
+}
+
+// answerPause is the time between two looks for answers.
+const answerPause = 200 * time.Millisecond
+
+// Await waits until each letter has its answer, and returns the letters as they are then. It is an
+// error if one has none in time, or if one stays dead.
+func Await(ctx context.Context, db DB, letters []Letter, most time.Duration) ([]Letter, error) {
+	for end := time.Now().Add(most); ; time.Sleep(answerPause) {
+		now, err := Refresh(ctx, db, letters)
+		if err != nil {
+			return letters, err
+		}
+		open, dead := 0, 0
+		for i := range now {
+			switch {
+			case now[i].Asked() != "":
+				open++
+			case now[i].State == "dead":
+				dead++
+			}
+		}
+		switch {
+		case open == 0 && dead > 0:
+			return now, fmt.Errorf("%d of %d letters stay dead", dead, len(now))
+		case open == 0:
+			return now, nil
+		case ctx.Err() != nil || time.Now().After(end):
+			return now, fmt.Errorf("no answer about %d of %d letters within %v: the request stays", open, len(now), most)
+		}
+	}
+}
+
+// Idle returns the streams of letters that nobody answered, as far as they may have no owner: the
+// last row of their ledgers is old.
+func Idle(ctx context.Context, db DB, letters []Letter) (idle []Status, err error) {
+	if len(letters) == 0 {
+		return nil, nil
+	}
+	all, err := Present(ctx, db, letters[0].Consumer, letters[0].Topic)
+	for _, s := range all {
+		unanswered := func(l Letter) bool { return l.Asked() != "" && l.Partition == s.Partition }
+		if s.Tail != nil && Ownerless(s.Tail.AgeSeconds) != "" && slices.ContainsFunc(letters, unanswered) {
+			idle = append(idle, s)
+		}
+	}
+	return idle, err
+}
+
+// Ownerless says what to do about a partition that may have no owner, given the age of the last
+// row of its ledger in seconds; "" if the row is younger than a minute. A partition without
+// records writes none.
+func Ownerless(seconds float64) string {
+	if seconds <= 60 {
+		return ""
+	}
+	return fmt.Sprintf("the last row of its ledger is %s old. If it has no records, wait; if it is halted, which Health and log of the service say, do what they name first; if no service runs, start one", Age(seconds))
+}
+
+// Age is a duration as people say it.
+func Age(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	if d >= 48*time.Hour {
+		return fmt.Sprintf("%dd", d/(24*time.Hour))
+	}
+	return d.Round(time.Second).String()
 }

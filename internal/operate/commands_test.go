@@ -221,7 +221,7 @@ func TestListShowsEveryStream(t *testing.T) {
 	want(t, "identity", s.Tail.Identity, "00000003")
 	want(t, "last operator's row", s.LastOperatorRow, nil)
 	want(t, "tail of a ledger without rows", list[3].Tail, nil)
-	names, err := operate.Partitions(t.Context(), db, "projector", "orders.v1")
+	names, err := operate.Present(t.Context(), db, "projector", "orders.v1")
 	if err != nil || len(names) != 2 || names[0].TopicID != newID || names[1].Partition != 2 {
 		t.Errorf("partitions as the topic is now: %v, %v", names, err)
 	}

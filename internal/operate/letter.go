@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // Place is where a record is, and for which consumer. TopicID "" is the topic as it is now.
@@ -88,16 +90,18 @@ func (l *Letter) Asked() string {
 	return l.Request.For
 }
 
-// Answer is what the owner answered to the last request; "" is nothing.
-func (l *Letter) Answer() string {
-	if l.Request == nil {
-		return ""
-	}
-	return l.Request.Answer
+// CallsAgain reports whether a replay calls an effect again although its first call may have
+// succeeded.
+func (l *Letter) CallsAgain() bool {
+	answered := l.Request != nil && strings.HasPrefix(l.Request.Answer, wire.ReasonInterrupted+":")
+	return l.Class == wire.ReasonInterrupted && !l.Called || answered
 }
 
-// Answered reports whether the owner did what was asked, or said why not.
-func (l *Letter) Answered() bool { return l.Asked() == "" }
+// Classes are the first words of reasons.
+var Classes = []string{
+	wire.ReasonDecode, wire.ReasonKey, wire.ReasonFit, wire.ReasonConflict, wire.ReasonUnknownType, wire.ReasonTombstone,
+	wire.ReasonTooLarge, wire.ReasonDatabase, wire.ReasonHandler, wire.ReasonEffect, wire.ReasonResult, wire.ReasonInterrupted,
+}
 
 // Filter says which letters are meant. "" is any.
 type Filter struct {
@@ -155,29 +159,11 @@ ORDER BY a.n`
 	storedSQL = `SELECT record, nullif(result, '') FROM idem_dead_letter WHERE stream = $1::int AND offs = $2::bigint AND seq = $3::bigint`
 )
 
-// Letters are the letters that a filter means, the newest first; more reports whether there are
-// others after them. A consumer or topic that has no ledger is a *NotFoundError.
-func Letters(ctx context.Context, db DB, f Filter) (found []Letter, more bool, err error) {
-	if err := Known(ctx, db, f.Consumer, f.Topic); err != nil {
-		return nil, false, err
-	}
-	limit := f.Limit
-	if limit > 0 {
-		limit++
-	}
-	found, err = letters(ctx, db, chosenSQL, f.Consumer, f.Topic, f.Class, f.Event, f.states(), limit)
-	if more = f.Limit > 0 && len(found) > f.Limit; more {
-		found = found[:f.Limit]
-	}
-	return found, more, err
-}
-
-// states are those of the letters that are meant.
-func (f *Filter) states() string {
-	if f.All {
-		return "dwrx"
-	}
-	return "dw"
+// LetterList is what a filter means.
+type LetterList struct {
+	Letters []Letter `json:"dead_letters"` // the newest first
+	Sums    []Sum    `json:"by_class"`     // whatever the limit is
+	More    bool     `json:"more"`         // the limit left some out
 }
 
 // Sum is how many letters there are of a class.
@@ -186,32 +172,41 @@ type Sum struct {
 	Count int    `json:"count"`
 }
 
-// Sums counts the letters that a filter means, whatever its limit is.
-func Sums(ctx context.Context, db DB, f Filter) ([]Sum, error) {
-	rows, _ := db.Query(ctx, sumsSQL, pgx.QueryExecModeExec, f.Consumer, f.Topic, f.Class, f.Event, f.states())
-	sums, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Sum])
-	return sums, Explain(err)
+// Letters lists the letters that a filter means.
+func Letters(ctx context.Context, db DB, f Filter) (list LetterList, err error) {
+	if _, err := named(ctx, db, Name{Consumer: f.Consumer, Topic: f.Topic, Partition: Any}); err != nil {
+		return list, err
+	}
+	of := []any{f.Consumer, f.Topic, f.Class, f.Event, "dw"}
+	if f.All {
+		of[4] = "dwrx"
+	}
+	limit := f.Limit
+	if limit > 0 {
+		limit++
+	}
+	if list.Letters, err = query(ctx, db, scanLetter, chosenSQL, append(of, limit)...); err != nil {
+		return list, err
+	}
+	if list.More = f.Limit > 0 && len(list.Letters) > f.Limit; list.More {
+		list.Letters = list.Letters[:f.Limit]
+	}
+	list.Sums, err = query(ctx, db, pgx.RowToStructByPos[Sum], sumsSQL, of...)
+	return list, err
 }
 
 // DeadLetters are the letters of a topic as it is now that an operator can ask about: neither
 // replayed nor discarded, nor waiting behind another one. They are in the order of partitions and
 // offsets.
 func DeadLetters(ctx context.Context, db DB, f Filter) ([]Letter, error) {
-	all, err := list(ctx, db, "")
+	present, err := Present(ctx, db, f.Consumer, f.Topic)
 	if err != nil {
 		return nil, err
 	}
-	present := map[int32]bool{}
-	for i := range all {
-		if s := &all[i]; s.Consumer == f.Consumer && s.Topic == f.Topic && !s.Former {
-			present[s.Stream] = true
-		}
-	}
-	if len(present) == 0 {
-		return nil, notFound(Name{Consumer: f.Consumer, Topic: f.Topic, Partition: -1}, all)
-	}
-	found, err := letters(ctx, db, chosenSQL, f.Consumer, f.Topic, f.Class, f.Event, "d", 0)
-	found = slices.DeleteFunc(found, func(l Letter) bool { return !present[l.stream] })
+	found, err := query(ctx, db, scanLetter, chosenSQL, f.Consumer, f.Topic, f.Class, f.Event, "d", 0)
+	found = slices.DeleteFunc(found, func(l Letter) bool {
+		return !slices.ContainsFunc(present, func(s Status) bool { return s.Stream == l.stream })
+	})
 	slices.SortFunc(found, func(a, b Letter) int {
 		return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Seq, b.Seq))
 	})
@@ -241,19 +236,13 @@ func FindLetters(ctx context.Context, db DB, places []Place) ([]Letter, error) {
 // LettersAt are the letters of one offset, the newest first: each time that the offset was read
 // again may have made one.
 func LettersAt(ctx context.Context, db DB, s *Status, offset int64) ([]Letter, error) {
-	return letters(ctx, db, atSQL, s.Stream, offset)
-}
-
-// LettersWith are the letters of streams that have a key, or whose record has all of some values
-// in it; open ones come first, and newer ones before older ones.
-func LettersWith(ctx context.Context, db DB, streams []int32, key string, values [][]byte) ([]Letter, error) {
-	return letters(ctx, db, heldSQL, streams, key, values)
+	return query(ctx, db, scanLetter, atSQL, s.Stream, offset)
 }
 
 // Refresh reads letters again.
 func Refresh(ctx context.Context, db DB, of []Letter) (now []Letter, err error) {
 	for some := range slices.Chunk(of, portion) {
-		are, err := letters(ctx, db, theseSQL, places(some)...)
+		are, err := query(ctx, db, scanLetter, theseSQL, places(some)...)
 		if now = append(now, are...); err != nil {
 			return now, err
 		}
@@ -272,11 +261,11 @@ var errRemoved = errors.New("the letter's row was removed")
 // Stored is the letter's record as it is kept, and what the call of its effect returned; nil if
 // it is not kept, or if there is none.
 func (l *Letter) Stored(ctx context.Context, db DB) (stored, returned []byte, err error) {
-	err = db.QueryRow(ctx, storedSQL, pgx.QueryExecModeExec, l.stream, l.Offset, l.Seq).Scan(&stored, &returned)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil, fmt.Errorf("%s: %w", l.Name(), errRemoved)
+	found, err := one(ctx, db, []any{&stored, &returned}, storedSQL, l.stream, l.Offset, l.Seq)
+	if err == nil && !found {
+		err = fmt.Errorf("%s: %w", l.Name(), errRemoved)
 	}
-	return stored, returned, Explain(err)
+	return stored, returned, err
 }
 
 // whereIs says what is known of an offset without a letter.
@@ -288,12 +277,6 @@ func (s *Status) whereIs(offset int64) string {
 		return fmt.Sprintf("the partition is at offset %d", s.Tail.Position)
 	}
 	return "it took effect, was passed over, or its letter is removed"
-}
-
-func letters(ctx context.Context, db DB, sql string, args ...any) ([]Letter, error) {
-	rows, _ := db.Query(ctx, sql, append([]any{pgx.QueryExecModeExec}, args...)...)
-	found, err := pgx.CollectRows(rows, scanLetter)
-	return found, Explain(err)
 }
 
 // scanLetter reads the columns of letterSQL.

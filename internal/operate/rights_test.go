@@ -52,11 +52,11 @@ GRANT INSERT ON idem_ledger TO idemgen_test_operator`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = operate.Ask(t.Context(), operator, letters[0], "discard", ann)
+	_, err = operate.Ask(t.Context(), operator, letters[:1], "discard", nil, ann)
 	refused(t, err, "docs/operations.md lists the rights")
 	idemtest.Exec(t, db, `GRANT UPDATE (asked, asked_at, asked_by, asked_number, asked_result, asked_with_result, answer, answered_at) ON idem_dead_letter TO idemgen_test_operator`)
 	idemtest.Exec(t, db, `GRANT USAGE ON SEQUENCE idem_fence TO idemgen_test_operator`)
-	if _, err := operate.Ask(t.Context(), operator, letters[0], "discard", ann); err != nil {
+	if _, err := operate.Ask(t.Context(), operator, letters[:1], "discard", nil, ann); err != nil {
 		t.Error(err)
 	}
 	idemtest.Exec(t, db, `GRANT INSERT ON idem_stream TO idemgen_test_operator`)

@@ -2,23 +2,15 @@ package operate
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/idemgen/idemgen/internal/ledger"
 )
-
-// DB is a *pgxpool.Pool or a *pgx.Conn. A pool is better: it connects again if the
-// connection is lost while a row is written, and so learns what became of it.
-type DB interface {
-	BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}
 
 // Name names a partition of a topic as one consumer applies it.
 type Name struct {
@@ -29,6 +21,9 @@ type Name struct {
 	// seen last: it matters only for a topic that was deleted and made again.
 	TopicID string
 }
+
+// Any stands for all partitions.
+const Any int32 = -1
 
 func (n Name) String() string {
 	if n.Topic == "" {
@@ -41,13 +36,6 @@ func (n Name) String() string {
 		return fmt.Sprintf("%s of %s", n.Topic, n.Consumer)
 	}
 	return fmt.Sprintf("%s/%d of %s", n.Topic, n.Partition, n.Consumer)
-}
-
-// By says who changes a stream, and why. Both are kept in the ledger.
-type By struct {
-	Operator string // "" is the database role
-	Reason   string // required
-	DryRun   bool   // find out what would be appended, and append nothing
 }
 
 // Status is a stream with its ledger's last row.
@@ -94,9 +82,7 @@ type Tail struct {
 	WindowRows int64   `json:"window_rows"` // rows whose keys are known
 }
 
-// Kind is what people call a kind of row, by its letter in the table.
-func Kind(letter byte) string { return kinds[letter] }
-
+// kinds are the kinds of rows, by their letters in the table.
 var kinds = map[byte]string{
 	ledger.Genesis: "genesis", ledger.Fence: "fence", ledger.Batch: "batch", ledger.Letter: "letter",
 	ledger.Operator: "operator", ledger.Skip: "skip", ledger.Rewind: "rewind",
@@ -104,26 +90,110 @@ var kinds = map[byte]string{
 
 // List returns the streams of a consumer, or of all with "", by consumer, topic, partition and
 // age. The one of several that differ in their topic's id only that was written to last is the
-// one that the topic has now; the others are former ones. A consumer without streams is a
-// *NotFoundError.
+// one that the topic has now; the others are former ones.
 func List(ctx context.Context, db DB, consumer string) ([]Status, error) {
-	found, err := list(ctx, db, consumer)
-	if err != nil || len(found) > 0 || consumer == "" {
-		return found, err
+	return named(ctx, db, Name{Consumer: consumer, Partition: Any})
+}
+
+// Present returns the streams of a topic as it is now: one of each partition.
+func Present(ctx context.Context, db DB, consumer, topic string) ([]Status, error) {
+	found, err := named(ctx, db, Name{Consumer: consumer, Topic: topic, Partition: Any})
+	return slices.DeleteFunc(found, func(s Status) bool { return s.Former }), err
+}
+
+// StreamOf returns the stream that n names; without its topic id, the present one.
+func StreamOf(ctx context.Context, db DB, n Name) (Status, error) {
+	found, err := named(ctx, db, n)
+	if err != nil || len(found) == 0 {
+		return Status{}, err
 	}
-	all, err := list(ctx, db, "")
+	return found[max(0, slices.IndexFunc(found, func(s Status) bool { return !s.Former }))], nil
+}
+
+// ConsumerOf returns the only consumer that has a ledger of a topic.
+func ConsumerOf(ctx context.Context, db DB, topic string) (string, error) {
+	found, err := named(ctx, db, Name{Topic: topic, Partition: Any})
+	var consumers []string
+	for _, s := range found {
+		consumers = append(consumers, s.Consumer)
+	}
+	if consumers = slices.Compact(consumers); err == nil && len(consumers) != 1 {
+		err = fmt.Errorf("several consumers have a ledger of %s: name one with --consumer: %s", topic, strings.Join(consumers, ", "))
+	}
+	return strings.Join(consumers, ", "), err
+}
+
+// named returns the streams that n names, where "" and [Any] name all. If there are none but some
+// are named, the error is a *NotFoundError.
+func named(ctx context.Context, db DB, n Name) (found []Status, err error) {
+	if n.TopicID != "" {
+		id, err := topicID(n.TopicID)
+		if err != nil {
+			return nil, err
+		}
+		n.TopicID = id.String()
+	}
+	all, err := query(ctx, db, scanStatus, ledger.ListSQL, "")
 	if err != nil {
 		return nil, err
 	}
-	return nil, notFound(Name{Consumer: consumer}, all)
+	markFormer(all)
+	for _, s := range all {
+		if (n.Consumer == "" || s.Consumer == n.Consumer) && (n.Topic == "" || s.Topic == n.Topic) &&
+			(n.Partition < 0 || s.Partition == n.Partition) && (n.TopicID == "" || s.TopicID == n.TopicID) {
+			found = append(found, s)
+		}
+	}
+	if len(found) == 0 && n != (Name{Partition: Any}) {
+		return nil, notFound(n, all)
+	}
+	return found, nil
 }
 
-// list is List, but finding nothing is no error.
-func list(ctx context.Context, db DB, consumer string) ([]Status, error) {
-	rows, _ := db.Query(ctx, ledger.ListSQL, pgx.QueryExecModeExec, consumer)
-	all, err := pgx.CollectRows(rows, scanStatus)
-	markFormer(all)
-	return all, Explain(err)
+// NotFoundError says that the database has no such stream, and which ones it has.
+type NotFoundError struct {
+	Name Name
+	What string   // what Near has: partitions of the topic, else topics of the consumer, else consumers
+	Near []string // the first 20
+}
+
+func (e *NotFoundError) Error() string {
+	text := fmt.Sprintf("this database has no ledger of %v", e.Name)
+	if e.Name.TopicID != "" {
+		text += " with topic id " + e.Name.TopicID
+	}
+	if len(e.Near) == 0 {
+		return text + ", nor any other: is it the right one?"
+	}
+	return fmt.Sprintf("%s; it has %s %s", text, e.What, strings.Join(e.Near, ", "))
+}
+
+func notFound(n Name, all []Status) *NotFoundError {
+	near := map[string][]string{}
+	for _, s := range all {
+		switch {
+		case n.Consumer != "" && s.Consumer != n.Consumer:
+			near["consumers"] = append(near["consumers"], s.Consumer)
+		case s.Topic != n.Topic:
+			near["topics"] = append(near["topics"], s.Topic)
+		case n.TopicID != "" && s.Partition == n.Partition:
+			near["partitions"] = append(near["partitions"], fmt.Sprintf("%d (topic id %s)", s.Partition, s.TopicID))
+		default:
+			near["partitions"] = append(near["partitions"], fmt.Sprint(s.Partition))
+		}
+	}
+	e := &NotFoundError{Name: n}
+	for _, e.What = range []string{"partitions", "topics", "consumers"} {
+		if e.Near = slices.Compact(near[e.What]); len(e.Near) > 0 {
+			break
+		}
+	}
+	if e.What == "topics" {
+		slices.Sort(e.Near)
+		e.Near = slices.Compact(e.Near)
+	}
+	e.Near = e.Near[:min(len(e.Near), 20)]
+	return e
 }
 
 // markFormer marks, of several streams of one partition, all but the one that was written to
@@ -172,23 +242,6 @@ func scanStatus(r pgx.CollectableRow) (Status, error) {
 		s.LastOperatorRow = &Move{RowHead{*operatorSeq, kinds[(*operatorKind)[0]], operatorWritten.UTC(), operatorInfo}, *from, *to}
 	}
 	return s, nil
-}
-
-// Explain says what an error of the database means for an operator.
-func Explain(err error) error {
-	pg, ok := errors.AsType[*pgconn.PgError](err)
-	if !ok {
-		return err
-	}
-	switch pg.Code {
-	case "42P01":
-		return fmt.Errorf("this database does not have the runtime's tables, or not of this version: is it the service's? (%w)", err)
-	case "42501":
-		return fmt.Errorf("the database role may not do this; docs/operations.md lists the rights that it needs: %w", err)
-	case "25006":
-		return fmt.Errorf("this is a standby: connect to the primary: %w", err)
-	}
-	return err
 }
 
 // identity is the text of what a row says of the events' identity.

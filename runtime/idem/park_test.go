@@ -190,7 +190,7 @@ func TestDroppedRecordIsDiscardedOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = operate.Ask(t.Context(), db, found[0], "replay", operate.By{Operator: "ann", Reason: "mended"})
+	_, err = operate.Ask(t.Context(), db, found[:1], "replay", nil, operate.By{Operator: "ann", Reason: "mended"})
 	wantText(t, err, "it can be discarded only")
 	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET asked = 'r', asked_at = clock_timestamp() WHERE offs = 0`)
 	apply(t, w, nil)

@@ -52,7 +52,7 @@ func TestTablesThatNobodyNeedsAreNotThere(t *testing.T) {
 		t.Error(err)
 	}
 	by := operate.By{Operator: "ann", Reason: "a test"}
-	if _, err := operate.Ask(t.Context(), db, letters[0], "replay", by); err != nil {
+	if _, err := operate.Ask(t.Context(), db, letters[:1], "replay", nil, by); err != nil {
 		t.Error(err)
 	}
 	apply(t, w, records(3, "put 2 2"))

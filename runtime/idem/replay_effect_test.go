@@ -58,7 +58,7 @@ func giveResult(t testing.TB, db *pgxpool.Pool, offset int64, result string) {
 	t.Helper()
 	found, err := operate.FindLetters(t.Context(), db, []operate.Place{{Consumer: "test", Topic: topic, Offset: offset}})
 	if err == nil {
-		_, err = operate.AskWithResult(t.Context(), db, found[0], []byte(result), operate.By{Operator: "ann", Reason: "found out"})
+		_, err = operate.Ask(t.Context(), db, found[:1], "replay", []byte(result), operate.By{Operator: "ann", Reason: "found out"})
 	}
 	if err != nil {
 		t.Fatal(err)

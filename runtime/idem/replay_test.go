@@ -22,7 +22,7 @@ func ask(t testing.TB, db *pgxpool.Pool, verb string, offset int64) {
 	t.Helper()
 	found, err := operate.FindLetters(t.Context(), db, []operate.Place{{Consumer: "test", Topic: topic, Offset: offset}})
 	if err == nil {
-		_, err = operate.Ask(t.Context(), db, found[0], verb, operate.By{Operator: "ann", Reason: "mended"})
+		_, err = operate.Ask(t.Context(), db, found[:1], verb, nil, operate.By{Operator: "ann", Reason: "mended"})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -246,7 +246,7 @@ func TestSecondOperatorIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask(t, db, "replay", 0)
-	_, err = operate.Ask(t.Context(), db, found[0], "discard", operate.By{Operator: "bob", Reason: "old"})
+	_, err = operate.Ask(t.Context(), db, found[:1], "discard", nil, operate.By{Operator: "bob", Reason: "old"})
 	wantText(t, err, "a replay is asked for already, since 2", "by ann: mended")
 	apply(t, w, nil)
 	want(t, "letters", lettersNow(t, db), "0 d database: no row with this key in table t")

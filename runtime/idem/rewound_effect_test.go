@@ -51,7 +51,7 @@ func TestLettersOfOneOffsetHaveACallEach(t *testing.T) {
 	p.call = func(context.Context, int32, int) error { time.Sleep(100 * time.Millisecond); return nil }
 	all, err := operate.DeadLetters(t.Context(), db, operate.Filter{Consumer: "test", Topic: topic})
 	if err == nil {
-		_, err = operate.AskAll(t.Context(), db, all, "replay", operate.By{Operator: "ann", Reason: "mended"})
+		_, err = operate.Ask(t.Context(), db, all, "replay", nil, operate.By{Operator: "ann", Reason: "mended"})
 	}
 	if err != nil {
 		t.Fatal(err)

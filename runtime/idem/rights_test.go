@@ -106,14 +106,14 @@ func TestDocumentedRightsAreEnough(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := operate.Ask(t.Context(), r.operator, letters[0], "discard", operate.By{Operator: "ann", Reason: "a test"}); err != nil {
+			if _, err := operate.Ask(t.Context(), r.operator, letters[:1], "discard", nil, operate.By{Operator: "ann", Reason: "a test"}); err != nil {
 				t.Error(err)
 			}
 			letters, err = operate.DeadLetters(t.Context(), r.operator, operate.Filter{Consumer: "test", Topic: topic, Class: "database"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := operate.AskWithResult(t.Context(), r.operator, letters[0], []byte("1"), operate.By{Operator: "ann", Reason: "a test"}); err != nil {
+			if _, err := operate.Ask(t.Context(), r.operator, letters[:1], "replay", []byte("1"), operate.By{Operator: "ann", Reason: "a test"}); err != nil {
 				t.Error(err)
 			}
 			apply(t, w, nil)

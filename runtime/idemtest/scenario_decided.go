@@ -42,21 +42,15 @@ func (w *walk) replay(m idem.Message, result []byte) {
 	if err != nil || len(letters) == 0 {
 		b.t.Fatalf("idemtest: offset %d is no dead letter (%v)", m.Offset, err)
 	}
-	l, by := letters[0], operate.By{Operator: "idemtest", Reason: "it is known what the call did"}
-	if result == nil {
-		l, err = operate.Ask(b.t.Context(), b.db, l, "replay", by)
-	} else {
-		l, err = operate.AskWithResult(b.t.Context(), b.db, l, result, by)
-	}
-	for end := time.Now().Add(patience); err == nil && !l.Answered() && time.Now().Before(end); {
+	by := operate.By{Operator: "idemtest", Reason: "it is known what the call did"}
+	letters, err = operate.Ask(b.t.Context(), b.db, letters[:1], "replay", result, by)
+	for end := time.Now().Add(patience); err == nil && letters[0].Asked() != "" && time.Now().Before(end); {
 		if err = b.attempt(b.t.Context(), w.writer(m), nil); err == nil {
-			if letters, err = operate.Refresh(b.t.Context(), b.db, []operate.Letter{l}); err == nil {
-				l = letters[0]
-			}
+			letters, err = operate.Refresh(b.t.Context(), b.db, letters)
 		}
 	}
-	if err != nil || l.State != "replayed" {
-		b.t.Fatalf("%s: the letter of an interrupted call is %s: %q (%v)", l.Event, l.State, l.Answer(), err)
+	if err != nil || letters[0].State != "replayed" {
+		b.t.Fatalf("the letter of an interrupted call is not replayed: %+v (%v)", letters, err)
 	}
 	settle(b, w.writer(m)) // the copy, if it waited behind the letter
 	for at := range b.ownDead {

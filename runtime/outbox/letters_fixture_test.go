@@ -98,7 +98,7 @@ func (s *shop) ask(t testing.TB, db *pgxpool.Pool, verb string, offset int64) {
 	t.Helper()
 	found, err := operate.FindLetters(t.Context(), db, []operate.Place{{Consumer: s.Name(), Topic: "orders.v1", Offset: offset}})
 	if err == nil {
-		_, err = operate.Ask(t.Context(), db, found[0], verb, operate.By{Operator: "ann", Reason: "test"})
+		_, err = operate.Ask(t.Context(), db, found[:1], verb, nil, operate.By{Operator: "ann", Reason: "test"})
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,7 @@ package main
 // letterBugs are bugs of what becomes of dead letters.
 var letterBugs = []mutant{
 	{"find takes a letter for that of a key by part of a value",
-		in(operators, "among").Replace(`fmt.Sprint($v) == text`, `bytes.Contains([]byte(fmt.Sprint(v)), []byte(text))`),
+		in(operators, "holdsText").Replace(`fmt.Sprint($t) == text`, `bytes.Contains([]byte(fmt.Sprint(token)), []byte(text))`),
 		operators, "TestLetterOfAKeyOfFields"},
 	{"find looks for a key among open letters only",
 		in(operators, "heldSQL").Text(`WHERE d.stream`, `WHERE d.state IN ('d', 'w') AND d.stream`),

@@ -9,7 +9,7 @@ var readerBugs = []mutant{
 		in(records, "Parse").Never(`r.err == nil && len(r.rest) > 0`),
 		records, "TestDamagedRecordIsRefused"},
 	{"an offset that is read again is answered by the row of the first time",
-		in(operators, "movesBackSQL").Text(`kind = 'r'`, `kind = 'o'`),
+		in(operators, "coveringSQL").Text(`ORDER BY l.seq DESC LIMIT`, `ORDER BY l.seq LIMIT`),
 		operators, "TestOffsetIsFoundWhereverThePositionWent"},
 	{"a dead letter is the answer although its offset was applied later",
 		in(operators, "FindOffset").Replace(`letter.Seq >= row.Seq`, `letter.Seq >= 0`),

@@ -2,11 +2,11 @@ package operate
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/idemgen/idemgen/internal/ledger"
 )
 
 // Verdict is what became of a record, as far as the database knows.
@@ -47,7 +47,7 @@ func FindOffset(ctx context.Context, db DB, name Name, offset int64) (Answer, er
 	if err != nil {
 		return Answer{}, err
 	}
-	row, err := covering(ctx, db, &status, offset)
+	row, err := readRow(ctx, db, coveringSQL, status.Stream, offset)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -100,7 +100,7 @@ func uncovered(ctx context.Context, db DB, of *Status, offset int64) (Verdict, s
 	if offset >= t.Position {
 		return NotSeen, fmt.Sprintf("the position is %d: it is applied when it is there and its turn comes", t.Position), nil
 	}
-	first, err := firstRow(ctx, db, of)
+	first, err := readRow(ctx, db, firstRowSQL, of.Stream)
 	if err != nil || first == nil {
 		return Outside, "the rows of the ledger are gone", err
 	}
@@ -110,65 +110,80 @@ func uncovered(ctx context.Context, db DB, of *Status, offset int64) (Verdict, s
 	return Outside, fmt.Sprintf("it was passed, by a row that was removed since: the ledger goes back to row %d, of %s", first.Seq, first.WrittenAt.Format(time.RFC3339)), nil
 }
 
-const (
-	// movesBackSQL are where the position of a ledger was moved back, the last one first.
-	movesBackSQL = `
-SELECT seq FROM idem_ledger WHERE stream = $1::int AND kind <> 'b' AND kind = 'r' ORDER BY seq DESC`
-
-	boundsSQL = `SELECT coalesce(min(seq), 0), coalesce(max(seq), -1) FROM idem_ledger WHERE stream = $1::int`
-
-	// rowFromSQL is the first row of a ledger from a place on.
-	rowFromSQL = `SELECT seq, prev, next FROM idem_ledger WHERE stream = $1::int AND seq >= $2::bigint ORDER BY seq LIMIT 1`
-)
-
-// covering finds the last row that covers an offset; nil if there is none. The positions
-// of a ledger only grow between two moves back: the row is found by halves, not by reading all.
-func covering(ctx context.Context, db DB, of *Status, offset int64) (*Row, error) {
-	var lo, hi int64
-	if err := db.QueryRow(ctx, boundsSQL, pgx.QueryExecModeExec, of.Stream).Scan(&lo, &hi); err != nil {
-		return nil, Explain(err)
-	}
-	rows, _ := db.Query(ctx, movesBackSQL, pgx.QueryExecModeExec, of.Stream)
-	begins, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err != nil {
-		return nil, Explain(err)
-	}
-	for _, begin := range append(begins, lo-1) {
-		seq, err := between(ctx, db, of.Stream, begin+1, hi, offset)
-		if err != nil {
-			return nil, err
-		}
-		if seq >= 0 {
-			found, err := readRows(ctx, db, rowSQL, of.Stream, seq)
-			if err != nil || len(found) == 0 {
-				return nil, err
-			}
-			return &found[0], nil
-		}
-		hi = begin - 1
-	}
-	return nil, nil
+// Row is a row of a ledger.
+type Row struct {
+	Consumer  string `json:"consumer"`
+	Topic     string `json:"topic"`
+	TopicID   string `json:"topic_id"`
+	Partition int32  `json:"partition"`
+	RowHead
+	From        int64  `json:"from"`        // the position before: the first offset that a batch covers
+	To          int64  `json:"to"`          // the position after: the first offset that it does not cover
+	Keys        int64  `json:"keys"`        // in the row itself, of copies: same_partition
+	Letters     int64  `json:"letters"`     // dead letters and waiting records that its transaction wrote
+	Transaction string `json:"transaction"` // Postgres' number of the transaction (xmin)
+	Letter      *int64 `json:"letter"`      // of kind letter: the dead letter's offset, in the row's topic and partition
 }
 
-// between finds the row that covers an offset among the rows lo to hi, whose positions only grow;
-// -1 if there is none.
-func between(ctx context.Context, db DB, id int32, lo, hi, offset int64) (int64, error) {
-	for lo <= hi {
-		middle := lo + (hi-lo)/2
-		var seq, prev, next int64
-		err := db.QueryRow(ctx, rowFromSQL, pgx.QueryExecModeExec, id, middle).Scan(&seq, &prev, &next)
-		switch {
-		case errors.Is(err, pgx.ErrNoRows) || err == nil && seq > hi:
-			hi = middle - 1
-		case err != nil:
-			return -1, Explain(err)
-		case prev <= offset && offset < next:
-			return seq, nil
-		case next <= offset:
-			lo = seq + 1
-		default:
-			hi = middle - 1
-		}
+// rowColumns are scanned by scanRow.
+const rowColumns = `s.consumer, s.topic, s.topic_id::text, s.partition, l.seq, l.kind, l.prev, l.next, l.written_at,
+       coalesce(octet_length(l.keys), 0) / 20,
+       (SELECT count(*) FROM idem_dead_letter d WHERE d.stream = l.stream AND d.offs >= l.prev AND d.offs < l.next AND d.seq = l.seq),
+       l.xmin::text, coalesce(l.info, ''), coalesce(l.letters, 0), l.letters_from`
+
+const (
+	rowSQL = `SELECT ` + rowColumns + `
+FROM idem_ledger l JOIN idem_stream s USING (stream)
+WHERE l.stream = $1::int AND l.seq = $2::bigint`
+
+	// coveringSQL is the last row that covers an offset. It reads the ledger from its end back to
+	// that row, and not at all if the position never was beyond the offset.
+	coveringSQL = `SELECT ` + rowColumns + `
+FROM idem_ledger l JOIN idem_stream s USING (stream)
+WHERE l.stream = $1::int AND l.prev <= $2::bigint AND l.next > $2::bigint AND (
+    (SELECT next > $2::bigint FROM idem_ledger WHERE stream = $1::int ORDER BY seq DESC LIMIT 1)
+    OR EXISTS (SELECT FROM idem_ledger WHERE stream = $1::int AND kind <> 'b' AND kind = 'r'))
+ORDER BY l.seq DESC LIMIT 1`
+
+	// firstRowSQL is the oldest row.
+	firstRowSQL = `SELECT ` + rowColumns + `
+FROM idem_ledger l JOIN idem_stream s USING (stream)
+WHERE l.stream = $1::int ORDER BY l.seq LIMIT 1`
+)
+
+// Span says which offsets the row covers, in words.
+func (r *Row) Span() string {
+	if r.Letter != nil {
+		verb, _, _ := strings.Cut(r.Info, " ")
+		return fmt.Sprintf("offset %d, a dead letter that was %s", *r.Letter, verb)
 	}
-	return -1, nil
+	switch r.To - r.From {
+	case 0:
+		return "no offset"
+	case 1:
+		return fmt.Sprintf("offset %d", r.From)
+	}
+	return fmt.Sprintf("offsets %d to %d", r.From, r.To-1)
+}
+
+// readRow reads a row by a query of rowColumns; nil if there is none.
+func readRow(ctx context.Context, db DB, sql string, args ...any) (*Row, error) {
+	var r Row
+	var kind byte
+	var letters ledger.InRow
+	var from *int64
+	found, err := one(ctx, db, []any{&r.Consumer, &r.Topic, &r.TopicID, &r.Partition, &r.Seq, &kind, &r.From, &r.To, &r.WrittenAt,
+		&r.Keys, &r.Letters, &r.Transaction, &r.Info, &letters.N, &from}, sql, args...)
+	if err != nil || !found {
+		return nil, err
+	}
+	r.Kind, r.WrittenAt = kinds[kind], r.WrittenAt.UTC()
+	switch {
+	case kind == ledger.Letter:
+		r.Letter = from
+	case from != nil:
+		letters.First = *from
+		r.Info = ledger.Said(r.Info, letters)
+	}
+	return &r, nil
 }
