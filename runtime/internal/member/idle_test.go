@@ -49,7 +49,7 @@ func TestIdlePartitionIsAppliedAgain(t *testing.T) {
 				if n := query(t, db, `SELECT count(DISTINCT offs)::int FROM diary`); n != 100 {
 					t.Errorf("%d records took effect, want 100", n)
 				}
-				eventually(t, "health", func() bool { return c.Health() == nil })
+				eventually(t, "health", func() bool { return c.Health().Err() == nil })
 				cancel()
 				if err := <-done; err != nil {
 					t.Error(err)
@@ -99,7 +99,7 @@ func TestRetentionOfMarkersIsNoLoss(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan error, 1)
 			go func() { done <- c.Run(ctx, open(t, brokers, k)) }()
-			eventually(t, "the end of the log", func() bool { return c.Health() == nil && until() })
+			eventually(t, "the end of the log", func() bool { return c.Health().Err() == nil && until() })
 			cancel()
 			if err := <-done; err != nil {
 				t.Error(err)
