@@ -107,14 +107,10 @@ payload is printed as it is, with whatever it says of people.`,
 			if err != nil {
 				return err
 			}
-			if raw == "-" && answerOf(cmd).wanted {
-				return errors.New("--raw - and --json would both write to stdout: give --raw a file")
+			if raw != "" && answerOf(cmd).wanted {
+				return errors.New("--raw writes the payload as it is: leave out --json")
 			}
-			page := "dead letter"
-			if raw != "" {
-				page = "payload"
-			}
-			return flags.reads(cmd, page, func(ctx context.Context, db operate.DB) (any, error) {
+			return flags.reads(cmd, "dead letter", func(ctx context.Context, db operate.DB) (any, error) {
 				consumer, err := theConsumer(ctx, db, consumer, args[0])
 				if err != nil {
 					return nil, err
@@ -124,7 +120,7 @@ payload is printed as it is, with whatever it says of people.`,
 				case err != nil:
 					return nil, err
 				case raw != "":
-					return writePayload(cmd, o, raw)
+					return nil, writePayload(cmd, o, raw)
 				}
 				return struct {
 					*operate.Opened `json:"dead_letter"`
@@ -140,36 +136,31 @@ payload is printed as it is, with whatever it says of people.`,
 
 // writePayload writes the payload as it is, to stdout or to a new file that only the user can
 // read.
-func writePayload(cmd *cobra.Command, o *operate.Opened, to string) (any, error) {
+func writePayload(cmd *cobra.Command, o *operate.Opened, to string) error {
 	name := o.CommandName()
 	switch {
 	case o.ErasedBy != "":
-		return nil, fmt.Errorf("%s: its record was erased by %s", name, o.ErasedBy)
+		return fmt.Errorf("%s: its record was erased by %s", name, o.ErasedBy)
 	case o.Record == nil:
-		return nil, fmt.Errorf("%s: its record is not kept", name)
+		return fmt.Errorf("%s: its record is not kept", name)
 	case o.Record.Value == nil:
-		return nil, fmt.Errorf("%s: its record is a tombstone, without a payload", name)
+		return fmt.Errorf("%s: its record is a tombstone, without a payload", name)
 	}
-	raw := o.Record.Value.Raw()
+	raw, out := o.Record.Value.Raw(), cmd.OutOrStdout()
 	if to == "-" {
-		out := cmd.OutOrStdout()
 		if escaped, is := out.(printable); is {
 			out = escaped.to
 		}
 		_, err := out.Write(raw)
-		return nil, err
+		return err
 	}
 	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	_, err = f.Write(raw)
-	var done struct {
-		Payload struct {
-			File  string `json:"file"`
-			Bytes int    `json:"bytes"`
-		} `json:"payload"`
+	if err = errors.Join(err, f.Close()); err == nil {
+		_, err = fmt.Fprintf(out, "%s: %d bytes\n", to, len(raw))
 	}
-	done.Payload.File, done.Payload.Bytes = to, len(raw)
-	return done, errors.Join(err, f.Close())
+	return err
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"sync"
 	"time"
 
@@ -56,12 +54,4 @@ func (w *lockWatch) ask(ctx context.Context, pid uint32) *operate.Lock {
 	defer conn.Close(context.WithoutCancel(ctx))
 	found, _ := operate.LockOf(ctx, conn, pid) // the statement itself will say what fails
 	return found
-}
-
-// sayLockWait says what a command waits for, and lets it wait.
-func sayLockWait(to io.Writer) func(*operate.Lock) bool {
-	return func(l *operate.Lock) bool {
-		fmt.Fprintln(to, l)
-		return false
-	}
 }

@@ -213,7 +213,7 @@ func TestRawPayload(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	refused(t, "file exists", append(show, file)...)
-	fails(t, "dead show", "would both write to stdout", "orders.v1", "0:3", "--raw", "-", "--json")
+	fails(t, "dead show", "leave out --json", "orders.v1", "0:3", "--raw", "-", "--json")
 }
 
 // A payload that is no text is shown in hex, and harms no terminal.

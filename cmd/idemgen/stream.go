@@ -137,9 +137,10 @@ func listCommand(flags *streamFlags) *cobra.Command {
 					return nil, err
 				}
 				if !answerOf(cmd).wanted { // former streams last
-					slices.SortStableFunc(all, func(a, b operate.Status) int {
-						return cmp.Or(cmp.Compare(a.Consumer, b.Consumer), cmp.Compare(a.Topic, b.Topic), compareBool(a.Former, b.Former), cmp.Compare(a.TopicID, b.TopicID))
-					})
+					head := func(s operate.Status) string {
+						return fmt.Sprintf("%s\n%s\n%t%s", s.Consumer, s.Topic, s.Former, s.TopicID)
+					}
+					slices.SortStableFunc(all, func(a, b operate.Status) int { return cmp.Compare(head(a), head(b)) })
 				}
 				return struct {
 					Streams []operate.Status `json:"streams"`
@@ -150,17 +151,6 @@ func listCommand(flags *streamFlags) *cobra.Command {
 	asJSON(cmd, "streams")
 	cmd.Flags().StringVar(&consumer, "consumer", "", "name of the consumer, as the spec has it (default all)")
 	return cmd
-}
-
-// compareBool orders false before true.
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
 }
 
 // changeFlags are the flags of all commands that append a row to a ledger.

@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"time"
 
-	"github.com/idemgen/idemgen/internal/ledger"
+	"github.com/jackc/pgx/v5"
+
 	"github.com/idemgen/idemgen/internal/record"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -45,8 +47,18 @@ func FindKey(ctx context.Context, db DB, consumer, topic string, partition int32
 	if err != nil {
 		return Answer{}, err
 	}
-	of = slices.DeleteFunc(of, func(s Status) bool { return s.Former })
-	found, err := holders(ctx, db, consumer, of, key)
+	var streams []int32
+	for _, s := range of {
+		if !s.Former {
+			streams = append(streams, s.Stream)
+		}
+	}
+	var found []*Holder
+	if key.Here {
+		found, err = inChains(ctx, db, streams, key.Hash, math.MaxInt64)
+	} else {
+		found, err = inShared(ctx, db, consumer, key.Hash)
+	}
 	if err != nil {
 		return Answer{}, err
 	}
@@ -58,11 +70,11 @@ func FindKey(ctx context.Context, db DB, consumer, topic string, partition int32
 		a.Key = hex.EncodeToString(key.Hash[:])
 	}
 	if len(found) == 0 {
-		found, err := refused(ctx, db, &a, of, key)
+		found, err := refused(ctx, db, &a, streams, key)
 		if err != nil || found {
 			return a, err
 		}
-		a.Verdict, a.Because, err = unheld(ctx, db, consumer, of, key)
+		a.Verdict, a.Because, err = unheld(ctx, db, consumer, streams, key)
 		return a, err
 	}
 	first := found[0]
@@ -79,62 +91,24 @@ func FindKey(ctx context.Context, db DB, consumer, topic string, partition int32
 	return a, nil
 }
 
-// holders finds the key, the row that was written first at the front. A key of one partition is in
-// several where copies came through several: nothing but the producer keeps them together.
-func holders(ctx context.Context, db DB, consumer string, of []Status, key Key) (found []*Holder, err error) {
-	if !key.Here {
-		h, err := inShared(ctx, db, consumer, key.Hash)
-		if h != nil {
-			found = append(found, h)
-		}
-		return found, err
-	}
-	for i := range of {
-		if of[i].Tail == nil {
-			continue
-		}
-		h, err := inChain(ctx, db, &of[i], key.Hash, of[i].Tail.Seq+1)
-		if err != nil {
-			return nil, err
-		}
-		if h != nil && h.Row != nil {
-			found = append(found, h)
-		}
-	}
-	slices.SortFunc(found, func(a, b *Holder) int { return a.Row.WrittenAt.Compare(b.Row.WrittenAt) })
-	return found, nil
-}
-
 // unheld is the verdict on a key that is nowhere: since when keys are known tells how far back
-// that means anything.
-func unheld(ctx context.Context, db DB, consumer string, of []Status, key Key) (Verdict, string, error) {
-	since, err := knownSince(ctx, db, consumer, of, key.Here)
+// that means anything. Of several ledgers, the one that goes back least tells.
+func unheld(ctx context.Context, db DB, consumer string, streams []int32, key Key) (Verdict, string, error) {
+	table, sql, of := "idem_key_gen", `SELECT min(opened_at) FROM idem_key_gen WHERE consumer = $1`, any(consumer)
+	if key.Here {
+		table, of = "idem_ledger", streams
+		sql = `SELECT max(written_at) FROM unnest($1::int[]) AS s (stream),
+			LATERAL (SELECT written_at FROM idem_ledger l WHERE l.stream = s.stream ORDER BY seq LIMIT 1) AS first`
+	}
+	var since *time.Time
+	there, err := has(ctx, db, table)
+	if there {
+		_, err = one(ctx, db, []any{&since}, sql, of)
+	}
 	if err != nil || since == nil {
 		return NotSeen, "no key of this consumer is known: it has applied no event with a key", err
 	}
 	return Unknown, "no event with this key was applied since " + since.UTC().Format(time.RFC3339) + "; of earlier ones nothing is known", nil
-}
-
-// knownSince is how far back keys are known; nil if none ever was. Of several ledgers the one that
-// goes back least tells.
-func knownSince(ctx context.Context, db DB, consumer string, of []Status, here bool) (since *time.Time, err error) {
-	if !here {
-		if ok, err := has(ctx, db, "idem_key_gen"); err != nil || !ok {
-			return nil, err
-		}
-		_, err := one(ctx, db, []any{&since}, `SELECT min(opened_at) FROM idem_key_gen WHERE consumer = $1`, consumer)
-		return since, err
-	}
-	for i := range of {
-		first, err := readRow(ctx, db, firstRowSQL, of[i].Stream)
-		if err != nil {
-			return nil, err
-		}
-		if first != nil && (since == nil || first.WrittenAt.After(*since)) {
-			since = &first.WrittenAt
-		}
-	}
-	return since, nil
 }
 
 // call reads what is known of the key's call; nil if nothing is.
@@ -211,6 +185,8 @@ type Holder struct {
 	Seq       int64  `json:"seq"`
 	Known     bool   `json:"known"` // inside the window: a copy that comes now is a duplicate
 	Row       *Row   `json:"row"`   // nil if the row was removed since
+
+	stream int32
 }
 
 // String says where the key is.
@@ -225,70 +201,54 @@ func (h *Holder) String() string {
 
 const (
 	sharedKeySQL = `
-SELECT s.consumer, s.topic, s.partition, k.stream, k.seq
+SELECT k.stream, s.consumer, s.topic, s.partition, k.seq, true
 FROM idem_keys k JOIN idem_stream s USING (stream)
 WHERE k.key = $2::uuid AND s.consumer = $1`
 
-	// chainKeySQL reads the keys of all rows of a ledger, the newest first, and stops at the first
-	// one that holds the key.
+	// chainKeySQL is the newest row of each of some ledgers that holds a key, the row that was
+	// written first at the front. It reads the keys of all newer rows. The bytes of a key may also
+	// be found across two keys.
 	chainKeySQL = `
-SELECT seq, keys, seq >= (SELECT window_seq FROM idem_ledger t WHERE t.stream = $1::int ORDER BY t.seq DESC LIMIT 1)
-FROM idem_ledger WHERE stream = $1::int AND seq < $3::bigint AND keys IS NOT NULL AND position($2::bytea IN keys) > 0
-ORDER BY seq DESC LIMIT 1`
+SELECT s.stream, s.consumer, s.topic, s.partition, l.seq,
+       l.seq >= (SELECT window_seq FROM idem_ledger t WHERE t.stream = s.stream ORDER BY t.seq DESC LIMIT 1)
+FROM idem_stream s, LATERAL (
+    SELECT seq, written_at FROM idem_ledger WHERE stream = s.stream AND seq <= $3::bigint AND keys IS NOT NULL AND position($2::bytea IN keys) > 0
+      AND EXISTS (SELECT FROM generate_series(1, octet_length(keys), 20) AS at WHERE substring(keys FROM at FOR 16) = $2::bytea)
+    ORDER BY seq DESC LIMIT 1) AS l
+WHERE s.stream = ANY($1::int[]) ORDER BY l.written_at`
 )
 
-// inShared finds a key among those that all partitions of a consumer share; nil if it is not
-// there.
-func inShared(ctx context.Context, db DB, consumer string, key [16]byte) (*Holder, error) {
+// inShared finds a key among those that all partitions of a consumer share.
+func inShared(ctx context.Context, db DB, consumer string, key [16]byte) ([]*Holder, error) {
 	if ok, err := has(ctx, db, "idem_keys"); err != nil || !ok {
 		return nil, err
 	}
-	h := Holder{Known: true}
-	var id int32
-	found, err := one(ctx, db, []any{&h.Consumer, &h.Topic, &h.Partition, &id, &h.Seq}, sharedKeySQL, consumer, hex.EncodeToString(key[:]))
-	if !found {
-		return nil, err
-	}
-	h.Row, err = readRow(ctx, db, rowSQL, id, h.Seq)
-	return &h, err
+	return holders(ctx, db, sharedKeySQL, consumer, hex.EncodeToString(key[:]))
 }
 
-// inChain finds a key in the rows of a ledger before one of them; nil if it is not there. It
-// reads every row with keys from there back.
-func inChain(ctx context.Context, db DB, of *Status, key [16]byte, before int64) (*Holder, error) {
-	for {
-		h := Holder{Consumer: of.Consumer, Topic: of.Topic, Partition: of.Partition}
-		var keys []byte
-		found, err := one(ctx, db, []any{&h.Seq, &keys, &h.Known}, chainKeySQL, of.Stream, key[:], before)
-		if !found {
-			return nil, err
-		}
-		if holds(keys, key) {
-			h.Row, err = readRow(ctx, db, rowSQL, of.Stream, h.Seq)
-			return &h, err
-		}
-		before = h.Seq // the bytes stood across two keys
-	}
+// inChains finds a key in the rows of ledgers up to one of them. A key of one partition is in
+// several where copies came through several: nothing but the producer keeps them together.
+func inChains(ctx context.Context, db DB, streams []int32, key [16]byte, last int64) ([]*Holder, error) {
+	return holders(ctx, db, chainKeySQL, streams, key[:], last)
 }
 
-// holds reports whether one of a row's keys is the key.
-func holds(keys []byte, key [16]byte) bool {
-	for entry := range slices.Chunk(keys, ledger.KeyBytes) {
-		if bytes.HasPrefix(entry, key[:]) {
-			return true
+func holders(ctx context.Context, db DB, sql string, args ...any) ([]*Holder, error) {
+	all, err := query(ctx, db, func(row pgx.CollectableRow) (*Holder, error) {
+		h := new(Holder)
+		return h, row.Scan(&h.stream, &h.Consumer, &h.Topic, &h.Partition, &h.Seq, &h.Known)
+	}, sql, args...)
+	for _, h := range all {
+		if err == nil {
+			h.Row, err = readRow(ctx, db, rowSQL, h.stream, h.Seq)
 		}
 	}
-	return false
+	return all, err
 }
 
 // refused looks for the event of a key among the letters, and reports whether one is found. A
 // letter claims no key, and has none unless it is a conflict or an effect's. So the record that it
 // keeps tells: it holds the values that the key is made of.
-func refused(ctx context.Context, db DB, a *Answer, of []Status, key Key) (found bool, err error) {
-	var streams []int32
-	for i := range of {
-		streams = append(streams, of[i].Stream)
-	}
+func refused(ctx context.Context, db DB, a *Answer, streams []int32, key Key) (found bool, err error) {
 	var values [][]byte
 	for _, parts := range []map[string]string{key.Headers, key.Fields} {
 		for _, text := range parts {

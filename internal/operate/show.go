@@ -113,11 +113,15 @@ func Open(ctx context.Context, db DB, name Name, offset int64) (*Opened, error) 
 func (o *Opened) conflict(ctx context.Context, db DB, of *Status) error {
 	var key [16]byte
 	_, err := hex.Decode(key[:], []byte(o.Key))
+	var first []*Holder
 	if err == nil {
-		o.First, err = inShared(ctx, db, o.Consumer, key)
+		first, err = inShared(ctx, db, o.Consumer, key)
 	}
-	if err == nil && o.First == nil {
-		o.First, err = inChain(ctx, db, of, key, o.Seq+1)
+	if err == nil && len(first) == 0 {
+		first, err = inChains(ctx, db, []int32{of.Stream}, key, o.Seq)
+	}
+	if len(first) > 0 {
+		o.First = first[0]
 	}
 	if err == nil && !o.Called {
 		err = o.unusedCall(ctx, db)
