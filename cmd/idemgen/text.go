@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"path"
 	"strconv"
 	"strings"
 	"text/template"
@@ -25,7 +26,8 @@ func init() {
 	template.Must(pages.Funcs(template.FuncMap{
 		"age": operate.Age, "ownerless": operate.Ownerless, "bytes": bytesText, "quote": quote, "payload": payloadText, "short": short, "wrap": wrap,
 		"time": func(t time.Time) string { return t.Format(time.RFC3339) }, "nano": func(t time.Time) string { return t.Format(time.RFC3339Nano) },
-		"text": text,
+		"text": text, "base": path.Base, "dir": path.Dir, "join": func(words []string) string { return strings.Join(words, " ") },
+		"list": func(texts ...string) []string { return texts },
 	}).ParseFS(texts, "text/*.tmpl"))
 }
 
