@@ -27,7 +27,7 @@ func init() {
 		"age": operate.Age, "ownerless": operate.Ownerless, "bytes": bytesText, "quote": quote, "payload": payloadText, "short": short, "wrap": wrap,
 		"time": func(t time.Time) string { return t.Format(time.RFC3339) }, "nano": func(t time.Time) string { return t.Format(time.RFC3339Nano) },
 		"text": text, "base": path.Base, "dir": path.Dir, "join": func(words []string) string { return strings.Join(words, " ") },
-		"list": func(texts ...string) []string { return texts },
+		"line": oneLine, "capital": capital, "list": func(texts ...string) []string { return texts },
 	}).ParseFS(texts, "text/*.tmpl"))
 }
 
