@@ -133,11 +133,10 @@ func named(ctx context.Context, db DB, n Name) (found []Status, err error) {
 		}
 		n.TopicID = id.String()
 	}
-	all, err := query(ctx, db, scanStatus, ledger.ListSQL, "")
+	all, err := query(ctx, db, scanStatus, ledger.ListSQL)
 	if err != nil {
 		return nil, err
 	}
-	markFormer(all)
 	for _, s := range all {
 		if (n.Consumer == "" || s.Consumer == n.Consumer) && (n.Topic == "" || s.Topic == n.Topic) &&
 			(n.Partition < 0 || s.Partition == n.Partition) && (n.TopicID == "" || s.TopicID == n.TopicID) {
@@ -182,38 +181,15 @@ func notFound(n Name, all []Status) *NotFoundError {
 			near["partitions"] = append(near["partitions"], fmt.Sprint(s.Partition))
 		}
 	}
+	slices.Sort(near["topics"]) // of several consumers
 	e := &NotFoundError{Name: n}
 	for _, e.What = range []string{"partitions", "topics", "consumers"} {
 		if e.Near = slices.Compact(near[e.What]); len(e.Near) > 0 {
 			break
 		}
 	}
-	if e.What == "topics" {
-		slices.Sort(e.Near)
-		e.Near = slices.Compact(e.Near)
-	}
 	e.Near = e.Near[:min(len(e.Near), 20)]
 	return e
-}
-
-// markFormer marks, of several streams of one partition, all but the one that was written to
-// last: a topic id that was mistyped when it was adopted is not the topic's present one.
-func markFormer(all []Status) {
-	present := map[Name]*Status{}
-	for i := range all {
-		s := &all[i]
-		n := s.Name()
-		n.TopicID = ""
-		switch p := present[n]; {
-		case p == nil || p.Tail == nil || s.Tail != nil && !s.Tail.WrittenAt.Before(p.Tail.WrittenAt):
-			if p != nil {
-				p.Former = true
-			}
-			present[n] = s
-		default:
-			s.Former = true
-		}
-	}
 }
 
 func scanStatus(r pgx.CollectableRow) (Status, error) {
@@ -225,7 +201,7 @@ func scanStatus(r pgx.CollectableRow) (Status, error) {
 	var epoch, parts, def *int32
 	var info, operatorInfo string
 	var letters ledger.InRow
-	err := r.Scan(&s.Stream, &s.Consumer, &s.Topic, &s.TopicID, &s.Partition, &s.CreatedAt,
+	err := r.Scan(&s.Stream, &s.Consumer, &s.Topic, &s.TopicID, &s.Partition, &s.Former, &s.CreatedAt,
 		&seq, &next, &epoch, &kind, &written, &age, &parts, &def, &window, &info, &letters.N, &letters.First,
 		&s.OpenDeadLetters, &operatorSeq, &operatorKind, &operatorWritten, &operatorInfo, &from, &to, &unmoved)
 	if err != nil {
