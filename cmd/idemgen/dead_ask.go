@@ -138,11 +138,18 @@ func (f *askFlags) ask(ctx context.Context, db operate.DB, done *asked) (err err
 		done.Letters, err = operate.Erase(ctx, db, f.filter.Consumer, f.filter.Topic, f.recordKey, f.by)
 		return err
 	}
-	meant, err := f.meant(ctx, db, done)
+	var meant, now []operate.Letter
+	if len(f.places) == 0 {
+		meant, done.LeftOut, err = operate.Meant(ctx, db, f.filter, f.verb, f.takeBack)
+	} else {
+		for i := range f.places {
+			f.places[i].Consumer = f.filter.Consumer
+		}
+		meant, err = operate.FindLetters(ctx, db, f.places)
+	}
 	if err != nil {
 		return err
 	}
-	var now []operate.Letter
 	if f.takeBack {
 		now, err = operate.TakeBack(ctx, db, meant, f.by)
 	} else {
@@ -172,41 +179,4 @@ func (f *askFlags) json() []byte {
 		return nil
 	}
 	return []byte(f.result)
-}
-
-// meant are the letters that are named, or those of the filter about which nobody asked, or
-// somebody did if that is taken back. A filter does not mean letters of calls that a replay would
-// make again, unless it names their class.
-func (f *askFlags) meant(ctx context.Context, db operate.DB, done *asked) (meant []operate.Letter, err error) {
-	if len(f.places) > 0 {
-		for i := range f.places {
-			f.places[i].Consumer = f.filter.Consumer
-		}
-		return operate.FindLetters(ctx, db, f.places)
-	}
-	found, err := operate.DeadLetters(ctx, db, f.filter)
-	if err == nil && len(found) == 0 && f.filter.Event != "" {
-		err = f.known(ctx, db)
-	}
-	for _, l := range found {
-		switch {
-		case (l.Asked() != "") != f.takeBack:
-		case f.verb == "replay" && !f.takeBack && f.filter.Class != "interrupted" && l.CallsAgain():
-			done.LeftOut++
-		default:
-			meant = append(meant, l)
-		}
-	}
-	return meant, err
-}
-
-// known returns an error unless the event ever had a dead letter.
-func (f *askFlags) known(ctx context.Context, db operate.DB) error {
-	filter := f.filter
-	filter.Class, filter.All, filter.Limit = "", true, 1
-	ever, err := operate.Letters(ctx, db, filter)
-	if err == nil && len(ever.Letters) == 0 {
-		err = fmt.Errorf("%s never had a dead letter of event %s: idemgen dead list shows the events by name", filter.Topic, filter.Event)
-	}
-	return err
 }

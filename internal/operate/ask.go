@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/idemgen/idemgen/internal/record"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // askSQL asks, unless somebody asked before. A replay has a number, by which an effect knows that
@@ -22,6 +24,37 @@ UPDATE idem_dead_letter d SET asked = $4::text::"char", asked_at = clock_timesta
     asked_with_result = $6::bytea IS NOT NULL
 FROM unnest($1::int[], $2::bigint[], $3::bigint[]) AS a (stream, offs, seq)
 WHERE d.stream = a.stream AND d.offs = a.offs AND d.seq = a.seq AND CASE WHEN d.state = 'd' THEN d.asked IS NULL END`
+
+// Meant returns the letters of a topic that a request means by a filter: those about which nobody
+// asked, or, to take requests back, those about which somebody did. It leaves out letters of calls
+// that a replay would make again, and counts them, unless the filter names their class. An event
+// that never had a letter is an error.
+func Meant(ctx context.Context, db DB, f Filter, verb string, takeBack bool) (meant []Letter, leftOut int, err error) {
+	found, err := DeadLetters(ctx, db, f)
+	if err == nil && len(found) == 0 && f.Event != "" {
+		ever, errEver := Letters(ctx, db, Filter{Consumer: f.Consumer, Topic: f.Topic, Event: f.Event, All: true, Limit: 1})
+		if err = errEver; err == nil && len(ever.Letters) == 0 {
+			err = fmt.Errorf("%s never had a dead letter of event %s: idemgen dead list shows the events by name", f.Topic, f.Event)
+		}
+	}
+	for _, l := range found {
+		switch {
+		case (l.Asked() != "") != takeBack:
+		case verb == "replay" && !takeBack && f.Class != wire.ReasonInterrupted && l.callsAgain():
+			leftOut++
+		default:
+			meant = append(meant, l)
+		}
+	}
+	return meant, leftOut, err
+}
+
+// callsAgain reports whether a replay calls an effect again although its first call may have
+// succeeded.
+func (l *Letter) callsAgain() bool {
+	answered := l.Request != nil && strings.HasPrefix(l.Request.Answer, wire.ReasonInterrupted+":")
+	return l.Class == wire.ReasonInterrupted && !l.Called || answered
+}
 
 // mostResult is how many bytes of a result are taken.
 const mostResult = 1 << 20

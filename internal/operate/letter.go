@@ -90,13 +90,6 @@ func (l *Letter) Asked() string {
 	return l.Request.For
 }
 
-// CallsAgain reports whether a replay calls an effect again although its first call may have
-// succeeded.
-func (l *Letter) CallsAgain() bool {
-	answered := l.Request != nil && strings.HasPrefix(l.Request.Answer, wire.ReasonInterrupted+":")
-	return l.Class == wire.ReasonInterrupted && !l.Called || answered
-}
-
 // Classes are the first words of reasons.
 var Classes = []string{
 	wire.ReasonDecode, wire.ReasonKey, wire.ReasonFit, wire.ReasonConflict, wire.ReasonUnknownType, wire.ReasonTombstone,
