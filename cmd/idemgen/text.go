@@ -52,7 +52,7 @@ func wrap(text string) string {
 		}
 		line += " " + word
 	}
-	return b.String() + line
+	return b.String() + strings.TrimRight(line, " ")
 }
 
 // short cuts what a list shows of a reason; dead show has all of it.
