@@ -66,7 +66,7 @@ func deadListCommand(flags *streamFlags) *cobra.Command {
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			filter.All = state == "all"
-			return flags.reads(cmd, "dead letters", func(ctx context.Context, db operate.DB) (any, error) {
+			return flags.run(cmd, anywhere, "dead letters", func(ctx context.Context, db operate.DB) (any, error) {
 				list, err := operate.Letters(ctx, db, filter)
 				if err != nil {
 					return nil, err
@@ -110,7 +110,7 @@ payload is printed as it is, with whatever it says of people.`,
 			if raw != "" && answerOf(cmd).wanted {
 				return errors.New("--raw writes the payload as it is: leave out --json")
 			}
-			return flags.reads(cmd, "dead letter", func(ctx context.Context, db operate.DB) (any, error) {
+			return flags.run(cmd, anywhere, "dead letter", func(ctx context.Context, db operate.DB) (any, error) {
 				consumer, err := theConsumer(ctx, db, consumer, args[0])
 				if err != nil {
 					return nil, err

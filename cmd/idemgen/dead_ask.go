@@ -81,7 +81,7 @@ func (f *askFlags) define(cmd *cobra.Command, flags *streamFlags) {
 	asJSON(cmd, "letters")
 	cmd.Args = func(_ *cobra.Command, args []string) error { return f.parse(args) }
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return flags.changes(cmd, "asked", func(ctx context.Context, db operate.DB) (any, error) {
+		return flags.run(cmd, onPrimary, "asked", func(ctx context.Context, db operate.DB) (any, error) {
 			done := &asked{Dry: f.by.DryRun}
 			err := f.ask(ctx, db, done)
 			if err != nil && done.Letters == nil {

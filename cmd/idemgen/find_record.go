@@ -40,7 +40,7 @@ a standby will do.`,
 			if err != nil {
 				return err
 			}
-			return flags.reads(cmd, "answers", func(ctx context.Context, db operate.DB) (any, error) {
+			return flags.run(cmd, anywhere, "answers", func(ctx context.Context, db operate.DB) (any, error) {
 				return f.find(ctx, db, args[0], parts)
 			})
 		},

@@ -71,17 +71,14 @@ func withoutCompletions(cmd *cobra.Command) {
 // command's JSON; it may be returned beside an error, and then has what was done before.
 type work func(ctx context.Context, db operate.DB) (any, error)
 
-// changes runs a command, on the primary, and prints what it returns by a page.
-func (f *streamFlags) changes(cmd *cobra.Command, page string, do work) error {
-	return f.on(cmd, pgconn.ValidateConnectTargetSessionAttrsReadWrite, page, do)
-}
+// Where commands work.
+var (
+	onPrimary pgconn.ValidateConnectFunc = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	anywhere  pgconn.ValidateConnectFunc // they change nothing: a standby will do
+)
 
-// reads is changes for a command that changes nothing: a standby will do.
-func (f *streamFlags) reads(cmd *cobra.Command, page string, do work) error {
-	return f.on(cmd, nil, page, do)
-}
-
-func (f *streamFlags) on(cmd *cobra.Command, right pgconn.ValidateConnectFunc, page string, do work) error {
+// run runs a command on a server that right takes, and prints what it returns by a page.
+func (f *streamFlags) run(cmd *cobra.Command, right pgconn.ValidateConnectFunc, page string, do work) error {
 	db, err := connectTo(cmd.Context(), cmd.ErrOrStderr(), "--database", f.database, right)
 	if err != nil {
 		return err
@@ -131,7 +128,7 @@ func listCommand(flags *streamFlags) *cobra.Command {
 		Short: "Show the ledger of every partition",
 		Long:  "Shows the ledger of every partition: its position, its last row, and what an operator did last.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return flags.changes(cmd, "streams", func(ctx context.Context, db operate.DB) (any, error) {
+			return flags.run(cmd, onPrimary, "streams", func(ctx context.Context, db operate.DB) (any, error) {
 				all, err := operate.List(ctx, db, consumer)
 				if err != nil {
 					return nil, err
@@ -173,7 +170,7 @@ func (f *changeFlags) define(cmd *cobra.Command, partitions *int32) {
 
 // apply runs a command on some partitions; on every one that has a ledger if none is named.
 func (f *changeFlags) apply(cmd *cobra.Command, flags *streamFlags, partitions []int32, do func(context.Context, operate.DB, operate.Name, operate.By) (operate.Change, error)) error {
-	return flags.changes(cmd, "changes", func(ctx context.Context, db operate.DB) (any, error) {
+	return flags.run(cmd, onPrimary, "changes", func(ctx context.Context, db operate.DB) (any, error) {
 		consumer, err := theConsumer(ctx, db, f.name.Consumer, f.name.Topic)
 		if err != nil {
 			return nil, err
@@ -191,7 +188,7 @@ func (f *changeFlags) apply(cmd *cobra.Command, flags *streamFlags, partitions [
 				return nil, err
 			}
 			for _, s := range present {
-				names = append(names, s.Name())
+				names = append(names, s.Name)
 			}
 		}
 		var done struct {

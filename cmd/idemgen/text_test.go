@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/doctor"
 	"github.com/idemgen/idemgen/generator"
 	"github.com/idemgen/idemgen/internal/gen/evolution"
 	"github.com/idemgen/idemgen/internal/operate"
@@ -62,6 +63,10 @@ func TestEveryPageCanBeMade(t *testing.T) {
 			Spec, Against string
 			Changes       []evolution.Change
 			First         bool
+		}{},
+		"checks": &struct {
+			Wide   int
+			Checks []doctor.Check
 		}{},
 		"behind": &operate.Letter{Behind: new(int64)}, "request": &operate.Request{}, "call": &operate.Call{}, "change": &evolution.Change{},
 	}

@@ -47,8 +47,7 @@ func (n *adoption) try(ctx context.Context) (Change, error) {
 		return done, err
 	}
 	row := sent{0, ledger.NewToken(), Change{
-		Consumer: n.name.Consumer, Topic: n.name.Topic, TopicID: n.name.TopicID, Partition: n.name.Partition, Kind: kinds[ledger.Genesis],
-		From: n.To, To: n.To, Partitions: n.Partitions, Info: n.info,
+		Name: n.name, Kind: kinds[ledger.Genesis], From: n.To, To: n.To, Partitions: n.Partitions, Info: n.info,
 		Effect: fmt.Sprintf("a ledger begins at offset %d: records before it are skipped, and write no rows", n.To),
 	}}
 	if n.To == 0 {

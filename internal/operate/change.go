@@ -18,10 +18,7 @@ import (
 // Change is a row that was appended, or would be; or the last row where there is nothing to
 // append.
 type Change struct {
-	Consumer   string `json:"consumer"`
-	Topic      string `json:"topic"`
-	TopicID    string `json:"topic_id"`
-	Partition  int32  `json:"partition"`
+	Name
 	Seq        int64  `json:"seq"`
 	Kind       string `json:"kind"` // as in Row; "" where there is nothing to append
 	From       int64  `json:"from"` // the position before; that after, for a genesis
@@ -117,8 +114,7 @@ func (c *change) try(ctx context.Context) (Change, error) {
 
 func (c *change) describe(t ledger.Tail, r ledger.Row, effect string) Change {
 	d := Change{
-		Consumer: c.status.Consumer, Topic: c.status.Topic, TopicID: c.status.TopicID, Partition: c.status.Partition,
-		Seq: t.Seq + 1, Kind: kinds[r.Kind], From: t.Next, To: r.Next, Partitions: t.Parts, Identity: identity(t.Def), Info: c.info, Effect: effect,
+		Name: c.status.Name, Seq: t.Seq + 1, Kind: kinds[r.Kind], From: t.Next, To: r.Next, Partitions: t.Parts, Identity: identity(t.Def), Info: c.info, Effect: effect,
 	}
 	if r.Parts != nil {
 		d.Partitions = *r.Parts

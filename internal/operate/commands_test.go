@@ -141,7 +141,7 @@ func TestConfirmedAlready(t *testing.T) {
 			t.Fatal(err)
 		}
 		want(t, "change", got, operate.Change{
-			Consumer: "projector", Topic: "orders.v1", TopicID: oldID, Seq: 1, From: 15, To: 15,
+			Name: operate.Name{Consumer: "projector", Topic: "orders.v1", TopicID: oldID}, Seq: 1, From: 15, To: 15,
 			Partitions: 4, Identity: "00000003", Effect: "already 4 partitions, nothing appended",
 		})
 	}

@@ -112,10 +112,7 @@ func uncovered(ctx context.Context, db DB, of *Status, offset int64) (Verdict, s
 
 // Row is a row of a ledger.
 type Row struct {
-	Consumer  string `json:"consumer"`
-	Topic     string `json:"topic"`
-	TopicID   string `json:"topic_id"`
-	Partition int32  `json:"partition"`
+	Name
 	RowHead
 	From        int64  `json:"from"`        // the position before: the first offset that a batch covers
 	To          int64  `json:"to"`          // the position after: the first offset that it does not cover

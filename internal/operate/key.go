@@ -179,12 +179,10 @@ func Find(ctx context.Context, db DB, n Name, at *Place, keys []Key) (found []An
 
 // Holder is where a key stands: the row of a ledger whose transaction applied its event.
 type Holder struct {
-	Consumer  string `json:"consumer"`
-	Topic     string `json:"topic"`
-	Partition int32  `json:"partition"`
-	Seq       int64  `json:"seq"`
-	Known     bool   `json:"known"` // inside the window: a copy that comes now is a duplicate
-	Row       *Row   `json:"row"`   // nil if the row was removed since
+	Name
+	Seq   int64 `json:"seq"`
+	Known bool  `json:"known"` // inside the window: a copy that comes now is a duplicate
+	Row   *Row  `json:"row"`   // nil if the row was removed since
 
 	stream int32
 }
@@ -201,7 +199,7 @@ func (h *Holder) String() string {
 
 const (
 	sharedKeySQL = `
-SELECT k.stream, s.consumer, s.topic, s.partition, k.seq, true
+SELECT k.stream, s.consumer, s.topic, s.topic_id::text, s.partition, k.seq, true
 FROM idem_keys k JOIN idem_stream s USING (stream)
 WHERE k.key = $2::uuid AND s.consumer = $1`
 
@@ -209,7 +207,7 @@ WHERE k.key = $2::uuid AND s.consumer = $1`
 	// written first at the front. It reads the keys of all newer rows. The bytes of a key may also
 	// be found across two keys.
 	chainKeySQL = `
-SELECT s.stream, s.consumer, s.topic, s.partition, l.seq,
+SELECT s.stream, s.consumer, s.topic, s.topic_id::text, s.partition, l.seq,
        l.seq >= (SELECT window_seq FROM idem_ledger t WHERE t.stream = s.stream ORDER BY t.seq DESC LIMIT 1)
 FROM idem_stream s, LATERAL (
     SELECT seq, written_at FROM idem_ledger WHERE stream = s.stream AND seq <= $3::bigint AND keys IS NOT NULL AND position($2::bytea IN keys) > 0
@@ -235,7 +233,7 @@ func inChains(ctx context.Context, db DB, streams []int32, key [16]byte, last in
 func holders(ctx context.Context, db DB, sql string, args ...any) ([]*Holder, error) {
 	all, err := query(ctx, db, func(row pgx.CollectableRow) (*Holder, error) {
 		h := new(Holder)
-		return h, row.Scan(&h.stream, &h.Consumer, &h.Topic, &h.Partition, &h.Seq, &h.Known)
+		return h, row.Scan(&h.stream, &h.Consumer, &h.Topic, &h.TopicID, &h.Partition, &h.Seq, &h.Known)
 	}, sql, args...)
 	for _, h := range all {
 		if err == nil {

@@ -219,7 +219,7 @@ func FindLetters(ctx context.Context, db DB, places []Place) ([]Letter, error) {
 			return nil, err
 		}
 		if len(letters) == 0 {
-			return nil, fmt.Errorf("%v: offset %d is no dead letter: %s", s.Name(), p.Offset, s.whereIs(p.Offset))
+			return nil, fmt.Errorf("%v: offset %d is no dead letter: %s", s.Name, p.Offset, s.whereIs(p.Offset))
 		}
 		found = append(found, letters[0])
 	}

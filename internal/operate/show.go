@@ -153,7 +153,7 @@ func noLetter(ctx context.Context, db DB, of *Status, offset int64) error {
 	if len(near) > 0 {
 		text = "; the nearest are " + strings.Join(near, ", ")
 	}
-	return cmp.Or(err, fmt.Errorf("%v has no dead letter at offset %d%s", of.Name(), offset, text))
+	return cmp.Or(err, fmt.Errorf("%v has no dead letter at offset %d%s", of.Name, offset, text))
 }
 
 // parse reads a stored record; nil is none.

@@ -14,12 +14,12 @@ import (
 
 // Name names a partition of a topic as one consumer applies it.
 type Name struct {
-	Consumer  string
-	Topic     string
-	Partition int32
+	Consumer  string `json:"consumer"`
+	Topic     string `json:"topic"`
+	Partition int32  `json:"partition"`
 	// TopicID is the broker's id of the topic, as the text of a UUID. "" is the topic that was
 	// seen last: it matters only for a topic that was deleted and made again.
-	TopicID string
+	TopicID string `json:"topic_id"`
 }
 
 // Any stands for all partitions.
@@ -40,20 +40,14 @@ func (n Name) String() string {
 
 // Status is a stream with its ledger's last row.
 type Status struct {
-	Stream          int32     `json:"stream"` // its number in the database
-	Consumer        string    `json:"consumer"`
-	Topic           string    `json:"topic"`
-	TopicID         string    `json:"topic_id"`
+	Stream int32 `json:"stream"` // its number in the database
+	Name
 	Former          bool      `json:"former"` // the topic was made again: another stream of the partition is the present one
-	Partition       int32     `json:"partition"`
 	CreatedAt       time.Time `json:"created_at"`
 	Tail            *Tail     `json:"tail"`              // null: the rows of the ledger are gone
 	OpenDeadLetters int64     `json:"open_dead_letters"` // neither replayed nor discarded
 	LastOperatorRow *Move     `json:"last_operator_row"` // null: none within a year
 }
-
-// Name is what the commands call the stream.
-func (s *Status) Name() Name { return Name{s.Consumer, s.Topic, s.Partition, s.TopicID} }
 
 // RowHead is what is shown of every row of a ledger.
 type RowHead struct {

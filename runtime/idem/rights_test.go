@@ -217,7 +217,7 @@ func (r realm) commands(t *testing.T, c *idem.Consumer) {
 	if err != nil || len(all) != 1 {
 		t.Fatal(all, err)
 	}
-	name := all[0].Name()
+	name := all[0].Name
 	w := own(t, c)
 	at := w.Next()
 	other := name
