@@ -17,4 +17,13 @@ var readerBugs = []mutant{
 	{"a key that stands across two keys of a row is taken for one",
 		in(operators, "chainKeySQL").Text(`substring(keys FROM at FOR 16) = $2::bytea`, `true`),
 		operators, "TestKeyInALedger"},
+	{"Health does not say what ends a halt",
+		in(room, "Partition.Health").Replace(`halted.Remedy`, `""`),
+		core, "TestLagOfAPartitionThatStands"},
+	{"Health does not know since when a partition waits",
+		in(room, "Partition.show").Replace(`time.Now()`, `time.Time{}`),
+		core, "TestLagOfAPartitionThatStands"},
+	{"dead show --raw escapes the payload",
+		in(commands, "writePayload").Never(`is`),
+		commands, "TestPayloadThatIsNoText"},
 }
