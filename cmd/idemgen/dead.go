@@ -1,11 +1,17 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
-	"strconv"
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/idemgen/idemgen/internal/operate"
 )
 
 // deadCommand holds the commands that show dead letters, and decide about them.
@@ -29,32 +35,15 @@ that takes the partition over does it.`,
 	return cmd
 }
 
-// letterName is what commands call a letter.
-func letterName(consumer, topic string, partition int32, offset int64) string {
-	return fmt.Sprintf("%s %d:%d --consumer %s", topic, partition, offset, consumer)
-}
-
-// place reads a partition and an offset.
-func place(text string) (partition int32, offset int64, err error) {
-	number, rest, found := strings.Cut(text, ":")
-	p, errPartition := strconv.ParseUint(number, 10, 31)
-	o, errOffset := strconv.ParseUint(rest, 10, 63)
-	if !found || errPartition != nil || errOffset != nil {
-		return 0, 0, fmt.Errorf("%q is no place of a record: want PARTITION:OFFSET, such as 0:4711", text)
-	}
-	return int32(p), int64(o), nil
-}
-
-// arguments says how many arguments a command takes, by their names: those in brackets may be
-// left out.
+// arguments says how many arguments a command takes, by their names.
 func arguments(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		for i, name := range names {
-			if i >= len(args) && !strings.HasPrefix(name, "[") {
+			if i >= len(args) {
 				return fmt.Errorf("%s needs %s", cmd.Name(), strings.Join(names[i:], " "))
 			}
-			if i < len(args) && args[i] == "" {
-				return fmt.Errorf("%s is empty", strings.Trim(name, "[]"))
+			if args[i] == "" {
+				return fmt.Errorf("%s is empty", name)
 			}
 		}
 		if len(args) > len(names) {
@@ -62,4 +51,116 @@ func arguments(names ...string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// classes are the first words of reasons, in help.
+var classes = strings.Join(operate.Classes, ", ")
+
+// deadListCommand shows which dead letters there are.
+func deadListCommand(flags *streamFlags) *cobra.Command {
+	filter, state := operate.Filter{Limit: 50}, "open"
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "Show which dead letters there are",
+		Long:  "Shows which dead letters there are, and what waits behind them: how many of each class, then the newest. In JSON the member more says whether there are others that --limit left out.",
+		Args:  noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			filter.All = state == "all"
+			return flags.run(cmd, anywhere, "dead letters", func(ctx context.Context, db operate.DB) (any, error) {
+				list, err := operate.Letters(ctx, db, filter)
+				if err != nil {
+					return nil, err
+				}
+				if !answerOf(cmd).wanted {
+					slices.SortStableFunc(list.Letters, func(a, b operate.Letter) int {
+						return cmp.Or(cmp.Compare(a.Consumer, b.Consumer), cmp.Compare(a.Topic, b.Topic))
+					})
+				}
+				return struct {
+					operate.LetterList
+					All bool `json:"-"`
+				}{list, filter.All}, nil
+			})
+		},
+	}
+	asJSON(cmd, "by_class", "dead_letters")
+	cmd.Flags().StringVar(&filter.Consumer, "consumer", "", "name of the consumer, as the spec has it (default all)")
+	cmd.Flags().StringVar(&filter.Topic, "topic", "", "name of the topic (default all)")
+	cmd.Flags().Var(oneOf(&state, "open", "all"), "state", "open, or all: also those that were replayed or discarded (default open)")
+	cmd.Flags().StringVar(&filter.Event, "event", "", "name of the event (default all)")
+	cmd.Flags().Var(oneOf(&filter.Class, operate.Classes...), "class", "the first word of the reason: "+classes+" (default all)")
+	cmd.Flags().Var(number(&filter.Limit, 1, 100_000), "limit", "at most so many, the newest ones (default 50)")
+	return cmd
+}
+
+// deadShowCommand shows all of one dead letter.
+func deadShowCommand(flags *streamFlags) *cobra.Command {
+	var raw, consumer string
+	cmd := &cobra.Command{
+		Use:   "show TOPIC PARTITION:OFFSET [--consumer C]",
+		Short: "Show a dead letter with its record, and what can be done next",
+		Long: `Shows a dead letter: why, its record with headers, key and payload, and what can be done next. The
+payload is printed as it is, with whatever it says of people.`,
+		Args: arguments("TOPIC", "PARTITION:OFFSET"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at, err := place(args[1])
+			if err != nil {
+				return err
+			}
+			if raw != "" && answerOf(cmd).wanted {
+				return errors.New("--raw writes the payload as it is: leave out --json")
+			}
+			return flags.run(cmd, anywhere, "dead letter", func(ctx context.Context, db operate.DB) (any, error) {
+				consumer, err := theConsumer(ctx, db, consumer, args[0])
+				if err != nil {
+					return nil, err
+				}
+				o, err := operate.Open(ctx, db, operate.Name{Consumer: consumer, Topic: args[0], Partition: at.Partition}, at.Offset)
+				switch {
+				case err != nil:
+					return nil, err
+				case raw != "":
+					return nil, writePayload(cmd, o, raw)
+				}
+				return struct {
+					*operate.Opened `json:"dead_letter"`
+				}{o}, nil
+			})
+		},
+	}
+	asJSON(cmd)
+	consumerFlag(cmd, &consumer)
+	cmd.Flags().StringVar(&raw, "raw", "", "write the payload's bytes to this file, which must not exist; - is stdout")
+	return cmd
+}
+
+// writePayload writes the payload as it is, to stdout or to a new file that only the user can
+// read.
+func writePayload(cmd *cobra.Command, o *operate.Opened, to string) error {
+	name := o.CommandName()
+	switch {
+	case o.ErasedBy != "":
+		return fmt.Errorf("%s: its record was erased by %s", name, o.ErasedBy)
+	case o.Record == nil:
+		return fmt.Errorf("%s: its record is not kept", name)
+	case o.Record.Value == nil:
+		return fmt.Errorf("%s: its record is a tombstone, without a payload", name)
+	}
+	raw, out := o.Record.Value.Raw(), cmd.OutOrStdout()
+	if to == "-" {
+		if escaped, is := out.(printable); is {
+			out = escaped.to
+		}
+		_, err := out.Write(raw)
+		return err
+	}
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(raw)
+	if err = errors.Join(err, f.Close()); err == nil {
+		_, err = fmt.Fprintf(out, "%s: %d bytes\n", to, len(raw))
+	}
+	return err
 }

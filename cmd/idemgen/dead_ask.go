@@ -1,18 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/idemgen/idemgen/internal/inspect"
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 )
 
 // replayCommand asks for dead letters to be applied again.
@@ -34,7 +31,7 @@ Letters of one record key are replayed in the order of the log, one after the ot
 holds up no others. --take-back takes back what was asked and is not done yet.`,
 	}
 	ask.define(cmd, flags)
-	cmd.Flags().Var(notEmpty{&ask.result, "null is what an effect returns that returns nothing"}, "result", "the effect of this one letter was done: what it returned, as JSON in the spec's names; null if it returns nothing")
+	cmd.Flags().Var(notEmpty(&ask.result, "null is what an effect returns that returns nothing"), "result", "the effect of this one letter was done: what it returned, as JSON in the spec's names; null if it returns nothing")
 	cmd.Flags().BoolVar(&ask.takeBack, "take-back", false, "take back what was asked about these letters, a replay or a discard, and is not done yet")
 	cmd.MarkFlagsMutuallyExclusive("take-back", "result")
 	return cmd
@@ -53,7 +50,7 @@ who and why.
 and result, of closed letters too. Those that are open are discarded.`,
 	}
 	ask.define(cmd, flags)
-	cmd.Flags().Var(notEmpty{&ask.recordKey, "want the record key as Kafka has it, as text"}, "record-key", "with --erase: the record key, as Kafka has it, as text")
+	cmd.Flags().Var(notEmpty(&ask.recordKey, "want the record key as Kafka has it, as text"), "record-key", "with --erase: the record key, as Kafka has it, as text")
 	cmd.Flags().BoolVar(&ask.erase, "erase", false, "erase what is kept of the records of --record-key")
 	cmd.MarkFlagsRequiredTogether("record-key", "erase")
 	return cmd
@@ -61,42 +58,46 @@ and result, of closed letters too. Those that are open are discarded.`,
 
 // askFlags are what replay and discard are told.
 type askFlags struct {
-	verb            string
-	consumer, topic string
-	places          []stream.Place // none: those that filter means
-	filter          stream.Filter
-	class           oneOf
-	all             bool
-	by              stream.By
-	result          string // "" is none
-	takeBack        bool
-	recordKey       string // whose records are erased; "" is none
-	erase           bool
-	wait            time.Duration
+	verb      string
+	filter    operate.Filter
+	places    []operate.Place // none: those that filter means
+	all       bool
+	by        operate.By
+	result    string // "" is none
+	takeBack  bool
+	recordKey string // whose records are erased; "" is none
+	erase     bool
+	wait      time.Duration
 }
 
 func (f *askFlags) define(cmd *cobra.Command, flags *streamFlags) {
 	set := cmd.Flags()
-	consumerFlag(cmd, &f.consumer)
-	f.class = oneOf{words: inspect.Classes}
-	set.Var(&f.class, "class", "those whose reason begins with this word: "+strings.Join(inspect.Classes, ", "))
-	set.Var(notEmpty{&f.filter.Event, "want the name of an event"}, "event", "those of an event, by its name in Go")
+	consumerFlag(cmd, &f.filter.Consumer)
+	set.Var(oneOf(&f.filter.Class, operate.Classes...), "class", "those whose reason begins with this word: "+classes)
+	set.Var(notEmpty(&f.filter.Event, "want the name of an event"), "event", "those of an event, by its name in Go")
 	set.BoolVar(&f.all, "all", false, "all dead letters of the topic")
-	set.StringVar(&f.by.Reason, "reason", "", "why, as a text that is kept with the letter and in the ledger")
-	set.StringVar(&f.by.Operator, "operator", "", "name of who acts (default $USER, else the database role)")
-	set.BoolVar(&f.by.DryRun, "dry-run", false, "print which letters are meant, and ask nothing")
+	byFlags(cmd, &f.by)
 	set.DurationVar(&f.wait, "wait", 0, "wait so long for the answers, and fail if a letter stays dead")
-	require(cmd, "reason")
 	asJSON(cmd, "letters")
-	cmd.Args = func(cmd *cobra.Command, args []string) error { return f.parse(args) }
+	cmd.Args = func(_ *cobra.Command, args []string) error { return f.parse(args) }
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if !cmd.Flags().Changed("operator") {
-			f.by.Operator = os.Getenv("USER")
-		} else if strings.TrimSpace(f.by.Operator) == "" {
-			return errors.New("--operator is empty: the ledger keeps who acted")
-		}
-		return flags.with(cmd, f.ask)
+		return flags.run(cmd, onPrimary, "asked", func(ctx context.Context, db operate.DB) (any, error) {
+			done := &asked{Dry: f.by.DryRun}
+			err := f.ask(ctx, db, done)
+			if err != nil && done.Letters == nil {
+				return nil, err
+			}
+			return done, err
+		})
 	}
+}
+
+// asked is what replay and discard print.
+type asked struct {
+	Letters []operate.Letter `json:"letters"`
+	Dry     bool             `json:"-"`
+	LeftOut int              `json:"-"` // letters of interrupted calls
+	Idle    []operate.Status `json:"-"` // partitions that may have no owner
 }
 
 // parse reads the arguments.
@@ -104,17 +105,16 @@ func (f *askFlags) parse(args []string) error {
 	if len(args) < 1 {
 		return fmt.Errorf("want TOPIC, as the spec has it, and which letters to %s", f.verb)
 	}
-	f.topic, f.filter.Class = args[0], f.class.value
+	filtered := f.all || f.filter.Class != "" || f.filter.Event != ""
+	f.filter.Topic = args[0]
 	for _, arg := range args[1:] {
-		number, offset, found := strings.Cut(arg, ":")
-		p, err := strconv.ParseUint(number, 10, 31)
-		o, errOffset := strconv.ParseUint(offset, 10, 63)
-		if !found || err != nil || errOffset != nil {
-			return fmt.Errorf("%q is no PARTITION:OFFSET, such as 0:1742; a consumer is named by --consumer", arg)
+		p, err := place(arg)
+		if err != nil {
+			return err
 		}
-		f.places = append(f.places, stream.Place{Topic: f.topic, Partition: int32(p), Offset: int64(o)})
+		p.Topic = f.filter.Topic
+		f.places = append(f.places, p)
 	}
-	filtered := f.all || f.filter != stream.Filter{}
 	switch {
 	case f.erase && (filtered || len(f.places) > 0):
 		return errors.New("--erase is of a record key: say no letters beside it")
@@ -130,85 +130,53 @@ func (f *askFlags) parse(args []string) error {
 }
 
 // ask asks about the letters. What is refused for one of those that were named asks about none.
-func (f *askFlags) ask(ctx context.Context, db stream.DB) (result, error) {
-	r := &asked{letters: []stream.Letter{}, dry: f.by.DryRun}
-	consumer, err := theConsumer(ctx, db, f.consumer, f.topic)
-	if err != nil {
-		return nil, err
-	}
-	f.consumer = consumer
-	for i := range f.places {
-		f.places[i].Consumer = consumer
+func (f *askFlags) ask(ctx context.Context, db operate.DB, done *asked) (err error) {
+	if f.filter.Consumer, err = theConsumer(ctx, db, f.filter.Consumer, f.filter.Topic); err != nil {
+		return err
 	}
 	if f.erase {
-		erased, err := stream.Erase(ctx, db, f.consumer, f.topic, f.recordKey, f.by)
-		r.letters = append(r.letters, erased...)
-		return r, err
+		done.Letters, err = operate.Erase(ctx, db, f.filter.Consumer, f.filter.Topic, f.recordKey, f.by)
+		return err
 	}
-	letters, err := f.find(ctx, db)
-	if err != nil {
-		return nil, err
-	}
-	var meant []stream.Letter
-	for _, l := range letters {
-		switch {
-		case len(f.places) == 0 && (l.Asked() != "") != f.takeBack:
-			// somebody asked before; or there is nothing to take back
-		case f.leavesOut(&l):
-			r.leftOut++
-		default:
-			meant = append(meant, l)
+	var meant, now []operate.Letter
+	if len(f.places) == 0 {
+		meant, done.LeftOut, err = operate.Meant(ctx, db, f.filter, f.verb, f.takeBack)
+	} else {
+		for i := range f.places {
+			f.places[i].Consumer = f.filter.Consumer
 		}
+		meant, err = operate.FindLetters(ctx, db, f.places)
 	}
-	now, err := f.about(ctx, db, meant)
+	if err != nil {
+		return err
+	}
+	if f.takeBack {
+		now, err = operate.TakeBack(ctx, db, meant, f.by)
+	} else {
+		now, err = operate.Ask(ctx, db, meant, f.verb, f.json(), f.by)
+	}
 	if err != nil && len(f.places) > 1 {
 		err = fmt.Errorf("%w; nothing was asked", err)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r.letters = append(r.letters, now...)
+	done.Letters = append([]operate.Letter{}, now...)
 	if f.by.DryRun {
-		return r, nil
+		return nil
 	}
 	if f.wait > 0 {
-		return r.await(ctx, db, f.wait)
+		done.Letters, err = operate.Await(ctx, db, done.Letters, f.wait)
 	}
-	return r, r.silent(ctx, db)
+	idle, errIdle := operate.Idle(ctx, db, done.Letters)
+	done.Idle = idle
+	return cmp.Or(err, errIdle)
 }
 
-// leavesOut reports whether a letter is not meant because nobody said what becomes of its call: a
-// replay calls again.
-func (f *askFlags) leavesOut(l *stream.Letter) bool {
-	cut := l.Class == "interrupted" && !l.Called || strings.HasPrefix(l.Answer(), "interrupted:")
-	return f.verb == "replay" && !f.takeBack && len(f.places) == 0 && f.filter.Class != "interrupted" && cut
-}
-
-// about asks about letters.
-func (f *askFlags) about(ctx context.Context, db stream.DB, letters []stream.Letter) ([]stream.Letter, error) {
-	if f.takeBack {
-		return stream.TakeBack(ctx, db, letters, f.by)
+// json is the result that was given; nil is none.
+func (f *askFlags) json() []byte {
+	if f.result == "" {
+		return nil
 	}
-	if f.result != "" {
-		l, err := stream.AskWithResult(ctx, db, letters[0], []byte(f.result), f.by)
-		return []stream.Letter{l}, err
-	}
-	return stream.AskAll(ctx, db, letters, f.verb, f.by)
-}
-
-func (f *askFlags) find(ctx context.Context, db stream.DB) ([]stream.Letter, error) {
-	if len(f.places) > 0 {
-		return stream.FindLetters(ctx, db, f.places)
-	}
-	filter := f.filter
-	filter.Consumer, filter.Topic = f.consumer, f.topic
-	found, err := stream.DeadLetters(ctx, db, filter)
-	if err != nil || len(found) > 0 || filter.Event == "" {
-		return found, err
-	}
-	filter.Class, filter.All, filter.Limit = "", true, 1
-	if ever, _, err := stream.Letters(ctx, db, filter); err != nil || len(ever) > 0 {
-		return nil, err
-	}
-	return nil, fmt.Errorf("%s never had a dead letter of event %s: idemgen dead list shows the events by name", f.topic, filter.Event)
+	return []byte(f.result)
 }

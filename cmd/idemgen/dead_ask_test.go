@@ -93,7 +93,7 @@ func TestDeadCommandsRefuse(t *testing.T) {
 		{"replay orders.v1 0:3 --consumer nobody --reason x", "no ledger of orders.v1/0 of nobody"},
 		{"replay orders.v1 --reason x", "say which letters to replay"},
 		{"replay orders.v1 0:1 --all --reason x", "either PARTITION:OFFSET"},
-		{"replay orders.v1 1742 --reason x", "\"1742\" is no PARTITION:OFFSET"},
+		{"replay orders.v1 1742 --reason x", "\"1742\" is not PARTITION:OFFSET"},
 		{"replay orders.v1 0:4", "reason"},
 		{"replay orders.v1 --all --reason x --result {}", "--result is of one letter"},
 		{"replay orders.v1 0:3 0:5 --reason x --result {}", "--result is of one letter"},

@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -87,7 +86,15 @@ func (f *doctorFlags) examine(cmd *cobra.Command, args []string) error {
 	}
 	f.json.members["checks"] = checks
 	if !f.json.wanted {
-		printChecks(cmd.OutOrStdout(), checks)
+		wide := 0
+		for _, c := range checks {
+			wide = max(wide, len(c.About))
+		}
+		page, err := text("checks", map[string]any{"Wide": wide, "Checks": checks})
+		fmt.Fprint(cmd.OutOrStdout(), page)
+		if err != nil {
+			return err
+		}
 	}
 	for _, c := range checks {
 		if c.State == doctor.Failure {
@@ -160,18 +167,4 @@ func (f *doctorFlags) mechanism() (sasl.Mechanism, error) {
 		return scram.Auth{User: name, Pass: password}.AsSha512Mechanism(), nil
 	}
 	return nil, fmt.Errorf("--sasl %s: it is plain, scram-sha-256 or scram-sha-512", f.sasl)
-}
-
-// printChecks prints a line for each check, and below it what to do.
-func printChecks(to io.Writer, checks []doctor.Check) {
-	wide := 0
-	for _, c := range checks {
-		wide = max(wide, len(c.About))
-	}
-	for _, c := range checks {
-		fmt.Fprintf(to, "%-4s  %-*s  %s\n", c.State, wide, c.About, c.Found)
-		if c.Advice != "" {
-			fmt.Fprintf(to, "%*s= %s\n", wide+8, "", c.Advice)
-		}
-	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -41,31 +40,15 @@ is idemgen.yaml here.`,
 				return errRead
 			}
 			out.members["topics"] = e.Topics
-			if !out.wanted {
-				fmt.Fprint(cmd.OutOrStdout(), explained(e))
+			if out.wanted {
+				return nil
 			}
-			return nil
+			page, err := text("explained", e)
+			fmt.Fprint(cmd.OutOrStdout(), page)
+			return err
 		},
 	}
 	out = asJSON(cmd, "diagnostics", "topics")
 	cmd.ValidArgsFunction = cobra.FixedCompletions([]string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt)
 	return cmd
-}
-
-// explained is the text for a terminal.
-func explained(e *generator.Explained) string {
-	var b strings.Builder
-	for _, t := range e.Topics {
-		b.WriteString(t.Topic + "\n")
-		wrap(&b, t.Unknown)
-		for _, e := range t.Events {
-			b.WriteString(e.Event + "\n")
-			for _, text := range []string{e.Identity, e.Duplicates, e.Conflict, e.Order, e.Stale, e.Broken, e.Failing, e.Effect, e.Faster} {
-				if text != "" {
-					wrap(&b, text)
-				}
-			}
-		}
-	}
-	return b.String()
 }

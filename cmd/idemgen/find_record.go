@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/idemgen/idemgen/generator"
-	"github.com/idemgen/idemgen/internal/inspect"
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 )
 
 // findFlags are the flags of find.
@@ -25,7 +22,7 @@ type findFlags struct {
 // findCommand says what became of a record.
 func findCommand() *cobra.Command {
 	var flags streamFlags
-	f := findFlags{partition: -1}
+	f := findFlags{partition: operate.Any}
 	cmd := &cobra.Command{
 		Use:   "find TOPIC {--offset PARTITION:OFFSET | --key NAME=VALUE} [--consumer C]",
 		Short: "Say what became of a record, or of the event with a key",
@@ -43,7 +40,7 @@ a standby will do.`,
 			if err != nil {
 				return err
 			}
-			return flags.reads(cmd, func(ctx context.Context, db stream.DB) (result, error) {
+			return flags.run(cmd, anywhere, "answers", func(ctx context.Context, db operate.DB) (any, error) {
 				return f.find(ctx, db, args[0], parts)
 			})
 		},
@@ -55,7 +52,7 @@ a standby will do.`,
 	cmd.Flags().StringArrayVar(&f.key, "key", nil, "a part of the event's key, as NAME=VALUE")
 	cmd.Flags().StringVar(&f.spec, "spec", generator.SpecFile, "the spec that says how keys are made")
 	cmd.Flags().StringVar(&f.event, "event", "", "the event's name in the spec (default all with such a key)")
-	partitionFlag(cmd, &f.partition, "look for the key in this partition only")
+	cmd.Flags().Var(natural(&f.partition), "partition", "look for the key in this partition only")
 	withoutCompletions(cmd)
 	return cmd
 }
@@ -75,45 +72,34 @@ func (f *findFlags) parts() (parts []generator.KeyPart, err error) {
 	return parts, nil
 }
 
-// find answers for the offset, or for each event that may have the key.
-func (f *findFlags) find(ctx context.Context, db stream.DB, topic string, parts []generator.KeyPart) (result, error) {
+// find answers for the record, or for each event that may have the key.
+func (f *findFlags) find(ctx context.Context, db operate.DB, topic string, parts []generator.KeyPart) (any, error) {
+	var at *operate.Place
+	if f.offset != "" {
+		p, err := place(f.offset)
+		if err != nil {
+			return nil, err
+		}
+		at = &p
+	}
 	consumer, keys, err := f.keys(topic, parts)
+	if err == nil {
+		consumer, err = theConsumer(ctx, db, consumer, topic)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if consumer, err = theConsumer(ctx, db, consumer, topic); err != nil {
+	found, err := operate.Find(ctx, db, operate.Name{Consumer: consumer, Topic: topic, Partition: f.partition}, at, keys)
+	if err != nil {
 		return nil, err
 	}
-	a := answers{consumer: consumer, topic: topic}
-	var of *inspect.Answer
-	if f.offset != "" {
-		partition, offset, err := place(f.offset)
-		if err != nil {
-			return nil, err
-		}
-		at, err := inspect.Offset(ctx, db, stream.Name{Consumer: consumer, Topic: topic, Partition: partition}, offset)
-		if err != nil {
-			return nil, err
-		}
-		of, a.partition, a.offset = &at, partition, offset
-	}
-	for _, k := range keys {
-		answer, err := inspect.Find(ctx, db, consumer, topic, f.partition, inspect.Key(k))
-		if err != nil {
-			return nil, err
-		}
-		if l := answer.Letter; l == nil || !slices.ContainsFunc(a.found, func(f inspect.Answer) bool { return f.Letter != nil && f.Letter.Place == l.Place }) {
-			a.found = append(a.found, answer)
-		}
-	}
-	if of != nil {
-		a.found = []inspect.Answer{matched(a.partition, a.offset, *of, a.found)}
-	}
-	return a.best(), nil
+	return struct {
+		Answers []operate.Answer `json:"answers"`
+	}{found}, nil
 }
 
 // keys makes the keys, and finds the consumer that is meant; "" if nothing tells.
-func (f *findFlags) keys(topic string, parts []generator.KeyPart) (consumer string, keys []generator.EventKey, err error) {
+func (f *findFlags) keys(topic string, parts []generator.KeyPart) (consumer string, keys []operate.Key, err error) {
 	if parts == nil {
 		return f.consumer, nil, nil
 	}
@@ -124,68 +110,12 @@ func (f *findFlags) keys(topic string, parts []generator.KeyPart) (consumer stri
 	if len(specs) != 1 {
 		return "", nil, fmt.Errorf("--spec %s names %d specs: name the one of the service", f.spec, len(specs))
 	}
-	of, keys, err := generator.Keys(specs[0], topic, f.event, parts)
+	of, made, err := generator.Keys(specs[0], topic, f.event, parts)
+	for _, k := range made {
+		keys = append(keys, operate.Key{Hash: k.Hash, Event: k.Event, Here: k.Here, Headers: k.Headers, Fields: k.Fields})
+	}
 	if err == nil && f.consumer != "" && f.consumer != of {
 		err = fmt.Errorf("%s is the spec of consumer %s, not of %s: give --spec", specs[0].Path, of, f.consumer)
 	}
 	return of, keys, err
-}
-
-// matched tells the record apart from copies, by the first key that is held.
-func matched(partition int32, offset int64, at inspect.Answer, keys []inspect.Answer) inspect.Answer {
-	for _, k := range keys {
-		if k.Row != nil {
-			return inspect.Match(offset, partition, at, k)
-		}
-	}
-	return at
-}
-
-// answers is the result of find.
-type answers struct {
-	consumer, topic string
-	partition       int32
-	offset          int64
-	found           []inspect.Answer
-}
-
-// best leaves out the events that nobody applied, if another one with the key was.
-func (a answers) best() answers {
-	held := slices.DeleteFunc(slices.Clone(a.found), func(f inspect.Answer) bool { return f.Verdict == inspect.NotSeen || f.Verdict == inspect.Unknown })
-	if len(held) == 0 {
-		held = a.found[:1]
-	}
-	a.found = held
-	return a
-}
-
-func (a answers) member() string { return "answers" }
-
-// MarshalJSON writes the answers only.
-func (a answers) MarshalJSON() ([]byte, error) { return plainJSON(a.found) }
-
-func (a answers) text() string {
-	var b strings.Builder
-	for i := range a.found {
-		f := &a.found[i]
-		fmt.Fprintf(&b, "%s\n", f.Verdict)
-		wrap(&b, f.Because)
-		if f.Event != "" && f.Row != nil {
-			wrap(&b, "event "+f.Event)
-		}
-		if f.Letter != nil {
-			wrap(&b, "idemgen dead show "+letterName(f.Letter.Consumer, f.Letter.Topic, f.Letter.Partition, f.Letter.Offset))
-		}
-		if f.Key != "" {
-			wrap(&b, "key "+f.Key)
-		}
-		if c := f.Call; c != nil {
-			text := fmt.Sprintf("its call is %s, since %s, after %d attempts", c.State, c.ChangedAt.Format(time.RFC3339), c.Attempts)
-			if c.Error != "" {
-				text += ": " + c.Error
-			}
-			wrap(&b, text)
-		}
-	}
-	return b.String()
 }

@@ -62,8 +62,9 @@ those of --table. Without an address behind it, --from-db takes $DATABASE_URL.`,
 			if started.Kept {
 				fmt.Fprint(cmd.ErrOrStderr(), started.Notes)
 			}
-			printNextSteps(cmd, started)
-			return nil
+			steps, err := text("next steps", started)
+			fmt.Fprint(cmd.ErrOrStderr(), steps)
+			return err
 		},
 	}
 	machine = asJSON(cmd, "diagnostics", "changes")

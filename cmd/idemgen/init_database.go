@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path"
 	"slices"
 	"strings"
 
@@ -76,27 +75,4 @@ func readTable(ctx context.Context, db pgtable.Querier, name string) (*pgtable.T
 		return nil, fmt.Errorf("there is no table %s in the database; names are written as in SQL: --table '%s'", name, all[i])
 	}
 	return nil, cmp.Or(err, fmt.Errorf("there is no table %s in the database", name))
-}
-
-// printTableSteps says what is left to do where the spec describes tables that are there already.
-func printTableSteps(w io.Writer, started *generator.Started) {
-	fmt.Fprintf(w, `
-Then, before anything is deployed:
-
-1. Remove what belongs to the sample, the event RowAdded:
-
-  rm -r %[1]s
-
-2. In %[2]s put your topics and events in the place of events.v1 and RowAdded, and take
-   out the tables that no event writes. Then:
-
-  %[4]s init   # generates, and writes a main that fits them
-
-3. Where an event has handle: true or effect, write its method in handler.go; until then its test
-   fails. Then go test ./..., which makes your tables from the spec in databases of its own.
-4. Apply %[3]s to your database. It makes the tables of idemgen's runtime, and changes
-   none of yours.
-5. Start the service with a role of its own: it names what the database lacks and what the role
-   may not do, and begins nothing until that is mended.
-`, strings.Join(started.Sample, " "), path.Base(started.Spec), started.Migrations, started.Tool)
 }

@@ -43,6 +43,21 @@ func answerOf(cmd *cobra.Command) *answer {
 	return nil
 }
 
+// fill takes the members from a struct. A list that is nil stays empty.
+func (a *answer) fill(from any) error {
+	var members map[string]json.RawMessage
+	text, err := json.Marshal(from)
+	if err == nil {
+		err = json.Unmarshal(text, &members)
+	}
+	for name, value := range members {
+		if _, list := a.members[name]; !list || string(value) != "null" {
+			a.members[name] = value
+		}
+	}
+	return err
+}
+
 // given reports whether JSON is asked for in arguments that cannot be read.
 func (a *answer) given(args []string) bool {
 	return a.wanted || slices.Contains(args, "--json") || slices.Contains(args, "--json=true")

@@ -2,15 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/idemgen/idemgen/cmd/idemgen/internal/doctor"
+	"github.com/idemgen/idemgen/internal/operate"
 )
 
 // lockPatience is how long a statement may run until it is asked whether it waits for a lock.
@@ -21,7 +18,7 @@ const lockPatience = 2 * time.Second
 type lockWatch struct {
 	config *pgx.ConnConfig
 	// found takes what a statement waits for. If it returns true, the statement is given up.
-	found func(*doctor.LockWait) (giveUp bool)
+	found func(*operate.Lock) (giveUp bool)
 }
 
 type watchKey struct{}
@@ -45,14 +42,8 @@ func (w *lockWatch) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQ
 	}
 }
 
-// lockWaitSQL is what a session waits for, and the sessions that are in its way.
-const lockWaitSQL = `SELECT coalesce('table ' || l.relation::regclass::text, l.locktype),
-	'pid ' || b.pid, a.application_name, a.usename, a.state, 'since ' || to_char(a.xact_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
-FROM pg_locks l CROSS JOIN LATERAL unnest(pg_blocking_pids(l.pid)) b (pid) LEFT JOIN pg_stat_activity a ON a.pid = b.pid
-WHERE l.pid = $1 AND NOT l.granted ORDER BY a.xact_start`
-
-// ask asks what a session waits for; nil is nothing, or nothing that this role may see.
-func (w *lockWatch) ask(ctx context.Context, pid uint32) *doctor.LockWait {
+// ask asks what a session waits for; nil is nothing that is known.
+func (w *lockWatch) ask(ctx context.Context, pid uint32) *operate.Lock {
 	config := w.config.Copy()
 	config.Tracer = nil
 	config.RuntimeParams["search_path"] = "pg_catalog, pg_temp"
@@ -61,33 +52,6 @@ func (w *lockWatch) ask(ctx context.Context, pid uint32) *doctor.LockWait {
 		return nil
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	rows, _ := conn.Query(ctx, lockWaitSQL, pid)
-	var found *doctor.LockWait
-	for rows.Next() {
-		var on string
-		var words [5]*string
-		if err := rows.Scan(&on, &words[0], &words[1], &words[2], &words[3], &words[4]); err != nil {
-			rows.Close()
-			return nil
-		}
-		if found == nil {
-			found = &doctor.LockWait{On: on}
-		}
-		var known []string
-		for _, word := range words {
-			if word != nil && *word != "" {
-				known = append(known, *word)
-			}
-		}
-		found.Sessions = append(found.Sessions, strings.Join(known, ", "))
-	}
+	found, _ := operate.LockOf(ctx, conn, pid) // the statement itself will say what fails
 	return found
-}
-
-// sayLockWait says what a command waits for, and lets it wait.
-func sayLockWait(to io.Writer) func(*doctor.LockWait) bool {
-	return func(w *doctor.LockWait) bool {
-		fmt.Fprintln(to, w)
-		return false
-	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -63,7 +62,11 @@ in a topic, or reads every topic again; 2: trouble.`,
 				return errRead
 			}
 			if !out.wanted {
-				printPlan(cmd.OutOrStdout(), now.Path, against, plan.Changes, before == nil)
+				page, err := text("plan", map[string]any{"Spec": now.Path, "Against": against, "Changes": plan.Changes, "First": before == nil})
+				fmt.Fprint(cmd.OutOrStdout(), page)
+				if err != nil {
+					return err
+				}
 			}
 			for _, c := range plan.Changes {
 				if c.Verdict.Breaks() {
@@ -94,29 +97,6 @@ func earlier(cmd *cobra.Command, args []string, now generator.Spec, base string)
 	}
 	// The state beside it is not read, since it may be of another spec.
 	return &generator.Before{Spec: specs[0]}, specs[0].Path, nil
-}
-
-// printPlan prints a heading and one line per change.
-func printPlan(to io.Writer, spec, against string, changes []evolution.Change, first bool) {
-	switch {
-	case first:
-		fmt.Fprintf(to, "**%s** is not in %s: a first version breaks nothing.\n", spec, against)
-		return
-	case len(changes) == 0:
-		fmt.Fprintf(to, "**%s**, compared with %s: no changes.\n", spec, against)
-		return
-	}
-	fmt.Fprintf(to, "**%s**, compared with %s:\n\n", spec, against)
-	for _, c := range changes {
-		line := "- **" + string(c.Verdict) + "**: " + c.What + ". "
-		if c.Why != "" {
-			line += capital(c.Why) + ". "
-		}
-		if c.Do != "" {
-			line += "To do: " + c.Do + "."
-		}
-		fmt.Fprintln(to, strings.TrimRight(oneLine(line), " "))
-	}
 }
 
 // oneLine keeps texts of a spec from breaking out of their line, or becoming HTML.

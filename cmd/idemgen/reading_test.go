@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/examples/orders"
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
@@ -165,9 +165,9 @@ func TestDeadLettersAreChosen(t *testing.T) {
 	count := func(args string) int {
 		t.Helper()
 		var got struct {
-			Letters []stream.Letter `json:"dead_letters"`
-			Sums    []stream.Sum    `json:"by_class"`
-			More    *bool           `json:"more"`
+			Letters []operate.Letter `json:"dead_letters"`
+			Sums    []operate.Sum    `json:"by_class"`
+			More    *bool            `json:"more"`
 		}
 		parse(t, must(t, strings.Fields("dead list --json "+args)...), &got)
 		if left := args == "--limit 1"; got.More == nil || *got.More != left {
@@ -207,7 +207,7 @@ func TestRawPayload(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	refused(t, "file exists", append(show, file)...)
-	fails(t, "dead show", "would both write to stdout", "orders.v1", "0:3", "--raw", "-", "--json")
+	fails(t, "dead show", "leave out --json", "orders.v1", "0:3", "--raw", "-", "--json")
 }
 
 // A payload that is no text is shown in hex, and harms no terminal.
@@ -222,6 +222,9 @@ func TestPayloadThatIsNoText(t *testing.T) {
 		if !strings.Contains(out, want) {
 			t.Errorf("%s lacks %q", out, want)
 		}
+	}
+	if got := must(t, "dead", "show", "orders.v1", "0:3", "--raw", "-"); got != "\x1b[2j" {
+		t.Errorf("--raw writes %q", got)
 	}
 	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET record = NULL WHERE offs = 3`)
 	if out := must(t, "dead", "show", "orders.v1", "0:3"); !strings.Contains(out, "not kept: only where it stood") {
@@ -258,7 +261,7 @@ func TestReadingCommandsSayWhatIsWrong(t *testing.T) {
 		"dead list --state closed":                              "want one of open, all",
 		"dead list --limit 0":                                   "want a number from 1",
 		"dead show orders.v1":                                   "show needs PARTITION:OFFSET",
-		"dead show orders.v1 3":                                 "want PARTITION:OFFSET, such as 0:4711",
+		"dead show orders.v1 3":                                 "is not PARTITION:OFFSET, such as 0:4711",
 		"dead show orders.v1 0:4":                               "has no dead letter at offset 4; the nearest are 0:3, 0:2",
 		"dead show orders.v1 7:4":                               "it has partitions 0",
 		"find orders.v1":                                        "find needs --offset PARTITION:OFFSET or --key NAME=VALUE",

@@ -1,14 +1,22 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 )
 
 // streamCommand holds the commands that show and change the ledgers in a database.
@@ -59,38 +67,250 @@ func withoutCompletions(cmd *cobra.Command) {
 	})
 }
 
-// result is what a command prints: as text for people, or as a member of its JSON.
-type result interface {
-	text() string
-	member() string
-}
+// work is what a command does with the database. The struct that it returns has the members of the
+// command's JSON; it may be returned beside an error, and then has what was done before.
+type work func(ctx context.Context, db operate.DB) (any, error)
 
-// with connects to the database, runs a command and prints its result.
-func (f *streamFlags) with(cmd *cobra.Command, do func(ctx context.Context, db stream.DB) (result, error)) error {
-	return f.on(cmd, pgconn.ValidateConnectTargetSessionAttrsReadWrite, do)
-}
+// Where commands work.
+var (
+	onPrimary pgconn.ValidateConnectFunc = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	anywhere  pgconn.ValidateConnectFunc // they change nothing: a standby will do
+)
 
-// reads is with for a command that changes nothing: a standby will do.
-func (f *streamFlags) reads(cmd *cobra.Command, do func(ctx context.Context, db stream.DB) (result, error)) error {
-	return f.on(cmd, nil, do)
-}
-
-// on is with, on a server that right takes.
-func (f *streamFlags) on(cmd *cobra.Command, right pgconn.ValidateConnectFunc, do func(ctx context.Context, db stream.DB) (result, error)) error {
+// run runs a command on a server that right takes, and prints what it returns by a page.
+func (f *streamFlags) run(cmd *cobra.Command, right pgconn.ValidateConnectFunc, page string, do work) error {
 	db, err := connectTo(cmd.Context(), cmd.ErrOrStderr(), "--database", f.database, right)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	r, err := do(cmd.Context(), db)
-	if a := answerOf(cmd); r != nil && a.wanted { // also what was done before an error
-		a.members[r.member()] = r
-	} else if r != nil {
-		text := r.text()
-		if _, raw := r.(payload); !raw {
-			text = visible(text)
-		}
-		fmt.Fprint(cmd.OutOrStdout(), text)
+	done, err := do(cmd.Context(), db)
+	if done == nil {
+		return maskConnect(err)
 	}
-	return maskConnect(err)
+	if a := answerOf(cmd); a.wanted {
+		return cmp.Or(maskConnect(err), a.fill(done))
+	}
+	out, failed := text(page, done)
+	_, unwritten := io.WriteString(cmd.OutOrStdout(), out)
+	return cmp.Or(maskConnect(err), failed, unwritten)
+}
+
+// consumerFlag adds the flag by which every command about one topic names the consumer.
+func consumerFlag(cmd *cobra.Command, consumer *string) {
+	cmd.Flags().StringVar(consumer, "consumer", "", "name of the consumer, as the spec has it (default the only one with a ledger of the topic)")
+}
+
+// theConsumer returns the consumer that is named or, if none is, the only one with a ledger of the
+// topic.
+func theConsumer(ctx context.Context, db operate.DB, named, topic string) (string, error) {
+	if named != "" {
+		return named, nil
+	}
+	return operate.ConsumerOf(ctx, db, topic)
+}
+
+// byFlags adds the flags that say who changes something, and why.
+func byFlags(cmd *cobra.Command, by *operate.By) {
+	flags := cmd.Flags()
+	flags.StringVar(&by.Reason, "reason", "", "why, as a text that is kept in the ledger")
+	flags.Var(notEmpty(&by.Operator, "the ledger keeps who acted"), "operator", "name of who acts (default $USER, else the database role)")
+	flags.BoolVar(&by.DryRun, "dry-run", false, "print what would be done, and do nothing")
+	by.Operator = os.Getenv("USER")
+	require(cmd, "reason")
+}
+
+// listCommand shows the ledger of every partition.
+func listCommand(flags *streamFlags) *cobra.Command {
+	var consumer string
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "Show the ledger of every partition",
+		Long:  "Shows the ledger of every partition: its position, its last row, and what an operator did last.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return flags.run(cmd, onPrimary, "streams", func(ctx context.Context, db operate.DB) (any, error) {
+				all, err := operate.List(ctx, db, consumer)
+				if err != nil {
+					return nil, err
+				}
+				if !answerOf(cmd).wanted { // former streams last
+					head := func(s operate.Status) string {
+						return fmt.Sprintf("%s\n%s\n%t%s", s.Consumer, s.Topic, s.Former, s.TopicID)
+					}
+					slices.SortStableFunc(all, func(a, b operate.Status) int { return cmp.Compare(head(a), head(b)) })
+				}
+				return struct {
+					Streams []operate.Status `json:"streams"`
+				}{all}, nil
+			})
+		},
+	}
+	asJSON(cmd, "streams")
+	cmd.Flags().StringVar(&consumer, "consumer", "", "name of the consumer, as the spec has it (default all)")
+	return cmd
+}
+
+// changeFlags are the flags of all commands that append a row to a ledger.
+type changeFlags struct {
+	name operate.Name
+	by   operate.By
+}
+
+func (f *changeFlags) define(cmd *cobra.Command, partitions *int32) {
+	flags := cmd.Flags()
+	consumerFlag(cmd, &f.name.Consumer)
+	flags.StringVar(&f.name.Topic, "topic", "", "name of the topic")
+	flags.StringVar(&f.name.TopicID, "topic-id", "", "UUID of a topic that was made again (default the one seen last)")
+	flags.Var(natural(&f.name.Partition), "partition", "number of the partition")
+	flags.Var(natural(partitions), "partitions", "how many partitions the topic has")
+	byFlags(cmd, &f.by)
+	require(cmd, "topic")
+	asJSON(cmd, "changes")
+}
+
+// apply runs a command on some partitions; on every one that has a ledger if none is named.
+func (f *changeFlags) apply(cmd *cobra.Command, flags *streamFlags, partitions []int32, do func(context.Context, operate.DB, operate.Name, operate.By) (operate.Change, error)) error {
+	return flags.run(cmd, onPrimary, "changes", func(ctx context.Context, db operate.DB) (any, error) {
+		consumer, err := theConsumer(ctx, db, f.name.Consumer, f.name.Topic)
+		if err != nil {
+			return nil, err
+		}
+		f.name.Consumer = consumer
+		var names []operate.Name
+		for _, number := range partitions {
+			name := f.name
+			name.Partition = number
+			names = append(names, name)
+		}
+		if len(names) == 0 {
+			present, err := operate.Present(ctx, db, consumer, f.name.Topic)
+			if err != nil {
+				return nil, err
+			}
+			for _, s := range present {
+				names = append(names, s.Name)
+			}
+		}
+		var done struct {
+			Changes []operate.Change `json:"changes"`
+		}
+		done.Changes, err = operate.Each(names, f.by, func(n operate.Name, by operate.By) (operate.Change, error) { return do(ctx, db, n, by) })
+		return done, err
+	})
+}
+
+// releaseCommand lets partitions try again.
+func releaseCommand(flags *streamFlags) *cobra.Command {
+	var (
+		change changeFlags
+		leave  operate.Leave
+		all    bool
+	)
+	cmd := &cobra.Command{
+		Use:   "release --topic T {--partition N | --all} [--consumer C] [--partitions COUNT] --reason TEXT",
+		Short: "The cause is gone: try again",
+		Long: `Lets a halted partition try again, once the cause is gone. --partitions COUNT says that the
+topic may have so many partitions; a ledger that has this number already is left alone.`,
+		PreRunE: func(cmd *cobra.Command, _ []string) error {
+			if all == cmd.Flags().Changed("partition") {
+				return errors.New("want --partition N for one, or --all")
+			}
+			if cmd.Flags().Changed("partitions") && leave.Partitions == 0 {
+				return errors.New("a topic has at least one partition, not 0")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var partitions []int32
+			if !all {
+				partitions = []int32{change.name.Partition}
+			}
+			return change.apply(cmd, flags, partitions, func(ctx context.Context, db operate.DB, name operate.Name, by operate.By) (operate.Change, error) {
+				return operate.Release(ctx, db, name, leave, by)
+			})
+		},
+	}
+	change.define(cmd, &leave.Partitions)
+	cmd.Flags().BoolVar(&all, "all", false, "every partition of the topic, also those that work: they are taken over again at once")
+	cmd.Flags().BoolVar(&leave.Older, "older-version-may-run", false,
+		"a newer version ran; you know that an older one may apply again what it applied")
+	cmd.Flags().BoolVar(&leave.Fewer, "fewer", false, "COUNT is below the ledger's, which was confirmed by mistake")
+	cmd.MarkFlagsOneRequired("partition", "all") // for completion: PreRunE says it in better words
+	cmd.MarkFlagsMutuallyExclusive("partition", "all")
+	return cmd
+}
+
+// setCommand moves the positions of partitions, and begins the ledgers of those that have none.
+func setCommand(flags *streamFlags) *cobra.Command {
+	var (
+		change changeFlags
+		single int64
+		target = operate.Target{From: operate.Anywhere}
+		places = map[int32]int64{}
+	)
+	cmd := &cobra.Command{
+		Use:   "set --topic T --partition N --to OFFSET [--consumer C] [--from OFFSET|none] [--apply-again] --reason TEXT",
+		Short: "Set the offset of the next record to apply",
+		Long: `Sets the position of a partition, the offset of the next record to apply. Forward, the offsets up to
+OFFSET pass without effect. Back, what is read again may take effect again, and --apply-again says
+that you mean it. --to 0:4711,1:388 sets several; --partition 0 --to 4711 sets one.
+
+With --from OFFSET nothing is done unless the position is this. --from none begins a ledger, and
+nothing is done where there is one; --topic-id is needed then.
+
+A database that was reset beside a broker that was kept has two ways out. The error of its
+partitions (ledger-missing) prints both.
+
+With --to the group's committed offset the records before that offset are skipped: their rows are
+not written. With --to the first offset that is there the topic is read again from its first record:
+its rows are written, and its effects are called again.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			named, partition := cmd.Flags().Changed("partition"), change.name.Partition
+			switch {
+			case named == (len(places) > 0):
+				return errors.New("want --partition N --to OFFSET, or --to PARTITION:OFFSET,PARTITION:OFFSET for several")
+			case named && cmd.Flags().Changed("partitions") && partition >= target.Partitions:
+				return fmt.Errorf("--partition %d is none of %d: they are numbered from 0", partition, target.Partitions)
+			case target.From == operate.NoLedger && change.name.TopicID == "":
+				return errors.New("--from none begins a ledger, and needs --topic-id: the partition's error and list show it")
+			case named:
+				places[partition] = single
+			case target.From >= 0:
+				return errors.New("--from OFFSET is of one partition: give --partition N --to OFFSET")
+			}
+			return change.apply(cmd, flags, slices.Sorted(maps.Keys(places)), func(ctx context.Context, db operate.DB, name operate.Name, by operate.By) (operate.Change, error) {
+				target.To = places[name.Partition]
+				return operate.Set(ctx, db, name, target, by)
+			})
+		},
+	}
+	change.define(cmd, &target.Partitions)
+	cmd.Flags().Var(value{"OFFSETS", func(text string) error {
+		if !strings.Contains(text, ":") {
+			return number(&single, 0, math.MaxInt64).set(text)
+		}
+		for part := range strings.SplitSeq(text, ",") {
+			p, err := place(part)
+			if err != nil {
+				return errors.New("want PARTITION:OFFSET, several with commas between them")
+			}
+			if _, twice := places[p.Partition]; twice {
+				return fmt.Errorf("partition %d has two offsets", p.Partition)
+			}
+			places[p.Partition] = p.Offset
+		}
+		return nil
+	}}, "to", "offset of the next record to apply: OFFSET, or PARTITION:OFFSET,...")
+	cmd.Flags().Var(value{"OFFSET", func(text string) error {
+		if target.From = operate.NoLedger; text == "none" {
+			return nil
+		}
+		if number(&target.From, 0, math.MaxInt64).set(text) != nil {
+			return errors.New("want an offset, or none")
+		}
+		return nil
+	}}, "from", "do nothing unless the position is this; none begins a ledger where there is none")
+	cmd.Flags().BoolVar(&target.ApplyAgain, "apply-again", false, "you know that records may take effect again; moving back asks for it, and says why")
+	require(cmd, "to")
+	return cmd
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/cmd/idemgen/internal/doctor"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/internal/pgtable"
 )
 
@@ -26,7 +27,11 @@ func connect(ctx context.Context, stderr io.Writer, flag, url string) (*pgxpool.
 // returns an error if somebody planted functions or operators for the statements of commands. A
 // statement that waits for a lock is reported on stderr.
 func connectTo(ctx context.Context, stderr io.Writer, flag, url string, right pgconn.ValidateConnectFunc) (*pgxpool.Pool, error) {
-	return openPool(ctx, flag, url, right, sayLockWait(stderr), func(ctx context.Context, conn *pgx.Conn) error {
+	tell := func(l *operate.Lock) (giveUp bool) {
+		fmt.Fprintln(stderr, l)
+		return false
+	}
+	return openPool(ctx, flag, url, right, tell, func(ctx context.Context, conn *pgx.Conn) error {
 		planted, err := pgtable.Planted(ctx, conn)
 		if err == nil && planted != nil {
 			err = planted.Err()
@@ -38,7 +43,7 @@ func connectTo(ctx context.Context, stderr io.Writer, flag, url string, right pg
 // openPool opens connections, and checks each unless check is nil. flag is where the address was
 // given, if not in the environment. They are named differently than a worker's, so no worker ends
 // one of them as a stalled one of its own. waits takes what a statement waits for: see lockWatch.
-func openPool(ctx context.Context, flag, url string, right pgconn.ValidateConnectFunc, waits func(*doctor.LockWait) bool,
+func openPool(ctx context.Context, flag, url string, right pgconn.ValidateConnectFunc, waits func(*operate.Lock) bool,
 	check func(context.Context, *pgx.Conn) error) (*pgxpool.Pool, error) {
 	from := flag
 	if url == "" {
@@ -86,7 +91,7 @@ func maskConnect(err error) error {
 	}
 	cause := connecting.Unwrap()
 	if pg, answered := errors.AsType[*pgconn.PgError](cause); answered {
-		cause = refusal(pg.Code)
+		cause = fmt.Errorf("%s: SQLSTATE %s", cmp.Or(refusals[pg.Code], "the server refused the connection"), pg.Code)
 	}
 	return fmt.Errorf("%sfailed to connect: %w", before, &once{cause})
 }
@@ -107,24 +112,14 @@ func (e *once) Error() string {
 
 func (e *once) Unwrap() error { return e.error }
 
-// refusal says why a server lets nobody in, as far as its SQLSTATE tells.
-func refusal(code string) error {
-	why := "the server refused the connection"
-	switch code {
-	case "22023", "42704":
-		why = "the server refused a setting of the address"
-	case "28P01":
-		why = "wrong user or password"
-	case "28000":
-		why = "the server lets no such user in from here (pg_hba.conf, or no such role may log in)"
-	case "3D000":
-		why = "the database does not exist"
-	case "42501":
-		why = "this user has no right to connect to the database"
-	case "53300":
-		why = "too many connections"
-	case "57P03":
-		why = "the database is starting up or shutting down"
-	}
-	return errors.New(why + ": SQLSTATE " + code)
+// refusals say why a server lets nobody in, as far as its SQLSTATE tells.
+var refusals = map[string]string{
+	"22023": "the server refused a setting of the address",
+	"42704": "the server refused a setting of the address",
+	"28P01": "wrong user or password",
+	"28000": "the server lets no such user in from here (pg_hba.conf, or no such role may log in)",
+	"3D000": "the database does not exist",
+	"42501": "this user has no right to connect to the database",
+	"53300": "too many connections",
+	"57P03": "the database is starting up or shutting down",
 }

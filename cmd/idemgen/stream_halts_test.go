@@ -11,7 +11,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
@@ -46,7 +46,7 @@ var ways = []way{
 	{code: halt.LogTruncated, cause: func(l *live) {
 		l.idemgen("idemgen stream set --consumer live --topic live.v1 --partition 0 --to 1000 --reason too-far")
 		l.eventually("the end of the log is seen", func() bool {
-			err := l.current.Health()
+			err := l.current.Health().Err()
 			return err != nil && strings.Contains(err.Error(), "the log ends at 3, below the ledger's position 1000, which an operator's row has set")
 		})
 		l.produce("put 4") // while it stands: the command must not pass it
@@ -59,7 +59,7 @@ var ways = []way{
 		l.ask(request)
 		l.produceTo(1, "put 50") // perhaps a later record of a key that partition 0 holds
 		l.eventually("the new partition is halted, too", func() bool {
-			err := l.current.Health()
+			err := l.current.Health().Err()
 			return err != nil && strings.Count(err.Error(), "["+string(halt.PartitionsChanged)+"; then: ") == 2
 		})
 		if e := l.effects(); e != "1=1 2=1 3=1" {
@@ -192,12 +192,12 @@ func TestEveryHaltHasAWayOut(t *testing.T) {
 			}
 			l.produce("put 100")
 			l.eventually("records flow", func() bool { return l.effects() == w.effects })
-			l.eventually("health", func() bool { return l.current.Health() == nil })
-			list, err := stream.List(t.Context(), l.db, "live")
+			l.eventually("health", func() bool { return l.current.Health().Err() == nil })
+			list, err := operate.List(t.Context(), l.db, "live")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.ContainsFunc(list, func(s stream.Status) bool {
+			if !slices.ContainsFunc(list, func(s operate.Status) bool {
 				return s.LastOperatorRow != nil && strings.HasSuffix(s.LastOperatorRow.Info, ": "+string(w.code))
 			}) {
 				t.Errorf("the ledger does not say why an operator acted: %+v", list)
@@ -246,7 +246,7 @@ func TestSkippedRecordHasNoEffect(t *testing.T) {
 			if halted.Offset != 1 {
 				t.Fatalf("it stands before offset %d", halted.Offset)
 			}
-			if text := l.current.Health().Error(); !strings.Contains(text, "[or skip the record without effect, which loses it: "+halted.Pass+"]") {
+			if text := l.current.Health().Err().Error(); !strings.Contains(text, "[or skip the record without effect, which loses it: "+halted.Pass+"]") {
 				t.Errorf("Health does not tell how to pass it: %s", text)
 			}
 			l.idemgen(halted.Pass)
@@ -283,7 +283,7 @@ func TestHaltBehindAnOperatorsRowStays(t *testing.T) {
 	l.produce("put 2")
 	halted := l.halts(halt.PartitionsChanged)
 	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond / 4) {
-		if err := l.current.Health(); err == nil || !strings.Contains(err.Error(), string(halt.PartitionsChanged)) {
+		if err := l.current.Health().Err(); err == nil || !strings.Contains(err.Error(), string(halt.PartitionsChanged)) {
 			t.Fatalf("it does not stand: %v", err)
 		}
 	}

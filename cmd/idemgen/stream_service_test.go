@@ -163,7 +163,7 @@ func (l *live) eventually(what string, cond func() bool) {
 	l.t.Helper()
 	for end := time.Now().Add(60 * time.Second); !cond(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			l.t.Fatalf("not in a minute: %s; effects %q, health: %v", what, l.effects(), l.current.Health())
+			l.t.Fatalf("not in a minute: %s; effects %q, health: %v", what, l.effects(), l.current.Health().Err())
 		}
 	}
 }
@@ -184,11 +184,11 @@ func (l *live) halts(code halt.Code) *idem.HaltedError {
 	l.t.Helper()
 	var halted *idem.HaltedError
 	l.eventually("halted by "+string(code), func() bool {
-		h, ok := errors.AsType[*idem.HaltedError](l.current.Health())
+		h, ok := errors.AsType[*idem.HaltedError](l.current.Health().Err())
 		halted = h
 		return ok && h.Code == code
 	})
-	if text := l.current.Health().Error(); !strings.Contains(text, "["+string(code)+"; then: "+halted.Remedy+"]") {
+	if text := l.current.Health().Err().Error(); !strings.Contains(text, "["+string(code)+"; then: "+halted.Remedy+"]") {
 		l.t.Errorf("Health does not tell the code and the command: %s", text)
 	}
 	return halted

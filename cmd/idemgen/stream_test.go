@@ -144,7 +144,7 @@ func TestStreamRefuses(t *testing.T) {
 		"set":   `idemgen: missing: --reason, --to, --topic; see idemgen help stream set`,
 		"release --consumer projector --topic orders.v1 --reason r":                                                                      "want --partition N for one, or --all",
 		"release --consumer projector --topic orders.v1 --partition 0 --all --reason r":                                                  "want --partition N for one, or --all",
-		"release --consumer projector --topic orders.v1 --partition 0 --reason r --operator=":                                            "--operator is empty",
+		"release --consumer projector --topic orders.v1 --partition 0 --reason r --operator=":                                            "it is empty: the ledger keeps who acted",
 		"set --from none --consumer projector --topic orders.v1 --partition 20 --partitions 12 --topic-id " + id2 + " --to 0 --reason r": "--partition 20 is none of 12",
 		"set --from none --consumer projector --topic orders.v1 --partition 20 --topic-id " + id2 + " --to 0 --reason r":                 "the topic has 4 partitions, numbered from 0: there is no partition 20",
 		"set --from none --consumer projector --topic orders.v1 --partition 2 --topic-id " + id2 + " --to 2:7 --reason r":                "want --partition N --to OFFSET, or --to PARTITION:OFFSET",

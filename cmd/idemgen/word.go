@@ -1,100 +1,74 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/idemgen/idemgen/internal/gen/syntax"
+	"github.com/idemgen/idemgen/internal/operate"
 )
 
-// oneOf is the value of a flag: one of some words.
-type oneOf struct {
-	value string
-	words []string
+// value is the value of a flag: set reads it, and kind is what help calls it.
+type value struct {
+	kind string
+	set  func(text string) error
 }
 
-func (o *oneOf) String() string { return o.value }
-func (o *oneOf) Type() string   { return "WORD" }
+func (v value) String() string        { return "" }
+func (v value) Type() string          { return v.kind }
+func (v value) Set(text string) error { return v.set(text) }
 
-func (o *oneOf) Set(text string) error {
-	if slices.Contains(o.words, text) {
-		o.value = text
-		return nil
-	}
-	if near := syntax.Closest(text, o.words); near != "" {
-		return fmt.Errorf("did you mean %s?", near)
-	}
-	return fmt.Errorf("want one of %s", strings.Join(o.words, ", "))
-}
-
-// positive is the value of a flag: how many, at least one.
-type positive struct{ number *int }
-
-func (p positive) String() string {
-	if p.number == nil {
-		return ""
-	}
-	return strconv.Itoa(*p.number)
-}
-func (p positive) Type() string { return "N" }
-
-func (p positive) Set(text string) error {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > 100_000 {
-		return fmt.Errorf("want a number from 1 to 100000")
-	}
-	*p.number = n
-	return nil
-}
-
-// notEmpty is the value of a flag: a text, which a variable that is not set does not make. hint
-// says what to write.
-type notEmpty struct {
-	text *string
-	hint string
-}
-
-func (n notEmpty) String() string {
-	if n.text == nil {
-		return ""
-	}
-	return *n.text
-}
-func (n notEmpty) Type() string { return "string" }
-
-func (n notEmpty) Set(text string) error {
-	if strings.TrimSpace(text) == "" {
-		return errors.New("it is empty: " + n.hint)
-	}
-	*n.text = text
-	return nil
-}
-
-// visible spells out what a terminal would obey, but for ends of lines and tabs: texts of
-// providers and records may hold anything.
-func visible(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		if r == '\n' || r == '\t' || !unicode.IsControl(r) && !unicode.Is(unicode.Bidi_Control, r) {
-			b.WriteRune(r)
-			continue
+// oneOf takes one of some words.
+func oneOf(to *string, words ...string) value {
+	return value{"WORD", func(text string) error {
+		if slices.Contains(words, text) {
+			*to = text
+			return nil
 		}
-		b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
-	}
-	return b.String()
+		if near := syntax.Closest(text, words); near != "" {
+			return fmt.Errorf("did you mean %s?", near)
+		}
+		return fmt.Errorf("want one of %s", strings.Join(words, ", "))
+	}}
 }
 
-// plainJSON is JSON in which <, > and & stay as they are.
-func plainJSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return b.Bytes(), err
+// number takes a number between two others.
+func number[T int | int32 | int64](to *T, least, most T) value {
+	return value{"N", func(text string) error {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < int64(least) || n > int64(most) {
+			return fmt.Errorf("want a number from %d to %d", least, most)
+		}
+		*to = T(n)
+		return nil
+	}}
+}
+
+// natural takes a number of a partition, or of partitions.
+func natural(to *int32) value { return number(to, 0, math.MaxInt32) }
+
+// notEmpty takes a text, which a variable that is not set does not make. hint says what to write.
+func notEmpty(to *string, hint string) value {
+	return value{"string", func(text string) error {
+		if *to = text; strings.TrimSpace(text) == "" {
+			return errors.New("it is empty: " + hint)
+		}
+		return nil
+	}}
+}
+
+// place reads a partition and an offset.
+func place(text string) (p operate.Place, err error) {
+	number, rest, found := strings.Cut(text, ":")
+	partition, errPartition := strconv.ParseUint(number, 10, 31)
+	offset, errOffset := strconv.ParseUint(rest, 10, 63)
+	if !found || errPartition != nil || errOffset != nil {
+		return p, fmt.Errorf("%q is not PARTITION:OFFSET, such as 0:4711; a consumer is named by --consumer", text)
+	}
+	p.Partition, p.Offset = int32(partition), int64(offset)
+	return p, nil
 }

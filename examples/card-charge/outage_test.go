@@ -103,7 +103,7 @@ func TestOutageOfTheProvider(t *testing.T) {
 	until := func(what string, most time.Duration, is func() bool) {
 		t.Helper()
 		for end := time.Now().Add(most); !is(); time.Sleep(50 * time.Millisecond) {
-			if h := c.Health(); h != nil && strings.Contains(h.Error(), "HALTED") || time.Now().After(end) {
+			if h := c.Health().Err(); h != nil && strings.Contains(h.Error(), "HALTED") || time.Now().After(end) {
 				t.Fatalf("%s: not yet; Health: %v\n%s", what, h, log)
 			}
 		}
@@ -116,7 +116,7 @@ func TestOutageOfTheProvider(t *testing.T) {
 	before, gone := client.calls.Load(), time.Now()
 	produce(t, broker, 40, 200)
 	until("told", away+soon, func() bool {
-		h := c.Health()
+		h := c.Health().Err()
 		return time.Since(gone) > away && h != nil && strings.Contains(h.Error(), "effect ChargeRequested")
 	})
 	meanwhile := client.calls.Load() - before
@@ -125,7 +125,7 @@ func TestOutageOfTheProvider(t *testing.T) {
 	back := time.Now()
 	until("after the outage", away+soon, func() bool { return charged() == 240 })
 	t.Logf("away for %v: %d calls meanwhile; all events were applied %v later; Health: %v\n%s",
-		back.Sub(gone).Round(time.Second), meanwhile, time.Since(back).Round(100*time.Millisecond), c.Health(), log)
+		back.Sub(gone).Round(time.Second), meanwhile, time.Since(back).Round(100*time.Millisecond), c.Health().Err(), log)
 	var letters int
 	if err := db.QueryRow(t.Context(), `SELECT count(*) FROM idem_dead_letter`).Scan(&letters); err != nil || letters > 0 {
 		t.Errorf("%d dead letters, %v", letters, err)

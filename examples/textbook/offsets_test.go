@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
@@ -103,24 +103,24 @@ func TestPoisonIsAcknowledged(t *testing.T) {
 		t.Errorf("generated: %+v, %v; it holds %q", letter, err, stored)
 	}
 	if letter := replay(t, db, w, early); letter.Open() {
-		t.Errorf("generated: not replayed: %s", letter.Answer())
+		t.Errorf("generated: not replayed: %s", letter.Request.Answer)
 	}
 	balance(t, db, "generated, replayed", 50)
 	apply(t, w, idem.Result{Duplicates: 1}, moved(early, 0, 4))
 }
 
 // replay asks for a dead letter to be replayed, as idemgen dead replay does, and has it done.
-func replay(t *testing.T, db *pgxpool.Pool, w *idemtest.Writer, m idem.Message) stream.Letter {
+func replay(t *testing.T, db *pgxpool.Pool, w *idemtest.Writer, m idem.Message) operate.Letter {
 	t.Helper()
-	letters, err := stream.FindLetters(t.Context(), db, []stream.Place{{Consumer: "textbook", Topic: m.Topic, Offset: m.Offset}})
+	letters, err := operate.FindLetters(t.Context(), db, []operate.Place{{Consumer: "textbook", Topic: m.Topic, Offset: m.Offset}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := stream.Ask(t.Context(), db, letters[0], "replay", stream.By{Operator: "ann", Reason: "mended"}); err != nil {
+	if _, err := operate.Ask(t.Context(), db, letters[:1], "replay", nil, operate.By{Operator: "ann", Reason: "mended"}); err != nil {
 		t.Fatal(err)
 	}
 	apply(t, w, idem.Result{})
-	if letters, err = stream.Refresh(t.Context(), db, letters[:1]); err != nil {
+	if letters, err = operate.Refresh(t.Context(), db, letters[:1]); err != nil {
 		t.Fatal(err)
 	}
 	return letters[0]

@@ -6,9 +6,12 @@ const (
 	// operator, which is searched among the newest rows only, a chain may hold millions, and
 	// then among those that were moved. The same rows tell since when the position has not moved; if
 	// all of them left it, the oldest does. The columns of the last row are NULL if the rows are
-	// gone.
+	// gone. Of several streams of one partition, all but the one that was written to last are former
+	// ones: a topic id that was mistyped when it was adopted is not the topic's present one.
 	ListSQL = `
-SELECT s.stream, s.consumer, s.topic, s.topic_id::text, s.partition, s.created_at, t.seq, t.next, t.epoch, t.kind::text, t.written_at,
+SELECT s.stream, s.consumer, s.topic, s.topic_id::text, s.partition,
+       row_number() OVER (PARTITION BY s.consumer, s.topic, s.partition ORDER BY t.written_at DESC NULLS LAST, s.stream DESC) > 1,
+       s.created_at, t.seq, t.next, t.epoch, t.kind::text, t.written_at,
        extract(epoch FROM clock_timestamp() - t.written_at)::float8, t.parts, t.def, t.seq - t.window_seq + 1, coalesce(t.info, ''), coalesce(t.letters, 0), coalesce(t.letters_from, 0),
        (SELECT count(*) FROM idem_dead_letter d WHERE d.stream = s.stream AND d.state IN ('d', 'w')),
        o.seq, o.kind::text, o.written_at, coalesce(o.info, ''), o.prev, o.next,
@@ -24,7 +27,6 @@ LEFT JOIN LATERAL (
   UNION ALL
   (SELECT seq, kind, written_at, info, prev, next FROM idem_operator l WHERE l.stream = s.stream ORDER BY l.seq DESC LIMIT 1)
   ORDER BY seq DESC LIMIT 1) o ON true
-WHERE $1::text = '' OR s.consumer = $1::text
 ORDER BY s.consumer, s.topic, s.partition, s.stream`
 
 	// LockSQL ends when no append is under way in any stream, and lets none begin before the

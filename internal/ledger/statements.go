@@ -1,5 +1,5 @@
 // Package ledger is the SQL of the chain (docs/protocol.md) and the form of its parameters, for
-// the engine of a partition and for operators' commands in package stream. The text of a
+// the engine of a partition and for operators' commands in package operate. The text of a
 // statement never varies with data. It decides nothing. It must not import any package of this
 // module but wire.
 package ledger

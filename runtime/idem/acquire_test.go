@@ -110,7 +110,7 @@ func TestWaitForAConnectionIsTold(t *testing.T) {
 		}
 	}
 	want(t, "lines", strings.Count(log.String(), text), 1)
-	if err := c.Health(); err != nil {
+	if err := c.Health().Err(); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
 	want(t, "rows", table(t, db), "2=2")

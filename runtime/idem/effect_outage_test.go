@@ -73,7 +73,7 @@ func TestOutageOfTheOtherSideIsWaitedOut(t *testing.T) {
 			if len(failing) != 1 || failing[0].Event != "Test" || failing[0].Err != c.err.Error() || failing[0].Calls < 20 {
 				t.Errorf("Stats say %+v", failing)
 			}
-			if err := consumer.Health(); err == nil || !strings.Contains(err.Error(), "effect Test fails since") {
+			if err := consumer.Health().Err(); err == nil || !strings.Contains(err.Error(), "effect Test fails since") {
 				t.Errorf("Health says %v", err)
 			}
 			down.Store(false)

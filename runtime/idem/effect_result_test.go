@@ -8,9 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/internal/inspect"
 	"github.com/idemgen/idemgen/internal/kit/memlease"
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
@@ -168,7 +167,7 @@ func TestConflictBehindTheCall(t *testing.T) {
 		}
 		want(t, "letters", letters(t, db), "0 conflict")
 		want(t, "the letter keeps it", query(t, db, `SELECT (result IS NOT NULL)::text FROM idem_dead_letter`), strconv.FormatBool(!dies))
-		o, err := inspect.Open(t.Context(), db, stream.Name{Consumer: "test", Topic: topic}, 0)
+		o, err := operate.Open(t.Context(), db, operate.Name{Consumer: "test", Topic: topic}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/internal/kit/memlease"
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/effects"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
@@ -309,8 +309,8 @@ func TestEffectsOfATopicThatWasMadeAgain(t *testing.T) {
 		}
 	}
 	run(1)
-	again := stream.Name{Consumer: "test", Topic: topic, TopicID: idem.UUID{2}.String()}
-	if _, err := stream.Set(t.Context(), db, again, stream.Target{From: stream.NoLedger, To: 0, Partitions: 4}, stream.By{Operator: "ann", Reason: "made again"}); err != nil {
+	again := operate.Name{Consumer: "test", Topic: topic, TopicID: idem.UUID{2}.String()}
+	if _, err := operate.Set(t.Context(), db, again, operate.Target{From: operate.NoLedger, To: 0, Partitions: 4}, operate.By{Operator: "ann", Reason: "made again"}); err != nil {
 		t.Fatal(err)
 	}
 	run(2)

@@ -57,7 +57,7 @@ func TestEffectThatWaitsSaysForWhat(t *testing.T) {
 			deliverTo(t, to, partition, &all)
 			health := ""
 			within(t, "the one that waits says for what", func() bool {
-				if err := waiter.Health(); err != nil {
+				if err := waiter.Health().Err(); err != nil {
 					health = err.Error()
 				}
 				return strings.Contains(health, test.says)
@@ -68,7 +68,7 @@ func TestEffectThatWaitsSaysForWhat(t *testing.T) {
 			if test.another && !strings.Contains(health, "process ") {
 				t.Errorf("Health does not name the process: %s", health)
 			}
-			if err := holder.Health(); err == nil || !strings.Contains(err.Error(), "test.v1/0: effect Test, offset 0, is still running after its context ended at 20") {
+			if err := holder.Health().Err(); err == nil || !strings.Contains(err.Error(), "test.v1/0: effect Test, offset 0, is still running after its context ended at 20") {
 				t.Errorf("the holder says %v", err)
 			}
 		})

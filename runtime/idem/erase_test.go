@@ -3,7 +3,7 @@ package idem_test
 import (
 	"testing"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idem"
 )
 
@@ -14,14 +14,14 @@ func TestEraseTakesWhatLettersKeep(t *testing.T) {
 	db := database(t)
 	_, w := parked(t, db, nil)
 	apply(t, w, keyed(8, "b/nonsense x", "a/nonsense y"))
-	by := stream.By{Operator: "ann", Reason: "GDPR-118"}
+	by := operate.By{Operator: "ann", Reason: "GDPR-118"}
 	by.DryRun = true
-	if found, err := stream.Erase(t.Context(), db, "test", topic, "a", by); err != nil || len(found) != 5 {
+	if found, err := operate.Erase(t.Context(), db, "test", topic, "a", by); err != nil || len(found) != 5 {
 		t.Fatalf("%d letters, %v", len(found), err)
 	}
 	by.DryRun = false
 	want(t, "after a dry run", query(t, db, `SELECT count(*) FROM idem_dead_letter WHERE erased_by IS NOT NULL`), "0")
-	if _, err := stream.Erase(t.Context(), db, "test", topic, "a", by); err != nil {
+	if _, err := operate.Erase(t.Context(), db, "test", topic, "a", by); err != nil {
 		t.Fatal(err)
 	}
 	want(t, "what is kept", query(t, db, `SELECT string_agg(offs::text, ' ' ORDER BY offs) FROM idem_dead_letter WHERE record IS NOT NULL`), "8")
@@ -35,7 +35,7 @@ func TestErasedLettersAreDiscarded(t *testing.T) {
 	db := database(t)
 	_, w := parked(t, db, nil)
 	before := table(t, db)
-	if _, err := stream.Erase(t.Context(), db, "test", topic, "a", stream.By{Operator: "ann", Reason: "GDPR-118"}); err != nil {
+	if _, err := operate.Erase(t.Context(), db, "test", topic, "a", operate.By{Operator: "ann", Reason: "GDPR-118"}); err != nil {
 		t.Fatal(err)
 	}
 	apply(t, w, nil)

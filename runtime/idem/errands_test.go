@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -110,16 +110,16 @@ func TestRequestsThatWaitDoNotCount(t *testing.T) {
 	apply(t, w, nil)
 	want(t, "what was done", query(t, db, `SELECT string_agg(offs::text, ' ' ORDER BY offs) FROM idem_dead_letter WHERE state = 'r'`), "121")
 
-	found, err := stream.FindLetters(t.Context(), db, []stream.Place{{Consumer: "test", Topic: topic, Offset: 0}})
+	found, err := operate.FindLetters(t.Context(), db, []operate.Place{{Consumer: "test", Topic: topic, Offset: 0}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	by := stream.By{Operator: "bob", Reason: "not now"}
-	now, err := stream.TakeBack(t.Context(), db, found, by)
-	if err != nil || now[0].Asked() != "" || now[0].Answer() != "taken back by bob: not now" {
+	by := operate.By{Operator: "bob", Reason: "not now"}
+	now, err := operate.TakeBack(t.Context(), db, found, by)
+	if err != nil || now[0].Asked() != "" || now[0].Request.Answer != "taken back by bob: not now" {
 		t.Fatalf("%v: %+v", err, now)
 	}
-	_, err = stream.TakeBack(t.Context(), db, now, by)
+	_, err = operate.TakeBack(t.Context(), db, now, by)
 	wantText(t, err, "nothing is asked for")
 	apply(t, w, nil)
 	want(t, "behind what was taken back", query(t, db, `SELECT string_agg(offs::text, ' ' ORDER BY offs) FROM idem_dead_letter WHERE state = 'r'`), "120 121")

@@ -98,12 +98,12 @@ func ExampleWithHooks() {
 	_ = option
 }
 
-// Health is nil while every partition of the process makes progress; else it says why not, with
-// the command that helps.
+// Health has no problems while every partition of the process makes progress; else it says why
+// not, with the command that helps.
 func ExampleConsumer_Health() {
 	ready := func(consumer *idem.Consumer) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
-			if err := consumer.Health(); err != nil {
+			if err := consumer.Health().Err(); err != nil {
 				http.Error(w, err.Error(), http.StatusServiceUnavailable)
 			}
 		}

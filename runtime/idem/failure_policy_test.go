@@ -128,7 +128,7 @@ CREATE TRIGGER fail BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION fail()`
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			go func() { // a pause lasts
-				for test.code == "" && c.Health() == nil && ctx.Err() == nil {
+				for test.code == "" && c.Health().Err() == nil && ctx.Err() == nil {
 					time.Sleep(5 * time.Millisecond)
 				}
 				if test.code == "" {
@@ -141,7 +141,7 @@ CREATE TRIGGER fail BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION fail()`
 			} else if !errors.Is(err, context.Canceled) {
 				t.Errorf("got %v, want a pause", err)
 			}
-			if c.Health() == nil {
+			if c.Health().Err() == nil {
 				t.Error("Health says nothing")
 			}
 			want(t, "dead letters", letters(t, db), "")
@@ -214,7 +214,7 @@ func TestHandlerThatGoesOnIsReportedWhileItDoes(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- sink.Deliver(context.Background(), first, records(0, "call 1")) }()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if err := c.Health(); err != nil && strings.Contains(err.Error(), "handler Test is still running") {
+		if err := c.Health().Err(); err != nil && strings.Contains(err.Error(), "handler Test is still running") {
 			break
 		}
 		if time.Now().After(deadline) {
@@ -223,14 +223,14 @@ func TestHandlerThatGoesOnIsReportedWhileItDoes(t *testing.T) {
 	}
 	wantError[*idem.HaltedError](t, <-done)
 	for _, text := range []string{"test.v1/0: HALTED before offset 0: handler Test does not end", "; handler Test is still running", "[handler; then: idemgen stream release --consumer test --topic test.v1 --partition 0 --reason handler]"} {
-		if err := c.Health(); err == nil || !strings.Contains(err.Error(), text) {
+		if err := c.Health().Err(); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("while it hangs, Health says %v, not %q", err, text)
 		}
 	}
 	close(release)
-	for deadline := time.Now().Add(20 * time.Second); strings.Contains(c.Health().Error(), "still running"); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(20 * time.Second); strings.Contains(c.Health().Err().Error(), "still running"); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("after it ended: %v", c.Health())
+			t.Fatalf("after it ended: %v", c.Health().Err())
 		}
 	}
 }

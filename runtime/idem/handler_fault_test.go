@@ -249,11 +249,11 @@ func TestHealthForgetsPartitionsThatAreGone(t *testing.T) {
 	src.then = func(ctx context.Context, sink idem.Sink) {
 		bad := src.assignment
 		bad.Partition.Number, bad.Committed = 3, committedAt(10)
-		if _, err := sink.Assigned(ctx, bad); err == nil || c.Health() == nil {
+		if _, err := sink.Assigned(ctx, bad); err == nil || c.Health().Err() == nil {
 			t.Error("a partition that halts is not reported")
 		}
 		sink.Revoked(bad.Partition)
-		if err := c.Health(); err != nil {
+		if err := c.Health().Err(); err != nil {
 			t.Errorf("after it is gone: %v", err)
 		}
 		other := service{}.consumer(t, db)
@@ -261,10 +261,10 @@ func TestHealthForgetsPartitionsThatAreGone(t *testing.T) {
 			t.Error(err)
 		}
 		wantError[*idem.FencedError](t, sink.Deliver(ctx, src.assignment.Partition, records(1, "put 2 2")))
-		wantError[*idem.FencedError](t, c.Health())
+		wantError[*idem.FencedError](t, c.Health().Err())
 		standsStill(t, sink)
-		if _, err := sink.Assigned(ctx, src.assignment); err != nil || c.Health() != nil {
-			t.Errorf("after it is taken over again: %v, %v", err, c.Health())
+		if _, err := sink.Assigned(ctx, src.assignment); err != nil || c.Health().Err() != nil {
+			t.Errorf("after it is taken over again: %v, %v", err, c.Health().Err())
 		}
 	}
 	if err := src.run(t, c); err != nil {

@@ -6,17 +6,21 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/outage"
 )
 
-// Health returns nil while the service runs and every assigned partition makes progress.
-// Otherwise its error has one line per reason.
+// Health returns the reasons why the service, or an assigned partition, makes no progress. There
+// are none while it is healthy. [idemtype.Problems.Err] makes an error of them, with one line per
+// reason.
 //
 // The reasons for the service as a whole are: [Consumer.Run] was not called or has returned; the
 // database has not been reached since the start; the broker does not respond, a topic does not
 // exist, or the group has not assigned its partitions, as far as the [Source] knows. If a group
 // has more members than partitions, a member without partitions is healthy.
 //
-// For each partition that makes no progress, the error gives its state and the cause: a
+// For each partition that makes no progress, Health gives its state and the cause: a
 // [HaltedError] with its code and remedy, a [FencedError] while another owner has the partition,
 // the error for which a batch is retried, or a handler that is still running after its timeout. A
 // partition whose records have waited for longer than two transactions may take is reported even
@@ -25,31 +29,50 @@ import (
 // Health is meant for alerts and as a readiness check: a rollout waits until the new process
 // works. It is not a liveness check: a restart does not help, since an outage ends by itself, and
 // a HALTED partition waits for an operator. Health does no I/O and returns immediately.
-func (c *Consumer) Health() error {
+func (c *Consumer) Health() idemtype.Problems {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var errs []error
-	if why := c.run.Why(); why != nil {
-		errs = append(errs, why)
-	} else if why := c.group.Why(); why != nil {
-		errs = append(errs, why)
+	var all idemtype.Problems
+	for _, condition := range []*outage.Condition{&c.run, &c.group} {
+		if why, since := condition.Why(); why != nil {
+			p := idemtype.Problem{Code: "unavailable", Partition: -1, Since: since, Reason: why.Error(), Do: "remove the cause: it is retried until then", Err: why}
+			for _, known := range wholes {
+				if why == known.why {
+					p.Code, p.Do = known.code, known.do
+				}
+			}
+			all = append(all, p)
+			break
+		}
 	}
-	whole := len(errs)
-	for id, p := range c.assigned {
-		err := p.Health(time.Now())
-		if err == nil {
-			continue
+	whole := len(all)
+	for _, partition := range c.assigned {
+		if p := partition.Health(time.Now()); p != nil {
+			all = append(all, *p)
 		}
-		if _, named := errors.AsType[*HaltedError](err); !named {
-			err = fmt.Errorf("%s/%d: %w", id.Topic, id.Number, err)
-		}
-		errs = append(errs, err)
 	}
 	if c.process.Calls != nil {
-		errs = append(errs, c.process.Calls.Late()...)
+		all = append(all, c.process.Calls.Late()...)
 	}
-	slices.SortFunc(errs[whole:], func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-	return errors.Join(errs...)
+	for i := range all[whole:] {
+		p := &all[whole+i]
+		if _, named := errors.AsType[*HaltedError](p.Err); !named {
+			p.Err = fmt.Errorf("%s/%d: %w", p.Topic, p.Partition, p.Err)
+		}
+	}
+	slices.SortFunc(all[whole:], func(a, b idemtype.Problem) int { return strings.Compare(a.Err.Error(), b.Err.Error()) })
+	return all
+}
+
+// wholes are code and advice of what is known to be wrong with the service as a whole.
+var wholes = []struct {
+	why      error
+	code, do string
+}{
+	{errNotRun, "not-running", "call Run"},
+	{errStarting, "starting", "wait until the database answers"},
+	{errEnded, "not-running", "see the error of Run, and start the service again"},
+	{errNotJoined, "joining", "wait: after a process was killed, for as long as the session of its member lasts"},
 }
 
 var (

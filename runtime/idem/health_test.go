@@ -14,14 +14,20 @@ import (
 func TestSilentPartitionIsInHealth(t *testing.T) {
 	t.Parallel()
 	c := service{}.consumer(t, database(t))
+	if all := c.Health(); len(all) != 1 || all[0].Code != "not-running" || all[0].Topic != "" || all[0].Partition != -1 || all[0].Do == "" {
+		t.Errorf("before it runs: %+v", all)
+	}
 	src := newSource(records(0, "put 1 1"))
 	src.then = func(_ context.Context, sink idem.Sink) {
 		sink.Silent(src.assignment.Partition, time.Now().Add(-time.Minute), "the broker has records, but the client delivers none")
-		if err := c.Health(); err == nil || !strings.Contains(err.Error(), "test.v1/0: READY: the broker has records") {
+		if err := c.Health().Err(); err == nil || !strings.Contains(err.Error(), "test.v1/0: READY: the broker has records") {
 			t.Errorf("while silent: %v", err)
 		}
+		if p := c.Health()[0]; p.Code != "silent" || p.Topic != "test.v1" || p.Partition != 0 || time.Since(p.Since) < time.Minute || p.Do == "" {
+			t.Errorf("while silent: %+v", p)
+		}
 		sink.Silent(src.assignment.Partition, time.Time{}, "")
-		if err := c.Health(); err != nil {
+		if err := c.Health().Err(); err != nil {
 			t.Errorf("after it: %v", err)
 		}
 	}

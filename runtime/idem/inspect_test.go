@@ -73,7 +73,7 @@ func TestIdlePartitionLearnsWhatBecameOfItsChain(t *testing.T) {
 			want(t, "foreign fences", c.Stats().ForeignFences, test.foreign)
 			wantError[*idem.FencedError](t, lookAt(t, sink)) // it must be taken over first
 			if test.next < 0 {
-				if err := c.Health(); err == nil || !strings.Contains(err.Error(), "STANDBY") {
+				if err := c.Health().Err(); err == nil || !strings.Contains(err.Error(), "STANDBY") {
 					t.Errorf("health: %v", err)
 				}
 				return
@@ -96,14 +96,14 @@ func TestFailedLookIsToldAndNoMore(t *testing.T) {
 	if err := lookAt(t, sink); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Health(); err == nil || !strings.Contains(err.Error(), "RETRYING: ") {
+	if err := c.Health().Err(); err == nil || !strings.Contains(err.Error(), "RETRYING: ") {
 		t.Errorf("health: %v", err)
 	}
 	idemtest.Exec(t, db, `ALTER TABLE idem_ledger RENAME COLUMN later TO written_at`)
 	if err := lookAt(t, sink); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Health(); err != nil {
+	if err := c.Health().Err(); err != nil {
 		t.Errorf("health: %v", err)
 	}
 	deliver(t, sink, records(0, "put 1 1"))

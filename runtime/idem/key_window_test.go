@@ -184,8 +184,8 @@ func TestFullKeyMemoryPausesUntilKeysLeave(t *testing.T) {
 		}
 		delivered := make(chan error, 1)
 		go func() { delivered <- sink.Deliver(ctx, p, keysAt(26, 25)) }()
-		waitFor(t, "the alarm", func() bool { return c.Health() != nil })
-		if err := c.Health(); !strings.Contains(err.Error(), "memory for keys is full") {
+		waitFor(t, "the alarm", func() bool { return c.Health().Err() != nil })
+		if err := c.Health().Err(); !strings.Contains(err.Error(), "memory for keys is full") {
 			t.Errorf("health: %v", err)
 		}
 		if !strings.Contains(log.String(), "memory for keys is full") {
@@ -195,7 +195,7 @@ func TestFullKeyMemoryPausesUntilKeysLeave(t *testing.T) {
 		if err := <-delivered; err != nil {
 			t.Error(err)
 		}
-		if err := c.Health(); err != nil {
+		if err := c.Health().Err(); err != nil {
 			t.Errorf("health: %v", err)
 		}
 	}

@@ -20,12 +20,12 @@ type call struct {
 type verb uint8
 
 const (
-	take    verb = iota // the partition, from whoever has it
-	drop                // crash, or revoke
-	apply_              // messages
-	cut                 // failover that loses a suffix
-	retain              // a prefix of the chain
-	operate             // append an operator's row
+	take     verb = iota // the partition, from whoever has it
+	drop                 // crash, or revoke
+	apply_               // messages
+	cut                  // failover that loses a suffix
+	retain               // a prefix of the chain
+	operate_             // append an operator's row
 )
 
 var verbNames = [...]string{"take", "drop", "apply", "cut", "retain", "operate"}
@@ -45,7 +45,7 @@ func (c call) String() string {
 	switch c.verb {
 	case cut, retain:
 		return fmt.Sprintf("%s %d", verbNames[c.verb], c.rows)
-	case operate:
+	case operate_:
 		return verbNames[c.verb]
 	}
 	text := fmt.Sprintf("%s by %d", verbNames[c.verb], c.who)

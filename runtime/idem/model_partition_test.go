@@ -146,7 +146,7 @@ func (s *stage) perform(c call, from uint8) outcome {
 		s.cut(c.rows)
 	case retain:
 		s.exec(`DELETE FROM idem_ledger WHERE stream = %s AND seq < $2`, c.rows)
-	case operate:
+	case operate_:
 		s.exec(`INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, writer, epoch, def, parts, window_seq, info)
 SELECT stream, seq + 1, gen_random_uuid(), next, next, 'o', 'o', epoch, def, parts, window_seq, 'operator test: model'
 FROM idem_ledger WHERE stream = %s AND $2 = 0 ORDER BY seq DESC LIMIT 1`, 0)

@@ -34,7 +34,7 @@ func calls(handlers bool) (all []call) {
 	for rows := range uint8(9) {
 		all = append(all, call{verb: cut, rows: rows}, call{verb: retain, rows: rows})
 	}
-	return append(all, call{verb: operate})
+	return append(all, call{verb: operate_})
 }
 
 // A worker does what the model does, on long traces at random.

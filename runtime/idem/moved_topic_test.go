@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
 )
@@ -23,15 +23,15 @@ func TestTopicThatWasMovedToAnotherClusterAndBack(t *testing.T) {
 	}
 	set := func(id byte, from, to int64) {
 		t.Helper()
-		n := stream.Name{Consumer: "test", Topic: topic, TopicID: idem.UUID{id}.String()}
-		if _, err := stream.Set(t.Context(), db, n, stream.Target{From: from, To: to, Partitions: 4}, stream.By{Reason: "topic-recreated"}); err != nil {
+		n := operate.Name{Consumer: "test", Topic: topic, TopicID: idem.UUID{id}.String()}
+		if _, err := operate.Set(t.Context(), db, n, operate.Target{From: from, To: to, Partitions: 4}, operate.By{Reason: "topic-recreated"}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := read(1, -1, records(0, "add 1 1")); err != nil {
 		t.Fatal(err)
 	}
-	set(2, stream.NoLedger, 1) // the copy has the record, and gets another one
+	set(2, operate.NoLedger, 1) // the copy has the record, and gets another one
 	if err := read(2, 1, records(1, "add 2 2")); err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func within(t *testing.T, what string, cond func() bool) {
 
 // tells reports whether Health says a text of a partition.
 func tells(c *idem.Consumer, p, text string) bool {
-	err := c.Health()
+	err := c.Health().Err()
 	if err == nil {
 		return false
 	}
@@ -128,7 +128,7 @@ func TestOutageIsToldAtOnceAndOnce(t *testing.T) {
 	if took := time.Since(back); took > soon/2 {
 		t.Errorf("the records waited for %v after the database was back", took)
 	}
-	if err := c.Health(); err != nil {
+	if err := c.Health().Err(); err != nil {
 		t.Errorf("after the outage: %v", err)
 	}
 	want(t, "rows", table(t, db), "1=1 2=2")
@@ -176,7 +176,7 @@ func TestChangedPasswordIsWaitedOut(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- sink.Deliver(t.Context(), first, records(0, "put 1 1")) }()
 	within(t, "Health", func() bool { return tells(c, "test.v1/0: ", "wrong user or password: SQLSTATE 28P01") })
-	if text := c.Health().Error(); strings.Contains(text, "HALTED") || strings.Contains(text, "old") {
+	if text := c.Health().Err().Error(); strings.Contains(text, "HALTED") || strings.Contains(text, "old") {
 		t.Errorf("Health: %s", text)
 	}
 	idemtest.Exec(t, db, `ALTER ROLE clerk PASSWORD 'old'`)
@@ -205,7 +205,7 @@ func TestDatabaseThatWasNeverReachedIsTold(t *testing.T) {
 	server, db := ownServer(t)
 	log, option := logged()
 	c := service{options: []idem.Option{option}}.consumer(t, db)
-	if err := c.Health(); err == nil {
+	if err := c.Health().Err(); err == nil {
 		t.Error("healthy before Run")
 	}
 	do(t, server.Crash)
@@ -213,7 +213,7 @@ func TestDatabaseThatWasNeverReachedIsTold(t *testing.T) {
 	done, running := make(chan error, 1), make(hand, 1)
 	go func() { done <- c.Run(ctx, running) }()
 	within(t, "Health", func() bool {
-		err := c.Health()
+		err := c.Health().Err()
 		return err != nil && strings.Contains(err.Error(), "the database was not reached since the start: no connection to the database: connection refused")
 	})
 	time.Sleep(time.Second)
@@ -224,14 +224,14 @@ func TestDatabaseThatWasNeverReachedIsTold(t *testing.T) {
 	case <-time.After(soon):
 		t.Fatalf("not running %v after the database was back", soon)
 	}
-	if err := c.Health(); err == nil || !strings.Contains(err.Error(), "the group has not assigned its partitions yet") {
+	if err := c.Health().Err(); err == nil || !strings.Contains(err.Error(), "the group has not assigned its partitions yet") {
 		t.Errorf("before the group says anything: %v", err)
 	}
 	cancel()
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	if err := c.Health(); err == nil {
+	if err := c.Health().Err(); err == nil {
 		t.Error("healthy after Run has ended")
 	}
 }
@@ -245,10 +245,10 @@ func TestGroupIsInHealth(t *testing.T) {
 	for range 3 {
 		sink.Group(errors.New("no broker of b:9092 answers"))
 	}
-	want(t, "Health", c.Health().Error(), "no broker of b:9092 answers")
+	want(t, "Health", c.Health().Err().Error(), "no broker of b:9092 answers")
 	want(t, "lines", strings.Count(log.String(), "the service waits"), 1)
 	sink.Group(nil)
-	if err := c.Health(); err != nil {
+	if err := c.Health().Err(); err != nil {
 		t.Errorf("a member without partitions: %v", err)
 	}
 	want(t, "lines that it is over", strings.Count(log.String(), "the service makes progress"), 1)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
@@ -186,11 +186,11 @@ func TestDroppedRecordIsDiscardedOnly(t *testing.T) {
 	w := own(t, service{policy: wire.FailurePolicy{StopAfter: 2, Park: true, Drop: true}}.consumer(t, db))
 	apply(t, w, keyed(0, "a/need 7 1", "a/put 1 1", "a/need 8 1"))
 	want(t, "kept", query(t, db, `SELECT string_agg(offs::text, ' ' ORDER BY offs) FROM idem_dead_letter WHERE record IS NOT NULL`), "1 2")
-	found, err := stream.FindLetters(t.Context(), db, []stream.Place{{Consumer: "test", Topic: topic, Offset: 0}})
+	found, err := operate.FindLetters(t.Context(), db, []operate.Place{{Consumer: "test", Topic: topic, Offset: 0}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = stream.Ask(t.Context(), db, found[0], "replay", stream.By{Operator: "ann", Reason: "mended"})
+	_, err = operate.Ask(t.Context(), db, found[:1], "replay", nil, operate.By{Operator: "ann", Reason: "mended"})
 	wantText(t, err, "it can be discarded only")
 	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET asked = 'r', asked_at = clock_timestamp() WHERE offs = 0`)
 	apply(t, w, nil)
@@ -216,9 +216,9 @@ func TestPartitionsAreNotConfirmedWhileRecordsWait(t *testing.T) {
 	_, err := sink.Assigned(t.Context(), more)
 	halted := wantError[*idem.HaltedError](t, err)
 	want(t, "code", halted.Code, halt.PartitionsChanged)
-	name := stream.Name{Consumer: "test", Topic: topic, Partition: 0}
+	name := operate.Name{Consumer: "test", Topic: topic, Partition: 0}
 	confirm := func() error {
-		_, err := stream.Release(t.Context(), db, name, stream.Leave{Partitions: more.Partitions}, stream.By{Operator: "ann", Reason: "more"})
+		_, err := operate.Release(t.Context(), db, name, operate.Leave{Partitions: more.Partitions}, operate.By{Operator: "ann", Reason: "more"})
 		return err
 	}
 	wantText(t, confirm(), "test.v1 of test has 2 letters behind which records of the same key wait", "such as partition 0 offset 0")

@@ -6,8 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/idemgen/idemgen/internal/inspect"
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -41,19 +40,19 @@ func TestTablesThatNobodyNeedsAreNotThere(t *testing.T) {
 		t.Error(err)
 	}
 	for _, here := range []bool{true, false} {
-		if a, err := inspect.Find(t.Context(), db, "core", topic, -1, inspect.Key{Here: here}); err != nil || a.Call != nil {
+		if a, err := operate.FindKey(t.Context(), db, "core", topic, -1, operate.Key{Here: here}); err != nil || a.Call != nil {
 			t.Errorf("%+v, %v", a, err)
 		}
 	}
-	letters, err := stream.DeadLetters(t.Context(), db, stream.Filter{Consumer: "core", Topic: topic})
+	letters, err := operate.DeadLetters(t.Context(), db, operate.Filter{Consumer: "core", Topic: topic})
 	if err != nil || len(letters) != 1 {
 		t.Fatal(letters, err)
 	}
-	if _, err := inspect.Open(t.Context(), db, stream.Name{Consumer: "core", Topic: topic}, 1); err != nil {
+	if _, err := operate.Open(t.Context(), db, operate.Name{Consumer: "core", Topic: topic}, 1); err != nil {
 		t.Error(err)
 	}
-	by := stream.By{Operator: "ann", Reason: "a test"}
-	if _, err := stream.Ask(t.Context(), db, letters[0], "replay", by); err != nil {
+	by := operate.By{Operator: "ann", Reason: "a test"}
+	if _, err := operate.Ask(t.Context(), db, letters[:1], "replay", nil, by); err != nil {
 		t.Error(err)
 	}
 	apply(t, w, records(3, "put 2 2"))

@@ -60,7 +60,7 @@ func TestPassingInDoubt(t *testing.T) {
 				if l.armed.Load() {
 					t.Fatal("the line was not cut")
 				}
-				if err := c.Health(); err == nil || !strings.Contains(err.Error(), "the line was cut") {
+				if err := c.Health().Err(); err == nil || !strings.Contains(err.Error(), "the line was cut") {
 					t.Errorf("health in doubt: %v", err)
 				}
 				if then == "idle" {
@@ -73,7 +73,7 @@ func TestPassingInDoubt(t *testing.T) {
 					want(t, "position", query(t, db, `SELECT max(next) FROM idem_ledger`), "4")
 					want(t, "rows", table(t, db), "1=1 2=2")
 				}
-				if err := c.Health(); err != nil {
+				if err := c.Health().Err(); err != nil {
 					t.Errorf("health: %v", err)
 				}
 			})

@@ -45,7 +45,7 @@ func TestRecordThatCannotBeDecodedYetWaits(t *testing.T) {
 		done <- sink.Deliver(t.Context(), first, records(0, "put 1 1", "put 2 2", "put 9 3", "put 4 4"))
 	}()
 	waitFor(t, "Health tells", func() bool {
-		err := c.Health()
+		err := c.Health().Err()
 		return err != nil && strings.Contains(err.Error(), "RETRYING: the registry is away")
 	})
 	want(t, "rows", table(t, db), "1=1 2=2")
@@ -55,7 +55,7 @@ func TestRecordThatCannotBeDecodedYetWaits(t *testing.T) {
 	}
 	want(t, "rows", table(t, db), "1=1 2=2 4=4 9=3")
 	want(t, "letters", letters(t, db), "")
-	if err := c.Health(); err != nil {
+	if err := c.Health().Err(); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/internal/kit/memlease"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/internal/proof/longtest"
-	"github.com/idemgen/idemgen/internal/stream"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/idemtest/testleases"
@@ -56,9 +56,9 @@ func inEachStore(t *testing.T, terms wire.EffectTerms, test func(t *testing.T, d
 // giveResult asks to replay the letter of an offset of partition 0, with the result of its effect.
 func giveResult(t testing.TB, db *pgxpool.Pool, offset int64, result string) {
 	t.Helper()
-	found, err := stream.FindLetters(t.Context(), db, []stream.Place{{Consumer: "test", Topic: topic, Offset: offset}})
+	found, err := operate.FindLetters(t.Context(), db, []operate.Place{{Consumer: "test", Topic: topic, Offset: offset}})
 	if err == nil {
-		_, err = stream.AskWithResult(t.Context(), db, found[0], []byte(result), stream.By{Operator: "ann", Reason: "found out"})
+		_, err = operate.Ask(t.Context(), db, found[:1], "replay", []byte(result), operate.By{Operator: "ann", Reason: "found out"})
 	}
 	if err != nil {
 		t.Fatal(err)

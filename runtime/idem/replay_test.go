@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
@@ -20,9 +20,9 @@ import (
 // ask asks the owner of partition 0 about the dead letter of an offset.
 func ask(t testing.TB, db *pgxpool.Pool, verb string, offset int64) {
 	t.Helper()
-	found, err := stream.FindLetters(t.Context(), db, []stream.Place{{Consumer: "test", Topic: topic, Offset: offset}})
+	found, err := operate.FindLetters(t.Context(), db, []operate.Place{{Consumer: "test", Topic: topic, Offset: offset}})
 	if err == nil {
-		_, err = stream.Ask(t.Context(), db, found[0], verb, stream.By{Operator: "ann", Reason: "mended"})
+		_, err = operate.Ask(t.Context(), db, found[:1], verb, nil, operate.By{Operator: "ann", Reason: "mended"})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -241,12 +241,12 @@ func TestSecondOperatorIsTold(t *testing.T) {
 	db := database(t)
 	w := own(t, service{}.consumer(t, db))
 	apply(t, w, records(0, "need 7 1"))
-	found, err := stream.FindLetters(t.Context(), db, []stream.Place{{Consumer: "test", Topic: topic, Offset: 0}})
+	found, err := operate.FindLetters(t.Context(), db, []operate.Place{{Consumer: "test", Topic: topic, Offset: 0}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ask(t, db, "replay", 0)
-	_, err = stream.Ask(t.Context(), db, found[0], "discard", stream.By{Operator: "bob", Reason: "old"})
+	_, err = operate.Ask(t.Context(), db, found[:1], "discard", nil, operate.By{Operator: "bob", Reason: "old"})
 	wantText(t, err, "a replay is asked for already, since 2", "by ann: mended")
 	apply(t, w, nil)
 	want(t, "letters", lettersNow(t, db), "0 d database: no row with this key in table t")

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idem"
 )
 
@@ -32,9 +32,9 @@ func TestReplayThatIsTakenBackCallsNoMore(t *testing.T) {
 		for look(); p.count(1) < 3; {
 			time.Sleep(time.Millisecond)
 		}
-		found, err := stream.FindLetters(t.Context(), db, []stream.Place{{Consumer: "test", Topic: topic, Offset: 0}})
+		found, err := operate.FindLetters(t.Context(), db, []operate.Place{{Consumer: "test", Topic: topic, Offset: 0}})
 		if err == nil {
-			_, err = stream.TakeBack(t.Context(), db, found, stream.By{Operator: "ann", Reason: "not yet"})
+			_, err = operate.TakeBack(t.Context(), db, found, operate.By{Operator: "ann", Reason: "not yet"})
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -8,15 +8,15 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // truncated has offsets from one on count again, since the broker's log was cut off there.
 func truncated(t testing.TB, db *pgxpool.Pool, to int64) {
 	t.Helper()
-	name := stream.Name{Consumer: "test", Topic: topic}
-	if _, err := stream.Set(t.Context(), db, name, stream.Target{From: stream.Anywhere, To: to, ApplyAgain: true}, stream.By{Operator: "ann", Reason: "log-truncated"}); err != nil {
+	name := operate.Name{Consumer: "test", Topic: topic}
+	if _, err := operate.Set(t.Context(), db, name, operate.Target{From: operate.Anywhere, To: to, ApplyAgain: true}, operate.By{Operator: "ann", Reason: "log-truncated"}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -49,9 +49,9 @@ func TestLettersOfOneOffsetHaveACallEach(t *testing.T) {
 	apply(t, w, keyed(0, "k2/b: effect 2"))
 	want(t, "letters", lettersNow(t, db), "0 d, 0 d")
 	p.call = func(context.Context, int32, int) error { time.Sleep(100 * time.Millisecond); return nil }
-	all, err := stream.DeadLetters(t.Context(), db, stream.Filter{Consumer: "test", Topic: topic})
+	all, err := operate.DeadLetters(t.Context(), db, operate.Filter{Consumer: "test", Topic: topic})
 	if err == nil {
-		_, err = stream.AskAll(t.Context(), db, all, "replay", stream.By{Operator: "ann", Reason: "mended"})
+		_, err = operate.Ask(t.Context(), db, all, "replay", nil, operate.By{Operator: "ann", Reason: "mended"})
 	}
 	if err != nil {
 		t.Fatal(err)

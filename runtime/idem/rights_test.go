@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -102,18 +102,18 @@ func TestDocumentedRightsAreEnough(t *testing.T) {
 			want(t, "result", apply(t, w, records(0, "a: put 1 1", "@h: put 2 2", "call 1", "nonsense x", "add 1 1", "need 9 9", "a: put 1 1")),
 				idem.Result{Applied: 3, Duplicates: 1, Dead: 3})
 			want(t, "handled", handled > 0, true)
-			letters, err := stream.DeadLetters(t.Context(), r.operator, stream.Filter{Consumer: "test", Topic: topic, Class: "decode"})
+			letters, err := operate.DeadLetters(t.Context(), r.operator, operate.Filter{Consumer: "test", Topic: topic, Class: "decode"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := stream.Ask(t.Context(), r.operator, letters[0], "discard", stream.By{Operator: "ann", Reason: "a test"}); err != nil {
+			if _, err := operate.Ask(t.Context(), r.operator, letters[:1], "discard", nil, operate.By{Operator: "ann", Reason: "a test"}); err != nil {
 				t.Error(err)
 			}
-			letters, err = stream.DeadLetters(t.Context(), r.operator, stream.Filter{Consumer: "test", Topic: topic, Class: "database"})
+			letters, err = operate.DeadLetters(t.Context(), r.operator, operate.Filter{Consumer: "test", Topic: topic, Class: "database"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := stream.AskWithResult(t.Context(), r.operator, letters[0], []byte("1"), stream.By{Operator: "ann", Reason: "a test"}); err != nil {
+			if _, err := operate.Ask(t.Context(), r.operator, letters[:1], "replay", []byte("1"), operate.By{Operator: "ann", Reason: "a test"}); err != nil {
 				t.Error(err)
 			}
 			apply(t, w, nil)
@@ -212,29 +212,29 @@ func (r realm) again(t *testing.T, c *idem.Consumer, sql, state, wanted string) 
 // commands are the operator's, all of them.
 func (r realm) commands(t *testing.T, c *idem.Consumer) {
 	t.Helper()
-	ctx, by := t.Context(), stream.By{Operator: "ann", Reason: "a test"}
-	all, err := stream.List(ctx, r.operator, "test")
+	ctx, by := t.Context(), operate.By{Operator: "ann", Reason: "a test"}
+	all, err := operate.List(ctx, r.operator, "test")
 	if err != nil || len(all) != 1 {
 		t.Fatal(all, err)
 	}
-	name := all[0].Name()
+	name := all[0].Name
 	w := own(t, c)
 	at := w.Next()
 	other := name
 	other.TopicID = "00000000-0000-4000-8000-000000000009"
 	for _, do := range []struct {
 		verb string
-		run  func() (stream.Change, error)
+		run  func() (operate.Change, error)
 	}{
-		{"release", func() (stream.Change, error) { return stream.Release(ctx, r.operator, name, stream.Leave{}, by) }},
-		{"skip", func() (stream.Change, error) {
-			return stream.Set(ctx, r.operator, name, stream.Target{From: stream.Anywhere, To: at + 2}, by)
+		{"release", func() (operate.Change, error) { return operate.Release(ctx, r.operator, name, operate.Leave{}, by) }},
+		{"skip", func() (operate.Change, error) {
+			return operate.Set(ctx, r.operator, name, operate.Target{From: operate.Anywhere, To: at + 2}, by)
 		}},
-		{"rewind", func() (stream.Change, error) {
-			return stream.Set(ctx, r.operator, name, stream.Target{From: stream.Anywhere, To: at + 1, ApplyAgain: true}, by)
+		{"rewind", func() (operate.Change, error) {
+			return operate.Set(ctx, r.operator, name, operate.Target{From: operate.Anywhere, To: at + 1, ApplyAgain: true}, by)
 		}},
-		{"confirm", func() (stream.Change, error) {
-			return stream.Release(ctx, r.operator, name, stream.Leave{Partitions: 12}, by)
+		{"confirm", func() (operate.Change, error) {
+			return operate.Release(ctx, r.operator, name, operate.Leave{Partitions: 12}, by)
 		}},
 	} {
 		if _, err := do.run(); err != nil {
@@ -244,11 +244,11 @@ func (r realm) commands(t *testing.T, c *idem.Consumer) {
 	_, err = w.Apply(ctx, records(at, "put 5 5"))
 	wantError[*idem.FencedError](t, err)
 	want(t, "position", own(t, c).Next(), at+1)
-	if _, err := stream.Set(ctx, r.operator, other, stream.Target{From: stream.NoLedger, To: 1, Partitions: 12}, by); err != nil {
+	if _, err := operate.Set(ctx, r.operator, other, operate.Target{From: operate.NoLedger, To: 1, Partitions: 12}, by); err != nil {
 		t.Errorf("adopt: %v", err)
 	}
 	idemtest.Exec(t, r.admin, `DELETE FROM idem_ledger WHERE stream = (SELECT stream FROM idem_stream WHERE topic_id = '`+other.TopicID+`')`)
-	if _, err := stream.Set(ctx, r.operator, other, stream.Target{From: stream.NoLedger, To: 1, Partitions: 12}, by); err != nil {
+	if _, err := operate.Set(ctx, r.operator, other, operate.Target{From: operate.NoLedger, To: 1, Partitions: 12}, by); err != nil {
 		t.Errorf("adopt again: %v", err)
 	}
 }

@@ -212,7 +212,7 @@ func TestTimeOutNamesLimitEventAndHandler(t *testing.T) {
 			delivered := make(chan error, 1)
 			go func() { delivered <- sink.Deliver(ctx, first, records(0, test.record)) }()
 			for _, text := range test.names {
-				within(t, "Health names "+text, func() bool { err := c.Health(); return err != nil && strings.Contains(err.Error(), text) })
+				within(t, "Health names "+text, func() bool { err := c.Health().Err(); return err != nil && strings.Contains(err.Error(), text) })
 				within(t, "the log names "+text, func() bool { return strings.Contains(log.String(), text) })
 			}
 			if cancel(); <-delivered == nil {

@@ -193,7 +193,7 @@ func TestPartitionThatCannotBeReadHalts(t *testing.T) {
 			src := newSource(records(1, "put 2 2"))
 			edit(&src.assignment)
 			wantError[*idem.HaltedError](t, src.run(t, c))
-			wantError[*idem.HaltedError](t, c.Health())
+			wantError[*idem.HaltedError](t, c.Health().Err())
 			want(t, "rows", table(t, db), "1=1")
 		})
 	}
@@ -210,7 +210,7 @@ func TestMissingLedgerHasTwoWaysOut(t *testing.T) {
 	adopt := "idemgen stream set --consumer test --topic " + topic + " --partition 0 --from none --topic-id " + src.assignment.TopicID.String()
 	want(t, "the way that skips", halted.Remedy, adopt+" --to 10 --partitions 4 --reason ledger-missing")
 	want(t, "the way that reads again", halted.Reread, adopt+" --to 5 --partitions 4 --reason ledger-missing")
-	_, told, _ := strings.Cut(c.Health().Error(), " [ledger-missing; then: ")
+	_, told, _ := strings.Cut(c.Health().Err().Error(), " [ledger-missing; then: ")
 	want(t, "what Health tells", told, halted.Remedy+"] [with it "+halt.Skips+"] [or: "+halted.Reread+"] [with it "+halt.Rereads+"]")
 	src.assignment.Low = 10
 	halted = wantError[*idem.HaltedError](t, src.run(t, service{}.consumer(t, db)))

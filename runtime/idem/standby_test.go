@@ -84,7 +84,7 @@ func TestTwoDeploymentsOfOneNameDoNotDuel(t *testing.T) {
 	if n := query(t, db, `SELECT count(*)::text FROM idem_ledger WHERE kind = 'f'`); n > "4" || len(n) > 1 {
 		t.Errorf("%s fences", n)
 	}
-	if consumers[0].Health() == nil && consumers[1].Health() == nil {
+	if consumers[0].Health().Err() == nil && consumers[1].Health().Err() == nil {
 		t.Error("nobody says that two deployments share a name")
 	}
 	cancel()

@@ -1,6 +1,7 @@
 package idem_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -60,8 +61,14 @@ func TestLagOfAPartitionThatStands(t *testing.T) {
 	}
 	want(t, "state", got.State, "HALTED")
 	want(t, "lag", got.Lag, 3000)
-	if text := c.Health().Error(); !strings.Contains(text, "test.v1/0: HALTED before offset 1: ") || strings.Count(text, "test.v1/0: ") != 1 {
+	if text := c.Health().Err().Error(); !strings.Contains(text, "test.v1/0: HALTED before offset 1: ") || strings.Count(text, "test.v1/0: ") != 1 {
 		t.Errorf("Health says it twice: %s", text)
+	}
+	halted, _ := errors.AsType[*idem.HaltedError](c.Health().Err())
+	problems := c.Health()
+	p := problems[len(problems)-1] // behind that of the service, which does not run
+	if p.Code != string(halted.Code) || p.Topic != "test.v1" || p.Partition != 0 || p.Do != halted.Remedy || p.Reason != halted.Reason || time.Since(p.Since) > time.Minute {
+		t.Errorf("a halted partition is %+v", p)
 	}
 }
 

@@ -100,7 +100,7 @@ func TestMessageOfATriggerIsNotQuoted(t *testing.T) {
 				if _, err := own(t, c).Apply(t.Context(), records(0, verb+" 1 7")); err != nil {
 					text = err.Error()
 				}
-				if err := c.Health(); err != nil {
+				if err := c.Health().Err(); err != nil {
 					text += err.Error()
 				}
 				text += log.String() + query(t, db, `SELECT coalesce(string_agg(reason, ' '), '') FROM idem_dead_letter`)

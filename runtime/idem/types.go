@@ -36,17 +36,11 @@ type (
 	// Patch is a field that says how to change a value: leave it as it is (PatchAbsent), set it to
 	// NULL (PatchNull), or set it to Value (PatchValue).
 	Patch[T any] = wire.Patch[T]
-	// PatchState says what a Patch does.
-	PatchState = wire.PatchState
 	// Key is the identity of an event: a hash of 16 bytes. Its zero value means that the event is
 	// identified by its offset. Pass it downstream as an idempotency key.
 	Key = wire.Key
 	// Tx is the transaction that also records the event.
 	Tx = wire.Tx
-	// DecodeError says why a record cannot be turned into an event.
-	DecodeError = wire.DecodeError
-	// ConflictError says that an event has a known key but different content.
-	ConflictError = wire.ConflictError
 )
 
 // What a [Patch] does.

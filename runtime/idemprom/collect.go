@@ -79,7 +79,7 @@ func (s scrape) gauge(d *prometheus.Desc, v float64, labels ...string) {
 func (s scrape) of(c Consumer) {
 	is := c.Stats()
 	well := 0.0
-	if c.Health() == nil {
+	if len(c.Health()) == 0 {
 		well = 1
 	}
 	s.gauge(healthy, well)

@@ -28,7 +28,7 @@ import (
 type Consumer interface {
 	Name() string
 	Stats() idem.Stats
-	Health() error
+	Health() idemtype.Problems
 }
 
 // Metrics collects what the hooks of consumers tell it, and the numbers of those that it watches.

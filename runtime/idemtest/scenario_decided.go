@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idem"
 )
 
@@ -33,30 +33,24 @@ func (w *walk) decided(r record, m idem.Message, wasDone bool) {
 func (w *walk) replay(m idem.Message, result []byte) {
 	b := w.b
 	b.t.Helper()
-	of, err := stream.List(b.t.Context(), b.db, "")
-	i := slices.IndexFunc(of, func(s stream.Status) bool { return s.Topic == m.Topic && s.Partition == m.Partition && !s.Former })
+	of, err := operate.List(b.t.Context(), b.db, "")
+	i := slices.IndexFunc(of, func(s operate.Status) bool { return s.Topic == m.Topic && s.Partition == m.Partition && !s.Former })
 	if err != nil || i < 0 {
 		b.t.Fatalf("idemtest: no ledger of %s/%d (%v)", m.Topic, m.Partition, err)
 	}
-	letters, err := stream.LettersAt(b.t.Context(), b.db, &of[i], m.Offset)
+	letters, err := operate.LettersAt(b.t.Context(), b.db, &of[i], m.Offset)
 	if err != nil || len(letters) == 0 {
 		b.t.Fatalf("idemtest: offset %d is no dead letter (%v)", m.Offset, err)
 	}
-	l, by := letters[0], stream.By{Operator: "idemtest", Reason: "it is known what the call did"}
-	if result == nil {
-		l, err = stream.Ask(b.t.Context(), b.db, l, "replay", by)
-	} else {
-		l, err = stream.AskWithResult(b.t.Context(), b.db, l, result, by)
-	}
-	for end := time.Now().Add(patience); err == nil && !l.Answered() && time.Now().Before(end); {
+	by := operate.By{Operator: "idemtest", Reason: "it is known what the call did"}
+	letters, err = operate.Ask(b.t.Context(), b.db, letters[:1], "replay", result, by)
+	for end := time.Now().Add(patience); err == nil && letters[0].Asked() != "" && time.Now().Before(end); {
 		if err = b.attempt(b.t.Context(), w.writer(m), nil); err == nil {
-			if letters, err = stream.Refresh(b.t.Context(), b.db, []stream.Letter{l}); err == nil {
-				l = letters[0]
-			}
+			letters, err = operate.Refresh(b.t.Context(), b.db, letters)
 		}
 	}
-	if err != nil || l.State != "replayed" {
-		b.t.Fatalf("%s: the letter of an interrupted call is %s: %q (%v)", l.Event, l.State, l.Answer(), err)
+	if err != nil || letters[0].State != "replayed" {
+		b.t.Fatalf("the letter of an interrupted call is not replayed: %+v (%v)", letters, err)
 	}
 	settle(b, w.writer(m)) // the copy, if it waited behind the letter
 	for at := range b.ownDead {

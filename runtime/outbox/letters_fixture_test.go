@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/outbox"
@@ -96,9 +96,9 @@ func (s *shop) apply(t testing.TB, all []idem.Message) {
 // ask has the owner replay or discard a letter.
 func (s *shop) ask(t testing.TB, db *pgxpool.Pool, verb string, offset int64) {
 	t.Helper()
-	found, err := stream.FindLetters(t.Context(), db, []stream.Place{{Consumer: s.Name(), Topic: "orders.v1", Offset: offset}})
+	found, err := operate.FindLetters(t.Context(), db, []operate.Place{{Consumer: s.Name(), Topic: "orders.v1", Offset: offset}})
 	if err == nil {
-		_, err = stream.Ask(t.Context(), db, found[0], verb, stream.By{Operator: "ann", Reason: "test"})
+		_, err = operate.Ask(t.Context(), db, found[:1], verb, nil, operate.By{Operator: "ann", Reason: "test"})
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -251,7 +251,7 @@ func (s *bookStage) until(ctx context.Context, right func(rows, dead, health str
 	err := stage.Until(ctx, patience, func() (bool, error) {
 		err := s.db.pool.QueryRow(ctx, bookSQL).Scan(&rows, &dead)
 		health = ""
-		if why := s.consumer.Health(); why != nil {
+		if why := s.consumer.Health().Err(); why != nil {
 			health = why.Error()
 		}
 		return right(rows, dead, health), err

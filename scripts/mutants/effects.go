@@ -120,7 +120,7 @@ var effectBugs = []mutant{
 		in(room, "Decider.decide").Never(`made`),
 		core, "TestConflictBehindTheCall"},
 	{"a call for a conflict is not found in its lease",
-		in("./internal/inspect", "Open").Never(`_ && !$o.Called`),
+		in(operators, "Opened.conflict").Never(`_ && !$o.Called`),
 		core, "TestConflictBehindTheCall"},
 	{"plan says nothing of results that the version before cannot read",
 		in("./internal/gen/evolution", "comparison.results").Drop(`compareResults(c.now.Service, _, _)`),

@@ -36,14 +36,18 @@ func (c *tally) overdue(t *task) (over func()) {
 }
 
 // Late are the calls of this process that still run although their context has ended.
-func (p *Process) Late() (all []error) {
+func (p *Process) Late() (all []idemtype.Problem) {
 	c := &p.tally
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for t, since := range c.late {
 		m := &t.message
-		all = append(all, fmt.Errorf("%s/%d: effect %s, offset %d, is still running after its context ended at %s: its lease is held, and the partition waits, whoever owns it",
-			m.Topic, m.Partition, t.effect.Event, m.Offset, since.UTC().Format(time.RFC3339)))
+		reason := fmt.Errorf("effect %s, offset %d, is still running after its context ended at %s: its lease is held, and the partition waits, whoever owns it",
+			t.effect.Event, m.Offset, since.UTC().Format(time.RFC3339))
+		all = append(all, idemtype.Problem{
+			Code: "effect-running", Topic: m.Topic, Partition: m.Partition, Since: since, Reason: reason.Error(),
+			Do: "make the effect return when its context ends", Err: reason,
+		})
 	}
 	return all
 }

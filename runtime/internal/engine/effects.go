@@ -44,9 +44,9 @@ type Calls interface {
 	Complete(results []wire.EffectResult) []pipeline.Statement
 	// Stats counts the calls of this process.
 	Stats() idemtype.CallStats
-	// Late are the calls that still run although their context has ended, in words: their leases are
-	// held, whoever owns their partitions now.
-	Late() []error
+	// Late are the calls that still run although their context has ended: their leases are held,
+	// whoever owns their partitions now.
+	Late() []idemtype.Problem
 	// Wait waits until no call runs any more, or ctx has ended.
 	Wait(ctx context.Context)
 }

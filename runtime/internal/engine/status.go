@@ -14,19 +14,21 @@ import (
 
 // status is what people may know of a partition. The partition's lock guards it.
 type status struct {
-	why  error  // why it makes no progress; nil while it does
-	call error  // why calls of effects make none
-	said string // the last line about it
+	why     error     // why it makes no progress; nil while it does
+	call    error     // why calls of effects make none
+	said    string    // the last line about it
+	changed time.Time // when that was said
 	// since is when the oldest records that wait were handed over; zero while none wait.
 	since   time.Time
 	silent  time.Time // since when the Source gets none although there are some; or zero
 	silence string    // why
 	handler string    // event of a handler that still runs although its time is over
+	overdue time.Time // since when
 	awaits  *awaited
 }
 
 // Health is why the partition makes no progress; nil while it does.
-func (p *Partition) Health(now time.Time) error {
+func (p *Partition) Health(now time.Time) *idemtype.Problem {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s, waits := p.status, time.Duration(0)
@@ -37,27 +39,51 @@ func (p *Partition) Health(now time.Time) error {
 		waits = now.Sub(s.since)
 	}
 	state, why := shown(p.state, s.why)
+	problem := func(code, do string, since time.Time, format string, args ...any) *idemtype.Problem {
+		err := fmt.Errorf(format, args...)
+		return &idemtype.Problem{Code: code, Topic: p.id.Topic, Partition: p.id.Number, Since: since, Reason: err.Error(), Do: do, Err: err}
+	}
+	code, late := strings.ToLower(state), waits > 2*p.process.Service.Limits.BatchTimeout
+	halted, _ := errors.AsType[*idemtype.HaltedError](why)
 	switch {
-	case why != nil && p.state == protocol.Halted && s.handler != "":
-		return fmt.Errorf("%w; handler %s is still running", why, s.handler)
+	case halted != nil && p.state == protocol.Halted:
+		h := problem(string(halted.Code), halted.Remedy, s.changed, "%w", why)
+		if s.handler != "" {
+			h.Err = fmt.Errorf("%w; handler %s is still running", why, s.handler)
+		}
+		h.Reason = halted.Reason
+		return h
 	case why != nil && p.state == protocol.Halted:
-		return why // it says so
+		return problem(code, doOf[state], s.changed, "%w", why)
 	case s.handler != "" && why != nil:
-		return fmt.Errorf("%s: handler %s is still running after its context ended: %w", state, s.handler, why)
+		return problem("handler-running", doHandler, s.overdue, "%s: handler %s is still running after its context ended: %w", state, s.handler, why)
 	case s.handler != "":
-		return fmt.Errorf("%s: handler %s is still running after its context ended", state, s.handler)
+		return problem("handler-running", doHandler, s.overdue, "%s: handler %s is still running after its context ended", state, s.handler)
 	case why != nil:
-		return fmt.Errorf("%s: %w", state, why)
-	case waits > 2*p.process.Service.Limits.BatchTimeout && s.awaits != nil:
-		return fmt.Errorf("%v: no progress for %v: the record at offset %d is waiting for %s", p.state, waits.Round(time.Second), s.awaits.offset, s.awaits.what)
-	case waits > 2*p.process.Service.Limits.BatchTimeout:
-		return fmt.Errorf("%v: the oldest delivered record has been waiting for %v, longer than two transactions may take", p.state, waits.Round(time.Second))
+		return problem(code, doOf[state], s.changed, "%s: %w", state, why)
+	case late && s.awaits != nil:
+		return problem("waiting", doWaiting, s.since, "%v: no progress for %v: the record at offset %d is waiting for %s", p.state, waits.Round(time.Second), s.awaits.offset, s.awaits.what)
+	case late:
+		return problem("waiting", doWaiting, s.since, "%v: the oldest delivered record has been waiting for %v, longer than two transactions may take", p.state, waits.Round(time.Second))
 	case !s.silent.IsZero():
-		return fmt.Errorf("%v: %s, for %v", p.state, s.silence, now.Sub(s.silent).Round(time.Second))
+		return problem("silent", doSilent, s.silent, "%v: %s, for %v", p.state, s.silence, now.Sub(s.silent).Round(time.Second))
 	case p.state == protocol.Standby || p.state == protocol.Halted:
-		return errors.New(p.state.String())
+		return problem(code, doOf[state], s.changed, "%v", p.state)
 	}
 	return nil
+}
+
+// What to do about a partition that is not halted.
+const (
+	doHandler = "make the handler return when its context ends"
+	doWaiting = "look for locks in the database and for slow handlers"
+	doSilent  = "look at the client's log, and for transactions of producers that do not end (kafka-transactions.sh find-hanging)"
+	doMend    = "wait: it is retried; if it lasts, remove the cause"
+)
+
+var doOf = map[string]string{
+	protocol.Standby.String(): "wait: another process owns the partition; if it lasts, see whether two deployments use one consumer name",
+	protocol.Fencing.String(): doMend, protocol.Backoff.String(): doMend, protocol.Doubt.String(): doMend, retrying: doMend,
 }
 
 // retrying is what people see of a partition that applies its records again, after a pause.
@@ -159,7 +185,7 @@ func (o *Owner) tellCalls(why error) {
 func (p *Partition) overtime(event string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.status.handler = event
+	p.status.handler, p.status.overdue = event, time.Now()
 }
 
 // show keeps why the partition makes no progress, for Health, and logs one line if what
@@ -183,7 +209,7 @@ func (p *Partition) show(from, to protocol.State, why error) {
 	if text == said || (to == protocol.Halted || to == protocol.Fencing) && uncounted(text) == uncounted(said) {
 		return
 	}
-	p.status.said = text
+	p.status.said, p.status.changed = text, time.Now()
 	args := []any{"topic", p.id.Topic, "partition", p.id.Number, "state", state}
 	fenced, _ := errors.AsType[*idemtype.FencedError](why)
 	switch {

@@ -20,12 +20,12 @@ func TestHealthNamesTheEffectThatIsWaitedFor(t *testing.T) {
 		t.Errorf("early: %v", err)
 	}
 	later := time.Now().Add(3 * time.Second)
-	if err := p.Health(later); err == nil || !strings.Contains(err.Error(), "offset 17 is waiting for effect UserCreated") {
-		t.Errorf("late: %v", err)
+	if is := p.Health(later); is == nil || is.Code != "waiting" || !strings.Contains(is.Reason, "offset 17 is waiting for effect UserCreated") {
+		t.Errorf("late: %v", is)
 	}
 	p.awaiting(nil)
-	if err := p.Health(later); err == nil || strings.Contains(err.Error(), "effect") {
-		t.Errorf("of no effect: %v", err)
+	if is := p.Health(later); is == nil || strings.Contains(is.Reason, "effect") {
+		t.Errorf("of no effect: %v", is)
 	}
 }
 
@@ -38,8 +38,9 @@ func TestCallsThatGoWellHideNoOutage(t *testing.T) {
 		p.owner = o
 		p.tell(o, c.why)
 		o.tellCalls(c.call)
-		if err := p.Health(time.Now()); !errors.Is(err, c.want) || c.want == nil && err != nil {
-			t.Errorf("%v, %v: %v", c.why, c.call, err)
+		is := p.Health(time.Now())
+		if (is == nil) != (c.want == nil) || is != nil && (!errors.Is(is.Err, c.want) || time.Since(is.Since) > time.Minute) {
+			t.Errorf("%v, %v: %v", c.why, c.call, is)
 		}
 	}
 }

@@ -157,5 +157,5 @@ func TestTwoGroupsUnderOneName(t *testing.T) {
 
 // standsIn is in how many partitions a deployment stands by.
 func standsIn(c *idem.Consumer) int {
-	return strings.Count(fmt.Sprint(c.Health()), "STANDBY")
+	return strings.Count(fmt.Sprint(c.Health().Err()), "STANDBY")
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -138,8 +138,8 @@ func applied(t *testing.T, db *pgxpool.Pool) int {
 // set follows a command that Health prints.
 func set(t *testing.T, db *pgxpool.Pool, from, to int64) {
 	t.Helper()
-	n := stream.Name{Consumer: "orders", Topic: topicName}
-	if _, err := stream.Set(t.Context(), db, n, stream.Target{From: from, To: to, ApplyAgain: to < from}, stream.By{Reason: "log-truncated"}); err != nil {
+	n := operate.Name{Consumer: "orders", Topic: topicName}
+	if _, err := operate.Set(t.Context(), db, n, operate.Target{From: from, To: to, ApplyAgain: to < from}, operate.By{Reason: "log-truncated"}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -148,7 +148,7 @@ func set(t *testing.T, db *pgxpool.Pool, from, to int64) {
 func halts(t *testing.T, db *pgxpool.Pool, c *idem.Consumer, most int, command string) {
 	t.Helper()
 	eventually(t, "the partition halts, and names the command", func() bool {
-		err := c.Health()
+		err := c.Health().Err()
 		return applied(t, db) > most || err != nil && strings.Contains(err.Error(), "HALTED") && strings.Contains(err.Error(), command)
 	})
 	if n := applied(t, db); n > most {
@@ -177,7 +177,7 @@ func TestLogThatWasCutAndHasGrownHalts(t *testing.T) {
 				}
 				halts(t, db, c, 100, "--from 100 --to 50 --apply-again --reason log-truncated")
 				set(t, db, 100, 50)
-				eventually(t, "what was written since the cut takes effect", func() bool { return applied(t, db) == 180 && c.Health() == nil })
+				eventually(t, "what was written since the cut takes effect", func() bool { return applied(t, db) == 180 && c.Health().Err() == nil })
 			})
 		})
 	}
@@ -220,11 +220,11 @@ func TestLogThatWasCutAmongFetchedRecordsHalts(t *testing.T) {
 		written := func() int { return query(t, db, `SELECT count(*)::int FROM diary WHERE partition = 1`) }
 		followed := false
 		eventually(t, "what was written since the cut takes effect", func() bool {
-			if err := c.Health(); !followed && err != nil && strings.Contains(err.Error(), " --to 90 --apply-again --reason log-truncated") {
+			if err := c.Health().Err(); !followed && err != nil && strings.Contains(err.Error(), " --to 90 --apply-again --reason log-truncated") {
 				followed = true
 				set(t, db, int64(query(t, db, `SELECT max(next)::int FROM idem_ledger`)), 90)
 			}
-			return written() == 60 && c.Health() == nil
+			return written() == 60 && c.Health().Err() == nil
 		})
 	})
 }
@@ -241,13 +241,13 @@ func TestLowerEpochUnderTheSameTopicHalts(t *testing.T) {
 		eventually(t, "100 records", func() bool { return applied(t, db) == 100 })
 		logs.elect(earlier, 1, 80)
 		halts(t, db, c, 100, "--from 100 --to 100 --reason log-truncated")
-		if err := c.Health(); !strings.Contains(err.Error(), "--from 100 --to 0 --apply-again") {
+		if err := c.Health().Err(); !strings.Contains(err.Error(), "--from 100 --to 0 --apply-again") {
 			t.Error(err)
 		}
 		stop() // librdkafka believes no lower epoch before it is started again
 		set(t, db, 100, 100)
 		c, _ = run(t, db, open(t, logs.brokers(), k))
-		eventually(t, "the records from the position on take effect", func() bool { return applied(t, db) == 130 && c.Health() == nil })
+		eventually(t, "the records from the position on take effect", func() bool { return applied(t, db) == 130 && c.Health().Err() == nil })
 	})
 }
 
@@ -260,7 +260,7 @@ func TestElectionInOrderHaltsNothing(t *testing.T) {
 		c, stop := run(t, db, open(t, logs.brokers(), k))
 		eventually(t, "50 records", func() bool { return applied(t, db) == 50 })
 		logs.elect(logs.copied(), 1, 30)
-		eventually(t, "80 records", func() bool { return applied(t, db) == 80 && c.Health() == nil })
+		eventually(t, "80 records", func() bool { return applied(t, db) == 80 && c.Health().Err() == nil })
 		markLater(t, logs)
 		eventually(t, "the position passes the marker", func() bool {
 			return query(t, db, `SELECT max(next)::int FROM idem_ledger`) == 82 && applied(t, db) == 81
@@ -268,7 +268,7 @@ func TestElectionInOrderHaltsNothing(t *testing.T) {
 		stop()
 		logs.elect(logs.copied(), 1, 30)
 		c, _ = run(t, db, open(t, logs.brokers(), k))
-		eventually(t, "all records", func() bool { return applied(t, db) == 111 && c.Health() == nil })
+		eventually(t, "all records", func() bool { return applied(t, db) == 111 && c.Health().Err() == nil })
 	})
 }
 

@@ -16,7 +16,7 @@ func TestOpenTransactionIsTold(t *testing.T) {
 		db := diaryDB(t)
 		produce(t, brokers, 5, 0)
 		c, _ := run(t, db, open(t, brokers, k))
-		eventually(t, "5 records", func() bool { return applied(t, db) == 5 && c.Health() == nil })
+		eventually(t, "5 records", func() bool { return applied(t, db) == 5 && c.Health().Err() == nil })
 		p, err := kgo.NewClient(kgo.SeedBrokers(brokers), kgo.TransactionalID("hangs"), kgo.DefaultProduceTopic(topicName), kgo.TransactionTimeout(10*time.Minute))
 		if err != nil {
 			t.Fatal(err)
@@ -30,7 +30,7 @@ func TestOpenTransactionIsTold(t *testing.T) {
 		}
 		produce(t, brokers, 20, 0)
 		eventually(t, "Health names the transaction", func() bool {
-			err := c.Health()
+			err := c.Health().Err()
 			return err != nil && strings.Contains(err.Error(), "open transaction") && (k.name != "franz" || strings.Contains(err.Error(), "producer id"))
 		})
 		if all := c.Stats().Partitions; len(all) != 1 || all[0].End != 26 || all[0].Lag != 21 || all[0].LagTime == 0 {
@@ -39,6 +39,6 @@ func TestOpenTransactionIsTold(t *testing.T) {
 		if err := p.EndTransaction(t.Context(), kgo.TryCommit); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "all records", func() bool { return applied(t, db) == 26 && c.Health() == nil })
+		eventually(t, "all records", func() bool { return applied(t, db) == 26 && c.Health().Err() == nil })
 	})
 }

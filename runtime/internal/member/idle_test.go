@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
@@ -20,8 +20,8 @@ func TestIdlePartitionIsAppliedAgain(t *testing.T) {
 		rows   int
 	}{
 		"an operator rewinds": {func(t *testing.T, db *pgxpool.Pool) {
-			n := stream.Name{Consumer: "orders", Topic: topicName}
-			if _, err := stream.Set(t.Context(), db, n, stream.Target{From: 100, To: 60, ApplyAgain: true}, stream.By{Reason: "a test"}); err != nil {
+			n := operate.Name{Consumer: "orders", Topic: topicName}
+			if _, err := operate.Set(t.Context(), db, n, operate.Target{From: 100, To: 60, ApplyAgain: true}, operate.By{Reason: "a test"}); err != nil {
 				t.Fatal(err)
 			}
 		}, 140},
@@ -49,7 +49,7 @@ func TestIdlePartitionIsAppliedAgain(t *testing.T) {
 				if n := query(t, db, `SELECT count(DISTINCT offs)::int FROM diary`); n != 100 {
 					t.Errorf("%d records took effect, want 100", n)
 				}
-				eventually(t, "health", func() bool { return c.Health() == nil })
+				eventually(t, "health", func() bool { return c.Health().Err() == nil })
 				cancel()
 				if err := <-done; err != nil {
 					t.Error(err)
@@ -99,7 +99,7 @@ func TestRetentionOfMarkersIsNoLoss(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan error, 1)
 			go func() { done <- c.Run(ctx, open(t, brokers, k)) }()
-			eventually(t, "the end of the log", func() bool { return c.Health() == nil && until() })
+			eventually(t, "the end of the log", func() bool { return c.Health().Err() == nil && until() })
 			cancel()
 			if err := <-done; err != nil {
 				t.Error(err)

@@ -51,7 +51,7 @@ func TestLagOfAServiceThatStandsGrows(t *testing.T) {
 				produce(t, brokers, 100, 0)
 				eventually(t, "100 records, no lag", func() bool {
 					a := account()
-					return a.Applied == 100 && a.End == 100 && a.Lag == 0 && a.LagTime == 0 && c.Health() == nil
+					return a.Applied == 100 && a.End == 100 && a.Lag == 0 && a.LagTime == 0 && c.Health().Err() == nil
 				})
 				freeze(t, db)
 				for n := int64(1); n <= 3; n++ {
@@ -63,8 +63,8 @@ func TestLagOfAServiceThatStandsGrows(t *testing.T) {
 				if after := account(); after.LagTime < before.LagTime+300*time.Millisecond || after.Position != 100 {
 					t.Errorf("the lag was %+v and is %+v", before, after)
 				}
-				eventually(t, "Health tells", func() bool { return c.Health() != nil })
-				if err := c.Health(); !strings.HasPrefix(err.Error(), topicName+"/0: ") {
+				eventually(t, "Health tells", func() bool { return c.Health().Err() != nil })
+				if err := c.Health().Err(); !strings.HasPrefix(err.Error(), topicName+"/0: ") {
 					t.Error(err)
 				}
 			})

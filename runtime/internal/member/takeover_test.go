@@ -11,7 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/idemgen/idemgen/internal/stream"
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idem"
 )
 
@@ -141,8 +141,8 @@ func TestRewindBeforeReadingBegins(t *testing.T) {
 		}
 		s := newLateSource(open(t, brokers, k))
 		rewind := func(from, to int64) {
-			n := stream.Name{Consumer: "orders", Topic: topicName, Partition: s.other}
-			if _, err := stream.Set(t.Context(), db, n, stream.Target{From: from, To: to, ApplyAgain: true}, stream.By{Reason: "a test"}); err != nil {
+			n := operate.Name{Consumer: "orders", Topic: topicName, Partition: s.other}
+			if _, err := operate.Set(t.Context(), db, n, operate.Target{From: from, To: to, ApplyAgain: true}, operate.By{Reason: "a test"}); err != nil {
 				t.Fatal(err)
 			}
 		}

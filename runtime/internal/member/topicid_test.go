@@ -27,7 +27,7 @@ func TestBrokerWithoutTopicIDsIsRefused(t *testing.T) {
 			}
 		})
 		eventually(t, "Health names the topic and the oldest broker", func() bool {
-			err := c.Health()
+			err := c.Health().Err()
 			return query(t, db, `SELECT count(*)::int FROM diary`) > 0 ||
 				err != nil && strings.Contains(err.Error(), "topic "+topicName) && strings.Contains(err.Error(), "Kafka 2.8")
 		})

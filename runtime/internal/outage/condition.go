@@ -10,6 +10,7 @@ import (
 type Condition struct {
 	mu      sync.Mutex
 	why     error
+	since   time.Time // of why
 	said    string
 	patient bool   // it is no fault yet
 	begun   string // what is no news while it is none
@@ -20,11 +21,11 @@ type Condition struct {
 // repeatInterval is how long a fault lasts before the log says so again.
 const repeatInterval = time.Minute
 
-// Why is nil while the service works.
-func (c *Condition) Why() error {
+// Why is nil while the service works, and else since when it does not.
+func (c *Condition) Why() (why error, since time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.why
+	return c.why, c.since
 }
 
 // Begin keeps why, with which every start begins. It is no fault, nor is what is set next, unless
@@ -32,7 +33,7 @@ func (c *Condition) Why() error {
 func (c *Condition) Begin(log *slog.Logger, why error, patience time.Duration) (stop func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.why, c.begun, c.patient, c.log = why, why.Error(), true, log
+	c.why, c.since, c.begun, c.patient, c.log = why, time.Now(), why.Error(), true, log
 	t := time.AfterFunc(patience, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -54,6 +55,9 @@ func (c *Condition) Begin(log *slog.Logger, why error, patience time.Duration) (
 func (c *Condition) Set(log *slog.Logger, why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.why == nil || why != nil && why.Error() != c.why.Error() {
+		c.since = time.Now()
+	}
 	c.why = why
 	c.patient = c.patient && why != nil
 	c.say(log)

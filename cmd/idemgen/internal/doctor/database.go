@@ -9,13 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/internal/pgtable"
-	"github.com/idemgen/idemgen/internal/stream"
 )
 
 // ledger is what the database says of a partition.
 type ledger struct {
-	stream.Tail
+	operate.Tail
 	topicID string
 }
 
@@ -240,11 +240,11 @@ func (e *examination) positions(ctx context.Context) error {
 }
 
 // readLedgers reads the ledgers of the consumer, and returns also what it read them from.
-func (e *examination) readLedgers(ctx context.Context) (ledgers map[string]map[int32]ledger, all []stream.Status, err error) {
-	if all, err = stream.List(ctx, e.Database, ""); err != nil {
+func (e *examination) readLedgers(ctx context.Context) (ledgers map[string]map[int32]ledger, all []operate.Status, err error) {
+	if all, err = operate.List(ctx, e.Database, ""); err != nil {
 		return nil, nil, err
 	}
-	all = slices.DeleteFunc(all, func(s stream.Status) bool { return s.Consumer != e.Consumer })
+	all = slices.DeleteFunc(all, func(s operate.Status) bool { return s.Consumer != e.Consumer })
 	ledgers = map[string]map[int32]ledger{}
 	for _, s := range all {
 		if s.Former || s.Tail == nil {

@@ -1,29 +1,19 @@
 package doctor
 
 import (
-	"fmt"
-	"strings"
 	"sync"
+
+	"github.com/idemgen/idemgen/internal/operate"
 )
-
-// LockWait is why a statement of a command does not end.
-type LockWait struct {
-	On       string   // what is locked
-	Sessions []string // that hold the lock, or wait for it before this one
-}
-
-func (w *LockWait) Error() string {
-	return fmt.Sprintf("a statement waits for a lock on %s, which another session holds or waits for: %s", w.On, strings.Join(w.Sessions, "; "))
-}
 
 // Waits is what the last statement that was given up waited for.
 type Waits struct {
 	mu   sync.Mutex
-	last *LockWait
+	last *operate.Lock
 }
 
 // Found takes what a statement waits for, and gives the statement up.
-func (w *Waits) Found(wait *LockWait) (giveUp bool) {
+func (w *Waits) Found(wait *operate.Lock) (giveUp bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.last = wait
@@ -31,7 +21,7 @@ func (w *Waits) Found(wait *LockWait) (giveUp bool) {
 }
 
 // take returns what it is, once; nil is nothing.
-func (w *Waits) take() (wait *LockWait) {
+func (w *Waits) take() (wait *operate.Lock) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	wait, w.last = w.last, nil

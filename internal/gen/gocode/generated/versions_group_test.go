@@ -161,7 +161,7 @@ func (g *group) round(members ...*member) {
 		return read == 4
 	})
 	for _, m := range members {
-		if err := m.c.Health(); err != nil {
+		if err := m.c.Health().Err(); err != nil {
 			g.t.Errorf("%s: %v", m.is.name, err)
 		}
 	}

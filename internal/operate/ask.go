@@ -1,0 +1,299 @@
+package operate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/internal/record"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// askSQL asks, unless somebody asked before. A replay has a number, by which an effect knows that
+// it was asked for after what became of its last call. With a condition on the state alone
+// Postgres may take an index of the open letters, and read all of them for each one.
+const askSQL = `
+UPDATE idem_dead_letter d SET asked = $4::text::"char", asked_at = clock_timestamp(), asked_by = $5, answer = NULL, answered_at = NULL,
+    asked_number = CASE WHEN $4::text = 'r' THEN nextval('idem_fence') END, asked_result = $6::bytea,
+    asked_with_result = $6::bytea IS NOT NULL
+FROM unnest($1::int[], $2::bigint[], $3::bigint[]) AS a (stream, offs, seq)
+WHERE d.stream = a.stream AND d.offs = a.offs AND d.seq = a.seq AND CASE WHEN d.state = 'd' THEN d.asked IS NULL END`
+
+// Meant returns the letters of a topic that a request means by a filter: those about which nobody
+// asked, or, to take requests back, those about which somebody did. It leaves out letters of calls
+// that a replay would make again, and counts them, unless the filter names their class. An event
+// that never had a letter is an error.
+func Meant(ctx context.Context, db DB, f Filter, verb string, takeBack bool) (meant []Letter, leftOut int, err error) {
+	found, err := DeadLetters(ctx, db, f)
+	if err == nil && len(found) == 0 && f.Event != "" {
+		ever, errEver := Letters(ctx, db, Filter{Consumer: f.Consumer, Topic: f.Topic, Event: f.Event, All: true, Limit: 1})
+		if err = errEver; err == nil && len(ever.Letters) == 0 {
+			err = fmt.Errorf("%s never had a dead letter of event %s: idemgen dead list shows the events by name", f.Topic, f.Event)
+		}
+	}
+	for _, l := range found {
+		switch {
+		case (l.Asked() != "") != takeBack:
+		case verb == "replay" && !takeBack && f.Class != wire.ReasonInterrupted && l.callsAgain():
+			leftOut++
+		default:
+			meant = append(meant, l)
+		}
+	}
+	return meant, leftOut, err
+}
+
+// callsAgain reports whether a replay calls an effect again although its first call may have
+// succeeded.
+func (l *Letter) callsAgain() bool {
+	answered := l.Request != nil && strings.HasPrefix(l.Request.Answer, wire.ReasonInterrupted+":")
+	return l.Class == wire.ReasonInterrupted && !l.Called || answered
+}
+
+// mostResult is how many bytes of a result are taken.
+const mostResult = 1 << 20
+
+// Ask asks the owner of each letter's partition to replay or to discard it, and returns the
+// letters as they are then. The owner does it between two batches, within seconds; if the
+// partition has no owner, the next one does. A letter is asked about once: the answer is in its
+// row. If one of the letters cannot be asked about, nothing is asked.
+//
+// An effect whose call failed, or was interrupted, is called again for a replay, unless result
+// says what it returned, as JSON: null if it has no result. The owner refuses what does not fit.
+func Ask(ctx context.Context, db DB, letters []Letter, verb string, result []byte, by By) ([]Letter, error) {
+	asked := map[string]string{"replay": "r", "discard": "x"}[verb]
+	if asked == "" {
+		return letters, fmt.Errorf("a letter is replayed or discarded, not %q", verb)
+	}
+	if result != nil {
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, result); err != nil {
+			return letters, fmt.Errorf("the result is no JSON: %w", err)
+		}
+		if result = compact.Bytes(); len(result) > mostResult {
+			return letters, fmt.Errorf("the result has %d bytes, more than %d", len(result), mostResult)
+		}
+	}
+	for i := range letters {
+		if err := letters[i].may(verb); err != nil {
+			return letters, err
+		}
+	}
+	who, err := by.text(ctx, db)
+	if err != nil {
+		return letters, err
+	}
+	if by.DryRun {
+		return pretend(letters, Request{For: verb, By: who, Result: result != nil}), nil
+	}
+	now, did, err := rewrite(ctx, db, letters, askSQL, asked, who, result)
+	if err == nil && did == 0 && len(now) == 1 {
+		err = now[0].may(verb)
+	}
+	return now, err
+}
+
+// pretend returns letters as a dry run shows them.
+func pretend(letters []Letter, r Request) []Letter {
+	letters = slices.Clone(letters)
+	for i := range letters {
+		letters[i].Request = &r
+	}
+	return letters
+}
+
+const takeBackSQL = `
+UPDATE idem_dead_letter d SET asked = NULL, asked_number = NULL, asked_result = NULL, answer = $4, answered_at = clock_timestamp()
+FROM unnest($1::int[], $2::bigint[], $3::bigint[]) AS a (stream, offs, seq)
+WHERE d.stream = a.stream AND d.offs = a.offs AND d.seq = a.seq AND CASE WHEN d.state = 'd' THEN d.asked IS NOT NULL END`
+
+// TakeBack takes back what was asked about letters and is not done yet. The call of an effect
+// that was begun for one is not ended, and what it returns is recorded.
+func TakeBack(ctx context.Context, db DB, letters []Letter, by By) ([]Letter, error) {
+	who, err := by.text(ctx, db)
+	for i := range letters {
+		switch l := &letters[i]; {
+		case err != nil:
+		case !l.Open():
+			err = fmt.Errorf("%s was %s by %s", l.Name(), l.State, l.End.By)
+		case l.Asked() == "":
+			err = fmt.Errorf("%s: nothing is asked for", l.Name())
+		}
+	}
+	if err != nil || by.DryRun {
+		return letters, err
+	}
+	now, _, err := rewrite(ctx, db, letters, takeBackSQL, "taken back by "+who)
+	return now, err
+}
+
+// portion is how many letters are changed, or read, at once.
+const portion = 500
+
+// rewrite changes the rows of letters by a statement, in portions, and reads them again. did is
+// how many it changed.
+func rewrite(ctx context.Context, db DB, letters []Letter, sql string, args ...any) (now []Letter, did int64, err error) {
+	for some := range slices.Chunk(letters, portion) {
+		tx, err := db.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite})
+		if err != nil {
+			return now, did, Explain(err)
+		}
+		tag, err := tx.Exec(ctx, sql, append(append([]any{pgx.QueryExecModeExec}, places(some)...), args...)...)
+		if err == nil {
+			err = tx.Commit(ctx)
+		}
+		if err != nil {
+			_ = tx.Rollback(context.WithoutCancel(ctx))
+			return now, did, Explain(err)
+		}
+		did += tag.RowsAffected()
+		are, err := Refresh(ctx, db, some)
+		if now = append(now, are...); err != nil {
+			return now, did, err
+		}
+	}
+	return now, did, nil
+}
+
+// places are letters as parameters.
+func places(letters []Letter) []any {
+	var streams []int32
+	var offsets, seqs []int64
+	for _, l := range letters {
+		streams, offsets, seqs = append(streams, l.stream), append(offsets, l.Offset), append(seqs, l.Seq)
+	}
+	return []any{streams, offsets, seqs}
+}
+
+// may says why nothing can be asked about a letter.
+func (l *Letter) may(verb string) error {
+	switch {
+	case l.State == "waiting":
+		return fmt.Errorf("%s waits behind a dead letter of its record key: replay or discard that one (%s)", l.Name(), l.Text())
+	case !l.Open():
+		return fmt.Errorf("%s was %s by %s", l.Name(), l.State, l.End.By)
+	case l.Asked() != "":
+		return fmt.Errorf("%s: a %s is asked for already, since %s by %s (idemgen dead replay --take-back)", l.Name(), l.Asked(), l.Request.At.Format(time.RFC3339), l.Request.By)
+	case verb == "replay" && l.ErasedBy != "":
+		return fmt.Errorf("%s: its record was erased by %s: it can be discarded only", l.Name(), l.ErasedBy)
+	case verb == "replay" && !l.Kept:
+		return fmt.Errorf("%s: its record is not kept (on_failure.dead_letter_payload, or it is longer than 16 MiB): it can be discarded only", l.Name())
+	}
+	return nil
+}
+
+const (
+	// ofKeySQL is the letters of a record key, in the order of the log.
+	ofKeySQL = letterSQL + `
+WHERE s.consumer = $1::text AND s.topic = $2::text AND d.order_key = $3::uuid AND d.erased_by IS NULL
+ORDER BY s.stream, d.offs, d.seq`
+
+	// eraseSQL erases what letters keep, and asks for those that are dead to be discarded. One that
+	// waits is discarded by its owner when its turn comes.
+	eraseSQL = `
+UPDATE idem_dead_letter d SET
+    record = NULL, result = NULL, asked_result = NULL, erased_by = $4,
+    reason = coalesce(substring(d.reason FROM '^([a-z_ -]+): '), 'decode') || ': erased by ' || $4,
+    answer = CASE WHEN d.answer IS NOT NULL THEN 'erased by ' || $4 END,
+    asked = CASE WHEN d.state = 'd' THEN 'x'::"char" ELSE d.asked END, asked_with_result = d.asked_with_result AND d.state <> 'd',
+    asked_at = CASE WHEN d.state = 'd' THEN clock_timestamp() ELSE d.asked_at END,
+    asked_by = CASE WHEN d.state = 'd' THEN $4 ELSE d.asked_by END
+FROM unnest($1::int[], $2::bigint[], $3::bigint[]) AS a (stream, offs, seq)
+WHERE d.stream = a.stream AND d.offs = a.offs AND d.seq = a.seq AND d.erased_by IS NULL`
+)
+
+// Erase erases what dead letters keep of the records of a record key: record, reason and result,
+// of closed letters too. Those that are open are discarded. It returns the letters as they are.
+func Erase(ctx context.Context, db DB, consumer, topic, key string, by By) ([]Letter, error) {
+	if _, err := named(ctx, db, Name{Consumer: consumer, Topic: topic, Partition: Any}); err != nil {
+		return nil, err
+	}
+	found, err := query(ctx, db, scanLetter, ofKeySQL, consumer, topic, record.OrderKey([]byte(key)))
+	if err != nil {
+		return nil, err
+	}
+	who, err := by.text(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	if by.DryRun {
+		return pretend(found, Request{For: "discard", By: who}), nil
+	}
+	now, _, err := rewrite(ctx, db, found, eraseSQL, who)
+	if err != nil {
+		return now, fmt.Errorf("erase: %w", err)
+	}
+	return now, nil
+}
+
+// answerPause is the time between two looks for answers.
+const answerPause = 200 * time.Millisecond
+
+// Await waits until each letter has its answer, and returns the letters as they are then. It is an
+// error if one has none in time, or if one stays dead.
+func Await(ctx context.Context, db DB, letters []Letter, most time.Duration) ([]Letter, error) {
+	for end := time.Now().Add(most); ; time.Sleep(answerPause) {
+		now, err := Refresh(ctx, db, letters)
+		if err != nil {
+			return letters, err
+		}
+		open, dead := 0, 0
+		for i := range now {
+			switch {
+			case now[i].Asked() != "":
+				open++
+			case now[i].State == "dead":
+				dead++
+			}
+		}
+		switch {
+		case open == 0 && dead > 0:
+			return now, fmt.Errorf("%d of %d letters stay dead", dead, len(now))
+		case open == 0:
+			return now, nil
+		case ctx.Err() != nil || time.Now().After(end):
+			return now, fmt.Errorf("no answer about %d of %d letters within %v: the request stays", open, len(now), most)
+		}
+	}
+}
+
+// Idle returns the streams of letters that nobody answered, as far as they may have no owner: the
+// last row of their ledgers is old.
+func Idle(ctx context.Context, db DB, letters []Letter) (idle []Status, err error) {
+	if len(letters) == 0 {
+		return nil, nil
+	}
+	all, err := Present(ctx, db, letters[0].Consumer, letters[0].Topic)
+	for _, s := range all {
+		unanswered := func(l Letter) bool { return l.Asked() != "" && l.Partition == s.Partition }
+		if s.Tail != nil && Ownerless(s.Tail.AgeSeconds) != "" && slices.ContainsFunc(letters, unanswered) {
+			idle = append(idle, s)
+		}
+	}
+	return idle, err
+}
+
+// Ownerless says what to do about a partition that may have no owner, given the age of the last
+// row of its ledger in seconds; "" if the row is younger than a minute. A partition without
+// records writes none.
+func Ownerless(seconds float64) string {
+	if seconds <= 60 {
+		return ""
+	}
+	return fmt.Sprintf("the last row of its ledger is %s old. If it has no records, wait; if it is halted, which Health and log of the service say, do what they name first; if no service runs, start one", Age(seconds))
+}
+
+// Age is a duration as people say it.
+func Age(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	if d >= 48*time.Hour {
+		return fmt.Sprintf("%dd", d/(24*time.Hour))
+	}
+	return d.Round(time.Second).String()
+}

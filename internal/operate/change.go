@@ -1,0 +1,296 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/idemgen/idemgen/internal/ledger"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Change is a row that was appended, or would be; or the last row where there is nothing to
+// append.
+type Change struct {
+	Name
+	Seq        int64  `json:"seq"`
+	Kind       string `json:"kind"` // as in Row; "" where there is nothing to append
+	From       int64  `json:"from"` // the position before; that after, for a genesis
+	To         int64  `json:"to"`   // the position after
+	Partitions int32  `json:"partitions"`
+	Identity   string `json:"identity"` // as in Tail
+	Info       string `json:"info"`     // who and why
+	Effect     string `json:"effect"`   // what the row does, in words
+	Appended   bool   `json:"appended"` // false: a dry run, or there is nothing to append
+}
+
+// Each runs a command on each of some streams, first without appending: what is refused for one of
+// them changes none. One that fails later ends it: the error says which partitions are done, and
+// their changes are returned.
+func Each(names []Name, by By, do func(Name, By) (Change, error)) (all []Change, err error) {
+	if dry := by; len(names) > 1 && !by.DryRun {
+		dry.DryRun = true
+		for _, name := range names {
+			if _, err := do(name, dry); err != nil {
+				return nil, fmt.Errorf("%w; nothing was appended to any partition", err)
+			}
+		}
+	}
+	for i, name := range names {
+		c, err := do(name, by)
+		if err != nil && i > 0 {
+			err = fmt.Errorf("%w; partitions %s are done, %s are not", err, numbers(names[:i]), numbers(names[i:]))
+		}
+		if err != nil {
+			return all, err
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+func numbers(names []Name) string {
+	var all []string
+	for _, n := range names {
+		all = append(all, fmt.Sprint(n.Partition))
+	}
+	return strings.Join(all, ", ")
+}
+
+// change moves the position of a stream that has a ledger.
+type change struct {
+	command
+	status Status
+	// decide says which row follows a tail, and what the row does. It is asked again when the tail
+	// has moved, since another row may be right then. A row without a kind says that there is
+	// nothing to do.
+	decide func(t ledger.Tail) (row ledger.Row, effect string, err error)
+}
+
+// begin finds the stream and runs a command on it.
+func begin(ctx context.Context, db DB, name Name, by By, decide func(ledger.Tail) (ledger.Row, string, error)) (Change, error) {
+	status, err := StreamOf(ctx, db, name)
+	if err != nil {
+		return Change{}, err
+	}
+	c := &change{command{db: db, name: name}, status, decide}
+	return c.run(ctx, by, c.try)
+}
+
+// try reads the tail and appends to it, or finds that an earlier try did.
+func (c *change) try(ctx context.Context) (Change, error) {
+	var tail ledger.Tail
+	found, err := one(ctx, c.db, tail.Fields(), ledger.TailSQL, c.status.Stream)
+	if err != nil {
+		return Change{}, c.read(err)
+	}
+	if !found {
+		return Change{}, fmt.Errorf("%v: the rows of its ledger are gone; --from none begins a new one", c.name)
+	}
+	if done, found, err := c.settled(ctx, c.status.Stream, tail.Seq); found || err != nil {
+		return done, err
+	}
+	row, effect, err := c.decide(tail)
+	if err != nil {
+		return Change{}, err
+	}
+	if row.Kind == 0 {
+		row.Next = tail.Next
+		done := c.describe(tail, row, effect)
+		done.Seq, done.Info = tail.Seq, ledger.Said(tail.Info, tail.Letters)
+		return done, nil
+	}
+	row.Token, row.Writer, row.Info, row.Window = ledger.NewToken(), ledger.Person, c.info, tail.Window
+	return c.write(ctx, sent{tail.Seq + 1, row.Token, c.describe(tail, row, effect)}, func(conn *pgconn.PgConn) (int64, error) {
+		return exec(ctx, conn, ledger.AppendSQL, ledger.Append(c.status.Stream, tail, row)...)
+	})
+}
+
+func (c *change) describe(t ledger.Tail, r ledger.Row, effect string) Change {
+	d := Change{
+		Name: c.status.Name, Seq: t.Seq + 1, Kind: kinds[r.Kind], From: t.Next, To: r.Next, Partitions: t.Parts, Identity: identity(t.Def), Info: c.info, Effect: effect,
+	}
+	if r.Parts != nil {
+		d.Partitions = *r.Parts
+	}
+	if r.Def != nil {
+		d.Identity = identity(*r.Def)
+	}
+	return d
+}
+
+// command is one command on one stream.
+type command struct {
+	db   DB
+	name Name
+	info string
+	dry  bool
+	sent []sent
+}
+
+// sent is a row whose fate is open: it was sent, and there was no answer.
+type sent struct {
+	seq   int64
+	token wire.UUID
+	done  Change
+}
+
+const (
+	// patience is how long a command tries. A worker under load appends every few
+	// milliseconds, and may hold the next place for as long as a batch takes.
+	patience = 30 * time.Second
+	pause    = 10 * time.Millisecond
+)
+
+// run tries until a try ends otherwise than by an againError. Whatever happens to a reply, the row
+// is written once or not at all: the next try goes to the same place, which only one row can have.
+func (c *command) run(ctx context.Context, by By, try func(context.Context) (Change, error)) (Change, error) {
+	who, err := by.text(ctx, c.db)
+	if err != nil {
+		return Change{}, err
+	}
+	c.info, c.dry = "operator "+who, by.DryRun
+	for end := time.Now().Add(patience); ; time.Sleep(pause) {
+		done, err := try(ctx)
+		last, again := errors.AsType[*againError](err)
+		switch {
+		case again && ctx.Err() == nil && time.Now().Before(end):
+			continue
+		case err != nil && len(c.sent) > 0:
+			err = fmt.Errorf("%v: the row was sent, but it is not known whether it is there; check with list before you try again: %w", c.name, err)
+		case again && isLockTimeout(last.err):
+			err = fmt.Errorf("%v: a worker holds the next place of the ledger, in a transaction that has not ended for %v; "+
+				"it ends at limits.batch_timeout at the latest, or with the worker: %w", c.name, patience, last.err)
+		case again:
+			err = fmt.Errorf("%v: the ledger changed at every try for %v; try again, or stop the worker first: %w", c.name, patience, last.err)
+		}
+		return done, err
+	}
+}
+
+// againError is an error after which the ledger must be read again.
+type againError struct{ err error }
+
+func (e *againError) Error() string { return e.err.Error() }
+func (e *againError) Unwrap() error { return e.err }
+
+// read is the verdict on an error of a statement that changes nothing. If something sent before is
+// in doubt, the ledger must be read again.
+func (c *command) read(err error) error {
+	if err != nil && len(c.sent) > 0 && isUnknown(err) {
+		return &againError{err}
+	}
+	return err
+}
+
+// settled reads whether one of the tries whose reply was lost has its row in the chain. Only one
+// row can have a place: a try whose place another row has is not in doubt any more.
+func (c *command) settled(ctx context.Context, stream int32, tail int64) (done Change, found bool, err error) {
+	var open []sent
+	for _, s := range c.sent {
+		var token wire.UUID
+		var kind, writer byte
+		var written time.Time
+		found := false
+		if s.seq <= tail {
+			found, err = one(ctx, c.db, []any{&token, &kind, &written, &writer}, ledger.RowSQL, stream, s.seq)
+		}
+		switch {
+		case err != nil:
+			return Change{}, false, c.read(err)
+		case !found:
+			open = append(open, s)
+		case token == s.token:
+			return s.done, true, nil
+		}
+	}
+	c.sent = open
+	return Change{}, false, nil
+}
+
+// errTaken says that another row was written first.
+var errTaken = errors.New("somebody else wrote the row first")
+
+// write writes a row by do, which returns how many rows it wrote: one, or the place is taken.
+func (c *command) write(ctx context.Context, row sent, do func(conn *pgconn.PgConn) (int64, error)) (Change, error) {
+	if c.dry {
+		return row.done, nil
+	}
+	row.done.Appended = true
+	sentIt, err := transact(ctx, c.db, func(conn *pgconn.PgConn) error {
+		rows, err := do(conn)
+		if err == nil && rows != 1 {
+			err = errTaken
+		}
+		return err
+	})
+	switch {
+	case err == nil:
+		return row.done, nil
+	case !sentIt:
+		return row.done, c.read(Explain(err))
+	case errors.Is(err, errTaken), isMoved(err), isLockTimeout(err):
+		return row.done, &againError{err}
+	case isUnknown(err):
+		c.sent = append(c.sent, row)
+		return row.done, &againError{err}
+	}
+	return row.done, Explain(err)
+}
+
+// exec runs a statement and returns how many rows it wrote. Parameters are in binary, as a worker
+// sends them, and nothing is prepared by name, so it works through a connection pooler as well.
+func exec(ctx context.Context, conn *pgconn.PgConn, sql string, params ...[]byte) (int64, error) {
+	formats := slices.Repeat([]int16{pgx.BinaryFormatCode}, len(params))
+	r := conn.ExecParams(ctx, sql, params, nil, formats, nil).Read()
+	return r.CommandTag.RowsAffected(), r.Err
+}
+
+const settingsSQL = `SELECT set_config('lock_timeout', '5s', true), set_config('statement_timeout', '60s', true), set_config('synchronous_commit', 'on', true)`
+
+// transact runs do in a transaction with settings of its own, since the connection is the
+// caller's. It reports whether anything can have been sent.
+func transact(ctx context.Context, db DB, do func(conn *pgconn.PgConn) error) (sent bool, err error) {
+	tx, err := db.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite})
+	if err != nil {
+		return false, err
+	}
+	conn := tx.Conn().PgConn()
+	if err = conn.Exec(ctx, settingsSQL).Close(); err == nil {
+		err = do(conn)
+	}
+	if err != nil {
+		_ = tx.Rollback(context.WithoutCancel(ctx))
+		return true, err
+	}
+	return true, tx.Commit(ctx)
+}
+
+// isUnknown reports whether nobody can say what became of a transaction: there was no
+// answer, or one that says so.
+func isUnknown(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		return !errors.Is(err, pgx.ErrTxCommitRollback)
+	}
+	return pg.Code == "40003" || pg.Code[:2] == "08" || pg.Code[:3] == "57P"
+}
+
+// isMoved reports whether the row that was appended to is not the last one any more, or the stream
+// was made meanwhile.
+func isMoved(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (pg.Code == "23505" && (pg.ConstraintName == "idem_ledger_pkey" || pg.ConstraintName == "idem_stream_identity") ||
+		pg.Code == "23502" && pg.TableName == "idem_ledger" && pg.ColumnName == "prev")
+}
+
+func isLockTimeout(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pg.Code == "55P03"
+}

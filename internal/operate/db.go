@@ -1,0 +1,136 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// DB is a *pgxpool.Pool or a *pgx.Conn. A pool is better: it connects again if the
+// connection is lost while a row is written, and so learns what became of it.
+type DB interface {
+	BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// query reads all rows of a statement.
+func query[T any](ctx context.Context, db DB, scan pgx.RowToFunc[T], sql string, args ...any) ([]T, error) {
+	rows, _ := db.Query(ctx, sql, append([]any{pgx.QueryExecModeExec}, args...)...)
+	all, err := pgx.CollectRows(rows, scan)
+	return all, Explain(err)
+}
+
+// one reads the only row of a statement, and reports whether there is one.
+func one(ctx context.Context, db DB, into []any, sql string, args ...any) (found bool, err error) {
+	err = db.QueryRow(ctx, sql, append([]any{pgx.QueryExecModeExec}, args...)...).Scan(into...)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, Explain(err)
+}
+
+// has reports whether the database has a table of the runtime: not every service needs each.
+func has(ctx context.Context, db DB, table string) (is bool, err error) {
+	_, err = one(ctx, db, []any{&is}, `SELECT to_regclass($1) IS NOT NULL`, table)
+	return is, err
+}
+
+// Explain says what an error of the database means for an operator.
+func Explain(err error) error {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		return err
+	}
+	switch pg.Code {
+	case "42P01":
+		return fmt.Errorf("this database does not have the runtime's tables, or not of this version: is it the service's? (%w)", err)
+	case "42501":
+		return fmt.Errorf("the database role may not do this; docs/operations.md lists the rights that it needs: %w", err)
+	case "25006":
+		return fmt.Errorf("this is a standby: connect to the primary: %w", err)
+	}
+	return err
+}
+
+// By says who changes something, and why. Both are kept in the ledger, or with the letter.
+type By struct {
+	Operator string // "" is the database role
+	Reason   string // required
+	DryRun   bool   // find out what would be changed, and change nothing
+}
+
+// text returns who acts and why, as it is kept.
+func (b By) text(ctx context.Context, db DB) (string, error) {
+	why, err := oneLine("the reason", b.Reason, 500)
+	if err == nil && why == "" {
+		err = errors.New("a reason is required: the ledger keeps it for those who come after you")
+	}
+	who, errWho := oneLine("the operator's name", b.Operator, 100)
+	if err = errors.Join(err, errWho); err == nil && who == "" {
+		_, err = one(ctx, db, []any{&who}, `SELECT session_user::text`)
+	}
+	return who + ": " + why, err
+}
+
+// oneLine returns a text with single blanks between its words. It refuses what a terminal would
+// act on, and a text that is too long to be shown in lists and errors.
+func oneLine(what, text string, most int) (string, error) {
+	text = strings.Join(strings.Fields(text), " ")
+	if n := utf8.RuneCountInString(text); n > most {
+		return "", fmt.Errorf("%s has %d characters, more than %d: keep the rest elsewhere, and say where", what, n, most)
+	}
+	if !printable(text) {
+		return "", fmt.Errorf("%s holds characters that cannot be printed", what)
+	}
+	return text, nil
+}
+
+// printable reports whether a text is UTF-8 without anything that a terminal would act on, but
+// for tabs and ends of lines.
+func printable(text string) bool {
+	bad := func(r rune) bool { return !unicode.IsPrint(r) && r != '\n' && r != '\r' && r != '\t' }
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, bad)
+}
+
+// count says how many there are.
+func count[N int | int32 | int64](n N, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// Lock is why a statement of a session does not end.
+type Lock struct {
+	On       string // what is locked
+	Sessions string // that hold the lock, or wait for it before this session
+}
+
+func (l *Lock) Error() string {
+	return fmt.Sprintf("a statement waits for a lock on %s, which another session holds or waits for: %s", l.On, l.Sessions)
+}
+
+// lockSQL is what a session waits for, and the sessions that are in its way.
+const lockSQL = `SELECT coalesce('table ' || l.relation::regclass::text, l.locktype),
+       string_agg(concat_ws(', ', 'pid ' || b.pid, nullif(a.application_name, ''), a.usename, a.state,
+           'since ' || to_char(a.xact_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')), '; ' ORDER BY a.xact_start)
+FROM pg_locks l CROSS JOIN LATERAL unnest(pg_blocking_pids(l.pid)) b (pid) LEFT JOIN pg_stat_activity a ON a.pid = b.pid
+WHERE l.pid = $1 AND NOT l.granted GROUP BY 1 LIMIT 1`
+
+// LockOf returns what a session waits for; nil is nothing, or nothing that this role may see.
+// search_path should be pg_catalog: the statement is run while others are in doubt.
+func LockOf(ctx context.Context, db DB, pid uint32) (*Lock, error) {
+	var l Lock
+	found, err := one(ctx, db, []any{&l.On, &l.Sessions}, lockSQL, int64(pid))
+	if !found {
+		return nil, err
+	}
+	return &l, nil
+}

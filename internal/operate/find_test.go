@@ -1,0 +1,152 @@
+package operate_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/internal/record"
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+func TestOffsetIsFoundWhereverThePositionWent(t *testing.T) {
+	db := ledgers(t)
+	for _, c := range []struct {
+		offset  int64
+		verdict operate.Verdict
+		because string
+	}{
+		{9, operate.Outside, "the ledger began after it, at offset 10"},
+		{10, operate.Covered, "ledger row 2 covers offsets 10 to 14"},
+		{12, operate.Covered, "ledger row 7 covers offsets 12 to 13"}, // after the move back
+		{14, operate.Covered, "the position was moved back to 14 since, so that it is read again"},
+		{15, operate.Applied, "ledger row 3 covers offset 15"},
+		{17, operate.Skipped, "operator ann: test data"},
+		{20, operate.NotSeen, "the position is 14"},
+	} {
+		a, err := operate.FindOffset(t.Context(), db, projector, c.offset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, "verdict", a.Verdict, c.verdict)
+		says(t, a.Because, c.because)
+	}
+	idemtest.Exec(t, db, `DELETE FROM idem_ledger WHERE seq < 4`)
+	a, err := operate.FindOffset(t.Context(), db, projector, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "verdict", a.Verdict, operate.Outside)
+	says(t, a.Because, "by a row that was removed since", "goes back to row 4, of 2026-11-23T09:04:00Z")
+	wrong := projector
+	wrong.Topic = "orders"
+	_, err = operate.FindOffset(t.Context(), db, wrong, 10)
+	refused(t, err, "it has topics orders.v1")
+}
+
+func TestLetterIsTheAnswerUntilItsOffsetIsReadAgain(t *testing.T) {
+	db := ledgers(t)
+	idemtest.Exec(t, db, `
+INSERT INTO idem_dead_letter (stream, offs, seq, state, event, reason, record) VALUES
+    (1, 11, 2, 'd', NULL, 'decode: bad', NULL), (1, 12, 2, 'd', NULL, 'decode: bad', NULL), (1, 13, 7, 'w', 'Paid', 'decode: Paid: bad', NULL);
+INSERT INTO idem_dead_letter (stream, offs, seq, state, reason, resolved_at, resolved_seq, resolved_by)
+VALUES (1, 10, 2, 'r', 'handler: no', now(), 8, 'ann: mended')`)
+	for offset, verdict := range map[int64]operate.Verdict{10: operate.Replayed, 11: operate.Dead, 12: operate.Covered, 13: operate.Waiting} {
+		a, err := operate.FindOffset(t.Context(), db, projector, offset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, "verdict", a.Verdict, verdict)
+		want(t, "a letter", a.Letter != nil, verdict != operate.Covered)
+	}
+	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET reason = 'interrupted: Paid: nobody knows', key = 'abababab-abab-abab-abab-abababababab' WHERE offs = 11`)
+	a, err := operate.FindOffset(t.Context(), db, projector, 11)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "key of a call", a.Key, strings.Repeat("ab", 16))
+	if o, err := operate.Open(t.Context(), db, projector, 11); err != nil || o.Key != a.Key || o.First != nil {
+		t.Errorf("%+v, %v", o, err)
+	}
+	_, err = operate.Open(t.Context(), db, projector, 14)
+	refused(t, err, "orders.v1/0 of projector has no dead letter at offset 14; the nearest are 0:13, 0:12, 0:11, 0:10")
+	o, err := operate.Open(t.Context(), db, projector, 13)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "class, event and error", o.Class+" "+o.Event+" "+o.Reason, "decode Paid bad")
+	want(t, "a record that is not kept", o.Record, nil)
+	list, err := operate.Letters(t.Context(), db, operate.Filter{Limit: 2})
+	want(t, "more than two are open", err == nil && len(list.Letters) == 2 && list.More, true)
+	list, err = operate.Letters(t.Context(), db, operate.Filter{Limit: 10, All: true, Class: "handler"})
+	if found := list.Letters; err != nil || len(found) != 1 || found[0].End == nil || found[0].End.By != "ann: mended" {
+		t.Errorf("%v, %v", found, err)
+	}
+}
+
+// The bytes of a key may stand across two keys of a row: that is no key.
+func TestKeyInALedger(t *testing.T) {
+	db := ledgers(t)
+	find := func(b byte) operate.Answer {
+		t.Helper()
+		key := operate.Key{Hash: [16]byte(bytes.Repeat([]byte{b}, 16)), Here: true}
+		a, err := operate.FindKey(t.Context(), db, projector.Consumer, projector.Topic, -1, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	a := find(0xcd)
+	want(t, "verdict", a.Verdict, operate.Applied)
+	says(t, a.Because, "ledger row 3 of orders.v1/0 applied it: offset 15")
+	want(t, "a key without a call", a.Key, "")
+	idemtest.Exec(t, db, `INSERT INTO idem_lease (consumer, key, def, fp, state, owner, fence, attempts, term, interrupts, keep, expires_at)
+VALUES ('projector', 'cdcdcdcd-cdcd-cdcd-cdcd-cdcdcdcdcdcd', 0, 0, 'i', gen_random_uuid(), 1, 1, '1m', true, '1d', now())`)
+	want(t, "the key of a call", find(0xcd).Key, strings.Repeat("cd", 16))
+	want(t, "across two keys", find(0xab).Verdict, operate.Unknown)
+	idemtest.Exec(t, db, `UPDATE idem_ledger SET window_seq = 4 WHERE seq = 7`)
+	says(t, find(0xcd).Because, "its window is over")
+}
+
+// A key of one partition that came through two is told with both rows.
+func TestKeyInTwoLedgers(t *testing.T) {
+	db := ledgers(t)
+	idemtest.Exec(t, db, `UPDATE idem_ledger SET window_seq = 0;
+INSERT INTO idem_stream (consumer, topic, topic_id, partition) VALUES ('projector', 'orders.v1', '00000000-0000-4000-8000-000000000001', 1);
+INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, written_at, keys)
+SELECT 2, 0, gen_random_uuid(), 7, 8, 'b', -1, 3, 1, 0, timestamptz '2026-11-23 08:00Z', keys FROM idem_ledger WHERE seq = 3`)
+	key := operate.Key{Hash: [16]byte(bytes.Repeat([]byte{0xcd}, 16)), Here: true}
+	a, err := operate.FindKey(t.Context(), db, projector.Consumer, projector.Topic, -1, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "verdict", a.Verdict, operate.Applied)
+	says(t, a.Because, "ledger row 0 of orders.v1/1 applied it: offset 7", "; ledger row 3 of orders.v1/0 applied it: offset 15", ", too: copies: same_partition does not hold")
+}
+
+// A key of fields is looked for in what a letter keeps of the record: whole values of a JSON
+// payload, or the record key.
+func TestLetterOfAKeyOfFields(t *testing.T) {
+	db := ledgers(t)
+	value := record.Append(nil, &wire.Message{Key: []byte("order-7"), Value: []byte(`{"payment": {"id": 4711}, "note": "order-71"}`)})
+	if _, err := db.Exec(t.Context(), `INSERT INTO idem_dead_letter (stream, offs, seq, reason, event, record, state) VALUES (1, 13, 7, 'handler: Paid: no', 'Paid', $1, 'd')`, value); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		event, order, id string
+		verdict          operate.Verdict
+	}{
+		{"Paid", "order-7", "4711", operate.Dead},
+		{"Paid", "order-7", "471", operate.Unknown},
+		{"Refunded", "order-7", "4711", operate.Unknown},
+	} {
+		key := operate.Key{Event: c.event, Here: true, Fields: map[string]string{"order": c.order, "id": c.id}}
+		a, err := operate.FindKey(t.Context(), db, projector.Consumer, projector.Topic, -1, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, c.event+" "+c.order+" "+c.id, a.Verdict, c.verdict)
+	}
+}

@@ -1,0 +1,320 @@
+package operate
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/internal/record"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Key is an idempotency key of an event.
+type Key struct {
+	Hash  [16]byte
+	Event string
+	// Here says that copies come through one partition: the key is in a ledger, not in the table
+	// that partitions share.
+	Here bool
+	// Headers and Fields are the parts that the key is made of, by their names.
+	Headers, Fields map[string]string
+}
+
+// Call is what is known of the call of an event with an effect.
+type Call struct {
+	State     string    `json:"state"` // processing, done, completed, failed or interrupted
+	Attempts  int       `json:"attempts"`
+	ChangedAt time.Time `json:"changed_at"`
+	Error     string    `json:"error"`
+}
+
+var callStates = map[byte]string{'p': "processing", 'd': "done", 'c': "completed", 'f': "failed", 'i': "interrupted"}
+
+const callSQL = `SELECT state, attempts, changed_at, coalesce(error, '') FROM idem_lease WHERE consumer = $1 AND key = $2::uuid`
+
+// FindKey says what became of the event that has the key, in the partitions of a topic, or in one
+// of them if that is not negative. Keys in ledgers are found by reading all rows that have keys.
+func FindKey(ctx context.Context, db DB, consumer, topic string, partition int32, key Key) (Answer, error) {
+	of, err := named(ctx, db, Name{Consumer: consumer, Topic: topic, Partition: partition})
+	if err != nil {
+		return Answer{}, err
+	}
+	var streams []int32
+	for _, s := range of {
+		if !s.Former {
+			streams = append(streams, s.Stream)
+		}
+	}
+	var found []*Holder
+	if key.Here {
+		found, err = inChains(ctx, db, streams, key.Hash, math.MaxInt64)
+	} else {
+		found, err = inShared(ctx, db, consumer, key.Hash)
+	}
+	if err != nil {
+		return Answer{}, err
+	}
+	a := Answer{Event: key.Event}
+	if a.Call, err = call(ctx, db, consumer, key); err != nil {
+		return Answer{}, err
+	}
+	if a.Call != nil {
+		a.Key = hex.EncodeToString(key.Hash[:])
+	}
+	if len(found) == 0 {
+		found, err := refused(ctx, db, &a, streams, key)
+		if err != nil || found {
+			return a, err
+		}
+		a.Verdict, a.Because, err = unheld(ctx, db, consumer, streams, key)
+		return a, err
+	}
+	first := found[0]
+	a.Verdict, a.Row, a.Because = Applied, first.Row, first.String()
+	if !first.Known {
+		a.Because += "; its window is over: a copy that comes now takes effect again"
+	}
+	for _, h := range found[1:] {
+		a.Because += "; " + h.String()
+		if first.Known && h.Known {
+			a.Because += ", too: copies: same_partition does not hold"
+		}
+	}
+	return a, nil
+}
+
+// unheld is the verdict on a key that is nowhere: since when keys are known tells how far back
+// that means anything. Of several ledgers, the one that goes back least tells.
+func unheld(ctx context.Context, db DB, consumer string, streams []int32, key Key) (Verdict, string, error) {
+	table, sql, of := "idem_key_gen", `SELECT min(opened_at) FROM idem_key_gen WHERE consumer = $1`, any(consumer)
+	if key.Here {
+		table, of = "idem_ledger", streams
+		sql = `SELECT max(written_at) FROM unnest($1::int[]) AS s (stream),
+			LATERAL (SELECT written_at FROM idem_ledger l WHERE l.stream = s.stream ORDER BY seq LIMIT 1) AS first`
+	}
+	var since *time.Time
+	there, err := has(ctx, db, table)
+	if there {
+		_, err = one(ctx, db, []any{&since}, sql, of)
+	}
+	if err != nil || since == nil {
+		return NotSeen, "no key of this consumer is known: it has applied no event with a key", err
+	}
+	return Unknown, "no event with this key was applied since " + since.UTC().Format(time.RFC3339) + "; of earlier ones nothing is known", nil
+}
+
+// call reads what is known of the key's call; nil if nothing is.
+func call(ctx context.Context, db DB, consumer string, key Key) (*Call, error) {
+	if ok, err := has(ctx, db, "idem_lease"); err != nil || !ok {
+		return nil, err
+	}
+	var c Call
+	var state byte
+	found, err := one(ctx, db, []any{&state, &c.Attempts, &c.ChangedAt, &c.Error}, callSQL, consumer, hex.EncodeToString(key.Hash[:]))
+	if !found {
+		return nil, err
+	}
+	c.State, c.ChangedAt = callStates[state], c.ChangedAt.UTC()
+	return &c, nil
+}
+
+// match says what became of the record at a place whose event has the key: of two copies, the
+// one that the row of the key does not cover is a duplicate.
+func match(place *Place, at, key Answer) Answer {
+	if at.Verdict != Covered || key.Row == nil {
+		return at
+	}
+	at.Event, at.Call, at.Key = key.Event, key.Call, key.Key
+	if r := key.Row; r.Seq != at.Row.Seq || r.Partition != place.Partition || r.TopicID != at.Row.TopicID {
+		at.Verdict = Duplicate
+		at.Because = key.Because + ", which is the first copy"
+		return at
+	}
+	if at.Row.To-at.Row.From == 1 {
+		at.Verdict, at.Because = Applied, key.Because
+		return at
+	}
+	at.Verdict, at.Because = Applied, fmt.Sprintf("%s; were there two copies among these offsets, %d:%d may be the second", key.Because, place.Partition, place.Offset)
+	return at
+}
+
+// Find says what became of the record at a place, or of the event that has one of some keys, in
+// the partitions of a topic that n names. With both it tells the record apart from its copies. Of
+// several events that may have the key it leaves out those that nobody applied, if one was.
+func Find(ctx context.Context, db DB, n Name, at *Place, keys []Key) (found []Answer, err error) {
+	for _, k := range keys {
+		a, err := FindKey(ctx, db, n.Consumer, n.Topic, n.Partition, k)
+		if err != nil {
+			return nil, err
+		}
+		same := func(f Answer) bool { return a.Letter != nil && f.Letter != nil && f.Letter.Place == a.Letter.Place }
+		if !slices.ContainsFunc(found, same) {
+			found = append(found, a)
+		}
+	}
+	if at != nil {
+		a, err := FindOffset(ctx, db, Name{n.Consumer, n.Topic, at.Partition, ""}, at.Offset)
+		if err != nil {
+			return nil, err
+		}
+		if i := slices.IndexFunc(found, func(f Answer) bool { return f.Row != nil }); i >= 0 {
+			a = match(at, a, found[i])
+		}
+		return []Answer{a}, nil
+	}
+	held := slices.DeleteFunc(slices.Clone(found), func(a Answer) bool { return a.Verdict == NotSeen || a.Verdict == Unknown })
+	if len(held) == 0 {
+		held = found[:1]
+	}
+	return held, nil
+}
+
+// Holder is where a key stands: the row of a ledger whose transaction applied its event.
+type Holder struct {
+	Name
+	Seq   int64 `json:"seq"`
+	Known bool  `json:"known"` // inside the window: a copy that comes now is a duplicate
+	Row   *Row  `json:"row"`   // nil if the row was removed since
+
+	stream int32
+}
+
+// String says where the key is.
+func (h *Holder) String() string {
+	if h.Row == nil {
+		return fmt.Sprintf("ledger row %d of %s/%d applied it; the row was removed since", h.Seq, h.Topic, h.Partition)
+	}
+	r, how := h.Row, h.Row.Span()
+	return fmt.Sprintf("ledger row %d of %s/%d applied it: %s, at %s, in transaction %s",
+		r.Seq, r.Topic, r.Partition, how, r.WrittenAt.Format(time.RFC3339), r.Transaction)
+}
+
+const (
+	sharedKeySQL = `
+SELECT k.stream, s.consumer, s.topic, s.topic_id::text, s.partition, k.seq, true
+FROM idem_keys k JOIN idem_stream s USING (stream)
+WHERE k.key = $2::uuid AND s.consumer = $1`
+
+	// chainKeySQL is the newest row of each of some ledgers that holds a key, the row that was
+	// written first at the front. It reads the keys of all newer rows. The bytes of a key may also
+	// be found across two keys.
+	chainKeySQL = `
+SELECT s.stream, s.consumer, s.topic, s.topic_id::text, s.partition, l.seq,
+       l.seq >= (SELECT window_seq FROM idem_ledger t WHERE t.stream = s.stream ORDER BY t.seq DESC LIMIT 1)
+FROM idem_stream s, LATERAL (
+    SELECT seq, written_at FROM idem_ledger WHERE stream = s.stream AND seq <= $3::bigint AND keys IS NOT NULL AND position($2::bytea IN keys) > 0
+      AND EXISTS (SELECT FROM generate_series(1, octet_length(keys), 20) AS at WHERE substring(keys FROM at FOR 16) = $2::bytea)
+    ORDER BY seq DESC LIMIT 1) AS l
+WHERE s.stream = ANY($1::int[]) ORDER BY l.written_at`
+)
+
+// inShared finds a key among those that all partitions of a consumer share.
+func inShared(ctx context.Context, db DB, consumer string, key [16]byte) ([]*Holder, error) {
+	if ok, err := has(ctx, db, "idem_keys"); err != nil || !ok {
+		return nil, err
+	}
+	return holders(ctx, db, sharedKeySQL, consumer, hex.EncodeToString(key[:]))
+}
+
+// inChains finds a key in the rows of ledgers up to one of them. A key of one partition is in
+// several where copies came through several: nothing but the producer keeps them together.
+func inChains(ctx context.Context, db DB, streams []int32, key [16]byte, last int64) ([]*Holder, error) {
+	return holders(ctx, db, chainKeySQL, streams, key[:], last)
+}
+
+func holders(ctx context.Context, db DB, sql string, args ...any) ([]*Holder, error) {
+	all, err := query(ctx, db, func(row pgx.CollectableRow) (*Holder, error) {
+		h := new(Holder)
+		return h, row.Scan(&h.stream, &h.Consumer, &h.Topic, &h.TopicID, &h.Partition, &h.Seq, &h.Known)
+	}, sql, args...)
+	for _, h := range all {
+		if err == nil {
+			h.Row, err = readRow(ctx, db, rowSQL, h.stream, h.Seq)
+		}
+	}
+	return all, err
+}
+
+// refused looks for the event of a key among the letters, and reports whether one is found. A
+// letter claims no key, and has none unless it is a conflict or an effect's. So the record that it
+// keeps tells: it holds the values that the key is made of.
+func refused(ctx context.Context, db DB, a *Answer, streams []int32, key Key) (found bool, err error) {
+	var values [][]byte
+	for _, parts := range []map[string]string{key.Headers, key.Fields} {
+		for _, text := range parts {
+			values = append(values, []byte(text))
+		}
+	}
+	hash := hex.EncodeToString(key.Hash[:])
+	all, err := query(ctx, db, scanLetter, heldSQL, streams, hash, values)
+	if err != nil {
+		return false, err
+	}
+	for i := range all {
+		l := &all[i]
+		if l.Event != "" && l.Event != key.Event {
+			continue
+		}
+		is := l.Key == hash
+		if l.Key == "" {
+			stored, _, err := l.Stored(ctx, db)
+			if err != nil {
+				return false, err
+			}
+			m, err := record.Parse(stored)
+			is = err == nil && holdsParts(&m, key)
+		}
+		if !is {
+			continue
+		}
+		a.Letter, a.Verdict, a.Key = l, verdictOf[l.State], l.Key
+		a.Because = fmt.Sprintf("the record at offset %d of %s/%d, which ledger row %d passed at %s, has this key: %s",
+			l.Offset, l.Topic, l.Partition, l.Seq, l.CreatedAt.Format(time.RFC3339), l.Class)
+		if r := l.Request; r != nil && r.Answer != "" {
+			a.Because += "; the last answer to a request: " + r.Answer
+		}
+		return true, nil
+	}
+	return false, nil
+}
+
+// holdsParts reports whether a record has the values that the key is made of. A field is looked
+// for in the record key, among the values of a JSON payload, and in the bytes of any other one.
+func holdsParts(m *wire.Message, key Key) bool {
+	for name, text := range key.Headers {
+		if value, err := m.Header(name); err != nil || string(value) != text {
+			return false
+		}
+	}
+	for _, text := range key.Fields {
+		if !holdsText(m.Key, text) && !holdsText(m.Value, text) {
+			return false
+		}
+	}
+	return true
+}
+
+// holdsText reports whether a document has a text, as one of its values if it is JSON.
+func holdsText(document []byte, text string) bool {
+	d := json.NewDecoder(bytes.NewReader(document))
+	d.UseNumber()
+	for {
+		token, err := d.Token()
+		switch {
+		case err == io.EOF:
+			return false
+		case err != nil:
+			return bytes.Contains(document, []byte(text))
+		case fmt.Sprint(token) == text:
+			return true
+		}
+	}
+}

@@ -1,0 +1,314 @@
+package operate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Place is where a record is, and for which consumer. TopicID "" is the topic as it is now.
+type Place struct {
+	Consumer  string `json:"consumer"`
+	Topic     string `json:"topic"`
+	TopicID   string `json:"topic_id"`
+	Partition int32  `json:"partition"`
+	Offset    int64  `json:"offset"`
+}
+
+// Cause is why a record is a letter.
+type Cause struct {
+	Class    string `json:"class"`    // the reason's first word: decode, conflict, handler, ...
+	Event    string `json:"event"`    // "" if it is not known
+	Reason   string `json:"reason"`   // what failed, where; without class and event
+	SQLState string `json:"sqlstate"` // "" if no error of the database is the reason
+	Key      string `json:"key"`      // of a conflict, or of an effect: 32 hex digits, as Delivery.Key; else ""
+}
+
+// Text is the reason as a whole.
+func (c *Cause) Text() string {
+	parts := slices.DeleteFunc([]string{c.Class, c.Event, c.Reason}, func(part string) bool { return part == "" })
+	return strings.Join(parts, ": ")
+}
+
+// Letter is a dead letter, or a record that waits behind one, without its record.
+type Letter struct {
+	Place
+	Cause
+	Seq       int64      `json:"seq"` // of the ledger's row that passed the record
+	CreatedAt time.Time  `json:"created_at"`
+	ExpiresAt *time.Time `json:"expires_at"` // when an open one is closed; nil is never
+	State     string     `json:"state"`      // dead, waiting, replayed or discarded
+	Kept      bool       `json:"kept"`       // the record is there
+	Called    bool       `json:"called"`     // the call of its effect was made, and what it returned recorded
+	ErasedBy  string     `json:"erased_by"`  // who erased record and reason, and why; "" if nobody did
+	Request   *Request   `json:"request"`    // the last one of an operator; nil is none
+	End       *End       `json:"end"`        // nil while it is open
+	Parks     bool       `json:"parks"`      // later records of its record key wait behind it while it is open
+	Behind    *int64     `json:"behind"`     // of a waiting one: the offset of the dead letter before it
+
+	stream int32
+}
+
+// Request is what an operator asked of the partition's owner.
+type Request struct {
+	For        string     `json:"for"` // replay or discard; "" once it is answered
+	By         string     `json:"by"`  // who, and why
+	At         time.Time  `json:"at"`
+	Result     bool       `json:"with_result"` // the operator said what the effect returned; it stays when that is answered
+	Answer     string     `json:"answer"`      // to the last request; "" is none
+	AnsweredAt *time.Time `json:"answered_at"`
+}
+
+// End is what became of a letter.
+type End struct {
+	At  *time.Time `json:"at"`
+	Seq *int64     `json:"seq"` // of the ledger's row that did it; nil if the upkeep closed it
+	By  string     `json:"by"`  // who, and why
+}
+
+// Name is the letter as a command names it.
+func (l *Letter) Name() string {
+	return fmt.Sprintf("%s/%d offset %d of %s", l.Topic, l.Partition, l.Offset, l.Consumer)
+}
+
+// Open reports whether nothing has become of the letter yet.
+func (l *Letter) Open() bool { return l.End == nil }
+
+// Asked is what an operator asks, replay or discard; "" if nobody does, or it was answered.
+func (l *Letter) Asked() string {
+	if l.Request == nil {
+		return ""
+	}
+	return l.Request.For
+}
+
+// Classes are the first words of reasons.
+var Classes = []string{
+	wire.ReasonDecode, wire.ReasonKey, wire.ReasonFit, wire.ReasonConflict, wire.ReasonUnknownType, wire.ReasonTombstone,
+	wire.ReasonTooLarge, wire.ReasonDatabase, wire.ReasonHandler, wire.ReasonEffect, wire.ReasonResult, wire.ReasonInterrupted,
+}
+
+// Filter says which letters are meant. "" is any.
+type Filter struct {
+	Consumer string
+	Topic    string
+	Class    string // of the reason
+	Event    string // by its name in Go
+	All      bool   // also those that are closed
+	Limit    int    // at most so many, the newest ones; 0 is all
+}
+
+var (
+	states   = map[byte]string{'d': "dead", 'w': "waiting", 'r': "replayed", 'x': "discarded"}
+	requests = map[string]string{"r": "replay", "x": "discard"}
+)
+
+const letterSQL = `
+SELECT s.stream, s.consumer, s.topic, s.topic_id::text, s.partition, d.offs, d.seq, d.created_at, d.expires_at, d.state, d.record IS NOT NULL,
+       coalesce(d.event, ''), d.reason, coalesce(d.sqlstate, ''), coalesce(replace(d.key::text, '-', ''), ''),
+       coalesce(d.asked::text, ''), d.asked_at, coalesce(d.asked_by, ''), d.asked_with_result, coalesce(d.answer, ''), d.answered_at,
+       d.resolved_at, d.resolved_seq, coalesce(d.resolved_by, ''), coalesce(d.erased_by, ''), d.result IS NOT NULL, d.parks,
+       CASE WHEN d.state = 'w' THEN (SELECT max(b.offs) FROM idem_dead_letter b
+           WHERE b.stream = d.stream AND b.order_key = d.order_key AND b.offs < d.offs AND b.state = 'd') END
+FROM idem_dead_letter d JOIN idem_stream s USING (stream) `
+
+const (
+	// chosenSQL is letters, the newest first.
+	chosenSQL = letterSQL + meantSQL + `
+ORDER BY d.created_at DESC, s.consumer, s.topic, s.partition, d.offs DESC, d.seq DESC
+LIMIT nullif($6::bigint, 0)`
+
+	// sumsSQL counts the same letters.
+	sumsSQL = `
+SELECT split_part(d.reason, ':', 1), count(*) FROM idem_dead_letter d JOIN idem_stream s USING (stream)` + meantSQL + `
+GROUP BY 1 ORDER BY 2 DESC, 1`
+
+	// meantSQL is a filter. A class is a prefix of the reason up to its colon.
+	meantSQL = `
+WHERE ($1::text = '' OR s.consumer = $1::text) AND ($2::text = '' OR s.topic = $2::text)
+  AND ($3::text = '' OR starts_with(d.reason, $3::text || ':')) AND ($4::text = '' OR d.event = $4::text)
+  AND position(d.state::text IN $5::text) > 0`
+
+	atSQL = letterSQL + `WHERE d.stream = $1::int AND d.offs = $2::bigint ORDER BY d.seq DESC`
+
+	// heldSQL is letters that have a key, or whose record has some values, open ones first.
+	heldSQL = letterSQL + `WHERE d.stream = ANY($1::int[]) AND (d.key = $2::uuid OR d.record IS NOT NULL AND
+    NOT EXISTS (SELECT FROM unnest($3::bytea[]) AS v WHERE position(v IN d.record) = 0))
+ORDER BY position(d.state::text IN 'dwrx'), d.created_at DESC, d.offs DESC LIMIT 100`
+
+	// theseSQL is certain letters, in the order in which they are named.
+	theseSQL = letterSQL + `JOIN unnest($1::int[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS a (stream, offs, seq, n)
+    ON d.stream = a.stream AND d.offs = a.offs AND d.seq = a.seq
+ORDER BY a.n`
+
+	storedSQL = `SELECT record, nullif(result, '') FROM idem_dead_letter WHERE stream = $1::int AND offs = $2::bigint AND seq = $3::bigint`
+)
+
+// LetterList is what a filter means.
+type LetterList struct {
+	Letters []Letter `json:"dead_letters"` // the newest first
+	Sums    []Sum    `json:"by_class"`     // whatever the limit is
+	More    bool     `json:"more"`         // the limit left some out
+}
+
+// Sum is how many letters there are of a class.
+type Sum struct {
+	Class string `json:"class"`
+	Count int    `json:"count"`
+}
+
+// Letters lists the letters that a filter means.
+func Letters(ctx context.Context, db DB, f Filter) (list LetterList, err error) {
+	if _, err := named(ctx, db, Name{Consumer: f.Consumer, Topic: f.Topic, Partition: Any}); err != nil {
+		return list, err
+	}
+	of := []any{f.Consumer, f.Topic, f.Class, f.Event, "dw"}
+	if f.All {
+		of[4] = "dwrx"
+	}
+	limit := f.Limit
+	if limit > 0 {
+		limit++
+	}
+	if list.Letters, err = query(ctx, db, scanLetter, chosenSQL, append(of, limit)...); err != nil {
+		return list, err
+	}
+	if list.More = f.Limit > 0 && len(list.Letters) > f.Limit; list.More {
+		list.Letters = list.Letters[:f.Limit]
+	}
+	list.Sums, err = query(ctx, db, pgx.RowToStructByPos[Sum], sumsSQL, of...)
+	return list, err
+}
+
+// DeadLetters are the letters of a topic as it is now that an operator can ask about: neither
+// replayed nor discarded, nor waiting behind another one. They are in the order of partitions and
+// offsets.
+func DeadLetters(ctx context.Context, db DB, f Filter) ([]Letter, error) {
+	present, err := Present(ctx, db, f.Consumer, f.Topic)
+	if err != nil {
+		return nil, err
+	}
+	found, err := query(ctx, db, scanLetter, chosenSQL, f.Consumer, f.Topic, f.Class, f.Event, "d", 0)
+	found = slices.DeleteFunc(found, func(l Letter) bool {
+		return !slices.ContainsFunc(present, func(s Status) bool { return s.Stream == l.stream })
+	})
+	slices.SortFunc(found, func(a, b Letter) int {
+		return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Seq, b.Seq))
+	})
+	return found, err
+}
+
+// FindLetters finds the dead letters of records, the last one of each.
+func FindLetters(ctx context.Context, db DB, places []Place) ([]Letter, error) {
+	var found []Letter
+	for _, p := range places {
+		s, err := StreamOf(ctx, db, Name{p.Consumer, p.Topic, p.Partition, p.TopicID})
+		if err != nil {
+			return nil, err
+		}
+		letters, err := LettersAt(ctx, db, &s, p.Offset)
+		if err != nil {
+			return nil, err
+		}
+		if len(letters) == 0 {
+			return nil, fmt.Errorf("%v: offset %d is no dead letter: %s", s.Name, p.Offset, s.whereIs(p.Offset))
+		}
+		found = append(found, letters[0])
+	}
+	return found, nil
+}
+
+// LettersAt are the letters of one offset, the newest first: each time that the offset was read
+// again may have made one.
+func LettersAt(ctx context.Context, db DB, s *Status, offset int64) ([]Letter, error) {
+	return query(ctx, db, scanLetter, atSQL, s.Stream, offset)
+}
+
+// Refresh reads letters again.
+func Refresh(ctx context.Context, db DB, of []Letter) (now []Letter, err error) {
+	for some := range slices.Chunk(of, portion) {
+		are, err := query(ctx, db, scanLetter, theseSQL, places(some)...)
+		if now = append(now, are...); err != nil {
+			return now, err
+		}
+		for i := range some {
+			if i >= len(are) || are[i].Offset != some[i].Offset {
+				return now, fmt.Errorf("%s: %w", some[i].Name(), errRemoved)
+			}
+		}
+	}
+	return now, nil
+}
+
+// errRemoved says that the row of a letter is gone.
+var errRemoved = errors.New("the letter's row was removed")
+
+// Stored is the letter's record as it is kept, and what the call of its effect returned; nil if
+// it is not kept, or if there is none.
+func (l *Letter) Stored(ctx context.Context, db DB) (stored, returned []byte, err error) {
+	found, err := one(ctx, db, []any{&stored, &returned}, storedSQL, l.stream, l.Offset, l.Seq)
+	if err == nil && !found {
+		err = fmt.Errorf("%s: %w", l.Name(), errRemoved)
+	}
+	return stored, returned, err
+}
+
+// whereIs says what is known of an offset without a letter.
+func (s *Status) whereIs(offset int64) string {
+	switch {
+	case s.Tail == nil:
+		return "the rows of its ledger are gone"
+	case offset >= s.Tail.Position:
+		return fmt.Sprintf("the partition is at offset %d", s.Tail.Position)
+	}
+	return "it took effect, was passed over, or its letter is removed"
+}
+
+// scanLetter reads the columns of letterSQL.
+func scanLetter(row pgx.CollectableRow) (l Letter, err error) {
+	var r Request
+	var e End
+	var state byte
+	var asked string
+	var askedAt *time.Time
+	err = row.Scan(&l.stream, &l.Consumer, &l.Topic, &l.TopicID, &l.Partition, &l.Offset, &l.Seq, &l.CreatedAt, &l.ExpiresAt, &state, &l.Kept,
+		&l.Event, &l.Reason, &l.SQLState, &l.Key, &asked, &askedAt, &r.By, &r.Result, &r.Answer, &r.AnsweredAt, &e.At, &e.Seq, &e.By, &l.ErasedBy, &l.Called, &l.Parks, &l.Behind)
+	if err != nil {
+		return l, err
+	}
+	l.CreatedAt, l.State = l.CreatedAt.UTC(), states[state]
+	for _, at := range []*time.Time{l.ExpiresAt, r.AnsweredAt, e.At} {
+		if at != nil {
+			*at = at.UTC()
+		}
+	}
+	if askedAt != nil {
+		r.For, r.At = requests[asked], askedAt.UTC()
+		l.Request = &r
+	}
+	if state == 'r' || state == 'x' {
+		l.End = &e
+	}
+	l.Class, l.Reason = split(l.Reason, l.Event)
+	return l, nil
+}
+
+// split takes class and event from the front of a reason.
+func split(reason, event string) (class, rest string) {
+	class, rest, found := strings.Cut(reason, ": ")
+	if !found {
+		return reason, ""
+	}
+	if event != "" {
+		rest = strings.TrimPrefix(rest, event+": ")
+	}
+	return class, rest
+}

@@ -1,0 +1,147 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/idemgen/idemgen/internal/ledger"
+)
+
+// Target is where a partition goes on.
+type Target struct {
+	// From is the position that is expected, so that a command that was copied from an alert does
+	// nothing if somebody has acted already; or Anywhere, or NoLedger.
+	From int64
+	To   int64 // offset of the next record to apply
+	// ApplyAgain says that the caller knows: what is applied again takes effect again, unless it
+	// has a key that is still known. It is required to move back, even where the log was truncated
+	// and the records are others now: the database cannot know that.
+	ApplyAgain bool
+	Partitions int32 // of the topic, of a ledger that begins; 0 takes the number from another stream of the topic
+}
+
+// What is expected of a ledger, beside a position.
+const (
+	Anywhere int64 = -1 // it is at any position
+	NoLedger int64 = -2 // there is none: one begins
+)
+
+// Set moves the position of a partition. Offsets passed never take effect; those that are read
+// again take effect again, unless their keys are known. A position that is From, too, stays, and
+// is no longer compared with the leader epochs of the log. With [NoLedger] it begins the ledger
+// of a partition that has none: of a topic that was deleted and made again, of a group that has a
+// committed offset only, or of a stream whose rows are gone. Nothing is known of the offsets below
+// To then, and name.TopicID is required.
+func Set(ctx context.Context, db DB, name Name, to Target, by By) (Change, error) {
+	if to.To < 0 {
+		return Change{}, fmt.Errorf("there is no offset %d", to.To)
+	}
+	if to.From == NoLedger {
+		return adopt(ctx, db, name, to, by)
+	}
+	return begin(ctx, db, name, by, func(t ledger.Tail) (ledger.Row, string, error) {
+		if to.From != Anywhere && to.From != t.Next {
+			return ledger.Row{}, "", fmt.Errorf("%v is at offset %d (%s), not %d: somebody has acted since; check with list, then give the present offset as --from", name, t.Next, last(t), to.From)
+		}
+		row := ledger.Row{Kind: ledger.Skip, Next: to.To, Epoch: -1}
+		switch {
+		case to.To > t.Next && to.ApplyAgain:
+			return row, "", fmt.Errorf("%v is at offset %d (%s): --apply-again moves back only, and %d is not before it", name, t.Next, last(t), to.To)
+		case to.To > t.Next:
+			return row, passed(t.Next, to.To, "passes without effect", "pass without effect"), nil
+		case to.To == t.Next && to.From == t.Next && t.Epoch >= 0:
+			row.Kind = ledger.Operator
+			return row, "the position stays, whatever the log before it is now", nil
+		case to.To == t.Next:
+			return row, "", fmt.Errorf("%v is at offset %d already (%s)", name, t.Next, last(t))
+		case !to.ApplyAgain:
+			return row, "", fmt.Errorf("%v is at offset %d (%s), and %d is before it: records that were applied take effect again, "+
+				"unless they have a key that is still known; --apply-again says that you mean it", name, t.Next, last(t), to.To)
+		}
+		row.Kind = ledger.Rewind
+		return row, passed(to.To, t.Next, "is read again", "are read again") + ": what has no known key takes effect again", nil
+	})
+}
+
+// passed says what becomes of the offsets from from to before to.
+func passed(from, to int64, one, many string) string {
+	if to-from == 1 {
+		return fmt.Sprintf("1 offset, %d, %s", from, one)
+	}
+	return fmt.Sprintf("%d offsets, %d to %d, %s", to-from, from, to-1, many)
+}
+
+// Leave is what a release says beside that the cause is gone.
+type Leave struct {
+	// Older says that an older version of the service may go on, too: it does not recognise events
+	// that the newer one applied under another identity.
+	Older bool
+	// Partitions is how many the topic may have; 0 is as many as before. From then on records of
+	// one key may be in two partitions of the topic, and their order across the change is not kept.
+	Partitions int32
+	// Fewer says that the ledger's number was confirmed by mistake: Kafka takes no partition away.
+	Fewer bool
+}
+
+// Release lets a partition try again after its cause is gone. A ledger that has the number of
+// partitions already is left alone.
+func Release(ctx context.Context, db DB, name Name, leave Leave, by By) (Change, error) {
+	n := leave.Partitions
+	if n > 0 {
+		if name.Partition >= n && !leave.Fewer {
+			return Change{}, fmt.Errorf("%v: there is no partition %d of %d, which are numbered from 0", name, name.Partition, n)
+		}
+		if err := nothingWaits(ctx, db, name); err != nil {
+			return Change{}, err
+		}
+	}
+	return begin(ctx, db, name, by, func(t ledger.Tail) (ledger.Row, string, error) {
+		row := ledger.Row{Kind: ledger.Operator, Next: t.Next, Epoch: t.Epoch}
+		effect := "the partition tries again"
+		if leave.Older {
+			none := ledger.NoIdentity
+			row.Def, effect = &none, "any version of the service may go on, also an older one"
+		}
+		switch {
+		case n == 0:
+			return row, effect, nil
+		case n == t.Parts && !leave.Older:
+			return ledger.Row{}, fmt.Sprintf("already %s, nothing appended", count(n, "partition")), nil
+		case n < t.Parts && !leave.Fewer:
+			return ledger.Row{}, "", fmt.Errorf("%v: the ledger says %d partitions already (%s), and %d are fewer: Kafka takes no partition away, and a topic that was made again "+
+				"has another id, and a ledger of its own (set --from none); --fewer says that %d were confirmed by mistake", name, t.Parts, last(t), n, t.Parts)
+		}
+		row.Parts = &n
+		return row, effect + fmt.Sprintf("; the topic may have %s, no longer %d", count(n, "partition"), t.Parts), nil
+	})
+}
+
+// last describes the last row: who appended it, if it is one that says so. What a batch says is
+// for the next owner.
+func last(t ledger.Tail) string {
+	text := fmt.Sprintf("row %d, %s", t.Seq, kinds[t.Kind])
+	switch {
+	case t.Info == "" || t.Kind == ledger.Batch:
+		return text
+	case t.Writer == ledger.HandBack:
+		return text + ", " + t.Info
+	}
+	return text + " by " + t.Info
+}
+
+const waitingSQL = `
+SELECT count(*), coalesce(min(d.offs), 0), coalesce(min(s.partition), 0) FROM idem_dead_letter d JOIN idem_stream s USING (stream)
+WHERE s.consumer = $1 AND s.topic = $2 AND d.state IN ('d', 'w') AND d.parks`
+
+// nothingWaits refuses while records of a topic wait behind dead letters: later records of their
+// keys may land in another partition, and overtake them.
+func nothingWaits(ctx context.Context, db DB, name Name) error {
+	var open, offset int64
+	var partition int32
+	_, err := one(ctx, db, []any{&open, &offset, &partition}, waitingSQL, name.Consumer, name.Topic)
+	if err != nil || open == 0 {
+		return err
+	}
+	return fmt.Errorf("%s of %s has %s behind which records of the same key wait (on_failure.park), such as partition %d offset %d: later ones would overtake them in another partition; replay or discard them first (idemgen dead)",
+		name.Topic, name.Consumer, count(open, "letter"), partition, offset)
+}

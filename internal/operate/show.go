@@ -1,0 +1,232 @@
+package operate
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/internal/record"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Opened is a letter with its record.
+type Opened struct {
+	Letter
+	// LedgerAge is the age of the ledger's last row in seconds; nil if its rows are gone. Who owns
+	// the partition, if anybody, did not write since.
+	LedgerAge *float64 `json:"ledger_age_seconds"`
+	Record    *Record  `json:"record"` // nil if it is not kept, or was erased
+	// Returned is what the call of its effect returned, which a replay takes; nil if no call was
+	// made and recorded, or it is not kept.
+	Returned *Bytes `json:"returned"`
+	// First is the row with the first copy of a conflict; nil if it is not known any more, or the
+	// letter is of no conflict.
+	First *Holder `json:"first_copy"`
+	// Earlier are further letters of the same offset, the newest first: each time that the offset
+	// was read again may have made one.
+	Earlier []Letter `json:"earlier"`
+	Next    []string `json:"next"` // what a person can do
+}
+
+// Record is a record as it was read.
+type Record struct {
+	Time     *time.Time `json:"time"`      // nil if it has none
+	ByBroker bool       `json:"by_broker"` // the broker set the time when it appended the record
+	Key      *Bytes     `json:"key"`       // nil if it has none
+	Headers  []Header   `json:"headers"`
+	Value    *Bytes     `json:"value"` // nil is a tombstone
+}
+
+// Header is one header of a record.
+type Header struct {
+	Name  string `json:"name"`
+	Value *Bytes `json:"value"` // nil if it has none
+}
+
+// Bytes are bytes that may be text. One of Text and Hex is there.
+type Bytes struct {
+	Text *string `json:"text,omitempty"` // nil if people cannot read the bytes as they are
+	Hex  string  `json:"hex,omitempty"`
+	raw  []byte
+}
+
+// Raw are the bytes themselves.
+func (b *Bytes) Raw() []byte { return b.raw }
+
+// newBytes is nil for nil.
+func newBytes(raw []byte) *Bytes {
+	if raw == nil {
+		return nil
+	}
+	b := &Bytes{raw: raw}
+	if text := string(raw); printable(text) {
+		b.Text = &text
+	} else {
+		b.Hex = hex.EncodeToString(raw)
+	}
+	return b
+}
+
+const nearLettersSQL = `
+SELECT s.partition || ':' || d.offs FROM idem_dead_letter d JOIN idem_stream s USING (stream)
+WHERE stream = $1::int GROUP BY s.partition, d.offs ORDER BY abs(d.offs - $2::bigint), d.offs LIMIT 5`
+
+// Open returns the newest letter of a record, with the record. A partition without ledger is a
+// [NotFoundError].
+func Open(ctx context.Context, db DB, name Name, offset int64) (*Opened, error) {
+	status, err := StreamOf(ctx, db, name)
+	if err != nil {
+		return nil, err
+	}
+	all, err := LettersAt(ctx, db, &status, offset)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, noLetter(ctx, db, &status, offset)
+	}
+	o := &Opened{Letter: all[0], Earlier: append([]Letter{}, all[1:]...)}
+	if t := status.Tail; t != nil {
+		o.LedgerAge = &t.AgeSeconds
+	}
+	stored, returned, err := o.Stored(ctx, db)
+	if err == nil {
+		o.Returned = newBytes(returned)
+		o.Record, err = parse(stored)
+	}
+	if err == nil && o.Class == wire.ReasonConflict && o.Key != "" {
+		err = o.conflict(ctx, db, &status)
+	}
+	if err != nil {
+		return nil, err
+	}
+	o.Next = o.next()
+	return o, nil
+}
+
+// conflict reads what is known of the first copy of a conflict, and of a call for the second one.
+func (o *Opened) conflict(ctx context.Context, db DB, of *Status) error {
+	var key [16]byte
+	_, err := hex.Decode(key[:], []byte(o.Key))
+	var first []*Holder
+	if err == nil {
+		first, err = inShared(ctx, db, o.Consumer, key)
+	}
+	if err == nil && len(first) == 0 {
+		first, err = inChains(ctx, db, []int32{of.Stream}, key, o.Seq)
+	}
+	if len(first) > 0 {
+		o.First = first[0]
+	}
+	if err == nil && !o.Called {
+		err = o.unusedCall(ctx, db)
+	}
+	return err
+}
+
+// unusedCallSQL is a call whose result no event's rows rest on.
+const unusedCallSQL = `SELECT coalesce(result, 'null') FROM idem_lease WHERE consumer = $1 AND key = $2::uuid AND state = 'd'`
+
+// unusedCall finds the call that was made for a conflict by a process that did not live to know it
+// is one. Of a call for another event of the key, the rows were written.
+func (o *Opened) unusedCall(ctx context.Context, db DB) error {
+	if ok, err := has(ctx, db, "idem_lease"); err != nil || !ok {
+		return err
+	}
+	var returned []byte
+	found, err := one(ctx, db, []any{&returned}, unusedCallSQL, o.Consumer, o.Key)
+	if found {
+		o.Called, o.Returned = true, newBytes(returned)
+	}
+	return err
+}
+
+// noLetter is the error of an offset without a letter.
+func noLetter(ctx context.Context, db DB, of *Status, offset int64) error {
+	near, err := query(ctx, db, pgx.RowTo[string], nearLettersSQL, of.Stream, offset)
+	text := ", nor at any other"
+	if len(near) > 0 {
+		text = "; the nearest are " + strings.Join(near, ", ")
+	}
+	return cmp.Or(err, fmt.Errorf("%v has no dead letter at offset %d%s", of.Name, offset, text))
+}
+
+// parse reads a stored record; nil is none.
+func parse(stored []byte) (*Record, error) {
+	if stored == nil {
+		return nil, nil
+	}
+	m, err := record.Parse(stored)
+	if err != nil {
+		return nil, err
+	}
+	r := &Record{ByBroker: m.Appended, Key: newBytes(m.Key), Value: newBytes(m.Value), Headers: []Header{}}
+	if !m.Time.IsZero() {
+		r.Time = &m.Time
+	}
+	for _, h := range m.Headers {
+		r.Headers = append(r.Headers, Header{h.Name, newBytes(h.Value)})
+	}
+	return r, nil
+}
+
+// CommandName is a letter as the commands name it.
+func (p *Place) CommandName() string { return p.commandName(p.Offset) }
+
+func (p *Place) commandName(offset int64) string {
+	return fmt.Sprintf("%s %d:%d --consumer %s", p.Topic, p.Partition, offset, p.Consumer)
+}
+
+// next are the steps that are left to a person: commands, as far as there are any.
+func (o *Opened) next() (steps []string) {
+	replay := "idemgen dead replay " + o.CommandName() + ` --reason `
+	discard := "idemgen dead discard " + o.CommandName() + ` --reason "why"`
+	switch {
+	case !o.Open():
+		return []string{"nothing: it is " + o.State}
+	case o.State == "waiting" && o.Behind == nil:
+		return []string{"nothing: its turn is next"}
+	case o.State == "waiting":
+		return []string{"replay or discard the dead letter behind which it waits; then it goes on by itself: idemgen dead show " + o.commandName(*o.Behind)}
+	case o.ErasedBy != "":
+		return []string{"close it: " + discard}
+	case o.Record == nil || o.Class == wire.ReasonConflict:
+		// it cannot be replayed, or would be refused again
+	case o.Class == wire.ReasonInterrupted:
+		steps = []string{
+			"find out on the other side what the call did; it was not done: " + replay + `"how you know"`,
+			"it was done: " + replay + `"how you know" --result 'what it returned, as JSON'`,
+			"the result has the members of the type that effect.result of " + o.Event + " names in the spec; it is null if there is none",
+		}
+	case o.Class == wire.ReasonResult:
+		steps = []string{
+			"run a version of the service that reads what the call returned, then: " + replay + `"what was mended"`,
+			"or say what it returned: " + replay + `"how you know" --result 'the result, as JSON'`,
+		}
+	default:
+		steps = []string{"mend the cause, then: " + replay + `"what was mended"`}
+	}
+	return append(steps, "give it up: "+discard, o.producer())
+}
+
+// producer is what the producer can do.
+func (o *Opened) producer() string {
+	switch {
+	case o.Called && o.Class == wire.ReasonConflict:
+		return "the call of its effect was made all the same. Sent under another key, it is made once more: undo it on the other side first, or repair the rows by hand"
+	case o.Called:
+		return "a copy that the producer sends is not called again as long as the result is kept"
+	case o.Class == wire.ReasonConflict:
+		return "let the producer send the event under a key of its own: this key is another event's"
+	case o.Class == wire.ReasonInterrupted:
+		return "a copy that the producer sends is not called, either: docs/effects.md, A person decides"
+	case o.Parks:
+		return "let the producer send a corrected event, then discard this one: until then it waits behind this one, as all later records of the record key do"
+	}
+	return "mend the cause, then let the producer send the event again: a dead letter claims no key"
+}

@@ -1,0 +1,223 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/internal/ledger"
+)
+
+// Name names a partition of a topic as one consumer applies it.
+type Name struct {
+	Consumer  string `json:"consumer"`
+	Topic     string `json:"topic"`
+	Partition int32  `json:"partition"`
+	// TopicID is the broker's id of the topic, as the text of a UUID. "" is the topic that was
+	// seen last: it matters only for a topic that was deleted and made again.
+	TopicID string `json:"topic_id"`
+}
+
+// Any stands for all partitions.
+const Any int32 = -1
+
+func (n Name) String() string {
+	if n.Topic == "" {
+		return "consumer " + n.Consumer
+	}
+	if n.Consumer == "" {
+		return "topic " + n.Topic
+	}
+	if n.Partition < 0 {
+		return fmt.Sprintf("%s of %s", n.Topic, n.Consumer)
+	}
+	return fmt.Sprintf("%s/%d of %s", n.Topic, n.Partition, n.Consumer)
+}
+
+// Status is a stream with its ledger's last row.
+type Status struct {
+	Stream int32 `json:"stream"` // its number in the database
+	Name
+	Former          bool      `json:"former"` // the topic was made again: another stream of the partition is the present one
+	CreatedAt       time.Time `json:"created_at"`
+	Tail            *Tail     `json:"tail"`              // null: the rows of the ledger are gone
+	OpenDeadLetters int64     `json:"open_dead_letters"` // neither replayed nor discarded
+	LastOperatorRow *Move     `json:"last_operator_row"` // null: none within a year
+}
+
+// RowHead is what is shown of every row of a ledger.
+type RowHead struct {
+	Seq       int64     `json:"seq"`
+	Kind      string    `json:"kind"` // genesis, fence, batch, letter, operator, skip or rewind
+	WrittenAt time.Time `json:"written_at"`
+	Info      string    `json:"info"` // who and why; how many dead letters in a row the ledger ends with
+}
+
+// Move is a row by which an operator moved the position, or left it where it was.
+type Move struct {
+	RowHead
+	From int64 `json:"from"` // position before
+	To   int64 `json:"to"`   // and after
+}
+
+// Tail is the last row of a ledger.
+type Tail struct {
+	RowHead
+	Position   int64   `json:"position"`     // offset of the next record to apply
+	Epoch      int32   `json:"leader_epoch"` // of the record before the position; -1 if it is not known
+	AgeSeconds float64 `json:"age_seconds"`
+	Unmoved    float64 `json:"-"`           // seconds for which the position has not moved
+	Partitions int32   `json:"partitions"`  // that the topic had
+	Identity   string  `json:"identity"`    // what the service that wrote last says of its events, 8 hex digits; "" if none has written yet
+	WindowRows int64   `json:"window_rows"` // rows whose keys are known
+}
+
+// kinds are the kinds of rows, by their letters in the table.
+var kinds = map[byte]string{
+	ledger.Genesis: "genesis", ledger.Fence: "fence", ledger.Batch: "batch", ledger.Letter: "letter",
+	ledger.Operator: "operator", ledger.Skip: "skip", ledger.Rewind: "rewind",
+}
+
+// List returns the streams of a consumer, or of all with "", by consumer, topic, partition and
+// age. The one of several that differ in their topic's id only that was written to last is the
+// one that the topic has now; the others are former ones.
+func List(ctx context.Context, db DB, consumer string) ([]Status, error) {
+	return named(ctx, db, Name{Consumer: consumer, Partition: Any})
+}
+
+// Present returns the streams of a topic as it is now: one of each partition.
+func Present(ctx context.Context, db DB, consumer, topic string) ([]Status, error) {
+	found, err := named(ctx, db, Name{Consumer: consumer, Topic: topic, Partition: Any})
+	return slices.DeleteFunc(found, func(s Status) bool { return s.Former }), err
+}
+
+// StreamOf returns the stream that n names; without its topic id, the present one.
+func StreamOf(ctx context.Context, db DB, n Name) (Status, error) {
+	found, err := named(ctx, db, n)
+	if err != nil || len(found) == 0 {
+		return Status{}, err
+	}
+	return found[max(0, slices.IndexFunc(found, func(s Status) bool { return !s.Former }))], nil
+}
+
+// ConsumerOf returns the only consumer that has a ledger of a topic.
+func ConsumerOf(ctx context.Context, db DB, topic string) (string, error) {
+	found, err := named(ctx, db, Name{Topic: topic, Partition: Any})
+	var consumers []string
+	for _, s := range found {
+		consumers = append(consumers, s.Consumer)
+	}
+	if consumers = slices.Compact(consumers); err == nil && len(consumers) != 1 {
+		err = fmt.Errorf("several consumers have a ledger of %s: name one with --consumer: %s", topic, strings.Join(consumers, ", "))
+	}
+	return strings.Join(consumers, ", "), err
+}
+
+// named returns the streams that n names, where "" and [Any] name all. If there are none but some
+// are named, the error is a *NotFoundError.
+func named(ctx context.Context, db DB, n Name) (found []Status, err error) {
+	if n.TopicID != "" {
+		id, err := topicID(n.TopicID)
+		if err != nil {
+			return nil, err
+		}
+		n.TopicID = id.String()
+	}
+	all, err := query(ctx, db, scanStatus, ledger.ListSQL)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range all {
+		if (n.Consumer == "" || s.Consumer == n.Consumer) && (n.Topic == "" || s.Topic == n.Topic) &&
+			(n.Partition < 0 || s.Partition == n.Partition) && (n.TopicID == "" || s.TopicID == n.TopicID) {
+			found = append(found, s)
+		}
+	}
+	if len(found) == 0 && n != (Name{Partition: Any}) {
+		return nil, notFound(n, all)
+	}
+	return found, nil
+}
+
+// NotFoundError says that the database has no such stream, and which ones it has.
+type NotFoundError struct {
+	Name Name
+	What string   // what Near has: partitions of the topic, else topics of the consumer, else consumers
+	Near []string // the first 20
+}
+
+func (e *NotFoundError) Error() string {
+	text := fmt.Sprintf("this database has no ledger of %v", e.Name)
+	if e.Name.TopicID != "" {
+		text += " with topic id " + e.Name.TopicID
+	}
+	if len(e.Near) == 0 {
+		return text + ", nor any other: is it the right one?"
+	}
+	return fmt.Sprintf("%s; it has %s %s", text, e.What, strings.Join(e.Near, ", "))
+}
+
+func notFound(n Name, all []Status) *NotFoundError {
+	near := map[string][]string{}
+	for _, s := range all {
+		switch {
+		case n.Consumer != "" && s.Consumer != n.Consumer:
+			near["consumers"] = append(near["consumers"], s.Consumer)
+		case s.Topic != n.Topic:
+			near["topics"] = append(near["topics"], s.Topic)
+		case n.TopicID != "" && s.Partition == n.Partition:
+			near["partitions"] = append(near["partitions"], fmt.Sprintf("%d (topic id %s)", s.Partition, s.TopicID))
+		default:
+			near["partitions"] = append(near["partitions"], fmt.Sprint(s.Partition))
+		}
+	}
+	slices.Sort(near["topics"]) // of several consumers
+	e := &NotFoundError{Name: n}
+	for _, e.What = range []string{"partitions", "topics", "consumers"} {
+		if e.Near = slices.Compact(near[e.What]); len(e.Near) > 0 {
+			break
+		}
+	}
+	e.Near = e.Near[:min(len(e.Near), 20)]
+	return e
+}
+
+func scanStatus(r pgx.CollectableRow) (Status, error) {
+	var s Status
+	var seq, next, window, operatorSeq, from, to *int64
+	var kind, operatorKind *string
+	var written, operatorWritten *time.Time
+	var age, unmoved *float64
+	var epoch, parts, def *int32
+	var info, operatorInfo string
+	var letters ledger.InRow
+	err := r.Scan(&s.Stream, &s.Consumer, &s.Topic, &s.TopicID, &s.Partition, &s.Former, &s.CreatedAt,
+		&seq, &next, &epoch, &kind, &written, &age, &parts, &def, &window, &info, &letters.N, &letters.First,
+		&s.OpenDeadLetters, &operatorSeq, &operatorKind, &operatorWritten, &operatorInfo, &from, &to, &unmoved)
+	if err != nil {
+		return s, err
+	}
+	s.CreatedAt = s.CreatedAt.UTC()
+	if seq != nil {
+		s.Tail = &Tail{
+			RowHead:  RowHead{*seq, kinds[(*kind)[0]], written.UTC(), ledger.Said(info, letters)},
+			Position: *next, Epoch: *epoch, AgeSeconds: *age, Unmoved: *unmoved, Partitions: *parts, Identity: identity(*def), WindowRows: *window,
+		}
+	}
+	if operatorSeq != nil {
+		s.LastOperatorRow = &Move{RowHead{*operatorSeq, kinds[(*operatorKind)[0]], operatorWritten.UTC(), operatorInfo}, *from, *to}
+	}
+	return s, nil
+}
+
+// identity is the text of what a row says of the events' identity.
+func identity(def int32) string {
+	if def == ledger.NoIdentity {
+		return ""
+	}
+	return fmt.Sprintf("%08x", uint32(def))
+}

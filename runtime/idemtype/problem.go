@@ -1,0 +1,38 @@
+package idemtype
+
+import (
+	"errors"
+	"time"
+)
+
+// Problem is a reason why a service, or one of its partitions, makes no progress.
+type Problem struct {
+	// Code identifies the kind of problem and does not change between releases.
+	//
+	// Of a halted partition, it is the [halt.Code]. Of a partition in another state, it is the state:
+	// standby, fencing, backoff, retrying or doubt. A partition that works has waiting if records
+	// have waited for longer than two transactions may take, silent if the client does not deliver
+	// its records, and handler-running or effect-running if a call has not ended with its context.
+	// The service as a whole has not-running, starting, joining, or unavailable.
+	Code      string
+	Topic     string    // "" if the problem is the service's as a whole
+	Partition int32     // -1 if the problem is the service's as a whole
+	Since     time.Time // when this process first saw it
+	Reason    string    // what is wrong
+	Do        string    // what to do; of a halted partition the command that resumes it
+	// Err says all of this. Its chain has the cause, such as a [HaltedError] or a [FencedError].
+	Err error
+}
+
+// Problems are all reasons why a service makes no progress; it is healthy if there are none. Those
+// of the service as a whole come first.
+type Problems []Problem
+
+// Err returns an error with one line per problem; nil if there are none.
+func (p Problems) Err() error {
+	var all []error
+	for _, problem := range p {
+		all = append(all, problem.Err)
+	}
+	return errors.Join(all...)
+}
