@@ -90,18 +90,13 @@ func (golangMigrate) Read(name string) (number int, base string, down, ok bool) 
 	return number, base, strings.HasSuffix(name, ".down.sql"), ok
 }
 
+// golang-migrate sends a file as one message, which is a transaction.
 func (golangMigrate) Files(number int, base string, m Migration) []MigrationFile {
-	return upAndDown(number, base, transaction(m.comment(), m.body()))
+	return upAndDown(number, base, m.comment()+"\n"+m.body()+"\n")
 }
 
 func (golangMigrate) Runtime(number int, base, text string) []MigrationFile {
-	head, body, _ := strings.Cut(text, "\n\n")
-	return upAndDown(number, base, transaction(head+"\n", strings.TrimRight(body, "\n")))
-}
-
-// transaction is a file that brings its own transaction, as golang-migrate's documentation asks.
-func transaction(comment, body string) string {
-	return comment + "\nBEGIN;\n" + body + "\n\nCOMMIT;\n"
+	return upAndDown(number, base, text)
 }
 
 func upAndDown(number int, base, up string) []MigrationFile {

@@ -3,7 +3,6 @@
 --   table account_events
 --   table account_audit
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE account_events (
@@ -24,5 +23,3 @@ CREATE TABLE account_audit (
     note text NOT NULL,
     CONSTRAINT account_audit_pkey PRIMARY KEY (account_id, entry)
 );
-
-COMMIT;

@@ -3,7 +3,6 @@
 --   table orders
 --   table visits
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE orders (
@@ -22,5 +21,3 @@ CREATE TABLE visits (
     CONSTRAINT visits_pkey PRIMARY KEY (visit),
     CONSTRAINT visits_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders (order_id) ON DELETE RESTRICT
 );
-
-COMMIT;

@@ -3,12 +3,9 @@
 --   column orders.channel
 --   column orders.placed_at
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 SET LOCAL lock_timeout = '2s';
 
 ALTER TABLE orders ADD COLUMN channel text;
 
 ALTER TABLE orders ADD COLUMN placed_at timestamptz NOT NULL DEFAULT now();
-
-COMMIT;

@@ -2,7 +2,6 @@
 -- Consumer shop, new here:
 --   table customers
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 
 CREATE TABLE customers (
@@ -10,5 +9,3 @@ CREATE TABLE customers (
     name text NOT NULL,
     CONSTRAINT customers_pkey PRIMARY KEY (customer)
 );
-
-COMMIT;

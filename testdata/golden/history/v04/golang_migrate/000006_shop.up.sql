@@ -3,7 +3,6 @@
 --   table lines
 --   column visits.email
 
-BEGIN;
 SET LOCAL client_encoding = 'UTF8';
 SET LOCAL lock_timeout = '2s';
 
@@ -19,5 +18,3 @@ CREATE TABLE lines (
 COMMENT ON TABLE lines IS 'What a sale consists of.';
 
 ALTER TABLE visits ADD COLUMN email text;
-
-COMMIT;
