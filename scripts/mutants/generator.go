@@ -9,7 +9,7 @@ var generatorBugs = []mutant{
 		in(seedlogs, "before.foreign").Replace(`_.HasCode()`, `false`),
 		seedlogs, "TestOnlyRowsThatTheTopicCannotMakeAreThereBefore"},
 	{"generated tests: one event of a pair begins every row",
-		in(seedlogs, "planner.meet").Never(`n%2 == 1`),
+		in(seedlogs, "drawer.together").Never(`n%2 == 1`),
 		"./internal/proof", "TestEventsOfOneRowSucceedOneAnother"},
 	{"generated tests: a handler keeps rows of others away",
 		in(seedlogs, "before.foreign").Never(`t.External`),

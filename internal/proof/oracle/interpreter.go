@@ -82,6 +82,16 @@ func (in *Interpreter) Apply(r Record) Outcome {
 	return out
 }
 
+// Try applies a record if it takes effect. A record that does not leaves no trace: it is no dead
+// letter, stops nothing, and none waits behind it.
+func (in *Interpreter) Try(r Record) Outcome {
+	t := in.topic(r.Topic)
+	if t == nil {
+		return Outcome{Kind: Ignored}
+	}
+	return in.record(t, &r)
+}
+
 // Release lets a partition go on behind the record that stopped it, as an operator does who
 // skips that record.
 func (in *Interpreter) Release(topic string, number int32) {

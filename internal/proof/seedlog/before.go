@@ -1,7 +1,6 @@
 package seedlog
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
@@ -91,25 +90,19 @@ func valueOf(s *model.Service, c *model.Column) string {
 	return ""
 }
 
-// rowsBefore are those rows for all that the records name, parents first. Where few texts are
-// there for a key, some of the rows are one row twice.
-func (w *writer) rowsBefore(s *model.Service) (out []model.Row) {
-	rows := slices.Sorted(maps.Keys(w.last))
-	for second := range w.seconds {
-		rows = append(rows, second)
-	}
-	slices.Sort(rows)
-	rows = slices.Compact(rows)
+// rowsBefore are those rows for the records of one row, parents first. Where few texts are there
+// for a key, some of the rows of a log are one row twice.
+func (w *writer) rowsBefore(s *model.Service, row int) (out []model.Row) {
+	now, element := w.now, w.element
+	defer func() { w.now, w.element = now, element }()
 	for _, t := range w.roles.before {
 		elements := 1
 		if slices.ContainsFunc(t.Columns, func(c *model.Column) bool { return w.roles.keys[c] && w.roles.class(c).element }) {
 			elements = 2
 		}
-		for _, row := range rows {
-			for n := range elements {
-				w.now, w.element = visit{row: row}, n+1
-				out = append(out, w.rowBefore(s, t))
-			}
+		for n := range elements {
+			w.now, w.element = visit{row: row}, n+1
+			out = append(out, w.rowBefore(s, t))
 		}
 	}
 	return out

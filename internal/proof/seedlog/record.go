@@ -8,6 +8,23 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/model"
 )
 
+// visit is one record to be: an event on a row.
+type visit struct {
+	event   *model.Event
+	row     int  // of the row: what names the row is made of it
+	number  int  // of the record, among all: its other values are made of it
+	version int  // relation to the version that the row was given last
+	again   bool // with the own row of the record before
+	bare    bool // with empty lists
+	shape   int  // from 1: which optional values are there; 0 = the number decides
+}
+
+const (
+	newer = iota
+	equal
+	older
+)
+
 // writer turns visits into records.
 type writer struct {
 	roles *roles
@@ -46,13 +63,6 @@ func (w *writer) record(v visit) Record {
 		r.Time = base.Add(time.Duration(w.version) * time.Minute)
 	}
 	return r
-}
-
-func (w *writer) records(visits []visit) (log []Record) {
-	for _, v := range visits {
-		log = append(log, w.record(v))
-	}
-	return log
 }
 
 // setVersion numbers versions in tens, so that an older one has room.

@@ -45,7 +45,7 @@ func rolesOf(s *model.Service, t *model.Topic) *roles {
 			}
 		}
 	}
-	r.uses(func(_ *model.Event, _ *model.Step, c *model.Column, node any, _ model.FieldType) {
+	r.values(func(_ *model.Event, _ *model.Step, c *model.Column, node any, _ model.FieldType) {
 		if r.keys[c] {
 			r.join(c, node)
 		}
@@ -74,9 +74,9 @@ func partOf(f *model.Field) *model.KeyPart {
 	return f.SamePart
 }
 
-// uses calls fn for every value of a step that comes from the event. node is the field,
+// values calls fn for every value of a step that comes from the event. node is the field,
 // the member of the list's element, or the element.
-func (r *roles) uses(fn func(e *model.Event, s *model.Step, c *model.Column, node any, t model.FieldType)) {
+func (r *roles) values(fn func(e *model.Event, s *model.Step, c *model.Column, node any, t model.FieldType)) {
 	for _, e := range r.topic.Events {
 		for _, s := range e.Steps {
 			assigns := slices.Concat(s.Set, s.Where)
@@ -196,7 +196,7 @@ func (r *roles) describe(s *model.Service) {
 			cl.uuid = cl.uuid || p.Type.Kind == model.UUID
 		}
 	}
-	r.uses(func(e *model.Event, step *model.Step, c *model.Column, node any, t model.FieldType) {
+	r.values(func(e *model.Event, step *model.Step, c *model.Column, node any, t model.FieldType) {
 		cl := r.class(node)
 		cl.limit(c.Type)
 		cl.added = cl.added || sums(step, c, model.Adds)

@@ -57,16 +57,12 @@ func scalar(t model.FieldType, c *class, label string, n int) string {
 	}
 }
 
-// enumText is one of an enum's texts, such that a further text takes some numbers for itself and
-// leaves the others as they are: each text draws by the number, and the highest wins.
+// enumText is one of an enum's texts; "" if it has none.
 func enumText(t *model.Type, n int) string {
-	best, text := uint64(0), ""
-	for i, v := range t.Enum {
-		if drawn := hash(v.Text + " " + strconv.Itoa(n)); i == 0 || drawn > best {
-			best, text = drawn, v.Text
-		}
+	if len(t.Enum) == 0 {
+		return ""
 	}
-	return text
+	return t.Enum[(n^n>>1)%len(t.Enum)].Text
 }
 
 // day is one of those that have four digits in their year.
