@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
 	"github.com/idemgen/idemgen/internal/proof"
@@ -104,28 +105,29 @@ func wanted(script proof.Script) *state {
 	return s
 }
 
-// shownScript is a log, a record on a line, and then the tables.
-func shownScript(log []record, script proof.Script) string {
+// shownScript is the log as a table, and then the rows that it must leave. All values are made up.
+func (c *runner) shownScript(script proof.Script) string {
 	var b strings.Builder
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "OFFSET\tEVENT\tKEY\tHEADERS\tVALUE\tBECOMES")
 	for i, r := range script.Records {
-		m := log[i].message
-		fmt.Fprintf(&b, "%s %d %s", m.Topic, m.Offset, cmp.Or(r.Event, "(no event)"))
-		if m.Key != nil {
-			fmt.Fprintf(&b, " key=%s", m.Key)
-		}
+		m := c.log[i].message
+		var headers []string
 		for _, h := range m.Headers {
-			fmt.Fprintf(&b, " %s=%s", h.Name, h.Value)
+			headers = append(headers, fmt.Sprintf("%s=%s", h.Name, h.Value))
 		}
-		fmt.Fprintf(&b, " %s", cmp.Or(string(m.Value), "(no value)"))
+		becomes := "applied"
 		if dead := script.Dead[i]; dead != "" {
-			fmt.Fprintf(&b, " -> dead letter: %s", dead)
+			becomes = "dead letter: " + dead
 		}
-		b.WriteByte('\n')
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\n", m.Offset, cmp.Or(r.Event, "-"), cmp.Or(string(m.Key), "-"),
+			cmp.Or(strings.Join(headers, " "), "-"), cmp.Or(string(m.Value), "-"), becomes)
 	}
-	for _, t := range wanted(script).tables {
-		fmt.Fprintf(&b, "\n%s\n", t.table)
+	table.Flush() // into a strings.Builder
+	for _, t := range c.want.tables {
+		fmt.Fprintf(&b, "\n%s: %d rows\n", t.table, len(t.cells))
 		for _, row := range t.cells {
-			fmt.Fprintf(&b, "  %s\n", strings.Join(row, "  "))
+			fmt.Fprintf(&b, "  %s\n", c.shownRow(t.table, row))
 		}
 	}
 	return b.String()

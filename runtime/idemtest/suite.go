@@ -121,7 +121,7 @@ func (s Service) runTopic(t *testing.T, spec *proof.Service, entry *model.Topic,
 	one.scenarios = ofATopic(one.log)
 	one.start = s.starter(entry)
 	if testing.Verbose() {
-		t.Logf("the records, and the rows that they must leave:\n%s", shownScript(one.log, script))
+		t.Logf("the records, and the rows that they must leave:\n%s", one.shownScript(script))
 	}
 	t.Run("spec", one.run)
 	if !handled(entry) {
