@@ -3,10 +3,13 @@ package idem_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // An owner that waits long for an effect learns meanwhile that the partition is another's.
@@ -38,4 +41,43 @@ func TestOwnerThatWaitsForAnEffectLearnsOfAnother(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Error("it does not learn of it while the call runs")
 	}
+}
+
+// counted is a plan that counts the records that it decides.
+type counted struct {
+	wire.Plan
+	adds *atomic.Int64
+}
+
+func (c counted) Add(b *wire.Batch, m *wire.Message) error {
+	c.adds.Add(1)
+	return c.Plan.Add(b, m)
+}
+
+// Records are decided when they come, and when they are sent: not again each time that one of
+// their calls is over.
+func TestRecordsAreNotDecidedForEachCallThatIsOver(t *testing.T) {
+	t.Parallel()
+	const n = 20
+	db := database(t)
+	p := provider{call: func(ctx context.Context, row int32, _ int) error { // each ends when the record before it is durable
+		for row > 1 && ctx.Err() == nil && query(t, db, `SELECT count(*)::text FROM t WHERE id = $1`, row-1) == "0" {
+			time.Sleep(time.Millisecond)
+		}
+		return ctx.Err()
+	}}
+	s, adds := p.service(terms), &atomic.Int64{}
+	s.edit = func(spec *wire.Service) {
+		plan := spec.Topics[0].NewPlan
+		spec.Topics[0].NewPlan = func() wire.Plan { return counted{plan(), adds} }
+	}
+	var texts []string
+	for row := 1; row <= n; row++ {
+		texts = append(texts, fmt.Sprintf("effect %d", row))
+	}
+	apply(t, own(t, s.consumer(t, db)), records(0, texts...))
+	if got := adds.Load(); got > 3*n {
+		t.Errorf("%d records were decided %d times", n, got)
+	}
+	want(t, "rows", query(t, db, `SELECT count(*)::text FROM t`), fmt.Sprint(n))
 }

@@ -37,6 +37,7 @@ type Owner struct {
 	statements map[string]session.Statement
 	desk       Desk // nil if no event of the topic has an effect
 	errands    errands
+	foreseen   foreseen
 	parked     deadletter.Parked // which record keys wait behind a dead letter
 	life       *life
 	first      first
@@ -113,6 +114,9 @@ func (o *Owner) forward(a chain.Attempt, written time.Time) {
 	o.keys.Forward(o.chain.Tail(), a.Row, a.Claims)
 	o.parked.Forward(a.Moves)
 	o.tellParked()
+	if len(a.Letters) > 0 || len(a.Moves) > 0 {
+		o.foreseen = foreseen{} // others may wait behind it, or take effect in its place
+	}
 	if a.Row.Kind == ledger.Batch {
 		o.retry.Advanced(a.Row.Next)
 	}
@@ -287,6 +291,9 @@ func (o *Owner) conclude(w *work, out outcome) error {
 	case committed:
 		w.retries.Passed(len(w.records) - len(o.unseen(w.records)))
 		return nil
+	}
+	o.foreseen = foreseen{}
+	switch out.is {
 	case waits, stays:
 		return o.step(protocol.Awaits, nil)
 	case unsent: // whatever the error is, no record is to blame

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/engine/decide"
 	"github.com/idemgen/idemgen/runtime/internal/pool"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
@@ -25,20 +26,62 @@ func (o *Owner) ready(ctx context.Context, records []wire.Message) (n int, err e
 		return 0, err
 	}
 	records = records[:n]
-	for o.desk != nil && o.State() == protocol.Ready {
-		d := o.foresee(ctx, o.batch(records))
-		if d == nil || len(d.Waiting) == 0 {
+	for o.desk != nil && n > 0 && o.State() == protocol.Ready {
+		if records[n-1].Offset >= o.foreseen.next {
+			d := o.foresee(ctx, o.batch(records))
+			if d == nil {
+				break
+			}
+			o.foreseen = foreseen{d.Next(), d.Waiting}
+		}
+		waiting := o.foreseen.of(records)
+		o.desk.Start(ctx, mayBegin(o.p.topic, records, waiting), lease.Decision{})
+		open := o.open(waiting)
+		if open == nil {
 			break
 		}
-		o.desk.Start(ctx, mayBegin(o.p.topic, records, d.Waiting), lease.Decision{})
-		if d.Ready > 0 {
-			return d.Ready, nil
+		if sent := slices.IndexFunc(records, func(m wire.Message) bool { return m.Offset == open.Message.Offset }); sent > 0 {
+			return sent, nil
 		}
-		if err := o.await(ctx, d.Waiting[0].Message.Offset, d.Waiting[0].Event); err != nil {
+		if err := o.await(ctx, open.Message.Offset, open.Event); err != nil {
 			return 0, err
 		}
 	}
 	return len(records), nil
+}
+
+// foreseen is what was decided of records before they are sent: which effects they wait for. It is
+// kept until more records come, one of them becomes a dead letter, or a transaction does not
+// commit. If it misses an effect, the transaction finds that it waits.
+type foreseen struct {
+	next    int64         // the offset after the last record; 0 if nothing was decided
+	waiting []wire.Effect // in the order of the records
+}
+
+// of returns the effects of records.
+func (f *foreseen) of(records []wire.Message) []wire.Effect {
+	first, last := records[0].Offset, records[len(records)-1].Offset
+	for len(f.waiting) > 0 && f.waiting[0].Message.Offset < first {
+		f.waiting = f.waiting[1:]
+	}
+	n := slices.IndexFunc(f.waiting, func(e wire.Effect) bool { return e.Message.Offset > last })
+	if n < 0 {
+		n = len(f.waiting)
+	}
+	return f.waiting[:n]
+}
+
+// open returns the first effect without an outcome; nil if all have one.
+func (o *Owner) open(waiting []wire.Effect) *wire.Effect {
+	results, refused := o.desk.Outcomes()
+	for i := range waiting {
+		offset := waiting[i].Message.Offset
+		_, over := results[offset]
+		if !over && !slices.ContainsFunc(refused, func(l deadletter.Letter) bool { return l.Message.Offset == offset }) {
+			return &waiting[i]
+		}
+	}
+	return nil
 }
 
 // prepareTime is how long records wait at most, in one try, for what decodes them.
