@@ -1,7 +1,7 @@
 // Command idemgen turns a spec of Kafka events into Go, SQL and tests that apply every
-// event to Postgres exactly once, and helps to operate it. This package only wires: one file
-// per command, the work is in packages generator, stream and outbox. It may import nothing else of
-// this module but the packages whose types those two hand out.
+// event to Postgres exactly once, and helps to operate it. This package has one file for each
+// command, which reads flags and prints; text/ has what it prints. The work is done by packages
+// generator, operate, doctor and dev.
 package main
 
 import (
