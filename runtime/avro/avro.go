@@ -76,17 +76,6 @@ func (m *Message) From(r Registry) *Message {
 	return &Message{is: m.is, framed: true, registry: r, known: map[uint32]written{}}
 }
 
-// Pack is a value with what is in a JSON object, for tests. A framed one has the number under
-// which [Own] has the schema.
-func (m *Message) Pack(object []byte) ([]byte, error) {
-	return avromsg.Sample{Of: m.is, Framed: m.framed}.Pack(object)
-}
-
-// Open is a value that Pack makes as JSON, for tests.
-func (m *Message) Open(value []byte) ([]byte, error) {
-	return avromsg.Sample{Of: m.is, Framed: m.framed}.Open(nil, value)
-}
-
 // Prepare asks the registry for the schemas of records that are not known yet. It returns how many
 // of the first records can be opened now, and an error if that is none of them.
 func (m *Message) Prepare(ctx context.Context, records []wire.Message) (n int, err error) {

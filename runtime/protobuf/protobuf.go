@@ -31,12 +31,6 @@ func New(schema, message string, framed bool) *Message {
 	return &Message{is}
 }
 
-// Pack is a message with what is in a JSON object, for tests.
-func (m *Message) Pack(object []byte) ([]byte, error) { return m.is.Pack(object) }
-
-// Open is a message as JSON, for tests.
-func (m *Message) Open(value []byte) ([]byte, error) { return m.is.Open(nil, value) }
-
 // Encoding unpacks values that are messages. It is not safe for concurrent use.
 type Encoding struct {
 	Message *Message

@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/sr"
 	"github.com/twmb/franz-go/pkg/sr/srfake"
 
+	"github.com/idemgen/idemgen/internal/avromsg"
 	"github.com/idemgen/idemgen/runtime/avro"
 	"github.com/idemgen/idemgen/runtime/avro/registry"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -175,12 +176,17 @@ func TestRegistryThatIsAway(t *testing.T) {
 func TestOwnSchema(t *testing.T) {
 	base := avro.NewFramed(own, "")
 	m := base.From(avro.Own(avro.NewFramed(`{"type":"record","name":"Other","fields":[]}`, ""), base))
-	value, err := base.Pack([]byte(`{"id":"a","cents":5}`))
-	if is, err2 := base.Open(value); err != nil || err2 != nil || string(is) != `{"id":"a","cents":5}` {
+	is, err := avromsg.New(own, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sample := avromsg.Sample{Of: is, Framed: true}
+	value, err := sample.Pack([]byte(`{"id":"a","cents":5}`))
+	if is, err2 := sample.Open(nil, value); err != nil || err2 != nil || string(is) != `{"id":"a","cents":5}` {
 		t.Fatalf("%q, %v, %s, %v", value, err, is, err2)
 	}
 	for _, bad := range [][]byte{value[1:], append([]byte{0, 9, 9, 9, 9}, value[5:]...)} {
-		if _, err := base.Open(bad); err == nil {
+		if _, err := sample.Open(nil, bad); err == nil {
 			t.Errorf("%q is opened", bad)
 		}
 	}
