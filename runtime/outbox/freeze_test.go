@@ -161,8 +161,7 @@ func TestCommitWakesTheRelay(t *testing.T) {
 	t.Parallel()
 	db, broker := letterTables(t), &log{}
 	s := newShop(t, db, "shop", policy)
-	letters := to(t, s, outbox.WholeRecord)
-	r, _ := relay(t, db, broker, func(r *outbox.Relay) { letters(r); r.SetPace(time.Hour, time.Hour) })
+	r, _ := relay(t, db, broker, func(r *outbox.Relay) { r.SetPace(time.Hour, time.Hour) })
 	for n := range 3 {
 		write(t, db, "7", fmt.Sprint(n))
 		until(t, "the event is sent", func() bool { return left(t, db) == "0" })
@@ -176,7 +175,7 @@ func TestCommitWakesTheRelay(t *testing.T) {
 		broker.answers(func(outbox.Record) error { return err })
 		write(t, db, "7", "late")
 		s.take(t, "bad")
-		until(t, "Health says it of both", func() bool { return strings.Count(fmt.Sprint(r.Health()), "\n") == 1 })
+		until(t, "Health says it", func() bool { return r.Health() != nil })
 		broker.answers(nil)
 		until(t, "it is tried again", func() bool { return left(t, db) == "0" && unsent(t, db) == "" && r.Health() == nil })
 	}

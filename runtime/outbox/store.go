@@ -77,7 +77,7 @@ func (l *lead) line(e *event, asked time.Time) {
 		l.again[e.aggregate] = true
 	}
 	l.lines[e.aggregate] = append(l.lines[e.aggregate], e)
-	l.bytes += len(e.record.Value)
+	l.bytes += e.bytes
 }
 
 // due are some of the aggregates that are held back: their time has come, and they are not read.
@@ -128,13 +128,15 @@ func (l *lead) release(read map[aggregate]bool) {
 	}
 }
 
-// event is a row. Each further column of type text is a header; others are not sent.
+// event is a row. Each further column of type text is a header; others are not sent. A dead letter
+// has its topic in place of the aggregate type, and headers of its own.
 func (l *lead) event(row pgx.CollectableRow) (*event, error) {
 	e := &event{}
 	headers := []Header{{Name: "id"}, {Name: "type"}}
 	fields := row.FieldDescriptions()
 	into := make([]any, len(fields))
 	texts := make([]*string, len(fields))
+	var about []string // a dead letter
 	for i, f := range fields {
 		switch f.Name {
 		case "seq":
@@ -149,6 +151,8 @@ func (l *lead) event(row pgx.CollectableRow) (*event, error) {
 			into[i] = &e.kindOf
 		case "payload":
 			into[i] = &e.record.Value
+		case "idem_letter":
+			into[i] = &about
 		default:
 			if f.DataTypeOID == pgtype.TextOID || f.DataTypeOID == pgtype.VarcharOID {
 				into[i] = &texts[i]
@@ -164,7 +168,13 @@ func (l *lead) event(row pgx.CollectableRow) (*event, error) {
 			headers = append(headers, Header{fields[i].Name, []byte(*text)})
 		}
 	}
-	e.record.Topic, e.noTopic = l.topic(e.kind)
+	e.bytes = len(e.record.Value)
+	if about != nil {
+		e.record.Topic = e.kind
+		e.invalid = letter(&e.record, about)
+		return e, nil
+	}
+	e.record.Topic, e.invalid = l.topic(e.kind)
 	e.record.Key, e.record.Headers = []byte(e.aggregate.id), headers
 	return e, nil
 }

@@ -36,9 +36,9 @@ func (l *lead) recognizeLate(now time.Time) {
 		l.to(e).flying--
 		line := l.lines[e.aggregate]
 		for _, waits := range line {
-			l.bytes -= len(waits.record.Value)
+			l.bytes -= waits.bytes
 		}
-		l.lateBytes += len(e.record.Value)
+		l.lateBytes += e.bytes
 		l.lines[e.aggregate] = line[:1:1]
 	}
 }
@@ -52,8 +52,8 @@ func (l *lead) answered(e *event) {
 	}
 	e.late = false
 	delete(l.late, e.aggregate)
-	l.lateBytes -= len(e.record.Value)
-	l.bytes += len(e.record.Value)
+	l.lateBytes -= e.bytes
+	l.bytes += e.bytes
 	l.read = time.Time{} // its later events are in the table
 }
 
