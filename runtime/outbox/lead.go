@@ -12,7 +12,7 @@ import (
 const (
 	mostRows  = 4000     // read and not deleted yet
 	mostBytes = 16 << 20 // of their payloads
-	mostHeld  = 5000     // aggregates that are held back, while others go on
+	mostHeld  = 5000     // aggregates of events that are held back, and of dead letters, while others go on
 	mostDue   = 100      // of them that are read at once, to be tried again, with a quarter of the bytes
 	// removeAgain is how long an acknowledged event stays in the table at most, unless its row is
 	// locked, and how often it is tried then.
@@ -26,7 +26,10 @@ const (
 )
 
 // aggregate is what keeps its order.
-type aggregate struct{ kind, id string }
+type aggregate struct {
+	kind, id string
+	letters  bool // dead letters
+}
 
 // lead is the time in which one relay leads. What it knows ends with it.
 //
@@ -46,6 +49,7 @@ type lead struct {
 
 	brokenSince time.Time // the broker has accepted nothing; zero: it accepts events
 	more        bool      // the last read left events behind
+	others      bool      // the last read was of aggregates that are not held back: see crowd
 	read        time.Time
 	counted     time.Time
 }
@@ -75,7 +79,7 @@ func newLead(r *Relay, t tenure) *lead {
 		lines: map[aggregate][]*event{}, sent: map[int64]*event{},
 		holds:      holds{held: map[aggregate]*held{}, again: map[aggregate]bool{}, topics: map[string]*topic{}},
 		unanswered: unanswered{late: map[aggregate]*event{}},
-		done:       make(chan outcome, mostRows+r.most),
+		done:       make(chan outcome, mostRows+2*r.most),
 	}
 }
 

@@ -32,7 +32,7 @@ type Relay struct {
 	Logger *slog.Logger
 
 	pace   pace // of tests; zero is the usual one
-	most   int  // of tests: aggregates that are held back, while others go on; 0 is mostHeld
+	most   int  // of tests; 0 is mostHeld
 	tested atomic.Bool
 	mu     sync.Mutex
 	fault  map[string]error // by what it is about

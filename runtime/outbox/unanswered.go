@@ -57,11 +57,16 @@ func (l *lead) answered(e *event) {
 	l.read = time.Time{} // its later events are in the table
 }
 
-// stopped returns the number of aggregates that are held back or wait for a late answer.
-func (l *lead) stopped() int {
-	n := len(l.held)
+// stopped returns the number of aggregates of events, or else of dead letters, that are held back
+// or wait for a late answer.
+func (l *lead) stopped(letters bool) (n int) {
+	for a := range l.held {
+		if a.letters == letters {
+			n++
+		}
+	}
 	for a := range l.late {
-		if l.held[a] == nil {
+		if a.letters == letters && l.held[a] == nil {
 			n++
 		}
 	}
