@@ -49,7 +49,7 @@ var deadTopicBugs = []mutant{
 		in(outboxes, "idem_dead_letter_send").Text(`WHEN d.erased_by IS NOT NULL THEN 'erased' `, ``),
 		outboxes, "TestContentOfADeadLetter"},
 	{"dead topic: Relay.Topic says where letters go",
-		in(outboxes, "lead.event").Replace(`$e.record.Topic = $e.kind`, `e.record.Topic, _ = l.topic(e.kind)`),
+		in(outboxes, "lead.event").Replace(`$e.record.Topic, $e.letters = $e.kind, true`, `e.record.Topic, _ = l.topic(e.kind)`),
 		outboxes, "TestDeadLetterIsSentWithItsRecord"},
 	{"dead topic: headers of an earlier letter stay",
 		in(outboxes, "letter").Always(`!strings.HasPrefix(_, _)`),
