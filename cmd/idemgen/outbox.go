@@ -28,8 +28,8 @@ func outboxMigrationCommand() *cobra.Command {
 		Use:   "migration",
 		Short: "Print the SQL that makes idem_outbox",
 		Long: `Prints the SQL that makes the table idem_outbox, for a file among your migrations. It is
-that of outbox.Migration, and with --dead-letters that of outbox.DeadLetterMigration behind it,
-which comes behind the migrations of idemgen's runtime. It can be applied again.`,
+that of outbox.Migration, followed with --dead-letters by that of outbox.DeadLetterMigration:
+apply it after the migrations of idemgen's runtime. It can be applied again.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			by := outbox.ByRelay
@@ -45,7 +45,8 @@ which comes behind the migrations of idemgen's runtime. It can be applied again.
 		},
 	}
 	cmd.Flags().BoolVar(&debezium, "debezium", false, "Debezium sends the events, instead of a relay")
-	cmd.Flags().BoolVar(&letters, "dead-letters", false, "a relay sends dead letters, too")
+	cmd.Flags().BoolVar(&letters, "dead-letters", false, "the relay also sends dead letters")
+	cmd.MarkFlagsMutuallyExclusive("debezium", "dead-letters")
 	return cmd
 }
 

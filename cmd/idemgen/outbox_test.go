@@ -17,6 +17,7 @@ func TestOutboxMigration(t *testing.T) {
 			t.Errorf("%s: %s", flags, text)
 		}
 	}
+	refused(t, "[dead-letters debezium] were all set", "outbox", "migration", "--debezium", "--dead-letters")
 }
 
 // The configuration goes to stdout, without a password.

@@ -78,9 +78,6 @@ func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, 
 // Name returns the consumer's name in the spec.
 func (c *Consumer) Name() string { return c.service.Consumer }
 
-// Reads reports whether the consumer reads a topic.
-func (c *Consumer) Reads(topic string) bool { return c.service.Topic(topic) != nil }
-
 // filterBytes is the memory of all filters of a consumer: enough for 100 million keys.
 const filterBytes = 256 << 20
 

@@ -107,7 +107,7 @@ func TestObjectsOfTheRuntimeHaveOneOwner(t *testing.T) {
 	db := database(t)
 	role, planter := stranger(t, db, "planter")
 	first, _ := stranger(t, db, "first")
-	idemtest.Exec(t, db, outbox.Migration(outbox.ByRelay)+outbox.Migration(outbox.ByDebezium)+outbox.DeadLetterMigration())
+	idemtest.Exec(t, db, outbox.Migration(outbox.ByDebezium)+outbox.Migration(outbox.ByRelay)+outbox.DeadLetterMigration())
 	found := func(text string) {
 		t.Helper()
 		conn, err := pgx.ConnectConfig(t.Context(), db.Config().ConnConfig)

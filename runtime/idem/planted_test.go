@@ -62,11 +62,16 @@ func TestPlantedObjectsAreNotCalled(t *testing.T) {
 		}
 	}
 	files := allMigrations(t)
-	for _, name := range []string{"core", "keys", "effects", "relay", "debezium", "debezium", "dead letters"} { // some for a second time
+	for _, name := range []string{"core", "keys", "effects", "debezium", "debezium", "relay", "dead letters", "dead letters"} { // some for a second time
 		if err := applyAs(t, db, files[name]); err != nil {
 			t.Errorf("migration %s: %v", name, err)
 		}
 	}
+	idemtest.Exec(t, db, `INSERT INTO idem_stream (consumer, topic, topic_id, partition) VALUES ('c', 't', '00000000-0000-0000-0000-000000000000', 0);
+		INSERT INTO idem_dead_letter_topic (consumer, topic) VALUES ('c', 'dead');
+		INSERT INTO idem_dead_letter (stream, offs, seq, state, event, reason) SELECT stream, 7, 1, 'w', 'Order', 'decode: Order: no' FROM idem_stream;
+		UPDATE idem_dead_letter SET state = 'd'; UPDATE idem_dead_letter SET record = '\x01'`)
+	want(t, "events", query(t, db, `SELECT pg_catalog.count(*)::text FROM idem_outbox`), "1")
 	want(t, "planted objects that were called", query(t, db, `SELECT coalesce(pg_catalog.string_agg(what, ', '), '') FROM called`), "")
 }
 

@@ -4,26 +4,30 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/idemgen/idemgen/runtime/outbox"
 )
 
-// A user may add a column of any name: none is mistaken for a name in the relay's statements.
+// A user may add a column of any name: none is mistaken for a name in the statements of the relay
+// or of triggers.
 func TestColumnsOfAnyName(t *testing.T) {
 	t.Parallel()
-	db, to := table(t, outbox.ByRelay), &log{}
+	db, to := letterTables(t), &log{}
 	names := []string{"before it", "ID", "idem_outbox"}
-	for _, file := range []string{"store.go", "duty.go", "write.go"} {
+	for _, file := range []string{"store.go", "tenure.go", "write.go", "dead_letters.sql"} {
 		source, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
+		if strings.HasSuffix(file, ".sql") {
+			source = []byte("`" + string(source) + "`")
+		}
 		for _, statement := range regexp.MustCompile("(?s)`[^`]*(?:SELECT|DELETE|INSERT)[^`]*`").FindAllString(string(source), -1) {
-			names = append(names, regexp.MustCompile(`[a-z_]+`).FindAllString(statement, -1)...)
+			names = append(names, regexp.MustCompile(`[a-z_]+`).FindAllString(strings.ToLower(statement), -1)...)
 		}
 	}
 	for _, name := range names {
@@ -31,5 +35,9 @@ func TestColumnsOfAnyName(t *testing.T) {
 	}
 	r, _ := relay(t, db, to, nil)
 	write(t, db, "7", "1", "2")
-	until(t, "all is sent", func() bool { return to.of("7") == "1 2" && left(t, db) == "0" && r.Health() == nil })
+	s := newShop(t, db, "shop", policy)
+	s.take(t, "7/3", "7/4")
+	s.ask(t, db, "discard", 0)
+	want(t, "the discarded letter", query(t, db, `SELECT state::text FROM idem_dead_letter WHERE offs = 0`), "x")
+	until(t, "all is sent", func() bool { return strings.HasSuffix(to.of("7"), "4") && left(t, db) == "0" && r.Health() == nil })
 }

@@ -1,3 +1,11 @@
+DO $$
+BEGIN
+    IF EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgrelid OPERATOR(pg_catalog.=) pg_catalog.to_regclass('idem_dead_letter')::oid
+        AND tgname OPERATOR(pg_catalog.=) 'idem_dead_letter_changed') THEN
+        RAISE 'dead letters are sent from idem_outbox, which Debezium cannot do' USING
+            HINT = 'Keep the relay, or send no dead letters: DROP TRIGGER idem_dead_letter_changed ON idem_dead_letter.';
+    END IF;
+END $$;
 -- Debezium reads the log of transactions: the table stays empty.
 CREATE OR REPLACE FUNCTION idem_outbox_empty() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -16,7 +16,7 @@
 // transactions do not overlap. To rule out an overlap, let each transaction lock what it changes
 // before it calls [Write], for example by updating the aggregate's row first.
 //
-// A relay can also send the dead letters of a consumer to a topic: see [DeadLetters].
+// Dead letters can also be sent, to a topic of their own: see [DeadLetterMigration].
 //
 // It must not import any package of this module but internal/record and runtime/internal/session.
 package outbox

@@ -65,7 +65,7 @@ func JSON(v any) Payload {
 func Bytes(b []byte) Payload { return func() ([]byte, error) { return b, nil } }
 
 // own are the columns that an event has beside its headers.
-var own = []string{"seq", "id", "aggregatetype", "aggregateid", "type", "payload", "written_at"}
+var own = []string{"seq", "id", "aggregatetype", "aggregateid", "type", "payload", "written_at", "idem_letter"}
 
 // check rejects what the table, or Kafka, cannot store.
 func (e *Event) check() error {

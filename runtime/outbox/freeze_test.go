@@ -161,8 +161,7 @@ func TestCommitWakesTheRelay(t *testing.T) {
 	t.Parallel()
 	db, broker := letterTables(t), &log{}
 	s := newShop(t, db, "shop", policy)
-	letters := to(t, s, outbox.WholeRecord)
-	r, _ := relay(t, db, broker, func(r *outbox.Relay) { letters(r); r.SetPace(time.Hour, time.Hour) })
+	r, _ := relay(t, db, broker, func(r *outbox.Relay) { r.SetPace(time.Hour, time.Hour) })
 	for n := range 3 {
 		write(t, db, "7", fmt.Sprint(n))
 		until(t, "the event is sent", func() bool { return left(t, db) == "0" })
@@ -170,13 +169,14 @@ func TestCommitWakesTheRelay(t *testing.T) {
 		until(t, "the dead letter is sent", func() bool { return unsent(t, db) == "" })
 	}
 	s.take(t, "a/bad", "a/bad")
+	until(t, "the first is sent", func() bool { return unsent(t, db) == "" })
 	s.ask(t, db, "discard", 3)
 	until(t, "the record that died behind it is sent", func() bool { return strings.HasSuffix(broker.sent("idem.offset"), "3 4") })
 	for _, err := range []error{errors.New("no broker"), &outbox.RefusedError{Err: errors.New("too large")}} {
 		broker.answers(func(outbox.Record) error { return err })
 		write(t, db, "7", "late")
 		s.take(t, "bad")
-		until(t, "Health says it of both", func() bool { return strings.Count(fmt.Sprint(r.Health()), "\n") == 1 })
+		until(t, "Health says it", func() bool { return r.Health() != nil })
 		broker.answers(nil)
 		until(t, "it is tried again", func() bool { return left(t, db) == "0" && unsent(t, db) == "" && r.Health() == nil })
 	}

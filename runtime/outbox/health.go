@@ -10,22 +10,19 @@ import (
 
 // What Health is about.
 const (
-	aboutDatabase        = "1 database"
-	aboutBroker          = "2 broker"
-	aboutRefused         = "3 refused"
-	aboutUnanswered      = "3 unanswered"
-	aboutWaiting         = "4 waiting"
-	aboutLettersDatabase = "5 dead letters: database"
-	aboutLettersBroker   = "6 dead letters: broker"
-	aboutLettersRefused  = "7 dead letters: refused"
-	aboutLeader          = "8 leader"
+	aboutDatabase   = "1 database"
+	aboutBroker     = "2 broker"
+	aboutRefused    = "3 refused"
+	aboutUnanswered = "3 unanswered"
+	aboutWaiting    = "4 waiting"
+	aboutLeader     = "5 leader"
 )
 
 // Health returns nil while the relay works, or another relay leads and sends. Otherwise its error
-// says what is holding back events or dead letters: the database, the broker, events or letters
-// that the broker rejects, events that it has not answered for five seconds, more than MaxWaiting
-// waiting events, or another relay, which leads although an event has waited for a minute. Health
-// does no I/O, and is accurate to within about ten seconds.
+// says what is holding back events: the database, the broker, events that the broker rejects, or
+// has not answered for five seconds, more than MaxWaiting waiting events, or another relay, which
+// leads although an event has waited for a minute. Health does no I/O, and is accurate to within
+// about ten seconds.
 func (r *Relay) Health() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,25 +55,4 @@ func (r *Relay) tell(about string, err error) (news bool) {
 // pause returns how long to wait after a number of consecutive failures.
 func pause(failures int) time.Duration {
 	return min(250*time.Millisecond<<min(failures-1, 8), time.Minute)
-}
-
-// outage is a period in which the broker accepts nothing.
-type outage struct {
-	failures int       // in a row
-	since    time.Time // when it began to fail
-	resume   time.Time // nothing is sent before
-}
-
-// fail counts a failure, and returns why nothing is accepted. The failures of records that were in
-// flight together count as one.
-func (o *outage) fail(what string, err error) error {
-	now := time.Now()
-	if o.failures == 0 {
-		o.since = now
-	}
-	if !now.Before(o.resume) {
-		o.failures++
-		o.resume = now.Add(min(pause(o.failures), mostPause))
-	}
-	return fmt.Errorf("the broker has accepted no %s since %s: %w", what, o.since.UTC().Format(time.RFC3339), err)
 }

@@ -99,35 +99,6 @@ func TestEventWhoseRowIsLocked(t *testing.T) {
 	want(t, "sent", broker.of("7"), "1 2 3")
 }
 
-// A letter whose row somebody else has is marked when it is free: it is not sent again, and holds
-// back no other. One that is damaged is told.
-func TestDeadLetterWhoseRowIsHeld(t *testing.T) {
-	t.Parallel()
-	db, broker := letterTables(t), &log{}
-	s := newShop(t, db, "shop", policy)
-	s.take(t, "bad", "bad")
-	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET record = '\x09' WHERE offs = 1`)
-	owner, err := db.Begin(t.Context())
-	if err == nil {
-		_, err = owner.Exec(t.Context(), `SELECT FROM idem_dead_letter WHERE offs = 0 FOR UPDATE`)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, _ := relay(t, db, broker, to(t, s, outbox.WholeRecord))
-	until(t, "it is sent", func() bool { return broker.sent("idem.offset") == "0" })
-	s.take(t, "bad")
-	until(t, "another one goes", func() bool { return broker.sent("idem.offset") == "0 2" && unsent(t, db) == "0 1" })
-	if err := owner.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	until(t, "it is marked", func() bool { return unsent(t, db) == "1" })
-	want(t, "sent", broker.sent("idem.offset"), "0 2")
-	if err := r.Health(); err == nil || !strings.Contains(err.Error(), `1 dead letters cannot be sent, the first one of orders.v1/0 offset 1, to topic "orders.dead": the stored record is written in form 9`) {
-		t.Errorf("Health: %v", err)
-	}
-}
-
 // tries are the times at which something was tried.
 type tries struct {
 	mu sync.Mutex

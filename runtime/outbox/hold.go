@@ -65,8 +65,8 @@ func (h *holds) suspects(lines map[aggregate][]*event) map[string]*event {
 
 // returned is for a broker that was away: what waited for it is tried again at once.
 func (l *lead) returned() {
-	l.log().Info("outbox: the broker takes events again", "after", time.Since(l.broker.since).Round(time.Second))
-	l.broker = outage{}
+	l.log().Info("outbox: the broker takes events again", "after", time.Since(l.brokenSince).Round(time.Second))
+	l.brokenSince = time.Time{}
 	l.tell(aboutBroker, nil)
 	for _, h := range l.held {
 		if h.why == away {
@@ -96,12 +96,12 @@ func (l *lead) hold(e *event, why reason, err error) {
 	if why != before {
 		h.failures = 0
 	}
-	h.seq, h.bytes, h.why = e.seq, len(e.record.Value), why
+	h.seq, h.bytes, h.why = e.seq, e.bytes, why
 	h.failures++
 	h.until = time.Now().Add(h.pause())
 	h.err = fmt.Errorf("%s: %w", e.name(), err)
 	for _, waits := range l.lines[e.aggregate] {
-		l.bytes -= len(waits.record.Value)
+		l.bytes -= waits.bytes
 	}
 	delete(l.lines, e.aggregate)
 	delete(l.again, e.aggregate)

@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -11,7 +12,7 @@ import (
 const (
 	mostRows  = 4000     // read and not deleted yet
 	mostBytes = 16 << 20 // of their payloads
-	mostHeld  = 5000     // aggregates that are held back, while others go on
+	mostHeld  = 5000     // aggregates of events that are held back, and of dead letters, while others go on
 	mostDue   = 100      // of them that are read at once, to be tried again, with a quarter of the bytes
 	// removeAgain is how long an acknowledged event stays in the table at most, unless its row is
 	// locked, and how often it is tried then.
@@ -25,7 +26,10 @@ const (
 )
 
 // aggregate is what keeps its order.
-type aggregate struct{ kind, id string }
+type aggregate struct {
+	kind, id string
+	letters  bool // dead letters
+}
 
 // lead is the time in which one relay leads. What it knows ends with it.
 //
@@ -43,29 +47,11 @@ type lead struct {
 	bytes int
 	done  chan outcome
 
-	broker  outage
-	more    bool // the last read left events behind
-	read    time.Time
-	counted time.Time
-}
-
-// eventsKey is the advisory lock of the relay that sends events.
-const eventsKey = `20041965::bigint << 32 | 'idem_outbox'::regclass::oid::bigint`
-
-// events is the duty to send events.
-func (r *Relay) events() duty {
-	return duty{
-		what: "events", database: aboutDatabase, tells: []string{aboutBroker, aboutRefused, aboutUnanswered, aboutWaiting},
-		key:     eventsKey,
-		proof:   `WITH free AS (SELECT seq FROM idem_outbox WHERE false FOR UPDATE) DELETE FROM idem_outbox USING free WHERE idem_outbox.seq = free.seq`,
-		channel: "idem_outbox", follow: r.follow,
-		lead: func(ctx context.Context, t tenure) error {
-			r.tell(aboutLeader, nil)
-			r.count(func(n *numbers) { n.Leading = true })
-			defer r.count(func(n *numbers) { n.retire() })
-			return newLead(r, t).run(ctx)
-		},
-	}
+	brokenSince time.Time // the broker has accepted nothing; zero: it accepts events
+	more        bool      // the last read left events behind
+	others      bool      // the last read was of aggregates that are not held back: see crowd
+	read        time.Time
+	counted     time.Time
 }
 
 // event is a row of the table.
@@ -75,7 +61,8 @@ type event struct {
 	id      string
 	kindOf  string // the event's type
 	record  Record
-	noTopic error     // why the record has no topic
+	invalid error     // why there is no topic, or no record
+	bytes   int       // of the payload
 	at      time.Time // it was sent
 	late    bool      // its answer is late
 }
@@ -92,7 +79,7 @@ func newLead(r *Relay, t tenure) *lead {
 		lines: map[aggregate][]*event{}, sent: map[int64]*event{},
 		holds:      holds{held: map[aggregate]*held{}, again: map[aggregate]bool{}, topics: map[string]*topic{}},
 		unanswered: unanswered{late: map[aggregate]*event{}},
-		done:       make(chan outcome, mostRows+r.most),
+		done:       make(chan outcome, mostRows+2*r.most),
 	}
 }
 
@@ -237,8 +224,8 @@ func (l *lead) send(e *event) {
 	l.sent[e.seq] = e
 	l.to(e).flying++
 	e.at = time.Now()
-	if e.noTopic != nil {
-		l.done <- outcome{e.seq, &RefusedError{e.noTopic}}
+	if e.invalid != nil {
+		l.done <- outcome{e.seq, &RefusedError{e.invalid}}
 		return
 	}
 	l.produce(e.record, func(err error) { l.done <- outcome{e.seq, err} })
@@ -272,7 +259,7 @@ func (l *lead) worked(e *event) {
 		l.forget(e.aggregate)
 		l.read = time.Time{} // its later events are in the table
 	}
-	if l.broker.failures > 0 {
+	if !l.brokenSince.IsZero() {
 		l.returned()
 	}
 	if line := l.lines[e.aggregate]; len(line) > 0 {
@@ -282,7 +269,7 @@ func (l *lead) worked(e *event) {
 
 // drop takes the first event out of its line.
 func (l *lead) drop(e *event) {
-	l.bytes -= len(e.record.Value)
+	l.bytes -= e.bytes
 	if l.lines[e.aggregate] = l.lines[e.aggregate][1:]; len(l.lines[e.aggregate]) == 0 {
 		delete(l.lines, e.aggregate)
 	}
@@ -290,8 +277,11 @@ func (l *lead) drop(e *event) {
 
 // failed is for a broker that does not answer, or cannot.
 func (l *lead) failed(err error) {
-	err = l.broker.fail("events", err)
+	if l.brokenSince.IsZero() {
+		l.brokenSince = time.Now()
+	}
+	err = fmt.Errorf("the broker has accepted no events since %s: %w", l.brokenSince.UTC().Format(time.RFC3339), err)
 	if l.tell(aboutBroker, err) {
-		l.log().Warn("outbox: the broker accepts no events", "err", err, "next", time.Until(l.broker.resume).Round(time.Millisecond))
+		l.log().Warn("outbox: the broker accepts no events", "err", err)
 	}
 }

@@ -106,8 +106,8 @@ func (s *shop) ask(t testing.TB, db *pgxpool.Pool, verb string, offset int64) {
 	s.apply(t, nil)
 }
 
-// letterTables is a database with the tables of runtime and outbox, and the dead letters'
-// migration.
+// letterTables is a database with the tables of runtime and outbox, in which the dead letters of
+// consumer shop are sent.
 func letterTables(t testing.TB) *pgxpool.Pool {
 	t.Helper()
 	dir := t.TempDir()
@@ -115,25 +115,16 @@ func letterTables(t testing.TB) *pgxpool.Pool {
 		t.Fatal(err)
 	}
 	db := idemtest.Migrated(t, filepath.Join(dir, "sql"))
-	idemtest.Exec(t, db, outbox.Migration(outbox.ByRelay))
-	idemtest.Exec(t, db, outbox.DeadLetterMigration())
+	idemtest.Exec(t, db, outbox.Migration(outbox.ByRelay)+outbox.DeadLetterMigration())
+	idemtest.Exec(t, db, `INSERT INTO idem_dead_letter_topic (consumer, topic) VALUES ('shop', 'orders.dead')`)
 	return db
-}
-
-// to sends a consumer's letters to topic orders.dead.
-func to(t testing.TB, of outbox.Consumer, content outbox.Content) func(*outbox.Relay) {
-	t.Helper()
-	letters, err := outbox.DeadLetters(of, "orders.dead", content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return func(r *outbox.Relay) { r.DeadLetters = letters }
 }
 
 // unsent are the offsets of letters that wait to be sent.
 func unsent(t testing.TB, db *pgxpool.Pool) string {
 	t.Helper()
-	return query(t, db, `SELECT coalesce(string_agg(offs::text, ' ' ORDER BY stream, offs), '') FROM idem_dead_letter WHERE sent_at IS NULL AND state = 'd'`)
+	return query(t, db, `SELECT coalesce(string_agg(idem_letter[array_position(idem_letter, 'idem.offset') + 1], ' ' ORDER BY seq), '')
+		FROM idem_outbox WHERE idem_letter IS NOT NULL`)
 }
 
 // header is the value of a record's only header of that name; "none" if there is none.

@@ -4,48 +4,60 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/outbox"
-	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// A dead letter is sent once, with its record as it was read and all that is known of it. A
-// tombstone is one there, too. Migrations that are applied again change nothing.
+// A dead letter is sent once, with its record as it was read and all that is known about it. The
+// letter of a tombstone is a tombstone. Applying the migrations again changes nothing.
 func TestDeadLetterIsSentWithItsRecord(t *testing.T) {
 	t.Parallel()
 	db, broker := letterTables(t), &log{}
 	s := newShop(t, db, "shop", policy)
-	relay(t, db, broker, to(t, s, outbox.WholeRecord))
+	relay(t, db, broker, func(r *outbox.Relay) { r.Topic = func(string) string { return "events" } })
 	s.take(t, "fine", "bad", "-")
-	until(t, "all are sent", func() bool { return unsent(t, db) == "" })
-	idemtest.Exec(t, db, outbox.DeadLetterMigration())
+	until(t, "all are sent", func() bool { return left(t, db) == "0" })
+	idemtest.Exec(t, db, outbox.Migration(outbox.ByRelay)+outbox.DeadLetterMigration())
 	s.take(t, "bad")
-	until(t, "all are sent", func() bool { return broker.sent("idem.offset") == "1 2 3" && unsent(t, db) == "" })
-	want(t, "ids", query(t, db, `SELECT count(*)::text FROM idem_dead_letter WHERE sent_at > created_at`), "3")
+	until(t, "all are sent", func() bool { return left(t, db) == "0" })
 	broker.mu.Lock()
 	defer broker.mu.Unlock()
-	var got strings.Builder
-	for _, r := range broker.records[:2] {
+	if len(broker.records) != 3 {
+		t.Fatalf("%d letters were sent", len(broker.records))
+	}
+	byOffset := map[string]string{} // letters of different keys have no order
+	for _, r := range broker.records {
+		var got strings.Builder
 		fmt.Fprintf(&got, "%s %q %q %t\n", r.Topic, r.Key, r.Value, r.Value == nil)
 		for _, h := range r.Headers {
 			value := string(h.Value)
 			switch h.Name {
-			case "idem.id", "idem.created_at":
+			case "idem.id":
 				value = regexp.MustCompile(`[0-9a-f]`).ReplaceAllString(value, "0")
+			case "idem.created_at":
+				if at, err := time.Parse(time.RFC3339Nano, value); err != nil || time.Since(at).Abs() > time.Hour {
+					t.Errorf("created at %s: %v", value, err)
+				}
+				continue
 			}
 			fmt.Fprintf(&got, "%s=%q %t\n", h.Name, value, h.Value == nil)
 		}
+		byOffset[header(r, "idem.offset")] += got.String()
 	}
-	lines := regexp.MustCompile(`(?m)^idem.created_at=.*\n`).ReplaceAllString(got.String(), "")
-	want(t, "records", lines, letterText("key 1", `"bad" false`, 1)+letterText("key 2", `"" true`, 2))
-	if r := broker.records[0]; header(r, "idem.id") == header(broker.records[1], "idem.id") || header(r, "idem.created_at") == "none" {
-		t.Errorf("two letters have one id, or no time: %v", r.Headers)
+	want(t, "record 1", byOffset["1"], letterText("key 1", `"bad" false`, 1))
+	want(t, "record 2", byOffset["2"], letterText("key 2", `"" true`, 2))
+	want(t, "record 3", byOffset["3"], letterText("key 3", `"bad" false`, 3))
+	if a, b := header(broker.records[0], "idem.id"), header(broker.records[1], "idem.id"); a == b {
+		t.Errorf("two letters have one id: %s", a)
 	}
 }
 
@@ -59,261 +71,215 @@ idem.topic="orders.v1" false
 idem.topic_id="00000000-0000-0000-0000-000000000000" false
 idem.partition="0" false
 idem.offset="%d" false
-idem.timestamp="2023-11-14T22:13:20Z" false
 idem.class="decode" false
 idem.event="Order" false
 idem.reason="amount must be a number" false
 idem.payload="whole" false
+idem.timestamp="2023-11-14T22:13:20Z" false
 `, key, value, offset)
 }
 
-// Without the payload a letter has the key only. Of a record that is not kept, or was erased,
-// nothing is sent, whatever the content is to be.
+// Without the payload a letter has the key only. If its record was not kept, or was erased before
+// the letter was sent, nothing of it is sent, nor left in the table. One that is erased later is
+// not sent again.
 func TestContentOfADeadLetter(t *testing.T) {
 	t.Parallel()
 	db, broker := letterTables(t), &log{}
-	s := newShop(t, db, "shop", policy)
+	idemtest.Exec(t, db, `UPDATE idem_dead_letter_topic SET payload = 'omitted';
+		INSERT INTO idem_dead_letter_topic VALUES ('dropper', 'dropped', 'omitted'), ('eraser', 'erased', 'whole')`)
 	dropping := policy
 	dropping.Drop = true
-	s.take(t, "bad")
+	newShop(t, db, "shop", policy).take(t, "bad")
 	newShop(t, db, "dropper", dropping).take(t, "bad")
-	eraser := newShop(t, db, "eraser", policy)
-	eraser.take(t, "bad")
-	idemtest.Exec(t, db, `UPDATE idem_dead_letter d SET record = NULL, erased_by = 'orders.v1 0:9', reason = 'decode: erased by orders.v1 0:9' FROM idem_stream s WHERE s.stream = d.stream AND s.consumer = 'eraser'`)
-	for _, c := range []struct {
-		of      outbox.Consumer
-		content outbox.Content
-		want    string
-	}{
-		{s, outbox.WithoutPayload, `"key 0" "" tenant=none payload=omitted reason=amount must be a number`},
-		{named("dropper"), outbox.WholeRecord, `"" "" tenant=none payload=dropped reason=amount must be a number`},
-		{named("eraser"), outbox.WithoutPayload, `"" "" tenant=none payload=erased reason=erased by orders.v1 0:9`},
-	} {
-		r, stop := relay(t, db, broker, to(t, c.of, c.content))
-		until(t, "it is sent", func() bool { return strings.HasSuffix(broker.sent("idem.consumer"), c.of.Name()) })
-		stop()
-		last := broker.records[len(broker.records)-1]
-		want(t, c.of.Name(), fmt.Sprintf("%q %q tenant=%s payload=%s reason=%s", last.Key, last.Value, header(last, "tenant"), header(last, "idem.payload"), header(last, "idem.reason")), c.want)
-		if last.Value != nil || r.Health() != nil {
-			t.Errorf("value %q, health %v", last.Value, r.Health())
+	newShop(t, db, "eraser", policy).take(t, "a/secret")
+	erase := func(consumer, key string) {
+		t.Helper()
+		if _, err := operate.Erase(t.Context(), db, consumer, "orders.v1", key, operate.By{Operator: "ann", Reason: "test"}); err != nil {
+			t.Fatal(err)
 		}
+	}
+	erase("eraser", "a")
+	want(t, "rows with the record", query(t, db, `SELECT count(*)::text FROM idem_outbox WHERE position('secret'::bytea IN payload) > 0`), "0")
+	r, _ := relay(t, db, broker, nil)
+	until(t, "all are sent", func() bool { return left(t, db) == "0" })
+	idemtest.Exec(t, db, `CREATE TABLE again (id uuid); CREATE FUNCTION again() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO again VALUES (NEW.id); RETURN NEW; END';
+		CREATE TRIGGER again BEFORE INSERT ON idem_outbox FOR EACH ROW EXECUTE FUNCTION again()`)
+	erase("shop", "key 0")
+	want(t, "sent again", query(t, db, `SELECT count(*)::text FROM again`), "0")
+	for _, l := range broker.records {
+		says := map[string]string{
+			"shop":    `orders.dead "key 0" tenant=none payload=omitted reason=amount must be a number`,
+			"dropper": `dropped "" tenant=none payload=dropped reason=amount must be a number`,
+			"eraser":  `erased "" tenant=none payload=erased reason=erased by `,
+		}[header(l, "idem.consumer")]
+		got := fmt.Sprintf("%s %q tenant=%s payload=%s reason=%s", l.Topic, l.Key, header(l, "tenant"), header(l, "idem.payload"), header(l, "idem.reason"))
+		if !strings.HasPrefix(got, says) || l.Value != nil {
+			t.Errorf("got %s, value %q; want %s", got, l.Value, says)
+		}
+	}
+	if len(broker.records) != 3 || r.Health() != nil {
+		t.Errorf("%d letters, health %v", len(broker.records), r.Health())
 	}
 }
 
-// named is a consumer that reads nothing.
-type named string
-
-func (n named) Name() string    { return string(n) }
-func (named) Reads(string) bool { return false }
-
-// A consumer's own topic is refused, however the spec names it, and so is what is no topic.
+// Dead letters do not circulate: a consumer whose letters would go to a topic that it reads halts
+// before the record, and continues when the topic is changed. What is not a topic is refused.
 func TestDeadLetterTopicThatTheConsumerReads(t *testing.T) {
 	t.Parallel()
 	db := letterTables(t)
-	s := newShop(t, db, "shop", policy, "returns.v1")
-	for topic, why := range map[string]string{
-		"orders.v1":                `the consumer reads topic "orders.v1" itself`,
-		"returns.v1":               `the consumer reads topic "returns.v1" itself`,
-		"":                         `"" is not a valid topic name`,
-		"orders dead":              `"orders dead" is not a valid topic name`,
-		"..":                       `".." is not a valid topic name`,
-		strings.Repeat("long", 70): "is not a valid topic name",
-	} {
-		if _, err := outbox.DeadLetters(s, topic, outbox.WholeRecord); err == nil || !strings.Contains(err.Error(), "outbox: dead letters of shop: ") || !strings.Contains(err.Error(), why) {
-			t.Errorf("%s: %v", topic, err)
+	for _, topic := range []string{"", "orders dead", "..", strings.Repeat("long", 70)} {
+		if _, err := db.Exec(t.Context(), `UPDATE idem_dead_letter_topic SET topic = $1`, topic); err == nil || !strings.Contains(err.Error(), "check constraint") {
+			t.Errorf("%q: %v", topic, err)
 		}
 	}
-	if _, err := outbox.DeadLetters(s, "orders.dead", 7); err == nil || !strings.Contains(err.Error(), "neither WholeRecord nor WithoutPayload") {
-		t.Error(err)
+	idemtest.Exec(t, db, `UPDATE idem_dead_letter_topic SET topic = 'returns.v1'`)
+	s := newShop(t, db, "shop", policy, "returns.v1")
+	if _, err := idemtest.Own(t, s.Consumer, "returns.v1", 0, 0); err != nil {
+		t.Fatal(err)
 	}
-	if _, err := outbox.DeadLetters(nil, "orders.dead", 0); err == nil {
-		t.Error("nobody's letters")
+	bad := []idem.Message{{Topic: "orders.v1", LeaderEpoch: -1, Value: []byte("bad")}}
+	_, err := s.Apply(t.Context(), bad)
+	halted, is := errors.AsType[*idem.HaltedError](err)
+	if !is || halted.Code != halt.LetterRefused || !strings.Contains(err.Error(), "idem_dead_letter_topic_is_read") {
+		t.Errorf("got %v", err)
 	}
-	if _, err := outbox.DeadLetters(s, "eu.west.orders.dead", outbox.WholeRecord); err != nil {
-		t.Error(err)
-	}
+	want(t, "letters", query(t, db, `SELECT count(*)::text FROM idem_dead_letter`)+left(t, db), "00")
+	idemtest.Exec(t, db, `UPDATE idem_dead_letter_topic SET topic = 'orders.dead'`)
+	newShop(t, db, "shop", policy, "returns.v1").take(t, "bad")
+	want(t, "unsent", unsent(t, db), "0")
 }
 
-// While the broker is away letters wait, Health says so, and the broker is asked rarely. Letters
-// that were there before the relay, and before the migration, are sent.
-func TestDeadLettersWaitForTheBroker(t *testing.T) {
+// A letter and its event are stored together or not at all.
+func TestDeadLetterWithoutItsEventIsNotStored(t *testing.T) {
+	t.Parallel()
+	db := letterTables(t)
+	s := newShop(t, db, "shop", policy)
+	idemtest.Exec(t, db, `ALTER TABLE idem_outbox RENAME TO gone`)
+	if _, err := s.Apply(t.Context(), []idem.Message{{Topic: "orders.v1", LeaderEpoch: -1, Value: []byte("bad")}}); err == nil || !strings.Contains(err.Error(), "idem_outbox") {
+		t.Errorf("got %v", err)
+	}
+	want(t, "letters", query(t, db, `SELECT count(*)::text FROM idem_dead_letter`), "0")
+	idemtest.Exec(t, db, `ALTER TABLE gone RENAME TO idem_outbox`)
+	newShop(t, db, "shop", policy).take(t, "bad")
+	want(t, "unsent", unsent(t, db), "0")
+}
+
+// A role that writes dead letters needs no rights to the outbox.
+func TestRightsThatDeadLettersNeed(t *testing.T) {
+	t.Parallel()
+	db := letterTables(t)
+	role, as := stranger(t, db, "service")
+	idemtest.Exec(t, db, `GRANT SELECT ON idem_stream TO `+role+`; GRANT SELECT, INSERT, UPDATE ON idem_dead_letter TO `+role+`;
+		INSERT INTO idem_stream (consumer, topic, topic_id, partition) VALUES ('shop', 't', '00000000-0000-0000-0000-000000000000', 0)`)
+	idemtest.Exec(t, as, `INSERT INTO idem_dead_letter (stream, offs, seq, state, reason) SELECT stream, n, 1, 'd', 'decode: no' FROM idem_stream, generate_series(1, 3) n;
+		UPDATE idem_dead_letter SET state = 'x' WHERE offs = 2; UPDATE idem_dead_letter SET record = NULL, erased_by = 'ann' WHERE offs = 3`)
+	want(t, "unsent", unsent(t, db), "1 3")
+}
+
+// Letters from before the migration are sent when an operator says so, and so are others again,
+// under the same id.
+func TestDeadLettersAreSentOnRequest(t *testing.T) {
 	t.Parallel()
 	db, broker := letterTables(t), &log{}
-	var first tries // of the first letter
-	broker.answers(func(r outbox.Record) error {
-		if header(r, "idem.offset") == "0" {
-			first.add()
-		}
-		return errors.New("no broker")
-	})
+	idemtest.Exec(t, db, `DROP TRIGGER idem_dead_letter_changed ON idem_dead_letter`)
 	s := newShop(t, db, "shop", policy)
-	idemtest.Exec(t, db, `DROP TRIGGER idem_dead_letter_wake ON idem_dead_letter; ALTER TABLE idem_dead_letter DROP COLUMN sent_at`)
 	s.take(t, "bad")
 	idemtest.Exec(t, db, outbox.DeadLetterMigration())
-	r, _ := relay(t, db, broker, to(t, s, outbox.WholeRecord))
-	until(t, "Health says it", func() bool { return r.Health() != nil })
 	s.take(t, "bad")
-	if err := r.Health(); err == nil || !strings.Contains(err.Error(), "the broker has accepted no dead letters since ") || !strings.HasSuffix(err.Error(), ": no broker") {
-		t.Errorf("Health: %v", err)
+	want(t, "unsent", unsent(t, db), "1")
+	idemtest.Exec(t, db, `SELECT idem_dead_letter_send(d) FROM idem_dead_letter d WHERE state = 'd'`)
+	want(t, "unsent", unsent(t, db), "1 0 1")
+	relay(t, db, broker, nil)
+	until(t, "all are sent", func() bool { return left(t, db) == "0" })
+	ids := map[string]string{}
+	for _, r := range broker.records {
+		offset, id := header(r, "idem.offset"), header(r, "idem.id")
+		if known := ids[offset]; known != "" && known != id || !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(id) {
+			t.Errorf("letter %s: ids %s, %s", offset, known, id)
+		}
+		ids[offset] = id
 	}
-	first.checkPauses(t)
-	want(t, "unsent", unsent(t, db), "0 1")
-	broker.answers(nil)
-	until(t, "all is sent, and Health is good", func() bool {
-		return broker.sent("idem.offset") == "0 1" && r.Health() == nil && unsent(t, db) == ""
-	})
-}
-
-// A letter that the broker refuses holds back no other one, nor any event; Health names it, and it
-// goes once the broker takes it.
-func TestRefusedDeadLetterHoldsBackNoOther(t *testing.T) {
-	t.Parallel()
-	db, broker := letterTables(t), &log{}
-	var first tries // of the first letter
-	broker.answers(func(r outbox.Record) error {
-		if string(r.Value) == "large" && header(r, "idem.offset") == "1" {
-			first.add()
-		}
-		if string(r.Value) == "large" {
-			return &outbox.RefusedError{Err: errors.New("too large")}
-		}
-		return nil
-	})
-	s := newShop(t, db, "shop", policy)
-	s.take(t, "bad", "large", "bad", "large")
-	r, _ := relay(t, db, broker, to(t, s, outbox.WholeRecord))
-	until(t, "the others are sent", func() bool { return unsent(t, db) == "1 3" })
-	write(t, db, "7", "event")
-	s.take(t, "bad")
-	until(t, "others go on", func() bool { return broker.of("7") == "event" && unsent(t, db) == "1 3" })
-	const says = `outbox: 2 dead letters cannot be sent, the first one of orders.v1/0 offset 1, to topic "orders.dead": refused: too large`
-	until(t, "Health names it", func() bool { return fmt.Sprint(r.Health()) == says })
-	s.ask(t, db, "discard", 3)
-	until(t, "one that was discarded is forgotten", func() bool { return strings.HasPrefix(fmt.Sprint(r.Health()), "outbox: 1 dead letters cannot be sent") })
-	first.checkPauses(t)
-	broker.answers(nil)
-	until(t, "it is sent, and Health is good", func() bool { return unsent(t, db) == "" && r.Health() == nil })
-	want(t, "discarded", query(t, db, `SELECT (sent_at IS NULL)::text FROM idem_dead_letter WHERE offs = 3`), "true")
-}
-
-// However many letters are refused, and however long that takes, others have their turn.
-func TestRefusedLettersTakeTurnsWithOthers(t *testing.T) {
-	t.Parallel()
-	db, broker := letterTables(t), &log{}
-	var tries atomic.Int64
-	broker.answers(func(r outbox.Record) error {
-		if string(r.Value) != "large" {
-			return nil
-		}
-		if tries.Add(1) > 8 {
-			time.Sleep(100 * time.Millisecond)
-		}
-		return &outbox.RefusedError{Err: errors.New("too large")}
-	})
-	s := newShop(t, db, "shop", policy)
-	s.take(t, slices.Repeat([]string{"large"}, 8)...)
-	relay(t, db, broker, to(t, s, outbox.WholeRecord))
-	until(t, "they are tried again", func() bool { return tries.Load() >= 11 })
-	s.take(t, "bad")
-	before := tries.Load()
-	until(t, "another one is sent", func() bool { return broker.sent("idem.offset") == "8" })
-	if n := tries.Load() - before; n > 3 {
-		t.Errorf("%d letters that were refused went before it", n)
+	if len(broker.records) != 3 || ids["0"] == ids["1"] {
+		t.Errorf("%d letters, ids %v", len(broker.records), ids)
 	}
 }
 
-// A relay that ends after the acknowledgement and before it marked the letter is followed by one
-// that sends it again, under the same id. Without a relay in between it is sent once.
+// A relay that ends after the acknowledgement and before it has deleted the letter's event is
+// followed by one that sends it again, under the same id.
 func TestDeadLetterSentAgainHasTheSameID(t *testing.T) {
 	t.Parallel()
 	db, broker := letterTables(t), &log{}
 	s := newShop(t, db, "shop", policy)
-	idemtest.Exec(t, db, `CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NEW; END';
-		CREATE TRIGGER die BEFORE UPDATE OF sent_at ON idem_dead_letter FOR EACH ROW EXECUTE FUNCTION die()`)
-	r, stop := relay(t, db, broker, to(t, s, outbox.WholeRecord))
+	idemtest.Exec(t, db, `CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN OLD; END';
+		CREATE TRIGGER die BEFORE DELETE ON idem_outbox FOR EACH ROW EXECUTE FUNCTION die()`)
+	r, stop := relay(t, db, broker, nil)
 	s.take(t, "bad")
 	until(t, "Health says it", func() bool { return r.Health() != nil })
 	stop()
 	want(t, "unsent", unsent(t, db), "0")
-	idemtest.Exec(t, db, `DROP TRIGGER die ON idem_dead_letter`)
-	relay(t, db, broker, to(t, s, outbox.WholeRecord))
+	idemtest.Exec(t, db, `DROP TRIGGER die ON idem_outbox`)
+	relay(t, db, broker, nil)
 	until(t, "it is sent", func() bool { return unsent(t, db) == "" })
 	ids := strings.Fields(broker.sent("idem.id"))
-	for _, id := range ids {
-		if id != ids[0] || !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(id) {
-			t.Errorf("ids: %s", ids)
-		}
-	}
-	if len(ids) < 2 {
-		t.Errorf("sent %d times", len(ids))
+	if len(ids) < 2 || strings.Count(strings.Join(ids, " "), ids[0]) != len(ids) {
+		t.Errorf("ids: %s", ids)
 	}
 }
 
 // A letter that is replayed or discarded before it is sent is not sent, and a record that waits
-// behind one is sent when it dies itself.
+// behind one is sent when it dies itself. A replay that fails sends nothing again.
 func TestLettersThatAreNotDead(t *testing.T) {
 	t.Parallel()
 	db, broker := letterTables(t), &log{}
 	s := newShop(t, db, "shop", policy)
 	s.take(t, "a/bad", "b/bad", "c/bad", "c/worse", "c/fine")
 	want(t, "letters", query(t, db, `SELECT string_agg(offs || state::text, ' ' ORDER BY offs) FROM idem_dead_letter`), "0d 1d 2d 3w 4w")
+	want(t, "unsent", unsent(t, db), "0 1 2")
 	s.ask(t, db, "discard", 0)
 	s.mended.Store(true)
 	s.ask(t, db, "replay", 1)
 	s.mended.Store(false)
-	relay(t, db, broker, to(t, s, outbox.WholeRecord))
-	until(t, "the dead one is sent", func() bool { return broker.sent("idem.offset") == "2" && unsent(t, db) == "" })
+	want(t, "unsent", unsent(t, db), "2")
+	relay(t, db, broker, nil)
+	until(t, "the dead one is sent", func() bool { return left(t, db) == "0" })
 	s.ask(t, db, "discard", 2)
-	until(t, "it is sent when it dies", func() bool { return broker.sent("idem.offset") == "2 3" && unsent(t, db) == "" })
+	until(t, "it is sent when it dies", func() bool { return broker.sent("idem.offset") == "2 3" && left(t, db) == "0" })
 	s.ask(t, db, "replay", 3)
 	want(t, "refused again", query(t, db, `SELECT string_agg(offs || state::text, ' ' ORDER BY offs) FROM idem_dead_letter`), "0x 1r 2x 3d 4w")
 	s.take(t, "d/bad")
-	until(t, "no letter is sent twice", func() bool { return broker.sent("idem.offset") == "2 3 5" && unsent(t, db) == "" })
+	until(t, "no letter is sent twice", func() bool { return broker.sent("idem.offset") == "2 3 5" && left(t, db) == "0" })
 }
 
-// Consumers that share a database have their letters sent by their own relays, at the same time,
-// each once, however many relays there are.
+// Consumers that share a database send their letters to their own topics, or not at all.
 func TestDeadLettersOfTwoConsumers(t *testing.T) {
 	t.Parallel()
-	db := letterTables(t)
-	brokers, shops := map[string]*log{"shop": {}, "returns": {}}, map[string]*shop{}
-	for name, broker := range brokers {
-		shops[name] = newShop(t, db, name, policy)
-		for range 2 {
-			relay(t, db, broker, to(t, shops[name], outbox.WholeRecord))
-		}
+	db, broker := letterTables(t), &log{}
+	idemtest.Exec(t, db, `INSERT INTO idem_dead_letter_topic VALUES ('returns', 'returns.dead')`)
+	for _, name := range []string{"shop", "silent", "returns"} {
+		newShop(t, db, name, policy).take(t, "a/"+name)
 	}
-	for n := range 3 {
-		for name := range brokers {
-			shops[name].take(t, "bad")
-			until(t, "it is sent", func() bool { return unsent(t, db) == "" })
-			want(t, "sent", brokers[name].sent("idem.consumer"), strings.TrimSpace(strings.Repeat(name+" ", n+1)))
-		}
+	relay(t, db, broker, nil)
+	until(t, "all are sent", func() bool { return left(t, db) == "0" })
+	topics := map[string]string{}
+	for _, r := range broker.records {
+		topics[r.Topic] += string(r.Value)
 	}
+	want(t, "letters", fmt.Sprint(topics), "map[orders.dead:shop returns.dead:returns]")
 }
 
-// Where it may not mark what it sends, a relay sends no letter: it would send it again and again.
-// Events go all the same.
-func TestRelayThatMayNotMarkSendsNothing(t *testing.T) {
+// Debezium cannot build the record of a dead letter: neither migration is applied over the other.
+func TestDebeziumAndDeadLettersExcludeEachOther(t *testing.T) {
 	t.Parallel()
-	const refuse = `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no right''; END';
-		CREATE TRIGGER refuse BEFORE UPDATE OR DELETE ON idem_dead_letter FOR EACH STATEMENT EXECUTE FUNCTION refuse()`
-	for _, c := range []struct{ without, says string }{
-		{refuse, "ERROR: no right (SQLSTATE P0001)"},
-		{`ALTER TABLE idem_dead_letter DROP COLUMN sent_at`, "outbox.DeadLetterMigration creates it"},
-		{`ALTER TABLE idem_dead_letter RENAME TO gone`, "the migrations of idemgen's runtime create it"},
+	db := letterTables(t)
+	for _, c := range []struct{ sql, says string }{
+		{outbox.Migration(outbox.ByDebezium), "dead letters are sent from idem_outbox, which Debezium cannot do"},
+		{`DROP TRIGGER idem_dead_letter_changed ON idem_dead_letter;` + outbox.Migration(outbox.ByDebezium), ""},
+		{outbox.DeadLetterMigration(), "Debezium sends the events of idem_outbox, and it cannot send dead letters"},
+		{outbox.Migration(outbox.ByRelay) + outbox.DeadLetterMigration(), ""},
 	} {
-		db, broker := letterTables(t), &log{}
-		s := newShop(t, db, "shop", wire.FailurePolicy{StopAfter: 9})
-		s.take(t, "bad")
-		idemtest.Exec(t, db, c.without)
-		r, stop := relay(t, db, broker, to(t, s, outbox.WholeRecord))
-		until(t, "Health says it", func() bool { return r.Health() != nil })
-		if err := r.Health(); !strings.HasPrefix(err.Error(), "outbox: dead letters of shop: ") || !strings.HasSuffix(err.Error(), c.says) {
-			t.Errorf("Health: %v", err)
+		_, err := db.Exec(t.Context(), c.sql, pgx.QueryExecModeSimpleProtocol)
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("got %v, want %q", err, c.says)
 		}
-		write(t, db, "7", "event")
-		until(t, "events go", func() bool { return broker.of("") == "event" })
-		stop()
 	}
 }

@@ -39,9 +39,11 @@ func Migration(by Sender) string {
 	return guardSQL + tableSQL + relaySQL
 }
 
-// DeadLetterMigration returns the SQL that lets a relay send dead letters: see [DeadLetters].
-// Apply it after the migrations of idemgen's runtime. It can be applied again. Existing dead
-// letters are also sent, unless you then run
+// DeadLetterMigration returns the SQL that makes an event of each dead letter of a consumer, in
+// the transaction that stores it, once the consumer has a topic for them:
 //
-//	UPDATE idem_dead_letter SET sent_at = now();
+//	INSERT INTO idem_dead_letter_topic (consumer, topic) VALUES ('order-projector', 'orders.dead');
+//
+// Apply it after the migrations of idemgen's runtime and [Migration]. It can be applied again. It
+// fails if Debezium sends the events. docs/outbox.md describes the records.
 func DeadLetterMigration() string { return guardSQL + deadLettersSQL }

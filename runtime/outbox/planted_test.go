@@ -79,7 +79,7 @@ func TestMigrationsOfTheOutboxRefuseObjectsOfOthers(t *testing.T) {
 	t.Parallel()
 	const returns = `() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`
 	db := letterTables(t)
-	idemtest.Exec(t, db, `DROP TABLE idem_outbox; DROP FUNCTION idem_outbox_wake, idem_dead_letter_wake CASCADE; DROP INDEX idem_dead_letter_unsent;
+	idemtest.Exec(t, db, `DROP TABLE idem_outbox; DROP FUNCTION idem_outbox_wake, idem_dead_letter_changed, idem_dead_letter_send CASCADE; DROP TABLE idem_dead_letter_topic;
 GRANT CREATE ON DATABASE `+db.Config().ConnConfig.Database+` TO PUBLIC`)
 	role, planter := stranger(t, db, "planter")
 	_, owner := stranger(t, db, "owner")
@@ -87,8 +87,9 @@ GRANT CREATE ON DATABASE `+db.Config().ConnConfig.Database+` TO PUBLIC`)
 		{"idem_outbox", `CREATE TABLE idem_outbox (seq bigint PRIMARY KEY); GRANT ALL ON idem_outbox TO PUBLIC`, `TABLE idem_outbox`},
 		{"idem_outbox_wake()", `CREATE FUNCTION idem_outbox_wake` + returns, `FUNCTION idem_outbox_wake`},
 		{"idem_outbox_empty()", `CREATE FUNCTION idem_outbox_empty` + returns, `FUNCTION idem_outbox_empty`},
-		{"idem_dead_letter_wake()", `CREATE FUNCTION idem_dead_letter_wake` + returns, `FUNCTION idem_dead_letter_wake`},
-		{"idem_dead_letter_unsent", `CREATE TABLE idem_dead_letter_unsent ()`, `TABLE idem_dead_letter_unsent`},
+		{"idem_dead_letter_changed()", `CREATE FUNCTION idem_dead_letter_changed` + returns, `FUNCTION idem_dead_letter_changed`},
+		{"idem_dead_letter_topic", `CREATE TABLE idem_dead_letter_topic ()`, `TABLE idem_dead_letter_topic`},
+		{"idem_outbox_letter", `CREATE TABLE idem_outbox_letter ()`, `TABLE idem_outbox_letter`},
 		{"publication idem_outbox", `CREATE PUBLICATION idem_outbox`, `PUBLICATION idem_outbox`},
 	} {
 		idemtest.Exec(t, planter, c.make)
@@ -102,7 +103,7 @@ GRANT CREATE ON DATABASE `+db.Config().ConnConfig.Database+` TO PUBLIC`)
 		}
 		idemtest.Exec(t, planter, `DROP `+c.drop)
 	}
-	idemtest.Exec(t, db, outbox.Migration(outbox.ByRelay)+outbox.Migration(outbox.ByDebezium)+outbox.DeadLetterMigration())
+	idemtest.Exec(t, db, outbox.Migration(outbox.ByDebezium)+outbox.Migration(outbox.ByRelay)+outbox.DeadLetterMigration())
 }
 
 // A relay does not lead where another role owns the table or a function of its triggers, which

@@ -33,12 +33,10 @@ func TestPoolerInTransactionModeIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db, broker := letterTables(t), &log{}
-			letters := to(t, newShop(t, db, "shop", policy), outbox.WholeRecord)
+			db, broker := table(t, outbox.ByRelay), &log{}
 			write(t, db, "7", "1")
 			for _, mode := range []func(*pgxpool.Config){nil, execMode} {
 				r := &outbox.Relay{DB: pgbouncer.Start(t, db, conf).Pool(mode), Producer: broker}
-				letters(r)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				err := r.Run(ctx)
@@ -61,23 +59,20 @@ func TestPoolerInTransactionModeIsRefused(t *testing.T) {
 // a relay leads, Health says so.
 func TestPoolerGoesOverToTransactionMode(t *testing.T) {
 	t.Parallel()
-	db, broker := letterTables(t), &log{}
-	s := newShop(t, db, "shop", policy)
-	letters := to(t, s, outbox.WholeRecord)
+	db, broker := table(t, outbox.ByRelay), &log{}
 	pooler := pgbouncer.Start(t, db, map[string]string{"pool_mode": "session"})
-	r, _ := relay(t, pooler.Pool(execMode), broker, func(r *outbox.Relay) { letters(r); r.SetPace(20*time.Millisecond, 0) })
+	r, _ := relay(t, pooler.Pool(execMode), broker, func(r *outbox.Relay) { r.SetPace(20*time.Millisecond, 0) })
 	write(t, db, "7", "1")
-	s.take(t, "bad")
-	until(t, "all is sent", func() bool { return left(t, db) == "0" && unsent(t, db) == "" && r.Health() == nil })
+	until(t, "all is sent", func() bool { return left(t, db) == "0" && r.Health() == nil })
 	pooler.Reload(map[string]string{"pool_mode": "transaction"})
 	others := pooler.Pool(func(cfg *pgxpool.Config) { execMode(cfg); cfg.MaxConns = 20 })
-	until(t, "Health says it of both", func() bool {
+	until(t, "Health says it", func() bool {
 		if tx, err := others.Begin(t.Context()); err == nil && others.Stat().AcquiredConns() < 15 { // it takes a session that is free
 			t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
 		} else if err == nil {
 			_ = tx.Rollback(t.Context())
 		}
 		time.Sleep(200 * time.Millisecond)
-		return strings.Count(fmt.Sprint(r.Health()), "transaction or statement mode") == 2
+		return strings.Contains(fmt.Sprint(r.Health()), "transaction or statement mode")
 	})
 }

@@ -16,17 +16,15 @@ import (
 // has acknowledged it. Any number of relays may run at the same time: one of them leads, and
 // another takes over when it ends.
 type Relay struct {
-	// DB is the database with the table. A relay keeps one of its connections, and another one for
-	// dead letters.
+	// DB is the database with the table. A relay keeps one of its connections.
 	DB *pgxpool.Pool
 	// Producer sends the records. The relay does not close it.
 	Producer Producer
 	// Topic returns the topic of an aggregate type; nil means "outbox.event." followed by the
 	// type, which is Debezium's default. It is called from a goroutine of the relay. An event for
-	// which it panics, or returns "" or an invalid topic name, is rejected.
+	// which it panics, or returns "" or an invalid topic name, is rejected. It is not called for
+	// dead letters.
 	Topic func(aggregateType string) string
-	// DeadLetters makes the relay also send a consumer's dead letters; nil means none.
-	DeadLetters *DeadLetterTopic
 	// MaxWaiting is the number of waiting events above which [Relay.Health] returns an error; 0
 	// means 100000.
 	MaxWaiting int
@@ -34,7 +32,7 @@ type Relay struct {
 	Logger *slog.Logger
 
 	pace   pace // of tests; zero is the usual one
-	most   int  // of tests: aggregates that are held back, while others go on; 0 is mostHeld
+	most   int  // of tests; 0 is mostHeld
 	tested atomic.Bool
 	mu     sync.Mutex
 	fault  map[string]error // by what it is about
@@ -71,23 +69,7 @@ func (r *Relay) Run(ctx context.Context) error {
 	}
 	r.most = cmp.Or(r.most, mostHeld)
 	r.pace = pace{cmp.Or(r.pace.poll, usualPoll), cmp.Or(r.pace.silence, usualSilence)}
-	duties := []duty{r.events()}
-	if r.DeadLetters != nil {
-		duties = append(duties, r.letters())
-	}
-	var all sync.WaitGroup
-	errs := make([]error, len(duties))
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	for i, d := range duties {
-		all.Go(func() {
-			if errs[i] = r.do(ctx, d); errs[i] != nil {
-				cancel()
-			}
-		})
-	}
-	all.Wait()
-	return cmp.Or(errs...)
+	return r.serve(ctx)
 }
 
 func (r *Relay) log() *slog.Logger {

@@ -16,10 +16,6 @@ type Stats struct {
 	// Sent is the number of events that the broker has acknowledged, and Refused how often it
 	// rejected one.
 	Sent, Refused int64
-	// LettersSent is the number of dead letters that the broker has acknowledged, and LettersHeld
-	// the number that it rejects.
-	LettersSent int64
-	LettersHeld int
 }
 
 // Stats returns statistics about the relay. It does no I/O.

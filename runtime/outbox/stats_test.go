@@ -48,16 +48,3 @@ func TestStats(t *testing.T) {
 		t.Errorf("a relay that ended says %+v", s)
 	}
 }
-
-// Dead letters that were sent, or are refused, are counted.
-func TestStatsOfDeadLetters(t *testing.T) {
-	t.Parallel()
-	db, broker := letterTables(t), &log{}
-	broker.answers(func(outbox.Record) error { return &outbox.RefusedError{Err: errors.New("too large")} })
-	s := newShop(t, db, "shop", policy)
-	s.take(t, "bad", "bad")
-	r, _ := relay(t, db, broker, to(t, s, outbox.WholeRecord))
-	until(t, "both are held", func() bool { return r.Stats().LettersHeld == 2 && r.Stats().LettersSent == 0 })
-	broker.answers(nil)
-	until(t, "both are sent", func() bool { return r.Stats().LettersHeld == 0 && r.Stats().LettersSent == 2 })
-}

@@ -17,12 +17,14 @@ import (
 // readSQL reads the first events that were not read yet, of some aggregates or of all others, up
 // to a number of bytes. There is no cursor: an event that commits late is read when it is there.
 // A user may add columns to the table, so no name of the statement is looked up among all of them.
+// Of topics in which too many dead letters are stopped, only those of some aggregates are read.
 const readSQL = `
 SELECT event.* FROM (
     SELECT first.seq, pg_catalog.sum(first.bytes) OVER (ORDER BY first.seq) - first.bytes AS before
     FROM (
         SELECT seq, coalesce(pg_catalog.octet_length(payload), 0) AS bytes FROM idem_outbox
         WHERE seq <> ALL($1) AND ((aggregatetype, aggregateid) IN (SELECT * FROM ROWS FROM (pg_catalog.unnest($2::text[]), pg_catalog.unnest($3::text[])))) = $6::boolean
+            AND ($6 OR aggregatetype <> ALL($7))
         ORDER BY seq LIMIT $4
     ) first
 ) fitting JOIN idem_outbox event ON event.seq = fitting.seq
@@ -38,12 +40,18 @@ func (l *lead) fill(now time.Time) func(context.Context) (func(), error) {
 		}
 	}
 	known = append(known, l.acked.seqs...)
-	again := l.due(now)
-	kinds, ids, those := l.aggregates(again)
+	again, crowd := l.due(now), l.crowd()
+	l.others = len(crowd) > 0 && len(again) > 0 && !l.others
+	if l.others {
+		clear(again)
+	}
+	othersNext := len(crowd) > 0 && len(again) > 0
+	those := othersNext || l.stopped(false) >= l.most
+	kinds, ids := l.aggregates(again, those)
 	room, bytes := mostRows+len(l.late)-len(known), mostBytes-l.bytes
 	return func(ctx context.Context) (func(), error) {
 		// The table may get a column at any time: no plan of an earlier read is kept.
-		rows, err := l.conn.Query(ctx, readSQL, pgx.QueryExecModeCacheDescribe, known, kinds, ids, room, bytes, those)
+		rows, err := l.conn.Query(ctx, readSQL, pgx.QueryExecModeCacheDescribe, known, kinds, ids, room, bytes, those, crowd)
 		if err != nil {
 			return nil, err
 		}
@@ -59,6 +67,7 @@ func (l *lead) fill(now time.Time) func(context.Context) (func(), error) {
 			if !l.more {
 				l.release(again)
 			}
+			l.more = l.more || othersNext
 		}, err
 	}
 }
@@ -77,7 +86,7 @@ func (l *lead) line(e *event, asked time.Time) {
 		l.again[e.aggregate] = true
 	}
 	l.lines[e.aggregate] = append(l.lines[e.aggregate], e)
-	l.bytes += len(e.record.Value)
+	l.bytes += e.bytes
 }
 
 // due are some of the aggregates that are held back: their time has come, and they are not read.
@@ -100,10 +109,26 @@ func (l *lead) due(now time.Time) map[aggregate]bool {
 	return again
 }
 
-// aggregates says which ones are read: all but those that wait for a late answer, or are held back
-// and not due. When too many of them wait, only the due ones are read.
-func (l *lead) aggregates(due map[aggregate]bool) (kinds, ids []string, those bool) {
-	kinds, ids, those = []string{}, []string{}, l.stopped() >= l.most
+// crowd returns the topics of dead letters, if so many of them are stopped that no others are
+// read. Then a read is of those that are due, and the next one of what is not held back.
+func (l *lead) crowd() []string {
+	topics := map[string]bool{}
+	if l.stopped(true) >= l.most {
+		for a := range l.held {
+			topics[a.kind] = topics[a.kind] || a.letters
+		}
+		for a := range l.late {
+			topics[a.kind] = topics[a.kind] || a.letters
+		}
+	}
+	maps.DeleteFunc(topics, func(_ string, letters bool) bool { return !letters })
+	return slices.AppendSeq([]string{}, maps.Keys(topics))
+}
+
+// aggregates says which ones are read: those that are due only, or all but those that wait for a
+// late answer, or are held back and not due.
+func (l *lead) aggregates(due map[aggregate]bool, those bool) (kinds, ids []string) {
+	kinds, ids = []string{}, []string{}
 	add := func(a aggregate) { kinds, ids = append(kinds, a.kind), append(ids, a.id) }
 	for a := range l.held {
 		if due[a] == those {
@@ -115,7 +140,7 @@ func (l *lead) aggregates(due map[aggregate]bool) (kinds, ids []string, those bo
 			add(a)
 		}
 	}
-	return kinds, ids, those
+	return kinds, ids
 }
 
 // release forgets aggregates that were held back and have no events any more: somebody deleted
@@ -128,13 +153,15 @@ func (l *lead) release(read map[aggregate]bool) {
 	}
 }
 
-// event is a row. Each further column of type text is a header; others are not sent.
+// event is a row. Each further column of type text is a header; others are not sent. A dead letter
+// has its topic in place of the aggregate type, and headers of its own.
 func (l *lead) event(row pgx.CollectableRow) (*event, error) {
 	e := &event{}
 	headers := []Header{{Name: "id"}, {Name: "type"}}
 	fields := row.FieldDescriptions()
 	into := make([]any, len(fields))
 	texts := make([]*string, len(fields))
+	var about []string // a dead letter
 	for i, f := range fields {
 		switch f.Name {
 		case "seq":
@@ -149,6 +176,8 @@ func (l *lead) event(row pgx.CollectableRow) (*event, error) {
 			into[i] = &e.kindOf
 		case "payload":
 			into[i] = &e.record.Value
+		case "idem_letter":
+			into[i] = &about
 		default:
 			if f.DataTypeOID == pgtype.TextOID || f.DataTypeOID == pgtype.VarcharOID {
 				into[i] = &texts[i]
@@ -164,7 +193,13 @@ func (l *lead) event(row pgx.CollectableRow) (*event, error) {
 			headers = append(headers, Header{fields[i].Name, []byte(*text)})
 		}
 	}
-	e.record.Topic, e.noTopic = l.topic(e.kind)
+	e.bytes = len(e.record.Value)
+	if about != nil {
+		e.record.Topic, e.letters = e.kind, true
+		e.invalid = letter(&e.record, about)
+		return e, nil
+	}
+	e.record.Topic, e.invalid = l.topic(e.kind)
 	e.record.Key, e.record.Headers = []byte(e.aggregate.id), headers
 	return e, nil
 }

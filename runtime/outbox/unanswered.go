@@ -36,9 +36,9 @@ func (l *lead) recognizeLate(now time.Time) {
 		l.to(e).flying--
 		line := l.lines[e.aggregate]
 		for _, waits := range line {
-			l.bytes -= len(waits.record.Value)
+			l.bytes -= waits.bytes
 		}
-		l.lateBytes += len(e.record.Value)
+		l.lateBytes += e.bytes
 		l.lines[e.aggregate] = line[:1:1]
 	}
 }
@@ -52,16 +52,21 @@ func (l *lead) answered(e *event) {
 	}
 	e.late = false
 	delete(l.late, e.aggregate)
-	l.lateBytes -= len(e.record.Value)
-	l.bytes += len(e.record.Value)
+	l.lateBytes -= e.bytes
+	l.bytes += e.bytes
 	l.read = time.Time{} // its later events are in the table
 }
 
-// stopped returns the number of aggregates that are held back or wait for a late answer.
-func (l *lead) stopped() int {
-	n := len(l.held)
+// stopped returns the number of aggregates of events, or else of dead letters, that are held back
+// or wait for a late answer.
+func (l *lead) stopped(letters bool) (n int) {
+	for a := range l.held {
+		if a.letters == letters {
+			n++
+		}
+	}
 	for a := range l.late {
-		if l.held[a] == nil {
+		if a.letters == letters && l.held[a] == nil {
 			n++
 		}
 	}

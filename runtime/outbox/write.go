@@ -93,11 +93,7 @@ func explained(err error) error {
 	switch {
 	case !ok:
 		return err
-	case pg.Code == "42P01" && strings.Contains(pg.Message, "idem_dead_letter"): // undefined_table
-		return fmt.Errorf("%w; the migrations of idemgen's runtime create it", err)
-	case pg.Code == "42703" && strings.Contains(pg.Message, "sent_at"): // undefined_column
-		return fmt.Errorf("%w; outbox.DeadLetterMigration creates it", err)
-	case pg.Code == "42P01":
+	case pg.Code == "42P01": // undefined_table
 		return fmt.Errorf("%w; outbox.Migration creates the table", err)
 	case pg.Code == "42703": // undefined_column
 		return fmt.Errorf("%w; each header needs a column: ALTER TABLE idem_outbox ADD COLUMN ... text", err)

@@ -27,7 +27,7 @@ var failureKeys = keys[FailurePolicy]{
 	{name: "stop_after", value: intValue(func(f *FailurePolicy) **Int { return &f.StopAfter }, 1, 1_000_000)},
 	{name: "keep", value: durationValue(func(f *FailurePolicy) **Duration { return &f.Keep }, "1s", "3650d")},
 	{name: "park", value: wordValue(func(f *FailurePolicy) **Text { return &f.Park }, "record_key")},
-	{name: "dead_letter_topic", instead: "a topic for dead letters is of main.go: outbox.DeadLetters (docs/outbox.md)"},
+	{name: "dead_letter_topic", instead: "the topic of dead letters is a row of idem_dead_letter_topic (docs/outbox.md)"},
 	{name: "dead_letter_payload", value: wordValue(func(f *FailurePolicy) **Text { return &f.DeadPayload }, "keep", "drop")},
 }
 

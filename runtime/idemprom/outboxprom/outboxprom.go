@@ -21,15 +21,13 @@ type Relay interface {
 func desc(name, help string) *prometheus.Desc { return prometheus.NewDesc(name, help, nil, nil) }
 
 var (
-	healthy     = desc("idemgen_outbox_healthy", "1 while nothing holds events back, else 0: Relay.Health says why.")
-	leading     = desc("idemgen_outbox_leading", "1 for the relay that sends the events. One of all processes has it.")
-	waiting     = desc("idemgen_outbox_waiting_events", "Events in the table, counted up to MaxWaiting and one more. Every relay counts them.")
-	oldest      = desc("idemgen_outbox_oldest_seconds", "How long the first event of the table has waited.")
-	held        = desc("idemgen_outbox_held_aggregates", "Aggregates that wait because the broker refuses their first event.")
-	sent        = desc("idemgen_outbox_sent_total", "Events that the broker has acknowledged.")
-	refused     = desc("idemgen_outbox_refused_total", "How often the broker refused an event.")
-	lettersSent = desc("idemgen_outbox_letters_sent_total", "Dead letters that the broker has acknowledged.")
-	lettersHeld = desc("idemgen_outbox_letters_held", "Dead letters that the broker refuses.")
+	healthy = desc("idemgen_outbox_healthy", "1 while nothing holds events back, else 0: Relay.Health says why.")
+	leading = desc("idemgen_outbox_leading", "1 for the relay that sends the events. One of all processes has it.")
+	waiting = desc("idemgen_outbox_waiting_events", "Events in the table, counted up to MaxWaiting and one more. Every relay counts them.")
+	oldest  = desc("idemgen_outbox_oldest_seconds", "How long the first event of the table has waited.")
+	held    = desc("idemgen_outbox_held_aggregates", "Aggregates that wait because the broker refuses their first event.")
+	sent    = desc("idemgen_outbox_sent_total", "Events that the broker has acknowledged.")
+	refused = desc("idemgen_outbox_refused_total", "How often the broker refused an event.")
 )
 
 // collector collects the numbers of a relay.
@@ -41,7 +39,7 @@ func New(r Relay) prometheus.Collector { return collector{r} }
 
 // Describe is of [prometheus.Collector].
 func (collector) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{healthy, leading, waiting, oldest, held, sent, refused, lettersSent, lettersHeld} {
+	for _, d := range []*prometheus.Desc{healthy, leading, waiting, oldest, held, sent, refused} {
 		to <- d
 	}
 }
@@ -59,8 +57,6 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	tell(held, prometheus.GaugeValue, float64(is.HeldBack))
 	tell(sent, prometheus.CounterValue, float64(is.Sent))
 	tell(refused, prometheus.CounterValue, float64(is.Refused))
-	tell(lettersSent, prometheus.CounterValue, float64(is.LettersSent))
-	tell(lettersHeld, prometheus.GaugeValue, float64(is.LettersHeld))
 }
 
 func one(is bool) float64 {

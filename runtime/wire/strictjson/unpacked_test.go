@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idemgen/idemgen/internal/avromsg"
 	"github.com/idemgen/idemgen/internal/gen/protofile"
+	"github.com/idemgen/idemgen/internal/protomsg"
 	"github.com/idemgen/idemgen/runtime/avro"
 	"github.com/idemgen/idemgen/runtime/protobuf"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -39,13 +41,20 @@ func encodings(t *testing.T) map[string]encoding {
 		func(object []byte) ([]byte, error) { return strconv.AppendQuote(nil, string(object)), nil }, new(strictjson.Quoted).Open,
 	}}
 	for name, framed := range map[string]bool{"protobuf": false, "confluent_protobuf": true} {
-		m := protobuf.New(base64.StdEncoding.EncodeToString(set), "shop.Order", framed)
-		all[name] = encoding{m.Pack, (&protobuf.Encoding{Message: m}).Open}
+		is, err := protomsg.New(set, "shop.Order", framed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = encoding{is.Pack, (&protobuf.Encoding{Message: protobuf.New(base64.StdEncoding.EncodeToString(set), "shop.Order", framed)}).Open}
 	}
-	plain, framed := avro.New(avsc, ""), avro.NewFramed(avsc, "")
+	is, err := avromsg.New(avsc, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	framed := avro.NewFramed(avsc, "")
 	asked := framed.From(avro.Own(framed))
-	all["avro"] = encoding{plain.Pack, (&avro.Encoding{Message: plain}).Open}
-	all["confluent_avro"] = encoding{framed.Pack, func(m *wire.Message) (*wire.Message, error) {
+	all["avro"] = encoding{is.Pack, (&avro.Encoding{Message: avro.New(avsc, "")}).Open}
+	all["confluent_avro"] = encoding{avromsg.Sample{Of: is, Framed: true}.Pack, func(m *wire.Message) (*wire.Message, error) {
 		if _, err := asked.Prepare(t.Context(), []wire.Message{*m}); err != nil {
 			return nil, err
 		}

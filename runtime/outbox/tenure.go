@@ -12,25 +12,6 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/session"
 )
 
-// duty is what one session at a time does, of all relays that have it.
-type duty struct {
-	what string // is sent
-	// key is SQL of a bigint, with arguments: the advisory lock of the session that leads. Its text
-	// is followed by other SQL.
-	key  string
-	args []any
-	// proof is SQL that fails where the session may not take out of the table what it sends. Else
-	// it would be sent again and again.
-	proof    string
-	channel  string // on which a commit is told
-	database string // what Health says of the database is about this
-	tells    []string
-	// follow is what a relay does for which another one leads; nil is nothing.
-	follow func(ctx context.Context, conn *pgx.Conn) error
-	// lead sends until it cannot.
-	lead func(ctx context.Context, t tenure) error
-}
-
 // tenure is a lead: its lock is the session's.
 type tenure struct {
 	conn  *pgx.Conn
@@ -42,12 +23,12 @@ type tenure struct {
 // if it led for longer.
 const longPause = 30 * time.Second
 
-// do leads, or waits to lead, until the context ends. It returns an error if sessions do not work
-// from the start.
-func (r *Relay) do(ctx context.Context, d duty) error {
+// serve leads, or waits to lead, until the context ends. It returns an error if sessions do not
+// work from the start.
+func (r *Relay) serve(ctx context.Context) error {
 	for pause := r.pace.poll; ; {
 		began := time.Now()
-		err := r.term(ctx, d)
+		err := r.term(ctx)
 		if _, pooler := errors.AsType[*session.Error](err); pooler && !r.tested.Load() {
 			return fmt.Errorf("outbox: %w", err)
 		}
@@ -60,10 +41,10 @@ func (r *Relay) do(ctx context.Context, d duty) error {
 			pause = min(2*pause, longPause)
 		}
 		if err != nil {
-			err = fmt.Errorf("%s: %w", d.what, err)
+			err = fmt.Errorf("events: %w", err)
 			r.log().Error("outbox: the relay does not lead", append([]any{"err", err, "next", pause}, stack(err)...)...)
 		}
-		r.tell(d.database, err)
+		r.tell(aboutDatabase, err)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -73,7 +54,7 @@ func (r *Relay) do(ctx context.Context, d duty) error {
 }
 
 // term waits to lead, and leads until it cannot.
-func (r *Relay) term(ctx context.Context, d duty) (err error) {
+func (r *Relay) term(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = panicked("the relay", p)
@@ -90,18 +71,21 @@ func (r *Relay) term(ctx context.Context, d duty) (err error) {
 	if _, err := conn.Exec(ctx, nameSQL); err != nil {
 		return err
 	}
-	t, err := r.await(ctx, conn, d)
+	t, err := r.await(ctx, conn)
 	if err != nil {
 		return err
 	}
-	r.tell(d.database, nil)
-	r.log().Info("outbox: the relay leads", "sends", d.what)
+	r.tell(aboutDatabase, nil)
+	r.log().Info("outbox: the relay leads")
 	defer func() {
-		for _, about := range d.tells {
+		for _, about := range []string{aboutBroker, aboutRefused, aboutUnanswered, aboutWaiting} {
 			r.tell(about, nil)
 		}
 	}()
-	return d.lead(ctx, t)
+	r.tell(aboutLeader, nil)
+	r.count(func(n *numbers) { n.Leading = true })
+	defer r.count(func(n *numbers) { n.retire() })
+	return newLead(r, t).run(ctx)
 }
 
 // connect takes a connection out of the pool: its session has settings and a lock of its own. It
@@ -184,24 +168,22 @@ func (t *tenure) confirm(ctx context.Context) error {
 }
 
 // await asks for the lead until it has it.
-func (r *Relay) await(ctx context.Context, conn *pgx.Conn, d duty) (tenure, error) {
+func (r *Relay) await(ctx context.Context, conn *pgx.Conn) (tenure, error) {
 	for looked := time.Now(); ; {
 		t := tenure{conn: conn, since: time.Now()}
-		if led, err := r.elected(ctx, &t, d); led || err != nil {
+		if led, err := r.elected(ctx, &t); led || err != nil {
 			return t, err
 		}
 		if t.since.Sub(looked) > r.pace.silence/2 {
 			looked = t.since
-			if err := r.endSilent(ctx, conn, d); err != nil {
+			if err := r.endSilent(ctx, conn); err != nil {
 				return t, err
 			}
 		}
-		if d.follow != nil {
-			if err := d.follow(ctx, conn); err != nil {
-				return t, err
-			}
+		if err := r.follow(ctx, conn); err != nil {
+			return t, err
 		}
-		r.tell(d.database, nil)
+		r.tell(aboutDatabase, nil)
 		select {
 		case <-ctx.Done():
 			return t, ctx.Err()
@@ -221,19 +203,19 @@ JOIN pg_stat_activity a USING (pid),
 // endSilent ends the session of a leader that has asked nothing for so long that it sends nothing
 // more before it asks again. No time limit of Postgres ends a session that waits for its client to
 // read: the process of the leader is stopped, and notifications have filled its socket.
-func (r *Relay) endSilent(ctx context.Context, conn *pgx.Conn, d duty) error {
+func (r *Relay) endSilent(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := r.asking(ctx)
 	defer cancel()
 	sql := fmt.Sprintf(`SELECT name, pg_catalog.pg_terminate_backend(a.pid) FROM (SELECT %s)%s WHERE a.state_change < pg_catalog.clock_timestamp() - interval '%d ms'`,
-		d.key, leaderSQL, r.pace.silence.Milliseconds())
+		eventsKey, leaderSQL, r.pace.silence.Milliseconds())
 	var name string
 	var ended bool
-	switch err := conn.QueryRow(ctx, sql, d.args...).Scan(&name, &ended); {
+	switch err := conn.QueryRow(ctx, sql).Scan(&name, &ended); {
 	case errors.Is(err, pgx.ErrNoRows):
 	case err != nil:
 		return fmt.Errorf("end the session of a relay that leads and is silent: %w", err)
 	default:
-		r.log().Warn("outbox: the relay that led was silent, and its session was ended", "sends", d.what, "session", name, "silent", r.pace.silence)
+		r.log().Warn("outbox: the relay that led was silent, and its session was ended", "session", name, "silent", r.pace.silence)
 	}
 	return nil
 }
@@ -241,15 +223,22 @@ func (r *Relay) endSilent(ctx context.Context, conn *pgx.Conn, d duty) error {
 // nameSQL names a session in pg_stat_activity, unless its pool does.
 const nameSQL = `SELECT pg_catalog.set_config('application_name', 'idemgen outbox', false) WHERE pg_catalog.current_setting('application_name') = ''`
 
+// eventsKey is the advisory lock of the session that leads.
+const eventsKey = `20041965::bigint << 32 | 'idem_outbox'::regclass::oid::bigint`
+
+// proofSQL fails where the session may not delete from the table what it sends: that would be sent
+// again and again.
+const proofSQL = `WITH free AS (SELECT seq FROM idem_outbox WHERE false FOR UPDATE) DELETE FROM idem_outbox USING free WHERE idem_outbox.seq = free.seq`
+
 // elected asks for the lead.
-func (r *Relay) elected(ctx context.Context, t *tenure, d duty) (got bool, err error) {
+func (r *Relay) elected(ctx context.Context, t *tenure) (got bool, err error) {
 	ctx, cancel := r.asking(ctx)
 	defer cancel()
-	if err := t.conn.QueryRow(ctx, `SELECT pg_catalog.pg_try_advisory_lock(`+d.key+`), pg_catalog.pg_backend_pid()`, d.args...).Scan(&got, &t.pid); err != nil || !got {
+	if err := t.conn.QueryRow(ctx, `SELECT pg_catalog.pg_try_advisory_lock(`+eventsKey+`), pg_catalog.pg_backend_pid()`).Scan(&got, &t.pid); err != nil || !got {
 		return false, explained(err)
 	}
 	for _, sql := range []string{
-		fmt.Sprintf(`SET idle_session_timeout = %d`, r.pace.silence.Milliseconds()), `LISTEN ` + d.channel, d.proof,
+		fmt.Sprintf(`SET idle_session_timeout = %d`, r.pace.silence.Milliseconds()), `LISTEN idem_outbox`, proofSQL,
 	} {
 		if _, err := t.conn.Exec(ctx, sql); err != nil {
 			return false, explained(err)
