@@ -90,7 +90,7 @@ func builtWords(t *testing.T) map[string]bool {
 // spec or of the database.
 func TestHintsNameOnlyWhatIsThere(t *testing.T) {
 	built := builtWords(t)
-	database := strings.Fields("idem_dead_letter idem_outbox pg_advisory_xact_lock search_path gen_random_uuid ce_ go_name payment_id order_id")
+	database := strings.Fields("idem_dead_letter idem_dead_letter_topic idem_outbox pg_advisory_xact_lock search_path gen_random_uuid ce_ go_name payment_id order_id")
 	inLibrary := regexp.MustCompile(`line [0-9]+ of \S+`)
 	snake := regexp.MustCompile(`[a-z]+(_[a-z]*)+`)
 	for file, data := range refusedSpecs(t) {
