@@ -112,7 +112,7 @@ func (n *adoption) complete(all []Status) (known *Status, err error) {
 func topicID(text string) (wire.UUID, error) {
 	id, err := wire.ParseUUID(text)
 	if err != nil {
-		return id, fmt.Errorf("%q is no topic id: it is a UUID, which the partition's error and list show", text)
+		return id, fmt.Errorf("%q is not a topic id: a topic id is a UUID, which the partition's error and list show", text)
 	}
 	return id, nil
 }

@@ -74,7 +74,7 @@ func Ask(ctx context.Context, db DB, letters []Letter, verb string, result []byt
 	if result != nil {
 		var compact bytes.Buffer
 		if err := json.Compact(&compact, result); err != nil {
-			return letters, fmt.Errorf("the result is no JSON: %w", err)
+			return letters, fmt.Errorf("the result is not JSON: %w", err)
 		}
 		if result = compact.Bytes(); len(result) > mostResult {
 			return letters, fmt.Errorf("the result has %d bytes, more than %d", len(result), mostResult)
@@ -123,7 +123,7 @@ func TakeBack(ctx context.Context, db DB, letters []Letter, by By) ([]Letter, er
 		case !l.Open():
 			err = fmt.Errorf("%s was %s by %s", l.Name(), l.State, l.End.By)
 		case l.Asked() == "":
-			err = fmt.Errorf("%s: nothing is asked for", l.Name())
+			err = fmt.Errorf("%s: there is no pending request", l.Name())
 		}
 	}
 	if err != nil || by.DryRun {
@@ -179,11 +179,11 @@ func (l *Letter) may(verb string) error {
 	case !l.Open():
 		return fmt.Errorf("%s was %s by %s", l.Name(), l.State, l.End.By)
 	case l.Asked() != "":
-		return fmt.Errorf("%s: a %s is asked for already, since %s by %s (idemgen dead replay --take-back)", l.Name(), l.Asked(), l.Request.At.Format(time.RFC3339), l.Request.By)
+		return fmt.Errorf("%s: a %s is already requested, since %s by %s (idemgen dead replay --take-back)", l.Name(), l.Asked(), l.Request.At.Format(time.RFC3339), l.Request.By)
 	case verb == "replay" && l.ErasedBy != "":
-		return fmt.Errorf("%s: its record was erased by %s: it can be discarded only", l.Name(), l.ErasedBy)
+		return fmt.Errorf("%s: its record was erased by %s: it can only be discarded", l.Name(), l.ErasedBy)
 	case verb == "replay" && !l.Kept:
-		return fmt.Errorf("%s: its record is not kept (on_failure.dead_letter_payload, or it is longer than 16 MiB): it can be discarded only", l.Name())
+		return fmt.Errorf("%s: its record is not kept (on_failure.dead_letter_payload, or it is longer than 16 MiB): it can only be discarded", l.Name())
 	}
 	return nil
 }
@@ -258,7 +258,7 @@ func Await(ctx context.Context, db DB, letters []Letter, most time.Duration) ([]
 		case open == 0:
 			return now, nil
 		case ctx.Err() != nil || time.Now().After(end):
-			return now, fmt.Errorf("no answer about %d of %d letters within %v: the request stays", open, len(now), most)
+			return now, fmt.Errorf("no outcome for %d of %d letters within %v: the request stays pending", open, len(now), most)
 		}
 	}
 }

@@ -163,12 +163,12 @@ func (c *command) run(ctx context.Context, by By, try func(context.Context) (Cha
 		case again && ctx.Err() == nil && time.Now().Before(end):
 			continue
 		case err != nil && len(c.sent) > 0:
-			err = fmt.Errorf("%v: the row was sent, but it is not known whether it is there; check with list before you try again: %w", c.name, err)
+			err = fmt.Errorf("%v: the row was sent, but it is unknown whether it was stored; check with list before you try again: %w", c.name, err)
 		case again && isLockTimeout(last.err):
-			err = fmt.Errorf("%v: a worker holds the next place of the ledger, in a transaction that has not ended for %v; "+
+			err = fmt.Errorf("%v: a worker holds the next row of the ledger, in a transaction that has not ended for %v; "+
 				"it ends at limits.batch_timeout at the latest, or with the worker: %w", c.name, patience, last.err)
 		case again:
-			err = fmt.Errorf("%v: the ledger changed at every try for %v; try again, or stop the worker first: %w", c.name, patience, last.err)
+			err = fmt.Errorf("%v: the ledger changed during every attempt for %v; try again, or stop the worker first: %w", c.name, patience, last.err)
 		}
 		return done, err
 	}
@@ -215,7 +215,7 @@ func (c *command) settled(ctx context.Context, stream int32, tail int64) (done C
 }
 
 // errTaken says that another row was written first.
-var errTaken = errors.New("somebody else wrote the row first")
+var errTaken = errors.New("another process wrote the row first")
 
 // write writes a row by do, which returns how many rows it wrote: one, or the place is taken.
 func (c *command) write(ctx context.Context, row sent, do func(conn *pgconn.PgConn) (int64, error)) (Change, error) {

@@ -70,7 +70,7 @@ type By struct {
 func (b By) text(ctx context.Context, db DB) (string, error) {
 	why, err := oneLine("the reason", b.Reason, 500)
 	if err == nil && why == "" {
-		err = errors.New("a reason is required: the ledger keeps it for those who come after you")
+		err = errors.New("a reason is required: the ledger keeps it, for later operators")
 	}
 	who, errWho := oneLine("the operator's name", b.Operator, 100)
 	if err = errors.Join(err, errWho); err == nil && who == "" {
@@ -87,7 +87,7 @@ func oneLine(what, text string, most int) (string, error) {
 		return "", fmt.Errorf("%s has %d characters, more than %d: keep the rest elsewhere, and say where", what, n, most)
 	}
 	if !printable(text) {
-		return "", fmt.Errorf("%s holds characters that cannot be printed", what)
+		return "", fmt.Errorf("%s contains characters that cannot be printed", what)
 	}
 	return text, nil
 }

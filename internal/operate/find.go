@@ -98,7 +98,7 @@ func uncovered(ctx context.Context, db DB, of *Status, offset int64) (Verdict, s
 		return Outside, "the rows of the ledger are gone", nil
 	}
 	if offset >= t.Position {
-		return NotSeen, fmt.Sprintf("the position is %d: it is applied when it is there and its turn comes", t.Position), nil
+		return NotSeen, fmt.Sprintf("the position is %d: it will be applied when it is in the log and the position reaches it", t.Position), nil
 	}
 	first, err := readRow(ctx, db, firstRowSQL, of.Stream)
 	if err != nil || first == nil {

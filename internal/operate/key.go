@@ -80,7 +80,7 @@ func FindKey(ctx context.Context, db DB, consumer, topic string, partition int32
 	first := found[0]
 	a.Verdict, a.Row, a.Because = Applied, first.Row, first.String()
 	if !first.Known {
-		a.Because += "; its window is over: a copy that comes now takes effect again"
+		a.Because += "; its window has passed: a duplicate that arrives now takes effect again"
 	}
 	for _, h := range found[1:] {
 		a.Because += "; " + h.String()
@@ -108,7 +108,7 @@ func unheld(ctx context.Context, db DB, consumer string, streams []int32, key Ke
 	if err != nil || since == nil {
 		return NotSeen, "no key of this consumer is known: it has applied no event with a key", err
 	}
-	return Unknown, "no event with this key was applied since " + since.UTC().Format(time.RFC3339) + "; of earlier ones nothing is known", nil
+	return Unknown, "no event with this key was applied since " + since.UTC().Format(time.RFC3339) + "; earlier events are not known", nil
 }
 
 // call reads what is known of the key's call; nil if nothing is.

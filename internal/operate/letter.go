@@ -219,7 +219,7 @@ func FindLetters(ctx context.Context, db DB, places []Place) ([]Letter, error) {
 			return nil, err
 		}
 		if len(letters) == 0 {
-			return nil, fmt.Errorf("%v: offset %d is no dead letter: %s", s.Name, p.Offset, s.whereIs(p.Offset))
+			return nil, fmt.Errorf("%v: there is no dead letter at offset %d: %s", s.Name, p.Offset, s.whereIs(p.Offset))
 		}
 		found = append(found, letters[0])
 	}
@@ -249,7 +249,7 @@ func Refresh(ctx context.Context, db DB, of []Letter) (now []Letter, err error) 
 }
 
 // errRemoved says that the row of a letter is gone.
-var errRemoved = errors.New("the letter's row was removed")
+var errRemoved = errors.New("the row of the letter was deleted")
 
 // Stored is the letter's record as it is kept, and what the call of its effect returned; nil if
 // it is not kept, or if there is none.
@@ -269,7 +269,7 @@ func (s *Status) whereIs(offset int64) string {
 	case offset >= s.Tail.Position:
 		return fmt.Sprintf("the partition is at offset %d", s.Tail.Position)
 	}
-	return "it took effect, was passed over, or its letter is removed"
+	return "it took effect, was skipped, or its letter was removed"
 }
 
 // scanLetter reads the columns of letterSQL.

@@ -41,7 +41,7 @@ func Set(ctx context.Context, db DB, name Name, to Target, by By) (Change, error
 	}
 	return begin(ctx, db, name, by, func(t ledger.Tail) (ledger.Row, string, error) {
 		if to.From != Anywhere && to.From != t.Next {
-			return ledger.Row{}, "", fmt.Errorf("%v is at offset %d (%s), not %d: somebody has acted since; check with list, then give the present offset as --from", name, t.Next, last(t), to.From)
+			return ledger.Row{}, "", fmt.Errorf("%v is at offset %d (%s), not %d: it has changed since; check with list, then give the current offset as --from", name, t.Next, last(t), to.From)
 		}
 		row := ledger.Row{Kind: ledger.Skip, Next: to.To, Epoch: -1}
 		switch {
@@ -97,10 +97,10 @@ func Release(ctx context.Context, db DB, name Name, leave Leave, by By) (Change,
 	}
 	return begin(ctx, db, name, by, func(t ledger.Tail) (ledger.Row, string, error) {
 		row := ledger.Row{Kind: ledger.Operator, Next: t.Next, Epoch: t.Epoch}
-		effect := "the partition tries again"
+		effect := "the partition retries"
 		if leave.Older {
 			none := ledger.NoIdentity
-			row.Def, effect = &none, "any version of the service may go on, also an older one"
+			row.Def, effect = &none, "any version of the service may continue, even an older one"
 		}
 		switch {
 		case n == 0:
@@ -108,7 +108,7 @@ func Release(ctx context.Context, db DB, name Name, leave Leave, by By) (Change,
 		case n == t.Parts && !leave.Older:
 			return ledger.Row{}, fmt.Sprintf("already %s, nothing appended", count(n, "partition")), nil
 		case n < t.Parts && !leave.Fewer:
-			return ledger.Row{}, "", fmt.Errorf("%v: the ledger says %d partitions already (%s), and %d are fewer: Kafka takes no partition away, and a topic that was made again "+
+			return ledger.Row{}, "", fmt.Errorf("%v: the ledger says %d partitions already (%s), and %d are fewer: Kafka never removes partitions, and a topic that was recreated "+
 				"has another id, and a ledger of its own (set --from none); --fewer says that %d were confirmed by mistake", name, t.Parts, last(t), n, t.Parts)
 		}
 		row.Parts = &n

@@ -192,41 +192,41 @@ func (o *Opened) next() (steps []string) {
 	case o.State == "waiting" && o.Behind == nil:
 		return []string{"nothing: its turn is next"}
 	case o.State == "waiting":
-		return []string{"replay or discard the dead letter behind which it waits; then it goes on by itself: idemgen dead show " + o.commandName(*o.Behind)}
+		return []string{"replay or discard the dead letter behind which it waits; then it continues by itself: idemgen dead show " + o.commandName(*o.Behind)}
 	case o.ErasedBy != "":
 		return []string{"close it: " + discard}
 	case o.Record == nil || o.Class == wire.ReasonConflict:
 		// it cannot be replayed, or would be refused again
 	case o.Class == wire.ReasonInterrupted:
 		steps = []string{
-			"find out on the other side what the call did; it was not done: " + replay + `"how you know"`,
-			"it was done: " + replay + `"how you know" --result 'what it returned, as JSON'`,
+			"find out at the provider what the call did; if it did nothing: " + replay + `"how you know"`,
+			"if it succeeded: " + replay + `"how you know" --result 'what it returned, as JSON'`,
 			"the result has the members of the type that effect.result of " + o.Event + " names in the spec; it is null if there is none",
 		}
 	case o.Class == wire.ReasonResult:
 		steps = []string{
-			"run a version of the service that reads what the call returned, then: " + replay + `"what was mended"`,
+			"run a version of the service that reads what the call returned, then: " + replay + `"what was fixed"`,
 			"or say what it returned: " + replay + `"how you know" --result 'the result, as JSON'`,
 		}
 	default:
-		steps = []string{"mend the cause, then: " + replay + `"what was mended"`}
+		steps = []string{"fix the cause, then: " + replay + `"what was fixed"`}
 	}
-	return append(steps, "give it up: "+discard, o.producer())
+	return append(steps, "close it without effect: "+discard, o.producer())
 }
 
 // producer is what the producer can do.
 func (o *Opened) producer() string {
 	switch {
 	case o.Called && o.Class == wire.ReasonConflict:
-		return "the call of its effect was made all the same. Sent under another key, it is made once more: undo it on the other side first, or repair the rows by hand"
+		return "the call of its effect was made nevertheless. Under another key it would be made once more: undo it at the provider first, or repair the rows by hand"
 	case o.Called:
-		return "a copy that the producer sends is not called again as long as the result is kept"
+		return "a duplicate from the producer does not repeat the call as long as the result is kept"
 	case o.Class == wire.ReasonConflict:
 		return "let the producer send the event under a key of its own: this key is another event's"
 	case o.Class == wire.ReasonInterrupted:
-		return "a copy that the producer sends is not called, either: docs/effects.md, A person decides"
+		return "a duplicate from the producer does not repeat the call, either: docs/effects.md, A person decides"
 	case o.Parks:
 		return "let the producer send a corrected event, then discard this one: until then it waits behind this one, as all later records of the record key do"
 	}
-	return "mend the cause, then let the producer send the event again: a dead letter claims no key"
+	return "fix the cause, then let the producer send the event again: a dead letter claims no key"
 }

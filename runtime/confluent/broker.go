@@ -39,7 +39,7 @@ func (b *broker) Committed(_ context.Context, id idem.Partition) (int64, error) 
 		err = of[0].Error
 	}
 	if err != nil {
-		return -1, fmt.Errorf("asking for the group's committed offset: %w", err)
+		return -1, fmt.Errorf("query the group's committed offset: %w", err)
 	}
 	return max(int64(of[0].Offset), -1), nil
 }
@@ -54,7 +54,7 @@ func (b *broker) Topics(ctx context.Context, names ...string) (map[string]intake
 	question := kafka.NewTopicCollectionOfTopicNames(names)
 	answer, err := b.admin.DescribeTopics(ctx, question, kafka.SetAdminRequestTimeout(b.timeout))
 	if err != nil {
-		return nil, fmt.Errorf("asking for topic ids: %w", err)
+		return nil, fmt.Errorf("query topic ids: %w", err)
 	}
 	out := map[string]intake.Topic{}
 	for _, d := range answer.TopicDescriptions {
@@ -62,7 +62,7 @@ func (b *broker) Topics(ctx context.Context, names ...string) (map[string]intake
 			continue // deleted
 		}
 		if d.Error.Code() != kafka.ErrNoError {
-			return nil, fmt.Errorf("asking for the id of topic %s: %w", d.Name, d.Error)
+			return nil, fmt.Errorf("query the id of topic %s: %w", d.Name, d.Error)
 		}
 		t := intake.Topic{Partitions: int32(len(d.Partitions))}
 		binary.BigEndian.PutUint64(t.ID[:8], uint64(d.TopicID.GetMostSignificantBits()))
@@ -75,7 +75,7 @@ func (b *broker) Topics(ctx context.Context, names ...string) (map[string]intake
 func (b *broker) Watermarks(_ context.Context, id idem.Partition) (low, high int64, err error) {
 	low, high, err = b.client.QueryWatermarkOffsets(id.Topic, id.Number, int(b.timeout.Milliseconds()))
 	if err != nil {
-		return 0, 0, fmt.Errorf("asking for the offsets of %s/%d: %w", id.Topic, id.Number, err)
+		return 0, 0, fmt.Errorf("query the offsets of %s/%d: %w", id.Topic, id.Number, err)
 	}
 	return low, high, nil
 }
@@ -122,7 +122,7 @@ func (b *broker) last(ctx context.Context, id idem.Partition, isolation kafka.Is
 			return at, nil
 		}
 	}
-	return idem.Position{}, fmt.Errorf("asking for the end of %s/%d: %w", id.Topic, id.Number, err)
+	return idem.Position{}, fmt.Errorf("query the end of %s/%d: %w", id.Topic, id.Number, err)
 }
 
 // EpochEnd asks for the leader epoch now, which is mostly that of the position. Where it is later,

@@ -59,7 +59,7 @@ func (e *epochs) end(ctx context.Context, id idem.Partition, at idem.Position, l
 	}
 	switch {
 	case ctx.Err() != nil && client == nil && !open:
-		return 0, fmt.Errorf("asking where leader epoch %d of %s/%d ends: %w", at.Epoch, id.Topic, id.Number, ctx.Err())
+		return 0, fmt.Errorf("query the end of leader epoch %d of %s/%d: %w", at.Epoch, id.Topic, id.Number, ctx.Err())
 	case !open:
 		return 0, errClosed
 	}
@@ -74,7 +74,7 @@ func (e *epochs) end(ctx context.Context, id idem.Partition, at idem.Position, l
 	if err != nil { // it may have heard of a later epoch than the broker has now: the next one is new
 		_ = client.Close()
 		client = nil
-		return 0, fmt.Errorf("asking where leader epoch %d of %s/%d ends: %w", at.Epoch, id.Topic, id.Number, err)
+		return 0, fmt.Errorf("query the end of leader epoch %d of %s/%d: %w", at.Epoch, id.Topic, id.Number, err)
 	}
 	return end, nil
 }

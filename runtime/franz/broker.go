@@ -75,7 +75,7 @@ func (b *broker) Committed(ctx context.Context, id idem.Partition) (int64, error
 		offset, err = max(p.Offset, -1), kerr.ErrorForCode(p.ErrorCode)
 	}
 	if err != nil {
-		return -1, fmt.Errorf("asking for the group's committed offset: %w", b.state.why(err))
+		return -1, fmt.Errorf("query the group's committed offset: %w", b.state.why(err))
 	}
 	return offset, nil
 }
@@ -101,7 +101,7 @@ func (b *broker) Topics(ctx context.Context, names ...string) (map[string]intake
 			out[*t.Topic] = intake.Topic{ID: t.TopicID, Partitions: int32(len(t.Partitions))}
 		case kerr.UnknownTopicOrPartition: // deleted
 		default:
-			return nil, fmt.Errorf("asking for the id of topic %s: %w", *t.Topic, err)
+			return nil, fmt.Errorf("query the id of topic %s: %w", *t.Topic, err)
 		}
 	}
 	b.remember(out)
@@ -133,7 +133,7 @@ func (b *broker) Watermarks(ctx context.Context, id idem.Partition) (low, high i
 	ask := func(of int64) (int64, error) {
 		offsets, err := b.offsets(ctx, of, 1, id)
 		if err != nil {
-			return 0, fmt.Errorf("asking for the offsets of %s/%d: %w", id.Topic, id.Number, err)
+			return 0, fmt.Errorf("query the offsets of %s/%d: %w", id.Topic, id.Number, err)
 		}
 		return offsets[id].Offset, nil
 	}
@@ -160,7 +160,7 @@ func (b *broker) Ends(ctx context.Context, list []idem.Partition) (map[idem.Part
 func (b *broker) Last(ctx context.Context, id idem.Partition) (idem.Position, error) {
 	found, err := b.offsets(ctx, latest, 1, id)
 	if err != nil {
-		return idem.Position{}, fmt.Errorf("asking for the end of %s/%d: %w", id.Topic, id.Number, err)
+		return idem.Position{}, fmt.Errorf("query the end of %s/%d: %w", id.Topic, id.Number, err)
 	}
 	return found[id], nil
 }
@@ -180,7 +180,7 @@ func (b *broker) EpochEnd(ctx context.Context, id idem.Partition, at idem.Positi
 		err = kerr.ErrorForCode(r.Topics[0].Partitions[0].ErrorCode)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("asking where leader epoch %d of %s/%d ends: %w", at.Epoch, id.Topic, id.Number, err)
+		return 0, fmt.Errorf("query the end of leader epoch %d of %s/%d: %w", at.Epoch, id.Topic, id.Number, err)
 	}
 	return r.Topics[0].Partitions[0].EndOffset, nil
 }

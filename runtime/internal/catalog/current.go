@@ -79,7 +79,7 @@ func (c *Current) Ask(ctx context.Context, conn *pgx.Conn) error {
 		c.log.Info("writes of a table are kept apart: batches of it have more statements", "table", r.Table, "because", r.Fact, "apart", r.Apart.String())
 	}
 	for _, r := range found.Warnings {
-		c.log.Warn("what others added to a table may change what events do", "table", r.Table, "warning", r.Fact)
+		c.log.Warn("something added to a table may change the effect of events", "table", r.Table, "warning", r.Fact)
 	}
 	return nil
 }

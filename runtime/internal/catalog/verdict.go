@@ -90,7 +90,7 @@ func refusal(f fact) *RefusedError {
 func warning(f fact) string {
 	switch f.kind {
 	case deferred:
-		return "constraint " + f.detail + " is checked at commit only: which records a transaction holds may decide what is refused"
+		return "constraint " + f.detail + " is checked only at commit: what it rejects may depend on which records share a transaction"
 	case policy:
 		return "row level security may hide rows from this role: a delete of a hidden row does nothing, and an update does not find it"
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	errOther = errors.New("the key was used before by an event with other content")
+	errOther = errors.New("the key was used before by an event with different content")
 	errLate  = errors.New("effect.timeout exceeded")
 	errPanic = errors.New("the call panicked")
 	errExit  = errors.New("the call ended its goroutine")

@@ -197,7 +197,7 @@ func (c *course) pauses(pause, most time.Duration) {
 	c.next = now.Add(min(pause, most))
 	if len(c.fails) > 0 && now.Sub(c.told) >= repeat {
 		c.told, c.open = now, true
-		c.log.Warn("an effect fails", "event", c.event, "err", c.last, "calls", c.failed, "since", c.since.UTC().Format(time.RFC3339), "next", pause.Round(time.Millisecond))
+		c.log.Warn("an effect keeps failing", "event", c.event, "err", c.last, "calls", c.failed, "since", c.since.UTC().Format(time.RFC3339), "next", pause.Round(time.Millisecond))
 	}
 }
 
@@ -209,7 +209,7 @@ func (c *course) works(key wire.Key) {
 		f.own = true
 	}
 	if c.open {
-		c.log.Info("an effect works again", "event", c.event, "failed_calls", c.failed, "after", time.Since(c.since).Round(time.Millisecond))
+		c.log.Info("an effect succeeds again", "event", c.event, "failed_calls", c.failed, "after", time.Since(c.since).Round(time.Millisecond))
 	}
 	c.rest()
 }
@@ -261,7 +261,7 @@ func (c *course) why() error {
 	if !c.tripped() && (c.since.IsZero() || time.Since(c.since) < lasting) {
 		return nil
 	}
-	return fmt.Errorf("effect %s fails since %s: %s", c.event, c.since.UTC().Format(time.RFC3339), c.begun)
+	return fmt.Errorf("effect %s has been failing since %s: %s", c.event, c.since.UTC().Format(time.RFC3339), c.begun)
 }
 
 // tell tells why the effect has to wait: err, or else that calls fail; nil if it has not.

@@ -168,7 +168,7 @@ func (t *task) slot() bool {
 		return true
 	default:
 	}
-	t.waitsFor(fmt.Sprintf("a place among the %d calls that may run at once (limits.effect_concurrency)", cap(slots)))
+	t.waitsFor(fmt.Sprintf("a free slot among the %d calls that may run at the same time (limits.effect_concurrency)", cap(slots)))
 	select {
 	case slots <- struct{}{}:
 		return true
@@ -317,7 +317,7 @@ func (t *task) stale(known int64) (time.Duration, bool) {
 	if t.skip < mostSkipped {
 		return 0, false
 	}
-	t.tell(fmt.Errorf("the lease store knows number %d, and idem_fence is more than %d behind: numbers are drawn until it is past", known, mostSkipped))
+	t.tell(fmt.Errorf("the lease store has token %d, and idem_fence is more than %d behind: drawing numbers until it has passed", known, mostSkipped))
 	return backoff.Initial, false
 }
 

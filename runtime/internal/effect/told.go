@@ -42,7 +42,7 @@ func (p *Process) Late() (all []idemtype.Problem) {
 	defer c.mu.Unlock()
 	for t, since := range c.late {
 		m := &t.message
-		reason := fmt.Errorf("effect %s, offset %d, is still running after its context ended at %s: its lease is held, and the partition waits, whoever owns it",
+		reason := fmt.Errorf("effect %s, offset %d, is still running after its context ended at %s: its lease is held, and the partition waits, even under another owner",
 			t.effect.Event, m.Offset, since.UTC().Format(time.RFC3339))
 		all = append(all, idemtype.Problem{
 			Code: "effect-running", Topic: m.Topic, Partition: m.Partition, Since: since, Reason: reason.Error(),

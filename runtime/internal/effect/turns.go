@@ -61,7 +61,7 @@ func (l *lock) queue(quit context.Context, say func(string)) bool {
 	if l.turn.before == nil {
 		return true
 	}
-	say(fmt.Sprintf("lock %q, which another call of this process has or waits for", l.of.Name))
+	say(fmt.Sprintf("lock %q, which another call of this process holds or waits for", l.of.Name))
 	select {
 	case <-l.turn.before:
 		l.turn.before = nil // and with it all the others before

@@ -116,7 +116,7 @@ func (e *errands) asked(ctx context.Context, now time.Time) (asked []deadletter.
 	case o.life.quit.Err() != nil:
 		return nil, nil, o.ended()
 	case !verdict.Away(err):
-		o.p.process.Log.Warn("what operators ask about dead letters cannot be read", "topic", o.p.id.Topic, "partition", o.p.id.Number, "err", verdict.Describe(err))
+		o.p.process.Log.Warn("operators' requests about dead letters cannot be read", "topic", o.p.id.Topic, "partition", o.p.id.Number, "err", verdict.Describe(err))
 	}
 	return nil, nil, nil
 }
@@ -160,7 +160,7 @@ func (e *errands) do(ctx context.Context, of *deadletter.Open) error {
 			}
 		case wait:
 			l.errand.postpone(later.After)
-			o.p.process.Log.Info("a dead letter is tried again later", "topic", o.p.id.Topic, "partition", o.p.id.Number, "offset", of.Offset, "reason", later.Err)
+			o.p.process.Log.Info("a dead letter will be retried later", "topic", o.p.id.Topic, "partition", o.p.id.Number, "offset", of.Offset, "reason", later.Err)
 			return nil
 		case err != nil:
 			return err
@@ -208,7 +208,7 @@ func (e *errands) answer(ctx context.Context, l *letter) error {
 		o.p.process.Log.Warn("a dead letter stays dead, and the answer to the request cannot be written", append(args, "err", verdict.Describe(err))...)
 		return nil
 	}
-	o.p.process.Log.Warn("a dead letter stays dead: its record was refused again", args...)
+	o.p.process.Log.Warn("a dead letter stays dead: its record was rejected again", args...)
 	return nil
 }
 

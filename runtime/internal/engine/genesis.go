@@ -15,7 +15,7 @@ import (
 func (t *takeOver) checkTopicID() error {
 	if t.a.broker && t.a.TopicID == (wire.UUID{}) {
 		return fmt.Errorf("topic %s has no id: the broker does not support topic ids, as Kafka 2.8 and later do; "+
-			"without them, a topic that is deleted and made again is not noticed, and its records are lost", t.o.p.id.Topic)
+			"without them, a topic that is deleted and recreated is not detected, and its records are lost", t.o.p.id.Topic)
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func (t *takeOver) recreated(ctx context.Context) error {
 	if committed < t.a.Low || committed > t.a.High {
 		committed = t.a.Low // it is of another log
 	}
-	return t.adopt(halt.TopicRecreated, committed, "the topic has another id than in the ledger: it was deleted and made again, or it is a copy in another cluster; its offsets are others than those in the ledger")
+	return t.adopt(halt.TopicRecreated, committed, "the topic has another id than in the ledger: it was deleted and recreated, or it is a copy in another cluster; its offsets are not those of the ledger")
 }
 
 // superseded halts a partition if another topic of its name was read since: the service was moved
@@ -118,7 +118,7 @@ func (t *takeOver) superseded(ctx context.Context) error {
 	}
 	set := func(to int64) string { return setBack(next, to) + " --topic-id " + t.a.TopicID.String() }
 	h := &verdict.Halt{Code: halt.TopicRecreated, Offset: -1, Args: set(next),
-		Reason: fmt.Sprintf("the service read another topic of this name after it stopped at offset %d of this one: it was moved to another cluster and back; records that were copied back would be applied again", next)}
+		Reason: fmt.Sprintf("after offset %d of this topic the service read another topic of the same name: it was moved to another cluster and back; records that were copied back would be applied again", next)}
 	if committed > next && committed <= t.a.High {
 		h.Args, h.Reread = set(committed), set(next)
 	}

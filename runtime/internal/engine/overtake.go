@@ -94,7 +94,7 @@ func (s *Process) overtake(ctx context.Context, pid int32, id idemtype.Partition
 		var other int32
 		var ended bool
 		if _, err := pgx.ForEachRow(rows, []any{&other, &ended}, func() error {
-			s.Log.Warn("a transaction whose client had stopped was ended", "topic", id.Topic, "partition", id.Number, "backend", other, "ended", ended)
+			s.Log.Warn("a transaction whose client had stopped was terminated", "topic", id.Topic, "partition", id.Number, "backend", other, "ended", ended)
 			return nil
 		}); err != nil {
 			return err

@@ -98,7 +98,7 @@ func (p *Partition) next(o *Owner, e protocol.Event, why error) (protocol.Memory
 	from := p.state
 	next, memory, ok := protocol.Next(from, e)
 	if !ok {
-		why = p.halted(&verdict.Halt{Code: halt.Runtime, Offset: -1, Reason: fmt.Sprintf("no step leads from %v when %q happens: please report it", from, e)})
+		why = p.halted(&verdict.Halt{Code: halt.Runtime, Offset: -1, Reason: fmt.Sprintf("state %v does not allow %q: please report it", from, e)})
 		next, memory, _ = protocol.Next(from, protocol.Bug)
 	}
 	p.state = next

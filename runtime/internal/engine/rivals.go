@@ -30,7 +30,7 @@ func (n *rivals) fenced(s *Process, l *life) {
 	*n++
 	s.Counters.ForeignFences.Add(1)
 	if n := s.fences.Count(time.Now()); n == alarmFences {
-		s.Log.Error("other owners took partitions over and over: does another deployment use the consumer's name?",
+		s.Log.Error("other owners keep taking over partitions: does another deployment use the consumer's name?",
 			"consumer", s.Service.Consumer, "times_in_an_hour", n)
 	}
 }

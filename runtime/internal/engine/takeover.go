@@ -164,7 +164,7 @@ func (t *takeOver) run(ctx context.Context) error {
 		}
 	}
 	id := t.o.p.id
-	return fmt.Errorf("the ledger of %s/%d moved at every try to take it over, for %v", id.Topic, id.Number, fencePatience)
+	return fmt.Errorf("the ledger of %s/%d changed during every attempt to take it over, for %v", id.Topic, id.Number, fencePatience)
 }
 
 // fence appends a fence. If the last try gave up waiting for another transaction, that
@@ -238,7 +238,7 @@ func (t *takeOver) halt(code halt.Code, reason, args string) error {
 func (t *takeOver) checkTail(ctx context.Context) error {
 	tail, identity := t.o.chain.Tail(), t.o.p.process.Service.Identity
 	if tail.Def != ledger.NoIdentity && !slices.Contains(identity.Knows, uint32(tail.Def)) {
-		return t.halt(halt.NewerVersion, fmt.Sprintf("another version of this service ran here, under which events have another identity (%08x, this one has %08x): this version would not recognise what that one applied, and apply copies of it again; deploy that version again, or one that knows both", uint32(tail.Def), identity.Writes),
+		return t.halt(halt.NewerVersion, fmt.Sprintf("another version of this service ran here, with another identity of events (%08x, this one has %08x): this version might not recognize events that it applied, and apply their duplicates again; deploy that version again, or one that knows both", uint32(tail.Def), identity.Writes),
 			" --older-version-may-run")
 	}
 	if !t.a.broker {

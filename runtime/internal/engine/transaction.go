@@ -52,7 +52,7 @@ func (o *Owner) transact(ctx context.Context, w *work) outcome {
 	}
 	cause := verdict.Describe(out.err)
 	if out = o.transactOnce(ctx, w); out.is == committed {
-		o.p.process.Log.Warn("a trigger or a function changes a setting of the session, which is restored after each statement from now on: "+
+		o.p.process.Log.Warn("a trigger or a function changes a setting of the session; from now on it is restored after each statement: "+
 			"let the function restore it, by a SET clause of its own", "topic", o.p.id.Topic, "partition", o.p.id.Number, "err", cause)
 	}
 	return out

@@ -64,7 +64,7 @@ func (t *takeOver) checkLog(ctx context.Context, tail ledger.Tail) error {
 		case end < 0:
 			return t.otherLog(tail)
 		case end < next:
-			return t.truncated(fmt.Sprintf("the log was cut at offset %d, below the ledger's position %d, where leader epoch %d ends: an unclean leader election lost what followed; "+
+			return t.truncated(fmt.Sprintf("the log was truncated at offset %d, below the ledger's position %d, where leader epoch %d ends: an unclean leader election lost the records after it; "+
 				"records written since then have offsets that the ledger counts as done", end, next, tail.Epoch), next, end)
 		}
 	}

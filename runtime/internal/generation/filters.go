@@ -140,7 +140,7 @@ func (f *Filters) build(ctx context.Context) {
 		if err == nil || ctx.Err() != nil {
 			continue
 		}
-		f.log.Warn("a filter of sealed keys could not be built: the database is asked instead", "generation", number, "err", err)
+		f.log.Warn("a filter of sealed keys could not be built: keys are looked up in the database instead", "generation", number, "err", err)
 		backoff.Sleep(ctx, retryBuild)
 	}
 }
@@ -194,7 +194,7 @@ func (f *Filters) room(name wire.UUID, number int32, keys int64) bool {
 		return true
 	}
 	f.refused[name] = true
-	f.log.Warn("no memory for a filter of sealed keys: the database is asked instead, which takes longer",
+	f.log.Warn("no memory for a filter of sealed keys: keys are looked up in the database instead, which is slower",
 		"generation", number, "keys", keys, "bytes", bloom.Bytes(keys), "in_use", f.bytes, "limit", f.limit)
 	return false
 }

@@ -64,7 +64,7 @@ func patiently(ctx context.Context, conn *pgx.Conn, transaction time.Duration, s
 		case !ok || pg.Code != "55P03":
 			return err
 		case try == lockTries:
-			return fmt.Errorf("others hold locks on it for longer than %v, at each of %d tries: %w", wait, try, err)
+			return fmt.Errorf("other transactions held locks on it for longer than %v, in each of %d attempts: %w", wait, try, err)
 		}
 		if !backoff.Sleep(ctx, lockPause*wait) {
 			return ctx.Err()

@@ -145,7 +145,7 @@ func (t *Transaction) ended(batch context.Context, c *call, err error) error {
 	case t.conn.IsClosed(): // the event's own time was over in the middle of a statement
 		err = &verdict.HandlerError{Call: c.of, Err: cmp.Or(err, c.ctx.Err())}
 	case t.conn.PgConn().IsBusy(): // the connection is closed after it
-		err = &verdict.HandlerError{Call: c.of, Err: cmp.Or(err, verdict.Permanent(errors.New("the handler left the result of a query open")))}
+		err = &verdict.HandlerError{Call: c.of, Err: cmp.Or(err, verdict.Permanent(errors.New("the handler did not close the rows of a query")))}
 	default:
 		err = outcome(t.conn, c.of, err)
 	}
@@ -239,7 +239,7 @@ func (t *Transaction) Run(ctx context.Context, work func(context.Context) error)
 	})
 	switch {
 	case errors.Is(err, watchdog.ErrAbandoned):
-		return &verdict.Halt{Code: halt.Handler, Offset: c.delivery.Message.Offset, Reason: "handler " + c.delivery.Event + " does not end although its context has ended"}
+		return &verdict.Halt{Code: halt.Handler, Offset: c.delivery.Message.Offset, Reason: "handler " + c.delivery.Event + " is still running although its context has ended"}
 	case errors.Is(err, watchdog.ErrExit):
 		return t.ended(ctx, c, c.err)
 	}

@@ -25,7 +25,7 @@ func PgxTx(tx wire.Tx) pgx.Tx {
 	case pgx.Tx:
 		return t
 	}
-	panic(fmt.Sprintf("idem: PgxTx: %T is no transaction of the runtime or of pgx", tx))
+	panic(fmt.Sprintf("idem: PgxTx: %T is not a transaction of the runtime or of pgx", tx))
 }
 
 // ownedTx is a handler's transaction in pgx's terms.
@@ -53,7 +53,7 @@ func (t ownedTx) Prepare(ctx context.Context, name, sql string) (*pgconn.Stateme
 	}
 	defer t.life.end()
 	if footprint.Of(sql)&footprint.Nests != 0 { // a later call could run it by its name
-		return nil, errors.New("idem: statements about savepoints are not prepared: use Begin, or Exec")
+		return nil, errors.New("idem: savepoint statements cannot be prepared: use Begin or Exec")
 	}
 	described, err := t.tx.Prepare(ctx, name, sql)
 	return described, said(err)

@@ -38,7 +38,7 @@ func (r noRows) Scan(...any) error                          { return r.err }
 // several statements.
 func said(err error) error {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "42601" && pg.Routine == "exec_parse_message" {
-		return fmt.Errorf("a text holds one statement; several go into a Batch: %w", err)
+		return fmt.Errorf("an SQL text must be one statement; send several as a Batch: %w", err)
 	}
 	return verdict.WithoutValue(err)
 }

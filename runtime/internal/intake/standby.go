@@ -39,7 +39,7 @@ func (d *Delivery) askStandby() (idemtype.TakeOver, bool) {
 		if err == nil || d.life.assigned.Err() != nil {
 			return takeOver, d.life.assigned.Err() == nil
 		}
-		d.config.Log.Warn("the standby of a partition failed; trying again",
+		d.config.Log.Warn("the standby of a partition failed; retrying",
 			"topic", d.Partition.Topic, "partition", d.Partition.Number, "err", err)
 		if !d.backOff(n) {
 			return idemtype.TakeOver{}, false

@@ -16,7 +16,7 @@ func (d *Delivery) takeOver() (idemtype.Position, error) {
 		}
 		if err.Error() != logged {
 			logged = err.Error()
-			d.config.Log.Warn("partition cannot be taken over yet; trying again",
+			d.config.Log.Warn("partition cannot be taken over yet; retrying",
 				"topic", d.Partition.Topic, "partition", d.Partition.Number, "err", err)
 		}
 		if !d.backOff(n) {

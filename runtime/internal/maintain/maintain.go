@@ -214,5 +214,5 @@ func (j *Job) complain(ctx context.Context, err error) {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "42501" {
 		args = append(args, "grant", "the service's role lacks a right: docs/operations.md, roles and rights, lists all of them as GRANT statements; the role that owns the runtime's tables needs CREATE on their schema")
 	}
-	j.Log.Error("the runtime's tables are not kept up; consumption goes on, they grow", args...)
+	j.Log.Error("the runtime's tables are not maintained; consumption continues, but the tables grow", args...)
 }

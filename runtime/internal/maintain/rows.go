@@ -124,12 +124,12 @@ func (j *Job) letters(ctx context.Context, conn *pgx.Conn) error {
 	})
 	if err == nil && overdue != j.overdue {
 		if j.overdue = overdue; overdue > 0 {
-			j.Log.Error("dead letters are older than on_failure.keep, and records of their keys wait behind them: replay or discard them (idemgen dead)", "letters", overdue)
+			j.Log.Error("dead letters are older than on_failure.keep, and records are parked behind them: replay or discard them (idemgen dead)", "letters", overdue)
 		}
 	}
 	if closed > 0 {
 		j.Expired.Add(closed)
-		j.Log.Warn("dead letters were closed that nobody replayed: on_failure.keep is over; they are removed after as long again", "closed", closed)
+		j.Log.Warn("dead letters were closed without a replay, because on_failure.keep has passed; they are deleted after the same time again", "closed", closed)
 	}
 	return err
 }

@@ -259,7 +259,7 @@ func (m *Member) apply(f finding) {
 	}
 	caughtUp := f.silent && verdict == inOrder
 	if verdict != topicChanged && (f.heard || caughtUp) && p.silence.over() {
-		m.log.Info("the client hands over records again", "topic", id.Topic, "partition", id.Number)
+		m.log.Info("the client delivers records again", "topic", id.Topic, "partition", id.Number)
 		m.sink.Silent(id, time.Time{}, "")
 	}
 	if caughtUp && p.cursor.Next == f.at.Offset {
@@ -275,7 +275,7 @@ func (m *Member) apply(f finding) {
 			"position", f.at.Offset, "low", f.low, "high", f.high)
 		p.delivery.TakeOverAgain()
 	case verdict == cut:
-		m.log.Warn("the log was cut below the position", "topic", id.Topic, "partition", id.Number,
+		m.log.Warn("the log was truncated below the position", "topic", id.Topic, "partition", id.Number,
 			"position", f.at.Offset, "epoch", f.at.Epoch, "end", f.epochEnd)
 		p.delivery.TakeOverAgain()
 	case f.lost:
@@ -283,7 +283,7 @@ func (m *Member) apply(f finding) {
 	case verdict == unread && p.cursor.Next == f.at.Offset:
 		first := p.silence.behind.IsZero()
 		if first || f.overdue {
-			m.log.Warn("the client delivers no records although the broker has some: it is told again where to read",
+			m.log.Warn("the client delivers no records although the broker has some: setting its position again",
 				"topic", id.Topic, "partition", id.Number, "offset", f.at.Offset, "end", f.high)
 			m.fetcher.readAgain(p)
 		}

@@ -151,7 +151,7 @@ func (m *membership) trouble(a topicsAnswer) error {
 }
 
 func (m *membership) noAnswer() error {
-	return fmt.Errorf("no broker of %s answers: %s", m.brokers, cmp.Or(m.cause.text, "all are down"))
+	return fmt.Errorf("no broker of %s responds: %s", m.brokers, cmp.Or(m.cause.text, "all are down"))
 }
 
 func missing(topic string) error { return fmt.Errorf("topic %s does not exist", topic) }

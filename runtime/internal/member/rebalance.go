@@ -34,7 +34,7 @@ func (m *Member) begin(id idemtype.Partition) {
 // Revoke gives partitions up that the group took away. Lost ones may have another owner already.
 func (m *Member) Revoke(list []idemtype.Partition, lost bool) {
 	if len(list) > 0 {
-		m.log.Info("partitions were taken away", "partitions", names(list), "lost", lost)
+		m.log.Info("partitions were revoked", "partitions", names(list), "lost", lost)
 	}
 	m.giveUp(m.partitions.among(list), lost)
 	if lost {

@@ -32,13 +32,13 @@ func checkRetention(ctx context.Context, c Asker, topic string, window time.Dura
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		log.Info("it is not known how long the topic keeps records: the windows of keys are not compared with that",
+		log.Info("the retention of the topic is unknown: it is not compared with the windows of keys",
 			"topic", topic, "err", err)
 	case kept == forEver:
-		log.Warn("the topic never drops old records, but the window of its keys ends: "+oldCopies,
+		log.Warn("the topic never deletes old records, but its keys have a window: "+oldCopies,
 			"topic", topic, "window", window)
 	case kept > window:
-		log.Warn("the topic keeps records for longer than the window of its keys: "+oldCopies,
+		log.Warn("the topic retains records for longer than the window of its keys: "+oldCopies,
 			"topic", topic, "window", window, "kept", kept)
 	}
 }

@@ -87,8 +87,8 @@ func keep[T any](s *sorting, kind *[]*listener[T], method reflect.Value) {
 		*kind = append(*kind, &listener[T]{hook: k, method: name, log: s.log})
 		s.asks = true
 	} else if _, ok := s.pointer.(T); ok {
-		s.err = fmt.Errorf("a hook of type %T is given by value, but %s is a method of its pointer: give a pointer", s.hook, name)
+		s.err = fmt.Errorf("a hook of type %T is passed by value, but %s is a method of its pointer: pass a pointer", s.hook, name)
 	} else if method.IsValid() {
-		s.err = fmt.Errorf("a hook of type %T has %s as %v: %v has it with another signature", s.hook, name, method.Type(), of)
+		s.err = fmt.Errorf("a hook of type %T has method %s of type %v: %v has it with another signature", s.hook, name, method.Type(), of)
 	}
 }

@@ -30,7 +30,7 @@ func WithoutAddress(err error) error {
 	}
 	words := Words(err)
 	if pg, answered := errors.AsType[*pgconn.PgError](err); answered && words == "" {
-		words = "the server refused the connection: SQLSTATE " + pg.Code
+		words = "the server rejected the connection: SQLSTATE " + pg.Code
 	}
 	return &worded{cmp.Or(words, connecting.Unwrap().Error()), err}
 }

@@ -54,7 +54,7 @@ func full(pool *pgxpool.Pool) error {
 	if s.AcquiredConns() < s.MaxConns() {
 		return nil
 	}
-	return fmt.Errorf("it waits for a connection, all %d of this process are in use: %w", s.MaxConns(), errFull)
+	return fmt.Errorf("it waits for a connection: all %d of this process are in use: %w", s.MaxConns(), errFull)
 }
 
 var errFull = errors.New("raise pool_max_conns, or assign fewer partitions to a process")

@@ -28,7 +28,7 @@ func (p *Pool) Start(ctx context.Context, wait func(error)) error {
 		if err == nil || final(err) {
 			return err
 		}
-		wait(fmt.Errorf("the database was not reached since the start: %w", &outage.Unreachable{Err: err}))
+		wait(fmt.Errorf("the database has not been reached since the start: %w", &outage.Unreachable{Err: err}))
 		if !backoff.Sleep(ctx, backoff.Pause(attempt, backoff.Initial, startMost)) {
 			return ctx.Err()
 		}

@@ -55,7 +55,7 @@ func (s *Session) Verify(ctx context.Context, conn *pgx.Conn) error {
 		case pid != s.pid || name == markSetting && value != s.mark:
 			other = &Error{Reason: Transaction}
 		case value != s.relied[name] && other == nil:
-			other = &Error{Reason: fmt.Sprintf("the setting %s was made %q, and reads back as %q: is a pooler between, or a trigger or function that sets it?", name, s.relied[name], value)}
+			other = &Error{Reason: fmt.Sprintf("the setting %s was set to %q, but is %q: is there a pooler, or a trigger or function that changes it?", name, s.relied[name], value)}
 		}
 		return nil
 	})
@@ -127,6 +127,6 @@ func Explain(err error) error {
 	if !ok || pg.Code != "08P01" || !strings.Contains(pg.Message, "unsupported startup parameter") {
 		return err
 	}
-	return &Error{Reason: "a connection pooler refuses a start-up parameter that the connection string sets: let it pass with the pooler's ignore_startup_parameters, " +
+	return &Error{Reason: "a connection pooler rejects a startup parameter of the connection string: permit it with the pooler's ignore_startup_parameters, " +
 		"the runtime then sets it itself, or take it out of the connection string", Err: pg} // which quotes no address
 }

@@ -66,7 +66,7 @@ func writable(ctx context.Context, conn *pgconn.PgConn) error {
 	case string(r.Rows[0][0]) == "t":
 		return pgconn.ErrReadOnlyConnection
 	case string(r.Rows[0][1]) == "on":
-		return errors.New("the database takes no writes: default_transaction_read_only is on, for the role, the database or the server; some providers set it when the disk is full")
+		return errors.New("the database rejects writes: default_transaction_read_only is on, for the role, the database or the server; some providers set it when the disk is full")
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ WHERE NOT (if_known AND pg_catalog.current_setting(name, true) IS NULL) AND NOT 
 // refused says which settings the role may not make.
 func (s *Session) refused(err error) error {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "42501" {
-		return &Error{Reason: "the role may not set what the runtime relies on, and the database, the role or the server has another default for it; " +
+		return &Error{Reason: "the role may not change a setting that the runtime relies on, and the database, the role or the server has another default for it; " +
 			"take that default back (ALTER DATABASE ... RESET, ALTER ROLE ... RESET)", Err: err}
 	}
 	return fmt.Errorf("set the session's settings: %w", err)

@@ -47,7 +47,7 @@ func Relied(l Limits) []Setting {
 		{"synchronous_commit", "on", "an acknowledged commit outlives a crash", always},
 		{"session_replication_role", "origin", "foreign keys and triggers work", differs},
 		{"row_security", "on", "a table's policies filter rows instead of failing the statement", always},
-		{"exit_on_error", "off", "a refused statement does not end the session", always},
+		{"exit_on_error", "off", "a rejected statement does not end the session", always},
 		{"lock_timeout", millis(l.Lock), "a wait for a lock is no record's fault", always},
 		{"statement_timeout", millis(l.Statement), "a statement of a batch", always},
 		{"transaction_timeout", millis(l.Transaction), "limits.batch_timeout, from PostgreSQL 17 on", known},

@@ -80,7 +80,7 @@ var ErrKeyMemory = errors.New("the memory for keys is full")
 
 // ErrUnreplicated says that a commit is not known to be durable: the server has committed, and
 // gave up waiting for its synchronous standby.
-var ErrUnreplicated = errors.New("the transaction is committed on this server only: its synchronous standby does not confirm it " +
+var ErrUnreplicated = errors.New("the transaction is committed on this server only: its synchronous standby has not confirmed it " +
 	"(see pg_stat_replication and synchronous_standby_names)")
 
 // MayBeSettings reports whether a changed search_path or role may be why a statement failed.

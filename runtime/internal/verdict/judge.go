@@ -77,7 +77,7 @@ func Judge(err error, records int) Verdict {
 }
 
 // ErrRolledBack says that COMMIT was answered with ROLLBACK.
-var ErrRolledBack = errors.New("an error in it was swallowed")
+var ErrRolledBack = errors.New("an error in it was ignored")
 
 // letterRefused reports whether somebody's constraint refused a dead letter.
 func letterRefused(err error) bool {

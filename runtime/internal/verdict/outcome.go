@@ -33,7 +33,7 @@ type Later struct {
 	After time.Duration // 0 is the caller's own pause
 }
 
-func (e *Later) Error() string { return "will be tried again: " + e.Err.Error() }
+func (e *Later) Error() string { return "will be retried: " + e.Err.Error() }
 
 // Unwrap is why.
 func (e *Later) Unwrap() error { return e.Err }

@@ -20,7 +20,7 @@ type Limit struct {
 
 // overdueError says which limit was over, and of what.
 type overdueError struct {
-	limit string // "limits.batch_timeout (30s) was over"
+	limit string // "limits.batch_timeout (30s) was exceeded"
 	of    string
 	err   error
 }
@@ -35,8 +35,8 @@ func (e *overdueError) Error() string {
 func (e *overdueError) Unwrap() error { return seal(e.err) }
 
 const (
-	wasOver     = "%s (%v) was over"
-	orCancelled = "%s (%v) was over, or somebody cancelled the statement"
+	wasOver     = "%s (%v) was exceeded"
+	orCancelled = "%s (%v) was exceeded, or somebody canceled the statement"
 )
 
 // Overdue names the limit for an error that a limit may have caused: limit if its time, which

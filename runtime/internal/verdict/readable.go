@@ -17,7 +17,7 @@ func Readable(err error) (readable error) {
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			readable = fmt.Errorf("it returned an error of type %T that cannot be read: a method of it panics", err)
+			readable = fmt.Errorf("it returned an error of type %T that cannot be read: one of its methods panics", err)
 		}
 	}()
 	_ = err.Error()

@@ -36,7 +36,7 @@ func (e *sealed) As(target any) bool {
 func withoutValues(pg *pgconn.PgError) *pgconn.PgError {
 	return &pgconn.PgError{
 		Severity: pg.Severity, SeverityUnlocalized: pg.SeverityUnlocalized, Code: pg.Code,
-		Message:    "the message may quote values and is not told",
+		Message:    "the message may quote values and is not shown",
 		SchemaName: pg.SchemaName, TableName: pg.TableName, ColumnName: pg.ColumnName,
 		DataTypeName: pg.DataTypeName, ConstraintName: pg.ConstraintName,
 		File: pg.File, Line: pg.Line, Routine: pg.Routine,

@@ -30,7 +30,7 @@ var ErrExit = errors.New("the call ended its goroutine")
 
 // ErrAbandoned is the error of work with a call that did not end. Its goroutine still runs that
 // call, and nothing after it.
-var ErrAbandoned = errors.New("the call does not end although its context has ended")
+var ErrAbandoned = errors.New("the call is still running although its context has ended")
 
 // Panic is a panic of the work, which Run brings to its own caller.
 type Panic struct {

@@ -30,7 +30,7 @@ const repeatInterval = 30 * time.Second
 // Report logs an error after which the client goes on trying. One that the sink was told of,
 // in other words, is no news.
 func (l *Log) Report(e kafka.Error, told bool) {
-	const text = "the Kafka client reports an error and goes on trying"
+	const text = "the Kafka client reports an error and keeps trying"
 	if told {
 		l.Debug(text, "err", e.Error(), "code", int(e.Code()))
 		return

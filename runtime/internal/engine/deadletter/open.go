@@ -44,7 +44,7 @@ type Open struct {
 }
 
 // errDropped says that a letter has no record.
-var errDropped = errors.New("its record is not kept (on_failure.dead_letter_payload, or it is longer than 16 MiB): it can be discarded only")
+var errDropped = errors.New("its record is not kept (on_failure.dead_letter_payload, or it is longer than 16 MiB): it can only be discarded")
 
 // Dropped reports whether the record is not there, and not only unreadable.
 func (l *Open) Dropped() bool { return errors.Is(l.Lost, errDropped) || l.ErasedBy != "" }
@@ -53,7 +53,7 @@ func (l *Open) Dropped() bool { return errors.Is(l.Lost, errDropped) || l.Erased
 func (l *Open) read(of idemtype.Partition, stored []byte) {
 	switch {
 	case l.ErasedBy != "":
-		l.Lost = fmt.Errorf("its record was erased by %s: it can be discarded only", l.ErasedBy)
+		l.Lost = fmt.Errorf("its record was erased by %s: it can only be discarded", l.ErasedBy)
 		return
 	case stored == nil:
 		l.Lost = errDropped
@@ -85,7 +85,7 @@ func (s *Settling) Decided(r idemtype.Result, effects []wire.EffectResult) {
 	case r.Duplicates > 0:
 		s.Answer = "replayed, without effect: a copy of it was applied before"
 	case r.Ignored > 0:
-		s.Answer = "replayed, without effect: the spec passes over it"
+		s.Answer = "replayed, without effect: the spec ignores it"
 	case s.Other:
 		s.Answer = "replayed, with the result that was recorded before, in place of the one that was given"
 	}

@@ -25,8 +25,8 @@ func (m *Memory) Heard(at, sent time.Time) {
 	switch {
 	case m.clock.agrees == before.agrees && !before.at.IsZero():
 	case !m.clock.agrees:
-		m.process.Log.Error("the clocks of database and worker differ: no key leaves its window until they agree", args...)
+		m.process.Log.Error("the clocks of the database and this process differ: no key leaves its window until they agree", args...)
 	case !before.at.IsZero():
-		m.process.Log.Info("the clocks of database and worker agree again", args...)
+		m.process.Log.Info("the clocks of the database and this process agree again", args...)
 	}
 }

@@ -78,7 +78,7 @@ var ErrMoved = errors.New("a row after the tail claimed a key")
 
 // ErrNoGeneration says that keys cannot be claimed: a failover took back the generation that
 // was made for this owner.
-var ErrNoGeneration = errors.New("no generation of keys is open: a failover took back the one that was made for this owner")
+var ErrNoGeneration = errors.New("no generation of keys is open: a failover undid the creation of this owner's")
 
 // Read reads whether keys were claimed before: those that a decision claims, and the hidden
 // ones of records that were refused after their claim, unless they were read already. It reports

@@ -78,9 +78,9 @@ func (s *State) record(records []wire.Message, v verdict.Verdict, about About) N
 	l := deadletter.Of(m, about.Policy, wire.ReasonDatabase, about.Event, v.Err)
 	// Another letter in the place of a refused one would hide why the record has none.
 	if _, twice := s.refused[m.Offset]; twice || v.Letter {
-		n.Halt = &verdict.Halt{Code: halt.LetterRefused, Offset: m.Offset, Reason: "the record's dead letter is refused too", Err: v.Err}
+		n.Halt = &verdict.Halt{Code: halt.LetterRefused, Offset: m.Offset, Reason: "the record's dead letter is rejected, too", Err: v.Err}
 	} else if l.Policy.Stop {
-		n.Halt = &verdict.Halt{Code: halt.RecordRefused, Offset: m.Offset, Reason: "on_failure says stop: the database refused the record", Err: v.Err}
+		n.Halt = &verdict.Halt{Code: halt.RecordRefused, Offset: m.Offset, Reason: "on_failure says stop: the database rejected the record", Err: v.Err}
 	} else {
 		s.refused[m.Offset] = l
 	}
