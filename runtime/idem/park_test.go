@@ -243,7 +243,7 @@ func TestParkedLettersExpire(t *testing.T) {
 			t.Fatal(err, lettersNow(t, db))
 		}
 	}
-	await(t, log, "records of their keys wait behind them", 1)
+	await(t, log, "records are parked behind them", 1)
 	apply(t, w, nil)
 	want(t, "letters", lettersNow(t, db), "0 d, 1 w, 2 x discarded")
 	want(t, "b is free, a is not", apply(t, w, keyed(3, "a/put 1 3", "b/put 2 3")), idem.Result{Waiting: 1, Applied: 1})

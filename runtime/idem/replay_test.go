@@ -247,7 +247,7 @@ func TestSecondOperatorIsTold(t *testing.T) {
 	}
 	ask(t, db, "replay", 0)
 	_, err = operate.Ask(t.Context(), db, found[:1], "discard", nil, operate.By{Operator: "bob", Reason: "old"})
-	wantText(t, err, "a replay is asked for already, since 2", "by ann: mended")
+	wantText(t, err, "a replay is already requested, since 2", "by ann: mended")
 	apply(t, w, nil)
 	want(t, "letters", lettersNow(t, db), "0 d database: no row with this key in table t")
 }
