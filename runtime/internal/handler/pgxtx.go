@@ -16,8 +16,8 @@ import (
 // ErrTxOwned is returned by Commit and Rollback of [PgxTx].
 var ErrTxOwned = errors.New("idem: the transaction belongs to the runtime, which commits it")
 
-// PgxTx returns the pgx transaction behind tx. Its Commit and Rollback return [ErrTxOwned];
-// Begin gives a savepoint as usual. It panics if tx is from another package than this one or pgx.
+// PgxTx returns the pgx transaction behind tx. Its Commit and Rollback return [ErrTxOwned]; Begin
+// creates a savepoint as usual. PgxTx panics if tx is not from this package or pgx.
 func PgxTx(tx wire.Tx) pgx.Tx {
 	switch t := tx.(type) {
 	case *handlerTx:
@@ -28,7 +28,7 @@ func PgxTx(tx wire.Tx) pgx.Tx {
 	panic(fmt.Sprintf("idem: PgxTx: %T is not a transaction of the runtime or of pgx", tx))
 }
 
-// ownedTx is a handler's transaction in pgx's terms.
+// ownedTx implements [pgx.Tx] for a handler's transaction.
 type ownedTx struct{ *handlerTx }
 
 func (ownedTx) Commit(context.Context) error   { return ErrTxOwned }
@@ -59,12 +59,12 @@ func (t ownedTx) Prepare(ctx context.Context, name, sql string) (*pgconn.Stateme
 	return described, said(err)
 }
 
-// Conn returns nil when the transaction is over.
+// Conn returns nil after the transaction has ended.
 func (t ownedTx) Conn() *pgx.Conn { return t.conn() }
 
-// LargeObjects returns a value whose statements are the handler's: they fail with
-// [pgx.ErrTxClosed] when the handler has returned. pgx exports no way to make such a value, so its
-// only field is set here.
+// LargeObjects returns a value whose statements run as the handler's: they fail with
+// [pgx.ErrTxClosed] after the handler has returned. pgx has no exported constructor for such a
+// value, so LargeObjects sets its only field.
 func (t ownedTx) LargeObjects() (objects pgx.LargeObjects) {
 	is := reflect.ValueOf(&objects).Elem()
 	if is.NumField() != 1 || is.Field(0).Type() != reflect.TypeFor[pgx.Tx]() {

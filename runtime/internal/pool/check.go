@@ -18,10 +18,11 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
-// startMost is the longest pause between two tries at the start.
+// startMost is the longest pause between two attempts to start.
 const startMost = time.Second
 
-// Start connects and checks, and waits for a database that is away. wait hears why.
+// Start connects to the database and checks it, and waits out an outage. wait is called with the
+// reason.
 func (p *Pool) Start(ctx context.Context, wait func(error)) error {
 	for attempt := 1; ; attempt++ {
 		_, err := p.Open(ctx)
@@ -35,7 +36,7 @@ func (p *Pool) Start(ctx context.Context, wait func(error)) error {
 	}
 }
 
-// final reports whether a person must act before the service can start.
+// final reports whether an operator must act before the service can start.
 func final(err error) bool {
 	if _, refused := errors.AsType[*catalog.RefusedError](err); refused {
 		return true
