@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// forEver is the retention of a topic that never drops a record for its age.
+// forEver is the retention of a topic that never deletes a record because of its age.
 const forEver = time.Duration(1<<63 - 1)
 
 const oldCopies = "who reads it again may apply old copies whose keys are forgotten"
 
-// compareRetention compares, when a topic's first partition is assigned, how long it keeps records
-// with how long their keys are known. It only warns: the configuration may change later, unseen,
-// and may not be ours to read.
+// compareRetention compares the retention of a topic with the window of its keys, when the topic's
+// first partition is assigned. It only warns: the configuration may change later without notice,
+// and the client may not be permitted to read it.
 func (m *Member) compareRetention(topic string) {
 	if m.sub.Window == nil || m.comparison.retention[topic] {
 		return
@@ -43,8 +43,8 @@ func checkRetention(ctx context.Context, c Asker, topic string, window time.Dura
 	}
 }
 
-// retention asks for how long the topic keeps records at most. That it may keep fewer for their
-// size is no promise.
+// retention queries the longest time for which the topic keeps records. It ignores limits of size,
+// because they guarantee nothing about time.
 func retention(ctx context.Context, c Asker, topic string) (time.Duration, error) {
 	config, err := c.TopicConfig(ctx, topic)
 	if err != nil {

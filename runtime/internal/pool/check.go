@@ -48,9 +48,9 @@ func final(err error) bool {
 	return e == protocol.Fatal || e == protocol.Data
 }
 
-// check finds out whether the database, and a pooler before it, are as the runtime needs
-// them. It takes a bare connection first, because on the pool's the statements would fail to
-// prepare.
+// check checks whether the database, and a connection pooler in front of it, meet the runtime's
+// requirements. It opens a plain connection first, because a connection of the pool would fail to
+// prepare the statements.
 func (p *Pool) check(ctx context.Context, sessions *pgxpool.Pool) error {
 	bare, err := p.Connect(ctx)
 	if err != nil {
@@ -68,7 +68,7 @@ func (p *Pool) check(ctx context.Context, sessions *pgxpool.Pool) error {
 	if err := catalog.CheckTables(ctx, bare, p.service); err != nil {
 		return fmt.Errorf("idem: %w", err)
 	}
-	conn, err := sessions.Acquire(ctx) // prepares every statement: a missing migration shows now
+	conn, err := sessions.Acquire(ctx) // prepares every statement, so a missing migration is detected now
 	if err != nil {
 		return fmt.Errorf("idem: %w", session.Explain(err))
 	}
@@ -79,8 +79,8 @@ func (p *Pool) check(ctx context.Context, sessions *pgxpool.Pool) error {
 	return nil
 }
 
-// prepare prepares every statement, explicitly: the driver's cache would be dropped after
-// each failed batch, and a batch would then take three round trips.
+// prepare prepares every statement explicitly. The driver would drop its cache after each failed
+// batch, and the next batch would take three round trips.
 func (p *Pool) prepare(ctx context.Context, conn *pgx.Conn) error {
 	if err := p.catalog.AskAtOpening(ctx, conn); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (p *Pool) prepare(ctx context.Context, conn *pgx.Conn) error {
 	for _, t := range p.service.Topics {
 		var all []session.Statement
 		for _, sql := range t.Statements() {
-			if !done[sql] { // two topics may write one table alike
+			if !done[sql] { // two topics may have the same statement
 				all = append(all, session.Write(sql))
 			}
 			done[sql] = true
@@ -105,11 +105,11 @@ func (p *Pool) prepare(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// target is the table that a statement writes.
+// target returns the table that a statement writes.
 var target = regexp.MustCompile(`\b(?:INSERT INTO|UPDATE|DELETE FROM) ("[^"]+"(?:\."[^"]+")?|[\w.]+)`)
 
-// preparing is the error of a statement that could not be prepared. Only a lock on its table makes
-// the server wait for that: the table is named.
+// preparing returns the error of a statement that could not be prepared. If the server had to
+// wait, its table is locked, so the error names the table.
 func preparing(of string, st session.Statement, err error) error {
 	if verdict.Of(err) == verdict.LockWait {
 		table := "a table"

@@ -9,21 +9,21 @@ import (
 type Setting struct {
 	Name  string
 	Value string
-	Why   string // docs/operations.md has the settings that users meet
+	Why   string // docs/operations.md lists the settings that concern users
 	how   how
 }
 
-// how a setting is given.
+// how determines how a setting is made.
 type how int
 
 const (
 	always  how = iota
-	known       // where the server knows it: it is younger than the oldest server
-	wanted      // where it has an effect: it is not read back, and a refusal is no error
-	differs     // where it is another: a role may not be allowed to set it
+	known       // only if the server has it: older servers do not
+	wanted      // if the server accepts it: it is not read back, and a rejection is not an error
+	differs     // only if the value differs: the role may not be allowed to set it
 )
 
-// Limits are the times that the spec sets.
+// Limits are the timeouts of the spec.
 type Limits struct {
 	Lock, Statement time.Duration
 	Idle            time.Duration // a transaction that does nothing
@@ -64,7 +64,7 @@ func Relied(l Limits) []Setting {
 
 func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// With is settings in which some have other values.
+// With returns settings with other values for some of them.
 func With(settings []Setting, values map[string]string) []Setting {
 	var all []Setting
 	for _, s := range settings {
