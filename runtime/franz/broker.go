@@ -16,19 +16,19 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/intake"
 )
 
-// broker asks the brokers. Any goroutine may.
+// broker queries the brokers. Any goroutine may use it.
 type broker struct {
 	group, fetch *kgo.Client
 	name         string // of the group
 	state        *connections
-	timeout      time.Duration // of one question
+	timeout      time.Duration // of one query
 
 	mu  sync.Mutex
-	ids map[string]idem.UUID // of topics, as they were answered last
+	ids map[string]idem.UUID // of topics, as of the last response
 }
 
-// Commit asks as the member that this process is now: the client's own way to commit keeps account
-// of what it consumed, which is nothing.
+// Commit sends the request with the current member id and generation. The client's own method of
+// committing depends on what it has consumed, which is nothing.
 func (b *broker) Commit(ctx context.Context, durable map[idem.Partition]int64) error {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
@@ -84,7 +84,7 @@ func (b *broker) Topics(ctx context.Context, names ...string) (map[string]intake
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
 	q := kmsg.NewPtrMetadataRequest()
-	q.Topics = []kmsg.MetadataRequestTopic{} // none, and not all
+	q.Topics = []kmsg.MetadataRequestTopic{} // none, not all
 	for _, name := range names {
 		t := kmsg.NewMetadataRequestTopic()
 		t.Topic = kmsg.StringPtr(name)
@@ -122,13 +122,13 @@ func (b *broker) id(topic string) idem.UUID {
 	return b.ids[topic]
 }
 
-// The timestamps by which a broker is asked for the ends of a log.
+// The timestamps that query the two ends of a log.
 const (
 	earliest = -2
 	latest   = -1
 )
 
-// Watermarks asks for the offsets of those that read committed records only.
+// Watermarks returns the offsets for consumers that read only committed records.
 func (b *broker) Watermarks(ctx context.Context, id idem.Partition) (low, high int64, err error) {
 	ask := func(of int64) (int64, error) {
 		offsets, err := b.offsets(ctx, of, 1, id)
@@ -145,7 +145,7 @@ func (b *broker) Watermarks(ctx context.Context, id idem.Partition) (low, high i
 
 func (b *broker) Ends(ctx context.Context, list []idem.Partition) (map[idem.Partition]int64, error) {
 	ends := map[idem.Partition]int64{}
-	for _, id := range list { // in one request, an error of one would be one of all
+	for _, id := range list { // in one request, an error of one partition would be an error of all
 		found, err := b.offsets(ctx, latest, 0, id)
 		if err != nil {
 			return ends, err
@@ -185,7 +185,7 @@ func (b *broker) EpochEnd(ctx context.Context, id idem.Partition, at idem.Positi
 	return r.Topics[0].Partitions[0].EndOffset, nil
 }
 
-// offsets asks for the offsets of partitions at a timestamp, with an isolation level.
+// offsets queries the offsets of partitions at a timestamp, with an isolation level.
 func (b *broker) offsets(ctx context.Context, at int64, isolation int8, list ...idem.Partition) (map[idem.Partition]idem.Position, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()

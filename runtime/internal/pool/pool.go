@@ -164,10 +164,10 @@ func (p *Pool) Background(ctx context.Context) (*pgx.Conn, error) {
 // Connect opens a connection outside the pool, in which all connections may be in use.
 func (p *Pool) Connect(ctx context.Context) (*pgx.Conn, error) { return p.connect(ctx, nil) }
 
-// connect opens a connection outside the pool. It uses the hooks of the service's pool, such as one
-// that provides the current password. Its settings are those of the pool's connections, except
-// where settings has others. Nothing is prepared on it. The error is a [catalog.RefusedError] if
-// functions or operators were planted.
+// connect opens a connection outside the pool. It uses the hooks of the service's pool, such as
+// one that provides the current password. Its settings are those of the pool's connections,
+// except where settings has others. Nothing is prepared on it. The error is a
+// [catalog.RefusedError] if functions or operators were planted.
 func (p *Pool) connect(ctx context.Context, settings map[string]string) (*pgx.Conn, error) {
 	cfg := p.db.Config()
 	open := p.opening(cfg, settings)
