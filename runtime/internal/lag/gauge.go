@@ -29,7 +29,7 @@ type Gauge struct {
 
 	low   int64     // the log had no record below it
 	stood time.Time // since when the partition is halted; zero while it is not
-	lost  bool      // the position is known none of this log's
+	lost  bool      // the position does not belong to this log
 }
 
 // At sets the ledger's position.
