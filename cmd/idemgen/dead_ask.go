@@ -156,7 +156,7 @@ func (f *askFlags) ask(ctx context.Context, db operate.DB, done *asked) (err err
 		now, err = operate.Ask(ctx, db, meant, f.verb, f.json(), f.by)
 	}
 	if err != nil && len(f.places) > 1 {
-		err = fmt.Errorf("%w; nothing was asked", err)
+		err = fmt.Errorf("%w; nothing was requested", err)
 	}
 	if err != nil {
 		return err

@@ -57,13 +57,13 @@ func TestDeadCommandsAsk(t *testing.T) {
 	const here = "orders.v1/0 offset "
 	const quiet = "\norders.v1/0: the last row of its ledger is 3d old. If it has no records, wait; if it is halted, which Health and log of the service say, do what they name first; if no service runs, start one"
 	for _, tc := range []struct{ args, want string }{
-		{"replay orders.v1 0:3 --reason mended --dry-run", here + "3 of projector: would ask to replay it (database: OrderPlaced: no)"},
+		{"replay orders.v1 0:3 --reason mended --dry-run", here + "3 of projector: would request to replay it (database: OrderPlaced: no)"},
 		{"discard orders.v1 --all --reason old --dry-run",
-			here + "3 of projector: would ask to discard it (database: OrderPlaced: no)\n" + here + "4 of projector: would ask to discard it (decode: no)"},
-		{"replay orders.v1 --event OrderPlaced --reason mended", here + "3 of projector: asked to replay it" + quiet},
-		{"discard orders.v1 --all --reason old", here + "4 of projector: asked to discard it" + quiet},
-		{"discard orders.v1 --class decode --reason old", "no dead letter is meant"},
-		{"discard orders.v1 --record-key k --erase --reason old", "no dead letter is meant"},
+			here + "3 of projector: would request to discard it (database: OrderPlaced: no)\n" + here + "4 of projector: would request to discard it (decode: no)"},
+		{"replay orders.v1 --event OrderPlaced --reason mended", here + "3 of projector: requested to replay it" + quiet},
+		{"discard orders.v1 --all --reason old", here + "4 of projector: requested to discard it" + quiet},
+		{"discard orders.v1 --class decode --reason old", "no dead letter matches"},
+		{"discard orders.v1 --record-key k --erase --reason old", "no dead letter matches"},
 	} {
 		if got := must(t, append([]string{"dead"}, strings.Fields(tc.args)...)...); got != tc.want+"\n" {
 			t.Errorf("%s:\n%swant\n%s", tc.args, got, tc.want)
@@ -84,7 +84,7 @@ func TestDeadCommandsRefuse(t *testing.T) {
 		{"discard orders.v1 0:12 --reason x", "the partition is at offset 10"},
 		{"discard orders.v2 0:1 --reason x", "this database has no ledger of topic orders.v2; it has topics orders.v1"},
 		{"discard orders.v2 --all --reason x", "this database has no ledger of topic orders.v2; it has topics orders.v1"},
-		{"replay orders.v1 0:4 0:5 --reason x", "nothing was asked"},
+		{"replay orders.v1 0:4 0:5 --reason x", "nothing was requested"},
 		{"discard orders.v1 0:4 --record-key k --erase --reason x", "--erase is of a record key"},
 		{"discard orders.v1 --record-key k --reason x", "say which letters to discard"},
 		{"replay --reason x", "want TOPIC"},
@@ -114,7 +114,7 @@ func TestDeadCommandsRefuse(t *testing.T) {
 
 // A replay calls an interrupted effect again, so that those who mean many letters must say so.
 func TestDeadReplayLeavesOutInterruptedCalls(t *testing.T) {
-	const asked, left = "orders.v1/0 offset 3 of projector: would ask to replay it", "left out: 1 of interrupted calls"
+	const asked, left = "orders.v1/0 offset 3 of projector: would request to replay it", "left out: 1 of interrupted calls"
 	for name, change := range map[string]string{
 		"its reason":  `UPDATE idem_dead_letter SET reason = 'interrupted: OrderPlaced: nobody knows' WHERE offs = 3`,
 		"last answer": `UPDATE idem_dead_letter SET asked_at = now(), answer = 'interrupted: OrderPlaced: nobody knows' WHERE offs = 3`,
@@ -130,7 +130,7 @@ func TestDeadReplayLeavesOutInterruptedCalls(t *testing.T) {
 				}
 			}
 			got := must(t, strings.Fields("dead discard orders.v1 --reason x --dry-run --all")...)
-			if !strings.Contains(got, "would ask to discard it") {
+			if !strings.Contains(got, "would request to discard it") {
 				t.Error(got)
 			}
 		})
@@ -158,7 +158,7 @@ func TestDeadReplayWithAResult(t *testing.T) {
 	if got := must(t, show...); !strings.Contains(got, "if it did nothing: "+replay) || !strings.Contains(got, "if it succeeded: "+replay) || !strings.Contains(got, "effect.result of OrderPlaced names in the spec") || strings.Contains(got, "owner ") {
 		t.Error(got)
 	}
-	if got := must(t, "dead", "replay", "orders.v1", "0:3", "--reason", "asked", "--operator", "ann", "--result", `{ "id": "m-1" }`); !strings.HasPrefix(got, "orders.v1/0 offset 3 of order-projector: asked to replay it\n") {
+	if got := must(t, "dead", "replay", "orders.v1", "0:3", "--reason", "asked", "--operator", "ann", "--result", `{ "id": "m-1" }`); !strings.HasPrefix(got, "orders.v1/0 offset 3 of order-projector: requested to replay it\n") {
 		t.Error(got)
 	}
 	row, err := db.Query(t.Context(), `SELECT convert_from(asked_result, 'UTF8') || ' ' || (asked_number = (SELECT last_value FROM idem_fence)) FROM idem_dead_letter WHERE asked = 'r'`)

@@ -227,7 +227,7 @@ func TestPayloadThatIsNoText(t *testing.T) {
 		t.Errorf("--raw writes %q", got)
 	}
 	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET record = NULL WHERE offs = 3`)
-	if out := must(t, "dead", "show", "orders.v1", "0:3"); !strings.Contains(out, "not kept: only where it stood") {
+	if out := must(t, "dead", "show", "orders.v1", "0:3"); !strings.Contains(out, "not kept: only its offset") {
 		t.Error(out)
 	}
 }
