@@ -13,7 +13,7 @@ import (
 	"github.com/idemgen/idemgen/internal/proof"
 )
 
-// caseFile is one case beside a spec.
+// caseFile is a case of a spec.
 type caseFile struct {
 	name     string // without the ending
 	path     string // as messages show it
@@ -22,7 +22,7 @@ type caseFile struct {
 	script   proof.Script
 }
 
-// readCases reads the cases beside the spec.
+// readCases reads the cases of the spec.
 func (s *source) readCases() error {
 	entries, err := s.folder.List(proof.CasesFolder)
 	if err != nil {
@@ -49,9 +49,9 @@ func (s *source) readCases() error {
 	return nil
 }
 
-// Case writes nothing; it returns what applying the result writes: the draft of a case beside a
-// spec, with a record of an event. Without an event it is the first one with Go code, else the
-// first one. A case of that name that is there already is an error.
+// Case drafts a case for a spec, with a record of an event. Like Generate it writes nothing; Apply
+// of the result does. If event is "", it uses the first event with Go code or, if there is none,
+// the first event. It is an error if a case of that name already exists.
 func Case(s Spec, name, event string) (_ *Result, err error) {
 	if !proof.IsCaseName(name) {
 		return nil, fmt.Errorf("%q is not a valid name of a case: %s", name, proof.CaseRule)
@@ -88,7 +88,7 @@ func Case(s Spec, name, event string) (_ *Result, err error) {
 	return result, nil
 }
 
-// eventFor finds the event that a draft shows.
+// eventFor returns the event for a draft.
 func eventFor(s *model.Service, name string) (*model.Event, error) {
 	var found *model.Event
 	var names []string
@@ -106,5 +106,5 @@ func eventFor(s *model.Service, name string) (*model.Event, error) {
 	return found, nil
 }
 
-// casePath is the path of a case in the folder of the spec.
+// casePath returns the path of a case, relative to the folder of the spec.
 func casePath(name string) string { return path.Join(proof.CasesFolder, name+".yaml") }

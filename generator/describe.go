@@ -11,14 +11,14 @@ import (
 	"github.com/idemgen/idemgen/internal/pgtable"
 )
 
-// describer writes tables of a database as the section tables of a spec. What the language cannot
-// say becomes a comment that says why.
+// describer writes existing tables of a database as section tables of a spec. What a spec cannot
+// express becomes a comment with the reason.
 type describer struct {
 	strings.Builder
 	tables []described
 }
 
-// described is a table with the names that the spec gives it.
+// described is a table with its names in the spec.
 type described struct {
 	*pgtable.Table
 	key     string
@@ -30,7 +30,7 @@ func (d *describer) line(indent int, format string, args ...any) {
 	d.WriteString(strings.Repeat("  ", indent) + fmt.Sprintf(format, args...) + "\n")
 }
 
-// describe returns the section, and the tables that are in it.
+// describe returns the section and the tables in it.
 func describe(tables []*pgtable.Table) (string, []described) {
 	d := &describer{}
 	taken := map[string]bool{}
@@ -59,7 +59,7 @@ func describe(tables []*pgtable.Table) (string, []described) {
 // reservedTable are names that no table of a spec may have.
 var reservedTable = regexp.MustCompile(`^(idem_|pg_)`)
 
-// noPlace says why the spec cannot have the table, and what follows.
+// noPlace returns why the spec cannot have the table, and the consequence.
 func (n *described) noPlace() (is, so string) {
 	switch {
 	case reservedTable.MatchString(n.Name):
@@ -70,7 +70,8 @@ func (n *described) noPlace() (is, so string) {
 	return "It has no unique key whose columns are NOT NULL and of types that a key may have", "so nothing tells its rows apart"
 }
 
-// findPrimary is the key by which the spec knows rows: the primary key, else a unique one.
+// findPrimary returns the key that identifies rows in the spec: the primary key or, if it is not
+// usable, a unique key.
 func (n *described) findPrimary() []string {
 	if reservedTable.MatchString(n.Name) {
 		return nil
@@ -113,7 +114,7 @@ func (d *describer) table(n *described) {
 		d.line(2, "name: %s", yamlText(n.Name))
 	}
 	if n.Unlogged {
-		d.line(2, "# unlogged, so a service refuses it: after a crash of the server its rows are gone")
+		d.line(2, "# unlogged, so the service rejects it: after a crash of the server its rows are lost")
 	}
 	d.line(2, "primary_key: %s", n.list(n.primary))
 	d.keys(n)
@@ -130,7 +131,7 @@ func (d *describer) table(n *described) {
 	}
 }
 
-// trigger says of one that runs before a row is written what only its author knows.
+// trigger writes a comment about a BEFORE trigger, whose effect only its author knows.
 func (d *describer) trigger(t pgtable.Trigger) {
 	if t.Insert {
 		d.line(2, "# trigger %s runs before each new row. Where it fills a column, write filled_by: database of that", comment(t.Name))
@@ -186,7 +187,8 @@ func (d *describer) foreignKeys(n *described) {
 	}
 }
 
-// foreign says why the spec cannot have a foreign key; "" if it can. i is the other table.
+// foreign returns why the spec cannot have a foreign key; "" if it can. i is the index of the
+// referenced table.
 func (d *describer) foreign(n *described, fk pgtable.ForeignKey, i int) string {
 	if i < 0 || d.tables[i].primary == nil {
 		return "that table is not here"
@@ -241,7 +243,7 @@ func (d *describer) column(n *described, c *pgtable.Column) {
 	d.line(3, "%s: {type: %s, %s}%s", key, strconv.Quote(word), strings.Join(more, ", "), about)
 }
 
-// noWord says why the language cannot have a column of a type.
+// noWord returns why a spec cannot have a column of this type.
 func noWord(c *pgtable.Column) string {
 	if strings.HasPrefix(c.Type, "named(") {
 		return fmt.Sprintf("Its type is %q.%q, and named(schema.type) takes small letters, digits and _ only", c.Base.Schema, c.Base.Name)
@@ -249,8 +251,8 @@ func noWord(c *pgtable.Column) string {
 	return "The language has no word for " + c.Type
 }
 
-// fillsItself reports whether the database is to fill a column. A key with a default that makes
-// any value, as a UUID, is left to the events.
+// fillsItself reports whether the database fills a column. A key whose default is any value, such
+// as a random UUID, is filled by events instead.
 func fillsItself(n *described, c *pgtable.Column) bool {
 	return c.Always != "" || c.Default != "" && (strings.Contains(c.Default, "nextval(") || !slices.Contains(n.primary, c.Name))
 }
@@ -262,8 +264,8 @@ var fieldTypes = map[string]string{
 	"bytea": "bytes", "jsonb": "json", "json": "json", "text array": "list(string)", "integer array": "list(int32)", "bigint array": "list(int64)", "uuid array": "list(uuid)",
 }
 
-// sampleFields are fields for the columns of a table that steps must fill; none if the language
-// cannot fill one of them.
+// sampleFields returns fields for the columns of a table that steps must fill, or none if one of
+// these columns has no type of a spec.
 func (n *described) sampleFields() (fields, leave []string) {
 	for i := range n.Columns {
 		c := &n.Columns[i]
@@ -283,7 +285,7 @@ func (n *described) sampleFields() (fields, leave []string) {
 	return fields, leave
 }
 
-// yamlText is a text in quotes of YAML.
+// yamlText returns a quoted YAML string.
 func yamlText(text string) string {
 	if _, ok := typeword.ColumnType(text); ok || isEntry.MatchString(text) && text != "true" && text != "false" && text != "null" {
 		return text
@@ -291,7 +293,7 @@ func yamlText(text string) string {
 	return strconv.Quote(text)
 }
 
-// comment is a text that stays on its line.
+// comment returns a text on one line.
 func comment(text string) string {
 	quoted := strconv.Quote(text)
 	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(quoted[1 : len(quoted)-1])

@@ -10,7 +10,7 @@ import (
 )
 
 // namesSchemas reports whether the first line of the spec, or of a case, names a JSON Schema of
-// editorFiles to editors.
+// editorFiles.
 func (s *source) namesSchemas() bool {
 	wanted := namesSchema(s.Content, scaffold.EditorFolder)
 	for _, c := range s.cases {
@@ -19,8 +19,8 @@ func (s *source) namesSchemas() bool {
 	return wanted
 }
 
-// editorFiles are the JSON Schemas of this version, for editors without a network. Git ignores
-// their folder.
+// editorFiles returns the JSON Schemas of this version, so that editors need no network. Git
+// ignores their folder.
 func editorFiles() (files []output.File) {
 	add := func(name string, data []byte) {
 		files = append(files, output.File{Path: path.Join(scaffold.EditorFolder, name), Policy: output.Local, Data: data})
@@ -36,7 +36,7 @@ func namesSchema(text []byte, folder string) bool {
 	return bytes.Contains(line, []byte("$schema="+folder+"/"))
 }
 
-// marked puts the marker into JSON.
+// marked adds the marker of generated files to a JSON object.
 func marked(object []byte) []byte {
 	return append([]byte(`{"comment":"`+output.Marker+`",`), bytes.TrimPrefix(object, []byte("{"))...)
 }

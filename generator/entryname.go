@@ -12,7 +12,7 @@ var (
 	refusedEntry = regexp.MustCompile(`^(null|true|false|idem_.*|pg_.*|tableoid|[cx]min|[cx]max|ctid)$`)
 )
 
-// entryName makes a name that the spec takes out of one of the database.
+// entryName derives a valid name for the spec from a name in the database.
 func entryName(name, prefix string, taken map[string]bool) string {
 	key := name
 	if !isEntry.MatchString(name) {
@@ -29,5 +29,5 @@ func entryName(name, prefix string, taken map[string]bool) string {
 	return key
 }
 
-// EntryOf is the name that Describe gives a table, if no other one has it.
+// EntryOf returns the name that Describe gives a table, unless another table has it.
 func EntryOf(table string) string { return entryName(table, "t", map[string]bool{}) }

@@ -2,13 +2,13 @@ package generator
 
 import "github.com/idemgen/idemgen/internal/gen/explain"
 
-// Explained is what a spec promises of its events, in sentences.
+// Explained describes, in sentences, what a spec guarantees for its events.
 type Explained struct {
 	Refusal
 	Topics []explain.Topic
 }
 
-// Explain says of each event of a spec what is promised.
+// Explain returns what a spec guarantees for each event.
 func Explain(s Spec) *Explained {
 	e := &Explained{}
 	if service := e.load(s); service != nil {

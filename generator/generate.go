@@ -1,11 +1,11 @@
-// Package generator is the pipeline from specs to files. It goes one way, and nothing is written
-// before everything of every spec is rendered:
+// Package generator is the pipeline from specs to generated files. Nothing is written before all
+// files of all specs have been rendered:
 //
 //	Spec -> read -> source -> readHistory -> history -> render -> files -> compare -> Result
 //
-// The stages are packages of their own; this one only leads from one to the next. It must
-// not import the runtime, but for its room of plain facts about tables, internal/pgtable. Package
-// eventkey makes keys with runtime/wire, as the service does.
+// Each stage is a package of its own; this package connects them. It must not import the runtime,
+// except internal/pgtable, which holds facts about tables. Package eventkey computes keys with
+// runtime/wire, as the service does.
 package generator
 
 import (
@@ -18,36 +18,39 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
-// SpecFile is the usual name of a spec.
+// SpecFile is the default name of a spec file.
 const SpecFile = scaffold.SpecFile
 
 // Spec is one spec file.
 type Spec struct {
-	Path    string // as it was given, slash-separated: messages begin with it
+	Path    string // as given, slash-separated; messages begin with it
 	Content []byte
-	// File reads another file of the same version, by its path from the spec; nil reads from disk.
+	// File reads another file of the same version, by its path relative to the spec; nil means
+	// that files are read from disk.
 	File func(path string) ([]byte, error)
 }
 
-// Result is what a run found, and what it would write. Close it.
+// Result is the outcome of a run: problems, and the files that it would write. Close it.
 type Result struct {
 	Problems    string          // errors of the specs, ready to print; "" if there are none
-	Summary     string          // how many errors that are; "" if the specs are in order
-	Diagnostics []Diagnostic    // the same for machines
-	Refused     bool            // a spec is not in order: there are no changes
+	Summary     string          // number of errors, in words; "" if there are none
+	Diagnostics []Diagnostic    // the problems as data
+	Refused     bool            // a spec has errors: there are no changes
 	Changes     []output.Change // in the order of the specs
-	Notes       string          // what to know once the changes are applied, in prose; "" if nothing
+	Notes       string          // what to do after the changes are applied, in sentences; "" if nothing
 	folders     []*output.Folder
 	sources     []*source // none if a spec is not in order
 }
 
-// Generate runs the pipeline and writes nothing. An error is about files: one that cannot be read,
-// or is in the way.
+// Generate runs the pipeline and writes nothing; [Result.Apply] does. It returns an error if a
+// file cannot be read, or if a file that idemgen did not generate has the name of a generated one.
+// Errors of specs are in the result.
 func Generate(ctx context.Context, specs []Spec) (*Result, error) {
 	return generate(ctx, specs, false, nil)
 }
 
-// generate is Generate, perhaps of the sample of Init, with more files for each spec.
+// generate is like Generate. sample says that the spec is the sample of Init. more returns
+// additional files for a spec.
 func generate(ctx context.Context, specs []Spec, sample bool, more func(*source, []output.File) ([]output.File, error)) (_ *Result, err error) {
 	result := &Result{}
 	defer func() {
@@ -56,7 +59,7 @@ func generate(ctx context.Context, specs []Spec, sample bool, more func(*source,
 		}
 	}()
 
-	// Read the specs, and what earlier runs left beside them.
+	// Read the specs and their state files and migrations.
 	sources, errs := make([]*source, len(specs)), make([]error, len(specs))
 	for i, spec := range specs {
 		if sources[i], errs[i] = read(spec); sources[i] == nil {
@@ -76,7 +79,7 @@ func generate(ctx context.Context, specs []Spec, sample bool, more func(*source,
 	}
 	result.sources = sources
 
-	// Render all files of all specs, while the team's own are loaded.
+	// Render all files of all specs, while the handwritten Go files are loaded.
 	handOf := handWritten(ctx, sources)
 	files := make([][]output.File, len(specs))
 	for i, s := range sources {
@@ -99,7 +102,7 @@ func generate(ctx context.Context, specs []Spec, sample bool, more func(*source,
 		return result, err
 	}
 
-	// Compare them with what is there.
+	// Compare them with the files on disk.
 	for i, s := range sources {
 		if more != nil {
 			around, err := more(s, files[i])
@@ -115,7 +118,7 @@ func generate(ctx context.Context, specs []Spec, sample bool, more func(*source,
 	return result, errors.Join(errs...)
 }
 
-// report collects what the authors of specs and cases must read.
+// report collects the problems of specs and cases.
 func (r *Result) report(sources []*source) {
 	var text strings.Builder
 	count := 0
@@ -132,7 +135,7 @@ func (r *Result) report(sources []*source) {
 	r.Problems = text.String()
 }
 
-// Apply writes the changes.
+// Apply writes the changes to disk.
 func (r *Result) Apply() error { return output.Apply(r.Changes) }
 
 // Removed returns the paths of the files that Apply removes.
@@ -146,7 +149,7 @@ func (r *Result) Removed() []string {
 	return paths
 }
 
-// Close releases the folders.
+// Close releases the open folders.
 func (r *Result) Close() error {
 	var errs []error
 	for _, f := range r.folders {

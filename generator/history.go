@@ -68,7 +68,7 @@ func (h *history) sameService(s *source, name string) error {
 	}
 	if h.old.Consumer != s.service.Consumer {
 		return fmt.Errorf("%s is of consumer %q, %s says %q: under a new name the consumer has an empty ledger, reads every topic from "+
-			"start_from and applies again what the old name has applied; to go on with its ledger, write %s again; if the new one is wanted, change the name in %s too",
+			"start_from and applies again what the old name has applied; to continue with its ledger, write %s again; if the new one is wanted, change the name in %s too",
 			name, h.old.Consumer, s.Path, s.service.Consumer, h.old.Consumer, name)
 	}
 	return nil

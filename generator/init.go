@@ -24,38 +24,38 @@ import (
 	"github.com/idemgen/idemgen/internal/proof"
 )
 
-// Start is what Init needs to know. Empty names are taken from the import path.
+// Start holds the parameters of Init. Empty names are derived from the import path.
 type Start struct {
-	Dir      string // folder of the new spec, inside a Go module; made if it does not exist
+	Dir      string // folder of the new spec, inside a Go module; created if it does not exist
 	Consumer string
 	Package  string
-	Client   string // the program's Kafka client, of Clients; "": the usual one
-	// Tables are described in the spec instead of the sample's; nil: the sample.
+	Client   string // Kafka client of the program, one of Clients; "" means the first one
+	// Tables are the existing tables for the spec to describe; nil means the sample's tables.
 	Tables []*pgtable.Table
 }
 
-// Clients are the Kafka clients that the program of a start may have, the usual one first.
+// Clients are the Kafka clients that a generated program may use, the default first.
 var Clients = scaffold.Clients
 
-// Started is what Init did not do itself.
+// Started is the result of Init, with what remains to be done.
 type Started struct {
 	*Result
-	Spec       string   // path of the spec, as Dir was given
-	Kept       bool     // the spec was there, and stays as it is
-	Sample     []string // what was written of the sample beside the spec, and main, which fits it; none if the spec was there
-	Migrations string   // folder of the migrations, from that of the spec
+	Spec       string   // path of the spec, in the form in which Dir was given
+	Kept       bool     // the spec already existed, and is not changed
+	Sample     []string // files of the sample besides the spec, and main.go, which fits it; empty if the spec already existed
+	Migrations string   // folder of the migrations, relative to that of the spec
 	Format     string   // of the migrations
-	Program    string   // folder of the program, from that of the spec
-	OverTables bool     // the spec describes tables of a database
-	Tool       string   // the command that runs idemgen in the folder, as go.mod or tools.mod has it
-	AddTool    []string // the commands that add it; none if it is there
-	Attributes string   // lines that belong into a .gitattributes that exists already; "" if none
+	Program    string   // folder of the program, relative to that of the spec
+	OverTables bool     // the spec describes existing tables of a database
+	Tool       string   // the command that runs idemgen in the folder, by go.mod or tools.mod
+	AddTool    []string // the commands that add it to tools.mod; empty if they are not needed
+	Attributes string   // lines to add to an existing .gitattributes; "" if none
 }
 
-// Init writes nothing; it returns, as Generate does, what applying the result writes: a
-// first spec, the files around it, and what Generate makes of them. A file in the way of
-// one of them is an error. Where the folder has a spec, that one counts, and only the files
-// that are missing around it are written.
+// Init prepares a new service: a first spec, the files around it, and the files that Generate
+// renders for them. Like Generate it writes nothing; Apply of the result does. It is an error if
+// one of the files already exists. If the folder already has a spec, Init uses it, and adds only
+// files that are missing.
 func Init(ctx context.Context, s Start) (*Started, error) {
 	dir := filepath.Clean(s.Dir)
 	client := cmp.Or(s.Client, Clients[0])
@@ -94,7 +94,7 @@ func Init(ctx context.Context, s Start) (*Started, error) {
 	return started, err
 }
 
-// firstSpec fills the sample with the names.
+// firstSpec returns the sample spec with the names filled in.
 func (s Start) firstSpec(dir, importPath string) ([]byte, error) {
 	if s.Package == "" {
 		s.Package = packageName(importPath)
@@ -111,7 +111,8 @@ func (s Start) firstSpec(dir, importPath string) ([]byte, error) {
 	return scaffold.Spec(s.Consumer, s.Package)
 }
 
-// wrongNames says why the sample was refused: nothing in it but the names is not ours.
+// wrongNames returns the errors of the sample. They can only be about the names, which are the
+// user's.
 func wrongNames(r *Result) error {
 	var errs []error
 	for _, d := range r.Diagnostics {
@@ -195,11 +196,11 @@ func importPathOf(dir string) (string, error) {
 	return path.Join(string(name[1]), filepath.ToSlash(rel)), err
 }
 
-// toolsFile is a module file beside go.mod for tools alone. What they require is not in go.mod.
+// toolsFile is a module file for tools, beside go.mod, which does not contain their requirements.
 const toolsFile = "tools.mod"
 
 // tool returns the command that runs idemgen in a folder, as a tool of go.mod or of tools.mod. If
-// it is in neither, add has the commands that put it into tools.mod.
+// it is in neither, add has the commands that add it to tools.mod.
 func tool(dir string) (command string, add []string, err error) {
 	root, goMod, err := module(dir)
 	if err != nil {
@@ -250,7 +251,7 @@ var (
 	notInName    = regexp.MustCompile(`[^a-z0-9]+`)
 )
 
-// consumerName makes a consumer's name of an import path: that of its last element.
+// consumerName derives a consumer's name from the last element of an import path.
 func consumerName(importPath string) string {
 	last := strings.ToLower(path.Base(majorVersion.ReplaceAllString(importPath, "")))
 	name := strings.Trim(notInName.ReplaceAllString(last, "-"), "-0123456789")
@@ -260,7 +261,7 @@ func consumerName(importPath string) string {
 	return name[:min(len(name), 63)]
 }
 
-// packageName makes a Go package's name of an import path.
+// packageName derives a package name from an import path.
 func packageName(importPath string) string {
 	name := strings.ReplaceAll(consumerName(importPath), "-", "")
 	if syntax.ReservedPackage(name) {
@@ -269,7 +270,7 @@ func packageName(importPath string) string {
 	return name[:min(len(name), 41)]
 }
 
-// samePackageAs refuses a folder that holds Go files of another package.
+// samePackageAs returns an error if the folder has Go files of another package.
 func samePackageAs(dir, pkg string) error {
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {

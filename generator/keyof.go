@@ -2,14 +2,14 @@ package generator
 
 import "github.com/idemgen/idemgen/internal/gen/eventkey"
 
-// KeyPart is a part of an idempotency key: the name of its field or header, and its text.
+// KeyPart is a part of an idempotency key: the name of a field or header, and its value as text.
 type KeyPart = eventkey.Value
 
 // EventKey is the idempotency key of one event.
 type EventKey = eventkey.Key
 
-// Keys makes the idempotency keys that the events of a topic have by these parts, and returns them
-// with the consumer of the spec. event is the name of one; "" is any.
+// Keys computes the idempotency keys that events of a topic have with these parts, and returns
+// them with the consumer of the spec. event selects one event; "" means all.
 func Keys(spec Spec, topic, event string, parts []KeyPart) (consumer string, keys []EventKey, err error) {
 	s, err := readInOrder(spec)
 	if err != nil {

@@ -7,32 +7,32 @@ import (
 	"github.com/idemgen/idemgen/internal/proof/seedlog"
 )
 
-// Local is what one must know of a spec to run its service on one machine.
+// Local describes what is needed to run the service of a spec on one machine.
 type Local struct {
-	Migrations string // their folder
+	Migrations string // folder
 	Topics     []LocalTopic
-	// Samples are the team's cases, whose records its handlers are made for, and then the records
-	// that the generated tests draw.
+	// Samples are the records of the cases, which the handlers can process, followed by the
+	// records that the generated tests draw.
 	Samples []Sample
 }
 
-// LocalTopic is a topic that the service reads.
+// LocalTopic describes a topic that the service reads.
 type LocalTopic struct {
 	Names []string // in Kafka
-	// Schema is what a registry must have under a number, so that the samples can be read; "" for
-	// nothing.
+	// Schema is the schema that a registry must have under Number for the samples to be decoded;
+	// "" means that none is needed.
 	Schema string
 	Number int
 }
 
-// Sample is records to send, and rows that must be there before.
+// Sample is a set of records to send, and the rows that must exist before.
 type Sample struct {
 	Name    string
 	Rows    string // SQL
 	Records []seedlog.Record
 }
 
-// LocalOf reads a spec. One that is not in order is an error.
+// LocalOf reads a spec. It returns an error if the spec is invalid.
 func LocalOf(spec Spec) (*Local, error) {
 	s, err := readInOrder(spec)
 	if err != nil {
@@ -63,7 +63,7 @@ func LocalOf(spec Spec) (*Local, error) {
 func (l *Local) add(tests *proof.Service, name string, script proof.Script) {
 	rows, err := proof.Insert(script.Given)
 	if err != nil {
-		return // a constant that the oracle took is in order
+		return // constants that the oracle accepted are valid
 	}
 	for i, r := range script.Records {
 		script.Records[i].Value = seedlog.Packed(tests.Reads(r.Topic), r.Value)

@@ -10,24 +10,24 @@ import (
 	"github.com/idemgen/idemgen/internal/pgtable"
 )
 
-// Needs are what a service needs of what is around it.
+// Needs describes what a service requires of its database and its broker.
 type Needs struct {
 	Consumer string
 	Schema   map[string]int // versions of the runtime's tables, by part
 	Tables   []pgtable.Want
-	Topics   []TopicNeeds // one for each name in Kafka
+	Topics   []TopicNeeds // one for each topic in Kafka
 	Effects  bool
 }
 
-// TopicNeeds are about one topic in Kafka.
+// TopicNeeds describes what a service requires of one topic in Kafka.
 type TopicNeeds struct {
 	Name   string
-	Window time.Duration // the shortest one of its keys; 0 if it stores none
-	Schema string        // of values whose writers' schemas are in a registry; "" if there are none
-	Record string        // what is meant in it; "" is all of it
+	Window time.Duration // shortest window of its keys; 0 if it stores none
+	Schema string        // the reader's schema, if writers' schemas are in a registry; otherwise ""
+	Record string        // name of the type in Schema; "" means the whole schema
 }
 
-// Needs are those of the services, in the order of the specs. There are none if a spec is refused.
+// Needs returns the needs of all services, in the order of the specs, or nil if a spec has errors.
 func (r *Result) Needs() (all []Needs) {
 	for _, read := range r.sources {
 		s := read.service
@@ -50,7 +50,7 @@ func (r *Result) Needs() (all []Needs) {
 	return all
 }
 
-// wanted is what the service compares a table with at its start.
+// wanted returns what the service expects of a table when it starts.
 func wanted(s *model.Service, t *model.Table) pgtable.Want {
 	is := gocode.TableOf(s, t, sqlcode.TableName(t))
 	w := pgtable.Want{SQL: cmp.Or(is.SQL, t.Name), Unique: is.Unique, Rights: is.Rights}

@@ -13,27 +13,27 @@ import (
 // Before is an earlier version of a spec.
 type Before struct {
 	Spec
-	State     []byte // what generate wrote beside it; nil if it had not run
+	State     []byte // content of its state file; nil if there was none
 	StatePath string // for messages
 }
 
-// Plan is what the changes of a spec mean.
+// Plan describes the consequences of changes of a spec.
 type Plan struct {
-	Refusal                    // of a version; then there are no changes
-	Changes []evolution.Change // those that break first
+	Refusal                    // if a version has errors; there are then no changes
+	Changes []evolution.Change // breaking changes first
 }
 
-// Refusal is what is wrong with a spec.
+// Refusal holds the errors of a spec.
 type Refusal struct {
 	Problems    string       // errors, ready to print
-	Summary     string       // how many they are
-	Diagnostics []Diagnostic // the same for machines
+	Summary     string       // number of errors, in words
+	Diagnostics []Diagnostic // the errors as data
 }
 
-// Refused reports whether the spec is not in order.
+// Refused reports whether the spec has errors.
 func (r *Refusal) Refused() bool { return r.Problems != "" }
 
-// load reads a spec. It is nil if the spec is refused.
+// load reads a spec. It returns nil if the spec has errors.
 func (r *Refusal) load(s Spec) *model.Service {
 	_, service, problems := s.resolve(proof.Files{})
 	if problems.Errors() > 0 {
@@ -46,8 +46,8 @@ func (r *Refusal) load(s Spec) *model.Service {
 	return service
 }
 
-// PlanOf compares a spec, as it is on disk, with an earlier version of it, and writes nothing. An
-// error is about files that cannot be read.
+// PlanOf compares a spec, as it is on disk, with an earlier version of it. It writes nothing. It
+// returns an error if a file cannot be read.
 func PlanOf(before Before, now Spec) (*Plan, error) {
 	plan := &Plan{}
 	old := plan.version(before.Spec)
@@ -69,7 +69,7 @@ func PlanOf(before Before, now Spec) (*Plan, error) {
 	return plan, nil
 }
 
-// version reads a spec. It is the zero value if the spec is refused.
+// version reads a spec. It returns the zero value if the spec has errors.
 func (p *Plan) version(s Spec) evolution.Version {
 	service := p.load(s)
 	if service == nil {

@@ -1,12 +1,12 @@
-// Package schema has the JSON Schemas of specs and cases: what an editor offers and checks while
-// one writes them. What package syntax reads is held against them by a test.
+// Package schema contains the JSON Schemas of specs and cases, with which editors complete and
+// check them. A test compares them with what package syntax reads.
 //
 // It must not import any other package of this module.
 package schema
 
 import _ "embed"
 
-// JSON Schemas for editors: of specs, and of cases.
+// The JSON Schemas of specs and of cases.
 var (
 	//go:embed idemgen.v1.schema.json
 	SpecJSON []byte

@@ -44,7 +44,8 @@ func (p *bookingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addBooked(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *bookingsV1Plan) Flush(b *wire.Batch) {
 	b.Write(bookedAddAccountsSQL, &p.bookedAddAccounts)
 }
@@ -114,7 +115,7 @@ func (p *bookingsV1Plan) addBooked(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := bookedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave may hold any number of events of a row: the statement combines them.
+	// A wave may have several events for this row: the statement combines them.
 	b.Gathers(wire.Row("accounts").Text(e.AccountID), "+")
 	r := p.bookedAddAccounts.Row()
 	r.Text(e.AccountID)

@@ -44,7 +44,8 @@ func (p *anywhereV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addShared(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *anywhereV1Plan) Flush(b *wire.Batch) {
 	b.Write(sharedAddPlacesSQL, &p.sharedAddPlaces)
 }
@@ -108,7 +109,7 @@ func (p *anywhereV1Plan) addShared(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := sharedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave may hold any number of events of a row: the statement combines them.
+	// A wave may have several events for this row: the statement combines them.
 	b.Gathers(wire.Row("places").Text(e.Place), "+")
 	p.sharedAddPlaces.Row().Text(e.Place)
 	return nil

@@ -43,7 +43,8 @@ func (p *offsetV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addPlaced(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *offsetV1Plan) Flush(b *wire.Batch) {
 	b.Write(placedAddPlacesSQL, &p.placedAddPlaces)
 }
@@ -92,7 +93,7 @@ func (p *offsetV1Plan) addPlaced(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := placedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave may hold any number of events of a row: the statement combines them.
+	// A wave may have several events for this row: the statement combines them.
 	b.Gathers(wire.Row("places").Text(e.Place), "+")
 	p.placedAddPlaces.Row().Text(e.Place)
 	return nil

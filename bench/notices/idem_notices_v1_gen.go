@@ -52,7 +52,8 @@ func (p *noticesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addNoticed(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *noticesV1Plan) Flush(b *wire.Batch) {
 	b.Write(noticedInsertNoticesSQL, &p.noticedInsertNotices)
 }
@@ -139,7 +140,7 @@ func (p *noticesV1Plan) addNoticed(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("notices").Text(e.NoticeID))
 	r := p.noticedInsertNotices.Row()
 	r.Text(e.NoticeID)

@@ -43,7 +43,8 @@ func (p *readingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addReading(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *readingsV1Plan) Flush(b *wire.Batch) {
 	b.Write(readingInsertReadingsSQL, &p.readingInsertReadings)
 }
@@ -124,7 +125,7 @@ func (p *readingsV1Plan) addReading(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := readingEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("readings").Int(e.ReadingID))
 	r := p.readingInsertReadings.Row()
 	r.Int8(e.ReadingID)

@@ -17,10 +17,10 @@ func TestCompletionScripts(t *testing.T) {
 // What the scripts ask for: commands, flags, and the arguments that a command takes.
 func TestCompletions(t *testing.T) {
 	for _, tc := range []struct{ args, want, not string }{
-		{"|", "generate\tWrite what the specs ask for", "release"},
+		{"|", "generate\tWrite the files that the specs describe", "release"},
 		{"stream|", "set\tSet the offset of the next record to apply", "generate"},
-		{"help stream re|", "release\tThe cause is gone: try again", "list"},
-		{"stream set --|", "--reason\twhy, as a text that is kept in the ledger", "--all"},
+		{"help stream re|", "release\tResume halted partitions", "list"},
+		{"stream set --|", "--reason\tthe reason, which the ledger keeps", "--all"},
 		{"stream release --|", "--all\t", "--from"},
 		{"generate |", "yaml\n:8\n", ""}, // files that end so, and folders
 		{"init |", ":16\n", ""},          // folders

@@ -61,8 +61,8 @@ func deadListCommand(flags *streamFlags) *cobra.Command {
 	filter, state := operate.Filter{Limit: 50}, "open"
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "Show which dead letters there are",
-		Long:  "Shows which dead letters there are, and what waits behind them: how many of each class, then the newest. In JSON the member more says whether there are others that --limit left out.",
+		Short: "List dead letters",
+		Long:  "Lists dead letters, and the records that are parked behind them: first the number of each class, then the newest letters. In JSON, the member more says whether --limit left letters out.",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			filter.All = state == "all"
@@ -89,7 +89,7 @@ func deadListCommand(flags *streamFlags) *cobra.Command {
 	cmd.Flags().Var(oneOf(&state, "open", "all"), "state", "open, or all: also those that were replayed or discarded (default open)")
 	cmd.Flags().StringVar(&filter.Event, "event", "", "name of the event (default all)")
 	cmd.Flags().Var(oneOf(&filter.Class, operate.Classes...), "class", "the first word of the reason: "+classes+" (default all)")
-	cmd.Flags().Var(number(&filter.Limit, 1, 100_000), "limit", "at most so many, the newest ones (default 50)")
+	cmd.Flags().Var(number(&filter.Limit, 1, 100_000), "limit", "maximum number of letters, the newest ones (default 50)")
 	return cmd
 }
 

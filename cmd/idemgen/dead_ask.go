@@ -31,8 +31,8 @@ Letters of one record key are replayed in the order of the log, one after the ot
 holds up no others. --take-back takes back what was asked and is not done yet.`,
 	}
 	ask.define(cmd, flags)
-	cmd.Flags().Var(notEmpty(&ask.result, "null is what an effect returns that returns nothing"), "result", "the effect of this one letter was done: what it returned, as JSON in the spec's names; null if it returns nothing")
-	cmd.Flags().BoolVar(&ask.takeBack, "take-back", false, "take back what was asked about these letters, a replay or a discard, and is not done yet")
+	cmd.Flags().Var(notEmpty(&ask.result, "the result of an effect without a result is null"), "result", "the effect of this letter succeeded: its result, as JSON with the names of the spec; null if it has no result")
+	cmd.Flags().BoolVar(&ask.takeBack, "take-back", false, "withdraw the pending request, a replay or a discard, of these letters")
 	cmd.MarkFlagsMutuallyExclusive("take-back", "result")
 	return cmd
 }
@@ -77,7 +77,7 @@ func (f *askFlags) define(cmd *cobra.Command, flags *streamFlags) {
 	set.Var(notEmpty(&f.filter.Event, "want the name of an event"), "event", "those of an event, by its name in Go")
 	set.BoolVar(&f.all, "all", false, "all dead letters of the topic")
 	byFlags(cmd, &f.by)
-	set.DurationVar(&f.wait, "wait", 0, "wait so long for the answers, and fail if a letter stays dead")
+	set.DurationVar(&f.wait, "wait", 0, "wait up to this long for the outcomes, and fail if a letter stays dead")
 	asJSON(cmd, "letters")
 	cmd.Args = func(_ *cobra.Command, args []string) error { return f.parse(args) }
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -156,7 +156,7 @@ func (f *askFlags) ask(ctx context.Context, db operate.DB, done *asked) (err err
 		now, err = operate.Ask(ctx, db, meant, f.verb, f.json(), f.by)
 	}
 	if err != nil && len(f.places) > 1 {
-		err = fmt.Errorf("%w; nothing was asked", err)
+		err = fmt.Errorf("%w; nothing was requested", err)
 	}
 	if err != nil {
 		return err

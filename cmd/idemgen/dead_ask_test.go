@@ -44,7 +44,7 @@ func TestDeadLettersThatPark(t *testing.T) {
 	for of, want := range map[string]string{
 		"0:3": "then discard this one: until then it waits behind this one",
 		"0:4": "a dead letter claims no key",
-		"0:5": "next:\n  replay or discard the dead letter behind which it waits; then it goes on by itself: idemgen dead show orders.v1 0:3 --consumer projector\n",
+		"0:5": "next:\n  replay or discard the dead letter behind which it waits; then it continues by itself: idemgen dead show orders.v1 0:3 --consumer projector\n",
 	} {
 		if out := must(t, "dead", "show", "orders.v1", of); !strings.Contains(out, want) {
 			t.Errorf("%s: %s\nwant %q", of, out, want)
@@ -57,13 +57,13 @@ func TestDeadCommandsAsk(t *testing.T) {
 	const here = "orders.v1/0 offset "
 	const quiet = "\norders.v1/0: the last row of its ledger is 3d old. If it has no records, wait; if it is halted, which Health and log of the service say, do what they name first; if no service runs, start one"
 	for _, tc := range []struct{ args, want string }{
-		{"replay orders.v1 0:3 --reason mended --dry-run", here + "3 of projector: would ask to replay it (database: OrderPlaced: no)"},
+		{"replay orders.v1 0:3 --reason mended --dry-run", here + "3 of projector: would request to replay it (database: OrderPlaced: no)"},
 		{"discard orders.v1 --all --reason old --dry-run",
-			here + "3 of projector: would ask to discard it (database: OrderPlaced: no)\n" + here + "4 of projector: would ask to discard it (decode: no)"},
-		{"replay orders.v1 --event OrderPlaced --reason mended", here + "3 of projector: asked to replay it" + quiet},
-		{"discard orders.v1 --all --reason old", here + "4 of projector: asked to discard it" + quiet},
-		{"discard orders.v1 --class decode --reason old", "no dead letter is meant"},
-		{"discard orders.v1 --record-key k --erase --reason old", "no dead letter is meant"},
+			here + "3 of projector: would request to discard it (database: OrderPlaced: no)\n" + here + "4 of projector: would request to discard it (decode: no)"},
+		{"replay orders.v1 --event OrderPlaced --reason mended", here + "3 of projector: requested to replay it" + quiet},
+		{"discard orders.v1 --all --reason old", here + "4 of projector: requested to discard it" + quiet},
+		{"discard orders.v1 --class decode --reason old", "no dead letter matches"},
+		{"discard orders.v1 --record-key k --erase --reason old", "no dead letter matches"},
 	} {
 		if got := must(t, append([]string{"dead"}, strings.Fields(tc.args)...)...); got != tc.want+"\n" {
 			t.Errorf("%s:\n%swant\n%s", tc.args, got, tc.want)
@@ -75,16 +75,16 @@ func TestDeadCommandsRefuse(t *testing.T) {
 	lettersOf(t)
 	must(t, strings.Fields("dead discard orders.v1 0:3 --reason old --operator bob")...)
 	for _, tc := range []struct{ args, want string }{
-		{"replay orders.v1 0:3 --reason x", "a discard is asked for already, since 20"},
+		{"replay orders.v1 0:3 --reason x", "a discard is already requested, since 20"},
 		{"replay orders.v1 0:3 --reason x", "by bob: old"},
-		{"replay orders.v1 0:4 --reason x", "it can be discarded only"},
+		{"replay orders.v1 0:4 --reason x", "it can only be discarded"},
 		{"discard orders.v1 0:5 --reason x", "waits behind a dead letter of its record key"},
 		{"discard orders.v1 0:6 --reason x", "was replayed by bob: mended"},
-		{"discard orders.v1 0:2 --reason x", "offset 2 is no dead letter: it took effect"},
+		{"discard orders.v1 0:2 --reason x", "there is no dead letter at offset 2: it took effect"},
 		{"discard orders.v1 0:12 --reason x", "the partition is at offset 10"},
 		{"discard orders.v2 0:1 --reason x", "this database has no ledger of topic orders.v2; it has topics orders.v1"},
 		{"discard orders.v2 --all --reason x", "this database has no ledger of topic orders.v2; it has topics orders.v1"},
-		{"replay orders.v1 0:4 0:5 --reason x", "nothing was asked"},
+		{"replay orders.v1 0:4 0:5 --reason x", "nothing was requested"},
 		{"discard orders.v1 0:4 --record-key k --erase --reason x", "--erase is of a record key"},
 		{"discard orders.v1 --record-key k --reason x", "say which letters to discard"},
 		{"replay --reason x", "want TOPIC"},
@@ -97,10 +97,10 @@ func TestDeadCommandsRefuse(t *testing.T) {
 		{"replay orders.v1 0:4", "reason"},
 		{"replay orders.v1 --all --reason x --result {}", "--result is of one letter"},
 		{"replay orders.v1 0:3 0:5 --reason x --result {}", "--result is of one letter"},
-		{"replay orders.v1 0:3 --reason x --result {\"id\":m-1}", "the result is no JSON: invalid character 'm'"},
-		{"replay orders.v1 0:4 --reason x --result {}", "it can be discarded only"},
+		{"replay orders.v1 0:3 --reason x --result {\"id\":m-1}", "the result is not JSON: invalid character 'm'"},
+		{"replay orders.v1 0:4 --reason x --result {}", "it can only be discarded"},
 		{"discard orders.v1 0:3 --reason x --result {}", "unknown flag"},
-		{"replay orders.v1 0:3 --reason x --result=", "it is empty: null is what an effect returns that returns nothing"},
+		{"replay orders.v1 0:3 --reason x --result=", "it is empty: the result of an effect without a result is null"},
 		{"replay orders.v1 --event= --reason x", "it is empty"},
 		{"replay orders.v1 --class decod --reason x", "did you mean decode?"},
 		{"discard orders.v1 --event OrderPlacde --reason x", "orders.v1 never had a dead letter of event OrderPlacde"},
@@ -114,7 +114,7 @@ func TestDeadCommandsRefuse(t *testing.T) {
 
 // A replay calls an interrupted effect again, so that those who mean many letters must say so.
 func TestDeadReplayLeavesOutInterruptedCalls(t *testing.T) {
-	const asked, left = "orders.v1/0 offset 3 of projector: would ask to replay it", "left out: 1 of interrupted calls"
+	const asked, left = "orders.v1/0 offset 3 of projector: would request to replay it", "left out: 1 of interrupted calls"
 	for name, change := range map[string]string{
 		"its reason":  `UPDATE idem_dead_letter SET reason = 'interrupted: OrderPlaced: nobody knows' WHERE offs = 3`,
 		"last answer": `UPDATE idem_dead_letter SET asked_at = now(), answer = 'interrupted: OrderPlaced: nobody knows' WHERE offs = 3`,
@@ -130,7 +130,7 @@ func TestDeadReplayLeavesOutInterruptedCalls(t *testing.T) {
 				}
 			}
 			got := must(t, strings.Fields("dead discard orders.v1 --reason x --dry-run --all")...)
-			if !strings.Contains(got, "would ask to discard it") {
+			if !strings.Contains(got, "would request to discard it") {
 				t.Error(got)
 			}
 		})
@@ -155,10 +155,10 @@ func TestDeadReplayWithAResult(t *testing.T) {
 	idemtest.Exec(t, db, `UPDATE idem_ledger SET written_at = written_at - interval '3 days'`)
 	show := []string{"dead", "show", "orders.v1", "0:3"}
 	const replay = "idemgen dead replay orders.v1 0:3"
-	if got := must(t, show...); !strings.Contains(got, "it was not done: "+replay) || !strings.Contains(got, "it was done: "+replay) || !strings.Contains(got, "effect.result of OrderPlaced names in the spec") || strings.Contains(got, "owner ") {
+	if got := must(t, show...); !strings.Contains(got, "if it did nothing: "+replay) || !strings.Contains(got, "if it succeeded: "+replay) || !strings.Contains(got, "effect.result of OrderPlaced names in the spec") || strings.Contains(got, "owner ") {
 		t.Error(got)
 	}
-	if got := must(t, "dead", "replay", "orders.v1", "0:3", "--reason", "asked", "--operator", "ann", "--result", `{ "id": "m-1" }`); !strings.HasPrefix(got, "orders.v1/0 offset 3 of order-projector: asked to replay it\n") {
+	if got := must(t, "dead", "replay", "orders.v1", "0:3", "--reason", "asked", "--operator", "ann", "--result", `{ "id": "m-1" }`); !strings.HasPrefix(got, "orders.v1/0 offset 3 of order-projector: requested to replay it\n") {
 		t.Error(got)
 	}
 	row, err := db.Query(t.Context(), `SELECT convert_from(asked_result, 'UTF8') || ' ' || (asked_number = (SELECT last_value FROM idem_fence)) FROM idem_dead_letter WHERE asked = 'r'`)
@@ -218,7 +218,7 @@ func TestDeadCommandsWait(t *testing.T) {
 	}
 	cancel()
 	_, _, stderr = run(t, strings.Fields("dead replay orders.v1 0:3 --reason mended --wait 1ms")...)
-	if !strings.Contains(stderr, "no answer about 1 of 1 letters within 1ms: the request stays") {
+	if !strings.Contains(stderr, "no outcome for 1 of 1 letters within 1ms: the request stays pending") {
 		t.Error(stderr)
 	}
 }
@@ -239,7 +239,7 @@ func TestDeadReplayIsTakenBack(t *testing.T) {
 	shop(t)
 	letter := []string{"orders.v1", "0:3", "--reason", "not now", "--operator", "ann"}
 	takeBack := append([]string{"dead", "replay", "--take-back"}, letter...)
-	fails(t, "dead replay", "nothing is asked for", append(takeBack[2:], "--json")...)
+	fails(t, "dead replay", "there is no pending request", append(takeBack[2:], "--json")...)
 	must(t, append([]string{"dead", "discard"}, letter...)...)
 	fails(t, "dead replay", "--take-back", append(letter, "--json")...)
 	if got := must(t, takeBack...); got != "orders.v1/0 offset 3 of order-projector: stays dead: taken back by ann: not now\n" {

@@ -14,14 +14,14 @@ func TestChangesOfVersionsThatLeaveOlderRecordsUnhandledAreWarnedOf(t *testing.T
 	versioned := strings.NewReplacer("event_type: {header: type}", "event_type: [{header: type}, {header: version}]", "type: closed,", "type: closed/1,").Replace(twoEvents)
 	const locked = "Locked: {type: closed/2, handle: true}\n      Closed: {type: closed/1,"
 	for _, c := range []struct{ name, old, new, told string }{
-		{"a version changes", "type: closed/1", "type: closed/2", `event "Closed" of doors.v1: "closed/1" is no type of an event any more`},
-		{"a version goes", "type: closed/1", "type: closed", `"closed/1" is no type of an event any more`},
-		{"a version comes", "[opened, unlocked],", "[opened/3, unlocked],", `"opened" is no type of an event any more`},
+		{"a version changes", "type: closed/1", "type: closed/2", `event "Closed" of doors.v1: "closed/1" is no longer the type of an event`},
+		{"a version goes", "type: closed/1", "type: closed", `"closed/1" is no longer the type of an event`},
+		{"a version comes", "[opened, unlocked],", "[opened/3, unlocked],", `"opened" is no longer the type of an event`},
 		{"a version is new", "Closed: {type: closed/1,", locked, ""},
 		{"its place moves", "{header: version}", "{header: v}", `topic doors.v1: event_type is read at header type / header v, and was at header type / header version`},
-		{"it has no place", "[{header: type}, {header: version}]", "{header: type}", `"closed/1" is no type`},
+		{"it has no place", "[{header: type}, {header: version}]", "{header: type}", `"closed/1" is no longer the type`},
 		{"an encoding comes", "event_type:", "payload: {encoding: json_string}\n    event_type:", `topic doors.v1: payload.encoding is json_string, and was plain`},
-		{"the type is ignored", "type: closed/1", "type: shut/1", `"closed/1" is no type`},
+		{"the type is ignored", "type: closed/1", "type: shut/1", `"closed/1" is no longer the type`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			module(t, map[string]string{"idemgen.yaml": versioned})

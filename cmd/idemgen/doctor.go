@@ -36,7 +36,7 @@ func doctorCommand() *cobra.Command {
 	var f doctorFlags
 	cmd := &cobra.Command{
 		Use:   "doctor [spec | folder]",
-		Short: "Look at the database, the topics and the Redis of a service",
+		Short: "Check the database, the topics and the Redis of a service",
 		Long: `Looks whether a service can run here, changes nothing, and prints a line for each thing: are spec
 and generated files current; does Postgres answer, with all migrations and rights, with clocks that
 agree; do the topics exist, do they keep records for longer than keys are known, does the log fit
@@ -55,8 +55,8 @@ $KAFKA_PASSWORD. Connect as the service does: then the rights are those of its r
 	flags := cmd.Flags()
 	flags.StringVar(&f.brokers, "brokers", "", "addresses of brokers, host:port,host:port (default $KAFKA_BROKERS)")
 	flags.BoolVar(&f.tls, "tls", false, "the brokers speak TLS")
-	flags.StringVar(&f.sasl, "sasl", "", "the brokers ask for a password: plain, scram-sha-256 or scram-sha-512")
-	flags.StringVar(&f.redis, "redis", "", "URL of the Redis that keeps leases (default $REDIS_URL)")
+	flags.StringVar(&f.sasl, "sasl", "", "SASL mechanism of the brokers: plain, scram-sha-256 or scram-sha-512")
+	flags.StringVar(&f.redis, "redis", "", "URL of the Redis that stores leases (default $REDIS_URL)")
 	flags.StringVar(&f.registry, "registry", "", "URL of the schema registry (default $SCHEMA_REGISTRY_URL)")
 	cmd.ValidArgsFunction = cobra.FixedCompletions([]string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt)
 	return cmd

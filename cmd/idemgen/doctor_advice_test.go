@@ -13,7 +13,7 @@ func TestDoctorGoesOnWithoutTheDatabase(t *testing.T) {
 	brokers := log(t, 1, 9)
 	for address, want := range map[string]string{
 		"postgres://ann:secret@127.0.0.1:1/shop": "database: connect to the database that $DATABASE_URL names: ",
-		"nonsense://ann:secret@":                 "database: --database, or $DATABASE_URL, is no address of a database",
+		"nonsense://ann:secret@":                 "database: --database, or $DATABASE_URL, is not the address of a database",
 	} {
 		t.Setenv("DATABASE_URL", address)
 		if failed := checked(t, "FAIL", "--brokers", brokers); len(failed) != 1 || !strings.HasPrefix(failed[0], want) || strings.Contains(failed[0], "secret") {

@@ -195,7 +195,7 @@ func TestDoctorComparesLeaderEpochs(t *testing.T) {
 	idemtest.Exec(t, db, fmt.Sprintf(`UPDATE idem_stream SET topic_id = '%x'`, id[:]))
 	for epoch, want := range map[int][]string{
 		1: nil,
-		0: {"partition orders.v1/0: the log was cut at offset 5, where leader epoch 0 ends, before the position 7: records written since then have offsets that count as applied"},
+		0: {"partition orders.v1/0: the log was truncated at offset 5, where leader epoch 0 ends, before the position 7: records written since then have offsets that count as applied"},
 		2: {"partition orders.v1/0: the log has no leader epoch 2, under which the records before the position 7 were read: the cluster was restored to an earlier state, or replaced"},
 	} {
 		idemtest.Exec(t, db, fmt.Sprintf(`UPDATE idem_ledger SET epoch = %d`, epoch))
@@ -275,7 +275,7 @@ func TestDoctorSaysWhatIsMissing(t *testing.T) {
 	wantLines(t, checked(t, "FAIL", "--brokers", "127.0.0.1:1"), notDurable,
 		"migrations: the database lacks tables of the runtime that this service needs, or has older ones",
 		"tables: there is no table orders in the database", "tables: there is no table order_items in the database", "tables: there is no table payments in the database",
-		"kafka: the brokers do not answer: unable to dial: dial tcp 127.0.0.1:1: connect: connection refused")
+		"kafka: the brokers do not respond: unable to dial: dial tcp 127.0.0.1:1: connect: connection refused")
 }
 
 // Where leases are in Redis, it is asked what it does when it is full.
@@ -319,7 +319,7 @@ func TestDoctorSpeaksToBrokers(t *testing.T) {
 	if lines := checked(t, "FAIL", "--brokers", brokers, "--sasl", "scram-sha-512"); len(lines) > 0 {
 		t.Error(lines)
 	}
-	if lines := checked(t, "FAIL", "--brokers", brokers, "--sasl", "plain"); len(lines) != 1 || !strings.HasPrefix(lines[0], "kafka: the brokers do not answer") || strings.Contains(lines[0], "secret") {
+	if lines := checked(t, "FAIL", "--brokers", brokers, "--sasl", "plain"); len(lines) != 1 || !strings.HasPrefix(lines[0], "kafka: the brokers do not respond") || strings.Contains(lines[0], "secret") {
 		t.Errorf("%q", lines)
 	}
 	server := httptest.NewTLSServer(nil) // for its certificate, which nobody knows

@@ -55,7 +55,7 @@ func readSpec(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() && !info.IsDir() {
-		return nil, fmt.Errorf("%s is no regular file", filepath.ToSlash(path))
+		return nil, fmt.Errorf("%s is not a regular file", filepath.ToSlash(path))
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -25,7 +25,7 @@ func findCommand() *cobra.Command {
 	f := findFlags{partition: operate.Any}
 	cmd := &cobra.Command{
 		Use:   "find TOPIC {--offset PARTITION:OFFSET | --key NAME=VALUE} [--consumer C]",
-		Short: "Say what became of a record, or of the event with a key",
+		Short: "Find out what happened to a record, or to the event with a key",
 		Long: `Says what became of a record: it was applied, by which row of the ledger and which transaction; it
 is a duplicate, a dead letter, waits, was skipped, or was not seen yet.
 

@@ -28,7 +28,7 @@ func wrongFlag(_ *cobra.Command, err error) error {
 		return fmt.Errorf("--%s cannot be %q: %w", e.GetFlag().Name, e.GetValue(), want)
 	}
 	if e, ok := errors.AsType[*pflag.InvalidSyntaxError](err); ok {
-		return fmt.Errorf("%q is no flag", e.GetSpecifiedFlag())
+		return fmt.Errorf("%q is not a flag", e.GetSpecifiedFlag())
 	}
 	return err
 }

@@ -15,14 +15,14 @@ import (
 )
 
 // errLayout ends fmt --check with the exit code of check.
-var errLayout = errors.New("these files are not laid out: run idemgen fmt")
+var errLayout = errors.New("these files are not formatted: run idemgen fmt")
 
 // fmtCommand lays specs and cases out.
 func fmtCommand() *cobra.Command {
 	check := false
 	cmd := &cobra.Command{
 		Use:   "fmt" + specsUsage,
-		Short: "Lay specs and their cases out",
+		Short: "Format specs and their cases",
 		Long: `Lays each spec, and the cases beside it, out as idemgen init does, and prints a line per file that
 changed: two spaces for each level, lists deeper than their key, one space behind a colon and a
 comma and none inside of brackets, at most one empty line, LF. Order, quotes, comments and what

@@ -17,7 +17,7 @@ const outdated = "generated"
 func findings(problems []generator.Diagnostic, changes []change) []generator.Diagnostic {
 	all := append([]generator.Diagnostic{}, problems...)
 	for _, c := range changes {
-		all = append(all, generator.Diagnostic{File: c.Path, Code: outdated, Message: "the file is not what the spec asks for", Hint: "run idemgen generate"})
+		all = append(all, generator.Diagnostic{File: c.Path, Code: outdated, Message: "the file differs from what the spec describes", Hint: "run idemgen generate"})
 	}
 	return all
 }

@@ -38,7 +38,7 @@ func TestCheckPrintsForOtherTools(t *testing.T) {
 	if found := results(different); len(found) != 1 || found[0].RuleID != outdated || found[0].Locations[0].Physical.Artifact.URI != "idem_gen.go" || found[0].Locations[0].Physical.Region != nil {
 		t.Errorf("%+v", found)
 	}
-	if out, want := github(different), "::error file=idem_gen.go,title=idemgen generated::the file is not what the spec asks for: run idemgen generate\n"; out != want {
+	if out, want := github(different), "::error file=idem_gen.go,title=idemgen generated::the file differs from what the spec describes: run idemgen generate\n"; out != want {
 		t.Errorf("got %s want %s", out, want)
 	}
 	edit(t, "idemgen.yaml", "order_id: uuid\n      total", "order_id: uuid, 100%\n      total")

@@ -15,7 +15,7 @@ func generateCommand() *cobra.Command {
 	var flags specFlags
 	cmd := &cobra.Command{
 		Use:   "generate" + specsUsage,
-		Short: "Write what the specs ask for",
+		Short: "Write the files that the specs describe",
 		Long: `Writes the Go code, tests, migrations and idem.state.yaml of each spec, and prints a line per
 file that changed. Nothing is written unless every spec is in order. Files of your own are
 never touched.` + specArguments,

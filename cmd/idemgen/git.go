@@ -22,9 +22,9 @@ func specAt(ctx context.Context, commit, spec string) (*generator.Before, error)
 	at := gitFiles{ctx, filepath.Dir(filepath.FromSlash(spec)), commit}
 	if _, err := at.git("rev-parse", "--is-inside-work-tree"); err != nil {
 		if errors.Is(err, exec.ErrNotFound) {
-			return nil, errors.New("plan asks git for the earlier version, and there is no command git; or name two specs: idemgen plan old.yaml new.yaml")
+			return nil, errors.New("plan reads the earlier version from git, but there is no git command; or name two specs: idemgen plan old.yaml new.yaml")
 		}
-		return nil, fmt.Errorf("%s is in no repository of git, so there is no earlier version; name two specs: idemgen plan old.yaml new.yaml", spec)
+		return nil, fmt.Errorf("%s is not in a git repository, so there is no earlier version; name two specs: idemgen plan old.yaml new.yaml", spec)
 	}
 	if _, err := at.git("rev-parse", "--verify", "--quiet", "--end-of-options", commit+"^{commit}"); err != nil {
 		return nil, fmt.Errorf("git knows no commit %q; name one with --base, or two specs: idemgen plan old.yaml new.yaml", commit)

@@ -40,7 +40,7 @@ those of --table. Without an address behind it, --from-db takes $DATABASE_URL.`,
 				}
 				if _, err := os.Stat(filepath.Join(start.Dir, generator.SpecFile)); err == nil {
 					fmt.Fprint(cmd.OutOrStdout(), generator.Describe(start.Tables))
-					return fmt.Errorf("%s exists, and stays as it is: what it may say of the tables is on stdout", filepath.ToSlash(filepath.Join(start.Dir, generator.SpecFile)))
+					return fmt.Errorf("%s exists, and is not changed: the section for the tables is on stdout", filepath.ToSlash(filepath.Join(start.Dir, generator.SpecFile)))
 				}
 			}
 			started, err := generator.Init(cmd.Context(), start)

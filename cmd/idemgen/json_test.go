@@ -55,8 +55,8 @@ func TestJSONOfWrongArguments(t *testing.T) {
 	}
 	fails(t, "stream", "stream needs a command", "--json")
 	fails(t, "stream set", "missing: --reason, ", "--json")
-	fails(t, "stream list", `"here" is none`, "--json", "here")
-	fails(t, "version", `"now" is none`, "--json", "now")
+	fails(t, "stream list", `takes only flags, not "here"`, "--json", "here")
+	fails(t, "version", `takes only flags, not "now"`, "--json", "now")
 }
 
 // With --json a command that fails at its work prints the object, too.

@@ -13,8 +13,8 @@ import (
 func outboxCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "outbox",
-		Short: "Help to send the events of an outbox",
-		Long:  "Helps to send the events of the table idem_outbox, which package runtime/outbox writes.",
+		Short: "Set up an outbox",
+		Long:  "Sets up the sending of events from the table idem_outbox, into which package runtime/outbox writes.",
 	}
 	cmd.AddCommand(outboxMigrationCommand(), connectorCommand())
 	noCompletions(cmd)

@@ -20,7 +20,7 @@ func planCommand() *cobra.Command {
 	var out *answer
 	cmd := &cobra.Command{
 		Use:   "plan [[old] new]",
-		Short: "Say what a change of a spec means",
+		Short: "Show the consequences of a change of a spec",
 		Long: `Compares a spec with an earlier version and prints one line per change: its verdict, why, and what
 to do; in Markdown, to be read in a pull request, too. It writes nothing.
 
@@ -32,7 +32,7 @@ Exit code 0: nothing breaks; 1: a change breaks dedup, makes dead letters of rec
 in a topic, or reads every topic again; 2: trouble.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 2 {
-				return fmt.Errorf("plan compares two specs, an old and a new one, and here are %d", len(args))
+				return fmt.Errorf("plan compares two specs, an old and a new one, not %d", len(args))
 			}
 			name := generator.SpecFile
 			if len(args) > 0 {
@@ -89,7 +89,7 @@ func earlier(cmd *cobra.Command, args []string, now generator.Spec, base string)
 		return at, base, err
 	}
 	if cmd.Flags().Changed("base") {
-		return nil, "", errors.New("--base is for the version of git, and here is an old spec")
+		return nil, "", errors.New("--base selects a version in git, and cannot be used with an old spec")
 	}
 	specs, err := findSpecs(args[:1])
 	if err != nil {

@@ -85,7 +85,7 @@ func TestPlan(t *testing.T) {
 		{"a description", "package: doors\n", "package: doors\ndescription: Doors.\n", compatible, "description is new"},
 		{"a new optional field", "at: timestamp}", "at: timestamp, by: optional string}", compatible, "events.Moved.fields.by is new. Records without it can still be read"},
 		{"a new text of an enum", "[open, shut]", "[open, shut, ajar]", compatible, "types.State.enum changed"},
-		{"a text of an enum is gone", "[open, shut]", "[open]", letters, `"shut" is no text of "State" any more`},
+		{"a text of an enum is gone", "[open, shut]", "[open]", letters, `"shut" is no longer a text of "State"`},
 		{"a new event", "  keys:", "      Lost: {type: lost, fields: {n: int32}, handle: true}\n  keys:", compatible, "topics.doors.v1.events.Lost is new"},
 		{"a new topic", "  keys:", "  new.v1: {idempotency_key: {source: {header: k}, window: 1d}, events: {E: {handle: true}}}\n  keys:", compatible, "topics.new.v1 is new. It is read from start_from"},
 		{"an ignored type", "    event_type:", "    ignore: [old]\n    event_type:", compatible, "topics.doors.v1.ignore is new"},
@@ -97,11 +97,11 @@ func TestPlan(t *testing.T) {
 		{"on_failure", "    record_key: {door: string}\n", "    record_key: {door: string}\n    on_failure: {stop_after: 7}\n", compatible, "on_failure is new"},
 		{"an effect", "set: {n: n}}]", "set: {n: n}}]\n        effect: {if_interrupted: retry}", callers, "effect is new"},
 		{"a shorter call", "timeout: 5s", "timeout: 4s", compatible, "it holds for calls from now on"},
-		{"a result", "opened, effect: {if_interrupted: retry}", "opened, effect: {if_interrupted: retry, result: Ring}", results, `the result of event "Opened" of doors.v1: it is none, and "Ring" is read. A result that was recorded, and whose event is not passed yet, cannot be read`},
+		{"a result", "opened, effect: {if_interrupted: retry}", "opened, effect: {if_interrupted: retry, result: Ring}", results, `the result of event "Opened" of doors.v1: it is none, and "Ring" is read. A recorded result whose event is not yet in the ledger cannot be read`},
 		{"a result, and what the method returns", "opened, effect: {if_interrupted: retry}", "opened, effect: {if_interrupted: retry, result: Ring}", results, "deploy this when no event waits for its rows.\n- **" + callers + "**: topics.doors.v1.events.Opened.effect.result is new. The method returns a result.\n"},
 		{"no result any more", ", result: Ring", "", results, `for the version before, the result of event "Rung" of doors.v1: it is none, and "Ring" is read. It cannot read what a call of this version returned`},
 		{"no result any more, and what the method returns", ", result: Ring", "", results, "Those that were recorded are not read, and the rows of their events are written.\n"},
-		{"a member of a result", "id: string, note", "id: string, at: timestamp, note", results, `the result of event "Rung" of doors.v1: field "at" is new and required. A result that was recorded, and whose event is not passed yet, cannot be read`},
+		{"a member of a result", "id: string, note", "id: string, at: timestamp, note", results, `the result of event "Rung" of doors.v1: field "at" is new and required. A recorded result whose event is not yet in the ledger cannot be read`},
 		{"a member of a result is gone", "id: string, note", "note", results, `for the version before, the result of event "Rung" of doors.v1: field "id" is new and required. It cannot read what a call of this version returned`},
 		{"an optional member of a result", "id: string, note", "id: string, at: optional timestamp, note", compatible, "types.Ring"},
 		{"a member of a result renamed", "note: optional string", "remark: optional string", results, `"note" of the same type is gone: if that is the same field, it has another name. A result that was recorded`},
@@ -131,7 +131,7 @@ func TestPlan(t *testing.T) {
 		{"a stored key becomes an offset", "[ordered]\n    event_type: {header: type}\n    idempotency_key: {source: {header: request}, window: 8d}",
 			"[ordered, unique]\n    event_type: {header: type}\n    idempotency_key: {source: {record: offset}}", dedup, "is {record: offset}"},
 		{"what is compared", "window: 8d}", "window: 8d, compare: nothing}", compatible, "content is compared only with that of keys stored under the new definition"},
-		{"more topics", "keys.east.v1]", "keys.east.v1, keys.south.v1]", compatible, "topics.keys reads `keys.north.v1, keys.east.v1, keys.south.v1`, and read `keys.north.v1, keys.east.v1`. Topics that are new to it are read from start_from, and those of before go on"},
+		{"more topics", "keys.east.v1]", "keys.east.v1, keys.south.v1]", compatible, "topics.keys reads `keys.north.v1, keys.east.v1, keys.south.v1`, and read `keys.north.v1, keys.east.v1`. Topics that are new to it are read from start_from, and the others continue"},
 		{"fewer topics", "[keys.north.v1, keys.east.v1]", "keys.east.v1", compatible, "Topics that are not among them any more are not read; their ledgers, keys and rows stay. To do: deploy this when they are read to their ends"},
 		{"an encoding", "    event_type: {header: type}", "    event_type: {header: type}\n    payload: {encoding: json_string}", letters, "payload.encoding is json_string, and was plain"},
 		{"the encoding that it had", "    event_type: {header: type}", "    event_type: {header: type}\n    payload: {encoding: plain}", compatible, "payload is new"},
@@ -177,7 +177,7 @@ func TestPlanComparesWithGit(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", code, out, stderr)
 	}
 	edit(t, "svc/idemgen.yaml", "[open, shut]", "[shut]")
-	want := `"open" is no text of "State" any more`
+	want := `"open" is no longer a text of "State"`
 	if code, out, stderr := run(t, "plan", "svc/idemgen.yaml"); code != different || !strings.Contains(out, want) {
 		t.Errorf("exit code %d\n%s%s", code, out, stderr)
 	}
@@ -190,7 +190,7 @@ func TestPlanComparesWithGit(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", code, out, stderr)
 	}
 	refused(t, `git knows no commit "nowhere"`, "plan", "--base", "nowhere")
-	refused(t, "--base is for the version of git", "plan", "--base", "HEAD", "idemgen.yaml", "idemgen.yaml")
+	refused(t, "--base selects a version in git", "plan", "--base", "HEAD", "idemgen.yaml", "idemgen.yaml")
 	write(t, "idemgen.yaml", strings.Replace(read(t, "idemgen.yaml"), "window: 8d", "window: 8", 1))
 	refused(t, "E108", "plan")
 }
@@ -203,10 +203,10 @@ func TestPlanWithoutGit(t *testing.T) {
 	if _, err := os.Stat(".git"); err != nil {
 		here, _ := os.Getwd()
 		t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(here))
-		refused(t, "is in no repository of git, so there is no earlier version; name two specs: idemgen plan old.yaml new.yaml", "plan")
+		refused(t, "is not in a git repository, so there is no earlier version; name two specs: idemgen plan old.yaml new.yaml", "plan")
 	}
 	t.Setenv("PATH", "")
-	refused(t, "there is no command git", "plan")
+	refused(t, "there is no git command", "plan")
 }
 
 // Another message of a topic is another form of its records; a change of its encoding, too. The

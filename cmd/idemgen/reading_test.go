@@ -227,7 +227,7 @@ func TestPayloadThatIsNoText(t *testing.T) {
 		t.Errorf("--raw writes %q", got)
 	}
 	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET record = NULL WHERE offs = 3`)
-	if out := must(t, "dead", "show", "orders.v1", "0:3"); !strings.Contains(out, "not kept: only where it stood") {
+	if out := must(t, "dead", "show", "orders.v1", "0:3"); !strings.Contains(out, "not kept: only its offset") {
 		t.Error(out)
 	}
 }
@@ -239,8 +239,8 @@ func TestDeadShowOfACallThatWasMade(t *testing.T) {
 	for _, c := range []struct{ set, says, not string }{
 		{`reason = 'database: OrderPlaced: refused', result = '{"id":"m-1"}'`, `the call was made; it returned "{\"id\":\"m-1\"}"`, "claims no key"},
 		{`reason = 'conflict: OrderPlaced: other content', result = 'null'`, "the call was made; it returned nothing", "a key of its own"},
-		{`reason = 'conflict: OrderPlaced: other content', result = ''`, "Sent under another key, it is made once more", "a key of its own"},
-		{`reason = 'result: OrderPlaced: result.id is missing', result = '{}'`, "--result 'the result, as JSON'", "mend the cause"},
+		{`reason = 'conflict: OrderPlaced: other content', result = ''`, "Under another key it would be made once more", "a key of its own"},
+		{`reason = 'result: OrderPlaced: result.id is missing', result = '{}'`, "--result 'the result, as JSON'", "fix the cause"},
 		{`reason = 'conflict: OrderPlaced: other content', result = NULL`, "a key of its own", "the call"},
 	} {
 		idemtest.Exec(t, db, `UPDATE idem_dead_letter SET `+c.set+` WHERE offs = 3`)

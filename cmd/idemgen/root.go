@@ -132,5 +132,5 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s takes no arguments but flags, and %q is none", cmd.Name(), args[0])
+	return fmt.Errorf("%s takes only flags, not %q", cmd.Name(), args[0])
 }

@@ -24,7 +24,7 @@ func streamCommand() *cobra.Command {
 	var flags streamFlags
 	cmd := &cobra.Command{
 		Use:   "stream",
-		Short: "Show and mend the ledgers in a database",
+		Short: "Show and repair the ledgers in a database",
 		Long: `list shows the ledger of every partition. The others append one row to a ledger, with which a
 halted partition goes on. The service needs no restart: it sees the row with its next batch, or,
 if it is halted or has no records, within about 5 seconds. The error of a halted partition
@@ -113,7 +113,7 @@ func theConsumer(ctx context.Context, db operate.DB, named, topic string) (strin
 // byFlags adds the flags that say who changes something, and why.
 func byFlags(cmd *cobra.Command, by *operate.By) {
 	flags := cmd.Flags()
-	flags.StringVar(&by.Reason, "reason", "", "why, as a text that is kept in the ledger")
+	flags.StringVar(&by.Reason, "reason", "", "the reason, which the ledger keeps")
 	flags.Var(notEmpty(&by.Operator, "the ledger keeps who acted"), "operator", "name of who acts (default $USER, else the database role)")
 	flags.BoolVar(&by.DryRun, "dry-run", false, "print what would be done, and do nothing")
 	by.Operator = os.Getenv("USER")
@@ -160,9 +160,9 @@ func (f *changeFlags) define(cmd *cobra.Command, partitions *int32) {
 	flags := cmd.Flags()
 	consumerFlag(cmd, &f.name.Consumer)
 	flags.StringVar(&f.name.Topic, "topic", "", "name of the topic")
-	flags.StringVar(&f.name.TopicID, "topic-id", "", "UUID of a topic that was made again (default the one seen last)")
+	flags.StringVar(&f.name.TopicID, "topic-id", "", "UUID of a topic that was recreated (default the last one seen)")
 	flags.Var(natural(&f.name.Partition), "partition", "number of the partition")
-	flags.Var(natural(partitions), "partitions", "how many partitions the topic has")
+	flags.Var(natural(partitions), "partitions", "number of partitions of the topic")
 	byFlags(cmd, &f.by)
 	require(cmd, "topic")
 	asJSON(cmd, "changes")
@@ -208,7 +208,7 @@ func releaseCommand(flags *streamFlags) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "release --topic T {--partition N | --all} [--consumer C] [--partitions COUNT] --reason TEXT",
-		Short: "The cause is gone: try again",
+		Short: "Resume halted partitions",
 		Long: `Lets a halted partition try again, once the cause is gone. --partitions COUNT says that the
 topic may have so many partitions; a ledger that has this number already is left alone.`,
 		PreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -231,10 +231,10 @@ topic may have so many partitions; a ledger that has this number already is left
 		},
 	}
 	change.define(cmd, &leave.Partitions)
-	cmd.Flags().BoolVar(&all, "all", false, "every partition of the topic, also those that work: they are taken over again at once")
+	cmd.Flags().BoolVar(&all, "all", false, "every partition of the topic, even healthy ones, which are taken over again immediately")
 	cmd.Flags().BoolVar(&leave.Older, "older-version-may-run", false,
-		"a newer version ran; you know that an older one may apply again what it applied")
-	cmd.Flags().BoolVar(&leave.Fewer, "fewer", false, "COUNT is below the ledger's, which was confirmed by mistake")
+		"a newer version ran: accept that an older one may apply events again")
+	cmd.Flags().BoolVar(&leave.Fewer, "fewer", false, "accept a COUNT below the ledger's, which was confirmed by mistake")
 	cmd.MarkFlagsOneRequired("partition", "all") // for completion: PreRunE says it in better words
 	cmd.MarkFlagsMutuallyExclusive("partition", "all")
 	return cmd
@@ -309,8 +309,8 @@ its rows are written, and its effects are called again.`,
 			return errors.New("want an offset, or none")
 		}
 		return nil
-	}}, "from", "do nothing unless the position is this; none begins a ledger where there is none")
-	cmd.Flags().BoolVar(&target.ApplyAgain, "apply-again", false, "you know that records may take effect again; moving back asks for it, and says why")
+	}}, "from", "do nothing unless this is the current position; none begins a ledger where there is none")
+	cmd.Flags().BoolVar(&target.ApplyAgain, "apply-again", false, "accept that records may take effect again; required to move back")
 	require(cmd, "to")
 	return cmd
 }

@@ -57,7 +57,7 @@ func openPool(ctx context.Context, flag, url string, right pgconn.ValidateConnec
 		return nil, errors.New(flag + ", or $DATABASE_URL: a password with an @ must have %40 in its place")
 	}
 	if err != nil { // not told: it may quote the password
-		return nil, errors.New(flag + ", or $DATABASE_URL, is no address of a database: write postgres://user@host:5432/name")
+		return nil, errors.New(flag + ", or $DATABASE_URL, is not the address of a database: write postgres://user@host:5432/name")
 	}
 	cfg.MaxConns = 1
 	cfg.ConnConfig.RuntimeParams["application_name"] = "idemgen-stream"
@@ -91,7 +91,7 @@ func maskConnect(err error) error {
 	}
 	cause := connecting.Unwrap()
 	if pg, answered := errors.AsType[*pgconn.PgError](cause); answered {
-		cause = fmt.Errorf("%s: SQLSTATE %s", cmp.Or(refusals[pg.Code], "the server refused the connection"), pg.Code)
+		cause = fmt.Errorf("%s: SQLSTATE %s", cmp.Or(refusals[pg.Code], "the server rejected the connection"), pg.Code)
 	}
 	return fmt.Errorf("%sfailed to connect: %w", before, &once{cause})
 }
@@ -114,10 +114,10 @@ func (e *once) Unwrap() error { return e.error }
 
 // refusals say why a server lets nobody in, as far as its SQLSTATE tells.
 var refusals = map[string]string{
-	"22023": "the server refused a setting of the address",
-	"42704": "the server refused a setting of the address",
+	"22023": "the server rejected a setting of the address",
+	"42704": "the server rejected a setting of the address",
 	"28P01": "wrong user or password",
-	"28000": "the server lets no such user in from here (pg_hba.conf, or no such role may log in)",
+	"28000": "the server does not admit this user from here (pg_hba.conf, or the role may not log in)",
 	"3D000": "the database does not exist",
 	"42501": "this user has no right to connect to the database",
 	"53300": "too many connections",

@@ -48,12 +48,12 @@ PARTITION   OF      POSITION        ROW  KIND           AGE  IDENTITY WINDOW ROW
 		{"set --reason why " + orders + "--partition 0 --from 12 --to 11 --apply-again",
 			`orders.v1/0 of projector: appended row 2 (rewind), offset 12 -> 11: 1 offset, 11, is read again: what has no known key takes effect again. "operator ann: why"`},
 		{"release --all " + orders + "--partitions 8 --reason why",
-			`orders.v1/0 of projector: appended row 3 (operator), offset 11 -> 11: the partition tries again; the topic may have 8 partitions, no longer 4. "operator ann: why"` + "\n" +
-				`orders.v1/1 of projector: appended row 1 (operator), offset 10 -> 10: the partition tries again; the topic may have 8 partitions, no longer 4. "operator ann: why"`},
+			`orders.v1/0 of projector: appended row 3 (operator), offset 11 -> 11: the partition retries; the topic may have 8 partitions, no longer 4. "operator ann: why"` + "\n" +
+				`orders.v1/1 of projector: appended row 1 (operator), offset 10 -> 10: the partition retries; the topic may have 8 partitions, no longer 4. "operator ann: why"`},
 		{"release --all " + orders + "--partitions 8 --reason why",
 			"orders.v1/0 of projector: already 8 partitions, nothing appended\norders.v1/1 of projector: already 8 partitions, nothing appended"},
 		{"release " + orders + "--older-version-may-run --partition 1 --reason why",
-			`orders.v1/1 of projector: appended row 2 (operator), offset 10 -> 10: any version of the service may go on, also an older one. "operator ann: why"`},
+			`orders.v1/1 of projector: appended row 2 (operator), offset 10 -> 10: any version of the service may continue, even an older one. "operator ann: why"`},
 		{"set " + orders + "--partition 2 --from none --topic-id 00000000-0000-4000-8000-000000000001 --to 7 --reason why",
 			`orders.v1/2 of projector: appended row 0 (genesis), offset 7 -> 7: a ledger begins at offset 7: records before it are skipped, and write no rows. "operator ann: why"`},
 	} {
@@ -139,7 +139,7 @@ func TestStreamListFitsATerminal(t *testing.T) {
 func TestStreamRefuses(t *testing.T) {
 	ledgers(t)
 	for args, want := range map[string]string{
-		"":      "release     The cause is gone: try again",
+		"":      "release     Resume halted partitions",
 		"frobs": `unknown command "frobs"; see idemgen help stream`,
 		"set":   `idemgen: missing: --reason, --to, --topic; see idemgen help stream set`,
 		"release --consumer projector --topic orders.v1 --reason r":                                                                      "want --partition N for one, or --all",
@@ -156,9 +156,9 @@ func TestStreamRefuses(t *testing.T) {
 		"set --consumer projector --topic orders.v1 --partition 0 --to 11 --apply-again --reason r":                                      "--apply-again moves back only, and 11 is not before it",
 		"set --consumer projector --topic orders.v1 --to 1:3 --from 10 --reason r":                                                       "--from OFFSET is of one partition",
 		"set --consumer projector --topic orders.v1 --partition 0 --to 12 --reason " + strings.Repeat("x", 501):                          "the reason has 501 characters, more than 500",
-		"set --consumer projector --topic orders.v1 --partition 0 --to 12 --reason \x1b[31mred":                                          "the reason holds characters that cannot be printed",
+		"set --consumer projector --topic orders.v1 --partition 0 --to 12 --reason \x1b[31mred":                                          "the reason contains characters that cannot be printed",
 		"set --consumer projector --topic orders.v1 --partition 0 --to 12 --reason r --operator " + strings.Repeat("x", 101):             "the operator's name has 101 characters, more than 100",
-		"list here": `list takes no arguments but flags, and "here" is none; see idemgen help stream list`,
+		"list here": `list takes only flags, not "here"; see idemgen help stream list`,
 		"release --consumer projector --topic orders.v1 --to 3":                                           "idemgen: unknown flag --to; see idemgen help stream release",
 		"set --database postgres://127.0.0.1:1/x --consumer c --topic t --partition 0 --to -4 --reason r": "idemgen: --to cannot be \"-4\": want a number from 0 to 9223372036854775807; see idemgen help stream set",
 		"release --consumer projector --topic orders --all --reason r":                                    "it has topics orders.v1",
@@ -203,7 +203,7 @@ func TestStreamNeverTellsAMistypedPassword(t *testing.T) {
 	for _, c := range []struct{ user, database, more, told string }{
 		{"admin:hunter2", at.Database, "", "SQLSTATE 28"},
 		{at.User, at.Database + ":hunter2", "", "the database does not exist: SQLSTATE 3D000"},
-		{at.User, at.Database, "work_mem=hunter2", "the server refused a setting of the address: SQLSTATE 22023"},
+		{at.User, at.Database, "work_mem=hunter2", "the server rejected a setting of the address: SQLSTATE 22023"},
 	} {
 		url := fmt.Sprintf("host=%s port=%d user=%s dbname=%s password=%s %s", at.Host, at.Port, c.user, c.database, cmp.Or(at.Password, "x"), c.more)
 		code, stdout, stderr := run(t, "stream", "list", "--database", url)

@@ -38,7 +38,7 @@ func TestChangesThatRefuseOlderRecordsAreWarnedOf(t *testing.T) {
 		{"n: {type: int32, path: deep.n}", "n: {type: int64, path: deep.n}", "", ""},
 		{"n: {type: int32, path: deep.n}", "n: {type: uuid, path: deep.n}", `field "n" is uuid, and was int32`, "json"},
 		{"header: tenant", "header: Tenant", `field "tenant" is read at header Tenant, and was at header tenant`, "both optional"},
-		{"[web, shop]", "[web]", `"shop" is no text of "Channel" any more`, "keep the text"},
+		{"[web, shop]", "[web]", `"shop" is no longer a text of "Channel"`, "keep the text"},
 		{"[web, shop]", "[web, shop, phone]", "", ""},
 		{"channel: Channel", "channel: string", "", ""},
 		{"pieces: optional int32", "pieces: int32", `field "pieces" is required, and was not`, "optional"},

@@ -67,7 +67,8 @@ func (p *cardsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *cardsV1Plan) Flush(b *wire.Batch) {
 	b.Write(cardRefundedAddAccountsSQL, &p.cardRefundedAddAccounts)
 	b.Write(cardCapturedInsertCapturesSQL, &p.cardCapturedInsertCaptures)
@@ -157,7 +158,8 @@ func (p *cardsV1Plan) addCardCaptured(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cardCapturedEvent.Take(b, m, &cardsV1Decoder{}, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
+	// Puts ends the current wave if it already writes this row or refers to it. The calls before
+	// it check the other rows that this write needs or changes.
 	b.Reads(wire.Row("accounts").UUID(e.AccountID))
 	b.Puts(wire.Row("captures").UUID(e.EntryID))
 	r := p.cardCapturedInsertCaptures.Row()
@@ -268,7 +270,8 @@ func (p *cardsV1Plan) addCardRefunded(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cardRefundedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
+	// Puts ends the current wave if it already writes this row or refers to it. The calls before
+	// it check the other rows that this write needs or changes.
 	b.Reads(wire.Row("accounts").UUID(e.AccountID))
 	b.Puts(wire.Row("refunds").UUID(e.EntryID))
 	r := p.cardRefundedInsertRefunds.Row()
@@ -276,7 +279,7 @@ func (p *cardsV1Plan) addCardRefunded(b *wire.Batch, m *wire.Message) error {
 	r.UUID(e.AccountID)
 	r.Int8(e.Cents)
 	r.Time(e.BookedAt)
-	// A wave may hold any number of events of a row: the statement combines them.
+	// A wave may have several events for this row: the statement combines them.
 	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "+")
 	r = p.cardRefundedAddAccounts.Row()
 	r.UUID(e.AccountID)

@@ -46,7 +46,8 @@ func (p *interestV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addInterestPaid(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *interestV1Plan) Flush(b *wire.Batch) {
 	b.Write(interestPaidAddAccountsSQL, &p.interestPaidAddAccounts)
 	b.Write(interestPaidAddAccounts2SQL, &p.interestPaidAddAccounts2)
@@ -130,7 +131,8 @@ func (p *interestV1Plan) addInterestPaid(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := interestPaidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
+	// Puts ends the current wave if it already writes this row or refers to it. The calls before
+	// it check the other rows that this write needs or changes.
 	b.Reads(wire.Row("accounts").UUID(e.AccountID))
 	b.Puts(wire.Row("interest").UUID(e.AccountID).Text(e.Month))
 	r := p.interestPaidInsertInterest.Row()
@@ -138,12 +140,12 @@ func (p *interestV1Plan) addInterestPaid(b *wire.Batch, m *wire.Message) error {
 	r.Text(e.Month)
 	r.UUID(e.PaidBy)
 	r.Int8(e.Cents)
-	// A wave may hold any number of events of a row: the statement combines them.
+	// A wave may have several events for this row: the statement combines them.
 	b.Gathers(wire.Row("accounts").UUID(e.PaidBy), "+")
 	r = p.interestPaidAddAccounts.Row()
 	r.UUID(e.PaidBy)
 	r.Int8(e.Cents)
-	// A wave may hold any number of events of a row: the statement combines them.
+	// A wave may have several events for this row: the statement combines them.
 	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "+")
 	r = p.interestPaidAddAccounts2.Row()
 	r.UUID(e.AccountID)

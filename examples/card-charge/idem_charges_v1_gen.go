@@ -55,7 +55,8 @@ func (p *chargesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addChargeRequested(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *chargesV1Plan) Flush(b *wire.Batch) {
 	b.Write(chargeRequestedInsertChargesSQL, &p.chargeRequestedInsertCharges)
 }
@@ -166,7 +167,7 @@ func (p *chargesV1Plan) addChargeRequested(b *wire.Batch, m *wire.Message) error
 	if !ok {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("charges").UUID(e.OrderID))
 	r := p.chargeRequestedInsertCharges.Row()
 	r.UUID(e.OrderID)

@@ -81,7 +81,8 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedInsertOrdersSQL, &p.orderPlacedInsertOrders)
 	b.Write(orderShippedUpdateOrdersSQL, &p.orderShippedUpdateOrders)
@@ -215,7 +216,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPlacedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("orders").UUID(e.OrderID))
 	r := p.orderPlacedInsertOrders.Row()
 	r.UUID(e.OrderID)
@@ -226,7 +227,8 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	wire.OrNull(r, r.Text, e.Note)
 	for i := range e.Items {
 		v := &e.Items[i]
-		// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
+		// Puts ends the current wave if it already writes this row or refers to it. The calls before
+		// it check the other rows that this write needs or changes.
 		b.Reads(wire.Row("orders").UUID(e.OrderID))
 		b.Puts(wire.Row("order_items").UUID(e.OrderID).Int(int64(i + 1)))
 		r = p.orderPlacedInsertOrderItems.Row()
@@ -351,7 +353,7 @@ func (p *ordersV1Plan) addOrderShipped(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderShippedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("orders").UUID(e.OrderID))
 	r := p.orderShippedUpdateOrders.Row()
 	r.UUID(e.OrderID)
@@ -473,7 +475,7 @@ var orderPaidPolicy = wire.FailurePolicy{
 	InitialBackoff: 200 * time.Millisecond,
 	MaxBackoff:     30 * time.Second,
 	StopAfter:      20,
-	Keep:           840 * time.Hour, // the topic's own: 8d
+	Keep:           840 * time.Hour, // instead of the topic's 8d
 }
 
 func (p *ordersV1Plan) addOrderPaid(b *wire.Batch, m *wire.Message) error {
@@ -481,7 +483,8 @@ func (p *ordersV1Plan) addOrderPaid(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPaidEvent.Take(b, m, &ordersV1Decoder{}, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
+	// Puts ends the current wave if it already writes this row or refers to it. The calls before
+	// it check the other rows that this write needs or changes.
 	b.Reads(wire.Row("orders").UUID(e.OrderID))
 	b.Puts(wire.Row("payments").UUID(e.PaymentID))
 	r := p.orderPaidInsertPayments.Row()
@@ -554,7 +557,7 @@ var orderErasedPolicy = wire.FailurePolicy{
 	InitialBackoff: 200 * time.Millisecond,
 	MaxBackoff:     30 * time.Second,
 	StopAfter:      20,
-	Keep:           720 * time.Hour, // the topic's own: 8d
+	Keep:           720 * time.Hour, // instead of the topic's 8d
 }
 
 func (p *ordersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error {
@@ -562,13 +565,13 @@ func (p *ordersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the table go into an earlier wave. Calls before DeletesAll name what else
-	// is needed or changed.
+	// DeletesAll ends the current wave if it already writes the table. The calls before it check
+	// the other rows that this write needs or changes.
 	b.Unlinks("orders")
 	b.DeletesAll("order_items")
 	p.orderErasedDeleteOrderItems.Row().UUID(e.OrderID)
-	// Earlier writes of the row go into an earlier wave. Calls before Deletes name what else is
-	// needed or changed.
+	// Deletes ends the current wave if it already writes this row. The calls before it check the
+	// other rows that this write needs or changes.
 	b.Touches("payments")
 	b.Deletes(wire.Row("orders").UUID(e.OrderID))
 	p.orderErasedDeleteOrders.Row().UUID(e.OrderID)

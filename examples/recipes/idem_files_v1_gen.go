@@ -47,7 +47,8 @@ func (p *filesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addFileSent(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *filesV1Plan) Flush(b *wire.Batch) {}
 
 // filesV1Decoder decodes the records of topic "files.v1".

@@ -57,7 +57,8 @@ func (p *moneyV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *moneyV1Plan) Flush(b *wire.Batch) {
 	b.Write(paidAddBalancesSQL, &p.paidAddBalances)
 	b.Write(spentAddBalancesSQL, &p.spentAddBalances)
@@ -124,7 +125,7 @@ func (p *moneyV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := paidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave may hold any number of events of a row: the statement combines them.
+	// A wave may have several events for this row: the statement combines them.
 	b.Gathers(wire.Row("balances").Text(e.Person), "PaidAddBalances")
 	r := p.paidAddBalances.Row()
 	r.Text(e.Person)
@@ -228,7 +229,7 @@ func (p *moneyV1Plan) addSpent(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := spentEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave may hold any number of events of a row: the statement combines them.
+	// A wave may have several events for this row: the statement combines them.
 	b.Gathers(wire.Row("balances").Text(e.Person), "+")
 	r := p.spentAddBalances.Row()
 	r.Text(e.Person)

@@ -45,7 +45,8 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addOrderChanged(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderChangedInsertOrderLinesSQL, &p.orderChangedInsertOrderLines)
 	b.Write(orderChangedDeleteOrderLinesSQL, &p.orderChangedDeleteOrderLines)
@@ -101,11 +102,11 @@ func (p *ordersV1Plan) addOrderChanged(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the table go into an earlier wave.
+	// DeletesAll ends the current wave if it already writes the table.
 	b.DeletesAll("order_lines")
 	p.orderChangedDeleteOrderLines.Row().UUID(e.OrderID)
 	for i, v := range e.Lines {
-		// A wave writes a row at most once.
+		// Puts ends the current wave if it already writes this row or refers to it.
 		b.Puts(wire.Row("order_lines").UUID(e.OrderID).Int(int64(i + 1)))
 		r := p.orderChangedInsertOrderLines.Row()
 		r.UUID(e.OrderID)

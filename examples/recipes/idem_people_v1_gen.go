@@ -61,7 +61,8 @@ func (p *peopleV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *peopleV1Plan) Flush(b *wire.Batch) {}
 
 // peopleV1Decoder decodes the records of topic "people.v1".

@@ -45,7 +45,8 @@ func (p *telemetryV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addReading(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *telemetryV1Plan) Flush(b *wire.Batch) {
 	b.Write(readingUpsertDeviceStateSQL, &p.readingUpsertDeviceState)
 }
@@ -142,7 +143,7 @@ func (p *telemetryV1Plan) addReading(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := readingEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave may hold a row more than once: the statement merges its versions.
+	// A wave may have several versions of this row: the statement merges them.
 	b.Upserts(wire.Row("device_state").Text(e.DeviceID))
 	r := p.readingUpsertDeviceState.Row()
 	r.Text(e.DeviceID)
@@ -155,8 +156,8 @@ func (p *telemetryV1Plan) addReading(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// readingUpsertDeviceStateSQL writes, for each device_id, the row with the highest seq; among
-// equals, the first.
+// readingUpsertDeviceStateSQL writes, for each device_id, the row with the highest seq; if
+// several are equal, the first.
 const readingUpsertDeviceStateSQL = `
 INSERT INTO device_state AS t (
     device_id,

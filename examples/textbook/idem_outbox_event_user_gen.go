@@ -56,7 +56,8 @@ func (p *outboxEventUserPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *outboxEventUserPlan) Flush(b *wire.Batch) {
 	b.Write(userSavedUpsertPeopleSQL, &p.userSavedUpsertPeople)
 	b.Write(userDeletedDeletePeopleSQL, &p.userDeletedDeletePeople)
@@ -125,7 +126,7 @@ func (p *outboxEventUserPlan) addUserSaved(b *wire.Batch, m *wire.Message) error
 	if fresh, err := userSavedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("people").UUID(e.UserID))
 	r := p.userSavedUpsertPeople.Row()
 	r.UUID(e.UserID)
@@ -200,7 +201,7 @@ func (p *outboxEventUserPlan) addUserDeleted(b *wire.Batch, m *wire.Message) err
 	if fresh, err := userDeletedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the row go into an earlier wave.
+	// Deletes ends the current wave if it already writes this row.
 	b.Deletes(wire.Row("people").UUID(e.UserID))
 	p.userDeletedDeletePeople.Row().UUID(e.UserID)
 	return nil

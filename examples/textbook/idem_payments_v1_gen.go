@@ -45,7 +45,8 @@ func (p *paymentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addPaymentReceived(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *paymentsV1Plan) Flush(b *wire.Batch) {
 	b.Write(paymentReceivedAddAccountsSQL, &p.paymentReceivedAddAccounts)
 	b.Write(paymentReceivedInsertPaymentsSQL, &p.paymentReceivedInsertPayments)
@@ -126,14 +127,14 @@ func (p *paymentsV1Plan) addPaymentReceived(b *wire.Batch, m *wire.Message) erro
 	if fresh, err := paymentReceivedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("payments").Text(e.PaymentID))
 	r := p.paymentReceivedInsertPayments.Row()
 	r.Text(e.PaymentID)
 	r.Text(e.Receipt)
 	r.UUID(e.AccountID)
 	r.Int8(e.Cents)
-	// A wave may hold any number of events of a row: the statement combines them.
+	// A wave may have several events for this row: the statement combines them.
 	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "PaymentReceivedAddAccounts")
 	r = p.paymentReceivedAddAccounts.Row()
 	r.UUID(e.AccountID)

@@ -67,8 +67,8 @@ func (n *adoption) try(ctx context.Context) (Change, error) {
 	})
 }
 
-// renew writes the first row of a stream whose rows are gone. An owner whose memory is of the old
-// rows finds none of them, and is refused.
+// renew writes the first row of a stream whose rows are gone. An owner that still knows the old
+// rows no longer finds them, and its appends fail.
 func (n *adoption) renew(ctx context.Context, stream int32, row sent) (Change, error) {
 	if _, err := one(ctx, n.db, []any{&row.seq}, ledger.LastSeqSQL, stream); err != nil {
 		return Change{}, n.read(err)
@@ -84,7 +84,7 @@ func (n *adoption) renew(ctx context.Context, stream int32, row sent) (Change, e
 	})
 }
 
-// complete finds the stream, if it is known, and takes what was not said from other ones.
+// complete finds the stream, if it is known, and takes omitted values from other streams.
 func (n *adoption) complete(all []Status) (known *Status, err error) {
 	var parts int32
 	for i := range all {
@@ -112,7 +112,7 @@ func (n *adoption) complete(all []Status) (known *Status, err error) {
 func topicID(text string) (wire.UUID, error) {
 	id, err := wire.ParseUUID(text)
 	if err != nil {
-		return id, fmt.Errorf("%q is no topic id: it is a UUID, which the partition's error and list show", text)
+		return id, fmt.Errorf("%q is not a topic id: a topic id is a UUID, which the partition's error and list show", text)
 	}
 	return id, nil
 }

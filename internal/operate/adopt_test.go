@@ -27,7 +27,7 @@ func TestAdoptBeginsALedger(t *testing.T) {
 	refused(t, err, "has a ledger: it is at offset 5")
 	remade.TopicID = ""
 	_, err = operate.Set(t.Context(), db, remade, operate.Target{From: operate.NoLedger, To: 5}, ann)
-	refused(t, err, "is no topic id")
+	refused(t, err, "is not a topic id")
 }
 
 func TestAdoptOfAnUnknownConsumerSaysSo(t *testing.T) {

@@ -15,9 +15,9 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// askSQL asks, unless somebody asked before. A replay has a number, by which an effect knows that
-// it was asked for after what became of its last call. With a condition on the state alone
-// Postgres may take an index of the open letters, and read all of them for each one.
+// askSQL stores a request, unless there already is one. A replay has a number, which shows that it
+// was requested after the outcome of the effect's last call. With a condition on the state alone
+// Postgres may use an index of the open letters, and read all of them for each letter.
 const askSQL = `
 UPDATE idem_dead_letter d SET asked = $4::text::"char", asked_at = clock_timestamp(), asked_by = $5, answer = NULL, answered_at = NULL,
     asked_number = CASE WHEN $4::text = 'r' THEN nextval('idem_fence') END, asked_result = $6::bytea,
@@ -25,10 +25,10 @@ UPDATE idem_dead_letter d SET asked = $4::text::"char", asked_at = clock_timesta
 FROM unnest($1::int[], $2::bigint[], $3::bigint[]) AS a (stream, offs, seq)
 WHERE d.stream = a.stream AND d.offs = a.offs AND d.seq = a.seq AND CASE WHEN d.state = 'd' THEN d.asked IS NULL END`
 
-// Meant returns the letters of a topic that a request means by a filter: those about which nobody
-// asked, or, to take requests back, those about which somebody did. It leaves out letters of calls
-// that a replay would make again, and counts them, unless the filter names their class. An event
-// that never had a letter is an error.
+// Meant returns the letters of a topic to which a request with a filter applies: those without a
+// request or, to withdraw requests, those with one. It leaves out letters of calls that a replay
+// would repeat, and counts them, unless the filter names their class. It is an error if the event
+// never had a letter.
 func Meant(ctx context.Context, db DB, f Filter, verb string, takeBack bool) (meant []Letter, leftOut int, err error) {
 	found, err := DeadLetters(ctx, db, f)
 	if err == nil && len(found) == 0 && f.Event != "" {
@@ -56,16 +56,16 @@ func (l *Letter) callsAgain() bool {
 	return l.Class == wire.ReasonInterrupted && !l.Called || answered
 }
 
-// mostResult is how many bytes of a result are taken.
+// mostResult limits the length of a result in bytes.
 const mostResult = 1 << 20
 
-// Ask asks the owner of each letter's partition to replay or to discard it, and returns the
-// letters as they are then. The owner does it between two batches, within seconds; if the
-// partition has no owner, the next one does. A letter is asked about once: the answer is in its
-// row. If one of the letters cannot be asked about, nothing is asked.
+// Ask requests the owner of each letter's partition to replay or to discard it, and returns the
+// letters after that. The owner does so between two batches, within seconds; if the partition has
+// no owner, the next one does. A letter has one request at a time, and the outcome is stored in
+// its row. If a request is not possible for one of the letters, none is made.
 //
-// An effect whose call failed, or was interrupted, is called again for a replay, unless result
-// says what it returned, as JSON: null if it has no result. The owner refuses what does not fit.
+// For a replay, an effect whose call failed or was interrupted is called again, unless result
+// states its result, as JSON: null if it has none. The owner rejects a result of the wrong type.
 func Ask(ctx context.Context, db DB, letters []Letter, verb string, result []byte, by By) ([]Letter, error) {
 	asked := map[string]string{"replay": "r", "discard": "x"}[verb]
 	if asked == "" {
@@ -74,7 +74,7 @@ func Ask(ctx context.Context, db DB, letters []Letter, verb string, result []byt
 	if result != nil {
 		var compact bytes.Buffer
 		if err := json.Compact(&compact, result); err != nil {
-			return letters, fmt.Errorf("the result is no JSON: %w", err)
+			return letters, fmt.Errorf("the result is not JSON: %w", err)
 		}
 		if result = compact.Bytes(); len(result) > mostResult {
 			return letters, fmt.Errorf("the result has %d bytes, more than %d", len(result), mostResult)
@@ -113,8 +113,8 @@ UPDATE idem_dead_letter d SET asked = NULL, asked_number = NULL, asked_result = 
 FROM unnest($1::int[], $2::bigint[], $3::bigint[]) AS a (stream, offs, seq)
 WHERE d.stream = a.stream AND d.offs = a.offs AND d.seq = a.seq AND CASE WHEN d.state = 'd' THEN d.asked IS NOT NULL END`
 
-// TakeBack takes back what was asked about letters and is not done yet. The call of an effect
-// that was begun for one is not ended, and what it returns is recorded.
+// TakeBack withdraws pending requests. If the call of an effect has begun for a request, it is not
+// canceled, and its result is recorded.
 func TakeBack(ctx context.Context, db DB, letters []Letter, by By) ([]Letter, error) {
 	who, err := by.text(ctx, db)
 	for i := range letters {
@@ -123,7 +123,7 @@ func TakeBack(ctx context.Context, db DB, letters []Letter, by By) ([]Letter, er
 		case !l.Open():
 			err = fmt.Errorf("%s was %s by %s", l.Name(), l.State, l.End.By)
 		case l.Asked() == "":
-			err = fmt.Errorf("%s: nothing is asked for", l.Name())
+			err = fmt.Errorf("%s: there is no pending request", l.Name())
 		}
 	}
 	if err != nil || by.DryRun {
@@ -133,11 +133,11 @@ func TakeBack(ctx context.Context, db DB, letters []Letter, by By) ([]Letter, er
 	return now, err
 }
 
-// portion is how many letters are changed, or read, at once.
+// portion is how many letters are changed or read at a time.
 const portion = 500
 
-// rewrite changes the rows of letters by a statement, in portions, and reads them again. did is
-// how many it changed.
+// rewrite changes the rows of letters with a statement, in portions, and reads them again. did is
+// the number of changed rows.
 func rewrite(ctx context.Context, db DB, letters []Letter, sql string, args ...any) (now []Letter, did int64, err error) {
 	for some := range slices.Chunk(letters, portion) {
 		tx, err := db.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite})
@@ -161,7 +161,7 @@ func rewrite(ctx context.Context, db DB, letters []Letter, sql string, args ...a
 	return now, did, nil
 }
 
-// places are letters as parameters.
+// places returns letters as parameters.
 func places(letters []Letter) []any {
 	var streams []int32
 	var offsets, seqs []int64
@@ -171,7 +171,7 @@ func places(letters []Letter) []any {
 	return []any{streams, offsets, seqs}
 }
 
-// may says why nothing can be asked about a letter.
+// may returns why a request is not possible for a letter; nil if it is.
 func (l *Letter) may(verb string) error {
 	switch {
 	case l.State == "waiting":
@@ -179,23 +179,23 @@ func (l *Letter) may(verb string) error {
 	case !l.Open():
 		return fmt.Errorf("%s was %s by %s", l.Name(), l.State, l.End.By)
 	case l.Asked() != "":
-		return fmt.Errorf("%s: a %s is asked for already, since %s by %s (idemgen dead replay --take-back)", l.Name(), l.Asked(), l.Request.At.Format(time.RFC3339), l.Request.By)
+		return fmt.Errorf("%s: a %s is already requested, since %s by %s (idemgen dead replay --take-back)", l.Name(), l.Asked(), l.Request.At.Format(time.RFC3339), l.Request.By)
 	case verb == "replay" && l.ErasedBy != "":
-		return fmt.Errorf("%s: its record was erased by %s: it can be discarded only", l.Name(), l.ErasedBy)
+		return fmt.Errorf("%s: its record was erased by %s: it can only be discarded", l.Name(), l.ErasedBy)
 	case verb == "replay" && !l.Kept:
-		return fmt.Errorf("%s: its record is not kept (on_failure.dead_letter_payload, or it is longer than 16 MiB): it can be discarded only", l.Name())
+		return fmt.Errorf("%s: its record is not kept (on_failure.dead_letter_payload, or it is longer than 16 MiB): it can only be discarded", l.Name())
 	}
 	return nil
 }
 
 const (
-	// ofKeySQL is the letters of a record key, in the order of the log.
+	// ofKeySQL selects the letters of a record key, in the order of the log.
 	ofKeySQL = letterSQL + `
 WHERE s.consumer = $1::text AND s.topic = $2::text AND d.order_key = $3::uuid AND d.erased_by IS NULL
 ORDER BY s.stream, d.offs, d.seq`
 
-	// eraseSQL erases what letters keep, and asks for those that are dead to be discarded. One that
-	// waits is discarded by its owner when its turn comes.
+	// eraseSQL erases the content of letters, and requests that dead ones are discarded. The owner
+	// discards a parked one when its turn comes.
 	eraseSQL = `
 UPDATE idem_dead_letter d SET
     record = NULL, result = NULL, asked_result = NULL, erased_by = $4,
@@ -208,8 +208,8 @@ FROM unnest($1::int[], $2::bigint[], $3::bigint[]) AS a (stream, offs, seq)
 WHERE d.stream = a.stream AND d.offs = a.offs AND d.seq = a.seq AND d.erased_by IS NULL`
 )
 
-// Erase erases what dead letters keep of the records of a record key: record, reason and result,
-// of closed letters too. Those that are open are discarded. It returns the letters as they are.
+// Erase erases the record, the reason and the result in all dead letters of a record key, even in
+// closed ones. Open letters are discarded. It returns the letters after that.
 func Erase(ctx context.Context, db DB, consumer, topic, key string, by By) ([]Letter, error) {
 	if _, err := named(ctx, db, Name{Consumer: consumer, Topic: topic, Partition: Any}); err != nil {
 		return nil, err
@@ -232,11 +232,11 @@ func Erase(ctx context.Context, db DB, consumer, topic, key string, by By) ([]Le
 	return now, nil
 }
 
-// answerPause is the time between two looks for answers.
+// answerPause is the interval between two checks for outcomes.
 const answerPause = 200 * time.Millisecond
 
-// Await waits until each letter has its answer, and returns the letters as they are then. It is an
-// error if one has none in time, or if one stays dead.
+// Await waits until each request has an outcome, and returns the letters after that. It is an
+// error if a request has no outcome in time, or if a letter stays dead.
 func Await(ctx context.Context, db DB, letters []Letter, most time.Duration) ([]Letter, error) {
 	for end := time.Now().Add(most); ; time.Sleep(answerPause) {
 		now, err := Refresh(ctx, db, letters)
@@ -258,12 +258,12 @@ func Await(ctx context.Context, db DB, letters []Letter, most time.Duration) ([]
 		case open == 0:
 			return now, nil
 		case ctx.Err() != nil || time.Now().After(end):
-			return now, fmt.Errorf("no answer about %d of %d letters within %v: the request stays", open, len(now), most)
+			return now, fmt.Errorf("no outcome for %d of %d letters within %v: the request stays pending", open, len(now), most)
 		}
 	}
 }
 
-// Idle returns the streams of letters that nobody answered, as far as they may have no owner: the
+// Idle returns the streams of letters with pending requests that may have no owner, because the
 // last row of their ledgers is old.
 func Idle(ctx context.Context, db DB, letters []Letter) (idle []Status, err error) {
 	if len(letters) == 0 {
@@ -279,9 +279,9 @@ func Idle(ctx context.Context, db DB, letters []Letter) (idle []Status, err erro
 	return idle, err
 }
 
-// Ownerless says what to do about a partition that may have no owner, given the age of the last
-// row of its ledger in seconds; "" if the row is younger than a minute. A partition without
-// records writes none.
+// Ownerless returns advice about a partition that may have no owner, given the age of the last row
+// of its ledger in seconds; "" if the row is younger than a minute. A partition without records
+// has no new rows.
 func Ownerless(seconds float64) string {
 	if seconds <= 60 {
 		return ""
@@ -289,7 +289,7 @@ func Ownerless(seconds float64) string {
 	return fmt.Sprintf("the last row of its ledger is %s old. If it has no records, wait; if it is halted, which Health and log of the service say, do what they name first; if no service runs, start one", Age(seconds))
 }
 
-// Age is a duration as people say it.
+// Age returns a duration in words.
 func Age(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	if d >= 48*time.Hour {

@@ -15,8 +15,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Change is a row that was appended, or would be; or the last row where there is nothing to
-// append.
+// Change is a row that was appended, or would be, or the last row if there is nothing to append.
 type Change struct {
 	Name
 	Seq        int64  `json:"seq"`
@@ -30,9 +29,9 @@ type Change struct {
 	Appended   bool   `json:"appended"` // false: a dry run, or there is nothing to append
 }
 
-// Each runs a command on each of some streams, first without appending: what is refused for one of
-// them changes none. One that fails later ends it: the error says which partitions are done, and
-// their changes are returned.
+// Each runs a command on several streams, first without appending: if it is rejected for one of
+// them, none is changed. If the command fails later, Each stops: the error says which partitions
+// are done, and their changes are returned.
 func Each(names []Name, by By, do func(Name, By) (Change, error)) (all []Change, err error) {
 	if dry := by; len(names) > 1 && !by.DryRun {
 		dry.DryRun = true
@@ -67,9 +66,9 @@ func numbers(names []Name) string {
 type change struct {
 	command
 	status Status
-	// decide says which row follows a tail, and what the row does. It is asked again when the tail
-	// has moved, since another row may be right then. A row without a kind says that there is
-	// nothing to do.
+	// decide returns the row to append after a tail, and its effect. It is called again if the
+	// tail has moved, because another row may then be right. A row without a kind means that there
+	// is nothing to do.
 	decide func(t ledger.Tail) (row ledger.Row, effect string, err error)
 }
 
@@ -83,7 +82,7 @@ func begin(ctx context.Context, db DB, name Name, by By, decide func(ledger.Tail
 	return c.run(ctx, by, c.try)
 }
 
-// try reads the tail and appends to it, or finds that an earlier try did.
+// try reads the tail and appends to it, or finds that an earlier try has appended.
 func (c *change) try(ctx context.Context) (Change, error) {
 	var tail ledger.Tail
 	found, err := one(ctx, c.db, tail.Fields(), ledger.TailSQL, c.status.Stream)
@@ -134,7 +133,7 @@ type command struct {
 	sent []sent
 }
 
-// sent is a row whose fate is open: it was sent, and there was no answer.
+// sent is a row with an unknown outcome: it was sent, and there was no reply.
 type sent struct {
 	seq   int64
 	token wire.UUID
@@ -142,14 +141,14 @@ type sent struct {
 }
 
 const (
-	// patience is how long a command tries. A worker under load appends every few
-	// milliseconds, and may hold the next place for as long as a batch takes.
+	// patience is how long a command tries. A busy worker appends every few milliseconds, and may
+	// lock the next row for as long as a batch takes.
 	patience = 30 * time.Second
 	pause    = 10 * time.Millisecond
 )
 
-// run tries until a try ends otherwise than by an againError. Whatever happens to a reply, the row
-// is written once or not at all: the next try goes to the same place, which only one row can have.
+// run tries until a try ends other than with an againError. Even if a reply is lost, the row is
+// written at most once: the next try uses the same row number, which only one row can have.
 func (c *command) run(ctx context.Context, by By, try func(context.Context) (Change, error)) (Change, error) {
 	who, err := by.text(ctx, c.db)
 	if err != nil {
@@ -163,12 +162,12 @@ func (c *command) run(ctx context.Context, by By, try func(context.Context) (Cha
 		case again && ctx.Err() == nil && time.Now().Before(end):
 			continue
 		case err != nil && len(c.sent) > 0:
-			err = fmt.Errorf("%v: the row was sent, but it is not known whether it is there; check with list before you try again: %w", c.name, err)
+			err = fmt.Errorf("%v: the row was sent, but it is unknown whether it was stored; check with list before you try again: %w", c.name, err)
 		case again && isLockTimeout(last.err):
-			err = fmt.Errorf("%v: a worker holds the next place of the ledger, in a transaction that has not ended for %v; "+
+			err = fmt.Errorf("%v: a worker holds the next row of the ledger, in a transaction that has not ended for %v; "+
 				"it ends at limits.batch_timeout at the latest, or with the worker: %w", c.name, patience, last.err)
 		case again:
-			err = fmt.Errorf("%v: the ledger changed at every try for %v; try again, or stop the worker first: %w", c.name, patience, last.err)
+			err = fmt.Errorf("%v: the ledger changed during every attempt for %v; try again, or stop the worker first: %w", c.name, patience, last.err)
 		}
 		return done, err
 	}
@@ -180,8 +179,8 @@ type againError struct{ err error }
 func (e *againError) Error() string { return e.err.Error() }
 func (e *againError) Unwrap() error { return e.err }
 
-// read is the verdict on an error of a statement that changes nothing. If something sent before is
-// in doubt, the ledger must be read again.
+// read classifies an error of a statement that changes nothing. If an earlier row is in doubt, the
+// ledger must be read again.
 func (c *command) read(err error) error {
 	if err != nil && len(c.sent) > 0 && isUnknown(err) {
 		return &againError{err}
@@ -189,8 +188,8 @@ func (c *command) read(err error) error {
 	return err
 }
 
-// settled reads whether one of the tries whose reply was lost has its row in the chain. Only one
-// row can have a place: a try whose place another row has is not in doubt any more.
+// settled checks whether one of the tries whose reply was lost has its row in the chain. A row
+// number belongs to one row only, so if another row has it, the try is no longer in doubt.
 func (c *command) settled(ctx context.Context, stream int32, tail int64) (done Change, found bool, err error) {
 	var open []sent
 	for _, s := range c.sent {
@@ -214,10 +213,11 @@ func (c *command) settled(ctx context.Context, stream int32, tail int64) (done C
 	return Change{}, false, nil
 }
 
-// errTaken says that another row was written first.
-var errTaken = errors.New("somebody else wrote the row first")
+// errTaken means that another row was written first.
+var errTaken = errors.New("another process wrote the row first")
 
-// write writes a row by do, which returns how many rows it wrote: one, or the place is taken.
+// write writes a row with do, which returns the number of rows written: one, unless the row number
+// is taken.
 func (c *command) write(ctx context.Context, row sent, do func(conn *pgconn.PgConn) (int64, error)) (Change, error) {
 	if c.dry {
 		return row.done, nil
@@ -254,8 +254,8 @@ func exec(ctx context.Context, conn *pgconn.PgConn, sql string, params ...[]byte
 
 const settingsSQL = `SELECT set_config('lock_timeout', '5s', true), set_config('statement_timeout', '60s', true), set_config('synchronous_commit', 'on', true)`
 
-// transact runs do in a transaction with settings of its own, since the connection is the
-// caller's. It reports whether anything can have been sent.
+// transact runs do in a transaction with its own settings, because the connection belongs to the
+// caller. It reports whether anything may have been sent.
 func transact(ctx context.Context, db DB, do func(conn *pgconn.PgConn) error) (sent bool, err error) {
 	tx, err := db.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite})
 	if err != nil {
@@ -272,8 +272,8 @@ func transact(ctx context.Context, db DB, do func(conn *pgconn.PgConn) error) (s
 	return true, tx.Commit(ctx)
 }
 
-// isUnknown reports whether nobody can say what became of a transaction: there was no
-// answer, or one that says so.
+// isUnknown reports whether the outcome of a transaction is unknown: there was no reply, or the
+// reply says so.
 func isUnknown(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
@@ -282,8 +282,8 @@ func isUnknown(err error) bool {
 	return pg.Code == "40003" || pg.Code[:2] == "08" || pg.Code[:3] == "57P"
 }
 
-// isMoved reports whether the row that was appended to is not the last one any more, or the stream
-// was made meanwhile.
+// isMoved reports whether the tail is no longer the last row, or the stream has been created
+// meanwhile.
 func isMoved(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (pg.Code == "23505" && (pg.ConstraintName == "idem_ledger_pkey" || pg.ConstraintName == "idem_stream_identity") ||

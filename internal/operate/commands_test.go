@@ -105,7 +105,7 @@ func TestCommandsRefuseWhatTheyCannotMean(t *testing.T) {
 	refused(t, release(operate.Name{Consumer: "projector", Topic: "order.v1"}), "it has topics orders.v1")
 	refused(t, release(operate.Name{Consumer: "protector", Topic: "orders.v1"}), "it has consumers projector")
 	refused(t, release(operate.Name{Consumer: "projector", Topic: "orders.v1", TopicID: newID}), "it has partitions 0 (topic id "+oldID)
-	refused(t, release(operate.Name{Consumer: "projector", Topic: "orders.v1", TopicID: "x"}), "no topic id")
+	refused(t, release(operate.Name{Consumer: "projector", Topic: "orders.v1", TopicID: "x"}), "is not a topic id")
 	_, err := operate.Release(ctx, db, orders, operate.Leave{Partitions: 3}, ann)
 	refused(t, err, "says 4 partitions already (row 1, batch), and 3 are fewer")
 	want(t, "chain", chain(t, db, w.stream), "0g 10>10 3 4, 1b 10>15 3 4")

@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// DB is a *pgxpool.Pool or a *pgx.Conn. A pool is better: it connects again if the
-// connection is lost while a row is written, and so learns what became of it.
+// DB is a *pgxpool.Pool or a *pgx.Conn. A pool is better: if the connection is lost while a row is
+// written, it reconnects, so the outcome can be determined.
 type DB interface {
 	BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
@@ -36,13 +36,14 @@ func one(ctx context.Context, db DB, into []any, sql string, args ...any) (found
 	return err == nil, Explain(err)
 }
 
-// has reports whether the database has a table of the runtime: not every service needs each.
+// has reports whether the database has a table of the runtime. Not every service needs every
+// table.
 func has(ctx context.Context, db DB, table string) (is bool, err error) {
 	_, err = one(ctx, db, []any{&is}, `SELECT to_regclass($1) IS NOT NULL`, table)
 	return is, err
 }
 
-// Explain says what an error of the database means for an operator.
+// Explain explains an error of the database to operators.
 func Explain(err error) error {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
@@ -59,18 +60,19 @@ func Explain(err error) error {
 	return err
 }
 
-// By says who changes something, and why. Both are kept in the ledger, or with the letter.
+// By identifies the operator of a change, and the reason. Both are stored in the ledger, or in the
+// letter's row.
 type By struct {
 	Operator string // "" is the database role
 	Reason   string // required
 	DryRun   bool   // find out what would be changed, and change nothing
 }
 
-// text returns who acts and why, as it is kept.
+// text returns operator and reason as they are stored.
 func (b By) text(ctx context.Context, db DB) (string, error) {
 	why, err := oneLine("the reason", b.Reason, 500)
 	if err == nil && why == "" {
-		err = errors.New("a reason is required: the ledger keeps it for those who come after you")
+		err = errors.New("a reason is required: the ledger keeps it, for later operators")
 	}
 	who, errWho := oneLine("the operator's name", b.Operator, 100)
 	if err = errors.Join(err, errWho); err == nil && who == "" {
@@ -79,21 +81,21 @@ func (b By) text(ctx context.Context, db DB) (string, error) {
 	return who + ": " + why, err
 }
 
-// oneLine returns a text with single blanks between its words. It refuses what a terminal would
-// act on, and a text that is too long to be shown in lists and errors.
+// oneLine returns a text with single blanks between its words. It rejects control characters, and
+// a text that is too long for lists and errors.
 func oneLine(what, text string, most int) (string, error) {
 	text = strings.Join(strings.Fields(text), " ")
 	if n := utf8.RuneCountInString(text); n > most {
 		return "", fmt.Errorf("%s has %d characters, more than %d: keep the rest elsewhere, and say where", what, n, most)
 	}
 	if !printable(text) {
-		return "", fmt.Errorf("%s holds characters that cannot be printed", what)
+		return "", fmt.Errorf("%s contains characters that cannot be printed", what)
 	}
 	return text, nil
 }
 
-// printable reports whether a text is UTF-8 without anything that a terminal would act on, but
-// for tabs and ends of lines.
+// printable reports whether a text is UTF-8 without control characters other than tabs and line
+// ends.
 func printable(text string) bool {
 	bad := func(r rune) bool { return !unicode.IsPrint(r) && r != '\n' && r != '\r' && r != '\t' }
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, bad)
@@ -107,7 +109,7 @@ func count[N int | int32 | int64](n N, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// Lock is why a statement of a session does not end.
+// Lock is the lock for which a statement of a session waits.
 type Lock struct {
 	On       string // what is locked
 	Sessions string // that hold the lock, or wait for it before this session
@@ -117,15 +119,15 @@ func (l *Lock) Error() string {
 	return fmt.Sprintf("a statement waits for a lock on %s, which another session holds or waits for: %s", l.On, l.Sessions)
 }
 
-// lockSQL is what a session waits for, and the sessions that are in its way.
+// lockSQL selects the lock for which a session waits, and the sessions that block it.
 const lockSQL = `SELECT coalesce('table ' || l.relation::regclass::text, l.locktype),
        string_agg(concat_ws(', ', 'pid ' || b.pid, nullif(a.application_name, ''), a.usename, a.state,
            'since ' || to_char(a.xact_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')), '; ' ORDER BY a.xact_start)
 FROM pg_locks l CROSS JOIN LATERAL unnest(pg_blocking_pids(l.pid)) b (pid) LEFT JOIN pg_stat_activity a ON a.pid = b.pid
 WHERE l.pid = $1 AND NOT l.granted GROUP BY 1 LIMIT 1`
 
-// LockOf returns what a session waits for; nil is nothing, or nothing that this role may see.
-// search_path should be pg_catalog: the statement is run while others are in doubt.
+// LockOf returns the lock for which a session waits; nil if there is none, or none that this role
+// may see. search_path should be pg_catalog, because it is not certain what other schemas contain.
 func LockOf(ctx context.Context, db DB, pid uint32) (*Lock, error) {
 	var l Lock
 	found, err := one(ctx, db, []any{&l.On, &l.Sessions}, lockSQL, int64(pid))

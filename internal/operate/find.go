@@ -9,7 +9,7 @@ import (
 	"github.com/idemgen/idemgen/internal/ledger"
 )
 
-// Verdict is what became of a record, as far as the database knows.
+// Verdict is the outcome of a record, as far as the database knows.
 type Verdict string
 
 // The verdicts.
@@ -27,7 +27,7 @@ const (
 	Unknown   Verdict = "not seen yet, or outside the window"
 )
 
-// Answer is what became of a record: one verdict, and what it follows from.
+// Answer is the outcome of a record: a verdict and the reason for it.
 type Answer struct {
 	Verdict Verdict `json:"verdict"`
 	Because string  `json:"because"` // a sentence
@@ -40,8 +40,8 @@ type Answer struct {
 
 var verdictOf = map[string]Verdict{"dead": Dead, "waiting": Waiting, "replayed": Replayed, "discarded": Discarded}
 
-// FindOffset says what became of the record at an offset. Where several times happened something
-// to it, because a position was moved back, the last one counts.
+// FindOffset returns the outcome of the record at an offset. If it has several, because a position
+// was moved back, the last one counts.
 func FindOffset(ctx context.Context, db DB, name Name, offset int64) (Answer, error) {
 	status, err := StreamOf(ctx, db, name)
 	if err != nil {
@@ -79,7 +79,7 @@ func FindOffset(ctx context.Context, db DB, name Name, offset int64) (Answer, er
 	return a, err
 }
 
-// verdict is what a row says of an offset that it covers and that is no dead letter.
+// verdict returns the verdict of a row on an offset that it covers and that is not a dead letter.
 func (r *Row) verdict() (Verdict, string) {
 	text := fmt.Sprintf("ledger row %d covers %s, at %s, in transaction %s", r.Seq, r.Span(), r.WrittenAt.Format(time.RFC3339), r.Transaction)
 	switch {
@@ -91,14 +91,14 @@ func (r *Row) verdict() (Verdict, string) {
 	return Covered, text + "; give --key too, to tell which, unless the spec ignores the record, or the log has none there"
 }
 
-// uncovered is the verdict on an offset that no row covers.
+// uncovered returns the verdict on an offset that no row covers.
 func uncovered(ctx context.Context, db DB, of *Status, offset int64) (Verdict, string, error) {
 	t := of.Tail
 	if t == nil {
 		return Outside, "the rows of the ledger are gone", nil
 	}
 	if offset >= t.Position {
-		return NotSeen, fmt.Sprintf("the position is %d: it is applied when it is there and its turn comes", t.Position), nil
+		return NotSeen, fmt.Sprintf("the position is %d: it will be applied when it is in the log and the position reaches it", t.Position), nil
 	}
 	first, err := readRow(ctx, db, firstRowSQL, of.Stream)
 	if err != nil || first == nil {
@@ -133,8 +133,8 @@ const (
 FROM idem_ledger l JOIN idem_stream s USING (stream)
 WHERE l.stream = $1::int AND l.seq = $2::bigint`
 
-	// coveringSQL is the last row that covers an offset. It reads the ledger from its end back to
-	// that row, and not at all if the position never was beyond the offset.
+	// coveringSQL selects the last row that covers an offset. It reads the ledger from its end
+	// back to that row, and reads nothing if the position never was beyond the offset.
 	coveringSQL = `SELECT ` + rowColumns + `
 FROM idem_ledger l JOIN idem_stream s USING (stream)
 WHERE l.stream = $1::int AND l.prev <= $2::bigint AND l.next > $2::bigint AND (
@@ -142,13 +142,13 @@ WHERE l.stream = $1::int AND l.prev <= $2::bigint AND l.next > $2::bigint AND (
     OR EXISTS (SELECT FROM idem_ledger WHERE stream = $1::int AND kind <> 'b' AND kind = 'r'))
 ORDER BY l.seq DESC LIMIT 1`
 
-	// firstRowSQL is the oldest row.
+	// firstRowSQL selects the oldest row.
 	firstRowSQL = `SELECT ` + rowColumns + `
 FROM idem_ledger l JOIN idem_stream s USING (stream)
 WHERE l.stream = $1::int ORDER BY l.seq LIMIT 1`
 )
 
-// Span says which offsets the row covers, in words.
+// Span describes the offsets that the row covers.
 func (r *Row) Span() string {
 	if r.Letter != nil {
 		verb, _, _ := strings.Cut(r.Info, " ")
@@ -163,7 +163,7 @@ func (r *Row) Span() string {
 	return fmt.Sprintf("offsets %d to %d", r.From, r.To-1)
 }
 
-// readRow reads a row by a query of rowColumns; nil if there is none.
+// readRow reads a row with a query of rowColumns; nil if there is none.
 func readRow(ctx context.Context, db DB, sql string, args ...any) (*Row, error) {
 	var r Row
 	var kind byte

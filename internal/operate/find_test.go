@@ -107,7 +107,7 @@ VALUES ('projector', 'cdcdcdcd-cdcd-cdcd-cdcd-cdcdcdcdcdcd', 0, 0, 'i', gen_rand
 	want(t, "the key of a call", find(0xcd).Key, strings.Repeat("cd", 16))
 	want(t, "across two keys", find(0xab).Verdict, operate.Unknown)
 	idemtest.Exec(t, db, `UPDATE idem_ledger SET window_seq = 4 WHERE seq = 7`)
-	says(t, find(0xcd).Because, "its window is over")
+	says(t, find(0xcd).Because, "its window has passed")
 }
 
 // A key of one partition that came through two is told with both rows.

@@ -21,14 +21,14 @@ import (
 type Key struct {
 	Hash  [16]byte
 	Event string
-	// Here says that copies come through one partition: the key is in a ledger, not in the table
-	// that partitions share.
+	// Here means that all duplicates arrive in one partition: the key is in a ledger, not in the
+	// table that partitions share.
 	Here bool
-	// Headers and Fields are the parts that the key is made of, by their names.
+	// Headers and Fields are the parts of the key, by their names.
 	Headers, Fields map[string]string
 }
 
-// Call is what is known of the call of an event with an effect.
+// Call is the state of the call of an event's effect.
 type Call struct {
 	State     string    `json:"state"` // processing, done, completed, failed or interrupted
 	Attempts  int       `json:"attempts"`
@@ -40,8 +40,9 @@ var callStates = map[byte]string{'p': "processing", 'd': "done", 'c': "completed
 
 const callSQL = `SELECT state, attempts, changed_at, coalesce(error, '') FROM idem_lease WHERE consumer = $1 AND key = $2::uuid`
 
-// FindKey says what became of the event that has the key, in the partitions of a topic, or in one
-// of them if that is not negative. Keys in ledgers are found by reading all rows that have keys.
+// FindKey returns the outcome of the event with the key, in all partitions of a topic, or in one
+// of them if partition is not negative. Keys in ledgers are found by reading all rows that have
+// keys.
 func FindKey(ctx context.Context, db DB, consumer, topic string, partition int32, key Key) (Answer, error) {
 	of, err := named(ctx, db, Name{Consumer: consumer, Topic: topic, Partition: partition})
 	if err != nil {
@@ -80,7 +81,7 @@ func FindKey(ctx context.Context, db DB, consumer, topic string, partition int32
 	first := found[0]
 	a.Verdict, a.Row, a.Because = Applied, first.Row, first.String()
 	if !first.Known {
-		a.Because += "; its window is over: a copy that comes now takes effect again"
+		a.Because += "; its window has passed: a duplicate that arrives now takes effect again"
 	}
 	for _, h := range found[1:] {
 		a.Because += "; " + h.String()
@@ -91,8 +92,9 @@ func FindKey(ctx context.Context, db DB, consumer, topic string, partition int32
 	return a, nil
 }
 
-// unheld is the verdict on a key that is nowhere: since when keys are known tells how far back
-// that means anything. Of several ledgers, the one that goes back least tells.
+// unheld returns the verdict on a key that was not found, with the time since when keys are known:
+// before that, the verdict says nothing. Of several ledgers, the one with the shortest history
+// counts.
 func unheld(ctx context.Context, db DB, consumer string, streams []int32, key Key) (Verdict, string, error) {
 	table, sql, of := "idem_key_gen", `SELECT min(opened_at) FROM idem_key_gen WHERE consumer = $1`, any(consumer)
 	if key.Here {
@@ -108,10 +110,10 @@ func unheld(ctx context.Context, db DB, consumer string, streams []int32, key Ke
 	if err != nil || since == nil {
 		return NotSeen, "no key of this consumer is known: it has applied no event with a key", err
 	}
-	return Unknown, "no event with this key was applied since " + since.UTC().Format(time.RFC3339) + "; of earlier ones nothing is known", nil
+	return Unknown, "no event with this key was applied since " + since.UTC().Format(time.RFC3339) + "; earlier events are not known", nil
 }
 
-// call reads what is known of the key's call; nil if nothing is.
+// call reads the state of the key's call; nil if there is none.
 func call(ctx context.Context, db DB, consumer string, key Key) (*Call, error) {
 	if ok, err := has(ctx, db, "idem_lease"); err != nil || !ok {
 		return nil, err
@@ -126,8 +128,8 @@ func call(ctx context.Context, db DB, consumer string, key Key) (*Call, error) {
 	return &c, nil
 }
 
-// match says what became of the record at a place whose event has the key: of two copies, the
-// one that the row of the key does not cover is a duplicate.
+// match returns the outcome of the record at a place whose event has the key: if the row of the
+// key does not cover the place, the record is a duplicate.
 func match(place *Place, at, key Answer) Answer {
 	if at.Verdict != Covered || key.Row == nil {
 		return at
@@ -146,9 +148,10 @@ func match(place *Place, at, key Answer) Answer {
 	return at
 }
 
-// Find says what became of the record at a place, or of the event that has one of some keys, in
-// the partitions of a topic that n names. With both it tells the record apart from its copies. Of
-// several events that may have the key it leaves out those that nobody applied, if one was.
+// Find returns the outcome of the record at a place, or of the event with one of several keys, in
+// the partitions of a topic that n names. With both, it distinguishes the record from its
+// duplicates. If several events may have the key, it leaves out those that were not applied, if
+// one was.
 func Find(ctx context.Context, db DB, n Name, at *Place, keys []Key) (found []Answer, err error) {
 	for _, k := range keys {
 		a, err := FindKey(ctx, db, n.Consumer, n.Topic, n.Partition, k)
@@ -177,7 +180,7 @@ func Find(ctx context.Context, db DB, n Name, at *Place, keys []Key) (found []An
 	return held, nil
 }
 
-// Holder is where a key stands: the row of a ledger whose transaction applied its event.
+// Holder is the row of a ledger whose transaction applied the event of a key.
 type Holder struct {
 	Name
 	Seq   int64 `json:"seq"`
@@ -187,7 +190,7 @@ type Holder struct {
 	stream int32
 }
 
-// String says where the key is.
+// String describes where the key is.
 func (h *Holder) String() string {
 	if h.Row == nil {
 		return fmt.Sprintf("ledger row %d of %s/%d applied it; the row was removed since", h.Seq, h.Topic, h.Partition)
@@ -216,7 +219,7 @@ FROM idem_stream s, LATERAL (
 WHERE s.stream = ANY($1::int[]) ORDER BY l.written_at`
 )
 
-// inShared finds a key among those that all partitions of a consumer share.
+// inShared looks for a key among those that all partitions of a consumer share.
 func inShared(ctx context.Context, db DB, consumer string, key [16]byte) ([]*Holder, error) {
 	if ok, err := has(ctx, db, "idem_keys"); err != nil || !ok {
 		return nil, err
@@ -224,8 +227,9 @@ func inShared(ctx context.Context, db DB, consumer string, key [16]byte) ([]*Hol
 	return holders(ctx, db, sharedKeySQL, consumer, hex.EncodeToString(key[:]))
 }
 
-// inChains finds a key in the rows of ledgers up to one of them. A key of one partition is in
-// several where copies came through several: nothing but the producer keeps them together.
+// inChains looks for a key in the rows of several ledgers. With copies: same_partition a key may
+// be in several ledgers if duplicates arrived in several partitions: only the producer prevents
+// that.
 func inChains(ctx context.Context, db DB, streams []int32, key [16]byte, last int64) ([]*Holder, error) {
 	return holders(ctx, db, chainKeySQL, streams, key[:], last)
 }
@@ -243,9 +247,9 @@ func holders(ctx context.Context, db DB, sql string, args ...any) ([]*Holder, er
 	return all, err
 }
 
-// refused looks for the event of a key among the letters, and reports whether one is found. A
-// letter claims no key, and has none unless it is a conflict or an effect's. So the record that it
-// keeps tells: it holds the values that the key is made of.
+// refused looks for the event of a key among the letters, and reports whether it found one. A
+// letter claims no key, and contains one only for a conflict or an effect. Other letters are found
+// by their record, which contains the values of the key's parts.
 func refused(ctx context.Context, db DB, a *Answer, streams []int32, key Key) (found bool, err error) {
 	var values [][]byte
 	for _, parts := range []map[string]string{key.Headers, key.Fields} {
@@ -286,8 +290,8 @@ func refused(ctx context.Context, db DB, a *Answer, streams []int32, key Key) (f
 	return false, nil
 }
 
-// holdsParts reports whether a record has the values that the key is made of. A field is looked
-// for in the record key, among the values of a JSON payload, and in the bytes of any other one.
+// holdsParts reports whether a record contains the values of the key's parts. It looks for a field
+// in the record key, among the values of a JSON payload, and in the bytes of any other payload.
 func holdsParts(m *wire.Message, key Key) bool {
 	for name, text := range key.Headers {
 		if value, err := m.Header(name); err != nil || string(value) != text {
@@ -302,7 +306,7 @@ func holdsParts(m *wire.Message, key Key) bool {
 	return true
 }
 
-// holdsText reports whether a document has a text, as one of its values if it is JSON.
+// holdsText reports whether a document contains a text, as one of its values if it is JSON.
 func holdsText(document []byte, text string) bool {
 	d := json.NewDecoder(bytes.NewReader(document))
 	d.UseNumber()

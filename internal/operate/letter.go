@@ -14,7 +14,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Place is where a record is, and for which consumer. TopicID "" is the topic as it is now.
+// Place identifies a record of a consumer. TopicID "" means the present topic.
 type Place struct {
 	Consumer  string `json:"consumer"`
 	Topic     string `json:"topic"`
@@ -23,7 +23,7 @@ type Place struct {
 	Offset    int64  `json:"offset"`
 }
 
-// Cause is why a record is a letter.
+// Cause is why a record became a letter.
 type Cause struct {
 	Class    string `json:"class"`    // the reason's first word: decode, conflict, handler, ...
 	Event    string `json:"event"`    // "" if it is not known
@@ -32,13 +32,13 @@ type Cause struct {
 	Key      string `json:"key"`      // of a conflict, or of an effect: 32 hex digits, as Delivery.Key; else ""
 }
 
-// Text is the reason as a whole.
+// Text returns the whole reason.
 func (c *Cause) Text() string {
 	parts := slices.DeleteFunc([]string{c.Class, c.Event, c.Reason}, func(part string) bool { return part == "" })
 	return strings.Join(parts, ": ")
 }
 
-// Letter is a dead letter, or a record that waits behind one, without its record.
+// Letter is a dead letter, or a record that is parked behind one, without the record itself.
 type Letter struct {
 	Place
 	Cause
@@ -57,7 +57,7 @@ type Letter struct {
 	stream int32
 }
 
-// Request is what an operator asked of the partition's owner.
+// Request is an operator's request to the partition's owner.
 type Request struct {
 	For        string     `json:"for"` // replay or discard; "" once it is answered
 	By         string     `json:"by"`  // who, and why
@@ -67,22 +67,22 @@ type Request struct {
 	AnsweredAt *time.Time `json:"answered_at"`
 }
 
-// End is what became of a letter.
+// End is how a letter was closed.
 type End struct {
 	At  *time.Time `json:"at"`
 	Seq *int64     `json:"seq"` // of the ledger's row that did it; nil if the upkeep closed it
 	By  string     `json:"by"`  // who, and why
 }
 
-// Name is the letter as a command names it.
+// Name returns the name of the letter in messages.
 func (l *Letter) Name() string {
 	return fmt.Sprintf("%s/%d offset %d of %s", l.Topic, l.Partition, l.Offset, l.Consumer)
 }
 
-// Open reports whether nothing has become of the letter yet.
+// Open reports whether the letter is still open.
 func (l *Letter) Open() bool { return l.End == nil }
 
-// Asked is what an operator asks, replay or discard; "" if nobody does, or it was answered.
+// Asked returns the pending request, replay or discard; "" if there is none.
 func (l *Letter) Asked() string {
 	if l.Request == nil {
 		return ""
@@ -96,7 +96,7 @@ var Classes = []string{
 	wire.ReasonTooLarge, wire.ReasonDatabase, wire.ReasonHandler, wire.ReasonEffect, wire.ReasonResult, wire.ReasonInterrupted,
 }
 
-// Filter says which letters are meant. "" is any.
+// Filter selects letters. "" means any.
 type Filter struct {
 	Consumer string
 	Topic    string
@@ -121,7 +121,7 @@ SELECT s.stream, s.consumer, s.topic, s.topic_id::text, s.partition, d.offs, d.s
 FROM idem_dead_letter d JOIN idem_stream s USING (stream) `
 
 const (
-	// chosenSQL is letters, the newest first.
+	// chosenSQL selects letters, the newest first.
 	chosenSQL = letterSQL + meantSQL + `
 ORDER BY d.created_at DESC, s.consumer, s.topic, s.partition, d.offs DESC, d.seq DESC
 LIMIT nullif($6::bigint, 0)`
@@ -131,7 +131,7 @@ LIMIT nullif($6::bigint, 0)`
 SELECT split_part(d.reason, ':', 1), count(*) FROM idem_dead_letter d JOIN idem_stream s USING (stream)` + meantSQL + `
 GROUP BY 1 ORDER BY 2 DESC, 1`
 
-	// meantSQL is a filter. A class is a prefix of the reason up to its colon.
+	// meantSQL is the condition of a filter. A class is the part of the reason before the colon.
 	meantSQL = `
 WHERE ($1::text = '' OR s.consumer = $1::text) AND ($2::text = '' OR s.topic = $2::text)
   AND ($3::text = '' OR starts_with(d.reason, $3::text || ':')) AND ($4::text = '' OR d.event = $4::text)
@@ -139,12 +139,12 @@ WHERE ($1::text = '' OR s.consumer = $1::text) AND ($2::text = '' OR s.topic = $
 
 	atSQL = letterSQL + `WHERE d.stream = $1::int AND d.offs = $2::bigint ORDER BY d.seq DESC`
 
-	// heldSQL is letters that have a key, or whose record has some values, open ones first.
+	// heldSQL selects letters that have a key, or whose record has some values, open ones first.
 	heldSQL = letterSQL + `WHERE d.stream = ANY($1::int[]) AND (d.key = $2::uuid OR d.record IS NOT NULL AND
     NOT EXISTS (SELECT FROM unnest($3::bytea[]) AS v WHERE position(v IN d.record) = 0))
 ORDER BY position(d.state::text IN 'dwrx'), d.created_at DESC, d.offs DESC LIMIT 100`
 
-	// theseSQL is certain letters, in the order in which they are named.
+	// theseSQL selects given letters, in the given order.
 	theseSQL = letterSQL + `JOIN unnest($1::int[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS a (stream, offs, seq, n)
     ON d.stream = a.stream AND d.offs = a.offs AND d.seq = a.seq
 ORDER BY a.n`
@@ -152,20 +152,20 @@ ORDER BY a.n`
 	storedSQL = `SELECT record, nullif(result, '') FROM idem_dead_letter WHERE stream = $1::int AND offs = $2::bigint AND seq = $3::bigint`
 )
 
-// LetterList is what a filter means.
+// LetterList contains the letters that match a filter.
 type LetterList struct {
 	Letters []Letter `json:"dead_letters"` // the newest first
 	Sums    []Sum    `json:"by_class"`     // whatever the limit is
 	More    bool     `json:"more"`         // the limit left some out
 }
 
-// Sum is how many letters there are of a class.
+// Sum is the number of letters of a class.
 type Sum struct {
 	Class string `json:"class"`
 	Count int    `json:"count"`
 }
 
-// Letters lists the letters that a filter means.
+// Letters lists the letters that match a filter.
 func Letters(ctx context.Context, db DB, f Filter) (list LetterList, err error) {
 	if _, err := named(ctx, db, Name{Consumer: f.Consumer, Topic: f.Topic, Partition: Any}); err != nil {
 		return list, err
@@ -188,9 +188,9 @@ func Letters(ctx context.Context, db DB, f Filter) (list LetterList, err error) 
 	return list, err
 }
 
-// DeadLetters are the letters of a topic as it is now that an operator can ask about: neither
-// replayed nor discarded, nor waiting behind another one. They are in the order of partitions and
-// offsets.
+// DeadLetters returns the letters of a present topic about which requests are possible: those that
+// are neither replayed nor discarded, nor parked behind another one. They are ordered by partition
+// and offset.
 func DeadLetters(ctx context.Context, db DB, f Filter) ([]Letter, error) {
 	present, err := Present(ctx, db, f.Consumer, f.Topic)
 	if err != nil {
@@ -206,7 +206,7 @@ func DeadLetters(ctx context.Context, db DB, f Filter) ([]Letter, error) {
 	return found, err
 }
 
-// FindLetters finds the dead letters of records, the last one of each.
+// FindLetters returns the last dead letter of each of several records.
 func FindLetters(ctx context.Context, db DB, places []Place) ([]Letter, error) {
 	var found []Letter
 	for _, p := range places {
@@ -219,15 +219,15 @@ func FindLetters(ctx context.Context, db DB, places []Place) ([]Letter, error) {
 			return nil, err
 		}
 		if len(letters) == 0 {
-			return nil, fmt.Errorf("%v: offset %d is no dead letter: %s", s.Name, p.Offset, s.whereIs(p.Offset))
+			return nil, fmt.Errorf("%v: there is no dead letter at offset %d: %s", s.Name, p.Offset, s.whereIs(p.Offset))
 		}
 		found = append(found, letters[0])
 	}
 	return found, nil
 }
 
-// LettersAt are the letters of one offset, the newest first: each time that the offset was read
-// again may have made one.
+// LettersAt returns the letters of one offset, the newest first. There are several if the offset
+// was read again.
 func LettersAt(ctx context.Context, db DB, s *Status, offset int64) ([]Letter, error) {
 	return query(ctx, db, scanLetter, atSQL, s.Stream, offset)
 }
@@ -248,11 +248,11 @@ func Refresh(ctx context.Context, db DB, of []Letter) (now []Letter, err error) 
 	return now, nil
 }
 
-// errRemoved says that the row of a letter is gone.
-var errRemoved = errors.New("the letter's row was removed")
+// errRemoved means that the row of a letter was deleted.
+var errRemoved = errors.New("the row of the letter was deleted")
 
-// Stored is the letter's record as it is kept, and what the call of its effect returned; nil if
-// it is not kept, or if there is none.
+// Stored returns the letter's stored record, and the result of its effect; nil if they are not
+// kept, or if there are none.
 func (l *Letter) Stored(ctx context.Context, db DB) (stored, returned []byte, err error) {
 	found, err := one(ctx, db, []any{&stored, &returned}, storedSQL, l.stream, l.Offset, l.Seq)
 	if err == nil && !found {
@@ -261,7 +261,7 @@ func (l *Letter) Stored(ctx context.Context, db DB) (stored, returned []byte, er
 	return stored, returned, err
 }
 
-// whereIs says what is known of an offset without a letter.
+// whereIs describes the state of an offset without a letter.
 func (s *Status) whereIs(offset int64) string {
 	switch {
 	case s.Tail == nil:
@@ -269,7 +269,7 @@ func (s *Status) whereIs(offset int64) string {
 	case offset >= s.Tail.Position:
 		return fmt.Sprintf("the partition is at offset %d", s.Tail.Position)
 	}
-	return "it took effect, was passed over, or its letter is removed"
+	return "it took effect, was skipped, or its letter was removed"
 }
 
 // scanLetter reads the columns of letterSQL.
@@ -301,7 +301,7 @@ func scanLetter(row pgx.CollectableRow) (l Letter, err error) {
 	return l, nil
 }
 
-// split takes class and event from the front of a reason.
+// split returns the class and the event at the beginning of a reason.
 func split(reason, event string) (class, rest string) {
 	class, rest, found := strings.Cut(reason, ": ")
 	if !found {

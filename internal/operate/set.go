@@ -7,31 +7,31 @@ import (
 	"github.com/idemgen/idemgen/internal/ledger"
 )
 
-// Target is where a partition goes on.
+// Target is the position from which a partition continues.
 type Target struct {
-	// From is the position that is expected, so that a command that was copied from an alert does
-	// nothing if somebody has acted already; or Anywhere, or NoLedger.
+	// From is the expected position, so that a command that was copied from an alert does nothing
+	// if an operator has already acted; or Anywhere, or NoLedger.
 	From int64
 	To   int64 // offset of the next record to apply
-	// ApplyAgain says that the caller knows: what is applied again takes effect again, unless it
-	// has a key that is still known. It is required to move back, even where the log was truncated
-	// and the records are others now: the database cannot know that.
+	// ApplyAgain accepts that records which are applied again take effect again, unless their keys
+	// are still known. It is required to move back, even if the log was truncated and now has
+	// other records, which the database cannot know.
 	ApplyAgain bool
 	Partitions int32 // of the topic, of a ledger that begins; 0 takes the number from another stream of the topic
 }
 
-// What is expected of a ledger, beside a position.
+// Special values of From.
 const (
 	Anywhere int64 = -1 // it is at any position
 	NoLedger int64 = -2 // there is none: one begins
 )
 
-// Set moves the position of a partition. Offsets passed never take effect; those that are read
-// again take effect again, unless their keys are known. A position that is From, too, stays, and
-// is no longer compared with the leader epochs of the log. With [NoLedger] it begins the ledger
-// of a partition that has none: of a topic that was deleted and made again, of a group that has a
-// committed offset only, or of a stream whose rows are gone. Nothing is known of the offsets below
-// To then, and name.TopicID is required.
+// Set moves the position of a partition. Skipped offsets never take effect; those that are read
+// again take effect again, unless their keys are known. If To equals From, the position stays, but
+// is no longer compared with the leader epochs of the log. With [NoLedger], Set begins the ledger
+// of a partition that has none: of a topic that was recreated, of a group that has only a
+// committed offset, or of a stream whose rows are gone. The offsets below To are then unknown, and
+// name.TopicID is required.
 func Set(ctx context.Context, db DB, name Name, to Target, by By) (Change, error) {
 	if to.To < 0 {
 		return Change{}, fmt.Errorf("there is no offset %d", to.To)
@@ -41,7 +41,7 @@ func Set(ctx context.Context, db DB, name Name, to Target, by By) (Change, error
 	}
 	return begin(ctx, db, name, by, func(t ledger.Tail) (ledger.Row, string, error) {
 		if to.From != Anywhere && to.From != t.Next {
-			return ledger.Row{}, "", fmt.Errorf("%v is at offset %d (%s), not %d: somebody has acted since; check with list, then give the present offset as --from", name, t.Next, last(t), to.From)
+			return ledger.Row{}, "", fmt.Errorf("%v is at offset %d (%s), not %d: it has changed since; check with list, then give the current offset as --from", name, t.Next, last(t), to.From)
 		}
 		row := ledger.Row{Kind: ledger.Skip, Next: to.To, Epoch: -1}
 		switch {
@@ -63,7 +63,7 @@ func Set(ctx context.Context, db DB, name Name, to Target, by By) (Change, error
 	})
 }
 
-// passed says what becomes of the offsets from from to before to.
+// passed describes the effect on the offsets from from up to to, exclusive.
 func passed(from, to int64, one, many string) string {
 	if to-from == 1 {
 		return fmt.Sprintf("1 offset, %d, %s", from, one)
@@ -71,20 +71,22 @@ func passed(from, to int64, one, many string) string {
 	return fmt.Sprintf("%d offsets, %d to %d, %s", to-from, from, to-1, many)
 }
 
-// Leave is what a release says beside that the cause is gone.
+// Leave contains what a release accepts.
 type Leave struct {
-	// Older says that an older version of the service may go on, too: it does not recognise events
-	// that the newer one applied under another identity.
+	// Older permits an older version of the service to continue: it may not recognize events that
+	// the newer version applied under another identity.
 	Older bool
-	// Partitions is how many the topic may have; 0 is as many as before. From then on records of
-	// one key may be in two partitions of the topic, and their order across the change is not kept.
+	// Partitions is the number of partitions that the topic may have; 0 means as many as before.
+	// From then on records of one key may be in two partitions of the topic, and their order
+	// across the change is not guaranteed.
 	Partitions int32
-	// Fewer says that the ledger's number was confirmed by mistake: Kafka takes no partition away.
+	// Fewer accepts a number below the ledger's, which was confirmed by mistake: Kafka never
+	// removes partitions.
 	Fewer bool
 }
 
-// Release lets a partition try again after its cause is gone. A ledger that has the number of
-// partitions already is left alone.
+// Release resumes a halted partition after the cause is gone. A ledger that already has the number
+// of partitions is not changed.
 func Release(ctx context.Context, db DB, name Name, leave Leave, by By) (Change, error) {
 	n := leave.Partitions
 	if n > 0 {
@@ -97,10 +99,10 @@ func Release(ctx context.Context, db DB, name Name, leave Leave, by By) (Change,
 	}
 	return begin(ctx, db, name, by, func(t ledger.Tail) (ledger.Row, string, error) {
 		row := ledger.Row{Kind: ledger.Operator, Next: t.Next, Epoch: t.Epoch}
-		effect := "the partition tries again"
+		effect := "the partition retries"
 		if leave.Older {
 			none := ledger.NoIdentity
-			row.Def, effect = &none, "any version of the service may go on, also an older one"
+			row.Def, effect = &none, "any version of the service may continue, even an older one"
 		}
 		switch {
 		case n == 0:
@@ -108,7 +110,7 @@ func Release(ctx context.Context, db DB, name Name, leave Leave, by By) (Change,
 		case n == t.Parts && !leave.Older:
 			return ledger.Row{}, fmt.Sprintf("already %s, nothing appended", count(n, "partition")), nil
 		case n < t.Parts && !leave.Fewer:
-			return ledger.Row{}, "", fmt.Errorf("%v: the ledger says %d partitions already (%s), and %d are fewer: Kafka takes no partition away, and a topic that was made again "+
+			return ledger.Row{}, "", fmt.Errorf("%v: the ledger says %d partitions already (%s), and %d are fewer: Kafka never removes partitions, and a topic that was recreated "+
 				"has another id, and a ledger of its own (set --from none); --fewer says that %d were confirmed by mistake", name, t.Parts, last(t), n, t.Parts)
 		}
 		row.Parts = &n
@@ -116,8 +118,8 @@ func Release(ctx context.Context, db DB, name Name, leave Leave, by By) (Change,
 	})
 }
 
-// last describes the last row: who appended it, if it is one that says so. What a batch says is
-// for the next owner.
+// last describes the last row, and who appended it, unless it is a batch, whose text is for the
+// next owner.
 func last(t ledger.Tail) string {
 	text := fmt.Sprintf("row %d, %s", t.Seq, kinds[t.Kind])
 	switch {
@@ -133,8 +135,8 @@ const waitingSQL = `
 SELECT count(*), coalesce(min(d.offs), 0), coalesce(min(s.partition), 0) FROM idem_dead_letter d JOIN idem_stream s USING (stream)
 WHERE s.consumer = $1 AND s.topic = $2 AND d.state IN ('d', 'w') AND d.parks`
 
-// nothingWaits refuses while records of a topic wait behind dead letters: later records of their
-// keys may land in another partition, and overtake them.
+// nothingWaits returns an error while records of a topic are parked behind dead letters: later
+// records of their keys may be in another partition, and overtake them.
 func nothingWaits(ctx context.Context, db DB, name Name) error {
 	var open, offset int64
 	var partition int32

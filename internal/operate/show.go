@@ -17,18 +17,18 @@ import (
 // Opened is a letter with its record.
 type Opened struct {
 	Letter
-	// LedgerAge is the age of the ledger's last row in seconds; nil if its rows are gone. Who owns
-	// the partition, if anybody, did not write since.
+	// LedgerAge is the age of the ledger's last row in seconds; nil if its rows are gone. The
+	// owner of the partition, if there is one, has written nothing since.
 	LedgerAge *float64 `json:"ledger_age_seconds"`
 	Record    *Record  `json:"record"` // nil if it is not kept, or was erased
-	// Returned is what the call of its effect returned, which a replay takes; nil if no call was
-	// made and recorded, or it is not kept.
+	// Returned is the recorded result of its effect, which a replay uses; nil if there is none, or
+	// it is not kept.
 	Returned *Bytes `json:"returned"`
-	// First is the row with the first copy of a conflict; nil if it is not known any more, or the
-	// letter is of no conflict.
+	// First is the row that applied the first event with the key of a conflict; nil if it is no
+	// longer known, or if the letter is not a conflict.
 	First *Holder `json:"first_copy"`
-	// Earlier are further letters of the same offset, the newest first: each time that the offset
-	// was read again may have made one.
+	// Earlier are further letters of the same offset, the newest first. There are some if the
+	// offset was read again.
 	Earlier []Letter `json:"earlier"`
 	Next    []string `json:"next"` // what a person can do
 }
@@ -48,7 +48,7 @@ type Header struct {
 	Value *Bytes `json:"value"` // nil if it has none
 }
 
-// Bytes are bytes that may be text. One of Text and Hex is there.
+// Bytes are bytes that may be text. Either Text or Hex is set.
 type Bytes struct {
 	Text *string `json:"text,omitempty"` // nil if people cannot read the bytes as they are
 	Hex  string  `json:"hex,omitempty"`
@@ -58,7 +58,7 @@ type Bytes struct {
 // Raw are the bytes themselves.
 func (b *Bytes) Raw() []byte { return b.raw }
 
-// newBytes is nil for nil.
+// newBytes returns nil for nil.
 func newBytes(raw []byte) *Bytes {
 	if raw == nil {
 		return nil
@@ -76,8 +76,8 @@ const nearLettersSQL = `
 SELECT s.partition || ':' || d.offs FROM idem_dead_letter d JOIN idem_stream s USING (stream)
 WHERE stream = $1::int GROUP BY s.partition, d.offs ORDER BY abs(d.offs - $2::bigint), d.offs LIMIT 5`
 
-// Open returns the newest letter of a record, with the record. A partition without ledger is a
-// [NotFoundError].
+// Open returns the newest letter of a record, with the record. It returns a [NotFoundError] for a
+// partition without a ledger.
 func Open(ctx context.Context, db DB, name Name, offset int64) (*Opened, error) {
 	status, err := StreamOf(ctx, db, name)
 	if err != nil {
@@ -109,7 +109,8 @@ func Open(ctx context.Context, db DB, name Name, offset int64) (*Opened, error) 
 	return o, nil
 }
 
-// conflict reads what is known of the first copy of a conflict, and of a call for the second one.
+// conflict reads what is known about the first event of a conflict, and about a call for the
+// second one.
 func (o *Opened) conflict(ctx context.Context, db DB, of *Status) error {
 	var key [16]byte
 	_, err := hex.Decode(key[:], []byte(o.Key))
@@ -129,11 +130,11 @@ func (o *Opened) conflict(ctx context.Context, db DB, of *Status) error {
 	return err
 }
 
-// unusedCallSQL is a call whose result no event's rows rest on.
+// unusedCallSQL selects a call whose result no event's rows depend on.
 const unusedCallSQL = `SELECT coalesce(result, 'null') FROM idem_lease WHERE consumer = $1 AND key = $2::uuid AND state = 'd'`
 
-// unusedCall finds the call that was made for a conflict by a process that did not live to know it
-// is one. Of a call for another event of the key, the rows were written.
+// unusedCall finds the call that was made for a conflict, by a process that died before it
+// detected the conflict. For a call of the other event with the key, rows were written.
 func (o *Opened) unusedCall(ctx context.Context, db DB) error {
 	if ok, err := has(ctx, db, "idem_lease"); err != nil || !ok {
 		return err
@@ -146,7 +147,7 @@ func (o *Opened) unusedCall(ctx context.Context, db DB) error {
 	return err
 }
 
-// noLetter is the error of an offset without a letter.
+// noLetter returns the error for an offset without a letter.
 func noLetter(ctx context.Context, db DB, of *Status, offset int64) error {
 	near, err := query(ctx, db, pgx.RowTo[string], nearLettersSQL, of.Stream, offset)
 	text := ", nor at any other"
@@ -156,7 +157,7 @@ func noLetter(ctx context.Context, db DB, of *Status, offset int64) error {
 	return cmp.Or(err, fmt.Errorf("%v has no dead letter at offset %d%s", of.Name, offset, text))
 }
 
-// parse reads a stored record; nil is none.
+// parse reads a stored record; nil if there is none.
 func parse(stored []byte) (*Record, error) {
 	if stored == nil {
 		return nil, nil
@@ -175,14 +176,14 @@ func parse(stored []byte) (*Record, error) {
 	return r, nil
 }
 
-// CommandName is a letter as the commands name it.
+// CommandName returns the arguments of a command that name the letter.
 func (p *Place) CommandName() string { return p.commandName(p.Offset) }
 
 func (p *Place) commandName(offset int64) string {
 	return fmt.Sprintf("%s %d:%d --consumer %s", p.Topic, p.Partition, offset, p.Consumer)
 }
 
-// next are the steps that are left to a person: commands, as far as there are any.
+// next returns the steps that remain for an operator, with commands where there are any.
 func (o *Opened) next() (steps []string) {
 	replay := "idemgen dead replay " + o.CommandName() + ` --reason `
 	discard := "idemgen dead discard " + o.CommandName() + ` --reason "why"`
@@ -192,41 +193,41 @@ func (o *Opened) next() (steps []string) {
 	case o.State == "waiting" && o.Behind == nil:
 		return []string{"nothing: its turn is next"}
 	case o.State == "waiting":
-		return []string{"replay or discard the dead letter behind which it waits; then it goes on by itself: idemgen dead show " + o.commandName(*o.Behind)}
+		return []string{"replay or discard the dead letter behind which it waits; then it continues by itself: idemgen dead show " + o.commandName(*o.Behind)}
 	case o.ErasedBy != "":
 		return []string{"close it: " + discard}
 	case o.Record == nil || o.Class == wire.ReasonConflict:
-		// it cannot be replayed, or would be refused again
+		// it cannot be replayed, or would be rejected again
 	case o.Class == wire.ReasonInterrupted:
 		steps = []string{
-			"find out on the other side what the call did; it was not done: " + replay + `"how you know"`,
-			"it was done: " + replay + `"how you know" --result 'what it returned, as JSON'`,
+			"find out at the provider what the call did; if it did nothing: " + replay + `"how you know"`,
+			"if it succeeded: " + replay + `"how you know" --result 'what it returned, as JSON'`,
 			"the result has the members of the type that effect.result of " + o.Event + " names in the spec; it is null if there is none",
 		}
 	case o.Class == wire.ReasonResult:
 		steps = []string{
-			"run a version of the service that reads what the call returned, then: " + replay + `"what was mended"`,
+			"run a version of the service that reads what the call returned, then: " + replay + `"what was fixed"`,
 			"or say what it returned: " + replay + `"how you know" --result 'the result, as JSON'`,
 		}
 	default:
-		steps = []string{"mend the cause, then: " + replay + `"what was mended"`}
+		steps = []string{"fix the cause, then: " + replay + `"what was fixed"`}
 	}
-	return append(steps, "give it up: "+discard, o.producer())
+	return append(steps, "close it without effect: "+discard, o.producer())
 }
 
-// producer is what the producer can do.
+// producer returns what the producer can do.
 func (o *Opened) producer() string {
 	switch {
 	case o.Called && o.Class == wire.ReasonConflict:
-		return "the call of its effect was made all the same. Sent under another key, it is made once more: undo it on the other side first, or repair the rows by hand"
+		return "the call of its effect was made nevertheless. Under another key it would be made once more: undo it at the provider first, or repair the rows by hand"
 	case o.Called:
-		return "a copy that the producer sends is not called again as long as the result is kept"
+		return "a duplicate from the producer does not repeat the call as long as the result is kept"
 	case o.Class == wire.ReasonConflict:
 		return "let the producer send the event under a key of its own: this key is another event's"
 	case o.Class == wire.ReasonInterrupted:
-		return "a copy that the producer sends is not called, either: docs/effects.md, A person decides"
+		return "a duplicate from the producer does not repeat the call, either: docs/effects.md, A person decides"
 	case o.Parks:
 		return "let the producer send a corrected event, then discard this one: until then it waits behind this one, as all later records of the record key do"
 	}
-	return "mend the cause, then let the producer send the event again: a dead letter claims no key"
+	return "fix the cause, then let the producer send the event again: a dead letter claims no key"
 }

@@ -17,12 +17,12 @@ type Name struct {
 	Consumer  string `json:"consumer"`
 	Topic     string `json:"topic"`
 	Partition int32  `json:"partition"`
-	// TopicID is the broker's id of the topic, as the text of a UUID. "" is the topic that was
-	// seen last: it matters only for a topic that was deleted and made again.
+	// TopicID is the broker's id of the topic, as the text of a UUID. "" means the topic that was
+	// seen last. It matters only for a topic that was recreated.
 	TopicID string `json:"topic_id"`
 }
 
-// Any stands for all partitions.
+// Any means all partitions.
 const Any int32 = -1
 
 func (n Name) String() string {
@@ -49,7 +49,7 @@ type Status struct {
 	LastOperatorRow *Move     `json:"last_operator_row"` // null: none within a year
 }
 
-// RowHead is what is shown of every row of a ledger.
+// RowHead is the part of a ledger row that is always shown.
 type RowHead struct {
 	Seq       int64     `json:"seq"`
 	Kind      string    `json:"kind"` // genesis, fence, batch, letter, operator, skip or rewind
@@ -57,7 +57,7 @@ type RowHead struct {
 	Info      string    `json:"info"` // who and why; how many dead letters in a row the ledger ends with
 }
 
-// Move is a row by which an operator moved the position, or left it where it was.
+// Move is a row with which an operator moved or confirmed the position.
 type Move struct {
 	RowHead
 	From int64 `json:"from"` // position before
@@ -82,20 +82,20 @@ var kinds = map[byte]string{
 	ledger.Operator: "operator", ledger.Skip: "skip", ledger.Rewind: "rewind",
 }
 
-// List returns the streams of a consumer, or of all with "", by consumer, topic, partition and
-// age. The one of several that differ in their topic's id only that was written to last is the
-// one that the topic has now; the others are former ones.
+// List returns the streams of a consumer, or of all consumers if it is "", ordered by consumer,
+// topic, partition and age. Of several streams that differ only in the topic's id, the one that
+// was written last is the present one; the others are former ones.
 func List(ctx context.Context, db DB, consumer string) ([]Status, error) {
 	return named(ctx, db, Name{Consumer: consumer, Partition: Any})
 }
 
-// Present returns the streams of a topic as it is now: one of each partition.
+// Present returns the streams of the present topic: one per partition.
 func Present(ctx context.Context, db DB, consumer, topic string) ([]Status, error) {
 	found, err := named(ctx, db, Name{Consumer: consumer, Topic: topic, Partition: Any})
 	return slices.DeleteFunc(found, func(s Status) bool { return s.Former }), err
 }
 
-// StreamOf returns the stream that n names; without its topic id, the present one.
+// StreamOf returns the stream that n names; without a topic id, the present one.
 func StreamOf(ctx context.Context, db DB, n Name) (Status, error) {
 	found, err := named(ctx, db, n)
 	if err != nil || len(found) == 0 {
@@ -117,8 +117,8 @@ func ConsumerOf(ctx context.Context, db DB, topic string) (string, error) {
 	return strings.Join(consumers, ", "), err
 }
 
-// named returns the streams that n names, where "" and [Any] name all. If there are none but some
-// are named, the error is a *NotFoundError.
+// named returns the streams that n names, where "" and [Any] mean all. If n names streams, but
+// there are none, the error is a *NotFoundError.
 func named(ctx context.Context, db DB, n Name) (found []Status, err error) {
 	if n.TopicID != "" {
 		id, err := topicID(n.TopicID)
@@ -143,7 +143,7 @@ func named(ctx context.Context, db DB, n Name) (found []Status, err error) {
 	return found, nil
 }
 
-// NotFoundError says that the database has no such stream, and which ones it has.
+// NotFoundError means that the database has no such stream. It names those that it has.
 type NotFoundError struct {
 	Name Name
 	What string   // what Near has: partitions of the topic, else topics of the consumer, else consumers
@@ -214,7 +214,7 @@ func scanStatus(r pgx.CollectableRow) (Status, error) {
 	return s, nil
 }
 
-// identity is the text of what a row says of the events' identity.
+// identity returns the identity of events in a row as text.
 func identity(def int32) string {
 	if def == ledger.NoIdentity {
 		return ""

@@ -1,6 +1,6 @@
-// Package avro unpacks the values of topics that are written in Avro, for code that idemgen
-// generates: payload: {encoding: avro | confluent_avro} of a spec. Decoders read what a value is
-// as JSON, with the names of the schema (docs/spec.md, Packed values).
+// Package avro unpacks record values that are written in Avro. Generated code uses it for topics
+// with encoding avro or confluent_avro. It converts a value to JSON with the names of the schema,
+// and the decoder of the event reads that (docs/spec.md, Packed values).
 //
 // It must not import any package of this module but avromsg and wire.
 package avro
@@ -16,7 +16,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Message is the type of a topic's values. Any goroutine may use it.
+// Message is the Avro type of a topic's values. It is safe for concurrent use.
 type Message struct {
 	is       *avromsg.Type
 	framed   bool
@@ -26,31 +26,32 @@ type Message struct {
 	known map[uint32]written // schemas that values were written with, by number
 }
 
-// written is how values of one writer's schema are opened.
+// written determines how values with one writer's schema are decoded.
 type written struct {
 	as    *avromsg.Written
-	err   error     // why they cannot be
-	until time.Time // of err: when the registry is asked again
+	err   error     // why they cannot be decoded
+	until time.Time // of err: when the registry is queried again
 }
 
-// keepErrors is how long the registry is not asked again for a schema that it does not have, or
-// that cannot be read: many records may have one.
+// keepErrors is the time after which the registry is queried again for a schema that it does not
+// have, or that is invalid. Many records may name the same schema.
 const keepErrors = 10 * time.Second
 
-// Registry has the schemas that producers write with. Package registry has one for registries with
-// the API of Confluent's.
+// Registry provides the schemas that producers write with. Package registry implements it for
+// registries that have Confluent's API.
 type Registry interface {
-	// Schema returns the schema with a number; before it those that it refers to, each behind those
-	// that it refers to itself. [ErrNoSchema] says that there is none, so that records with it are
-	// refused. Any other error is one that may pass: their records wait.
+	// Schema returns the schema with this number as the last element, and before it the schemas
+	// that it refers to, each one after those that it refers to itself. If it returns
+	// [ErrNoSchema], records with this number become dead letters. Any other error may be
+	// temporary: the records wait.
 	Schema(ctx context.Context, number uint32) ([]string, error)
 }
 
-// ErrNoSchema is of a number that the registry does not have.
+// ErrNoSchema means that the registry has no schema with the number.
 var ErrNoSchema = errors.New("there is no such schema")
 
-// New returns the type of a schema's values, or of those of one name in it; "" is all of it. New
-// panics if the schema is broken or lacks the name: generated code has a whole one.
+// New returns the type called name in a schema, or the type of the whole schema if name is "". New
+// panics if the schema is invalid or lacks the name, which only wrongly generated code can cause.
 func New(schema, name string) *Message {
 	is, err := avromsg.New(schema, name)
 	if err != nil {
@@ -59,16 +60,16 @@ func New(schema, name string) *Message {
 	return &Message{is: is}
 }
 
-// NewFramed is New for values behind what the serializers of Confluent's registry write: a zero
-// byte, and the number of the schema with which the value was written.
+// NewFramed is like New, for values that begin with the prefix that serializers of Confluent's
+// registry write: a zero byte, and the number of the schema that the value was written with.
 func NewFramed(schema, name string) *Message {
 	m := New(schema, name)
 	m.framed = true
 	return m
 }
 
-// From is the same type with the registry that has the schemas of its values. Without one, nil,
-// all records wait.
+// From returns the same type with the registry that provides the schemas of its values. If r is
+// nil, all records wait.
 func (m *Message) From(r Registry) *Message {
 	if r == nil {
 		r = none{}
@@ -76,8 +77,8 @@ func (m *Message) From(r Registry) *Message {
 	return &Message{is: m.is, framed: true, registry: r, known: map[uint32]written{}}
 }
 
-// Prepare asks the registry for the schemas of records that are not known yet. It returns how many
-// of the first records can be opened now, and an error if that is none of them.
+// Prepare queries the registry for the schemas of records that are not yet known. It returns how
+// many of the first records can be decoded now, and an error if none can.
 func (m *Message) Prepare(ctx context.Context, records []wire.Message) (n int, err error) {
 	asked := map[uint32]bool{}
 	for i := range records {
@@ -102,7 +103,7 @@ func (m *Message) knows(number uint32) bool {
 	return known && (w.err == nil || time.Now().Before(w.until))
 }
 
-// ask asks for one schema.
+// ask queries the registry for one schema.
 func (m *Message) ask(ctx context.Context, number uint32) error {
 	w := written{until: time.Now().Add(keepErrors)}
 	switch texts, err := m.registry.Schema(ctx, number); {
@@ -119,7 +120,7 @@ func (m *Message) ask(ctx context.Context, number uint32) error {
 	return nil
 }
 
-// open returns a value as JSON, appended to into, of so many bytes at most.
+// open decodes a value to JSON of at most most bytes, which it appends to into.
 func (m *Message) open(into, value []byte, most int) ([]byte, error) {
 	if !m.framed {
 		return m.is.OpenWithin(into, value, m.is.Own(), most)
@@ -151,15 +152,15 @@ func (none) Schema(context.Context, uint32) ([]string, error) {
 	return nil, errors.New("NewConsumer was called without a schema registry: pass registry.New(client)")
 }
 
-// Encoding unpacks values. It is not safe for concurrent use.
+// Encoding unpacks the values of a topic. It is not safe for concurrent use.
 type Encoding struct {
 	Message *Message
-	Most    int // bytes of JSON that a value may become: limits.max_payload; 0 is any number
+	Most    int // limit of a value's size as JSON, in bytes: limits.max_payload; 0 means no limit
 	memory  []byte
 }
 
-// Open returns m with its value as JSON in place of the value, valid until the next Open. A record
-// without a value is returned as it is. What is no such value is a [*wire.DecodeError].
+// Open returns m with its value converted to JSON, valid until the next Open. A record without a
+// value is returned unchanged. If the value cannot be decoded, Open returns a [*wire.DecodeError].
 func (e *Encoding) Open(m *wire.Message) (*wire.Message, error) {
 	if m.Value == nil {
 		return m, nil
@@ -172,7 +173,7 @@ func (e *Encoding) Open(m *wire.Message) (*wire.Message, error) {
 	return m.Unpacked(text), nil
 }
 
-// Own is a registry of the schemas that types have themselves, for tests.
+// Own returns a registry of the types' own schemas, for tests.
 func Own(messages ...*Message) Registry { return own(messages) }
 
 type own []*Message

@@ -14,11 +14,11 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/intake"
 )
 
-// broker asks the brokers. Any goroutine may.
+// broker queries the brokers. Any goroutine may use it.
 type broker struct {
 	client  *kafka.Consumer
 	admin   *kafka.AdminClient
-	timeout time.Duration // of one question
+	timeout time.Duration // of one query
 	epochs  *epochs
 }
 
@@ -32,14 +32,14 @@ func (b *broker) Commit(_ context.Context, durable map[idem.Partition]int64) err
 	return err
 }
 
-// Committed is answered within the timeout, or not at all.
+// Committed either succeeds within the timeout or fails.
 func (b *broker) Committed(_ context.Context, id idem.Partition) (int64, error) {
 	of, err := b.client.Committed(one(&id), int(b.timeout.Milliseconds()))
 	if err == nil {
 		err = of[0].Error
 	}
 	if err != nil {
-		return -1, fmt.Errorf("asking for the group's committed offset: %w", err)
+		return -1, fmt.Errorf("query the group's committed offset: %w", err)
 	}
 	return max(int64(of[0].Offset), -1), nil
 }
@@ -47,14 +47,14 @@ func (b *broker) Committed(_ context.Context, id idem.Partition) (int64, error) 
 func (b *broker) Topics(ctx context.Context, names ...string) (map[string]intake.Topic, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
-	if len(names) == 0 { // of patterns only, without partitions: whether brokers answer is asked all the same
+	if len(names) == 0 { // only patterns, without partitions: check nevertheless whether brokers respond
 		_, err := b.admin.DescribeCluster(ctx, kafka.SetAdminRequestTimeout(b.timeout))
 		return nil, err
 	}
 	question := kafka.NewTopicCollectionOfTopicNames(names)
 	answer, err := b.admin.DescribeTopics(ctx, question, kafka.SetAdminRequestTimeout(b.timeout))
 	if err != nil {
-		return nil, fmt.Errorf("asking for topic ids: %w", err)
+		return nil, fmt.Errorf("query topic ids: %w", err)
 	}
 	out := map[string]intake.Topic{}
 	for _, d := range answer.TopicDescriptions {
@@ -62,7 +62,7 @@ func (b *broker) Topics(ctx context.Context, names ...string) (map[string]intake
 			continue // deleted
 		}
 		if d.Error.Code() != kafka.ErrNoError {
-			return nil, fmt.Errorf("asking for the id of topic %s: %w", d.Name, d.Error)
+			return nil, fmt.Errorf("query the id of topic %s: %w", d.Name, d.Error)
 		}
 		t := intake.Topic{Partitions: int32(len(d.Partitions))}
 		binary.BigEndian.PutUint64(t.ID[:8], uint64(d.TopicID.GetMostSignificantBits()))
@@ -75,7 +75,7 @@ func (b *broker) Topics(ctx context.Context, names ...string) (map[string]intake
 func (b *broker) Watermarks(_ context.Context, id idem.Partition) (low, high int64, err error) {
 	low, high, err = b.client.QueryWatermarkOffsets(id.Topic, id.Number, int(b.timeout.Milliseconds()))
 	if err != nil {
-		return 0, 0, fmt.Errorf("asking for the offsets of %s/%d: %w", id.Topic, id.Number, err)
+		return 0, 0, fmt.Errorf("query the offsets of %s/%d: %w", id.Topic, id.Number, err)
 	}
 	return low, high, nil
 }
@@ -107,7 +107,7 @@ func (b *broker) Last(ctx context.Context, id idem.Partition) (idem.Position, er
 	return b.last(ctx, id, kafka.IsolationLevelReadCommitted)
 }
 
-// last asks for the offset of the next record to come, and for the leader epoch now.
+// last queries the offset of the next record to be written, and the current leader epoch.
 func (b *broker) last(ctx context.Context, id idem.Partition, isolation kafka.IsolationLevel) (idem.Position, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
@@ -122,22 +122,22 @@ func (b *broker) last(ctx context.Context, id idem.Partition, isolation kafka.Is
 			return at, nil
 		}
 	}
-	return idem.Position{}, fmt.Errorf("asking for the end of %s/%d: %w", id.Topic, id.Number, err)
+	return idem.Position{}, fmt.Errorf("query the end of %s/%d: %w", id.Topic, id.Number, err)
 }
 
-// EpochEnd asks for the leader epoch now, which is mostly that of the position. Where it is later,
-// the client must find out where the position's epoch ends.
+// EpochEnd queries the current leader epoch, which usually is that of the position. If it is
+// later, a client must determine where the position's epoch ends.
 func (b *broker) EpochEnd(ctx context.Context, id idem.Partition, at idem.Position) (int64, error) {
 	last, err := b.last(ctx, id, kafka.IsolationLevelReadUncommitted)
 	if e, ok := errors.AsType[kafka.Error](err); ok && e.Code() == kafka.ErrUnknownLeaderEpoch {
-		// The client has heard of a later epoch, and believes no lower one.
+		// The client knows a later epoch, and ignores lower ones.
 		last.Epoch = math.MaxInt32
 		_, last.Offset, err = b.Watermarks(ctx, id)
 	}
 	switch {
 	case err != nil:
 		return 0, err
-	case last.Epoch < 0: // the broker does not say
+	case last.Epoch < 0: // unknown
 		return at.Offset, nil
 	case last.Epoch < at.Epoch:
 		return -1, nil
@@ -147,7 +147,7 @@ func (b *broker) EpochEnd(ctx context.Context, id idem.Partition, at idem.Positi
 	return b.epochs.end(ctx, id, at, last.Offset)
 }
 
-// OpenTransaction names nobody: the client has no call for it.
+// OpenTransaction returns "", because the client has no call for it.
 func (b *broker) OpenTransaction(context.Context, idem.Partition) string { return "" }
 
 func (b *broker) TopicConfig(ctx context.Context, topic string) (map[string]string, error) {

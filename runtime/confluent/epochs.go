@@ -16,14 +16,14 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/member"
 )
 
-// epochs finds out where leader epochs end. The client has no call for that: it asks the broker
-// (OffsetForLeaderEpoch) when it seeks to a position with an epoch, and reports a log that ends
-// below, without naming the partition. So a client of its own seeks, in one partition at a time.
-// It joins no group, and is made when it is first needed.
+// epochs determines where leader epochs end. The client has no call for that, but it queries the
+// broker (OffsetForLeaderEpoch) when it seeks to a position with an epoch, and reports if the log
+// ends below it, without naming the partition. So a separate client seeks, in one partition at a
+// time. It joins no group, and is created when it is first needed.
 type epochs struct {
 	config  kafka.ConfigMap
 	timeout time.Duration
-	turn    chan *kafka.Consumer // holds the client, nil before there is one, while nobody uses it
+	turn    chan *kafka.Consumer // holds the client while it is not in use; nil before it is created
 }
 
 func newEpochs(config *kafka.ConfigMap, timeout time.Duration) *epochs {
@@ -34,7 +34,7 @@ func newEpochs(config *kafka.ConfigMap, timeout time.Duration) *epochs {
 	return e
 }
 
-// close waits for a question that is asked, and closes the client. No other question is answered.
+// close waits for a running query, and closes the client. Later queries fail.
 func (e *epochs) close() error {
 	client := <-e.turn
 	close(e.turn)
@@ -46,8 +46,8 @@ func (e *epochs) close() error {
 
 var errClosed = errors.New("the client is closed")
 
-// end is where the leader epoch of a position ends if that is below the position; otherwise it is
-// the position, and -1 if the log has no such epoch. The log ends at an offset.
+// end returns where the leader epoch of a position ends if that is below the position, and
+// otherwise the position; -1 if the log has no such epoch. log is the end of the log.
 func (e *epochs) end(ctx context.Context, id idem.Partition, at idem.Position, logEnd int64) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
@@ -59,7 +59,7 @@ func (e *epochs) end(ctx context.Context, id idem.Partition, at idem.Position, l
 	}
 	switch {
 	case ctx.Err() != nil && client == nil && !open:
-		return 0, fmt.Errorf("asking where leader epoch %d of %s/%d ends: %w", at.Epoch, id.Topic, id.Number, ctx.Err())
+		return 0, fmt.Errorf("query the end of leader epoch %d of %s/%d: %w", at.Epoch, id.Topic, id.Number, ctx.Err())
 	case !open:
 		return 0, errClosed
 	}
@@ -71,17 +71,17 @@ func (e *epochs) end(ctx context.Context, id idem.Partition, at idem.Position, l
 		}
 	}
 	end, err := seek(ctx, client, id, at, logEnd)
-	if err != nil { // it may have heard of a later epoch than the broker has now: the next one is new
+	if err != nil { // it may know a later epoch than the broker now has: the next query creates a new client
 		_ = client.Close()
 		client = nil
-		return 0, fmt.Errorf("asking where leader epoch %d of %s/%d ends: %w", at.Epoch, id.Topic, id.Number, err)
+		return 0, fmt.Errorf("query the end of leader epoch %d of %s/%d: %w", at.Epoch, id.Topic, id.Number, err)
 	}
 	return end, nil
 }
 
-// seek has a client seek to a position, from the end of the log, and waits for what comes of it.
+// seek makes a client seek to a position, from the end of the log, and waits for the result.
 func seek(ctx context.Context, client *kafka.Consumer, id idem.Partition, at idem.Position, logEnd int64) (end int64, err error) {
-	for client.Poll(0) != nil { // of earlier questions
+	for client.Poll(0) != nil { // of earlier queries
 	}
 	if err := client.Assign([]kafka.TopicPartition{topicPartition(&id, logEnd)}); err != nil {
 		return 0, err
@@ -107,7 +107,7 @@ func seek(ctx context.Context, client *kafka.Consumer, id idem.Partition, at ide
 	return 0, ctx.Err()
 }
 
-// seekWhenAssigned seeks once the client has begun to fetch; until then it refuses.
+// seekWhenAssigned seeks once the client has begun to fetch; until then the client rejects a seek.
 func seekWhenAssigned(ctx context.Context, client *kafka.Consumer, to kafka.TopicPartition) error {
 	for {
 		moved, err := client.SeekPartitions([]kafka.TopicPartition{to})
@@ -127,8 +127,8 @@ func seekWhenAssigned(ctx context.Context, client *kafka.Consumer, to kafka.Topi
 
 var brokerEnd = regexp.MustCompile(`broker end offset is (-?\d+)`)
 
-// truncation reads from an error of the client where the log was cut; -1 if it does not say. Other
-// errors are about the connection, or about a position that is not in the log.
+// truncation returns, from an error of the client, where the log was truncated; -1 if it does not
+// say. Other errors are about the connection, or about a position that is not in the log.
 func truncation(e kafka.Error) (end int64, ok bool) {
 	if e.Code() != kafka.ErrAutoOffsetReset && e.Code() != kafka.ErrLogTruncation {
 		return 0, false

@@ -7,10 +7,10 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/member"
 )
 
-// fetcher tells the client which partitions to fetch, and from where.
+// fetcher controls which partitions the client fetches, and from where.
 type fetcher struct{ client *kafka.Consumer }
 
-// Assign answers a rebalance, too, with no partition if none is ready.
+// Assign also acknowledges a rebalance, without partitions if none is ready.
 func (f fetcher) Assign(list []member.At) error {
 	var added []kafka.TopicPartition
 	for i := range list {
@@ -19,8 +19,8 @@ func (f fetcher) Assign(list []member.At) error {
 	return f.client.IncrementalAssign(added)
 }
 
-// Seek moves a partition that is assigned. The client refuses to seek in a partition that
-// it stopped reading after an error; then the partition is assigned again.
+// Seek moves an assigned partition. If the client stopped reading the partition after an error, it
+// rejects a seek; Seek then assigns the partition again.
 func (f fetcher) Seek(to member.At) error {
 	at := []kafka.TopicPartition{start(&to)}
 	moved, err := f.client.SeekPartitions(at)
@@ -36,7 +36,7 @@ func (f fetcher) Seek(to member.At) error {
 func (f fetcher) Pause(id idem.Partition) error  { return f.client.Pause(one(&id)) }
 func (f fetcher) Resume(id idem.Partition) error { return f.client.Resume(one(&id)) }
 
-// Unassign answers a rebalance, too, if none of its partitions was assigned yet.
+// Unassign also acknowledges a rebalance if none of its partitions was assigned yet.
 func (f fetcher) Unassign(list []idem.Partition) error {
 	var all []kafka.TopicPartition
 	for i := range list {
@@ -52,7 +52,7 @@ func (f fetcher) End(id idem.Partition) int64 {
 	return -1
 }
 
-// start is where the client must be told to read.
+// start returns the position from which the client must read.
 func start(at *member.At) kafka.TopicPartition {
 	tp := topicPartition(&at.Partition, at.Offset)
 	if at.Epoch >= 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idem"
 )
 
-// record turns what the client polled into a message. The client has copied the bytes
-// once, out of C memory, so the message owns them. Null and empty stay apart.
+// record converts a polled record into a message. The client has already copied the bytes out of C
+// memory, so the message owns them. Null and empty values stay distinct.
 func record(p idem.Partition, m *kafka.Message) (idem.Message, int) {
 	size := len(m.Key) + len(m.Value)
 	out := idem.Message{

@@ -14,7 +14,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/member"
 )
 
-// run is one Source.Run. It belongs to the polling goroutine, which also runs the rebalance
+// run is one Source.Run. Only the polling goroutine uses it, which also runs the rebalance
 // callback.
 type run struct {
 	sub    idem.Subscription
@@ -23,7 +23,7 @@ type run struct {
 	member *member.Member
 }
 
-// consumer is the client as a member drives it.
+// consumer implements member.Client.
 type consumer struct {
 	fetcher
 	*broker
@@ -31,7 +31,7 @@ type consumer struct {
 }
 
 func (c consumer) Close() error {
-	defer close(c.lines) // the client writes no more
+	defer close(c.lines) // the client no longer writes
 	return errors.Join(c.epochs.close(), c.fetcher.client.Close())
 }
 
@@ -56,7 +56,7 @@ func newRun(ctx context.Context, s *Source, sub idem.Subscription, sink idem.Sin
 	}, nil
 }
 
-// poll joins the group and polls until ctx ends or the client fails for good.
+// poll joins the group and polls until ctx is done or the client fails permanently.
 func (r *run) poll() error {
 	callback := func(_ *kafka.Consumer, e kafka.Event) error { r.rebalance(e); return nil }
 	if err := r.client.SubscribeTopics(r.sub.Topics, callback); err != nil {
@@ -107,7 +107,7 @@ func (r *run) accept(m *kafka.Message) {
 	}
 	p := r.member.Find(*m.TopicPartition.Topic, m.TopicPartition.Partition)
 	if p == nil {
-		return // given up
+		return // no longer assigned
 	}
 	message, size := record(p.ID(), m)
 	if r.member.Accept(p, &message, size) {
@@ -115,9 +115,9 @@ func (r *run) accept(m *kafka.Message) {
 	}
 }
 
-// statistics reads from the client's statistics that the group's coordinator is in touch. With
-// group.protocol=consumer that makes it a member, and a member for which no partition is left
-// gets no other event. With classic, the rebalance callback reports it.
+// statistics reads from the client's statistics whether the group's coordinator responds. With
+// group.protocol=consumer this shows that the client is a member; a member without partitions
+// receives no other event. With classic, the rebalance callback reports it.
 func (r *run) statistics(text string) {
 	var seen struct {
 		Group struct {

@@ -89,7 +89,7 @@ func (s *Source) session(sub idem.Subscription) any {
 	return usualSession
 }
 
-// sessionEnds says how long the group waits for a member that died without leaving.
+// sessionEnds returns, in words, how long the group waits for a member that died without leaving.
 func (s *Source) sessionEnds(sub idem.Subscription) string {
 	protocol, _ := s.protocol()
 	if protocol != "classic" {
@@ -97,7 +97,7 @@ func (s *Source) sessionEnds(sub idem.Subscription) string {
 	}
 	most := s.session(sub)
 	ms, err := strconv.ParseInt(fmt.Sprint(most), 10, 64)
-	if err != nil { // the client refuses it
+	if err != nil { // the client rejects it
 		return fmt.Sprintf("session.timeout.ms=%v", most)
 	}
 	return fmt.Sprintf("%v (session.timeout.ms)", time.Duration(ms)*time.Millisecond)
@@ -130,7 +130,7 @@ func (s *Source) settings(sub idem.Subscription, compare time.Duration) (*kafka.
 	}
 	config["bootstrap.servers"] = s.Brokers
 	config["group.id"] = sub.Group
-	if protocol == "consumer" { // a member without partitions learns from nothing else that it is one
+	if protocol == "consumer" { // only the statistics show a member without partitions that it is one
 		config["statistics.interval.ms"] = int(compare.Milliseconds())
 	}
 	if ms := int(sub.MaxPollInterval.Milliseconds()); ms > 0 {
@@ -153,7 +153,7 @@ func (s *Source) protocol() (name string, ok bool) {
 	return name, ok
 }
 
-// refused says why Source.Config may not hold a setting; "" if it may.
+// refused returns why Source.Config may not contain a setting; "" if it may.
 func refused(name, protocol string) string {
 	name = strings.TrimPrefix(name, "{topic}.")
 	if v, ok := fixed[name]; ok {

@@ -1,6 +1,6 @@
 // Package confluent reads Kafka for an [idem.Consumer] through confluent-kafka-go. Only this
 // package and the packages below it import that client, so only they need cgo. The package knows
-// nothing of the database: only the [idem.Sink] knows the outcome of a record, and where a
+// nothing about the database: only the [idem.Sink] knows the outcome of a record, and where a
 // partition is read from.
 //
 // One goroutine polls the client. Package member contains what a member of a group does with any

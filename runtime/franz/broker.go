@@ -16,19 +16,19 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/intake"
 )
 
-// broker asks the brokers. Any goroutine may.
+// broker queries the brokers. Any goroutine may use it.
 type broker struct {
 	group, fetch *kgo.Client
 	name         string // of the group
 	state        *connections
-	timeout      time.Duration // of one question
+	timeout      time.Duration // of one query
 
 	mu  sync.Mutex
-	ids map[string]idem.UUID // of topics, as they were answered last
+	ids map[string]idem.UUID // of topics, as of the last response
 }
 
-// Commit asks as the member that this process is now: the client's own way to commit keeps account
-// of what it consumed, which is nothing.
+// Commit sends the request with the current member id and generation. The client's own method of
+// committing depends on what it has consumed, which is nothing.
 func (b *broker) Commit(ctx context.Context, durable map[idem.Partition]int64) error {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
@@ -75,7 +75,7 @@ func (b *broker) Committed(ctx context.Context, id idem.Partition) (int64, error
 		offset, err = max(p.Offset, -1), kerr.ErrorForCode(p.ErrorCode)
 	}
 	if err != nil {
-		return -1, fmt.Errorf("asking for the group's committed offset: %w", b.state.why(err))
+		return -1, fmt.Errorf("query the group's committed offset: %w", b.state.why(err))
 	}
 	return offset, nil
 }
@@ -84,7 +84,7 @@ func (b *broker) Topics(ctx context.Context, names ...string) (map[string]intake
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
 	q := kmsg.NewPtrMetadataRequest()
-	q.Topics = []kmsg.MetadataRequestTopic{} // none, and not all
+	q.Topics = []kmsg.MetadataRequestTopic{} // none, not all
 	for _, name := range names {
 		t := kmsg.NewMetadataRequestTopic()
 		t.Topic = kmsg.StringPtr(name)
@@ -101,7 +101,7 @@ func (b *broker) Topics(ctx context.Context, names ...string) (map[string]intake
 			out[*t.Topic] = intake.Topic{ID: t.TopicID, Partitions: int32(len(t.Partitions))}
 		case kerr.UnknownTopicOrPartition: // deleted
 		default:
-			return nil, fmt.Errorf("asking for the id of topic %s: %w", *t.Topic, err)
+			return nil, fmt.Errorf("query the id of topic %s: %w", *t.Topic, err)
 		}
 	}
 	b.remember(out)
@@ -122,18 +122,18 @@ func (b *broker) id(topic string) idem.UUID {
 	return b.ids[topic]
 }
 
-// The timestamps by which a broker is asked for the ends of a log.
+// The timestamps that query the two ends of a log.
 const (
 	earliest = -2
 	latest   = -1
 )
 
-// Watermarks asks for the offsets of those that read committed records only.
+// Watermarks returns the offsets for consumers that read only committed records.
 func (b *broker) Watermarks(ctx context.Context, id idem.Partition) (low, high int64, err error) {
 	ask := func(of int64) (int64, error) {
 		offsets, err := b.offsets(ctx, of, 1, id)
 		if err != nil {
-			return 0, fmt.Errorf("asking for the offsets of %s/%d: %w", id.Topic, id.Number, err)
+			return 0, fmt.Errorf("query the offsets of %s/%d: %w", id.Topic, id.Number, err)
 		}
 		return offsets[id].Offset, nil
 	}
@@ -145,7 +145,7 @@ func (b *broker) Watermarks(ctx context.Context, id idem.Partition) (low, high i
 
 func (b *broker) Ends(ctx context.Context, list []idem.Partition) (map[idem.Partition]int64, error) {
 	ends := map[idem.Partition]int64{}
-	for _, id := range list { // in one request, an error of one would be one of all
+	for _, id := range list { // in one request, an error of one partition would be an error of all
 		found, err := b.offsets(ctx, latest, 0, id)
 		if err != nil {
 			return ends, err
@@ -160,7 +160,7 @@ func (b *broker) Ends(ctx context.Context, list []idem.Partition) (map[idem.Part
 func (b *broker) Last(ctx context.Context, id idem.Partition) (idem.Position, error) {
 	found, err := b.offsets(ctx, latest, 1, id)
 	if err != nil {
-		return idem.Position{}, fmt.Errorf("asking for the end of %s/%d: %w", id.Topic, id.Number, err)
+		return idem.Position{}, fmt.Errorf("query the end of %s/%d: %w", id.Topic, id.Number, err)
 	}
 	return found[id], nil
 }
@@ -180,12 +180,12 @@ func (b *broker) EpochEnd(ctx context.Context, id idem.Partition, at idem.Positi
 		err = kerr.ErrorForCode(r.Topics[0].Partitions[0].ErrorCode)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("asking where leader epoch %d of %s/%d ends: %w", at.Epoch, id.Topic, id.Number, err)
+		return 0, fmt.Errorf("query the end of leader epoch %d of %s/%d: %w", at.Epoch, id.Topic, id.Number, err)
 	}
 	return r.Topics[0].Partitions[0].EndOffset, nil
 }
 
-// offsets asks for the offsets of partitions at a timestamp, with an isolation level.
+// offsets queries the offsets of partitions at a timestamp, with an isolation level.
 func (b *broker) offsets(ctx context.Context, at int64, isolation int8, list ...idem.Partition) (map[idem.Partition]idem.Position, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()

@@ -13,13 +13,13 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/member"
 )
 
-// connections are those of both clients to brokers, as their hooks tell.
+// connections tracks the connections of both clients to brokers, through their hooks.
 type connections struct {
 	mu    sync.Mutex
 	open  int
 	cause error // why the last one could not be opened; nil if it could
-	alarm bool  // none is open, and one could not be opened; not told yet
-	given int   // how many times in a row nobody waited any longer for one to be opened
+	alarm bool  // none is open, and one could not be opened; not yet reported
+	given int   // how many times in a row a caller stopped waiting for one to be opened
 }
 
 // OnBrokerConnect implements [kgo.HookBrokerConnect].
@@ -28,7 +28,7 @@ func (c *connections) OnBrokerConnect(_ kgo.BrokerMetadata, _ time.Duration, _ n
 	defer c.mu.Unlock()
 	if c.given++; !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
 		c.given = 0
-	} else if c.given == 1 { // the next try tells more
+	} else if c.given == 1 { // the next attempt shows more
 		return
 	}
 	if c.cause = err; err == nil {
@@ -45,7 +45,7 @@ func (c *connections) OnBrokerDisconnect(kgo.BrokerMetadata, net.Conn) {
 	c.open--
 }
 
-// allDown reports, once for each try, that no broker can be reached, and why.
+// allDown reports, once for each attempt, that no broker can be reached, and why.
 func (c *connections) allDown() (cause string, down bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,8 +55,8 @@ func (c *connections) allDown() (cause string, down bool) {
 	return cause, down
 }
 
-// why is why a question was not answered: that the last connection could not be opened, if that is
-// so, rather than that the time for an answer is over.
+// why returns why a query failed. If the last connection could not be opened, that is the reason,
+// rather than the timeout of the query.
 func (c *connections) why(err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,8 +69,8 @@ func (c *connections) why(err error) error {
 	return errors.New(reason(err))
 }
 
-// reason is what an error says without what differs from one try to the next, such as the port of
-// a connection.
+// reason returns the text of an error without the parts that differ from one attempt to the next,
+// such as the port of a connection.
 func reason(err error) string {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Err != nil {
 		return op.Op + " " + op.Addr.String() + ": " + op.Err.Error()

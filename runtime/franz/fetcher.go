@@ -7,12 +7,12 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/member"
 )
 
-// fetcher tells the client that fetches which partitions, and from where. What was fetched before
-// a call is not polled after it.
+// fetcher controls which partitions the fetching client reads, and from where. After a call,
+// records that were fetched before it are not polled.
 type fetcher struct {
 	client *kgo.Client
-	topics map[string]idem.UUID     // that the client knows, by the ids that it may know them by
-	ends   map[idem.Partition]int64 // of logs, as the last fetches said
+	topics map[string]idem.UUID     // that the client knows, with the ids under which it may know them
+	ends   map[idem.Partition]int64 // of logs, as of the last fetches
 }
 
 func newFetcher(c *kgo.Client) *fetcher {
@@ -37,8 +37,9 @@ func (f *fetcher) Assign(list []member.At) error {
 	return nil
 }
 
-// forgetOther forgets a topic that was made again: the client continues to ask for the id that
-// it knows. All its partitions are taken over again, as this one.
+// forgetOther makes the client forget a topic that was recreated, because the client would
+// continue to use the id that it knows. All partitions of the topic are taken over again, like
+// this one.
 func (f *fetcher) forgetOther(at member.At) {
 	topic := at.Partition.Topic
 	if id, known := f.topics[topic]; known && id != at.TopicID {
@@ -47,7 +48,7 @@ func (f *fetcher) forgetOther(at member.At) {
 	f.topics[topic] = at.TopicID
 }
 
-// Seek adds the partition anew: the client then looks at nothing that it knew of it.
+// Seek removes and adds the partition, so the client does not use what it knew about it.
 func (f *fetcher) Seek(to member.At) error {
 	f.client.RemoveConsumePartitions(one(to.Partition))
 	delete(f.ends, to.Partition) // it may be another topic

@@ -9,20 +9,20 @@ import (
 	"github.com/idemgen/idemgen/runtime/idem"
 )
 
-// group is this process as a member of its group. Its client calls back on goroutines of its own,
-// and waits until the polling goroutine has done what follows.
+// group is this process as a member of its group. The client calls its callbacks on its own
+// goroutines; each waits until the polling goroutine has handled the event.
 type group struct {
 	client *kgo.Client
 	events chan event
-	left   chan struct{} // closed when nobody answers any more
+	left   chan struct{} // closed when events are no longer handled
 }
 
-// event is what the group says of partitions.
+// event is a change of the assignment of partitions.
 type event struct {
 	list     []idem.Partition
-	assigned bool          // to this member; otherwise they were taken away
+	assigned bool          // to this member; otherwise they were revoked
 	lost     bool          // they may have another owner
-	done     chan struct{} // to be closed when that is done
+	done     chan struct{} // to be closed when the event has been handled
 }
 
 func newGroup() *group { return &group{events: make(chan event), left: make(chan struct{})} }
@@ -49,7 +49,7 @@ func (g *group) join(options []kgo.Opt, sub idem.Subscription) (err error) {
 	return err
 }
 
-// tell waits until the polling goroutine has done what an event asks for, or has left.
+// tell sends an event, and waits until the polling goroutine has handled it, or has left.
 func (g *group) tell(e event) {
 	select {
 	case g.events <- e:
@@ -62,14 +62,13 @@ func (g *group) tell(e event) {
 	}
 }
 
-// drop polls what is nothing but errors of the group, which the client logs and a callback has
-// told.
+// drop polls and drops the errors of the group, which the client logs and a callback has reported.
 func (g *group) drop() {
 	for !g.client.PollFetches(context.Background()).IsClientClosed() {
 	}
 }
 
-// leave leaves the group. If its broker is away, the group notices at the session timeout.
+// leave leaves the group. If its coordinator is down, the group notices at the session timeout.
 func (g *group) leave() {
 	close(g.left)
 	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
@@ -78,7 +77,7 @@ func (g *group) leave() {
 	g.client.Close()
 }
 
-// leaveTime is how long a member tries to tell the group that it leaves.
+// leaveTime is how long a member tries to leave the group.
 const leaveTime = 5 * time.Second
 
 func partitionsOf(of map[string][]int32) (list []idem.Partition) {

@@ -6,9 +6,9 @@ import (
 	"github.com/idemgen/idemgen/runtime/idem"
 )
 
-// record turns what the client polled into a message, with bytes of its own: the client's are
-// those of a whole fetch, which one record of a partition that stands would keep. Null and empty
-// stay apart.
+// record converts a polled record into a message with a copy of its bytes. The client's bytes
+// belong to a whole fetch, which one record of a halted partition would keep in memory. Null and
+// empty values stay distinct.
 func record(topic string, r *kgo.Record) (idem.Message, int) {
 	size := len(r.Key) + len(r.Value)
 	for _, h := range r.Headers {

@@ -13,7 +13,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/member"
 )
 
-// run is one Source.Run. It belongs to the polling goroutine.
+// run is one Source.Run. Only the polling goroutine uses it.
 type run struct {
 	ctx    context.Context // of Run
 	log    *clientlog.Log
@@ -23,7 +23,7 @@ type run struct {
 	member *member.Member
 }
 
-// client is both clients, as a member drives them.
+// client implements member.Client with both clients.
 type client struct {
 	*fetcher
 	*broker
@@ -63,7 +63,7 @@ func newRun(ctx, alive context.Context, s *Source, set *settings, sub idem.Subsc
 	return r, nil
 }
 
-// chunk is how many records are polled at a time while there is room for them.
+// chunk is how many records are polled at a time while there is space for them.
 const chunk = 100
 
 // poll polls until ctx ends.
@@ -78,12 +78,12 @@ func (r *run) poll() {
 		most = chunk
 		if full := r.accept(fetched); full != nil {
 			r.member.Throttle(full)
-			most = 1 // of which there may be no room for more
+			most = 1 // there may be no space for more
 		}
 	}
 }
 
-// answerGroup does what the group's callbacks asked for since the last poll.
+// answerGroup handles the events of the group since the last poll.
 func (r *run) answerGroup() {
 	if cause, down := r.state.allDown(); down {
 		r.member.BrokerFailed(errors.New(cause))
@@ -94,7 +94,7 @@ func (r *run) answerGroup() {
 		switch {
 		case e.assigned:
 			r.member.Assign(e.list)
-		case e.lost || len(e.list) > 0: // which there need not be at the end of a session
+		case e.lost || len(e.list) > 0: // at the end of a session there may be no partitions
 			r.member.Revoke(e.list, e.lost)
 		}
 		close(e.done)
@@ -102,7 +102,7 @@ func (r *run) answerGroup() {
 	}
 }
 
-// accept takes what was polled. It returns a partition whose queue is full.
+// accept handles the polled records. It returns a partition whose queue is full.
 func (r *run) accept(fetched kgo.Fetches) (full *member.Partition) {
 	for _, f := range fetched {
 		for _, t := range f.Topics {
@@ -118,15 +118,15 @@ func (r *run) accept(fetched kgo.Fetches) (full *member.Partition) {
 	return full
 }
 
-// acceptPartition takes records of one partition, and tells where its log ends. The client hands
-// over the markers of transactions, too, so that nothing but gaps is between a record and the end.
+// acceptPartition handles the records of one partition, and reports the end of its log. The client
+// also delivers transaction markers, so there are only gaps between a record and the end.
 func (r *run) acceptPartition(p *member.Partition, f *kgo.FetchPartition) (full bool) {
 	switch {
 	case f.Err != nil:
 		r.clientError(p.ID().Topic, f.Err)
 		r.lose(p)
 		return false
-	case p.Misses(f.LogStartOffset): // the client went on where the log begins
+	case p.Misses(f.LogStartOffset): // the client continued at the beginning of the log
 		r.lose(p)
 		return false
 	case len(f.Records) == 0:
@@ -151,8 +151,8 @@ func (r *run) acceptPartition(p *member.Partition, f *kgo.FetchPartition) (full 
 	return full
 }
 
-// lose stops fetching a partition whose position, or log, is in doubt. It is compared with its
-// log, and read again from where it is, or taken over again.
+// lose stops fetching a partition whose position, or log, is in doubt. The partition is compared
+// with its log, and then read again from its position, or taken over again.
 func (r *run) lose(p *member.Partition) {
 	r.fetch.client.RemoveConsumePartitions(one(p.ID()))
 	r.member.PositionLost(p)

@@ -65,7 +65,7 @@ var refused = []options.Refusal{
 // settings are the options of both clients.
 type settings struct {
 	all     []kgo.Opt
-	session string // how long the group waits for a member that died, in words
+	session string // how long the group waits for a dead member, in words
 }
 
 // settings returns the clients' options, or an error that names every rejected one.
@@ -89,7 +89,7 @@ func (s *Source) settings(sub idem.Subscription) (*settings, error) {
 	set := &settings{session: fmt.Sprintf("%v (kgo.SessionTimeout)", asked(kgo.SessionTimeout))}
 	balancer := kgo.CooperativeStickyBalancer()
 	if asked(kgo.ServerSideBalancer).(bool) {
-		balancer = kgo.StickyBalancer() // tells the brokers which assignor to use
+		balancer = kgo.StickyBalancer() // selects the assignor of the brokers
 		set.session = "the group's consumer.session.timeout.ms, by default 45s"
 	}
 	set.all = append(append(usual(sub), s.Options...),

@@ -101,7 +101,7 @@ func TestWaitForAConnectionIsTold(t *testing.T) {
 			})
 		}
 	}
-	const text = "it waits for a connection, all 1 of this process are in use: raise pool_max_conns"
+	const text = "it waits for a connection: all 1 of this process are in use: raise pool_max_conns"
 	within(t, "Health", func() bool { return tells(c, "test.v1/1: ", text) })
 	close(release)
 	for range list {

@@ -73,7 +73,7 @@ func TestOutageOfTheOtherSideIsWaitedOut(t *testing.T) {
 			if len(failing) != 1 || failing[0].Event != "Test" || failing[0].Err != c.err.Error() || failing[0].Calls < 20 {
 				t.Errorf("Stats say %+v", failing)
 			}
-			if err := consumer.Health().Err(); err == nil || !strings.Contains(err.Error(), "effect Test fails since") {
+			if err := consumer.Health().Err(); err == nil || !strings.Contains(err.Error(), "effect Test has been failing since") {
 				t.Errorf("Health says %v", err)
 			}
 			down.Store(false)
@@ -83,9 +83,9 @@ func TestOutageOfTheOtherSideIsWaitedOut(t *testing.T) {
 			want(t, "dead letters", letters(t, db), "")
 			want(t, "rows", query(t, db, `SELECT string_agg(id::text, ' ' ORDER BY id) FROM t`), strings.Join(rows, " "))
 			want(t, "calls at one time", most.Load(), 1)
-			want(t, "lines that say that it fails", strings.Count(log.String(), "an effect fails"), 1)
+			want(t, "lines that say that it fails", strings.Count(log.String(), "an effect keeps failing"), 1)
 			want(t, "lines that say that the partition waits", strings.Count(log.String(), "partition makes no progress"), 1)
-			want(t, "lines that say that it works", strings.Count(log.String(), "an effect works again"), 1)
+			want(t, "lines that say that it works", strings.Count(log.String(), "an effect succeeds again"), 1)
 			if failing := consumer.Stats().Calls.Failing; len(failing) > 0 {
 				t.Errorf("behind it Stats say %+v", failing)
 			}

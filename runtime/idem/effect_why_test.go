@@ -22,7 +22,7 @@ func TestEffectThatWaitsSaysForWhat(t *testing.T) {
 		says    string // what it waits for
 	}{
 		"a lease of another process": {8, true, "its lease, which "},
-		"a place to run":             {1, false, "a place among the 1 calls"},
+		"a place to run":             {1, false, "a free slot among the 1 calls"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

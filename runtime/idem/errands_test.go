@@ -120,7 +120,7 @@ func TestRequestsThatWaitDoNotCount(t *testing.T) {
 		t.Fatalf("%v: %+v", err, now)
 	}
 	_, err = operate.TakeBack(t.Context(), db, now, by)
-	wantText(t, err, "nothing is asked for")
+	wantText(t, err, "there is no pending request")
 	apply(t, w, nil)
 	want(t, "behind what was taken back", query(t, db, `SELECT string_agg(offs::text, ' ' ORDER BY offs) FROM idem_dead_letter WHERE state = 'r'`), "120 121")
 	want(t, "what was taken back", query(t, db, `SELECT state::text FROM idem_dead_letter WHERE offs = 0`), "d")

@@ -203,13 +203,13 @@ func TestTextOfSeveralStatementsIsNotSent(t *testing.T) {
 				}
 				w := own(t, service{policy: impatient, handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
 					err := send(ctx, tx, text)
-					if err == nil || !strings.Contains(err.Error(), "a text holds one statement") {
+					if err == nil || !strings.Contains(err.Error(), "an SQL text must be one statement") {
 						t.Errorf("the text was sent: %v", err)
 					}
 					return err
 				}}.consumer(t, db))
 				_, err := w.Apply(t.Context(), records(0, "put 1 1", "call 1", "put 2 2"))
-				if h := wantError[*idem.HaltedError](t, err); h.Offset != 1 || !strings.Contains(h.Error(), "a text holds one statement") {
+				if h := wantError[*idem.HaltedError](t, err); h.Offset != 1 || !strings.Contains(h.Error(), "an SQL text must be one statement") {
 					t.Errorf("got %v", h)
 				}
 				want(t, "what committed", table(t, db)+query(t, db, `SELECT count(*)::text FROM idem_dead_letter`), "1=1"+"0")

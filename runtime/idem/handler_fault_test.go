@@ -220,7 +220,7 @@ func TestErrorThatCannotBeReadIsAFailure(t *testing.T) {
 		failed = true
 		return (*nilError)(nil)
 	}}.consumer(t, db))
-	const text = "it returned an error of type *idem_test.nilError that cannot be read: a method of it panics"
+	const text = "it returned an error of type *idem_test.nilError that cannot be read: one of its methods panics"
 	if _, err := w.Apply(t.Context(), records(0, "call 1", "put 2 2")); err == nil || !strings.Contains(err.Error(), text) {
 		t.Errorf("got %v", err)
 	}

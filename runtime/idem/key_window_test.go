@@ -116,7 +116,7 @@ func TestWindowStandsWhileClocksDisagree(t *testing.T) {
 			want(t, "live", apply(t, w, records(w.Next(), "@a: put 1 1")), idem.Result{Duplicates: 1})
 			w = own(t, c)
 			want(t, "taken over", apply(t, w, records(w.Next(), "@a: put 1 1")), idem.Result{Duplicates: 1})
-			if !strings.Contains(log.String(), "clocks of database and worker differ") {
+			if !strings.Contains(log.String(), "clocks of the database and this process differ") {
 				t.Errorf("no alarm: %s", log)
 			}
 			clock.skew.Store(0)

@@ -214,7 +214,7 @@ func TestDatabaseThatWasNeverReachedIsTold(t *testing.T) {
 	go func() { done <- c.Run(ctx, running) }()
 	within(t, "Health", func() bool {
 		err := c.Health().Err()
-		return err != nil && strings.Contains(err.Error(), "the database was not reached since the start: no connection to the database: connection refused")
+		return err != nil && strings.Contains(err.Error(), "the database has not been reached since the start: no connection to the database: connection refused")
 	})
 	time.Sleep(time.Second)
 	want(t, "lines", strings.Count(log.String(), "level=ERROR"), 1)

@@ -179,7 +179,7 @@ func TestParkedKeySurvivesACrashAtEachStep(t *testing.T) {
 	}
 }
 
-// A dead letter need not keep its record; then it can be discarded only. What waits keeps its own.
+// A dead letter need not keep its record; then it can only be discarded. What waits keeps its own.
 func TestDroppedRecordIsDiscardedOnly(t *testing.T) {
 	t.Parallel()
 	db := database(t)
@@ -191,10 +191,10 @@ func TestDroppedRecordIsDiscardedOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = operate.Ask(t.Context(), db, found[:1], "replay", nil, operate.By{Operator: "ann", Reason: "mended"})
-	wantText(t, err, "it can be discarded only")
+	wantText(t, err, "it can only be discarded")
 	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET asked = 'r', asked_at = clock_timestamp() WHERE offs = 0`)
 	apply(t, w, nil)
-	want(t, "letters", lettersNow(t, db), "0 d its record is not kept (on_failure.dead_letter_payload, or it is longer than 16 MiB): it can be discarded only, 1 w, 2 w")
+	want(t, "letters", lettersNow(t, db), "0 d its record is not kept (on_failure.dead_letter_payload, or it is longer than 16 MiB): it can only be discarded, 1 w, 2 w")
 	ask(t, db, "discard", 0)
 	apply(t, w, nil)
 	want(t, "rows", table(t, db), "1=1")
@@ -243,7 +243,7 @@ func TestParkedLettersExpire(t *testing.T) {
 			t.Fatal(err, lettersNow(t, db))
 		}
 	}
-	await(t, log, "records of their keys wait behind them", 1)
+	await(t, log, "records are parked behind them", 1)
 	apply(t, w, nil)
 	want(t, "letters", lettersNow(t, db), "0 d, 1 w, 2 x discarded")
 	want(t, "b is free, a is not", apply(t, w, keyed(3, "a/put 1 3", "b/put 2 3")), idem.Result{Waiting: 1, Applied: 1})

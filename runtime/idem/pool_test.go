@@ -177,7 +177,7 @@ func TestDatabaseAwayAtStartIsWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, "rows", table(t, db), "1=1")
-	if !strings.Contains(log.String(), "the database was not reached since the start") {
+	if !strings.Contains(log.String(), "the database has not been reached since the start") {
 		t.Errorf("the log does not say so: %s", log)
 	}
 }

@@ -97,7 +97,7 @@ func TestReplayThatFailsStaysDead(t *testing.T) {
 	for name, c := range map[string]struct{ record, answer string }{
 		"decode":   {"nonsense x", "decode: Test: row must be a number"},
 		"database": {"j: need 9 9", "database: Test: no row with this key in table t"},
-		"conflict": {"k: put 1 2", "conflict: Test: the key was used before with other content; the first copy is in row 2 of the ledger of test.v1/0"},
+		"conflict": {"k: put 1 2", "conflict: Test: the key was used before with different content; the first copy is in row 2 of the ledger of test.v1/0"},
 		"handler":  {"call 1", "handler: Test: never"},
 		"missing":  {"call 2", "handler Test is not implemented"},
 		"stop":     {"stop 1", "unknown_type: the event type \"stop\" is not in the spec"},
@@ -247,7 +247,7 @@ func TestSecondOperatorIsTold(t *testing.T) {
 	}
 	ask(t, db, "replay", 0)
 	_, err = operate.Ask(t.Context(), db, found[:1], "discard", nil, operate.By{Operator: "bob", Reason: "old"})
-	wantText(t, err, "a replay is asked for already, since 2", "by ann: mended")
+	wantText(t, err, "a replay is already requested, since 2", "by ann: mended")
 	apply(t, w, nil)
 	want(t, "letters", lettersNow(t, db), "0 d database: no row with this key in table t")
 }

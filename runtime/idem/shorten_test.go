@@ -194,11 +194,11 @@ func TestTimeOutNamesLimitEventAndHandler(t *testing.T) {
 		record string
 		names  []string
 	}{
-		"batch_timeout, of a statement":     {func(l *wire.Limits) { l.BatchTimeout = short }, "k: put 9 9", []string{"limits.batch_timeout (1s) was over", "event Test, offset 0"}},
-		"batch_timeout, of a handler":       {func(l *wire.Limits) { l.BatchTimeout = short }, "call 9", []string{"limits.batch_timeout (1s) was over", "handler Test, offset 0"}},
-		"event_timeout":                     {func(l *wire.Limits) { l.EventTimeout = short }, "call 9", []string{"the time of a call (1s) was over", "handler Test, offset 0"}},
-		"statement_timeout":                 {func(l *wire.Limits) { l.StatementTimeout = short }, "k: put 9 9", []string{"statement_timeout (1s) was over", "event Test, offset 0"}},
-		"statement_timeout, of a handler's": {func(l *wire.Limits) { l.StatementTimeout = short }, "call 9", []string{"statement_timeout (1s) was over", "handler Test, offset 0"}},
+		"batch_timeout, of a statement":     {func(l *wire.Limits) { l.BatchTimeout = short }, "k: put 9 9", []string{"limits.batch_timeout (1s) was exceeded", "event Test, offset 0"}},
+		"batch_timeout, of a handler":       {func(l *wire.Limits) { l.BatchTimeout = short }, "call 9", []string{"limits.batch_timeout (1s) was exceeded", "handler Test, offset 0"}},
+		"event_timeout":                     {func(l *wire.Limits) { l.EventTimeout = short }, "call 9", []string{"the time of a call (1s) was exceeded", "handler Test, offset 0"}},
+		"statement_timeout":                 {func(l *wire.Limits) { l.StatementTimeout = short }, "k: put 9 9", []string{"statement_timeout (1s) was exceeded", "event Test, offset 0"}},
+		"statement_timeout, of a handler's": {func(l *wire.Limits) { l.StatementTimeout = short }, "call 9", []string{"statement_timeout (1s) was exceeded", "handler Test, offset 0"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

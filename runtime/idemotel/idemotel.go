@@ -1,13 +1,13 @@
-// Package idemotel tells OpenTelemetry what consumers of package idem do. A [Traces] is a hook,
-// and has a middleware:
+// Package idemotel creates OpenTelemetry spans for the work of an idem.Consumer. A [Traces] is a
+// hook and has a middleware:
 //
 //	traces := idemotel.New("order-projector", otel.GetTracerProvider())
 //	consumer, err := orders.NewConsumer(db, orders.Service{},
 //		idem.WithHooks(traces), idem.WithMiddleware(traces.Handler))
 //
-// docs/operations.md lists the spans. None holds a key, a header or a payload; but an error's text
-// is there as it is. Of this module the package must not import any but idem, hook, idemtype and
-// wire.
+// docs/operations.md lists the spans. They contain no keys, headers or payloads, but they do
+// contain the texts of errors unchanged. It must not import any package of this module
+// but idem, hook, idemtype and wire.
 package idemotel
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Traces makes the spans of a consumer.
+// Traces creates the spans of a consumer.
 type Traces struct {
 	consumer string
 	tracer   trace.Tracer
@@ -41,18 +41,18 @@ var (
 	_ idem.Middleware = (*Traces)(nil).Handler
 )
 
-// New returns the traces of a consumer, which the spec names.
+// New returns the traces of a consumer. consumer is its name in the spec.
 func New(consumer string, provider trace.TracerProvider) *Traces {
 	return &Traces{consumer, provider.Tracer("github.com/idemgen/idemgen/runtime/idemotel", trace.WithSchemaURL(semconv.SchemaURL))}
 }
 
-// A context has the spans that it was made with. The innermost one may be somebody else's.
+// Keys under which a context holds our spans. Its innermost span may belong to other code.
 type (
 	ofBatch struct{}
 	ofCall  struct{}
 )
 
-// start begins a span, which the context keeps under a key.
+// start begins a span and returns a context that holds it under key.
 func (t *Traces) start(ctx context.Context, key any, operation string, p idemtype.Partition, options ...trace.SpanStartOption) (context.Context, trace.Span) {
 	ctx, span := t.tracer.Start(ctx, operation+" "+p.Topic, append(options, trace.WithAttributes(
 		semconv.MessagingSystemKafka,
@@ -65,7 +65,7 @@ func (t *Traces) start(ctx context.Context, key any, operation string, p idemtyp
 	return context.WithValue(ctx, key, span), span
 }
 
-// fail marks a span of what failed.
+// fail sets the status of a span to err, unless it is nil.
 func fail(span trace.Span, err error) {
 	if err != nil {
 		span.SetAttributes(semconv.ErrorType(err))
@@ -95,7 +95,7 @@ func (t *Traces) OnBatchEnd(ctx context.Context, _ idemtype.Partition, r idemtyp
 	span.End()
 }
 
-// Handler is a middleware: each call of a handler has a span.
+// Handler is a middleware that creates a span for each call of a handler.
 func (t *Traces) Handler(next idem.HandlerFunc) idem.HandlerFunc {
 	return func(ctx context.Context, tx idem.Tx) error {
 		d, is := idem.DeliveryFrom(ctx)
@@ -103,7 +103,7 @@ func (t *Traces) Handler(next idem.HandlerFunc) idem.HandlerFunc {
 			return next(ctx, tx)
 		}
 		ctx, span := t.event(ctx, "handle", d)
-		err := errReturn // until it does
+		err := errReturn // in case next panics
 		defer func() {
 			fail(span, err)
 			span.End()
@@ -134,7 +134,7 @@ func (t *Traces) OnCall(ctx context.Context, _ idemtype.Partition, c hook.Ended)
 	span.End()
 }
 
-// event begins the span of one event. It is linked to what the record's headers name.
+// event begins the span of one event. It links the span that the record's headers name.
 func (t *Traces) event(ctx context.Context, operation string, d idem.Delivery) (context.Context, trace.Span) {
 	sender := propagation.TraceContext{}.Extract(context.Background(), headers(d.Message.Headers))
 	return t.start(ctx, ofCall{}, operation, idemtype.Partition{Topic: d.Message.Topic, Number: d.Message.Partition},
@@ -145,10 +145,10 @@ func (t *Traces) event(ctx context.Context, operation string, d idem.Delivery) (
 		))
 }
 
-// headers are those of a record.
+// headers implements [propagation.TextMapCarrier] for the headers of a record.
 type headers []wire.Header
 
-// Get returns the last one of a name.
+// Get returns the value of the last header called name.
 func (h headers) Get(name string) (value string) {
 	for _, one := range h {
 		if one.Name == name {
@@ -158,14 +158,14 @@ func (h headers) Get(name string) (value string) {
 	return value
 }
 
-// Set is there for propagation.TextMapCarrier: nothing is written.
+// Set does nothing: the headers are read-only.
 func (headers) Set(string, string) {}
 
-// Keys is there for propagation.TextMapCarrier.
+// Keys is not used by Extract.
 func (headers) Keys() []string { return nil }
 
-// Headers are those with which a record names the span of ctx, in the form of W3C. They are
-// Headers of an outbox.Event, whose table has columns for them. There are none without a span.
+// Headers returns the headers that carry the span of ctx in W3C Trace Context form, for field
+// Headers of an outbox.Event. It returns an empty map if ctx has no span.
 func Headers(ctx context.Context) map[string]string {
 	h := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(ctx, h)

@@ -151,7 +151,7 @@ func TestBatchThatIsTriedAgain(t *testing.T) {
 	}
 	spans := kept.GetSpans()
 	check(t, "spans", told(spans), `internal handle orders.v1 in process orders.v1 event=OrderPaid attempt=1 of 00f067aa0ba902b7: not now
-consumer process orders.v1: will be tried again: handler OrderPaid, offset 1: not now
+consumer process orders.v1: will be retried: handler OrderPaid, offset 1: not now
 internal handle orders.v1 in process orders.v1 event=OrderPaid attempt=1 of 00f067aa0ba902b7
 consumer process orders.v1 applied=2`)
 	check(t, "a batch", attributes(spans[3]), "idemgen.applied=2 idemgen.conflicts=0 idemgen.dead=0 idemgen.duplicates=0 idemgen.ignored=0 "+

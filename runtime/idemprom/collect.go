@@ -13,21 +13,21 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, append([]string{"consumer"}, labels...), nil)
 }
 
-// What is asked of the consumers at each scrape.
+// The metrics that are read from the consumers at each scrape.
 var (
-	healthy = desc("idemgen_healthy", "1 while every partition makes progress, else 0: Consumer.Health says why.")
-	records = desc("idemgen_records_total", "Records by what became of them: applied, redelivered (by Kafka), duplicate (sent again by the producer), conflict, dead, waiting or ignored.", "outcome")
-	fences  = desc("idemgen_foreign_fences_total", "How often another owner took a partition that is assigned here: more than now and then means two deployments of one name.")
-	fenced  = desc("idemgen_fenced_batches_total", "Batches that were refused because another owner had written.")
-	expired = desc("idemgen_dead_letters_expired_total", "Dead letters that were closed because on_failure.keep was over.")
+	healthy = desc("idemgen_healthy", "1 while every partition makes progress, otherwise 0: Consumer.Health returns the reasons.")
+	records = desc("idemgen_records_total", "Records by outcome: applied, redelivered (by Kafka), duplicate (resent by the producer), conflict, dead, waiting or ignored.", "outcome")
+	fences  = desc("idemgen_foreign_fences_total", "Number of times that another owner took over a partition that is assigned here. If it keeps growing, two deployments use the same consumer name.")
+	fenced  = desc("idemgen_fenced_batches_total", "Batches that were rejected because another owner had taken over the partition.")
+	expired = desc("idemgen_dead_letters_expired_total", "Dead letters that were closed because on_failure.keep had passed.")
 
-	running = desc("idemgen_effect_calls_running", "Calls of effects that run now.")
+	running = desc("idemgen_effect_calls_running", "Calls of effects that are running.")
 	oldest  = desc("idemgen_effect_call_oldest_seconds", "How long the oldest call of an effect has been running.")
 	waiting = desc("idemgen_effect_records_waiting", "Records that wait for their effect.")
 
-	lag      = desc("idemgen_partition_lag_records", "Offsets from the position to the end of the log: an upper bound for the records. Missing while it is not known.", "topic", "partition")
+	lag      = desc("idemgen_partition_lag_records", "Offsets from the position to the end of the log: an upper bound for the number of records. Absent while it is unknown.", "topic", "partition")
 	lagTime  = desc("idemgen_partition_lag_seconds", "Age of the oldest record that is not durable.", "topic", "partition")
-	position = desc("idemgen_partition_position", "The next offset to apply. Missing until the ledger was read.", "topic", "partition")
+	position = desc("idemgen_partition_position", "The next offset to apply. Absent until the ledger has been read.", "topic", "partition")
 	state    = desc("idemgen_partition_state", "1 for the state that the partition is in.", "topic", "partition", "state")
 	parked   = desc("idemgen_partition_parked_keys", "Record keys with a dead letter behind which records wait.", "topic", "partition")
 	behind   = desc("idemgen_partition_parked_records", "Records that wait behind a dead letter.", "topic", "partition")
@@ -35,12 +35,12 @@ var (
 
 var asked = []*prometheus.Desc{healthy, records, fences, fenced, expired, running, oldest, waiting, lag, lagTime, position, state, parked, behind}
 
-// told are the metrics that the hooks feed.
+// told returns the metrics that the hooks update.
 func (m *Metrics) told() []prometheus.Collector {
 	return []prometheus.Collector{m.batches, m.calls, m.takeOvers, m.letters, m.halts, m.retries, m.upkeep}
 }
 
-// Describe is of [prometheus.Collector].
+// Describe implements [prometheus.Collector].
 func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 	for _, c := range m.told() {
 		c.Describe(to)
@@ -50,7 +50,7 @@ func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect is of [prometheus.Collector]. It asks neither broker nor database.
+// Collect implements [prometheus.Collector]. It queries neither the broker nor the database.
 func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	for _, c := range m.told() {
 		c.Collect(to)

@@ -1,4 +1,4 @@
-// Package idemprom tells Prometheus what consumers of package idem do. A [Metrics] is a hook and a
+// Package idemprom exports the metrics of consumers to Prometheus. A [Metrics] is a hook and a
 // collector:
 //
 //	metrics := idemprom.New()
@@ -7,8 +7,8 @@
 //	metrics.Watch(consumer)
 //	prometheus.MustRegister(metrics)
 //
-// docs/operations.md lists the metrics. Of this module the package must not import any but idem,
-// hook and idemtype.
+// docs/operations.md lists the metrics. It must not import any package of this module but
+// idem, hook and idemtype.
 package idemprom
 
 import (
@@ -24,14 +24,14 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtype"
 )
 
-// Consumer is what Metrics asks at each scrape: an [idem.Consumer].
+// Consumer is a source of metrics, read at each scrape: an [idem.Consumer].
 type Consumer interface {
 	Name() string
 	Stats() idem.Stats
 	Health() idemtype.Problems
 }
 
-// Metrics collects what the hooks of consumers tell it, and the numbers of those that it watches.
+// Metrics collects metrics from hooks, and from the statistics of the consumers that it watches.
 type Metrics struct {
 	batches, calls, takeOvers *prometheus.HistogramVec
 	letters, halts, retries   *prometheus.CounterVec
@@ -53,8 +53,8 @@ var (
 	_ hook.Upkeep          = (*Metrics)(nil)
 )
 
-// New returns metrics to hand to WithHooks of package idem, and to a registry. One may serve all
-// consumers of a process.
+// New returns metrics. Pass them to WithHooks of package idem, and register them with a Prometheus
+// registry. One Metrics can serve all consumers of a process.
 func New() *Metrics {
 	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
 		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
@@ -63,20 +63,20 @@ func New() *Metrics {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
 	return &Metrics{
-		batches: histogram("idemgen_batch_seconds", "From the start of a batch of records until it is durable (result=done), or failed.",
+		batches: histogram("idemgen_batch_seconds", "Time from the start of a batch until it is durable (result=done) or has failed (result=failed).",
 			prometheus.ExponentialBuckets(0.001, 2, 15), "topic", "result"),
-		calls: histogram("idemgen_effect_call_seconds", "Calls of effects that ended, by what became of them: done, failed, interrupted or lost.",
+		calls: histogram("idemgen_effect_call_seconds", "Duration of calls of effects, by outcome: done, failed, interrupted or lost.",
 			prometheus.ExponentialBuckets(0.005, 2, 14), "topic", "event", "outcome"),
-		takeOvers: histogram("idemgen_takeover_seconds", "How long it took to take a partition over.",
+		takeOvers: histogram("idemgen_takeover_seconds", "Time that it took to take over a partition.",
 			prometheus.ExponentialBuckets(0.005, 2, 14), "topic"),
 		letters: counter("idemgen_dead_letters_total", "Records that became dead letters, by the class of the reason.", "topic", "event", "class"),
-		halts:   counter("idemgen_halts_total", "How often a partition was halted: a person must act.", "topic", "partition"),
-		retries: counter("idemgen_batch_retries_total", "Waits before a batch was tried again: outages, deadlocks, errors of handlers.", "topic"),
+		halts:   counter("idemgen_halts_total", "Number of times that a partition was halted: an operator must act.", "topic", "partition"),
+		retries: counter("idemgen_batch_retries_total", "Retries of batches, after outages, deadlocks and errors of handlers.", "topic"),
 		upkeep:  counter("idemgen_upkeep_runs_total", "Runs of the upkeep of the runtime's tables, in the one process that does it.", "result"),
 	}
 }
 
-// Watch adds a consumer whose numbers are collected at each scrape.
+// Watch adds a consumer whose statistics are collected at each scrape.
 func (m *Metrics) Watch(c Consumer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -19,12 +19,12 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// ByKey as a message's partition lets [Broker.Produce] choose by the hash of its key, as Java
-// producers do, and without a key by that of its value.
+// ByKey is a partition number for [Broker.Produce]: it means that the partition is chosen by the
+// hash of the message's key, as Java producers do, or of its value if it has no key.
 const ByKey int32 = -1
 
-// Broker is a Kafka broker inside this process. It keeps records in memory, speaks the protocol on
-// a port of 127.0.0.1 and knows groups and transactions; it has no replicas.
+// Broker is a Kafka broker inside this process. It stores records in memory, listens on a port of
+// 127.0.0.1, and supports groups and transactions, but not replication.
 type Broker struct {
 	options    BrokerOptions
 	client     *kgo.Client
@@ -36,22 +36,23 @@ type Broker struct {
 	cluster *kfake.Cluster // nil while it is stopped
 }
 
-// BrokerOptions choose a broker for [StartBrokerWith].
+// BrokerOptions are the options of [StartBrokerWith].
 type BrokerOptions struct {
-	// Front puts something between broker and clients, such as a proxy: it gets the broker's
-	// address and returns the one that clients use. The Broker's own methods bypass it.
+	// Front puts a proxy, for example, between clients and the broker: it receives the broker's
+	// address and returns the address that clients use. The methods of Broker bypass it.
 	Front func(address string) (string, error)
-	// Dir is a folder that keeps what the broker knows for [Broker.Start]; "" is memory.
+	// Dir is a folder in which the broker stores its state for [Broker.Start]; "" means memory.
 	Dir string
-	// Session is after how long a silent member of a group.protocol=consumer group is missed;
-	// 0 is Kafka's 45 s.
+	// Session is the session timeout of groups with group.protocol=consumer; 0 means Kafka's
+	// default, 45 seconds.
 	Session time.Duration
-	// Missing makes a topic that is missing when a client asks for it, with this number of
-	// partitions; 0 makes none.
+	// Missing is the number of partitions with which the broker creates a missing topic that a
+	// client requests; 0 means that it does not create topics.
 	Missing int32
 }
 
-// Kafka starts a broker that is the test's own. Topics are given with their number of partitions.
+// Kafka starts a broker for a test, until the test ends. topics maps each topic to its number of
+// partitions.
 func Kafka(t testing.TB, topics map[string]int32) *Broker {
 	t.Helper()
 	b, err := StartBroker(topics)
@@ -62,12 +63,12 @@ func Kafka(t testing.TB, topics map[string]int32) *Broker {
 	return b
 }
 
-// StartBroker is [Kafka] for a program that is not a test.
+// StartBroker is like [Kafka], for a program that is not a test.
 func StartBroker(topics map[string]int32) (*Broker, error) {
 	return StartBrokerWith(topics, BrokerOptions{})
 }
 
-// StartBrokerWith is [StartBroker] with options.
+// StartBrokerWith is like [StartBroker], with options.
 func StartBrokerWith(topics map[string]int32, o BrokerOptions) (*Broker, error) {
 	b := &Broker{options: o, partitions: maps.Clone(topics), address: "127.0.0.1:0"}
 	for topic, n := range topics {
@@ -86,7 +87,7 @@ func StartBrokerWith(topics map[string]int32, o BrokerOptions) (*Broker, error) 
 	return b, nil
 }
 
-// clientOptions are those of every client of the kit's own.
+// clientOptions returns the options of the kit's own clients.
 func (b *Broker) clientOptions() []kgo.Opt {
 	return []kgo.Opt{
 		kgo.SeedBrokers(b.Addr()),
@@ -98,17 +99,18 @@ func (b *Broker) clientOptions() []kgo.Opt {
 	}
 }
 
-// Addr is the broker's host and port, for bootstrap.servers.
+// Addr returns the broker's host and port, for bootstrap.servers.
 func (b *Broker) Addr() string { return b.told.String() }
 
-// Close stops the broker; its records are gone.
+// Close stops the broker and discards its records.
 func (b *Broker) Close() {
 	b.client.Close()
 	b.Stop()
 }
 
-// Produce appends messages, in their order within each partition, and sets Offset and, where it
-// was [ByKey], Partition. Key and value may be nil, headers may repeat; a zero Time is now.
+// Produce appends messages, in order within each partition. It sets the Offset of each message,
+// and Partition if that is [ByKey]. Key and Value may be nil, and headers may repeat. A zero Time
+// means now.
 func (b *Broker) Produce(ctx context.Context, messages ...*wire.Message) error {
 	return b.produce(ctx, b.client, messages)
 }
@@ -143,7 +145,7 @@ func (b *Broker) produce(ctx context.Context, client *kgo.Client, messages []*wi
 	return nil
 }
 
-// Ends are the offsets of the next record of each partition, by partition.
+// Ends returns the offset that the next record of each partition will have.
 func (b *Broker) Ends(topic string) []int64 {
 	var ends []int64
 	b.whileUp(func(c *kfake.Cluster) {
@@ -154,7 +156,7 @@ func (b *Broker) Ends(topic string) []int64 {
 	return ends
 }
 
-// Committed are a group's committed offsets of a topic, by partition; -1 is none.
+// Committed returns a group's committed offset for each partition of a topic; -1 if there is none.
 func (b *Broker) Committed(group, topic string) []int64 {
 	offsets := make([]int64, b.partitions[topic])
 	info := b.group(group)
@@ -170,8 +172,8 @@ func (b *Broker) Committed(group, topic string) []int64 {
 	return offsets
 }
 
-// Commit sets a group's committed offsets of a topic, by partition, as an operator does. The
-// broker refuses it while the group has members.
+// Commit sets a group's committed offset for each partition of a topic, as an operator might. The
+// broker rejects it while the group has members.
 func (b *Broker) Commit(ctx context.Context, group, topic string, offsets []int64) error {
 	request := kmsg.NewPtrOffsetCommitRequest()
 	request.Group = group
@@ -198,7 +200,7 @@ func (b *Broker) Commit(ctx context.Context, group, topic string, offsets []int6
 	return errors.Join(refused...)
 }
 
-// DeleteRecords drops the records of a partition below offset, as retention does.
+// DeleteRecords deletes the records of a partition below offset, as retention does.
 func (b *Broker) DeleteRecords(topic string, partition int32, offset int64) (err error) {
 	err = errStopped
 	b.whileUp(func(c *kfake.Cluster) { err = c.DeleteRecords(topic, partition, offset) })

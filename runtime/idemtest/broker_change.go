@@ -13,7 +13,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// CreatePartitions makes a topic have n partitions, more than it had.
+// CreatePartitions increases the number of partitions of a topic to n.
 func (b *Broker) CreatePartitions(ctx context.Context, topic string, n int32) error {
 	request := kmsg.NewPtrCreatePartitionsRequest()
 	t := kmsg.NewCreatePartitionsRequestTopic()
@@ -30,8 +30,8 @@ func (b *Broker) CreatePartitions(ctx context.Context, topic string, n int32) er
 	return b.renew()
 }
 
-// Recreate deletes a topic and makes it again, empty, with the same number of partitions:
-// it has another topic id, and the groups have lost its offsets.
+// Recreate deletes a topic and creates it again, empty, with the same number of partitions. It
+// then has another topic id, and groups have no committed offsets for it.
 func (b *Broker) Recreate(topic string) (err error) {
 	err = errStopped
 	b.whileUp(func(c *kfake.Cluster) {
@@ -40,12 +40,12 @@ func (b *Broker) Recreate(topic string) (err error) {
 		}
 	})
 	if err != nil {
-		return fmt.Errorf("make topic %s again: %w", topic, err)
+		return fmt.Errorf("recreate topic %s: %w", topic, err)
 	}
 	return b.renew()
 }
 
-// renew lets the producer forget what it knows of topics.
+// renew replaces the producer, to drop its metadata of topics.
 func (b *Broker) renew() error {
 	client, err := kgo.NewClient(b.clientOptions()...)
 	if err != nil {
@@ -56,8 +56,8 @@ func (b *Broker) renew() error {
 	return nil
 }
 
-// ProduceTransaction is [Broker.Produce] in one transaction, which ends with a commit or an
-// abort; either way the messages and a marker per partition take up offsets.
+// ProduceTransaction is like [Broker.Produce], in one transaction, which it commits or aborts. In
+// both cases the messages and one marker per partition take up offsets.
 func (b *Broker) ProduceTransaction(ctx context.Context, commit bool, messages ...*wire.Message) error {
 	client, err := kgo.NewClient(append(b.clientOptions(), kgo.TransactionalID("idemtest"))...)
 	if err != nil {
@@ -71,15 +71,15 @@ func (b *Broker) ProduceTransaction(ctx context.Context, commit bool, messages .
 	return errors.Join(err, client.EndTransaction(ctx, kgo.TransactionEndTry(commit && err == nil)))
 }
 
-// Failure is an answer of the broker in place of the real one. Requests and errors go by
-// the numbers of Kafka's protocol.
+// Failure describes requests that the broker answers with an error. Requests and errors are the
+// numbers of Kafka's protocol.
 type Failure struct {
 	Requests []int16 // such as 8 OffsetCommit, 11 JoinGroup, 12 Heartbeat, 14 SyncGroup; empty means all
 	Error    int16   // such as 16 NOT_COORDINATOR, 22 ILLEGAL_GENERATION, 25 UNKNOWN_MEMBER_ID
 	Times    int     // requests that fail; 0 means one, -1 all until the broker is closed
 }
 
-// Fail makes requests fail. The function returned tells how many have.
+// Fail makes requests fail. The returned function reports how many have failed.
 func (b *Broker) Fail(f Failure) (failed func() int) {
 	var keys []kmsg.Key
 	for _, k := range f.Requests {
@@ -92,9 +92,9 @@ func (b *Broker) Fail(f Failure) (failed func() int) {
 	return failed
 }
 
-// Expel removes the members of a group that have a client id, as a broker does when their
-// session is over. This one forgets to end the sessions of members that die while they
-// join, and their group then waits for them.
+// Expel removes the members with a client id from a group, as a real broker does when their
+// session expires. This broker does not expire sessions of members that die while they join, and
+// their group would wait for them.
 func (b *Broker) Expel(ctx context.Context, group, clientID string) error {
 	info := b.group(group)
 	if info == nil {
@@ -124,8 +124,8 @@ func (b *Broker) Joining(group string) bool {
 	return info != nil && info.State == "PreparingRebalance"
 }
 
-// ServerSide reports whether a group has the broker share its partitions out, which is what
-// group.protocol=consumer asks for.
+// ServerSide reports whether the broker assigns the partitions of a group, as
+// group.protocol=consumer requests.
 func (b *Broker) ServerSide(ctx context.Context, group string) (bool, error) {
 	request := kmsg.NewPtrConsumerGroupDescribeRequest()
 	request.Groups = append(request.Groups, group)

@@ -6,8 +6,8 @@ import (
 	"net"
 )
 
-// listen makes the broker listen, at the same address each time, and tell its clients
-// another one if the options say so.
+// listen makes the broker listen, at the same address each time, and advertise the address of the
+// front if there is one.
 func (b *Broker) listen(network, _ string) (net.Listener, error) {
 	l, err := net.Listen(network, b.address)
 	if err != nil {
@@ -22,7 +22,7 @@ func (b *Broker) listen(network, _ string) (net.Listener, error) {
 	return &fronted{l, b.told}, nil
 }
 
-// front is the address that clients use.
+// front returns the address that clients use.
 func (b *Broker) front(own net.Addr) (net.Addr, error) {
 	if b.options.Front == nil {
 		return own, nil
@@ -34,7 +34,7 @@ func (b *Broker) front(own net.Addr) (net.Addr, error) {
 	return net.ResolveTCPAddr(own.Network(), told)
 }
 
-// fronted is a listener that gives another address as its own.
+// fronted is a listener that reports another address as its own.
 type fronted struct {
 	net.Listener
 	told net.Addr
@@ -43,7 +43,7 @@ type fronted struct {
 // Addr implements net.Listener.
 func (f *fronted) Addr() net.Addr { return f.told }
 
-// dial is how the kit's own clients reach the broker, whatever address they were told.
+// dial connects the kit's own clients to the broker, whatever address it advertises.
 func (b *Broker) dial(ctx context.Context, network, _ string) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, network, b.address)
 }

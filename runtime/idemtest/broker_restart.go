@@ -13,13 +13,13 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Start starts a broker that was stopped, at the same address. With a Dir it has what it had:
-// records, topic ids, groups and their offsets; without, it is new.
+// Start restarts a stopped broker, at the same address. If option Dir is set, the broker keeps its
+// records, topic ids, groups and committed offsets; otherwise it is empty.
 func (b *Broker) Start() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	configs := map[string]string{
-		// Defaults are made for networks; a test waits for them.
+		// The default is for real networks; a test would wait for it.
 		"group.consumer.heartbeat.interval.ms": "100",
 		"group.consumer.session.timeout.ms":    strconv.FormatInt(cmp.Or(b.options.Session, 45*time.Second).Milliseconds(), 10),
 	}
@@ -47,7 +47,7 @@ func (b *Broker) Start() error {
 	return nil
 }
 
-// Stop stops the broker: its connections are cut, and it is asked nothing more.
+// Stop stops the broker and closes its connections.
 func (b *Broker) Stop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,7 +59,7 @@ func (b *Broker) Stop() {
 
 var errStopped = errors.New("idemtest: the broker is stopped")
 
-// whileUp does something with the broker, or nothing while it is stopped: it would not answer.
+// whileUp calls do, unless the broker is stopped and would not answer.
 func (b *Broker) whileUp(do func(*kfake.Cluster)) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -68,7 +68,7 @@ func (b *Broker) whileUp(do func(*kfake.Cluster)) {
 	}
 }
 
-// group is what the broker knows of a group; nil if nothing.
+// group returns the broker's information about a group; nil if it does not exist.
 func (b *Broker) group(name string) (info *kfake.GroupInfo) {
 	b.whileUp(func(c *kfake.Cluster) { info = c.GroupInfo(name) })
 	return info

@@ -13,10 +13,9 @@ import (
 	"github.com/idemgen/idemgen/internal/proof"
 )
 
-// RunCases runs each case of the service as a subtest: once, in batches of every size, with every
-// event repeated, over a crash at every step and after a redelivery. The tables must be what the
-// case says each time. With go test -short each case is run once, and once more with every event
-// repeated.
+// RunCases runs each case of the service as a subtest: in order, in batches of every size, with
+// every event repeated, with a crash at every step, and with redelivery. Each time the tables must
+// match the case. With go test -short, each case runs only in order and with every event repeated.
 func (s Service) RunCases(t *testing.T) {
 	dir := filepath.Join(filepath.Dir(s.Spec), proof.CasesFolder)
 	entries, err := os.ReadDir(dir)
@@ -47,7 +46,7 @@ func (s Service) RunCases(t *testing.T) {
 	}
 }
 
-// caseRunner reads a case.
+// caseRunner reads a case and returns the runner of its scenarios.
 func (s Service) caseRunner(spec *proof.Service, path string) (*runner, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -57,7 +56,7 @@ func (s Service) caseRunner(spec *proof.Service, path string) (*runner, error) {
 	if problems.Errors() > 0 {
 		var text strings.Builder
 		err := problems.Print(&text, path, content)
-		return nil, errors.Join(fmt.Errorf("the case is not in order:\n%s", text.String()), err)
+		return nil, errors.Join(fmt.Errorf("the case is invalid:\n%s", text.String()), err)
 	}
 	r, err := s.runner(spec, script)
 	if err != nil {
@@ -74,7 +73,7 @@ func (s Service) caseRunner(spec *proof.Service, path string) (*runner, error) {
 	return r, nil
 }
 
-// compareOnly compares the tables that the case names, with the columns that it names.
+// compareOnly limits the comparison to the tables and columns that the case names.
 func (c *runner) compareOnly(script proof.Script) {
 	all := c.tables
 	c.tables = nil

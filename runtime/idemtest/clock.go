@@ -6,7 +6,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 )
 
-// MoveClock moves this process's clock ahead of the machine's by d, back if it is negative,
-// for every consumer of it: wherever the runtime compares it with the database's. For
-// programs that test that clocks decide nothing.
+// MoveClock shifts the clock of all consumers in this process by d against the machine's clock,
+// wherever the runtime compares it with the database's clock. It is for programs that test that no
+// decision depends on clocks.
 func MoveClock(d time.Duration) { fault.MoveClock(d) }

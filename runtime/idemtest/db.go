@@ -9,22 +9,22 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// cleanupTimeout limits what a test's end may take.
+// cleanupTimeout limits the duration of a test's cleanup.
 const cleanupTimeout = 30 * time.Second
 
-// templateTimeout limits what making a template may take.
+// templateTimeout limits the time to create a template.
 const templateTimeout = 2 * time.Minute
 
-// sharedServer is the server of this test binary. A server per test would cost each of them the
-// start; the process's end stops it.
+// sharedServer is the server that all tests of the binary share, to save the time of a start per
+// test. It stops when the process ends.
 var sharedServer = sync.OnceValues(func() (*Postgres, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute) // a build may have to be fetched
 	defer cancel()
 	return StartPostgres(ctx, PostgresOptions{})
 })
 
-// DB returns a pool on an empty database that is the test's own, and that goes with it.
-// A test without PostgreSQL does not skip: it fails and names the commands that help.
+// DB returns a pool on an empty database of the test, which is dropped when the test ends. Without
+// PostgreSQL the test is not skipped: it fails with the commands that install it.
 func DB(t testing.TB) *pgxpool.Pool {
 	t.Helper()
 	server, err := sharedServer()
@@ -34,7 +34,7 @@ func DB(t testing.TB) *pgxpool.Pool {
 	return ownDatabase(t, server, "")
 }
 
-// ownDatabase makes the database of a test, empty or as a copy.
+// ownDatabase creates the database of a test, empty or as a copy of template.
 func ownDatabase(t testing.TB, server *Postgres, template string) *pgxpool.Pool {
 	t.Helper()
 	own, err := newDatabase(t.Context(), server.admin, template)
@@ -56,15 +56,16 @@ func ownDatabase(t testing.TB, server *Postgres, template string) *pgxpool.Pool 
 	return pool
 }
 
-// drop drops a database. The server looks every 100 ms whether its last connections have ended,
-// and a test need not wait for that.
+// drop drops a database, without waiting for its last connections, for which the server would
+// check only every 100 ms.
 func drop(admin *pgxpool.Pool, own string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), cleanupTimeout)
 	defer cancel()
 	return dropDatabase(ctx, admin, own)
 }
 
-// closePool fails the test instead of hanging it when a connection was not given back.
+// closePool closes a pool. If a connection was not released, it fails the test, which would
+// otherwise hang.
 func closePool(t testing.TB, pool *pgxpool.Pool) {
 	closed := make(chan struct{})
 	go func() {
@@ -74,7 +75,7 @@ func closePool(t testing.TB, pool *pgxpool.Pool) {
 	select {
 	case <-closed:
 	case <-time.After(cleanupTimeout):
-		t.Errorf("idemtest: %d connections were not given back to the test's pool", pool.Stat().AcquiredConns())
+		t.Errorf("idemtest: %d connections of the test's pool were not released", pool.Stat().AcquiredConns())
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// effects stands for the other side that the effects of a log call: it counts the calls, and
-// answers each with what the log says.
+// effects is a fake provider that the effects of a log call. It counts the calls, and answers each
+// one as the log says.
 type effects struct {
 	answers map[string]answer // by the record
 	ofEvent map[string]answer // of some record of the event
@@ -31,19 +31,19 @@ type effects struct {
 	during func(id string, nth int)
 }
 
-// call is what a call was made under.
+// call is the key, token and lock of a call.
 type call struct {
 	key   idem.Key
 	token int64
 	lock  wire.Lock
 }
 
-// answer is what a call returns.
+// answer is the result of a call.
 type answer struct {
 	result      []byte // JSON
 	failure     string // "": none
-	interrupted bool   // nobody knows what the call did
-	own         bool   // nobody says what: the service's own effect is called
+	interrupted bool   // the outcome of the call is unknown
+	own         bool   // the case does not say: the service's own effect is called
 }
 
 func (a answer) err() error {
@@ -57,7 +57,8 @@ func (a answer) err() error {
 	}
 }
 
-// final reports whether a copy is not tried anew: it ended well, or nobody knows what it did.
+// final reports whether duplicates are not called again: the call succeeded, or its outcome is
+// unknown.
 func (a answer) final() bool { return a.failure == "" || a.interrupted }
 
 type effectsKey struct{}
@@ -77,8 +78,8 @@ func newEffects(c *runner) *effects {
 	return f
 }
 
-// calledFor is the identity of a record of the log, as Go code gets it: with what is in the value
-// that it is packed in, which may be more than in the log, or in another order.
+// calledFor returns the identity of a record of the log as Go code receives it: with its unpacked
+// value, which may have more fields than in the log, or another order.
 func (c *runner) calledFor(r record) string {
 	m := r.message
 	if t := c.packed[m.Topic]; t != nil && m.Value != nil {
@@ -89,7 +90,7 @@ func (c *runner) calledFor(r record) string {
 	return identity(m)
 }
 
-// identity is what copies of a record share.
+// identity returns a text that is equal for all copies of a record.
 func identity(m idem.Message) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q %q %q", m.Topic, m.Key, m.Value)
@@ -99,13 +100,13 @@ func identity(m idem.Message) string {
 	return b.String()
 }
 
-// in is a context whose effects call this other side.
+// in returns a context in which effects call this provider.
 func (f *effects) in(ctx context.Context) context.Context {
 	return context.WithValue(ctx, effectsKey{}, f)
 }
 
-// EffectResult is what the effects of generated tests return, as JSON: the result that the log has
-// for the record, or the error that it has instead. It counts the call.
+// EffectResult returns the result of an effect in generated tests, as JSON, or its error, as the
+// log says for the record. It counts the call.
 func EffectResult(ctx context.Context) ([]byte, error) {
 	f, ok := ctx.Value(effectsKey{}).(*effects)
 	d, called := idem.DeliveryFrom(ctx)
@@ -118,7 +119,7 @@ func EffectResult(ctx context.Context) ([]byte, error) {
 	return a.result, a.err()
 }
 
-// answer is what a call returns. A record that the log does not have is an odd copy of one.
+// answer is the result of a call. A record that the log does not have is an odd copy of one.
 func (f *effects) answer(id, event string) answer {
 	if a, known := f.answers[id]; known {
 		return a
@@ -126,9 +127,9 @@ func (f *effects) answer(id, event string) answer {
 	return f.ofEvent[event]
 }
 
-// CallsEffect reports whether a generated test calls the service's own effect, because the record
-// is of a case that says nothing of its call. It counts the call. Pass what the effect
-// returned to [EffectCalled].
+// CallsEffect reports whether a generated test must call the service's own effect, because the
+// case does not state the result of the call. If so, it counts the call. Pass the error of the
+// effect to [EffectCalled].
 func CallsEffect(ctx context.Context) bool {
 	f, ok := ctx.Value(effectsKey{}).(*effects)
 	d, called := idem.DeliveryFrom(ctx)
@@ -144,7 +145,7 @@ func CallsEffect(ctx context.Context) bool {
 	return true
 }
 
-// EffectCalled returns what the service's own effect returned.
+// EffectCalled records how a call of the service's own effect ended, and returns err.
 func EffectCalled(ctx context.Context, err error) error {
 	f, ok := ctx.Value(effectsKey{}).(*effects)
 	if d, called := idem.DeliveryFrom(ctx); ok && called && err == nil {
@@ -159,7 +160,7 @@ func (f *effects) fails(id string, n int) {
 	f.failed[id] += n
 }
 
-// called counts a call, and runs what is to run while it does.
+// called counts a call and runs during.
 func (f *effects) called(id string, d idem.Delivery) {
 	f.mu.Lock()
 	f.calls[id] = append(f.calls[id], call{d.Key, d.Token, d.Lock})
@@ -170,28 +171,28 @@ func (f *effects) called(id string, d idem.Delivery) {
 	}
 }
 
-// set says what runs while calls do.
+// set sets during.
 func (f *effects) set(during func(id string, nth int)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.during = during
 }
 
-// of are the calls of a record.
+// of returns the calls of a record.
 func (f *effects) of(id string) []call {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.calls[id])
 }
 
-// mayCallAgain says that the process died after a call whose result it did not record.
+// mayCallAgain records that the process died after a call whose result it had not recorded.
 func (f *effects) mayCallAgain() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.again++
 }
 
-// mayCallAllAgain says that results were lost which had been recorded.
+// mayCallAllAgain records that all recorded results were lost.
 func (f *effects) mayCallAllAgain() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -200,8 +201,8 @@ func (f *effects) mayCallAllAgain() {
 	}
 }
 
-// faults tells whose effects were called too often, or not at all. A copy of an event whose call
-// failed for good is tried anew: of such calls there may be any number.
+// faults lists the records whose effects were called too often, or not at all. If the call of an
+// event failed permanently, each duplicate calls it again, any number of times.
 func (f *effects) faults(b *trial) (wrong []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -232,7 +233,7 @@ func (f *effects) faults(b *trial) (wrong []string) {
 	return wrong
 }
 
-// ofEffects are the records of the log that have an effect, by what they are sent as.
+// ofEffects returns the records of the log that have an effect, by their identity.
 func ofEffects(c *runner) map[string][]record {
 	out := map[string][]record{}
 	for _, r := range c.log {
@@ -244,8 +245,8 @@ func ofEffects(c *runner) map[string][]record {
 	return out
 }
 
-// endLeases ends the leases of calls that were cut off, as their time does, and lets interrupted
-// ones be called again, as a person does. They do not count: no service dies at every step.
+// endLeases lets the leases of calls that were cut off expire, and permits interrupted calls
+// again, as an operator might. These calls are not counted: no service dies at every step.
 func endLeases(b *trial) {
 	if !b.has("idem_lease") {
 		return

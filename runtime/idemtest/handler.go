@@ -17,8 +17,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idem"
 )
 
-// Handler returns the handler under test. A method that is as idemgen wrote it fails the test, and
-// so does the stub in place of the team's own handler: the test would say nothing about either.
+// Handler returns the handler under test. It fails the test if a method still is as idemgen
+// generated it, or if the handler is the stub: such a test would prove nothing.
 func Handler[H any](t testing.TB, handler, stub H) H {
 	t.Helper()
 	if any(handler) == any(stub) {

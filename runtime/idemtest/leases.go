@@ -10,19 +10,19 @@ import (
 	"github.com/idemgen/idemgen/runtime/lease"
 )
 
-// LeaseStore is a store of leases outside of Postgres that lets scenarios do what time and
-// operators do to a lease: it shows and sets the fields that docs/effects.md names.
+// LeaseStore is a store of leases outside of Postgres whose fields tests can read and set, to
+// simulate time and operators. docs/effects.md lists the fields.
 type LeaseStore interface {
 	lease.Store
 	Fields(ctx context.Context, consumer string, key idem.Key) (map[string]string, error)
 	SetFields(ctx context.Context, consumer string, key idem.Key, to map[string]string) error
 }
 
-// Leases is a store whose leases a scenario can change. Generated tests give it to a service with
-// effects that have their leases outside of Postgres.
+// Leases returns a store whose leases a scenario can change. Generated tests use it for services
+// whose leases are outside of Postgres.
 func Leases(in LeaseStore) lease.Store { return &watchedLeases{in} }
 
-// watchedLeases reports each request, and its lease, to the scenario whose context it has.
+// watchedLeases reports each lease that was requested to the scenario of the context.
 type watchedLeases struct{ LeaseStore }
 
 // Acquire implements [lease.Store].
@@ -38,8 +38,8 @@ func (w *watchedLeases) Acquire(ctx context.Context, consumer string, asks []lea
 	return answers, err
 }
 
-// holds are the leases that were got in a store outside of Postgres, by all processes of a
-// scenario.
+// holds are the leases that all processes of a scenario have acquired in a store outside of
+// Postgres.
 type holds struct {
 	mu  sync.Mutex
 	all []held
@@ -59,8 +59,8 @@ func (h *holds) got(l held) {
 	}
 }
 
-// change changes fields of the leases, and of the locks, that are in a state. It returns what the
-// leases were.
+// change sets fields of all leases and locks in a state, and returns the previous fields of the
+// leases.
 func (h *holds) change(b database, state lease.State, to map[string]string) (were []map[string]string) {
 	b.t.Helper()
 	h.mu.Lock()
@@ -80,8 +80,8 @@ func (h *holds) change(b database, state lease.State, to map[string]string) (wer
 	return were
 }
 
-// of is the lock of a name that was got outside of Postgres; false if none was. The name there
-// begins with the id of the database.
+// of returns the lock with this name and key that was acquired outside of Postgres, and false if
+// there is none. The stored name begins with the id of the database.
 func (h *holds) of(locks string, key idem.Key) (l held, outside bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -93,7 +93,7 @@ func (h *holds) of(locks string, key idem.Key) (l held, outside bool) {
 	return held{}, false
 }
 
-// stateOf is the state of the lease of a key; "" if none was got.
+// stateOf returns the state of the lease of a key; "" if none was acquired.
 func (h *holds) stateOf(b database, key idem.Key) string {
 	b.t.Helper()
 	h.mu.Lock()

@@ -13,9 +13,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Migrate applies the *.sql files of dir in the order of their names: plain SQL as one string of
-// statements, which is a transaction of its own unless the file says otherwise; files for goose
-// (-- +goose Up) and golang-migrate (.up.sql) as those tools do, upwards.
+// Migrate applies the *.sql files of dir in the order of their names. A plain file runs as one
+// transaction, unless it contains statements that say otherwise. Files for goose (-- +goose Up)
+// and golang-migrate (.up.sql) are applied upwards, as those tools do.
 func Migrate(t testing.TB, db *pgxpool.Pool, dir string) {
 	t.Helper()
 	files, err := migrations(dir)
@@ -67,7 +67,7 @@ func withFile(files []migration, path string) ([]migration, error) {
 	return append(files, migration{path, []string{string(content)}}), err
 }
 
-// Migrate is [Migrate] for a program that is not a test.
+// Migrate is like the function [Migrate], for a program that is not a test.
 func (p *Postgres) Migrate(ctx context.Context, dir string) error {
 	files, err := migrations(dir)
 	if err != nil {
@@ -86,7 +86,7 @@ type migration struct {
 	messages []string // each is sent as one; lines are those of the file
 }
 
-// migrations reads the files of dir; a folder without any is an error.
+// migrations reads the files of dir. It is an error if there are none.
 func migrations(dir string) ([]migration, error) {
 	entries, err := os.ReadDir(dir) // sorted by name
 	if err != nil {
@@ -121,7 +121,7 @@ func apply(ctx context.Context, db *pgxpool.Pool, files []migration) error {
 	}
 	defer conn.Release()
 	pg := conn.Conn().PgConn()
-	// A file is one message here, which the server reads before its first statement is run.
+	// A file is sent as one message, which the server parses before it runs the first statement.
 	if _, err := pg.Exec(ctx, `SET client_encoding = 'UTF8'`).ReadAll(); err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func apply(ctx context.Context, db *pgxpool.Pool, files []migration) error {
 	return err
 }
 
-// place is the file and, if the server tells a position, the line.
+// place returns the file and, if the server reports a position, the line.
 func place(path, sql string, err error) string {
 	refused, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok || refused.Position == 0 {

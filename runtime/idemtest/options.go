@@ -11,12 +11,12 @@ import (
 
 var leasesIn func(testing.TB, *pgxpool.Pool) lease.Store
 
-// LeasesIn has the generated tests of a package play effects with their leases in another store
-// than Postgres, as main.go of the service says by idem.WithLeases. Call it in an init function of
-// a test file: idemtest.LeasesIn(testleases.InRedis).
+// LeasesIn makes the generated tests of a package use store for the leases of effects, instead of
+// Postgres. It must be the kind of store that the service's program passes to idem.WithLeases.
+// Call it in an init function of a test file: idemtest.LeasesIn(testleases.InRedis).
 func LeasesIn(store func(testing.TB, *pgxpool.Pool) lease.Store) { leasesIn = store }
 
-// Options are what generated tests give a consumer with effects.
+// Options returns the options that generated tests pass to a consumer with effects.
 func Options(t testing.TB, db *pgxpool.Pool) []idem.Option {
 	if leasesIn == nil {
 		return nil

@@ -5,10 +5,10 @@ import (
 	"errors"
 )
 
-// errNotOurs is what an outage of a server gets that somebody else runs.
-var errNotOurs = errors.New("idemtest: the server is somebody else's: ask for one that is Durable")
+// errNotOurs is the error of an outage of a server that this package did not start.
+var errNotOurs = errors.New("idemtest: this package did not start the server: set Durable in PostgresOptions")
 
-// order does something to a server of our own.
+// order calls do, unless this package did not start the server.
 func (p *Postgres) order(do func() error) error {
 	if p.server == nil {
 		return errNotOurs
@@ -16,21 +16,22 @@ func (p *Postgres) order(do func() error) error {
 	return do()
 }
 
-// Crash ends the server and its sessions with kill -9; the data stays for Restart.
+// Crash kills the server and its sessions with SIGKILL. It keeps the data for Restart.
 func (p *Postgres) Crash() error { return p.order(func() error { return p.server.Crash() }) }
 
-// Restart starts a server that was ended, at the same address, and waits for its recovery.
+// Restart starts a server after Crash, at the same address, and waits for its recovery.
 func (p *Postgres) Restart() error { return p.order(func() error { return p.server.Restart() }) }
 
-// Freeze stops all processes of the server: connections stay open and silent.
+// Freeze suspends all processes of the server: connections stay open, but the server does not
+// respond.
 func (p *Postgres) Freeze() error { return p.order(func() error { return p.server.Freeze() }) }
 
-// Thaw lets a frozen server continue.
+// Thaw resumes a server after Freeze.
 func (p *Postgres) Thaw() error { return p.order(func() error { return p.server.Thaw() }) }
 
-// Standby starts a server that follows p by streaming replication and answers queries; SQL
-// promotes it (pg_promote). It shuts p down for a moment, to copy it. name is what the
-// standby is called in synchronous_standby_names. Close it before p.
+// Standby starts a hot standby of p, with streaming replication; promote it with pg_promote. It
+// shuts p down briefly to copy its data. name is the name of the standby in
+// synchronous_standby_names. Close the standby before p.
 func (p *Postgres) Standby(ctx context.Context, name string, o PostgresOptions) (*Postgres, error) {
 	if p.server == nil {
 		return nil, errNotOurs

@@ -16,18 +16,18 @@ import (
 	"github.com/idemgen/idemgen/internal/kit/postgres"
 )
 
-// PostgresOptions choose a server for [StartPostgres]. The zero value is fast and forgets
-// everything when the machine crashes.
+// PostgresOptions are the options of [StartPostgres]. With the zero value the server is fast, and
+// loses its data if the machine crashes.
 type PostgresOptions struct {
-	Major   int               // version; 0 is $IDEMTEST_POSTGRES_MAJOR, else any from 14 on
-	Durable bool              // fsync and its like stay on; data lies in the temporary folder, not in memory
-	TCP     bool              // listen on a free port of 127.0.0.1, with a password; else a Unix socket only
+	Major   int               // version; 0 means $IDEMTEST_POSTGRES_MAJOR or, if that is not set, any from 14 on
+	Durable bool              // fsync and similar settings stay on; the data is in the temporary folder, not in memory
+	TCP     bool              // listen on a free port of 127.0.0.1, with a password; otherwise only on a Unix socket
 	Conf    map[string]string // further settings, as in postgresql.conf
-	Dir     string            // folder that holds the data; "" is chosen by Durable
+	Dir     string            // folder for the data; "" means that Durable determines it
 	Env     []string          // added to the server's environment, NAME=value
 }
 
-// own are the options of a server of this package's own.
+// own returns the options of a server that this package starts.
 func (o PostgresOptions) own(major int) postgres.Options {
 	return postgres.Options{Major: major, Durable: o.Durable, TCP: o.TCP, Conf: o.Conf, Dir: o.Dir, Env: o.Env}
 }
@@ -40,9 +40,9 @@ type Postgres struct {
 	admin  *pgxpool.Pool    // on the server's own database
 }
 
-// StartPostgres runs a server until Close or the end of this process, however it ends. If
-// $IDEMTEST_DATABASE_URL is set and the options ask for nothing that only a server of its own
-// can have, it makes a database there instead. ctx limits only the start.
+// StartPostgres starts a server, which runs until Close, or until this process ends, even if it
+// crashes. If $IDEMTEST_DATABASE_URL is set and the options do not require a new server, it
+// creates a database on that server instead. ctx applies only to the start.
 func StartPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 	if admin := os.Getenv(postgres.EnvURL); admin != "" && o.Major == 0 && !o.Durable && len(o.Conf) == 0 {
 		return useServer(ctx, admin)
@@ -67,11 +67,11 @@ func started(ctx context.Context, s *postgres.Server) (*Postgres, error) {
 	return &Postgres{url: s.URL(), server: s, admin: admin}, nil
 }
 
-// URL leads to an empty database, as superuser.
+// URL returns the URL of an empty database, with a superuser.
 func (p *Postgres) URL() string { return p.url }
 
-// Close stops the server and removes its data. On somebody else's server it drops the
-// database.
+// Close stops the server and removes its data. On the server of $IDEMTEST_DATABASE_URL it only
+// drops the database.
 func (p *Postgres) Close() error {
 	defer p.admin.Close()
 	if p.server != nil {
@@ -80,7 +80,7 @@ func (p *Postgres) Close() error {
 	return dropDatabase(context.Background(), p.admin, p.url)
 }
 
-// useServer makes a database on a server that runs already.
+// useServer creates a database on a server that is already running.
 func useServer(ctx context.Context, url string) (*Postgres, error) {
 	admin, err := pgxpool.New(ctx, url)
 	if err != nil {
@@ -89,7 +89,7 @@ func useServer(ctx context.Context, url string) (*Postgres, error) {
 	own, err := newDatabase(ctx, admin, "")
 	if err != nil {
 		admin.Close()
-		return nil, fmt.Errorf("no database can be made on the server that $%s names (unset it, and tests start a server of their own): %w", postgres.EnvURL, err)
+		return nil, fmt.Errorf("cannot create a database on the server that $%s names (unset it, and tests start a server of their own): %w", postgres.EnvURL, err)
 	}
 	return &Postgres{url: own, admin: admin}, nil
 }
@@ -106,7 +106,7 @@ func majorWanted(major int) (int, error) {
 	return n, nil
 }
 
-// newDatabase makes a database and returns its URL. It is empty, or the copy of a template.
+// newDatabase creates a database, empty or as a copy of template, and returns its URL.
 func newDatabase(ctx context.Context, admin *pgxpool.Pool, template string) (string, error) {
 	name := "idemtest_" + strings.ToLower(rand.Text()[:16])
 	own, err := withDatabase(admin.Config().ConnString(), name)
@@ -130,7 +130,7 @@ func newDatabase(ctx context.Context, admin *pgxpool.Pool, template string) (str
 	return own, err
 }
 
-// dropDatabase drops the database that own leads to, whoever is still connected.
+// dropDatabase drops the database whose URL is own, and closes its connections.
 func dropDatabase(ctx context.Context, admin *pgxpool.Pool, own string) error {
 	name, err := databaseOf(own)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/idemgen/idemgen/internal/kit/redistest"
 )
 
-// StartRedis runs a Redis server that is the test's own, for services whose effects say store:
-// redis. It keeps leases in memory only. Package redistest has more of its kind.
+// StartRedis starts a Redis server for a test, until the test ends. It stores leases in memory
+// only. It is for services whose effects use Redis.
 func StartRedis(t testing.TB) *redistest.Server {
 	t.Helper()
 	return redistest.Start(t, nil)

@@ -8,8 +8,9 @@ import (
 	"github.com/idemgen/idemgen/internal/operate"
 )
 
-// Release lets a halted partition continue, as an operator does by idemgen stream release: for all
-// of its consumers, if several read it into this database. Its owner must take it over again.
+// Release resumes a halted partition, as an operator does with idemgen stream release. If several
+// consumers read the partition into this database, it resumes all of them. The owner must take the
+// partition over again.
 func Release(t testing.TB, db *pgxpool.Pool, topic string, partition int32) {
 	t.Helper()
 	all, err := operate.List(t.Context(), db, "")
@@ -22,7 +23,7 @@ func Release(t testing.TB, db *pgxpool.Pool, topic string, partition int32) {
 			continue
 		}
 		name := operate.Name{Consumer: s.Consumer, Topic: topic, Partition: partition}
-		if _, err := operate.Release(t.Context(), db, name, operate.Leave{}, operate.By{Operator: "idemtest", Reason: "the test goes on"}); err != nil {
+		if _, err := operate.Release(t.Context(), db, name, operate.Leave{}, operate.By{Operator: "idemtest", Reason: "the test continues"}); err != nil {
 			t.Fatalf("idemtest: release %v: %v", name, err)
 		}
 		released = true

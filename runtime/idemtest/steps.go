@@ -6,7 +6,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 )
 
-// Steps are the places at which [AtSteps] can stop a batch, in their order.
+// Steps are the steps at which [AtSteps] can stop a batch, in order.
 var Steps = []string{
 	fault.BeforeSend, fault.BeforeClaim, fault.AfterAppend, fault.AfterHandler, fault.BeforeCommit, fault.Reply,
 }
@@ -14,9 +14,10 @@ var Steps = []string{
 // effectSteps are the steps of an effect, which come before those of its batch.
 var effectSteps = []string{fault.BeforeLease, fault.AfterLock, fault.AfterLease, fault.AfterCall, fault.AfterDone}
 
-// AtSteps returns a context for Run, or for Apply, in which hook is called at every step
-// of every batch, by several goroutines at once. Its error stops the batch there; a hook
-// that ends the process makes a crash at that step. For programs that test recovery.
+// AtSteps returns a context for Run or Apply in which hook is called at every step of every batch.
+// Several goroutines may call it concurrently. If hook returns an error, the batch stops at that
+// step; if it ends the process, that is a crash at that step. AtSteps is for programs that test
+// recovery.
 func AtSteps(ctx context.Context, hook func(step string) error) context.Context {
 	return fault.With(ctx, hook)
 }

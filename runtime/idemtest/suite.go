@@ -22,30 +22,31 @@ type Service struct {
 	Spec   string // file
 	Digest string // of the spec and its schemas, from which the code was generated
 
-	// Stub makes the consumer with handlers that do nothing; nil for a service without handlers.
+	// Stub returns the consumer with handlers that do nothing; nil for a service without handlers.
 	Stub func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error)
-	// New makes the consumer with the service's own handlers, and effects as in [CallsEffect].
+	// New returns the consumer with the service's own handlers, and with effects as in
+	// [CallsEffect].
 	New func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error)
 	// Edit returns the log of a topic for the service's own handlers; nil if there are none.
 	Edit func(topic string, log []Event) []Event
 
-	// Migrations is the folder of *.sql files that are applied in the order of their names; "" means
-	// that of the spec.
+	// Migrations is the folder of the *.sql files, which are applied in the order of their names;
+	// "" means the folder that the spec names.
 	Migrations string
-	// External is the file that makes the tables of others, applied before Migrations; "" means the
-	// one that idemgen generated, if there is one.
+	// External is the file that creates tables owned by others, applied before Migrations; ""
+	// means the file that idemgen generated, if there is one.
 	External string
 }
 
-// comparedTable is a table that is compared.
+// comparedTable is a table whose rows are compared.
 type comparedTable struct {
 	Name    string
 	Key     []string // primary key
 	Columns []string // those that the spec or a handler fills, not the database
-	SQL     string   // how statements name the table, if Name does not do: quoted, with its schema
-	// Stored are the names in the database of columns that have another one in the spec.
+	SQL     string   // how statements name the table, if not by Name: quoted, with its schema
+	// Stored maps columns to their names in the database, if those differ.
 	Stored map[string]string
-	// Sensitive are columns whose values are in no text.
+	// Sensitive are columns whose values are never printed.
 	Sensitive []string
 	counted   bool // rows are counted, not compared
 }
@@ -55,20 +56,20 @@ func (t comparedTable) sql() string { return cmp.Or(t.SQL, pgx.Identifier{t.Name
 // stored is the name of a column in the database.
 func (t comparedTable) stored(column string) string { return cmp.Or(t.Stored[column], column) }
 
-// Event is one record of a log. Its partition and offset are set when the log is played, and its
-// topic where that is "".
+// Event is one record of a log. Its partition and offset are set when the log is played, and also
+// its topic if that is "".
 type Event struct {
 	Name    string // Go name, of a record that was read; "" if the consumer has none for it
 	Message idem.Message
-	Keyed   bool // has an identity of its own, so that a second copy has no effect
-	// Result is what the event's effect returns in tests, as JSON; nil without a result.
+	Keyed   bool // has an idempotency key, so duplicates have no effect
+	// Result is the result of the event's effect in tests, as JSON; nil if it has none.
 	Result []byte
-	// Failure is the text of the error that it returns instead; "" without one. The call did
-	// nothing, or nobody knows what it did.
+	// Failure is the text of the error that the effect returns instead; "" if it succeeds. If
+	// Interrupted is true, the outcome of the call is unknown; otherwise it did nothing.
 	Failure     string
 	Interrupted bool
-	// DeadLetter is the class of the dead letter that the spec makes of it, and the place if that
-	// is known, as in "decode items[1].price"; "" if it takes effect.
+	// DeadLetter is the class of the dead letter that the event becomes, followed by the path if
+	// that is known, as in "decode items[1].price"; "" if the event takes effect.
 	DeadLetter string
 
 	copies proof.Copies
@@ -76,14 +77,14 @@ type Event struct {
 	locked bool   // its Go code runs under a lock
 }
 
-// RunTopic plays the records of a topic, an entry of the spec, against a real database. It
-// repeats, crashes, fences and poisons them, and compares what is left with what each event does
-// once, alone. Every scenario is a subtest: under "spec" with handlers that do nothing, against
-// the rows that the spec makes, so that it can say what is wrong; under "handlers" with the
-// service's own, against each event applied alone, so that it can say what is not once.
+// RunTopic applies the records of a topic of the spec to a real database, with duplicates,
+// crashes, fenced owners and invalid records. The rows must be the same as if each event was
+// applied once, alone. Every scenario is a subtest. Those under "spec" use handlers that do
+// nothing, and compare the tables with the rows that the spec implies. Those under "handlers" use
+// the service's own handlers, and compare the tables with the result of applying each event alone.
 //
-// With go test -v it prints the records, and the rows that they must leave. If $IDEMTEST_SEED is a
-// number, it plays some of the records, in an order that depends on the number.
+// With go test -v, RunTopic prints the records and the expected rows. If $IDEMTEST_SEED is a
+// number, it applies some of the records, in an order that depends on the number.
 func (s Service) RunTopic(t *testing.T, topic string) {
 	spec, err := proof.Read(s.Spec, s.Digest)
 	if err != nil {
@@ -121,7 +122,7 @@ func (s Service) runTopic(t *testing.T, spec *proof.Service, entry *model.Topic,
 	one.scenarios = ofATopic(one.log)
 	one.start = s.starter(entry)
 	if testing.Verbose() {
-		t.Logf("the records, and the rows that they must leave:\n%s", one.shownScript(script))
+		t.Logf("the records and the expected rows:\n%s", one.shownScript(script))
 	}
 	t.Run("spec", one.run)
 	if !handled(entry) {
@@ -149,8 +150,9 @@ func handled(entry *model.Topic) bool {
 	return slices.ContainsFunc(entry.Events, func(e *model.Event) bool { return e.Handle })
 }
 
-// starter makes the consumer of the scenarios under "spec". A topic whose Go code is effects only
-// has no others, so they need the service's own handlers: one that is not written fails.
+// starter returns the constructor for the scenarios under "spec". A topic whose only Go code is
+// effects has no other scenarios, so these use the service's own handlers, which must be
+// implemented.
 func (s Service) starter(entry *model.Topic) func(testing.TB, *pgxpool.Pool) (*idem.Consumer, error) {
 	if s.Stub != nil && (handled(entry) || !slices.ContainsFunc(entry.Events, (*model.Event).HasCode)) {
 		return s.Stub
@@ -162,10 +164,10 @@ func (s Service) starter(entry *model.Topic) func(testing.TB, *pgxpool.Pool) (*i
 type runner struct {
 	Service
 	tables    []comparedTable         // of the whole service, in the order of the spec
-	packed    map[string]*model.Topic // those whose values are packed in anything, by topic
-	given     string                  // SQL: what is there before the log
+	packed    map[string]*model.Topic // topics whose values are encoded, by name
+	given     string                  // SQL: the rows before the log
 	start     func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error)
-	scenarios func() []scenario // asked again after each
+	scenarios func() []scenario // called again after each one
 	log       []record
 	want      *state
 	source    string      // where want comes from
@@ -175,7 +177,7 @@ type runner struct {
 	loose     map[column]bool
 }
 
-// record is one record of the log with its place in it.
+// record is one record of the log with its index.
 type record struct {
 	index   int
 	keyed   bool
@@ -186,9 +188,8 @@ type record struct {
 	message idem.Message
 }
 
-// numbered gives the records their offsets, 0, 1, 2, ... in partition 0 of their topic, and a
-// timestamp a second apart unless they have one. Those that do not say their topic are of the one
-// that is named.
+// numbered gives the records offsets 0, 1, 2, ... in partition 0 of their topic, and timestamps
+// one second apart unless they have one. A record without a topic belongs to topic.
 func numbered(topic string, log []Event) []record {
 	out := make([]record, len(log))
 	next := map[string]int64{}
@@ -207,7 +208,7 @@ func numbered(topic string, log []Event) []record {
 
 func (c *runner) run(t *testing.T) {
 	if len(c.log) == 0 {
-		t.Skip("idemtest: the log is empty: no event of this topic takes effect without rows that nothing in the spec makes, and on_failure says stop")
+		t.Skip("idemtest: the log is empty: every event of this topic needs rows that no event of the spec creates, and on_failure says stop")
 	}
 	for i := 0; i < len(c.scenarios()); i++ {
 		s := c.scenarios()[i]
@@ -224,11 +225,11 @@ func (c *runner) run(t *testing.T) {
 			return
 		}
 		if i == 0 && !sound {
-			t.Log("idemtest: without duplicates or crashes the rows are wrong already: the other scenarios are left out")
+			t.Log("idemtest: the rows are wrong even without duplicates and crashes: the other scenarios are skipped")
 			return
 		}
 	}
 }
 
-// position is where a record of the log is delivered, unless a scenario moves it.
+// position returns the record as it is delivered, unless a scenario moves it.
 func position(r record) idem.Message { return r.message }

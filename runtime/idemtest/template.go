@@ -11,9 +11,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Migrated is [DB] with the *.sql files of folders applied as [Migrate] does, folder by folder.
-// They are applied once in a test binary; each further database is a copy of that one, which
-// takes a third of the time.
+// Migrated is like [DB], and applies the *.sql files of dirs as [Migrate] does, one folder after
+// another. They are applied once per test binary; further databases are copies, which takes a
+// third of the time.
 func Migrated(t testing.TB, dirs ...string) *pgxpool.Pool {
 	t.Helper()
 	var all []migration

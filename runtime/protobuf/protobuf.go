@@ -1,6 +1,6 @@
-// Package protobuf unpacks the values of topics whose records are protobuf messages, for code
-// that idemgen generates: payload: {encoding: protobuf} of a spec. Decoders read what the message
-// is as JSON, with the names of the .proto file (docs/spec.md, Packed values).
+// Package protobuf unpacks record values that are protobuf messages. Generated code uses it for
+// topics with encoding protobuf. It converts a message to JSON with the names of the .proto file,
+// and the decoder of the event reads that (docs/spec.md, Packed values).
 //
 // It must not import any package of this module but wire and protomsg.
 package protobuf
@@ -13,12 +13,12 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Message is the type of a topic's messages. Any goroutine may use it.
+// Message is the protobuf type of a topic's values. It is safe for concurrent use.
 type Message struct{ is *protomsg.Type }
 
-// New returns the type of a message. The schema is a FileDescriptorSet in base64. Framed messages
-// are behind what the serializers of Confluent's registry write. New panics if the schema is
-// broken or lacks the message: generated code has a whole one.
+// New returns the type of a message. The schema is a FileDescriptorSet in base64. If framed is
+// true, values begin with the prefix that serializers of Confluent's registry write. New panics if
+// the schema is invalid or lacks the message, which only wrongly generated code can cause.
 func New(schema, message string, framed bool) *Message {
 	set, err := base64.StdEncoding.DecodeString(schema)
 	if err != nil {
@@ -34,12 +34,12 @@ func New(schema, message string, framed bool) *Message {
 // Encoding unpacks values that are messages. It is not safe for concurrent use.
 type Encoding struct {
 	Message *Message
-	Most    int // bytes of JSON that a message may become: limits.max_payload; 0 is any number
+	Most    int // limit of a message's size as JSON, in bytes: limits.max_payload; 0 means no limit
 	memory  []byte
 }
 
-// Open returns m with its message as JSON in place of the value, valid until the next Open. A
-// record without a value is returned as it is. What is no such message is a [*wire.DecodeError].
+// Open returns m with its value converted to JSON, valid until the next Open. A record without a
+// value is returned unchanged. If the value cannot be decoded, Open returns a [*wire.DecodeError].
 func (e *Encoding) Open(m *wire.Message) (*wire.Message, error) {
 	if m.Value == nil {
 		return m, nil

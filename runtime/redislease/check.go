@@ -10,8 +10,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Check implements [lease.Checker]. It reads INFO of every master, which needs no right to read
-// the configuration.
+// Check implements [lease.Checker]. It runs INFO on every master; the user needs no right to run
+// CONFIG.
 func (s *Store) Check(ctx context.Context) (warnings []string, err error) {
 	var mu sync.Mutex
 	each := func(ctx context.Context, c *redis.Client) error {
@@ -25,7 +25,7 @@ func (s *Store) Check(ctx context.Context) (warnings []string, err error) {
 	case *redis.ClusterClient:
 		err = c.ForEachMaster(ctx, each)
 	case *redis.Ring:
-		warnings = append(warnings, "a Ring looks for the leases of a server that is down on another one, which has none: calls are made twice then; use a Cluster or Sentinel")
+		warnings = append(warnings, "if a server of a Ring is down, its leases are looked up on another server, which does not have them: calls are then made twice; use a Cluster or Sentinel")
 		err = c.ForEachShard(ctx, each)
 	case *redis.Client:
 		err = each(ctx, c)
@@ -36,11 +36,11 @@ func (s *Store) Check(ctx context.Context) (warnings []string, err error) {
 	return slices.Compact(warnings), judged(err)
 }
 
-// inspect warns of what makes one server forget leases.
+// inspect returns warnings about settings that make a server lose leases.
 func inspect(ctx context.Context, c *redis.Client) ([]string, error) {
 	text, err := c.Info(ctx).Result()
 	if redis.HasErrorPrefix(err, "NOPERM") {
-		return []string{"Redis: the user may not run INFO, so that its set-up is unknown: a Redis that evicts keys, or restarts empty, makes calls twice"}, nil
+		return []string{"Redis: the user may not run INFO, so its configuration is unknown: if it evicts keys, or restarts empty, calls are made twice"}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -51,13 +51,13 @@ func inspect(ctx context.Context, c *redis.Client) ([]string, error) {
 		told = append(told, fmt.Sprintf("Redis %s: ", c.Options().Addr)+fmt.Sprintf(format, args...))
 	}
 	if policy := info["maxmemory_policy"]; policy != "" && policy != "noeviction" {
-		warn("maxmemory-policy is %s: leases that it evicts are calls made twice; set noeviction", policy)
+		warn("maxmemory-policy is %s: if a lease is evicted, its call may be made twice; set noeviction", policy)
 	}
 	switch {
 	case info["role"] == "slave":
-		warn("it is a replica, which takes no leases; connect to its master")
+		warn("it is a replica, which cannot write leases; connect to its master")
 	case info["aof_enabled"] == "0" && info["connected_slaves"] == "0":
-		warn("appendonly is off, and it has no replica: a restart forgets leases, and their calls are made twice")
+		warn("appendonly is off, and it has no replica: a restart loses all leases, and their calls are made twice")
 	}
 	return told, nil
 }

@@ -31,7 +31,7 @@ func TestCheck(t *testing.T) {
 		says string // "" is no warning
 	}{
 		"one that keeps what it knows": {primary, ""},
-		"a replica":                    {replica, "it is a replica, which takes no leases"},
+		"a replica":                    {replica, "it is a replica, which cannot write leases"},
 		"in memory":                    {redistest.Start(t, nil), "appendonly is off, and it has no replica"},
 		"it evicts":                    {redistest.Start(t, map[string]string{"appendonly": "yes", "maxmemory-policy": "allkeys-lru"}), "maxmemory-policy is allkeys-lru"},
 	} {

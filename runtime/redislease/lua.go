@@ -8,17 +8,18 @@ var (
 	record  = redis.NewScript(leaseLua + recordLua)
 )
 
-// Scripts say of leases in Redis what the statements of package pglease say of those in Postgres.
-// Each changes one hash, by one HSET: it is done as a whole, or refused as a whole if the server
-// is out of memory. KEYS[1] is the hash. What a script returns are texts, after a first one that
-// is ok, or broken.
+// The scripts implement for leases in Redis what the statements of package pglease implement for
+// leases in Postgres. Each script changes one hash, with one HSET, which is atomic even if the
+// server is out of memory. KEYS[1] is the name of the hash. A script returns strings; the first
+// one is ok or broken.
 //
-// A script that changes nothing removes a field that no lease has: that is a write, which a server
-// refuses that has become a replica, and no longer knows what is true.
+// A script that would change nothing deletes a field that no lease has. That is a write, so a
+// server that has become a replica, whose data may be stale, rejects it.
 const (
-	// leaseLua begins every script: it reads the lease. Times are microseconds of the server's own
-	// clock. Tokens are compared as digits: they do not fit into a number of Lua. A hash is
-	// forgotten after its time to be kept, and not before the time for which it says something.
+	// leaseLua is the first part of every script: it reads the lease. Times are in microseconds,
+	// by the server's clock. Tokens are compared as strings of digits, because they do not fit
+	// into a Lua number. A hash expires after its keep time, but not before the lease or pause
+	// that it records has ended.
 	leaseLua = `
 local key = KEYS[1]
 local clock = redis.call('TIME')
@@ -72,9 +73,10 @@ if wrong then
 end
 `
 
-	// acquireLua takes what can be had. Whose lease ended before the call did is asked with what
-	// that call's event said, not with what this one's says. A person's decision is about tokens
-	// that are smaller than its number, and one with a result makes no call.
+	// acquireLua acquires the lease if it is available. Whether an expired lease becomes
+	// Interrupted depends on the setting of the event that acquired it, not on that of the new
+	// Ask. An operator's decision applies to tokens smaller than its number; a decision with a
+	// result makes no call.
 	acquireLua = `
 local owner, token, term, interrupts, keep, def, fp, decision, holder, result = unpack(ARGV)
 
@@ -140,8 +142,8 @@ remember(lease.keep, lease.term)
 return {'ok', 'held'}
 `
 
-	// recordLua finds a lease also in the state that it would give it: the answer to an earlier
-	// call of it was lost. Then nothing changes.
+	// recordLua also accepts a lease that is already in the new state: the reply to an earlier run
+	// was lost. It then changes nothing.
 	recordLua = `
 local owner, token, state, error, pause, attempts, result = unpack(ARGV)
 if not lease.state or lease.owner ~= owner or lease.token ~= token or (lease.state ~= 'p' and lease.state ~= state) then

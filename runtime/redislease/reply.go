@@ -8,16 +8,16 @@ import (
 	"github.com/idemgen/idemgen/runtime/lease"
 )
 
-// reply reads what a script returned: texts, one after the other. What is wrong with it is told
-// once all is read.
+// reply reads the strings that a script returned, one after another. wrong is the last error;
+// check it after reading all of them.
 type reply struct {
 	values []any
 	wrong  error
 }
 
-var errReply = errors.New("redislease: a script returned what it never returns")
+var errReply = errors.New("redislease: a script returned an unexpected reply")
 
-// next is nil for a text that is missing.
+// next returns the next value, or nil if it is missing.
 func (r *reply) next() any {
 	if len(r.values) == 0 {
 		r.wrong = errReply
@@ -53,7 +53,7 @@ func (r *reply) is(yes, no string) bool {
 	return word == yes
 }
 
-// broken reads the first word: ok, or that something is wrong with the lease, and what.
+// broken reads the first strings: ok, or broken and what is wrong with the lease.
 func (r *reply) broken() (what string, is bool) {
 	if !r.is("broken", "ok") || r.wrong != nil {
 		return "", false

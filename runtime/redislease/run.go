@@ -18,10 +18,10 @@ type call struct {
 	args []any
 }
 
-// run runs a script for each of the calls, together, and hands over what each returned. Scripts
-// are called by their hash; a server that does not know one, because it is new or its scripts were
-// flushed, gets it. It returns when ctx ends, whatever the client's own time-outs are: calls that
-// were sent may still be carried out then.
+// run runs a script for all calls in one pipeline, and passes the reply of each to each. It uses
+// EVALSHA, and sends the script again to a server that does not know it, because it is new or its
+// scripts were flushed. It returns when ctx is done, whatever the client's own timeouts are; calls
+// that were sent may still be carried out.
 func (s *Store) run(ctx context.Context, script *redis.Script, calls []call, each func(int, *reply)) error {
 	replies := make([]sent, len(calls))
 	places := make([]int, len(calls))
@@ -52,13 +52,13 @@ func (s *Store) run(ctx context.Context, script *redis.Script, calls []call, eac
 	return nil
 }
 
-// sent is what came of a call: what its script returned, or an error.
+// sent is the outcome of a call: the reply of its script, or an error.
 type sent struct {
 	values []any
 	err    error
 }
 
-// send sends some of the calls in one pipeline, and puts what came of each into its place.
+// send sends the calls at places in one pipeline, and stores the outcome of each in replies.
 func (s *Store) send(ctx context.Context, calls []call, replies []sent, places []int, how func(context.Context, redis.Scripter, []string, ...any) *redis.Cmd) error {
 	pipe := s.client.Pipeline()
 	cmds := make([]*redis.Cmd, len(places))
@@ -81,8 +81,8 @@ func (s *Store) send(ctx context.Context, calls []call, replies []sent, places [
 	}
 }
 
-// sentBy is what came of a command of a pipeline. One that was never sent may bear no error, only
-// its pipeline does.
+// sentBy returns the outcome of a command of a pipeline. A command that was never sent may have no
+// error of its own; only its pipeline has one.
 func sentBy(cmd *redis.Cmd, pipeline error) sent {
 	switch values, is := cmd.Val().([]any); {
 	case cmd.Err() != nil:
@@ -95,21 +95,22 @@ func sentBy(cmd *redis.Cmd, pipeline error) sent {
 	return sent{err: &lease.Broken{Err: errReply}}
 }
 
-// forPeople are in the errors that stay until a person has acted: rights. Scripts word theirs
-// differently, by version.
+// forPeople are texts of errors that need an operator: missing rights. The wording of errors in
+// scripts depends on the version of Redis.
 var forPeople = []string{"NOPERM", "NOAUTH", "WRONGPASS", "ACL failure in script", "can't run this command"}
 
-// judged tells errors after which the store is asked again from those for people.
+// judged wraps errors that need an operator in a [lease.Broken]. After all others the caller
+// retries.
 func judged(err error) error {
 	if _, is := errors.AsType[redis.Error](err); !is {
 		return err
 	}
-	if redis.HasErrorPrefix(err, "unknown command") { // it repeats what was sent
+	if redis.HasErrorPrefix(err, "unknown command") { // its text repeats the arguments
 		return &lease.Broken{Err: errors.New("this Redis does not support scripts: it does not know EVALSHA")}
 	}
 	for _, text := range forPeople {
 		if strings.Contains(err.Error(), text) {
-			return &lease.Broken{Err: fmt.Errorf("the store of leases in Redis refuses: %w", err)}
+			return &lease.Broken{Err: fmt.Errorf("Redis denies access to the leases: %w", err)}
 		}
 	}
 	return err

@@ -1,19 +1,19 @@
-// Package redislease keeps leases in Redis, for services that pass [New] to
-// idem.WithLeases. A lease is a hash under the name idem:<database>:<consumer>:<key>, where the
-// database is told by its id. It is changed only by a script that finds it as its owner and token
-// say.
+// Package redislease stores leases in Redis, for services that pass [New] to idem.WithLeases. A
+// lease is a hash called idem:<database>:<consumer>:<key>, where <database> is the id of the
+// Postgres database. Only scripts change it, and only if its owner and token are the expected
+// ones.
 //
-//	(none) --Acquire--> p --Record--> d, which stays until its time to be kept is over
+//	(none) --Acquire--> p --Record--> d, which is kept until effect.keep has passed
 //	                   |  ^
 //	                   v  |
 //	                 i     f
 //
-// A Redis that lost what it knew is a Redis without leases: calls that were under way, or whose
-// events the ledger has not passed, are made again then. So the proof that an event had its effect
-// is its key in Postgres, which is asked first.
+// If Redis loses its data, calls that were running, or whose events have not been committed to the
+// ledger, are repeated. The proof that an event took effect is therefore its key in Postgres,
+// which is checked first.
 //
-// It must not import any package of this module but lease and wire, and no other package that
-// a service links imports go-redis.
+// It must not import any package of this module but lease and wire. No other package that a
+// service links imports go-redis.
 package redislease
 
 import (
@@ -27,14 +27,14 @@ import (
 )
 
 // Store is a [lease.Store] and a [lease.Checker] in Redis 6.2 or later, as a single server, behind
-// Sentinel, or as a Cluster. It draws no tokens: each Ask brings one.
+// Sentinel, or as a Cluster. It does not draw tokens: each Ask must have one.
 type Store struct{ client redis.UniversalClient }
 
-// New returns a store that asks by a client, which is closed by the caller, after the consumer's
-// Run has returned.
+// New returns a store that uses client. The caller closes the client after Run of the consumer has
+// returned.
 func New(client redis.UniversalClient) *Store { return &Store{client} }
 
-var errToken = errors.New("redislease: an ask brings no token")
+var errToken = errors.New("redislease: an Ask has no token")
 
 // Acquire implements [lease.Store].
 func (s *Store) Acquire(ctx context.Context, consumer string, asks []lease.Ask) ([]lease.Answer, error) {
@@ -79,7 +79,7 @@ func (s *Store) Record(ctx context.Context, consumer string, ends []lease.End) (
 	return s.which(ctx, record, calls)
 }
 
-// which runs a script that tells whether a lease was held.
+// which runs a script that returns whether a lease was held.
 func (s *Store) which(ctx context.Context, of *redis.Script, calls []call) ([]bool, error) {
 	held := make([]bool, len(calls))
 	return held, s.run(ctx, of, calls, func(i int, r *reply) { held[i] = r.held() })
@@ -87,5 +87,6 @@ func (s *Store) which(ctx context.Context, of *redis.Script, calls []call) ([]bo
 
 func hold(h *lease.Hold) []any { return []any{h.Owner.String(), h.Token} }
 
-// name is the hash of a lease. Nothing in it is a hash tag, so that a Cluster spreads them.
+// name returns the name of a lease's hash. It has no hash tag, so a Cluster spreads leases over
+// all slots.
 func name(consumer string, k wire.Key) string { return "idem:" + consumer + ":" + k.String() }

@@ -28,7 +28,7 @@ type Known interface {
 type keys struct {
 	claims []Claim
 	mine   map[Key]int // key -> index in claims
-	hidden []Key       // unknown keys of records that were refused after their claim
+	hidden []Key       // unknown keys of records that were rejected after their claim
 	known  Known       // keys that were claimed before this transaction
 }
 

@@ -59,7 +59,7 @@ type ConflictError struct {
 }
 
 func (e *ConflictError) Error() string {
-	return ReasonConflict + ": " + e.Event + ": the key was used before by an event with other content"
+	return ReasonConflict + ": " + e.Event + ": the key was used before by an event with different content"
 }
 
 // Unknown returns the error of generated code for an event type that the spec neither names nor

@@ -28,7 +28,7 @@ func (ids *EventIDs) Next(subject string) (id UUID) {
 // origin is the consumer and the topic's id.
 func identity(key Key, origin string, m *Message) string {
 	if key != (Key{}) {
-		return "key " + key.String() // the key is a hash of the consumer, too
+		return "key " + key.String() // the key is also a hash of the consumer
 	}
 	// A log that was cut gives an offset to another record, whose time is another.
 	return fmt.Sprintf("%s %d/%d %d", origin, m.Partition, m.Offset, m.Time.UnixMilli())

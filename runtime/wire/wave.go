@@ -81,7 +81,7 @@ func (w *wave) begin() {
 	w.pending = w.pending[:0]
 }
 
-// note marks what is said before the row's own write.
+// note applies a mark, and keeps it until the row's own write.
 func (w *wave) note(r RowID, set func(w *wave, r RowID)) {
 	w.pending = append(w.pending, mark{r, set})
 	set(w, r)

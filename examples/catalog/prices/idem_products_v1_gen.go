@@ -58,7 +58,8 @@ func (p *productsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *productsV1Plan) Flush(b *wire.Batch) {
 	b.Write(productPublishedUpsertProductsSQL, &p.productPublishedUpsertProducts)
 	b.Write(productChangedUpdateProductsSQL, &p.productChangedUpdateProducts)
@@ -166,7 +167,7 @@ func (p *productsV1Plan) addProductPublished(b *wire.Batch, m *wire.Message) err
 	if fresh, err := productPublishedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("products").Text(e.SKU))
 	r := p.productPublishedUpsertProducts.Row()
 	r.Text(e.SKU)
@@ -301,7 +302,7 @@ func (p *productsV1Plan) addProductChanged(b *wire.Batch, m *wire.Message) error
 	if fresh, err := productChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("products").Text(e.SKU))
 	r := p.productChangedUpdateProducts.Row()
 	r.Text(e.SKU)
@@ -317,7 +318,7 @@ func (p *productsV1Plan) addProductChanged(b *wire.Batch, m *wire.Message) error
 
 // productChangedUpdateProductsSQL changes a row only if its changed_at increases; it fails if
 // the row is missing.
-// A column keeps its value if the event does not have its field.
+// A column keeps its value if the event lacks the field.
 const productChangedUpdateProductsSQL = `
 WITH e AS (
     SELECT

@@ -65,7 +65,8 @@ func (p *listingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *listingsV1Plan) Flush(b *wire.Batch) {
 	b.Write(listedUpdateProductsSQL, &p.listedUpdateProducts)
 	b.Write(unlistedUpdateProductsSQL, &p.unlistedUpdateProducts)
@@ -183,29 +184,29 @@ func (p *listingsV1Plan) addListed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := listedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the table go into an earlier wave.
+	// DeletesAll ends the current wave if it already writes the table.
 	b.DeletesAll("keywords")
 	p.listedDeleteKeywords.Row().Text(e.SKU)
 	for _, v := range e.Keywords {
-		// A wave writes a row at most once.
+		// Puts ends the current wave if it already writes this row or refers to it.
 		b.Puts(wire.Row("keywords").Text(e.SKU).Text(v))
 		r := p.listedInsertKeywords.Row()
 		r.Text(e.SKU)
 		r.Text(v)
 	}
-	// Earlier writes of the table go into an earlier wave.
+	// DeletesAll ends the current wave if it already writes the table.
 	b.DeletesAll("shelves")
 	p.listedDeleteShelves.Row().Text(e.SKU)
 	for i := range e.Shelves {
 		v := &e.Shelves[i]
-		// A wave writes a row at most once.
+		// Puts ends the current wave if it already writes this row or refers to it.
 		b.Puts(wire.Row("shelves").Text(e.SKU).Text(v.Shelf))
 		r := p.listedInsertShelves.Row()
 		r.Text(e.SKU)
 		r.Text(v.Shelf)
 		r.Int4(v.Rank)
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("products").Text(e.SKU))
 	r := p.listedUpdateProducts.Row()
 	r.Text(e.SKU)
@@ -330,13 +331,13 @@ func (p *listingsV1Plan) addUnlisted(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := unlistedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the table go into an earlier wave.
+	// DeletesAll ends the current wave if it already writes the table.
 	b.DeletesAll("keywords")
 	p.unlistedDeleteKeywords.Row().Text(e.SKU)
-	// Earlier writes of the table go into an earlier wave.
+	// DeletesAll ends the current wave if it already writes the table.
 	b.DeletesAll("shelves")
 	p.unlistedDeleteShelves.Row().Text(e.SKU)
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("products").Text(e.SKU))
 	p.unlistedUpdateProducts.Row().Text(e.SKU)
 	return nil

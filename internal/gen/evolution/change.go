@@ -160,6 +160,6 @@ func (c *comparison) tables() {
 				cmp.Or(t.Advice, "make it")+" in a migration of your own that has the line \"-- idemgen:by-hand "+t.Subject()+"\"")
 			continue
 		}
-		c.add(Migration, t.Text, "older versions go on beside it", "")
+		c.add(Migration, t.Text, "older versions continue beside it", "")
 	}
 }

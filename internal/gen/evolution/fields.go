@@ -199,7 +199,7 @@ func (c *fields) inside(was, is *model.Type) {
 		}
 	}
 	if len(gone) > 0 {
-		c.report("", firstText, "%s is no text of %q any more", strings.Join(gone, ", "), is.Name)
+		c.report("", firstText, "%s is no longer a text of %q", strings.Join(gone, ", "), is.Name)
 	}
 	c.compare(was.Fields, is.Fields)
 	c.at = outer
@@ -224,7 +224,7 @@ func typeText(t model.FieldType) string {
 // results are the changes after which one version cannot read what a call returned to another.
 func (c *comparison) results() {
 	compareResults(c.old.Service, c.now.Service, func(u unread) {
-		effect := "a result that was recorded, and whose event is not passed yet, cannot be read: the event becomes a dead letter, and its call is not made again"
+		effect := "a recorded result whose event is not yet in the ledger cannot be read: the event becomes a dead letter, and its call is not repeated"
 		if u.loses {
 			effect = "a result that was recorded, and whose event is not passed yet, is read without a value that it has"
 		}
@@ -236,7 +236,7 @@ func (c *comparison) results() {
 	})
 	compareResults(c.now.Service, c.old.Service, func(u unread) {
 		if !u.loses {
-			c.result(u, "for the version before, the result", "it cannot read what a call of this version returned: the event becomes a dead letter, and its call is not made again",
+			c.result(u, "for the version before, the result", "it cannot read what a call of this version returned: the event becomes a dead letter, and its call is not repeated",
 				"end the version before, before this one starts")
 		}
 	})

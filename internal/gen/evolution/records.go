@@ -130,7 +130,7 @@ func (c *comparison) types(old, now *model.Topic) {
 			}
 		}
 		if len(gone) > 0 && !now.SkipUnknown {
-			c.unhandled(now, was, "keep the text until the records that hold it are read, or list it under ignore", strings.Join(gone, ", ")+" is no type of an event any more")
+			c.unhandled(now, was, "keep the text until the records that hold it are read, or list it under ignore", strings.Join(gone, ", ")+" is no longer the type of an event")
 		}
 	}
 }

@@ -20,7 +20,7 @@ func (c *comparison) topics() {
 		var why []string
 		do := ""
 		if !covers(before, after) {
-			why = append(why, "topics that are new to it are read from start_from, and those of before go on")
+			why = append(why, "topics that are new to it are read from start_from, and the others continue")
 		}
 		if !covers(after, before) {
 			why = append(why, "topics that are not among them any more are not read; their ledgers, keys and rows stay")

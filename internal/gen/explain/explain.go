@@ -1,7 +1,7 @@
-// Package explain says of each event of a spec in plain words what is promised: what makes it one
-// event, which copies are known, what orders it, what becomes of records that cannot be applied.
-// A sentence is there only where the model says that it holds. docs/spec.md has the rules. It must
-// not import any package of this module but model.
+// Package explain describes, in sentences, what a spec guarantees for each event: its identity,
+// which duplicates are recognized, its order, and what happens to records that cannot be applied.
+// It derives every sentence from the model. docs/spec.md has the rules. It must not import any
+// package of this module but model.
 package explain
 
 import (
@@ -12,28 +12,28 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/model"
 )
 
-// Topic is an entry of topics in sentences.
+// Topic describes an entry of topics.
 type Topic struct {
 	Topic   string  `json:"topic"`
-	Unknown string  `json:"unknown"` // what becomes of records that are no event
+	Unknown string  `json:"unknown"` // what happens to records that are not an event
 	Events  []Event `json:"events"`
 }
 
-// Event is an event in sentences; "" where there is nothing to say.
+// Event describes an event. A field is "" if there is nothing to say.
 type Event struct {
 	Event      string `json:"event"`
 	Identity   string `json:"identity"`           // what makes two records one event
-	Duplicates string `json:"duplicates"`         // which copies are recognised, and for how long
-	Conflict   string `json:"conflict,omitempty"` // a known key with other content
+	Duplicates string `json:"duplicates"`         // which duplicates are recognized, and for how long
+	Conflict   string `json:"conflict,omitempty"` // a known key with different content
 	Order      string `json:"order"`              // of its rows
 	Stale      string `json:"stale,omitempty"`    // what an older event does
 	Broken     string `json:"broken"`             // a record that cannot be applied
 	Failing    string `json:"failing,omitempty"`  // Go code that returns an error
 	Effect     string `json:"effect,omitempty"`   // what happens outside of Postgres
-	Faster     string `json:"faster,omitempty"`   // what would be, if a promise held
+	Faster     string `json:"faster,omitempty"`   // what would be faster, and under which assumption
 }
 
-// Service says it of all events.
+// Service describes all events.
 func Service(s *model.Service) (topics []Topic) {
 	for _, t := range s.Topics {
 		topic := Topic{Topic: t.Name, Unknown: unknown(t), Events: []Event{}}
@@ -89,13 +89,13 @@ func duplicates(e *model.Event) string {
 	window := model.DurationText(e.Key.Window)
 	switch {
 	case e.Key.Offset && e.Topic.UniqueRecords:
-		return "A record that Kafka delivers again has no second effect; the producer sends no event twice, as assume: [unique] promises."
+		return "A record that Kafka delivers again has no second effect; assume: [unique] promises that the producer sends each event only once."
 	case e.Key.Offset:
-		return "A record that Kafka delivers again has no second effect; one that the producer sends again is another event."
+		return "A record that Kafka delivers again has no second effect; one that the producer sends again counts as a new event."
 	case e.Key.SamePartition:
-		return fmt.Sprintf("A copy has no effect for %s at least, in the partition of the first one; in another one it would take effect again.", window)
+		return fmt.Sprintf("A duplicate in the same partition has no effect for at least %s; in another partition it would take effect again.", window)
 	}
-	return fmt.Sprintf("A copy has no effect for %s at least, through whatever partition it comes.", window)
+	return fmt.Sprintf("A duplicate has no effect for at least %s, in whichever partition it arrives.", window)
 }
 
 func conflict(e *model.Event) string {
@@ -103,7 +103,7 @@ func conflict(e *model.Event) string {
 	case e.Key.Offset:
 		return ""
 	case len(e.Key.Compared) == 0:
-		return "Whatever carries a known key is a copy: no content is compared."
+		return "Every record with a known key is a duplicate: the content is not compared."
 	}
 	var names []string
 	for _, f := range e.Key.Compared {
@@ -114,10 +114,10 @@ func conflict(e *model.Event) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("With a known key and another %s it is a conflict, and %s.", or(names), fate(e.OnFailure))
+	return fmt.Sprintf("A record with a known key but another %s is a conflict, and %s.", or(names), fate(e.OnFailure))
 }
 
-// fate is what becomes of a record that cannot be applied.
+// fate is what happens to a record that cannot be applied.
 func fate(p model.FailurePolicy) string {
 	if p.GiveUp == "stop" {
 		return "halts its partition"
@@ -127,15 +127,15 @@ func fate(p model.FailurePolicy) string {
 
 func order(e *model.Event) string {
 	if !e.Topic.Ordered {
-		return "It takes effect in the order of its partition; nothing orders it against other partitions."
+		return "It takes effect in the order of its partition; there is no order across partitions."
 	}
 	var parts []string
 	for _, p := range e.Topic.RecordKey.Parts {
 		parts = append(parts, p.Name)
 	}
-	text := fmt.Sprintf("It takes effect in the order of its partition, which holds all records of one %s, as assume: [ordered] promises", and(parts))
+	text := fmt.Sprintf("It takes effect in the order of its partition, which has all records with the same %s (assume: [ordered])", and(parts))
 	if len(e.Topic.Kafka) > 1 {
-		text += "; nothing orders its topics against each other"
+		text += "; there is no order across its topics"
 	}
 	return text + "."
 }
@@ -151,7 +151,7 @@ func stale(e *model.Event) string {
 	case len(skipped) == 0:
 		return ""
 	case e.Handle:
-		return "It skips its " + and(skipped) + "; its handler runs all the same."
+		return "It skips its " + and(skipped) + "; its handler is called anyway."
 	}
 	return "It skips its " + and(skipped) + "."
 }
@@ -162,45 +162,45 @@ func broken(e *model.Event) string {
 		why = append(why, "has no key")
 	}
 	if len(e.Steps) > 0 {
-		why = append(why, "does not fit its columns", "is refused by Postgres")
+		why = append(why, "does not fit its columns", "is rejected by Postgres")
 	}
 	p, waits := e.OnFailure, ""
 	if e.Topic.Payload.Messages.Registry() {
-		waits = " A record waits while the registry does not answer for its schema."
+		waits = " A record waits while the registry does not respond."
 	}
 	text := fmt.Sprintf("A record that %s %s", or(why), fate(p))
 	if p.GiveUp == "stop" {
 		return text + "." + waits
 	}
-	text += fmt.Sprintf(", open for %s", model.DurationText(p.Keep))
+	text += fmt.Sprintf(", which stays open for %s", model.DurationText(p.Keep))
 	if p.Drop {
-		text += " and without the record"
+		text += " and does not keep the record"
 	}
 	if p.Park {
-		text += "; later records of its record key wait behind it"
+		text += "; later records with the same record key are parked behind it"
 	}
-	return fmt.Sprintf("%s; its partition halts when more than %s would stand in a row.%s", text, count(p.StopAfter, "dead letter"), waits)
+	return fmt.Sprintf("%s; the partition halts at more than %s in a row.%s", text, count(p.StopAfter, "dead letter"), waits)
 }
 
 func failing(e *model.Event) string {
 	what, after := "", "an error"
 	if e.Effect != nil && e.Effect.Interrupts {
-		after += " that says that nothing was done"
+		after += " that says that the call did nothing"
 	}
 	switch {
 	case e.Handle && e.Effect != nil:
-		what = "its call is made, or its handler called,"
+		what = "the effect or the handler is called"
 	case e.Handle:
-		what = "its handler is called"
+		what = "the handler is called"
 	case e.Effect != nil:
-		what = "its call is made"
+		what = "the effect is called"
 	default:
 		return ""
 	}
 	if e.OnFailure.Retries == 0 {
-		return fmt.Sprintf("After an error that is no outage the record %s at once.", fate(e.OnFailure))
+		return fmt.Sprintf("After an error other than an outage, the record %s immediately.", fate(e.OnFailure))
 	}
-	return fmt.Sprintf("After %s %s %s more, outages not counted, unless the error is permanent; then the record %s.", after, what, count(e.OnFailure.Retries, "time"), fate(e.OnFailure))
+	return fmt.Sprintf("After %s, %s up to %s, not counting outages; then, or if the error is permanent, the record %s.", after, what, count(e.OnFailure.Retries, "more time"), fate(e.OnFailure))
 }
 
 func effect(e *model.Event) string {
@@ -211,14 +211,14 @@ func effect(e *model.Event) string {
 	case f == nil:
 		return ""
 	}
-	text := "A healthy system makes one call for it, before its transaction; a call of which nobody knows what it did "
+	text := "If nothing fails, the effect is called once, before the transaction. If the outcome of a call is unknown, "
 	if f.Interrupts {
-		text += fate(e.OnFailure) + ", and a person decides"
+		text += "the record " + fate(e.OnFailure) + ", and an operator decides"
 	} else {
-		text += "is made again, under the same key and with a greater token"
+		text += "the call is repeated, with the same key and a greater token"
 	}
 	if f.Lock != nil {
-		text += fmt.Sprintf("; no two calls that lock the same value of %s run at the same time", f.Lock.Name)
+		text += fmt.Sprintf(". Calls that lock the same value of %s never run at the same time", f.Lock.Name)
 	}
 	return text + "."
 }
@@ -228,16 +228,16 @@ func faster(e *model.Event) string {
 	if e.Key.Offset || e.Key.SamePartition || t.RecordKey == nil || len(t.Kafka) > 1 {
 		return ""
 	}
-	const what = "copies: same_partition would keep its keys in the ledger, without writing a table of keys"
+	const what = "copies: same_partition would be faster: it keeps the keys in the ledger, not in a table"
 	var needs []string
 	if !t.Ordered {
-		needs = append(needs, "all records of one record key are in one partition, in their order (assume: [ordered])")
+		needs = append(needs, "all records with the same record key are in one partition, in order (assume: [ordered])")
 	}
 	if !holds(e.Key, t.RecordKey) && !t.CopiesKeepKey {
-		needs = append(needs, "all copies carry the record key of the first one (assume: [copies_keep_record_key])")
+		needs = append(needs, "all duplicates have the same record key (assume: [copies_keep_record_key])")
 	}
 	if len(needs) == 0 {
-		return "What the spec says proves that " + what + "."
+		return "All its duplicates arrive in one partition, so " + what + "."
 	}
 	return "If " + and(needs) + ", " + what + "."
 }
@@ -259,10 +259,10 @@ func unknown(t *model.Topic) string {
 	if len(t.EventType) > 0 {
 		of := "one of a type that no event has " + fate(t.OnFailure)
 		if t.SkipUnknown {
-			of = "one of a type that no event has is passed over"
+			of = "one of a type that no event has is skipped"
 		}
 		if len(t.Ignore) > 0 {
-			all = append(all, fmt.Sprintf("one of type %s is passed over", or(t.Ignore)))
+			all = append(all, fmt.Sprintf("one of type %s is skipped", or(t.Ignore)))
 		}
 		all = append(all, of)
 	}
@@ -270,7 +270,7 @@ func unknown(t *model.Topic) string {
 	if i := slices.IndexFunc(t.Events, func(e *model.Event) bool { return e.Tombstone }); i >= 0 {
 		none = "one without a value is " + t.Events[i].Name
 	} else if t.SkipTombstone {
-		none = "one without a value is passed over"
+		none = "one without a value is skipped"
 	}
 	return "A record" + strings.TrimPrefix(strings.Join(append(all, none), "; "), "one") + "."
 }

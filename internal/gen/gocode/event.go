@@ -114,7 +114,7 @@ func stepDoc(name string, s *model.Step) string {
 		facts = append(facts, effect)
 	}
 	if slices.ContainsFunc(s.Set, func(a model.Assign) bool { return a.Value.Patch() }) {
-		facts = append(facts, "A column keeps its value if the event does not have its field.")
+		facts = append(facts, "A column keeps its value if the event lacks the field.")
 	}
 	for _, a := range s.Params() {
 		if s.TypeOf(a.Value).Kind == model.List && !isJSON(a.Column) {
@@ -134,7 +134,7 @@ func stepEffect(name string, s *model.Step) string {
 	case s.Sums:
 		return fmt.Sprintf("%s adds up what the events add to each row.", name)
 	case s.Collapse && s.If.Newer != nil:
-		return fmt.Sprintf("%s writes, for each %s, the row with the highest %s; among equals, the first.", name, listing(model.ColumnNames(s.By)), s.If.Newer.Name)
+		return fmt.Sprintf("%s writes, for each %s, the row with the highest %s; if several are equal, the first.", name, listing(model.ColumnNames(s.By)), s.If.Newer.Name)
 	case s.Collapse:
 		return fmt.Sprintf("%s writes the last row for each %s.", name, listing(model.ColumnNames(s.By)))
 	case s.If.Newer != nil && missing:

@@ -6,12 +6,12 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/model"
 )
 
-// marks are the calls that tell the batch which rows a step reads and writes, so that the batch
-// knows where a wave ends. What no other step of the topic could collide with is left out.
+// marks are the calls that declare to the batch which rows a step reads and writes, so that the
+// batch knows when a wave must end. Rows on which no other step of the topic depends are left out.
 type marks struct {
 	step  *model.Step
 	calls []code
-	own   string        // the method of Batch that names the row's own write; "" if none needs to
+	own   string        // the method of Batch that declares the write of the row itself; "" if it is not declared
 	used  []model.Value // what the calls read
 }
 
@@ -20,7 +20,7 @@ func (m *marks) uses(kind model.ValueKind) bool {
 	return m.step.Each != nil && slices.ContainsFunc(m.used, func(v model.Value) bool { return v.Kind == kind })
 }
 
-// add writes the calls, and why.
+// add writes the calls and a comment that explains them.
 func (m *marks) add(g *group) {
 	if len(m.calls) == 0 {
 		return
@@ -31,19 +31,21 @@ func (m *marks) add(g *group) {
 	}
 }
 
-// why says why the row is named.
+// why explains the calls.
 func (m *marks) why() string {
+	if m.own == "" {
+		return "The new row needs these rows: the current wave ends if it might change them afterwards."
+	}
 	why := map[string]string{
-		"":           "The new row depends on these: other events change them in another wave.",
-		"Upserts":    "A wave may hold a row more than once: the statement merges its versions.",
-		"Gathers":    "A wave may hold any number of events of a row: the statement combines them.",
-		"Puts":       "A wave writes a row at most once.",
-		"PutsAll":    "The row's primary key is not known here: a wave writes the table only once.",
-		"Deletes":    "Earlier writes of the row go into an earlier wave.",
-		"DeletesAll": "Earlier writes of the table go into an earlier wave.",
+		"Upserts":    "A wave may have several versions of this row: the statement merges them.",
+		"Gathers":    "A wave may have several events for this row: the statement combines them.",
+		"Puts":       "Puts ends the current wave if it already writes this row or refers to it.",
+		"PutsAll":    "The step does not name the whole primary key: PutsAll ends the current wave if it already writes the table or refers to it.",
+		"Deletes":    "Deletes ends the current wave if it already writes this row.",
+		"DeletesAll": "DeletesAll ends the current wave if it already writes the table.",
 	}[m.own]
-	if m.own != "" && len(m.calls) > 1 {
-		why += " Calls before " + m.own + " name what else is needed or changed."
+	if len(m.calls) > 1 {
+		why += " The calls before it check the other rows that this write needs or changes."
 	}
 	return why
 }

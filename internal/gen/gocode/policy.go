@@ -34,7 +34,7 @@ func failurePolicy(p model.FailurePolicy, topicKeeps time.Duration) code {
 	}
 	add("StopAfter", lit(p.StopAfter))
 	if keep := add("Keep", duration(p.Keep)); p.Keep != topicKeeps {
-		keep.Comment("the topic's own: " + model.DurationText(topicKeeps))
+		keep.Comment("instead of the topic's " + model.DurationText(topicKeeps))
 	}
 	if p.Park {
 		add("Park", lit(true))

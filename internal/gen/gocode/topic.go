@@ -19,7 +19,7 @@ func (p *pkg) topicFile(t *model.Topic) (*file, error) {
 	p.topicFunc(f, t)
 	p.plan(f, t)
 	addDispatch(f, t)
-	f.fn("Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.", "p *"+planType(t), "Flush", []code{named("b", pointer(wire("Batch")))}, nil, func(g *group) {
+	f.fn(flushDoc, "p *"+planType(t), "Flush", []code{named("b", pointer(wire("Batch")))}, nil, func(g *group) {
 		for _, s := range t.Flush {
 			g.Add(text("b.Write(%s, &p.%s)", statementConst(s), rowsField(s)))
 		}
@@ -154,6 +154,10 @@ func shortest(t *model.Topic) time.Duration {
 	}
 	return least
 }
+
+// flushDoc explains waves, a word that other comments of the file use.
+const flushDoc = "Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows collected for it. " +
+	"A batch needs several waves if it must write a row several times."
 
 // plan writes the struct that collects rows.
 func (p *pkg) plan(f *file, t *model.Topic) {

@@ -85,7 +85,7 @@ func (f *Folder) Compare(file File) (Change, error) {
 	case file.Policy == Ledger && bytes.Equal(unix(c.old), c.new): // SQL does not care, and it is never rewritten
 		return c, nil
 	case file.Policy == Ledger:
-		return c, fmt.Errorf("%s exists with other content: idemgen never changes a migration", c.Path)
+		return c, fmt.Errorf("%s exists with different content: idemgen never changes a migration", c.Path)
 	case !Marked(c.old):
 		return c, fmt.Errorf("%s was not written by idemgen, which would write a file of this name: move it away", c.Path)
 	}

@@ -104,7 +104,7 @@ func (f *Folder) Read(name string) ([]byte, error) {
 	case err != nil:
 		return nil, f.failed(name, err)
 	case !info.Mode().IsRegular() && !info.IsDir():
-		return nil, fmt.Errorf("%s is no regular file", f.Show(name))
+		return nil, fmt.Errorf("%s is not a regular file", f.Show(name))
 	case info.Size() > mostRead:
 		return nil, fmt.Errorf("%s is larger than 64 MiB: is this the right file?", f.Show(name))
 	}

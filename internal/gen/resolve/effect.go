@@ -81,7 +81,7 @@ func (r *topicReader) checkResultMember(t *draft.Type, f draft.Field) {
 		what = "a notation of payloads"
 	case ft.Named != nil && ft.Kind == model.Object || ft.Elem != nil || ft.Kind == model.JSON:
 		r.report.Add(f.Spec.Name.Pos, "E803", fmt.Sprintf("member %s of %s is %s, and a result holds single values", wording.Quote(f.Field.Name), wording.Quote(t.Spec.Name.Value), typeword.Text(ft)),
-			"keep what the steps need, such as the id that the other side gave")
+			"keep what the steps need, such as the id that the provider returned")
 		return
 	}
 	if what != "" {

@@ -62,7 +62,7 @@ func readEffect(w *walker, e entry) (*Effect, bool) {
 	if v.IfInterrupted == nil && !v.Broken {
 		v.Broken = true
 		w.ds.Add(e.key, "E801", "effect does not say what to do when a call was cut off half way",
-			"if_interrupted: retry makes it again (right if the other side takes the event's key); dead_letter leaves it to a person")
+			"if_interrupted: retry repeats it (right if the provider deduplicates calls by the event's key); dead_letter leaves it to an operator")
 	}
 	return v, true
 }

@@ -19,7 +19,7 @@ const (
 	timeoutHint   = "write limits: {batch_timeout: 30s}, of a transaction with all its handlers"
 	conflictHint  = "insert has if_exists: skip for a row that is there, and upsert overwrites it"
 	conditionHint = "conditions are if_newer, if_exists and if_missing; for others write Go code, handle: true"
-	checkHint     = "a CHECK in a migration of yours, or Go code (handle: true), refuses a value: such an event is a dead letter"
+	checkHint     = "a CHECK in a migration of yours, or Go code (handle: true), rejects a value: such an event becomes a dead letter"
 	markHint      = "keep the row and mark it, update: <table>, by {value: true} for a column of its own"
 	childrenHint  = "rows of a list are a step by themselves, insert: <table> with each: <list>"
 	newerHint     = "write if_newer: <column> in the step, a version or time that the producer sets"

@@ -107,7 +107,7 @@ func TestBrokenFilesTellTheirPlace(t *testing.T) {
 		"a: 'b\nc: d\n":                `x:1:4: E101: not valid YAML: this quote is not closed`,
 		"a:\n  b: 1\n\n  c: \"\\q\"\n": `x:4:3: E101: not valid YAML: there is no such \ escape in "..."; in '...' a \ is a \`,
 		"a: *b\n":                      `x:1:1: E102: YAML aliases are not allowed (*b)`,
-		"a:\n  - b\n  c: d\n":          `x:3:3: E101: not valid YAML: a list goes on here, and its items start with "- "`,
+		"a:\n  - b\n  c: d\n":          `x:3:3: E101: not valid YAML: a list continues here, and its items start with "- "`,
 	} {
 		_, ds := Parse([]byte(text))
 		if got := printed(t, ds, "x", []byte(text)); !strings.HasPrefix(got, want+"\n") {

@@ -14,7 +14,7 @@ type Path struct {
 	Pos     Pos
 }
 
-// readPath reads "a.b", "$.a.b" or "$"; a name with a dot stands in double quotes.
+// readPath reads "a.b", "$.a.b" or "$"; a name that contains a dot is in double quotes.
 func readPath(w *walker, e entry) (*Path, bool) {
 	if e.node.Kind == ListNode {
 		w.notThatKind(e, "a path", "there is one path; while a member is renamed, a field for each name reads it, both optional")

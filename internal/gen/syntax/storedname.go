@@ -29,7 +29,7 @@ func storedName(w *walker, e entry) (*Text, bool) {
 func schemaName(w *walker, e entry) (*Text, bool) {
 	t, ok := storedName(w, e)
 	if ok && (strings.HasPrefix(t.Value, "pg_") || t.Value == "information_schema") {
-		w.ds.Add(t.Pos, "E203", "schema name "+quote(t.Value)+" is reserved", "it belongs to Postgres: nobody makes tables there")
+		w.ds.Add(t.Pos, "E203", "schema name "+quote(t.Value)+" is reserved", "it belongs to Postgres: no tables can be created there")
 		return nil, false
 	}
 	return t, ok

@@ -23,7 +23,7 @@ var yamlReasons = []struct {
 	{"block sequence entries are not allowed", "a list item cannot stand here", nil},
 	{"could not find expected ':'", `a key needs ":" behind it`, source.textWithoutColon},
 	{"did not find expected key", "the indentation matches no line above", nil},
-	{"did not find expected '-' indicator", `a list goes on here, and its items start with "- "`, nil},
+	{"did not find expected '-' indicator", `a list continues here, and its items start with "- "`, nil},
 	{"did not find expected ',' or '}'", "a comma or } is missing", source.brackets},
 	{"did not find expected ',' or ']'", "a comma or ] is missing", source.brackets},
 	{"did not find expected node content", "a value is missing", source.brackets},

@@ -1,5 +1,5 @@
-// Package registry reads the schemas of Avro values from a registry with the API of Confluent's:
-// Confluent's own, Redpanda's, Karapace, and Apicurio below /apis/ccompat/v7.
+// Package registry reads the schemas of Avro values from a schema registry that has Confluent's
+// API: Confluent's own, Redpanda's, Karapace, and Apicurio at /apis/ccompat/v7.
 //
 //	client, err := sr.NewClient(sr.URLs("http://localhost:8081"))
 //	consumer, err := orders.NewConsumer(db, registry.New(client))
@@ -18,12 +18,12 @@ import (
 	"github.com/idemgen/idemgen/runtime/avro"
 )
 
-// New returns the registry that a client asks. The client's options say how long it may take, 5
-// seconds by default, and who asks.
+// New returns a registry that client queries. The client's options set the timeout, 5 seconds by
+// default, and the credentials.
 func New(client *sr.Client) avro.Registry { return &registry{client} }
 
-// errOther is of an answer that has no schema, and no error of the registry: a login, a
-// maintenance page or another service answers in its place. Records wait.
+// errOther is the error for a response that contains neither a schema nor an error of a registry:
+// it may come from a login page, a maintenance page or another service. Records wait.
 var errOther = errors.New("what answers at the address of the schema registry is not one: its answer has no schema")
 
 type registry struct{ client *sr.Client }
@@ -40,7 +40,7 @@ func (r *registry) Schema(ctx context.Context, number uint32) ([]string, error) 
 	return r.with(ctx, schema, map[sr.SchemaReference]bool{})
 }
 
-// with is a schema behind those that it refers to, each once.
+// with returns a schema after the schemas that it refers to, each of them once.
 func (r *registry) with(ctx context.Context, schema sr.Schema, seen map[sr.SchemaReference]bool) (all []string, err error) {
 	for _, ref := range schema.References {
 		if seen[ref] {
@@ -49,7 +49,7 @@ func (r *registry) with(ctx context.Context, schema sr.Schema, seen map[sr.Schem
 		seen[ref] = true
 		is, err := r.client.SchemaByVersion(ctx, ref.Subject, ref.Version)
 		if err != nil {
-			return nil, fmt.Errorf("version %d of %s, to which it refers: %w", ref.Version, ref.Subject, InWords(err))
+			return nil, fmt.Errorf("version %d of %s, which it refers to: %w", ref.Version, ref.Subject, InWords(err))
 		}
 		if is.Schema.Schema == "" {
 			return nil, errOther
@@ -63,15 +63,15 @@ func (r *registry) with(ctx context.Context, schema sr.Schema, seen map[sr.Schem
 	return append(all, schema.Schema), nil
 }
 
-// mostText is how much of an answer that is no error of the registry stands in an error.
+// mostText is how many bytes of an unexpected response an error contains.
 const mostText = 200
 
-// credentials are those in a URL.
+// credentials matches the credentials in a URL.
 var credentials = regexp.MustCompile(`//[^/@\s"]+@`)
 
-// InWords is an error of a registry's client, for people: what answers, or that nothing does. It
-// has no credentials. [avro.ErrNoSchema] is what only the registry's own code for a schema that is
-// not there means: a proxy, or a wrong path, answers with 404 as well.
+// InWords converts an error of a registry's client into one for operators, without credentials. It
+// returns [avro.ErrNoSchema] only for the registry's own code for a missing schema, not for every
+// status 404, which a proxy or a wrong path may also cause.
 func InWords(err error) error {
 	answer, ok := errors.AsType[*sr.ResponseError](err)
 	switch {

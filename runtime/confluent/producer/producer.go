@@ -1,5 +1,5 @@
-// Package producer sends the records of an [outbox.Relay] through confluent-kafka-go. Services
-// that relay nothing do not link it.
+// Package producer sends the records of an [outbox.Relay] through confluent-kafka-go. Only
+// services with a relay need it.
 package producer
 
 import (
@@ -22,13 +22,13 @@ type Producer struct {
 	config  *kafka.ConfigMap
 	brokers string
 	mu      sync.Mutex
-	client  *kafka.Producer // nil if the last one failed for good
+	client  *kafka.Producer // nil if the last one failed permanently
 	ended   sync.WaitGroup
 	closing bool
 }
 
-// produced are settings that the relay rests on: a record is acknowledged when all replicas in
-// sync have it, and none is doubled or overtaken by the client's own tries.
+// produced are the settings that the relay depends on: a record is acknowledged when all in-sync
+// replicas have it, and the client's retries neither duplicate nor reorder records.
 var produced = kafka.ConfigMap{
 	"enable.idempotence":     true,
 	"acks":                   "all",
@@ -37,9 +37,9 @@ var produced = kafka.ConfigMap{
 	"go.logs.channel.enable": true,
 }
 
-// usualProducer are defaults of ours. A key has the partition that it has with Java's clients, and
-// so with Debezium. A broker that is away is reported after ten seconds, and a missing topic after
-// three; the relay tries again.
+// usualProducer are our defaults. A key is assigned to the same partition as by Java clients, and
+// so by Debezium. A broker that is unreachable is reported after ten seconds, and a missing topic
+// after three; the relay retries.
 var usualProducer = kafka.ConfigMap{
 	"partitioner":                       "murmur2_random",
 	"linger.ms":                         1,
@@ -47,9 +47,10 @@ var usualProducer = kafka.ConfigMap{
 	"topic.metadata.propagation.max.ms": 3_000,
 }
 
-// New connects to brokers, as bootstrap.servers has them. config are further settings of
-// librdkafka's producer; those that the order and the acknowledgement of records rest on cannot be
-// set. What the client logs goes to slog.Default(). Close the producer when its relay has ended.
+// New returns a producer that connects to brokers, "host:port,host:port". config holds further
+// settings of librdkafka's producer; New returns an error for settings that would break the order
+// or the acknowledgement of records. The client logs to slog.Default(). Close the producer after
+// its relay has ended.
 func New(brokers string, config kafka.ConfigMap) (*Producer, error) {
 	var errs []error
 	if brokers == "" {
@@ -75,7 +76,7 @@ func New(brokers string, config kafka.ConfigMap) (*Producer, error) {
 	return p, err
 }
 
-// connected is the client. One that failed for good is followed by another.
+// connected returns the client. It replaces a client that failed permanently.
 func (p *Producer) connected() (*kafka.Producer, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +97,7 @@ func (p *Producer) connected() (*kafka.Producer, error) {
 	return client, nil
 }
 
-// Produce hands a record over: see [outbox.Producer].
+// Produce sends a record: see [outbox.Producer].
 func (p *Producer) Produce(r outbox.Record, done func(error)) {
 	client, err := p.connected()
 	if err != nil {
@@ -116,7 +117,7 @@ func (p *Producer) Produce(r outbox.Record, done func(error)) {
 	}
 }
 
-// listen takes the client's reports until it is closed.
+// listen handles the client's events until it is closed.
 func (p *Producer) listen(client *kafka.Producer, log *clientlog.Log) {
 	for e := range client.Events() {
 		switch e := e.(type) {
@@ -129,14 +130,14 @@ func (p *Producer) listen(client *kafka.Producer, log *clientlog.Log) {
 	}
 }
 
-// refusing are errors about one record, or its topic.
+// refusing are the errors that concern one record, or its topic.
 var refusing = []kafka.ErrorCode{
 	kafka.ErrMsgSizeTooLarge, kafka.ErrInvalidMsgSize, kafka.ErrRecordListTooLarge, kafka.ErrInvalidMsg, kafka.ErrInvalidRecord,
 	kafka.ErrPolicyViolation, kafka.ErrTopicException, kafka.ErrTopicAuthorizationFailed, kafka.ErrUnknownTopic, kafka.ErrUnknownTopicOrPart,
 	kafka.ErrUnknownPartition, kafka.ErrInvalidArg,
 }
 
-// judge says what an error means for a record. A client that failed for good is given up.
+// judge classifies an error of a record. It discards a client that failed permanently.
 func (p *Producer) judge(client *kafka.Producer, err error) error {
 	of, ok := errors.AsType[kafka.Error](err)
 	switch {
@@ -150,7 +151,7 @@ func (p *Producer) judge(client *kafka.Producer, err error) error {
 	return err
 }
 
-// giveUp closes a client that can send nothing any more. Its records are reported first.
+// giveUp closes a client that can no longer send. Its records are reported first.
 func (p *Producer) giveUp(client *kafka.Producer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -165,7 +166,7 @@ func (p *Producer) giveUp(client *kafka.Producer) {
 	})
 }
 
-// Purge gives up all records that are not acknowledged: see [outbox.Producer].
+// Purge drops all records that are not acknowledged: see [outbox.Producer].
 func (p *Producer) Purge() {
 	p.mu.Lock()
 	client := p.client
@@ -175,7 +176,7 @@ func (p *Producer) Purge() {
 	}
 }
 
-// Close ends the producer. Records that are not acknowledged are given up.
+// Close closes the producer. It drops records that are not acknowledged.
 func (p *Producer) Close() {
 	p.mu.Lock()
 	client := p.client

@@ -1,5 +1,5 @@
-// Package producer sends the records of an [outbox.Relay] through franz-go. Services that relay
-// nothing do not link it.
+// Package producer sends the records of an [outbox.Relay] through franz-go. Only services with a
+// relay need it.
 package producer
 
 import (
@@ -24,13 +24,13 @@ import (
 type Producer struct {
 	options []kgo.Opt
 	mu      sync.Mutex
-	client  *kgo.Client // nil if the last one was given up
+	client  *kgo.Client // nil if the last one was discarded
 	ended   sync.WaitGroup
 	closing bool
 }
 
-// refused are options that the relay rests on: a record is acknowledged when all replicas in sync
-// have it, and none is doubled or overtaken by the client's own tries.
+// refused are the options that the relay depends on: a record is acknowledged when all in-sync
+// replicas have it, and the client's retries neither duplicate nor reorder records.
 var refused = []options.Refusal{
 	{Option: kgo.SeedBrokers, Why: "it is an argument"},
 	{Option: kgo.WithLogger, Why: "the client logs to slog.Default()"},
@@ -40,17 +40,18 @@ var refused = []options.Refusal{
 	{Option: kgo.ManualFlushing, Why: "the relay does not flush"},
 }
 
-// usual are defaults of ours. A key has the partition that it has with Java's clients, and so with
-// Debezium. A broker that is away is reported after ten seconds, and a missing topic at the second
-// look; the relay tries again: what was sent then may have arrived.
+// usual are our defaults. A key is assigned to the same partition as by Java clients, and so by
+// Debezium. A broker that is unreachable is reported after ten seconds, and a missing topic at the
+// second attempt; the relay then retries, although a record may have arrived.
 var usual = []kgo.Opt{
 	kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)), kgo.ProducerLinger(time.Millisecond), kgo.MaxBufferedRecords(100_000),
 	kgo.RecordDeliveryTimeout(10 * time.Second), kgo.AllowIdempotentProduceCancellation(), kgo.UnknownTopicRetries(1),
 }
 
-// New connects to brokers, "host:port,host:port". Options are further ones of franz-go's client;
-// those that the order and the acknowledgement of records rest on cannot be set. What the client
-// logs goes to slog.Default(). Close the producer when its relay has ended.
+// New returns a producer that connects to brokers, "host:port,host:port". opts are further options
+// of franz-go's client; New returns an error for options that would break the order or the
+// acknowledgement of records. The client logs to slog.Default(). Close the producer after its
+// relay has ended.
 func New(brokers string, opts ...kgo.Opt) (*Producer, error) {
 	var errs []error
 	if brokers == "" {
@@ -69,7 +70,7 @@ func New(brokers string, opts ...kgo.Opt) (*Producer, error) {
 	return p, err
 }
 
-// connected is the client. One that was given up is followed by another.
+// connected returns the client. It replaces a client that was discarded.
 func (p *Producer) connected() (client *kgo.Client, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,7 +83,7 @@ func (p *Producer) connected() (client *kgo.Client, err error) {
 	return p.client, err
 }
 
-// Produce hands a record over: see [outbox.Producer].
+// Produce sends a record: see [outbox.Producer].
 func (p *Producer) Produce(r outbox.Record, done func(error)) {
 	client, err := p.connected()
 	if err != nil {
@@ -97,13 +98,13 @@ func (p *Producer) Produce(r outbox.Record, done func(error)) {
 	client.TryProduce(context.Background(), record, func(_ *kgo.Record, err error) { done(judge(err)) })
 }
 
-// refusing are errors about one record, or its topic.
+// refusing are the errors that concern one record, or its topic.
 var refusing = []error{
 	kerr.MessageTooLarge, kerr.RecordListTooLarge, kerr.CorruptMessage, kerr.InvalidRecord, kerr.PolicyViolation,
 	kerr.InvalidTopicException, kerr.TopicAuthorizationFailed, kerr.UnknownTopicOrPartition,
 }
 
-// judge says what an error means for a record.
+// judge classifies an error of a record.
 func judge(err error) error {
 	if slices.ContainsFunc(refusing, func(one error) bool { return errors.Is(err, one) }) {
 		return &outbox.RefusedError{Err: err}
@@ -111,8 +112,8 @@ func judge(err error) error {
 	return err
 }
 
-// Purge gives up all records that are not acknowledged: see [outbox.Producer]. It gives up the
-// client with them.
+// Purge drops all records that are not acknowledged: see [outbox.Producer]. It also discards the
+// client.
 func (p *Producer) Purge() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,7 +123,7 @@ func (p *Producer) Purge() {
 	}
 }
 
-// Close ends the producer. Records that are not acknowledged are given up.
+// Close closes the producer. It drops records that are not acknowledged.
 func (p *Producer) Close() {
 	p.mu.Lock()
 	p.closing = true

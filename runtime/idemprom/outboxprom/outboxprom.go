@@ -1,9 +1,10 @@
-// Package outboxprom tells Prometheus what a relay of package outbox does:
+// Package outboxprom exports the metrics of an outbox relay to Prometheus:
 //
 //	prometheus.MustRegister(outboxprom.New(relay))
 //
-// docs/operations.md lists the metrics. Of this module the package must not import any but outbox:
-// so who has no outbox does not link it, and who has no consumer links none.
+// docs/operations.md lists the metrics. It must not import any package of this module but outbox.
+// A service without an outbox does not link it, and a service without a consumer does not link
+// package idem.
 package outboxprom
 
 import (
@@ -12,7 +13,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/outbox"
 )
 
-// Relay is what is asked at each scrape: an [outbox.Relay].
+// Relay is the source of the metrics, read at each scrape: an [outbox.Relay].
 type Relay interface {
 	Stats() outbox.Stats
 	Health() error
@@ -21,30 +22,30 @@ type Relay interface {
 func desc(name, help string) *prometheus.Desc { return prometheus.NewDesc(name, help, nil, nil) }
 
 var (
-	healthy = desc("idemgen_outbox_healthy", "1 while nothing holds events back, else 0: Relay.Health says why.")
-	leading = desc("idemgen_outbox_leading", "1 for the relay that sends the events. One of all processes has it.")
-	waiting = desc("idemgen_outbox_waiting_events", "Events in the table, counted up to MaxWaiting and one more. Every relay counts them.")
-	oldest  = desc("idemgen_outbox_oldest_seconds", "How long the first event of the table has waited.")
-	held    = desc("idemgen_outbox_held_aggregates", "Aggregates that wait because the broker refuses their first event.")
+	healthy = desc("idemgen_outbox_healthy", "1 while nothing holds events back, otherwise 0: Relay.Health returns the reason.")
+	leading = desc("idemgen_outbox_leading", "1 for the relay that sends the events: one of all processes.")
+	waiting = desc("idemgen_outbox_waiting_events", "Events in the table, counted up to MaxWaiting + 1. Every relay counts them.")
+	oldest  = desc("idemgen_outbox_oldest_seconds", "Age of the first event in the table.")
+	held    = desc("idemgen_outbox_held_aggregates", "Aggregates that wait because the broker rejects their first event.")
 	sent    = desc("idemgen_outbox_sent_total", "Events that the broker has acknowledged.")
-	refused = desc("idemgen_outbox_refused_total", "How often the broker refused an event.")
+	refused = desc("idemgen_outbox_refused_total", "Number of times that the broker rejected an event.")
 )
 
 // collector collects the numbers of a relay.
 type collector struct{ Relay }
 
-// New returns a collector of a relay's metrics. They have no label: for several relays in one
-// process register each with labels, by [prometheus.WrapRegistererWith].
+// New returns a collector of a relay's metrics. They have no labels: to register several relays in
+// one process, add labels with [prometheus.WrapRegistererWith].
 func New(r Relay) prometheus.Collector { return collector{r} }
 
-// Describe is of [prometheus.Collector].
+// Describe implements [prometheus.Collector].
 func (collector) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{healthy, leading, waiting, oldest, held, sent, refused} {
 		to <- d
 	}
 }
 
-// Collect is of [prometheus.Collector]. It asks neither broker nor database.
+// Collect implements [prometheus.Collector]. It queries neither the broker nor the database.
 func (c collector) Collect(to chan<- prometheus.Metric) {
 	is := c.Stats()
 	tell := func(d *prometheus.Desc, kind prometheus.ValueType, v float64) {

@@ -1,7 +1,8 @@
-// Package testleases gives generated tests the store of leases that a service with effects on
-// Redis needs: a Redis server for the test binary, as package redistest finds or fetches it. It
-// must not import any package of this module but idem, idemtest, lease, redislease and redistest.
-// Beside redislease it alone imports go-redis: tests of other services do not link it.
+// Package testleases provides the lease store for generated tests of services whose effects use
+// Redis. It runs one Redis server for the test binary, which package redistest finds or downloads.
+// It must not import any package of this module but idem, idemtest, lease, redislease and
+// redistest. Only this package and redislease import go-redis, so tests of other services do not
+// link it.
 package testleases
 
 import (
@@ -23,9 +24,9 @@ import (
 // server runs until the test binary ends.
 var server = sync.OnceValues(func() (*redistest.Server, error) { return redistest.Run(context.Background(), nil) })
 
-// InRedis returns the store that belongs to the database of a test, in a Redis that the tests of
-// the binary share. It holds no leases at first. Without a Redis the test fails and names the
-// commands that help.
+// InRedis returns the store for the database of a test, in a Redis server that all tests of the
+// binary share. The store is empty at first. If there is no Redis, the test fails with the
+// commands that install it.
 func InRedis(t testing.TB, db *pgxpool.Pool) lease.Store {
 	t.Helper()
 	s, err := server()

@@ -1,10 +1,10 @@
-// Package testmessages lets generated tests read the schemas of a service whose values are in Avro
-// or Protobuf. The generated tests of such a service import it, for this effect only:
+// Package testmessages enables generated tests to read Avro and protobuf schemas. The tests of a
+// service with such values import it for its side effect:
 //
 //	import _ "github.com/idemgen/idemgen/runtime/idemtest/testmessages"
 //
 // It must not import any package of this module but messages, model, proof and syntax. Tests of
-// other services do not link the parsers of schemas.
+// other services do not link the schema parsers.
 package testmessages
 
 import (

@@ -12,36 +12,37 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// freshFor is how long an answer holds for connections that are opened: those of one start come
-// within a moment, and the question is most of the work of opening one.
+// freshFor is how long the result of a query is reused for new connections: at a start many are
+// opened within a moment, and the query is most of the work of opening one.
 const freshFor = time.Second
 
-// Current is what the catalog said last (docs/operations.md). Connections ask it when they are
-// opened, and so does each upkeep: then it is noticed what others have changed in tables.
+// Current is the latest result of a query of the catalog (docs/operations.md). Every new
+// connection and every upkeep queries the catalog, to detect changes that others have made to
+// tables.
 type Current struct {
 	tables []wire.Table
 	topics []wire.Topic
 	log    *slog.Logger
-	asked  atomic.Int64 // how often asking began
+	asked  atomic.Int64 // number of queries begun
 	known  atomic.Pointer[snapshot]
 }
 
-// snapshot is what one answer said.
+// snapshot is the result of one query.
 type snapshot struct {
-	began   int64     // number of the question: the answer to a later one stays
-	at      time.Time // when it was asked
+	began   int64     // number of the query: the result of a later one is kept
+	at      time.Time // time of the query
 	apart   map[string]wire.Apart
 	records map[string]bool // topics whose records are waves of their own
 	commits map[string]bool // topics at whose commits triggers run
 	reasons []Reason
 }
 
-// NewCurrent knows nothing yet.
+// NewCurrent returns a Current without a result.
 func NewCurrent(service *wire.Service, log *slog.Logger) *Current {
 	return &Current{tables: service.Tables, topics: service.Topics, log: log}
 }
 
-// AskAtOpening is Ask for a connection that was opened, unless another one has just asked.
+// AskAtOpening is like Ask, for a new connection, unless another one has just queried the catalog.
 func (c *Current) AskAtOpening(ctx context.Context, conn *pgx.Conn) error {
 	if s := c.known.Load(); s != nil && time.Since(s.at) < freshFor {
 		return nil
@@ -49,8 +50,8 @@ func (c *Current) AskAtOpening(ctx context.Context, conn *pgx.Conn) error {
 	return c.Ask(ctx, conn)
 }
 
-// Ask asks the catalog what the guarantee rests on, and logs what is new. The error is a
-// [RefusedError] if the service must not start on this database.
+// Ask queries the catalog for everything that the guarantee depends on, and logs changes. The
+// error is a [RefusedError] if the service must not start on this database.
 func (c *Current) Ask(ctx context.Context, conn *pgx.Conn) error {
 	began, at := c.asked.Add(1), time.Now()
 	found, err := Read(ctx, conn, c.tables)
@@ -79,18 +80,18 @@ func (c *Current) Ask(ctx context.Context, conn *pgx.Conn) error {
 		c.log.Info("writes of a table are kept apart: batches of it have more statements", "table", r.Table, "because", r.Fact, "apart", r.Apart.String())
 	}
 	for _, r := range found.Warnings {
-		c.log.Warn("what others added to a table may change what events do", "table", r.Table, "warning", r.Fact)
+		c.log.Warn("something added to a table may change the effect of events", "table", r.Table, "warning", r.Fact)
 	}
 	return nil
 }
 
-// RunsAtCommit reports whether somebody's trigger runs when a transaction of a topic commits.
+// RunsAtCommit reports whether a trigger runs when a transaction of a topic commits.
 func (c *Current) RunsAtCommit(topic string) bool {
 	s := c.known.Load()
 	return s != nil && s.commits[topic]
 }
 
-// KeepApart tells a batch of a topic what the catalog said.
+// KeepApart passes the result to a batch of a topic.
 func (c *Current) KeepApart(b *wire.Batch, topic string) {
 	if s := c.known.Load(); s != nil {
 		b.KeepApart(s.apart, s.records[topic])

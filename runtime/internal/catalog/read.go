@@ -1,8 +1,8 @@
-// Package catalog asks a database once about everything that the guarantee rests on and that
-// generated code cannot know: its encoding, and what others did to the tables that the service
-// writes. Read returns facts; what follows from each is decided in verdict.go, and listed in
-// docs/operations.md. CheckTables compares the tables with the spec. It
-// changes nothing. It must not import any package of this module but pgtable and wire.
+// Package catalog queries a database for everything that the guarantee depends on and that
+// generated code cannot know: its encoding, and what others have added to the tables that the
+// service writes. Read returns facts; verdict.go decides their consequences, which
+// docs/operations.md lists. CheckTables compares the tables with the spec. The package changes
+// nothing. It must not import any package of this module but pgtable and wire.
 package catalog
 
 import (
@@ -17,10 +17,10 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// kind is what a fact is about.
+// kind is the kind of a fact.
 type kind string
 
-// What the catalog is asked about. Facts of partitions and children count as the table's.
+// The kinds of facts. Facts of partitions and children count as the table's.
 const (
 	encoding   kind = "encoding"   // detail: its name
 	relation   kind = "relation"   // neither a table nor partitioned; detail: pg_class.relkind
@@ -38,18 +38,18 @@ const (
 	loose      kind = "loose"      // a column whose equal values may differ; columns: the column, detail: its collation or type
 )
 
-// fact is one row of the answer.
+// fact is one row of the result.
 type fact struct {
 	table   string
 	kind    kind
 	detail  string
 	columns []string
-	target  string // of a reference: a table that was asked about, or ""; of storage: its name in SQL
+	target  string // of a reference: a table of the query, or ""; of storage: its name in SQL
 	action  string // of a reference: pg_constraint's confdeltype and confupdtype
 }
 
-// factsSQL resolves tables as the statements do, by what these call them and search_path. It is
-// one statement, and reads the system's catalogs only, so that every role may run it.
+// factsSQL resolves tables as the statements do, by the same names and search_path. It is one
+// statement, and reads only system catalogs, so every role may run it.
 const factsSQL = `
 WITH RECURSIVE asked AS (
 	SELECT name, to_regclass(sql)::oid AS root FROM unnest($1::text[], $2::text[]) AS a (name, sql)
@@ -116,15 +116,15 @@ WITH RECURSIVE asked AS (
 )
 SELECT name, kind, detail, coalesce(columns, '{}'), target, action FROM facts ORDER BY name, kind, detail, columns`
 
-// Read asks about the tables of a service, by names that the connection's search_path
-// resolves, and about the runtime's own, and decides what follows. A table that is not there
-// is passed over: preparing the statements tells.
+// Read queries facts about the tables of a service, by names that the connection's search_path
+// resolves, and about the runtime's tables, and decides the consequences. It skips a table that
+// does not exist: preparing the statements will report it.
 func Read(ctx context.Context, conn *pgx.Conn, tables []wire.Table) (Findings, error) {
 	names, sql := slices.Clone(pgtable.Own), slices.Clone(pgtable.Own)
 	for _, t := range tables {
 		names, sql = append(names, t.Name), append(sql, name(&t))
 	}
-	// Nothing is prepared: a pooler may be between.
+	// Nothing is prepared, because there may be a pooler.
 	rows, _ := conn.Query(ctx, factsSQL, pgx.QueryExecModeExec, array(names), array(sql))
 	facts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f fact, err error) {
 		err = row.Scan(&f.table, &f.kind, &f.detail, &f.columns, &f.target, &f.action)
@@ -136,7 +136,7 @@ func Read(ctx context.Context, conn *pgx.Conn, tables []wire.Table) (Findings, e
 	return decide(tables, facts), nil
 }
 
-// array is a list of names as Postgres writes one.
+// array returns a list of names in the syntax of Postgres.
 func array(names []string) string {
 	var b strings.Builder
 	for i, n := range names {

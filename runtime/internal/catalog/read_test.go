@@ -65,9 +65,9 @@ ALTER TABLE c ADD CONSTRAINT x FOREIGN KEY (b) REFERENCES q (id)`, "c records: f
 		"foreign key with another action": {`ALTER TABLE c DROP CONSTRAINT c_p_fkey, ADD CONSTRAINT x FOREIGN KEY (p) REFERENCES p (id) ON DELETE SET NULL`,
 			"c records: foreign key x is not in the spec as it is here"},
 		"foreign key of NO ACTION":    {`ALTER TABLE c DROP CONSTRAINT c_p_fkey, ADD CONSTRAINT x FOREIGN KEY (p) REFERENCES p (id)`, "c records: foreign key x is not in the spec as it is here"},
-		"deferred foreign key":        {`ALTER TABLE c ALTER CONSTRAINT c_p_fkey DEFERRABLE INITIALLY DEFERRED`, "c warning: constraint c_p_fkey is checked at commit only: which records a transaction holds may decide what is refused"},
+		"deferred foreign key":        {`ALTER TABLE c ALTER CONSTRAINT c_p_fkey DEFERRABLE INITIALLY DEFERRED`, "c warning: constraint c_p_fkey is checked only at commit: what it rejects may depend on which records share a transaction"},
 		"deferrable foreign key":      {`ALTER TABLE c ALTER CONSTRAINT c_p_fkey DEFERRABLE`, "-"},
-		"deferred constraint trigger": {`CREATE CONSTRAINT TRIGGER x AFTER INSERT ON p DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION f()`, "p records: trigger x; p warning: constraint x is checked at commit only: which records a transaction holds may decide what is refused"},
+		"deferred constraint trigger": {`CREATE CONSTRAINT TRIGGER x AFTER INSERT ON p DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION f()`, "p records: trigger x; p warning: constraint x is checked only at commit: what it rejects may depend on which records share a transaction"},
 		"view":                        {`ALTER TABLE p RENAME TO q; CREATE VIEW p AS SELECT * FROM q`, "p records: it is a view"},
 		"partitions": {`DROP TABLE c; CREATE TABLE c (a int, b text, PRIMARY KEY (a, b), p text REFERENCES p (id) ON DELETE CASCADE) PARTITION BY LIST (a);
 CREATE TABLE c_1 PARTITION OF c FOR VALUES IN (1) PARTITION BY LIST (b); CREATE TABLE c_1_1 PARTITION OF c_1 DEFAULT`, "-"},

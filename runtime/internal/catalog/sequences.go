@@ -7,19 +7,19 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// mostMoved is how far a start moves idem_fence: it takes about a second.
+// mostMoved is how far a start moves idem_fence at most; that takes about a second.
 const mostMoved = 2_000_000
 
-// behindSQL is how far idem_fence is behind the numbers in use, after a move of the database that
-// left the sequence behind (logical replication does), and the highest of them.
+// behindSQL returns how far idem_fence is behind the tokens in use, and the highest of them. The
+// sequence is behind if the database was moved without it, for example by logical replication.
 const behindSQL = `
 WITH last AS (SELECT coalesce(pg_catalog.pg_sequence_last_value('idem_fence'::regclass), 0) AS n),
 used AS (SELECT greatest((SELECT max(fence) FROM idem_lease WHERE fence > last.n),
     (SELECT max(asked_number) FROM idem_dead_letter WHERE asked IS NOT NULL AND asked_number > last.n)) AS n FROM last)
 SELECT coalesce(used.n - last.n, 0), coalesce(used.n, 0) FROM last, used`
 
-// MoveFence moves the sequence of fencing tokens past all that are in use, so a token that is
-// drawn next is greater.
+// MoveFence moves the sequence of fencing tokens past all tokens in use, so that the next token is
+// greater.
 func (c *Current) MoveFence(ctx context.Context, conn *pgx.Conn) error {
 	var by, most int64
 	err := conn.QueryRow(ctx, behindSQL, pgx.QueryExecModeExec).Scan(&by, &most)

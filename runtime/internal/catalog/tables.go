@@ -14,8 +14,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// CheckPlanted looks for what somebody planted for the statements of this session. The error is a
-// [RefusedError] if there is such a thing.
+// CheckPlanted looks for functions and operators that were planted to be called by the statements
+// of this session. The error is a [RefusedError] if there are any.
 func CheckPlanted(ctx context.Context, conn *pgx.Conn) error {
 	planted, err := pgtable.Planted(ctx, conn)
 	if err == nil && planted != nil {
@@ -24,8 +24,8 @@ func CheckPlanted(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// CheckRuntime compares the runtime's tables with what a service needs of them. The error is a
-// [RefusedError] if a person must apply a migration, or grant a right.
+// CheckRuntime compares the runtime's tables with what a service needs. The error is a
+// [RefusedError] if an operator must apply a migration, or grant a right.
 func CheckRuntime(ctx context.Context, conn *pgx.Conn, schema map[string]int) error {
 	parts := slices.Collect(maps.Keys(schema))
 	incomplete, err := pgtable.Incomplete(ctx, conn, parts)
@@ -56,8 +56,8 @@ func CheckRuntime(ctx context.Context, conn *pgx.Conn, schema map[string]int) er
 	return nil
 }
 
-// CheckTables compares the tables of a service with what its spec says of them. The error is a
-// [RefusedError] that names all differences.
+// CheckTables compares the tables of a service with its spec. The error is a [RefusedError] that
+// names all differences.
 func CheckTables(ctx context.Context, conn *pgx.Conn, service *wire.Service) error {
 	var wrong []string
 	for i := range service.Tables {
@@ -78,7 +78,7 @@ func CheckTables(ctx context.Context, conn *pgx.Conn, service *wire.Service) err
 	}
 }
 
-// want is what a comparison needs of a table.
+// want returns the parameters of the comparison of a table.
 func want(t *wire.Table) *pgtable.Want {
 	w := &pgtable.Want{SQL: name(t), Unique: t.Unique, Rights: t.Rights}
 	for _, c := range t.Columns {
@@ -87,5 +87,5 @@ func want(t *wire.Table) *pgtable.Want {
 	return w
 }
 
-// name is what statements call a table.
+// name returns the name of a table in statements.
 func name(t *wire.Table) string { return cmp.Or(t.SQL, pgx.Identifier{t.Name}.Sanitize()) }

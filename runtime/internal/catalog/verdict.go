@@ -7,7 +7,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Findings is what follows from the facts.
+// Findings are the consequences of the facts.
 type Findings struct {
 	Refused  *RefusedError // nil if the service may start
 	Apart    map[string]wire.Apart
@@ -16,22 +16,22 @@ type Findings struct {
 	Warnings []Reason
 }
 
-// Reason is why something follows for a table.
+// Reason is the fact that has a consequence for a table.
 type Reason struct {
 	Table string
 	Fact  string // "trigger audit"
 	Apart wire.Apart
 }
 
-// RefusedError says why the service must not start on this database. It is final: a person
-// must change the database or the spec.
+// RefusedError says why the service must not start on this database. It is final: an operator must
+// change the database or the spec.
 type RefusedError struct{ reason, advice string }
 
-// Error says what was found, and what to do.
+// Error returns what was found, and what to do.
 func (e *RefusedError) Error() string { return e.reason + ": " + e.advice }
 
-// decide is the one place that says what follows from a fact. The section "What is looked at in
-// the catalog" of docs/operations.md describes it.
+// decide alone decides the consequences of a fact. The section "What is looked at in the catalog"
+// of docs/operations.md describes them.
 func decide(tables []wire.Table, facts []fact) Findings {
 	found := Findings{Apart: map[string]wire.Apart{}, AtCommit: map[string]bool{}}
 	for _, f := range facts {
@@ -86,18 +86,18 @@ func refusal(f fact) *RefusedError {
 	return asRefusal(pgtable.Stored(f.part()))
 }
 
-// warning is what a fact may do to the effect of an event; "" if nothing.
+// warning returns how a fact may change the effect of an event; "" if it cannot.
 func warning(f fact) string {
 	switch f.kind {
 	case deferred:
-		return "constraint " + f.detail + " is checked at commit only: which records a transaction holds may decide what is refused"
+		return "constraint " + f.detail + " is checked only at commit: what it rejects may depend on which records share a transaction"
 	case policy:
 		return "row level security may hide rows from this role: a delete of a hidden row does nothing, and an update does not find it"
 	}
 	return ""
 }
 
-// part is the table, or the partition of one, that a fact of storage is about.
+// part returns the table, or the partition of one, that a fact of storage is about.
 func (f fact) part() pgtable.Part { return pgtable.Part{SQL: f.target, Kind: f.detail} }
 
 func asRefusal(d *pgtable.Difference) *RefusedError {
@@ -107,7 +107,7 @@ func asRefusal(d *pgtable.Difference) *RefusedError {
 	return &RefusedError{d.Text, d.Advice}
 }
 
-// apart says how far the writes of a table must be kept apart because of a fact.
+// apart returns how far the writes of a table must be kept apart because of a fact.
 func apart(t *wire.Table, f fact) wire.Apart {
 	switch f.kind {
 	case trigger, rule, policy, relation: // code of others, which may read and write anything
@@ -134,22 +134,22 @@ func apart(t *wire.Table, f fact) wire.Apart {
 	return 0
 }
 
-// insertsOnly reports whether steps write a table, and do nothing but insert.
+// insertsOnly reports whether steps write a table, but only insert.
 func insertsOnly(t *wire.Table) bool {
 	return slices.Contains(t.Rights, "INSERT") && !slices.Contains(t.Rights, "UPDATE") && !slices.Contains(t.Rights, "DELETE")
 }
 
-// keyed reports whether a column is part of a key that tells rows apart or names a parent.
+// keyed reports whether a column is part of a unique key or of a foreign key.
 func keyed(t *wire.Table, column string) bool {
 	return slices.ContainsFunc(t.Unique, func(key []string) bool { return slices.Contains(key, column) }) ||
 		slices.ContainsFunc(t.References, func(r wire.Reference) bool { return slices.Contains(r.Columns, column) })
 }
 
-// actions are ON DELETE of a declared reference, and ON UPDATE, which is not declared: keys
-// of parents do not change.
+// actions returns ON DELETE of a declared reference, and ON UPDATE, which is not declared, because
+// keys of parents do not change.
 var actions = map[string]string{"ra": "", "aa": "", "ca": "cascade", "na": "set_null"}
 
-// declared reports whether a foreign key is the spec's.
+// declared reports whether a foreign key is declared in the spec.
 func declared(t *wire.Table, f fact) bool {
 	action, known := actions[f.action]
 	return known && slices.ContainsFunc(t.References, func(r wire.Reference) bool {
@@ -157,12 +157,12 @@ func declared(t *wire.Table, f fact) bool {
 	})
 }
 
-// same reports whether two keys hold the same columns, in any order.
+// same reports whether two keys have the same columns, in any order.
 func same(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// says names a fact for people.
+// says describes a fact to operators.
 func (f fact) says() string {
 	switch f.kind {
 	case policy:

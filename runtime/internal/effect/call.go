@@ -18,13 +18,13 @@ import (
 )
 
 var (
-	errOther = errors.New("the key was used before by an event with other content")
+	errOther = errors.New("the key was used before by an event with different content")
 	errLate  = errors.New("effect.timeout exceeded")
 	errPanic = errors.New("the call panicked")
 	errExit  = errors.New("the call ended its goroutine")
 )
 
-// call makes the call under a lease, and records what came of it.
+// call makes the call under a lease, and records its outcome.
 func (t *task) call(ctx context.Context, hold hold, attempt int) (time.Duration, bool) {
 	if attempt > t.effect.Policy.Retries+1 {
 		return t.crashed(ctx, hold, attempt-1)
@@ -70,7 +70,7 @@ func (t *task) call(ctx context.Context, hold hold, attempt int) (time.Duration,
 	return end.Pause, false
 }
 
-// uncalled is for a call that did not begin, since its lock was lost by then: it does not count.
+// uncalled handles a call that did not begin because its lock was lost: it does not count.
 func (t *task) uncalled(ctx context.Context, hold hold, attempt int) (time.Duration, bool) {
 	_, over := t.store(ctx, &hold, lease.End{State: lease.Failed, Error: lease.ErrLost.Error(), Attempts: attempt - 1})
 	if over != nil {
@@ -79,8 +79,8 @@ func (t *task) uncalled(ctx context.Context, hold hold, attempt int) (time.Durat
 	return 0, false
 }
 
-// crashed is for an effect whose last call was cut off, as often as on_failure says: its process
-// died, or lost the lease.
+// crashed handles an effect whose calls were cut off as many times as on_failure permits: their
+// process died, or lost the lease.
 func (t *task) crashed(ctx context.Context, hold hold, calls int) (time.Duration, bool) {
 	err := fmt.Errorf("%d calls were made, and the last one was cut off", calls)
 	held, over := t.store(ctx, &hold, lease.End{State: lease.Failed, Error: err.Error()})
@@ -93,8 +93,8 @@ func (t *task) crashed(ctx context.Context, hold hold, calls int) (time.Duration
 	return t.refuse(wire.ReasonEffect, err)
 }
 
-// judge says what an error of the call means for its lease, and whether the event becomes a dead
-// letter since it failed often enough.
+// judge determines what an error of the call means for its lease, and whether the event becomes a
+// dead letter because it has failed too often.
 func (t *task) judge(attempt int, result []byte, err error, fare fare) (end lease.End, dead bool) {
 	end = lease.End{State: lease.Done, Result: result, Attempts: attempt}
 	if err == nil {
@@ -114,7 +114,7 @@ func (t *task) judge(attempt int, result []byte, err error, fare fare) (end leas
 	switch _, unread := errors.AsType[*unreadError](err); {
 	case verdict.SaidPermanent(err), unread:
 		dead = true
-	case fare.away && !fare.own: // nor do those that were counted while this was not known
+	case fare.away && !fare.own: // nor do failures that were counted before this was known
 		forgotten = true
 	case uncounted(err), fare.away, errors.Is(err, verdict.ErrNotImplemented):
 		end.Attempts--
@@ -127,14 +127,14 @@ func (t *task) judge(attempt int, result []byte, err error, fare fare) (end leas
 	return end, dead
 }
 
-// uncounted reports whether a failure is not the event's fault.
+// uncounted reports whether the event is not at fault for a failure.
 func uncounted(err error) bool {
 	_, asked := verdict.Pause(err)
 	return asked || verdict.IsUnavailable(err)
 }
 
-// unknown reports whether nobody can tell from an error of a call what it did: the service did not
-// say so, and the error is not one of a connection that was never opened.
+// unknown reports whether an error leaves the outcome of the call unknown: the service did not
+// mark the error, and it does not mean that the connection was never opened.
 func unknown(err error) bool {
 	if is, said := verdict.SaidUnknown(err); said {
 		return is
@@ -142,7 +142,7 @@ func unknown(err error) bool {
 	return !uncounted(err) && !verdict.SaidPermanent(err) && !errors.Is(err, verdict.ErrNotImplemented)
 }
 
-// begins returns the context for a call, which knows what it is for.
+// begins returns the context for a call, which contains the delivery.
 func (t *task) begins(ctx context.Context, hold hold, attempt int) context.Context {
 	p := t.desk.process
 	ctx = context.WithValue(ctx, idemtype.DeliveryKey{}, &idemtype.Delivery{
@@ -154,7 +154,7 @@ func (t *task) begins(ctx context.Context, hold hold, attempt int) context.Conte
 	return p.Hooks.CallStart(ctx, t.desk.partition)
 }
 
-// made makes the call. Its lease is extended until beat is stopped.
+// made makes the call. The lease is extended until beat is stopped.
 func (t *task) made(ctx context.Context, hold hold) (result []byte, beat *heartbeat, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	beat = extend(ctx, hold, t.effect.Terms.Term(), cancel)
@@ -170,7 +170,7 @@ func (t *task) made(ctx context.Context, hold hold) (result []byte, beat *heartb
 	return result, beat, err
 }
 
-// read reads a result as the event's rows do: what cannot be read is not recorded.
+// read decodes a result as the event's rows do. A result that cannot be decoded is not recorded.
 func (t *task) read(result []byte) error {
 	if t.effect.Read == nil {
 		return nil
@@ -181,7 +181,7 @@ func (t *task) read(result []byte) error {
 	return nil
 }
 
-// unreadError is for a call that was made, and returned what cannot be recorded.
+// unreadError is the error of a call that was made, but whose result cannot be recorded.
 type unreadError struct{ err error }
 
 func (e *unreadError) Error() string {
@@ -190,7 +190,7 @@ func (e *unreadError) Error() string {
 
 func (e *unreadError) Unwrap() error { return e.err }
 
-// contained calls, on a goroutine that the call may end. A panic is an error.
+// contained makes the call on a goroutine that the call may end. A panic becomes an error.
 func (t *task) contained(ctx context.Context) (result []byte, err error) {
 	done := make(chan struct{})
 	err = errExit // until it returns
@@ -210,11 +210,11 @@ func (t *task) contained(ctx context.Context) (result []byte, err error) {
 	return result, err
 }
 
-// heed is how long a call may outlast its context before people are told.
+// heed is how long a call may outlast its context before that is reported.
 const heed = 500 * time.Millisecond
 
-// watch waits for a call. One that ignores its context keeps its lease for as long as it runs:
-// nobody else may begin.
+// watch waits for a call. A call that ignores its context keeps its lease as long as it runs, so
+// no other call can begin.
 func (t *task) watch(ctx context.Context, done <-chan struct{}) {
 	select {
 	case <-done:

@@ -8,15 +8,16 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtype"
 )
 
-// callers keeps calls of one record key apart: one desk makes them one after the other, but the
-// letters of a partition have a desk of their own. Who waits is called in turn.
+// callers prevents concurrent calls with the same record key. One desk makes such calls one after
+// another, but the dead letters of a partition have a desk of their own. Waiting tasks take turns
+// in order of arrival.
 type callers struct {
 	mu    sync.Mutex
-	lines map[caller][]place // the first one is called, or asks next
+	lines map[caller][]place // the first one is being called, or is next
 }
 
-// place is a task's place in a line. Who waits asks often, or waits for something else, too: then
-// it holds up nobody.
+// place is a task's place in a line. A waiting task polls often. If it stops polling, because it
+// waits for something else, it does not hold up the others.
 type place struct {
 	of     *task
 	asked  time.Time
@@ -30,8 +31,8 @@ type caller struct {
 
 func callerOf(t *task) caller { return caller{t.desk.partition, string(t.message.Key)} }
 
-// enter reports whether it is the task's turn, and no other call of its record key is made. Then
-// none is until leave.
+// enter reports whether it is the task's turn, and no other call with its record key is running.
+// If so, none will run until leave.
 func (c *callers) enter(t *task) bool {
 	if t.message.Key == nil {
 		return true

@@ -18,60 +18,61 @@ import (
 )
 
 const (
-	// enough is how many failures in a row, of two events at least, say that the other side is away.
+	// enough is how many failures in a row, of at least two events, mean that the provider is
+	// down.
 	enough = 5
-	// repeat is how often at most the log says of an effect that it fails.
+	// repeat is the shortest interval between two log lines about a failing effect.
 	repeat = time.Minute
-	// lasting is how long an effect fails, of one event alone, before Health tells.
+	// lasting is how long an effect must fail for a single event before Health reports it.
 	lasting = 10 * time.Second
-	// unseen is when a task that waited for its turn to try does not any more.
+	// unseen is the time after which a task that waited for its turn to try counts as gone.
 	unseen = 3 * time.Second
 )
 
-// course is how an effect fares in this process. It is its circuit breaker, too: while the effect
-// fails for all events, one call at a time tries whether the other side is back, and no failure
-// counts against its event.
+// course tracks the calls of an effect in this process, and is its circuit breaker: while the
+// effect fails for all events, one call at a time tests whether the provider is back, and no
+// failure counts against its event.
 //
-// A failure is its event's own fault if calls for other events ended well since it failed first,
-// or if no other event fails. The other side is to blame while several events fail, and none was
+// An event is at fault if calls for other events have succeeded since it first failed, or if no
+// other event fails. The provider is at fault while several events fail, and none of them is
 // proven to be at fault.
 type course struct {
 	event string
 	log   *slog.Logger
 
 	mu     sync.Mutex
-	since  time.Time           // of the first failure since a call ended well; zero if it works
+	since  time.Time           // of the first failure since a call succeeded; zero if the effect works
 	failed int                 // calls since then
 	begun  string              // error of the first of them
 	last   string              // error of the last
 	row    int                 // failures in a row
-	fails  map[wire.Key]*fails // events that failed last, and wait for the next call
-	next   time.Time           // while it is tripped, no call is made before
+	fails  map[wire.Key]*fails // events that failed and wait for the next call
+	next   time.Time           // while the breaker is open, no call is made before this time
 	tries  tries
 	told   time.Time // last line of the log
-	open   bool      // the last line says that it fails
+	open   bool      // the last line reports a failure
 }
 
 // fails are the failures of an event.
 type fails struct {
 	n     int
-	own   bool      // calls for other events ended well since
-	left  bool      // nothing more is called for it
-	until time.Time // it proves nothing any more then; zero is never
+	own   bool      // calls for other events have succeeded since
+	left  bool      // it will not be called again
+	until time.Time // it proves nothing after this time; zero means never
 }
 
-// tries are the calls that find out whether the other side is back, one at a time.
+// tries are the calls that test whether the provider is back, one at a time.
 type tries struct {
-	waiting map[wire.Key]*trying // who waits for a turn
+	waiting map[wire.Key]*trying // tasks that wait for their turn
 	number  int                  // of the last one
-	until   time.Time            // it is given up then; zero if it has ended
+	until   time.Time            // it counts as ended after this time; zero if it has ended
 }
 
-// trying is a task that may find out whether the other side is back.
+// trying is a task that may test whether the provider is back.
 type trying struct{ since, seen time.Time }
 
-// admit lets a call for an event begin, which takes timeout at most; leave must be called when it
-// has ended. Else it says how long to wait.
+// admit permits a call for an event, which takes at most timeout; leave must be called when it has
+// ended. If it does not permit the call, it returns how long to wait.
 func (c *course) admit(key wire.Key, timeout time.Duration) (wait time.Duration, leave func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,14 +90,14 @@ func (c *course) admit(key wire.Key, timeout time.Duration) (wait time.Duration,
 	c.tries.waiting[key].seen = now
 	switch early := c.next.Sub(now); {
 	case early > 0:
-		return min(early, time.Second) + rand.N(busyPoll), nil // a call that began before may end well
+		return min(early, time.Second) + rand.N(busyPoll), nil // a call that began earlier may succeed
 	case now.Before(c.tries.until), !c.turn(key, now):
 		return busyPoll, nil
 	}
 	delete(c.tries.waiting, key)
 	c.tries.number++
 	mine := c.tries.number
-	c.tries.until = now.Add(timeout + time.Second) // a method that ignores its context holds up nobody else
+	c.tries.until = now.Add(timeout + time.Second) // a method that ignores its context does not hold up others
 	return 0, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -106,8 +107,9 @@ func (c *course) admit(key wire.Key, timeout time.Duration) (wait time.Duration,
 	}
 }
 
-// turn reports whether it is an event's turn to try: that of the one that failed least often,
-// and waited longest. So one that always fails keeps no other one from being tried.
+// turn reports whether it is an event's turn to try: that of the event that has failed the fewest
+// times and, among those, has waited longest. So an event that always fails does not block the
+// others.
 func (c *course) turn(key wire.Key, now time.Time) bool {
 	mine := c.tries.waiting[key]
 	for k, other := range c.tries.waiting {
@@ -121,7 +123,7 @@ func (c *course) turn(key wire.Key, now time.Time) bool {
 	return true
 }
 
-// times is how often an event failed.
+// times returns how many times an event has failed.
 func (c *course) times(key wire.Key) int {
 	if f := c.fails[key]; f != nil {
 		return f.n
@@ -131,7 +133,7 @@ func (c *course) times(key wire.Key) int {
 
 func (c *course) tripped() bool { return c.row >= enough && c.unproven(wire.Key{}) >= 2 }
 
-// unproven is how many events fail that were not proven to be at fault, but for one.
+// unproven returns how many failing events, not counting one, are not proven to be at fault.
 func (c *course) unproven(but wire.Key) (n int) {
 	now := time.Now()
 	for key, f := range c.fails {
@@ -145,21 +147,21 @@ func (c *course) unproven(but wire.Key) (n int) {
 	return n
 }
 
-// fare is what a failure means.
+// fare describes what a failure means.
 type fare struct {
 	row  int  // how many calls failed in a row
-	away bool // the other side is to blame, as it seems, and not the event
+	away bool // apparently the provider is at fault, not the event
 	own  bool // the event was proven to be at fault before
 }
 
-// ended hears of a call for an event that ended. often says that failures of the event were
-// counted more than once: then it was at fault in another process.
+// ended records the end of a call for an event. often means that several failures of the event
+// were counted: it was then at fault in another process.
 func (c *course) ended(key wire.Key, often bool, err error) fare {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch _, unread := errors.AsType[*unreadError](err); {
-	case errors.Is(err, lease.ErrLost), errors.Is(err, verdict.ErrNotImplemented): // which say nothing of the other side
-	case err == nil, unread, verdict.SaidPermanent(err): // the other side is there, and may refuse this event
+	case errors.Is(err, lease.ErrLost), errors.Is(err, verdict.ErrNotImplemented): // which say nothing about the provider
+	case err == nil, unread, verdict.SaidPermanent(err): // the provider responds, and may reject this event
 		c.works(key)
 		return fare{}
 	default:
@@ -188,8 +190,8 @@ func (c *course) failure(key wire.Key, often bool, err error) {
 	}
 }
 
-// pauses hears when the call that failed last is made again. While the effect is tripped,
-// another one may try then, or after the longest pause between tries.
+// pauses records when the call that failed last will be repeated. While the breaker is open,
+// another call may try then, or after the longest pause between tries.
 func (c *course) pauses(pause, most time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -197,11 +199,11 @@ func (c *course) pauses(pause, most time.Duration) {
 	c.next = now.Add(min(pause, most))
 	if len(c.fails) > 0 && now.Sub(c.told) >= repeat {
 		c.told, c.open = now, true
-		c.log.Warn("an effect fails", "event", c.event, "err", c.last, "calls", c.failed, "since", c.since.UTC().Format(time.RFC3339), "next", pause.Round(time.Millisecond))
+		c.log.Warn("an effect keeps failing", "event", c.event, "err", c.last, "calls", c.failed, "since", c.since.UTC().Format(time.RFC3339), "next", pause.Round(time.Millisecond))
 	}
 }
 
-// works ends a failure: whatever else fails is at fault itself.
+// works ends the failure of the effect: events that still fail are at fault themselves.
 func (c *course) works(key wire.Key) {
 	delete(c.fails, key)
 	maps.DeleteFunc(c.fails, func(_ wire.Key, f *fails) bool { return f.left })
@@ -209,19 +211,19 @@ func (c *course) works(key wire.Key) {
 		f.own = true
 	}
 	if c.open {
-		c.log.Info("an effect works again", "event", c.event, "failed_calls", c.failed, "after", time.Since(c.since).Round(time.Millisecond))
+		c.log.Info("an effect succeeds again", "event", c.event, "failed_calls", c.failed, "after", time.Since(c.since).Round(time.Millisecond))
 	}
 	c.rest()
 }
 
-// rest forgets the failures so far.
+// rest drops all failures so far.
 func (c *course) rest() {
 	c.since, c.failed, c.next, c.row, c.open = time.Time{}, 0, time.Time{}, 0, false
 }
 
-// gone hears that nothing more is called for an event. One that was interrupted says on that the
-// other side is away: nobody knows whose fault it was. Any other one says so for a while: in an
-// outage the next one fails soon.
+// gone records that an event will not be called again. An interrupted event still counts as a sign
+// that the provider is down, because it is unknown what was at fault. Any other event counts only
+// for a while: in an outage the next one fails soon.
 func (c *course) gone(key wire.Key, interrupted bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -243,7 +245,7 @@ func (c *course) gone(key wire.Key, interrupted bool) {
 	c.rest()
 }
 
-// failing is how the effect fails; nil if it does not.
+// failing describes how the effect fails; nil if it does not.
 func (c *course) failing() *idemtype.FailingEffect {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -253,18 +255,19 @@ func (c *course) failing() *idemtype.FailingEffect {
 	return &idemtype.FailingEffect{Event: c.event, Err: c.last, Since: c.since, Calls: c.failed, Next: c.next}
 }
 
-// why is a failure that is no single call's, as Health tells it: always alike until it is over, so
-// that it is one line of the log. It is nil if there is none.
+// why returns a failure that does not concern only a single call, for Health; nil if there is
+// none. Its text stays the same until the failure ends, so it is logged once.
 func (c *course) why() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.tripped() && (c.since.IsZero() || time.Since(c.since) < lasting) {
 		return nil
 	}
-	return fmt.Errorf("effect %s fails since %s: %s", c.event, c.since.UTC().Format(time.RFC3339), c.begun)
+	return fmt.Errorf("effect %s has been failing since %s: %s", c.event, c.since.UTC().Format(time.RFC3339), c.begun)
 }
 
-// tell tells why the effect has to wait: err, or else that calls fail; nil if it has not.
+// tell reports why the effect must wait: err or, if that is nil, that calls fail; nil if it need
+// not wait.
 func (t *task) tell(err error) {
 	if err == nil {
 		err = t.course.why()
@@ -272,13 +275,13 @@ func (t *task) tell(err error) {
 	t.desk.tell(err)
 }
 
-// courses are those of a process, by event.
+// courses are the courses of a process, by event.
 type courses struct {
 	mu  sync.Mutex
 	all map[string]*course
 }
 
-// failing are the effects that fail, by event.
+// failing returns the effects that fail, by event.
 func (c *courses) failing() (all []idemtype.FailingEffect) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -59,7 +59,7 @@ func TestCourse(t *testing.T) {
 		if f := c.failing(); f == nil || f.Event != "Sent" || f.Err != "away" || f.Calls != 2*enough+1 || time.Since(f.Since) != 13*time.Second {
 			t.Errorf("got %+v", f)
 		}
-		if err := c.why(); err == nil || !strings.Contains(err.Error(), "effect Sent fails since 2000-01-01T00:00:00Z: away") {
+		if err := c.why(); err == nil || !strings.Contains(err.Error(), "effect Sent has been failing since 2000-01-01T00:00:00Z: away") {
 			t.Errorf("got %v", err)
 		}
 		time.Sleep(time.Minute)
@@ -78,7 +78,7 @@ func TestCourse(t *testing.T) {
 		if c.failing() != nil || c.why() != nil {
 			t.Error("an event that is refused for good is a failure of the effect")
 		}
-		for text, n := range map[string]int{"an effect fails": 2, "an effect works again": 1, "failed_calls=13": 1} {
+		for text, n := range map[string]int{"an effect keeps failing": 2, "an effect succeeds again": 1, "failed_calls=13": 1} {
 			if got := strings.Count(log.String(), text); got != n {
 				t.Errorf("%q is said %d times, want %d: %s", text, got, n, log.String())
 			}

@@ -11,29 +11,29 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Desk has the effects of the records that one owner of a partition has not passed yet.
+// Desk manages the effects of the records that one owner of a partition has not yet applied.
 type Desk struct {
 	process   *Process
 	partition idemtype.Partition
 	topic     func() wire.UUID // the topic's id
-	quit      context.Context  // ends when the owner gives the partition up
-	tell      func(error)      // hears why an effect has to wait; nil when it has not
+	quit      context.Context  // done when the owner gives the partition up
+	tell      func(error)      // is called with the reason why an effect must wait, or nil
 
 	mu    sync.Mutex
 	tasks map[int64]*task  // by the record's offset
-	last  map[string]*task // of each record key
+	last  map[string]*task // the last one of each record key
 }
 
-// NewDesk returns the desk of an owner, who gives up when quit ends. topic is asked for the
-// topic's id when an effect begins. tell hears why effects wait: the store cannot be asked, or
-// calls fail.
+// NewDesk returns the desk of an owner, whose life ends when quit is done. topic returns the
+// topic's id; it is called when an effect begins. tell is called with the reason why effects wait:
+// the store cannot be queried, or calls fail.
 func (p *Process) NewDesk(of idemtype.Partition, topic func() wire.UUID, quit context.Context, tell func(error)) *Desk {
 	return &Desk{process: p, partition: of, topic: topic, quit: quit, tell: tell, tasks: map[int64]*task{}, last: map[string]*task{}}
 }
 
-// Start begins effects of records, unless they were begun before. Those of one record key run one
-// after the other, in the order of the records. by is what a person decided about them. ctx gives
-// them its values only.
+// Start begins the effects of records, unless they have begun already. Effects with the same
+// record key run one after another, in the order of the records. by is an operator's decision
+// about them. Only the values of ctx are used, not its cancellation.
 func (d *Desk) Start(ctx context.Context, waiting []wire.Effect, by lease.Decision) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -57,7 +57,7 @@ func (d *Desk) Start(ctx context.Context, waiting []wire.Effect, by lease.Decisi
 	}
 }
 
-// Outcomes are what is known of effects, by the offset of the record.
+// Outcomes returns the known outcomes of effects, by the offset of the record.
 func (d *Desk) Outcomes() (results map[int64]wire.EffectResult, refused []deadletter.Letter) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -74,7 +74,7 @@ func (d *Desk) Outcomes() (results map[int64]wire.EffectResult, refused []deadle
 	return results, refused
 }
 
-// Why says what the effect of a record waits for; "" if its call runs, or it is over.
+// Why returns what the effect of a record waits for; "" if its call is running, or it has ended.
 func (d *Desk) Why(offset int64) string {
 	d.mu.Lock()
 	t := d.tasks[offset]
@@ -88,7 +88,7 @@ func (d *Desk) Why(offset int64) string {
 	return ""
 }
 
-// Runs reports whether the effect of a record has begun and is not over.
+// Runs reports whether the effect of a record has begun and not yet ended.
 func (d *Desk) Runs(offset int64) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -100,8 +100,8 @@ func (d *Desk) Runs(offset int64) bool {
 	return !over
 }
 
-// Wait waits until the effect of a record has an outcome, and returns the error that lets nothing
-// go on after it, if that is its outcome.
+// Wait waits until the effect of a record has an outcome. It returns an error if no later record
+// may be applied before this one succeeds.
 func (d *Desk) Wait(ctx context.Context, offset int64) error {
 	d.mu.Lock()
 	t := d.tasks[offset]
@@ -112,7 +112,7 @@ func (d *Desk) Wait(ctx context.Context, offset int64) error {
 	select {
 	case <-t.done:
 		o, _ := t.over()
-		if o.Err != nil { // whoever asks again begins again
+		if o.Err != nil { // the next Start begins again
 			d.Forget(func(of int64) bool { return of == offset })
 		}
 		return o.Err
@@ -123,17 +123,17 @@ func (d *Desk) Wait(ctx context.Context, offset int64) error {
 	}
 }
 
-// Passed forgets the records below next.
+// Passed drops the records below next, which have been applied.
 func (d *Desk) Passed(next int64) {
 	d.Forget(func(offset int64) bool { return offset < next })
 }
 
-// Reset forgets what is known of all effects that are over: the store is asked again.
+// Reset drops all known outcomes: the store will be queried again.
 func (d *Desk) Reset() {
 	d.Forget(func(offset int64) bool { return true })
 }
 
-// Forget forgets what is known of some effects that are over.
+// Forget drops some of the known outcomes.
 func (d *Desk) Forget(which func(offset int64) bool) {
 	d.forget(func(t *task) bool {
 		_, over := t.over()
@@ -141,7 +141,7 @@ func (d *Desk) Forget(which func(offset int64) bool) {
 	})
 }
 
-// Withdraw forgets some effects. One that is not over ends after its call, if there is one.
+// Withdraw drops some effects. An effect whose call is running ends after that call.
 func (d *Desk) Withdraw(which func(offset int64) bool) {
 	d.forget(func(t *task) bool {
 		if !which(t.message.Offset) {

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// gather sends what several goroutines ask for in the same moment together: while one question is
-// on its way, the next ones collect.
+// gather batches the requests of several goroutines: while one batch is in flight, the next
+// requests are collected.
 type gather[Q, A any] struct {
 	send func(context.Context, []Q) ([]A, error)
 
@@ -26,8 +26,8 @@ type answered[A any] struct {
 	err error
 }
 
-// do asks one question, and waits for its answer. Who comes first sends for those who come while
-// it does.
+// do makes a request, and waits for its answer. The first goroutine also sends the requests that
+// arrive while it is sending.
 func (g *gather[Q, A]) do(ctx context.Context, q Q) (A, error) {
 	mine := asked[Q, A]{ctx, q, make(chan answered[A], 1)}
 	g.mu.Lock()
@@ -42,7 +42,7 @@ func (g *gather[Q, A]) do(ctx context.Context, q Q) (A, error) {
 	return r.a, r.err
 }
 
-// run sends until nobody waits.
+// run sends batches until no request is left.
 func (g *gather[Q, A]) run() {
 	for {
 		g.mu.Lock()

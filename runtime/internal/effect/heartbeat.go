@@ -7,17 +7,17 @@ import (
 	"github.com/idemgen/idemgen/runtime/lease"
 )
 
-// heartbeat extends the lease of a call while the call runs. It is stopped before what came of the
-// call is recorded: the lease would look lost then.
+// heartbeat extends the lease of a call while the call runs. It is stopped before the outcome of
+// the call is recorded, because the lease would then look lost.
 type heartbeat struct{ stop context.CancelFunc }
 
-// extend begins a heartbeat of a lease, or of a lock. It ends the call, by lost, if the lease is
-// another's, or if it could not be extended in time: then it may be. The end of ctx does not stop
-// it: a call that ignores its context keeps what it holds.
+// extend begins a heartbeat of a lease, or of a lock. It cancels the call with lost if another
+// process holds the lease, or may hold it because it could not be extended in time. The end of ctx
+// does not stop the heartbeat: a call that ignores its context keeps its lease.
 func extend(ctx context.Context, h hold, term time.Duration, lost context.CancelCauseFunc) *heartbeat {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
-		over := time.AfterFunc(time.Until(h.since.Add(term)), func() { // also while the store keeps us waiting
+		over := time.AfterFunc(time.Until(h.since.Add(term)), func() { // even while waiting for the store
 			lost(lease.ErrLost)
 			cancel()
 		})

@@ -13,15 +13,16 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// hold is a lease that a task got, and where.
+// hold is a lease that a task has acquired, and its store.
 type hold struct {
 	lease.Hold
 	at    *store
-	since time.Time // it lasts from then on at least
+	since time.Time // it lasts at least from this time on
 }
 
-// acquire asks for the lease where it is: in Postgres, if the service was given no other store or
-// Postgres has one of the key already. Else outside of it, with a number that Postgres drew.
+// acquire requests the lease in Postgres, if the service has no other store or if Postgres already
+// has a lease of the key. Otherwise it requests the lease in the other store, with a token drawn
+// by Postgres.
 func (t *task) acquire(ctx context.Context) (lease.Answer, hold, error) {
 	p := t.desk.process
 	if t.owner == (wire.UUID{}) {
@@ -39,23 +40,23 @@ func (t *task) acquire(ctx context.Context) (lease.Answer, hold, error) {
 	}
 	asked := time.Now()
 	a, err := at.acquire.do(ctx, ask)
-	if err != nil { // a store may have done it all the same: it is asked again under this owner
+	if err != nil { // the store may have granted it nevertheless: the next ask has the same owner
 		return a, hold{}, err
 	}
 	t.owner, t.skip = wire.UUID{}, 0
 	if a.Stale {
 		t.skip = past(a, ask)
 	}
-	since := asked.Add(min(0, a.Wait-ask.Term)) // it may be had since an earlier ask
+	since := asked.Add(min(0, a.Wait-ask.Term)) // it may have been granted to an earlier ask
 	return a, hold{lease.Hold{Key: t.key, Owner: ask.Owner, Token: a.Token}, at, since}, nil
 }
 
-// mostSkipped is how many numbers are left out at once where the store knows greater ones than
-// Postgres drew, as after a fail-over that lost some.
+// mostSkipped is how many tokens are skipped at once if the store has greater ones than Postgres
+// draws, for example after a failover that lost some.
 const mostSkipped = 100_000
 
-// store records an end, and asks again until the store has answered: a result that is not recorded
-// is a call that may be made twice. It gives up when the owner does and the lease is over. An
+// store records an end, and retries until the store responds: if a result is not recorded, its
+// call may be made twice. It gives up when the owner has given up and the lease has expired. An
 // error is the outcome of the task.
 func (t *task) store(ctx context.Context, h *hold, end lease.End) (held bool, err error) {
 	over := time.Now().Add(t.effect.Terms.Term())
@@ -84,7 +85,7 @@ func isBroken(err error) bool {
 
 func (t *task) broken(err error) error { return brokenAt(t.message.Offset, err) }
 
-// brokenAt halts the partition before a record: trying again does not mend what a store holds.
+// brokenAt returns a halt before a record: retrying does not repair what a store contains.
 func brokenAt(offset int64, err error) error {
 	return &verdict.Halt{Code: halt.Database, Offset: offset, Reason: "the lease store", Err: err}
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// lock is what a task has to do with the lock of its event. It is asked for before the lease, and
-// nobody who holds a lock waits for anything but a call that runs: so nobody waits for ever.
+// lock is a task's state of the lock of its event. The lock is acquired before the lease, and a
+// holder of a lock waits only for a running call, so there is no deadlock.
 type lock struct {
 	process *Process
 	of      wire.Lock // its name is "" if the event has none
 	term    time.Duration
 
-	turn   *turn        // in the line of this process; nil if it is in none
-	owner  wire.UUID    // of the last ask, until an answer was heard; then zero
-	skip   int64        // numbers to leave out: the store knows greater ones
+	turn   *turn        // in the line of this process; nil if it is not in a line
+	owner  wire.UUID    // of the last ask, until it was answered; then zero
+	skip   int64        // tokens to skip, because the store has greater ones
 	busy   bool         // another process has the lock: the task keeps its turn
 	answer lease.Answer // if it is busy
 	held   bool
@@ -28,10 +28,10 @@ type lock struct {
 	beat   *heartbeat
 }
 
-// keepLock is how long a store remembers a lock at least that nobody holds.
+// keepLock is how long, at least, a store remembers a lock that is not held.
 const keepLock = 24 * time.Hour
 
-// lockStores are where locks are. A store keeps the locks of a name apart from those of others.
+// lockStores are the stores of locks, one for each name of locks.
 type lockStores struct {
 	postgres Postgres
 	external lease.Store
@@ -41,7 +41,7 @@ type lockStores struct {
 	stores map[string]*store // by name
 }
 
-// of is where the locks of a name are.
+// of returns the store of the locks of a name.
 func (l *lockStores) of(name string) *store {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,8 +55,8 @@ func (l *lockStores) of(name string) *store {
 	return l.stores[name]
 }
 
-// take asks for the lock of the event, if it has one. Wait is how long to wait before it is asked
-// for again, if another one has it. Lost hears of it when the lock that was had is lost.
+// take acquires the lock of the event, if it has one. If another task holds the lock, wait is how
+// long to wait before the next attempt. lost is called if the acquired lock is lost.
 func (l *lock) take(ctx context.Context, lost context.CancelCauseFunc) (wait time.Duration, err error) {
 	l.busy = false
 	if l.of.Name == "" {
@@ -68,13 +68,13 @@ func (l *lock) take(ctx context.Context, lost context.CancelCauseFunc) (wait tim
 	}
 	asked := time.Now()
 	a, err := at.acquire.do(ctx, ask)
-	if err != nil { // the store may have done it all the same: it is asked again under this owner
+	if err != nil { // the store may have granted it nevertheless: the next ask has the same owner
 		return 0, err
 	}
 	l.owner, l.skip = wire.UUID{}, 0
 	switch {
 	case a.Got:
-		since := asked.Add(min(0, a.Wait-ask.Term)) // it may be had since an earlier ask
+		since := asked.Add(min(0, a.Wait-ask.Term)) // it may have been granted to an earlier ask
 		l.held, l.hold = true, hold{lease.Hold{Key: ask.Key, Owner: ask.Owner, Token: a.Token}, at, since}
 		l.beat = extend(ctx, l.hold, l.term, lost)
 		return 0, nil
@@ -87,8 +87,8 @@ func (l *lock) take(ctx context.Context, lost context.CancelCauseFunc) (wait tim
 	return min(a.Wait+time.Millisecond, busyPoll), nil
 }
 
-// ask is the question for the lock, and where to ask it. Locks are where the leases of the process
-// are, and nowhere else: else two would hold one.
+// ask returns the request for the lock, and its store. Locks are in the same store as the leases
+// of the process, and in no other: otherwise two tasks could hold the same lock.
 func (l *lock) ask(ctx context.Context) (lease.Ask, *store, error) {
 	p := l.process
 	if l.owner == (wire.UUID{}) {
@@ -103,10 +103,10 @@ func (l *lock) ask(ctx context.Context) (lease.Ask, *store, error) {
 	return ask, p.locks.of(l.of.Name), err
 }
 
-// past is how many numbers to leave out where a store knows a greater one.
+// past returns how many tokens to skip because a store has a greater one.
 func past(a lease.Answer, ask lease.Ask) int64 { return max(0, min(a.Token-ask.Token, mostSkipped)) }
 
-// had is the lock that the task holds, with its number.
+// had returns the lock that the task holds, with its token.
 func (l *lock) had() (of wire.Lock) {
 	if l.held {
 		of = l.of
@@ -115,8 +115,8 @@ func (l *lock) had() (of wire.Lock) {
 	return of
 }
 
-// giveBack lets the next one have the lock, after all that the call did. While the store does not
-// answer it is asked again, for no longer than the lock lasts: then it is free anyway.
+// giveBack releases the lock after the call has ended. While the store does not respond, it
+// retries until the lock has expired, after which it is free anyway.
 func (l *lock) giveBack(ctx context.Context) {
 	if !l.held {
 		return
@@ -138,7 +138,7 @@ func (l *lock) giveBack(ctx context.Context) {
 	})
 }
 
-// abandon has the lock no more, and leaves it to its time.
+// abandon drops the lock without releasing it; it will expire.
 func (l *lock) abandon() {
 	if l.held {
 		l.held = false

@@ -1,14 +1,15 @@
-// Package effect makes the effects of records outside of the transaction: calls of the service's
-// Go code, each under a lease, so that a healthy system makes one for each event, however slow
-// it is and whoever owns the partition.
+// Package effect makes the calls of effects: calls of the service's Go code outside of the
+// transaction, each under a lease, so that without failures each event is called once, however
+// slow the call is and even if the partition changes its owner.
 //
 //	Desk (of one owner) -> task (of one record): acquire -> call, heartbeat -> record -> Outcome
 //	Process (of all)    -> slots; the stores of leases: what goes to one in the same moment goes together
 //
-// A task that has begun a call ends it and records what came of it, also if its partition is
-// given up meanwhile: the next owner waits for it, and finds the result. It does not pass records,
-// and writes nothing into the ledger. It must not import any package of this module but backoff,
-// engine/deadletter, fault, halt, hook, idemtype, lease, record, verdict, watchdog and wire.
+// A task that has begun a call finishes it and records its outcome, even if its partition is given
+// up meanwhile: the next owner waits for it, and finds the result. The package does not advance
+// the position, and writes nothing to the ledger. It must not import any package of this module
+// but backoff, engine/deadletter, fault, halt, hook, idemtype, lease, record, verdict, watchdog
+// and wire.
 package effect
 
 import (
@@ -23,10 +24,10 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Process is what the effects of one process share.
+// Process contains what the effects of one process share.
 type Process struct {
 	Consumer string
-	Who      string // names this process in leases, for people
+	Who      string // names this process in leases, for operators
 	Log      *slog.Logger
 	slots    chan struct{} // one for each call that may run
 	postgres *store
@@ -41,18 +42,18 @@ type Process struct {
 	Hooks    Hooks
 }
 
-// Hooks hear of calls, each on a goroutine of its own.
+// Hooks are called for each call, on the goroutine of the call.
 type Hooks interface {
 	// CallStart returns the context for a call that begins.
 	CallStart(context.Context, idemtype.Partition) context.Context
-	// Call hears of a call whose end was recorded or dropped.
+	// Call is called when the end of a call has been recorded or dropped.
 	Call(context.Context, idemtype.Partition, hook.Ended)
 }
 
-// lookup asks Postgres about a key whose lease may be outside of it.
+// lookup is a query to Postgres about a key whose lease may be outside of it.
 type lookup struct {
 	key  wire.Key
-	skip int64 // how many tokens must be left out: the store knows greater ones
+	skip int64 // how many tokens to skip, because the store has greater ones
 }
 
 type seen struct {
@@ -60,8 +61,8 @@ type seen struct {
 	here  bool // Postgres has a lease of the key
 }
 
-// NewProcess returns the effects of a consumer, most of them at the same time. External is the
-// store of leases outside of Postgres; nil if there is none.
+// NewProcess returns the effects of a consumer. At most most calls run at the same time. external
+// is the store of leases outside of Postgres; nil if there is none.
 func NewProcess(consumer string, postgres Postgres, external lease.Store, most int, log *slog.Logger) *Process {
 	p := &Process{Consumer: consumer, Log: log, slots: make(chan struct{}, max(1, most)), postgres: newStore(inPostgres(consumer), postgres, false, &outage{log: log})}
 	p.locks = lockStores{postgres: postgres, external: external, outage: p.postgres.outage, stores: map[string]*store{}}
@@ -89,8 +90,8 @@ func NewProcess(consumer string, postgres Postgres, external lease.Store, most i
 	return p
 }
 
-// Wait waits until no call runs any more, or ctx has ended. It is for the end of the process: a
-// call that is cut off there would have to be found out about.
+// Wait waits until no call is running, or until ctx is done. It is called before the process ends:
+// if a call were cut off, its outcome would be unknown.
 func (p *Process) Wait(ctx context.Context) {
 	done := make(chan struct{})
 	go func() {
@@ -103,7 +104,7 @@ func (p *Process) Wait(ctx context.Context) {
 	}
 }
 
-// newOwner names one try of a lease.
+// newOwner returns a name for one attempt to acquire a lease.
 func newOwner() (u wire.UUID) {
 	rand.Read(u[:])
 	return u

@@ -12,25 +12,26 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Postgres is the store in the service's own database. It also numbers the leases of the other.
+// Postgres is the store in the service's own database. It also draws the tokens for leases in
+// another store.
 type Postgres interface {
 	lease.Store
-	// Look draws a token for each key, greater than what was drawn before by more than the key's
-	// skip, and reports which of the keys have a lease here. Keys may get the same token.
+	// Look draws a token for each key, which exceeds all earlier tokens by more than the key's
+	// skip, and reports which of the keys have a lease here. Several keys may get the same token.
 	Look(ctx context.Context, consumer string, keys []wire.Key, skip []int64) (tokens []int64, here []bool, err error)
-	// Database returns the id of the database: leases outside of it are kept apart by that.
+	// Database returns the id of the database, which is part of the names of leases outside of it.
 	Database(ctx context.Context) (string, error)
 }
 
-// in are the leases of an owner of keys: a consumer, or the locks of a name.
+// in names a set of leases: those of a consumer, or the locks of a name.
 type in func(context.Context) (consumer string, err error)
 
-// inPostgres are those in the service's own database.
+// inPostgres returns the set of leases in the service's own database.
 func inPostgres(of string) in {
 	return func(context.Context) (string, error) { return of, nil }
 }
 
-// ofDatabase are those in a store that databases may share.
+// ofDatabase returns the set of leases in a store that several databases may share.
 func ofDatabase(p Postgres, of string) in {
 	return func(ctx context.Context) (string, error) {
 		ctx, cancel := context.WithTimeout(ctx, storeTimeout)
@@ -40,7 +41,7 @@ func ofDatabase(p Postgres, of string) in {
 	}
 }
 
-// store is one place where leases are. What goes there in the same moment goes together.
+// store is a store of leases. Concurrent requests to it are sent together.
 type store struct {
 	external bool // not the service's own database
 	acquire  gather[lease.Ask, lease.Answer]
@@ -49,10 +50,10 @@ type store struct {
 	outage   *outage
 }
 
-// storeTimeout is how long a question to a store may take: it is asked again then.
+// storeTimeout limits the time of one request to a store, which is then retried.
 const storeTimeout = 10 * time.Second
 
-// newStore is where leases are.
+// newStore returns a store of leases.
 func newStore(of in, s lease.Store, external bool, down *outage) *store {
 	p := &store{external: external, outage: down}
 	p.acquire.send = func(ctx context.Context, asks []lease.Ask) ([]lease.Answer, error) {
@@ -63,7 +64,7 @@ func newStore(of in, s lease.Store, external bool, down *outage) *store {
 	return p
 }
 
-// ask asks a store one question, for no longer than storeTimeout.
+// ask makes one request to a store, with storeTimeout.
 func ask[Q, A any](ctx context.Context, s *store, of in, question func(context.Context, string, []Q) ([]A, error), about []Q) ([]A, error) {
 	consumer, err := of(ctx)
 	if err != nil {
@@ -79,11 +80,11 @@ func ask[Q, A any](ctx context.Context, s *store, of in, question func(context.C
 	return answers, err
 }
 
-// eachOnce asks for each key once at a time: copies of an event may be on two partitions of this
-// process.
+// eachOnce makes sure that a request has each key only once: duplicates of an event may be in two
+// partitions of this process.
 func eachOnce(asks []lease.Ask, send func([]lease.Ask) ([]lease.Answer, error)) ([]lease.Answer, error) {
 	answers := make([]lease.Answer, len(asks))
-	waiting := make([]int, len(asks)) // places of asks without an answer
+	waiting := make([]int, len(asks)) // indexes of asks without an answer
 	for i := range asks {
 		waiting[i] = i
 	}
@@ -109,19 +110,19 @@ func eachOnce(asks []lease.Ask, send func([]lease.Ask) ([]lease.Answer, error)) 
 	return answers, nil
 }
 
-// outage is for how long a store has not answered.
+// outage tracks since when a store has not responded.
 type outage struct {
 	log *slog.Logger
 
 	mu    sync.Mutex
-	since time.Time // when the first of the questions in a row without an answer was asked; zero after an answer
+	since time.Time // time of the first of the consecutive requests without a response; zero after a response
 }
 
-// note takes down how a question ended that was asked at a time.
+// note records the outcome of a request that was made at asked.
 func (o *outage) note(asked time.Time, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if isBroken(err) { // an answer, of a kind
+	if isBroken(err) { // this is also a response
 		err = nil
 	}
 	switch {

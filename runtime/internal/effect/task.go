@@ -19,34 +19,34 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Outcome is what became of an effect.
+// Outcome is the outcome of an effect.
 type Outcome struct {
 	Result      wire.EffectResult
 	Refused     *deadletter.Letter // the record must become one
-	Interrupted bool               // since nobody knows what its call did
-	Err         error              // nothing may go on after the record: a [verdict.Halt], or the end of the owner
+	Interrupted bool               // because the outcome of its call is unknown
+	Err         error              // no later record may be applied: a [verdict.Halt], or the end of the owner
 }
 
 // task is the effect of one record.
 type task struct {
 	desk     *Desk
 	effect   wire.Effect
-	message  wire.Message    // the record, in memory of its own
+	message  wire.Message    // a copy of the record
 	key      wire.Key        // of the lease
-	decision lease.Decision  // of a person; or none
-	owner    wire.UUID       // of the last ask, until an answer was heard; then zero
-	skip     int64           // numbers to leave out: the store knows greater ones
+	decision lease.Decision  // of an operator; or none
+	owner    wire.UUID       // of the last ask, until it was answered; then zero
+	skip     int64           // tokens to skip, because the store has greater ones
 	lock     lock            // of the event, if it names one
 	course   *course         // of the effect
-	before   *task           // of the record before with the same record key; or nil
-	quit     context.Context // ends when nobody wants the effect any more: no further try begins
+	before   *task           // of the previous record with the same record key; or nil
+	quit     context.Context // done when the effect is no longer needed: no further attempt begins
 	withdraw context.CancelFunc
 	done     chan struct{}
 	outcome  Outcome                // once done is closed
-	waits    atomic.Pointer[string] // for what; nil for nothing, or for a call that runs
+	waits    atomic.Pointer[string] // what it waits for; nil for nothing, or while the call runs
 }
 
-// waitsFor says for what the task waits; "" is nothing.
+// waitsFor sets what the task waits for; "" means nothing.
 func (t *task) waitsFor(what string) {
 	if what == "" {
 		t.waits.Store(nil)
@@ -55,7 +55,7 @@ func (t *task) waitsFor(what string) {
 	t.waits.Store(&what)
 }
 
-// heldBy names a lease or a lock with its holder.
+// heldBy describes a lease or a lock with its holder.
 func heldBy(what string, a lease.Answer) string {
 	if a.Holder == "" {
 		return what + ", which another process holds"
@@ -75,7 +75,7 @@ func newTask(d *Desk, e *wire.Effect, by lease.Decision) *task {
 	return t
 }
 
-// own is a record in memory of its own: its effect may outlive the batch.
+// own returns a copy of a record, because its effect may outlive the batch.
 func own(m *wire.Message) wire.Message {
 	c := *m
 	c.Key, c.Value = bytes.Clone(m.Key), bytes.Clone(m.Value)
@@ -86,9 +86,9 @@ func own(m *wire.Message) wire.Message {
 	return c
 }
 
-// offsetKey is the key of an event that is identified by its offset. A topic has another id when
-// it is made again, and an offset another record when its log was cut off: so the record is part
-// of the key, and one that is read again has the same.
+// offsetKey returns the key of an event that is identified by its offset. A recreated topic has
+// another id, and after a truncation of the log an offset has another record. So the topic id and
+// the record are part of the key, and a record that is read again has the same key.
 func offsetKey(consumer string, topic wire.UUID, m *wire.Message) (k wire.Key) {
 	h := sha256.New()
 	for _, text := range []string{"idemgen effect", consumer, m.Topic} {
@@ -102,7 +102,7 @@ func offsetKey(consumer string, topic wire.UUID, m *wire.Message) (k wire.Key) {
 	return k
 }
 
-// over is the outcome, if there is one.
+// over returns the outcome, if there is one.
 func (t *task) over() (Outcome, bool) {
 	select {
 	case <-t.done:
@@ -112,7 +112,7 @@ func (t *task) over() (Outcome, bool) {
 	}
 }
 
-// run brings the effect to its outcome.
+// run runs the effect until it has an outcome.
 func (t *task) run(ctx context.Context) {
 	defer close(t.done)
 	defer t.withdraw()
@@ -126,8 +126,8 @@ func (t *task) run(ctx context.Context) {
 		case <-t.quit.Done():
 		}
 		o, _ := t.before.over()
-		t.before = nil    // and with it all the others before
-		if o.Err != nil { // nothing may go on after that record
+		t.before = nil    // releases all earlier tasks
+		if o.Err != nil { // no later record may be applied
 			t.outcome.Err = o.Err
 			return
 		}
@@ -156,11 +156,11 @@ func (t *task) run(ctx context.Context) {
 	}
 }
 
-// busyPoll is how often at least it is looked whether a lease of another process is free, or its
-// call done.
+// busyPoll is the longest interval between two checks whether a lease of another process is free,
+// or its call has ended.
 const busyPoll = 250 * time.Millisecond
 
-// slot waits for a slot, and reports false if the owner gives up before.
+// slot waits for a slot, and reports false if the owner gives up first.
 func (t *task) slot() bool {
 	slots := t.desk.process.slots
 	select {
@@ -168,7 +168,7 @@ func (t *task) slot() bool {
 		return true
 	default:
 	}
-	t.waitsFor(fmt.Sprintf("a place among the %d calls that may run at once (limits.effect_concurrency)", cap(slots)))
+	t.waitsFor(fmt.Sprintf("a free slot among the %d calls that may run at the same time (limits.effect_concurrency)", cap(slots)))
 	select {
 	case slots <- struct{}{}:
 		return true
@@ -177,26 +177,26 @@ func (t *task) slot() bool {
 	}
 }
 
-// try asks, in a slot, for the lock and the lease, and makes the call if it gets them. If the
-// effect is not over then, it returns how long to wait before the next try.
+// try acquires, in a slot, the lock and the lease, and makes the call if it gets both. If the
+// effect has no outcome after that, it returns how long to wait before the next attempt.
 func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over bool) {
 	p := t.desk.process
 	defer func() { <-p.slots }()
 	p.calls.Add(1)
 	defer p.calls.Done()
-	if err := t.quit.Err(); err != nil { // a slot came free at the same moment
+	if err := t.quit.Err(); err != nil { // a slot became free at the same moment
 		return t.end(Outcome{Err: err})
 	}
 	if !p.callers.enter(t) {
 		t.waitsFor("a call for its record key that runs")
-		t.lock.busy = false // it was not asked for
+		t.lock.busy = false // it was not requested
 		return busyPoll, false
 	}
 	defer p.callers.leave(t)
 	wait, leave := t.admit()
 	if leave == nil {
-		t.waitsFor("")      // the course of the effect says why
-		t.lock.busy = false // it was not asked for
+		t.waitsFor("")      // the course of the effect reports why
+		t.lock.busy = false // it was not requested
 		t.tell(nil)
 		return wait, false
 	}
@@ -224,7 +224,7 @@ func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over 
 	return t.leased(ctx, failures)
 }
 
-// admit lets the call begin, unless its effect fails for all events. A result that a person gave
+// admit permits the call, unless its effect fails for all events. A result that an operator stated
 // is recorded without a call.
 func (t *task) admit() (wait time.Duration, leave func()) {
 	if t.decision.Result != nil {
@@ -233,7 +233,7 @@ func (t *task) admit() (wait time.Duration, leave func()) {
 	return t.course.admit(t.key, t.effect.Terms.Timeout)
 }
 
-// leased is a try that holds the lock, if there is one.
+// leased is the part of an attempt that holds the lock, if there is one.
 func (t *task) leased(ctx context.Context, failures int) (wait time.Duration, over bool) {
 	a, hold, err := t.acquire(ctx)
 	if err != nil {
@@ -268,8 +268,8 @@ func (t *task) leased(ctx context.Context, failures int) (wait time.Duration, ov
 	return min(a.Wait+time.Millisecond, busyPoll), false
 }
 
-// recorded is the result that counts: the recorded one, but for one that cannot be read, and a
-// person gave another.
+// recorded returns the result to use: the recorded one, unless it cannot be decoded and an
+// operator stated another.
 func (t *task) recorded(result []byte) []byte {
 	if given := t.decision.Result; given != nil && t.read(result) != nil {
 		return given
@@ -277,7 +277,7 @@ func (t *task) recorded(result []byte) []byte {
 	return result
 }
 
-// ask asks for the lease under an owner.
+// ask returns the request for the lease, under an owner.
 func (t *task) ask(owner wire.UUID) lease.Ask {
 	e := &t.effect
 	return lease.Ask{
@@ -286,7 +286,7 @@ func (t *task) ask(owner wire.UUID) lease.Ask {
 	}
 }
 
-// stopped ends the task as the end of its process does, for tests: it gives nothing back.
+// stopped ends the task as a crash of the process would, for tests: it releases nothing.
 func (t *task) stopped(err error) (time.Duration, bool) {
 	t.lock.abandon()
 	return t.end(Outcome{Err: err})
@@ -306,22 +306,22 @@ func (t *task) refuse(class string, err error) (time.Duration, bool) {
 		}})
 	}
 	l, key := deadletter.Of(&t.message, t.effect.Policy, class, t.effect.Event, err), wire.UUID(t.key)
-	l.Key = &key // the person who decides asks the other side by it
+	l.Key = &key // the operator looks the call up at the provider by it
 	l.Effect = true
 	return t.end(Outcome{Refused: &l, Interrupted: class == wire.ReasonInterrupted})
 }
 
-// stale is for a store that knows a greater number than the one that Postgres drew, as after a
-// fail-over that lost some: the next one is drawn past it.
+// stale handles a store that has a greater token than the one that Postgres drew, for example
+// after a failover that lost some: the next token is drawn past it.
 func (t *task) stale(known int64) (time.Duration, bool) {
 	if t.skip < mostSkipped {
 		return 0, false
 	}
-	t.tell(fmt.Errorf("the lease store knows number %d, and idem_fence is more than %d behind: numbers are drawn until it is past", known, mostSkipped))
+	t.tell(fmt.Errorf("the lease store has token %d, and idem_fence is more than %d behind: drawing numbers until it has passed", known, mostSkipped))
 	return backoff.Initial, false
 }
 
-// failed is for a store that did not answer.
+// failed handles a store that did not respond.
 func (t *task) failed(err error, failures int) (time.Duration, bool) {
 	if isBroken(err) {
 		return t.end(Outcome{Err: t.broken(err)})

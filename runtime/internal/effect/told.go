@@ -11,16 +11,16 @@ import (
 	"github.com/idemgen/idemgen/runtime/lease"
 )
 
-// tally counts the calls of a process, and knows those that run.
+// tally counts the calls of a process, and tracks those that are running.
 type tally struct {
 	mu      sync.Mutex
 	stats   idemtype.CallStats // without Running and Oldest
 	running map[*task]time.Time
-	late    map[*task]time.Time // since when they run although their context has ended
+	late    map[*task]time.Time // when their context ended, of calls that are still running
 }
 
-// overdue says that a call still runs although its context has ended, until the returned function
-// is called.
+// overdue records that a call is still running although its context has ended, until the returned
+// function is called.
 func (c *tally) overdue(t *task) (over func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -35,14 +35,14 @@ func (c *tally) overdue(t *task) (over func()) {
 	}
 }
 
-// Late are the calls of this process that still run although their context has ended.
+// Late returns the calls of this process that are still running although their context has ended.
 func (p *Process) Late() (all []idemtype.Problem) {
 	c := &p.tally
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for t, since := range c.late {
 		m := &t.message
-		reason := fmt.Errorf("effect %s, offset %d, is still running after its context ended at %s: its lease is held, and the partition waits, whoever owns it",
+		reason := fmt.Errorf("effect %s, offset %d, is still running after its context ended at %s: its lease is held, and the partition waits, even under another owner",
 			t.effect.Event, m.Offset, since.UTC().Format(time.RFC3339))
 		all = append(all, idemtype.Problem{
 			Code: "effect-running", Topic: m.Topic, Partition: m.Partition, Since: since, Reason: reason.Error(),
@@ -66,14 +66,14 @@ func (p *Process) Stats() idemtype.CallStats {
 	return s
 }
 
-// waits says that a record waits for its effect, by 1, or does not any more, by -1.
+// waits changes the number of records that wait for their effect, by 1 or -1.
 func (c *tally) waits(by int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stats.Waiting += by
 }
 
-// began says that a call runs, until the returned function is called.
+// began records that a call is running, until the returned function is called.
 func (c *tally) began(t *task) (ended func() time.Duration) {
 	began := time.Now()
 	c.mu.Lock()
@@ -90,8 +90,8 @@ func (c *tally) began(t *task) (ended func() time.Duration) {
 	}
 }
 
-// told counts a call whose end was recorded, or was not because the lease was lost, and tells of
-// it.
+// told counts a call whose end was recorded, or dropped because the lease was lost, and calls the
+// hooks.
 func (t *task) told(ctx context.Context, attempt int, took time.Duration, state lease.State, held bool, err error) {
 	p := t.desk.process
 	outcome := hook.CallLost

@@ -8,9 +8,9 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// turns has those tasks of a process that want the same lock ask for it one after the other, in
-// the order in which they came: the store is asked by the first only, and the next one need not
-// find out that the lock is free.
+// turns makes the tasks of a process that need the same lock acquire it one after another, in
+// order of arrival. Only the first one makes requests to the store, and the next one need not poll
+// for the lock.
 type turns struct {
 	mu   sync.Mutex
 	last map[wire.Lock]*turn
@@ -18,11 +18,11 @@ type turns struct {
 
 // turn is a place in the line for a lock.
 type turn struct {
-	before <-chan struct{} // closed when the one before has left; nil for the first
+	before <-chan struct{} // closed when the previous one has left; nil for the first
 	over   chan struct{}
 }
 
-// line goes to the end of the line for a lock.
+// line joins the end of the line for a lock.
 func (q *turns) line(of wire.Lock) *turn {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -41,7 +41,7 @@ func (q *turns) join(of wire.Lock) *turn {
 	return t
 }
 
-// leave lets the next one have its turn.
+// leave gives the next one its turn.
 func (q *turns) leave(of wire.Lock, t *turn) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -51,8 +51,8 @@ func (q *turns) leave(of wire.Lock, t *turn) {
 	close(t.over)
 }
 
-// queue waits for the task's turn, if its event has a lock and it has no turn already. It reports
-// false if quit ends before. say is called with what it waits for.
+// queue waits for the task's turn, if its event has a lock and the task has no turn yet. It
+// reports false if quit ends first. say is called with what it waits for.
 func (l *lock) queue(quit context.Context, say func(string)) bool {
 	if l.of.Name == "" || l.turn != nil {
 		return true
@@ -61,7 +61,7 @@ func (l *lock) queue(quit context.Context, say func(string)) bool {
 	if l.turn.before == nil {
 		return true
 	}
-	say(fmt.Sprintf("lock %q, which another call of this process has or waits for", l.of.Name))
+	say(fmt.Sprintf("lock %q, which another call of this process holds or waits for", l.of.Name))
 	select {
 	case <-l.turn.before:
 		l.turn.before = nil // and with it all the others before
@@ -72,7 +72,7 @@ func (l *lock) queue(quit context.Context, say func(string)) bool {
 	}
 }
 
-// pass leaves the line before the task's turn came: who is behind waits for those before.
+// pass leaves the line before the task's turn has come: the next one then waits for those before.
 func (l *lock) pass() {
 	turn, q, of := l.turn, &l.process.turns, l.of
 	l.turn = nil

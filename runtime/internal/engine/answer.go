@@ -12,8 +12,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
-// unacknowledged finds out what became of an attempt that was not acknowledged. When it was sent,
-// as many attempts were open as before says.
+// unacknowledged determines the outcome of an attempt that was not acknowledged. before is the
+// number of attempts that were open when it was sent.
 func (t *transaction) unacknowledged(ctx context.Context, before int, err error) outcome {
 	if rolledBack(err) {
 		t.o.chain.RolledBack(before)
@@ -30,8 +30,8 @@ func (t *transaction) unacknowledged(ctx context.Context, before int, err error)
 	return failure(err)
 }
 
-// rolledBack reports whether the failed attempt surely did not commit. Either the server said so,
-// or a handler failed: then COMMIT was not sent.
+// rolledBack reports whether the failed attempt certainly did not commit: either the server
+// reported that, or a handler failed, and COMMIT was not sent.
 func rolledBack(err error) bool {
 	if _, byCall := errors.AsType[*verdict.HandlerError](err); byCall {
 		return true

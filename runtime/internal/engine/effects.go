@@ -14,8 +14,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Effects makes the calls outside of Postgres that events have as their effect. Package effects
-// has it: services without effects do not link it.
+// Effects makes the calls outside of Postgres that are the effects of events. Package effects
+// provides it, so services without effects do not link it.
 type Effects interface {
 	// Statements are prepared on every connection.
 	Statements() []session.Statement
@@ -26,7 +26,7 @@ type Effects interface {
 // Caller is a process that makes calls.
 type Caller struct {
 	Consumer string
-	Who      string // names the process, for people
+	Who      string // names the process, for operators
 	Pool     *pool.Pool
 	Leases   lease.Store // outside of Postgres; nil if there are none
 	Most     int         // calls at the same time
@@ -36,43 +36,45 @@ type Caller struct {
 
 // Calls are the calls of a process.
 type Calls interface {
-	// Desk returns the desk of an owner, who gives up when quit ends. topic is asked for the
-	// topic's id when an effect begins. tell hears why effects wait: the store cannot be asked, or
-	// calls fail.
+	// Desk returns the desk of an owner, whose life ends when quit is done. topic returns the
+	// topic's id; it is called when an effect begins. tell is called with the reason why effects
+	// wait: the store cannot be queried, or calls fail.
 	Desk(of idemtype.Partition, topic func() wire.UUID, quit context.Context, tell func(error)) Desk
-	// Complete are the statements that complete the leases on which rows rest, with these rows.
+	// Complete returns the statements that complete the leases of results, in the transaction that
+	// writes the rows that depend on them.
 	Complete(results []wire.EffectResult) []pipeline.Statement
 	// Stats counts the calls of this process.
 	Stats() idemtype.CallStats
-	// Late are the calls that still run although their context has ended: their leases are held,
-	// whoever owns their partitions now.
+	// Late returns the calls that are still running although their context has ended. Their leases
+	// stay held, even if their partitions have another owner.
 	Late() []idemtype.Problem
-	// Wait waits until no call runs any more, or ctx has ended.
+	// Wait waits until no call is running, or until ctx is done.
 	Wait(ctx context.Context)
 }
 
-// Desk has the effects of the records that one owner of a partition has not passed yet.
+// Desk manages the effects of the records that one owner of a partition has not yet applied.
 type Desk interface {
-	// Start begins effects of records, unless they were begun before. Those of one record key run
-	// one after the other, in the order of the records. by is what a person decided about them.
+	// Start begins the effects of records, unless they have begun already. Effects with the same
+	// record key run one after another, in the order of the records. by is an operator's decision
+	// about them.
 	Start(ctx context.Context, waiting []wire.Effect, by lease.Decision)
-	// Outcomes are what is known of effects: results by the offset of the record, and records that
-	// must become dead letters.
+	// Outcomes returns the known outcomes of effects: results by the offset of the record, and
+	// records that must become dead letters.
 	Outcomes() (map[int64]wire.EffectResult, []deadletter.Letter)
-	// Why says what the effect of a record waits for, after "waits for"; "" if its call runs, or
-	// it is over, or it waits because calls fail, which tell says.
+	// Why returns what the effect of a record waits for, to follow "waits for". It returns "" if
+	// its call is running or has ended, or if it waits because calls fail, which tell reports.
 	Why(offset int64) string
-	// Runs reports whether the effect of a record has begun and is not over.
+	// Runs reports whether the effect of a record has begun and not yet ended.
 	Runs(offset int64) bool
-	// Wait waits until the effect of a record has an outcome, and returns the error that lets
-	// nothing go on after it, if that is its outcome.
+	// Wait waits until the effect of a record has an outcome. It returns an error if no later
+	// record may be applied before this one succeeds.
 	Wait(ctx context.Context, offset int64) error
-	// Passed forgets the records below next.
+	// Passed drops the records below next, which have been applied.
 	Passed(next int64)
-	// Reset forgets what is known of all effects that are over: the store is asked again.
+	// Reset drops all known outcomes: the store will be queried again.
 	Reset()
-	// Forget forgets what is known of some effects that are over.
+	// Forget drops some of the known outcomes.
 	Forget(which func(offset int64) bool)
-	// Withdraw forgets some effects. One that is not over ends after its call, if there is one.
+	// Withdraw drops some effects. An effect whose call is running ends after that call.
 	Withdraw(which func(offset int64) bool)
 }

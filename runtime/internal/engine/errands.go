@@ -17,53 +17,57 @@ import (
 )
 
 const (
-	// lookEvery is how often an owner at work looks for what operators ask about dead letters.
+	// lookEvery is the interval at which a working owner looks for operators' requests about dead
+	// letters.
 	lookEvery = 5 * time.Second
-	// mostTime is how long a batch waits at most while the owner does what operators ask.
+	// mostTime is the longest time that a batch waits while the owner carries out requests.
 	mostTime = time.Second
-	// callLook is how often it is looked at most whether the effect of a letter is over.
+	// callLook is the shortest interval between two checks whether the effect of a letter has
+	// ended.
 	callLook = 500 * time.Millisecond
 )
 
-// errands is what operators ask of an owner. A request is in the letter's row, and is done between
-// batches, as one row of the chain, in the order of the log. One that cannot be done yet keeps no
-// records waiting, nor other requests but those of its record key: it is tried again later.
+// errands carries out operators' requests about dead letters. A request is stored in the letter's
+// row. It is carried out between batches, as one row of the chain, in the order of the log. A
+// request that cannot be carried out yet is retried later: it delays only requests with the same
+// record key, not records.
 type errands struct {
 	o        *Owner
-	desk     Desk      // of letters' effects; nil as that of the owner
+	desk     Desk      // of letters' effects; nil if the owner's is nil
 	next     time.Time // when to look again
 	tried    map[deadletter.Place]*errand
-	patience time.Duration // how long records wait yet for calls and locks of letters
+	patience time.Duration // how much longer records wait for calls and locks of letters
 }
 
-// errand is a request that was tried.
+// errand is a request that was attempted.
 type errand struct {
 	asked time.Time
 	lines []string     // of the requests that it holds up
 	key   *wire.UUID   // record key; nil if it has none
-	retry *retry.State // its failures count apart from those of records
-	tries int          // that failed
-	looks int          // whether its effect is over
+	retry *retry.State // its failures are counted separately from those of records
+	tries int          // failed attempts
+	looks int          // checks whether its effect has ended
 	after time.Time    // not before
-	calls bool         // its effect, or another one's lock, is waited for
+	calls bool         // it waits for its effect, or for a lock
 }
 
 func placeOf(l *deadletter.Open) deadletter.Place {
 	return deadletter.Place{Offset: l.Offset, Seq: l.Seq}
 }
 
-// run does what operators ask, if it is time to look, or at once, when no records wait. It does at
-// least one thing; then records that wait go first, and at once while one of theirs is in doubt.
+// run carries out requests if it is time to look for them, or immediately if no records wait. It
+// carries out at least one; then waiting records come first. While an append of a batch is in
+// doubt, records come first immediately.
 func (e *errands) run(ctx context.Context, atOnce bool) error {
 	began := time.Now()
 	if !atOnce && (began.Before(e.next) || e.o.State() == protocol.Doubt) {
 		return nil
 	}
 	if atOnce {
-		e.patience = mostTime // nobody waits
+		e.patience = mostTime // no records wait
 	}
 	for done := 0; ; {
-		now := time.Now() // who waits until later is not asked for, and holds up those behind it
+		now := time.Now() // requests that wait until later are not read, and hold up those behind them
 		asked, held, err := e.asked(ctx, now)
 		if err != nil {
 			return err
@@ -89,12 +93,12 @@ func (e *errands) run(ctx context.Context, atOnce bool) error {
 	}
 }
 
-// LookAtOnce has the owner look with its next batch for what operators ask.
+// LookAtOnce makes the owner look for requests with its next batch.
 func (o *Owner) LookAtOnce() { o.errands.next = time.Time{} }
 
-// asked reads what is asked, and which waiting records may go on, and says which lines are held up
-// by requests whose time has not come. What keeps it from reading is left to the next look:
-// nothing is refused, and records find out what it is.
+// asked reads the requests, and the parked records that may now be applied, and returns which
+// lines are held up by requests whose time has not come. If reading fails, it is retried at the
+// next look: no request is rejected, and the next batch reports the error.
 func (e *errands) asked(ctx context.Context, now time.Time) (asked []deadletter.Open, lines map[string]bool, _ error) {
 	o := e.o
 	ctx, cancel := o.deadline(ctx)
@@ -116,13 +120,13 @@ func (e *errands) asked(ctx context.Context, now time.Time) (asked []deadletter.
 	case o.life.quit.Err() != nil:
 		return nil, nil, o.ended()
 	case !verdict.Away(err):
-		o.p.process.Log.Warn("what operators ask about dead letters cannot be read", "topic", o.p.id.Topic, "partition", o.p.id.Number, "err", verdict.Describe(err))
+		o.p.process.Log.Warn("operators' requests about dead letters cannot be read", "topic", o.p.id.Topic, "partition", o.p.id.Number, "err", verdict.Describe(err))
 	}
 	return nil, nil, nil
 }
 
-// do does one request: it settles the letter with a row of the chain, or answers why it stays as
-// it is.
+// do carries out one request: it settles the letter with a row of the chain, or records why the
+// letter stays as it is.
 func (e *errands) do(ctx context.Context, of *deadletter.Open) error {
 	l := &letter{e: e, open: of, errand: e.of(of), settle: &deadletter.Settling{Letter: of, State: of.Asked}}
 	if of.Asked == deadletter.Discarded {
@@ -160,7 +164,7 @@ func (e *errands) do(ctx context.Context, of *deadletter.Open) error {
 			}
 		case wait:
 			l.errand.postpone(later.After)
-			o.p.process.Log.Info("a dead letter is tried again later", "topic", o.p.id.Topic, "partition", o.p.id.Number, "offset", of.Offset, "reason", later.Err)
+			o.p.process.Log.Info("a dead letter will be retried later", "topic", o.p.id.Topic, "partition", o.p.id.Number, "offset", of.Offset, "reason", later.Err)
 			return nil
 		case err != nil:
 			return err
@@ -177,8 +181,8 @@ func (e *errands) do(ctx context.Context, of *deadletter.Open) error {
 	}
 }
 
-// stays leaves a letter as it is, and says why: to who asked, or, of a record that waited, to the
-// log, and tries it again later.
+// stays leaves a letter as it is. It reports the reason to the operator who made the request or,
+// for a parked record, in the log; a parked record is retried later.
 func (e *errands) stays(ctx context.Context, l *letter) error {
 	o := e.o
 	if l.open.State != deadletter.Dead {
@@ -192,7 +196,7 @@ func (e *errands) stays(ctx context.Context, l *letter) error {
 	return e.answer(ctx, l)
 }
 
-// answer tells who asked that a letter stays as it is.
+// answer records in the letter's row why it stays as it is.
 func (e *errands) answer(ctx context.Context, l *letter) error {
 	o := e.o
 	ctx, cancel := o.deadline(ctx)
@@ -208,18 +212,18 @@ func (e *errands) answer(ctx context.Context, l *letter) error {
 		o.p.process.Log.Warn("a dead letter stays dead, and the answer to the request cannot be written", append(args, "err", verdict.Describe(err))...)
 		return nil
 	}
-	o.p.process.Log.Warn("a dead letter stays dead: its record was refused again", args...)
+	o.p.process.Log.Warn("a dead letter stays dead: its record was rejected again", args...)
 	return nil
 }
 
-// of is what is known of a request.
+// of returns the state of a request.
 func (e *errands) of(l *deadletter.Open) *errand {
 	if e.tried == nil {
 		e.tried = map[deadletter.Place]*errand{}
 	}
 	at := placeOf(l)
 	if known := e.tried[at]; known == nil || !known.asked.Equal(l.AskedAt) {
-		if e.desk != nil { // of a request before, which was taken back
+		if e.desk != nil { // of an earlier request, which was withdrawn
 			e.desk.Withdraw(func(offset int64) bool { return offset == l.Offset })
 		}
 		e.tried[at] = &errand{asked: l.AskedAt, lines: linesOf(l), key: l.OrderKey, retry: retry.New()}
@@ -227,7 +231,7 @@ func (e *errands) of(l *deadletter.Open) *errand {
 	return e.tried[at]
 }
 
-// keep forgets what is not asked any more.
+// keep drops requests that are no longer pending.
 func (e *errands) keep(ctx context.Context, db deadletter.Querier) error {
 	since, err := deadletter.Still(ctx, db, e.o.chain.Stream(), slices.Collect(maps.Keys(e.tried)))
 	if err != nil {
@@ -248,7 +252,7 @@ func (e *errands) keep(ctx context.Context, db deadletter.Querier) error {
 	return nil
 }
 
-// held are the requests whose time has not come, and the lines that they hold up.
+// held returns the requests whose time has not come, and the lines that they hold up.
 func (e *errands) held(now time.Time) (h deadletter.Held, lines map[string]bool) {
 	lines = map[string]bool{}
 	for at, known := range e.tried {
@@ -263,8 +267,8 @@ func (e *errands) held(now time.Time) (h deadletter.Held, lines map[string]bool)
 	return h, lines
 }
 
-// parked reports whether a record that waited for its record key has to go on waiting: one before
-// it is dead again.
+// parked reports whether a parked record must stay parked, because a record before it is dead
+// again.
 func (e *errands) parked(l *deadletter.Open) bool {
 	if l.State != deadletter.Waiting {
 		return false
@@ -273,9 +277,9 @@ func (e *errands) parked(l *deadletter.Open) bool {
 	return q.Dead > 0
 }
 
-// rest says when to look again. It reports true if that is now: it waited for calls of letters, as
-// far as records have the patience. The look that found nothing to do, and began at that time,
-// counts as waiting, too.
+// rest sets the time of the next look. It reports true if that is now, after it has waited for
+// calls of letters as long as records may wait. The time since began, when the look that found
+// nothing to do started, counts as waiting.
 func (e *errands) rest(ctx context.Context, began time.Time) bool {
 	e.next = time.Now().Add(lookEvery)
 	calls := false
@@ -294,7 +298,7 @@ func (e *errands) rest(ctx context.Context, began time.Time) bool {
 	return backoff.Sleep(ctx, wait) && e.o.life.quit.Err() == nil
 }
 
-// postpone has a request tried again after a pause; 0 is one that grows.
+// postpone retries a request after a pause; 0 means a pause that grows.
 func (e *errand) postpone(after time.Duration) {
 	e.calls = false
 	e.tries++
@@ -304,7 +308,7 @@ func (e *errand) postpone(after time.Duration) {
 	e.after = time.Now().Add(after)
 }
 
-// look has it looked soon whether what a request waits for is over.
+// look schedules an early check whether what a request waits for has ended.
 func (e *errand) look() {
 	e.looks++
 	e.after = time.Now().Add(backoff.Pause(e.looks, 5*time.Millisecond, callLook))

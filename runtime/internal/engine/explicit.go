@@ -30,13 +30,13 @@ type explicit struct {
 	session *session.Session
 	calls   *handler.Transaction
 	d       *decide.Decision
-	a       *chain.Attempt       // what it will have done when it commits
-	checks  []pipeline.Statement // of what the last call left; sent before what is pending
+	a       *chain.Attempt       // what the commit will have done
+	checks  []pipeline.Statement // of what the last call left; sent before pending
 	pending []pipeline.Statement // to be sent in the next round trip
 	last    *wire.Call           // the handler that was called last; nil before the first call
-	fitted  bool                 // locks are waited for as handlers may
-	marker  string               // the name of the savepoint [mark], which is set, or will be by the checks
-	written time.Time            // when the row was appended; zero if that is pending
+	fitted  bool                 // lock_timeout is set for handlers
+	marker  string               // name of the savepoint of mark, which is set or will be set by the checks
+	written time.Time            // when the row was appended; zero while that is pending
 }
 
 // explicit is the transaction behind a BEGIN.
@@ -46,8 +46,8 @@ func (t *transaction) explicit(tx pgx.Tx, d *decide.Decision, a *chain.Attempt, 
 	return &explicit{transaction: t, session: session.Of(conn.PgConn()), calls: calls, d: d, a: a, pending: pending}
 }
 
-// inTurn sends statements and calls handlers in turn, between BEGIN and COMMIT. A handler sees all
-// that earlier records of the batch did.
+// inTurn sends statements and calls handlers alternately, between BEGIN and COMMIT. A handler sees
+// all effects of earlier records of the batch.
 func (t *transaction) inTurn(ctx context.Context, d *decide.Decision, a *chain.Attempt) (written time.Time, err error) {
 	conn := t.conn.Conn()
 	tx, err := chain.Begin(ctx, conn)
@@ -67,8 +67,8 @@ func (x *explicit) run(ctx context.Context) (time.Time, error) {
 	return x.written, err
 }
 
-// steps does what the transaction's records do, in their order, and commits. A stage that it
-// does not know is a bug of the runtime.
+// steps carries out the steps of the transaction's records in order, and commits. An unknown stage
+// is a bug in the runtime.
 func (x *explicit) steps(ctx context.Context) error {
 	for i := 0; i < len(x.d.Steps); i++ {
 		switch step := x.d.Steps[i]; step.Stage {
@@ -84,7 +84,7 @@ func (x *explicit) steps(ctx context.Context) error {
 			if err := x.shorten(step.Call.Message.Offset); err != nil {
 				return err
 			}
-			i = x.lastCall() // the steps that are left hold no other call
+			i = x.lastCall() // the remaining steps contain no other call
 		default:
 			panic("idem: a transaction has a stage that nothing runs")
 		}
@@ -92,8 +92,8 @@ func (x *explicit) steps(ctx context.Context) error {
 	return x.commit(ctx)
 }
 
-// lastCall is the step of the handler that was called last. All steps before it were sent, also
-// if they are cut into other statements now.
+// lastCall returns the index of the step of the handler that was called last. All steps before it
+// were sent, even if they are now divided into other statements.
 func (x *explicit) lastCall() int {
 	i := slices.IndexFunc(x.d.Steps, func(s wire.Step) bool {
 		return s.Stage == wire.GoCall && s.Call.Message.Offset == x.last.Message.Offset
@@ -104,7 +104,7 @@ func (x *explicit) lastCall() int {
 	return i
 }
 
-// call sends what is pending, if anything is, and then calls a handler.
+// call sends the pending statements, if there are any, and then calls a handler.
 func (x *explicit) call(ctx context.Context, call *wire.Call) error {
 	if !x.fitted || x.o.restores {
 		x.pending = append(x.pending, x.fitLocks())
@@ -136,8 +136,8 @@ func (x *explicit) call(ctx context.Context, call *wire.Call) error {
 	return fault.At(ctx, fault.AfterHandler)
 }
 
-// check has the server take back what the last call left, and then check that the transaction is
-// still the one that appended, and that it takes writes.
+// check adds statements that undo what the last call left in the session, and then check that the
+// transaction is still the one that appended, and that it is not read-only.
 func (x *explicit) check(restore ...pipeline.Statement) {
 	if x.fitted = len(restore) == 0; !x.fitted { // another transaction may be read-only
 		restore = append(restore, x.o.chain.Own(x.a.Row.Token))
@@ -145,9 +145,9 @@ func (x *explicit) check(restore ...pipeline.Statement) {
 	x.checks = append(restore, x.o.chain.Same(x.a.Row.Token))
 }
 
-// mark has the checks set a savepoint after what the last call left. If a later call rolls back to
-// a savepoint of this one, or releases it, the runtime's own is gone. Then that call is to blame,
-// and nothing commits: the records between the two calls are not lost.
+// mark makes the checks set a savepoint after the last call. If a later call rolls back to a
+// savepoint of an earlier call, or releases it, the runtime's savepoint is gone. The later call is
+// then at fault, and nothing commits, so the records between the two calls are not lost.
 func (x *explicit) mark() {
 	if x.marker != "" {
 		x.checks = append(x.checks, pipeline.Statement{SQL: `RELEASE SAVEPOINT ` + x.marker})
@@ -157,8 +157,8 @@ func (x *explicit) mark() {
 	x.checks = append(x.checks, pipeline.Statement{SQL: `SAVEPOINT ` + x.marker})
 }
 
-// failed returns the error of the last call. If the call ended the transaction, and began another
-// one, that counts, whatever it returned: what it wrote may be committed.
+// failed returns the error of the last call. If the call ended the transaction and began another
+// one, that is the error, whatever the call returned: what it wrote may be committed.
 func (x *explicit) failed(ctx context.Context, left handler.Left, err error) error {
 	conn := x.conn.Conn()
 	if left&handler.Session == 0 || conn.IsClosed() || conn.PgConn().IsBusy() || conn.PgConn().TxStatus() != 'T' {
@@ -174,7 +174,7 @@ func (x *explicit) failed(ctx context.Context, left handler.Left, err error) err
 	return err
 }
 
-// flush sends what is pending in one round trip.
+// flush sends the pending statements in one round trip.
 func (x *explicit) flush(ctx context.Context) error {
 	p := pipeline.New(ctx, x.conn.Conn())
 	p.Add(x.checks...)
@@ -215,15 +215,15 @@ func (x *explicit) commit(ctx context.Context) error {
 		return err
 	}
 	if r.Tag != commitSQL {
-		// A transaction that failed before answers COMMIT with ROLLBACK, and no error.
+		// A transaction that has failed before replies to COMMIT with ROLLBACK, without an error.
 		return fmt.Errorf("idem: the transaction was rolled back at COMMIT: %w", verdict.ErrRolledBack)
 	}
 	return nil
 }
 
-// answered says whose error the reply to a round trip is. Those of checks, which take back what
-// the last call changed and look for the append's row, are the handler's. If they went well, the
-// call succeeded, whatever the statements after them did.
+// answered attributes an error of a round trip. An error of the checks, which undo what the last
+// call changed and look for the append's row, is the handler's. If the checks succeeded, the call
+// succeeded, whatever the later statements did.
 func (x *explicit) answered(r pipeline.Reply, err error) error {
 	if len(x.checks) == 0 {
 		return err
@@ -252,8 +252,8 @@ func (x *explicit) answered(r pipeline.Reply, err error) error {
 
 var handlerLockWait = session.NewStatement("lock_timeout", `SELECT set_config('lock_timeout', $1::int::text, true)`)
 
-// fitLocks lets a handler wait for a lock for less than the handler's own time. Otherwise its
-// time would be over first, and the handler would be blamed for the lock.
+// fitLocks limits a handler's wait for a lock to less than the handler's own timeout. Otherwise
+// the handler's timeout would end first, and the handler would be blamed for the lock.
 func (x *explicit) fitLocks() pipeline.Statement {
 	l := x.o.limits()
 	wait := pool.LockWait(pool.LockWait(l.LockTimeout, l.StatementTimeout), l.EventTimeout)

@@ -10,17 +10,17 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// checkTopicID refuses a topic without an id: its ledger could not tell it from a topic that was
-// deleted and made again. The Source asks again, because the broker may be upgraded.
+// checkTopicID rejects a topic without an id: its ledger could not distinguish it from a topic
+// that was deleted and recreated. The Source retries, because the broker may be upgraded.
 func (t *takeOver) checkTopicID() error {
 	if t.a.broker && t.a.TopicID == (wire.UUID{}) {
 		return fmt.Errorf("topic %s has no id: the broker does not support topic ids, as Kafka 2.8 and later do; "+
-			"without them, a topic that is deleted and made again is not noticed, and its records are lost", t.o.p.id.Topic)
+			"without them, a topic that is deleted and recreated is not detected, and its records are lost", t.o.p.id.Topic)
 	}
 	return nil
 }
 
-// findChain finds the partition's chain, or makes it.
+// findChain finds the partition's chain, or creates it.
 func (t *takeOver) findChain(ctx context.Context) error {
 	var topic *wire.UUID
 	if t.a.broker {
@@ -40,7 +40,7 @@ func (t *takeOver) findChain(ctx context.Context) error {
 	return t.genesis(ctx, known.Added)
 }
 
-// genesis begins the chain where the broker says.
+// genesis begins the chain at the offset that the broker and the spec determine.
 func (t *takeOver) genesis(ctx context.Context, added bool) error {
 	start, err := t.startOffset(ctx, added)
 	if err != nil {
@@ -62,8 +62,8 @@ func (t *takeOver) genesis(ctx context.Context, added bool) error {
 	return nil
 }
 
-// startOffset is where a partition without a ledger starts. One that was added when others
-// had begun, or may have been, starts at the earliest record, so that none is missed.
+// startOffset returns where a partition without a ledger starts. A partition that was, or may have
+// been, added after others had begun starts at the earliest record, so that none is missed.
 func (t *takeOver) startOffset(ctx context.Context, added bool) (int64, error) {
 	from := t.o.p.topic.StartFrom
 	committed, err := t.a.Committed(ctx)
@@ -82,8 +82,8 @@ func (t *takeOver) startOffset(ctx context.Context, added bool) (int64, error) {
 	return t.a.Low, nil
 }
 
-// ledgerMissing halts a partition whose group has committed an offset without a ledger. Only a
-// person knows whether the rows of the records before it are wanted in this database.
+// ledgerMissing halts a partition whose group has committed an offset, but that has no ledger.
+// Only an operator knows whether the rows of the records before it are wanted in this database.
 func (t *takeOver) ledgerMissing(committed int64) error {
 	return t.adopt(halt.LedgerMissing, committed,
 		"the ledger is missing: the group has a committed offset, but this database never saw the partition (wrong or reset database, restored backup, renamed consumer); "+
@@ -91,8 +91,8 @@ func (t *takeOver) ledgerMissing(committed int64) error {
 }
 
 // recreated halts a partition whose topic has another id than the one in the ledger. A tool that
-// copies topics to another cluster translates the group's offset there; a topic that was made
-// again has none, unless this group has committed one since.
+// copies topics to another cluster also translates the group's committed offset; a recreated topic
+// has no committed offset, unless this group has committed one since.
 func (t *takeOver) recreated(ctx context.Context) error {
 	committed, err := t.a.Committed(ctx)
 	if err != nil {
@@ -101,12 +101,12 @@ func (t *takeOver) recreated(ctx context.Context) error {
 	if committed < t.a.Low || committed > t.a.High {
 		committed = t.a.Low // it is of another log
 	}
-	return t.adopt(halt.TopicRecreated, committed, "the topic has another id than in the ledger: it was deleted and made again, or it is a copy in another cluster; its offsets are others than those in the ledger")
+	return t.adopt(halt.TopicRecreated, committed, "the topic has another id than in the ledger: it was deleted and recreated, or it is a copy in another cluster; its offsets are not those of the ledger")
 }
 
-// superseded halts a partition if another topic of its name was read since: the service was moved
-// to another cluster and back. Records may have been copied back, to offsets that the ledger of
-// this topic does not know.
+// superseded halts a partition if another topic of the same name has been read since: the service
+// was moved to another cluster and back. Records may have been copied back, at offsets that the
+// ledger of this topic does not know.
 func (t *takeOver) superseded(ctx context.Context) error {
 	next, is, err := t.o.chain.Superseded(ctx, t.conn.Conn())
 	if err != nil || !is {
@@ -118,15 +118,15 @@ func (t *takeOver) superseded(ctx context.Context) error {
 	}
 	set := func(to int64) string { return setBack(next, to) + " --topic-id " + t.a.TopicID.String() }
 	h := &verdict.Halt{Code: halt.TopicRecreated, Offset: -1, Args: set(next),
-		Reason: fmt.Sprintf("the service read another topic of this name after it stopped at offset %d of this one: it was moved to another cluster and back; records that were copied back would be applied again", next)}
+		Reason: fmt.Sprintf("after offset %d of this topic the service read another topic of the same name: it was moved to another cluster and back; records that were copied back would be applied again", next)}
 	if committed > next && committed <= t.a.High {
 		h.Args, h.Reread = set(committed), set(next)
 	}
 	return h
 }
 
-// adopt halts a partition that has no ledger. Its command begins one at the group's committed
-// offset; where that skips records, another one begins at the first record.
+// adopt halts a partition that has no ledger. Its command begins a ledger at the group's committed
+// offset; if that skips records, an alternative command begins one at the first record.
 func (t *takeOver) adopt(code halt.Code, committed int64, reason string) error {
 	h := &verdict.Halt{Code: code, Offset: -1, Reason: reason, Args: t.adoption(committed)}
 	if committed > t.a.Low {
@@ -135,7 +135,7 @@ func (t *takeOver) adopt(code halt.Code, committed int64, reason string) error {
 	return h
 }
 
-// adoption is what idemgen stream set must know to begin a chain at an offset.
+// adoption returns the arguments with which idemgen stream set begins a chain at an offset.
 func (t *takeOver) adoption(to int64) string {
 	return fmt.Sprintf(" --from none --topic-id %s --to %d --partitions %d", t.a.TopicID, to, t.a.Partitions)
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
-// handBackTime is how long handing back may take.
+// handBackTime limits the time to hand a partition back.
 const handBackTime = 2 * time.Second
 
-// handBack frees a partition that was given up after this owner's fence, before it appended
-// anything else. A member that is slow may fence a partition when the group has given it to
-// another, which would then be in STANDBY until the ledger has not moved for long. If nobody can
-// be told, that is what happens.
+// handBack frees a partition that was given up after this owner's fence, before the owner appended
+// anything else. A slow member may fence a partition that the group has already assigned to
+// another member, which would then stay in STANDBY until the ledger has not moved for a long time.
+// If the row cannot be appended, that is what happens.
 func (o *Owner) handBack() {
 	if !o.chain.Untouched() {
 		return

@@ -10,9 +10,9 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
-// inspect reads whether an idle partition's chain still ends with the owner's row: nothing
-// else would tell it of an operator, or of a failover that took back what it applied. An attempt
-// in doubt is settled by the next append, not by reading.
+// inspect checks whether the chain of an idle partition still ends with the owner's row. This is
+// the only way to notice an operator's row, or a failover that lost what the owner applied. An
+// attempt in doubt is settled by the next append, not by reading.
 func (o *Owner) inspect(ctx context.Context) error {
 	if state, _ := o.p.at(); state != protocol.Ready || o.chain.Open() > 0 {
 		return nil
@@ -24,14 +24,14 @@ func (o *Owner) inspect(ctx context.Context) error {
 	if _, fenced := errors.AsType[*idemtype.FencedError](err); fenced || o.life.quit.Err() != nil {
 		return err
 	}
-	if err != nil { // no reason to halt: nothing is refused
+	if err != nil { // not a reason to halt: nothing was rejected
 		err = &verdict.Later{Err: outage.InWords(verdict.Describe(err))}
 	}
 	o.p.tell(o, err)
 	return nil
 }
 
-// checkTail takes the protocol's step if the tail is not the owner's.
+// checkTail takes the protocol's step if the tail is not the owner's row.
 func (o *Owner) checkTail(ctx context.Context) error {
 	conn, err := o.p.process.Pool.Acquire(ctx, o.tellLater)
 	if err != nil {
@@ -39,7 +39,7 @@ func (o *Owner) checkTail(ctx context.Context) error {
 	}
 	defer conn.Release()
 	follows, lost, err := o.chain.Check(ctx, conn)
-	if follows { // no append of ours, which may be in doubt
+	if follows { // not an append of ours, which may be in doubt
 		return (&transaction{o: o, conn: conn}).resolve(ctx).err
 	}
 	if lost {
@@ -48,8 +48,8 @@ func (o *Owner) checkTail(ctx context.Context) error {
 	return err
 }
 
-// pass moves the position to end, because the log holds no record below it. If that fails, the
-// next idle time or the next record tries again.
+// pass advances the position to end, because the log has no record below it. If that fails, it is
+// retried with the next call of Idle, or the next record advances the position.
 func (o *Owner) pass(ctx context.Context, end int64) error {
 	to, ok := o.p.endOf(ctx, end)
 	if !ok {
@@ -65,8 +65,9 @@ func (o *Owner) pass(ctx context.Context, end int64) error {
 	return err
 }
 
-// endOf is the position at the end of the log. It has the leader epoch of now: markers may have a
-// later one than the last record. It reports false while the broker does not say it.
+// endOf returns the position at the end of the log, with the current leader epoch: transaction
+// markers may have a later epoch than the last record. It reports false while the broker does not
+// provide it.
 func (p *Partition) endOf(ctx context.Context, end int64) (idemtype.Position, bool) {
 	ask := p.standby.a.Last
 	if ask == nil {

@@ -24,24 +24,24 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// letter is a dead letter that is settled as an operator asks, or a record that waited behind one.
-// It moves no position, and ends the count of dead letters in a row, as every row does that an
-// operator asked for.
+// letter is a dead letter that an operator's request settles, or a record that was parked behind
+// one. It does not move the position. It resets the count of dead letters in a row, as every row
+// does that an operator requested.
 type letter struct {
 	e       *errands
 	open    *deadletter.Open
 	errand  *errand
 	settle  *deadletter.Settling
-	why     string             // why it stays as it is; "" if it does not
-	refused *deadletter.Letter // what its record would become now, if it was decided
+	why     string             // why it stays as it is; "" if it is settled
+	refused *deadletter.Letter // the dead letter that its record would become again, once decided
 }
 
-// work is the letter's record to be applied, if it is replayed, and the letter to be settled.
+// work returns the work to settle the letter and, if it is replayed, to apply its record.
 func (l *letter) work() *work {
 	return &work{records: l.records(), letter: l, retries: l.errand.retry, desk: l.e.desk}
 }
 
-// records are the letter's record, if it is replayed.
+// records returns the letter's record, if it is replayed.
 func (l *letter) records() []wire.Message {
 	if l.settle.State != deadletter.Replayed {
 		return nil
@@ -49,8 +49,8 @@ func (l *letter) records() []wire.Message {
 	return []wire.Message{l.open.Message}
 }
 
-// accepts refuses to settle a letter whose record is refused again, and a result for a record that
-// takes effect without one.
+// accepts returns false for a letter whose record is rejected again, and for a result of a record
+// that takes effect without one.
 func (l *letter) accepts(d *decide.Decision) bool {
 	switch {
 	case len(d.Letters) > 0:
@@ -64,8 +64,8 @@ func (l *letter) accepts(d *decide.Decision) bool {
 	return l.why == ""
 }
 
-// row counts what became of the record, as for one of a batch: a letter that is replayed applies
-// it, and a record that waited and is refused is dead from here on.
+// row counts the outcome of the record, as for a record of a batch: replaying a letter applies it,
+// and a parked record that is rejected becomes a dead letter.
 func (l *letter) row(a *chain.Attempt, d *decide.Decision, tail ledger.Tail) {
 	a.Row.Kind, a.Row.Next, a.Row.Epoch, a.Row.Info = ledger.Letter, tail.Next, tail.Epoch, l.settle.Info()
 	a.Row.Letters.First = l.open.Offset
@@ -78,14 +78,14 @@ func (l *letter) row(a *chain.Attempt, d *decide.Decision, tail ledger.Tail) {
 	}
 }
 
-// ending is the last statement of the transaction.
+// ending returns the last statement of the transaction.
 func (l *letter) ending() pipeline.Statement {
 	c := l.e.o.chain
 	return l.settle.Statement(c.Stream(), c.Seq())
 }
 
-// follow does what follows from a failed transaction. It halts no partition that the letter's
-// record is refused again, and while the letter waits, the partition makes progress nevertheless.
+// follow handles a failed transaction. If the letter's record is rejected again, that does not
+// halt the partition, and while the letter waits, the partition still makes progress.
 func (l *letter) follow(n retry.Next) error {
 	o := l.e.o
 	if h := n.Halt; h != nil && h.Code != halt.Pooler && h.Code != halt.Runtime && o.State() == protocol.Sent {
@@ -104,8 +104,8 @@ func (l *letter) follow(n retry.Next) error {
 	return o.follow(n)
 }
 
-// before is a halt for the letter's record. The partition has passed it, so it halts at its
-// position.
+// before returns a halt for the letter's record. The partition has already passed that record, so
+// it halts at its position.
 func (l *letter) before(h *verdict.Halt) *verdict.Halt {
 	at := *h
 	at.Reason = fmt.Sprintf("replay of the dead letter at offset %d: %s", h.Offset, h.Reason)
@@ -113,11 +113,11 @@ func (l *letter) before(h *verdict.Halt) *verdict.Halt {
 	return &at
 }
 
-// glance is how long a letter waits for its effect before others have their turn.
+// glance is how long the owner waits for the effect of a letter before it continues with others.
 const glance = 5 * time.Millisecond
 
-// ready begins the effect of a letter that is replayed, as the person who asked decided, and looks
-// whether it is over. Whatever becomes of it halts no partition: then the letter stays.
+// ready begins the effect of a letter that is replayed, with the operator's decision, and checks
+// whether it has ended. Its outcome never halts the partition: if it fails, the letter stays.
 func (l *letter) ready(ctx context.Context) (is bool, err error) {
 	o := l.e.o
 	if _, err := o.prepare(ctx, l.records()); err != nil {
@@ -128,7 +128,7 @@ func (l *letter) ready(ctx context.Context) (is bool, err error) {
 		if d == nil || len(d.Waiting) == 0 {
 			break
 		}
-		waiting := slices.Clone(d.Waiting) // the next decision takes their place
+		waiting := slices.Clone(d.Waiting) // the next decision overwrites them
 		if l.settle.Gives() && !l.fits(d.Known) {
 			break
 		}
@@ -152,8 +152,8 @@ func (l *letter) ready(ctx context.Context) (is bool, err error) {
 	return true, nil
 }
 
-// result is what the letter's effect returned, as a person says, or as its row kept it: the store
-// may have forgotten it.
+// result returns the result of the letter's effect, as the operator stated it or as the letter's
+// row contains it: the store may no longer have it.
 func (l *letter) result() []byte {
 	if l.open.Result == nil {
 		return l.open.Returned
@@ -161,8 +161,8 @@ func (l *letter) result() []byte {
 	return l.open.Result
 }
 
-// fits reports whether the result that was given is one of the letter's effect. An effect that has
-// no result takes any, whereas one that has a result never takes null.
+// fits reports whether the effect of the letter accepts the result. An effect without a result
+// accepts any, and an effect with a result does not accept null.
 func (l *letter) fits(known *keys.Known) bool {
 	if why := l.refuses(known, l.open.Result); why != "" {
 		l.why = "the result that was given does not fit: " + why
@@ -172,7 +172,8 @@ func (l *letter) fits(known *keys.Known) bool {
 	return l.why == ""
 }
 
-// refuses decides the letter's record with a result of its effect. Nothing is kept.
+// refuses decides the letter's record with a result of its effect, and reports whether it is
+// rejected. The decision is dropped.
 func (l *letter) refuses(known *keys.Known, result []byte) (why string) {
 	o := l.e.o
 	defer func() {
@@ -193,7 +194,7 @@ func (l *letter) refuses(known *keys.Known, result []byte) (why string) {
 	return ""
 }
 
-// dies has a record that waited become a dead letter, for the reason that it was refused.
+// dies makes a parked record a dead letter, with the reason for which it was rejected.
 func (l *letter) dies() {
 	dead := deadletter.Letter{Message: &l.open.Message, Reason: l.why}
 	if l.refused != nil {
@@ -206,7 +207,7 @@ func (l *letter) dies() {
 	l.why = ""
 }
 
-// returned is what the call of the letter's effect returned; nil if none was made and recorded.
+// returned returns the recorded result of the letter's effect; nil if there is none.
 func (l *letter) returned() []byte {
 	if l.e.desk == nil {
 		return nil

@@ -11,13 +11,13 @@ type life struct {
 	began   time.Time
 	forward time.Time // when the owner last moved forward
 
-	// quit ends when the partition is given up: no further transaction is begun. whole ends
-	// when its last transaction must end, too.
+	// quit ends when the partition is given up: no further transaction begins. whole ends when the
+	// last transaction must also end.
 	quit, whole   context.Context
 	giveUp, abort context.CancelFunc
-	idle          chan struct{}         // holds a token while nothing uses the owner
-	wanted        atomic.Int64          // how many wait for it
-	over          atomic.Pointer[error] // why it is no more
+	idle          chan struct{}         // contains a token while the owner is not in use
+	wanted        atomic.Int64          // number of callers that wait for it
+	over          atomic.Pointer[error] // why the life has ended
 }
 
 func newLife() *life {
@@ -28,13 +28,13 @@ func newLife() *life {
 	return l
 }
 
-// end ends it; the first reason stays.
+// end ends the life. The first reason is kept.
 func (l *life) end(why error) {
 	l.over.CompareAndSwap(nil, &why)
 	l.abort()
 }
 
-// begin waits until nothing uses the owner; rest says that nothing uses it any more.
+// begin waits until the owner is not in use, and reserves it; rest releases it.
 func (l *life) begin(ctx context.Context) error {
 	l.wanted.Add(1)
 	defer l.wanted.Add(-1)
@@ -48,7 +48,8 @@ func (l *life) begin(ctx context.Context) error {
 
 func (l *life) rest() { l.idle <- struct{}{} }
 
-// atRest waits until nothing uses the owner, for good, and reports whether that was so in time.
+// atRest waits until the owner is no longer in use, and reserves it permanently. It reports
+// whether that succeeded in time.
 func (l *life) atRest(wait time.Duration) bool {
 	select {
 	case <-l.idle:

@@ -8,8 +8,9 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 )
 
-// linesOf names the requests that are done one after the other: those of a record key, and those
-// of an offset, which may have another letter since it was read again.
+// linesOf returns the lines of a request. Requests of the same line are carried out one after
+// another: those with the same record key, and those with the same offset, which has several
+// letters if it was read again.
 func linesOf(l *deadletter.Open) []string {
 	lines := []string{strconv.FormatInt(l.Offset, 10)}
 	if l.OrderKey != nil {
@@ -23,15 +24,15 @@ func heldUp(l *deadletter.Open, held map[string]bool) bool {
 	return slices.ContainsFunc(linesOf(l), func(line string) bool { return held[line] })
 }
 
-// hold holds lines up.
+// hold marks lines as held up.
 func hold(held map[string]bool, lines []string) {
 	for _, line := range lines {
 		held[line] = true
 	}
 }
 
-// holdUp has a request that was tried hold up those behind it, if it waits. If it is done, nothing
-// is left of its effect: another letter of its offset has its own.
+// holdUp marks the lines of a request that was attempted as held up, if it waits. If it is done,
+// its effect is dropped: another letter with the same offset has its own.
 func (e *errands) holdUp(l *deadletter.Open, held map[string]bool) {
 	known := e.tried[placeOf(l)]
 	if known != nil && time.Now().Before(known.after) {
@@ -43,8 +44,8 @@ func (e *errands) holdUp(l *deadletter.Open, held map[string]bool) {
 	}
 }
 
-// calling reports whether the effect of a request is known to be under way. To find that out costs
-// no transaction, however many they are.
+// calling reports whether the effect of a request is known to be running. The check needs no
+// transaction, however many requests there are.
 func (e *errands) calling(l *deadletter.Open, held map[string]bool) bool {
 	known := e.tried[placeOf(l)]
 	if known == nil || !known.calls || !known.asked.Equal(l.AskedAt) || e.desk == nil || !e.desk.Runs(l.Offset) {

@@ -21,19 +21,19 @@ import (
 // overtakePause is the time between two searches for stalled transactions.
 const overtakePause = 200 * time.Millisecond
 
-// overtakeSQL ends the transactions that a backend ($1) waits for and whose clients have
-// stopped: in the middle of sending, or of reading. It ends only idemgen's own, of the same role,
-// that began a while ago. It never ends one that waits for a standby, or that holds a lock on a
-// relation (a migration).
+// overtakeSQL terminates the transactions that a backend ($1) waits for and whose clients have
+// stopped while sending or reading. It terminates only idemgen's own transactions, of the same
+// role, that began some time ago. It never terminates one that waits for a standby, or that holds
+// a lock on a relation (a migration).
 const overtakeSQL = `
 SELECT pid, pg_terminate_backend(pid, 1000) FROM pg_stat_activity
 WHERE pid = ANY (pg_blocking_pids($1)) AND usename = current_user AND application_name = 'idemgen' AND wait_event IN ('ClientRead', 'ClientWrite')
   AND xact_start < clock_timestamp() - interval '5 seconds'
   AND EXISTS (SELECT FROM pg_locks w WHERE w.pid = $1 AND NOT w.granted AND w.locktype = 'transactionid')`
 
-// overtaking runs wait, which waits for another transaction's row of the ledger. While it waits,
-// the other transaction is ended if its client has stopped in the middle of sending or reading:
-// it would hold its locks for ever. It had not committed, and never will.
+// overtaking runs wait, which waits for another transaction's row of the ledger. Meanwhile it
+// terminates the other transaction if its client has stopped while sending or reading, because it
+// would hold its locks forever. That transaction has not committed, and never will.
 func (s *Process) overtaking(ctx context.Context, conn *pgxpool.Conn, id idemtype.Partition, wait func() error) error {
 	var pid int32
 	if err := conn.QueryRow(ctx, `SELECT pg_backend_pid()`).Scan(&pid); err != nil {
@@ -52,8 +52,9 @@ func (s *Process) overtaking(ctx context.Context, conn *pgxpool.Conn, id idemtyp
 	return err
 }
 
-// overtaking sends the append alone first, and ends the transaction that it waits for. The
-// statements after the append may wait for another partition's handler, which must not be ended.
+// overtaking sends the append alone first, and terminates the transaction that it waits for. The
+// statements after the append may wait for another partition's handler, which must not be
+// terminated.
 func (t *transaction) overtaking(ctx context.Context, d *decide.Decision, a *chain.Attempt) (written time.Time, err error) {
 	o, conn := t.o, t.conn.Conn()
 	tx, err := chain.Begin(ctx, conn)
@@ -78,8 +79,8 @@ func (t *transaction) overtaking(ctx context.Context, d *decide.Decision, a *cha
 	return written, err
 }
 
-// overtake ends the stalled transactions that pid waits for, until ctx ends. Its connection is not
-// one of the pool's: all of those may be waiting.
+// overtake terminates the stalled transactions that pid waits for, until ctx is done. Its
+// connection is not from the pool, in which all connections may be waiting.
 func (s *Process) overtake(ctx context.Context, pid int32, id idemtype.Partition) error {
 	control, err := s.Pool.Connect(ctx)
 	if err != nil {
@@ -94,7 +95,7 @@ func (s *Process) overtake(ctx context.Context, pid int32, id idemtype.Partition
 		var other int32
 		var ended bool
 		if _, err := pgx.ForEachRow(rows, []any{&other, &ended}, func() error {
-			s.Log.Warn("a transaction whose client had stopped was ended", "topic", id.Topic, "partition", id.Number, "backend", other, "ended", ended)
+			s.Log.Warn("a transaction whose client had stopped was terminated", "topic", id.Topic, "partition", id.Number, "backend", other, "ended", ended)
 			return nil
 		}); err != nil {
 			return err

@@ -24,16 +24,16 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Owner applies records to one partition. All it knows is a function of the chain up to its
-// tail. It moves forward only when an append of its own is acknowledged, or when it finds that
-// an append in doubt committed. It is used by one goroutine at a time.
+// Owner applies records to one partition. Its memory is a function of the chain up to its tail. It
+// moves forward only when its own append is acknowledged, or when it finds that an append in doubt
+// has committed. Only one goroutine may use it at a time.
 type Owner struct {
 	p       *Partition
 	chain   *chain.Chain
 	keys    *keys.Memory
 	retry   *retry.State
 	decider *decide.Decider
-	// statements are the topic's, by their texts.
+	// statements are the statements of the topic, by their texts.
 	statements map[string]session.Statement
 	desk       Desk // nil if no event of the topic has an effect
 	errands    errands
@@ -41,7 +41,7 @@ type Owner struct {
 	parked     deadletter.Parked // which record keys wait behind a dead letter
 	life       *life
 	first      first
-	// restores says that settings of the session are restored after each statement of the topic.
+	// restores means that settings of the session are restored after each statement of the topic.
 	restores bool
 	durable  atomic.Int64
 }
@@ -56,27 +56,28 @@ func newOwner(p *Partition) *Owner {
 	if p.topic.Effects > 0 {
 		o.desk, o.errands.desk = o.newDesk(), o.newDesk()
 	}
-	// Until the chain was read: a hint for a partition without one would halt the next owner.
+	// Until the chain has been read: a hint for a partition without a chain would halt the next
+	// owner.
 	o.durable.Store(-1)
 	return o
 }
 
-// Chain is the partition's chain as the owner knows it.
+// Chain returns the partition's chain as the owner knows it.
 func (o *Owner) Chain() *chain.Chain { return o.chain }
 
-// Keys is what the owner knows of keys.
+// Keys returns the owner's memory of keys.
 func (o *Owner) Keys() *keys.Memory { return o.keys }
 
-// State is the state of the owner's partition.
+// State returns the state of the owner's partition.
 func (o *Owner) State() protocol.State { return o.p.State() }
 
-// end says that the memory is discarded, and why.
+// end marks the memory as discarded, for the reason err.
 func (o *Owner) end(why error) {
 	o.life.end(why)
 	o.keys.Free()
 }
 
-// ended is why the memory was discarded.
+// ended returns why the memory was discarded.
 func (o *Owner) ended() error {
 	if why := o.life.over.Load(); why != nil {
 		return *why
@@ -84,7 +85,7 @@ func (o *Owner) ended() error {
 	return o.p.fenced(givenUp)
 }
 
-// step takes the protocol's step for what happened, and keeps the memory or discards it.
+// step takes the protocol's step for an event, and keeps or discards the memory.
 func (o *Owner) step(e protocol.Event, why error) error {
 	memory, err := o.p.next(o, e, why)
 	if err == nil && memory == protocol.Load {
@@ -142,13 +143,13 @@ func (o *Owner) forward(a chain.Attempt, written time.Time) {
 	}
 }
 
-// tellParked tells the partition's gauge what waits behind dead letters.
+// tellParked updates the partition's gauge of parked records.
 func (o *Owner) tellParked() {
 	keys, records := o.parked.Len()
 	o.p.lag.Parked(lag.Parked{Keys: keys, Records: records})
 }
 
-// fenced discards the memory: another row is in the place of ours, or ours is gone.
+// fenced discards the memory, because another row is where ours should be, or ours is gone.
 func (o *Owner) fenced(e protocol.Event, reason string) outcome {
 	o.p.process.Counters.Fenced.Add(1)
 	why := o.p.fenced(reason)
@@ -158,15 +159,15 @@ func (o *Owner) fenced(e protocol.Event, reason string) outcome {
 	return outcome{is: over, err: why}
 }
 
-// limits are the spec's.
+// limits returns the limits of the spec.
 func (o *Owner) limits() *wire.Limits { return &o.p.process.Service.Limits }
 
-// Next is the offset of the next record to apply.
+// Next returns the offset of the next record to apply.
 func (o *Owner) Next() int64 { return o.chain.Next() }
 
-// Apply first does what operators ask, if it is time to look, or if there are no records. Then it
-// tells hooks that a batch begins and ends. Between, it counts what Kafka delivered again and
-// applies the rest, in as many transactions as it takes.
+// Apply first carries out operators' requests, if it is time to look for them, or if there are no
+// records. Then it counts the records that Kafka delivered again and applies the others, in as
+// many transactions as needed. It calls the hooks for the beginning and the end of the batch.
 func (o *Owner) Apply(ctx context.Context, records []wire.Message) (idemtype.Result, error) {
 	var res idemtype.Result
 	if err := o.errands.run(ctx, len(records) == 0); err != nil {
@@ -186,8 +187,8 @@ func (o *Owner) Apply(ctx context.Context, records []wire.Message) (idemtype.Res
 	return res, err
 }
 
-// apply applies records from the position on: it waits until the first of them may be sent, sends
-// as many as may be, and concludes what follows.
+// apply applies records from the position on. It waits until the first one may be sent, sends as
+// many as possible, and handles the outcome.
 func (o *Owner) apply(ctx context.Context, records []wire.Message) (idemtype.Result, error) {
 	var res idemtype.Result
 	for rest := records; len(rest) > 0; rest = o.unseen(rest) {
@@ -214,12 +215,12 @@ func (o *Owner) unseen(records []wire.Message) []wire.Message {
 	return records
 }
 
-const halveAfter = 3 // tries of a whole batch before half of it is tried
+const halveAfter = 3 // attempts of a whole batch before half of it is attempted
 
-// delivery is records that a Source delivers, until they are durable.
+// delivery is a batch of records that a Source delivers, until they are durable.
 type delivery struct{ o *Owner }
 
-// run tries until the records are durable, the partition is gone, or a person is needed.
+// run retries until the records are durable, the partition is gone, or an operator must act.
 func (d delivery) run(ctx context.Context, records []wire.Message) error {
 	o := d.o
 	for try := 1; ; try++ {
@@ -239,8 +240,8 @@ func (d delivery) run(ctx context.Context, records []wire.Message) error {
 	}
 }
 
-// pause waits before the next try, and while the database is away until it is back. It
-// reports false if the partition or the process ends.
+// pause waits before the next attempt or, during an outage of the database, until it ends. It
+// reports false if the partition is given up or the process ends.
 func (d delivery) pause(ctx context.Context, later *verdict.Later, try int) bool {
 	o := d.o
 	wait := backoff.Pause(try, backoff.Initial, backoff.Most)
@@ -255,10 +256,10 @@ func (d delivery) pause(ctx context.Context, later *verdict.Later, try int) bool
 	return backoff.Sleep(both, wait) && (!verdict.Away(later) || o.p.process.Prober.Wait(both, o.tellLater) == nil)
 }
 
-// outcome is what became of a transaction.
+// outcome is the outcome of a transaction.
 type outcome struct {
 	is     ending
-	result idemtype.Result // what records did, if the memory moved
+	result idemtype.Result // outcomes of the records, if the memory moved
 	err    error           // of failed, unsent and over
 	halt   *verdict.Halt   // of halts
 }
@@ -268,15 +269,15 @@ type ending uint8
 const (
 	committed ending = iota // it is in the chain, and the memory moved forward
 	failed                  // it was not acknowledged: err may leave open whether it committed
-	unsent                  // there was no connection, so that nothing was sent
+	unsent                  // there was no connection, so nothing was sent
 	waits                   // nothing was sent: the first record waits for its effect
-	stays                   // nothing was sent: the letter's record is refused again
-	halts                   // a person must act, whatever the database says
-	over                    // the owner's memory is gone, and the step for that was taken
+	stays                   // nothing was sent: the letter's record is rejected again
+	halts                   // an operator must act, whatever the database reports
+	over                    // the owner's memory was discarded, and the step for that was taken
 )
 
-// failure is the outcome of a transaction that was not acknowledged. An error may say itself that
-// a person must act: the spec says stop, or a handler ended the transaction.
+// failure returns the outcome of a transaction that was not acknowledged. For some errors an
+// operator must act: the spec says stop, or a handler ended the transaction.
 func failure(err error) outcome {
 	if h, ok := errors.AsType[*verdict.Halt](err); ok {
 		return outcome{is: halts, halt: h}
@@ -284,8 +285,8 @@ func failure(err error) outcome {
 	return outcome{is: failed, err: err}
 }
 
-// conclude decides what follows from the outcome of a transaction, and takes the protocol's step
-// for it. It returns nil if the owner can go on at once, and otherwise what its caller must know.
+// conclude handles the outcome of a transaction, and takes the protocol's step for it. It returns
+// nil if the owner can continue immediately, and otherwise an error for the caller.
 func (o *Owner) conclude(w *work, out outcome) error {
 	switch out.is {
 	case committed:
@@ -296,7 +297,7 @@ func (o *Owner) conclude(w *work, out outcome) error {
 	switch out.is {
 	case waits, stays:
 		return o.step(protocol.Awaits, nil)
-	case unsent: // whatever the error is, no record is to blame
+	case unsent: // whatever the error is, no record is at fault
 		wait := &verdict.Later{Err: outage.InWords(verdict.Describe(out.err))}
 		o.p.tell(o, wait)
 		return wait
@@ -324,7 +325,7 @@ func (o *Owner) conclude(w *work, out outcome) error {
 	return o.follow(next)
 }
 
-// follow does what follows from a failed transaction.
+// follow handles a failed transaction.
 func (o *Owner) follow(n retry.Next) error {
 	if n.Search {
 		o.p.process.Counters.Searches.Add(1)
@@ -341,7 +342,7 @@ func (o *Owner) follow(n retry.Next) error {
 	return n.Later
 }
 
-// halt takes the step of a partition that needs a person.
+// halt halts the partition until an operator acts.
 func (o *Owner) halt(why *idemtype.HaltedError) error {
 	event := protocol.Fatal
 	if why.Code == halt.Runtime {
@@ -353,7 +354,7 @@ func (o *Owner) halt(why *idemtype.HaltedError) error {
 	return why
 }
 
-// about is what is known of a record that was in a transaction alone.
+// about returns the retry state of a record that was alone in a transaction.
 func about(d *decide.Decider, w *work) retry.About {
 	if len(w.records) != 1 {
 		return retry.About{}

@@ -16,27 +16,28 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Partition is a partition while it is assigned: its state in the protocol's table, and what
-// outlives its memory. The memory is an [Owner]; once a step discards it, it is never used again.
+// Partition is a partition while it is assigned: its state in the protocol's table, and everything
+// that outlives its memory. The memory is an [Owner]; once a step discards it, it is never used
+// again.
 type Partition struct {
 	process *Process
 	id      idemtype.Partition
 	topic   *wire.Topic
 	lag     lag.Gauge // has a lock of its own
 
-	telling sync.Mutex // held over a step and what hooks are told of it, so that they hear steps in order
+	telling sync.Mutex // held during a step and its calls of hooks, so that they are called in the order of the steps
 
 	mu     sync.Mutex
 	state  protocol.State
-	owner  *Owner // whose steps count: the one that is fencing, or whose memory is kept; else nil
-	status status // for people
+	owner  *Owner // the owner that is fencing, or whose memory is kept; otherwise nil
+	status status // for operators
 
-	// Of the goroutine that the Source calls with.
+	// Used only by the goroutine on which the Source calls.
 	standby    standby
 	truncation truncation
 }
 
-// NewPartition returns a partition that is not taken over yet.
+// NewPartition returns a partition that has not been taken over.
 func NewPartition(process *Process, id idemtype.Partition) (*Partition, error) {
 	topic := process.Service.Topic(id.Topic)
 	if topic == nil {
@@ -45,12 +46,12 @@ func NewPartition(process *Process, id idemtype.Partition) (*Partition, error) {
 	return &Partition{process: process, id: id, topic: topic}, nil
 }
 
-// begin gives the partition an owner without a memory, which is to fence.
+// begin gives the partition a new owner without a memory, which must fence first.
 func (p *Partition) begin() *Owner {
 	o := newOwner(p)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.state != protocol.Fencing { // it was given up since the step was taken
+	if p.state != protocol.Fencing { // it has been given up since the step was taken
 		o.end(p.fenced(givenUp))
 		return o
 	}
@@ -58,35 +59,34 @@ func (p *Partition) begin() *Owner {
 	return o
 }
 
-// State is the partition's state in the protocol's table.
+// State returns the partition's state in the protocol's table.
 func (p *Partition) State() protocol.State {
 	s, _ := p.at()
 	return s
 }
 
-// at is the partition's state, and why it makes no progress.
+// at returns the partition's state, and why it makes no progress.
 func (p *Partition) at() (protocol.State, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.state, p.status.why
 }
 
-// current is the owner, nil if there is none.
+// current returns the owner, or nil if there is none.
 func (p *Partition) current() *Owner {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.owner
 }
 
-// step takes the protocol's step for what happened to the partition. why is what people
-// should know of it.
+// step takes the protocol's step for an event of the partition. why is the reason to report.
 func (p *Partition) step(e protocol.Event, why error) error {
 	_, err := p.next(nil, e, why)
 	return err
 }
 
-// next goes to the protocol's next state. An owner whose memory was discarded takes no step any
-// more. A step that the table does not have is a bug; the partition halts.
+// next changes to the protocol's next state. An owner whose memory was discarded takes no more
+// steps. A step that is not in the table is a bug, and halts the partition.
 func (p *Partition) next(o *Owner, e protocol.Event, why error) (protocol.Memory, error) {
 	p.telling.Lock()
 	defer p.telling.Unlock()
@@ -98,7 +98,7 @@ func (p *Partition) next(o *Owner, e protocol.Event, why error) (protocol.Memory
 	from := p.state
 	next, memory, ok := protocol.Next(from, e)
 	if !ok {
-		why = p.halted(&verdict.Halt{Code: halt.Runtime, Offset: -1, Reason: fmt.Sprintf("no step leads from %v when %q happens: please report it", from, e)})
+		why = p.halted(&verdict.Halt{Code: halt.Runtime, Offset: -1, Reason: fmt.Sprintf("state %v does not allow %q: please report it", from, e)})
 		next, memory, _ = protocol.Next(from, protocol.Bug)
 	}
 	p.state = next
@@ -107,7 +107,7 @@ func (p *Partition) next(o *Owner, e protocol.Event, why error) (protocol.Memory
 	if memory == protocol.Discard {
 		p.owner, p.status.since, p.status.call = nil, time.Time{}, nil
 	}
-	if next != protocol.Sent && e != protocol.Rested { // a batch on its way is no news
+	if next != protocol.Sent && e != protocol.Rested { // a batch in flight is not reported
 		p.show(from, next, why)
 	}
 	p.mu.Unlock()
@@ -122,8 +122,8 @@ func (p *Partition) next(o *Owner, e protocol.Event, why error) (protocol.Memory
 	return memory, nil
 }
 
-// tellState tells hooks of a step to another state. Batches come and go, and have hooks of their
-// own: for state hooks a partition with a batch on its way is READY.
+// tellState calls hooks for a step to another state. Batches have hooks of their own: to state
+// hooks, a partition with a batch in flight is READY.
 func (p *Partition) tellState(from, to protocol.State, why error) {
 	told := func(s protocol.State) protocol.State {
 		if s == protocol.Sent {
@@ -136,8 +136,8 @@ func (p *Partition) tellState(from, to protocol.State, why error) {
 	}
 }
 
-// noteLag tells the gauge whether the partition is halted, and whether it is known that its
-// position is not one of the log's.
+// noteLag updates the gauge: whether the partition is halted, and whether its position is known
+// not to belong to the log.
 func (p *Partition) noteLag(s protocol.State, why error) {
 	switch s {
 	case protocol.Off, protocol.Fencing, protocol.Standby, protocol.Halted:
@@ -155,10 +155,10 @@ func (p *Partition) noteLag(s protocol.State, why error) {
 	p.lag.Stands(lost, time.Now())
 }
 
-// Reasons of a [idemtype.FencedError] that no other owner caused.
+// Reasons of an [idemtype.FencedError] that another owner did not cause.
 const (
 	givenUp       = "the partition was given up"
-	operatorActed = "an operator appended to the ledger" // no trouble: it comes back at once
+	operatorActed = "an operator appended to the ledger" // harmless: the partition is taken over again immediately
 	notTaken      = "the partition is not assigned, or must be taken over first"
 )
 
@@ -171,7 +171,7 @@ func NotTaken(id idemtype.Partition) error {
 	return &idemtype.FencedError{Partition: id, Reason: notTaken}
 }
 
-// halted is a halt with the commands that end it.
+// halted returns the error of a halt, with the commands that end it.
 func (p *Partition) halted(h *verdict.Halt) *idemtype.HaltedError {
 	consumer := p.process.Service.Consumer
 	err := &idemtype.HaltedError{
@@ -187,7 +187,7 @@ func (p *Partition) halted(h *verdict.Halt) *idemtype.HaltedError {
 	return err
 }
 
-// Durable is the offset below which everything is durable; -1 while that is not known.
+// Durable returns the offset below which everything is durable; -1 while that is unknown.
 func (p *Partition) Durable() int64 {
 	if o := p.current(); o != nil {
 		return o.durable.Load()
@@ -195,9 +195,9 @@ func (p *Partition) Durable() int64 {
 	return -1
 }
 
-// GiveUp begins no further transaction, waits for the one in flight, then cancels it and
-// leaves it to the next owner's fence. The memory goes with the owner. If another member may
-// own the partition already, it is lost.
+// GiveUp prevents further transactions, waits for the one in flight, then cancels it and leaves it
+// to the next owner's fence. The memory is discarded with the owner. lost means that another
+// member may own the partition already: GiveUp then does not wait.
 func (p *Partition) GiveUp(wait time.Duration, lost bool) {
 	if o := p.current(); o != nil {
 		o.life.giveUp()
@@ -205,7 +205,7 @@ func (p *Partition) GiveUp(wait time.Duration, lost bool) {
 			o.handBack()
 		}
 	}
-	_ = p.step(protocol.Revoked, nil) // leads from everywhere to Off
+	_ = p.step(protocol.Revoked, nil) // leads to Off from every state
 }
 
 // Deliver applies records, in offset order, and returns when they are durable.
@@ -223,8 +223,9 @@ func (p *Partition) Deliver(ctx context.Context, records []wire.Message) error {
 	return delivery{o}.run(ctx, records)
 }
 
-// Idle checks a partition that had no record for a while: its chain, whether its position may move
-// to end, below which no record is left, and what operators ask about dead letters.
+// Idle checks a partition that has had no records for a while: whether its chain has changed,
+// whether its position may advance to end, below which there are no more records, and whether
+// there are operators' requests about dead letters.
 func (p *Partition) Idle(ctx context.Context, end int64) error {
 	o := p.current()
 	if o == nil {

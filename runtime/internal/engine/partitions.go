@@ -14,7 +14,7 @@ func (t *takeOver) reliesOnPartition() bool {
 	return topic.Ordered || topic.Chain > 0 || topic.Parks
 }
 
-// promise is what of the topic's spec relies on it.
+// promise returns what in the topic's spec relies on it.
 func (t *takeOver) promise() string {
 	switch topic := t.o.p.topic; {
 	case topic.Chain == 0 && !topic.Ordered:
@@ -27,18 +27,18 @@ func (t *takeOver) promise() string {
 	return "assume: [ordered] and copies: same_partition rule out"
 }
 
-// partitionsChanged halts until a person says that records may have moved. The command is the
-// same for all partitions of the topic: some may have no chain yet.
+// partitionsChanged halts the partition until an operator confirms that records may have moved.
+// The command is the same for all partitions of the topic, because some may have no chain yet.
 func (t *takeOver) partitionsChanged(before int32) error {
 	args := fmt.Sprintf(" --partitions %d", t.a.Partitions)
-	if t.a.Partitions < before { // Kafka takes none away: somebody confirmed too many
+	if t.a.Partitions < before { // Kafka never removes partitions: too many were confirmed
 		args += " --fewer"
 	}
 	return t.halt(halt.PartitionsChanged, fmt.Sprintf("the topic has %d partitions, the ledger was written with %d: records of one key may now be in another partition, which %s", t.a.Partitions, before, t.promise()), args)
 }
 
-// checkOthers halts a partition that is to begin while the topic's other partitions stand, or
-// will stand, because the topic has more partitions now: it may hold later records of a key whose
+// checkOthers halts a new partition if the topic's other partitions are halted, or will be,
+// because the topic now has more partitions: the new one may contain later records of a key whose
 // earlier records are in the others.
 func (t *takeOver) checkOthers(ctx context.Context) error {
 	p := t.o.p

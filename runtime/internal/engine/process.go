@@ -1,5 +1,5 @@
-// Package engine is a partition from its take-over to the day it is given up: it applies the
-// records that a Source delivers, each batch as one transaction, and halts where a person or
+// Package engine implements a partition from its take-over until it is given up. It applies the
+// records that a Source delivers, each batch as one transaction, and halts if an operator or
 // another owner must act first.
 //
 //	Partition: state, health      Owner: chain, keys, retry, decide, life    of one memory
@@ -9,12 +9,11 @@
 //	Standby  -> reads the chain until the partition may be taken over again
 //
 // Every step goes through the protocol's table. Only the files of a transaction (transaction.go,
-// ready.go, explicit.go, shorten.go, overtake.go), its work (work.go, letter.go) and the Owner see
-// chain, keys, retry and decide together. Those four do not see one another, and
-// return facts. It must not import any package of this module but backoff, catalog, chain,
-// deadletter, decide, fault, frequency, generation, halt, handler, hook, idemtype, keys, lag,
-// lease, ledger, notify, outage, pipeline, pool, protocol, retry, session, verdict, watchdog and
-// wire.
+// ready.go, explicit.go, shorten.go, overtake.go), its work (work.go, letter.go) and the Owner use
+// chain, keys, retry and decide together. These four packages do not import each other, and return
+// facts. It must not import any package of this module but backoff, catalog, chain, deadletter,
+// decide, fault, frequency, generation, halt, handler, hook, idemtype, keys, lag, lease, ledger,
+// notify, outage, pipeline, pool, protocol, retry, session, verdict, watchdog and wire.
 package engine
 
 import (
@@ -39,7 +38,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Process is what the partitions of one process share.
+// Process contains what the partitions of one process share.
 type Process struct {
 	Service  *wire.Service
 	Log      *slog.Logger
@@ -56,10 +55,10 @@ type Process struct {
 	fences  frequency.Hour     // of other owners
 }
 
-// Who names this process for people.
+// Who names this process for operators.
 func Who() string { return chain.Who() }
 
-// Counters count what became of records and transactions.
+// Counters count the outcomes of records and transactions.
 type Counters struct {
 	Applied, Redelivered, Resent, Conflicts, Dead, Waiting, Ignored atomic.Int64
 	Batches, Searches, Fenced, ForeignFences, Waits, KeyRaces       atomic.Int64
@@ -75,7 +74,8 @@ func (c *Counters) add(r idemtype.Result) {
 	c.Batches.Add(1)
 }
 
-// Statements are those that every connection of a service has prepared, but for those of effects.
+// Statements returns the statements that every connection of a service prepares, except those of
+// effects.
 func Statements(service *wire.Service) []session.Statement {
 	all := slices.Concat(chain.Statements, keys.Statements, []session.Statement{handlerLockWait})
 	if service.Schema["keys"] > 0 {
@@ -84,10 +84,10 @@ func Statements(service *wire.Service) []session.Statement {
 	return all
 }
 
-// logsEvents reports whether the log has a line for each event.
+// logsEvents reports whether each event is logged.
 func (s *Process) logsEvents() bool { return s.Log.Enabled(context.Background(), slog.LevelDebug) }
 
-// warn logs a dead letter: coordinates, event and reason, never a payload.
+// warn logs a dead letter: its coordinates, event and reason, but never a payload.
 func (s *Process) warn(id idemtype.Partition, l *deadletter.Letter) {
 	ok, held := s.letters.Pass(time.Now())
 	if !ok {
@@ -104,7 +104,7 @@ func (s *Process) warn(id idemtype.Partition, l *deadletter.Letter) {
 	s.Log.Warn(text, args...)
 }
 
-// KeepKeys is the longest window of keys that all partitions share.
+// KeepKeys returns the longest window of the keys that all partitions share.
 func (s *Process) KeepKeys() time.Duration {
 	keep := time.Duration(0)
 	for _, t := range s.Service.Topics {

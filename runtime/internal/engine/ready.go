@@ -16,10 +16,10 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// ready says how many records in front may be sent now: those before the first one that cannot
-// be decoded yet, or whose effect is not over. It begins the effects, and returns when the first
-// record need not wait. In any other state than READY a transaction comes first: it settles what
-// is in doubt, or finds that it waits.
+// ready returns how many of the first records may be sent now: those before the first one that
+// cannot be decoded yet, or whose effect has not ended. It begins the effects, and returns when
+// the first record need not wait. In a state other than READY a transaction comes first: it
+// settles what is in doubt, or finds that it must wait.
 func (o *Owner) ready(ctx context.Context, records []wire.Message) (n int, err error) {
 	if n, err = o.prepare(ctx, records); err != nil {
 		o.p.tell(o, err)
@@ -84,11 +84,11 @@ func (o *Owner) open(waiting []wire.Effect) *wire.Effect {
 	return nil
 }
 
-// prepareTime is how long records wait at most, in one try, for what decodes them.
+// prepareTime limits the time that records wait, in one attempt, until they can be decoded.
 const prepareTime = 10 * time.Second
 
-// prepare says how many records in front can be decoded now. If it is none, they are tried again
-// later: that the schema registry does not answer is no record's fault.
+// prepare returns how many of the first records can be decoded now. If none can, they are retried
+// later: if the schema registry does not respond, no record is at fault.
 func (o *Owner) prepare(ctx context.Context, records []wire.Message) (int, error) {
 	if o.p.topic.Prepare == nil || len(records) == 0 {
 		return len(records), nil
@@ -106,8 +106,8 @@ func (o *Owner) prepare(ctx context.Context, records []wire.Message) (int, error
 	return 0, &verdict.Later{Err: err}
 }
 
-// foresee decides what will be sent, so that effects may begin. While they run, no connection is
-// held. It returns nil if that cannot be decided now: the transaction finds out why.
+// foresee decides what will be sent, so that effects can begin. While they run, no connection is
+// held. It returns nil if that cannot be decided now: the transaction will then report why.
 func (o *Owner) foresee(ctx context.Context, w *work) (d *decide.Decision) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -128,9 +128,9 @@ func (o *Owner) foresee(ctx context.Context, w *work) (d *decide.Decision) {
 	return d
 }
 
-// mayBegin are the effects that may begin. Where records wait behind a dead letter of their record
-// key, one begins once all records of its key before it are passed: until then nobody knows
-// whether it has to wait for one of them.
+// mayBegin returns the effects that may begin. If the topic parks records behind dead letters, an
+// effect begins only after all earlier records of its record key have been applied: until then it
+// is unknown whether the record must be parked behind one of them.
 func mayBegin(topic *wire.Topic, records []wire.Message, waiting []wire.Effect) []wire.Effect {
 	first := map[string]int64{} // offset, by record key
 	for i := range records {
@@ -146,8 +146,8 @@ func mayBegin(topic *wire.Topic, records []wire.Message, waiting []wire.Effect) 
 	})
 }
 
-// await waits for the effect of the first record. Where that takes long, it looks now and then
-// whether the partition is still the owner's, and what operators ask.
+// await waits for the effect of the first record. If that takes long, it checks from time to time
+// whether the owner still has the partition, and whether there are operators' requests.
 func (o *Owner) await(ctx context.Context, offset int64, event string) error {
 	if o.first.offset != offset || o.first.since.IsZero() {
 		o.first = first{offset, time.Now()}
@@ -173,7 +173,7 @@ func (o *Owner) await(ctx context.Context, offset int64, event string) error {
 	return err
 }
 
-// sayWhy says what the first record's effect waits for, if its call does not run here.
+// sayWhy reports what the first record's effect waits for, unless its call is running here.
 func (o *Owner) sayWhy(event string) {
 	if what := o.desk.Why(o.first.offset); what != "" {
 		since := o.first.since.UTC().Format(time.RFC3339)
@@ -181,7 +181,7 @@ func (o *Owner) sayWhy(event string) {
 	}
 }
 
-// first is a record for whose effect the partition waits.
+// first is the record for whose effect the partition waits.
 type first struct {
 	offset int64
 	since  time.Time
@@ -196,7 +196,7 @@ func (o *Owner) refuse(h *verdict.Halt) error {
 	return why
 }
 
-// newDesk is the desk for the effects of an owner's records. Health says why they make no
+// newDesk returns the desk for the effects of an owner's records. Health reports why they make no
 // progress.
 func (o *Owner) newDesk() Desk {
 	return o.p.process.Calls.Desk(o.p.id, o.chain.Topic, o.life.quit, func(why error) {

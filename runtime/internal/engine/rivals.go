@@ -7,12 +7,13 @@ const (
 	alarmFences = 3 // foreign fences in an hour
 )
 
-// rivals counts foreign fences that ended a memory, without progress for a while between them.
+// rivals counts the foreign fences that ended a memory, one after another without longer progress
+// in between.
 type rivals int
 
-// quiet is how long the tail must not move before its owner counts as gone: twice what
-// a transaction may take, so that an owner at work has moved it, doubled after each fence
-// of another.
+// quiet returns how long the tail must stay the same before its owner is considered gone: twice
+// the time that a transaction may take, so a working owner would have moved it; doubled after each
+// foreign fence.
 func (n rivals) quiet(s *Process) time.Duration {
 	d := 2 * s.Service.Limits.BatchTimeout
 	for range n - 1 {
@@ -21,8 +22,8 @@ func (n rivals) quiet(s *Process) time.Duration {
 	return d
 }
 
-// fenced counts that another owner fenced this one, whose life ends with that. It is no
-// accident when it happens again and again: two deployments have one consumer name.
+// fenced counts a fence by another owner, which ended this owner. If that happens again and again,
+// it is not an accident: two deployments use the same consumer name.
 func (n *rivals) fenced(s *Process, l *life) {
 	if l.forward.Sub(l.began) > n.quiet(s) {
 		*n = 0
@@ -30,7 +31,7 @@ func (n *rivals) fenced(s *Process, l *life) {
 	*n++
 	s.Counters.ForeignFences.Add(1)
 	if n := s.fences.Count(time.Now()); n == alarmFences {
-		s.Log.Error("other owners took partitions over and over: does another deployment use the consumer's name?",
+		s.Log.Error("other owners keep taking over partitions: does another deployment use the consumer's name?",
 			"consumer", s.Service.Consumer, "times_in_an_hour", n)
 	}
 }

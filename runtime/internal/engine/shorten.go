@@ -9,12 +9,13 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// shareOfTime is how much of batch_timeout a transaction with handlers uses before it ends
-// early: the last call may take as long again, and then the commit.
+// shareOfTime is the part of batch_timeout after which a transaction with handlers ends early. The
+// last call may take as long again, and the commit comes after it.
 const shareOfTime = 3
 
-// endsEarly reports whether the transaction is to end before call, with the records in front of
-// it. At least one handler was called, and nothing of the call's own record was done.
+// endsEarly reports whether the transaction should end before call, with the records before the
+// call's record. At least one handler must have been called, and no step of the call's own record
+// may have been sent.
 func (x *explicit) endsEarly(ctx context.Context, call *wire.Call) bool {
 	if x.last == nil || x.last.Message.Offset == call.Message.Offset {
 		return false
@@ -25,9 +26,9 @@ func (x *explicit) endsEarly(ctx context.Context, call *wire.Call) bool {
 }
 
 // shorten leaves the records from an offset on to the next transaction. The append and the claims
-// covered them, because position and keys must be ours before the first effect; nothing else of
+// included them, because position and keys must be ours before the first effect; nothing else of
 // them was sent. Both are corrected now, before COMMIT. The row gets the token of a new attempt:
-// if the reply is lost, the token in the chain says where this transaction ended.
+// if the reply is lost, the token in the chain shows where this transaction ended.
 func (x *explicit) shorten(offset int64) error {
 	o := x.o
 	t := &transaction{o: o, w: o.batch(x.d.Records[:retry.Index(x.d.Records, offset)]), conn: x.conn}

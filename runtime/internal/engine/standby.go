@@ -18,18 +18,18 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// standby is what a partition without a memory knows of the chain that it waits for.
+// standby is what a partition without a memory knows about the chain that it waits for.
 type standby struct {
 	a       assignment  // the last one
 	stream  int32       // 0 while the partition has none
-	seen    ledger.Tail // the last row known; zero while there is none
+	seen    ledger.Tail // the last known row; zero while there is none
 	rivals  rivals
-	others  *chain.Counts // of the other chains, if they are why it could not begin; else nil
-	acted   wire.UUID     // the tail for which an operator's permission was given: it counts once
+	others  *chain.Counts // of the other chains, if the partition could not begin because of them; otherwise nil
+	acted   wire.UUID     // the tail for which an operator's permission was given: it is valid once
 	may     *permission   // how Standby ended; nil if it must be called first
 	again   bool          // an operator's permission was given for a row that may be older
-	waited  bool          // a record came late, and its owner was given the time to apply it
-	patient time.Time     // stalled transactions are not ended before
+	waited  bool          // a record arrived late, and its owner was given time to apply it
+	patient time.Time     // stalled transactions are not terminated before this time
 }
 
 // permission is the permission to take over.
@@ -38,7 +38,7 @@ type permission struct {
 	given time.Time
 }
 
-// begin keeps the stream and the tail of a memory that was discarded.
+// begin saves the stream and the tail of a memory that was discarded.
 func (s *standby) begin(o *Owner) { s.stream, s.seen, s.may = o.chain.Stream(), o.chain.Tail(), nil }
 
 const (
@@ -46,7 +46,7 @@ const (
 	leastPause = 10 * time.Millisecond
 )
 
-// Standby reads the chain now and then, until the partition may be taken over.
+// Standby reads the chain from time to time, until the partition may be taken over.
 func (p *Partition) Standby(ctx context.Context) (idemtype.TakeOver, error) {
 	wait := p.standby.rivals.quiet(p.process)
 	wait += rand.N(wait/4 + 1)
@@ -61,7 +61,7 @@ func (p *Partition) Standby(ctx context.Context) (idemtype.TakeOver, error) {
 			return idemtype.TakeOver{}, p.fenced(givenUp)
 		case protocol.Standby, protocol.Halted:
 		default:
-			// The chain changed under the owner, and nobody else holds it.
+			// The chain changed, but no other owner has it.
 			return idemtype.TakeOver{Now: true}, nil
 		}
 		s := &p.standby
@@ -91,9 +91,10 @@ func (p *Partition) Standby(ctx context.Context) (idemtype.TakeOver, error) {
 	}
 }
 
-// readChain reads what was appended after the last row seen. moved says that the tail is another
-// row. operator says that an operator appended, or that an owner handed the partition back and
-// nobody has taken it since. If no row was seen before, the tail counts as an operator's.
+// readChain reads the rows that were appended after the last row seen. moved means that the tail
+// is another row. operator means that an operator appended, or that an owner handed the partition
+// back and no owner has taken it since. If no row was seen before, the tail counts as an
+// operator's row.
 func (p *Partition) readChain(ctx context.Context) (moved, operator bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, assignTimeout)
 	defer cancel()
@@ -125,10 +126,10 @@ func (p *Partition) readChain(ctx context.Context) (moved, operator bool, err er
 	state := p.State()
 	moved = t.Token != s.seen.Token
 	switch {
-	case t.Token == s.acted: // nobody did anything since
+	case t.Token == s.acted: // nothing was appended since
 	case s.seen.Token == wire.UUID{}:
 		operator = true
-	case state == protocol.Standby && t.Writer == ledger.HandBack: // and nobody took it since
+	case state == protocol.Standby && t.Writer == ledger.HandBack: // and no owner has taken it since
 		operator = true
 	default:
 		operator = s.seen.Token != s.acted && s.seen.Writer == ledger.Person
@@ -143,8 +144,8 @@ func (p *Partition) readChain(ctx context.Context) (moved, operator bool, err er
 	return moved, operator, err
 }
 
-// operatorSince reports whether an operator appended after a row; before says whether that row
-// was an operator's. With taken, an operator's row does not count if a fence follows it.
+// operatorSince reports whether an operator appended after a row; before reports whether that row
+// was an operator's. If taken is true, an operator's row does not count if a fence follows it.
 func operatorSince(ctx context.Context, db *pgxpool.Pool, stream int32, seq int64, before, taken bool) (found bool, err error) {
 	found = before
 	rows, err := db.Query(ctx, ledger.SinceSQL, stream, seq)
@@ -178,8 +179,8 @@ func (p *Partition) enter(ctx context.Context, a assignment) error {
 	return p.step(protocol.Assigned, nil)
 }
 
-// mayBeApplied says that a record came during STANDBY: its owner, if there is
-// one, gets the time to apply it.
+// mayBeApplied is called if a record arrived during STANDBY: the owner, if there is one, gets time
+// to apply it.
 const mayBeApplied = "a record came just now, which another owner may be applying"
 
 func (p *Partition) leaveStandby(ctx context.Context, why error) error {
@@ -206,11 +207,11 @@ func (p *Partition) leaveStandby(ctx context.Context, why error) error {
 		}
 	}
 	s.waited = false
-	return p.step(may.event, why) // why stays until the take-over succeeds
+	return p.step(may.event, why) // why is kept until the take-over succeeds
 }
 
-// checkPermission is for a partition that has its permission and waits for a record: it reads
-// whether the permission still holds.
+// checkPermission checks whether the permission is still valid, for a partition that has a
+// permission and waits for a record.
 func (p *Partition) checkPermission(ctx context.Context) error {
 	fenced := p.fenced("the ledger has changed, or the partition must be taken over first")
 	if p.State() != protocol.Standby || p.standby.may == nil {

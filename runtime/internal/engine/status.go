@@ -12,22 +12,22 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
-// status is what people may know of a partition. The partition's lock guards it.
+// status is what Health and the log report about a partition. The partition's lock guards it.
 type status struct {
 	why     error     // why it makes no progress; nil while it does
-	call    error     // why calls of effects make none
+	call    error     // why calls of effects make no progress
 	said    string    // the last line about it
-	changed time.Time // when that was said
-	// since is when the oldest records that wait were handed over; zero while none wait.
+	changed time.Time // when it was logged
+	// since is when the oldest waiting records were delivered; zero while none wait.
 	since   time.Time
-	silent  time.Time // since when the Source gets none although there are some; or zero
+	silent  time.Time // since when the Source receives no records although there are some; or zero
 	silence string    // why
-	handler string    // event of a handler that still runs although its time is over
+	handler string    // event of a handler that is still running after its timeout
 	overdue time.Time // since when
 	awaits  *awaited
 }
 
-// Health is why the partition makes no progress; nil while it does.
+// Health returns why the partition makes no progress; nil while it does.
 func (p *Partition) Health(now time.Time) *idemtype.Problem {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,10 +86,11 @@ var doOf = map[string]string{
 	protocol.Fencing.String(): doMend, protocol.Backoff.String(): doMend, protocol.Doubt.String(): doMend, retrying: doMend,
 }
 
-// retrying is what people see of a partition that applies its records again, after a pause.
+// retrying is the reported state of a partition that retries a batch after a pause.
 const retrying = "RETRYING"
 
-// shown is a state and a reason as people see them: batches come and go, so SENT is READY.
+// shown is a state and a reason as they are reported. SENT is reported as READY, because it
+// changes with every batch.
 func shown(state protocol.State, why error) (string, error) {
 	if state == protocol.Sent {
 		state = protocol.Ready
@@ -104,7 +105,7 @@ func shown(state protocol.State, why error) (string, error) {
 	return state.String(), later.Err
 }
 
-// Shown is the state as people see it.
+// Shown returns the state as it is reported.
 func (p *Partition) Shown() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,24 +123,24 @@ type awaited struct {
 	what   string
 }
 
-// awaiting says for what the partition waits; nil for nothing.
+// awaiting sets what the partition waits for; nil means nothing.
 func (p *Partition) awaiting(e *awaited) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.status.awaits = e
 }
 
-// Lag is how far the partition is.
+// Lag returns the gauge of the partition's position and lag.
 func (p *Partition) Lag() *lag.Gauge { return &p.lag }
 
-// Silent says since when no records arrive although there are some, and why.
+// Silent records since when no records arrive although there are some, and why.
 func (p *Partition) Silent(since time.Time, why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.status.silent, p.status.silence = since, why
 }
 
-// waiting says that records wait to be applied from now on, or that none do.
+// waiting records that records wait to be applied from now on, or that none do.
 func (p *Partition) waiting(any bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -149,7 +150,7 @@ func (p *Partition) waiting(any bool) {
 	}
 }
 
-// progressed says that the position moved: what waits now, waits from now on.
+// progressed records that the position moved: records that wait now count as waiting from now on.
 func (p *Partition) progressed() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -158,7 +159,7 @@ func (p *Partition) progressed() {
 	}
 }
 
-// tell says why an owner makes no progress although its state stays; nil if it does.
+// tell sets why an owner makes no progress although its state does not change; nil if it does.
 func (p *Partition) tell(o *Owner, why error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -167,10 +168,10 @@ func (p *Partition) tell(o *Owner, why error) {
 	}
 }
 
-// tellLater says why a transaction cannot begin.
+// tellLater sets why a transaction cannot begin.
 func (o *Owner) tellLater(err error) { o.p.tell(o, &verdict.Later{Err: err}) }
 
-// tellCalls says why the calls of the owner's effects make no progress; nil if they do.
+// tellCalls sets why the calls of the owner's effects make no progress; nil if they do.
 func (o *Owner) tellCalls(why error) {
 	p := o.p
 	p.mu.Lock()
@@ -181,19 +182,20 @@ func (o *Owner) tellCalls(why error) {
 	}
 }
 
-// overtime names a handler that still runs although its context has ended; "" if it ended.
+// overtime sets the event of a handler that is still running after its context ended; "" once it
+// has ended.
 func (p *Partition) overtime(event string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.status.handler, p.status.overdue = event, time.Now()
 }
 
-// show keeps why the partition makes no progress, for Health, and logs one line if what
-// people see has changed.
+// show stores why the partition makes no progress, for Health, and logs one line if the reported
+// state has changed.
 func (p *Partition) show(from, to protocol.State, why error) {
-	p.status.why = why // also while it is taken over again, until that succeeds
+	p.status.why = why // even while it is taken over again, until that succeeds
 	if to == protocol.Fencing && (from == protocol.Standby || from == protocol.Halted) {
-		if p.standby.again { // perhaps nobody acted, and it will halt again
+		if p.standby.again { // perhaps no operator has acted, and it will halt again
 			return
 		}
 		why = nil
@@ -222,7 +224,7 @@ func (p *Partition) show(from, to protocol.State, why error) {
 	}
 }
 
-// uncounted is a text without its numbers: that a log grew is no news.
+// uncounted returns a text without its numbers, so that a growing log is not logged as a change.
 func uncounted(text string) string {
 	return strings.Map(func(r rune) rune {
 		if '0' <= r && r <= '9' {

@@ -24,19 +24,19 @@ import (
 
 const (
 	assignTimeout = 10 * time.Second
-	// fencePatience is how long a take-over goes on reading the tail because the chain has moved
-	// again. An owner that is alive may append every millisecond.
+	// fencePatience is how long a take-over keeps reading the tail again because the chain has
+	// moved. A live owner may append every millisecond.
 	fencePatience = 10 * time.Second
 )
 
-// assignment is what is known of a partition that is taken over.
+// assignment is what is known about a partition that is being taken over.
 type assignment struct {
 	idemtype.Assignment
-	broker bool // Assignment comes from a broker; else only start is known
+	broker bool // Assignment comes from a broker; otherwise only start is known
 	start  int64
 }
 
-// Assigned takes the partition over from its previous owner and tells where to read.
+// Assigned takes the partition over from its previous owner and returns where to read.
 func (p *Partition) Assigned(ctx context.Context, a idemtype.Assignment) (idemtype.Position, error) {
 	p.lag.Low(a.Low)
 	p.lag.End(a.High, time.Now())
@@ -47,19 +47,19 @@ func (p *Partition) Assigned(ctx context.Context, a idemtype.Assignment) (idemty
 	return idemtype.Position{Offset: o.chain.Next(), Epoch: o.chain.Tail().Epoch}, nil
 }
 
-// TakeWithoutBroker takes the partition over without a broker. One without a ledger starts at
-// offset start.
+// TakeWithoutBroker takes the partition over without a broker. A partition without a ledger starts
+// at offset start.
 func (p *Partition) TakeWithoutBroker(ctx context.Context, start int64) (*Owner, error) {
 	none := func(context.Context) (int64, error) { return -1, nil }
 	return p.take(ctx, assignment{Assignment: idemtype.Assignment{Partition: p.id, Partitions: 1, Committed: none}, start: start})
 }
 
-// take takes the partition over, from any state. It always makes a new owner, which appends a
-// fence and reads the chain; nothing of an earlier memory is used again.
+// take takes the partition over, from any state. It always creates a new owner, which appends a
+// fence and reads the chain; an earlier memory is never used again.
 func (p *Partition) take(ctx context.Context, a assignment) (*Owner, error) {
 	began := time.Now()
 	short, cancel := ctx, func() {}
-	if a.broker { // the Source asks again
+	if a.broker { // the Source retries
 		short, cancel = context.WithTimeout(ctx, assignTimeout)
 	}
 	defer cancel()
@@ -70,7 +70,7 @@ func (p *Partition) take(ctx context.Context, a assignment) (*Owner, error) {
 	t := &takeOver{o: o, a: a}
 	err := t.run(short)
 	if err == nil {
-		err = t.load(ctx) // may take longer than short, and would get no further on a second try
+		err = t.load(ctx) // may take longer than short, and a second attempt would take just as long
 	}
 	if h, ok := errors.AsType[*verdict.Halt](err); ok {
 		err = p.halted(h)
@@ -96,7 +96,7 @@ func (p *Partition) take(ctx context.Context, a assignment) (*Owner, error) {
 	return o, err
 }
 
-// fencingEvent is what an error means for a partition that is fencing.
+// fencingEvent returns the event of the protocol for an error of a partition that is fencing.
 func fencingEvent(err error) protocol.Event {
 	if _, ok := errors.AsType[*idemtype.HaltedError](err); ok {
 		return protocol.Refused
@@ -108,15 +108,15 @@ func fencingEvent(err error) protocol.Event {
 	return protocol.Conflict
 }
 
-// takeOver is the way from an assignment to an owner's fence.
+// takeOver leads from an assignment to an owner's fence.
 type takeOver struct {
 	o    *Owner
 	a    assignment
 	conn *pgxpool.Conn
 }
 
-// run finds or makes the chain, reads its tail, checks it against the broker, and appends a
-// fence (docs/protocol.md). From then on every statement of the previous owner fails.
+// run finds or creates the chain, reads its tail, checks it against the broker, and appends a
+// fence (docs/protocol.md). From then on every append of the previous owner fails.
 func (t *takeOver) run(ctx context.Context) error {
 	if err := t.checkTopicID(); err != nil {
 		return err
@@ -164,11 +164,11 @@ func (t *takeOver) run(ctx context.Context) error {
 		}
 	}
 	id := t.o.p.id
-	return fmt.Errorf("the ledger of %s/%d moved at every try to take it over, for %v", id.Topic, id.Number, fencePatience)
+	return fmt.Errorf("the ledger of %s/%d changed during every attempt to take it over, for %v", id.Topic, id.Number, fencePatience)
 }
 
-// fence appends a fence. If the last try gave up waiting for another transaction, that
-// transaction is ended: its client may have stopped.
+// fence appends a fence. If the last attempt gave up waiting for another transaction, that
+// transaction is terminated if its client has stopped.
 func (t *takeOver) fence(ctx context.Context, window int64) error {
 	if t.o.chain.Stalled() {
 		return t.o.p.process.overtaking(ctx, t.conn, t.o.p.id, func() error { return t.fenceOnce(ctx, window) })
@@ -176,8 +176,8 @@ func (t *takeOver) fence(ctx context.Context, window int64) error {
 	return t.fenceOnce(ctx, window)
 }
 
-// fenceOnce sends one fence. It waits for the answer although ctx ends, as long as the server may
-// wait for a lock. So a partition that is given up during that time can be handed back.
+// fenceOnce sends one fence. Even if ctx ends, it waits for the reply as long as the server may
+// wait for a lock, so that a partition that is given up meanwhile can be handed back.
 func (t *takeOver) fenceOnce(ctx context.Context, window int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -191,7 +191,7 @@ func (t *takeOver) fenceOnce(ctx context.Context, window int64) error {
 	return t.o.chain.Fence(ctx, t.conn.Conn(), int32(t.o.p.process.Service.Identity.Writes), parts, window)
 }
 
-// haltIfFinal makes a halt of an error of the protocol's statements that no retry can cure.
+// haltIfFinal converts an error of the protocol's statements into a halt if no retry can help.
 func haltIfFinal(err error) error {
 	if err == nil {
 		return nil
@@ -205,8 +205,8 @@ func haltIfFinal(err error) error {
 	return err
 }
 
-// haltIfPooler halts if a connection was refused because of a pooler. Any other error of getting a
-// connection may pass.
+// haltIfPooler returns a halt if a connection failed because of a pooler. Any other error of a
+// connection may be temporary.
 func haltIfPooler(err error) error {
 	if verdict.Of(err) == verdict.Pooler {
 		return haltIfFinal(err)
@@ -229,7 +229,8 @@ func (t *takeOver) readTail(ctx context.Context) error {
 	return haltIfFinal(err)
 }
 
-// halt is a halt before any record was read; args are those of the command that ends it.
+// halt returns a halt before any record was read. args are the arguments of the command that ends
+// it.
 func (t *takeOver) halt(code halt.Code, reason, args string) error {
 	return &verdict.Halt{Code: code, Offset: -1, Reason: reason, Args: args}
 }
@@ -238,7 +239,7 @@ func (t *takeOver) halt(code halt.Code, reason, args string) error {
 func (t *takeOver) checkTail(ctx context.Context) error {
 	tail, identity := t.o.chain.Tail(), t.o.p.process.Service.Identity
 	if tail.Def != ledger.NoIdentity && !slices.Contains(identity.Knows, uint32(tail.Def)) {
-		return t.halt(halt.NewerVersion, fmt.Sprintf("another version of this service ran here, under which events have another identity (%08x, this one has %08x): this version would not recognise what that one applied, and apply copies of it again; deploy that version again, or one that knows both", uint32(tail.Def), identity.Writes),
+		return t.halt(halt.NewerVersion, fmt.Sprintf("another version of this service ran here, with another identity of events (%08x, this one has %08x): this version might not recognize events that it applied, and apply their duplicates again; deploy that version again, or one that knows both", uint32(tail.Def), identity.Writes),
 			" --older-version-may-run")
 	}
 	if !t.a.broker {
@@ -254,8 +255,8 @@ func (t *takeOver) checkTail(ctx context.Context) error {
 	return t.checkLog(ctx, tail)
 }
 
-// acquire gets a connection for a take-over. If the database is away, and the Source would only
-// ask again, it waits for the database until ctx ends.
+// acquire returns a connection for a take-over. If the database is down, and the Source would only
+// retry, it waits for the database until ctx is done.
 func (t *takeOver) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	o := t.o
 	for try := 1; ; try++ {
@@ -270,13 +271,13 @@ func (t *takeOver) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	}
 }
 
-// load builds the memory of keys, and of record keys that wait, from the chain up to our fence.
+// load builds the memory of keys, and of parked record keys, from the chain up to our fence.
 func (t *takeOver) load(ctx context.Context) error {
 	o := t.o
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(o.life.whole, cancel)()
-	most := o.limits().BatchTimeout // for each question
+	most := o.limits().BatchTimeout // for each query
 	short, cancelShort := context.WithTimeout(ctx, most)
 	defer cancelShort()
 	conn, err := o.p.process.Pool.Acquire(short, o.tellLater)

@@ -27,20 +27,21 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// keyRaces is how often a batch is decided again because another partition claimed one of its
-// keys first. After that it waits, like after any other conflict.
+// keyRaces is how many times a batch is decided again because another partition claimed one of its
+// keys first. After that it backs off, as after any other conflict.
 const keyRaces = 5
 
-// transaction is work on its way through one transaction.
+// transaction is work that is being done in one transaction.
 type transaction struct {
 	o    *Owner
 	w    *work
 	conn *pgxpool.Conn
 }
 
-// transact does work in one transaction. The memory moves forward when that is acknowledged. If it
-// fails because of a setting, such as search_path, that a trigger or a function may have changed,
-// it is done once more with settings restored after each statement, and so is all that follows.
+// transact does work in one transaction. The memory moves forward when the transaction is
+// acknowledged. If it fails because of a setting, such as search_path, that a trigger or a
+// function may have changed, transact repeats it with the settings restored after each statement,
+// and so runs all later transactions.
 func (o *Owner) transact(ctx context.Context, w *work) outcome {
 	out := o.transactOnce(ctx, w)
 	if out.is != failed || o.restores || !verdict.MayBeSettings(out.err) {
@@ -52,7 +53,7 @@ func (o *Owner) transact(ctx context.Context, w *work) outcome {
 	}
 	cause := verdict.Describe(out.err)
 	if out = o.transactOnce(ctx, w); out.is == committed {
-		o.p.process.Log.Warn("a trigger or a function changes a setting of the session, which is restored after each statement from now on: "+
+		o.p.process.Log.Warn("a trigger or a function changes a setting of the session; from now on it is restored after each statement: "+
 			"let the function restore it, by a SET clause of its own", "topic", o.p.id.Topic, "partition", o.p.id.Number, "err", cause)
 	}
 	return out
@@ -73,7 +74,7 @@ func (o *Owner) transactOnce(ctx context.Context, w *work) (out outcome) {
 		return out
 	}
 	defer pool.Release(t.conn)
-	ctx, cancel := o.deadline(ctx) // the wait for a connection is no record's fault
+	ctx, cancel := o.deadline(ctx) // no record is at fault for the wait for a connection
 	defer cancel()
 	if out = t.run(ctx); out.is == failed {
 		t.mend(ctx, out.err)
@@ -82,8 +83,8 @@ func (o *Owner) transactOnce(ctx context.Context, w *work) (out outcome) {
 	return out
 }
 
-// connect begins a transaction: it gets a connection, and takes the step that leads to Sent. It
-// waits for the connection as long as a transaction may take. Without a connection out says why.
+// connect begins a transaction: it acquires a connection, and takes the step to Sent. It waits for
+// the connection as long as a transaction may take. If it gets none, out has the reason.
 func (o *Owner) connect(ctx context.Context) (conn *pgxpool.Conn, out outcome) {
 	state, _ := o.p.at()
 	if state == protocol.Backoff {
@@ -116,8 +117,8 @@ func (o *Owner) connect(ctx context.Context) (conn *pgxpool.Conn, out outcome) {
 	return conn, failure(err)
 }
 
-// run decides what the records do, and sends the decision. If another partition claimed one of
-// the keys in between, the decision is void, and run decides again.
+// run decides what the records do, and sends the decision. If another partition has claimed one of
+// the keys in between, the decision is invalid, and run decides again.
 func (t *transaction) run(ctx context.Context) outcome {
 	if err := fault.At(ctx, fault.BeforeSend); err != nil {
 		return failure(err)
@@ -149,8 +150,8 @@ func (t *transaction) run(ctx context.Context) outcome {
 	}
 }
 
-// undecided is for records that could not be decided: a person must act first, or what is known of
-// keys could not be read.
+// undecided returns the outcome for records that could not be decided: an operator must act first,
+// or the known keys could not be read.
 func (t *transaction) undecided(ctx context.Context, err error) outcome {
 	switch {
 	case errors.Is(err, keys.ErrMoved): // our append committed, or another owner's
@@ -161,11 +162,12 @@ func (t *transaction) undecided(ctx context.Context, err error) outcome {
 	return failure(err)
 }
 
-// decide decides what records do, with all that is known of their keys: it decides again until no
-// key is found that the last decision did not know.
+// decide decides what records do, with everything known about their keys. It decides again until
+// it finds no key that the last decision did not know.
 func (o *Owner) decide(ctx context.Context, conn *pgx.Conn, w *work) (*decide.Decision, error) {
 	c := o.chain
-	// Before a call is made, all that was claimed must be known: no claim can refuse a call.
+	// Before a call is made, all claimed keys must be known: a call cannot be undone by a failing
+	// claim.
 	known := o.keys.Known(keys.Place{Stream: c.Stream(), Seq: c.Seq(), Sent: c.Tried() || o.desk != nil})
 	for {
 		d, stop := o.decision(w, known)
@@ -190,7 +192,7 @@ func (o *Owner) decision(w *work, known *keys.Known) (*decide.Decision, error) {
 	return o.decider.Decide(w.records, f)
 }
 
-// facts are what is known, but for effects.
+// facts returns what is known, except about effects.
 func (o *Owner) facts(w *work, known *keys.Known) decide.Facts {
 	return decide.Facts{
 		Topic: o.chain.Topic(), Known: known, Refused: w.retries.Refused(), InRow: o.chain.InRow(), Parked: &o.parked,
@@ -198,7 +200,7 @@ func (o *Owner) facts(w *work, known *keys.Known) decide.Facts {
 	}
 }
 
-// send sends a decision: append, key claims, writes, dead letters. On the acknowledgement the
+// send sends a decision: append, key claims, writes, dead letters. When it is acknowledged, the
 // memory moves forward. If an earlier attempt of ours had committed, that one counts instead.
 func (t *transaction) send(ctx context.Context, d *decide.Decision) outcome {
 	o := t.o
@@ -223,8 +225,8 @@ func (t *transaction) send(ctx context.Context, d *decide.Decision) outcome {
 	return o.advance(protocol.Acked, a, written)
 }
 
-// attempt is a new attempt to do what was decided. It is kept before anything that may commit
-// it is sent.
+// attempt returns a new attempt to do what was decided. It is stored before anything that may
+// commit it is sent.
 func (t *transaction) attempt(d *decide.Decision) chain.Attempt {
 	o, tail := t.o, t.o.chain.Tail()
 	a := chain.Attempt{
@@ -236,15 +238,15 @@ func (t *transaction) attempt(d *decide.Decision) chain.Attempt {
 	return a
 }
 
-// begins are the first statements of a transaction: position and keys must be ours before anything
-// else is written.
+// begins returns the first statements of a transaction: position and keys must be ours before
+// anything else is written.
 func (t *transaction) begins(d *decide.Decision, a *chain.Attempt) []pipeline.Statement {
 	return append([]pipeline.Statement{t.o.chain.Append(a.Row)}, d.Known.Claim(d.Claims)...)
 }
 
-// ends are the last statements of a transaction.
+// ends returns the last statements of a transaction.
 func (t *transaction) ends(d *decide.Decision) []pipeline.Statement {
-	var completed []pipeline.Statement // leases on which rows rest
+	var completed []pipeline.Statement // leases whose results the rows depend on
 	if len(d.Effects) > 0 {
 		completed = t.o.p.process.Calls.Complete(d.Effects)
 	}
@@ -255,7 +257,7 @@ func (t *transaction) ends(d *decide.Decision) []pipeline.Statement {
 	return append(ends, pool.Intact(session.Of(t.conn.Conn().PgConn())))
 }
 
-// statement is a step that is a statement of the topic.
+// statement returns the statement of a step.
 func (o *Owner) statement(s wire.Step) pipeline.Statement {
 	if o.statements == nil {
 		o.statements = map[string]session.Statement{}
@@ -270,7 +272,7 @@ func (o *Owner) statement(s wire.Step) pipeline.Statement {
 	return pipeline.Statement{Is: is, Args: s.Args, User: true}
 }
 
-// write is a statement of the topic. Where a trigger or a function was seen to change a setting,
+// write returns a statement of the topic. If a trigger or a function is known to change a setting,
 // the settings are restored after it.
 func (t *transaction) write(s wire.Step) []pipeline.Statement {
 	statements := []pipeline.Statement{t.o.statement(s)}
@@ -309,10 +311,10 @@ func (t *transaction) raced(err error) bool {
 	return true
 }
 
-// mend closes connections that are of no use after an error.
+// mend closes connections that are not usable after an error.
 func (t *transaction) mend(ctx context.Context, err error) {
 	switch verdict.Of(err) {
-	case verdict.LeaseMoved: // what is known of effects is not what their rows say
+	case verdict.LeaseMoved: // the known outcomes of effects differ from their rows
 		t.w.desk.Reset()
 	case verdict.SettingMoved: // the session may keep it beyond the transaction
 		_ = t.conn.Conn().Close(ctx)
@@ -324,7 +326,7 @@ func (t *transaction) mend(ctx context.Context, err error) {
 	}
 }
 
-// panicked is the halt after a panic of the runtime or of generated code.
+// panicked returns the halt after a panic of the runtime or of generated code.
 func (t *transaction) panicked(r any) outcome {
 	o := t.o
 	o.decider.Discard()
@@ -336,16 +338,16 @@ func (t *transaction) panicked(r any) outcome {
 	return outcome{is: halts, halt: &verdict.Halt{Code: halt.Runtime, Offset: retry.First(t.w.records), Reason: "the runtime panicked: please report it"}}
 }
 
-// deadline is the context of one transaction, and of the wait for its connection. It lasts for
-// the batch's time, also after ctx has ended: a transaction that has begun is finished. It ends
-// at once if the partition is lost.
+// deadline returns the context of one transaction, and of the wait for its connection. It lasts
+// for batch_timeout, even after ctx has ended: a transaction that has begun is finished. It ends
+// immediately if the partition is lost.
 func (o *Owner) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	free, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.limits().BatchTimeout)
 	stop := context.AfterFunc(o.life.whole, cancel)
 	return free, func() { stop(); cancel() }
 }
 
-// text says which records the transaction held, for people.
+// text describes the records of the transaction, for operators.
 func (t *transaction) text() string {
 	switch records, event := t.w.records, t.o.decider.Event(); {
 	case len(records) == 0:

@@ -11,19 +11,19 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
-// aheadPatience is how long a log may end below the position, because a new leader may lag for a
-// moment. Then the partition halts.
+// aheadPatience is how long a log may end below the position, because a new leader may lag
+// briefly. After that the partition halts.
 const aheadPatience = 10 * time.Second
 
-// truncation is what is known of a log that ended below the position: since when, and the lowest
-// end seen since then. It is zero if the log did not end there.
+// truncation describes a log that ended below the position: since when, and the lowest end seen
+// since then. It is zero if the log did not end there.
 type truncation struct {
 	next  int64 // the position
 	since time.Time
 	end   int64
 }
 
-// aheadError says that the log ends below the position. It may pass.
+// aheadError means that the log ends below the position. It may be temporary.
 type aheadError struct {
 	end  int64
 	tail ledger.Tail
@@ -37,19 +37,20 @@ func (e *aheadError) Error() string {
 	return text
 }
 
-// byOperator reports whether an operator's row has set the position.
+// byOperator reports whether an operator's row set the position.
 func byOperator(tail ledger.Tail) bool {
 	return tail.Writer == ledger.Person && tail.Kind != ledger.Operator && tail.Kind != ledger.Fence
 }
 
-// lowestEnd is what an operator must know before running the command of a log whose leader epochs
-// do not tell where it was cut: it may have grown again before its end was first read.
+// lowestEnd is a warning about the command for a log whose leader epochs do not show where it was
+// truncated: the log may have grown again before its end was first read.
 const lowestEnd = ": the log was truncated or replaced; of the records written since, those below the offset that the command names are never read. " +
 	"It names the lowest end of the log seen since then: who knows the offset at which the log was cut names that"
 
 // checkLog compares the position with the log. The leader epoch of the record before the position
-// says exactly where the log was cut, even if it has grown since. Where none is known, an end of
-// the log below the position is believed when it lasts, or when the log grows past the position.
+// determines exactly where the log was truncated, even if it has grown since. If no epoch is
+// known, an end of the log below the position counts as truncation if it lasts, or if the log then
+// grows past the position.
 func (t *takeOver) checkLog(ctx context.Context, tail ledger.Tail) error {
 	seen, next := &t.o.p.truncation, tail.Next
 	if seen.next != next {
@@ -64,7 +65,7 @@ func (t *takeOver) checkLog(ctx context.Context, tail ledger.Tail) error {
 		case end < 0:
 			return t.otherLog(tail)
 		case end < next:
-			return t.truncated(fmt.Sprintf("the log was cut at offset %d, below the ledger's position %d, where leader epoch %d ends: an unclean leader election lost what followed; "+
+			return t.truncated(fmt.Sprintf("the log was truncated at offset %d, below the ledger's position %d, where leader epoch %d ends: an unclean leader election lost the records after it; "+
 				"records written since then have offsets that the ledger counts as done", end, next, tail.Epoch), next, end)
 		}
 	}
@@ -74,7 +75,7 @@ func (t *takeOver) checkLog(ctx context.Context, tail ledger.Tail) error {
 		seen.since, seen.end = time.Now(), t.a.High
 		return ahead
 	case next > t.a.High:
-		seen.end = min(seen.end, t.a.High) // it grows again, with records that nobody has read
+		seen.end = min(seen.end, t.a.High) // it grows again, with records that were never read
 		if time.Since(seen.since) < aheadPatience {
 			return ahead
 		}
@@ -86,13 +87,14 @@ func (t *takeOver) checkLog(ctx context.Context, tail ledger.Tail) error {
 	return nil
 }
 
-// truncated halts a partition whose log was cut. The command sets it back to the place of the cut.
+// truncated halts a partition whose log was truncated. The command sets the position back to the
+// point of truncation.
 func (t *takeOver) truncated(reason string, next, end int64) error {
 	return t.halt(halt.LogTruncated, reason, setBack(next, max(end, t.a.Low)))
 }
 
-// otherLog halts a partition whose log has no leader epoch as high as the ledger's. Nobody can
-// tell which of its records the ledger has: an operator chooses.
+// otherLog halts a partition whose log has no leader epoch as high as the ledger's. It is unknown
+// which of its records were applied: an operator must choose.
 func (t *takeOver) otherLog(tail ledger.Tail) error {
 	to := min(tail.Next, t.a.High)
 	h := &verdict.Halt{
@@ -106,7 +108,8 @@ func (t *takeOver) otherLog(tail ledger.Tail) error {
 	return h
 }
 
-// setBack is what idemgen stream set must know to set the position back, or to confirm it.
+// setBack returns the arguments with which idemgen stream set moves the position back, or confirms
+// it.
 func setBack(from, to int64) string {
 	args := fmt.Sprintf(" --from %d --to %d", from, to)
 	if to < from {

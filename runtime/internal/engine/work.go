@@ -9,14 +9,14 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// work is what a transaction is for: records from the position on, or a dead letter that is
-// settled.
+// work is what a transaction does: it applies records from the position on, or settles a dead
+// letter.
 type work struct {
-	records []wire.Message    // what is decided; none if only the position moves, or a letter is discarded
-	end     idemtype.Position // the log holds no record from the last one to here
+	records []wire.Message    // to be applied; none if only the position moves, or a letter is discarded
+	end     idemtype.Position // the log has no record between the last one and here
 	letter  *letter           // nil for records from the position on
-	retries *retry.State      // what is known of failures of the records
-	desk    Desk              // has the effects of the records; nil if no event of the topic has one
+	retries *retry.State      // earlier failures of the records
+	desk    Desk              // for the effects of the records; nil if no event of the topic has one
 }
 
 // batch is work for records from the position on.
@@ -24,8 +24,8 @@ func (o *Owner) batch(records []wire.Message) *work {
 	return &work{records: records, retries: o.retry, desk: o.desk}
 }
 
-// row says what an attempt to do what was decided is in the chain, after the tail. A batch moves
-// the position after the records, or to the end of the work if that is larger.
+// row returns the row of the chain, after the tail, for an attempt. A batch moves the position
+// past the records, or to the end of the work if that is larger.
 func (w *work) row(a *chain.Attempt, d *decide.Decision, tail ledger.Tail) {
 	if w.letter != nil {
 		w.letter.row(a, d, tail)
@@ -38,8 +38,8 @@ func (w *work) row(a *chain.Attempt, d *decide.Decision, tail ledger.Tail) {
 	a.Result, a.Moves, a.InRow = d.Result, d.Moves, d.InRow
 }
 
-// effects are the results of effects that are known. A record whose effect was refused becomes a
-// dead letter, unless a copy of it took effect meanwhile.
+// effects returns the known results of effects. A record whose effect was rejected becomes a dead
+// letter, unless a duplicate of it has taken effect meanwhile.
 func (w *work) effects() map[int64]wire.EffectResult {
 	if w.desk == nil {
 		return nil

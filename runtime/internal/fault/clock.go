@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// ahead is how far this process's clock is off.
+// ahead is how far this process's clock is shifted.
 var ahead atomic.Int64
 
-// MoveClock moves this process's clock, as far as the runtime reads it to compare it with
-// the database's, ahead of the machine's by d.
+// MoveClock shifts this process's clock by d ahead of the machine's clock, wherever the runtime
+// compares it with the database's clock.
 func MoveClock(d time.Duration) { ahead.Store(int64(d)) }
 
-// Now is what the process's clock says.
+// Now returns the time of the process's clock.
 func Now() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }

@@ -23,30 +23,29 @@ const (
 
 // The steps of an effect, which come before those of its batch.
 const (
-	BeforeLease = "before lease" // the lease is about to be asked for
-	AfterLock   = "after lock"   // the event's lock was got, the lease not asked for
-	AfterLease  = "after lease"  // the lease was got, the call not begun
-	AfterCall   = "after call"   // the call returned; what came of it was not recorded
-	AfterDone   = "after done"   // it was recorded
-	AfterFound  = "after found"  // a result was found that was recorded before, or that a person gave
+	BeforeLease = "before lease" // the lease is about to be requested
+	AfterLock   = "after lock"   // the event's lock was acquired, the lease not requested
+	AfterLease  = "after lease"  // the lease was acquired, the call not begun
+	AfterCall   = "after call"   // the call returned; its outcome was not recorded
+	AfterDone   = "after done"   // the outcome was recorded
+	AfterFound  = "after found"  // a result was found that was recorded before, or stated by an operator
 )
 
-// StandingBy is the step of a partition in STANDBY: it read the chain, and nobody had
-// acted.
+// StandingBy is the step of a partition in STANDBY: it has read the chain, which had not changed.
 const StandingBy = "standing by"
 
 // The steps of the upkeep of one consumer's tables, in order.
 const (
 	Prepared = "prepared" // the next generation's table is attached
 	Rotated  = "rotated"  // the open generation was sealed, the next one is open
-	Dropped  = "dropped"  // an expired generation was forgotten
+	Dropped  = "dropped"  // an expired generation was dropped
 	Trimmed  = "trimmed"  // some rows of a chain were removed
 	Closed   = "closed"   // open dead letters were closed
 )
 
 type hookKey struct{}
 
-// With returns a context in which hook is asked at every step; its error stops the step.
+// With returns a context in which hook is called at every step; its error stops the step.
 func With(ctx context.Context, hook func(step string) error) context.Context {
 	return context.WithValue(ctx, hookKey{}, hook)
 }
@@ -68,7 +67,7 @@ func Begin(ctx context.Context) (end func()) {
 	return g.Done
 }
 
-// At asks the hook of ctx, if there is one.
+// At calls the hook of ctx, if there is one.
 func At(ctx context.Context, step string) error {
 	if hook, ok := ctx.Value(hookKey{}).(func(string) error); ok {
 		return hook(step)

@@ -1,6 +1,6 @@
-// Package frequency tells how often something happens: how many log lines of a kind may be
-// written, and how many events there were within an hour. It decides nothing else. It must not
-// import any other package of this module.
+// Package frequency limits and counts: it limits how many log lines of a kind are written, and
+// counts events within an hour. It decides nothing else. It must not import any other package of
+// this module.
 package frequency
 
 import (
@@ -22,7 +22,7 @@ const (
 	throttlePeriod = 10 * time.Second
 )
 
-// Pass reports whether a line may be written, and how many were held back before it.
+// Pass reports whether a line may be written, and how many lines were omitted before it.
 func (t *Throttle) Pass(now time.Time) (ok bool, held int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -38,13 +38,13 @@ func (t *Throttle) Pass(now time.Time) (ok bool, held int) {
 	return true, held
 }
 
-// Hour counts what happened within the last hour.
+// Hour counts events within the last hour.
 type Hour struct {
 	mu sync.Mutex
 	at []time.Time
 }
 
-// Count adds one more and returns how many there were.
+// Count adds one event and returns how many there were.
 func (h *Hour) Count(now time.Time) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()

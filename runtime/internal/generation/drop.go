@@ -9,7 +9,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 )
 
-// Due tells whether a consumer's open generation is older than an age and has keys.
+// Due reports whether a consumer's open generation is older than age and has keys.
 func Due(ctx context.Context, conn *pgx.Conn, consumer string, age time.Duration) (open int32, due bool, err error) {
 	err = conn.QueryRow(ctx, `
 SELECT gen, opened_at < clock_timestamp() - $2::interval AND EXISTS (SELECT FROM idem_keys k WHERE k.gen = g.gen)
@@ -17,10 +17,10 @@ FROM idem_key_gen g WHERE consumer = $1 AND sealed_at IS NULL`, consumer, age).S
 	return open, due, err
 }
 
-// Expired are the consumer's generations that were sealed longer ago than their keys are
-// kept: by what was stored with them, or by keep if that is longer. The time is the
-// database's. They stay for as long as a transaction may run on top: their tables are used
-// again, and a claim that saw them open must not sleep until then.
+// Expired returns the consumer's generations that were sealed longer ago than their keys are kept:
+// the time stored with them, or keep if that is longer, by the database's clock. They stay for the
+// longest time of a transaction beyond that, because their tables are reused, and a claim that saw
+// them open must have ended by then.
 func Expired(ctx context.Context, conn *pgx.Conn, consumer string, keep, transaction time.Duration) ([]int32, error) {
 	rows, err := conn.Query(ctx, `
 SELECT gen FROM idem_key_gen WHERE consumer = $1 AND sealed_at < clock_timestamp() - greatest(keep, $2::interval) - $3::interval ORDER BY gen`, consumer, keep, transaction)
@@ -30,9 +30,9 @@ SELECT gen FROM idem_key_gen WHERE consumer = $1 AND sealed_at < clock_timestamp
 	return pgx.CollectRows(rows, pgx.RowTo[int32])
 }
 
-// Drop forgets the keys of generations, each in a transaction of its own: table and row of a
-// generation are free together, or not at all. A table stays attached, and is used again:
-// to take it away would need a right to change idem_keys, and wait for every claim.
+// Drop deletes the keys of generations, each in a transaction of its own, so that the table and
+// the row of a generation become free together, or not at all. The table stays attached, and is
+// reused: detaching it would need the right to change idem_keys, and would wait for every claim.
 func Drop(ctx context.Context, conn *pgx.Conn, consumer string, numbers []int32, transaction time.Duration) (dropped []int32, err error) {
 	for _, n := range numbers {
 		if err := patiently(ctx, conn, transaction, `SELECT idem_keys_forget($1::text, $2::int)`, consumer, n); err != nil {

@@ -18,10 +18,10 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Filters answer for sealed generations from memory. Each is named by the generation's seal:
-// after a failover that took the seal back the name is gone, and with it the filter. They are
-// built in the background; a generation without one is asked in the database. Safe for concurrent
-// use.
+// Filters are filters in memory of the keys in sealed generations. Each is named by the
+// generation's seal: after a failover that undid the seal, the name no longer exists, and the
+// filter is dropped. Filters are built in the background; without a filter, keys of a generation
+// are looked up in the database. Filters is safe for concurrent use.
 type Filters struct {
 	consumer string
 	limit    int64 // bytes of all filters
@@ -30,15 +30,15 @@ type Filters struct {
 
 	mu      sync.RWMutex
 	ready   map[wire.UUID]*bloom.Filter
-	wanted  map[wire.UUID]int32 // sealed generations of the list read last
-	refused map[wire.UUID]bool  // those whose filter would be above the limit
+	wanted  map[wire.UUID]int32 // sealed generations of the last list read
+	refused map[wire.UUID]bool  // those whose filter would exceed the limit
 	bytes   int64               // of those that are ready
-	cancel  context.CancelFunc  // of the builder; nil while none runs
+	cancel  context.CancelFunc  // of the builder; nil while it is not running
 	builder sync.WaitGroup
 }
 
-// NewFilters returns a consumer's filters, none yet. connect opens a connection to build one
-// over: without statement_timeout, since a sealed generation is read as a whole.
+// NewFilters returns the filters of a consumer, empty at first. connect opens a connection for
+// building filters, without statement_timeout, because a sealed generation is read as a whole.
 func NewFilters(consumer string, limit int64, connect func(context.Context) (*pgx.Conn, error), log *slog.Logger) *Filters {
 	return &Filters{
 		consumer: consumer, limit: limit, connect: connect, log: log,
@@ -46,8 +46,8 @@ func NewFilters(consumer string, limit int64, connect func(context.Context) (*pg
 	}
 }
 
-// Listed takes note of a list that was just read: filters that it does not name are
-// forgotten, and missing ones are built.
+// Listed handles a list that was just read: filters of generations that are not in it are dropped,
+// and missing ones are built.
 func (f *Filters) Listed(l List) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -66,7 +66,7 @@ func (f *Filters) Listed(l List) {
 	}
 }
 
-// Close ends the builder. What is ready stays in use.
+// Close stops the builder. Finished filters stay in use.
 func (f *Filters) Close() {
 	f.mu.Lock()
 	if f.cancel != nil {
@@ -76,9 +76,9 @@ func (f *Filters) Close() {
 	f.builder.Wait()
 }
 
-// Where tells in which generations of a list which keys must be read before they are
-// claimed: nowhere if a filter denies each key in each sealed generation. Whether the open
-// one is read, too, is the caller's choice, since its table admits no key twice.
+// Where returns in which sealed generations of a list which keys must be looked up before they are
+// claimed: none if the filters exclude every key. Whether the open generation is also read is the
+// caller's choice, because its table rejects a key that it already has.
 func (f *Filters) Where(l List, keys []wire.Key, open bool) (numbers []int32, suspects []wire.Key) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -111,7 +111,7 @@ func (f *Filters) Where(l List, keys []wire.Key, open bool) (numbers []int32, su
 	return numbers, slices.Collect(maps.Keys(found))
 }
 
-// missing is a sealed generation that has no filter yet.
+// missing returns a sealed generation that has no filter yet.
 func (f *Filters) missing() (name wire.UUID, number int32, ok bool) {
 	for n, g := range f.wanted {
 		if f.ready[n] == nil && !f.refused[n] && g > number {
@@ -121,10 +121,10 @@ func (f *Filters) missing() (name wire.UUID, number int32, ok bool) {
 	return name, number, ok
 }
 
-// retryBuild is the pause after a filter could not be built.
+// retryBuild is the pause after a failed attempt to build a filter.
 const retryBuild = 10 * time.Second
 
-// build builds what is missing, one after the other, and ends when nothing is.
+// build builds missing filters, one after another, and ends when none is missing.
 func (f *Filters) build(ctx context.Context) {
 	for {
 		f.mu.Lock()
@@ -140,7 +140,7 @@ func (f *Filters) build(ctx context.Context) {
 		if err == nil || ctx.Err() != nil {
 			continue
 		}
-		f.log.Warn("a filter of sealed keys could not be built: the database is asked instead", "generation", number, "err", err)
+		f.log.Warn("a filter of sealed keys could not be built: keys are looked up in the database instead", "generation", number, "err", err)
 		backoff.Sleep(ctx, retryBuild)
 	}
 }
@@ -161,7 +161,7 @@ func (f *Filters) buildOne(ctx context.Context, name wire.UUID, number int32) er
 		return err
 	}
 	if l.sealed()[name] != number {
-		f.Listed(l) // it was dropped, or its seal was taken back
+		f.Listed(l) // it was dropped, or its seal was undone
 		return nil
 	}
 	var count int64
@@ -185,8 +185,8 @@ func (f *Filters) buildOne(ctx context.Context, name wire.UUID, number int32) er
 	return nil
 }
 
-// room reports whether a filter for so many keys stays below the limit, and says so once if
-// it does not.
+// room reports whether a filter for this many keys stays below the limit. If it does not, that is
+// logged once.
 func (f *Filters) room(name wire.UUID, number int32, keys int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -194,7 +194,7 @@ func (f *Filters) room(name wire.UUID, number int32, keys int64) bool {
 		return true
 	}
 	f.refused[name] = true
-	f.log.Warn("no memory for a filter of sealed keys: the database is asked instead, which takes longer",
+	f.log.Warn("no memory for a filter of sealed keys: keys are looked up in the database instead, which is slower",
 		"generation", number, "keys", keys, "bytes", bloom.Bytes(keys), "in_use", f.bytes, "limit", f.limit)
 	return false
 }

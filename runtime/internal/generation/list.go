@@ -1,8 +1,7 @@
-// Package generation is the store of keys that all partitions of a consumer share
-// (docs/protocol.md, keys anywhere): which generations there are, where a key may have been
-// claimed before, filters in memory that answer for sealed generations, and how a generation is
-// made, sealed and dropped. It must not import any package of this module but backoff,
-// bloom, fault, session and wire.
+// Package generation implements the store of keys that all partitions of a consumer share
+// (docs/protocol.md, keys anywhere): the list of generations, lookups of claimed keys, filters in
+// memory for sealed generations, and the creation, sealing and dropping of generations. It must
+// not import any package of this module but backoff, bloom, fault, session and wire.
 package generation
 
 import (
@@ -21,25 +20,25 @@ import (
 // Generation is one partition of idem_keys.
 type Generation struct {
 	Number int32
-	Token  wire.UUID // names this very generation in a claim
-	Open   bool      // keys are claimed in it; else nothing is ever added to it
-	Seal   wire.UUID // names what a sealed one holds
+	Token  wire.UUID // identifies the generation in a claim
+	Open   bool      // keys are claimed in it; otherwise nothing is ever added to it
+	Seal   wire.UUID // identifies the content of a sealed generation
 }
 
-// List is the generations of a consumer, the open one last, as one statement saw them.
+// List contains the generations of a consumer, the open one last, as seen by one statement.
 //
-// A list stays true as long as its open generation takes claims. The seal of a generation,
-// the row of the next one and the next one's token are one transaction. So whoever sees token T
-// open sees every generation before it as sealed, with all its keys: the seal waited for
-// every claim in flight. A claim that names T is refused once T is sealed (23514). It is also
-// refused after a failover that took back the seal which opened T (23502).
+// A list stays correct as long as its open generation accepts claims. The seal of a generation,
+// the row of the next one and the next one's token are written in one transaction. So a statement
+// that sees token T as open sees every generation before it as sealed, with all its keys, because
+// the seal waited for every claim in flight. A claim that names T fails once T is sealed (23514).
+// It also fails after a failover that undid the seal that opened T (23502).
 //
-// So only generations that were dropped since can be missing from a list. A table of theirs that
-// is used again holds keys of other consumers, which equal none of ours, or it is used only after
-// T was sealed. A claim cannot sleep until its table is used again: see [Expired].
+// So a list is only outdated by generations that have been dropped since. If a table of one of
+// them is reused, it has keys of other consumers, which never equal ours, or it is reused only
+// after T was sealed. A claim always ends before its table is reused: see [Expired].
 type List []Generation
 
-// Open is the generation that keys are claimed in. It reports false if there is none.
+// Open returns the generation in which keys are claimed. It reports false if there is none.
 func (l List) Open() (Generation, bool) {
 	if n := len(l); n > 0 && l[n-1].Open {
 		return l[n-1], true
@@ -47,7 +46,7 @@ func (l List) Open() (Generation, bool) {
 	return Generation{}, false
 }
 
-// Numbers are the numbers of all generations.
+// Numbers returns the numbers of all generations.
 func (l List) Numbers() []int32 {
 	var all []int32
 	for _, g := range l {
@@ -56,11 +55,11 @@ func (l List) Numbers() []int32 {
 	return all
 }
 
-// name is what a sealed generation's content is known by. Its seal made that name: it is
-// proof that this content was sealed, also after a failover, and when the table is used again.
+// name identifies the content of a sealed generation. The seal created the name, so it proves that
+// this content was sealed, even after a failover, and even if the table is reused.
 func (g Generation) name() (wire.UUID, bool) { return g.Seal, !g.Open }
 
-// sealed are the sealed generations by their names.
+// sealed returns the sealed generations by their names.
 func (l List) sealed() map[wire.UUID]int32 {
 	all := map[wire.UUID]int32{}
 	for _, g := range l {
@@ -86,22 +85,22 @@ const (
 	listSQL = `
 SELECT gen, token, coalesce(seal, token), sealed_at IS NULL FROM idem_key_gen WHERE consumer = $1 ORDER BY sealed_at NULLS LAST`
 
-	// knownSQL reads which keys were claimed before in one generation. With an array of
-	// generations a cached plan would probe all of them, also other consumers'.
+	// knownSQL looks up which keys were claimed before in one generation. With an array of
+	// generations, a cached plan would probe all generations, including those of other consumers.
 	knownSQL = `
 SELECT key, gen, def, fp, stream, seq, (SELECT s.topic || '/' || s.partition FROM idem_stream s WHERE s.stream = k.stream)
 FROM idem_keys k WHERE gen = $1::int AND key = ANY ($2::uuid[])`
 
-	// claimSQL claims sorted keys in the open generation, named by its token; a generation
-	// that is not ours makes gen NULL, which is refused.
+	// claimSQL claims sorted keys in the open generation, identified by its token. If the
+	// generation is not ours, gen is NULL, and the statement fails.
 	claimSQL = `
 INSERT INTO idem_keys (gen, key, def, fp, stream, seq)
 SELECT (SELECT gen FROM idem_key_gen WHERE gen = $1 AND token = $2), k, d, f, $3::int, $4::bigint
 FROM unnest($5::uuid[], $6::int[], $7::int[]) AS u (k, d, f)`
 
-	// ReleaseSQL takes back claims that this very transaction made, and did not commit. It is
-	// refused (23514 on idem_assert) if one of them is not there. It is not prepared: a plan for
-	// any generation would lock the tables of all.
+	// ReleaseSQL undoes claims of this transaction, before it commits. It fails (23514 on
+	// idem_assert) if one of them does not exist. It is not prepared, because a generic plan would
+	// lock the tables of all generations.
 	ReleaseSQL = `
 WITH own AS (
     DELETE FROM idem_keys WHERE gen = $1::int AND stream = $2::int AND seq = $3::bigint AND key = ANY ($4::uuid[]) RETURNING key
@@ -111,18 +110,18 @@ INSERT INTO idem_assert (what) SELECT 'claims' WHERE (SELECT count(*) FROM own) 
 
 var binaryFormat = []int16{1}
 
-// listed is where a connection keeps the list that was read on it.
+// listed is the key under which a connection stores the list that was read on it.
 const listed = "idemgen: generations of keys"
 
-// Listed returns the list that was read on this connection, if there is one. A list is never
-// taken to another connection: that one may lead to another server.
+// Listed returns the list that was read on this connection, if there is one. A list is never used
+// on another connection, which may lead to another server.
 func Listed(conn *pgx.Conn) (List, bool) {
 	l, ok := conn.PgConn().CustomData()[listed].(List)
 	return l, ok
 }
 
-// Read reads the consumer's generations, and keeps the list for later batches on this
-// connection. The statements must be prepared on it.
+// Read reads the consumer's generations, and stores the list for later batches on this connection,
+// on which the statements must be prepared.
 func Read(ctx context.Context, conn *pgx.Conn, consumer string) (List, error) {
 	var l List
 	res := conn.PgConn().ExecPrepared(ctx, session.Of(conn.PgConn()).Name(list), [][]byte{[]byte(consumer)}, binaryFormat, binaryFormat)
@@ -148,7 +147,7 @@ type Hit struct {
 	Place  string // the stream's topic and partition; "" if it is gone
 }
 
-// Known reads which keys were claimed before in some generations, in one round trip.
+// Known looks up which keys were claimed before in some generations, in one round trip.
 func Known(ctx context.Context, conn *pgx.Conn, numbers []int32, keys []wire.Key) (all []Hit, err error) {
 	var asked wire.Rows
 	for _, k := range keys {

@@ -12,11 +12,11 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/backoff"
 )
 
-// The tables of keys are made, sealed and emptied by functions of the runtime's migration,
-// so that the service's role needs no right to change tables.
+// Functions of the runtime's migration create, seal and empty the tables of keys, so the service's
+// role needs no right to change tables.
 
-// First opens the consumer's first generation, unless it has one open. keep is how long keys
-// are kept after the seal.
+// First opens the consumer's first generation, unless one is open. keep is how long keys are kept
+// after the seal.
 func First(ctx context.Context, conn *pgx.Conn, consumer string, keep time.Duration) error {
 	var open bool
 	err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM idem_key_gen WHERE consumer = $1 AND sealed_at IS NULL)`, consumer).Scan(&open)
@@ -27,18 +27,18 @@ func First(ctx context.Context, conn *pgx.Conn, consumer string, keep time.Durat
 	return err
 }
 
-// Prepare finds or makes a table for the next generation of any consumer. No claim can reach
-// it before [Rotate] opens it; until then another consumer may be faster, which the primary
-// key of idem_key_gen decides.
+// Prepare finds or creates a table for the next generation of any consumer. No claim can reach it
+// before [Rotate] opens it. Until then another consumer may take it first; the primary key of
+// idem_key_gen decides.
 func Prepare(ctx context.Context, conn *pgx.Conn) (number int32, err error) {
 	err = conn.QueryRow(ctx, `SELECT idem_keys_prepare()`).Scan(&number)
 	return number, err
 }
 
-// What changes a table waits for those who use it, and everything that wants to read or claim
-// waits behind it: for lockWait at first, twice as long each time that was not enough, for
-// mostWait at most, and then not again before lockPause times as long. What holds its lock
-// for longer is hardly a batch.
+// A statement that changes a table waits for the transactions that use it, and later reads and
+// claims wait behind it. So it waits at first for lockWait, then twice as long each time, up to
+// mostWait, and pauses in between for lockPause times as long. A transaction that holds its lock
+// for longer is probably not a batch.
 const (
 	lockWait  = 100 * time.Millisecond
 	mostWait  = 10 * time.Second
@@ -46,10 +46,10 @@ const (
 	lockTries = 8
 )
 
-// Rotate seals the consumer's open generation and opens the prepared one, in one
-// transaction: from its commit on nothing is added to the open generation. It does so again,
-// with pauses, while claims in flight hold it up. It never waits for longer than one of the
-// consumer's transactions may take.
+// Rotate seals the consumer's open generation and opens the prepared one, in one transaction,
+// after whose commit nothing is added to the sealed generation. It retries, with pauses, while
+// claims in flight delay it. It never waits for longer than one of the consumer's transactions may
+// take.
 func Rotate(ctx context.Context, conn *pgx.Conn, consumer string, open, next int32, keep, transaction time.Duration) error {
 	return patiently(ctx, conn, transaction, `SELECT idem_keys_seal($1::text, $2::int, $3::int, $4::interval)`, consumer, open, next, keep)
 }
@@ -64,7 +64,7 @@ func patiently(ctx context.Context, conn *pgx.Conn, transaction time.Duration, s
 		case !ok || pg.Code != "55P03":
 			return err
 		case try == lockTries:
-			return fmt.Errorf("others hold locks on it for longer than %v, at each of %d tries: %w", wait, try, err)
+			return fmt.Errorf("other transactions held locks on it for longer than %v, in each of %d attempts: %w", wait, try, err)
 		}
 		if !backoff.Sleep(ctx, lockPause*wait) {
 			return ctx.Err()
@@ -73,7 +73,7 @@ func patiently(ctx context.Context, conn *pgx.Conn, transaction time.Duration, s
 	}
 }
 
-// within runs a statement in a transaction of its own, which waits for each lock that long.
+// within runs a statement in a transaction of its own, with wait as the lock timeout.
 func within(ctx context.Context, conn *pgx.Conn, wait time.Duration, sql string, args ...any) error {
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, fmt.Sprintf(`SET LOCAL lock_timeout = '%dms'`, wait.Milliseconds())); err != nil {

@@ -1,6 +1,6 @@
-// Package handler calls the service's handlers inside a transaction: what a handler gets, what
-// it may leave behind, and what is done about one that panics, goes on for too long, or ends
-// the transaction. The transaction itself is begun and committed elsewhere.
+// Package handler calls the service's handlers inside a transaction. It defines what a handler
+// receives and what it may change in the session, and deals with handlers that panic, run too
+// long, or end the transaction. The engine begins and commits the transaction.
 //
 //	Caller (of a process) -> Transaction (its calls, on one goroutine) -> Call -> handlerTx
 //
@@ -31,7 +31,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Caller is what all calls of handlers in a process share.
+// Caller contains what all calls of handlers in a process share.
 type Caller struct {
 	Consumer   string
 	Limits     *wire.Limits
@@ -44,21 +44,21 @@ type Caller struct {
 type Transaction struct {
 	caller    *Caller
 	partition idemtype.Partition
-	overtime  func(event string) // hears which handler goes on for too long; "" when it ended
+	overtime  func(event string) // is called with the event of a handler that runs too long, and with "" when it has ended
 	conn      *pgx.Conn
 	tx        pgx.Tx
 	traced    bool // the service traces each statement of the driver
 	watch     *watchdog.Watch[*call]
 }
 
-// In is the transaction tx of a partition, on conn. overtime hears which handler goes on
-// although its context has ended, and "" when it has ended.
+// In returns the transaction tx of a partition, on conn. overtime is called with the event of a
+// handler that is still running although its context has ended, and with "" when it has ended.
 func (c *Caller) In(partition idemtype.Partition, conn *pgx.Conn, tx pgx.Tx, overtime func(event string)) *Transaction {
 	pool.StateOf(conn.PgConn()).Ended = false
 	return &Transaction{caller: c, partition: partition, overtime: overtime, conn: conn, tx: tx, traced: conn.Config().Tracer != nil}
 }
 
-// call is one call of a handler: what the handler gets, and what the runtime knows of it.
+// call is one call of a handler: what the handler receives, and the state of the call.
 type call struct {
 	of       *wire.Call
 	tx       handlerTx
@@ -75,7 +75,7 @@ type callContext struct {
 	of *idemtype.Delivery
 }
 
-// Value knows what the handler was called for.
+// Value returns the delivery for its key.
 func (c *callContext) Value(key any) any {
 	if _, ok := key.(idemtype.DeliveryKey); ok {
 		return c.of
@@ -91,15 +91,15 @@ func (t *Transaction) newCall(of *wire.Call, attempt int) *call {
 	c.trace.texts = &t.caller.texts
 	c.ctx.of = &c.delivery
 	c.tx = handlerTx{tx: t.tx, life: &c.life, trace: &c.trace, ids: of.EventIDs()}
-	if !t.traced { // a tracer may ask a statement's context for the call
+	if !t.traced { // a tracer may look the call up in a statement's context
 		c.tx.own = &c.ctx
 	}
 	return c
 }
 
-// Call runs one handler inside the transaction, with middleware around it, for the attempt-th
-// time. A handler that panics becomes an error. left is what the handler's statements may have
-// left behind for what follows.
+// Call runs one handler inside the transaction, with middleware around it. attempt is the number
+// of the call. A panic becomes an error. left is what the handler's statements may have left in
+// the session.
 func (t *Transaction) Call(batch context.Context, of *wire.Call, attempt int) (left Left, err error) {
 	fn := idemtype.HandlerFunc(of.Fn)
 	for _, m := range slices.Backward(t.caller.Middleware) {
@@ -115,10 +115,10 @@ func (t *Transaction) Call(batch context.Context, of *wire.Call, attempt int) (l
 	return c.trace.left(), t.ended(batch, c, err)
 }
 
-// contained calls fn, and keeps its error. A panic of fn is an error, too, and so are a goroutine
-// that it ended and a statement that it left running.
+// contained calls fn and stores its error. It is also an error if fn panics, ends its goroutine,
+// or leaves a statement running.
 func (t *Transaction) contained(c *call, fn idemtype.HandlerFunc) {
-	c.err = errExit // until it returns
+	c.err = errExit // in case fn does not return
 	defer func() {
 		if r := recover(); r != nil {
 			t.caller.Log.Error("a handler panicked", "topic", t.partition.Topic, "partition", t.partition.Number, "event", c.of.Event, "panic", watchdog.PanicText(r), "stack", string(debug.Stack()))
@@ -131,7 +131,7 @@ func (t *Transaction) contained(c *call, fn idemtype.HandlerFunc) {
 
 var errExit = errors.New("the handler ended its goroutine")
 
-// ended finds out how a call that returned err has ended.
+// ended determines how a call that returned err has ended.
 func (t *Transaction) ended(batch context.Context, c *call, err error) error {
 	limits := t.caller.Limits
 	switch {
@@ -142,10 +142,10 @@ func (t *Transaction) ended(batch context.Context, c *call, err error) error {
 		return &verdict.HandlerError{Call: c.of, Err: err, Late: true}
 	case batch.Err() != nil, t.conn.IsClosed() && !c.ctx.Over():
 		return &verdict.HandlerError{Call: c.of, Err: cmp.Or(err, context.Cause(batch), errConnection), Outage: true}
-	case t.conn.IsClosed(): // the event's own time was over in the middle of a statement
+	case t.conn.IsClosed(): // the event timed out during a statement
 		err = &verdict.HandlerError{Call: c.of, Err: cmp.Or(err, c.ctx.Err())}
 	case t.conn.PgConn().IsBusy(): // the connection is closed after it
-		err = &verdict.HandlerError{Call: c.of, Err: cmp.Or(err, verdict.Permanent(errors.New("the handler left the result of a query open")))}
+		err = &verdict.HandlerError{Call: c.of, Err: cmp.Or(err, verdict.Permanent(errors.New("the handler did not close the rows of a query")))}
 	default:
 		err = outcome(t.conn, c.of, err)
 	}
@@ -157,7 +157,7 @@ func (t *Transaction) ended(batch context.Context, c *call, err error) error {
 
 var errConnection = errors.New("the connection to the database was lost")
 
-// outcome finds out in which state a handler left the transaction.
+// outcome determines the state in which a handler left the transaction.
 func outcome(conn *pgx.Conn, of *wire.Call, err error) error {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == notHere {
 		return EndedTransaction(of)
@@ -185,26 +185,26 @@ func outcome(conn *pgx.Conn, of *wire.Call, err error) error {
 }
 
 // notHere is the SQLSTATE of a COMMIT or ROLLBACK in a function, a procedure or a DO block that
-// must not end the transaction.
+// may not end the transaction.
 const notHere = "2D000"
 
-// ReadOnly is the error of a call that set its transaction read-only.
+// ReadOnly returns the error of a call that made its transaction read-only.
 func ReadOnly(of *wire.Call) error {
 	return &verdict.HandlerError{Call: of, Err: verdict.Permanent(errors.New("the handler made its transaction read-only"))}
 }
 
-// EndedTransaction is the halt after a call that ended the transaction, or tried to.
+// EndedTransaction returns the halt after a call that ended the transaction, or tried to.
 func EndedTransaction(of *wire.Call) error {
 	return broken(of, "ended the transaction or tried to, which only the runtime may do; SET CONSTRAINTS ALL IMMEDIATE counts as an end, so name the constraints")
 }
 
-// OtherSavepoint is the halt after a call that rolled back to a savepoint of an earlier call, or
-// released it.
+// OtherSavepoint returns the halt after a call that rolled back to a savepoint of an earlier call,
+// or released it.
 func OtherSavepoint(of *wire.Call) error {
 	return broken(of, "rolled back to a savepoint that an earlier call had left, or released it; a call may use only savepoints that it sets itself")
 }
 
-// Deallocated is the halt after a call that removed the runtime's prepared statements.
+// Deallocated returns the halt after a call that removed the runtime's prepared statements.
 func Deallocated(of *wire.Call) error {
 	return broken(of, "removed the prepared statements of its connection (DEALLOCATE ALL, DISCARD ALL); remove statements by their names")
 }
@@ -213,19 +213,20 @@ func broken(of *wire.Call, what string) error {
 	return &verdict.Halt{Code: halt.Handler, Offset: of.Message.Offset, Reason: "handler " + of.Event + " " + what}
 }
 
-// Run runs work, which calls handlers, on a goroutine of its own: a handler may end the goroutine.
-// A handler that ignores its context keeps it, with a transaction that can never commit.
+// Run runs work, which calls handlers, on a new goroutine, because a handler may end its
+// goroutine. A handler that ignores its context keeps the goroutine, with a transaction that can
+// never commit.
 func (t *Transaction) Run(ctx context.Context, work func(context.Context) error) error {
 	c, err := watchdog.Run(ctx, watchdog.Rules[*call]{
 		Limit: t.caller.Limits.EventTimeout, Heed: heed, Grace: grace,
-		Overdue: func(c *call) { // people hear of it while it still runs
+		Overdue: func(c *call) { // it is reported while it is still running
 			t.overtime(c.of.Event)
 			t.caller.Log.Error("a handler is still running after its context ended", "topic", t.partition.Topic, "partition", t.partition.Number, "event", c.of.Event, "offset", c.delivery.Message.Offset)
 		},
 		Abandon: func(c *call) {
 			c.life.cut()
 			pool.StateOf(t.conn.PgConn()).Kept = true
-			_ = t.conn.PgConn().Conn().Close() // from under it: nothing of it may commit
+			_ = t.conn.PgConn().Conn().Close() // while it runs: nothing of it may commit
 		},
 		End: func(c *call, left bool) {
 			t.overtime("")
@@ -239,7 +240,7 @@ func (t *Transaction) Run(ctx context.Context, work func(context.Context) error)
 	})
 	switch {
 	case errors.Is(err, watchdog.ErrAbandoned):
-		return &verdict.Halt{Code: halt.Handler, Offset: c.delivery.Message.Offset, Reason: "handler " + c.delivery.Event + " does not end although its context has ended"}
+		return &verdict.Halt{Code: halt.Handler, Offset: c.delivery.Message.Offset, Reason: "handler " + c.delivery.Event + " is still running although its context has ended"}
 	case errors.Is(err, watchdog.ErrExit):
 		return t.ended(ctx, c, c.err)
 	}
@@ -247,6 +248,6 @@ func (t *Transaction) Run(ctx context.Context, work func(context.Context) error)
 }
 
 const (
-	heed  = 500 * time.Millisecond // how long a handler may outlast its context before people are told
-	grace = 5 * time.Second        // how long before the partition halts
+	heed  = 500 * time.Millisecond // how long a handler may outlast its context before that is reported
+	grace = 5 * time.Second        // how long it may do so before the partition halts
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
-// Left is what a call may have left behind for what follows.
+// Left is what a call may have left in the session.
 type Left uint8
 
 // What a call may leave.
@@ -20,14 +20,14 @@ const (
 	Savepoint                  // a savepoint; or one of an earlier call is gone
 )
 
-// trace is what a handler's statements may have left behind for those of others.
+// trace records what a handler's statements may have left in the session.
 type trace struct {
 	texts *footprint.Memo
 	seen  atomic.Uint32 // of Left
 	open  atomic.Int32  // savepoints that pgx set and that are not released
 }
 
-// left is what the call may have left behind.
+// left returns what the call may have left in the session.
 func (t *trace) left() Left {
 	l := Left(t.seen.Load())
 	if t.open.Load() != 0 {
@@ -36,10 +36,11 @@ func (t *trace) left() Left {
 	return l
 }
 
-// anything notes that nobody sees what the handler sends.
+// anything records that the handler may have sent any statement.
 func (t *trace) anything() { t.seen.Or(uint32(Session | Savepoint)) }
 
-// see notes what a statement leaves. It reports whether the statement ends the transaction.
+// see records what a statement may leave in the session. It reports whether the statement ends the
+// transaction.
 func (t *trace) see(sql string) (ends bool) {
 	f := t.texts.Of(sql)
 	if f&footprint.Leaves != 0 {
@@ -51,17 +52,17 @@ func (t *trace) see(sql string) (ends bool) {
 	return f&footprint.Ends != 0
 }
 
-// txLife knows when a handler's transaction is over for it: when the handler has returned.
-// The connection goes on with other records then, or in no transaction at all, so that a
-// statement of a goroutine left behind would take effect without its event.
+// txLife ends when the handler has returned. After that the connection is used for other records,
+// or without a transaction, so a statement of a goroutine that the handler left behind would take
+// effect without the event.
 type txLife struct {
 	mu      sync.Mutex
 	over    bool
 	running int       // statements
-	idle    sync.Cond // of mu: none runs
+	idle    sync.Cond // of mu: none is running
 }
 
-// begin is before every use of the connection, and end after it.
+// begin is called before every use of the connection, and end after it.
 func (l *txLife) begin() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,8 +83,8 @@ func (l *txLife) end() {
 
 var errStatementLeft = errors.New("the handler returned while a statement of its transaction was running")
 
-// close lets nothing begin any more and waits for what runs. That something did is an error:
-// nobody knows what else its goroutine would have done.
+// close prevents further statements and waits for those that are running. If there were any, that
+// is an error, because it is unknown what else their goroutine would have done.
 func (l *txLife) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,7 +98,7 @@ func (l *txLife) close() error {
 	return verdict.Permanent(errStatementLeft)
 }
 
-// cut lets nothing begin any more, and waits for nothing: what runs may never end.
+// cut prevents further statements, and does not wait: a running one may never end.
 func (l *txLife) cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 // ErrTxOwned is returned by Commit and Rollback of [PgxTx].
 var ErrTxOwned = errors.New("idem: the transaction belongs to the runtime, which commits it")
 
-// PgxTx returns the pgx transaction behind tx. Its Commit and Rollback return [ErrTxOwned];
-// Begin gives a savepoint as usual. It panics if tx is from another package than this one or pgx.
+// PgxTx returns the pgx transaction behind tx. Its Commit and Rollback return [ErrTxOwned]; Begin
+// creates a savepoint as usual. PgxTx panics if tx is not from this package or pgx.
 func PgxTx(tx wire.Tx) pgx.Tx {
 	switch t := tx.(type) {
 	case *handlerTx:
@@ -25,10 +25,10 @@ func PgxTx(tx wire.Tx) pgx.Tx {
 	case pgx.Tx:
 		return t
 	}
-	panic(fmt.Sprintf("idem: PgxTx: %T is no transaction of the runtime or of pgx", tx))
+	panic(fmt.Sprintf("idem: PgxTx: %T is not a transaction of the runtime or of pgx", tx))
 }
 
-// ownedTx is a handler's transaction in pgx's terms.
+// ownedTx implements [pgx.Tx] for a handler's transaction.
 type ownedTx struct{ *handlerTx }
 
 func (ownedTx) Commit(context.Context) error   { return ErrTxOwned }
@@ -53,18 +53,18 @@ func (t ownedTx) Prepare(ctx context.Context, name, sql string) (*pgconn.Stateme
 	}
 	defer t.life.end()
 	if footprint.Of(sql)&footprint.Nests != 0 { // a later call could run it by its name
-		return nil, errors.New("idem: statements about savepoints are not prepared: use Begin, or Exec")
+		return nil, errors.New("idem: savepoint statements cannot be prepared: use Begin or Exec")
 	}
 	described, err := t.tx.Prepare(ctx, name, sql)
 	return described, said(err)
 }
 
-// Conn returns nil when the transaction is over.
+// Conn returns nil after the transaction has ended.
 func (t ownedTx) Conn() *pgx.Conn { return t.conn() }
 
-// LargeObjects returns a value whose statements are the handler's: they fail with
-// [pgx.ErrTxClosed] when the handler has returned. pgx exports no way to make such a value, so its
-// only field is set here.
+// LargeObjects returns a value whose statements run as the handler's: they fail with
+// [pgx.ErrTxClosed] after the handler has returned. pgx has no exported constructor for such a
+// value, so LargeObjects sets its only field.
 func (t ownedTx) LargeObjects() (objects pgx.LargeObjects) {
 	is := reflect.ValueOf(&objects).Elem()
 	if is.NumField() != 1 || is.Field(0).Type() != reflect.TypeFor[pgx.Tx]() {

@@ -11,7 +11,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
-// handlerRows are rows whose connection is the handler's.
+// handlerRows are the rows of a handler's query.
 type handlerRows struct {
 	pgx.Rows
 	of *handlerTx
@@ -34,16 +34,16 @@ func (noRows) TypeMap() *pgtype.Map                         { return nil }
 func (noRows) Next() bool                                   { return false }
 func (r noRows) Scan(...any) error                          { return r.err }
 
-// said is an error as a handler gets it: without the value, and with what to do about a text of
-// several statements.
+// said returns an error as a handler receives it: without the value, and with advice if the text
+// has several statements.
 func said(err error) error {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "42601" && pg.Routine == "exec_parse_message" {
-		return fmt.Errorf("a text holds one statement; several go into a Batch: %w", err)
+		return fmt.Errorf("an SQL text must be one statement; send several as a Batch: %w", err)
 	}
 	return verdict.WithoutValue(err)
 }
 
-// bareRow and bareResults tell errors of the driver without the value.
+// bareRow and bareResults return errors of the driver without the value.
 type bareRow struct{ pgx.Row }
 
 func (r bareRow) Scan(dest ...any) error { return said(r.Row.Scan(dest...)) }

@@ -12,17 +12,17 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// handlerTx is what handlers get: the transaction without its end. A type of its own, so
-// that tx.(pgx.Tx) fails and nobody commits by accident.
+// handlerTx is what handlers receive: the transaction without Commit and Rollback. It is a
+// separate type, so that tx.(pgx.Tx) fails and no handler commits by accident.
 type handlerTx struct {
 	tx    pgx.Tx
 	life  *txLife
 	trace *trace
-	own   *callContext // the handler's; nil if statements need all that it knows
+	own   *callContext // the handler's context; nil if statements need its values
 	ids   *wire.EventIDs
 }
 
-// OutboxID returns the id of the next event about a subject that the handler sends. Package outbox
+// OutboxID returns the id of the next event that the handler sends about a subject. Package outbox
 // calls it for an event without an id.
 func (h *handlerTx) OutboxID(subject string) [16]byte {
 	if h.life.begin() != nil {
@@ -32,8 +32,8 @@ func (h *handlerTx) OutboxID(subject string) [16]byte {
 	return h.ids.Next("handler " + subject)
 }
 
-// during is the context for a statement that a handler runs during ctx. A rewriter may ask it
-// for the call.
+// during returns the context for a statement that a handler runs with ctx. A rewriter may look the
+// call up in it.
 func (h *handlerTx) during(ctx context.Context, rewritten bool) context.Context {
 	if h.own != nil && !rewritten && ctx == context.Context(h.own) {
 		return h.own.Statements()
@@ -41,8 +41,8 @@ func (h *handlerTx) during(ctx context.Context, rewritten bool) context.Context 
 	return ctx
 }
 
-// begin is before every use of the transaction. After the end of the transaction nothing is sent:
-// it would commit by itself.
+// begin is called before every use of the transaction. After the transaction has ended, nothing is
+// sent, because it would commit by itself.
 func (h *handlerTx) begin() error {
 	if err := h.life.begin(); err != nil {
 		return err
@@ -55,8 +55,7 @@ func (h *handlerTx) begin() error {
 	return nil
 }
 
-// beginStatement is begin before a statement. It returns the context and the arguments to send it
-// with.
+// beginStatement is like begin, for a statement. It returns the context and the arguments to send.
 func (h *handlerTx) beginStatement(ctx context.Context, sql string, args []any) (context.Context, []any, error) {
 	if err := h.begin(); err != nil {
 		return nil, nil, err
@@ -69,9 +68,10 @@ func (h *handlerTx) beginStatement(ctx context.Context, sql string, args []any) 
 	return h.during(ctx, rewritten), args, nil
 }
 
-// read looks at a statement before it is sent, and returns the arguments to send it with: by the
-// extended protocol, so that the server takes one statement only, and its first words say what it
-// is. It reports whether another rewriter than pgx's own makes the statement of the text.
+// read examines a statement before it is sent, and returns the arguments to send it with. They
+// select the extended protocol, in which the server accepts only one statement, so that its first
+// words determine what it does. read reports whether a rewriter other than pgx's own produces the
+// statement.
 func (h *handlerTx) read(sql string, args []any) (_ []any, rewritten bool, _ error) {
 	if err := h.judge(sql); err != nil {
 		return nil, false, err
@@ -89,7 +89,7 @@ options:
 			}
 		case pgx.QueryResultFormats, pgx.QueryResultFormatsByOID, pgx.NamedArgs, pgx.StrictNamedArgs:
 		case pgx.QueryRewriter:
-			h.trace.anything() // it gets the connection
+			h.trace.anything() // it receives the connection
 			rewritten = true
 			replace(i, judged{a, h})
 		default:
@@ -99,8 +99,8 @@ options:
 	return args, rewritten, nil
 }
 
-// judge notes what a statement leaves. It refuses one that would end the transaction: the handler
-// is treated as if it had ended it.
+// judge records what a statement may leave in the session. It rejects a statement that would end
+// the transaction, and treats the handler as if it had ended it.
 func (h *handlerTx) judge(sql string) error {
 	if !h.trace.see(sql) {
 		return nil
@@ -109,7 +109,7 @@ func (h *handlerTx) judge(sql string) error {
 	return errEnded
 }
 
-// judged is a rewriter whose text is read, too.
+// judged is a rewriter whose resulting text is also examined.
 type judged struct {
 	pgx.QueryRewriter
 	of *handlerTx
@@ -192,8 +192,8 @@ func (h *handlerTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResult
 	return bareResults{h.tx.SendBatch(h.during(ctx, rewritten), b), h}
 }
 
-// conn is the connection itself; nil when the transaction is over. Nobody sees what runs on
-// it.
+// conn returns the connection itself; nil after the transaction has ended. Statements on it are
+// not examined.
 func (h *handlerTx) conn() *pgx.Conn {
 	if h.life.begin() != nil {
 		return nil

@@ -5,24 +5,24 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// State is what the polling goroutine knows of a partition.
+// State is what the polling goroutine knows about a partition.
 type State int
 
-// The states of a partition; package intake's page says which follows which.
+// The states of a partition. The package documentation shows the transitions.
 const (
-	TakingOver     State = iota // the sink was asked, or will be; nothing is accepted
-	StandingBy                  // the sink says when to ask again, perhaps after hours
-	AwaitingRecord              // a record must come before the sink is asked; it is dropped
-	Reading                     // the sink told a position
+	TakingOver     State = iota // Assigned of the sink was called, or will be; no record is accepted
+	StandingBy                  // Standby of the sink was called, and may take hours
+	AwaitingRecord              // a record must arrive before Assigned is called; it is dropped
+	Reading                     // the sink returned a position
 )
 
-// Topic is what the sink was told of a partition's topic.
+// Topic is what was passed to the sink about a partition's topic.
 type Topic struct {
 	ID         wire.UUID
 	Partitions int32
 }
 
-// Report is what a [Delivery] tells the polling goroutine.
+// Report is a message of a [Delivery] to the polling goroutine.
 type Report struct {
 	State   State
 	Topic   Topic
@@ -31,30 +31,30 @@ type Report struct {
 	version int               // of the queue, if Reading
 }
 
-// Cursor is how far a partition is polled. It belongs to the polling goroutine.
+// Cursor is how far a partition has been polled. Only the polling goroutine uses it.
 type Cursor struct {
 	State State
 	Topic Topic
-	// Start is where the client must be told to read.
+	// Start is the position from which the client must read.
 	Start idemtype.Position
 	// Next is the lowest offset that is accepted.
 	Next int64
-	// Epoch is the leader epoch of the last record, or the one that the sink told before the first;
-	// -1 if neither is known.
+	// Epoch is the leader epoch of the last record or, before the first record, the one that the
+	// sink returned; -1 if neither is known.
 	Epoch int32
 
 	compared int32 // leader epoch of the log with which the position was compared
 
 	queue   *Queue
 	version int  // of the queue
-	passed  bool // Next moved past the last record: Epoch may be older than what is before Next
+	passed  bool // Next moved past the last record: Epoch may be older than the epoch before Next
 }
 
-// NewCursor is the cursor of a partition that is about to be taken over.
+// NewCursor returns the cursor of a partition that is about to be taken over.
 func NewCursor(q *Queue) Cursor { return Cursor{queue: q, Epoch: -1, compared: -1} }
 
-// Apply goes to the state of a report. It reports whether the client must be told to read from
-// Start, and Begin called then.
+// Apply changes to the state of a report. It reports whether the client must now read from Start,
+// after which Begin must be called.
 func (c *Cursor) Apply(r Report) (read bool) {
 	c.State, c.Topic = r.State, r.Topic
 	if read = c.IsRead(); read {
@@ -66,7 +66,7 @@ func (c *Cursor) Apply(r Report) (read bool) {
 // IsRead reports whether records of the partition are wanted.
 func (c *Cursor) IsRead() bool { return c.State == Reading || c.State == AwaitingRecord }
 
-// Begin tells that the client reads from Start.
+// Begin records that the client reads from Start.
 func (c *Cursor) Begin() {
 	c.Next, c.Epoch, c.passed = c.Start.Offset, c.Start.Epoch, false
 	if c.State == Reading {
@@ -74,11 +74,11 @@ func (c *Cursor) Begin() {
 	}
 }
 
-// BeginAgain moves Start to the next record, where the client must be told to read: it gave
-// the partition up, and no record was lost.
+// BeginAgain moves Start to the next record, from which the client must read: it stopped reading
+// the partition, and no record was lost.
 func (c *Cursor) BeginAgain() { c.Start = c.At() }
 
-// At is the next record's position, with the leader epoch of what is before it.
+// At returns the next record's position, with the leader epoch before it.
 func (c *Cursor) At() idemtype.Position {
 	if c.passed {
 		return idemtype.Position{Offset: c.Next, Epoch: -1}
@@ -86,22 +86,23 @@ func (c *Cursor) At() idemtype.Position {
 	return idemtype.Position{Offset: c.Next, Epoch: c.Epoch}
 }
 
-// Outcome is what became of a record, or of the end of a log.
+// Outcome is the outcome for a record, or for the end of a log.
 type Outcome int
 
-// What may become of a record.
+// The outcomes.
 const (
 	Dropped  Outcome = iota // it will be read again, or was read before
 	Accepted                // it is in the queue
 	Full                    // it is in the queue, which must be throttled
-	Arrived                 // it was awaited: tell the delivery, and pause the client
-	OldEpoch                // its leader epoch is below one before it: another topic's log
-	NewEpoch                // the log has a leader that nothing before it was compared with
+	Arrived                 // it was awaited: notify the delivery, and pause the client
+	OldEpoch                // its leader epoch is lower than an earlier one: another topic's log
+	NewEpoch                // the log has a new leader, with which the position was not compared
 )
 
 // Accept puts a record into the queue if it is the next one. Offsets may have gaps. A new leader
-// may have cut the log below records that are in the queue, or in the ledger: before its first
-// record is accepted, the partition is taken over again, which compares the position with its log.
+// may have truncated the log below records that are in the queue, or in the ledger: before its
+// first record is accepted, the partition is taken over again, which compares the position with
+// its log.
 func (c *Cursor) Accept(m *wire.Message, size int) Outcome {
 	switch {
 	case m.Offset < c.Next:
@@ -111,7 +112,7 @@ func (c *Cursor) Accept(m *wire.Message, size int) Outcome {
 	case c.State != Reading:
 		return Dropped
 	case m.LeaderEpoch >= 0 && m.LeaderEpoch < c.Epoch:
-		c.State = TakingOver // once, and not for each record
+		c.State = TakingOver // once, not for each record
 		return OldEpoch
 	case c.Epoch >= 0 && m.LeaderEpoch > max(c.Epoch, c.compared):
 		c.State, c.compared = TakingOver, m.LeaderEpoch
@@ -128,9 +129,9 @@ func (c *Cursor) Accept(m *wire.Message, size int) Outcome {
 	return Accepted
 }
 
-// ReachedEnd tells that the client has read the log to its end. Between the last record and the
-// end may be markers of transactions, records of aborted ones, or gaps. A partition that awaits
-// a record is taken over for these, too: its owner must pass them.
+// ReachedEnd records that the client has read the log to its end. Between the last record and the
+// end there may be transaction markers, aborted records, or gaps. A partition that awaits a record
+// is also taken over for these, because the owner must advance over them.
 func (c *Cursor) ReachedEnd(end int64) Outcome {
 	if !c.IsRead() {
 		return Dropped

@@ -12,25 +12,26 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/backoff"
 )
 
-// Config is what all deliveries of a source share.
+// Config contains what all deliveries of a source share.
 type Config struct {
 	Sink idemtype.Sink
-	// Describe asks the broker what the sink must know of a partition.
+	// Describe queries the broker for what the sink must know about a partition.
 	Describe func(context.Context, idemtype.Partition) (idemtype.Assignment, error)
 	Log      *slog.Logger
 	Limits   Limits
-	// Backoff is the pause after a failed question, which is doubled up to MaxBackoff.
+	// Backoff is the pause after a failed request, which is doubled up to MaxBackoff.
 	Backoff, MaxBackoff time.Duration
-	// Idle is the time without a record after which the sink is asked whether all is as it was.
+	// Idle is the time without a record after which Idle of the sink is called.
 	Idle time.Duration
-	// Reported is sent when a delivery has a report, or its partition need not pause any more.
+	// Reported is sent when a delivery has a report, or when its partition need no longer be
+	// paused.
 	Reported Signal
 	// Demand is sent when a delivery waits for records.
 	Demand Signal
 }
 
-// Delivery hands the records of one assigned partition to the sink, from assignment to give-up.
-// It is never used twice: a partition that comes back gets a new one.
+// Delivery delivers the records of one assigned partition to the sink, from its assignment until
+// it is given up. It is never reused: a partition that is assigned again gets a new one.
 type Delivery struct {
 	Partition idemtype.Partition
 	Queue     *Queue
@@ -38,26 +39,26 @@ type Delivery struct {
 	config  *Config
 	life    lifetime
 	asking  sync.Mutex   // held while the sink takes the partition over, or is in Standby
-	topic   Topic        // what the sink was told of it
-	leader  int32        // leader epoch of the log with which the sink compared its position; -1 if it is not known
+	topic   Topic        // what was passed to the sink about it
+	leader  int32        // leader epoch of the log with which the sink compared its position; -1 if unknown
 	reports chan Report  // at most one is unread
-	arrived Signal       // the record came that is awaited
-	durable atomic.Int64 // all below it is durable; -1 if that is not known
+	arrived Signal       // the awaited record arrived
+	durable atomic.Int64 // everything below is durable; -1 if unknown
 }
 
-// lifetime is how a delivery begins and ends.
+// lifetime is the beginning and the end of a delivery.
 type lifetime struct {
-	previous <-chan struct{}    // closed when the sink is not called by the delivery before
+	previous <-chan struct{}    // closed when the previous delivery no longer calls the sink
 	assigned context.Context    // ends when the partition is given up
 	end      context.CancelFunc // of assigned
-	deliver  context.Context    // outlives assigned: a transaction begun is finished
+	deliver  context.Context    // outlives assigned, so that a transaction that has begun is finished
 	stop     context.CancelFunc // of deliver
 	returned chan struct{}      // closed when Run has returned
-	over     chan struct{}      // closed when the sink is not called any more
+	over     chan struct{}      // closed when the sink is no longer called
 }
 
-// NewDelivery prepares a delivery. It waits for the one before of the same partition to be over;
-// previous is nil if there was none.
+// NewDelivery returns a delivery. It waits until previous, the delivery of the same partition
+// before it, has ended; nil means that there was none.
 func NewDelivery(ctx context.Context, c *Config, p idemtype.Partition, previous <-chan struct{}) *Delivery {
 	d := &Delivery{
 		Partition: p, Queue: NewQueue(c.Limits, c.Demand),
@@ -95,8 +96,8 @@ func (d *Delivery) Run() {
 	}
 }
 
-// deliverAll hands batches to the sink until one is refused. While there are none, it asks
-// the sink now and then whether the partition is still its own.
+// deliverAll delivers batches to the sink until one is rejected. While there are none, it calls
+// Idle from time to time.
 func (d *Delivery) deliverAll() error {
 	for {
 		records, resume, err := d.Queue.Take(d.life.assigned, d.config.Idle)
@@ -129,12 +130,12 @@ func (d *Delivery) report(r Report) {
 	}
 }
 
-// backOff waits before try n+1. It reports false if the partition was given up.
+// backOff waits before attempt n+1. It reports false if the partition was given up.
 func (d *Delivery) backOff(n int) bool {
 	return backoff.Sleep(d.life.assigned, backoff.Pause(n, d.config.Backoff, d.config.MaxBackoff))
 }
 
-// Report returns a report that was not read yet.
+// Report returns a report that has not been read yet.
 func (d *Delivery) Report() (r Report, ok bool) {
 	select {
 	case r = <-d.reports:
@@ -144,27 +145,27 @@ func (d *Delivery) Report() (r Report, ok bool) {
 	}
 }
 
-// RecordArrived tells that the record came that the sink wants to wait for a take-over.
+// RecordArrived records that the record arrived for which the take-over waits.
 func (d *Delivery) RecordArrived() { d.arrived.Send() }
 
-// TakeOverAgain drops what the queue holds, and has the sink asked again where to read.
+// TakeOverAgain drops the records in the queue, and calls Assigned of the sink again.
 func (d *Delivery) TakeOverAgain() {
 	d.Queue.Retake()
 	d.arrived.Send()
 }
 
-// Durable is the offset below which all was durable before the partition was given up; -1 if
-// that is not known.
+// Durable returns the offset below which everything was durable before the partition was given up;
+// -1 if unknown.
 func (d *Delivery) Durable() int64 { return d.durable.Load() }
 
-// End takes no more records. GiveUp must follow.
+// End stops accepting records. GiveUp must follow.
 func (d *Delivery) End() {
 	d.life.end()
 	d.Queue.Shut()
 }
 
-// GiveUp ends the sink's work on the partition, and returns when it has ended: Assigned and
-// Standby, which must not overlap with Revoked, by their context, and a Deliver that waits by
+// GiveUp ends the sink's work on the partition, and returns when it has ended. It ends Assigned
+// and Standby, which must not overlap with Revoked, by their context, and a waiting Deliver by
 // Revoked itself. Run must have been called.
 func (d *Delivery) GiveUp(lost bool) {
 	d.asking.Lock()
@@ -173,11 +174,11 @@ func (d *Delivery) GiveUp(lost bool) {
 	} else {
 		d.config.Sink.Revoked(d.Partition)
 	}
-	d.asking.Unlock() // Run may wait for it before it sees that it is over
+	d.asking.Unlock() // Run may wait for it before it notices the end
 	d.life.stop()
 	<-d.life.returned
 	close(d.life.over)
 }
 
-// Over is closed when the sink is not called any more.
+// Over returns a channel that is closed when the sink is no longer called.
 func (d *Delivery) Over() <-chan struct{} { return d.life.over }

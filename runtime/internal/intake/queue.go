@@ -9,8 +9,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Queue holds records of one partition between the polling goroutine, which puts, and the
-// partition's goroutine, which takes batches.
+// Queue holds records of one partition. The polling goroutine puts records, and the partition's
+// goroutine takes batches.
 type Queue struct {
 	demand Signal // of all queues of a source: a partition waits for records
 	filled Signal // there may be a batch to take
@@ -21,22 +21,22 @@ type Queue struct {
 	open    bool  // records are accepted
 	retake  bool  // the partition must be taken over again
 	waiting bool  // Take waits for a batch to be complete, or for records
-	paused  bool  // it was full, the client was told to pause, and it is not half empty since
-	end     int64 // all records below it were put; -1 if that is not known
-	version int   // counts how often the queue was emptied for a new position
+	paused  bool  // it was full, the client paused the partition, and it has not been half empty since
+	end     int64 // all records below were put; -1 if unknown
+	version int   // how many times the queue was emptied for a new position
 
-	timeouts int // of Throttle since the queue was not full; of the polling goroutine
+	timeouts int // of Throttle since the queue was last not full; used by the polling goroutine
 }
 
 // errRetake ends Take: the partition must be taken over again.
 var errRetake = errors.New("the position is in doubt")
 
-// NewQueue returns a queue that is not open. demand is sent when Take waits.
+// NewQueue returns a queue that is not open. demand is signaled when Take waits.
 func NewQueue(limits Limits, demand Signal) *Queue {
 	return &Queue{demand: demand, filled: NewSignal(), taken: NewSignal(), backlog: backlog{limits: limits}, end: -1}
 }
 
-// Reset drops what the queue holds and returns the version that may be opened.
+// Reset drops the records in the queue and returns the version that may be opened.
 func (q *Queue) Reset() (version int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -45,17 +45,17 @@ func (q *Queue) Reset() (version int) {
 }
 
 // Open accepts records from now on, unless the queue was reset or shut since Reset returned
-// version: records that are read then belong to a position that does not count any more.
+// version: records would then belong to a position that is no longer valid.
 func (q *Queue) Open(version int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.open = version == q.version
 }
 
-// Shut drops what the queue holds and accepts nothing until Open.
+// Shut drops the records in the queue and accepts none until Open.
 func (q *Queue) Shut() { q.Reset() }
 
-// Retake is Shut, and makes Take return an error. It does nothing if the queue is shut,
+// Retake is like Shut, and makes Take return an error. It does nothing if the queue is shut,
 // because the partition is then being taken over anyway.
 func (q *Queue) Retake() {
 	q.mu.Lock()
@@ -75,8 +75,8 @@ func (q *Queue) drop() {
 	q.end = -1
 }
 
-// Put adds a record. It reports false if the queue is not open; full says that Throttle must
-// be called before the next record.
+// Put adds a record. It reports false if the queue is not open. full means that Throttle must be
+// called before the next record.
 func (q *Queue) Put(m *wire.Message, size int) (accepted, full bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -93,7 +93,7 @@ func (q *Queue) Put(m *wire.Message, size int) (accepted, full bool) {
 	return true, full
 }
 
-// ReachedEnd tells that the log ends at an offset, and that all records below it were put.
+// ReachedEnd records that the log ends at an offset, and that all records below it were put.
 func (q *Queue) ReachedEnd(end int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -102,7 +102,7 @@ func (q *Queue) ReachedEnd(end int64) {
 	}
 }
 
-// End is where the log ends if all its records were put and taken; otherwise -1.
+// End returns where the log ends if all its records were put and taken; otherwise -1.
 func (q *Queue) End() int64 {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -113,22 +113,22 @@ func (q *Queue) End() int64 {
 }
 
 // Starved reports whether Take waits although the log may have records: the client has not
-// said that it ends.
+// reported its end.
 func (q *Queue) Starved() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.open && q.waiting && q.end < 0
 }
 
-// Dry reports whether all that was put is taken, and Take waits for more.
+// Dry reports whether all records were taken, and Take waits for more.
 func (q *Queue) Dry() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.open && q.waiting && len(q.backlog.batches) == 0
 }
 
-// Take waits for a batch, and returns none if the queue is empty for as long as idle. resume
-// tells that the client need not pause any more. The batch's memory goes back with Release.
+// Take waits for a batch. It returns none if the queue has been empty for the duration idle.
+// resume means that the client need no longer pause. The batch's memory is returned with Release.
 func (q *Queue) Take(ctx context.Context, idle time.Duration) (records []wire.Message, resume bool, err error) {
 	timer := time.NewTimer(q.backlog.limits.Wait)
 	defer timer.Stop()
@@ -152,8 +152,8 @@ func (q *Queue) Take(ctx context.Context, idle time.Duration) (records []wire.Me
 	}
 }
 
-// tryTake takes the oldest batch if it is due. Otherwise it says how long that will take; 0 if
-// there is none.
+// tryTake takes the oldest batch if it is due. Otherwise it returns how long that will take; 0 if
+// there is no batch.
 func (q *Queue) tryTake() (records []wire.Message, resume bool, wait time.Duration, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -174,7 +174,7 @@ func (q *Queue) tryTake() (records []wire.Message, resume bool, wait time.Durati
 	return records, resume, 0, nil
 }
 
-// Release gives back the memory of a batch that was delivered.
+// Release returns the memory of a batch that was delivered.
 func (q *Queue) Release(records []wire.Message) {
 	clear(records)
 	q.mu.Lock()
@@ -182,24 +182,24 @@ func (q *Queue) Release(records []wire.Message) {
 	q.backlog.recycle(records)
 }
 
-// Limits say what completes a batch, and with that what fills a queue.
+// Limits determine when a batch is complete, and therefore when a queue is full.
 type Limits struct {
 	Records    int           // that complete a batch
 	Bytes      int           // that complete a batch
 	Wait       time.Duration // age that completes a batch
-	FetchBytes int           // that the client fetches of a partition at a time
+	FetchBytes int           // that the client fetches from a partition at a time
 }
 
 const (
 	// depth is how many complete batches are held while one is delivered, unless bytes end it
 	// first.
 	depth = 4
-	// framing is what a record has beside its key, value and headers, in bytes of a fetch.
+	// framing is the number of bytes of a record in a fetch besides its key, value and headers.
 	framing = 8
 )
 
-// backlog are records of one partition that wait for delivery, in batches. It is plain data:
-// the queue holds a lock around it.
+// backlog contains the records of one partition that wait for delivery, in batches. It is plain
+// data, guarded by the queue's lock.
 type backlog struct {
 	limits  Limits
 	batches []batch // oldest first; only the last one grows
@@ -232,8 +232,8 @@ func (b *backlog) complete(last *batch) bool {
 	return len(last.records) >= b.limits.Records || last.bytes >= b.limits.Bytes
 }
 
-// take removes the oldest batch if it is due. Otherwise it says how long that will take; 0 if
-// there is none.
+// take removes the oldest batch if it is due. Otherwise it returns how long that will take; 0 if
+// there is no batch.
 func (b *backlog) take() (records []wire.Message, wait time.Duration) {
 	if len(b.batches) == 0 {
 		return nil, 0
@@ -252,15 +252,15 @@ func (b *backlog) take() (records []wire.Message, wait time.Duration) {
 // drop removes all records.
 func (b *backlog) drop() { b.batches, b.records, b.bytes = nil, 0, 0 }
 
-// full reports whether there is n times as much as fills the backlog; once is enough for now.
-// There is room for two fetches in any case: the client hands over records of other partitions
-// after those of this one, and they must not come too late.
+// full reports whether the backlog is n times full. It always has room for two fetches: the client
+// delivers records of other partitions after those of this one, and they must not be delayed too
+// long.
 func (b *backlog) full(n int) bool {
 	return b.records >= n*depth*b.limits.Records && b.bytes+framing*b.records >= 2*n*b.limits.FetchBytes ||
 		b.bytes >= n*b.limits.Bytes
 }
 
-// halfEmpty reports whether a client that was told to pause may go on.
+// halfEmpty reports whether a paused client may resume.
 func (b *backlog) halfEmpty() bool {
 	return b.records <= depth/2*b.limits.Records && b.bytes <= b.limits.Bytes/2
 }
@@ -282,8 +282,8 @@ func (b *backlog) recycled() []wire.Message {
 	return s
 }
 
-// grown makes room for one more record of a batch that is not complete, and never for more
-// records than a batch has: append would.
+// grown makes room for one more record of a batch that is not complete. Unlike append, it never
+// allocates for more records than a batch can have.
 func (b *backlog) grown(records []wire.Message) []wire.Message {
 	if len(records) < cap(records) {
 		return records
@@ -291,13 +291,13 @@ func (b *backlog) grown(records []wire.Message) []wire.Message {
 	return append(make([]wire.Message, 0, min(max(16, 2*len(records)), b.limits.Records)), records...)
 }
 
-// Signal wakes the goroutine that receives from it. What is sent before it wakes counts once.
+// Signal wakes the goroutine that receives from it. Several sends before it wakes count as one.
 type Signal chan struct{}
 
-// NewSignal returns a signal that was not sent.
+// NewSignal returns a signal that has not been sent.
 func NewSignal() Signal { return make(Signal, 1) }
 
-// Send never waits.
+// Send never blocks.
 func (s Signal) Send() {
 	select {
 	case s <- struct{}{}:
@@ -305,7 +305,7 @@ func (s Signal) Send() {
 	}
 }
 
-// clear takes back what was sent and not received.
+// clear discards a send that was not received.
 func (s Signal) clear() {
 	select {
 	case <-s:

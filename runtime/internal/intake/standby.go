@@ -7,12 +7,11 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtype"
 )
 
-// standBy waits until the sink says that the partition may be taken over again. If the sink wants
-// a record to wait first, one is read and dropped: it is enough that there is one, and it is read
-// again from the position that the sink then tells. It reports false if the partition was given
-// up.
+// standBy waits until the sink permits the partition to be taken over again. If a record must be
+// available first, one is read and dropped; it is read again from the position that the sink then
+// returns. standBy reports false if the partition was given up.
 func (d *Delivery) standBy(why error) bool {
-	if _, halted := errors.AsType[*idemtype.HaltedError](why); !halted { // which the sink has logged
+	if _, halted := errors.AsType[*idemtype.HaltedError](why); !halted { // which the sink logs itself
 		d.config.Log.Info("partition stands by", "topic", d.Partition.Topic, "partition", d.Partition.Number, "reason", why)
 	}
 	d.durable.Store(-1)
@@ -32,14 +31,14 @@ func (d *Delivery) standBy(why error) bool {
 	return ok
 }
 
-// askStandby asks the sink until it answers.
+// askStandby calls Standby of the sink until it succeeds.
 func (d *Delivery) askStandby() (idemtype.TakeOver, bool) {
 	for n := 1; ; n++ {
 		takeOver, err := d.tryStandby()
 		if err == nil || d.life.assigned.Err() != nil {
 			return takeOver, d.life.assigned.Err() == nil
 		}
-		d.config.Log.Warn("the standby of a partition failed; trying again",
+		d.config.Log.Warn("the standby of a partition failed; retrying",
 			"topic", d.Partition.Topic, "partition", d.Partition.Number, "err", err)
 		if !d.backOff(n) {
 			return idemtype.TakeOver{}, false
@@ -56,9 +55,9 @@ func (d *Delivery) tryStandby() (idemtype.TakeOver, error) {
 	return d.config.Sink.Standby(d.life.assigned, d.Partition)
 }
 
-// awaitRecord returns when a record came at or behind a position, or when what the sink said
-// does not hold any more, which it is asked now and then. ok is false if the partition was
-// given up.
+// awaitRecord returns when a record has arrived at or after a position, or when the sink's
+// permission is no longer valid, which awaitRecord checks from time to time with Idle. ok is false
+// if the partition was given up.
 func (d *Delivery) awaitRecord(at idemtype.Position) (ok, changed bool) {
 	d.arrived.clear() // of an earlier wait
 	d.report(Report{State: AwaitingRecord, at: at})

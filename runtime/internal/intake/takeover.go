@@ -6,7 +6,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtype"
 )
 
-// takeOver asks the broker and the sink where to read, again and again after transient errors.
+// takeOver queries the broker and calls Assigned of the sink to learn where to read. It retries
+// after transient errors.
 func (d *Delivery) takeOver() (idemtype.Position, error) {
 	logged := ""
 	for n := 1; ; n++ {
@@ -16,7 +17,7 @@ func (d *Delivery) takeOver() (idemtype.Position, error) {
 		}
 		if err.Error() != logged {
 			logged = err.Error()
-			d.config.Log.Warn("partition cannot be taken over yet; trying again",
+			d.config.Log.Warn("partition cannot be taken over yet; retrying",
 				"topic", d.Partition.Topic, "partition", d.Partition.Number, "err", err)
 		}
 		if !d.backOff(n) {
@@ -37,8 +38,8 @@ func (d *Delivery) tryTakeOver() (idemtype.Position, error) {
 	}
 	d.topic, d.leader = Topic{ID: a.TopicID, Partitions: a.Partitions}, -1
 	if a.Last != nil {
-		// Before the sink compares the position with the log. If it cannot be told, the partition is
-		// taken over again at the next epoch that is higher than the position's.
+		// This comes before the sink compares the position with the log. If the epoch is unknown,
+		// the partition is taken over again at the next epoch that is higher than the position's.
 		if last, err := a.Last(d.life.assigned); err == nil {
 			d.leader = last.Epoch
 		}
@@ -46,7 +47,7 @@ func (d *Delivery) tryTakeOver() (idemtype.Position, error) {
 	return d.config.Sink.Assigned(d.life.assigned, a)
 }
 
-// mustStandBy reports whether the sink must be asked by Standby when to go on.
+// mustStandBy reports whether Standby of the sink must be called.
 func mustStandBy(err error) bool {
 	_, halted := errors.AsType[*idemtype.HaltedError](err)
 	_, fenced := errors.AsType[*idemtype.FencedError](err)

@@ -3,21 +3,22 @@ package intake
 import "time"
 
 const (
-	// RoomWait is how long polling waits for space in a full queue before it goes on with other
-	// work, for example a rebalance.
+	// RoomWait is how long polling waits for space in a full queue before it continues with other
+	// work, such as a rebalance.
 	RoomWait = 20 * time.Millisecond
-	// MaxRoomWaits is how many of these waits may end without room before the partition is
-	// paused. After each of them one more record comes: others may have records that the client
-	// did not tell of.
+	// MaxRoomWaits is how many of these waits may end without space before the partition is
+	// paused. After each of them one more record is polled: other partitions may have records of
+	// which the client has not yet reported any.
 	MaxRoomWaits = 10
 )
 
-// Throttle is the back-pressure of a queue that Put found full. It reports whether the
-// partition must be paused. That makes the client throw away what it has fetched, and fetch it
-// again: under load, most of its work. So it is the last resort.
+// Throttle applies back-pressure for a queue that Put found full. It reports whether the partition
+// must be paused. A pause makes the client drop records that it has fetched, and fetch them again:
+// under load, that is most of its work. So it is the last resort.
 //
-// While another partition starves, polling goes on: that one's records come behind. This ends
-// when the queue is overfull. While none starves, polling waits for room.
+// While another partition starves, polling continues, because that partition's records come after
+// those of this one. This ends when the queue is overfull. While no partition starves, polling
+// waits for space.
 func (q *Queue) Throttle(starved func() bool) (pause bool) {
 	overfull := q.full(2)
 	if !overfull && starved() {
@@ -34,7 +35,7 @@ func (q *Queue) Throttle(starved func() bool) (pause bool) {
 	return q.pauseIfFull()
 }
 
-// waitForRoom waits for RoomWait, or until there is room, or until another partition starves.
+// waitForRoom waits for RoomWait, or until there is space, or until another partition starves.
 func (q *Queue) waitForRoom(starved func() bool) (room, timeout bool) {
 	timer := time.NewTimer(RoomWait)
 	defer timer.Stop()
@@ -54,7 +55,7 @@ func (q *Queue) waitForRoom(starved func() bool) (room, timeout bool) {
 	}
 }
 
-// pauseIfFull notes that the partition is paused, unless the queue has space by now.
+// pauseIfFull marks the partition as paused, unless the queue now has space.
 func (q *Queue) pauseIfFull() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

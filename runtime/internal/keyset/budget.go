@@ -2,34 +2,34 @@ package keyset
 
 import "sync"
 
-// Budget bounds the memory of all Sets of a process. What it refuses is not forgotten but
-// not accepted: the partition waits. It is safe for concurrent use.
+// Budget limits the memory of all Sets of a process. If it is exceeded, no key is dropped; instead
+// the partition waits. It is safe for concurrent use.
 type Budget struct {
 	mu    sync.Mutex
 	limit int64
 	used  int64
 }
 
-// NewBudget returns a budget of that many bytes.
+// NewBudget returns a budget of limit bytes.
 func NewBudget(limit int64) *Budget { return &Budget{limit: limit} }
 
-// Limit is the number of bytes that NewBudget was given.
+// Limit returns the limit in bytes.
 func (b *Budget) Limit() int64 { return b.limit }
 
-// Used is the number of bytes that Sets hold.
+// Used returns the number of bytes that Sets use.
 func (b *Budget) Used() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.used
 }
 
-// Fits reports whether there is room for that many keys more.
+// Fits reports whether there is space for that many more keys.
 func (b *Budget) Fits(keys int) bool {
 	return b.Used()+tableBytes(keys, false) <= b.limit
 }
 
-// hold lets s hold bytes; soon is how many of them it will free soon. It reports false if s
-// would hold more than before, and the budget would be beyond its limit.
+// hold sets the bytes that s uses; soon is how many of them it will free soon. It reports false if
+// s would use more than before, and the budget would exceed its limit.
 func (b *Budget) hold(s *Set, bytes, soon int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -40,7 +40,7 @@ func (b *Budget) hold(s *Set, bytes, soon int64) bool {
 	return true
 }
 
-// set says what s holds, whatever the limit.
+// set sets the bytes that s uses, whatever the limit.
 func (b *Budget) set(s *Set, bytes int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

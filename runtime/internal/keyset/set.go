@@ -1,7 +1,6 @@
-// Package keyset is a partition's memory of keys: those that the rows of its chain from the
-// window on hold, and nothing else. It is a table in memory without I/O; package keys fills it
-// with the chain's rows and decides when a row is old. It must not import any other package of
-// this module.
+// Package keyset is a partition's memory of keys: exactly those in the rows of its chain from the
+// window on. It is a table in memory without I/O; package keys fills it with the chain's rows and
+// decides when a row is old. It must not import any other package of this module.
 package keyset
 
 import "time"
@@ -21,8 +20,8 @@ type Row struct {
 	Defs    []byte    // GroupBytes per group of keys; not kept
 }
 
-// Set is the keys of the chain's rows from the window on, in segments of consecutive rows.
-// It is used by one goroutine at a time; only Free may be called by any.
+// Set contains the keys of the chain's rows from the window on, in segments of consecutive rows.
+// Only one goroutine may use it at a time, but any goroutine may call Free.
 type Set struct {
 	budget   *Budget
 	span     time.Duration
@@ -34,7 +33,7 @@ type Set struct {
 	freed    bool
 }
 
-// New returns an empty Set for a window of that length.
+// New returns an empty Set for a window.
 func New(b *Budget, window time.Duration) *Set { return &Set{budget: b, span: window / spans} }
 
 // Find finds a key.
@@ -47,7 +46,7 @@ func (s *Set) Find(key [16]byte) (print, def uint32, ok bool) {
 	return 0, 0, false
 }
 
-// Len is how many keys the Set holds.
+// Len returns the number of keys in the Set.
 func (s *Set) Len() int {
 	n := 0
 	for _, g := range s.segments {
@@ -144,7 +143,7 @@ func (s *Set) Drop(window int64) {
 	}
 }
 
-// Free gives the memory back to the budget: the Set will not be used any more.
+// Free returns the memory to the budget. The Set must not be used after that.
 func (s *Set) Free() { s.budget.free(s) }
 
 // segmentOf returns the segment that the row belongs to, which is the last one. A new one
@@ -165,7 +164,7 @@ func (s *Set) segmentOf(r Row, groups []group) *segment {
 	return g
 }
 
-// seal brings the last segment to its final size.
+// seal shrinks the last segment to its final size.
 func (s *Set) seal() {
 	n := len(s.segments)
 	if n == 0 {
@@ -185,7 +184,7 @@ func (s *Set) size() int64 {
 	return n
 }
 
-// count tells the budget what is held now.
+// count updates the budget with the current size.
 func (s *Set) count() {
 	s.reserved = 0
 	s.budget.set(s, s.size())

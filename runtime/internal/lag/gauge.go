@@ -1,7 +1,7 @@
-// Package lag keeps how far one partition is: the position of its ledger, the end of its log, how
-// old the first record between the two is, and what became of the records before. Several
-// goroutines tell it; a reading is of one moment. It asks nobody. It must not
-// import any package of this module but idemtype.
+// Package lag measures one partition: the position of its ledger, the end of its log, the age of
+// the first record between the two, and the outcomes of the records before. Several goroutines
+// update it, and a reading is from one moment. It makes no queries. It must not import any package
+// of this module but idemtype.
 package lag
 
 import (
@@ -11,35 +11,35 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtype"
 )
 
-// Unknown is an offset that is not known.
+// Unknown is an unknown offset.
 const Unknown = -1
 
-// Gauge is how far one partition is.
+// Gauge measures the progress of one partition.
 type Gauge struct {
 	mu       sync.Mutex
-	known    bool // the position is
+	known    bool // the position is known
 	position int64
-	end      int64 // 0 while nobody told: no log ends before that
+	end      int64 // 0 while unknown: no log ends below 0
 	told     bool
-	first    int64     // offset of the oldest record that was handed over and is not durable
-	at       time.Time // its timestamp; zero if there is none, or it has none
-	behind   time.Time // since when there is more than the position, or since it moved last; zero if there is not
+	first    int64     // offset of the oldest delivered record that is not durable
+	at       time.Time // its timestamp; zero if there is no record, or it has none
+	behind   time.Time // since when the log extends beyond the position, or the position last moved; zero if it does not
 	counts   idemtype.Result
 	parked   Parked
 
-	low   int64     // the log held no record below it
+	low   int64     // the log had no record below it
 	stood time.Time // since when the partition is halted; zero while it is not
-	lost  bool      // the position is none of this log's
+	lost  bool      // the position does not belong to this log
 }
 
-// At tells the ledger's position.
+// At sets the ledger's position.
 func (g *Gauge) At(position int64, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.move(position, now)
 }
 
-// Add tells what became of records, and the ledger's position after them.
+// Add adds outcomes of records, and sets the ledger's position after them.
 func (g *Gauge) Add(r idemtype.Result, position int64, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -47,14 +47,14 @@ func (g *Gauge) Add(r idemtype.Result, position int64, now time.Time) {
 	g.move(position, now)
 }
 
-// Redelivered tells that records were delivered again, which moves nothing.
+// Redelivered counts records that were delivered again; the position stays.
 func (g *Gauge) Redelivered(n int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.counts.Duplicates += n
 }
 
-// End tells the offset of the next record to come.
+// End sets the offset of the next record to be written.
 func (g *Gauge) End(end int64, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -62,25 +62,25 @@ func (g *Gauge) End(end int64, now time.Time) {
 	g.note(now)
 }
 
-// Parked is what waits behind dead letters (on_failure.park).
+// Parked counts what is parked behind dead letters (on_failure.park).
 type Parked struct{ Keys, Records int }
 
-// Parked tells what waits behind dead letters.
+// Parked sets the counts of what is parked behind dead letters.
 func (g *Gauge) Parked(p Parked) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.parked = p
 }
 
-// Low tells the offset of the first record that the log holds.
+// Low sets the offset of the first record in the log.
 func (g *Gauge) Low(low int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.low = low
 }
 
-// Stands tells that nobody reads the partition from now on; with lost, that the position is
-// none of its log's, which is another one or was cut.
+// Stands records that the partition is halted. lost means that the position does not belong to its
+// log, which is another one or was truncated.
 func (g *Gauge) Stands(lost bool, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -89,14 +89,14 @@ func (g *Gauge) Stands(lost bool, now time.Time) {
 	}
 }
 
-// Works tells that the partition does not stand.
+// Works records that the partition is not halted.
 func (g *Gauge) Works() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.stood, g.lost = time.Time{}, false
 }
 
-// First tells which record is the first of those that were handed over and are not durable.
+// First sets the first delivered record that is not durable.
 func (g *Gauge) First(offset int64, at time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -111,7 +111,7 @@ func (g *Gauge) move(position int64, now time.Time) {
 	g.note(now)
 }
 
-// note notes since when there is something after the position.
+// note updates since when the log extends beyond the position.
 func (g *Gauge) note(now time.Time) {
 	switch {
 	case !g.known || !g.told || g.end <= g.position:
@@ -121,7 +121,7 @@ func (g *Gauge) note(now time.Time) {
 	}
 }
 
-// Reading is a Gauge at one moment. Offsets and Records are [Unknown] if they are not known.
+// Reading contains the values of a Gauge at one moment. Unknown offsets and Records are [Unknown].
 type Reading struct {
 	Position int64
 	End      int64
@@ -145,7 +145,7 @@ func (g *Gauge) Read(now time.Time) Reading {
 		r.End = g.end
 	}
 	if !g.known || !g.told || g.lost {
-		if !g.stood.IsZero() && !(g.told && g.end <= g.low) { // an empty log has nothing that waits
+		if !g.stood.IsZero() && !(g.told && g.end <= g.low) { // in an empty log no record waits
 			r.Age = max(0, now.Sub(g.stood))
 		}
 		return r

@@ -1,9 +1,9 @@
-// Package maintain keeps the tables of one consumer bounded: it rotates and drops generations of
-// keys, and removes rows of the ledger and dead letters that are no longer needed. Every process
-// of a consumer may run it, but only one at a time. A run may be interrupted after each step: the
-// next run goes on from there. It never makes consumption wait for longer than a transaction may
-// take, or for more than a tenth of the time.
-// It must not import any package of this module but backoff, fault and generation.
+// Package maintain bounds the size of the tables of one consumer: it rotates and drops generations
+// of keys, and deletes rows of the ledger and dead letters that are no longer needed. Every
+// process of a consumer may run it, but only one at a time. A run may be interrupted after each
+// step: the next run continues from there. It never delays consumption for longer than a
+// transaction may take, or for more than a tenth of the time. It must not import any package of
+// this module but backoff, fault and generation.
 package maintain
 
 import (
@@ -22,43 +22,43 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/generation"
 )
 
-// Job is the upkeep of one consumer. It touches no other consumer's rows: what belongs to
-// one that no longer runs stays.
+// Job is the upkeep of one consumer. It does not change rows of other consumers: the rows of a
+// consumer that no longer runs stay.
 type Job struct {
 	Consumer string
-	Schema   map[string]int // what it has of the runtime's tables
+	Schema   map[string]int // versions of the runtime's tables that it uses
 	// Keep is the longest window of keys that all partitions share; 0 = there are none.
 	Keep time.Duration
-	// Transaction is longer than any transaction of the consumer runs; rows of the ledger
-	// that are younger stay.
+	// Transaction is longer than any transaction of the consumer. Rows of the ledger that are
+	// younger stay.
 	Transaction time.Duration
-	// Connect opens a connection that the run has for itself and closes.
+	// Connect opens a connection for the run, which closes it.
 	Connect func(context.Context) (*pgx.Conn, error)
 	Now     func() time.Time // this process's clock, only ever compared with the database's
 	Log     *slog.Logger
-	Expired *atomic.Int64 // counts the dead letters closed because keep was over
-	// Ran, if it is not nil, is called after each run with the time that it took, but not if
-	// another process was at it.
+	Expired *atomic.Int64 // counts the dead letters closed because keep had passed
+	// Ran, if it is not nil, is called after each run with its duration, but not if another
+	// process is running the upkeep.
 	Ran func(took time.Duration, err error)
 
-	complaint string // of the last run, so that it is told once
-	overdue   int    // dead letters whose time is over, and behind which records wait, as they were told
+	complaint string // of the last run, so that it is logged once
+	overdue   int    // last logged number of expired dead letters behind which records are parked
 	told      time.Time
 }
 
-// rotations is how many generations begin in one window. Keys are kept for the window at
-// least, and for the window plus one rotation at most; with two, as many sealed ones are
-// asked as a rule.
+// rotations is how many generations begin in one window. Keys are kept for at least the window,
+// and at most the window plus one rotation. With two rotations, usually two sealed generations
+// must be checked.
 const rotations = 2
 
-// session is the settings of a maintenance connection, beside those of the runtime's.
+// session are the settings of a maintenance connection, besides those of the runtime.
 var session = []string{
-	`SET lock_timeout = '20s'`,      // except for the seal, nobody waits behind these locks
-	`SET statement_timeout = '60s'`, // what takes longer goes on in the next run
+	`SET lock_timeout = '20s'`,      // except for the seal, no transaction waits behind these locks
+	`SET statement_timeout = '60s'`, // longer work continues in the next run
 }
 
-// Run runs the upkeep now and then after each interval, until ctx ends. Errors are logged,
-// once while they stay the same and then every hour.
+// Run runs the upkeep immediately and after each interval, until ctx is done. An error is logged
+// once, and every hour while it stays the same.
 func (j *Job) Run(ctx context.Context, interval time.Duration) {
 	for {
 		j.complain(ctx, j.Once(ctx))
@@ -68,8 +68,8 @@ func (j *Job) Run(ctx context.Context, interval time.Duration) {
 	}
 }
 
-// Once runs the upkeep once, unless another process is at it. One part's error does not keep
-// the others from running.
+// Once runs the upkeep once, unless another process is running it. An error of one part does not
+// prevent the others.
 func (j *Job) Once(ctx context.Context) error {
 	began := time.Now()
 	mine, err := j.once(ctx)
@@ -79,7 +79,7 @@ func (j *Job) Once(ctx context.Context) error {
 	return err
 }
 
-// once reports also whether the run was this process's.
+// once also reports whether this process ran the upkeep.
 func (j *Job) once(ctx context.Context) (mine bool, err error) {
 	conn, err := j.Connect(ctx)
 	if err != nil {
@@ -116,23 +116,23 @@ func (j *Job) once(ctx context.Context) (mine bool, err error) {
 	return true, errors.Join(errs...)
 }
 
-// closeUnlocked gives the locks back and closes the connection: the server notices a close only
-// after a while, and until then no run could begin.
+// closeUnlocked releases the locks and closes the connection. The server may notice the close
+// late, and until then no other run could begin.
 func closeUnlocked(ctx context.Context, conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	if !conn.IsClosed() {
-		_, _ = conn.Exec(ctx, `SELECT pg_advisory_unlock_all()`) // else they go with the connection
+		_, _ = conn.Exec(ctx, `SELECT pg_advisory_unlock_all()`) // otherwise they end with the connection
 	}
 	_ = conn.Close(ctx)
 }
 
-// upkeepLock and the consumer's name are the advisory lock of a run.
+// upkeepLock and the consumer's name identify the advisory lock of a run.
 const upkeepLock = 0x1de36e6
 
-// ClockTolerance is how far the clocks of worker and database may be apart while keys leave
-// their windows and dead letters expire: a failover may have led to a server whose clock is
-// wrong.
+// ClockTolerance is the largest difference between the clocks of this process and the database at
+// which keys leave their windows and dead letters expire. A failover may have led to a server
+// whose clock is wrong.
 const ClockTolerance = 5 * time.Minute
 
 // clocks compares the clocks.
@@ -145,8 +145,8 @@ func (j *Job) clocks(ctx context.Context, conn *pgx.Conn) error {
 	return Apart(before, database, j.Now())
 }
 
-// Apart is an error if the database's clock, read between two looks at this process's clock,
-// differs by more than [ClockTolerance].
+// Apart returns an error if the database's clock, read between two readings of this process's
+// clock, differs by more than [ClockTolerance].
 func Apart(before, database, after time.Time) error {
 	if database.Before(before.Add(-ClockTolerance)) || database.After(after.Add(ClockTolerance)) {
 		return fmt.Errorf("the clocks of this process and of the database are %v apart: nothing expires until they agree within %v",
@@ -162,7 +162,7 @@ func (j *Job) rotate(ctx context.Context, conn *pgx.Conn) error {
 	}
 	open, due, err := generation.Due(ctx, conn, j.Consumer, j.Keep/rotations)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil // the first partition that is taken over opens the first one
+		return nil // the take-over of the first partition opens the first one
 	}
 	if err != nil || !due {
 		return err
@@ -197,7 +197,7 @@ func (j *Job) drop(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// complainAgain is after how long an error that stays is told again.
+// complainAgain is the interval at which a lasting error is logged again.
 const complainAgain = time.Hour
 
 func (j *Job) complain(ctx context.Context, err error) {
@@ -214,5 +214,5 @@ func (j *Job) complain(ctx context.Context, err error) {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "42501" {
 		args = append(args, "grant", "the service's role lacks a right: docs/operations.md, roles and rights, lists all of them as GRANT statements; the role that owns the runtime's tables needs CREATE on their schema")
 	}
-	j.Log.Error("the runtime's tables are not kept up; consumption goes on, they grow", args...)
+	j.Log.Error("the runtime's tables are not maintained; consumption continues, but the tables grow", args...)
 }

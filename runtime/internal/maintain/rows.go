@@ -9,17 +9,17 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 )
 
-// chunk is how many rows one statement removes.
+// chunk is how many rows one statement deletes.
 const chunk = 1000
 
 const (
 	streamsSQL = `SELECT stream FROM idem_stream WHERE consumer = $1 ORDER BY stream`
 
-	// trimSQL removes rows in front of those that are still needed: always the oldest ones,
-	// so that what stays is without a hole, and never the tail. A hole would let an owner
-	// that slept append into it. A place that gets free must not be one that a statement
-	// saw free when it began: rows stay for as long as a statement may run.
-	// What operators appended is moved, for people who ask later.
+	// trimSQL deletes the oldest rows, before those that are still needed, and never the tail, so
+	// that the remaining rows have no gap. A suspended owner could append into a gap. A row number
+	// must not become free again during a statement that began before the row was written, so rows
+	// stay for the longest time of a statement. Operators' rows are moved to another table, for
+	// later inquiries.
 	trimSQL = `
 WITH gone AS (
 	DELETE FROM idem_ledger l
@@ -35,14 +35,14 @@ WITH gone AS (
 )
 SELECT FROM gone`
 
-	// forgetSQL removes what operators did long ago.
+	// forgetSQL deletes old operators' rows.
 	forgetSQL = `
 DELETE FROM idem_operator WHERE stream = $1 AND seq IN (SELECT seq FROM idem_operator
 	WHERE stream = $1 AND written_at < clock_timestamp() - interval '1 year' LIMIT $2)`
 
-	// closeSQL closes dead letters that nobody replayed in their time. They stay as long
-	// again, counted from now. One that an operator asks about stays open, and so does one that
-	// later records wait behind.
+	// closeSQL closes dead letters that were not replayed in time. They are kept for the same time
+	// again, counted from now. A letter with an operator's request stays open, and so does one
+	// behind which records are parked.
 	closeSQL = `
 UPDATE idem_dead_letter SET state = 'x', resolved_at = clock_timestamp(), resolved_by = 'idemgen: keep is over',
 	expires_at = clock_timestamp() + (expires_at - created_at)
@@ -50,8 +50,8 @@ WHERE stream = $1 AND (offs, seq) IN (SELECT offs, seq FROM idem_dead_letter
 	WHERE stream = $1 AND expires_at < clock_timestamp() AND state = 'd' AND NOT parks AND asked IS NULL ORDER BY expires_at LIMIT $2)
 	AND state = 'd' AND asked IS NULL`
 
-	// parkedSQL asks the owner to discard dead letters that later records might wait behind, but
-	// none does: only the owner changes what waits.
+	// parkedSQL requests the owner to discard dead letters that park later records, but behind
+	// which no record waits: only the owner may change the state of parked keys.
 	parkedSQL = `
 UPDATE idem_dead_letter d SET asked = 'x', asked_at = clock_timestamp(), asked_by = 'idemgen: keep is over', answer = NULL, answered_at = NULL
 WHERE stream = $1 AND (offs, seq) IN (SELECT offs, seq FROM idem_dead_letter
@@ -59,29 +59,30 @@ WHERE stream = $1 AND (offs, seq) IN (SELECT offs, seq FROM idem_dead_letter
 	AND state = 'd' AND asked IS NULL
 	AND NOT EXISTS (SELECT FROM idem_dead_letter w WHERE w.stream = d.stream AND w.order_key = d.order_key AND w.state = 'w')`
 
-	// overdueSQL counts dead letters whose time is over, and behind which records wait.
+	// overdueSQL counts expired dead letters behind which records are parked.
 	overdueSQL = `
 SELECT count(*) FROM idem_dead_letter d
 WHERE stream = $1 AND expires_at < clock_timestamp() AND state = 'd' AND parks
 	AND EXISTS (SELECT FROM idem_dead_letter w WHERE w.stream = d.stream AND w.order_key = d.order_key AND w.state = 'w')`
 
-	// locksSQL forgets locks, of whatever consumer, that nobody holds: they were given back, or their
-	// holder is gone. What took one again meanwhile stays.
+	// locksSQL deletes locks of all consumers that are not held: they were released, or their
+	// holder is gone. A lock that has been acquired meanwhile stays.
 	locksSQL = `
 DELETE FROM idem_lease
 WHERE (consumer, key) IN (SELECT consumer, key FROM idem_lease
 	WHERE consumer >= 'lock:' AND consumer < 'lock;' AND state IN ('p', 'f') AND expires_at < clock_timestamp() - keep LIMIT $1)
 	AND state IN ('p', 'f') AND expires_at < clock_timestamp() - keep`
 
-	// leasesSQL forgets what became of effects. An interrupted one stays, and a done one unless %s.
+	// leasesSQL deletes outcomes of effects. An interrupted effect stays, and so does a done one
+	// unless %s.
 	leasesSQL = `
 DELETE FROM idem_lease
 WHERE consumer = $1 AND key IN (SELECT key FROM idem_lease l
 	WHERE consumer = $1 AND state IN ('c', 'd', 'f') AND forget_at < clock_timestamp() AND (state <> 'd' OR %s) ORDER BY forget_at LIMIT $2)
 	AND state IN ('c', 'd', 'f') AND forget_at < clock_timestamp()`
 
-	// passedSQL finds out that the ledger has the key of one that is done: then the event was passed
-	// with the result that another store holds. Else a done one stays.
+	// passedSQL checks whether the ledger has the key of a done effect: then the event was applied
+	// with the result from another store. Otherwise a done effect stays.
 	passedSQL = `EXISTS (SELECT FROM idem_keys k JOIN idem_stream s USING (stream) WHERE k.key = l.key AND s.consumer = $1)`
 
 	clearSQL = `
@@ -91,7 +92,7 @@ WHERE stream = $1 AND (offs, seq) IN (SELECT offs, seq FROM idem_dead_letter
 	AND state IN ('r', 'x')`
 )
 
-// trim removes the rows of the ledger that nobody needs any more.
+// trim deletes the rows of the ledger that are no longer needed.
 func (j *Job) trim(ctx context.Context, conn *pgx.Conn) error {
 	return j.eachStream(ctx, conn, "remove rows of the ledger", func(stream int32) error {
 		_, err := chunks(ctx, conn, trimSQL, fault.Trimmed, stream, chunk, j.Transaction)
@@ -102,7 +103,7 @@ func (j *Job) trim(ctx context.Context, conn *pgx.Conn) error {
 	})
 }
 
-// letters closes dead letters whose time is over, and removes closed and replayed ones.
+// letters closes expired dead letters, and deletes closed and replayed ones.
 func (j *Job) letters(ctx context.Context, conn *pgx.Conn) error {
 	var closed int64
 	overdue := 0
@@ -124,17 +125,17 @@ func (j *Job) letters(ctx context.Context, conn *pgx.Conn) error {
 	})
 	if err == nil && overdue != j.overdue {
 		if j.overdue = overdue; overdue > 0 {
-			j.Log.Error("dead letters are older than on_failure.keep, and records of their keys wait behind them: replay or discard them (idemgen dead)", "letters", overdue)
+			j.Log.Error("dead letters are older than on_failure.keep, and records are parked behind them: replay or discard them (idemgen dead)", "letters", overdue)
 		}
 	}
 	if closed > 0 {
 		j.Expired.Add(closed)
-		j.Log.Warn("dead letters were closed that nobody replayed: on_failure.keep is over; they are removed after as long again", "closed", closed)
+		j.Log.Warn("dead letters were closed without a replay, because on_failure.keep has passed; they are deleted after the same time again", "closed", closed)
 	}
 	return err
 }
 
-// leases forgets effects whose results are not kept any more, and locks.
+// leases deletes effects whose results are no longer kept, and locks.
 func (j *Job) leases(ctx context.Context, conn *pgx.Conn) error {
 	passed := passedSQL
 	if j.Schema["keys"] == 0 {

@@ -8,66 +8,67 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Client is a Kafka client as a member drives it. Its errors end the member, except those of
-// Asker.
+// Client is the Kafka client of a member. Its errors end the member, except those of Asker.
 type Client interface {
 	Fetcher
 	Asker
-	// Close leaves the group. It may hang.
+	// Close leaves the group. It may block forever.
 	Close() error
 }
 
-// Fetcher says which partitions the client fetches, and from where. Only the polling goroutine
+// Fetcher controls which partitions the client fetches, and from where. Only the polling goroutine
 // calls it.
 type Fetcher interface {
-	// Assign begins to fetch partitions. It is called with none, too: a client that must answer a
-	// rebalance answers with it.
+	// Assign begins to fetch partitions. It is also called without partitions, because some
+	// clients must call it to acknowledge a rebalance.
 	Assign([]At) error
-	// Seek moves a partition that was assigned, also if the client gave it up after an error.
+	// Seek moves an assigned partition, even if the client stopped fetching it after an error.
 	Seek(At) error
-	// Pause stops fetching. What was fetched and not polled may be dropped.
+	// Pause stops fetching. Records that were fetched but not polled may be dropped.
 	Pause(idemtype.Partition) error
-	// Resume ends a pause, if there is one: the client may keep it from an earlier assignment.
+	// Resume ends a pause, if there is one; the client may keep a pause from an earlier
+	// assignment.
 	Resume(idemtype.Partition) error
-	// Unassign ends fetching. Like Assign, it is called with none, too.
+	// Unassign stops fetching. Like Assign, it is also called without partitions.
 	Unassign([]idemtype.Partition) error
-	// End is the end of a log that came with the last fetch; -1 if none did.
+	// End returns the end of a log as of the last fetch; -1 if unknown.
 	End(idemtype.Partition) int64
 }
 
-// Asker asks the brokers. Any goroutine may. Each call takes no longer than Pace.Request.
+// Asker queries the brokers. Any goroutine may call it. Each call takes at most Pace.Request.
 type Asker interface {
 	// Commit commits offsets for the group.
 	Commit(context.Context, map[idemtype.Partition]int64) error
-	// Committed asks for the group's committed offset, -1 if there is none.
+	// Committed returns the group's committed offset, or -1 if there is none.
 	Committed(context.Context, idemtype.Partition) (int64, error)
-	// Topics asks for topic ids and partition counts. A topic that does not exist is left out.
-	// Without names it asks the brokers for a sign of life.
+	// Topics returns topic ids and partition counts. A topic that does not exist is left out.
+	// Without names it only checks that a broker responds.
 	Topics(ctx context.Context, names ...string) (map[string]intake.Topic, error)
-	// Watermarks asks for the first offset that still exists, and the next one to come of those
-	// that are not in an open transaction.
+	// Watermarks returns the first offset that still exists, and the end of the log before the
+	// first open transaction.
 	Watermarks(context.Context, idemtype.Partition) (low, high int64, err error)
-	// EpochEnd is that of an Assignment.
+	// EpochEnd is EpochEnd of an Assignment.
 	EpochEnd(context.Context, idemtype.Partition, idemtype.Position) (int64, error)
-	// Last is that of an Assignment.
+	// Last is Last of an Assignment.
 	Last(context.Context, idemtype.Partition) (idemtype.Position, error)
-	// Ends asks for the next offsets to come. What is not answered is left out.
+	// Ends returns the offsets of the next records to be written. Partitions without a response
+	// are left out.
 	Ends(context.Context, []idemtype.Partition) (map[idemtype.Partition]int64, error)
-	// OpenTransaction names the producer of the first transaction that is open; "" if the client
-	// cannot ask.
+	// OpenTransaction describes the producer of the first open transaction; "" if the client
+	// cannot query it.
 	OpenTransaction(context.Context, idemtype.Partition) string
-	// TopicConfig asks for the configuration of a topic.
+	// TopicConfig returns the configuration of a topic.
 	TopicConfig(ctx context.Context, topic string) (map[string]string, error)
 }
 
-// At is where a partition is to be fetched from.
+// At is where to fetch a partition from.
 type At struct {
 	Partition idemtype.Partition
 	idemtype.Position
-	TopicID wire.UUID // that the sink was told
+	TopicID wire.UUID // that was passed to the sink
 }
 
-// describe asks what the sink must know about a partition.
+// describe queries what the sink must know about a partition.
 func describe(ctx context.Context, c Asker, id idemtype.Partition) (idemtype.Assignment, error) {
 	a := idemtype.Assignment{Partition: id}
 	topics, err := c.Topics(ctx, id.Topic)

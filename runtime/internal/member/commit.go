@@ -11,7 +11,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/intake"
 )
 
-// committer commits offsets to Kafka: a hint, for people who read the group's lag. The
+// committer commits offsets to Kafka as a hint, for operators who look at the group's lag. The
 // position is in the ledger. Nothing is lost if a commit fails, so errors are only logged.
 type committer struct {
 	client Asker
@@ -21,13 +21,13 @@ type committer struct {
 	busy   atomic.Bool
 }
 
-// progress is how far a partition came.
+// progress is the progress of a partition.
 type progress struct {
 	partition *Partition
-	durable   int64 // all below it is; -1 if that is not known
+	durable   int64 // everything below is durable; -1 if unknown
 }
 
-// due reports whether it is time to commit, once in an interval.
+// due reports whether it is time to commit, once per interval.
 func (c *committer) due(now time.Time, interval time.Duration) bool {
 	if !now.After(c.next) {
 		return false
@@ -36,7 +36,8 @@ func (c *committer) due(now time.Time, interval time.Duration) bool {
 	return !c.busy.Load()
 }
 
-// commit commits what is new, without waiting. The channel is closed when that is done.
+// commit commits offsets that have changed, without waiting. The returned channel is closed when
+// that is done.
 func (c *committer) commit(list []progress) <-chan struct{} {
 	done := make(chan struct{})
 	offsets := map[idemtype.Partition]int64{}
@@ -64,7 +65,7 @@ func (c *committer) commit(list []progress) <-chan struct{} {
 	return done
 }
 
-// commitDurable commits what became durable of the partitions that are read.
+// commitDurable commits the durable offsets of the partitions that are being read.
 func (m *Member) commitDurable() {
 	var list []progress
 	for _, p := range m.partitions.all {

@@ -12,21 +12,21 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/intake"
 )
 
-// comparison says when partitions are compared with the brokers' logs, in the background. Of
-// all partitions, the topic: the client reads on in a topic that was made again as if it were
-// the old one, so that this is done often. Of those without a record since the last comparison,
-// the end of the log. Of those that were silent for long, or that have records in the log, the
-// watermarks; and of those whose position the client lost. It may say that only once and without
-// naming the partition, which is silent from then on.
+// comparison schedules the comparisons of partitions with the brokers' logs, in the background.
+// The topic is compared for all partitions, often, because the client continues to read a
+// recreated topic as if it were the old one. The end of the log is compared for partitions without
+// a record since the last comparison. The watermarks are compared for partitions that have been
+// silent for long, that have records in the log, or whose position the client lost. The client may
+// report a lost position only once and without naming the partition, which is silent from then on.
 type comparison struct {
 	interval     time.Duration
 	retry        time.Duration // interval while something is wrong
-	silence      time.Duration // a partition that is silent for so long is compared with its log
+	silence      time.Duration // after which a silent partition is compared with its log
 	next         time.Time
 	nextForLost  time.Time // not before, although a position is lost
 	positionLost bool      // the client lost one
 	running      bool
-	found        chan findings   // of the comparison that runs
+	found        chan findings   // of the running comparison
 	failure      string          // why the last one failed
 	retention    map[string]bool // topics whose retention was compared with the window of their keys
 }
@@ -45,7 +45,7 @@ func (c *comparison) due(now time.Time) bool {
 	return c.positionLost || now.After(c.next)
 }
 
-// begin notes that a comparison runs. forLost tells that positions are to be found again.
+// begin records that a comparison is running. forLost means that lost positions must be found.
 func (c *comparison) begin(now time.Time, unreachable bool) (forLost bool) {
 	forLost = c.positionLost
 	c.running, c.positionLost, c.nextForLost = true, false, now.Add(c.retry)
@@ -58,12 +58,12 @@ func (c *comparison) begin(now time.Time, unreachable bool) (forLost bool) {
 	return forLost
 }
 
-// end notes that a comparison is over, with its error if brokers answered. It reports whether
-// that must be logged: once while the cause is the same.
+// end records that a comparison has ended, with its error if brokers responded. It reports whether
+// the error must be logged: once while the cause is the same.
 func (c *comparison) end(answered bool, err error, forLost bool) (log bool) {
 	c.running = false
 	c.positionLost = c.positionLost || forLost && err != nil
-	if !answered { // the sink is told
+	if !answered { // the sink reports that
 		return false
 	}
 	text := fmt.Sprint(err)
@@ -79,47 +79,47 @@ type subject struct {
 	at        idemtype.Position
 	heard     bool // a record came since the last comparison, or is not wanted now
 	lost      bool // the client lost the position
-	overdue   bool // no record came for so long that it is read again if there is one
-	silent    bool // its watermarks are to be compared
+	overdue   bool // no record has arrived for so long that it is read again if there is one
+	silent    bool // its watermarks must be compared
 }
 
-// verdict is what a comparison shows of a partition.
+// verdict is the result of a comparison for a partition.
 type verdict int
 
 const (
-	inOrder      verdict = iota // the client hands over what there is, as far as is known
-	topicChanged                // it was made again, or has more partitions
+	inOrder      verdict = iota // apparently the client delivers all available records
+	topicChanged                // it was recreated, or has more partitions
 	outOfLog                    // the position is not in the log
-	cut                         // the log was cut below the position, and has grown again
+	cut                         // the log was truncated below the position, and has grown again
 	unread                      // the log has more
 	held                        // the log has more, behind an open transaction
 )
 
-// finding is a subject, compared.
+// finding is a subject with the result of its comparison.
 type finding struct {
 	subject
 	now       intake.Topic
 	low, high int64
 	end       int64  // of the log, with open transactions; of a silent partition
-	holder    string // whose open transaction is the first one; "" if that is not known
+	holder    string // producer of the first open transaction; "" if unknown
 	epochEnd  int64  // of the position's leader epoch, if the client lost the position
 }
 
-// findings are a part of what a comparison shows, told as soon as it is known.
+// findings are a part of the results of a comparison, sent as soon as they are known.
 type findings struct {
 	topics *topicsAnswer                // the first part
 	ends   map[idemtype.Partition]int64 // of logs
 	list   []finding
-	last   bool  // the comparison is over
+	last   bool  // the comparison has ended
 	err    error // why it is not complete
 	lost   bool  // it was made for a lost position
 }
 
-// topicsAnswer is what brokers answered to a question for the group's topics.
+// topicsAnswer is the brokers' response to a query for the group's topics.
 type topicsAnswer struct {
 	topics map[string]intake.Topic
 	err    error
-	alarms int // that there were when they were asked
+	alarms int // number of alarms when the query was made
 }
 
 // compare begins a comparison.
@@ -154,7 +154,7 @@ func (m *Member) compare(now time.Time) {
 	})
 }
 
-// knownTopics are the topics that are subscribed, and those of partitions that are assigned.
+// knownTopics returns the subscribed topics, and those of assigned partitions.
 func (m *Member) knownTopics() []string {
 	names := slices.Clone(m.sub.Topics)
 	for id := range m.partitions.all {
@@ -164,12 +164,12 @@ func (m *Member) knownTopics() []string {
 	return slices.Compact(names)
 }
 
-// compareWith asks what it must to judge partitions, until one question fails.
+// compareWith makes the queries that are needed to judge partitions, until one fails.
 func compareWith(ctx context.Context, c Asker, list []subject, topics map[string]intake.Topic, ends map[idemtype.Partition]int64) (found []finding, err error) {
 	for _, s := range list {
 		id := s.partition.delivery.Partition
 		f := finding{subject: s, now: topics[id.Topic], epochEnd: s.at.Offset}
-		behind := !s.heard && ends[id] > s.at.Offset // perhaps an open transaction holds the records up
+		behind := !s.heard && ends[id] > s.at.Offset // perhaps an open transaction delays the records
 		if (s.silent || behind) && !f.otherTopic() {
 			if f.low, f.high, err = c.Watermarks(ctx, id); err != nil {
 				return found, err
@@ -191,7 +191,7 @@ func compareWith(ctx context.Context, c Asker, list []subject, topics map[string
 	return found, nil
 }
 
-// askEnd asks where the log ends, and for the producer that holds up what is there.
+// askEnd queries the end of the log, and the producer whose open transaction delays records.
 func (f *finding) askEnd(ctx context.Context, c Asker) error {
 	id := f.partition.delivery.Partition
 	ends, err := c.Ends(ctx, []idemtype.Partition{id})
@@ -204,10 +204,10 @@ func (f *finding) askEnd(ctx context.Context, c Asker) error {
 	return nil
 }
 
-// otherTopic reports whether the topic is not the one that the sink was told of.
+// otherTopic reports whether the topic is not the one that was passed to the sink.
 func (f finding) otherTopic() bool { return f.now != f.topic }
 
-// shows says what the brokers' answers show.
+// shows returns the verdict of the brokers' responses.
 func (f finding) shows() verdict {
 	switch {
 	case f.otherTopic():
@@ -226,10 +226,11 @@ func (f finding) shows() verdict {
 	return inOrder
 }
 
-// applyFindings has partitions taken over again whose topic is not the one that the sink was
-// told of, or whose position does not exist in the broker's log, so that the sink halts them
-// with the reason. If the client lost a position, or is silent although there is something to
-// read, the partition is read again from where it is; if that does not help, the sink is told.
+// applyFindings makes partitions be taken over again if their topic is not the one that was passed
+// to the sink, or if their position does not exist in the broker's log, so that the sink halts
+// them with the reason. If the client lost a position, or is silent although there are records,
+// the partition is read again from its position; if that does not help, applyFindings reports it
+// to the sink.
 func (m *Member) applyFindings(found findings) {
 	if t := found.topics; t != nil {
 		m.group.answered(*t)
@@ -259,7 +260,7 @@ func (m *Member) apply(f finding) {
 	}
 	caughtUp := f.silent && verdict == inOrder
 	if verdict != topicChanged && (f.heard || caughtUp) && p.silence.over() {
-		m.log.Info("the client hands over records again", "topic", id.Topic, "partition", id.Number)
+		m.log.Info("the client delivers records again", "topic", id.Topic, "partition", id.Number)
 		m.sink.Silent(id, time.Time{}, "")
 	}
 	if caughtUp && p.cursor.Next == f.at.Offset {
@@ -275,7 +276,7 @@ func (m *Member) apply(f finding) {
 			"position", f.at.Offset, "low", f.low, "high", f.high)
 		p.delivery.TakeOverAgain()
 	case verdict == cut:
-		m.log.Warn("the log was cut below the position", "topic", id.Topic, "partition", id.Number,
+		m.log.Warn("the log was truncated below the position", "topic", id.Topic, "partition", id.Number,
 			"position", f.at.Offset, "epoch", f.at.Epoch, "end", f.epochEnd)
 		p.delivery.TakeOverAgain()
 	case f.lost:
@@ -283,7 +284,7 @@ func (m *Member) apply(f finding) {
 	case verdict == unread && p.cursor.Next == f.at.Offset:
 		first := p.silence.behind.IsZero()
 		if first || f.overdue {
-			m.log.Warn("the client delivers no records although the broker has some: it is told again where to read",
+			m.log.Warn("the client delivers no records although the broker has some: setting its position again",
 				"topic", id.Topic, "partition", id.Number, "offset", f.at.Offset, "end", f.high)
 			m.fetcher.readAgain(p)
 		}

@@ -2,11 +2,11 @@ package member
 
 import "github.com/idemgen/idemgen/runtime/idemtype"
 
-// fetcher tells the client which partitions to fetch, and from where.
+// fetcher controls which partitions the client fetches, and from where.
 type fetcher struct {
 	client Fetcher
-	// err is the first error after which it is not known what the client fetches. It ends the
-	// run: another one starts from the ledger.
+	// err is the first error after which it is unknown what the client fetches. It ends the run;
+	// the next run starts from the ledger.
 	err error
 }
 
@@ -16,9 +16,9 @@ func (f *fetcher) check(err error) {
 	}
 }
 
-// read reads partitions from where the sink said: explicit offset and leader epoch, then
-// records are accepted, and at last an explicit Resume, because the client may keep a pause from
-// an earlier assignment. With must, the client is told even if there is nothing to assign.
+// read reads partitions from the positions that the sink returned: it sets offset and leader epoch
+// explicitly, then accepts records, and finally calls Resume, because the client may keep a pause
+// from an earlier assignment. If must is true, it calls Assign even if there are no partitions.
 func (f *fetcher) read(list []*Partition, must bool) {
 	var added []At
 	for _, p := range list {
@@ -40,7 +40,7 @@ func (f *fetcher) read(list []*Partition, must bool) {
 	}
 }
 
-// readAgain reads a partition from where it is, although the client gave it up.
+// readAgain reads a partition from its position, although the client stopped fetching it.
 func (f *fetcher) readAgain(p *Partition) {
 	if p.cursor.IsRead() {
 		p.lost = false
@@ -63,7 +63,7 @@ func (f *fetcher) resume(p *Partition) {
 	f.check(f.client.Resume(p.delivery.Partition))
 }
 
-// unassign tells the client, too, if none of the partitions was assigned yet.
+// unassign calls Unassign of the client even if none of the partitions was assigned yet.
 func (f *fetcher) unassign(list []*Partition) {
 	var assigned []idemtype.Partition
 	for _, p := range list {

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// Leave gives all partitions up, commits offsets and closes the client, which can hang in
-// that: after a while it is left behind, and the group notices by its session timeout. It returns
-// the error that ended the member, too.
+// Leave gives up all partitions, commits offsets and closes the client. If the client does not
+// close in time, Leave returns nevertheless, and the group notices at the session timeout. Leave
+// also returns the error that ended the member.
 func (m *Member) Leave() error {
 	m.giveUp(slices.Collect(maps.Values(m.partitions.all)), false)
-	m.partitions.closed = true // from here on a rebalance is answered, and nothing else
+	m.partitions.closed = true // from here on rebalances are only acknowledged
 	closed := make(chan error, 1)
 	go func() {
 		m.calls.Wait()

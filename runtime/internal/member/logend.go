@@ -6,10 +6,11 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtype"
 )
 
-// endInterval is how often the sink is told where logs end, of partitions that are fetched.
+// endInterval is the interval at which the ends of logs are reported to the sink, for partitions
+// that are fetched.
 const endInterval = time.Second
 
-// endsDue reports whether it is time to tell, once in an interval.
+// endsDue reports whether it is time to report, once per interval.
 func (s *partitions) endsDue(now time.Time) bool {
 	if !now.After(s.nextEnds) {
 		return false
@@ -18,8 +19,8 @@ func (s *partitions) endsDue(now time.Time) bool {
 	return true
 }
 
-// tellEnds tells the sink where logs end, of the partitions that are fetched: the client hears
-// it with every fetch.
+// tellEnds reports the ends of logs to the sink, for the partitions that are fetched: the client
+// receives the end with every fetch.
 func (m *Member) tellEnds() {
 	for _, p := range m.partitions.all {
 		if !p.isFetched() {
@@ -32,8 +33,9 @@ func (m *Member) tellEnds() {
 	}
 }
 
-// withoutEnd are the partitions whose logs' ends the client does not hear, or may not hear: no
-// record came since the last comparison. The brokers are asked with each comparison.
+// withoutEnd returns the partitions for which the client may not receive the end of the log,
+// because no record has arrived since the last comparison. Each comparison queries the brokers for
+// them.
 func (s *partitions) withoutEnd() (list []idemtype.Partition) {
 	for _, p := range s.all {
 		if !p.isFetched() || p.silence.quiet {

@@ -1,11 +1,11 @@
-// Package member is a member of a consumer group, whatever its Kafka client is: it takes assigned
-// partitions over, has the client read them where the sink says, compares them with the brokers'
-// logs, commits hints, and tells the sink what is wrong. What is between the client and the sink
-// is in package intake.
+// Package member implements a member of a consumer group, for any Kafka client. It takes assigned
+// partitions over, makes the client read them from the sink's positions, compares them with the
+// brokers' logs, commits offsets as hints, and reports problems to the sink. Package intake passes
+// the records from the client to the sink.
 //
-// One goroutine polls the client. It alone calls the methods of a [Member], and with that it is
-// the only one that assigns, seeks, pauses and resumes. Questions to brokers have goroutines of
-// their own. Every assigned partition has one, too, which calls the sink.
+// One goroutine polls the client. Only this goroutine calls the methods of a [Member], so only it
+// assigns, seeks, pauses and resumes. Queries to brokers have goroutines of their own. Every
+// assigned partition also has a goroutine, which calls the sink.
 //
 // It must not import any package of this module but idemtype, intake and wire.
 package member
@@ -21,19 +21,19 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Pace is how long things take that depend on nobody's settings.
+// Pace contains the times that do not depend on settings.
 type Pace struct {
-	Request    time.Duration // one question to the broker, and for the sink to end
+	Request    time.Duration // limit of one query to the broker, and of the sink's end
 	Backoff    time.Duration // first pause after a failed take-over
 	MaxBackoff time.Duration // longest pause; they are doubled
-	Idle       time.Duration // without a record, after which the sink is asked whether all is as it was
+	Idle       time.Duration // time without a record after which Idle of the sink is called
 	Commit     time.Duration // between commits of offsets
 	Compare    time.Duration // between comparisons of topics with the broker
-	Silence    time.Duration // a partition without records for so long is compared with its log
-	Close      time.Duration // for closing the client
+	Silence    time.Duration // time without a record after which a partition is compared with its log
+	Close      time.Duration // limit for closing the client
 }
 
-// Usual is the pace, unless a context says another one.
+// Usual is the pace, unless a context has another one.
 var Usual = Pace{
 	Request: 5 * time.Second,
 	Backoff: 250 * time.Millisecond, MaxBackoff: 10 * time.Second, Idle: 5 * time.Second,
@@ -42,10 +42,10 @@ var Usual = Pace{
 
 type paceKey struct{}
 
-// AtPace is a context whose Source.Run has another pace, for tests.
+// AtPace returns a context in which Source.Run has another pace, for tests.
 func AtPace(ctx context.Context, p Pace) context.Context { return context.WithValue(ctx, paceKey{}, p) }
 
-// PaceOf is the pace of a Source.Run.
+// PaceOf returns the pace of a Source.Run.
 func PaceOf(ctx context.Context) Pace {
 	if p, ok := ctx.Value(paceKey{}).(Pace); ok {
 		return p
@@ -53,7 +53,7 @@ func PaceOf(ctx context.Context) Pace {
 	return Usual
 }
 
-// Config is what a member is told by its client's package.
+// Config is the configuration of a member, set by its client's package.
 type Config struct {
 	Subscription idemtype.Subscription
 	Sink         idemtype.Sink
@@ -61,10 +61,10 @@ type Config struct {
 	Log          *slog.Logger
 	Brokers      string // as the settings name them
 	Session      string // how long the group waits for a member that died, in words
-	FetchBytes   int    // that the client fetches of a partition at a time
+	FetchBytes   int    // that the client fetches from a partition at a time
 }
 
-// Member is one Source.Run. Its parts return facts; only the member calls them, and the sink.
+// Member is one Source.Run. Its parts return facts; only the member calls them and the sink.
 type Member struct {
 	Pace
 	ctx    context.Context // of Run
@@ -77,12 +77,12 @@ type Member struct {
 	fetcher    *fetcher      // what the client fetches
 	intake     intake.Config // of all partitions
 	group      membership    // of this process in its group
-	committer  *committer    // offsets, as a hint for people
+	committer  *committer    // offsets, as a hint for operators
 	comparison comparison    // of partitions with their logs
 	calls      *sync.WaitGroup
 }
 
-// New returns a member that has no partition yet.
+// New returns a member without partitions.
 func New(ctx context.Context, c Config) *Member {
 	pace, calls := PaceOf(ctx), &sync.WaitGroup{}
 	sub := c.Subscription
@@ -112,7 +112,7 @@ func (m *Member) Fail(err error) { m.fetcher.check(err) }
 // Ended reports whether the member must leave.
 func (m *Member) Ended() bool { return m.ctx.Err() != nil || m.fetcher.err != nil }
 
-// DoWhatIsDue does what deliveries asked for, and what is due by the clock. It is called between
+// DoWhatIsDue handles the reports of deliveries, and the work that is due. It is called between
 // polls.
 func (m *Member) DoWhatIsDue(now time.Time) {
 	select {
@@ -134,8 +134,8 @@ func (m *Member) DoWhatIsDue(now time.Time) {
 	}
 }
 
-// PollWait is how long a poll may wait for a record: briefly while a partition waits for the
-// polling goroutine, which nothing else can wake.
+// PollWait returns how long a poll may wait for a record. The time is short while a partition
+// waits for the polling goroutine, which nothing else can wake.
 func (m *Member) PollWait() time.Duration {
 	for _, p := range m.partitions.all {
 		if p.cursor.State == intake.TakingOver || p.cursor.State == intake.Reading && p.paused {
@@ -145,8 +145,8 @@ func (m *Member) PollWait() time.Duration {
 	return 50 * time.Millisecond
 }
 
-// applyReports brings partitions to the states that their deliveries reported, and returns
-// those that the client must be told to read.
+// applyReports changes partitions to the states that their deliveries reported, and returns those
+// that the client must read.
 func (m *Member) applyReports() (toRead []*Partition) {
 	for _, p := range m.partitions.all {
 		if report, ok := p.delivery.Report(); ok {
@@ -193,8 +193,8 @@ func (m *Member) Throttle(p *Partition) {
 	}
 }
 
-// ReachedEnd notes that the client has read a partition to an offset, and that the log has no
-// record behind it now.
+// ReachedEnd records that the client has read a partition to an offset, after which the log now
+// has no records.
 func (m *Member) ReachedEnd(p *Partition, end int64) {
 	if p.cursor.ReachedEnd(end) == intake.Arrived {
 		m.recordArrived(p)

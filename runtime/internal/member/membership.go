@@ -7,50 +7,51 @@ import (
 	"time"
 )
 
-// membership is whether the brokers answer this process, and whether its group has members.
+// membership tracks whether the brokers respond to this process, and whether it is a member of the
+// group.
 type membership struct {
 	brokers string
 	topics  []string
 	session string // how long the group waits for a member that died
 
-	// member: the group shared its partitions out, perhaps none for this member, and has not
-	// forgotten it since.
+	// member: the group has assigned its partitions, perhaps none to this member, and still knows
+	// this member.
 	member      bool
 	wasMember   bool    // at any time
-	unreachable error   // why the brokers, or a topic, cannot be asked; nil if they answer
-	alarms      int     // how often the client said that all brokers are down
+	unreachable error   // why the brokers, or a topic, cannot be queried; nil if they respond
+	alarms      int     // number of times that the client reported all brokers down
 	cause       cause   // of this outage
-	told        *string // what the sink was told last; nil before that
+	told        *string // what was last reported to the sink; nil before that
 }
 
-// cause is why brokers cannot be reached. That questions have no answer in time follows from
-// others, and so does a connection that ends from a password that is refused.
+// cause is why brokers cannot be reached. A timeout of a query is a consequence of another cause,
+// and a closed connection may be a consequence of a rejected password.
 type cause struct {
 	text string
 	says int
 }
 
-// How much a cause says. One that says more takes the place of another.
+// How specific a cause is. A more specific one replaces another.
 const (
 	unanswered = iota
 	unconnected
 	denied
 )
 
-// Denied is the error of brokers that do not let the client in.
+// Denied is the error of brokers that reject the client's credentials.
 type Denied struct{ Cause string }
 
 func (e *Denied) Error() string { return e.Cause }
 
-// learn keeps the first of the causes of an outage that say most.
+// learn keeps the first of the most specific causes of an outage.
 func (m *membership) learn(c cause) {
 	if m.cause.text == "" || c.says > m.cause.says {
 		m.cause = c
 	}
 }
 
-// news returns what the sink must be told, nil if all is well; changed is false if it was told
-// that already.
+// news returns what must be reported to the sink, nil if there is no problem. changed is false if
+// that was already reported.
 func (m *membership) news() (why error, changed bool) {
 	switch {
 	case m.unreachable != nil:
@@ -66,29 +67,29 @@ func (m *membership) news() (why error, changed bool) {
 	return why, changed
 }
 
-// tellGroup tells the sink what is wrong with the membership, if that has changed.
+// tellGroup reports problems of the membership to the sink, if they have changed.
 func (m *Member) tellGroup() {
 	if why, changed := m.group.news(); changed {
 		m.sink.Group(why)
 	}
 }
 
-// shared notes that the group has shared its partitions out.
+// shared records that the group has assigned its partitions.
 func (m *membership) shared() { m.member, m.wasMember = true, true }
 
-// forgot notes that the group has forgotten this member.
+// forgot records that the group no longer knows this member.
 func (m *membership) forgot() { m.member = false }
 
-// Begin tells the sink how the group stands. It is called before the first poll.
+// Begin reports the state of the group to the sink. It is called before the first poll.
 func (m *Member) Begin() { m.tellGroup() }
 
-// Shared tells that the group has shared its partitions out, or that its coordinator is in touch.
+// Shared records that the group has assigned its partitions, or that its coordinator responds.
 func (m *Member) Shared() {
 	m.group.shared()
 	m.tellGroup()
 }
 
-// BrokerFailed notes why a broker cannot be reached, or does not let the client in.
+// BrokerFailed records why a broker cannot be reached, or rejects the client.
 func (m *Member) BrokerFailed(why error) {
 	c := cause{why.Error(), unconnected}
 	if _, is := errors.AsType[*Denied](why); is {
@@ -97,19 +98,20 @@ func (m *Member) BrokerFailed(why error) {
 	m.group.learn(c)
 }
 
-// AllBrokersDown tells that the client reaches no broker. That is believed at once; whether it is
-// so, and when it is over, the next comparison finds out, which must come soon.
+// AllBrokersDown records that the client reaches no broker. That is reported immediately. The next
+// comparison, which must come soon, checks whether it is true, and when it ends.
 func (m *Member) AllBrokersDown() {
 	m.group.allDown()
 	m.comparison.next = time.Now()
 	m.tellGroup()
 }
 
-// Unreachable reports whether the sink was told that brokers, or a topic, cannot be asked.
+// Unreachable reports whether it was reported to the sink that brokers, or a topic, cannot be
+// queried.
 func (m *Member) Unreachable() bool { return m.group.unreachable != nil }
 
-// PositionLost tells that the client lost a position and reads the partition no more. Nil is any
-// of them.
+// PositionLost records that the client lost a position and no longer reads the partition. nil
+// means that the partition is unknown.
 func (m *Member) PositionLost(p *Partition) {
 	m.comparison.positionLost = true
 	for _, of := range m.partitions.all {
@@ -122,8 +124,8 @@ func (m *membership) allDown() {
 	m.unreachable = m.noAnswer()
 }
 
-// answered takes in what brokers answered to a question for the group's topics. Brokers that
-// answered before an alarm tell nothing of what is now.
+// answered handles the brokers' response to a query for the group's topics. A response from before
+// an alarm says nothing about the present.
 func (m *membership) answered(a topicsAnswer) {
 	if why := m.trouble(a); why != nil || a.alarms == m.alarms {
 		m.unreachable = why
@@ -151,7 +153,7 @@ func (m *membership) trouble(a topicsAnswer) error {
 }
 
 func (m *membership) noAnswer() error {
-	return fmt.Errorf("no broker of %s answers: %s", m.brokers, cmp.Or(m.cause.text, "all are down"))
+	return fmt.Errorf("no broker of %s responds: %s", m.brokers, cmp.Or(m.cause.text, "all are down"))
 }
 
 func missing(topic string) error { return fmt.Errorf("topic %s does not exist", topic) }

@@ -40,7 +40,7 @@ func TestBrokerThatIsGoneIsTold(t *testing.T) {
 		eventually(t, "the group is joined", func() bool { return sink.knows() && sink.stands() == "<nil>" })
 		broker.Stop()
 		within(t, 30*time.Second, "the sink is told", func() bool {
-			return strings.HasPrefix(sink.stands(), "no broker of "+broker.Addr()+" answers: ")
+			return strings.HasPrefix(sink.stands(), "no broker of "+broker.Addr()+" responds: ")
 		})
 		time.Sleep(2 * time.Second)          // several tries to connect again
 		if n := len(sink.changes()); n > 5 { // two before, that all are down, and two causes, the second of which says more
@@ -62,7 +62,7 @@ func TestBrokerThatWasNeverThereIsTold(t *testing.T) {
 		sink := newSink(t, newLedger())
 		start(t, open(t, "127.0.0.1:1", k), subscription(), sink)
 		eventually(t, "the sink is told", func() bool {
-			return sink.knows() && sink.stands() == "no broker of 127.0.0.1:1 answers: "+k.refused
+			return sink.knows() && sink.stands() == "no broker of 127.0.0.1:1 responds: "+k.refused
 		})
 	})
 }

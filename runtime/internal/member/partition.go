@@ -8,7 +8,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/intake"
 )
 
-// Partition is what the polling goroutine knows of an assigned partition.
+// Partition is what the polling goroutine knows about an assigned partition.
 type Partition struct {
 	delivery  *intake.Delivery
 	cursor    intake.Cursor
@@ -16,7 +16,7 @@ type Partition struct {
 	paused    bool // in the client
 	lost      bool // the client lost the position
 	silence   silence
-	end       int64        // of the log, as a comparison found it: the client may have heard of less
+	end       int64        // of the log, as a comparison found it: the client may know less
 	committed atomic.Int64 // last offset committed to Kafka; of any goroutine
 }
 
@@ -26,28 +26,28 @@ func newPartition(d *intake.Delivery) *Partition {
 	return p
 }
 
-// ID names the partition.
+// ID returns the name of the partition.
 func (p *Partition) ID() idemtype.Partition { return p.delivery.Partition }
 
-// Misses reports whether a log that begins at an offset has lost records that were to be read.
+// Misses reports whether a log that begins at an offset has lost records that were not yet read.
 func (p *Partition) Misses(logStart int64) bool {
 	return p.cursor.IsRead() && p.cursor.Next < logStart
 }
 
-// isFetched reports whether the client asks the broker for records of the partition.
+// isFetched reports whether the client fetches records of the partition.
 func (p *Partition) isFetched() bool {
 	return p.assigned && p.cursor.State == intake.Reading && !p.paused
 }
 
-// start is where the client must be told to read.
+// start returns where the client must read.
 func (p *Partition) start() At { return At{p.delivery.Partition, p.cursor.Start, p.cursor.Topic.ID} }
 
-// partitions are those that are assigned.
+// partitions are the assigned partitions.
 type partitions struct {
 	all      map[idemtype.Partition]*Partition
-	previous map[idemtype.Partition]<-chan struct{} // closed when the last delivery of a partition is over
+	previous map[idemtype.Partition]<-chan struct{} // closed when the last delivery of a partition has ended
 	last     *Partition                             // that Find found
-	closed   bool                                   // no more partitions are taken
+	closed   bool                                   // no more partitions are accepted
 	nextEnds time.Time
 }
 
@@ -78,7 +78,7 @@ func (m *Member) Find(topic string, number int32) *Partition {
 	return s.last
 }
 
-// among returns those of a list that are assigned.
+// among returns the assigned ones of a list.
 func (s *partitions) among(list []idemtype.Partition) (out []*Partition) {
 	for _, id := range list {
 		if p := s.all[id]; p != nil {

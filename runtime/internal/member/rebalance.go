@@ -10,8 +10,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/intake"
 )
 
-// Assign begins to take over partitions that the group gave to this member, perhaps none;
-// DoWhatIsDue reads each when it is ready. No other partition waits for that.
+// Assign begins to take over partitions that the group assigned to this member, perhaps none.
+// DoWhatIsDue reads each one when it is ready. Other partitions do not wait for that.
 func (m *Member) Assign(list []idemtype.Partition) {
 	m.log.Info("partitions were assigned", "partitions", names(list))
 	if !m.partitions.closed && m.ctx.Err() == nil {
@@ -31,10 +31,10 @@ func (m *Member) begin(id idemtype.Partition) {
 	m.calls.Go(p.delivery.Run)
 }
 
-// Revoke gives partitions up that the group took away. Lost ones may have another owner already.
+// Revoke gives up partitions that the group revoked. Lost ones may have another owner already.
 func (m *Member) Revoke(list []idemtype.Partition, lost bool) {
 	if len(list) > 0 {
-		m.log.Info("partitions were taken away", "partitions", names(list), "lost", lost)
+		m.log.Info("partitions were revoked", "partitions", names(list), "lost", lost)
 	}
 	m.giveUp(m.partitions.among(list), lost)
 	if lost {
@@ -43,9 +43,8 @@ func (m *Member) Revoke(list []idemtype.Partition, lost bool) {
 	}
 }
 
-// giveUp gives partitions up: no more records, transactions in flight ended by the sink,
-// offsets committed, unassigned. For lost partitions nothing is waited for and nothing is
-// committed.
+// giveUp gives up partitions: it stops their records, lets the sink end transactions in flight,
+// commits offsets, and unassigns them. For lost partitions it neither waits nor commits.
 func (m *Member) giveUp(list []*Partition, lost bool) {
 	durable := make([]progress, 0, len(list))
 	for _, p := range list {
@@ -60,14 +59,14 @@ func (m *Member) giveUp(list []*Partition, lost bool) {
 	m.fetcher.unassign(list)
 }
 
-// commitAtLast waits until the sink has ended its work on partitions, and commits how far it
-// came. A sink that does not end is left behind: the partition's next delivery waits for it.
+// commitAtLast waits until the sink has ended its work on partitions, and commits its progress. If
+// the sink does not end in time, the partition's next delivery waits for it.
 func (m *Member) commitAtLast(list []progress) {
 	ended, cancel := context.WithTimeout(context.Background(), m.Request)
 	defer cancel()
 	for i, g := range list {
 		select {
-		case <-g.partition.delivery.Over(): // and the sink has forgotten the partition
+		case <-g.partition.delivery.Over(): // and the sink no longer knows the partition
 			list[i].durable = max(g.durable, g.partition.delivery.Durable())
 		case <-ended.Done():
 		}

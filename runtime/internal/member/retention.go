@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// forEver is the retention of a topic that never drops a record for its age.
+// forEver is the retention of a topic that never deletes a record because of its age.
 const forEver = time.Duration(1<<63 - 1)
 
 const oldCopies = "who reads it again may apply old copies whose keys are forgotten"
 
-// compareRetention compares, when a topic's first partition is assigned, how long it keeps records
-// with how long their keys are known. It only warns: the configuration may change later, unseen,
-// and may not be ours to read.
+// compareRetention compares the retention of a topic with the window of its keys, when the topic's
+// first partition is assigned. It only warns: the configuration may change later without notice,
+// and the client may not be permitted to read it.
 func (m *Member) compareRetention(topic string) {
 	if m.sub.Window == nil || m.comparison.retention[topic] {
 		return
@@ -32,19 +32,19 @@ func checkRetention(ctx context.Context, c Asker, topic string, window time.Dura
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		log.Info("it is not known how long the topic keeps records: the windows of keys are not compared with that",
+		log.Info("the retention of the topic is unknown: it is not compared with the windows of keys",
 			"topic", topic, "err", err)
 	case kept == forEver:
-		log.Warn("the topic never drops old records, but the window of its keys ends: "+oldCopies,
+		log.Warn("the topic never deletes old records, but its keys have a window: "+oldCopies,
 			"topic", topic, "window", window)
 	case kept > window:
-		log.Warn("the topic keeps records for longer than the window of its keys: "+oldCopies,
+		log.Warn("the topic retains records for longer than the window of its keys: "+oldCopies,
 			"topic", topic, "window", window, "kept", kept)
 	}
 }
 
-// retention asks for how long the topic keeps records at most. That it may keep fewer for their
-// size is no promise.
+// retention queries the longest time for which the topic keeps records. It ignores limits of size,
+// because they guarantee nothing about time.
 func retention(ctx context.Context, c Asker, topic string) (time.Duration, error) {
 	config, err := c.TopicConfig(ctx, topic)
 	if err != nil {

@@ -20,10 +20,10 @@ func TestRetentionIsComparedWithTheWindow(t *testing.T) {
 		"as the window":      {config: map[string]string{"retention.ms": "86400000"}},
 		"shorter":            {config: map[string]string{"retention.ms": "3600000"}},
 		"longer":             {config: map[string]string{"retention.ms": "86400001"}, want: "window=24h0m0s kept=24h0m0.001s"},
-		"for ever":           {config: map[string]string{"retention.ms": "-1"}, want: "never drops"},
-		"compacted":          {config: map[string]string{"retention.ms": "3600000", "cleanup.policy": "compact"}, want: "never drops"},
+		"for ever":           {config: map[string]string{"retention.ms": "-1"}, want: "never deletes"},
+		"compacted":          {config: map[string]string{"retention.ms": "3600000", "cleanup.policy": "compact"}, want: "never deletes"},
 		"compacted and not":  {config: map[string]string{"retention.ms": "3600000", "cleanup.policy": "compact,delete"}},
-		"not ours to know":   {deny: true, want: "not known how long"},
+		"not ours to know":   {deny: true, want: "is unknown"},
 		"the broker's usual": {want: "window=24h0m0s kept=168h0m0s"},
 	} {
 		t.Run(name, func(t *testing.T) {

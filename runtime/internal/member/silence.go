@@ -2,18 +2,19 @@ package member
 
 import "time"
 
-// silence is how long no record of a partition came, and what was found out about that.
+// silence tracks how long a partition has had no records, and the results of comparisons about
+// that.
 type silence struct {
 	quiet    bool      // no record since the last comparison
 	since    time.Time // the first comparison without a record, or the last one with the log
-	behind   time.Time // when a comparison first showed records that the client does not hand over
-	reported bool      // the sink knows
+	behind   time.Time // when a comparison first showed records that the client does not deliver
+	reported bool      // it was reported to the sink
 }
 
-// heard tells that a record came, or that none is expected.
+// heard records that a record arrived, or that none is expected.
 func (s *silence) heard() { s.quiet = false }
 
-// lasts reports, once in a limit, that no record came for as long. It is asked with each
+// lasts reports, once per limit, that no record has arrived for that long. It is called with each
 // comparison.
 func (s *silence) lasts(limit time.Duration, now time.Time) bool {
 	if !s.quiet {
@@ -27,8 +28,8 @@ func (s *silence) lasts(limit time.Duration, now time.Time) bool {
 	return true
 }
 
-// stuck tells that the log has records that the client does not hand over. It reports whether
-// the sink must be told: if that was so before.
+// stuck records that the log has records that the client does not deliver. It reports whether that
+// must be reported to the sink, because it was so before.
 func (s *silence) stuck(now time.Time) (tell bool) {
 	if s.behind.IsZero() {
 		s.behind = now
@@ -39,8 +40,8 @@ func (s *silence) stuck(now time.Time) (tell bool) {
 	return tell
 }
 
-// over tells that the client hands over what there is. It reports whether the sink must be
-// told.
+// over records that the client delivers all available records. It reports whether that must be
+// reported to the sink.
 func (s *silence) over() (tell bool) {
 	tell = s.reported
 	s.behind, s.reported = time.Time{}, false

@@ -12,7 +12,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/watchdog"
 )
 
-// listener is a hook that asks for one kind of news; T is an interface of package hook.
+// listener is a hook that implements T, an interface of package hook.
 type listener[T any] struct {
 	hook     T
 	method   string
@@ -20,7 +20,7 @@ type listener[T any] struct {
 	reported atomic.Bool
 }
 
-// call calls the hook. A panic ends there: the batch is not the hook's.
+// call calls the hook and recovers a panic, because the batch does not depend on the hook.
 func (l *listener[T]) call(f func(T)) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -37,7 +37,7 @@ func (l *listener[T]) report(text string, args ...any) {
 	}
 }
 
-// add adds a hook to those of each kind that it asks for.
+// add adds a hook to those of each kind that it implements.
 func (h *Hooks) add(log *slog.Logger, g hook.Hook) error {
 	v := reflect.ValueOf(g)
 	switch v.Kind() {
@@ -47,12 +47,12 @@ func (h *Hooks) add(log *slog.Logger, g hook.Hook) error {
 		if v.IsNil() {
 			return fmt.Errorf("a hook of type %T is nil", g)
 		}
-	default: // a pointer has the methods of its value, too
+	default: // a pointer also has the methods of its value
 		v = reflect.New(v.Type())
 	}
 	s := &sorting{hook: g, pointer: v.Interface(), log: log}
-	// The linker keeps the methods of these names, and would keep all methods of the program
-	// for a name that it does not see.
+	// The linker keeps methods with these names. If a name were not a constant, it would keep all
+	// methods of the program.
 	keep(s, &h.batchStart, v.MethodByName("OnBatchStart"))
 	keep(s, &h.batchEnd, v.MethodByName("OnBatchEnd"))
 	keep(s, &h.events, v.MethodByName("OnEvents"))
@@ -69,7 +69,7 @@ func (h *Hooks) add(log *slog.Logger, g hook.Hook) error {
 	return s.err
 }
 
-// sorting is a hook while its kinds are found.
+// sorting is the state of add.
 type sorting struct {
 	hook    hook.Hook
 	pointer any // to a value of the hook's type, or the hook
@@ -78,8 +78,8 @@ type sorting struct {
 	err     error
 }
 
-// keep adds a hook to those of a kind, if it is of that kind. A method of the kind's name that
-// nobody would call is an error.
+// keep adds a hook to those of a kind, if it is of that kind. It is an error if the hook has a
+// method with the kind's name that would never be called.
 func keep[T any](s *sorting, kind *[]*listener[T], method reflect.Value) {
 	of := reflect.TypeFor[T]()
 	name := "On" + of.Name()
@@ -87,8 +87,8 @@ func keep[T any](s *sorting, kind *[]*listener[T], method reflect.Value) {
 		*kind = append(*kind, &listener[T]{hook: k, method: name, log: s.log})
 		s.asks = true
 	} else if _, ok := s.pointer.(T); ok {
-		s.err = fmt.Errorf("a hook of type %T is given by value, but %s is a method of its pointer: give a pointer", s.hook, name)
+		s.err = fmt.Errorf("a hook of type %T is passed by value, but %s is a method of its pointer: pass a pointer", s.hook, name)
 	} else if method.IsValid() {
-		s.err = fmt.Errorf("a hook of type %T has %s as %v: %v has it with another signature", s.hook, name, method.Type(), of)
+		s.err = fmt.Errorf("a hook of type %T has method %s of type %v: %v has it with another signature", s.hook, name, method.Type(), of)
 	}
 }

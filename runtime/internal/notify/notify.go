@@ -1,6 +1,6 @@
-// Package notify calls the hooks of a service. It sorts them by what they ask for, once, so
-// that what no hook asks for costs the test of a length. A hook that panics is in the log once
-// for each of its methods; nothing else comes of it. It must not import any package of this
+// Package notify calls the hooks of a service. It sorts them once by the methods that they have,
+// so a method that no hook has costs only a check of a length. A panic of a hook is logged once
+// for each of its methods, and has no other consequence. It must not import any package of this
 // module but hook, idemtype and watchdog.
 package notify
 
@@ -28,7 +28,7 @@ type Hooks struct {
 	upkeep     []*listener[hook.Upkeep]
 }
 
-// New sorts hooks. An error is a hook that would not hear what its author meant it to.
+// New sorts hooks. It returns an error for a hook with a method that would never be called.
 func New(log *slog.Logger, given []hook.Hook) (*Hooks, error) {
 	h := &Hooks{}
 	for _, g := range given {
@@ -39,7 +39,7 @@ func New(log *slog.Logger, given []hook.Hook) (*Hooks, error) {
 	return h, nil
 }
 
-// BatchStart tells that a batch begins, and returns the context for it.
+// BatchStart reports that a batch begins, and returns the context for it.
 func (h *Hooks) BatchStart(ctx context.Context, p idemtype.Partition, records int) context.Context {
 	for _, l := range h.batchStart {
 		ctx = carried(ctx, l, func(k hook.BatchStart) context.Context { return k.OnBatchStart(ctx, p, records) })
@@ -47,7 +47,7 @@ func (h *Hooks) BatchStart(ctx context.Context, p idemtype.Partition, records in
 	return ctx
 }
 
-// carried is the context that a hook makes of ctx; ctx if it makes none.
+// carried returns the context that a hook derives from ctx, or ctx if it returns none.
 func carried[T any](ctx context.Context, l *listener[T], of func(T) context.Context) context.Context {
 	l.call(func(k T) {
 		if made := of(k); made != nil {
@@ -59,17 +59,17 @@ func carried[T any](ctx context.Context, l *listener[T], of func(T) context.Cont
 	return ctx
 }
 
-// BatchEnd tells that a batch is durable, or failed.
+// BatchEnd reports that a batch is durable, or has failed.
 func (h *Hooks) BatchEnd(ctx context.Context, p idemtype.Partition, r idemtype.Result, err error) {
 	for _, l := range h.batchEnd {
 		l.call(func(k hook.BatchEnd) { k.OnBatchEnd(ctx, p, r, err) })
 	}
 }
 
-// WantsEvents reports whether any hook asks for events: else nobody need collect them.
+// WantsEvents reports whether any hook needs events. Otherwise they need not be collected.
 func (h *Hooks) WantsEvents() bool { return len(h.events) > 0 }
 
-// Events tells what became of the events of a transaction.
+// Events reports the outcomes of the events of a transaction.
 func (h *Hooks) Events(p idemtype.Partition, events []hook.Event) {
 	if len(events) == 0 {
 		return
@@ -79,35 +79,35 @@ func (h *Hooks) Events(p idemtype.Partition, events []hook.Event) {
 	}
 }
 
-// DeadLetter tells of a dead letter.
+// DeadLetter reports a dead letter.
 func (h *Hooks) DeadLetter(p idemtype.Partition, d hook.Letter) {
 	for _, l := range h.deadLetter {
 		l.call(func(k hook.DeadLetter) { k.OnDeadLetter(p, d) })
 	}
 }
 
-// State tells that a partition went from one state to another.
+// State reports a change of the state of a partition.
 func (h *Hooks) State(p idemtype.Partition, from, to string, why error) {
 	for _, l := range h.state {
 		l.call(func(k hook.State) { k.OnState(p, from, to, why) })
 	}
 }
 
-// TakeOver tells that a partition was taken over.
+// TakeOver reports that a partition was taken over.
 func (h *Hooks) TakeOver(p idemtype.Partition, t hook.Taken) {
 	for _, l := range h.takeOver {
 		l.call(func(k hook.TakeOver) { k.OnTakeOver(p, t) })
 	}
 }
 
-// Retry tells that a batch will be tried again.
+// Retry reports that a batch will be retried.
 func (h *Hooks) Retry(p idemtype.Partition, r hook.Pause) {
 	for _, l := range h.retry {
 		l.call(func(k hook.Retry) { k.OnRetry(p, r) })
 	}
 }
 
-// CallStart tells that a call of an effect begins, and returns the context for it.
+// CallStart reports that a call of an effect begins, and returns the context for it.
 func (h *Hooks) CallStart(ctx context.Context, p idemtype.Partition) context.Context {
 	for _, l := range h.callStart {
 		ctx = carried(ctx, l, func(k hook.CallStart) context.Context { return k.OnCallStart(ctx, p) })
@@ -115,14 +115,14 @@ func (h *Hooks) CallStart(ctx context.Context, p idemtype.Partition) context.Con
 	return ctx
 }
 
-// Call tells that a call of an effect has ended.
+// Call reports that a call of an effect has ended.
 func (h *Hooks) Call(ctx context.Context, p idemtype.Partition, c hook.Ended) {
 	for _, l := range h.call {
 		l.call(func(k hook.Call) { k.OnCall(ctx, p, c) })
 	}
 }
 
-// Upkeep tells that the upkeep ran.
+// Upkeep reports that the upkeep has run.
 func (h *Hooks) Upkeep(took time.Duration, err error) {
 	for _, l := range h.upkeep {
 		l.call(func(k hook.Upkeep) { k.OnUpkeep(took, err) })

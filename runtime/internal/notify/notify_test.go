@@ -69,7 +69,7 @@ func TestHookThatWouldNotHearIsRefused(t *testing.T) {
 		hook hook.Hook
 		says string
 	}{
-		"another signature":      {both{}, "notify_test.both has OnRetry as func(idemtype.Partition, int): hook.Retry "},
+		"another signature":      {both{}, "notify_test.both has method OnRetry of type func(idemtype.Partition, int): hook.Retry "},
 		"the pointer's":          {pointers{}, "OnRetry is a method of its pointer"},
 		"a pointer's method":     {&pointers{}, ""},
 		"nil":                    {nil, "a hook is nil"},

@@ -6,30 +6,30 @@ import (
 	"time"
 )
 
-// Condition is why a service as a whole does nothing; nothing while it works.
+// Condition is why a service as a whole makes no progress. It is empty while the service works.
 type Condition struct {
 	mu      sync.Mutex
 	why     error
 	since   time.Time // of why
 	said    string
-	patient bool   // it is no fault yet
-	begun   string // what is no news while it is none
+	patient bool   // it is not yet a fault
+	begun   string // the reason that is not logged until it becomes a fault
 	log     *slog.Logger
-	repeat  *time.Timer // says again what was said; nil while nothing is
+	repeat  *time.Timer // repeats the log line; nil while there is none
 }
 
-// repeatInterval is how long a fault lasts before the log says so again.
+// repeatInterval is the interval at which a lasting fault is logged again.
 const repeatInterval = time.Minute
 
-// Why is nil while the service works, and else since when it does not.
+// Why returns the reason, or nil while the service works, and since when.
 func (c *Condition) Why() (why error, since time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.why, c.since
 }
 
-// Begin keeps why, with which every start begins. It is no fault, nor is what is set next, unless
-// it lasts longer than patience. Stop ends the wait.
+// Begin sets why as the initial reason of a start. It is not a fault, and neither is the next
+// reason that is set, unless it lasts longer than patience. stop ends the wait.
 func (c *Condition) Begin(log *slog.Logger, why error, patience time.Duration) (stop func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -38,7 +38,7 @@ func (c *Condition) Begin(log *slog.Logger, why error, patience time.Duration) (
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.patient && c.why != nil {
-			c.said = "" // it is news that it is a fault
+			c.said = "" // it is now logged as a fault
 		}
 		c.patient = false
 		c.say(log)
@@ -51,7 +51,7 @@ func (c *Condition) Begin(log *slog.Logger, why error, patience time.Duration) (
 	}
 }
 
-// Set keeps why, and logs one line if that is news; without a logger it is none.
+// Set sets why, and logs one line if it has changed, unless the logger is nil.
 func (c *Condition) Set(log *slog.Logger, why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -63,7 +63,7 @@ func (c *Condition) Set(log *slog.Logger, why error) {
 	c.say(log)
 }
 
-// End takes why back if it is still that.
+// End clears the reason if it still is why.
 func (c *Condition) End(why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -92,7 +92,7 @@ func (c *Condition) say(log *slog.Logger) {
 	}
 }
 
-// complain logs a fault, and again while it lasts.
+// complain logs a fault, and repeats the line while it lasts.
 func (c *Condition) complain(log *slog.Logger, text string) {
 	log.Error("the service makes no progress", "reason", text)
 	var t *time.Timer
@@ -106,7 +106,7 @@ func (c *Condition) complain(log *slog.Logger, text string) {
 	c.repeat = t
 }
 
-// rest ends the repetition.
+// rest stops repeating.
 func (c *Condition) rest() {
 	if c.repeat != nil {
 		c.repeat.Stop()

@@ -5,9 +5,9 @@ import "regexp"
 // frame is a line of an error's context that names a function in PL/pgSQL.
 var frame = regexp.MustCompile(`^PL/pgSQL function ([\pL_][\pL\pN_$. ,"\[\]]*(?:\([\pL\pN_$. ,"\[\]]*\))?) line ([0-9]+) at [A-Za-z/ ]+(?:\n|$)`)
 
-// Frame names the function and the line in which PL/pgSQL was when an error of the database
-// happened; "" if its context does not begin with that. The lines after it may quote
-// statements, and those hold values.
+// Frame returns the PL/pgSQL function and line in which an error of the database occurred; "" if
+// its context does not begin with them. The lines after that may quote statements, which contain
+// values.
 func Frame(context string) string {
 	m := frame.FindStringSubmatch(context)
 	if m == nil {

@@ -1,13 +1,13 @@
-// Package outage knows what to do while the database is away: to say why in words, and to
-// find out, once for all who wait, when it is back.
+// Package outage handles outages of the database: it describes the cause in words, and detects,
+// once for all waiting partitions, when the database is back.
 //
 //	       work fails        Wait
 //	owner ------------> prober ----> Try, Try, Try ... succeeds: all who wait go on
 //
-// However many partitions wait, one connection is tried at a time: the first one at once, then
-// with short pauses. So a server that starts is found soon, and is not met by many connections at
-// once. Whether an error is an outage, and what follows from it, is not decided here. It must not
-// import any package of this module but backoff.
+// However many partitions wait, it tries one connection at a time: the first immediately, then
+// with short pauses. So a server that starts is detected soon, and is not flooded with
+// connections. The package does not decide whether an error is an outage, nor its consequences. It
+// must not import any package of this module but backoff.
 package outage
 
 import (
@@ -19,16 +19,16 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/backoff"
 )
 
-// Prober tries to connect while somebody waits for that.
+// Prober tries to connect while there are waiting callers.
 type Prober struct {
-	// Try connects and gives the connection back.
+	// Try connects and releases the connection.
 	Try func(ctx context.Context) error
 
 	mu    sync.Mutex
-	round *round // nil while nobody waits
+	round *round // nil while no caller waits
 }
 
-// round are the tries until one succeeds, or nobody waits any more.
+// round is a series of tries until one succeeds, or no caller waits.
 type round struct {
 	waiting int
 	back    chan struct{} // closed when a try succeeded
@@ -43,7 +43,7 @@ const (
 	patience   = 5 * time.Second // for one try
 )
 
-// Wait returns nil when a try succeeded, or the error of ctx if that ended first. It calls tell
+// Wait returns nil when a try has succeeded, or the error of ctx if that ends first. It calls tell
 // with the error of each try that fails.
 func (p *Prober) Wait(ctx context.Context, tell func(error)) error {
 	r, failed := p.join()
@@ -96,7 +96,8 @@ func (p *Prober) probe(ctx context.Context, r *round) {
 	}
 }
 
-// tried tells those who wait how a try ended, and reports whether that ends the round.
+// tried notifies the waiting callers of the result of a try, and reports whether the round has
+// ended.
 func (p *Prober) tried(r *round, err error) (over bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Unreachable says that there is no connection to the database, and why, in words that are
-// the same at the next try.
+// Unreachable means that there is no connection to the database. Its text has the cause, and is
+// the same for the next attempt.
 type Unreachable struct{ Err error }
 
 func (e *Unreachable) Error() string {
@@ -18,11 +18,11 @@ func (e *Unreachable) Error() string {
 	return "no connection to the database: " + cmp.Or(Words(e.Err), WithoutAddress(e.Err).Error())
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *Unreachable) Unwrap() error { return e.Err }
 
-// WithoutAddress hides what an error of connecting quotes of the address. If that was mistyped,
-// the user, the database or a setting in it may hold a part of the password.
+// WithoutAddress removes what an error of connecting quotes from the address. If the address is
+// mistyped, the user, the database or a setting in it may contain a part of the password.
 func WithoutAddress(err error) error {
 	connecting, ok := errors.AsType[*pgconn.ConnectError](err)
 	if !ok {
@@ -30,12 +30,12 @@ func WithoutAddress(err error) error {
 	}
 	words := Words(err)
 	if pg, answered := errors.AsType[*pgconn.PgError](err); answered && words == "" {
-		words = "the server refused the connection: SQLSTATE " + pg.Code
+		words = "the server rejected the connection: SQLSTATE " + pg.Code
 	}
 	return &worded{cmp.Or(words, connecting.Unwrap().Error()), err}
 }
 
-// Locked says that somebody holds a table, so that no connection can have its statements prepared.
+// Locked means that a table is locked, so statements cannot be prepared on new connections.
 type Locked struct {
 	Table string
 	Err   error
@@ -45,5 +45,5 @@ func (e *Locked) Error() string {
 	return e.Table + " is locked by another session (see pg_locks), and statements on it cannot be prepared: " + cmp.Or(Words(e.Err), e.Err.Error())
 }
 
-// Unwrap is what the server said.
+// Unwrap returns the error of the server.
 func (e *Locked) Unwrap() error { return e.Err }

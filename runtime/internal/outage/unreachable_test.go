@@ -17,8 +17,8 @@ func TestUnreachableDoesNotQuoteTheAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, cause := range map[string]error{
-		"wrong user or password: SQLSTATE 28P01":            &pgconn.PgError{Code: "28P01", Message: `for user "admin:hunter2"`},
-		"the server refused the connection: SQLSTATE 22023": &pgconn.PgError{Code: "22023", Message: `invalid value: "hunter2"`},
+		"wrong user or password: SQLSTATE 28P01":             &pgconn.PgError{Code: "28P01", Message: `for user "admin:hunter2"`},
+		"the server rejected the connection: SQLSTATE 22023": &pgconn.PgError{Code: "22023", Message: `invalid value: "hunter2"`},
 		"odd": errors.New("odd"),
 	} {
 		cfg.DialFunc = func(context.Context, string, string) (net.Conn, error) { return nil, cause }

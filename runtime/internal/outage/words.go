@@ -14,12 +14,12 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// states says what an SQLSTATE means for people who run the database.
+// states describes SQLSTATEs for operators.
 var states = map[string]string{
 	"08000": "the connection was lost",
 	"08001": "the connection was refused",
 	"08003": "the connection was lost",
-	"08004": "the server refused the connection",
+	"08004": "the server rejected the connection",
 	"08006": "the connection was lost",
 	"21000": "a row would be changed twice, or a subquery returned several rows",
 	"22001": "a text is too long for its type",
@@ -49,7 +49,7 @@ var states = map[string]string{
 	"53400": "a limit of the server's configuration was reached",
 	"54023": "too many arguments for this server",
 	"55P03": "a lock was not to be had in time",
-	"57014": "the statement took too long, or somebody cancelled it",
+	"57014": "the statement took too long, or was canceled",
 	"57P01": "the server is shutting down, or an administrator ended the connection",
 	"57P02": "the server crashed",
 	"57P03": "the database is starting up or shutting down",
@@ -59,10 +59,10 @@ var states = map[string]string{
 	"58030": "the server could not read or write a file",
 }
 
-// State says in words what an SQLSTATE means; "" if it has no entry.
+// State describes an SQLSTATE in words; "" if it has no entry.
 func State(code string) string { return states[code] }
 
-// numbers say what an error of the operating system means.
+// numbers describes errors of the operating system.
 var numbers = []struct {
 	number syscall.Errno
 	words  string
@@ -77,10 +77,9 @@ var numbers = []struct {
 	{syscall.EMFILE, "this process has too many open files"},
 }
 
-// Words says in words why the database cannot be used, and the same words for the same
-// cause: ports and times that differ between two tries are left out, and so is all that the
-// server says of values. Each address that was tried is named once. "" means that there are
-// none for err.
+// Words describes why the database cannot be used. The same cause has the same words: ports and
+// times that differ between two attempts are left out, and so is everything that may quote values.
+// Each address that was tried is named once. Words returns "" if it has no words for err.
 func Words(err error) string {
 	var found []string
 	walk(err, "", func(words, address string) {
@@ -94,8 +93,8 @@ func Words(err error) string {
 	return strings.Join(found, "; ")
 }
 
-// walk calls say for each cause in a tree of errors. address is what the nearest error above
-// names.
+// walk calls say for each cause in a tree of errors. address is the address in the nearest
+// enclosing error.
 func walk(err error, address string, say func(words, address string)) {
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range several.Unwrap() {
@@ -115,7 +114,7 @@ func walk(err error, address string, say func(words, address string)) {
 	}
 }
 
-// own are the words for an error itself, not for one within it.
+// own returns the words for an error itself, not for one that it wraps.
 func own(err error) string {
 	switch e := err.(type) {
 	case *pgconn.PgError:
@@ -136,7 +135,7 @@ func own(err error) string {
 			}
 		}
 		return e.Error()
-	case net.Error: // of one that holds another, the other tells more
+	case net.Error: // if it wraps another error, that one says more
 		if errors.Unwrap(err) == nil && e.Timeout() {
 			return "no answer in time"
 		}
@@ -152,9 +151,9 @@ func own(err error) string {
 	return ""
 }
 
-// InWords is an error of a lost connection, or of the time, in words that are the same at the
-// next try; any other error stays as it is, and so do what the database itself says and an
-// [Unreachable], which is in words already.
+// InWords converts an error of a lost connection, or a timeout, into one whose words are the same
+// for the next attempt. It returns any other error unchanged, including errors of the database
+// itself and an [Unreachable], which already is in words.
 func InWords(err error) error {
 	if _, worded := errors.AsType[*Unreachable](err); worded {
 		return err

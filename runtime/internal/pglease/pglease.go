@@ -1,6 +1,6 @@
-// Package pglease keeps leases in the table idem_lease of the service's own database. It decides
-// nothing that its statements do not say. It must not import any package of this module but
-// lease, pipeline, pool, session, verdict and wire.
+// Package pglease stores leases in the table idem_lease of the service's own database. All
+// decisions are in its statements. It must not import any package of this module but lease,
+// pipeline, pool, session, verdict and wire.
 package pglease
 
 import (
@@ -38,12 +38,13 @@ var (
 // Store is a [lease.Store] in Postgres.
 type Store struct {
 	Pool *pool.Pool
-	id   atomic.Pointer[string] // of the database; nil until it was read
+	id   atomic.Pointer[string] // of the database; nil until it has been read
 }
 
 const databaseSQL = `SELECT replace(id::text, '-', '') FROM idem_schema WHERE part = 'core' AND version = 1`
 
-// Database returns the id of the database, which a copy of it has, too: 32 hexadecimal digits.
+// Database returns the id of the database, 32 hexadecimal digits. A copy of the database has the
+// same id.
 func (s *Store) Database(ctx context.Context) (string, error) {
 	if id := s.id.Load(); id != nil {
 		return *id, nil
@@ -117,8 +118,8 @@ func answer(a *lease.Answer, row [][]byte) error {
 	return nil
 }
 
-// Look draws a number for each key, greater than every one drawn before by more than the key's
-// skip, and reports which of the keys have a lease here. Keys may get the same number. It is for
+// Look draws a token for each key, which exceeds all earlier ones by more than the key's skip, and
+// reports which of the keys have a lease here. Several keys may get the same token. It is for
 // leases in another store.
 func (s *Store) Look(ctx context.Context, consumer string, keys []wire.Key, skip []int64) (tokens []int64, here []bool, err error) {
 	var rows wire.Rows
@@ -176,8 +177,8 @@ func hold(rows *wire.Rows, h *lease.Hold) {
 	rows.Int8(h.Token)
 }
 
-// Complete are the statements of the ledger's transaction that complete leases, each known by its
-// key and token; none if there are none.
+// Complete returns the statements of the ledger's transaction that complete leases, identified by
+// key and token; none if there are no leases.
 func (s *Store) Complete(consumer string, done []lease.Hold) []pipeline.Statement {
 	if len(done) == 0 {
 		return nil

@@ -1,18 +1,19 @@
 package pglease
 
-// A lease is changed only by a statement that finds it as its owner and token say. All times are
-// clock_timestamp(): now() is when a transaction began, which may have waited since. Rows are
+// A statement changes a lease only if owner and token match. All times are clock_timestamp(),
+// because now() is the time when the transaction began, which may have waited since. Rows are
 // locked in the order of their keys.
 //
-// Each key is looked for by itself, in a LATERAL that Postgres cannot turn into a join because it
-// locks or has an OFFSET, and rows that were locked are changed by ON CONFLICT, which goes to the
-// row by its key. A plan is kept as long as a connection; one made while the table was empty would
-// else read all leases of the consumer for ever.
+// Each key is looked up separately, in a LATERAL that Postgres cannot turn into a join because it
+// locks rows or has an OFFSET. Locked rows are changed with ON CONFLICT, which finds the row by
+// its key. Without this, a cached plan that was made while the table was empty would read all
+// leases of the consumer for the lifetime of the connection.
 const (
-	// acquireSQL takes what can be had. The new token is drawn when the row is locked, so that it
-	// is greater than the one before. Whose lease ended before the call did is asked with what
-	// that call's event said, not with what this one's says. A person's decision is about numbers
-	// that are smaller than its own, and one with a result makes no call.
+	// acquireSQL acquires the leases that are available. The new token is drawn while the row is
+	// locked, so it is greater than the previous one. Whether an expired lease becomes interrupted
+	// depends on the setting of the event that acquired it, not on that of the new ask. An
+	// operator's decision applies to tokens smaller than its number; a decision with a result
+	// makes no call.
 	acquireSQL = `
 INSERT INTO idem_lease AS l (consumer, key, def, fp, state, owner, fence, attempts, term, interrupts, keep, expires_at, forget_at,
     decision, result, holder)
@@ -39,18 +40,18 @@ WHERE CASE l.state
     WHEN 'i' THEN (excluded.decision > l.fence OR excluded.result IS NOT NULL) AND (l.def <> excluded.def OR l.fp = excluded.fp)
     ELSE false END`
 
-	// readSQL tells what the leases are now. The owner names one try: whose name is in the row has
-	// the lease, also if the answer to an earlier statement was lost.
+	// readSQL returns the current leases. An owner identifies one attempt: the attempt whose owner
+	// is in the row has the lease, even if the reply to an earlier statement was lost.
 	readSQL = `
 SELECT a.n, l.state, l.owner = a.owner, l.def, l.fp, l.fence, l.attempts, l.result, l.error,
        (extract(epoch FROM l.expires_at - clock_timestamp()) * 1000000)::bigint, l.holder
 FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS a (key, owner, n)
 CROSS JOIN LATERAL (SELECT * FROM idem_lease WHERE consumer = $1 AND key = a.key OFFSET 0) l`
 
-	// lookSQL draws a number for the keys that may have their lease in another store, past those
-	// that are left out for a key, and tells which keys have a row here all the same. One number
-	// does for all of them, since each key's must grow by itself; then few of these statements
-	// write anything that must reach the disk.
+	// lookSQL draws a token for keys whose lease may be in another store, after skipping the
+	// tokens to skip for a key, and returns which keys nevertheless have a row here. All keys
+	// share one token, because tokens need only increase per key; so few of these statements write
+	// to the server's log.
 	lookSQL = `
 WITH drawn AS MATERIALIZED (SELECT nextval('idem_fence') AS fence)
 SELECT a.n, CASE WHEN a.skip = 0 THEN drawn.fence ELSE (SELECT max(nextval('idem_fence')) FROM generate_series(1, a.skip)) END,
@@ -72,8 +73,8 @@ WITH held AS (
 )
 SELECT n FROM held`
 
-	// recordSQL finds a row also in the state that it would give it: the answer to an earlier
-	// statement was lost. Then nothing of the row changes.
+	// recordSQL also accepts a row that is already in the new state, because the reply to an
+	// earlier statement was lost. The row is then not changed.
 	recordSQL = `
 WITH held AS (
     SELECT a.*, l.lease
@@ -97,9 +98,10 @@ WITH held AS (
 )
 SELECT n FROM held`
 
-	// completeSQL is part of the transaction that passes the events. It is refused (23514 on
-	// idem_assert) unless every lease is done, and its result is the one of the token. The state is
-	// compared as a text: else the index of what is over would do, which knows no keys.
+	// completeSQL is part of the transaction that applies the events. It fails (23514 on
+	// idem_assert) unless every lease is done, with the result of this token. The state is
+	// compared as text, so that Postgres does not use the index on ended leases, which does not
+	// contain keys.
 	completeSQL = `
 WITH done AS (
     SELECT l.lease

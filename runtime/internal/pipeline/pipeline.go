@@ -1,7 +1,7 @@
-// Package pipeline sends several statements in one round trip, and says of an error whose
-// statement it was. Outside of an explicit transaction they are one implicit transaction: all
-// of them or none. It judges nothing. It must not import any package of this module but session
-// and verdict.
+// Package pipeline sends several statements in one round trip, and determines which statement
+// caused an error. Outside of an explicit transaction they are one implicit transaction: all of
+// them take effect, or none. It does not classify errors. It must not import any package of this
+// module but session and verdict.
 package pipeline
 
 import (
@@ -20,9 +20,9 @@ import (
 // Statement is one statement, prepared unless it has a text, with its parameters in binary.
 type Statement struct {
 	Is   session.Statement
-	SQL  string // if it is not prepared: parsed each time
+	SQL  string // if it is not prepared but parsed each time
 	Args [][]byte
-	User bool // of the spec's topic: the tables and triggers are the user's
+	User bool // of the spec's topic: tables and triggers are the user's
 }
 
 var binaryFormat = []int16{1}
@@ -35,7 +35,7 @@ type Pipeline struct {
 	user    []bool // of each statement that was added
 }
 
-// New begins a pipeline on a connection with a session.
+// New returns a pipeline on a connection with a session.
 func New(ctx context.Context, conn *pgx.Conn) *Pipeline {
 	return &Pipeline{p: conn.PgConn().StartPipeline(ctx), conn: conn.PgConn(), session: session.Of(conn.PgConn())}
 }
@@ -55,23 +55,23 @@ func (p *Pipeline) Add(statements ...Statement) {
 // End adds the statement that ends an explicit transaction: COMMIT or ROLLBACK.
 func (p *Pipeline) End(sql string) { p.p.SendQueryParams(sql, nil, nil, nil, nil) }
 
-// Reply is what the server answered.
+// Reply is the server's reply.
 type Reply struct {
 	Tag      string   // of the last statement
-	Row      [][]byte // the only row of the first statement that returned one, and is not the user's
-	Answered int      // how many statements succeeded
+	Row      [][]byte // the only row of the first statement, not of the user's, that returned one
+	Answered int      // number of statements that succeeded
 }
 
-// Run sends the statements. Success is that the server became ready for the next query
-// without an error: replies of single statements prove nothing, since a deferred constraint
-// or a lost connection shows only then.
+// Run sends the statements. It succeeds if the server becomes ready for the next query without an
+// error. Replies to single statements prove nothing, because a deferred constraint or a lost
+// connection shows only then.
 func (p *Pipeline) Run() (Reply, error) {
 	out, err, _ := p.RunThen()
 	return out, err
 }
 
-// RunThen is Run with statements after the transaction, in the same round trip. Their error is
-// errBehind; it is nil if the transaction had an error.
+// RunThen is like Run, with additional statements after the transaction, in the same round trip.
+// Their error is errBehind; it is nil if the transaction had an error.
 func (p *Pipeline) RunThen(behind ...Statement) (out Reply, err, errBehind error) {
 	if len(behind) > 0 {
 		p.p.SendPipelineSync()
@@ -95,7 +95,7 @@ func (p *Pipeline) RunThen(behind ...Statement) (out Reply, err, errBehind error
 	return out, err, nil
 }
 
-// answers reads what the server answers until it is ready for the next query.
+// answers reads the server's replies until it is ready for the next query.
 func (p *Pipeline) answers(out *Reply) error {
 	for {
 		res, err := p.p.GetResults()
@@ -118,8 +118,8 @@ func (p *Pipeline) answers(out *Reply) error {
 	}
 }
 
-// of marks an error of the statement at i as the protocol's, unless the user's tables and
-// triggers can have raised it: in a statement of theirs, or when the transaction ended.
+// of marks an error of the statement at i as the protocol's, unless the user's tables and triggers
+// may have raised it: in a statement of theirs, or when the transaction ended.
 func (p *Pipeline) of(i int, err error) error {
 	switch {
 	case err == nil:

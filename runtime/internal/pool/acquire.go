@@ -12,9 +12,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/outage"
 )
 
-// Acquire gets a connection. The error is an [outage.Unreachable], or
-// [verdict.ErrUnreplicated]. A long wait keeps its place in the queue for a connection, and its
-// reason is passed to tell.
+// Acquire returns a connection. The error is an [outage.Unreachable] or [verdict.ErrUnreplicated].
+// A long wait keeps its place in the queue, and its reason is passed to tell.
 func (p *Pool) Acquire(ctx context.Context, tell func(error)) (*pgxpool.Conn, error) {
 	pool, err := p.Open(ctx)
 	if err != nil {
@@ -29,7 +28,7 @@ func (p *Pool) Acquire(ctx context.Context, tell func(error)) (*pgxpool.Conn, er
 	})
 	conn, err := pool.Acquire(ctx)
 	if !t.Stop() {
-		<-told // what is told now must come before what comes next
+		<-told // this report must come before the next one
 	}
 	if err == nil {
 		if err = p.durability.confirm(ctx, conn.Conn()); err == nil {
@@ -44,22 +43,22 @@ func (p *Pool) Acquire(ctx context.Context, tell func(error)) (*pgxpool.Conn, er
 	return nil, &outage.Unreachable{Err: err}
 }
 
-// waitForFree is how long a partition waits for a connection before it says so: a wait for
-// the transaction of another partition is no news.
+// waitForFree is how long a partition waits for a connection before that is reported: a wait for
+// the transaction of another partition is normal.
 const waitForFree = 2 * time.Second
 
-// full is why no connection can be had, if all are in use.
+// full returns the reason if all connections are in use.
 func full(pool *pgxpool.Pool) error {
 	s := pool.Stat()
 	if s.AcquiredConns() < s.MaxConns() {
 		return nil
 	}
-	return fmt.Errorf("it waits for a connection, all %d of this process are in use: %w", s.MaxConns(), errFull)
+	return fmt.Errorf("it waits for a connection: all %d of this process are in use: %w", s.MaxConns(), errFull)
 }
 
 var errFull = errors.New("raise pool_max_conns, or assign fewer partitions to a process")
 
-// Ping connects as a batch does, and gives the connection back.
+// Ping acquires a connection as a batch does, and releases it.
 func (p *Pool) Ping(ctx context.Context) error {
 	conn, err := p.Acquire(ctx, func(error) {})
 	if err != nil {
@@ -69,8 +68,8 @@ func (p *Pool) Ping(ctx context.Context) error {
 	return conn.Ping(ctx)
 }
 
-// Release gives a connection back, unless a handler that goes on has it. Such a one is cut
-// already; even to ask whether it is closed would race with the handler.
+// Release releases a connection, unless a handler that is still running uses it. Such a connection
+// is closed already; even checking whether it is closed would race with the handler.
 func Release(conn *pgxpool.Conn) {
 	if StateOf(conn.Conn().PgConn()).Kept {
 		conn.Hijack()

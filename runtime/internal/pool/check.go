@@ -18,24 +18,25 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
-// startMost is the longest pause between two tries at the start.
+// startMost is the longest pause between two attempts to start.
 const startMost = time.Second
 
-// Start connects and checks, and waits for a database that is away. wait hears why.
+// Start connects to the database and checks it, and waits out an outage. wait is called with the
+// reason.
 func (p *Pool) Start(ctx context.Context, wait func(error)) error {
 	for attempt := 1; ; attempt++ {
 		_, err := p.Open(ctx)
 		if err == nil || final(err) {
 			return err
 		}
-		wait(fmt.Errorf("the database was not reached since the start: %w", &outage.Unreachable{Err: err}))
+		wait(fmt.Errorf("the database has not been reached since the start: %w", &outage.Unreachable{Err: err}))
 		if !backoff.Sleep(ctx, backoff.Pause(attempt, backoff.Initial, startMost)) {
 			return ctx.Err()
 		}
 	}
 }
 
-// final reports whether a person must act before the service can start.
+// final reports whether an operator must act before the service can start.
 func final(err error) bool {
 	if _, refused := errors.AsType[*catalog.RefusedError](err); refused {
 		return true
@@ -47,9 +48,9 @@ func final(err error) bool {
 	return e == protocol.Fatal || e == protocol.Data
 }
 
-// check finds out whether the database, and a pooler before it, are as the runtime needs
-// them. It takes a bare connection first, because on the pool's the statements would fail to
-// prepare.
+// check checks whether the database, and a connection pooler in front of it, meet the runtime's
+// requirements. It opens a plain connection first, because a connection of the pool would fail to
+// prepare the statements.
 func (p *Pool) check(ctx context.Context, sessions *pgxpool.Pool) error {
 	bare, err := p.Connect(ctx)
 	if err != nil {
@@ -67,7 +68,7 @@ func (p *Pool) check(ctx context.Context, sessions *pgxpool.Pool) error {
 	if err := catalog.CheckTables(ctx, bare, p.service); err != nil {
 		return fmt.Errorf("idem: %w", err)
 	}
-	conn, err := sessions.Acquire(ctx) // prepares every statement: a missing migration shows now
+	conn, err := sessions.Acquire(ctx) // prepares every statement, so a missing migration is detected now
 	if err != nil {
 		return fmt.Errorf("idem: %w", session.Explain(err))
 	}
@@ -78,8 +79,8 @@ func (p *Pool) check(ctx context.Context, sessions *pgxpool.Pool) error {
 	return nil
 }
 
-// prepare prepares every statement, explicitly: the driver's cache would be dropped after
-// each failed batch, and a batch would then take three round trips.
+// prepare prepares every statement explicitly. The driver would drop its cache after each failed
+// batch, and the next batch would take three round trips.
 func (p *Pool) prepare(ctx context.Context, conn *pgx.Conn) error {
 	if err := p.catalog.AskAtOpening(ctx, conn); err != nil {
 		return err
@@ -92,7 +93,7 @@ func (p *Pool) prepare(ctx context.Context, conn *pgx.Conn) error {
 	for _, t := range p.service.Topics {
 		var all []session.Statement
 		for _, sql := range t.Statements() {
-			if !done[sql] { // two topics may write one table alike
+			if !done[sql] { // two topics may have the same statement
 				all = append(all, session.Write(sql))
 			}
 			done[sql] = true
@@ -104,11 +105,11 @@ func (p *Pool) prepare(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// target is the table that a statement writes.
+// target returns the table that a statement writes.
 var target = regexp.MustCompile(`\b(?:INSERT INTO|UPDATE|DELETE FROM) ("[^"]+"(?:\."[^"]+")?|[\w.]+)`)
 
-// preparing is the error of a statement that could not be prepared. Only a lock on its table makes
-// the server wait for that: the table is named.
+// preparing returns the error of a statement that could not be prepared. If the server had to
+// wait, its table is locked, so the error names the table.
 func preparing(of string, st session.Statement, err error) error {
 	if verdict.Of(err) == verdict.LockWait {
 		table := "a table"

@@ -11,18 +11,18 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
-// durability knows whether everything that this process may have committed would survive a
-// failover. A commit that gave up waiting for its synchronous standby may not, nor may one whose
-// reply was lost. What comes later in the server's log is confirmed later: once one commit is
-// confirmed, all before it are.
+// durability tracks whether everything that this process may have committed would survive a
+// failover. A commit that stopped waiting for its synchronous standby might not, and neither might
+// one whose reply was lost. Commits are confirmed in the order of the server's log: once one
+// commit is confirmed, all earlier ones are.
 type durability struct {
 	mu        sync.Mutex
 	doubts    int64 // commits that may not be confirmed
-	confirmed int64 // of them, from the first on
+	confirmed int64 // number of them that are confirmed, from the first on
 	asking    *confirmation
 }
 
-// confirmation is one commit that waits for the standby, for all that need it.
+// confirmation is one commit that waits for the standby, on behalf of all callers that need it.
 type confirmation struct {
 	done chan struct{}
 	err  error
@@ -31,8 +31,8 @@ type confirmation struct {
 // confirmPatience is how long one commit waits for its standby.
 const confirmPatience = 5 * time.Second
 
-// Doubt says that a transaction may have committed without confirmation of a synchronous standby.
-// No connection is given out until a later commit is confirmed.
+// Doubt records that a transaction may have committed without the confirmation of a synchronous
+// standby. Acquire returns no connection until a later commit is confirmed.
 func (p *Pool) Doubt() {
 	d := &p.durability
 	d.mu.Lock()
@@ -40,8 +40,8 @@ func (p *Pool) Doubt() {
 	d.doubts++
 }
 
-// confirm returns nil when all commits are confirmed, if need be after one more on conn. The error
-// is [verdict.ErrUnreplicated] if the standby does not confirm that.
+// confirm returns nil when all commits are confirmed, if necessary after one more commit on conn.
+// It returns [verdict.ErrUnreplicated] if the standby does not confirm that commit.
 func (d *durability) confirm(ctx context.Context, conn *pgx.Conn) error {
 	for {
 		d.mu.Lock()
@@ -71,7 +71,7 @@ func (d *durability) confirm(ctx context.Context, conn *pgx.Conn) error {
 	}
 }
 
-// confirmSQL writes to the log, and nothing else: a commit without that waits for no standby.
+// confirmSQL only writes to the server's log: a commit without that would not wait for a standby.
 const confirmSQL = `SELECT pg_catalog.pg_logical_emit_message(true, 'idemgen', '')`
 
 func confirm(ctx context.Context, conn *pgx.Conn) error {

@@ -1,6 +1,6 @@
-// Package pool opens the runtime's own connections and hands them out. It checks that the
-// database is as the runtime needs it, gives each connection its session and prepares every
-// statement on it. The service's pool is never used or changed: it says only how to connect.
+// Package pool opens and manages the runtime's own connections. It checks that the database meets
+// the runtime's requirements, configures the session of each connection and prepares every
+// statement on it. The service's pool is never used or changed: only its configuration is read.
 //
 //	Open -> check: schema, pooler        Acquire -> a connection, or why there is none
 //	     -> each connection: session,    Connect -> one that is not the pool's
@@ -26,7 +26,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Pool is the runtime's own connections, which are opened at first use.
+// Pool manages the runtime's own connections, which are opened at first use.
 type Pool struct {
 	db         *pgxpool.Pool // the service's; only its configuration is used
 	service    *wire.Service
@@ -39,13 +39,13 @@ type Pool struct {
 	sessions *pgxpool.Pool // with their settings; guarded by mu
 }
 
-// New returns a pool whose connections have statements prepared, and the service's.
+// New returns a pool whose connections have statements prepared, and the service's own statements.
 func New(db *pgxpool.Pool, service *wire.Service, known *catalog.Current, statements []session.Statement) *Pool {
 	return &Pool{db: db, service: service, catalog: known, statements: append(statements, restoring...)}
 }
 
-// Open returns the connections, made at first use. They carry the settings that the protocol
-// rests on (docs/protocol.md), so the service's pool stays as it is.
+// Open returns the connections, which it creates at first use. They have the settings that the
+// protocol relies on (docs/protocol.md), so the service's pool need not be changed.
 func (p *Pool) Open(ctx context.Context) (*pgxpool.Pool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -55,12 +55,12 @@ func (p *Pool) Open(ctx context.Context) (*pgxpool.Pool, error) {
 	cfg := p.db.Config()
 	cfg.MinConns, cfg.MinIdleConns = 0, 0
 	//lint:ignore SA1019 services may still set BeforeAcquire
-	cfg.BeforeAcquire, cfg.PrepareConn, cfg.AfterRelease = nil, nil, nil // they may end what is prepared
+	cfg.BeforeAcquire, cfg.PrepareConn, cfg.AfterRelease = nil, nil, nil // they may remove prepared statements
 	open := p.opening(cfg, nil)
 	cfg.ConnConfig.BuildContextWatcherHandler = endOnServer
 	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		// The pool itself sets no limit: a server that falls silent now would keep a connection of
-		// the pool for ever.
+		// pgxpool itself has no timeout: a server that stops responding now would occupy a
+		// connection forever.
 		ctx, cancel := context.WithTimeout(ctx, p.service.Limits.BatchTimeout)
 		defer cancel()
 		if err := open(ctx, conn); err != nil {
@@ -70,8 +70,8 @@ func (p *Pool) Open(ctx context.Context) (*pgxpool.Pool, error) {
 		if conn.IsClosed() {
 			return err
 		}
-		// A statement calls what was there when it was prepared, so the check follows. A planted
-		// function may also be why it failed.
+		// A statement calls the functions that existed when it was prepared, so the check comes
+		// after that. A planted function may also be why preparing failed.
 		planted := catalog.CheckPlanted(ctx, conn)
 		if _, refused := errors.AsType[*catalog.RefusedError](planted); refused || err == nil {
 			return planted
@@ -90,8 +90,8 @@ func (p *Pool) Open(ctx context.Context) (*pgxpool.Pool, error) {
 	return sessions, nil
 }
 
-// Reset has every connection replaced when it is needed next: this server takes no writes, and
-// another one is the primary.
+// Reset replaces every connection when it is next needed: this server is read-only, and another
+// one is the primary.
 func (p *Pool) Reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,7 +100,7 @@ func (p *Pool) Reset() {
 	}
 }
 
-// Close ends the connections. A later use opens new ones.
+// Close closes the connections. A later use opens new ones.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	sessions := p.sessions
@@ -111,12 +111,13 @@ func (p *Pool) Close() {
 	}
 }
 
-// connectTimeout is how long a server may take to let one connection in, unless the service's
-// pool says: without a limit, a server that does not answer at all would not show for long.
+// connectTimeout limits the time to establish one connection, unless the service's pool has
+// another limit. Without a limit, a server that does not respond would not be noticed for a long
+// time.
 const connectTimeout = 5 * time.Second
 
-// opening prepares a configuration for connections of the runtime, and returns what gives
-// each of them its session, some of it with other values than the pool's.
+// opening prepares a configuration for connections of the runtime. It returns a function that
+// configures the session of each, with some settings that differ from those of the pool.
 func (p *Pool) opening(cfg *pgxpool.Config, other map[string]string) func(context.Context, *pgx.Conn) error {
 	l := p.service.Limits
 	o := session.Options{
@@ -133,7 +134,7 @@ func (p *Pool) opening(cfg *pgxpool.Config, other map[string]string) func(contex
 				return err
 			}
 		}
-		if to.DefaultQueryExecMode == pgx.QueryExecModeSimpleProtocol { // a text could hold several statements
+		if to.DefaultQueryExecMode == pgx.QueryExecModeSimpleProtocol { // a text could contain several statements
 			to.DefaultQueryExecMode = pgx.QueryExecModeExec
 		}
 		return nil
@@ -147,25 +148,26 @@ func (p *Pool) opening(cfg *pgxpool.Config, other map[string]string) func(contex
 	return func(ctx context.Context, conn *pgx.Conn) error { return session.Open(ctx, conn, o) }
 }
 
-// LockWait is how long a lock is waited for: the limit for locks, or half of what the wait
-// must end in. Nobody could tell then what was waited for. It is never zero, which is no limit.
+// LockWait returns the lock timeout: the limit for locks or, if that is less, half of most. If the
+// wait lasted until most, its error would not say that it was for a lock. LockWait never returns
+// zero, which would mean no limit.
 func LockWait(lock, most time.Duration) time.Duration {
 	return max(min(lock, most/2), time.Millisecond)
 }
 
-// Background opens a connection for work that takes none from partitions, and whose
-// statements may take long.
+// Background opens a connection for background work, whose statements may take long. It does not
+// take a connection from partitions.
 func (p *Pool) Background(ctx context.Context) (*pgx.Conn, error) {
 	return p.connect(ctx, map[string]string{"application_name": "idemgen upkeep", "statement_timeout": "0", "transaction_timeout": "0"})
 }
 
-// Connect opens a connection that is not one of the pool's: all of those may be in use.
+// Connect opens a connection outside the pool, in which all connections may be in use.
 func (p *Pool) Connect(ctx context.Context) (*pgx.Conn, error) { return p.connect(ctx, nil) }
 
-// connect opens a connection that is not one of the pool's. It is made as the pool's are, with
-// the hooks of the service's pool, such as one that knows the current password, and with other
-// settings where they are given; nothing is prepared on it. The error is a [catalog.RefusedError]
-// if somebody planted functions or operators.
+// connect opens a connection outside the pool. It uses the hooks of the service's pool, such as
+// one that provides the current password. Its settings are those of the pool's connections,
+// except where settings has others. Nothing is prepared on it. The error is a
+// [catalog.RefusedError] if functions or operators were planted.
 func (p *Pool) connect(ctx context.Context, settings map[string]string) (*pgx.Conn, error) {
 	cfg := p.db.Config()
 	open := p.opening(cfg, settings)

@@ -13,16 +13,16 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
-// State is what the runtime knows of one of its connections.
+// State is what the runtime knows about one of its connections.
 type State struct {
-	Failed *pgconn.PgError // the last error that the server told
+	Failed *pgconn.PgError // the last error that the server reported
 	Ended  bool            // a handler of the current transaction tried to commit it
-	Kept   bool            // a handler that goes on has it: nobody else may touch it
+	Kept   bool            // a handler that is still running uses it: no other code may
 }
 
 const stateKey = "idemgen"
 
-// StateOf is the state of a connection.
+// StateOf returns the state of a connection.
 func StateOf(conn *pgconn.PgConn) *State {
 	s, ok := conn.CustomData()[stateKey].(*State)
 	if !ok {
@@ -32,9 +32,9 @@ func StateOf(conn *pgconn.PgConn) *State {
 	return s
 }
 
-// noteErrors has connections keep the last error of a statement, however a handler ran it, and
-// whether or not the handler returns the error: a transaction that failed cannot commit. The
-// error that only says that an earlier one came before is not kept.
+// noteErrors makes connections keep the last error of a statement, however a handler ran it, and
+// whether or not the handler returns the error: a transaction that failed cannot commit. It does
+// not keep the error that only says that the transaction is aborted.
 func noteErrors(cfg *pgx.ConnConfig) {
 	before := cfg.OnPgError
 	cfg.OnPgError = func(conn *pgconn.PgConn, pg *pgconn.PgError) bool {
@@ -48,13 +48,13 @@ func noteErrors(cfg *pgx.ConnConfig) {
 	}
 }
 
-// cancelPatience is how long a statement whose time is over may take to end when the server
-// is told to cancel it. After that the connection is given up.
+// cancelPatience is how long a statement may take to end after the server was requested to cancel
+// it. After that the connection is closed.
 const cancelPatience = 5 * time.Second
 
-// endOnServer has the server cancel a statement whose context ends, and waits for the answer:
-// the next try must not find the last one at work. The driver's own way is to leave the
-// connection, and the statement, to themselves.
+// endOnServer makes the server cancel a statement whose context ends, and waits for the reply, so
+// that the statement is no longer running at the next attempt. The driver's default is to close
+// the connection and leave the statement running.
 func endOnServer(conn *pgconn.PgConn) ctxwatch.Handler {
 	return &pgconn.CancelRequestContextWatcherHandler{Conn: conn, DeadlineDelay: cancelPatience}
 }
@@ -66,33 +66,33 @@ var (
 	closeAll    = session.NewStatement("close", `CLOSE ALL`)
 )
 
-// restoring are the statements that restore a session.
+// restoring returns the statements that restore a session.
 var restoring = []session.Statement{session.Reset, session.Give, session.Intact, discardTemp, unlock, unlisten, closeAll}
 
-// Settings restores the settings of the session.
+// Settings returns the statements that restore the settings of the session.
 func Settings(s *session.Session) []pipeline.Statement {
 	return []pipeline.Statement{{Is: session.Reset}, {Is: session.Give, Args: s.Given()}}
 }
 
-// Intact refuses the transaction if settings were changed, and not restored.
+// Intact returns a statement that fails if settings were changed and not restored.
 func Intact(s *session.Session) pipeline.Statement {
 	return pipeline.Statement{Is: session.Intact, Args: s.Kept()}
 }
 
-// Restore takes back what a handler changed for the session and what would change the meaning
-// of the statements after it: settings, the role, temporary tables.
+// Restore returns the statements that undo changes of a handler to the session that would change
+// the meaning of later statements: settings, the role, temporary tables.
 func Restore(s *session.Session) []pipeline.Statement {
 	return append(Settings(s), pipeline.Statement{Is: discardTemp})
 }
 
-// RestoreAll takes back what outlives a transaction, too. It is for a connection that goes
-// back into the pool.
+// RestoreAll also undoes changes that outlive a transaction. It is for a connection that is
+// returned to the pool.
 func RestoreAll(s *session.Session) []pipeline.Statement {
 	return append(Restore(s), pipeline.Statement{Is: unlock}, pipeline.Statement{Is: unlisten}, pipeline.Statement{Is: closeAll})
 }
 
-// Abandon ends a failed transaction: by ROLLBACK if the connection is sound, else by
-// closing it. The time of the transaction may be over; that of its end begins now.
+// Abandon ends a failed transaction: with ROLLBACK if the connection is usable, otherwise by
+// closing it. The deadline of the transaction may have passed; the time for its end begins now.
 func Abandon(ctx context.Context, conn *pgx.Conn) {
 	if StateOf(conn.PgConn()).Kept {
 		return
@@ -106,5 +106,5 @@ func Abandon(ctx context.Context, conn *pgx.Conn) {
 			return
 		}
 	}
-	_ = conn.Close(ctx) // it is of no use any more, whatever Close says
+	_ = conn.Close(ctx) // it is no longer usable, whatever Close returns
 }

@@ -1,6 +1,6 @@
-// Package recent holds the keys that an owner claimed last: a number of them, for a time.
-// It never answers for a key that it was not given, and may forget any. It must not import any
-// other package of this module.
+// Package recent stores the keys that an owner claimed last: a limited number, for a limited time.
+// It never finds a key that was not added, and may drop any key. It must not import any other
+// package of this module.
 package recent
 
 import (
@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Entry is what is known of a key.
+// Entry is what is known about a key.
 type Entry struct {
 	Def   uint32 // definition of the event's content
 	Print uint32 // fingerprint of it
 	Seq   int64  // row of the owner's chain that claimed it
 }
 
-// Keys holds keys. The zero value holds none; see [New]. It is used by one
-// goroutine at a time. A key takes 36 bytes.
+// Keys stores keys. The zero value can store none; see [New]. Only one goroutine may use it at a
+// time. A key takes 36 bytes.
 type Keys struct {
 	most  int
 	keep  time.Duration
@@ -39,8 +39,8 @@ type slot struct {
 // limit is how many places an index can name.
 const limit = math.MaxUint16
 
-// New returns an empty memory of at most so many keys, and 65,535, each for the time keep, to
-// the millisecond below.
+// New returns an empty memory of at most most keys, limited to 65,535. Each key is kept for keep,
+// rounded down to a millisecond.
 func New(most int, keep time.Duration) *Keys { return &Keys{most: min(most, limit), keep: keep} }
 
 // Add adds a key. If there is no space for it, it replaces the oldest one.

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// parameters are the settings that start-up parameters ask for: each by its name, and those
-// in options, as "-c name=value" or "--name=value", where a backslash takes the meaning from
-// the character after it.
+// parameters returns the settings in startup parameters: those under their own names, and those in
+// options, as "-c name=value" or "--name=value", where a backslash escapes the next character.
 func parameters(startup map[string]string) map[string]string {
 	all := maps.Clone(startup)
 	delete(all, "options")
@@ -32,7 +31,7 @@ func parameters(startup map[string]string) map[string]string {
 	return all
 }
 
-// splitOptions splits as the server does: at white space that no backslash precedes.
+// splitOptions splits as the server does: at white space that is not preceded by a backslash.
 func splitOptions(text string) []string {
 	var words []string
 	var word strings.Builder

@@ -11,11 +11,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// markSetting holds the mark of a session.
+// markSetting is the setting that contains the mark of a session.
 const markSetting = "idem.session"
 
-// Error says that sessions are not as the runtime must have them. Trying again does not
-// help: a person must change the pooler or the database.
+// Error means that sessions do not meet the runtime's requirements. Retrying does not help: an
+// operator must change the pooler or the database.
 type Error struct {
 	Reason string
 	Err    error // may be nil
@@ -28,16 +28,16 @@ func (e *Error) Error() string {
 	return e.Reason + ": " + e.Err.Error()
 }
 
-// Unwrap returns what the database said.
+// Unwrap returns the error of the database.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Transaction is what is wrong with a pooler in transaction mode, and the way out.
+// Transaction describes the problem with a pooler in transaction mode, and its solution.
 const Transaction = "a connection pooler in transaction or statement mode is between the service and the database: what a session is given, settings and prepared statements, " +
 	"does not stay with its connection, so that another client's could decide what is written; set pool_mode = session for the service's database or user, or connect to the server itself"
 
-// Verify reads the session back: the connection must still lead to the backend that it led
-// to, and that one must have the mark and the settings. It finds out what nobody can have done
-// but a pooler, or a program that is no client of its own.
+// Verify reads the session back: the connection must still lead to the same backend, which must
+// have the mark and the settings. A difference can only be caused by a pooler, or by a program
+// that shares the session.
 func (s *Session) Verify(ctx context.Context, conn *pgx.Conn) error {
 	var names []string
 	for name := range s.relied {
@@ -55,7 +55,7 @@ func (s *Session) Verify(ctx context.Context, conn *pgx.Conn) error {
 		case pid != s.pid || name == markSetting && value != s.mark:
 			other = &Error{Reason: Transaction}
 		case value != s.relied[name] && other == nil:
-			other = &Error{Reason: fmt.Sprintf("the setting %s was made %q, and reads back as %q: is a pooler between, or a trigger or function that sets it?", name, s.relied[name], value)}
+			other = &Error{Reason: fmt.Sprintf("the setting %s was set to %q, but is %q: is there a pooler, or a trigger or function that changes it?", name, s.relied[name], value)}
 		}
 		return nil
 	})
@@ -64,14 +64,14 @@ func (s *Session) Verify(ctx context.Context, conn *pgx.Conn) error {
 
 const (
 	probes = 5
-	// patience is how long a connection that has its session may need for a query that waits
-	// for nothing.
+	// patience is how long a query that waits for nothing may take on a connection that has its
+	// own session.
 	patience = 5 * time.Second
 )
 
-// Probe finds out, with two connections, whether each keeps its session while the other is in
-// a transaction. Poolers hand out the server's connections in the order in which they were
-// given back or in a circle: both show, and where few are free, too.
+// Probe checks, with two connections, whether each keeps its session while the other is in a
+// transaction. Poolers assign the server's connections last in, first out, or in rotation. Probe
+// detects both, even if few connections are free.
 func Probe(ctx context.Context, a, b *pgx.Conn) error {
 	sa, sb := Of(a.PgConn()), Of(b.PgConn())
 	tries := 1
@@ -79,7 +79,7 @@ func Probe(ctx context.Context, a, b *pgx.Conn) error {
 		tries = probes
 	}
 	for range tries {
-		for range 2 { // in a circle, each goes to another
+		for range 2 { // in rotation, each leads to another
 			if err := sa.Verify(ctx, a); err != nil {
 				return err
 			}
@@ -91,7 +91,7 @@ func Probe(ctx context.Context, a, b *pgx.Conn) error {
 	return nil
 }
 
-// probe asks a for its session while b is in a transaction.
+// probe reads the session of a while b is in a transaction.
 func probe(ctx context.Context, a, b *pgx.Conn) error {
 	sa, sb := Of(a.PgConn()), Of(b.PgConn())
 	if _, err := b.PgConn().Exec(ctx, "BEGIN").ReadAll(); err != nil {
@@ -107,26 +107,25 @@ func probe(ctx context.Context, a, b *pgx.Conn) error {
 	defer cancel()
 	err := sa.Verify(short, a)
 	if sa.pooled && short.Err() != nil && ctx.Err() == nil && sb.Verify(ctx, b) == nil {
-		// b is answered, and a has to wait for what b holds: the pool is one connection.
+		// b has a reply, and a waits for what b holds: the pooler has only one connection.
 		return &Error{Reason: Transaction, Err: err}
 	}
 	_, ended := b.PgConn().Exec(ctx, "ROLLBACK").ReadAll()
 	return errors.Join(err, ended)
 }
 
-// statementMode knows PgBouncer's refusal of a transaction.
+// statementMode recognizes PgBouncer's error for a transaction in statement mode.
 func statementMode(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && strings.Contains(pg.Message, "statement pooling mode")
 }
 
-// Explain says what to do about an error of the connect that a pooler gave and that would
-// come again for ever.
+// Explain adds advice to an error of a pooler while connecting that would recur forever.
 func Explain(err error) error {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok || pg.Code != "08P01" || !strings.Contains(pg.Message, "unsupported startup parameter") {
 		return err
 	}
-	return &Error{Reason: "a connection pooler refuses a start-up parameter that the connection string sets: let it pass with the pooler's ignore_startup_parameters, " +
-		"the runtime then sets it itself, or take it out of the connection string", Err: pg} // which quotes no address
+	return &Error{Reason: "a connection pooler rejects a startup parameter of the connection string: permit it with the pooler's ignore_startup_parameters, " +
+		"the runtime then sets it itself, or take it out of the connection string", Err: pg} // its text has no address
 }

@@ -7,8 +7,9 @@ import (
 // unreplicatedKey marks a connection on which a commit was not confirmed.
 const unreplicatedKey = "idemgen: not replicated"
 
-// WatchReplication calls lost, and marks the connection, when the server gives up waiting for a
-// synchronous standby: it has committed then, and only warns that the standby may not have it.
+// WatchReplication calls lost, and marks the connection, if the server stops waiting for a
+// synchronous standby: it has then committed, and only warns that the standby may not have the
+// commit.
 func WatchReplication(cfg *pgconn.Config, lost func()) {
 	before := cfg.OnNotice
 	cfg.OnNotice = func(conn *pgconn.PgConn, n *pgconn.Notice) {

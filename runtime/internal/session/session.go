@@ -1,12 +1,13 @@
-// Package session is what a connection of the runtime is given after the connect: settings, a
-// mark by which the server's session is known again, prepared statements. It reads back what it
-// gave, and finds out at the start whether a connection pooler between service and server hands
-// sessions from one client to another. It must not import any other package of this module.
+// Package session configures a new connection of the runtime: settings, a mark that identifies the
+// server's session, and prepared statements. It reads the session back, and detects at the start
+// whether a connection pooler gives sessions of one client to another. It must not import any
+// other package of this module.
 //
-// Nothing but client_encoding goes into the start-up packet: poolers refuse what they do not
-// know there, or leave it out in silence.
+// The startup packet contains only client_encoding: poolers reject other parameters that they do
+// not know, or drop them silently.
 //
-// Names of prepared statements are those of one session only: another one answers 26000.
+// Names of prepared statements are valid in one session only: another session replies with
+// SQLSTATE 26000.
 package session
 
 import (
@@ -22,42 +23,42 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Session is what a connection was given.
+// Session is the configured session of a connection.
 type Session struct {
-	mark   string            // its beginning is part of the names of its prepared statements
-	pid    int32             // of the backend that was found behind the connection
-	pooled bool              // the server announced another one: something is between
-	relied map[string]string // the settings that must stay, as they read back
-	given  [][]byte          // names and values of all that was set for the session
-	kept   [][]byte          // names and values of what no trigger or function may change
+	mark   string            // its prefix is part of the names of its prepared statements
+	pid    int32             // of the backend behind the connection
+	pooled bool              // the server announced another backend: a pooler is in between
+	relied map[string]string // the settings that must not change, as read back
+	given  [][]byte          // names and values of all settings of the session
+	kept   [][]byte          // names and values of settings that no trigger or function may change
 }
 
-// key is where a connection keeps its session.
+// key is the key under which a connection stores its session.
 const key = "idemgen: session"
 
-// Of is the session that [Open] gave a connection; nil if it gave none.
+// Of returns the session that [Open] configured for a connection; nil if there is none.
 func Of(conn *pgconn.PgConn) *Session {
 	s, _ := conn.CustomData()[key].(*Session)
 	return s
 }
 
-// Options say what a session is given.
+// Options determine the configuration of a session.
 type Options struct {
 	Asked    map[string]string                      // start-up parameters of the connection string
 	Hook     func(context.Context, *pgx.Conn) error // of the service's pool; may be nil
 	Settings []Setting
 }
 
-// Configure has the connection begin with UTF8, whatever the database's default is. RESET
-// ALL comes back to it, so that texts stay readable even then. It must lead to a server that
-// takes writes.
+// Configure makes the connection start with client_encoding UTF8, whatever the database's default
+// is, so that RESET ALL also restores it. The connection must lead to a server that accepts
+// writes.
 func Configure(cfg *pgx.ConnConfig) {
 	cfg.RuntimeParams["client_encoding"] = "UTF8"
 	cfg.ValidateConnect = writable
 }
 
-// writable refuses a server that takes no writes, so that another address is tried. A
-// default of the database is not overruled: providers make it read-only when its disk is full.
+// writable rejects a read-only server, so that another address is tried. It does not override a
+// default of the database: providers make a database read-only when its disk is full.
 func writable(ctx context.Context, conn *pgconn.PgConn) error {
 	r := conn.ExecParams(ctx, `SELECT pg_catalog.pg_is_in_recovery(), pg_catalog.current_setting('transaction_read_only')`, nil, nil, nil, nil).Read()
 	switch {
@@ -66,12 +67,12 @@ func writable(ctx context.Context, conn *pgconn.PgConn) error {
 	case string(r.Rows[0][0]) == "t":
 		return pgconn.ErrReadOnlyConnection
 	case string(r.Rows[0][1]) == "on":
-		return errors.New("the database takes no writes: default_transaction_read_only is on, for the role, the database or the server; some providers set it when the disk is full")
+		return errors.New("the database rejects writes: default_transaction_read_only is on, for the role, the database or the server; some providers set it when the disk is full")
 	}
 	return nil
 }
 
-// Open gives a fresh connection its session, and reads it back.
+// Open configures the session of a new connection, and reads it back.
 func Open(ctx context.Context, conn *pgx.Conn, o Options) error {
 	s := &Session{mark: rand.Text(), relied: map[string]string{}}
 	if err := conn.QueryRow(ctx, `SELECT pg_catalog.pg_backend_pid()`, pgx.QueryExecModeExec).Scan(&s.pid); err != nil {
@@ -100,8 +101,8 @@ func Open(ctx context.Context, conn *pgx.Conn, o Options) error {
 	return s.Verify(ctx, conn)
 }
 
-// renew takes back what another client may have left in a session, and sets what the
-// connection string asks for: a pooler may have left it out.
+// renew undoes what another client may have left in a session, and sets the parameters of the
+// connection string, which a pooler may have dropped.
 func renew(ctx context.Context, conn *pgx.Conn, asked map[string]string) error {
 	const sql = `RESET SESSION AUTHORIZATION; RESET ROLE; RESET ALL; DISCARD TEMP; CLOSE ALL; UNLISTEN *; SELECT pg_catalog.pg_advisory_unlock_all()`
 	if _, err := conn.PgConn().Exec(ctx, sql).ReadAll(); err != nil {
@@ -153,16 +154,16 @@ WHERE NOT (if_known AND pg_catalog.current_setting(name, true) IS NULL) AND NOT 
 	return giveBest(ctx, conn.PgConn(), best)
 }
 
-// refused says which settings the role may not make.
+// refused returns the error for settings that the role may not change.
 func (s *Session) refused(err error) error {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "42501" {
-		return &Error{Reason: "the role may not set what the runtime relies on, and the database, the role or the server has another default for it; " +
+		return &Error{Reason: "the role may not change a setting that the runtime relies on, and the database, the role or the server has another default for it; " +
 			"take that default back (ALTER DATABASE ... RESET, ALTER ROLE ... RESET)", Err: err}
 	}
 	return fmt.Errorf("set the session's settings: %w", err)
 }
 
-// giveBest makes settings that not every server takes, each for itself.
+// giveBest sets settings that not every server accepts, one by one.
 func giveBest(ctx context.Context, conn *pgconn.PgConn, settings []Setting) error {
 	p := conn.StartPipeline(ctx)
 	for _, o := range settings {
@@ -179,15 +180,15 @@ func giveBest(ctx context.Context, conn *pgconn.PgConn, settings []Setting) erro
 			_, failed = r.Close()
 		}
 		if _, refused := errors.AsType[*pgconn.PgError](failed); !refused || conn.IsClosed() {
-			err = failed // and nothing more will come from a server that ends the session
+			err = failed // the server may have ended the session
 		}
 	}
 	return errors.Join(err, p.Close())
 }
 
-// readGivenSQL reads what was set for the session when it was opened, by the runtime, by the
-// service's hook or by a pooler; parameters of the start-up packet survive RESET ALL. No view has
-// the role and the mark. The role must be given back first.
+// readGivenSQL reads the settings of the session that were made when it was opened, by the
+// runtime, by the service's hook or by a pooler; parameters of the startup packet survive RESET
+// ALL. The view does not have the role and the mark. The role must be reset first.
 const readGivenSQL = `
 SELECT pg_catalog.array_agg(name ORDER BY n), pg_catalog.array_agg(value ORDER BY n)
 FROM (SELECT 1 AS n, 'session_authorization' AS name, pg_catalog.current_setting('session_authorization') AS value
@@ -195,7 +196,7 @@ FROM (SELECT 1 AS n, 'session_authorization' AS name, pg_catalog.current_setting
       UNION ALL SELECT 3, '` + markSetting + `', pg_catalog.current_setting('` + markSetting + `', true)
       UNION ALL SELECT 4, name, setting FROM pg_settings WHERE source = 'session') AS s`
 
-// readGiven keeps what was set for the session.
+// readGiven stores the settings of the session.
 func (s *Session) readGiven(ctx context.Context, conn *pgx.Conn) error {
 	r := conn.PgConn().ExecParams(ctx, readGivenSQL, nil, nil, nil, []int16{pgx.BinaryFormatCode}).Read()
 	if r.Err != nil {
@@ -213,7 +214,7 @@ SELECT pg_catalog.array_agg(name ORDER BY name), pg_catalog.array_agg(pg_catalog
 FROM (SELECT pg_catalog.unnest($1::text[]) AS name UNION SELECT pg_catalog.unnest($2::text[]) UNION VALUES ('search_path'), ('TimeZone'), ('role')) AS s
 WHERE name <> 'lock_timeout' AND pg_catalog.current_setting(name, true) IS NOT NULL`
 
-// readKept keeps what [Intact] compares.
+// readKept stores the settings that [Intact] compares.
 func (s *Session) readKept(ctx context.Context, conn *pgx.Conn) error {
 	names := []byte("{" + strings.Join(slices.Sorted(maps.Keys(s.relied)), ",") + "}")
 	r := conn.PgConn().ExecParams(ctx, readKeptSQL, [][]byte{names, s.given[0]}, nil, []int16{pgx.TextFormatCode, pgx.BinaryFormatCode}, []int16{pgx.BinaryFormatCode}).Read()
@@ -224,9 +225,10 @@ func (s *Session) readKept(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// Intact refuses a transaction in which a trigger or a function changed a setting: the statements
-// after it may have meant something else. It needs no table, as search_path may lead to others:
-// the error is that of a text that is not a number (22P02), and quotes the setting's name.
+// Intact fails a transaction in which a trigger or a function changed a setting, because the
+// meaning of later statements may have changed. It uses no table, because search_path may lead to
+// another one: the error is that of a text that is not a number (22P02), and quotes the name of
+// the setting.
 var Intact = NewStatement("intact", `
 SELECT ('`+intactPrefix+`' || name || '`+intactSuffix+`')::int FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) AS s (name, value)
 WHERE pg_catalog.current_setting(name, true) IS DISTINCT FROM value LIMIT 1`)
@@ -236,7 +238,7 @@ const (
 	intactSuffix = " is changed"
 )
 
-// Changed is the setting that [Intact] found changed; "" if that is not the error.
+// Changed returns the setting that [Intact] found changed; "" if err is another error.
 func Changed(pg *pgconn.PgError) string {
 	_, rest, found := strings.Cut(pg.Message, intactPrefix)
 	name, _, ends := strings.Cut(rest, intactSuffix)
@@ -246,10 +248,10 @@ func Changed(pg *pgconn.PgError) string {
 	return name
 }
 
-// Kept are the parameters of [Intact].
+// Kept returns the parameters of [Intact].
 func (s *Session) Kept() [][]byte { return s.kept }
 
-// Reset and then Give take back what was changed of the session's settings.
+// Reset and then Give undo changes of the session's settings.
 var (
 	Reset = NewStatement("reset", `RESET ALL`)
 	Give  = NewStatement("give", `
@@ -257,5 +259,5 @@ SELECT pg_catalog.count(pg_catalog.set_config(name, value, false))
 FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) AS s (name, value)`)
 )
 
-// Given are the parameters of [Give]: all that was set when the session was opened.
+// Given returns the parameters of [Give]: all settings that were made when the session was opened.
 func (s *Session) Given() [][]byte { return s.given }

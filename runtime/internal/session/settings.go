@@ -9,21 +9,21 @@ import (
 type Setting struct {
 	Name  string
 	Value string
-	Why   string // docs/operations.md has the settings that users meet
+	Why   string // docs/operations.md lists the settings that concern users
 	how   how
 }
 
-// how a setting is given.
+// how determines how a setting is made.
 type how int
 
 const (
 	always  how = iota
-	known       // where the server knows it: it is younger than the oldest server
-	wanted      // where it has an effect: it is not read back, and a refusal is no error
-	differs     // where it is another: a role may not be allowed to set it
+	known       // only if the server has it: older servers do not
+	wanted      // if the server accepts it: it is not read back, and a rejection is not an error
+	differs     // only if the value differs: the role may not be allowed to set it
 )
 
-// Limits are the times that the spec sets.
+// Limits are the timeouts of the spec.
 type Limits struct {
 	Lock, Statement time.Duration
 	Idle            time.Duration // a transaction that does nothing
@@ -47,7 +47,7 @@ func Relied(l Limits) []Setting {
 		{"synchronous_commit", "on", "an acknowledged commit outlives a crash", always},
 		{"session_replication_role", "origin", "foreign keys and triggers work", differs},
 		{"row_security", "on", "a table's policies filter rows instead of failing the statement", always},
-		{"exit_on_error", "off", "a refused statement does not end the session", always},
+		{"exit_on_error", "off", "a rejected statement does not end the session", always},
 		{"lock_timeout", millis(l.Lock), "a wait for a lock is no record's fault", always},
 		{"statement_timeout", millis(l.Statement), "a statement of a batch", always},
 		{"transaction_timeout", millis(l.Transaction), "limits.batch_timeout, from PostgreSQL 17 on", known},
@@ -64,7 +64,7 @@ func Relied(l Limits) []Setting {
 
 func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// With is settings in which some have other values.
+// With returns settings with other values for some of them.
 func With(settings []Setting, values map[string]string) []Setting {
 	var all []Setting
 	for _, s := range settings {

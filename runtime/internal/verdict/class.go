@@ -12,32 +12,32 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/session"
 )
 
-// Class says what an error of a transaction means for the batch (docs/protocol.md).
+// Class is what an error of a transaction means for the batch (docs/protocol.md).
 type Class int
 
 const (
-	Halting      Class = iota // anything not named: a person must act
-	Pooler                    // the prepared statements are gone: a person must act
-	Successor                 // there is a row at our seq already: perhaps our own
-	Gone                      // the row we append to is gone or another
+	Halting      Class = iota // everything else: an operator must act
+	Pooler                    // the prepared statements are gone: an operator must act
+	Successor                 // there already is a row with our seq: perhaps our own
+	Gone                      // the row to append to is gone or another one
 	KeyRace                   // a key was claimed meanwhile, or the generation rotated
-	Conflict                  // deadlock, serialization: the same batch again
-	LockWait                  // the wait for a lock was given up: the same batch again
-	Timeout                   // cancelled, or a statement took too long: half the batch
-	ReadOnly                  // no primary, or not yet: connect again, then the same batch
+	Conflict                  // deadlock, serialization failure: the same batch again
+	LockWait                  // a lock wait timed out: the same batch again
+	Timeout                   // canceled, or a statement took too long: half the batch
+	ReadOnly                  // not a primary, or not yet: reconnect, then the same batch
 	Stale                     // the schema changed: prepare again, once, then the same batch
 	Unsent                    // nothing was sent: the same batch again
 	Resource                  // pause: disk, memory, connections
 	Doubt                     // committed or not: append again
-	LeaseMoved                // an effect's lease is not what the transaction rests on: the same batch again
-	LetterMoved               // a dead letter is not what the transaction rests on: it is read again
+	LeaseMoved                // an effect's lease has changed: the same batch again
+	LetterMoved               // a dead letter has changed: it is read again
 	SettingMoved              // a setting of the session was changed: the same batch again, on another connection
-	Data                      // a record's fault
+	Data                      // a record is at fault
 	None                      // no error
 )
 
-// Event is the class as the protocol's table knows it. A row at our seq is the table's Own
-// or Foreign once it is read.
+// Event returns the protocol's event for the class. A row with our seq becomes Own or Foreign once
+// it has been read.
 func (c Class) Event() protocol.Event {
 	switch c {
 	case None:
@@ -47,7 +47,7 @@ func (c Class) Event() protocol.Event {
 	case Gone:
 		return protocol.Gone
 	case Conflict, KeyRace, LockWait, Timeout, ReadOnly, Stale, Unsent, LeaseMoved, LetterMoved, SettingMoved:
-		return protocol.Conflict // a key race too, once it was lost too often to decide again at once
+		return protocol.Conflict // also a key race that was lost too often to decide again immediately
 	case Resource:
 		return protocol.Resource
 	case Doubt:
@@ -58,41 +58,42 @@ func (c Class) Event() protocol.Event {
 	return protocol.Fatal
 }
 
-// Protocol is an error of a statement of the protocol's own. Names of tables and
-// constraints alone prove nothing: a trigger of the user can raise any of them.
+// Protocol is an error of one of the protocol's own statements. Names of tables and constraints
+// alone prove nothing: a trigger of the user can raise any of them.
 type Protocol struct{ Err error }
 
 func (e *Protocol) Error() string { return e.Err.Error() }
 
-// Unwrap is the error of the statement.
+// Unwrap returns the error of the statement.
 func (e *Protocol) Unwrap() error { return e.Err }
 
-// Write is an error that the user's tables and triggers can have raised.
+// Write is an error that the user's tables and triggers may have raised.
 type Write struct{ Err error }
 
 func (e *Write) Error() string { return e.Err.Error() }
 
-// Unwrap is the error of the statement.
+// Unwrap returns the error of the statement.
 func (e *Write) Unwrap() error { return e.Err }
 
-// ErrKeyMemory says that there is no memory for the keys of a partition.
+// ErrKeyMemory means that there is no memory for the keys of a partition.
 var ErrKeyMemory = errors.New("the memory for keys is full")
 
-// ErrUnreplicated says that a commit is not known to be durable: the server has committed, and
-// gave up waiting for its synchronous standby.
-var ErrUnreplicated = errors.New("the transaction is committed on this server only: its synchronous standby does not confirm it " +
+// ErrUnreplicated means that a commit is not known to be durable: the server has committed, but
+// stopped waiting for its synchronous standby.
+var ErrUnreplicated = errors.New("the transaction is committed on this server only: its synchronous standby has not confirmed it " +
 	"(see pg_stat_replication and synchronous_standby_names)")
 
-// MayBeSettings reports whether a changed search_path or role may be why a statement failed.
+// MayBeSettings reports whether a statement may have failed because of a changed search_path or
+// role.
 func MayBeSettings(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return Of(err) == SettingMoved || ok && (pg.Code == "42P01" || pg.Code == "42883" || pg.Code == "42703" || pg.Code == "42501" || pg.Code == "3F000") && !Raised(pg)
 }
 
-// Of is what an error of the database means by itself. It counts as the protocol's own only if a
-// statement of the protocol got it, and table, constraint and column are the ones that raise it.
-// What only the caller can know is not asked here: whether a handler is to blame (package
-// handler, and explicit.go of package engine), and whether the transaction surely did not commit
+// Of classifies an error of the database by itself. The error counts as the protocol's own only if
+// a statement of the protocol raised it, and its table, constraint and column match. Of does not
+// consider what only the caller knows: whether a handler is at fault (package handler, and
+// explicit.go of package engine), and whether the transaction certainly did not commit
 // (answer.go).
 func Of(err error) Class {
 	if err == nil {
@@ -121,11 +122,11 @@ func Of(err error) Class {
 	case pgconn.SafeToRetry(err):
 		return Unsent
 	}
-	return Doubt // no answer: timeouts, closed connections
+	return Doubt // no reply: timeouts, closed connections
 }
 
-// loginRefused reports whether the server did not let the service in. A password that is
-// changed on one side first is an outage like any other: nothing was sent.
+// loginRefused reports whether the server rejected the login. A password that is changed on one
+// side first is an outage like any other: nothing was sent.
 func loginRefused(err error) bool {
 	_, own := errors.AsType[*outage.Unreachable](err)
 	_, connecting := errors.AsType[*pgconn.ConnectError](err)
@@ -133,8 +134,8 @@ func loginRefused(err error) bool {
 	return own && connecting && ok && (strings.HasPrefix(pg.Code, "28") || strings.HasPrefix(pg.Code, "3D"))
 }
 
-// neverEncoded reports whether the driver could not put the values of a statement into
-// bytes, so that nothing was sent. Its errors for messages that are too large have no type.
+// neverEncoded reports whether the driver could not encode the values of a statement, so nothing
+// was sent. Its errors for messages that are too large have no type.
 func neverEncoded(err error) bool {
 	if _, ok := errors.AsType[pgx.ErrPreprocessingBatch](err); ok {
 		return true
@@ -143,7 +144,7 @@ func neverEncoded(err error) bool {
 	return pgconn.SafeToRetry(err) && (strings.HasPrefix(text, "write failed: too many parameters") || strings.HasPrefix(text, "write failed: message body too large"))
 }
 
-// protocolClass knows the errors that the protocol's own tables raise on purpose.
+// protocolClass recognizes the errors that the protocol's own tables raise on purpose.
 func protocolClass(pg *pgconn.PgError) (Class, bool) {
 	switch {
 	case pg.TableName == "idem_ledger":
@@ -160,7 +161,7 @@ func protocolClass(pg *pgconn.PgError) (Class, bool) {
 			return KeyRace, true
 		}
 	case pg.TableName == "idem_dead_letter" && strings.HasPrefix(pg.Code, "23"):
-		return Data, true // somebody else's constraint: this letter is refused, others may not be
+		return Data, true // a constraint added by others: it rejects this letter, perhaps not all
 	case pg.TableName == "idem_assert" && pg.ConstraintName == "idem_assert_lease":
 		return LeaseMoved, true
 	case pg.TableName == "idem_assert" && pg.ConstraintName == "idem_assert_letter":
@@ -173,8 +174,9 @@ func protocolClass(pg *pgconn.PgError) (Class, bool) {
 	return Halting, false
 }
 
-// withoutRecord is the class of an error of a statement whose values are the protocol's and no
-// record's. A trigger that somebody added may still raise what a record is to blame for.
+// withoutRecord returns the class of an error of a statement whose values are the protocol's, not
+// a record's. A trigger that was added to the table may still raise an error for which a record is
+// at fault.
 func withoutRecord(pg *pgconn.PgError) Class {
 	c := OfState(pg)
 	switch {
@@ -188,14 +190,14 @@ func withoutRecord(pg *pgconn.PgError) Class {
 	return c
 }
 
-// OfState is the table of docs/protocol.md for everything else.
+// OfState implements the table of docs/protocol.md for all other errors.
 func OfState(pg *pgconn.PgError) Class {
 	switch pg.Code {
 	case "40001", "40P01":
 		return Conflict
 	case "55P03":
 		return LockWait
-	case "57014", "25P04": // the second ends the session, too
+	case "57014", "25P04": // the second also ends the session
 		return Timeout
 	case "25006", "57P03": // read-only, starting up
 		return ReadOnly
@@ -239,7 +241,7 @@ func OfState(pg *pgconn.PgError) Class {
 	return Halting
 }
 
-// wraparound reports whether the server gives out no more numbers of transactions until a VACUUM.
+// wraparound reports whether the server assigns no more transaction ids until a VACUUM.
 func wraparound(pg *pgconn.PgError) bool {
 	return pg.Routine == "GetNewTransactionId" || pg.Routine == "GetNewMultiXactId"
 }
@@ -248,11 +250,11 @@ func wraparound(pg *pgconn.PgError) bool {
 // (errcodes.txt of Postgres).
 const serverClasses = " 00 01 02 03 08 09 0A 0B 0F 0L 0P 0Z 10 20 21 22 23 24 25 26 27 28 2B 2D 2F 34 38 39 3B 3D 3F 40 42 44 53 54 55 57 58 72 F0 HV P0 XX "
 
-// ownClass reports whether a trigger or a function chose the SQLSTATE of its error: no server
-// raises one of that class.
+// ownClass reports whether a trigger or a function chose the SQLSTATE of its error: the server
+// itself never raises one of that class.
 func ownClass(code string) bool {
 	return len(code) == 5 && !strings.Contains(serverClasses, " "+code[:2]+" ")
 }
 
-// Raised reports whether a function in PL/pgSQL raised the error, and not the server.
+// Raised reports whether a function in PL/pgSQL raised the error, not the server.
 func Raised(pg *pgconn.PgError) bool { return pg.Routine == "exec_stmt_raise" }

@@ -10,8 +10,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/session"
 )
 
-// describe is what may be told of an error of the database: everything but its message, detail
-// and statements, which may quote values of a record.
+// describe returns an error of the database without its message, detail and statements, which may
+// quote values of a record.
 func describe(pg *pgconn.PgError) string {
 	if pg.TableName == stepRefused {
 		return refusal(pg.Detail)
@@ -40,11 +40,11 @@ func describe(pg *pgconn.PgError) string {
 	return text
 }
 
-// stepRefused is the table into which a step that cannot do what it says inserts why, with the
-// table, which is refused.
+// stepRefused is the table into which a step that must fail inserts the reason and the name of its
+// table. The table rejects every row.
 const stepRefused = "idem_step_refused"
 
-// refusal takes these out of "Failing row contains (no row with this key, orders).", in any
+// refusal extracts both from "Failing row contains (no row with this key, orders).", in any
 // language.
 func refusal(detail string) string {
 	_, rest, _ := strings.Cut(detail, "(")
@@ -56,9 +56,8 @@ func refusal(detail string) string {
 	return parts[0] + " in table " + parts[1]
 }
 
-// Describe hides what an error of the database may quote. What the server itself says of
-// the schema and of rights keeps its message: it names tables and columns, and a person
-// needs it.
+// Describe removes from an error of the database what it may quote. Errors of the server about the
+// schema and about rights keep their message: it names tables and columns, and operators need it.
 func Describe(err error) error {
 	if late, ok := errors.AsType[*overdueError](err); ok { // which describes its cause
 		return late
@@ -76,14 +75,14 @@ func Describe(err error) error {
 			return &sealed{err.Error(), err}
 		}
 	}
-	if s, ok := errors.AsType[*sealed](err); ok { // which was described with all that the server said
+	if s, ok := errors.AsType[*sealed](err); ok { // which was described with everything that the server sent
 		return s
 	}
 	return &sealed{wrapped(err, pg), err}
 }
 
-// wrapped is what may be told of an error that wraps one of the database: the text around that one
-// stays, which is the handler's own. If the text quotes the database in another way, it is
+// wrapped describes an error that wraps one of the database. It keeps the text around the inner
+// error, which is the handler's own. If the text quotes the database in another way, it is
 // dropped.
 func wrapped(err error, pg *pgconn.PgError) string {
 	text := describe(pg)

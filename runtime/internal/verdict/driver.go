@@ -2,9 +2,9 @@ package verdict
 
 import "strings"
 
-// WithoutValue hides the value in an error of the driver about a value that does not fit its
-// column. The driver's own text quotes the value, and a handler's error becomes a dead letter's
-// reason. Such errors have no type.
+// WithoutValue removes the value from an error of the driver about a value that does not fit its
+// parameter. The driver's text quotes the value, and a handler's error becomes the reason of a
+// dead letter. Such errors have no type.
 func WithoutValue(err error) error {
 	if err == nil {
 		return nil

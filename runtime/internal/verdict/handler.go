@@ -11,31 +11,31 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// ErrNotImplemented is what a scaffolded handler returns.
+// ErrNotImplemented is the error that a scaffolded handler returns.
 var ErrNotImplemented = errors.New("not implemented")
 
 // HandlerError is an error of a handler's call.
 type HandlerError struct {
 	Call   *wire.Call
 	Err    error
-	Outage bool // the connection is gone
-	Late   bool // the batch's time was over, not the event's
+	Outage bool // the connection was lost
+	Late   bool // the batch timed out, not the event
 }
 
 func (e *HandlerError) Error() string {
 	return fmt.Sprintf("handler %s, offset %d: %v", e.Call.Event, e.Call.Message.Offset, Describe(e.Err))
 }
 
-// Unwrap is what the handler returned.
+// Unwrap returns the error of the handler.
 func (e *HandlerError) Unwrap() error { return seal(e.Err) }
 
-// CommitRefused reports whether an error is that of the trigger which lets only the runtime commit
-// a transaction of handlers (templates/sql/idem_core_1.sql).
+// CommitRefused reports whether an error comes from the trigger that permits only the runtime to
+// commit a transaction of handlers (templates/sql/idem_core_1.sql).
 func CommitRefused(pg *pgconn.PgError) bool {
 	return pg.Code == "2D000" && pg.TableName == "idem_ledger" && pg.ConstraintName == "idem_ledger_commit"
 }
 
-// Permanent marks a handler's error: the event becomes a dead letter now, without retries.
+// Permanent marks a handler's error: the event becomes a dead letter immediately, without retries.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -53,7 +53,7 @@ func SaidPermanent(err error) bool {
 	return ok
 }
 
-// IsPermanent reports whether err can never be cured by trying again.
+// IsPermanent reports whether retrying can never succeed.
 func IsPermanent(err error) bool {
 	if SaidPermanent(err) {
 		return true
@@ -67,7 +67,8 @@ func IsPermanent(err error) bool {
 	return Of(err) == Data
 }
 
-// RetryAfter marks a handler's error: the batch is tried again after d, which does not count.
+// RetryAfter marks a handler's error: the batch is retried after d, and the attempt does not
+// count.
 func RetryAfter(d time.Duration, err error) error {
 	if err == nil {
 		return nil
@@ -82,8 +83,8 @@ type retryError struct {
 
 func (e *retryError) Unwrap() error { return e.error }
 
-// Pause reports whether a handler asked to be called again after a pause, and after which;
-// a negative one is the usual.
+// Pause reports whether a handler requested a retry after a pause, and returns the pause; a
+// negative pause means the usual one.
 func Pause(err error) (after time.Duration, asked bool) {
 	r, asked := errors.AsType[*retryError](err)
 	if !asked {
@@ -92,13 +93,13 @@ func Pause(err error) (after time.Duration, asked bool) {
 	return r.after, true
 }
 
-// Interrupted marks an effect's error: nobody knows what the call did.
+// Interrupted marks an effect's error: the outcome of the call is unknown.
 func Interrupted(err error) error { return said(err, true) }
 
-// NotDone marks an effect's error: the call surely did nothing.
+// NotDone marks an effect's error: the call certainly did nothing.
 func NotDone(err error) error { return said(err, false) }
 
-// Unavailable marks an effect's error: the other side is away, or has too much to do.
+// Unavailable marks an effect's error: the provider is down or overloaded.
 func Unavailable(err error) error {
 	if err == nil {
 		return nil
@@ -110,15 +111,15 @@ type unavailableError struct{ error }
 
 func (e *unavailableError) Unwrap() error { return e.error }
 
-// IsUnavailable reports whether an effect failed because of the other side, whichever the event:
-// it was said so, or a connection could not be opened.
+// IsUnavailable reports whether an effect failed because of the provider, for any event: the error
+// is marked so, or a connection could not be opened.
 func IsUnavailable(err error) bool {
 	_, marked := errors.AsType[*unavailableError](err)
 	return marked || NeverConnected(err)
 }
 
-// NeverConnected reports whether a connection could not be opened, to the other side or to the
-// proxy before it: nothing was sent to the other side.
+// NeverConnected reports whether a connection to the provider, or to a proxy in front of it, could
+// not be opened: nothing was sent to the provider.
 func NeverConnected(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && (op.Op == "dial" || op.Op == "proxyconnect" || op.Op == "socks connect")
@@ -138,8 +139,8 @@ type saidError struct {
 
 func (e *saidError) Unwrap() error { return e.error }
 
-// SaidUnknown reports whether an effect said of its error what the call did, and if so, whether
-// nobody knows.
+// SaidUnknown reports whether an effect's error is marked with the outcome of the call, and if so,
+// whether the outcome is unknown.
 func SaidUnknown(err error) (unknown, said bool) {
 	s, said := errors.AsType[*saidError](err)
 	return said && s.unknown, said

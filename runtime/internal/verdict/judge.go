@@ -10,41 +10,41 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Fault says whose fault an error of a transaction is.
+// Fault is what is at fault for an error of a transaction.
 type Fault uint8
 
-// Whose fault an error is.
+// The faults.
 const (
-	Nobodys         Fault = iota // nobody's: the same batch again
-	Time                         // it took too long, or was cancelled: fewer records may fit
+	Nobodys         Fault = iota // nothing in the batch: the same batch again
+	Time                         // it took too long, or was canceled: fewer records may succeed
 	Plans                        // the schema changed under prepared statements
 	Settings                     // a trigger or a function changed a setting of the session
 	Record                       // the data of one of the records
-	Unexplained                  // no record's as far as anybody knows: a person must act
-	Connection                   // a pooler handed the session to others: a person must act
+	Unexplained                  // apparently not a record: an operator must act
+	Connection                   // a pooler gave the session to others: an operator must act
 	CallMissing                  // the handler is not implemented
-	CallCut                      // the connection went away under the handler
-	CallLate                     // the transaction's time was over while the handler worked
-	CallDisturbed                // a deadlock or the like in the handler: nobody's
-	CallUnexplained              // an error in the handler that is no record's fault
+	CallCut                      // the connection was lost while the handler ran
+	CallLate                     // the transaction timed out while the handler ran
+	CallDisturbed                // a deadlock or similar in the handler: nothing is at fault
+	CallUnexplained              // an error in the handler for which no record is at fault
 	CallFailed                   // the handler failed: it may be called again
-	CallRefused                  // the handler failed for good
+	CallRefused                  // the handler failed permanently
 )
 
 // Verdict is what an error of a transaction means.
 type Verdict struct {
 	Fault  Fault
-	Event  protocol.Event // what the protocol's table calls it, if no record is searched for
-	Err    error          // what may be told of it
-	Cause  error          // of a call: the same without the call's name
+	Event  protocol.Event // the event of the protocol, unless a record is searched for
+	Err    error          // what may be shown of the error
+	Cause  error          // of a call: Err without the call's name
 	Call   *wire.Call     // of the handler; nil for other faults
-	Doubt  bool           // whether the transaction committed is open
+	Doubt  bool           // it is unknown whether the transaction committed
 	Locked bool           // it gave up waiting for a lock
-	Theirs bool           // the user's tables and triggers can have raised it
-	Letter bool           // a constraint on dead letters refused one
+	Theirs bool           // the user's tables and triggers may have raised it
+	Letter bool           // a constraint on dead letters rejected one
 }
 
-// Judge is the verdict on the error of a transaction over a number of records.
+// Judge returns the verdict on the error of a transaction with a number of records.
 func Judge(err error, records int) Verdict {
 	if h, ok := errors.AsType[*HandlerError](err); ok {
 		return judgeCall(h)
@@ -54,7 +54,7 @@ func Judge(err error, records int) Verdict {
 	_, v.Theirs = errors.AsType[*Write](err)
 	if errors.Is(err, ErrRolledBack) {
 		class = Data
-	} else if class == Data && records == 0 { // no record can be to blame
+	} else if class == Data && records == 0 { // no record can be at fault
 		class = Halting
 	}
 	switch class {
@@ -76,17 +76,17 @@ func Judge(err error, records int) Verdict {
 	return v
 }
 
-// ErrRolledBack says that COMMIT was answered with ROLLBACK.
-var ErrRolledBack = errors.New("an error in it was swallowed")
+// ErrRolledBack means that the server replied to COMMIT with ROLLBACK.
+var ErrRolledBack = errors.New("an error in it was ignored")
 
-// letterRefused reports whether somebody's constraint refused a dead letter.
+// letterRefused reports whether a constraint added by others rejected a dead letter.
 func letterRefused(err error) bool {
 	_, own := errors.AsType[*Protocol](err)
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return own && ok && pg.TableName == "idem_dead_letter"
 }
 
-// judgeCall is the verdict on an error of a handler, which names its record.
+// judgeCall returns the verdict on an error of a handler, which names its record.
 func judgeCall(h *HandlerError) Verdict {
 	v := Verdict{Fault: CallFailed, Event: protocol.Conflict, Err: h, Cause: Describe(h.Err), Call: h.Call}
 	pg, _ := errors.AsType[*pgconn.PgError](h.Err)
@@ -95,7 +95,7 @@ func judgeCall(h *HandlerError) Verdict {
 		v.Fault = CallMissing
 	case h.Outage:
 		v.Fault, v.Event, v.Doubt = CallCut, protocol.Unknown, true
-	case h.Late: // the server may not have heard of it yet
+	case h.Late: // the server may not have noticed yet
 		v.Fault, v.Doubt = CallLate, true
 	case pg != nil && disturbed(pg) != Data:
 		v.Fault, v.Event, v.Err = CallDisturbed, Of(pg).Event(), Describe(pg)
@@ -108,8 +108,8 @@ func judgeCall(h *HandlerError) Verdict {
 	return v
 }
 
-// disturbed is Data if an error of the database in a handler's call is the event's fault,
-// Halting if a person must act, and Conflict if it is nobody's fault.
+// disturbed classifies an error of the database in a handler's call. It returns Data if the event
+// is at fault, Halting if an operator must act, and Conflict if nothing is at fault.
 func disturbed(pg *pgconn.PgError) Class {
 	switch Of(pg) {
 	case Data, Timeout:
@@ -120,7 +120,7 @@ func disturbed(pg *pgconn.PgError) Class {
 	return Conflict
 }
 
-// Away reports whether err ends when the database can be connected to.
+// Away reports whether err is an outage, which ends once the database can be connected to.
 func Away(err error) bool {
 	if _, ok := errors.AsType[*outage.Unreachable](err); ok {
 		return Of(err).Event() != protocol.Fatal

@@ -6,14 +6,14 @@ import (
 	"github.com/idemgen/idemgen/runtime/halt"
 )
 
-// Halt says that a partition must stand until a person acts.
+// Halt means that a partition must stop until an operator acts.
 type Halt struct {
 	Code   halt.Code
 	Offset int64  // of the record before which the partition is halted; -1 if it was not read
-	Reason string // for people
+	Reason string // for operators
 	Err    error  // what happened; may be nil
-	Args   string // of the command that ends it, where that needs more than the stream's name
-	Reread string // the same of the command that reads the topic again instead; "" if there is none
+	Args   string // of the command that ends it, if that needs more than the stream's name
+	Reread string // of the alternative command, which reads the topic again; "" if there is none
 	Pass   bool   // the record may be the cause, although the code does not say so
 }
 
@@ -24,19 +24,19 @@ func (h *Halt) Error() string {
 	return h.Reason + ": " + h.Err.Error()
 }
 
-// Unwrap is what happened.
+// Unwrap returns Err.
 func (h *Halt) Unwrap() error { return h.Err }
 
-// Later says that nothing is wrong with the records: the same batch again, later.
+// Later means that no record is at fault: the same batch is retried later.
 type Later struct {
 	Err   error
-	After time.Duration // 0 is the caller's own pause
+	After time.Duration // 0 means the caller's own pause
 }
 
-func (e *Later) Error() string { return "will be tried again: " + e.Err.Error() }
+func (e *Later) Error() string { return "will be retried: " + e.Err.Error() }
 
-// Unwrap is why.
+// Unwrap returns Err.
 func (e *Later) Unwrap() error { return e.Err }
 
-// PoolerText says what a person must know of a halt because of a connection pooler.
+// PoolerText explains a halt because of a connection pooler to operators.
 const PoolerText = "another session answers than the one that the connection was given: a connection pooler in transaction mode is between the service and the database; use its session mode, or connect directly, and restart the service, which is enough; the command alone is not"

@@ -11,16 +11,16 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Limit is a limit of time that may have ended a statement.
+// Limit is a timeout that may have ended a statement.
 type Limit struct {
-	Name string // as messages call it
+	Name string // as shown in messages
 	Most time.Duration
-	Of   string // which records took so long; "" if the text around says it
+	Of   string // which records took too long; "" if the surrounding text says so
 }
 
-// overdueError says which limit was over, and of what.
+// overdueError says which limit was exceeded, and by what.
 type overdueError struct {
-	limit string // "limits.batch_timeout (30s) was over"
+	limit string // "limits.batch_timeout (30s) was exceeded"
 	of    string
 	err   error
 }
@@ -35,19 +35,20 @@ func (e *overdueError) Error() string {
 func (e *overdueError) Unwrap() error { return seal(e.err) }
 
 const (
-	wasOver     = "%s (%v) was over"
-	orCancelled = "%s (%v) was over, or somebody cancelled the statement"
+	wasOver     = "%s (%v) was exceeded"
+	orCancelled = "%s (%v) was exceeded, or somebody canceled the statement"
 )
 
-// Overdue names the limit for an error that a limit may have caused: limit if its time, which
-// is that of ctx, is over; else the server's own. Other errors stay as they are.
+// Overdue adds the name of the limit to an error that a limit may have caused: limit if ctx, whose
+// deadline it is, has expired; otherwise the server's own limit. Other errors are returned
+// unchanged.
 func Overdue(ctx context.Context, err error, limit Limit, limits *wire.Limits) error {
 	if _, named := errors.AsType[*overdueError](err); named || err == nil {
 		return err
 	}
 	class := Of(err)
 	switch pg, _ := errors.AsType[*pgconn.PgError](err); {
-	case class == Timeout && pg.Code == "25P04": // the server's own clock was first
+	case class == Timeout && pg.Code == "25P04": // the server's own timeout came first
 		return &overdueError{fmt.Sprintf(wasOver, "limits.batch_timeout", limits.BatchTimeout), limit.Of, err}
 	case OutOfTime(ctx) && (class == Timeout || class == Doubt || class == Unsent):
 		return &overdueError{fmt.Sprintf(wasOver, limit.Name, limit.Most), limit.Of, err}
@@ -57,7 +58,7 @@ func Overdue(ctx context.Context, err error, limit Limit, limits *wire.Limits) e
 	return err
 }
 
-// OutOfTime reports whether ctx ended, or is about to, because its time is over.
+// OutOfTime reports whether ctx has ended, or is about to end, because of its deadline.
 func OutOfTime(ctx context.Context) bool {
 	if err := ctx.Err(); err != nil {
 		return errors.Is(err, context.DeadlineExceeded)

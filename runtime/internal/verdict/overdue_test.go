@@ -15,7 +15,7 @@ import (
 func TestServersOwnTimeOutsNameTheirLimit(t *testing.T) {
 	limits := &wire.Limits{BatchTimeout: 30 * time.Second, StatementTimeout: 8 * time.Second}
 	event := Limit{Name: "the time of a call", Most: time.Hour}
-	for code, limit := range map[string]string{"25P04": "limits.batch_timeout (30s) was over", "57014": "statement_timeout (8s) was over"} {
+	for code, limit := range map[string]string{"25P04": "limits.batch_timeout (30s) was exceeded", "57014": "statement_timeout (8s) was exceeded"} {
 		if err := Overdue(t.Context(), &pgconn.PgError{Code: code}, event, limits); !strings.HasPrefix(err.Error(), limit) {
 			t.Errorf("%s is told as %v, want %s", code, err, limit)
 		}

@@ -6,18 +6,18 @@ import (
 	"net"
 )
 
-// probe is in no error.
+// probe is never part of an error.
 type probe struct{ error }
 
-// Readable is an error that the service's code returned, unless a method of it panics, as those
-// of a nil pointer do: then it is an error that says so.
+// Readable returns an error of the service's code unchanged, unless one of its methods panics, as
+// methods of a nil pointer do. Then it returns an error that says so.
 func Readable(err error) (readable error) {
 	if err == nil {
 		return nil
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			readable = fmt.Errorf("it returned an error of type %T that cannot be read: a method of it panics", err)
+			readable = fmt.Errorf("it returned an error of type %T that cannot be read: one of its methods panics", err)
 		}
 	}()
 	_ = err.Error()

@@ -6,8 +6,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// sealed is an error that may quote values of a record, under a text that does not. It answers
-// errors.Is and errors.As for what is in it, but nobody can unwrap it.
+// sealed wraps an error that may quote values of a record, with a text that does not. It supports
+// errors.Is and errors.As, but cannot be unwrapped.
 type sealed struct {
 	text string
 	err  error
@@ -15,10 +15,10 @@ type sealed struct {
 
 func (e *sealed) Error() string { return e.text }
 
-// Is reports whether target is in the error.
+// Is reports whether the wrapped error matches target.
 func (e *sealed) Is(target error) bool { return errors.Is(e.err, target) }
 
-// As finds what is in the error. Of an error of the database it gives what is safe.
+// As finds an error in the wrapped one. An error of the database is returned without values.
 func (e *sealed) As(target any) bool {
 	into, ok := target.(**pgconn.PgError)
 	if !ok {
@@ -31,19 +31,19 @@ func (e *sealed) As(target any) bool {
 	return ok
 }
 
-// withoutValues is an error of the database without its message, detail, hint and context, which
-// may quote values of a record.
+// withoutValues returns an error of the database without its message, detail, hint and context,
+// which may quote values of a record.
 func withoutValues(pg *pgconn.PgError) *pgconn.PgError {
 	return &pgconn.PgError{
 		Severity: pg.Severity, SeverityUnlocalized: pg.SeverityUnlocalized, Code: pg.Code,
-		Message:    "the message may quote values and is not told",
+		Message:    "the message may quote values and is not shown",
 		SchemaName: pg.SchemaName, TableName: pg.TableName, ColumnName: pg.ColumnName,
 		DataTypeName: pg.DataTypeName, ConstraintName: pg.ConstraintName,
 		File: pg.File, Line: pg.Line, Routine: pg.Routine,
 	}
 }
 
-// seal seals an error that holds one of the database.
+// seal seals an error that wraps one of the database.
 func seal(err error) error {
 	if _, ok := errors.AsType[*pgconn.PgError](err); !ok {
 		return err

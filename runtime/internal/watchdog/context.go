@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Context is the context of one call. It ends with the call's time, with the work's context,
-// and with End. Most calls hand it to statements only, so that nothing is made for it
-// before somebody asks when it ends.
+// Context is the context of one call. It ends at the call's timeout, with the work's context, and
+// with End. Most calls only pass it to statements, so its channel is created lazily.
 type Context struct {
 	work       context.Context
 	begun      time.Time
@@ -30,19 +29,20 @@ func newContext(work context.Context, limit time.Duration, statements *shared) *
 	return &Context{work: work, begun: now, deadline: deadline, statements: statements}
 }
 
-// Statements is a context for what the call sends and waits for itself. It ends when the
-// call's time is over or the work's context ends, and is cheaper than the call's own: calls
-// share it.
+// Statements returns a context for statements that the call sends and waits for itself. It ends at
+// the call's timeout or with the work's context. It is cheaper than the call's own context,
+// because calls share it.
 func (c *Context) Statements() context.Context { return c.statements }
 
-// Deadline is when the call's time is over.
+// Deadline returns when the call times out.
 func (c *Context) Deadline() (time.Time, bool) { return c.deadline, true }
 
-// Done is closed when the call's time is over, the work's context ends, or the call has ended.
+// Done is closed when the call times out, when the work's context ends, or when the call has
+// ended.
 func (c *Context) Done() <-chan struct{} { return c.standard().Done() }
 
-// Err tells why the context has ended; nil while it has not. When the call's time is over it
-// waits until Done is closed, since statements may have ended a moment before.
+// Err returns why the context has ended; nil while it has not. After the timeout it waits until
+// Done is closed, because statements may have ended a moment before.
 func (c *Context) Err() error {
 	ctx := c.standard()
 	if !time.Now().Before(c.deadline) {
@@ -51,20 +51,20 @@ func (c *Context) Err() error {
 	return ctx.Err()
 }
 
-// Over reports whether the context has ended otherwise than by End.
+// Over reports whether the context has ended other than by End.
 func (c *Context) Over() bool { return c.work.Err() != nil || !time.Now().Before(c.deadline) }
 
-// Value is the work's.
+// Value returns the value of the work's context.
 func (c *Context) Value(key any) any {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.made != nil {
-		return c.made.Value(key) // contexts find the one to which they belong so
+		return c.made.Value(key) // derived contexts find their parent by this
 	}
 	return c.work.Value(key)
 }
 
-// End ends the context, if nothing did before.
+// End ends the context, unless it has already ended.
 func (c *Context) End() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,7 +86,7 @@ func (c *Context) standard() context.Context {
 	return c.made
 }
 
-// shared is a context of all calls that have time left.
+// shared is a context shared by all calls that have not timed out.
 type shared struct {
 	context.Context
 	cancel context.CancelCauseFunc
@@ -97,7 +97,7 @@ func share(work context.Context) *shared {
 	return &shared{ctx, cancel}
 }
 
-// Err is DeadlineExceeded when a call's time was over, as for that call's own context.
+// Err returns DeadlineExceeded if a call timed out, as that call's own context does.
 func (s *shared) Err() error {
 	err := s.Context.Err()
 	if err != nil && context.Cause(s.Context) == context.DeadlineExceeded {

@@ -1,5 +1,5 @@
-// Package watchdog runs work that calls code of others, and answers although a call never ends.
-// The work has one goroutine for all its calls. It must not import any other package of this
+// Package watchdog runs work that calls code of the service, and returns even if a call never
+// ends. The work has one goroutine for all its calls. It must not import any other package of this
 // module.
 package watchdog
 
@@ -13,32 +13,32 @@ import (
 	"time"
 )
 
-// Rules say how long a call may take, and who hears of one that takes longer. T is what the
-// caller knows of a call. The functions are called one at a time, and must not wait.
+// Rules determine how long a call may take, and which functions are called if it takes longer. T
+// describes a call. The functions are called one at a time, and must not block.
 type Rules[T any] struct {
 	Limit time.Duration // after that a call's context ends
-	Heed  time.Duration // how long a call may go on after that before Overdue is called
-	Grace time.Duration // how long before it is abandoned; longer than Heed
+	Heed  time.Duration // how long a call may run after that before Overdue is called
+	Grace time.Duration // how long it may run before it is abandoned; longer than Heed
 
-	Overdue func(T)                    // a call went on for Heed
-	Abandon func(T)                    // a call went on for Grace; from now on nobody waits for it
+	Overdue func(T)                    // a call has run for Heed after its limit
+	Abandon func(T)                    // a call has run for Grace after its limit, and is no longer waited for
 	End     func(of T, abandoned bool) // a call that was overdue has ended
 }
 
 // ErrExit is the error of work whose goroutine a call ended.
 var ErrExit = errors.New("the call ended its goroutine")
 
-// ErrAbandoned is the error of work with a call that did not end. Its goroutine still runs that
-// call, and nothing after it.
-var ErrAbandoned = errors.New("the call does not end although its context has ended")
+// ErrAbandoned is the error of work with a call that did not end. Its goroutine is still running
+// that call, but will run nothing after it.
+var ErrAbandoned = errors.New("the call is still running although its context has ended")
 
-// Panic is a panic of the work, which Run brings to its own caller.
+// Panic is a panic of the work, which Run raises again in its own caller.
 type Panic struct {
 	Value any
 	Stack string // of the goroutine that panicked
 }
 
-// PanicText tells what a panic was without quoting a value that it may hold.
+// PanicText describes a panic without quoting a value that it may contain.
 func PanicText(r any) string {
 	if err, ok := r.(interface{ RuntimeError() }); ok {
 		return fmt.Sprint(err)
@@ -54,16 +54,16 @@ type Watch[T any] struct {
 	mu         sync.Mutex
 	statements *shared
 	ctx        *Context  // of the call that runs; nil between calls
-	of         T         // the call that runs, or the last one
-	overdue    bool      // it still runs although its time is over
-	abandoned  bool      // and nobody waits for it any more
+	of         T         // the running call, or the last one
+	overdue    bool      // it is still running after its timeout
+	abandoned  bool      // it is no longer waited for
 	exited     bool      // it ended the goroutine
-	over       time.Time // when the work's context was seen to have ended
+	over       time.Time // when the end of the work's context was noticed
 }
 
-// Run runs work with the context ctx, and returns what it returns, or ErrExit or ErrAbandoned with
-// the call that is to blame for it. A panic of the work goes on in the caller, as a *Panic, and
-// so does the end of its goroutine outside of a call.
+// Run runs work with the context ctx, and returns its result, or ErrExit or ErrAbandoned with the
+// call at fault. A panic of the work continues in the caller, as a *Panic, and so does the end of
+// its goroutine outside of a call.
 func Run[T any](ctx context.Context, rules Rules[T], work func(*Watch[T]) error) (of T, err error) {
 	w := &Watch[T]{rules: rules, work: ctx}
 	defer w.close()
@@ -81,7 +81,7 @@ func Run[T any](ctx context.Context, rules Rules[T], work func(*Watch[T]) error)
 	}()
 	err = w.wait(done)
 	switch {
-	case errors.Is(err, ErrAbandoned): // all else is still the work's
+	case errors.Is(err, ErrAbandoned): // the other fields still belong to the work
 	case panicked != nil:
 		panic(panicked)
 	case err == ErrExit && !w.exited:

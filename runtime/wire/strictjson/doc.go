@@ -1,5 +1,5 @@
-// Package strictjson is the format of records whose payload is JSON. It refuses what readers
-// of JSON could understand in two ways, and never a value that they could not.
+// Package strictjson decodes records whose payload is JSON. It rejects documents that JSON parsers
+// could interpret in different ways, and accepts all others that are valid.
 //
 // It does no I/O and must not import any other package of this module but wire.
 package strictjson

@@ -6,8 +6,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
 )
 
-// slowStr reads on at i in a string that started at start and holds an escape or
-// something that is not ASCII. What had escapes is copied to the arena.
+// slowStr continues at i in a string that starts at start and contains an escape or a byte that is
+// not ASCII. A string with escapes is copied to s.text.
 func (s *lexer) slowStr(start, i int) ([]byte, bool) {
 	d := s.data
 	from, copied := len(s.text), start
@@ -51,7 +51,7 @@ func (s *lexer) slowStr(start, i int) ([]byte, bool) {
 	return nil, false
 }
 
-// escape appends what the escape at i means and returns its length, or 0 after an
+// escape appends the text of the escape at i and returns the length of the escape, or 0 after an
 // error.
 func (s *lexer) escape(i int) int {
 	d := s.data
@@ -110,7 +110,7 @@ func (s *lexer) codePoint(i int) int {
 		}
 	}
 	s.flaw = flaw{i + 6, "holds a lone surrogate"}
-	s.text = append(s.text, 0xff) // in no text, so that no declared name can equal it
+	s.text = append(s.text, 0xff) // not valid UTF-8, so no declared name can equal it
 	return 6
 }
 

@@ -2,9 +2,9 @@ package strictjson
 
 import "github.com/idemgen/idemgen/runtime/wire"
 
-// EventType returns the text at path in the value of m, read in one strict pass. Missing,
-// null, no string and duplicates on the way are errors. The text is valid until the next
-// Borrow.
+// EventType returns the string at path in the value of m. It reads the whole value. It is an error
+// if the string, or an object on the path to it, is missing, null, repeated or of another type.
+// The string is valid until the next Borrow.
 func (s *Scanner) EventType(m *wire.Message, path ...string) (string, error) {
 	s.Borrow(m)
 	text := textAt(s, path)

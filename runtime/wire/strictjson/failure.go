@@ -11,8 +11,8 @@ const (
 	notString = "must be a string"
 )
 
-// fail records the first error, of the value at pos, and moves to the end,
-// where every further read fails.
+// fail records an error in the value at pos, unless there is one already, and moves to the end of
+// the document, where every further read fails.
 func (s *lexer) fail(reason string) { s.failAt(s.pos, reason) }
 
 func (s *lexer) failAt(pos int, reason string) {
@@ -21,7 +21,7 @@ func (s *lexer) failAt(pos int, reason string) {
 	}
 }
 
-// failMissing says that the object that ends before pos lacks a member.
+// failMissing records that the object that ends before pos lacks a member.
 func (s *lexer) failMissing(name string) {
 	if s.Failure() == nil {
 		pos := max(s.pos-1, 0)
@@ -37,7 +37,7 @@ func (s *lexer) refuse(at int, path, reason string) {
 	s.pos = len(s.data)
 }
 
-// broken says that the object or array is not JSON here.
+// broken records that the object or array is not valid JSON at pos.
 func (s *lexer) broken() {
 	reason := notJSON
 	if s.pos == len(s.data) {
@@ -48,8 +48,8 @@ func (s *lexer) broken() {
 	}
 }
 
-// wrongKind refuses the value at pos for its kind. Null, the end and what is no value at
-// all get their own words.
+// wrongKind rejects the value at pos because it has the wrong type. There are separate messages
+// for null, the end of the document, and text that is not a value.
 func (s *lexer) wrongKind(refused string) {
 	switch c := s.peek(); {
 	case s.Failure() != nil:
@@ -68,15 +68,16 @@ func (s *lexer) wrongKind(refused string) {
 	}
 }
 
-// level is an open object or array on the way to a value.
+// level is an open object or array that contains a value.
 type level struct {
 	index int    // of the element; -1 in an object
 	name  []byte // of the member whose value follows; nil before its colon
 }
 
-// pathTo tells which value is at pos. It reads the document again, up to there, so
-// that decoding need not track where it is. Without self the value is named by what
-// holds it: its own name might be the producer's. missing is a member of that.
+// pathTo returns the path of the value at pos. It reads the document again up to pos, so decoding
+// need not track paths. If self is false, it returns the path of the object or array that contains
+// the value, because the value's own name might be data. missing, if not "", is appended as the
+// name of a member.
 func (s *lexer) pathTo(pos int, self bool, missing string) string {
 	levels := levelsAt(s.data[:pos])
 	var path []byte
@@ -112,7 +113,8 @@ func appendMember(path, name []byte) []byte {
 	return append(path, name...)
 }
 
-// levelsAt returns what is open at the end of the start of a document.
+// levelsAt returns the objects and arrays that are open at the end of data, the beginning of a
+// document.
 func levelsAt(data []byte) (open []level) {
 	var text []byte // the last string
 	for i := 0; i < len(data); i++ {
@@ -147,7 +149,7 @@ func levelsAt(data []byte) (open []level) {
 	return open
 }
 
-// plainName returns a member's name without escapes.
+// plainName returns a member's name with its escapes decoded.
 func plainName(raw []byte) []byte {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return raw

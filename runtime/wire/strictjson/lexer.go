@@ -9,25 +9,25 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
 )
 
-// lexer reads strings, numbers and words at one place of a document, and says where it
-// refused what.
+// lexer reads strings, numbers and literals at its position in a document, and records where it
+// rejected a value.
 type lexer struct {
 	wire.Reader
 	data  []byte
 	pos   int
 	depth int  // open containers
-	first bool // no member or element of the innermost one was read yet
+	first bool // no member or element of the innermost one has been read
 	inKey bool // data is the record key
 	flaw  flaw
-	// unpacked says that data is not what was sent, so a place in it says nothing.
+	// unpacked means that data is not the payload as it was sent, so errors give no offset.
 	unpacked bool
-	text     []byte // strings that had escapes, and decoded bytes
-	// marker is the text of values that are not there; "" if there is none.
+	text     []byte // decoded strings that had escapes, and decoded bytes
+	// marker is AbsentMarker in a payload, and "" in a record key.
 	marker string
 }
 
-// flaw is what JSON allows in a string but a value that is read must not hold. Members
-// that the spec does not name may have it.
+// flaw is something that JSON allows in a string, but that a decoded value must not contain.
+// Members that the spec does not name may contain it.
 type flaw struct {
 	end    int // after it; 0 = none
 	reason string
@@ -42,7 +42,7 @@ func (s *lexer) start(data []byte, inKey bool) {
 	s.first = false
 }
 
-// end refuses data after the document.
+// end rejects data after the document.
 func (s *lexer) end() {
 	if s.pos > 0 && s.Failure() == nil {
 		if s.peek(); s.pos < len(s.data) {
@@ -81,7 +81,8 @@ func (s *lexer) literal(word string) bool {
 	return true
 }
 
-// number consumes a number and returns its text, or nil, and where its exponent starts.
+// number reads a number and returns its text, or nil after an error, and the index of its
+// exponent.
 func (s *lexer) number() (raw []byte, exp int) {
 	if c := s.peek(); c != '-' && c-'0' > 9 {
 		s.wrongKind(notation.NotNumber)
@@ -102,15 +103,15 @@ func (s *lexer) number() (raw []byte, exp int) {
 	return raw, exp
 }
 
-// check refuses the value that starts at start, if there is a reason.
+// check rejects the value that starts at start, unless reason is "".
 func (s *lexer) check(start int, reason string) {
 	if reason != "" {
 		s.failAt(start, reason)
 	}
 }
 
-// stringValue reads a string that is kept, so it must not have a flaw. start is where it
-// stands.
+// stringValue reads a string that is used as a value, so it must not have a flaw. start is its
+// position.
 func (s *lexer) stringValue(refused string) (raw []byte, start int, ok bool) {
 	if s.peek() != '"' {
 		s.wrongKind(refused)
@@ -128,9 +129,9 @@ func (s *lexer) stringValue(refused string) (raw []byte, start int, ok bool) {
 	return raw, start, true
 }
 
-// flawless refuses the text from start to pos if it holds a flaw.
+// flawless rejects the text from start to pos if it has a flaw.
 func (s *lexer) flawless(start int) bool {
-	if s.flaw.end <= start || s.flaw.end > s.pos { // after pos: met before a Seek
+	if s.flaw.end <= start || s.flaw.end > s.pos { // after pos: found before a Seek
 		return true
 	}
 	s.failAt(start, s.flaw.reason)
@@ -142,8 +143,8 @@ const (
 	highs = 0x8080808080808080
 )
 
-// str reads the string that starts at pos and returns its content without escapes. It
-// reads eight bytes at a time until one of them needs more than a copy.
+// str reads the string that starts at pos and returns its content with escapes decoded. It reads
+// eight bytes at a time until one of them is not a plain character.
 func (s *lexer) str() ([]byte, bool) {
 	d := s.data
 	start := s.pos + 1
@@ -151,8 +152,8 @@ func (s *lexer) str() ([]byte, bool) {
 	for ; i+8 <= len(d); i += 8 {
 		w := binary.LittleEndian.Uint64(d[i:])
 		quote, slash := w^ones*'"', w^ones*'\\'
-		// A byte b-1 has its high bit set and b not: b was 0. Borrows only reach bytes after
-		// the lowest hit, so that one is exact.
+		// If a byte b-1 has its high bit set and b does not, b is 0. Borrows only affect bytes
+		// after the lowest hit, so the lowest one is exact.
 		hits := (w | (w - ones*' ') | (quote-ones)&^quote | (slash-ones)&^slash) & highs
 		if hits != 0 {
 			i += bits.TrailingZeros64(hits) / 8
@@ -187,7 +188,7 @@ func (s *lexer) open(brace byte, refused string) {
 	s.first = true
 }
 
-// next consumes a comma or the closing brace; it reports whether something follows.
+// next reads a comma or the closing brace, and reports whether another member or element follows.
 func (s *lexer) next(closing byte) bool {
 	c := s.peek()
 	if c == closing && s.Failure() == nil {
@@ -212,11 +213,12 @@ func (s *lexer) next(closing byte) bool {
 	return true
 }
 
-// Pos returns how far the scanner is: before a value, to read that again after Seek.
+// Pos returns the position of the scanner. Call it before a value that is to be read again after
+// Seek.
 func (s *lexer) Pos() int { return s.pos }
 
-// Seek goes back to the value at pos, which must have been read or skipped
-// since Pos returned it, with nothing after it.
+// Seek moves back to the value at pos, a result of Pos. Since then exactly that value must have
+// been read or skipped.
 func (s *lexer) Seek(pos int) {
 	if s.Failure() == nil {
 		s.pos = pos

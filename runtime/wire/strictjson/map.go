@@ -1,10 +1,10 @@
 package strictjson
 
-// Map reads an object whose member names are data: each value by read, a method of s or a
-// function that calls some. It empties and fills into, or a map of its own if that is nil. Names
-// are texts as values are: one that Postgres cannot store is refused, and one that is there twice.
+// Map reads an object whose member names are data. It reads each value with read, a method of s or
+// a function that calls some. It clears and fills into, or a new map if into is nil. A name that
+// Postgres cannot store as text, or that is repeated, is an error.
 //
-// An error inside is told of the map as a whole, because the names are the producer's.
+// The path of an error inside the map is that of the map, because its names are data.
 func Map[T any](s *Scanner, into map[string]T, read func() T) map[string]T {
 	if into == nil {
 		into = map[string]T{}

@@ -1,6 +1,6 @@
 package strictjson
 
-// Once says that a declared member was met. Meeting it twice is an error.
+// Once records in seen that a declared member occurred. A second time is an error.
 func (s *Scanner) Once(met *bool) {
 	if *met {
 		s.fail("occurs twice")
@@ -8,8 +8,8 @@ func (s *Scanner) Once(met *bool) {
 	*met = true
 }
 
-// Require fails unless the member called name was met. Call it after the last member of the
-// object.
+// Require records an error unless the member called name occurred. Call it after the last member
+// of the object.
 func (s *Scanner) Require(met bool, name string) {
 	if !met {
 		s.failMissing(name)

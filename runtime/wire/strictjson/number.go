@@ -7,8 +7,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
 )
 
-// Int32 reads an integer of 32 bits, or its digits in a string. Fraction, exponent,
-// leading zero and overflow are errors; -0 is 0.
+// Int32 reads a 32-bit integer, or its digits in a string. A fraction, an exponent, a leading zero
+// and an overflow are errors; -0 is 0.
 func (s *Scanner) Int32() int32 { return int32(s.integer(math.MinInt32, math.MaxInt32, true)) }
 
 // Int64 is Int32 with 64 bits.
@@ -39,8 +39,8 @@ func (s *lexer) integer(lo, hi int64, inString bool) int64 {
 	return v
 }
 
-// Float64 reads a number. One that is too large is an error, and so is one that is not 0
-// but so small that no float64 but 0 is near.
+// Float64 reads a number. A number that is too large is an error, and so is one that is not 0 but
+// would be rounded to 0.
 func (s *Scanner) Float64() float64 {
 	raw, _ := s.number()
 	if raw == nil {
@@ -51,8 +51,8 @@ func (s *Scanner) Float64() float64 {
 	return f
 }
 
-// Decimal reads a number, or one in a string, without rounding. An exponent is accepted
-// if the number has at most 1000 digits without it.
+// Decimal reads a number, or a number in a string, without rounding. An exponent is accepted if
+// the number has at most 1000 digits when written without it.
 func (s *Scanner) Decimal() wire.Decimal {
 	quoted := s.peek() == '"'
 	start := s.pos

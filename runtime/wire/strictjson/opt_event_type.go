@@ -5,8 +5,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
 )
 
-// OptEventType is [Scanner.EventType] for a text that need not be there: it is "" if the member,
-// or one on the way, is missing or null. Of a whole number it is the digits.
+// OptEventType is like [Scanner.EventType], but returns "" if the string, or an object on the path
+// to it, is missing or null. If the value is a whole number, OptEventType returns its digits.
 func (s *Scanner) OptEventType(m *wire.Message, path ...string) (string, error) {
 	s.Borrow(m)
 	text := optTextAt(s, path)
@@ -35,7 +35,7 @@ func optTextAt(s *Scanner, path []string) (text string) {
 	return text
 }
 
-// digitsOrText reads a string, or a whole number as it is written.
+// digitsOrText reads a string, or the digits of a whole number.
 func digitsOrText(s *Scanner) string {
 	if c := s.peek(); c != '-' && c-'0' > 9 {
 		return s.String()

@@ -2,10 +2,10 @@ package strictjson
 
 import "github.com/idemgen/idemgen/runtime/wire"
 
-const markedValue = "holds the marker of absent values, but the field is no patch"
+const markedValue = "contains the marker of absent values, but the field is not a patch"
 
-// Patch reads a value by read, a method of s, for a field that records may leave out. The text
-// AbsentMarker means that the record leaves it out.
+// Patch reads the value of a field that a record may omit with read, a method of s. The text
+// AbsentMarker means that the record omits the field.
 func Patch[T any](s *Scanner, read func() T) (p wire.Patch[T]) {
 	if !marked(s) {
 		p.Value, p.State = read(), wire.PatchValue
@@ -13,7 +13,7 @@ func Patch[T any](s *Scanner, read func() T) (p wire.Patch[T]) {
 	return p
 }
 
-// OptPatch is [Patch] for a field that may be null.
+// OptPatch is like [Patch], for a field that may be null.
 func OptPatch[T any](s *Scanner, read func() T) (p wire.Patch[T]) {
 	if s.Null() {
 		p.State = wire.PatchNull
@@ -22,8 +22,8 @@ func OptPatch[T any](s *Scanner, read func() T) (p wire.Patch[T]) {
 	return Patch(s, read)
 }
 
-// Patches says what the next value does, for an object or a list. If it returns true the caller
-// must read it.
+// Patches sets state to what the next value, an object or a list, does. If it returns true, the
+// caller must read the value.
 func Patches(s *Scanner, state *wire.PatchState) bool {
 	if marked(s) {
 		return false
@@ -32,7 +32,7 @@ func Patches(s *Scanner, state *wire.PatchState) bool {
 	return true
 }
 
-// OptPatches is Patches for a field that may be null.
+// OptPatches is like [Patches], for a field that may be null.
 func OptPatches(s *Scanner, state *wire.PatchState) bool {
 	if s.Null() {
 		*state = wire.PatchNull
@@ -41,7 +41,7 @@ func OptPatches(s *Scanner, state *wire.PatchState) bool {
 	return Patches(s, state)
 }
 
-// marked passes over the marker of absent values, and reports whether it was there.
+// marked skips the marker of absent values, and reports whether there was one.
 func marked(s *Scanner) bool {
 	if s.marker == "" || s.peek() != '"' {
 		return false

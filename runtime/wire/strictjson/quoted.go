@@ -2,14 +2,14 @@ package strictjson
 
 import "github.com/idemgen/idemgen/runtime/wire"
 
-// Quoted unpacks values that are one JSON string, whose text is the payload. Its zero value is
-// ready for use. It is not safe for concurrent use.
+// Quoted unpacks record values that are a JSON string, whose text is the payload. Its zero value
+// is ready for use. It is not safe for concurrent use.
 type Quoted struct{ scanner Scanner }
 
-// Open returns m with the value that is in its own, valid until the next Open. A record without a
-// value is returned as it is. What is not one JSON string is a [*wire.DecodeError], and so is a
-// text that UTF-8 cannot write, or with U+0000. Its place is one in the string; errors in the
-// unpacked payload name a field and no place.
+// Open returns m with the unpacked payload as its value, valid until the next Open. A record
+// without a value is returned unchanged. If the value is not one JSON string, or contains U+0000
+// or a lone surrogate, Open returns a [*wire.DecodeError] with the offset in the value. Errors in
+// the unpacked payload have a path, but no offset.
 func (q *Quoted) Open(m *wire.Message) (*wire.Message, error) {
 	if m.Value == nil {
 		return m, nil

@@ -2,7 +2,7 @@ package strictjson
 
 import "github.com/idemgen/idemgen/runtime/wire"
 
-// Result reads the stored result of an effect by decode. An event whose result cannot be read
+// Result reads the stored result of an effect with decode. An event whose result cannot be decoded
 // becomes a dead letter.
 func Result(event string, stored []byte, decode func(*Scanner)) error {
 	var s Scanner

@@ -7,19 +7,18 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
 )
 
-// Scanner reads one JSON document without reflection and without copying. The first error
-// sticks: later reads return zero values and loops end, so that generated decoders check
-// once, with [Scanner.Finish]. Headers, the record key as text and metadata are read by the
-// methods of [wire.Reader]. Its zero value is ready for use. It is not safe for concurrent
-// use.
+// Scanner reads one JSON document without reflection and without copying. It keeps the first
+// error: after that, reads return zero values and loops end, so a generated decoder checks once,
+// with [Scanner.Finish]. The methods of [wire.Reader] read headers, metadata, and the record key
+// as text. The zero value is ready for use. A Scanner is not safe for concurrent use.
 //
-// Refused are, besides what is no JSON: invalid UTF-8, null for a value that is not
-// optional, duplicates of declared members, numbers out of range, and in values that are
-// read lone surrogates and U+0000, which text and jsonb of Postgres cannot hold. Member names are
-// compared after their escapes, with case.
+// Besides invalid JSON, a Scanner rejects invalid UTF-8, null for a value that is not optional,
+// repeated declared members, numbers out of range, and, in the values that it decodes, lone
+// surrogates and U+0000, which Postgres cannot store in text or jsonb. Names of members are
+// compared with their escapes decoded; case matters.
 type Scanner struct {
-	// AbsentMarker is the text that means that a patch is not there; "" if there is none. As any
-	// other value it is an error.
+	// AbsentMarker is the text that stands for a field that the record omits; "" if there is none.
+	// It is valid only for patches: as any other value it is an error.
 	AbsentMarker string
 
 	lexer
@@ -29,7 +28,7 @@ type Scanner struct {
 // Borrow implements wire.Decoder.
 func (s *Scanner) Borrow(m *wire.Message) {
 	if s.Owned() {
-		s.text = nil // it belongs to whoever read after Reset
+		s.text = nil // it belongs to the caller of Reset
 	}
 	s.Lend()
 	s.text = s.text[:0]
@@ -49,8 +48,8 @@ func (s *Scanner) payload(data []byte, m *wire.Message) {
 	s.marker, s.unpacked = s.AbsentMarker, m.IsUnpacked()
 }
 
-// NextKey goes on with the record key of m as a JSON document. What was read before stays
-// valid. A record without a key, or with an empty one, is an error.
+// NextKey continues with the record key of m as the next JSON document. Values read before stay
+// valid. A missing or empty key is an error.
 func (s *Scanner) NextKey(m *wire.Message) {
 	s.end()
 	switch {
@@ -64,8 +63,8 @@ func (s *Scanner) NextKey(m *wire.Message) {
 	}
 }
 
-// Finish implements wire.Decoder: it also refuses data after the document. A document of
-// which nothing was read is not checked.
+// Finish implements wire.Decoder. Data after the document is an error. A document from which
+// nothing was read is not checked.
 func (s *Scanner) Finish(event string) error {
 	s.end()
 	return s.Err(event)
@@ -77,8 +76,8 @@ func (s *Scanner) Object() { s.open('{', "must be an object") }
 // Array enters an array; follow with Element until that returns false.
 func (s *Scanner) Array() { s.open('[', "must be an array") }
 
-// Member moves to the next member of an object, whose name Name then returns. Every value
-// must be read, or passed over with Skip.
+// Member moves to the next member of an object, whose name Name then returns. The caller must read
+// each value, or skip it with Skip.
 func (s *Scanner) Member() bool {
 	if d, i := s.data, s.pos; i+1 < len(d) && d[i] == ',' && d[i+1] == '"' && !s.first {
 		s.pos++ // the usual case

@@ -6,8 +6,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Skip passes over the value of a member that is not declared, checking its syntax. An error in
-// it is told of what holds the value, because names inside it may be data of the producer.
+// Skip skips the value of a member that is not declared, and checks its syntax. The path of an
+// error is that of the object that contains the member, because the names may be data.
 func (s *Scanner) Skip() {
 	if s.Failure() != nil {
 		return
@@ -20,7 +20,7 @@ func (s *Scanner) Skip() {
 	}
 }
 
-// JSON reads one value of any kind but null and returns it as it was sent.
+// JSON reads one value of any type except null and returns its text unchanged.
 func (s *Scanner) JSON() json.RawMessage {
 	if s.Failure() != nil {
 		return nil
@@ -46,8 +46,8 @@ func (s *Scanner) JSON() json.RawMessage {
 	return json.RawMessage(s.data[start:s.pos:s.pos])
 }
 
-// JSONText reads t, such as a header, as one JSON value of any kind but null.
-// It is nil if t is absent.
+// JSONText reads t, such as a header, as one JSON value of any type except null. It returns nil if
+// t is absent.
 func JSONText(s *Scanner, t wire.Text) json.RawMessage {
 	raw := t.Raw()
 	if raw == nil {

@@ -11,7 +11,7 @@ func (s *Scanner) String() string {
 	return notation.Borrow(raw)
 }
 
-// UUID reads a UUID in its 36-character form, in any case.
+// UUID reads a UUID in its 36-character form, in upper or lower case.
 func (s *Scanner) UUID() wire.UUID {
 	raw, start, ok := s.stringValue("must be a UUID in a string")
 	if !ok {
@@ -22,8 +22,7 @@ func (s *Scanner) UUID() wire.UUID {
 	return wire.UUID(u)
 }
 
-// Bytes reads bytes in standard base64 with padding. The result is never nil, unless
-// there is an error.
+// Bytes reads standard base64 with padding, in a string. The result is nil only after an error.
 func (s *Scanner) Bytes() []byte {
 	raw, start, ok := s.stringValue("must be base64 in a string")
 	if !ok {
@@ -44,7 +43,7 @@ func Enum[T ~string](s *Scanner, texts []T) T {
 	return texts[i]
 }
 
-// OptEnum is [Enum] or null.
+// OptEnum is like [Enum], but also accepts null, for which it returns nil.
 func OptEnum[T ~string](s *Scanner, texts []T) *T {
 	if s.Null() {
 		return nil
@@ -67,7 +66,8 @@ func enumOf[T ~string](s *Scanner, texts []T) (i int, ok bool) {
 	return i, reason == ""
 }
 
-// Opt reads a value or null by read, a method of s: strictjson.Opt(s, s.String).
+// Opt reads a value with read, a method of s, or null, for which it returns nil: strictjson.Opt(s,
+// s.String).
 func Opt[T any](s *Scanner, read func() T) *T {
 	if s.Null() {
 		return nil
@@ -75,7 +75,7 @@ func Opt[T any](s *Scanner, read func() T) *T {
 	return wire.Keep(&s.Reader, read())
 }
 
-// OptSlice is [Opt] for types whose nil means null: bytes and JSON.
+// OptSlice is like [Opt], for types whose nil value means null: bytes and JSON.
 func OptSlice[S ~[]byte](s *Scanner, read func() S) S {
 	if s.Null() {
 		return nil

@@ -8,8 +8,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
 )
 
-// Time reads an RFC 3339 time with a zone and returns it in UTC; digits beyond
-// microseconds are cut.
+// Time reads an RFC 3339 time with a zone and returns it in UTC, truncated to microseconds.
 func (s *Scanner) Time() time.Time {
 	raw, start, ok := s.stringValue(notation.NotTime)
 	if !ok {
@@ -20,7 +19,7 @@ func (s *Scanner) Time() time.Time {
 	return t
 }
 
-// LocalTime reads an RFC 3339 time without a zone; digits beyond microseconds are cut.
+// LocalTime reads an RFC 3339 time without a zone, truncated to microseconds.
 func (s *Scanner) LocalTime() wire.LocalTime {
 	raw, start, ok := s.stringValue(notation.NotLocalTime)
 	if !ok {
@@ -47,9 +46,8 @@ func (s *Scanner) EpochDays() wire.Date {
 	return wire.Date(s.integer(notation.FirstDay, notation.LastDay, false))
 }
 
-// Epoch reads an integer: how many units have passed since 1970. Times outside 1973-03-03 up
-// to 2200 are an error: the producer most likely sends another unit. Nanoseconds are cut to
-// microseconds.
+// Epoch reads the number of units since 1970. A time outside 1973-03-03 to 2200 is an error: the
+// producer most likely sends another unit. Nanoseconds are truncated to microseconds.
 func (s *Scanner) Epoch(unit time.Duration) time.Time {
 	s.peek()
 	start := s.pos

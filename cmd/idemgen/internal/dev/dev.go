@@ -120,15 +120,15 @@ func Run(ctx context.Context, s Service, o Options) (err error) {
 			if err == nil && !kept {
 				err = r.fresh(ctx)
 			} else if kept {
-				r.say("kept the rows and the log; nothing is sent again")
+				r.say("kept the rows and the log; nothing is resent")
 			}
 			if err == nil {
-				end, running = r.begin(ctx, binary, !kept), "the service goes on as it was; "
+				end, running = r.begin(ctx, binary, !kept), "the service continues unchanged; "
 			}
 		}
 		if err != nil && ctx.Err() == nil {
 			r.say("%v", err)
-			r.say("%swaits for a change of a file", running)
+			r.say("%swaiting for a file to change", running)
 		}
 		if path := r.files.changed(ctx, seen); path != "" {
 			r.say("%s changed", path)
@@ -147,7 +147,7 @@ func (r *run) begin(ctx context.Context, binary string, send bool) (end func()) 
 		defer close(served)
 		if err := r.serve(running, binary); running.Err() == nil {
 			r.say("the service ended (%v); nothing more is sent to it", err)
-			r.say("waits for a change of a file")
+			r.say("waiting for a file to change")
 		}
 		enough()
 	}()

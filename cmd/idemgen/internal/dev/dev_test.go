@@ -128,7 +128,7 @@ func TestServiceIsRunAgainAfterEachChange(t *testing.T) {
 
 	write(t, main, strings.Replace(program, "<-stop", "mistake", 1))
 	out.says(t, "undefined: mistake", 1)
-	out.says(t, "dev: the service goes on as it was; waits for a change of a file", 1)
+	out.says(t, "dev: the service continues unchanged; waiting for a file to change", 1)
 	if strings.Contains(out.String(), "stopped") {
 		t.Errorf("a mistake ended what ran before it:\n%s", out)
 	}
@@ -190,13 +190,13 @@ replace github.com/idemgen/idemgen => ./runtime
 	out.says(t, "all 3 records of the tests were sent", 1)
 	write(t, filepath.Join(dir, "migrations", "0002_second.sql"), "ALTER TABLE a ADD COLUMN b int;\n")
 	out.says(t, "dev: 0002_second.sql was applied", 1)
-	out.says(t, "dev: kept the rows and the log; nothing is sent again", 1)
+	out.says(t, "dev: kept the rows and the log; nothing is resent", 1)
 	out.says(t, "one true true debug true true", 2)
 	if strings.Count(out.String(), "Kafka     kcat") != 1 || strings.Count(out.String(), "redis-cli") != 1 {
 		t.Errorf("more than one broker or Redis:\n%s", out)
 	}
 	write(t, first, "CREATE TABLE a (id bigint);\n")
-	out.says(t, "dev: 0001_first.sql changed, which was applied: begins with an empty database", 1)
+	out.says(t, "dev: 0001_first.sql changed after it was applied: starting with an empty database", 1)
 	out.says(t, "all 3 records of the tests were sent", 2)
 	cancel()
 	if err := <-ended; err != nil {
@@ -221,14 +221,14 @@ func TestProgramIsFound(t *testing.T) {
 			t.Errorf("got %q, want %q", found, want)
 		}
 	}
-	find("no program imports example.com/shop: idemgen init writes one where there is none; or name yours with --program")
+	find("no program imports example.com/shop: idemgen init writes one, or name yours with --program")
 	write(t, filepath.Join(dir, "cmd", "shop", "main.go"), program)
 	find("example.com/shop/cmd/shop")
 	write(t, filepath.Join(dir, "cmd", "too", "main.go"), program)
 	r.Program = "./cmd/other"
 	find("./cmd/other")
 	r.Program = "."
-	find("--program . is no program")
+	find("--program . is not a program")
 	r.Program = ""
 	find("several programs import example.com/shop: name one with --program: example.com/shop/cmd/shop, example.com/shop/cmd/too")
 }

@@ -196,12 +196,12 @@ func (r *run) keep(ctx context.Context) (bool, error) {
 	}
 	for name, content := range p.applied {
 		if files[name] != content {
-			r.say("%s changed, which was applied: begins with an empty database", name)
+			r.say("%s changed after it was applied: starting with an empty database", name)
 			return false, nil
 		}
 	}
 	if !maps.Equal(p.topics, r.topics()) {
-		r.say("the topics changed: begins with an empty database")
+		r.say("the topics changed: starting with an empty database")
 		return false, nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {

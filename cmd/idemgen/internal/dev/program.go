@@ -49,7 +49,7 @@ func (r *run) main(ctx context.Context) (string, error) {
 	if r.Program != "" {
 		name, err := goOutput(ctx, r.Dir, "list", "-e", "-f", "{{.Name}}", r.Program)
 		if err == nil && name != "main" {
-			err = fmt.Errorf("--program %s is no program", r.Program)
+			err = fmt.Errorf("--program %s is not a program", r.Program)
 		}
 		return r.Program, err
 	}
@@ -69,7 +69,7 @@ func (r *run) main(ctx context.Context) (string, error) {
 	}
 	switch len(programs) {
 	case 0:
-		return "", fmt.Errorf("no program imports %s: idemgen init writes one where there is none; or name yours with --program", own)
+		return "", fmt.Errorf("no program imports %s: idemgen init writes one, or name yours with --program", own)
 	case 1:
 		return programs[0], nil
 	}
@@ -102,7 +102,7 @@ func (r *run) serve(ctx context.Context, binary string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	r.say("the service was started; http://%s/readyz says whether it is well", r.address)
+	r.say("the service was started; http://%s/readyz reports its health", r.address)
 	if err := cmd.Wait(); err != nil {
 		return err
 	}

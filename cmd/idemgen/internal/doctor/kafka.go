@@ -30,7 +30,7 @@ func (e *examination) kafka(ctx context.Context) {
 	defer client.Close()
 	asked := time.Now()
 	if err := client.Ping(ctx); err != nil {
-		e.add(Failure, "kafka", reach, "the brokers do not answer: %v", err)
+		e.add(Failure, "kafka", reach, "the brokers do not respond: %v", err)
 		return
 	}
 	e.add(OK, "kafka", "", "the brokers answer in %s", time.Since(asked).Round(100*time.Microsecond))
@@ -181,7 +181,7 @@ func (k *cluster) topic(t Topic, d kadm.TopicDetail, in log) {
 		case known && epochEnd < 0:
 			wrong(p, manual("log-truncated"), "the log has no leader epoch %d, under which the records before the position %d were read: the cluster was restored to an earlier state, or replaced", l.Epoch, l.Position)
 		case known && epochEnd < l.Position:
-			wrong(p, manual("log-truncated"), "the log was cut at offset %d, where leader epoch %d ends, before the position %d: records written since then have offsets that count as applied", epochEnd, l.Epoch, l.Position)
+			wrong(p, manual("log-truncated"), "the log was truncated at offset %d, where leader epoch %d ends, before the position %d: records written since then have offsets that count as applied", epochEnd, l.Epoch, l.Position)
 		case waits:
 			wrong(p, "look in the log or at /readyz of its process for the reason and, if it is halted, the command; "+manual("When a partition is halted"),
 				"no progress for %s, although the record at offset %d waits and the group has members: it is probably halted", age(l.Unmoved), next)
@@ -266,7 +266,7 @@ func (k *cluster) group(ctx context.Context) error {
 		switch reads := slices.ContainsFunc(k.Topics, func(t Topic) bool { return t.Name == o.Topic }); {
 		case !is && reads && k.ledgers != nil && o.At >= 0:
 			k.report(Warning, o.Topic, o.Partition, manual("ledger-missing"),
-				"the group has committed offset %d in Kafka, and the database has no ledger: the partition halts, unless the spec has start_from: committed", o.At)
+				"the group has committed offset %d in Kafka, but the database has no ledger: the partition halts, unless the spec has start_from: committed", o.At)
 		case is && o.At > l.Position:
 			k.report(Failure, o.Topic, o.Partition, "check that this is the right database, and that nothing else commits offsets for this group",
 				"the group has committed offset %d in Kafka, and the next record to apply is %d", o.At, l.Position)

@@ -40,7 +40,7 @@ func (k *cluster) epochEnds(ctx context.Context, details kadm.TopicDetails) (map
 		ends[topic] = map[int32]int64{}
 		for p, at := range partitions {
 			if at.Err != nil {
-				return nil, fmt.Errorf("asking where leader epoch %d of %s/%d ends: %w", q[topic][p], topic, p, at.Err)
+				return nil, fmt.Errorf("query the end of leader epoch %d of %s/%d: %w", q[topic][p], topic, p, at.Err)
 			}
 			ends[topic][p] = at.EndOffset
 		}

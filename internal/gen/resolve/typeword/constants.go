@@ -224,7 +224,7 @@ func jsonText(text string) (string, Fit) {
 	case !json.Valid([]byte(text)):
 		return "", "write JSON, in quotes: '{\"a\": 1}'"
 	case strings.TrimSpace(text) == "null":
-		return "", "a JSON null is no value here: make it NULL instead"
+		return "", "a JSON null is not a value here: write NULL instead"
 	case strings.Contains(text, `\u0000`):
 		return "", "Postgres cannot store U+0000"
 	}

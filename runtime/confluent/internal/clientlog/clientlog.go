@@ -1,5 +1,5 @@
-// Package clientlog logs what a client of confluent-kafka-go says: its own lines, and the errors
-// after which it goes on trying.
+// Package clientlog forwards the log of a confluent-kafka-go client, and logs the errors after
+// which the client retries.
 //
 // It must not import any other package of this module.
 package clientlog
@@ -12,7 +12,7 @@ import (
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 )
 
-// Log logs what one client says.
+// Log logs the messages of one client.
 type Log struct {
 	*slog.Logger
 	brokers string
@@ -24,13 +24,13 @@ func New(to *slog.Logger, brokers string) *Log {
 	return &Log{Logger: to, brokers: brokers, logged: map[kafka.ErrorCode]time.Time{}}
 }
 
-// repeatInterval is how long an error is not repeated in the log.
+// repeatInterval is the shortest interval between two log lines about the same error.
 const repeatInterval = 30 * time.Second
 
-// Report logs an error after which the client goes on trying. One that the sink was told of,
-// in other words, is no news.
+// Report logs an error after which the client retries. An error that was reported to the sink is
+// not logged again.
 func (l *Log) Report(e kafka.Error, told bool) {
-	const text = "the Kafka client reports an error and goes on trying"
+	const text = "the Kafka client reports an error and keeps trying"
 	if told {
 		l.Debug(text, "err", e.Error(), "code", int(e.Code()))
 		return
@@ -41,8 +41,8 @@ func (l *Log) Report(e kafka.Error, told bool) {
 	}
 }
 
-// trace is the level of what the client says of itself: LOG_LEVEL=debug-4 shows it, and debug does
-// not.
+// trace is the level of the client's internal messages: LOG_LEVEL=debug-4 shows them, but debug
+// does not.
 const trace = slog.LevelDebug - 4
 
 // Forward copies the client's own log until lines is closed. Its syslog levels 0 to 4 are

@@ -1,4 +1,4 @@
-// Package clientlog logs what a client of franz-go says.
+// Package clientlog forwards the log of a franz-go client.
 //
 // It must not import any other package of this module.
 package clientlog
@@ -12,8 +12,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// Log logs what clients say. What they say again and again, as while a broker is away, is logged
-// once in a while.
+// Log logs the lines of clients. A line that repeats, for example while a broker is down, is
+// logged only from time to time.
 type Log struct {
 	to     *slog.Logger
 	mu     sync.Mutex
@@ -23,11 +23,11 @@ type Log struct {
 // New returns a log.
 func New(to *slog.Logger) *Log { return &Log{to: to, logged: map[string]time.Time{}} }
 
-// repeatInterval is how long a line is not repeated.
+// repeatInterval is the shortest interval between two equal lines.
 const repeatInterval = 30 * time.Second
 
-// Trace is the level of what clients say of themselves: LOG_LEVEL=debug-4 shows it, and debug does
-// not.
+// Trace is the level of the clients' internal messages: LOG_LEVEL=debug-4 shows them, but debug
+// does not.
 const Trace = slog.LevelDebug - 4
 
 // Level implements [kgo.Logger].
@@ -38,7 +38,7 @@ func (l *Log) Level() kgo.LogLevel {
 	return kgo.LogLevelWarn
 }
 
-// Log implements [kgo.Logger]. What the clients call information is about themselves.
+// Log implements [kgo.Logger]. The clients' messages of level info are about their internals.
 func (l *Log) Log(level kgo.LogLevel, text string, args ...any) {
 	to := Trace
 	if level <= kgo.LogLevelWarn && l.due(text) {
@@ -47,7 +47,7 @@ func (l *Log) Log(level kgo.LogLevel, text string, args ...any) {
 	l.to.Log(context.Background(), to, "kafka client: "+text, args...)
 }
 
-// due reports whether a line was not logged for a while.
+// due reports whether a line has not been logged for repeatInterval.
 func (l *Log) due(text string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package options says which options of franz-go's client may be set.
+// Package options checks which options of franz-go's client are set.
 //
 // It must not import any other package of this module.
 package options
@@ -13,14 +13,14 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// Refusal is an option that must stay as it is, and why.
+// Refusal is an option that must not be changed, and the reason.
 type Refusal struct {
 	Option any // the function, as kgo.ClientID
 	Why    string
 }
 
-// Check compares what options change of usual ones, and returns an error that names every one
-// refused. Otherwise value is the value of any option.
+// Check returns an error that names every refused option whose value options change from that in
+// usual. Otherwise value returns the value of any option.
 func Check(usual, options []kgo.Opt, refused []Refusal) (value func(option any) any, err error) {
 	base, err := kgo.NewClient(usual...)
 	if err != nil {
@@ -41,7 +41,7 @@ func Check(usual, options []kgo.Opt, refused []Refusal) (value func(option any) 
 	return asked.OptValue, errors.Join(errs...)
 }
 
-// nameOf is the name of an option.
+// nameOf returns the name of an option.
 func nameOf(option any) string {
 	name := runtime.FuncForPC(reflect.ValueOf(option).Pointer()).Name()
 	return name[strings.LastIndex(name, "/")+1:]

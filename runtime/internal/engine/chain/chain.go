@@ -1,13 +1,14 @@
-// Package chain is a partition's chain of ledger rows as its owner knows it: up to which row,
-// and which appends after that row are open, because nobody knows whether they committed.
+// Package chain represents a partition's chain of ledger rows as its owner knows it: the last
+// known row, and the appends after that row that are open, because it is unknown whether they
+// committed.
 //
 //	... | 811 | 812: tail | <- append: attempt 1, reply lost
 //	                        <- append: attempt 2
 //	                           Resolve reads which row is there: attempt 1 or 2, whose
 //	                           content then counts, or another owner's; Settle moves the tail
 //
-// It appends and reads, and returns what it found. What follows for the partition, and for the
-// memory of keys, is not decided here. It must not import any package of this module but
+// It appends and reads rows, and returns what it found. It does not decide the consequences for
+// the partition or for the memory of keys. It must not import any package of this module but
 // deadletter, hook, idemtype, ledger, pipeline, session and wire.
 package chain
 
@@ -31,68 +32,69 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Chain is the chain of one partition, up to its tail. It is used by one goroutine at a time.
+// Chain is the chain of one partition, up to its tail. Only one goroutine may use it at a time.
 type Chain struct {
 	stream int32
 	topic  wire.UUID // id of the topic
 	tail   ledger.Tail
 	inRow  ledger.InRow // dead letters since the last record that took effect
 
-	// attempts are the appends sent after the tail whose fate is open. The row that is there in
-	// the end is the truth; its token tells which of them it was.
+	// attempts are the appends sent after the tail whose outcome is unknown. The row that is
+	// finally in the chain decides; its token identifies the attempt.
 	attempts []Attempt
-	tried    bool // an append was sent after the tail, whatever became of it
+	tried    bool // an append was sent after the tail, whatever its outcome
 	fresh    bool // the tail is the fence of this owner
-	doubtful bool // the answer to an attempt was lost
+	doubtful bool // the reply to an attempt was lost
 	stalled  bool // that attempt's client seems to have stopped, and it holds its locks
 }
 
-// Attempt is one sending of an append, with all that counts once its row is in the chain.
+// Attempt is one attempt to append a row, with everything that takes effect once the row is in the
+// chain.
 type Attempt struct {
 	Row     ledger.Row
 	Result  idemtype.Result
 	Letters []deadletter.Letter
-	Moves   []deadletter.Move // of records that wait for their record key
+	Moves   []deadletter.Move // of parked records
 	InRow   ledger.InRow      // dead letters since the last record that took effect, with this attempt
 	Claims  []wire.Claim      // of keys that all partitions share
-	Events  []hook.Event      // what became of each record, if a hook asks
+	Events  []hook.Event      // the outcome of each record, if a hook needs it
 }
 
-// Stream is the number of the chain.
+// Stream returns the number of the chain.
 func (c *Chain) Stream() int32 { return c.stream }
 
-// Topic is the topic's id.
+// Topic returns the topic's id.
 func (c *Chain) Topic() wire.UUID { return c.topic }
 
-// Tail is the last row known.
+// Tail returns the last known row.
 func (c *Chain) Tail() ledger.Tail { return c.tail }
 
-// Next is the first offset that the tail does not cover.
+// Next returns the first offset that the tail does not cover.
 func (c *Chain) Next() int64 { return c.tail.Next }
 
-// Seq is the place of the next row.
+// Seq returns the number of the next row.
 func (c *Chain) Seq() int64 { return c.tail.Seq + 1 }
 
-// InRow counts dead letters since the last record that took effect.
+// InRow returns the count of dead letters since the last record that took effect.
 func (c *Chain) InRow() ledger.InRow { return c.inRow }
 
-// Tried reports whether an append was sent after the tail, whatever became of it.
+// Tried reports whether an append was sent after the tail, whatever its outcome.
 func (c *Chain) Tried() bool { return c.tried }
 
-// Open is how many attempts there are whose fate is open.
+// Open returns the number of attempts whose outcome is unknown.
 func (c *Chain) Open() int { return len(c.attempts) }
 
-// Stalled reports whether an attempt whose answer was lost seems to hold its locks still.
+// Stalled reports whether an attempt whose reply was lost still seems to hold its locks.
 func (c *Chain) Stalled() bool { return c.stalled }
 
-// Doubt says that the answer to an attempt was lost.
+// Doubt records that the reply to an attempt was lost.
 func (c *Chain) Doubt() { c.doubtful = true }
 
-// Locked says that an append gave up waiting for a lock. If an earlier one is in doubt, that one
+// Locked records that an append gave up waiting for a lock. If an earlier append is in doubt, it
 // may hold the lock, and its client may have stopped.
 func (c *Chain) Locked() { c.stalled = c.doubtful }
 
-// Stall says whether the transaction that an append waits for is to be ended.
+// Stall sets whether the transaction that an append waits for must be terminated.
 func (c *Chain) Stall(is bool) { c.stalled = is }
 
 // Querier is a connection, or a pool of them.
@@ -106,27 +108,28 @@ func Tail(ctx context.Context, db Querier, stream int32) (t ledger.Tail, err err
 	return t, err
 }
 
-// Read reads the tail again. Its row says how many dead letters in a row there were before it: a
-// new process, or the next owner, must not begin to count to on_failure.stop_after from zero.
+// Read reads the tail again. Its row contains the number of dead letters in a row before it, so
+// that a new process, or the next owner, does not begin to count to on_failure.stop_after from
+// zero.
 func (c *Chain) Read(ctx context.Context, db Querier) (err error) {
 	c.tail, err = Tail(ctx, db, c.stream)
 	c.inRow = c.tail.Letters
 	return err
 }
 
-// Try keeps an attempt before anything that may commit it is sent.
+// Try stores an attempt before anything that may commit it is sent.
 func (c *Chain) Try(a Attempt) {
 	c.attempts = append(c.attempts, a)
 	c.tried = true
 }
 
-// RolledBack drops the open attempts but the first ones, as many as before says: they surely did
-// not commit, and an outage must not fill the memory with them.
+// RolledBack drops all open attempts except the first before ones. The dropped attempts certainly
+// did not commit, and must not accumulate during an outage.
 func (c *Chain) RolledBack(before int) {
 	c.attempts = slices.Delete(c.attempts, before, len(c.attempts))
 }
 
-// Settle moves the tail to the row after it, which is known to be ours.
+// Settle moves the tail to the next row, which is known to be ours.
 func (c *Chain) Settle(a Attempt, written time.Time) {
 	c.tail = ledger.Tail{
 		Seq: c.tail.Seq + 1, Token: a.Row.Token, Next: a.Row.Next, Kind: a.Row.Kind, Epoch: a.Row.Epoch,
@@ -136,7 +139,7 @@ func (c *Chain) Settle(a Attempt, written time.Time) {
 	c.inRow, c.doubtful, c.stalled = a.InRow, false, false
 }
 
-// Who names this process for people who read the ledger.
+// Who names this process, for operators who read the ledger.
 func Who() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -161,14 +164,14 @@ func (c *Chain) Append(r ledger.Row) pipeline.Statement {
 	return pipeline.Statement{Is: appendRow, Args: ledger.Append(c.stream, c.tail, r)}
 }
 
-// Same is refused unless the transaction is the one that appended the row with a token, and takes
-// writes.
+// Same fails unless the transaction is the one that appended the row with this token, and is not
+// read-only.
 func (c *Chain) Same(token wire.UUID) pipeline.Statement {
 	return pipeline.Statement{Is: sameRow, Args: [][]byte{ledger.Int4(c.stream), ledger.Int8(c.Seq()), token[:]}}
 }
 
-// Own is refused unless the transaction is the one that appended the row with a token. [IsOther]
-// knows the error.
+// Own fails unless the transaction is the one that appended the row with this token. [IsOther]
+// recognizes the error.
 func (c *Chain) Own(token wire.UUID) pipeline.Statement {
 	return pipeline.Statement{Is: ownRow, Args: [][]byte{ledger.Int4(c.stream), ledger.Int8(c.Seq()), token[:]}}
 }
@@ -176,8 +179,8 @@ func (c *Chain) Own(token wire.UUID) pipeline.Statement {
 // IsOther reports whether pg is the error of [Chain.Own] or [Chain.Same] in another transaction.
 func IsOther(pg *pgconn.PgError) bool { return pg.Code == "22012" || pg.TableName == "idem_assert" }
 
-// Begin begins a transaction in which handlers run. Only after the statement [MayCommit] can it be
-// committed.
+// Begin begins a transaction in which handlers run. It can be committed only after the statement
+// [MayCommit].
 func Begin(ctx context.Context, conn *pgx.Conn) (pgx.Tx, error) {
 	return conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: ledger.BeginSQL})
 }
@@ -185,17 +188,17 @@ func Begin(ctx context.Context, conn *pgx.Conn) (pgx.Tx, error) {
 // MayCommit is the last statement before COMMIT of a transaction that [Begin] began.
 func MayCommit() pipeline.Statement { return pipeline.Statement{Is: mayCommit} }
 
-// Shorten gives the row that this very transaction appended, with the token was, another end.
+// Shorten changes the end of the row that this transaction appended with the token was.
 func (c *Chain) Shorten(was wire.UUID, r ledger.Row) pipeline.Statement {
 	return pipeline.Statement{Is: shortenRow, Args: ledger.Shorten(c.stream, c.tail, was, r)}
 }
 
-// Letters insert dead letters with the row after the tail.
+// Letters returns the statements that insert dead letters with the row after the tail.
 func (c *Chain) Letters(letters []deadletter.Letter) []pipeline.Statement {
 	return deadletter.Statements(c.stream, c.Seq(), letters)
 }
 
-// Written is when the appended row was written, by the database's clock.
+// Written returns when the appended row was written, by the database's clock.
 func Written(r pipeline.Reply) time.Time {
 	if len(r.Row) == 0 {
 		return time.Time{}
@@ -203,9 +206,10 @@ func Written(r pipeline.Reply) time.Time {
 	return ledger.Time(r.Row[0])
 }
 
-// Fence appends a row that moves nothing but ends every other owner's memory: at the take-over,
-// with the identity of events that this service writes, the partitions that the topic has now
-// (nil if no broker says), and the window of keys.
+// Fence appends a row that does not move the position, but ends the memory of every other owner.
+// It is the first row of a take-over. It contains the identity of events that this service writes,
+// the number of partitions that the topic has now (nil if no broker provides it), and the window
+// of keys.
 func (c *Chain) Fence(ctx context.Context, conn *pgx.Conn, def int32, parts *int32, window int64) error {
 	row := ledger.Row{Kind: ledger.Fence, Token: ledger.NewToken(), Next: c.tail.Next, Epoch: c.tail.Epoch, Window: window, Def: &def, Parts: parts, Letters: c.inRow, Info: Who()}
 	written, err := c.send(ctx, conn, row)
@@ -223,8 +227,8 @@ func (c *Chain) Fence(ctx context.Context, conn *pgx.Conn, def int32, parts *int
 	return nil
 }
 
-// Untouched reports, once, whether the owner's fence is the last that was sent: then it can
-// hand the partition back.
+// Untouched reports, once, whether the owner's fence is the last row that was sent, so the
+// partition can be handed back.
 func (c *Chain) Untouched() bool {
 	untouched := c.fresh && !c.tried
 	if untouched {
@@ -250,13 +254,13 @@ func (c *Chain) send(ctx context.Context, conn *pgx.Conn, row ledger.Row) (time.
 	return Written(r), err
 }
 
-// Found is whose row is at a place of the chain.
+// Found says whose row was found in the chain.
 type Found uint8
 
 // Whose row is there.
 const (
 	Nothing    Found = iota
-	Own              // one of our attempts, whatever became of its reply
+	Own              // one of our attempts, even if its reply was lost
 	ByOperator       // an operator's row
 	ByFence          // another owner's fence
 	ByOther          // another owner's batch
@@ -269,9 +273,9 @@ type Resolved struct {
 	Written time.Time
 }
 
-// Resolve reads the row after the tail. If its token is that of one of our attempts, that
-// attempt committed, and its content counts. Otherwise another owner appended: the tail moves
-// to that row, from which a partition in STANDBY reads on.
+// Resolve reads the row after the tail. If its token is that of one of our attempts, that attempt
+// committed, and its content takes effect. Otherwise another owner appended: the tail moves to
+// that row, and a partition in STANDBY continues reading from there.
 func (c *Chain) Resolve(ctx context.Context, db Querier) (s Resolved, err error) {
 	token, kind, writer, written, err := row(ctx, db, c.stream, c.Seq())
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -294,8 +298,8 @@ func (c *Chain) Resolve(ctx context.Context, db Querier) (s Resolved, err error)
 	return s, nil
 }
 
-// Check reads whether the chain still ends with the tail, or at least holds it: moved tells
-// that a row follows it, lost that the tail is gone.
+// Check checks whether the chain still ends with the tail. moved means that a row follows the
+// tail, and lost that the tail is gone.
 func (c *Chain) Check(ctx context.Context, db Querier) (moved, lost bool, err error) {
 	t, err := Tail(ctx, db, c.stream)
 	switch {

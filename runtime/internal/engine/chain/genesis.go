@@ -12,14 +12,14 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Existing is which chains of a topic there are before a partition is taken over.
+// Existing describes the chains of a topic before a partition is taken over.
 type Existing struct {
 	Found     bool // the partition's chain
 	Recreated bool // a chain of the partition of an earlier topic of that name
-	Added     bool // chains of other partitions, whose topic may have had fewer when they began
+	Added     bool // chains of other partitions, begun when the topic may have had fewer partitions
 }
 
-// Find finds the chain of a partition, by the topic's id, or by its name alone (nil).
+// Find finds the chain of a partition, by the topic's id or, if that is nil, by its name alone.
 func (c *Chain) Find(ctx context.Context, conn *pgx.Conn, consumer string, p idemtype.Partition, topic *wire.UUID, id wire.UUID) (k Existing, err error) {
 	rows, err := conn.Query(ctx, ledger.StreamsSQL, consumer, p.Topic)
 	if err != nil {
@@ -42,7 +42,7 @@ func (c *Chain) Find(ctx context.Context, conn *pgx.Conn, consumer string, p ide
 }
 
 // Superseded reports whether another topic of this name was read after the last row of the chain,
-// and the chain's position.
+// and returns the chain's position.
 func (c *Chain) Superseded(ctx context.Context, conn *pgx.Conn) (next int64, is bool, err error) {
 	err = conn.QueryRow(ctx, ledger.LaterSQL, c.stream).Scan(&next, &is)
 	if errors.Is(err, pgx.ErrNoRows) { // its rows are gone
@@ -61,9 +61,9 @@ type Genesis struct {
 	Partitions int32
 }
 
-// Begin makes stream and first row, before any record is accepted, at an offset that the
-// broker named. There is no second genesis: stream rows are never deleted. It reports false if
-// another was first.
+// Begin creates the stream and its first row, before any record is accepted, at an offset that the
+// broker provided. There is no second genesis: stream rows are never deleted. Begin reports false
+// if another process was first.
 func (c *Chain) Begin(ctx context.Context, conn *pgx.Conn, g Genesis) (first bool, err error) {
 	c.topic = g.TopicID
 	for range mostUsed {
@@ -80,11 +80,12 @@ func (c *Chain) Begin(ctx context.Context, conn *pgx.Conn, g Genesis) (first boo
 	return err == nil, err
 }
 
-// mostUsed is how many numbers of streams in a row may be in use: a database that was moved
-// without its sequences draws them again.
+// mostUsed limits how many consecutive numbers of streams may be in use already: a database that
+// was moved without its sequences draws them again.
 const mostUsed = 10_000
 
-// constraint is the name of the unique constraint that an error is about; "" if it is none.
+// constraint returns the name of the unique constraint that an error violates; "" for other
+// errors.
 func constraint(err error) string {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "23505" {
 		return pg.ConstraintName
@@ -92,8 +93,8 @@ func constraint(err error) string {
 	return ""
 }
 
-// Counts is the least and the greatest number of partitions that the other chains of a topic
-// were written with; zero if there are none.
+// Counts are the smallest and the largest number of partitions with which the other chains of a
+// topic were written; zero if there are none.
 type Counts struct{ Least, Most int32 }
 
 // Others reads the counts of a topic's other chains.

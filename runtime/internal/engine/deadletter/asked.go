@@ -10,25 +10,25 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Place is a letter of a partition.
+// Place identifies a letter of a partition.
 type Place struct{ Offset, Seq int64 }
 
-// Held are requests that are not looked at: those that wait, and those behind them.
+// Held are the requests to leave out: those that wait, and those behind them.
 type Held struct {
 	Letters []Place
 	Keys    []wire.UUID // record keys
 }
 
-// MostOpen and mostBytes are how much is read at once: letters, and bytes of their records but for
-// the last one.
+// MostOpen and mostBytes limit what one query reads: the number of letters, and the bytes of their
+// records, except the last one.
 const (
 	MostOpen  = 100
 	mostBytes = 8 << 20
 )
 
 const (
-	// askedSQL is what is asked, in the order of the log, with the first records that wait for each
-	// of the record keys $4. Of one key come $8 at most.
+	// askedSQL selects the requests, in the order of the log, and the first parked records of each
+	// of the record keys $4, at most $8 per key.
 	askedSQL = `
 WITH asked AS (
     SELECT d.* FROM idem_dead_letter d
@@ -48,7 +48,7 @@ SELECT offs, seq, state, order_key, parks, coalesce(asked, 'r'), coalesce(asked_
     coalesce(asked_number, 0), asked_result, result, coalesce(erased_by, ''), record
 FROM open WHERE before IS NULL OR before < $7::bigint ORDER BY offs, seq`
 
-	// stillSQL is which letters are open, and asked about or waiting.
+	// stillSQL selects the open letters that have a request or are parked.
 	stillSQL = `
 SELECT d.offs, d.seq, coalesce(d.asked_at, d.created_at)
 FROM unnest($2::bigint[], $3::bigint[]) AS h (offs, seq) JOIN idem_dead_letter d ON d.stream = $1::int AND d.offs = h.offs AND d.seq = h.seq
@@ -60,8 +60,9 @@ type Querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// Asked reads letters of a partition that operators ask about, and the first records that wait for
-// record keys that are free, at most 100 of those: a number of them, in the order of the log.
+// Asked reads the letters of a partition with operators' requests, and the first parked records of
+// record keys that are free, for at most 100 keys. It returns a limited number of them, in the
+// order of the log.
 func Asked(ctx context.Context, db Querier, of idemtype.Partition, stream int32, free []wire.UUID, but Held) ([]Open, error) {
 	offsets, seqs := columns(but.Letters)
 	if but.Keys == nil {
@@ -81,7 +82,7 @@ func Asked(ctx context.Context, db Querier, of idemtype.Partition, stream int32,
 	})
 }
 
-// Still tells of letters that are asked about still, or wait still, since when.
+// Still returns, for the letters that still have a request or are still parked, since when.
 func Still(ctx context.Context, db Querier, stream int32, letters []Place) (since map[Place]time.Time, err error) {
 	since = map[Place]time.Time{}
 	if len(letters) == 0 {

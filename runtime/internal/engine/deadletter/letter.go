@@ -1,7 +1,7 @@
-// Package deadletter is a record that a batch passes without effect: why, what people may read
-// of it, the rows that keep it, and what operators ask about them. It decides nothing. It must not
-// import any package of this module but idemtype, ledger, pipeline, record, session, verdict and
-// wire.
+// Package deadletter implements dead letters, the records that a batch skips without effect: their
+// reasons, the rows that store them, and operators' requests about them. It decides nothing. It
+// must not import any package of this module but idemtype, ledger, pipeline, record, session,
+// verdict and wire.
 package deadletter
 
 import (
@@ -19,22 +19,22 @@ type Letter struct {
 	Event    string
 	Reason   string // class word, ": ", and the rest; the only value is an unknown event type
 	SQLState *string
-	Key      *wire.UUID // idempotency key of a conflict, or of an effect; else nil
-	Returned []byte     // what the call of its effect returned; nil if none was made and recorded
+	Key      *wire.UUID // idempotency key of a conflict, or of an effect; otherwise nil
+	Returned []byte     // recorded result of its effect; nil if there is none
 	Conflict bool
-	Effect   bool // its effect was refused: a copy of it may have taken effect meanwhile
-	Stop     bool // the spec refuses the record itself: it must not become one
-	Waits    bool // it is not refused, but waits behind one of its record key
+	Effect   bool // its effect was rejected: a duplicate of it may have taken effect meanwhile
+	Stop     bool // on_failure says stop: the record must not become a dead letter
+	Waits    bool // it was not rejected, but is parked behind a dead letter of its record key
 	Policy   *wire.FailurePolicy
 }
 
-// parks reports whether later records of the record key wait behind the letter.
+// parks reports whether later records of the record key are parked behind the letter.
 func (l *Letter) parks() bool { return l.Message.Key != nil && (l.Waits || l.Policy.Park) }
 
-// NoResult is what the call of an effect returned that has no result.
+// NoResult is the recorded result of an effect without a result.
 var NoResult = []byte("null")
 
-// Called keeps what the call of the record's effect returned.
+// Called keeps the result of the record's effect.
 func (l *Letter) Called(r wire.EffectResult) {
 	if l.Returned = r.Result; r.Result == nil {
 		l.Returned = NoResult
@@ -45,12 +45,12 @@ func (l *Letter) Called(r wire.EffectResult) {
 	}
 }
 
-// Behind is the letter of a record that waits behind a dead one of its record key.
+// Behind returns the letter of a record that is parked behind a dead letter of its record key.
 func Behind(m *wire.Message, policy *wire.FailurePolicy) Letter {
 	return Letter{Message: m, Policy: policy, Waits: true, Reason: wire.ReasonParked + ": waits behind a dead letter of its record key"}
 }
 
-// Of is the dead letter of a record that was refused after it was decoded.
+// Of returns the dead letter of a record that was rejected after it was decoded.
 func Of(m *wire.Message, policy *wire.FailurePolicy, class, event string, err error) Letter {
 	l := Letter{Message: m, Event: event, Policy: policy, Reason: class + ": "}
 	if event != "" {
@@ -63,7 +63,7 @@ func Of(m *wire.Message, policy *wire.FailurePolicy, class, event string, err er
 	return l
 }
 
-// Undecided is the dead letter of a record that the plan did not take.
+// Undecided returns the dead letter of a record that the plan rejected.
 func Undecided(m *wire.Message, policy *wire.FailurePolicy, err error) Letter {
 	l := Letter{Message: m, Policy: policy, Reason: wire.ReasonDecode + ": " + err.Error()}
 	if d, ok := errors.AsType[*wire.DecodeError](err); ok {
@@ -76,7 +76,7 @@ func Undecided(m *wire.Message, policy *wire.FailurePolicy, err error) Letter {
 	return l
 }
 
-// eventName is the name of the event, nil if it is not known.
+// eventName returns the name of the event, or nil if it is unknown.
 func (l *Letter) eventName() *string {
 	if l.Event == "" {
 		return nil

@@ -18,42 +18,42 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// States of a letter, as idem_dead_letter.state has them.
+// States of a letter, as stored in idem_dead_letter.state.
 const (
 	Dead      = 'd'
-	Waiting   = 'w' // behind a dead one of its record key
+	Waiting   = 'w' // parked behind a dead letter of its record key
 	Replayed  = 'r'
 	Discarded = 'x'
 )
 
-// Open is a letter that an operator asks about, or that has waited for long enough.
+// Open is a letter with an operator's request, or a parked record that may now be applied.
 type Open struct {
 	Offset, Seq int64
 	State       byte // Dead or Waiting
 	OrderKey    *wire.UUID
-	Parks       bool // later records of its record key wait behind it
+	Parks       bool // later records of its record key are parked behind it
 	Asked       byte // Replayed or Discarded
 	AskedAt     time.Time
-	By          string       // who asks, and why
-	Number      int64        // of the request, from idem_fence; 0 of a waiting one
-	Result      []byte       // what its effect returned, as who asks says; nil is nothing
+	By          string       // who made the request, and why
+	Number      int64        // of the request, from idem_fence; 0 for a parked record
+	Result      []byte       // result of its effect, as stated in the request; nil if none
 	Returned    []byte       // what the call of its effect returned; nil if none was made and recorded
 	Message     wire.Message // empty if Lost is not nil
 	Lost        error        // why the record cannot be decided again; nil if it can
-	ErasedBy    string       // who erased its record; "" if nobody did
+	ErasedBy    string       // who erased its record; "" if it was not erased
 }
 
-// errDropped says that a letter has no record.
-var errDropped = errors.New("its record is not kept (on_failure.dead_letter_payload, or it is longer than 16 MiB): it can be discarded only")
+// errDropped means that a letter has no record.
+var errDropped = errors.New("its record is not kept (on_failure.dead_letter_payload, or it is longer than 16 MiB): it can only be discarded")
 
-// Dropped reports whether the record is not there, and not only unreadable.
+// Dropped reports whether the record is missing, not just unreadable.
 func (l *Open) Dropped() bool { return errors.Is(l.Lost, errDropped) || l.ErasedBy != "" }
 
 // read reads the stored record.
 func (l *Open) read(of idemtype.Partition, stored []byte) {
 	switch {
 	case l.ErasedBy != "":
-		l.Lost = fmt.Errorf("its record was erased by %s: it can be discarded only", l.ErasedBy)
+		l.Lost = fmt.Errorf("its record was erased by %s: it can only be discarded", l.ErasedBy)
 		return
 	case stored == nil:
 		l.Lost = errDropped
@@ -63,18 +63,18 @@ func (l *Open) read(of idemtype.Partition, stored []byte) {
 	l.Message.Topic, l.Message.Partition, l.Message.Offset = of.Topic, of.Number, l.Offset
 }
 
-// Settling is what becomes of an open letter, in the transaction of a row of the chain.
+// Settling is the new state of an open letter, in the transaction of a row of the chain.
 type Settling struct {
 	Letter *Open
-	State  byte    // Replayed or Discarded; of a waiting one Dead, if its record is refused
-	Answer string  // for who asked
-	Dead   *Letter // of Dead: what the record becomes
+	State  byte    // Replayed or Discarded; Dead if the record of a parked one is rejected
+	Answer string  // for the operator who made the request
+	Dead   *Letter // of Dead: the record's dead letter
 	Drop   bool    // of Dead: its record is not kept
-	Other  bool    // its effect has a result already, other than the one that was given
+	Other  bool    // its effect already has another result than the given one
 }
 
-// Decided says what the record of a letter that is replayed does, and on which results of effects
-// its rows rest.
+// Decided sets what the record of a replayed letter does, and the results of effects on which its
+// rows depend.
 func (s *Settling) Decided(r idemtype.Result, effects []wire.EffectResult) {
 	if s.State != Replayed {
 		return
@@ -85,24 +85,24 @@ func (s *Settling) Decided(r idemtype.Result, effects []wire.EffectResult) {
 	case r.Duplicates > 0:
 		s.Answer = "replayed, without effect: a copy of it was applied before"
 	case r.Ignored > 0:
-		s.Answer = "replayed, without effect: the spec passes over it"
+		s.Answer = "replayed, without effect: the spec ignores it"
 	case s.Other:
 		s.Answer = "replayed, with the result that was recorded before, in place of the one that was given"
 	}
 }
 
-// Gives reports whether who asks says what the record's effect returned.
+// Gives reports whether the request states the result of the record's effect.
 func (s *Settling) Gives() bool { return s.State == Replayed && s.Letter.Result != nil }
 
-// Info is what the chain's row says of it.
+// Info returns the text for the chain's row.
 func (s *Settling) Info() string {
 	verb := map[byte]string{Replayed: "replayed", Discarded: "discarded", Dead: "refused"}[s.State]
 	return fmt.Sprintf("%s offset %d for %s", verb, s.Letter.Offset, s.Letter.By)
 }
 
-// settleSQL is refused (23514 on idem_assert) unless the letter is in the state that it was read
-// in, what was asked was not taken back, and its record was not erased since: then the
-// transaction's effect was made for nothing, or is another's.
+// settleSQL fails (23514 on idem_assert) if the letter is no longer in the state in which it was
+// read, if the request was withdrawn, or if its record has been erased since: then the transaction
+// must not take effect.
 const settleSQL = `
 WITH letter AS (
     UPDATE idem_dead_letter SET state = $5::"char", resolved_at = CASE WHEN $9::text IS NULL THEN clock_timestamp() END,
@@ -138,9 +138,9 @@ const answerSQL = `
 UPDATE idem_dead_letter SET asked = NULL, asked_number = NULL, asked_result = NULL, answer = $5, answered_at = clock_timestamp(), result = coalesce($7, result)
 WHERE stream = $1 AND offs = $2 AND seq = $3 AND asked_at = $4 AND state IN ('d', 'w') AND coalesce(erased_by, '') = $6`
 
-// Answer tells who asked that a letter stays as it is, and why, unless the letter was erased since
-// it was read: the text might quote it. What a call returned that was made for it, if one was, is
-// kept. Nothing else changes.
+// Answer stores, for the operator who made the request, why a letter stays as it is, unless the
+// letter has been erased since it was read: the text might quote it. If its effect was called, the
+// result is kept. Nothing else changes.
 func Answer(ctx context.Context, conn *pgx.Conn, stream int32, l *Open, why string, returned []byte) error {
 	_, err := conn.Exec(ctx, answerSQL, stream, l.Offset, l.Seq, l.AskedAt, why, l.ErasedBy, returned)
 	return err

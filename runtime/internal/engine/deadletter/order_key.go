@@ -5,7 +5,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// OrderKey is the hash of a record's key; nil if the record has none.
+// OrderKey returns the hash of a record's key; nil if the record has none.
 func OrderKey(m *wire.Message) *wire.UUID {
 	if m.Key == nil {
 		return nil

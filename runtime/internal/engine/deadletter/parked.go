@@ -8,15 +8,15 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Parked is which record keys later records wait for, and how many do: a function of the chain up
-// to a row, as position and keys are. It is loaded after the owner's fence, and moves with rows
-// of the owner's only.
+// Parked are the parked record keys, and how many records wait behind each. Like position and
+// keys, it is a function of the chain up to a row. It is loaded after the owner's fence, and
+// changes only with the owner's rows.
 type Parked struct {
 	keys    map[wire.UUID]Queue
 	waiting int
 }
 
-// Queue is the open letters of one record key.
+// Queue counts the open letters of one record key.
 type Queue struct {
 	Dead, Waiting int
 }
@@ -24,14 +24,14 @@ type Queue struct {
 // Move is what a row of the chain changes in a queue.
 type Move struct {
 	Key           wire.UUID // hash of the record key
-	Dead, Waiting int       // so many more
+	Dead, Waiting int       // change of the counts
 }
 
 const parkedSQL = `
 SELECT order_key, count(*) FILTER (WHERE state = 'd'), count(*) FILTER (WHERE state = 'w')
 FROM idem_dead_letter WHERE stream = $1 AND state IN ('d', 'w') AND parks GROUP BY order_key`
 
-// Load reads the letters of a stream that others wait behind.
+// Load reads the letters of a stream behind which records are parked.
 func (p *Parked) Load(ctx context.Context, db Querier, stream int32) error {
 	*p = Parked{}
 	rows, err := db.Query(ctx, parkedSQL, stream)
@@ -47,7 +47,7 @@ func (p *Parked) Load(ctx context.Context, db Querier, stream int32) error {
 	return err
 }
 
-// Forward moves the memory with a row of the owner's.
+// Forward moves the memory forward with a row of the owner.
 func (p *Parked) Forward(moves []Move) {
 	for _, m := range moves {
 		p.move(m)
@@ -65,13 +65,13 @@ func (p *Parked) move(m Move) {
 	}
 }
 
-// Moved is the queue after a move.
+// Moved returns the queue after a move.
 func (q Queue) Moved(m Move) Queue {
 	q.Dead, q.Waiting = q.Dead+m.Dead, q.Waiting+m.Waiting
 	return q
 }
 
-// Empty reports whether nothing waits, and nothing has to.
+// Empty reports whether no record is parked, and none must be.
 func (q Queue) Empty() bool { return q.Dead+q.Waiting <= 0 }
 
 // None reports whether no record key is parked.
@@ -83,8 +83,8 @@ func (p *Parked) Find(key wire.UUID) (Queue, bool) {
 	return q, ok
 }
 
-// Free are record keys whose waiting records may go on: no letter of theirs is dead any more. It
-// returns at most so many, without those that are held.
+// Free returns record keys whose parked records may be applied, because they no longer have a dead
+// letter. It returns a limited number, without those that are held.
 func (p *Parked) Free(most int, held func(wire.UUID) bool) (keys []wire.UUID) {
 	for key, q := range p.keys {
 		if q.Dead == 0 && len(keys) < most && !held(key) {
@@ -94,10 +94,10 @@ func (p *Parked) Free(most int, held func(wire.UUID) bool) (keys []wire.UUID) {
 	return keys
 }
 
-// Len is how many record keys are parked, and how many records wait.
+// Len returns how many record keys are parked, and how many records wait.
 func (p *Parked) Len() (keys, waiting int) { return len(p.keys), p.waiting }
 
-// Moves are what the letter changes with the row that passes its record.
+// Moves returns the changes that the letter makes with the row that covers its record.
 func (l *Letter) Moves() []Move {
 	if !l.parks() {
 		return nil
@@ -109,7 +109,7 @@ func (l *Letter) Moves() []Move {
 	return []Move{m}
 }
 
-// Moves are what the settling of a letter changes.
+// Moves returns the changes that settling a letter makes.
 func (s *Settling) Moves() []Move {
 	l := s.Letter
 	if !l.Parks || l.OrderKey == nil {

@@ -17,7 +17,8 @@ FROM unnest($3::bigint[], $4::boolean[], $5::boolean[], $6::text[], $7::text[], 
 // Insert inserts dead letters.
 var Insert = session.NewStatement("dead_letter", insertSQL)
 
-// Statements insert letters with the row of a stream's chain; none if there are no letters.
+// Statements returns the statements that insert letters with the row of a stream's chain; none if
+// there are no letters.
 func Statements(stream int32, seq int64, letters []Letter) []pipeline.Statement {
 	if len(letters) == 0 {
 		return nil
@@ -26,11 +27,11 @@ func Statements(stream int32, seq int64, letters []Letter) []pipeline.Statement 
 	return []pipeline.Statement{{Is: Insert, Args: args}}
 }
 
-// mostKept is how many bytes of a value a letter keeps at most: those of a longer one stay in
+// mostKept is the length in bytes up to which a letter keeps a value. A longer value stays in
 // Kafka, at the letter's offset.
 const mostKept = 16 << 20
 
-// kept is what is kept of what a call returned.
+// kept returns the part of a result that is kept.
 func kept(returned []byte, drop bool) []byte {
 	if drop && returned != nil {
 		return []byte{}
@@ -47,7 +48,7 @@ func bytea(r *wire.Rows, b []byte) {
 	r.Bytea(b)
 }
 
-// rows are the last parameters of insertSQL, in its order.
+// rows are the last parameters of insertSQL, in order.
 func rows(letters []Letter) [][]byte {
 	var rows wire.Rows
 	for i := range letters {

@@ -1,7 +1,6 @@
-// Package decide decides what records do, in memory: it decodes them, asks which keys are
-// known, and collects rows, calls of handlers, claims of keys and dead letters for one
-// transaction. It may decide the same records any number of times: nothing of an earlier time
-// is kept.
+// Package decide decides, in memory, what records do: it decodes them, looks up their keys, and
+// collects rows, calls of handlers, claims of keys and dead letters for one transaction. It may
+// decide the same records any number of times: it keeps nothing from an earlier decision.
 //
 //	records -> plan (generated) -> applied | duplicate | ignored | dead letter -> Decision
 //
@@ -32,7 +31,7 @@ type Decider struct {
 	most     int // bytes of a payload
 	catalog  *catalog.Current
 	batch    *wire.Batch
-	event    string // of the last record; "" if it is not known
+	event    string // of the last record; "" if it is unknown
 }
 
 // New returns a decider for a partition of a topic.
@@ -45,38 +44,38 @@ type Decision struct {
 	Records []wire.Message
 	Steps   []wire.Step
 	Claims  []wire.Claim // that go into idem_keys
-	Hidden  []wire.Key   // of records that were refused after their claim
+	Hidden  []wire.Key   // of records that were rejected after their claim
 	Keys    keyset.Row   // that go into the appended row
 	Result  idemtype.Result
-	Known   *keys.Known  // with what it was decided
+	Known   *keys.Known  // the keys that were known to the decision
 	InRow   ledger.InRow // dead letters since the last record that took effect
-	Events  []hook.Event // what becomes of each record, if a hook asks
+	Events  []hook.Event // the outcome of each record, if a hook needs it
 
-	// Waiting are the effects of records that wait for them. Then the decision cannot be sent: the
-	// records before the first one, so many as Ready says, can be decided without it.
+	// Waiting are the effects for which records wait. If there are any, the decision cannot be
+	// sent. The first Ready records, before the first that waits, can be decided again without it.
 	Waiting []wire.Effect
 	Ready   int
-	Effects []wire.EffectResult // that its rows rest on
+	Effects []wire.EffectResult // that its rows depend on
 
 	Letters []deadletter.Letter
-	Moves   []deadletter.Move // of record keys whose records wait, in the order of the records
+	Moves   []deadletter.Move // of parked record keys, in the order of the records
 }
 
-// Facts are what a decision rests on.
+// Facts are the input of a decision, besides the records.
 type Facts struct {
 	Known   *keys.Known
 	Refused map[int64]deadletter.Letter // records that must become dead letters, by offset
 	InRow   ledger.InRow                // dead letters since the last record that took effect, before these
-	Events  bool                        // a hook asks what becomes of each record
+	Events  bool                        // a hook needs the outcome of each record
 	Effects map[int64]wire.EffectResult // results of records' effects, by offset
-	Parked  *deadletter.Parked          // record keys whose records wait; nil if none do
+	Parked  *deadletter.Parked          // parked record keys; nil if there are none
 	Topic   wire.UUID                   // id of the topic
-	Replay  bool                        // the record is a dead letter's: if it is refused, nothing may halt
+	Replay  bool                        // the record is a dead letter's: if it is rejected, the partition must not halt
 }
 
-// Decide decides what records do. If a record may not become a dead letter, the decision holds
-// the records before it only. If it is the first one, the error is a [verdict.Halt]; the decision
-// then still tells which keys, if they are known, change it.
+// Decide decides what records do. If a record may not become a dead letter, the decision covers
+// only the records before it. If that record is the first one, the error is a [verdict.Halt]; the
+// decision then still contains the keys that would change it if they turn out to be known.
 func (d *Decider) Decide(records []wire.Message, f Facts) (*Decision, error) {
 	if d.batch == nil {
 		d.batch = wire.NewBatch(d.topic.NewPlan())
@@ -92,12 +91,12 @@ func (d *Decider) Decide(records []wire.Message, f Facts) (*Decision, error) {
 			continue
 		}
 		if err := mayBecomeLetter(w, &l); f.Replay || l.Waits {
-			// It is one already, and stays it; or nobody has refused it.
+			// It already is a dead letter, and stays one; or it was not rejected.
 		} else if err != nil && i == 0 {
 			w.Hidden = slices.Clone(d.batch.Hidden())
 			return w, err
 		} else if err != nil {
-			return d.Decide(records[:i], f) // the records before it go first
+			return d.Decide(records[:i], f) // the records before it come first
 		}
 		w.addLetter(l)
 		if f.Events {
@@ -119,7 +118,7 @@ func (d *Decider) decide(w *Decision, m *wire.Message, f *Facts) (l deadletter.L
 		return deadletter.Behind(m, &d.topic.OnFailure), true
 	}
 	refused, is := f.Refused[m.Offset]
-	refused.Message = m // the slice may be another one than when it was refused
+	refused.Message = m // the slice may differ from the one when it was rejected
 	if is && !refused.Effect {
 		d.event = refused.Event
 		return refused, true
@@ -152,7 +151,7 @@ func (d *Decider) decide(w *Decision, m *wire.Message, f *Facts) (l deadletter.L
 	return l, true
 }
 
-// add adds one record to the batch. An error is why it cannot take effect.
+// add adds one record to the batch. It returns an error if the record cannot take effect.
 func (d *Decider) add(m *wire.Message) (wire.Outcome, error) {
 	d.event = ""
 	if n := len(m.Value); n > d.most {
@@ -163,7 +162,7 @@ func (d *Decider) add(m *wire.Message) (wire.Outcome, error) {
 	return outcome, err
 }
 
-// Policy is on_failure of the record that was added last.
+// Policy returns on_failure of the record that was added last.
 func (d *Decider) Policy(m *wire.Message) *wire.FailurePolicy {
 	if d.batch == nil {
 		return &d.topic.OnFailure
@@ -174,15 +173,15 @@ func (d *Decider) Policy(m *wire.Message) *wire.FailurePolicy {
 	return &d.topic.OnFailure
 }
 
-// Event is the Go name of the last record's event; "" if it is not known.
+// Event returns the Go name of the last record's event; "" if it is unknown.
 func (d *Decider) Event() string { return d.event }
 
-// Discard gives up what a panic interrupted: its buffers may hold half a record.
+// Discard discards a decision that a panic interrupted: the buffers may contain half a record.
 func (d *Decider) Discard() { d.batch, d.event = nil, "" }
 
-// mayBecomeLetter halts before a record that may not become a dead letter. Either on_failure says
-// stop, or too many records in a row became one: then the fault is hardly theirs, and the topic
-// must not be drained.
+// mayBecomeLetter returns a halt before a record that may not become a dead letter: either
+// on_failure says stop, or too many records in a row became dead letters. In that case the records
+// are probably not at fault, and the topic must not be drained.
 func mayBecomeLetter(w *Decision, l *deadletter.Letter) error {
 	stop := func(code halt.Code, reason string) error {
 		return &verdict.Halt{Code: code, Offset: l.Message.Offset, Reason: reason}
@@ -198,7 +197,7 @@ func mayBecomeLetter(w *Decision, l *deadletter.Letter) error {
 	return nil
 }
 
-// count counts a record that is no dead letter.
+// count counts a record that is not a dead letter.
 func (w *Decision) count(o wire.Outcome) {
 	switch o {
 	case wire.Resent:
@@ -211,7 +210,7 @@ func (w *Decision) count(o wire.Outcome) {
 	}
 }
 
-// told is an outcome as hooks hear it.
+// told returns the outcome that is passed to hooks.
 var told = map[wire.Outcome]hook.Outcome{wire.Applied: hook.Applied, wire.Resent: hook.Duplicate, wire.Ignored: hook.Ignored}
 
 func dead(l *deadletter.Letter) hook.Outcome {
@@ -224,7 +223,7 @@ func dead(l *deadletter.Letter) hook.Outcome {
 	return hook.Dead
 }
 
-// addLetter counts and keeps a dead letter, or a record that waits behind one.
+// addLetter counts and keeps a dead letter or a parked record.
 func (w *Decision) addLetter(l deadletter.Letter) {
 	w.Moves = append(w.Moves, l.Moves()...)
 	if l.Waits {
@@ -243,13 +242,13 @@ func (w *Decision) addLetter(l deadletter.Letter) {
 	w.Letters = append(w.Letters, l)
 }
 
-// Plain reports whether every step is a statement, so that one round trip can hold the whole
-// transaction. Any other stage runs between BEGIN and COMMIT.
+// Plain reports whether every step is a statement, so the whole transaction fits in one round
+// trip. Any other stage runs between BEGIN and COMMIT.
 func (w *Decision) Plain() bool {
 	return !slices.ContainsFunc(w.Steps, func(s wire.Step) bool { return s.Stage != wire.Statement })
 }
 
-// Next is the offset after the last record; 0 if there is none.
+// Next returns the offset after the last record; 0 if there is none.
 func (w *Decision) Next() int64 {
 	if n := len(w.Records); n > 0 {
 		return w.Records[n-1].Offset + 1
@@ -257,7 +256,7 @@ func (w *Decision) Next() int64 {
 	return 0
 }
 
-// Epoch is the last record's leader epoch, or the one before it.
+// Epoch returns the last known leader epoch of the records.
 func (w *Decision) Epoch(before int32) int32 {
 	if n := len(w.Records); n > 0 {
 		return w.Records[n-1].LeaderEpoch
@@ -268,7 +267,7 @@ func (w *Decision) Epoch(before int32) int32 {
 // waits reports whether a record waits behind a dead letter of its record key.
 func (w *Decision) waits(m *wire.Message, f *Facts) bool {
 	if f.Replay || f.Parked.None() && len(w.Moves) == 0 {
-		return false // the key of a record is a hash, which costs
+		return false // hashing the record key is expensive
 	}
 	key := deadletter.OrderKey(m)
 	return key != nil && !w.queue(*key, f).Empty()

@@ -6,14 +6,14 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/maintain"
 )
 
-// clock is what the database's clock said last.
+// clock is the last time known from the database's clock.
 type clock struct {
 	at     time.Time
 	agrees bool // with this process's clock
 }
 
-// Heard notes a time that the database's clock said after sent and before now. While the
-// clocks do not agree, no key leaves the window.
+// Heard records a time of the database's clock, which was read after sent and before now. While
+// the clocks do not agree, no key leaves the window.
 func (m *Memory) Heard(at, sent time.Time) {
 	if m.chain == nil {
 		return
@@ -25,8 +25,8 @@ func (m *Memory) Heard(at, sent time.Time) {
 	switch {
 	case m.clock.agrees == before.agrees && !before.at.IsZero():
 	case !m.clock.agrees:
-		m.process.Log.Error("the clocks of database and worker differ: no key leaves its window until they agree", args...)
+		m.process.Log.Error("the clocks of the database and this process differ: no key leaves its window until they agree", args...)
 	case !before.at.IsZero():
-		m.process.Log.Info("the clocks of database and worker agree again", args...)
+		m.process.Log.Info("the clocks of the database and this process agree again", args...)
 	}
 }

@@ -20,22 +20,23 @@ import (
 
 // Keys that all partitions share are tested in this order, cheapest first:
 //
-//  1. the owner's own recent keys: they are right because the append names the tail;
-//  2. sealed generations, by a filter in memory: a key is read if a filter does not deny it, or
-//     if a generation has no filter;
-//  3. the open generation: its table admits no key twice, so it is read only while races are
-//     often lost there.
+//  1. the owner's own recent keys: they are correct because the append names the tail;
+//  2. sealed generations, with a filter in memory: a key is looked up if a filter does not exclude
+//     it, or if a generation has no filter;
+//  3. the open generation: its table rejects a key that it already has, so it is read first only
+//     while races are often lost there.
 //
-// Why no key is applied twice, whenever a generation is sealed: two claims in one generation
-// meet its primary key. A claim in a later generation was tested against every earlier one after
-// their seals committed, and a seal waits for the claims in flight. So the list of generations
-// must be read before the tests, and on the claim's connection. The claim is refused unless the
-// list's open generation is still open (see [generation.List]).
+// Why no key is applied twice, whenever a generation is sealed: of two claims in one generation,
+// its primary key rejects one. A claim in a later generation was tested against every earlier one
+// after their seals committed, and a seal waits for the claims in flight. So the list of
+// generations must be read before the tests, and on the claim's connection. The claim fails unless
+// the list's open generation is still open (see [generation.List]).
 //
-// Nothing that was read from idem_keys is used for another try. After a try that failed, list and
-// keys are read again, in all generations: the connection may have led to another server.
+// Nothing that was read from idem_keys is used for another attempt. After a failed attempt, the
+// list and the keys are read again, in all generations: the connection may have led to another
+// server.
 
-// Known is what is known about the keys of one try of a batch. It holds for the transaction
+// Known is what is known about the keys in one attempt of a batch. It is valid for the transaction
 // that follows on the same connection.
 type Known struct {
 	memory *Memory
@@ -49,14 +50,14 @@ type Known struct {
 	claimed, awaiting map[wire.Key]bool // keys that were tested: to be claimed, and hidden ones
 }
 
-// Place is the place of the next row of the chain.
+// Place is the position of the next row in the chain.
 type Place struct {
 	Stream int32
 	Seq    int64
 	Sent   bool // an append was sent there before
 }
 
-// Known knows what the memory holds, and will know what is read.
+// Known returns a Known with the keys of the memory, to which Read adds.
 func (m *Memory) Known(p Place) *Known { return &Known{memory: m, place: p, now: time.Now()} }
 
 // Find implements [wire.Known].
@@ -72,17 +73,17 @@ func (k *Known) Find(key wire.Key, here bool) (wire.Prior, bool) {
 	return wire.Prior{Print: e.Print, Def: e.Def}, ok
 }
 
-// ErrMoved says that a row of this stream after the tail claimed a key: an attempt of ours
-// committed, or another owner's.
+// ErrMoved means that a row of this stream after the tail claimed a key: an attempt of ours
+// committed, or one of another owner.
 var ErrMoved = errors.New("a row after the tail claimed a key")
 
-// ErrNoGeneration says that keys cannot be claimed: a failover took back the generation that
-// was made for this owner.
-var ErrNoGeneration = errors.New("no generation of keys is open: a failover took back the one that was made for this owner")
+// ErrNoGeneration means that keys cannot be claimed: a failover undid the creation of this owner's
+// generation.
+var ErrNoGeneration = errors.New("no generation of keys is open: a failover undid the creation of this owner's")
 
-// Read reads whether keys were claimed before: those that a decision claims, and the hidden
-// ones of records that were refused after their claim, unless they were read already. It reports
-// whether one was found that the decision did not know: the next decision knows it.
+// Read looks up which keys were claimed before: those that a decision claims, and the hidden ones
+// of records that were rejected after their claim, except those already looked up. It reports
+// whether it found a key that the decision did not know; the next decision will know it.
 func (k *Known) Read(ctx context.Context, conn *pgx.Conn, claims []wire.Claim, hidden []wire.Key) (found bool, err error) {
 	keys := slices.DeleteFunc(keysOf(claims), func(key wire.Key) bool { return k.claimed[key] || k.awaiting[key] })
 	hidden = slices.DeleteFunc(hidden, func(key wire.Key) bool { return k.awaiting[key] })
@@ -112,7 +113,7 @@ func (k *Known) Read(ctx context.Context, conn *pgx.Conn, claims []wire.Claim, h
 	return true, nil
 }
 
-// readList reads the list of generations, or takes the one that was read on this connection.
+// readList reads the list of generations, or uses the one that was read on this connection.
 func (k *Known) readList(ctx context.Context, conn *pgx.Conn) error {
 	if k.listed {
 		return nil
@@ -133,9 +134,9 @@ func (k *Known) readList(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// readHidden reads which of the hidden keys were claimed before. Nothing
-// claims these keys. So no claim would be refused because the list of generations is too old, or
-// because the open generation holds the key: both are read now.
+// readHidden looks up which of the hidden keys were claimed before. No statement claims these
+// keys, so none would fail because the list of generations is outdated, or because the open
+// generation has the key. Therefore both are read now.
 func (k *Known) readHidden(ctx context.Context, conn *pgx.Conn, keys []wire.Key) (found bool, err error) {
 	list, err := generation.Read(ctx, conn, k.memory.process.Consumer)
 	if err != nil {
@@ -144,7 +145,7 @@ func (k *Known) readHidden(ctx context.Context, conn *pgx.Conn, keys []wire.Key)
 	return k.readKeys(ctx, conn, list.Numbers(), keys)
 }
 
-// readKeys reads which keys were claimed before. It reports whether one was.
+// readKeys looks up which keys were claimed before, and reports whether one was.
 func (k *Known) readKeys(ctx context.Context, conn *pgx.Conn, numbers []int32, keys []wire.Key) (found bool, err error) {
 	if len(keys) == 0 {
 		return false, nil
@@ -189,7 +190,7 @@ func with(set map[wire.Key]bool, keys []wire.Key) map[wire.Key]bool {
 	return set
 }
 
-// FirstCopy says in which row the first copy of a key is, as far as this owner knows.
+// FirstCopy describes which row applied the event with a key first, as far as this owner knows.
 func (k *Known) FirstCopy(key wire.Key) string {
 	p := k.memory.partition
 	if at, ok := k.prior[key]; ok {
@@ -204,8 +205,8 @@ func (k *Known) FirstCopy(key wire.Key) string {
 	return "in the same batch"
 }
 
-// Claim claims the shared keys in sorted order: two batches that claim the same keys wait for
-// each other in one direction only.
+// Claim claims the shared keys in sorted order, so two batches that claim the same keys cannot
+// deadlock.
 func (k *Known) Claim(claims []wire.Claim) []pipeline.Statement {
 	if len(claims) == 0 {
 		return nil
@@ -223,7 +224,7 @@ func (k *Known) Claim(claims []wire.Claim) []pipeline.Statement {
 	return []pipeline.Statement{{Is: generation.Claim, Args: rows.Seal(args)}}
 }
 
-// Release takes back those claims of this transaction that are not in stay; none if all are.
+// Release undoes the claims of this transaction that are not in stay.
 func (k *Known) Release(claims, stay []wire.Claim) []pipeline.Statement {
 	kept := with(nil, keysOf(stay))
 	released := slices.DeleteFunc(keysOf(claims), func(key wire.Key) bool { return kept[key] })
@@ -238,7 +239,7 @@ func (k *Known) Release(claims, stay []wire.Claim) []pipeline.Statement {
 	return []pipeline.Statement{{SQL: generation.ReleaseSQL, Args: rows.Seal(args)}}
 }
 
-// keysOf are the keys of claims.
+// keysOf returns the keys of claims.
 func keysOf(claims []wire.Claim) []wire.Key {
 	var keys []wire.Key
 	for i := range claims {

@@ -1,15 +1,15 @@
-// Package keys knows which keys of events were claimed before: those of the partition's own
-// chain from memory (copies: same_partition), those that all partitions share from filters and
-// from the database (copies: anywhere), and the last ones of either owner from memory.
+// Package keys finds out which keys of events were claimed before. Keys of the partition's own
+// chain (copies: same_partition) are in memory. Keys that all partitions share (copies: anywhere)
+// are looked up with filters and in the database; the owner's most recent ones are in memory.
 //
 //	load -> chain -------------> |
 //	        recent --------------+-> Known.Find: the decision asks, without I/O
 //	        Known.Read: prior ---> |
 //
-// All of it is a function of the chain up to the tail: only Forward moves it, when a row of ours
-// is in the chain. It decides nothing about records. It must not import any package of this
-// module but fault, generation, idemtype, keyset, ledger, maintain, pipeline, recent, session,
-// verdict and wire.
+// All of the memory is a function of the chain up to the tail: only Forward changes it, when a row
+// of ours is in the chain. The package decides nothing about records. It must not import any
+// package of this module but fault, generation, idemtype, keyset, ledger, maintain, pipeline,
+// recent, session, verdict and wire.
 package keys
 
 import (
@@ -34,15 +34,14 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// recentKeys is how many of its own keys an owner keeps, in 590 kB: what a producer sends
-// again is near.
+// recentKeys is how many of its own keys an owner keeps, in 590 kB: most resends follow soon.
 const recentKeys = 1 << 14
 
-// windowRows is how many rows of the chain stay before the tail if no keys are stored in them:
-// for people who read the ledger, and for owners that settle a doubt.
+// windowRows is how many rows of the chain are kept before the tail if they contain no keys: for
+// operators who read the ledger, and for owners that resolve a doubt.
 const windowRows = 100
 
-// Process is what the memories of all partitions of a process share.
+// Process contains what the memories of all partitions of a process share.
 type Process struct {
 	Consumer string
 	Budget   *keyset.Budget
@@ -52,8 +51,8 @@ type Process struct {
 	counting sync.Map // Partition -> *keyset.Set whose bytes count
 }
 
-// Memory is all that the owner of a partition knows of keys. It is used by one goroutine at a
-// time; only Free may be called by any.
+// Memory is all that the owner of a partition knows about keys. Only one goroutine may use it at a
+// time, but any goroutine may call Free.
 type Memory struct {
 	process   *Process
 	partition idemtype.Partition
@@ -64,7 +63,7 @@ type Memory struct {
 	pace      generation.Pace
 }
 
-// New returns a memory that knows nothing yet.
+// New returns an empty memory.
 func New(process *Process, partition idemtype.Partition, topic *wire.Topic) *Memory {
 	m := &Memory{process: process, partition: partition, window: topic.Chain, recent: recent.New(recentKeys, topic.Window)}
 	if topic.Chain > 0 {
@@ -73,8 +72,8 @@ func New(process *Process, partition idemtype.Partition, topic *wire.Topic) *Mem
 	return m
 }
 
-// Forward brings the memory forward to the tail, which is a row of ours: its keys are known from
-// now on, as long as the owner's memory lasts.
+// Forward moves the memory forward to the tail, which is a row of ours: its keys are known from
+// now on, as long as the owner's memory exists.
 func (m *Memory) Forward(tail ledger.Tail, row ledger.Row, claims []wire.Claim) {
 	if m.chain != nil {
 		m.chain.Drop(tail.Window)
@@ -87,7 +86,7 @@ func (m *Memory) Forward(tail ledger.Tail, row ledger.Row, claims []wire.Claim) 
 	m.pace.Clean()
 }
 
-// Free gives the memory back: the owner will not use it again. Any goroutine may call it.
+// Free releases the memory: the owner will not use it again. Any goroutine may call it.
 func (m *Memory) Free() {
 	if m.chain != nil {
 		m.chain.Free()
@@ -95,17 +94,17 @@ func (m *Memory) Free() {
 	}
 }
 
-// replace counts this memory instead of that of an earlier owner in this process, whose memory
-// the fence ends.
+// replace counts the bytes of this memory instead of those of an earlier owner in this process,
+// whose memory the fence ends.
 func (m *Memory) replace() {
 	if before, ok := m.process.counting.Swap(m.partition, m.chain); ok && before != m.chain {
 		before.(*keyset.Set).Free()
 	}
 }
 
-// Window is the first row of the chain that is still needed, as the next append declares. If keys
-// are in the chain, it is the first row of a segment that is younger than the keys' window, by
-// the database's clock.
+// Window returns the first row of the chain that is still needed, for the next append to declare.
+// If the chain contains keys, it is the first row of a segment that is younger than the keys'
+// window, by the database's clock.
 func (m *Memory) Window(tail ledger.Tail) int64 {
 	switch {
 	case m.chain == nil:
@@ -116,8 +115,9 @@ func (m *Memory) Window(tail ledger.Tail) int64 {
 	return m.chain.Window(m.clock.at, m.window, tail.Seq+1)
 }
 
-// Reserve makes sure that the keys of a row can be kept once they are durable. Otherwise the
-// partition waits until keys are older than the window: none is dropped earlier, none refused.
+// Reserve ensures that there is memory for the keys of a row once they are durable. Otherwise the
+// partition waits until keys are older than the window: none is dropped earlier, and none is
+// rejected.
 func (m *Memory) Reserve(ctx context.Context, conn *pgx.Conn, tail ledger.Tail, row keyset.Row) error {
 	if len(row.Keys) == 0 || m.chain.Reserve(row, m.Window(tail)) {
 		return nil
@@ -139,8 +139,8 @@ func (m *Memory) full() error {
 		"raise it with WithKeyMemory, spread the partitions over more processes, or shorten the window", verdict.ErrKeyMemory, m.process.Budget.Limit()>>20)
 }
 
-// Raced counts a batch that lost a key to another partition. While many do, reading the open
-// generation first is worth its time.
+// Raced counts a batch that lost a key to another partition. While that happens often, the open
+// generation is read before the claim.
 func (m *Memory) Raced(err error) {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "23505" {
 		m.pace.Raced()
@@ -155,15 +155,15 @@ func (m *Memory) Find(key wire.Key) (print, def uint32, ok bool) {
 	return m.chain.Find(key)
 }
 
-// Len is how many keys of the chain the memory holds.
+// Len returns the number of keys of the chain in the memory.
 func (m *Memory) Len() int { return m.chain.Len() }
 
-// loadRows is how many rows of the chain one statement of a load reads: a long window then
-// stays below the session's statement_timeout.
+// loadRows is how many rows of the chain one statement of a load reads, so that a long window does
+// not exceed the session's statement_timeout.
 const loadRows = 1000
 
-// measureRows is how many rows are measured, for the same reason. If all of them are old,
-// the batches to come move the window on.
+// measureRows is how many rows are measured, for the same reason. If all of them are old, later
+// batches advance the window.
 const measureRows = 20_000
 
 var chainKeys = session.NewStatement("chain_keys", ledger.KeysSQL)
@@ -176,7 +176,7 @@ var binaryFormat = []int16{1}
 // InChain reports whether the topic has keys in the chain, which must be loaded.
 func (m *Memory) InChain() bool { return m.chain != nil }
 
-// Measure says where the window begins, before the partition is taken over. If the keys from
+// Measure determines where the window begins, before the partition is taken over. If the keys from
 // there on do not fit into the memory, it fails, and the previous owner is not fenced.
 func (m *Memory) Measure(ctx context.Context, conn *pgx.Conn, stream int32, tail ledger.Tail) (window int64, err error) {
 	if m.chain == nil {
@@ -205,16 +205,16 @@ func (m *Memory) Measure(ctx context.Context, conn *pgx.Conn, stream int32, tail
 	return window, nil
 }
 
-// Load builds the memory from the chain, up to the owner's fence, in parts that may take so long
-// each: the server may be gone without a word. If somebody appended after the fence, the owner's
-// next append is refused.
+// Load builds the memory from the chain, up to the owner's fence, in parts with a timeout each,
+// because the server may have stopped responding. If another process appended after the fence, the
+// owner's next append fails.
 func (m *Memory) Load(ctx context.Context, conn *pgconn.PgConn, stream int32, tail ledger.Tail, most time.Duration) error {
 	start := time.Now()
 	for from := tail.Window; ; {
 		part, cancel := context.WithTimeout(ctx, most)
 		n, last, err := m.loadPart(part, conn, stream, from, tail.Seq)
 		cancel()
-		if ctx.Err() != nil { // the server says only that the statement was cancelled
+		if ctx.Err() != nil { // the server only reports that the statement was canceled
 			return ctx.Err()
 		}
 		if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Next is what follows from a failed transaction: a pause, a halt, or, if both are nil, the
-// next transaction at once.
+// Next is the reaction to a failed transaction: a pause, a halt or, if both are nil, the next
+// transaction immediately.
 type Next struct {
 	Event  protocol.Event // for the protocol's table; Fatal with a halt
 	Later  *verdict.Later
@@ -19,14 +19,14 @@ type Next struct {
 	Search bool // the search for one record begins, or ends before it began
 }
 
-// About is what is known of a record that failed alone.
+// About is what is known about a record that failed alone.
 type About struct {
-	Event  string // Go name; "" if it is not known
+	Event  string // Go name; "" if it is unknown
 	Policy *wire.FailurePolicy
 }
 
-// Next decides what follows from the verdict on a transaction over records. about is of the
-// record, if there is one alone.
+// Next determines the reaction to the verdict on a transaction with records. about describes the
+// record, if there is only one.
 func (s *State) Next(records []wire.Message, v verdict.Verdict, about About) Next {
 	switch v.Fault {
 	case verdict.Record:
@@ -52,9 +52,9 @@ func (s *State) Next(records []wire.Message, v verdict.Verdict, about About) Nex
 	return later(v, 0)
 }
 
-// mostSettings is how often in a row a setting may have been changed until a person must act. The
-// first time is how it is noticed, and a deferred trigger leaves one changed connection per
-// commit.
+// mostSettings is how many times in a row a setting may have been changed before an operator must
+// act. The first time shows that a setting changes at all, and a deferred trigger leaves one
+// changed connection per commit.
 const mostSettings = 5
 
 func later(v verdict.Verdict, after time.Duration) Next {
@@ -65,10 +65,11 @@ func stop(code halt.Code, offset int64, reason string, err error) Next {
 	return Next{Event: protocol.Fatal, Halt: &verdict.Halt{Code: code, Offset: offset, Reason: reason, Err: err}}
 }
 
-// atOnce has the next transaction begin, with fewer records or with a dead letter.
+// atOnce continues with the next transaction immediately, with fewer records or with a dead
+// letter.
 func atOnce(search bool) Next { return Next{Event: protocol.Data, Search: search} }
 
-// record searches the records for the one that is refused, which becomes a dead letter.
+// record searches the records for the one that is rejected, which becomes a dead letter.
 func (s *State) record(records []wire.Message, v verdict.Verdict, about About) Next {
 	n := atOnce(s.search(len(records)))
 	if len(records) > 1 {
@@ -76,20 +77,20 @@ func (s *State) record(records []wire.Message, v verdict.Verdict, about About) N
 	}
 	m := &records[0]
 	l := deadletter.Of(m, about.Policy, wire.ReasonDatabase, about.Event, v.Err)
-	// Another letter in the place of a refused one would hide why the record has none.
+	// Another letter in place of a rejected one would hide why the record has none.
 	if _, twice := s.refused[m.Offset]; twice || v.Letter {
-		n.Halt = &verdict.Halt{Code: halt.LetterRefused, Offset: m.Offset, Reason: "the record's dead letter is refused too", Err: v.Err}
+		n.Halt = &verdict.Halt{Code: halt.LetterRefused, Offset: m.Offset, Reason: "the record's dead letter is rejected, too", Err: v.Err}
 	} else if l.Policy.Stop {
-		n.Halt = &verdict.Halt{Code: halt.RecordRefused, Offset: m.Offset, Reason: "on_failure says stop: the database refused the record", Err: v.Err}
+		n.Halt = &verdict.Halt{Code: halt.RecordRefused, Offset: m.Offset, Reason: "on_failure says stop: the database rejected the record", Err: v.Err}
 	} else {
 		s.refused[m.Offset] = l
 	}
 	return n
 }
 
-// unexplained is for an error that is no record's fault as far as anybody knows. An error of the
-// user's tables and triggers may still be about one record: then the records before it are
-// applied, and the partition halts before it.
+// unexplained handles an error for which apparently no record is at fault. An error of the user's
+// tables and triggers may still concern one record: then the records before it are applied, and
+// the partition halts before it.
 func (s *State) unexplained(records []wire.Message, v verdict.Verdict) Next {
 	if v.Theirs && len(records) > 1 {
 		return atOnce(s.search(len(records)))
@@ -99,8 +100,8 @@ func (s *State) unexplained(records []wire.Message, v verdict.Verdict) Next {
 	return n
 }
 
-// tooLong is for a statement that was cancelled or took too long: half the batch may fit. A
-// record alone is tried again, with pauses, as often as on_failure says.
+// tooLong handles a statement that was canceled or took too long: half the batch may be fast
+// enough. A single record is retried, with pauses, as many times as on_failure says.
 func (s *State) tooLong(records []wire.Message, v verdict.Verdict, about About) Next {
 	if n := len(records); n != 1 {
 		s.limit = n / 2
@@ -112,8 +113,8 @@ func (s *State) tooLong(records []wire.Message, v verdict.Verdict, about About) 
 	return s.record(records, v, about)
 }
 
-// call follows on_failure for an error of a handler. The error names its record, so nothing is
-// searched: the records before it go first, then it goes alone.
+// call applies on_failure to an error of a handler. The error names its record, so no search is
+// needed: the records before it are applied first, then it is attempted alone.
 func (s *State) call(records []wire.Message, v verdict.Verdict) Next {
 	m := v.Call.Message
 	switch v.Fault {
@@ -123,12 +124,12 @@ func (s *State) call(records []wire.Message, v verdict.Verdict) Next {
 		}
 		return stop(halt.Handler, m.Offset, "handler "+v.Call.Event+" is not implemented", nil)
 	case verdict.CallCut:
-		// No fault of the event, so nothing is counted. The records before it go first, in a
-		// transaction of their own.
+		// The event is not at fault, so nothing is counted. The records before it are applied
+		// first, in a transaction of their own.
 		s.limit = max(1, Index(records, m.Offset))
 		return later(v, 0)
 	case verdict.CallLate:
-		// It counts for the record if nothing else was done in that time.
+		// It counts against the record if nothing else was done in that time.
 		if s.others(records, m) {
 			return later(v, 0)
 		}
@@ -152,7 +153,7 @@ func (s *State) call(records []wire.Message, v verdict.Verdict) Next {
 	return s.giveUp(records, v)
 }
 
-// giveUp does what on_failure says of a record whose handler failed for the last time.
+// giveUp applies on_failure to a record whose handler failed for the last time.
 func (s *State) giveUp(records []wire.Message, v verdict.Verdict) Next {
 	m := v.Call.Message
 	if v.Call.Policy.Stop {
@@ -166,7 +167,7 @@ func (s *State) giveUp(records []wire.Message, v verdict.Verdict) Next {
 	return atOnce(true)
 }
 
-// First is the first record's offset, -1 if there is none.
+// First returns the first record's offset, or -1 if there is none.
 func First(records []wire.Message) int64 {
 	if len(records) == 0 {
 		return -1

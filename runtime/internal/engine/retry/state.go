@@ -1,14 +1,14 @@
-// Package retry decides what is sent next after a transaction failed: the same records later,
-// fewer of them, or one of them as a dead letter. It keeps what that needs to know, and is
-// told what happened: it does no I/O, waits for nobody, and can be tested alone.
+// Package retry decides what is sent after a transaction has failed: the same records later, fewer
+// of them, or one of them as a dead letter. It keeps the state for that, and callers report events
+// to it. It does no I/O and does not block, so it can be tested alone.
 //
 //	Size: how many records -> transaction -> verdict -> Next
 //	  ^                                                    |
 //	  +------- search, limit, refused, counts <------------+
 //
-// A batch that failed because of data is halved until one record is left, the left half first:
-// that keeps the order. It must not import any package of this module but backoff, deadletter,
-// halt, internal/protocol, verdict and wire.
+// A batch that failed because of data is halved until one record is left, the earlier half first,
+// to keep the order. It must not import any package of this module but backoff, deadletter, halt,
+// internal/protocol, verdict and wire.
 package retry
 
 import (
@@ -18,21 +18,21 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// State is what is known of failures of one partition's records.
+// State is what is known about failures of one partition's records.
 type State struct {
 	failing   int                         // records from the position on that fail together; 0 = no search
-	refused   map[int64]deadletter.Letter // by offset: records that were refused alone
+	refused   map[int64]deadletter.Letter // by offset: records that were rejected alone
 	calls     count                       // failed calls of the record that failed last
-	timeouts  count                       // and transactions with it alone that took too long
-	limit     int                         // records per transaction while transactions fail for no record's fault; 0 = all
+	timeouts  count                       // transactions with only that record that took too long
+	limit     int                         // records per transaction while transactions fail without a record at fault; 0 = all
 	settings  int                         // transactions in a row in which a setting was changed
-	replanned bool                        // the statements were prepared again, and nothing was acknowledged since
+	replanned bool                        // the statements were prepared again, and nothing has been acknowledged since
 }
 
-// New knows of no failure.
+// New returns a state without failures.
 func New() *State { return &State{refused: map[int64]deadletter.Letter{}} }
 
-// Size is how many of n records to send next.
+// Size returns how many of n records to send next.
 func (s *State) Size(n int) int {
 	switch {
 	case s.failing == 0:
@@ -51,22 +51,23 @@ func (s *State) limited(n int) int {
 	return n
 }
 
-// Halve has half of n records sent next: a whole batch failed again and again.
+// Halve makes the next transaction have half of n records, because the whole batch failed
+// repeatedly.
 func (s *State) Halve(n int) { s.limit = max(1, s.limited(n)/2) }
 
-// Passed says that the next n records are durable.
+// Passed records that the next n records are durable.
 func (s *State) Passed(n int) { s.failing = max(0, s.failing-n) }
 
-// Advanced says that a transaction was acknowledged: every record below next is durable.
+// Advanced records that a transaction was acknowledged: every record below next is durable.
 func (s *State) Advanced(next int64) {
 	maps.DeleteFunc(s.refused, func(offset int64, _ deadletter.Letter) bool { return offset < next })
 	s.limit, s.replanned, s.settings = 0, false, 0
 }
 
-// Refuse has a record become a dead letter, in the next transaction that passes it.
+// Refuse makes a record a dead letter, in the next transaction that covers it.
 func (s *State) Refuse(l deadletter.Letter) { s.refused[l.Message.Offset] = l }
 
-// Called keeps what the calls of refused records' effects returned.
+// Called keeps the results of effects of rejected records.
 func (s *State) Called(results map[int64]wire.EffectResult) {
 	for offset, l := range s.refused {
 		if r, made := results[offset]; made {
@@ -76,11 +77,11 @@ func (s *State) Called(results map[int64]wire.EffectResult) {
 	}
 }
 
-// Refused are the records that must become dead letters, because they were refused alone, by
-// offset.
+// Refused returns, by offset, the records that must become dead letters because they were rejected
+// alone.
 func (s *State) Refused() map[int64]deadletter.Letter { return s.refused }
 
-// Attempt is the number of the coming call of a handler for a record.
+// Attempt returns the number of the next call of a handler for a record.
 func (s *State) Attempt(offset int64) int {
 	if s.calls.offset != offset {
 		return 1
@@ -88,22 +89,23 @@ func (s *State) Attempt(offset int64) int {
 	return s.calls.failed + 1
 }
 
-// Succeeded says that a call went well: what failed before it does not count any more, even
-// if the transaction is rolled back for another record.
+// Succeeded records that a call succeeded: earlier failures no longer count, even if the
+// transaction is rolled back because of another record.
 func (s *State) Succeeded(offset int64) {
 	if s.calls.offset == offset {
 		s.calls.failed = 0
 	}
 }
 
-// search says that n records fail together. It reports whether a search begins.
+// search records that n records fail together, and reports whether a search begins.
 func (s *State) search(n int) (begins bool) {
 	begins = s.failing == 0
 	s.failing = n
 	return begins
 }
 
-// others reports whether there are records before m, and has them go first.
+// others reports whether there are records before m, and makes the next transaction have only
+// those.
 func (s *State) others(records []wire.Message, m *wire.Message) bool {
 	n := Index(records, m.Offset)
 	if n > 0 {
@@ -112,7 +114,7 @@ func (s *State) others(records []wire.Message, m *wire.Message) bool {
 	return n > 0
 }
 
-// Index is the place of a record in records; their number if it is not there.
+// Index returns the index of a record in records, or their number if it is not there.
 func Index(records []wire.Message, offset int64) int {
 	for i := range records {
 		if records[i].Offset == offset {

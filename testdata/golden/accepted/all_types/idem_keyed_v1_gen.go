@@ -45,7 +45,8 @@ func (p *keyedV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addKeyed(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *keyedV1Plan) Flush(b *wire.Batch) {
 	b.Write(keyedUpsertKeyedSQL, &p.keyedUpsertKeyed)
 }
@@ -216,7 +217,7 @@ func (p *keyedV1Plan) addKeyed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := keyedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave may hold a row more than once: the statement merges its versions.
+	// A wave may have several versions of this row: the statement merges them.
 	b.Upserts(wire.Row("keyed").Text(e.KText).UUID(e.KID).Int(int64(e.KSmall)).Int(e.KBig).Int(e.KAt.UnixMicro()).Int(int64(e.KDay)).Int(int64(e.KDays)).Text(string(e.KColour)))
 	r := p.keyedUpsertKeyed.Row()
 	r.Text(e.KText)

@@ -44,7 +44,8 @@ func (p *measuresV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addMeasured(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *measuresV1Plan) Flush(b *wire.Batch) {
 	b.Write(measuredInsertMeasuresSQL, &p.measuredInsertMeasures)
 }
@@ -139,7 +140,7 @@ func (p *measuresV1Plan) addMeasured(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := measuredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("measures").UUID(e.Sensor).Int(e.TakenAt.UnixMicro()))
 	r := p.measuredInsertMeasures.Row()
 	r.UUID(e.Sensor)

@@ -44,7 +44,8 @@ func (p *recordsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addRecorded(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *recordsV1Plan) Flush(b *wire.Batch) {
 	b.Write(recordedInsertRecordsSQL, &p.recordedInsertRecords)
 }
@@ -131,7 +132,7 @@ func (p *recordsV1Plan) addRecorded(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := recordedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("records").Text(e.Topic).Int(int64(e.Partition)).Int(e.RecordOffset))
 	r := p.recordedInsertRecords.Row()
 	r.Text(e.Topic)

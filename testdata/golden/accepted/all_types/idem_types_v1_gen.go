@@ -81,7 +81,8 @@ func (p *typesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *typesV1Plan) Flush(b *wire.Batch) {
 	b.Write(requiredUpsertRequiredSQL, &p.requiredUpsertRequired)
 	b.Write(optionalUpsertOptionalSQL, &p.optionalUpsertOptional)
@@ -454,7 +455,7 @@ func (p *typesV1Plan) addRequired(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := requiredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("required").UUID(e.ID))
 	r := p.requiredUpsertRequired.Row()
 	r.UUID(e.ID)
@@ -925,7 +926,7 @@ func (p *typesV1Plan) addOptional(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := optionalEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("optional").UUID(e.ID))
 	r := p.optionalUpsertOptional.Row()
 	r.UUID(e.ID)
@@ -1198,7 +1199,7 @@ func (p *typesV1Plan) addDefaults(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := defaultsEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("defaults").UUID(e.ID))
 	r := p.defaultsUpsertDefaults.Row()
 	r.UUID(e.ID)
@@ -1316,7 +1317,7 @@ func (p *typesV1Plan) addDefaultsLeft(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := defaultsLeftEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("defaults").UUID(e.ID))
 	p.defaultsLeftInsertDefaults.Row().UUID(e.ID)
 	return nil
@@ -1377,7 +1378,7 @@ func (p *typesV1Plan) addConstants(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := constantsEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("constants").UUID(e.ID))
 	p.constantsUpsertConstants.Row().UUID(e.ID)
 	return nil
@@ -1494,16 +1495,16 @@ func (p *typesV1Plan) addTypesErased(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := typesErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the row go into an earlier wave.
+	// Deletes ends the current wave if it already writes this row.
 	b.Deletes(wire.Row("required").UUID(e.ID))
 	p.typesErasedDeleteRequired.Row().UUID(e.ID)
-	// Earlier writes of the row go into an earlier wave.
+	// Deletes ends the current wave if it already writes this row.
 	b.Deletes(wire.Row("optional").UUID(e.ID))
 	p.typesErasedDeleteOptional.Row().UUID(e.ID)
-	// Earlier writes of the row go into an earlier wave.
+	// Deletes ends the current wave if it already writes this row.
 	b.Deletes(wire.Row("defaults").UUID(e.ID))
 	p.typesErasedDeleteDefaults.Row().UUID(e.ID)
-	// Earlier writes of the row go into an earlier wave.
+	// Deletes ends the current wave if it already writes this row.
 	b.Deletes(wire.Row("constants").UUID(e.ID))
 	p.typesErasedDeleteConstants.Row().UUID(e.ID)
 	return nil

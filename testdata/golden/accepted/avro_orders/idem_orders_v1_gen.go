@@ -80,7 +80,8 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedInsertOrdersSQL, &p.orderPlacedInsertOrders)
 	b.Write(orderPaidAddOrdersSQL, &p.orderPaidAddOrders)
@@ -249,7 +250,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPlacedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("orders").UUID(e.OrderID))
 	r := p.orderPlacedInsertOrders.Row()
 	r.UUID(e.OrderID)
@@ -260,7 +261,8 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	wire.OrNull(r, r.Text, e.Note)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
+		// Puts ends the current wave if it already writes this row or refers to it. The calls before
+		// it check the other rows that this write needs or changes.
 		b.Reads(wire.Row("orders").UUID(e.OrderID))
 		b.Puts(wire.Row("order_lines").UUID(e.OrderID).Int(int64(i + 1)))
 		r = p.orderPlacedInsertOrderLines.Row()
@@ -423,12 +425,12 @@ func (p *ordersV1Plan) addOrderPaid(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	// A wave may hold any number of events of a row: the statement combines them.
+	// A wave may have several events for this row: the statement combines them.
 	b.Gathers(wire.Row("orders").UUID(e.OrderID), "+")
 	r := p.orderPaidAddOrders.Row()
 	r.UUID(e.OrderID)
 	r.Int8(e.Cents)
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("orders").UUID(e.OrderID))
 	r = p.orderPaidUpdateOrders.Row()
 	r.UUID(e.OrderID)

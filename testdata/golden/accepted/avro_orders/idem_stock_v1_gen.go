@@ -52,7 +52,8 @@ func (p *stockV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addStockMoved(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *stockV1Plan) Flush(b *wire.Batch) {
 	b.Write(stockMovedInsertMovesSQL, &p.stockMovedInsertMoves)
 }
@@ -192,7 +193,7 @@ func (p *stockV1Plan) addStockMoved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := stockMovedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("moves").UUID(e.MoveID))
 	r := p.stockMovedInsertMoves.Row()
 	r.UUID(e.MoveID)

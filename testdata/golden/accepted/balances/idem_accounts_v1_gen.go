@@ -44,7 +44,8 @@ func (p *accountsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addOpened(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *accountsV1Plan) Flush(b *wire.Batch) {
 	b.Write(openedInsertAccountsSQL, &p.openedInsertAccounts)
 }
@@ -111,7 +112,7 @@ func (p *accountsV1Plan) addOpened(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := openedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 	r := p.openedInsertAccounts.Row()
 	r.UUID(e.AccountID)

@@ -65,7 +65,8 @@ func (p *moneyV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *moneyV1Plan) Flush(b *wire.Batch) {
 	b.Write(capturedInsertBookingsSQL, &p.capturedInsertBookings)
 }

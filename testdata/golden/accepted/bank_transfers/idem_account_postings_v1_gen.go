@@ -66,7 +66,8 @@ func (p *accountPostingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *accountPostingsV1Plan) Flush(b *wire.Batch) {
 	b.Write(accountOpenedInsertAccountsSQL, &p.accountOpenedInsertAccounts)
 	b.Write(postedUpdateAccountsSQL, &p.postedUpdateAccounts)
@@ -153,7 +154,7 @@ var accountOpenedPolicy = wire.FailurePolicy{
 	InitialBackoff: 200 * time.Millisecond,
 	MaxBackoff:     30 * time.Second,
 	StopAfter:      50,
-	Keep:           192 * time.Hour, // the topic's own: 14d
+	Keep:           192 * time.Hour, // instead of the topic's 14d
 }
 
 func (p *accountPostingsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message) error {
@@ -161,7 +162,7 @@ func (p *accountPostingsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message)
 	if fresh, err := accountOpenedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 	r := p.accountOpenedInsertAccounts.Row()
 	r.UUID(e.AccountID)
@@ -278,7 +279,8 @@ func (p *accountPostingsV1Plan) addPosted(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := postedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
+	// Puts ends the current wave if it already writes this row or refers to it. The calls before
+	// it check the other rows that this write needs or changes.
 	b.Reads(wire.Row("accounts").UUID(e.AccountID))
 	b.Puts(wire.Row("postings").UUID(e.AccountID).Int(e.Posting))
 	r := p.postedInsertPostings.Row()
@@ -287,7 +289,7 @@ func (p *accountPostingsV1Plan) addPosted(b *wire.Batch, m *wire.Message) error 
 	r.Int8(e.AmountMinor)
 	wire.OrNull(r, r.Text, e.Memo)
 	r.Time(e.BookedAt)
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 	r = p.postedUpdateAccounts.Row()
 	r.UUID(e.AccountID)
@@ -406,7 +408,7 @@ func (p *accountPostingsV1Plan) addAccountClosed(b *wire.Batch, m *wire.Message)
 	if fresh, err := accountClosedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 	p.accountClosedUpdateAccounts.Row().UUID(e.AccountID)
 	return nil

@@ -65,7 +65,8 @@ func (p *carriersEventsPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *carriersEventsPlan) Flush(b *wire.Batch) {
 	b.Write(shipmentMovedUpdateShipmentsSQL, &p.shipmentMovedUpdateShipments)
 	b.Write(shipmentWeighedUpdateShipmentsSQL, &p.shipmentWeighedUpdateShipments)
@@ -180,7 +181,7 @@ func (p *carriersEventsPlan) addShipmentMoved(b *wire.Batch, m *wire.Message) er
 	if fresh, err := shipmentMovedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("shipments").UUID(e.ShipmentID))
 	r := p.shipmentMovedUpdateShipments.Row()
 	r.UUID(e.ShipmentID)
@@ -326,7 +327,7 @@ func (p *carriersEventsPlan) addShipmentWeighed(b *wire.Batch, m *wire.Message) 
 	if fresh, err := shipmentWeighedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("shipments").UUID(e.ShipmentID))
 	r := p.shipmentWeighedUpdateShipments.Row()
 	r.UUID(e.ShipmentID)
@@ -451,7 +452,7 @@ func (p *carriersEventsPlan) addShipmentDelivered(b *wire.Batch, m *wire.Message
 	if fresh, err := shipmentDeliveredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("shipments").UUID(e.ShipmentID))
 	r := p.shipmentDeliveredUpdateShipments.Row()
 	r.UUID(e.ShipmentID)

@@ -58,7 +58,8 @@ func (p *shippingEventsPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *shippingEventsPlan) Flush(b *wire.Batch) {
 	b.Write(shipmentBookedUpsertShipmentsSQL, &p.shipmentBookedUpsertShipments)
 	b.Write(shipmentErasedDeleteShipmentsSQL, &p.shipmentErasedDeleteShipments)
@@ -168,7 +169,7 @@ func (p *shippingEventsPlan) addShipmentBooked(b *wire.Batch, m *wire.Message) e
 	if fresh, err := shipmentBookedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("shipments").UUID(e.ShipmentID))
 	r := p.shipmentBookedUpsertShipments.Row()
 	r.UUID(e.ShipmentID)
@@ -265,7 +266,7 @@ func (p *shippingEventsPlan) addShipmentErased(b *wire.Batch, m *wire.Message) e
 	if fresh, err := shipmentErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the row go into an earlier wave.
+	// Deletes ends the current wave if it already writes this row.
 	b.Deletes(wire.Row("shipments").UUID(e.ShipmentID))
 	p.shipmentErasedDeleteShipments.Row().UUID(e.ShipmentID)
 	return nil

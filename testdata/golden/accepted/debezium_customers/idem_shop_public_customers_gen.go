@@ -63,7 +63,8 @@ func (p *shopPublicCustomersPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *shopPublicCustomersPlan) Flush(b *wire.Batch) {
 	b.Write(customerChangedUpsertCustomersSQL, &p.customerChangedUpsertCustomers)
 	b.Write(customerDeletedDeleteCustomersSQL, &p.customerDeletedDeleteCustomers)
@@ -213,7 +214,8 @@ func (p *shopPublicCustomersPlan) addCustomerChanged(b *wire.Batch, m *wire.Mess
 	if fresh, err := customerChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// The row's primary key is not known here: a wave writes the table only once.
+	// The step does not name the whole primary key: PutsAll ends the current wave if it already
+	// writes the table or refers to it.
 	b.PutsAll("customers")
 	r := p.customerChangedUpsertCustomers.Row()
 	r.Int8(e.ID)
@@ -228,7 +230,7 @@ func (p *shopPublicCustomersPlan) addCustomerChanged(b *wire.Batch, m *wire.Mess
 }
 
 // customerChangedUpsertCustomersSQL changes a row only if its source_lsn increases.
-// A column keeps its value if the event does not have its field.
+// A column keeps its value if the event lacks the field.
 const customerChangedUpsertCustomersSQL = `
 WITH e AS (
     SELECT
@@ -348,7 +350,7 @@ func (p *shopPublicCustomersPlan) addCustomerDeleted(b *wire.Batch, m *wire.Mess
 	if fresh, err := customerDeletedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the table go into an earlier wave.
+	// DeletesAll ends the current wave if it already writes the table.
 	b.DeletesAll("customers")
 	r := p.customerDeletedDeleteCustomers.Row()
 	r.Int8(e.ID)

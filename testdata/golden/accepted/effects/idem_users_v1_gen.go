@@ -78,7 +78,8 @@ func (p *usersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *usersV1Plan) Flush(b *wire.Batch) {
 	b.Write(userCreatedInsertMailsSQL, &p.userCreatedInsertMails)
 	b.Write(userCreatedUpsertUsersSQL, &p.userCreatedUpsertUsers)
@@ -186,10 +187,10 @@ func (p *usersV1Plan) addUserCreated(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("users").UUID(e.UserID))
 	p.userCreatedUpsertUsers.Row().UUID(e.UserID)
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("mails").UUID(e.EventID))
 	r := p.userCreatedInsertMails.Row()
 	r.UUID(e.EventID)
@@ -303,7 +304,7 @@ func (p *usersV1Plan) addUserPinged(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	// A wave may hold any number of events of a row: the statement combines them.
+	// A wave may have several events for this row: the statement combines them.
 	b.Gathers(wire.Row("users").UUID(e.UserID), "+")
 	p.userPingedAddUsers.Row().UUID(e.UserID)
 	return nil
@@ -396,7 +397,7 @@ func (p *usersV1Plan) addUserGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := userGoneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave may hold a row more than once: the statement merges its versions.
+	// A wave may have several versions of this row: the statement merges them.
 	b.Upserts(wire.Row("farewells").UUID(e.UserID))
 	r := p.userGoneUpsertFarewells.Row()
 	r.UUID(e.UserID)

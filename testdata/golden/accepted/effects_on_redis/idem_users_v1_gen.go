@@ -85,7 +85,8 @@ func (p *usersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *usersV1Plan) Flush(b *wire.Batch) {
 	b.Write(userCreatedInsertWelcomeMailsSQL, &p.userCreatedInsertWelcomeMails)
 	b.Write(userCreatedUpsertPushesSQL, &p.userCreatedUpsertPushes)
@@ -193,13 +194,13 @@ func (p *usersV1Plan) addUserCreated(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("welcome_mails").UUID(e.EventID))
 	r := p.userCreatedInsertWelcomeMails.Row()
 	r.UUID(e.EventID)
 	r.UUID(e.UserID)
 	r.Text(e.result.MessageID)
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("pushes").UUID(e.UserID))
 	p.userCreatedUpsertPushes.Row().UUID(e.UserID)
 	return nil
@@ -300,7 +301,7 @@ func (p *usersV1Plan) addUserPinged(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	// A wave may hold any number of events of a row: the statement combines them.
+	// A wave may have several events for this row: the statement combines them.
 	b.Gathers(wire.Row("pushes").UUID(e.UserID), "+")
 	p.userPingedAddPushes.Row().UUID(e.UserID)
 	return nil
@@ -453,7 +454,7 @@ func (p *usersV1Plan) addUserGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := userGoneEvent.Take(b, m, &usersV1Decoder{}, e); !fresh {
 		return err
 	}
-	// Earlier writes of the row go into an earlier wave.
+	// Deletes ends the current wave if it already writes this row.
 	b.Deletes(wire.Row("pushes").UUID(e.UserID))
 	p.userGoneDeletePushes.Row().UUID(e.UserID)
 	b.Call(m, wire.Call{

@@ -73,7 +73,8 @@ func (p *productsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *productsV1Plan) Flush(b *wire.Batch) {
 	b.Write(productChangedUpsertProductsSQL, &p.productChangedUpsertProducts)
 	b.Write(productGoneDeleteProductsSQL, &p.productGoneDeleteProducts)
@@ -194,7 +195,7 @@ func (p *productsV1Plan) addProductChanged(b *wire.Batch, m *wire.Message) error
 	if !ok {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("products").Text(e.SKU))
 	r := p.productChangedUpsertProducts.Row()
 	r.Text(e.SKU)
@@ -281,7 +282,7 @@ func (p *productsV1Plan) addProductGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := productGoneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the row go into an earlier wave.
+	// Deletes ends the current wave if it already writes this row.
 	b.Deletes(wire.Row("products").Text(e.SKU))
 	p.productGoneDeleteProducts.Row().Text(e.SKU)
 	return nil

@@ -56,7 +56,8 @@ func (p *visitsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addVisited(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *visitsV1Plan) Flush(b *wire.Batch) {
 	b.Write(visitedInsertVisitsSQL, &p.visitedInsertVisits)
 }
@@ -144,7 +145,7 @@ func (p *visitsV1Plan) addVisited(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := visitedEvent.Take(b, m, &visitsV1Decoder{}, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("visits").UUID(e.VisitID))
 	r := p.visitedInsertVisits.Row()
 	r.UUID(e.VisitID)

@@ -64,7 +64,8 @@ func (p *accountsEventsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *accountsEventsV1Plan) Flush(b *wire.Batch) {
 	b.Write(accountEventInsertAccountEventsSQL, &p.accountEventInsertAccountEvents)
 }
@@ -162,7 +163,7 @@ func (p *accountsEventsV1Plan) addAccountEvent(b *wire.Batch, m *wire.Message) e
 	if fresh, err := accountEventEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("account_events").UUID(e.AccountID).Int(e.Position))
 	r := p.accountEventInsertAccountEvents.Row()
 	r.UUID(e.AccountID)

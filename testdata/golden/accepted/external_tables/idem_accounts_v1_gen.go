@@ -58,7 +58,8 @@ func (p *accountsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *accountsV1Plan) Flush(b *wire.Batch) {
 	b.Write(openedUpsertAccountsSQL, &p.openedUpsertAccounts)
 	b.Write(closedDeleteAccountsSQL, &p.closedDeleteAccounts)
@@ -132,7 +133,8 @@ func (p *accountsV1Plan) addOpened(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := openedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// The row's primary key is not known here: a wave writes the table only once.
+	// The step does not name the whole primary key: PutsAll ends the current wave if it already
+	// writes the table or refers to it.
 	b.PutsAll("accounts")
 	r := p.openedUpsertAccounts.Row()
 	r.UUID(e.AccountID)
@@ -212,7 +214,7 @@ func (p *accountsV1Plan) addClosed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := closedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the table go into an earlier wave.
+	// DeletesAll ends the current wave if it already writes the table.
 	b.DeletesAll("accounts")
 	p.closedDeleteAccounts.Row().UUID(e.AccountID)
 	return nil

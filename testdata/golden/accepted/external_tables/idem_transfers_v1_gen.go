@@ -63,7 +63,8 @@ func (p *transfersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *transfersV1Plan) Flush(b *wire.Batch) {
 	b.Write(requestedAddAccountsSQL, &p.requestedAddAccounts)
 	b.Write(requestedInsertJournalSQL, &p.requestedInsertJournal)
@@ -171,7 +172,8 @@ func (p *transfersV1Plan) addRequested(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := requestedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
+	// Puts ends the current wave if it already writes this row or refers to it. The calls before
+	// it check the other rows that this write needs or changes.
 	b.Reads(wire.Row("accounts").UUID(e.AccountID))
 	b.Puts(wire.Row("journal").UUID(e.TransferID))
 	r := p.requestedInsertJournal.Row()
@@ -181,7 +183,8 @@ func (p *transfersV1Plan) addRequested(b *wire.Batch, m *wire.Message) error {
 	r.Time(e.BookedAt)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
+		// Puts ends the current wave if it already writes this row or refers to it. The calls before
+		// it check the other rows that this write needs or changes.
 		b.Reads(wire.Row("journal").UUID(e.TransferID))
 		b.Puts(wire.Row("lines").UUID(e.TransferID).Int(int64(i + 1)))
 		r = p.requestedInsertLines.Row()
@@ -189,7 +192,7 @@ func (p *transfersV1Plan) addRequested(b *wire.Batch, m *wire.Message) error {
 		r.Int4(int32(i + 1))
 		r.Text(v.Text)
 	}
-	// A wave may hold any number of events of a row: the statement combines them.
+	// A wave may have several events for this row: the statement combines them.
 	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "+")
 	r = p.requestedAddAccounts.Row()
 	r.UUID(e.AccountID)
@@ -348,17 +351,18 @@ func (p *transfersV1Plan) addCorrected(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := correctedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("journal").UUID(e.TransferID))
 	r := p.correctedUpdateJournal.Row()
 	r.UUID(e.TransferID)
 	r.Time(e.BookedAt)
-	// Earlier writes of the table go into an earlier wave.
+	// DeletesAll ends the current wave if it already writes the table.
 	b.DeletesAll("lines")
 	p.correctedDeleteLines.Row().UUID(e.TransferID)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
+		// Puts ends the current wave if it already writes this row or refers to it. The calls before
+		// it check the other rows that this write needs or changes.
 		b.Reads(wire.Row("journal").UUID(e.TransferID))
 		b.Puts(wire.Row("lines").UUID(e.TransferID).Int(int64(i + 1)))
 		r = p.correctedInsertLines.Row()

@@ -83,7 +83,8 @@ func (p *profilesV3Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *profilesV3Plan) Flush(b *wire.Batch) {
 	b.Write(profileSavedUpsertProfilesSQL, &p.profileSavedUpsertProfiles)
 	b.Write(devicesSeenInsertDevicesSQL, &p.devicesSeenInsertDevices)
@@ -207,7 +208,7 @@ func (p *profilesV3Plan) addProfileSaved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := profileSavedEvent.Take(b, m, &profilesV3Decoder{}, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("profiles").UUID(e.UserID))
 	r := p.profileSavedUpsertProfiles.Row()
 	r.UUID(e.UserID)
@@ -336,12 +337,12 @@ func (p *profilesV3Plan) addDevicesSeen(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := devicesSeenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the table go into an earlier wave.
+	// DeletesAll ends the current wave if it already writes the table.
 	b.DeletesAll("devices")
 	p.devicesSeenDeleteDevices.Row().UUID(e.UserID)
 	for i := range e.Devices {
 		v := &e.Devices[i]
-		// A wave writes a row at most once.
+		// Puts ends the current wave if it already writes this row or refers to it.
 		b.Puts(wire.Row("devices").UUID(e.UserID).Text(v.Token))
 		r := p.devicesSeenInsertDevices.Row()
 		r.UUID(e.UserID)
@@ -446,7 +447,7 @@ func (p *profilesV3Plan) addConsentGiven(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := consentGivenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("consents").UUID(e.UserID).Text(e.Purpose))
 	r := p.consentGivenUpsertConsents.Row()
 	r.UUID(e.UserID)
@@ -524,13 +525,13 @@ func (p *profilesV3Plan) addProfileErased(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := profileErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the row go into an earlier wave.
+	// Deletes ends the current wave if it already writes this row.
 	b.Deletes(wire.Row("profiles").UUID(e.UserID))
 	p.profileErasedDeleteProfiles.Row().UUID(e.UserID)
-	// Earlier writes of the table go into an earlier wave.
+	// DeletesAll ends the current wave if it already writes the table.
 	b.DeletesAll("devices")
 	p.profileErasedDeleteDevices.Row().UUID(e.UserID)
-	// Earlier writes of the table go into an earlier wave.
+	// DeletesAll ends the current wave if it already writes the table.
 	b.DeletesAll("consents")
 	p.profileErasedDeleteConsents.Row().UUID(e.UserID)
 	r := p.profileErasedInsertIdemOutbox.Row()

@@ -58,7 +58,8 @@ func (p *checksV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *checksV1Plan) Flush(b *wire.Batch) {
 	b.Write(passedInsertChecksSQL, &p.passedInsertChecks)
 	b.Write(failedInsertChecksSQL, &p.failedInsertChecks)
@@ -158,7 +159,7 @@ func (p *checksV1Plan) addPassed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := passedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("checks").UUID(e.CheckID))
 	p.passedInsertChecks.Row().UUID(e.CheckID)
 	return nil
@@ -247,7 +248,7 @@ func (p *checksV1Plan) addFailed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := failedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("checks").UUID(e.CheckID))
 	p.failedInsertChecks.Row().UUID(e.CheckID)
 	return nil

@@ -61,7 +61,8 @@ func (p *metersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *metersV1Plan) Flush(b *wire.Batch) {
 	b.Write(installedUpsertMetersSQL, &p.installedUpsertMeters)
 	b.Write(readUpdateMetersSQL, &p.readUpdateMeters)
@@ -137,7 +138,7 @@ func (p *metersV1Plan) addInstalled(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := installedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("meters").UUID(e.MeterID))
 	r := p.installedUpsertMeters.Row()
 	r.UUID(e.MeterID)
@@ -231,7 +232,7 @@ func (p *metersV1Plan) addRead(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := readEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("meters").UUID(e.MeterID))
 	r := p.readUpdateMeters.Row()
 	r.UUID(e.MeterID)
@@ -298,7 +299,7 @@ func (p *metersV1Plan) addRemoved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := removedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("meters").UUID(e.MeterID))
 	p.removedUpdateMeters.Row().UUID(e.MeterID)
 	return nil

@@ -48,7 +48,8 @@ func (p *telemetryPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addReading(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *telemetryPlan) Flush(b *wire.Batch) {
 	b.Write(readingUpsertDeviceStateSQL, &p.readingUpsertDeviceState)
 	b.Write(readingAddDeviceDailySQL, &p.readingAddDeviceDaily)
@@ -156,7 +157,7 @@ func (p *telemetryPlan) addReading(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := readingEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave may hold a row more than once: the statement merges its versions.
+	// A wave may have several versions of this row: the statement merges them.
 	b.Upserts(wire.Row("device_state").Text(e.Topic).Text(e.DeviceID))
 	r := p.readingUpsertDeviceState.Row()
 	r.Text(e.Topic)
@@ -165,7 +166,7 @@ func (p *telemetryPlan) addReading(b *wire.Batch, m *wire.Message) error {
 	wire.OrNull(r, r.Float8, e.Temperature)
 	wire.OrNull(r, r.Float8, e.Humidity)
 	r.AppendJSONB(e.appendExtra)
-	// A wave may hold any number of events of a row: the statement combines them.
+	// A wave may have several events for this row: the statement combines them.
 	b.Gathers(wire.Row("device_daily").Text(e.Topic).Text(e.DeviceID).Int(int64(e.Day)), "ReadingAddDeviceDaily")
 	r = p.readingAddDeviceDaily.Row()
 	r.Text(e.Topic)
@@ -176,7 +177,7 @@ func (p *telemetryPlan) addReading(b *wire.Batch, m *wire.Message) error {
 }
 
 // readingUpsertDeviceStateSQL writes, for each topic and device_id, the row with the highest
-// reported_at; among equals, the first.
+// reported_at; if several are equal, the first.
 const readingUpsertDeviceStateSQL = `
 INSERT INTO device_state AS t (
     topic,

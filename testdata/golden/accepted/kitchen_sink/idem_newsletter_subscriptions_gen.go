@@ -59,7 +59,8 @@ func (p *newsletterSubscriptionsPlan) Add(b *wire.Batch, m *wire.Message) error 
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *newsletterSubscriptionsPlan) Flush(b *wire.Batch) {
 	b.Write(subscribedUpsertNewsletterSQL, &p.subscribedUpsertNewsletter)
 	b.Write(unsubscribedDeleteNewsletterSQL, &p.unsubscribedDeleteNewsletter)
@@ -137,7 +138,8 @@ func (p *newsletterSubscriptionsPlan) addSubscribed(b *wire.Batch, m *wire.Messa
 	if fresh, err := subscribedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// The row's primary key is not known here: a wave writes the table only once.
+	// The step does not name the whole primary key: PutsAll ends the current wave if it already
+	// writes the table or refers to it.
 	b.PutsAll("newsletter")
 	r := p.subscribedUpsertNewsletter.Row()
 	r.Text(e.Email)
@@ -234,7 +236,7 @@ func (p *newsletterSubscriptionsPlan) addUnsubscribed(b *wire.Batch, m *wire.Mes
 	if fresh, err := unsubscribedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the table go into an earlier wave.
+	// DeletesAll ends the current wave if it already writes the table.
 	b.DeletesAll("newsletter")
 	r := p.unsubscribedDeleteNewsletter.Row()
 	r.Text(e.Email)

@@ -66,7 +66,8 @@ func (p *shopCustomersPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *shopCustomersPlan) Flush(b *wire.Batch) {
 	b.Write(customerChangedUpsertCustomersSQL, &p.customerChangedUpsertCustomers)
 	b.Write(customerSeenUpdateCustomersSQL, &p.customerSeenUpdateCustomers)
@@ -185,7 +186,8 @@ func (p *shopCustomersPlan) addCustomerChanged(b *wire.Batch, m *wire.Message) e
 	if fresh, err := customerChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// The row's primary key is not known here: a wave writes the table only once.
+	// The step does not name the whole primary key: PutsAll ends the current wave if it already
+	// writes the table or refers to it.
 	b.PutsAll("customers")
 	r := p.customerChangedUpsertCustomers.Row()
 	r.UUID(e.CustomerID)
@@ -274,7 +276,7 @@ func (p *shopCustomersPlan) addCustomerSeen(b *wire.Batch, m *wire.Message) erro
 	if fresh, err := customerSeenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("customers").UUID(e.CustomerID))
 	p.customerSeenUpdateCustomers.Row().UUID(e.CustomerID)
 	return nil
@@ -350,7 +352,7 @@ func (p *shopCustomersPlan) addCustomerClosed(b *wire.Batch, m *wire.Message) er
 	if fresh, err := customerClosedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("customers").UUID(e.CustomerID))
 	r := p.customerClosedUpdateCustomers.Row()
 	r.UUID(e.CustomerID)
@@ -430,8 +432,8 @@ func (p *shopCustomersPlan) addCustomerErased(b *wire.Batch, m *wire.Message) er
 	if fresh, err := customerErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the table go into an earlier wave. Calls before DeletesAll name what else
-	// is needed or changed.
+	// DeletesAll ends the current wave if it already writes the table. The calls before it check
+	// the other rows that this write needs or changes.
 	b.Touches("orders")
 	b.DeletesAll("customers")
 	p.customerErasedDeleteCustomers.Row().UUID(e.CustomerID)

@@ -91,7 +91,8 @@ func (p *shopOrdersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *shopOrdersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedUpsertOrdersSQL, &p.orderPlacedUpsertOrders)
 	b.Write(orderShippedUpdateOrdersSQL, &p.orderShippedUpdateOrders)
@@ -300,7 +301,7 @@ func (p *shopOrdersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := orderPlacedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 	r := p.orderPlacedUpsertOrders.Row()
 	r.Text(e.Tenant)
@@ -318,7 +319,8 @@ func (p *shopOrdersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error 
 	r.Time(e.ChangedAt)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
+		// Puts ends the current wave if it already writes this row or refers to it. The calls before
+		// it check the other rows that this write needs or changes.
 		b.Reads(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 		b.Puts(wire.Row("order_lines").Text(e.Tenant).UUID(e.OrderID).Int(int64(i + 1)))
 		r = p.orderPlacedUpsertOrderLines.Row()
@@ -496,7 +498,7 @@ func (p *shopOrdersV1Plan) addOrderShipped(b *wire.Batch, m *wire.Message) error
 	if fresh, err := orderShippedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 	r := p.orderShippedUpdateOrders.Row()
 	r.Text(e.Tenant)
@@ -613,7 +615,7 @@ func (p *shopOrdersV1Plan) addLineDropped(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := lineDroppedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the row go into an earlier wave.
+	// Deletes ends the current wave if it already writes this row.
 	b.Deletes(wire.Row("order_lines").Text(e.Tenant).UUID(e.OrderID).Int(int64(e.LineNo)))
 	r := p.lineDroppedDeleteOrderLines.Row()
 	r.Text(e.Tenant)
@@ -749,7 +751,8 @@ func (p *shopOrdersV1Plan) addLinesPriced(b *wire.Batch, m *wire.Message) error 
 	}
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// The row's primary key is not known here: a wave writes the table only once.
+		// The step does not name the whole primary key: PutsAll ends the current wave if it already
+		// writes the table or refers to it.
 		b.PutsAll("order_lines")
 		r := p.linesPricedUpdateOrderLines.Row()
 		r.Text(e.Tenant)
@@ -879,7 +882,7 @@ func (p *shopOrdersV1Plan) addOrderCancelled(b *wire.Batch, m *wire.Message) err
 	if fresh, err := orderCancelledEvent.Take(b, m, &shopOrdersV1Decoder{}, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 	r := p.orderCancelledUpdateOrders.Row()
 	r.Text(e.Tenant)
@@ -969,7 +972,7 @@ var orderErasedPolicy = wire.FailurePolicy{
 	InitialBackoff: 200 * time.Millisecond,
 	MaxBackoff:     1 * time.Minute,
 	StopAfter:      20,
-	Keep:           720 * time.Hour, // the topic's own: 8d
+	Keep:           720 * time.Hour, // instead of the topic's 8d
 }
 
 func (p *shopOrdersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error {
@@ -977,8 +980,8 @@ func (p *shopOrdersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := orderErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the row go into an earlier wave. Calls before Deletes name what else is
-	// needed or changed.
+	// Deletes ends the current wave if it already writes this row. The calls before it check the
+	// other rows that this write needs or changes.
 	b.Touches("order_lines")
 	b.Deletes(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 	r := p.orderErasedDeleteOrders.Row()

@@ -44,7 +44,8 @@ func (p *stockLevelsPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addStockCounted(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *stockLevelsPlan) Flush(b *wire.Batch) {
 	b.Write(stockCountedUpsertStockSQL, &p.stockCountedUpsertStock)
 }
@@ -135,7 +136,7 @@ func (p *stockLevelsPlan) addStockCounted(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := stockCountedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave may hold a row more than once: the statement merges its versions.
+	// A wave may have several versions of this row: the statement merges them.
 	b.Upserts(wire.Row("stock").Text(e.SKU).Text(e.Warehouse))
 	r := p.stockCountedUpsertStock.Row()
 	r.Text(e.SKU)
@@ -146,7 +147,7 @@ func (p *stockLevelsPlan) addStockCounted(b *wire.Batch, m *wire.Message) error 
 }
 
 // stockCountedUpsertStockSQL writes, for each sku and warehouse, the row with the highest
-// counted_at; among equals, the first.
+// counted_at; if several are equal, the first.
 const stockCountedUpsertStockSQL = `
 INSERT INTO stock AS t (
     sku,

@@ -44,7 +44,8 @@ func (p *stockMovesPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addStockMoved(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *stockMovesPlan) Flush(b *wire.Batch) {
 	b.Write(stockMovedInsertMovementsSQL, &p.stockMovedInsertMovements)
 }

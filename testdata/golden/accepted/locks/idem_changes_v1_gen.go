@@ -71,7 +71,8 @@ func (p *changesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *changesV1Plan) Flush(b *wire.Batch) {
 	b.Write(limitChangedUpsertLimitsSQL, &p.limitChangedUpsertLimits)
 }
@@ -162,7 +163,7 @@ func (p *changesV1Plan) addLimitChanged(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	// A wave may hold a row more than once: the statement merges its versions.
+	// A wave may have several versions of this row: the statement merges them.
 	b.Upserts(wire.Row("limits").UUID(e.ChangeID))
 	r := p.limitChangedUpsertLimits.Row()
 	r.UUID(e.ChangeID)

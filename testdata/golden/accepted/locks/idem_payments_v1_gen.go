@@ -71,7 +71,8 @@ func (p *paymentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *paymentsV1Plan) Flush(b *wire.Batch) {
 	b.Write(paymentBookedUpsertBookingsSQL, &p.paymentBookedUpsertBookings)
 	b.Write(paymentUndoneDeleteBookingsSQL, &p.paymentUndoneDeleteBookings)
@@ -164,7 +165,7 @@ func (p *paymentsV1Plan) addPaymentBooked(b *wire.Batch, m *wire.Message) error 
 	if !ok {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("bookings").UUID(e.PaymentID))
 	r := p.paymentBookedUpsertBookings.Row()
 	r.UUID(e.PaymentID)
@@ -274,7 +275,7 @@ func (p *paymentsV1Plan) addPaymentUndone(b *wire.Batch, m *wire.Message) error 
 	if !ok {
 		return err
 	}
-	// Earlier writes of the row go into an earlier wave.
+	// Deletes ends the current wave if it already writes this row.
 	b.Deletes(wire.Row("bookings").UUID(e.PaymentID))
 	p.paymentUndoneDeleteBookings.Row().UUID(e.PaymentID)
 	return nil

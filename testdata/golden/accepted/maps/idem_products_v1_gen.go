@@ -61,7 +61,8 @@ func (p *productsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *productsV1Plan) Flush(b *wire.Batch) {
 	b.Write(productSavedUpsertProductsSQL, &p.productSavedUpsertProducts)
 	b.Write(productSavedUpsertVariantsSQL, &p.productSavedUpsertVariants)
@@ -297,7 +298,7 @@ func (p *productsV1Plan) addProductSaved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := productSavedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave may hold a row more than once: the statement merges its versions.
+	// A wave may have several versions of this row: the statement merges them.
 	b.Upserts(wire.Row("products").UUID(e.ProductID))
 	r := p.productSavedUpsertProducts.Row()
 	r.UUID(e.ProductID)
@@ -322,7 +323,7 @@ func (p *productsV1Plan) addProductSaved(b *wire.Batch, m *wire.Message) error {
 	}
 	for i := range e.Variants {
 		v := &e.Variants[i]
-		// A wave may hold a row more than once: the statement merges its versions.
+		// A wave may have several versions of this row: the statement merges them.
 		b.Upserts(wire.Row("variants").UUID(e.ProductID).Text(v.SKU))
 		r = p.productSavedUpsertVariants.Row()
 		r.UUID(e.ProductID)
@@ -499,7 +500,7 @@ func (p *productsV1Plan) addStateChanged(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := stateChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave may hold a row more than once: the statement merges its versions.
+	// A wave may have several versions of this row: the statement merges them.
 	b.Upserts(wire.Row("state_changes").UUID(e.ProductID).Text(string(e.State)))
 	r := p.stateChangedUpsertStateChanges.Row()
 	r.UUID(e.ProductID)

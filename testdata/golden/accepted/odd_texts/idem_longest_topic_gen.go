@@ -63,7 +63,8 @@ func (p *longestTopicPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *longestTopicPlan) Flush(b *wire.Batch) {
 	b.Write(openedInsertESQL, &p.openedInsertE)
 	b.Write(closedUpdateESQL, &p.closedUpdateE)
@@ -138,18 +139,18 @@ func (p *longestTopicPlan) addOpened(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := openedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("e").Text(e.E))
 	r := p.openedInsertE.Row()
 	r.Text(e.E)
 	r.Text(e.N)
 	r.Text(string(e.State))
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("t").Text(e.E))
 	r = p.openedInsertT.Row()
 	r.Text(e.E)
 	r.Text(e.N)
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("tables").Text(e.E))
 	p.openedInsertTables.Row().Text(e.E)
 	return nil
@@ -256,10 +257,10 @@ func (p *longestTopicPlan) addClosed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := closedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("e").Text(e.E))
 	p.closedUpdateE.Row().Text(e.E)
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("t").Text(e.E))
 	p.closedUpdateT.Row().Text(e.E)
 	return nil

@@ -51,7 +51,8 @@ func (p *ordersPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addOrder(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *ordersPlan) Flush(b *wire.Batch) {
 	b.Write(orderInsertOrdersSQL, &p.orderInsertOrders)
 }
@@ -92,7 +93,7 @@ func (p *ordersPlan) addOrder(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderEvent.Take(b, m, &ordersDecoder{}, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("orders").Text(e.ID))
 	r := p.orderInsertOrders.Row()
 	r.Text(e.ID)

@@ -85,7 +85,8 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedV1UpsertOrderHistorySQL, &p.orderPlacedV1UpsertOrderHistory)
 	b.Write(orderPlacedUpsertOrderHistorySQL, &p.orderPlacedUpsertOrderHistory)
@@ -173,7 +174,7 @@ func (p *ordersV1Plan) addOrderPlacedV1(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPlacedV1Event.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("order_history").UUID(e.OrderID))
 	r := p.orderPlacedV1UpsertOrderHistory.Row()
 	r.UUID(e.OrderID)
@@ -305,7 +306,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPlacedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("order_history").UUID(e.OrderID))
 	r := p.orderPlacedUpsertOrderHistory.Row()
 	r.UUID(e.OrderID)
@@ -410,7 +411,7 @@ func (p *ordersV1Plan) addOrderClosed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderClosedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("order_history").UUID(e.OrderID))
 	r := p.orderClosedUpdateOrderHistory.Row()
 	r.UUID(e.OrderID)

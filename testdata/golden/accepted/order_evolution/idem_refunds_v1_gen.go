@@ -67,7 +67,8 @@ func (p *refundsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *refundsV1Plan) Flush(b *wire.Batch) {
 	b.Write(refundedUpsertRefundsSQL, &p.refundedUpsertRefunds)
 	b.Write(refundedV2UpsertRefundsSQL, &p.refundedV2UpsertRefunds)
@@ -135,7 +136,7 @@ func (p *refundsV1Plan) addRefunded(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := refundedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("refunds").UUID(e.RefundID))
 	r := p.refundedUpsertRefunds.Row()
 	r.UUID(e.RefundID)
@@ -230,7 +231,7 @@ func (p *refundsV1Plan) addRefundedV2(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := refundedV2Event.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("refunds").UUID(e.RefundID))
 	r := p.refundedV2UpsertRefunds.Row()
 	r.UUID(e.RefundID)

@@ -45,7 +45,8 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addOrderPlaced(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedUpsertOrdersSQL, &p.orderPlacedUpsertOrders)
 }
@@ -128,7 +129,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPlacedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave may hold a row more than once: the statement merges its versions.
+	// A wave may have several versions of this row: the statement merges them.
 	b.Upserts(wire.Row("orders").UUID(e.OrderID))
 	r := p.orderPlacedUpsertOrders.Row()
 	r.UUID(e.OrderID)

@@ -78,7 +78,8 @@ func (p *visitsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *visitsV1Plan) Flush(b *wire.Batch) {
 	b.Write(dayOpenedInsertDaysSQL, &p.dayOpenedInsertDays)
 	b.Write(agentHiredInsertAgentsSQL, &p.agentHiredInsertAgents)
@@ -153,7 +154,7 @@ func (p *visitsV1Plan) addDayOpened(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := dayOpenedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("days").Int(e.Day.UnixMicro()))
 	r := p.dayOpenedInsertDays.Row()
 	r.Time(e.Day)
@@ -233,7 +234,7 @@ func (p *visitsV1Plan) addAgentHired(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := agentHiredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("agents").Text(e.Agent.String()))
 	r := p.agentHiredInsertAgents.Row()
 	r.UUID(e.Agent)
@@ -314,7 +315,7 @@ func (p *visitsV1Plan) addBadgeMade(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := badgeMadeEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("badges").Text(string(e.Badge)))
 	r := p.badgeMadeInsertBadges.Row()
 	r.Bytea(e.Badge)
@@ -403,7 +404,8 @@ func (p *visitsV1Plan) addVisited(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := visitedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
+	// Puts ends the current wave if it already writes this row or refers to it. The calls before
+	// it check the other rows that this write needs or changes.
 	if e.Day != nil {
 		b.Reads(wire.Row("days").Int(e.Day.UnixMicro()))
 	}
@@ -506,7 +508,8 @@ func (p *visitsV1Plan) addRenamed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := renamedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
+	// Puts ends the current wave if it already writes this row or refers to it. The calls before
+	// it check the other rows that this write needs or changes.
 	if e.Agent != nil {
 		b.Reads(wire.Row("agents").Text(*e.Agent))
 	}
@@ -589,7 +592,7 @@ func (p *visitsV1Plan) addEnded(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := endedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the row go into an earlier wave.
+	// Deletes ends the current wave if it already writes this row.
 	b.Deletes(wire.Row("visits").Text(e.Visit))
 	p.endedDeleteVisits.Row().Text(e.Visit)
 	return nil

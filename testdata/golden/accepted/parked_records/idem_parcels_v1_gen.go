@@ -66,7 +66,8 @@ func (p *parcelsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *parcelsV1Plan) Flush(b *wire.Batch) {
 	b.Write(parcelTakenInsertParcelsSQL, &p.parcelTakenInsertParcels)
 	b.Write(parcelMovedUpdateParcelsSQL, &p.parcelMovedUpdateParcels)
@@ -142,7 +143,7 @@ func (p *parcelsV1Plan) addParcelTaken(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := parcelTakenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("parcels").UUID(e.ParcelID))
 	r := p.parcelTakenInsertParcels.Row()
 	r.UUID(e.ParcelID)
@@ -235,12 +236,12 @@ func (p *parcelsV1Plan) addParcelMoved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := parcelMovedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("parcels").UUID(e.ParcelID))
 	r := p.parcelMovedUpdateParcels.Row()
 	r.UUID(e.ParcelID)
 	r.Text(e.Place)
-	// A wave may hold any number of events of a row: the statement combines them.
+	// A wave may have several events for this row: the statement combines them.
 	b.Gathers(wire.Row("parcels").UUID(e.ParcelID), "+")
 	p.parcelMovedAddParcels.Row().UUID(e.ParcelID)
 	return nil
@@ -364,7 +365,8 @@ func (p *parcelsV1Plan) addParcelPaid(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := parcelPaidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
+	// Puts ends the current wave if it already writes this row or refers to it. The calls before
+	// it check the other rows that this write needs or changes.
 	b.Reads(wire.Row("parcels").UUID(e.ParcelID))
 	b.Puts(wire.Row("payments").UUID(e.ParcelID))
 	r := p.parcelPaidInsertPayments.Row()

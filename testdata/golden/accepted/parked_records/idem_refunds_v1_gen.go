@@ -45,7 +45,8 @@ func (p *refundsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addRefunded(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *refundsV1Plan) Flush(b *wire.Batch) {
 	b.Write(refundedAddPaymentsSQL, &p.refundedAddPayments)
 }
@@ -118,7 +119,7 @@ func (p *refundsV1Plan) addRefunded(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := refundedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave may hold any number of events of a row: the statement combines them.
+	// A wave may have several events for this row: the statement combines them.
 	b.Gathers(wire.Row("payments").UUID(e.ParcelID), "+")
 	r := p.refundedAddPayments.Row()
 	r.UUID(e.ParcelID)

@@ -58,7 +58,8 @@ func (p *defaultsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *defaultsV1Plan) Flush(b *wire.Batch) {
 	b.Write(webThemeChosenUpsertThemesSQL, &p.webThemeChosenUpsertThemes)
 	b.Write(anyThemeChosenUpsertSharedThemesSQL, &p.anyThemeChosenUpsertSharedThemes)
@@ -132,7 +133,7 @@ func (p *defaultsV1Plan) addWebThemeChosen(b *wire.Batch, m *wire.Message) error
 	if fresh, err := webThemeChosenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("themes").UUID(e.UserID).Text("web"))
 	r := p.webThemeChosenUpsertThemes.Row()
 	r.UUID(e.UserID)
@@ -143,7 +144,7 @@ func (p *defaultsV1Plan) addWebThemeChosen(b *wire.Batch, m *wire.Message) error
 }
 
 // webThemeChosenUpsertThemesSQL changes a row only if its version increases.
-// A column keeps its value if the event does not have its field.
+// A column keeps its value if the event lacks the field.
 const webThemeChosenUpsertThemesSQL = `
 WITH e AS (
     SELECT
@@ -231,7 +232,7 @@ func (p *defaultsV1Plan) addAnyThemeChosen(b *wire.Batch, m *wire.Message) error
 	if fresh, err := anyThemeChosenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave may hold a row more than once: the statement merges its versions.
+	// A wave may have several versions of this row: the statement merges them.
 	b.Upserts(wire.Row("shared_themes").Text("all"))
 	r := p.anyThemeChosenUpsertSharedThemes.Row()
 	wire.OrNull(r, r.Text, e.Theme)
@@ -240,7 +241,7 @@ func (p *defaultsV1Plan) addAnyThemeChosen(b *wire.Batch, m *wire.Message) error
 }
 
 // anyThemeChosenUpsertSharedThemesSQL writes, for each app, the row with the highest version;
-// among equals, the first.
+// if several are equal, the first.
 const anyThemeChosenUpsertSharedThemesSQL = `
 INSERT INTO shared_themes AS t (
     app,

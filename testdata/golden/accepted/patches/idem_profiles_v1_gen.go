@@ -72,7 +72,8 @@ func (p *profilesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *profilesV1Plan) Flush(b *wire.Batch) {
 	b.Write(profileSavedUpsertProfilesSQL, &p.profileSavedUpsertProfiles)
 	b.Write(profileCorrectedUpdateProfilesSQL, &p.profileCorrectedUpdateProfiles)
@@ -214,7 +215,7 @@ func (p *profilesV1Plan) addProfileSaved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := profileSavedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("profiles").UUID(e.UserID))
 	r := p.profileSavedUpsertProfiles.Row()
 	r.UUID(e.UserID)
@@ -240,7 +241,7 @@ func (p *profilesV1Plan) addProfileSaved(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// A column keeps its value if the event does not have its field.
+// A column keeps its value if the event lacks the field.
 // An array is sent as text, because Postgres has no arrays of arrays.
 const profileSavedUpsertProfilesSQL = `
 WITH w AS (
@@ -401,7 +402,7 @@ func (p *profilesV1Plan) addProfileCorrected(b *wire.Batch, m *wire.Message) err
 	if fresh, err := profileCorrectedEvent.Take(b, m, &profilesV1Decoder{}, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("profiles").UUID(e.UserID))
 	r := p.profileCorrectedUpdateProfiles.Row()
 	r.UUID(e.UserID)
@@ -423,7 +424,7 @@ func (p *profilesV1Plan) addProfileCorrected(b *wire.Batch, m *wire.Message) err
 	return nil
 }
 
-// A column keeps its value if the event does not have its field.
+// A column keeps its value if the event lacks the field.
 const profileCorrectedUpdateProfilesSQL = `
 WITH e AS (
     SELECT
@@ -512,7 +513,7 @@ func (p *profilesV1Plan) addProfileMarked(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := profileMarkedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("marks").UUID(e.UserID))
 	r := p.profileMarkedUpsertMarks.Row()
 	r.UUID(e.UserID)
@@ -520,7 +521,7 @@ func (p *profilesV1Plan) addProfileMarked(b *wire.Batch, m *wire.Message) error 
 	r.Bool(e.Note.Sent())
 	r.Int8(e.Version)
 	r.Time(e.ChangedAt)
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("last_marks").UUID(e.UserID))
 	r = p.profileMarkedUpsertLastMarks.Row()
 	r.UUID(e.UserID)
@@ -532,7 +533,7 @@ func (p *profilesV1Plan) addProfileMarked(b *wire.Batch, m *wire.Message) error 
 }
 
 // profileMarkedUpsertMarksSQL changes a row only if its version increases.
-// A column keeps its value if the event does not have its field.
+// A column keeps its value if the event lacks the field.
 const profileMarkedUpsertMarksSQL = `
 WITH e AS (
     SELECT
@@ -562,7 +563,7 @@ ON CONFLICT (user_id) DO UPDATE SET
 WHERE t.version < excluded.version`
 
 // profileMarkedUpsertLastMarksSQL changes a row only if its version increases.
-// A column keeps its value if the event does not have its field.
+// A column keeps its value if the event lacks the field.
 const profileMarkedUpsertLastMarksSQL = `
 WITH e AS (
     SELECT

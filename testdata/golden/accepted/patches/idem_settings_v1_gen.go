@@ -46,7 +46,8 @@ func (p *settingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addSettingChanged(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *settingsV1Plan) Flush(b *wire.Batch) {
 	b.Write(settingChangedUpsertSettingsSQL, &p.settingChangedUpsertSettings)
 }
@@ -161,7 +162,7 @@ func (p *settingsV1Plan) addSettingChanged(b *wire.Batch, m *wire.Message) error
 	if fresh, err := settingChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("settings").UUID(e.UserID).Text(e.App))
 	r := p.settingChangedUpsertSettings.Row()
 	r.UUID(e.UserID)
@@ -183,7 +184,7 @@ func (p *settingsV1Plan) addSettingChanged(b *wire.Batch, m *wire.Message) error
 }
 
 // settingChangedUpsertSettingsSQL changes a row only if its version increases.
-// A column keeps its value if the event does not have its field.
+// A column keeps its value if the event lacks the field.
 const settingChangedUpsertSettingsSQL = `
 WITH e AS (
     SELECT

@@ -56,7 +56,8 @@ func (p *documentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *documentsV1Plan) Flush(b *wire.Batch) {
 	b.Write(documentStoredUpsertDocumentsSQL, &p.documentStoredUpsertDocuments)
 	b.Write(documentGoneDeleteDocumentsSQL, &p.documentGoneDeleteDocuments)
@@ -120,7 +121,7 @@ func (p *documentsV1Plan) addDocumentStored(b *wire.Batch, m *wire.Message) erro
 	if fresh, err := documentStoredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("documents").UUID(e.DocumentID))
 	r := p.documentStoredUpsertDocuments.Row()
 	r.UUID(e.DocumentID)
@@ -202,7 +203,7 @@ func (p *documentsV1Plan) addDocumentGone(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := documentGoneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the row go into an earlier wave.
+	// Deletes ends the current wave if it already writes this row.
 	b.Deletes(wire.Row("documents").UUID(e.DocumentID))
 	p.documentGoneDeleteDocuments.Row().UUID(e.DocumentID)
 	return nil

@@ -44,7 +44,8 @@ func (p *notesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addNoteWritten(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *notesV1Plan) Flush(b *wire.Batch) {
 	b.Write(noteWrittenInsertNotesSQL, &p.noteWrittenInsertNotes)
 }
@@ -107,7 +108,7 @@ func (p *notesV1Plan) addNoteWritten(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := noteWrittenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("notes").UUID(e.NoteID))
 	r := p.noteWrittenInsertNotes.Row()
 	r.UUID(e.NoteID)

@@ -58,7 +58,8 @@ func (p *accountsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *accountsV1Plan) Flush(b *wire.Batch) {
 	b.Write(currencyAddedInsertCurrenciesSQL, &p.currencyAddedInsertCurrencies)
 	b.Write(accountOpenedInsertAccountsSQL, &p.accountOpenedInsertAccounts)
@@ -129,7 +130,7 @@ func (p *accountsV1Plan) addCurrencyAdded(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := currencyAddedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("currencies").Text(string(e.Currency)))
 	r := p.currencyAddedInsertCurrencies.Row()
 	r.Text(string(e.Currency))
@@ -269,7 +270,8 @@ func (p *accountsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := accountOpenedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
+	// Puts ends the current wave if it already writes this row or refers to it. The calls before
+	// it check the other rows that this write needs or changes.
 	b.Reads(wire.Row("currencies").Text(string(e.Currency)))
 	if e.Parent != nil {
 		b.Reads(wire.Row("accounts").UUID(*e.Parent))

@@ -48,7 +48,8 @@ func (p *billsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addBilled(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *billsV1Plan) Flush(b *wire.Batch) {
 	b.Write(billedUpsertBillsSQL, &p.billedUpsertBills)
 	b.Write(billedUpsertBillLinesSQL, &p.billedUpsertBillLines)
@@ -156,7 +157,7 @@ func (p *billsV1Plan) addBilled(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := billedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("bills").UUID(e.BillID))
 	r := p.billedUpsertBills.Row()
 	r.UUID(e.BillID)
@@ -164,7 +165,8 @@ func (p *billsV1Plan) addBilled(b *wire.Batch, m *wire.Message) error {
 	r.Numeric(e.Total)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
+		// Puts ends the current wave if it already writes this row or refers to it. The calls before
+		// it check the other rows that this write needs or changes.
 		b.Reads(wire.Row("bills").UUID(e.BillID))
 		b.Puts(wire.Row("bill_lines").UUID(e.BillID).Int(int64(v.Line)))
 		r = p.billedUpsertBillLines.Row()

@@ -54,7 +54,8 @@ func (p *blocksV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *blocksV1Plan) Flush(b *wire.Batch) {
 	b.Write(blockedUpdateAccountsSQL, &p.blockedUpdateAccounts)
 }
@@ -127,7 +128,8 @@ func (p *blocksV1Plan) addBlocked(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := blockedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// The row's primary key is not known here: a wave writes the table only once.
+	// The step does not name the whole primary key: PutsAll ends the current wave if it already
+	// writes the table or refers to it.
 	b.PutsAll("accounts")
 	r := p.blockedUpdateAccounts.Row()
 	r.Text(e.Code)

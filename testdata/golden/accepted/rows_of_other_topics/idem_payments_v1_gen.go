@@ -46,7 +46,8 @@ func (p *paymentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addPaid(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *paymentsV1Plan) Flush(b *wire.Batch) {
 	b.Write(paidInsertPaymentsSQL, &p.paidInsertPayments)
 }
@@ -118,7 +119,7 @@ func (p *paymentsV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := paidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("payments").UUID(e.PaymentID))
 	r := p.paidInsertPayments.Row()
 	r.UUID(e.PaymentID)

@@ -44,7 +44,8 @@ func (p *countsPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addDayCounted(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *countsPlan) Flush(b *wire.Batch) {
 	b.Write(dayCountedAddCountsSQL, &p.dayCountedAddCounts)
 }
@@ -120,7 +121,7 @@ func (p *countsPlan) addDayCounted(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := dayCountedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave may hold any number of events of a row: the statement combines them.
+	// A wave may have several events for this row: the statement combines them.
 	b.Gathers(wire.Row("counts").Text(e.Site).Int(int64(e.Day)), "DayCountedAddCounts")
 	r := p.dayCountedAddCounts.Row()
 	r.Text(e.Site)

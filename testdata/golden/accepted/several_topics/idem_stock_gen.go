@@ -59,7 +59,8 @@ func (p *stockPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *stockPlan) Flush(b *wire.Batch) {
 	b.Write(countedUpsertStockSQL, &p.countedUpsertStock)
 	b.Write(droppedDeleteStockSQL, &p.droppedDeleteStock)
@@ -145,7 +146,7 @@ func (p *stockPlan) addCounted(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := countedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("stock").Text(e.Topic).Text(e.SKU))
 	r := p.countedUpsertStock.Row()
 	r.Text(e.Topic)
@@ -245,7 +246,7 @@ func (p *stockPlan) addDropped(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := droppedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the row go into an earlier wave.
+	// Deletes ends the current wave if it already writes this row.
 	b.Deletes(wire.Row("stock").Text(e.Topic).Text(e.SKU))
 	r := p.droppedDeleteStock.Row()
 	r.Text(e.Topic)

@@ -44,7 +44,8 @@ func (p *colorsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addUsed(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *colorsV1Plan) Flush(b *wire.Batch) {
 	b.Write(usedInsertColorsSQL, &p.usedInsertColors)
 }
@@ -105,7 +106,7 @@ func (p *colorsV1Plan) addUsed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := usedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("colors").Text(string(e.Color)))
 	p.usedInsertColors.Row().Text(string(e.Color))
 	return nil

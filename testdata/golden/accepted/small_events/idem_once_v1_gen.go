@@ -64,7 +64,8 @@ func (p *onceV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *onceV1Plan) Flush(b *wire.Batch) {
 	b.Write(madeInsertOnceSQL, &p.madeInsertOnce)
 	b.Write(doneUpdateOnceSQL, &p.doneUpdateOnce)
@@ -119,7 +120,7 @@ func (p *onceV1Plan) addMade(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := madeEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("once").UUID(e.ID))
 	p.madeInsertOnce.Row().UUID(e.ID)
 	return nil
@@ -188,7 +189,7 @@ func (p *onceV1Plan) addDone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := doneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("once").UUID(e.ID))
 	p.doneUpdateOnce.Row().UUID(e.ID)
 	return nil
@@ -266,7 +267,7 @@ func (p *onceV1Plan) addDropped(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := droppedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the row go into an earlier wave.
+	// Deletes ends the current wave if it already writes this row.
 	b.Deletes(wire.Row("once").UUID(e.ID))
 	p.droppedDeleteOnce.Row().UUID(e.ID)
 	return nil

@@ -58,7 +58,8 @@ func (p *seatsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *seatsV1Plan) Flush(b *wire.Batch) {
 	b.Write(takenUpsertSeatsSQL, &p.takenUpsertSeats)
 	b.Write(leftUpdateSeatsSQL, &p.leftUpdateSeats)
@@ -157,7 +158,7 @@ func (p *seatsV1Plan) addTaken(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := takenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("seats").Text(e.Seat))
 	r := p.takenUpsertSeats.Row()
 	r.Text(e.Seat)
@@ -253,7 +254,7 @@ func (p *seatsV1Plan) addLeft(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := leftEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("seats").Text(e.Seat))
 	p.leftUpdateSeats.Row().Text(e.Seat)
 	return nil

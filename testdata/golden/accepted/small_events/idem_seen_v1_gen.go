@@ -44,7 +44,8 @@ func (p *seenV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addSeen(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *seenV1Plan) Flush(b *wire.Batch) {
 	b.Write(seenInsertSeenSQL, &p.seenInsertSeen)
 }
@@ -107,7 +108,7 @@ func (p *seenV1Plan) addSeen(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := seenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("seen").UUID(e.ID))
 	p.seenInsertSeen.Row().UUID(e.ID)
 	return nil

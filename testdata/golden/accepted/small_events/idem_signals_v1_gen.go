@@ -61,7 +61,8 @@ func (p *signalsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *signalsV1Plan) Flush(b *wire.Batch) {
 	b.Write(measuredUpsertSignalsSQL, &p.measuredUpsertSignals)
 	b.Write(switchedUpdateSignalsSQL, &p.switchedUpdateSignals)
@@ -125,7 +126,7 @@ func (p *signalsV1Plan) addMeasured(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := measuredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("signals").Text(e.Device))
 	r := p.measuredUpsertSignals.Row()
 	r.Text(e.Device)
@@ -203,7 +204,7 @@ func (p *signalsV1Plan) addSwitched(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := switchedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("signals").Text(e.Device))
 	p.switchedUpdateSignals.Row().Text(e.Device)
 	return nil
@@ -267,7 +268,7 @@ var gonePolicy = wire.FailurePolicy{
 	InitialBackoff: 200 * time.Millisecond,
 	MaxBackoff:     30 * time.Second,
 	StopAfter:      20,
-	Keep:           720 * time.Hour, // the topic's own: 8d
+	Keep:           720 * time.Hour, // instead of the topic's 8d
 }
 
 func (p *signalsV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
@@ -275,7 +276,7 @@ func (p *signalsV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := goneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the row go into an earlier wave.
+	// Deletes ends the current wave if it already writes this row.
 	b.Deletes(wire.Row("signals").Text(e.Device))
 	p.goneDeleteSignals.Row().Text(e.Device)
 	return nil

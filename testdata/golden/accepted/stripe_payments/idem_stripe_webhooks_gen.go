@@ -57,7 +57,8 @@ func (p *stripeWebhooksPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *stripeWebhooksPlan) Flush(b *wire.Batch) {
 	b.Write(chargeChangedUpsertChargesSQL, &p.chargeChangedUpsertCharges)
 	b.Write(chargeChangedInsertStripeEventsSQL, &p.chargeChangedInsertStripeEvents)
@@ -218,14 +219,14 @@ func (p *stripeWebhooksPlan) addChargeChanged(b *wire.Batch, m *wire.Message) er
 	if fresh, err := chargeChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("stripe_events").Text(e.EventID))
 	r := p.chargeChangedInsertStripeEvents.Row()
 	r.Text(e.EventID)
 	r.Text(e.EventName)
 	r.Time(e.CreatedAt)
 	r.AppendJSONB(e.Charge.appendJSON)
-	// A wave may hold a row more than once: the statement merges its versions.
+	// A wave may have several versions of this row: the statement merges them.
 	b.Upserts(wire.Row("charges").Text(e.ChargeID))
 	r = p.chargeChangedUpsertCharges.Row()
 	r.Text(e.ChargeID)
@@ -261,8 +262,8 @@ SELECT
     'stripe_events'
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
-// chargeChangedUpsertChargesSQL writes, for each charge_id, the row with the highest as_of;
-// among equals, the first.
+// chargeChangedUpsertChargesSQL writes, for each charge_id, the row with the highest as_of; if
+// several are equal, the first.
 const chargeChangedUpsertChargesSQL = `
 INSERT INTO charges AS t (
     charge_id,

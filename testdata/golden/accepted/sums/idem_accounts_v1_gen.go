@@ -68,7 +68,8 @@ func (p *accountsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *accountsV1Plan) Flush(b *wire.Batch) {
 	b.Write(accountOpenedInsertAccountsSQL, &p.accountOpenedInsertAccounts)
 	b.Write(withdrawnAddAccountsSQL, &p.withdrawnAddAccounts)
@@ -138,7 +139,7 @@ func (p *accountsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := accountOpenedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 	r := p.accountOpenedInsertAccounts.Row()
 	r.UUID(e.AccountID)
@@ -225,7 +226,7 @@ func (p *accountsV1Plan) addOwnerChanged(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := ownerChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 	r := p.ownerChangedUpdateAccounts.Row()
 	r.UUID(e.AccountID)
@@ -325,7 +326,7 @@ func (p *accountsV1Plan) addDeposited(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := depositedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave may hold any number of events of a row: the statement combines them.
+	// A wave may have several events for this row: the statement combines them.
 	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "+")
 	r := p.depositedAddAccounts.Row()
 	r.UUID(e.AccountID)
@@ -426,7 +427,7 @@ func (p *accountsV1Plan) addWithdrawn(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := withdrawnEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave may hold any number of events of a row: the statement combines them.
+	// A wave may have several events for this row: the statement combines them.
 	b.Gathers(wire.Row("accounts").UUID(e.AccountID), "+")
 	r := p.withdrawnAddAccounts.Row()
 	r.UUID(e.AccountID)

@@ -65,7 +65,8 @@ func (p *movesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *movesV1Plan) Flush(b *wire.Batch) {
 	b.Write(arrivedAddStockSQL, &p.arrivedAddStock)
 	b.Write(reservedAddStockSQL, &p.reservedAddStock)
@@ -155,19 +156,19 @@ func (p *movesV1Plan) addArrived(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := arrivedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave may hold any number of events of a row: the statement combines them.
+	// A wave may have several events for this row: the statement combines them.
 	b.Gathers(wire.Row("stock").Text(e.SKU), "ArrivedAddStock")
 	r := p.arrivedAddStock.Row()
 	r.Text(e.SKU)
 	r.Int4(e.Pieces)
-	// A wave may hold any number of events of a row: the statement combines them.
+	// A wave may have several events for this row: the statement combines them.
 	b.Gathers(wire.Row("daily").Text(e.SKU).Int(int64(e.Day)), "ArrivedAddDaily")
 	r = p.arrivedAddDaily.Row()
 	r.Text(e.SKU)
 	r.Date(e.Day)
 	r.Int4(e.Pieces)
 	r.Text(e.Site)
-	// A wave may hold any number of events of a row: the statement combines them.
+	// A wave may have several events for this row: the statement combines them.
 	b.Gathers(wire.Row("totals").Text("all"), "ArrivedAddTotals")
 	p.arrivedAddTotals.Row().Int4(1)
 	return nil
@@ -358,7 +359,7 @@ func (p *movesV1Plan) addReserved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := reservedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave may hold any number of events of a row: the statement combines them.
+	// A wave may have several events for this row: the statement combines them.
 	b.Gathers(wire.Row("stock").Text(e.SKU), "+")
 	r := p.reservedAddStock.Row()
 	r.Text(e.SKU)
@@ -472,21 +473,21 @@ func (p *movesV1Plan) addInspected(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := inspectedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave may hold a row more than once: the statement merges its versions.
+	// A wave may have several versions of this row: the statement merges them.
 	b.Upserts(wire.Row("conditions").Text(e.SKU))
 	r := p.inspectedUpsertConditions.Row()
 	r.Text(e.SKU)
 	r.Int8(e.Version)
 	r.Text(e.Condition)
 	r.Text(e.FoundBy)
-	// A wave may hold any number of events of a row: the statement combines them.
+	// A wave may have several events for this row: the statement combines them.
 	b.Gathers(wire.Row("inspections").Text(e.SKU), "InspectedAddInspections")
 	p.inspectedAddInspections.Row().Text(e.SKU)
 	return nil
 }
 
-// inspectedUpsertConditionsSQL writes, for each sku, the row with the highest version; among
-// equals, the first.
+// inspectedUpsertConditionsSQL writes, for each sku, the row with the highest version; if
+// several are equal, the first.
 const inspectedUpsertConditionsSQL = `
 INSERT INTO conditions AS t (
     sku,

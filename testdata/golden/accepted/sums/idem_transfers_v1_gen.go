@@ -46,7 +46,8 @@ func (p *transfersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addTransferBooked(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *transfersV1Plan) Flush(b *wire.Batch) {
 	b.Write(transferBookedAddAccountsSQL, &p.transferBookedAddAccounts)
 	b.Write(transferBookedAddAccounts2SQL, &p.transferBookedAddAccounts2)
@@ -136,7 +137,8 @@ func (p *transfersV1Plan) addTransferBooked(b *wire.Batch, m *wire.Message) erro
 	if fresh, err := transferBookedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
+	// Puts ends the current wave if it already writes this row or refers to it. The calls before
+	// it check the other rows that this write needs or changes.
 	b.Reads(wire.Row("accounts").UUID(e.Debit))
 	b.Reads(wire.Row("accounts").UUID(e.Credit))
 	b.Puts(wire.Row("journal").UUID(e.TransferID))
@@ -145,12 +147,12 @@ func (p *transfersV1Plan) addTransferBooked(b *wire.Batch, m *wire.Message) erro
 	r.UUID(e.Debit)
 	r.UUID(e.Credit)
 	r.Numeric(e.Amount)
-	// A wave may hold any number of events of a row: the statement combines them.
+	// A wave may have several events for this row: the statement combines them.
 	b.Gathers(wire.Row("accounts").UUID(e.Debit), "+")
 	r = p.transferBookedAddAccounts.Row()
 	r.UUID(e.Debit)
 	r.Numeric(e.Amount)
-	// A wave may hold any number of events of a row: the statement combines them.
+	// A wave may have several events for this row: the statement combines them.
 	b.Gathers(wire.Row("accounts").UUID(e.Credit), "+")
 	r = p.transferBookedAddAccounts2.Row()
 	r.UUID(e.Credit)

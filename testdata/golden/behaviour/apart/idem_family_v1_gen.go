@@ -62,7 +62,8 @@ func (p *familyV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *familyV1Plan) Flush(b *wire.Batch) {
 	b.Write(childUpsertChildrenSQL, &p.childUpsertChildren)
 	b.Write(parentUpsertParentsSQL, &p.parentUpsertParents)
@@ -114,7 +115,7 @@ func (p *familyV1Plan) addChild(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := childEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave may hold a row more than once: the statement merges its versions.
+	// A wave may have several versions of this row: the statement merges them.
 	b.Upserts(wire.Row("children").Text(e.K))
 	r := p.childUpsertChildren.Row()
 	r.Text(e.K)
@@ -185,7 +186,7 @@ func (p *familyV1Plan) addParent(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := parentEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("parents").Text(e.K))
 	r := p.parentUpsertParents.Row()
 	r.Text(e.K)
@@ -243,7 +244,7 @@ func (p *familyV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := goneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the row go into an earlier wave.
+	// Deletes ends the current wave if it already writes this row.
 	b.Deletes(wire.Row("parents").Text(e.K))
 	p.goneDeleteParents.Row().Text(e.K)
 	return nil

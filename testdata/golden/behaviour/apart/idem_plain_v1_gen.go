@@ -44,7 +44,8 @@ func (p *plainV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addPut(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *plainV1Plan) Flush(b *wire.Batch) {
 	b.Write(putUpsertPlainSQL, &p.putUpsertPlain)
 }
@@ -93,7 +94,7 @@ func (p *plainV1Plan) addPut(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := putEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave may hold a row more than once: the statement merges its versions.
+	// A wave may have several versions of this row: the statement merges them.
 	b.Upserts(wire.Row("plain").Text(e.K))
 	r := p.putUpsertPlain.Row()
 	r.Text(e.K)

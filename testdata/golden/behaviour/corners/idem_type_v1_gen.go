@@ -84,7 +84,8 @@ func (p *typeV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *typeV1Plan) Flush(b *wire.Batch) {
 	b.Write(scanUpsertExcludedSQL, &p.scanUpsertExcluded)
 	b.Write(partsUpsertPartsSQL, &p.partsUpsertParts)
@@ -196,7 +197,7 @@ func (p *typeV1Plan) addScan(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := scanEvent.Take(b, m, &typeV1Decoder{}, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("excluded").UUID(e.E))
 	r := p.scanUpsertExcluded.Row()
 	r.UUID(e.E)
@@ -351,7 +352,7 @@ func (p *typeV1Plan) addSelect(b *wire.Batch, m *wire.Message) error {
 		return err
 	}
 	for _, v := range e.Words {
-		// A wave may hold a row more than once: the statement merges its versions.
+		// A wave may have several versions of this row: the statement merges them.
 		b.Upserts(wire.Row("words").UUID(e.E).Text(v))
 		r := p.selectUpsertWords.Row()
 		r.UUID(e.E)
@@ -512,7 +513,8 @@ func (p *typeV1Plan) addParts(b *wire.Batch, m *wire.Message) error {
 	}
 	for i := range e.Parts {
 		v := &e.Parts[i]
-		// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
+		// Puts ends the current wave if it already writes this row or refers to it. The calls before
+		// it check the other rows that this write needs or changes.
 		b.Reads(wire.Row("excluded").UUID(e.E))
 		b.Puts(wire.Row("parts").UUID(e.E).Int(int64(i + 1)))
 		r := p.partsUpsertParts.Row()
@@ -657,8 +659,8 @@ func (p *typeV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := goneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the row go into an earlier wave. Calls before Deletes name what else is
-	// needed or changed.
+	// Deletes ends the current wave if it already writes this row. The calls before it check the
+	// other rows that this write needs or changes.
 	b.Touches("parts")
 	b.Deletes(wire.Row("excluded").UUID(e.E))
 	p.goneDeleteExcluded.Row().UUID(e.E)

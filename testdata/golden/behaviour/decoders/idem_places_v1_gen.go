@@ -45,7 +45,8 @@ func (p *placesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return p.addHeaders(b, m)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *placesV1Plan) Flush(b *wire.Batch) {
 	b.Write(headersInsertHeadersSQL, &p.headersInsertHeaders)
 }
@@ -213,7 +214,7 @@ func (p *placesV1Plan) addHeaders(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := headersEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("headers").Text(e.Tenant).Int(e.Number).Int(int64(e.Since)))
 	r := p.headersInsertHeaders.Row()
 	r.Text(e.Tenant)

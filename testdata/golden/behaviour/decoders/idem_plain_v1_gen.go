@@ -69,7 +69,8 @@ func (p *plainV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *plainV1Plan) Flush(b *wire.Batch) {
 	b.Write(requiredInsertSeenSQL, &p.requiredInsertSeen)
 	b.Write(optionalInsertSeenSQL, &p.optionalInsertSeen)
@@ -250,7 +251,7 @@ func (p *plainV1Plan) addRequired(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := requiredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("seen").Text(e.Event))
 	p.requiredInsertSeen.Row().Text(e.Event)
 	return nil
@@ -412,7 +413,7 @@ func (p *plainV1Plan) addOptional(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := optionalEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("seen").Text(e.Event))
 	p.optionalInsertSeen.Row().Text(e.Event)
 	return nil
@@ -559,7 +560,7 @@ func (p *plainV1Plan) addDefaults(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := defaultsEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("seen").Text(e.Event))
 	p.defaultsInsertSeen.Row().Text(e.Event)
 	return nil
@@ -808,7 +809,7 @@ func (p *plainV1Plan) addNested(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := nestedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("seen").Text(e.Event))
 	p.nestedInsertSeen.Row().Text(e.Event)
 	return nil

@@ -60,7 +60,8 @@ func (p *strictV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *strictV1Plan) Flush(b *wire.Batch) {
 	b.Write(patchedUpsertPeopleSQL, &p.patchedUpsertPeople)
 	b.Write(movedUpsertPlacesSQL, &p.movedUpsertPlaces)
@@ -232,7 +233,7 @@ func (p *strictV1Plan) addPatched(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := patchedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("people").Text(e.ID))
 	r := p.patchedUpsertPeople.Row()
 	r.Text(e.ID)
@@ -258,7 +259,7 @@ func (p *strictV1Plan) addPatched(b *wire.Batch, m *wire.Message) error {
 }
 
 // patchedUpsertPeopleSQL changes a row only if its source_time increases.
-// A column keeps its value if the event does not have its field.
+// A column keeps its value if the event lacks the field.
 // An array is sent as text, because Postgres has no arrays of arrays.
 const patchedUpsertPeopleSQL = `
 WITH e AS (
@@ -436,7 +437,7 @@ func (p *strictV1Plan) addMoved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := movedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave may hold a row more than once: the statement merges its versions.
+	// A wave may have several versions of this row: the statement merges them.
 	b.Upserts(wire.Row("places").Text(e.PlaceName))
 	r := p.movedUpsertPlaces.Row()
 	r.Text(e.PlaceName)
@@ -446,8 +447,8 @@ func (p *strictV1Plan) addMoved(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// movedUpsertPlacesSQL writes, for each place_name, the row with the highest source_time;
-// among equals, the first.
+// movedUpsertPlacesSQL writes, for each place_name, the row with the highest source_time; if
+// several are equal, the first.
 const movedUpsertPlacesSQL = `
 INSERT INTO places AS t (
     place_name,

@@ -126,7 +126,8 @@ func (p *wPlan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *wPlan) Flush(b *wire.Batch) {
 	b.Write(cOnlyInsertCustomersSQL, &p.cOnlyInsertCustomers)
 	b.Write(cUpUpsertCustomersSQL, &p.cUpUpsertCustomers)
@@ -202,7 +203,8 @@ func (p *wPlan) addCUp(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cUpEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// The row's primary key is not known here: a wave writes the table only once.
+	// The step does not name the whole primary key: PutsAll ends the current wave if it already
+	// writes the table or refers to it.
 	b.PutsAll("customers")
 	r := p.cUpUpsertCustomers.Row()
 	r.Int4(e.K)
@@ -288,7 +290,7 @@ func (p *wPlan) addCOnly(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cOnlyEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("customers").Int(int64(e.K)).Int(int64(e.Cid)))
 	r := p.cOnlyInsertCustomers.Row()
 	r.Int4(e.K)
@@ -355,7 +357,7 @@ func (p *wPlan) addCDel(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cDelEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the table go into an earlier wave.
+	// DeletesAll ends the current wave if it already writes the table.
 	b.DeletesAll("customers")
 	r := p.cDelDeleteCustomers.Row()
 	r.Int4(e.K)
@@ -421,7 +423,8 @@ func (p *wPlan) addCMail(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cMailEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// The row's primary key is not known here: a wave writes the table only once.
+	// The step does not name the whole primary key: PutsAll ends the current wave if it already
+	// writes the table or refers to it.
 	b.PutsAll("customers")
 	r := p.cMailUpdateCustomers.Row()
 	r.Int4(e.K)
@@ -506,7 +509,7 @@ func (p *wPlan) addPIns(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := pInsEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
 	r := p.pInsInsertProducts.Row()
 	r.Int4(e.K)
@@ -577,7 +580,7 @@ func (p *wPlan) addPDel(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := pDelEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the row go into an earlier wave.
+	// Deletes ends the current wave if it already writes this row.
 	b.Deletes(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
 	r := p.pDelDeleteProducts.Row()
 	r.Int4(e.K)
@@ -662,7 +665,8 @@ func (p *wPlan) addOIns(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := oInsEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
+	// Puts ends the current wave if it already writes this row or refers to it. The calls before
+	// it check the other rows that this write needs or changes.
 	if e.Cid != nil {
 		b.Reads(wire.Row("customers").Int(int64(e.K)).Int(int64(*e.Cid)))
 	}
@@ -678,7 +682,8 @@ func (p *wPlan) addOIns(b *wire.Batch, m *wire.Message) error {
 	wire.OrNull(r, r.Int4, e.Ref)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
+		// Puts ends the current wave if it already writes this row or refers to it. The calls before
+		// it check the other rows that this write needs or changes.
 		b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 		b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(v.SKU)))
 		b.Puts(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(v.No)))
@@ -811,7 +816,8 @@ func (p *wPlan) addOUp(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := oUpEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
+	// Puts ends the current wave if it already writes this row or refers to it. The calls before
+	// it check the other rows that this write needs or changes.
 	if e.Cid != nil {
 		b.Reads(wire.Row("customers").Int(int64(e.K)).Int(int64(*e.Cid)))
 	}
@@ -903,7 +909,8 @@ func (p *wPlan) addOSet(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := oSetEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
+	// Puts ends the current wave if it already writes this row or refers to it. The calls before
+	// it check the other rows that this write needs or changes.
 	if e.Cid != nil {
 		b.Reads(wire.Row("customers").Int(int64(e.K)).Int(int64(*e.Cid)))
 	}
@@ -992,7 +999,7 @@ func (p *wPlan) addONote(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := oNoteEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 	r := p.oNoteUpdateOrders.Row()
 	r.Int4(e.K)
@@ -1057,8 +1064,8 @@ func (p *wPlan) addODel(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := oDelEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the row go into an earlier wave. Calls before Deletes name what else is
-	// needed or changed.
+	// Deletes ends the current wave if it already writes this row. The calls before it check the
+	// other rows that this write needs or changes.
 	b.Touches("orders")
 	b.Touches("lines")
 	b.Unlinks("customers")
@@ -1133,8 +1140,8 @@ func (p *wPlan) addLRep(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := lRepEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the table go into an earlier wave. Calls before DeletesAll name what else
-	// is needed or changed.
+	// DeletesAll ends the current wave if it already writes the table. The calls before it check
+	// the other rows that this write needs or changes.
 	b.Unlinks("products")
 	b.DeletesAll("lines")
 	r := p.lRepDeleteLines.Row()
@@ -1142,7 +1149,8 @@ func (p *wPlan) addLRep(b *wire.Batch, m *wire.Message) error {
 	r.Int4(e.Oid)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
+		// Puts ends the current wave if it already writes this row or refers to it. The calls before
+		// it check the other rows that this write needs or changes.
 		b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 		b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(v.SKU)))
 		b.Puts(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(v.No)))
@@ -1236,7 +1244,8 @@ func (p *wPlan) addLSku(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := lSkuEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// The row's primary key is not known here: a wave writes the table only once.
+	// The step does not name the whole primary key: PutsAll ends the current wave if it already
+	// writes the table or refers to it.
 	b.PutsAll("lines")
 	r := p.lSkuUpdateLines.Row()
 	r.Int4(e.K)
@@ -1326,7 +1335,8 @@ func (p *wPlan) addLUp(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := lUpEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once. Calls before Puts name what else is needed or changed.
+	// Puts ends the current wave if it already writes this row or refers to it. The calls before
+	// it check the other rows that this write needs or changes.
 	b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 	b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
 	b.Unlinks("products")
@@ -1410,8 +1420,8 @@ func (p *wPlan) addLDel(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := lDelEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Earlier writes of the row go into an earlier wave. Calls before Deletes name what else is
-	// needed or changed.
+	// Deletes ends the current wave if it already writes this row. The calls before it check the
+	// other rows that this write needs or changes.
 	b.Unlinks("products")
 	b.Deletes(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(e.No)))
 	r := p.lDelDeleteLines.Row()

@@ -58,7 +58,8 @@ func (p *salesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *salesV1Plan) Flush(b *wire.Batch) {
 	b.Write(soldInsertEntriesSQL, &p.soldInsertEntries)
 	b.Write(returnedInsertEntriesSQL, &p.returnedInsertEntries)
@@ -136,7 +137,7 @@ func (p *salesV1Plan) addSold(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := soldEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("entries").Text(e.Entry))
 	r := p.soldInsertEntries.Row()
 	r.Text(e.Entry)
@@ -233,7 +234,7 @@ func (p *salesV1Plan) addReturned(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := returnedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("entries").Text(e.Entry))
 	r := p.returnedInsertEntries.Row()
 	r.Text(e.Entry)

@@ -57,7 +57,8 @@ func (p *paymentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 	return wire.Unknown(eventType)
 }
 
-// Flush implements wire.Plan. It ends a wave: each statement runs once, over its rows.
+// Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
+// collected for it. A batch needs several waves if it must write a row several times.
 func (p *paymentsV1Plan) Flush(b *wire.Batch) {
 	b.Write(paidInsertEntriesSQL, &p.paidInsertEntries)
 	b.Write(refundedInsertEntriesSQL, &p.refundedInsertEntries)
@@ -130,7 +131,7 @@ func (p *paymentsV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := paidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("entries").Text(e.Entry))
 	r := p.paidInsertEntries.Row()
 	r.Text(e.Entry)
@@ -222,7 +223,7 @@ func (p *paymentsV1Plan) addRefunded(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := refundedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// A wave writes a row at most once.
+	// Puts ends the current wave if it already writes this row or refers to it.
 	b.Puts(wire.Row("entries").Text(e.Entry))
 	r := p.refundedInsertEntries.Row()
 	r.Text(e.Entry)
