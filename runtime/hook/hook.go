@@ -3,15 +3,15 @@
 // interfaces; pass hooks to WithHooks of package idem. The runtime determines once, at the start,
 // which methods each hook has. A method that no hook has costs nothing.
 //
-// No method receives a payload, a key or a header, except through the context of OnCallStart, from
-// which idem.DeliveryFrom returns the record. idemtype.Partition is idem.Partition, and
+// Hooks do not see payloads, keys or headers, with one exception: in OnCallStart,
+// idem.DeliveryFrom(ctx) returns the record. idemtype.Partition is idem.Partition, and
 // idemtype.Result is idem.Result.
 //
 // OnUpkeep is called on the goroutine of the upkeep, OnCallStart and OnCall on a goroutine of
-// their call, and every other method on a goroutine of its partition. That goroutine waits for the
-// method, so a method must return soon. OnEvents and OnDeadLetter also occupy a connection of the
-// pool while they run. A method must not call Consumer.Close, which waits for the method to
-// return.
+// their call, and every other method on a goroutine of its partition. That goroutine is blocked
+// until the method returns, so a method must return soon. OnEvents and OnDeadLetter also occupy a
+// connection of the pool while they run. A method must not call Consumer.Close, which waits for
+// the method to return.
 //
 // The methods of one partition are called one after another, except OnState, OnCallStart and
 // OnCall. If a partition is given up while a batch is in flight, OnState is called immediately,
@@ -27,7 +27,7 @@
 // method will ever be added to one of these interfaces: a new callback will be a new interface.
 //
 // The outcomes of a transaction are reported after its commit, and at most once: a process that
-// dies in between reports nothing. The ledger is authoritative, not what a hook counted.
+// dies in between reports nothing. Do not audit by what a hook counted; query the ledger.
 //
 // This package must not import any package of this module but idemtype.
 package hook

@@ -8,9 +8,10 @@
 //	                    v   |   v
 //	                  Failed    Interrupted
 //
-// A [Decision] of an operator leads from Failed and Interrupted to Processing, or to Done. A lease
-// belongs to one key of a consumer and is shared by all of its processes. Done changes only to
-// Completed, so a result is recorded once.
+// There is one lease for each consumer and idempotency key, and all processes of the consumer see
+// it. An operator can move a Failed or Interrupted lease to Processing (call again) or to Done
+// (give the result): see [Decision]. Once a result is recorded, it cannot be replaced.
+//
 // The package must not import any package of this module but wire.
 package lease
 

@@ -2,7 +2,7 @@
 // keys, keys and fingerprints of events, rows in Postgres' binary format, and the batch that
 // collects them. Each format has a package below this one, such as strictjson.
 //
-// You need this package to read generated code, and for the methods of the types that package idem
+// Look here when you read generated code, or for the methods of the types that package idem
 // aliases: Message, Tx, UUID, Decimal, Date, LocalTime, Key.
 //
 // It does no I/O, contains no SQL and must not import package idem, which imports it, nor a
