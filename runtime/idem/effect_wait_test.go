@@ -68,6 +68,7 @@ func TestRecordsAreNotDecidedForEachCallThatIsOver(t *testing.T) {
 	}}
 	s, adds := p.service(terms), &atomic.Int64{}
 	s.edit = func(spec *wire.Service) {
+		spec.Limits.Effects = n // else a call could have the slot of the one that it waits for
 		plan := spec.Topics[0].NewPlan
 		spec.Topics[0].NewPlan = func() wire.Plan { return counted{plan(), adds} }
 	}

@@ -222,7 +222,7 @@ func TestHandlerThatGoesOnIsReportedWhileItDoes(t *testing.T) {
 		}
 	}
 	wantError[*idem.HaltedError](t, <-done)
-	for _, text := range []string{"test.v1/0: HALTED before offset 0: handler Test does not end", "; handler Test is still running", "[handler; then: idemgen stream release --consumer test --topic test.v1 --partition 0 --reason handler]"} {
+	for _, text := range []string{"test.v1/0: HALTED before offset 0: handler Test did not return when its context ended", "; handler Test is still running", "[handler; then: idemgen stream release --consumer test --topic test.v1 --partition 0 --reason handler]"} {
 		if err := c.Health().Err(); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("while it hangs, Health says %v, not %q", err, text)
 		}

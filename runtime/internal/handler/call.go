@@ -240,7 +240,7 @@ func (t *Transaction) Run(ctx context.Context, work func(context.Context) error)
 	})
 	switch {
 	case errors.Is(err, watchdog.ErrAbandoned):
-		return &verdict.Halt{Code: halt.Handler, Offset: c.delivery.Message.Offset, Reason: "handler " + c.delivery.Event + " is still running although its context has ended"}
+		return &verdict.Halt{Code: halt.Handler, Offset: c.delivery.Message.Offset, Reason: "handler " + c.delivery.Event + " did not return when its context ended"}
 	case errors.Is(err, watchdog.ErrExit):
 		return t.ended(ctx, c, c.err)
 	}
