@@ -34,7 +34,7 @@ func (c *Consumer) Health() idemtype.Problems {
 	defer c.mu.Unlock()
 	var all idemtype.Problems
 	for _, condition := range []*outage.Condition{&c.run, &c.group} {
-		if why, since := condition.Why(); why != nil {
+		if since, why := condition.Why(); why != nil {
 			p := idemtype.Problem{Code: "unavailable", Partition: -1, Since: since, Reason: why.Error(), Do: "remove the cause; the runtime keeps retrying", Err: why}
 			for _, known := range wholes {
 				if why == known.why {

@@ -110,7 +110,7 @@ func judged(err error) error {
 	}
 	for _, text := range forPeople {
 		if strings.Contains(err.Error(), text) {
-			return &lease.Broken{Err: fmt.Errorf("Redis denies access to the leases: %w", err)}
+			return &lease.Broken{Err: fmt.Errorf("access to the leases in Redis is denied: %w", err)}
 		}
 	}
 	return err

@@ -21,11 +21,11 @@ type Condition struct {
 // repeatInterval is the interval at which a lasting fault is logged again.
 const repeatInterval = time.Minute
 
-// Why returns the reason, or nil while the service works, and since when.
-func (c *Condition) Why() (why error, since time.Time) {
+// Why returns since when the service does not work, and the reason, which is nil while it works.
+func (c *Condition) Why() (since time.Time, why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.why, c.since
+	return c.since, c.why
 }
 
 // Begin sets why as the initial reason of a start. It is not a fault, and neither is the next

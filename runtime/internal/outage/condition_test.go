@@ -66,7 +66,7 @@ func TestWhatAStartBeginsWithIsLoggedIfItLasts(t *testing.T) {
 				}}))
 				condition := &Condition{}
 				defer condition.Begin(log, early, 5*time.Second)()
-				if why, _ := condition.Why(); why != early {
+				if _, why := condition.Why(); why != early {
 					t.Error("it is not told at once")
 				}
 				c.then(condition, log)
