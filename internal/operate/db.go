@@ -126,8 +126,8 @@ const lockSQL = `SELECT coalesce('table ' || l.relation::regclass::text, l.lockt
 FROM pg_locks l CROSS JOIN LATERAL unnest(pg_blocking_pids(l.pid)) b (pid) LEFT JOIN pg_stat_activity a ON a.pid = b.pid
 WHERE l.pid = $1 AND NOT l.granted GROUP BY 1 LIMIT 1`
 
-// LockOf returns the lock for which a session waits; nil if there is none, or none that this role
-// may see. search_path should be pg_catalog, because it is not certain what other schemas contain.
+// LockOf returns the lock that a session waits for, or nil if it waits for none that this role may
+// see. search_path should be pg_catalog, because it is not certain what other schemas contain.
 func LockOf(ctx context.Context, db DB, pid uint32) (*Lock, error) {
 	var l Lock
 	found, err := one(ctx, db, []any{&l.On, &l.Sessions}, lockSQL, int64(pid))

@@ -26,12 +26,12 @@ const (
 	NoLedger int64 = -2 // there is none: one begins
 )
 
-// Set moves the position of a partition. Skipped offsets never take effect; those that are read
-// again take effect again, unless their keys are known. If To equals From, the position stays, but
-// is no longer compared with the leader epochs of the log. With [NoLedger], Set begins the ledger
-// of a partition that has none: of a topic that was recreated, of a group that has only a
-// committed offset, or of a stream whose rows are gone. The offsets below To are then unknown, and
-// name.TopicID is required.
+// Set moves the position of a partition. Offsets that it skips never take effect. Offsets that
+// it goes back to take effect again, unless their keys are known. If To equals From, the
+// position stays, but is no longer compared with the leader epochs of the log. With [NoLedger],
+// Set begins the ledger of a partition that has none: of a topic that was recreated, of a group
+// that has only a committed offset, or of a stream whose rows are gone. The offsets below To are
+// then unknown, and name.TopicID is required.
 func Set(ctx context.Context, db DB, name Name, to Target, by By) (Change, error) {
 	if to.To < 0 {
 		return Change{}, fmt.Errorf("there is no offset %d", to.To)

@@ -23,13 +23,13 @@ topics:
 
 const item = `{"type": "record", "name": "Item", "fields": [{"name": "id", "type": "string"}]}`
 
-// A spec, or a schema of it, that is another one than the code was generated from is told first,
-// whatever else is wrong with it. Ends of lines do not count.
+// If the spec or one of its schemas has changed since the code was generated, that is the first
+// error, whatever else is wrong with it. Ends of lines do not count.
 func TestACodeThatIsOlderThanItsSpecIsTold(t *testing.T) {
 	digest := proof.Files{"item.avsc": []byte(item)}.Digest([]byte(stock))
 	for name, c := range map[string]struct{ spec, schema, says string }{
 		"as it was":        {stock, item, ""},
-		"other line ends":  {strings.ReplaceAll(stock, "\n", "\r\n"), item + "\r\n", "has changed"},
+		"a line more":      {strings.ReplaceAll(stock, "\n", "\r\n"), item + "\r\n", "has changed"},
 		"of the spec only": {strings.ReplaceAll(stock, "\n", "\r\n"), item, ""},
 		"a comment":        {stock + "# more\n", item, "idemgen.yaml has changed since the code was generated: run go generate"},
 		"a mistake":        {strings.Replace(stock, "upsert: items", "upsert: others", 1), item, "has changed"},

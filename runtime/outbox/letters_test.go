@@ -164,7 +164,8 @@ func TestDeadLetterWithoutItsEventIsNotStored(t *testing.T) {
 	want(t, "unsent", unsent(t, db), "0")
 }
 
-// A role that writes dead letters needs no rights to the outbox.
+// A role that writes dead letters needs no rights to the outbox: the trigger has those of the role
+// that applied the migration, and it finds nothing in a schema of the caller's.
 func TestRightsThatDeadLettersNeed(t *testing.T) {
 	t.Parallel()
 	db := letterTables(t)
@@ -174,6 +175,8 @@ func TestRightsThatDeadLettersNeed(t *testing.T) {
 	idemtest.Exec(t, as, `INSERT INTO idem_dead_letter (stream, offs, seq, state, reason) SELECT stream, n, 1, 'd', 'decode: no' FROM idem_stream, generate_series(1, 3) n;
 		UPDATE idem_dead_letter SET state = 'x' WHERE offs = 2; UPDATE idem_dead_letter SET record = NULL, erased_by = 'ann' WHERE offs = 3`)
 	want(t, "unsent", unsent(t, db), "1 3")
+	want(t, "functions with another's rights whose search_path is the caller's", query(t, db, `SELECT count(*)::text FROM pg_proc
+		WHERE prosecdef AND NOT coalesce(proconfig::text LIKE '%search_path=pg_catalog,%', false) AND proname LIKE 'idem_%'`), "0")
 }
 
 // Letters from before the migration are sent when an operator says so, and so are others again,

@@ -187,7 +187,7 @@ func (c *comparison) unread(u unread) {
 	c.add(verdict, fmt.Sprintf("event %q of %s: %s", u.event, u.topic, u.what), effect, u.do)
 	topic := "/topics/" + u.topic
 	event := topic + "/events/" + u.event
-	if u.moved { // what moved it is told with it
+	if u.moved { // the keys whose change moved it need no line of their own
 		c.tell(topic+"/payload/naming", "/types/"+u.typ+"/naming", "/payload/naming", "/naming")
 		if c.only("naming", "topics", u.topic, "payload") {
 			c.tell(topic + "/payload")
