@@ -45,6 +45,7 @@ var contenders = []contender{
 	{"unchecked", "readings", byHand, []string{"unchecked"}},
 	{"checked", "readings", byHand, []string{"checked"}},
 	{"handler", "devices", asItIs, []string{"devices"}},
+	{"handler-queued", "devices", asItIs, []string{"devices-queued"}},
 	{"loop", "devices", byHand, []string{"loop"}},
 	{"loop-checked", "devices", byHand, []string{"loop-checked"}},
 	{"loop-queued", "devices", byHand, []string{"loop-queued"}},

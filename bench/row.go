@@ -85,6 +85,7 @@ var rows = []row{
 	speed("P12a", "handler/loop by hand", "handler", "loop", atLeast(0.9)),
 	speed("P12b", "handler/loop by hand with keys", "handler", "loop-checked", atLeast(1)),
 	speed("P12c", "handler/statements queued by hand", "handler", "loop-queued", goal{}),
+	speed("P12d", "handler that queues/statements queued by hand", "handler-queued", "loop-queued", atLeast(0.9)),
 	speed("P13a", "add on hot rows/by hand", "hot", "adds", atLeast(1)),
 	speed("P13b", "add on hot rows/by hand with keys", "hot", "adds-checked", atLeast(1)),
 	speed("P13c", "add on hot rows/sums by hand", "hot", "adds-summed", goal{}),

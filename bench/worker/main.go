@@ -1,6 +1,6 @@
 // Command worker consumes a topic with one of the bench's generated packages.
 //
-//	worker readings|devices|accounts|notices
+//	worker readings|devices|devices-queued|accounts|notices
 //
 // The environment says where: KAFKA_BROKERS, DATABASE_URL, REDIS_ADDR, RECORDS. When as many
 // records are applied it prints one line of JSON, and ends when its standard input does. With
@@ -35,6 +35,9 @@ var consumers = map[string]func(*pgxpool.Pool, ...idem.Option) (*idem.Consumer, 
 	"devices": func(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 		return devices.NewConsumer(db, devices.Service{}, opts...)
 	},
+	"devices-queued": func(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
+		return devices.NewConsumer(db, devices.Queueing{}, opts...)
+	},
 }
 
 func main() {
@@ -46,7 +49,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) != 1 || consumers[args[0]] == nil {
-		return fmt.Errorf("want readings, devices, accounts or notices, not %q", args)
+		return fmt.Errorf("want readings, devices, devices-queued, accounts or notices, not %q", args)
 	}
 	records, err := strconv.ParseInt(os.Getenv("RECORDS"), 10, 64)
 	if err != nil {

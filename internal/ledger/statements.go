@@ -46,10 +46,10 @@ INSERT INTO idem_assert (what) SELECT 'transaction' WHERE NOT EXISTS (
 	OwnSQL = `
 SELECT 1 / count(*) FROM idem_ledger WHERE stream = $1::int AND seq = $2::bigint AND token = $3::uuid AND xmin = pg_current_xact_id()::xid`
 
-	// BeginSQL begins a transaction in which handlers run. Until [MayCommitSQL] every COMMIT of it
-	// is refused, by the trigger idem_ledger_commit.
-	BeginSQL     = `BEGIN; SET LOCAL idem.commit = 'no'`
-	MayCommitSQL = `SELECT pg_catalog.set_config('idem.commit', 'yes', true)`
+	// MayNotCommitSQL begins a transaction in which handlers run, after BEGIN. Until [MayCommitSQL]
+	// every COMMIT of it is refused, by the trigger idem_ledger_commit.
+	MayNotCommitSQL = `SET LOCAL idem.commit = 'no'`
+	MayCommitSQL    = `SELECT pg_catalog.set_config('idem.commit', 'yes', true)`
 
 	// ShortenSQL gives the row that this very transaction appended, and did not commit, another
 	// token and end: of the records that it named, the last ones are left to the next row. It is

@@ -84,9 +84,10 @@ func TestWaitForAConnectionIsTold(t *testing.T) {
 	db := database(t)
 	log, option := logged()
 	release := make(chan struct{})
-	c := service{options: []idem.Option{option}, handle: func(context.Context, idem.Tx, int32) error {
+	c := service{options: []idem.Option{option}, handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+		_, err := tx.Exec(ctx, `SELECT 1`)
 		<-release
-		return nil
+		return err
 	}, edit: func(s *wire.Service) {
 		s.Limits.BatchTimeout, s.Limits.EventTimeout = 20*time.Second, 15*time.Second
 	}}.consumer(t, crowded(t, db, nil))

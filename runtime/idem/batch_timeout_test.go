@@ -2,6 +2,7 @@ package idem_test
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"testing"
 	"time"
@@ -25,8 +26,9 @@ func TestRecordThatExceedsTheBatchTimeoutIsGivenUp(t *testing.T) {
 			trigger(t, db, `IF NEW.id = 9 THEN PERFORM pg_sleep(60); END IF`)
 			c := service{policy: impatient, edit: func(s *wire.Service) { s.Limits.BatchTimeout = 1500 * time.Millisecond }, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 				if row == 8 {
+					_, err := tx.Exec(ctx, `SELECT 1`)
 					<-ctx.Done()
-					return ctx.Err()
+					return errors.Join(err, ctx.Err())
 				}
 				_, err := tx.Exec(ctx, `INSERT INTO t VALUES ($1, 1)`, row)
 				return err

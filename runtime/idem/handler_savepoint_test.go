@@ -56,7 +56,7 @@ func TestSavepointOfAnotherCallLosesNoRecord(t *testing.T) {
 						_, err := tx.Exec(ctx, use+s.name)
 						return err
 					case 3:
-						return pgx.BeginFunc(ctx, idem.PgxTx(tx), func(tx pgx.Tx) error { return addOne(ctx, tx, 30) })
+						return pgx.BeginFunc(ctx, idem.PgxTx(tx), func(tx pgx.Tx) error { return addOne(ctx, tx.(idem.Tx), 30) })
 					}
 					return addOne(ctx, tx, row)
 				}}.consumer(t, db))

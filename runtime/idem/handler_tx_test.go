@@ -22,7 +22,7 @@ func TestTxIsOfNoUseAfterTheHandler(t *testing.T) {
 	t.Parallel()
 	for name, unwrap := range map[string]func(idem.Tx) idem.Tx{
 		"Tx":    func(tx idem.Tx) idem.Tx { return tx },
-		"PgxTx": func(tx idem.Tx) idem.Tx { return idem.PgxTx(tx) },
+		"PgxTx": func(tx idem.Tx) idem.Tx { return idem.PgxTx(tx).(idem.Tx) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := database(t)

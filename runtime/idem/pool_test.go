@@ -146,9 +146,11 @@ func TestRoundTripsOfABatch(t *testing.T) {
 		"with keys of the chain": {[]string{"@a: put 1 1", "@b: put 2 2", "@a: put 1 1"}, 1},
 		"with a dead letter":     {[]string{"put 1 1", "nonsense x"}, 1},
 		"only duplicates below":  {[]string{"put 1 1"}, 1},
-		// BEGIN, append, COMMIT, and one for each statement of a handler.
-		"with calls of handlers": {[]string{"call 9", "call 8", "call 9", "call 9", "call 9"}, 3 + 5},
-		"with writes between":    {[]string{"call 9", "put 1 1", "call 1", "put 2 2"}, 3 + 2 + 1},
+		// The append, COMMIT, and one for each statement of a handler that waits for its answer.
+		"with calls of handlers": {[]string{"call 9", "call 8", "call 9", "call 9", "call 9"}, 2 + 5},
+		"with writes between":    {[]string{"call 9", "put 1 1", "call 1", "put 2 2"}, 2 + 2 + 1},
+		"with queued statements": {[]string{"call -9", "put 1 1", "call -8", "call -9", "a: call -9"}, 1},
+		"with a callback":        {[]string{"call -9", "call -109", "call -9"}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var g gate

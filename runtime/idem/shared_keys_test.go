@@ -138,9 +138,9 @@ func TestRotationWaitsForClaimsInFlight(t *testing.T) {
 	db := database(t)
 	started, release := make(chan struct{}), make(chan struct{})
 	c := service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+		_, err := tx.Exec(ctx, `INSERT INTO t (id, v) VALUES ($1, 1)`, row)
 		close(started)
 		<-release
-		_, err := tx.Exec(ctx, `INSERT INTO t (id, v) VALUES ($1, 1)`, row)
 		return err
 	}}.consumer(t, db)
 	w, rival := own(t, c), ownPartition(t, service{}.consumer(t, db), 1)

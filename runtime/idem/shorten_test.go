@@ -143,7 +143,8 @@ func TestKeysOfTheRestAreFree(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, "result", res, idem.Result{Applied: 1, Duplicates: 2})
-	want(t, "calls", fmt.Sprint(slow.calls), "map[1:1]")
+	// A call may precede the claim of its key, and is then rolled back.
+	want(t, "calls", fmt.Sprint(slow.calls), "map[1:1 11:1]")
 }
 
 // A lost reply of a transaction that ended early is settled with its own end, and one that

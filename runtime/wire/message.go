@@ -99,10 +99,21 @@ func (m *Message) find(name string) (value []byte, n int) {
 }
 
 // Tx is the transaction that also records the event: what a handler writes through it commits
-// together with the ledger, or not at all. Every pgx.Tx implements Tx, and a Tx can be passed as
-// the DBTX of sqlc. It has no Commit method: the runtime commits. An SQL text holds one statement;
-// SendBatch sends several.
+// together with the ledger, or not at all. Its methods are those of pgx, so that a Tx can be passed
+// as the DBTX of sqlc; it has no Commit method, because the runtime commits. An SQL text holds one
+// statement; SendBatch sends several.
 type Tx interface {
+	// Queue runs a statement whose answer the handler does not need. Queued statements are sent in
+	// the order in which they were queued, together with those of other events of the batch: before
+	// the next statement that waits for an answer, at the latest with the commit. So a batch of
+	// handlers that only queue needs one round trip, which is much faster than one per statement.
+	//
+	// As with pgx.Batch, the Exec, Query and QueryRow methods of the result set a callback for the
+	// answer. Callbacks run before the commit, and must not use the transaction. An error of the
+	// statement or of its callback has the same effect as if the handler had returned it, although
+	// the handler has returned before. The arguments must not change until the handler returns. A
+	// tracer of pgx does not see queued statements.
+	Queue(sql string, args ...any) *pgx.QueuedQuery
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row

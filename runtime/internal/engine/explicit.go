@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/idemgen/idemgen/internal/ledger"
@@ -24,39 +23,73 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// explicit is a transaction between BEGIN and COMMIT, which calls of handlers need.
+// explicit is a transaction between BEGIN and COMMIT, which calls of handlers need. It collects
+// what it has to send, and sends it when a handler needs an answer, at the latest with COMMIT.
 type explicit struct {
 	*transaction
 	session *session.Session
 	calls   *handler.Transaction
 	d       *decide.Decision
-	a       *chain.Attempt       // what the commit will have done
-	checks  []pipeline.Statement // of what the last call left; sent before pending
-	pending []pipeline.Statement // to be sent in the next round trip
-	last    *wire.Call           // the handler that was called last; nil before the first call
-	fitted  bool                 // lock_timeout is set for handlers
-	marker  string               // name of the savepoint of mark, which is set or will be set by the checks
-	written time.Time            // when the row was appended; zero while that is pending
+	a       *chain.Attempt // what the commit will have done
+	pending []pending      // to be sent in the next round trip
+	behind  int            // how many of them were pending after the last call
+	queued  size           // what handlers queued of them
+	asks    bool           // one of them has a callback, which may refuse the commit
+	last    *wire.Call     // the handler that was called last; nil before the first call
+	began   bool           // BEGIN was sent
+	checked bool           // nothing of a handler comes after the last check
+	fitted  bool           // lock_timeout is set for handlers, as soon as pending is sent
+	marker  string         // name of the savepoint of mark, which is set or will be set by the checks
+	written time.Time      // when the row was appended; zero while that is pending
+	err     error          // why the transaction has failed
 }
 
-// explicit is the transaction behind a BEGIN.
-func (t *transaction) explicit(tx pgx.Tx, d *decide.Decision, a *chain.Attempt, pending []pipeline.Statement) *explicit {
+// pending is a statement to be sent.
+type pending struct {
+	pipeline.Statement
+	of   *wire.Call // that is blamed for an error; nil for the protocol's and the spec's statements
+	is   kind
+	ends bool // the last one of its call: the call has succeeded
+}
+
+type kind uint8
+
+const (
+	write    kind = iota // of the runtime, of a step, or queued by the call
+	checks               // checks the transaction after the call
+	restores             // also undoes what the call left in the session
+)
+
+// size measures what handlers have queued.
+type size struct{ statements, bytes int }
+
+// most limits the memory of what is queued. A batch of the default size, with handlers that queue
+// two statements, is sent at once.
+var most = size{statements: 1000, bytes: 1 << 20}
+
+// explicit returns the transaction that begins with statements.
+func (t *transaction) explicit(d *decide.Decision, a *chain.Attempt, first ...pipeline.Statement) *explicit {
 	p, conn := t.o.p, t.conn.Conn()
-	calls := p.process.Handlers.In(p.id, conn, tx, p.overtime)
-	return &explicit{transaction: t, session: session.Of(conn.PgConn()), calls: calls, d: d, a: a, pending: pending}
+	x := &explicit{transaction: t, session: session.Of(conn.PgConn()), d: d, a: a, checked: true}
+	x.calls = p.process.Handlers.In(p.id, conn, x, p.overtime)
+	x.add(first...)
+	return x
 }
 
-// inTurn sends statements and calls handlers alternately, between BEGIN and COMMIT. A handler sees
-// all effects of earlier records of the batch.
-func (t *transaction) inTurn(ctx context.Context, d *decide.Decision, a *chain.Attempt) (written time.Time, err error) {
-	conn := t.conn.Conn()
-	tx, err := chain.Begin(ctx, conn)
-	if err != nil {
-		return written, err
+// add adds statements that no call is blamed for.
+func (x *explicit) add(statements ...pipeline.Statement) {
+	for _, s := range statements {
+		x.pending = append(x.pending, pending{Statement: s})
 	}
-	written, err = t.explicit(tx, d, a, t.begins(d, a)).run(ctx)
-	if err != nil {
-		pool.Abandon(ctx, conn)
+}
+
+// inTurn calls handlers between the statements of a transaction, between BEGIN and COMMIT. A handler
+// sees all effects of earlier records of the batch.
+func (t *transaction) inTurn(ctx context.Context, d *decide.Decision, a *chain.Attempt) (written time.Time, err error) {
+	x := t.explicit(d, a, append(chain.Begin(), t.begins(d, a)...)...)
+	written, err = x.run(ctx)
+	if err != nil && x.began {
+		pool.Abandon(ctx, t.conn.Conn())
 	}
 	return written, err
 }
@@ -73,7 +106,7 @@ func (x *explicit) steps(ctx context.Context) error {
 	for i := 0; i < len(x.d.Steps); i++ {
 		switch step := x.d.Steps[i]; step.Stage {
 		case wire.Statement:
-			x.pending = append(x.pending, x.write(step)...)
+			x.add(x.write(step)...)
 		case wire.GoCall:
 			if !x.endsEarly(ctx, step.Call) {
 				if err := x.call(ctx, step.Call); err != nil {
@@ -81,7 +114,7 @@ func (x *explicit) steps(ctx context.Context) error {
 				}
 				continue
 			}
-			if err := x.shorten(step.Call.Message.Offset); err != nil {
+			if err := x.shorten(ctx, step.Call.Message.Offset); err != nil {
 				return err
 			}
 			i = x.lastCall() // the remaining steps contain no other call
@@ -104,19 +137,23 @@ func (x *explicit) lastCall() int {
 	return i
 }
 
-// call sends the pending statements, if there are any, and then calls a handler.
+// call calls a handler. What is pending is sent before its first statement that waits for an answer.
 func (x *explicit) call(ctx context.Context, call *wire.Call) error {
 	if !x.fitted || x.o.restores {
-		x.pending = append(x.pending, x.fitLocks())
+		x.add(x.fitLocks())
+		x.fitted = true
 	}
-	if len(x.checks)+len(x.pending) > 0 {
-		if err := x.flush(ctx); err != nil {
+	if !x.began && x.o.chain.Open() > 1 { // if an earlier attempt has committed, nothing is to be called
+		if err := x.Flush(ctx); err != nil {
 			return err
 		}
 	}
+	x.last, x.checked = call, false
 	left, err := x.calls.Call(ctx, call, x.w.retries.Attempt(call.Message.Offset))
-	x.last = call
-	if err != nil {
+	switch {
+	case x.err != nil: // and what the handler made of it does not count
+		return x.err
+	case err != nil:
 		return x.failed(ctx, left, err)
 	}
 	if x.o.restores {
@@ -130,19 +167,54 @@ func (x *explicit) call(ctx context.Context, call *wire.Call) error {
 	if left&handler.Savepoint != 0 {
 		x.mark()
 	}
-	if left == 0 {
+	if n := len(x.pending); n > 0 && x.pending[n-1].of == call {
+		x.pending[n-1].ends = true
+	} else {
 		x.w.retries.Succeeded(call.Message.Offset)
+	}
+	x.behind = len(x.pending)
+	if x.full() {
+		if err := x.Flush(ctx); err != nil {
+			return err
+		}
 	}
 	return fault.At(ctx, fault.AfterHandler)
 }
 
+// Queue implements [handler.Outlet].
+func (x *explicit) Queue(of *wire.Call, s pipeline.Statement) (full bool) {
+	x.pending = append(x.pending, pending{Statement: s, of: of})
+	x.asks = x.asks || s.Read != nil
+	x.queued.statements++
+	for _, arg := range s.Args {
+		x.queued.bytes += len(arg)
+	}
+	return x.full()
+}
+
+func (x *explicit) full() bool {
+	return x.queued.statements >= most.statements || x.queued.bytes >= most.bytes
+}
+
+// Began implements [handler.Outlet].
+func (x *explicit) Began() bool { return x.began }
+
 // check adds statements that undo what the last call left in the session, and then check that the
 // transaction is still the one that appended, and that it is not read-only.
 func (x *explicit) check(restore ...pipeline.Statement) {
-	if x.fitted = len(restore) == 0; !x.fitted { // another transaction may be read-only
-		restore = append(restore, x.o.chain.Own(x.a.Row.Token))
+	is := checks
+	if len(restore) > 0 { // another transaction may be read-only
+		is, restore = restores, append(restore, x.o.chain.Own(x.a.Row.Token))
+		x.fitted = false
 	}
-	x.checks = append(restore, x.o.chain.Same(x.a.Row.Token))
+	x.checks(is, append(restore, x.o.chain.Same(x.a.Row.Token))...)
+	x.checked = true
+}
+
+func (x *explicit) checks(is kind, statements ...pipeline.Statement) {
+	for _, s := range statements {
+		x.pending = append(x.pending, pending{Statement: s, of: x.last, is: is})
+	}
 }
 
 // mark makes the checks set a savepoint after the last call. If a later call rolls back to a
@@ -150,11 +222,11 @@ func (x *explicit) check(restore ...pipeline.Statement) {
 // then at fault, and nothing commits, so the records between the two calls are not lost.
 func (x *explicit) mark() {
 	if x.marker != "" {
-		x.checks = append(x.checks, pipeline.Statement{SQL: `RELEASE SAVEPOINT ` + x.marker})
+		x.checks(restores, pipeline.Statement{SQL: `RELEASE SAVEPOINT ` + x.marker})
 	} else { // a name that no handler can use
 		x.marker = "idem_" + strings.ToLower(rand.Text())
 	}
-	x.checks = append(x.checks, pipeline.Statement{SQL: `SAVEPOINT ` + x.marker})
+	x.checks(restores, pipeline.Statement{SQL: `SAVEPOINT ` + x.marker})
 }
 
 // failed returns the error of the last call. If the call ended the transaction and began another
@@ -174,36 +246,52 @@ func (x *explicit) failed(ctx context.Context, left handler.Left, err error) err
 	return err
 }
 
-// flush sends the pending statements in one round trip.
-func (x *explicit) flush(ctx context.Context) error {
+// Flush implements [handler.Outlet].
+func (x *explicit) Flush(ctx context.Context) error {
+	if x.err != nil || len(x.pending) == 0 {
+		return x.err
+	}
 	p := pipeline.New(ctx, x.conn.Conn())
-	p.Add(x.checks...)
-	p.Add(x.pending...)
+	sent := x.send(p)
 	r, err := p.Run()
-	if err := x.answered(r, err); err != nil {
-		return err
+	if x.err = x.answered(ctx, sent, r, err, false); x.err != nil {
+		return x.err
 	}
 	if x.written.IsZero() { // the append comes first
 		x.written = chain.Written(r)
 	}
-	x.checks, x.pending, x.fitted = nil, nil, true
-	return fault.At(ctx, fault.AfterAppend)
+	x.err = fault.At(ctx, fault.AfterAppend)
+	return x.err
+}
+
+// send adds what is pending to a pipeline.
+func (x *explicit) send(p *pipeline.Pipeline) (sent []pending) {
+	sent, x.pending = x.pending, nil
+	for i := range sent {
+		p.Add(sent[i].Statement)
+	}
+	x.began, x.asks, x.behind, x.queued = true, false, 0, size{}
+	return sent
 }
 
 const commitSQL = `COMMIT`
 
 // commit ends the transaction. Before that it checks that the transaction is still the one that
-// appended, if nothing checked it since the last call.
+// appended, if nothing checked it since the last call, and runs the callbacks of what is queued.
 func (x *explicit) commit(ctx context.Context) error {
 	if err := fault.At(ctx, fault.BeforeCommit); err != nil {
 		return err
 	}
-	if x.last != nil && x.checks == nil {
+	if !x.checked {
 		x.check()
 	}
+	if x.asks {
+		if err := x.Flush(ctx); err != nil {
+			return err
+		}
+	}
 	p := pipeline.New(ctx, x.conn.Conn())
-	p.Add(x.checks...)
-	p.Add(x.pending...)
+	sent := x.send(p)
 	p.Add(x.ends(x.d)...)
 	p.Add(chain.MayCommit())
 	p.End(commitSQL)
@@ -211,43 +299,53 @@ func (x *explicit) commit(ctx context.Context) error {
 	if unclean != nil { // nevertheless the transaction is over
 		_ = x.conn.Conn().Close(ctx)
 	}
-	if err := x.answered(r, err); err != nil {
+	if err := x.answered(ctx, sent, r, err, true); err != nil {
 		return err
 	}
 	if r.Tag != commitSQL {
 		// A transaction that has failed before replies to COMMIT with ROLLBACK, without an error.
 		return fmt.Errorf("idem: the transaction was rolled back at COMMIT: %w", verdict.ErrRolledBack)
 	}
+	if x.written.IsZero() {
+		x.written = chain.Written(r)
+	}
 	return nil
 }
 
-// answered attributes an error of a round trip. An error of the checks, which undo what the last
-// call changed and look for the append's row, is the handler's. If the checks succeeded, the call
-// succeeded, whatever the later statements did.
-func (x *explicit) answered(r pipeline.Reply, err error) error {
-	if len(x.checks) == 0 {
+// answered attributes an error of a round trip. An error of a queued statement is that of the call
+// that queued it. An error of the checks, which undo what a call changed and look for the append's
+// row, is the call's, too. If COMMIT was sent as well, an error that is not the server's reply to a
+// statement before it says nothing: the transaction may have committed.
+func (x *explicit) answered(ctx context.Context, sent []pending, r pipeline.Reply, err error, commits bool) error {
+	for i := range min(r.Answered, len(sent)) {
+		if sent[i].ends {
+			x.w.retries.Succeeded(sent[i].of.Message.Offset)
+		}
+	}
+	if err == nil || r.Answered >= len(sent) {
 		return err
 	}
-	if r.Answered >= len(x.checks) {
-		x.w.retries.Succeeded(x.last.Message.Offset)
-		return err
-	}
-	pg, ok := errors.AsType[*pgconn.PgError](err)
+	failed := &sent[r.Answered]
+	pg, replied := errors.AsType[*pgconn.PgError](err)
 	switch {
-	case !ok:
+	case failed.of == nil, commits && (!replied || strings.HasPrefix(pg.Code, "57P")):
+		return err
+	case failed.is == write:
+		return x.calls.Failed(failed.of, err)
+	case !replied:
 		return err
 	case chain.IsOther(pg):
-		return handler.EndedTransaction(x.last)
-	case len(x.checks) == 1: // after plain calls, which change nothing that could be the cause
+		return handler.EndedTransaction(failed.of)
+	case failed.is == checks: // after plain calls, which change nothing that could be the cause
 		return err
 	case pg.Code == "3B001": // there is no savepoint of the name
-		return handler.OtherSavepoint(x.last)
+		return handler.OtherSavepoint(failed.of)
 	case verdict.Of(pg) == verdict.Pooler: // the append was sent by its name in this transaction
-		return handler.Deallocated(x.last)
+		return handler.Deallocated(failed.of)
 	case pg.Code == "25006": // the append was written, so that the server is no standby
-		return handler.ReadOnly(x.last)
+		return handler.ReadOnly(failed.of)
 	}
-	return &verdict.HandlerError{Call: x.last, Err: pg}
+	return &verdict.HandlerError{Call: failed.of, Err: pg}
 }
 
 var handlerLockWait = session.NewStatement("lock_timeout", `SELECT set_config('lock_timeout', $1::int::text, true)`)

@@ -57,20 +57,17 @@ func (s *Process) overtaking(ctx context.Context, conn *pgxpool.Conn, id idemtyp
 // terminated.
 func (t *transaction) overtaking(ctx context.Context, d *decide.Decision, a *chain.Attempt) (written time.Time, err error) {
 	o, conn := t.o, t.conn.Conn()
-	tx, err := chain.Begin(ctx, conn)
-	if err != nil {
-		return written, err
-	}
 	err = o.p.process.overtaking(ctx, t.conn, o.p.id, func() error {
 		p := pipeline.New(ctx, conn)
+		p.Add(chain.Begin()...)
 		p.Add(o.chain.Append(a.Row))
 		r, err := p.Run()
 		written = chain.Written(r)
 		return err
 	})
 	if err == nil {
-		x := t.explicit(tx, d, a, d.Known.Claim(d.Claims))
-		x.written = written
+		x := t.explicit(d, a, d.Known.Claim(d.Claims)...)
+		x.began, x.written = true, written
 		_, err = x.run(ctx)
 	}
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/internal/engine/retry"
-	"github.com/idemgen/idemgen/runtime/internal/pipeline"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -29,19 +28,24 @@ func (x *explicit) endsEarly(ctx context.Context, call *wire.Call) bool {
 // included them, because position and keys must be ours before the first effect; nothing else of
 // them was sent. Both are corrected now, before COMMIT. The row gets the token of a new attempt:
 // if the reply is lost, the token in the chain shows where this transaction ended.
-func (x *explicit) shorten(offset int64) error {
+func (x *explicit) shorten(ctx context.Context, offset int64) error {
+	x.pending = x.pending[:x.behind]     // the others are statements of later records
+	if err := x.Flush(ctx); err != nil { // before the decision takes the memory of their arguments
+		return err
+	}
 	o := x.o
 	t := &transaction{o: o, w: o.batch(x.d.Records[:retry.Index(x.d.Records, offset)]), conn: x.conn}
 	d, err := o.decision(t.w, x.d.Known)
 	if err != nil {
 		return err
 	}
-	if x.checks == nil {
+	if !x.checked {
 		x.check()
 	}
 	before := *x.a
 	*x.a = t.attempt(d)
 	x.transaction, x.d = t, d
-	x.pending = append([]pipeline.Statement{o.chain.Shorten(before.Row.Token, x.a.Row)}, d.Known.Release(before.Claims, d.Claims)...)
+	x.add(o.chain.Shorten(before.Row.Token, x.a.Row))
+	x.add(d.Known.Release(before.Claims, d.Claims)...)
 	return nil
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/footprint"
+	"github.com/idemgen/idemgen/runtime/internal/pipeline"
 	"github.com/idemgen/idemgen/runtime/internal/pool"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 	"github.com/idemgen/idemgen/runtime/internal/watchdog"
@@ -46,26 +47,57 @@ type Transaction struct {
 	partition idemtype.Partition
 	overtime  func(event string) // is called with the event of a handler that runs too long, and with "" when it has ended
 	conn      *pgx.Conn
-	tx        pgx.Tx
-	traced    bool // the service traces each statement of the driver
+	out       Outlet
+	ctx       context.Context // of the transaction; nil before Run
+	outer     pgx.Tx          // for savepoints; nil before it is needed
+	traced    bool            // the service traces each statement of the driver
 	watch     *watchdog.Watch[*call]
 }
 
-// In returns the transaction tx of a partition, on conn. overtime is called with the event of a
-// handler that is still running although its context has ended, and with "" when it has ended.
-func (c *Caller) In(partition idemtype.Partition, conn *pgx.Conn, tx pgx.Tx, overtime func(event string)) *Transaction {
+// Outlet sends what handlers queue, in the order in which it was queued.
+type Outlet interface {
+	// Queue adds a statement of a call. It reports whether so much is queued that Flush should be
+	// called.
+	Queue(of *wire.Call, s pipeline.Statement) (full bool)
+	// Flush begins the transaction if it has not begun, and sends what is queued. Its error is that
+	// of the transaction, which cannot commit any more.
+	Flush(ctx context.Context) error
+	// Began reports whether anything was sent.
+	Began() bool
+}
+
+// In returns a transaction of a partition, on conn, which begins when out sends something. overtime
+// is called with the event of a handler that is still running although its context has ended, and
+// with "" when it has ended.
+func (c *Caller) In(partition idemtype.Partition, conn *pgx.Conn, out Outlet, overtime func(event string)) *Transaction {
 	pool.StateOf(conn.PgConn()).Ended = false
-	return &Transaction{caller: c, partition: partition, overtime: overtime, conn: conn, tx: tx, traced: conn.Config().Tracer != nil}
+	return &Transaction{caller: c, partition: partition, overtime: overtime, conn: conn, out: out, traced: conn.Config().Tracer != nil}
+}
+
+// pgx returns the driver's transaction, which sets savepoints. The driver can begin it only with a
+// statement; this one does nothing, because the transaction has begun.
+func (t *Transaction) pgx(ctx context.Context) (pgx.Tx, error) {
+	if t.outer == nil {
+		tx, err := t.conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: "SELECT"})
+		if err != nil {
+			return nil, err
+		}
+		t.outer = tx
+	}
+	return t.outer, nil
 }
 
 // call is one call of a handler: what the handler receives, and the state of the call.
 type call struct {
 	of       *wire.Call
+	in       *Transaction
 	tx       handlerTx
 	ctx      callContext
 	life     txLife
 	trace    trace
+	ids      *wire.EventIDs
 	delivery idemtype.Delivery
+	queue    queue
 	err      error // of the handler
 }
 
@@ -84,16 +116,13 @@ func (c *callContext) Value(key any) any {
 }
 
 func (t *Transaction) newCall(of *wire.Call, attempt int) *call {
-	c := &call{of: of, delivery: idemtype.Delivery{
+	c := &call{of: of, in: t, ids: of.EventIDs(), delivery: idemtype.Delivery{
 		Consumer: t.caller.Consumer, Event: of.Event, Key: of.Key, Attempt: attempt, Message: *of.Message,
 	}}
 	c.life.idle.L = &c.life.mu
 	c.trace.texts = &t.caller.texts
 	c.ctx.of = &c.delivery
-	c.tx = handlerTx{tx: t.tx, life: &c.life, trace: &c.trace, ids: of.EventIDs()}
-	if !t.traced { // a tracer may look the call up in a statement's context
-		c.tx.own = &c.ctx
-	}
+	c.tx = handlerTx{t.conn, c}
 	return c
 }
 
@@ -107,26 +136,31 @@ func (t *Transaction) Call(batch context.Context, of *wire.Call, attempt int) (l
 	}
 	c := t.newCall(of, attempt)
 	defer func() { c.ctx.End() }()
-	err = t.watch.Call(c, func(ctx *watchdog.Context) error {
+	_ = t.watch.Call(c, func(ctx *watchdog.Context) error {
 		c.ctx.Context = ctx
-		t.contained(c, fn)
+		defer func() { c.err = cmp.Or(c.life.close(), c.queue.err, c.err) }()
+		t.contained(c, func() error {
+			if err := fn(&c.ctx, &c.tx); err != nil {
+				return err
+			}
+			return c.hand(0)
+		})
 		return c.err
 	})
-	return c.trace.left(), t.ended(batch, c, err)
+	return c.trace.left(), t.ended(batch, c, c.err)
 }
 
-// contained calls fn and stores its error. It is also an error if fn panics, ends its goroutine,
-// or leaves a statement running.
-func (t *Transaction) contained(c *call, fn idemtype.HandlerFunc) {
+// contained calls fn, which is the service's code, and stores its error. It is also an error if fn
+// panics or ends its goroutine.
+func (t *Transaction) contained(c *call, fn func() error) {
 	c.err = errExit // in case fn does not return
 	defer func() {
 		if r := recover(); r != nil {
 			t.caller.Log.Error("a handler panicked", "topic", t.partition.Topic, "partition", t.partition.Number, "event", c.of.Event, "panic", watchdog.PanicText(r), "stack", string(debug.Stack()))
 			c.err = verdict.Permanent(fmt.Errorf("the handler panicked: %s", watchdog.PanicText(r)))
 		}
-		c.err = cmp.Or(c.life.close(), c.err)
 	}()
-	c.err = verdict.Readable(fn(&c.ctx, &c.tx))
+	c.err = verdict.Readable(fn())
 }
 
 var errExit = errors.New("the handler ended its goroutine")
@@ -147,7 +181,7 @@ func (t *Transaction) ended(batch context.Context, c *call, err error) error {
 	case t.conn.PgConn().IsBusy(): // the connection is closed after it
 		err = &verdict.HandlerError{Call: c.of, Err: cmp.Or(err, verdict.Permanent(errors.New("the handler did not close the rows of a query")))}
 	default:
-		err = outcome(t.conn, c.of, err)
+		err = t.outcome(c.of, err)
 	}
 	if h, ok := errors.AsType[*verdict.HandlerError](err); ok {
 		h.Err = verdict.Overdue(&c.ctx, h.Err, verdict.Limit{Name: "the time of a call", Most: limits.EventTimeout}, limits)
@@ -158,18 +192,18 @@ func (t *Transaction) ended(batch context.Context, c *call, err error) error {
 var errConnection = errors.New("the connection to the database was lost")
 
 // outcome determines the state in which a handler left the transaction.
-func outcome(conn *pgx.Conn, of *wire.Call, err error) error {
+func (t *Transaction) outcome(of *wire.Call, err error) error {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == notHere {
 		return EndedTransaction(of)
 	}
-	switch conn.PgConn().TxStatus() {
-	case 'T':
+	switch status := t.conn.PgConn().TxStatus(); {
+	case status == 'T', !t.out.Began():
 		if err != nil {
 			return &verdict.HandlerError{Call: of, Err: err}
 		}
 		return nil
-	case 'E': // a statement failed, whatever the handler returned
-		failed := pool.StateOf(conn.PgConn()).Failed
+	case status == 'E': // a statement failed, whatever the handler returned
+		failed := pool.StateOf(t.conn.PgConn()).Failed
 		if failed.Code == notHere {
 			return EndedTransaction(of)
 		}
@@ -235,7 +269,7 @@ func (t *Transaction) Run(ctx context.Context, work func(context.Context) error)
 			}
 		},
 	}, func(w *watchdog.Watch[*call]) error {
-		t.watch = w
+		t.watch, t.ctx = w, ctx
 		return work(ctx)
 	})
 	switch {

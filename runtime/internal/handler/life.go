@@ -58,6 +58,7 @@ func (t *trace) see(sql string) (ends bool) {
 type txLife struct {
 	mu      sync.Mutex
 	over    bool
+	sending bool      // what is queued
 	running int       // statements
 	idle    sync.Cond // of mu: none is running
 }
@@ -66,8 +67,11 @@ type txLife struct {
 func (l *txLife) begin() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.over {
+	switch {
+	case l.over:
 		return pgx.ErrTxClosed
+	case l.sending:
+		return errSending
 	}
 	l.running++
 	return nil
@@ -79,6 +83,22 @@ func (l *txLife) end() {
 	if l.running--; l.running == 0 {
 		l.idle.Broadcast()
 	}
+}
+
+// send is called before queued statements are sent, and sent after that. Meanwhile nothing else may
+// use the connection. send reports false if they are being sent already.
+func (l *txLife) send() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	was := l.sending
+	l.sending = true
+	return !was
+}
+
+func (l *txLife) sent() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sending = false
 }
 
 var errStatementLeft = errors.New("the handler returned while a statement of its transaction was running")

@@ -38,24 +38,31 @@ func (t ownedTx) Begin(ctx context.Context) (pgx.Tx, error) {
 	if err := t.begin(); err != nil {
 		return nil, err
 	}
-	defer t.life.end()
-	savepoint, err := t.tx.Begin(ctx)
+	defer t.of.life.end()
+	within, ok := t.on.(pgx.Tx)
+	if !ok {
+		var err error
+		if within, err = t.of.in.pgx(ctx); err != nil {
+			return nil, err
+		}
+	}
+	savepoint, err := within.Begin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	t.trace.open.Add(1)
-	return savepointTx{ownedTx{&handlerTx{savepoint, t.life, t.trace, t.own, t.ids}}}, nil
+	t.of.trace.open.Add(1)
+	return savepointTx{ownedTx{&handlerTx{savepoint, t.of}}, savepoint}, nil
 }
 
 func (t ownedTx) Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error) {
 	if _, _, err := t.beginStatement(ctx, sql, nil); err != nil {
 		return nil, err
 	}
-	defer t.life.end()
+	defer t.of.life.end()
 	if footprint.Of(sql)&footprint.Nests != 0 { // a later call could run it by its name
 		return nil, errors.New("idem: savepoint statements cannot be prepared: use Begin or Exec")
 	}
-	described, err := t.tx.Prepare(ctx, name, sql)
+	described, err := t.on.Prepare(ctx, name, sql)
 	return described, said(err)
 }
 
@@ -75,22 +82,28 @@ func (t ownedTx) LargeObjects() (objects pgx.LargeObjects) {
 }
 
 // savepointTx is a savepoint in a handler's transaction, which the handler ends itself.
-type savepointTx struct{ ownedTx }
+type savepointTx struct {
+	ownedTx
+	savepoint pgx.Tx
+}
 
 func (t savepointTx) Commit(ctx context.Context) error {
-	err := t.finish(ctx, t.tx.Commit)
+	err := t.finish(ctx, t.savepoint.Commit)
 	if err == nil { // a savepoint that was rolled back to is still set
-		t.trace.open.Add(-1)
+		t.of.trace.open.Add(-1)
 	}
 	return err
 }
 
-func (t savepointTx) Rollback(ctx context.Context) error { return t.finish(ctx, t.tx.Rollback) }
+func (t savepointTx) Rollback(ctx context.Context) error { return t.finish(ctx, t.savepoint.Rollback) }
 
 func (t savepointTx) finish(ctx context.Context, how func(context.Context) error) error {
-	if err := t.life.begin(); err != nil {
+	if err := t.of.life.begin(); err != nil {
 		return err
 	}
-	defer t.life.end()
+	defer t.of.life.end()
+	if err := t.of.send(); err != nil {
+		return err
+	}
 	return how(ctx)
 }

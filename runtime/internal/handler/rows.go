@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -33,6 +34,38 @@ func (noRows) Conn() *pgx.Conn                              { return nil }
 func (noRows) TypeMap() *pgtype.Map                         { return nil }
 func (noRows) Next() bool                                   { return false }
 func (r noRows) Scan(...any) error                          { return r.err }
+
+// answer is the answer to a queued statement, as a callback receives it.
+type answer struct{ rows handlerRows }
+
+func (a answer) Exec() (pgconn.CommandTag, error) {
+	a.rows.Close()
+	return a.rows.CommandTag(), a.rows.Err()
+}
+
+func (a answer) Query() (pgx.Rows, error) { return a.rows, a.rows.Err() }
+func (a answer) QueryRow() pgx.Row        { return oneRow{a.rows} }
+func (answer) Tx() pgx.Tx                 { return nil }
+
+func (a answer) Close() error {
+	a.rows.Close()
+	return a.rows.Err()
+}
+
+// oneRow is the first row of an answer.
+type oneRow struct{ rows handlerRows }
+
+func (r oneRow) Scan(dest ...any) error {
+	defer r.rows.Close()
+	if !r.rows.Next() {
+		return cmp.Or(r.rows.Err(), pgx.ErrNoRows)
+	}
+	if err := r.rows.Scan(dest...); err != nil {
+		return err
+	}
+	r.rows.Close()
+	return r.rows.Err()
+}
 
 // said returns an error as a handler receives it: without the value, and with advice if the text
 // has several statements.

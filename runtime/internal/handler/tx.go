@@ -9,47 +9,65 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/idemgen/idemgen/runtime/internal/pool"
-	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // handlerTx is what handlers receive: the transaction without Commit and Rollback. It is a
 // separate type, so that tx.(pgx.Tx) fails and no handler commits by accident.
 type handlerTx struct {
-	tx    pgx.Tx
-	life  *txLife
-	trace *trace
-	own   *callContext // the handler's context; nil if statements need its values
-	ids   *wire.EventIDs
+	on driver
+	of *call
+}
+
+// driver is what runs a handler's statements: the connection, or a savepoint on it.
+type driver interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, src pgx.CopyFromSource) (int64, error)
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+	Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error)
 }
 
 // OutboxID returns the id of the next event that the handler sends about a subject. Package outbox
 // calls it for an event without an id.
 func (h *handlerTx) OutboxID(subject string) [16]byte {
-	if h.life.begin() != nil {
+	if h.of.life.begin() != nil {
 		return [16]byte{} // the statement is rejected
 	}
-	defer h.life.end()
-	return h.ids.Next("handler " + subject)
+	defer h.of.life.end()
+	return h.of.ids.Next("handler " + subject)
 }
 
 // during returns the context for a statement that a handler runs with ctx. A rewriter may look the
-// call up in it.
+// call up in it, and so may a tracer of the service.
 func (h *handlerTx) during(ctx context.Context, rewritten bool) context.Context {
-	if h.own != nil && !rewritten && ctx == context.Context(h.own) {
-		return h.own.Statements()
+	if !h.of.in.traced && !rewritten && ctx == context.Context(&h.of.ctx) {
+		return h.of.ctx.Statements()
 	}
 	return ctx
 }
 
-// begin is called before every use of the transaction. After the transaction has ended, nothing is
-// sent, because it would commit by itself.
+// begin is called before every use of the connection: what is queued is sent first. After the
+// transaction has ended, nothing is sent, because it would commit by itself.
 func (h *handlerTx) begin() error {
-	if err := h.life.begin(); err != nil {
+	if err := h.of.life.begin(); err != nil {
 		return err
 	}
-	conn := h.tx.Conn().PgConn()
-	if conn.TxStatus() == 'I' || pool.StateOf(conn).Ended {
-		h.life.end()
+	if err := h.ready(); err != nil {
+		h.of.life.end()
+		return err
+	}
+	return nil
+}
+
+func (h *handlerTx) ready() error {
+	conn := h.of.in.conn.PgConn()
+	if pool.StateOf(conn).Ended {
+		return errEnded
+	}
+	if err := h.of.send(); err != nil {
+		return err
+	}
+	if conn.TxStatus() == 'I' {
 		return errEnded
 	}
 	return nil
@@ -62,7 +80,7 @@ func (h *handlerTx) beginStatement(ctx context.Context, sql string, args []any) 
 	}
 	args, rewritten, err := h.read(sql, args)
 	if err != nil {
-		h.life.end()
+		h.of.life.end()
 		return nil, nil, err
 	}
 	return h.during(ctx, rewritten), args, nil
@@ -89,7 +107,7 @@ options:
 			}
 		case pgx.QueryResultFormats, pgx.QueryResultFormatsByOID, pgx.NamedArgs, pgx.StrictNamedArgs:
 		case pgx.QueryRewriter:
-			h.trace.anything() // it receives the connection
+			h.of.trace.anything() // it receives the connection
 			rewritten = true
 			replace(i, judged{a, h})
 		default:
@@ -102,10 +120,10 @@ options:
 // judge records what a statement may leave in the session. It rejects a statement that would end
 // the transaction, and treats the handler as if it had ended it.
 func (h *handlerTx) judge(sql string) error {
-	if !h.trace.see(sql) {
+	if !h.of.trace.see(sql) {
 		return nil
 	}
-	pool.StateOf(h.tx.Conn().PgConn()).Ended = true
+	pool.StateOf(h.of.in.conn.PgConn()).Ended = true
 	return errEnded
 }
 
@@ -130,11 +148,11 @@ func (h *handlerTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.C
 	if err != nil {
 		return pgconn.CommandTag{}, err
 	}
-	defer h.life.end()
+	defer h.of.life.end()
 	if len(args) == 0 {
 		args = []any{pgx.QueryExecModeExec} // one round trip, and nothing stays prepared
 	}
-	rows, err := h.tx.Query(ctx, sql, args...) // Exec would use the simple protocol without arguments
+	rows, err := h.on.Query(ctx, sql, args...) // Exec would use the simple protocol without arguments
 	if err != nil {
 		return pgconn.CommandTag{}, said(err)
 	}
@@ -147,8 +165,8 @@ func (h *handlerTx) Query(ctx context.Context, sql string, args ...any) (pgx.Row
 	if err != nil {
 		return noRows{err: err}, err
 	}
-	defer h.life.end()
-	rows, err := h.tx.Query(ctx, sql, args...)
+	defer h.of.life.end()
+	rows, err := h.on.Query(ctx, sql, args...)
 	if said := said(err); said != err {
 		return noRows{err: said}, said
 	}
@@ -160,16 +178,16 @@ func (h *handlerTx) QueryRow(ctx context.Context, sql string, args ...any) pgx.R
 	if err != nil {
 		return noRows{err: err}
 	}
-	defer h.life.end()
-	return bareRow{h.tx.QueryRow(ctx, sql, args...)}
+	defer h.of.life.end()
+	return bareRow{h.on.QueryRow(ctx, sql, args...)}
 }
 
 func (h *handlerTx) CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, src pgx.CopyFromSource) (int64, error) {
 	if err := h.begin(); err != nil {
 		return 0, err
 	}
-	defer h.life.end()
-	n, err := h.tx.CopyFrom(h.during(ctx, false), table, columns, src)
+	defer h.of.life.end()
+	n, err := h.on.CopyFrom(h.during(ctx, false), table, columns, src)
 	return n, said(err)
 }
 
@@ -177,7 +195,7 @@ func (h *handlerTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResult
 	if err := h.begin(); err != nil {
 		return pgx.FailedBatchResults(b, err)
 	}
-	defer h.life.end()
+	defer h.of.life.end()
 	rewritten := false
 	for _, q := range b.QueuedQueries {
 		args, other, err := h.read(q.SQL, q.Arguments)
@@ -189,16 +207,16 @@ func (h *handlerTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResult
 			q.Fn = func(r pgx.BatchResults) error { return then(bareResults{r, h}) }
 		}
 	}
-	return bareResults{h.tx.SendBatch(h.during(ctx, rewritten), b), h}
+	return bareResults{h.on.SendBatch(h.during(ctx, rewritten), b), h}
 }
 
 // conn returns the connection itself; nil after the transaction has ended. Statements on it are
 // not examined.
 func (h *handlerTx) conn() *pgx.Conn {
-	if h.life.begin() != nil {
+	if h.begin() != nil {
 		return nil
 	}
-	defer h.life.end()
-	h.trace.anything()
-	return h.tx.Conn()
+	defer h.of.life.end()
+	h.of.trace.anything()
+	return h.of.in.conn
 }

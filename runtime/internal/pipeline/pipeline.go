@@ -17,12 +17,18 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
-// Statement is one statement, prepared unless it has a text, with its parameters in binary.
+// Statement is one statement with its parameters: a prepared one of the runtime, whose values are
+// in binary; a text, which is parsed each time; or one that the driver prepared.
 type Statement struct {
-	Is   session.Statement
-	SQL  string // if it is not prepared but parsed each time
-	Args [][]byte
-	User bool // of the spec's topic: tables and triggers are the user's
+	Is     session.Statement
+	SQL    string
+	Driver *pgconn.StatementDescription
+	Args   [][]byte
+	User   bool // tables and triggers are the user's
+
+	// Only with Driver.
+	Formats, Results []int16                          // of the parameters and of the columns
+	Read             func(*pgconn.ResultReader) error // reads the answer before the next one; nil to ignore it
 }
 
 var binaryFormat = []int16{1}
@@ -32,7 +38,13 @@ type Pipeline struct {
 	p       *pgconn.Pipeline
 	conn    *pgconn.PgConn
 	session *session.Session
-	user    []bool // of each statement that was added
+	added   []added
+}
+
+// added is what is needed of a statement to read its answer.
+type added struct {
+	user bool
+	read func(*pgconn.ResultReader) error
 }
 
 // New returns a pipeline on a connection with a session.
@@ -43,12 +55,15 @@ func New(ctx context.Context, conn *pgx.Conn) *Pipeline {
 // Add adds statements.
 func (p *Pipeline) Add(statements ...Statement) {
 	for _, s := range statements {
-		if s.SQL == "" {
-			p.p.SendQueryPrepared(p.session.Name(s.Is), s.Args, binaryFormat, binaryFormat)
-		} else {
+		switch {
+		case s.Driver != nil:
+			p.p.SendQueryStatement(s.Driver, s.Args, s.Formats, s.Results)
+		case s.SQL != "":
 			p.p.SendQueryParams(s.SQL, s.Args, nil, binaryFormat, binaryFormat)
+		default:
+			p.p.SendQueryPrepared(p.session.Name(s.Is), s.Args, binaryFormat, binaryFormat)
 		}
-		p.user = append(p.user, s.User)
+		p.added = append(p.added, added{s.User, s.Read})
 	}
 }
 
@@ -104,7 +119,7 @@ func (p *Pipeline) answers(out *Reply) error {
 		}
 		switch r := res.(type) {
 		case *pgconn.ResultReader:
-			if err := out.read(r, p.ofUser(out.Answered)); err != nil {
+			if err := out.read(r, p.at(out.Answered)); err != nil {
 				return p.of(out.Answered, err)
 			}
 			out.Answered++
@@ -124,17 +139,27 @@ func (p *Pipeline) of(i int, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case i >= len(p.user) || p.user[i]:
+	case i >= len(p.added) || p.added[i].user:
 		return &verdict.Write{Err: err}
 	}
 	return &verdict.Protocol{Err: err}
 }
 
-func (p *Pipeline) ofUser(i int) bool { return i < len(p.user) && p.user[i] }
+func (p *Pipeline) at(i int) (a added) {
+	if i < len(p.added) {
+		a = p.added[i]
+	}
+	return a
+}
 
-func (r *Reply) read(result *pgconn.ResultReader, user bool) error {
+func (r *Reply) read(result *pgconn.ResultReader, of added) error {
+	if of.read != nil {
+		if err := of.read(result); err != nil {
+			return err
+		}
+	}
 	for result.NextRow() {
-		if r.Row == nil && !user {
+		if r.Row == nil && !of.user {
 			for _, v := range result.Values() {
 				r.Row = append(r.Row, bytes.Clone(v))
 			}

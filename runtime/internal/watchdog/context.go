@@ -10,23 +10,19 @@ import (
 // with End. Most calls only pass it to statements, so its channel is created lazily.
 type Context struct {
 	work       context.Context
-	begun      time.Time
-	deadline   time.Time
 	statements *shared
 
-	mu     sync.Mutex
-	made   context.Context // that ends; nil before it is needed
-	cancel context.CancelFunc
-	ended  bool
+	mu       sync.Mutex
+	begun    time.Time
+	deadline time.Time
+	made     *shared // nil before it is needed
+	timer    *time.Timer
+	ended    bool
 }
 
 func newContext(work context.Context, limit time.Duration, statements *shared) *Context {
 	now := time.Now()
-	deadline := now.Add(limit)
-	if end, ok := work.Deadline(); ok && end.Before(deadline) {
-		deadline = end
-	}
-	return &Context{work: work, begun: now, deadline: deadline, statements: statements}
+	return &Context{work: work, begun: now, deadline: within(work, now.Add(limit)), statements: statements}
 }
 
 // Statements returns a context for statements that the call sends and waits for itself. It ends at
@@ -35,7 +31,11 @@ func newContext(work context.Context, limit time.Duration, statements *shared) *
 func (c *Context) Statements() context.Context { return c.statements }
 
 // Deadline returns when the call times out.
-func (c *Context) Deadline() (time.Time, bool) { return c.deadline, true }
+func (c *Context) Deadline() (time.Time, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.deadline, true
+}
 
 // Done is closed when the call times out, when the work's context ends, or when the call has
 // ended.
@@ -45,45 +45,75 @@ func (c *Context) Done() <-chan struct{} { return c.standard().Done() }
 // Done is closed, because statements may have ended a moment before.
 func (c *Context) Err() error {
 	ctx := c.standard()
-	if !time.Now().Before(c.deadline) {
-		<-ctx.Done()
+	if c.overdue() {
+		c.expire()
 	}
 	return ctx.Err()
 }
 
 // Over reports whether the context has ended other than by End.
-func (c *Context) Over() bool { return c.work.Err() != nil || !time.Now().Before(c.deadline) }
+func (c *Context) Over() bool { return c.work.Err() != nil || c.overdue() }
+
+func (c *Context) overdue() bool {
+	end, _ := c.Deadline()
+	return !time.Now().Before(end)
+}
 
 // Value returns the value of the work's context.
-func (c *Context) Value(key any) any {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.made != nil {
-		return c.made.Value(key) // derived contexts find their parent by this
-	}
-	return c.work.Value(key)
-}
+func (c *Context) Value(key any) any { return c.work.Value(key) }
+
+// AfterFunc lets package context derive contexts without a goroutine for each.
+func (c *Context) AfterFunc(f func()) (stop func() bool) { return context.AfterFunc(c.standard(), f) }
 
 // End ends the context, unless it has already ended.
 func (c *Context) End() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ended = true
-	if c.cancel != nil {
-		c.cancel()
+	if c.made != nil {
+		c.timer.Stop()
+		c.made.cancel(context.Canceled)
 	}
 }
 
-func (c *Context) standard() context.Context {
+// extend moves the deadline by the time since a moment, but not past the deadline of the work.
+func (c *Context) extend(since time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	by := time.Since(since)
+	c.begun, c.deadline = c.begun.Add(by), within(c.work, c.deadline.Add(by))
+}
+
+// expire ends the context if the call has timed out; otherwise it looks again at the deadline.
+func (c *Context) expire() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if left := time.Until(c.deadline); left > 0 && !c.ended {
+		c.timer.Reset(left)
+		return
+	}
+	c.made.cancel(context.DeadlineExceeded)
+}
+
+func (c *Context) standard() *shared {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.made == nil {
-		c.made, c.cancel = context.WithDeadline(c.work, c.deadline)
+		c.made = share(c.work)
 		if c.ended {
-			c.cancel()
+			c.made.cancel(context.Canceled)
 		}
+		c.timer = time.AfterFunc(time.Until(c.deadline), c.expire)
 	}
 	return c.made
+}
+
+// within returns the earlier of a time and the deadline of the work.
+func within(work context.Context, t time.Time) time.Time {
+	if end, ok := work.Deadline(); ok && end.Before(t) {
+		return end
+	}
+	return t
 }
 
 // shared is a context shared by all calls that have not timed out.

@@ -142,7 +142,7 @@ func (w *Watch[T]) check(now time.Time) (next time.Duration, abandoned bool) {
 
 // ended is when the context of the call that runs ended or will end.
 func (w *Watch[T]) ended(now time.Time) time.Time {
-	end := w.ctx.deadline
+	end, _ := w.ctx.Deadline()
 	if w.work.Err() == nil {
 		return end
 	}
@@ -195,6 +195,24 @@ func (w *Watch[T]) end() (abandoned bool) {
 	}
 	w.ctx, w.overdue = nil, false
 	return w.abandoned
+}
+
+// Aside runs fn in the middle of a call, although fn is not part of it: the call's time does not
+// pass. fn may make calls of its own. It does nothing but fn if no call is running.
+func (w *Watch[T]) Aside(fn func() error) error {
+	began := time.Now()
+	w.mu.Lock()
+	ctx, of := w.ctx, w.of
+	w.ctx = nil
+	w.mu.Unlock()
+	err := fn()
+	if ctx != nil {
+		ctx.extend(began)
+		w.mu.Lock()
+		w.ctx, w.of = ctx, of
+		w.mu.Unlock()
+	}
+	return err
 }
 
 // close gives back what the watch holds.

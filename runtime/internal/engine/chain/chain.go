@@ -149,15 +149,17 @@ func Who() string {
 }
 
 var (
-	appendRow  = session.NewStatement("append", ledger.AppendSQL)
-	sameRow    = session.NewStatement("same", ledger.SameSQL)
-	ownRow     = session.NewStatement("own", ledger.OwnSQL)
-	mayCommit  = session.NewStatement("commit", ledger.MayCommitSQL)
-	shortenRow = session.NewStatement("shorten", ledger.ShortenSQL)
+	appendRow    = session.NewStatement("append", ledger.AppendSQL)
+	sameRow      = session.NewStatement("same", ledger.SameSQL)
+	ownRow       = session.NewStatement("own", ledger.OwnSQL)
+	begin        = session.NewStatement("begin", `BEGIN`)
+	mayNotCommit = session.NewStatement("commit_not", ledger.MayNotCommitSQL)
+	mayCommit    = session.NewStatement("commit", ledger.MayCommitSQL)
+	shortenRow   = session.NewStatement("shorten", ledger.ShortenSQL)
 )
 
 // Statements are prepared on every connection.
-var Statements = []session.Statement{appendRow, sameRow, ownRow, mayCommit, shortenRow, deadletter.Insert, deadletter.Settle}
+var Statements = []session.Statement{appendRow, sameRow, ownRow, begin, mayNotCommit, mayCommit, shortenRow, deadletter.Insert, deadletter.Settle}
 
 // Append appends the row after the tail. It is the first statement of every transaction.
 func (c *Chain) Append(r ledger.Row) pipeline.Statement {
@@ -179,11 +181,9 @@ func (c *Chain) Own(token wire.UUID) pipeline.Statement {
 // IsOther reports whether pg is the error of [Chain.Own] or [Chain.Same] in another transaction.
 func IsOther(pg *pgconn.PgError) bool { return pg.Code == "22012" || pg.TableName == "idem_assert" }
 
-// Begin begins a transaction in which handlers run. It can be committed only after the statement
-// [MayCommit].
-func Begin(ctx context.Context, conn *pgx.Conn) (pgx.Tx, error) {
-	return conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: ledger.BeginSQL})
-}
+// Begin returns the statements that begin a transaction in which handlers run. It can be committed
+// only after the statement [MayCommit].
+func Begin() []pipeline.Statement { return []pipeline.Statement{{Is: begin}, {Is: mayNotCommit}} }
 
 // MayCommit is the last statement before COMMIT of a transaction that [Begin] began.
 func MayCommit() pipeline.Statement { return pipeline.Statement{Is: mayCommit} }
