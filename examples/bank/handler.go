@@ -18,26 +18,22 @@ func (Service) TransferRequested(ctx context.Context, tx idem.Tx, e TransferRequ
 	}
 	const columns = ` (transfer_id, debtor, creditor, cents, requested_at) VALUES ($1, $2, $3, $4, $5)`
 	if covered.RowsAffected() == 0 {
-		_, err = tx.Exec(ctx, `INSERT INTO refused_transfers`+columns, e.TransferID, e.Debtor, e.Creditor, e.Cents, e.RequestedAt)
-		return err
+		tx.Queue(`INSERT INTO refused_transfers`+columns, e.TransferID, e.Debtor, e.Creditor, e.Cents, e.RequestedAt)
+		return nil
 	}
-	if _, err = tx.Exec(ctx, `INSERT INTO transfers`+columns, e.TransferID, e.Debtor, e.Creditor, e.Cents, e.RequestedAt); err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, `UPDATE core.account SET balance_cents = balance_cents + $2 WHERE account_id = $1`, e.Creditor, e.Cents)
-	return err
+	tx.Queue(`INSERT INTO transfers`+columns, e.TransferID, e.Debtor, e.Creditor, e.Cents, e.RequestedAt)
+	tx.Queue(`UPDATE core.account SET balance_cents = balance_cents + $2 WHERE account_id = $1`, e.Creditor, e.Cents)
+	return nil
 }
 
 // CardCaptured takes what was captured, and the fee for it, from the account. The generated code
 // has written the capture before, in the same transaction. It refers to the account, so that one
 // is there.
-func (Service) CardCaptured(ctx context.Context, tx idem.Tx, e CardCaptured) error {
+func (Service) CardCaptured(_ context.Context, tx idem.Tx, e CardCaptured) error {
 	fee := foreignFee(e.Cents, e.Currency)
-	if _, err := tx.Exec(ctx, `UPDATE captures SET fee_cents = $2 WHERE entry_id = $1`, e.EntryID, fee); err != nil {
-		return err
-	}
-	_, err := tx.Exec(ctx, `UPDATE core.account SET balance_cents = balance_cents - $2 WHERE account_id = $1`, e.AccountID, e.Cents+fee)
-	return err
+	tx.Queue(`UPDATE captures SET fee_cents = $2 WHERE entry_id = $1`, e.EntryID, fee)
+	tx.Queue(`UPDATE core.account SET balance_cents = balance_cents - $2 WHERE account_id = $1`, e.AccountID, e.Cents+fee)
+	return nil
 }
 
 // foreignFee is 1.75 % of payments that were not made in euros, cut to whole cents.

@@ -19,27 +19,27 @@ func (Service) Seen(ctx context.Context, tx idem.Tx, e Seen) error {
 	if err != nil || first.RowsAffected() == 1 {
 		return err
 	}
-	_, err = tx.Exec(ctx, `UPDATE firsts SET seen = seen + 1 WHERE person = $1 AND kind = $2`, e.Person, e.Kind)
-	return err
+	tx.Queue(`UPDATE firsts SET seen = seen + 1 WHERE person = $1 AND kind = $2`, e.Person, e.Kind)
+	return nil
 }
 
 // Said takes the next number of a person. One owner applies a partition, and a person is the
 // record key, so that nobody else takes it.
-func (Service) Said(ctx context.Context, tx idem.Tx, e Said) error {
-	_, err := tx.Exec(ctx, `INSERT INTO entries (person, number, said)
+func (Service) Said(_ context.Context, tx idem.Tx, e Said) error {
+	tx.Queue(`INSERT INTO entries (person, number, said)
 SELECT $1, coalesce(max(number), 0) + 1, $2 FROM entries WHERE person = $1`, e.Person, e.Text)
-	return err
+	return nil
 }
 
 // FileSent unpacks the record's value. What cannot be unpacked now never can.
-func (Service) FileSent(ctx context.Context, tx idem.Tx, e FileSent) error {
+func (Service) FileSent(_ context.Context, tx idem.Tx, e FileSent) error {
 	content, err := unpack(e.Packed)
 	if err != nil {
 		return idem.Permanent(err)
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO files (name, content) VALUES ($1, $2)
+	tx.Queue(`INSERT INTO files (name, content) VALUES ($1, $2)
 ON CONFLICT (name) DO UPDATE SET content = excluded.content`, e.Name, content)
-	return err
+	return nil
 }
 
 // most is how many bytes a file may have: the value's own limit says nothing of them.

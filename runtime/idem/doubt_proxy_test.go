@@ -93,6 +93,8 @@ func TestDoubtIsSettledByAppendingAgain(t *testing.T) {
 		"the server still works at it":                   {line: &line{sent: appended}, batch: []string{"put 1 1", "put 2 2"}, setup: slowly},
 		"the reply to COMMIT is lost":                    {line: &line{sent: commit, reply: true}, batch: []string{"put 1 1", "call 2"}, calls: 1},
 		"COMMIT does not arrive, and handlers run again": {line: &line{sent: commit, early: true}, batch: []string{"put 1 1", "call 2"}, calls: 2},
+		"the reply to all that is queued is lost":        {line: &line{sent: commit, reply: true}, batch: []string{"put 1 1", "call -2"}, calls: 1},
+		"what is queued does not arrive":                 {line: &line{sent: commit, early: true}, batch: []string{"put 1 1", "call -2"}, calls: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := database(t)
@@ -102,19 +104,25 @@ func TestDoubtIsSettledByAppendingAgain(t *testing.T) {
 			var calls atomic.Int64
 			c := service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 				calls.Add(1)
+				if row < 0 {
+					tx.Queue(`INSERT INTO t VALUES ($1, 2)`, -row)
+					return nil
+				}
 				_, err := tx.Exec(ctx, `INSERT INTO t VALUES ($1, 2)`, row)
 				return err
 			}}.consumer(t, test.line.through(t, db))
 			sink := drive(t, c)
 			assign(t, sink, 0)
+			deliver(t, sink, records(0, "call -9")) // its text is prepared on its first use
+			calls.Store(0)
 			test.line.armed.Store(true)
-			deliver(t, sink, records(0, test.batch...))
+			deliver(t, sink, records(1, test.batch...))
 			want(t, "the line was cut", test.line.armed.Load(), false)
-			deliver(t, sink, records(2, "put 3 3"))
-			want(t, "rows", table(t, db), "1=1 2=2 3=3")
+			deliver(t, sink, records(3, "put 3 3"))
+			want(t, "rows", table(t, db), "1=1 2=2 3=3 9=2")
 			want(t, "calls", calls.Load(), test.calls)
-			want(t, "applied", c.Stats().Applied, 3)
-			want(t, "chain", query(t, db, `SELECT string_agg(prev || '-' || next || kind::text, ' ' ORDER BY seq) FROM idem_ledger`), "0-0g 0-0f 0-2b 2-3b")
+			want(t, "applied", c.Stats().Applied, 4)
+			want(t, "chain", query(t, db, `SELECT string_agg(prev || '-' || next || kind::text, ' ' ORDER BY seq) FROM idem_ledger`), "0-0g 0-0f 0-1b 1-3b 3-4b")
 		})
 	}
 }

@@ -29,6 +29,10 @@ func TestDriverErrorQuotesNoPayload(t *testing.T) {
 		"QueryRow": func(ctx context.Context, tx idem.Tx, row int32) error {
 			return tx.QueryRow(ctx, sql, row, number).Scan(new(int32))
 		},
+		"Queue": func(_ context.Context, tx idem.Tx, row int32) error {
+			tx.Queue(sql, row, number)
+			return nil
+		},
 		"SendBatch": func(ctx context.Context, tx idem.Tx, row int32) error {
 			b := &pgx.Batch{}
 			b.Queue(sql, row, number)

@@ -57,6 +57,15 @@ var enders = map[string]func(ctx context.Context, tx idem.Tx) error{
 		_, err := idem.PgxTx(tx).Conn().PgConn().Exec(ctx, `UPDATE t SET v = 0; COMMIT; BEGIN`).ReadAll()
 		return err
 	},
+	"by Queue": func(_ context.Context, tx idem.Tx) error {
+		tx.Queue(`COMMIT`)
+		tx.Queue(`BEGIN`)
+		return nil
+	},
+	"by Queue, in a procedure": func(_ context.Context, tx idem.Tx) error {
+		tx.Queue(`DO $$ BEGIN COMMIT; END $$`)
+		return nil
+	},
 	"by SendBatch": func(ctx context.Context, tx idem.Tx) error {
 		var b pgx.Batch
 		b.Queue(`COMMIT`)

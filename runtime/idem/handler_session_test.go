@@ -74,6 +74,16 @@ var ways = map[string]func(ctx context.Context, tx idem.Tx, sql string) error{
 		b.Queue(sql)
 		return tx.SendBatch(ctx, &b).Close()
 	},
+	"by Queue": func(_ context.Context, tx idem.Tx, sql string) error {
+		tx.Queue(`SELECT 1 + 1`)
+		tx.Queue(sql).QueryRow(func(row pgx.Row) error {
+			if err := row.Scan(new(string)); !errors.Is(err, pgx.ErrNoRows) {
+				return err
+			}
+			return nil
+		})
+		return nil
+	},
 	"by Conn": func(ctx context.Context, tx idem.Tx, sql string) error {
 		_, err := idem.PgxTx(tx).Conn().Exec(ctx, sql)
 		return err

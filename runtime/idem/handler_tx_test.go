@@ -86,6 +86,19 @@ func TestTransientErrorInHandlerIsNoDeadLetter(t *testing.T) {
 			}
 			return nil
 		},
+		"Queue": func(_ context.Context, tx idem.Tx, _ int32) error {
+			tx.Queue(`SELECT fails()`)
+			return nil
+		},
+		"Queue, with a callback": func(_ context.Context, tx idem.Tx, _ int32) error {
+			tx.Queue(`SELECT fails()`).QueryRow(func(row pgx.Row) error {
+				if err := row.Scan(new(int32)); err != nil {
+					return fmt.Errorf("lock account: %v", err)
+				}
+				return nil
+			})
+			return nil
+		},
 		"SendBatch": func(ctx context.Context, tx idem.Tx, _ int32) error {
 			b := &pgx.Batch{}
 			b.Queue(`SELECT fails()`)

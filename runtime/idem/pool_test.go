@@ -155,11 +155,11 @@ func TestRoundTripsOfABatch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var g gate
 			db := database(t)
-			both := service{handle: addOne, edit: func(s *wire.Service) { s.Topics[0].Chain = time.Hour }}
+			both := service{handle: addOrQueue, edit: func(s *wire.Service) { s.Topics[0].Chain = time.Hour }}
 			w := own(t, both.consumer(t, through(t, db, &g)))
-			apply(t, w, records(0, "put 9 9", "w: put 8 8", "call 9"))
+			apply(t, w, records(0, "put 9 9", "w: put 8 8", "call 9", "call -9"))
 			before := g.trips.Load()
-			apply(t, w, records(3, test.texts...))
+			apply(t, w, records(4, test.texts...))
 			want(t, "round trips", g.trips.Load()-before, test.trips)
 		})
 	}

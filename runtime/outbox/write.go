@@ -21,10 +21,10 @@ type Tx interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
-// Write writes events into idem_outbox, in order and in one round trip. Nothing is sent to Kafka
-// unless the transaction commits. An error is about the first event that cannot be written. The
-// transaction must then be rolled back, unless the error is [ErrRefused]: in that case nothing was
-// sent to the database.
+// Write writes events into idem_outbox, in order and in one round trip; in a handler it queues the
+// statements. Nothing is sent to Kafka unless the transaction commits. An error is about the first
+// event that cannot be written. The transaction must then be rolled back, unless the error is
+// [ErrRefused]: in that case nothing was sent to the database.
 func Write(ctx context.Context, tx Tx, events ...Event) error {
 	b := &pgx.Batch{}
 	for i := range events {
@@ -33,6 +33,14 @@ func Write(ctx context.Context, tx Tx, events ...Event) error {
 		}
 	}
 	if len(events) == 0 {
+		return nil
+	}
+	if queues, ok := tx.(interface {
+		Queue(sql string, args ...any) *pgx.QueuedQuery
+	}); ok { // the runtime reports an error as the handler's
+		for _, q := range b.QueuedQueries {
+			queues.Queue(q.SQL, q.Arguments...)
+		}
 		return nil
 	}
 	sent := tx.SendBatch(ctx, b)

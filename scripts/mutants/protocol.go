@@ -36,7 +36,7 @@ var protocolBugs = []mutant{
 		core, "TestRotationWaitsForClaimsInFlight"},
 	{"10 replies of single statements are taken as acknowledgement",
 		in(room, "Pipeline.answers").Replace(`$out.Answered++`,
-			`if $out.Answered++; $out.Answered == len(p.user) {
+			`if $out.Answered++; $out.Answered == len(p.added) {
 				return nil
 			}`).In(room, "Pipeline.RunThen").Replace(`if _ := $p.p.Close(); err == nil { _ }`, `_ = $p.p.Close()`),
 		core, "TestDeferredConstraintIsNoProgress"},
@@ -73,14 +73,14 @@ var protocolBugs = []mutant{
 			}`),
 		core, "TestViolationOfAUserTableIsNotTheLedgers"},
 	{"a user's trigger that names the ledger is taken for the ledger",
-		in(room, "Pipeline.of").Never(`_.user[_]`),
+		in(room, "Pipeline.of").Never(`_.added[_].user`),
 		core, "TestTriggerThatImitatesTheLedgerIsTheRecordsFault"},
 	{"47 genesis is not tied to making the stream row",
 		in(ledgers, "GenesisSQL").Text(`RETURNING stream)`, `ON CONFLICT (consumer, topic, topic_id, partition) DO UPDATE SET partition = excluded.partition RETURNING stream)`),
 		core, "TestLateGenesisStartsNoSecondChain"},
 	{"51 COMMIT's tag and the transaction's state are not checked",
 		in(room, "explicit.commit").Replace(`$tag != commitSQL`, `$tag == ""`).
-			In(handlers, "outcome").Replace(`'E'`, `'x'`).Replace(`'T'`, `'T', 'E'`),
+			In(handlers, "Transaction.outcome").Replace(`status == 'E'`, `status == 'x'`).Replace(`status == 'T'`, `status == 'T' || status == 'E'`),
 		core, "TestSwallowedErrorOfAHandlerIsADeadLetter"},
 	{"a key claim is always fresh",
 		in(waves, "Batch.Claim").Always(`!dup`),

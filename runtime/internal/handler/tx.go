@@ -52,22 +52,25 @@ func (h *handlerTx) begin() error {
 	if err := h.of.life.begin(); err != nil {
 		return err
 	}
+	ready := false
+	defer func() {
+		if !ready { // also after a callback that ended its goroutine
+			h.of.life.end()
+		}
+	}()
 	if err := h.ready(); err != nil {
-		h.of.life.end()
 		return err
 	}
+	ready = true
 	return nil
 }
 
 func (h *handlerTx) ready() error {
-	conn := h.of.in.conn.PgConn()
-	if pool.StateOf(conn).Ended {
-		return errEnded
-	}
 	if err := h.of.send(); err != nil {
 		return err
 	}
-	if conn.TxStatus() == 'I' {
+	conn := h.of.in.conn.PgConn()
+	if conn.TxStatus() == 'I' || pool.StateOf(conn).Ended {
 		return errEnded
 	}
 	return nil

@@ -17,6 +17,7 @@ type Context struct {
 	deadline time.Time
 	made     *shared // nil before it is needed
 	timer    *time.Timer
+	paused   time.Time // since then the call's time does not pass; zero if it does
 	ended    bool
 }
 
@@ -55,8 +56,9 @@ func (c *Context) Err() error {
 func (c *Context) Over() bool { return c.work.Err() != nil || c.overdue() }
 
 func (c *Context) overdue() bool {
-	end, _ := c.Deadline()
-	return !time.Now().Before(end)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.paused.IsZero() && !time.Now().Before(c.deadline)
 }
 
 // Value returns the value of the work's context.
@@ -76,23 +78,31 @@ func (c *Context) End() {
 	}
 }
 
-// extend moves the deadline by the time since a moment, but not past the deadline of the work.
-func (c *Context) extend(since time.Time) {
+// pause stops the call's time until resume, which moves the deadline, but not past that of the
+// work.
+func (c *Context) pause() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	by := time.Since(since)
-	c.begun, c.deadline = c.begun.Add(by), within(c.work, c.deadline.Add(by))
+	c.paused = time.Now()
 }
 
-// expire ends the context if the call has timed out; otherwise it looks again at the deadline.
+func (c *Context) resume() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	by := time.Since(c.paused)
+	c.begun, c.deadline, c.paused = c.begun.Add(by), within(c.work, c.deadline.Add(by)), time.Time{}
+	if c.made != nil {
+		c.timer.Reset(time.Until(c.deadline))
+	}
+}
+
+// expire ends the context if the call has timed out.
 func (c *Context) expire() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if left := time.Until(c.deadline); left > 0 && !c.ended {
-		c.timer.Reset(left)
-		return
+	if c.paused.IsZero() && !time.Now().Before(c.deadline) {
+		c.made.cancel(context.DeadlineExceeded)
 	}
-	c.made.cancel(context.DeadlineExceeded)
 }
 
 func (c *Context) standard() *shared {

@@ -200,18 +200,19 @@ func (w *Watch[T]) end() (abandoned bool) {
 // Aside runs fn in the middle of a call, although fn is not part of it: the call's time does not
 // pass. fn may make calls of its own. It does nothing but fn if no call is running.
 func (w *Watch[T]) Aside(fn func() error) error {
-	began := time.Now()
 	w.mu.Lock()
 	ctx, of := w.ctx, w.of
 	w.ctx = nil
 	w.mu.Unlock()
-	err := fn()
-	if ctx != nil {
-		ctx.extend(began)
-		w.mu.Lock()
-		w.ctx, w.of = ctx, of
-		w.mu.Unlock()
+	if ctx == nil {
+		return fn()
 	}
+	ctx.pause()
+	err := fn()
+	ctx.resume()
+	w.mu.Lock()
+	w.ctx, w.of = ctx, of
+	w.mu.Unlock()
 	return err
 }
 

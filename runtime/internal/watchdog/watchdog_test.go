@@ -268,3 +268,36 @@ func TestContextHasTheWorksValuesAndTheEarlierDeadline(t *testing.T) {
 		})
 	})
 }
+
+// Time aside from a call is not the call's: neither its context nor the watchdog counts it, and a
+// call in between has its own.
+func TestTimeAsideIsNotTheCalls(t *testing.T) {
+	h, r := rules(50*time.Millisecond, time.Millisecond, time.Hour)
+	_, err := watchdog.Run(t.Context(), r, func(w *watch) error {
+		return w.Call("a", func(ctx *watchdog.Context) error {
+			derived, cancel := context.WithTimeout(ctx, time.Hour)
+			defer cancel()
+			began, _ := ctx.Deadline()
+			if err := w.Aside(func() error {
+				time.Sleep(60 * time.Millisecond)
+				return w.Call("b", func(ctx *watchdog.Context) error { time.Sleep(30 * time.Millisecond); return ctx.Err() })
+			}); err != nil {
+				return err
+			}
+			if end, _ := ctx.Deadline(); end.Sub(began) < 90*time.Millisecond || ctx.Over() {
+				t.Errorf("the deadline moved by %v", end.Sub(began))
+			}
+			if err := errors.Join(ctx.Err(), derived.Err()); err != nil {
+				return err
+			}
+			<-derived.Done()
+			if err := derived.Err(); err != context.DeadlineExceeded {
+				t.Errorf("afterwards: %v", err)
+			}
+			return nil
+		})
+	})
+	if got := h.all(); err != nil || len(got) > 2 || slices.Contains(got, "overdue b") {
+		t.Errorf("got %v, %q", err, got)
+	}
+}
