@@ -1,52 +1,46 @@
 package wire
 
-// RowID identifies one row of one table within a batch, by a hash of its primary key. If two rows
-// have the same hash, that only costs additional statements.
+import (
+	"encoding/binary"
+	"hash/maphash"
+)
+
+// RowID identifies one row of one table within a batch, by a hash of the table's name and the row's
+// primary key. If two rows have the same hash, that only costs additional statements.
 type RowID struct {
 	table string
 	hash  uint64
 }
 
-const (
-	fnvOffset = 14695981039346656037
-	fnvPrime  = 1099511628211
-)
+var rowSeed = maphash.MakeSeed()
 
 // Row starts the identity of a row. One call per column of the primary key follows, in its order:
 // wire.Row("order_items").UUID(e.OrderID).Int(int64(line)).
-func Row(table string) RowID { return RowID{table, fnvOffset} }
+func Row(table string) RowID { return RowID{table, maphash.String(rowSeed, table)} }
 
-// Text adds a text column.
-func (r RowID) Text(v string) RowID {
-	for i := range len(v) {
-		r.hash = (r.hash ^ uint64(v[i])) * fnvPrime
-	}
-	r.hash = (r.hash ^ 0xff) * fnvPrime // ends the text: UTF-8 has no such byte
+// add mixes eight bytes into the hash, so that it depends on their order.
+func (r RowID) add(v uint64) RowID {
+	r.hash = (r.hash ^ v) * 0x9e3779b97f4a7c15 // odd, so that nothing is lost
+	r.hash ^= r.hash >> 32
 	return r
 }
+
+// Text adds a text column.
+func (r RowID) Text(v string) RowID { return r.add(maphash.String(rowSeed, v)) }
 
 // UUID adds a uuid column.
 func (r RowID) UUID(v UUID) RowID {
-	for i := range len(v) {
-		r.hash = (r.hash ^ uint64(v[i])) * fnvPrime
-	}
-	return r
+	return r.add(binary.LittleEndian.Uint64(v[:8])).add(binary.LittleEndian.Uint64(v[8:]))
 }
 
 // Int adds a column of any integer type, a date or a boolean.
-func (r RowID) Int(v int64) RowID {
-	for range 8 {
-		r.hash = (r.hash ^ uint64(v&0xff)) * fnvPrime
-		v >>= 8
-	}
-	return r
-}
+func (r RowID) Int(v int64) RowID { return r.add(uint64(v)) }
 
 // wave is one pass of a plan's statements. Each statement runs for all events of the wave before
 // the next statement runs, so a wave must not contain two uses of a row whose order would then be
 // swapped (docs/design.md). It records which rows its statements write and read.
 type wave struct {
-	rows   map[RowID]*access
+	rows   map[uint64]*access // by the hash of the RowID
 	tables map[string]*access
 	free   []*access
 	event  int // ordinal of the record being added
@@ -72,7 +66,7 @@ type access struct {
 }
 
 func (w *wave) init() {
-	w.rows, w.tables = map[RowID]*access{}, map[string]*access{}
+	w.rows, w.tables = map[uint64]*access{}, map[string]*access{}
 }
 
 // begin starts the next event.
@@ -117,10 +111,10 @@ func (w *wave) newAccess() *access {
 }
 
 func (w *wave) row(r RowID) *access {
-	a := w.rows[r]
+	a := w.rows[r.hash]
 	if a == nil {
 		a = w.newAccess()
-		w.rows[r] = a
+		w.rows[r.hash] = a
 	}
 	return a
 }
