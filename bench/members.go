@@ -124,21 +124,26 @@ CROSS JOIN LATERAL (SELECT next FROM idem_ledger WHERE stream = s.stream ORDER B
 // shared waits until each of n processes was the last to take over as many partitions, and returns
 // how many records were applied by then.
 func (d *database) shared(ctx context.Context, conn *pgx.Conn, n int) (records int64, err error) {
+	if err := d.sharedBy(ctx, conn, n, memberPartitions/n); err != nil {
+		return 0, err
+	}
+	return d.tail(ctx, conn)
+}
+
+// sharedBy waits until each of n processes was the last to take over so many partitions.
+func (d *database) sharedBy(ctx context.Context, conn *pgx.Conn, n, each int) error {
 	for {
 		var fair bool
 		err := conn.QueryRow(ctx, `WITH own AS (
 	SELECT f.info, count(*) AS n FROM idem_stream s
 	CROSS JOIN LATERAL (SELECT info FROM idem_ledger WHERE stream = s.stream AND kind = 'f' ORDER BY seq DESC LIMIT 1) f GROUP BY f.info
-) SELECT count(*) = $1 AND bool_and(n = $2) FROM own`, n, memberPartitions/n).Scan(&fair)
-		if err != nil {
-			return 0, err
-		}
-		if fair {
-			return d.tail(ctx, conn)
+) SELECT count(*) = $1 AND bool_and(n = $2) FROM own`, n, each).Scan(&fair)
+		if err != nil || fair {
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			return 0, fmt.Errorf("%d processes did not share the partitions out: %w", n, ctx.Err())
+			return fmt.Errorf("%d processes did not share the partitions out: %w", n, ctx.Err())
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

@@ -45,9 +45,9 @@ func withFranz(_ context.Context, dir string) (map[string]string, error) {
 	return changed(dir, "bench/worker/main.go", "runtime/confluent", "runtime/franz")
 }
 
-// changed replaces a file by itself with another text in it.
-func changed(dir, file, old, with string) (map[string]string, error) {
-	src, err := replaceOnce(file, old, with)
+// changed replaces a file by itself with other texts in it: pairs of an old and a new one.
+func changed(dir, file string, texts ...string) (map[string]string, error) {
+	src, err := replaceOnce(file, texts...)
 	if err != nil {
 		return nil, err
 	}
@@ -87,16 +87,20 @@ func regenerated(ctx context.Context, dir, folder, old, with string) (map[string
 	return replaced, nil
 }
 
-// replaceOnce is a file's content with a text in place of one that it must hold once.
-func replaceOnce(file, old, with string) (string, error) {
+// replaceOnce is a file's content with new texts in place of old ones, which it must hold once each.
+func replaceOnce(file string, texts ...string) (string, error) {
 	src, err := os.ReadFile(file)
 	if err != nil {
 		return "", err
 	}
-	if n := strings.Count(string(src), old); n != 1 {
-		return "", fmt.Errorf("%s holds %d times, not once, the text %q", file, n, old)
+	text := string(src)
+	for i := 0; i < len(texts); i += 2 {
+		if n := strings.Count(text, texts[i]); n != 1 {
+			return "", fmt.Errorf("%s holds %d times, not once, the text %q", file, n, texts[i])
+		}
+		text = strings.Replace(text, texts[i], texts[i+1], 1)
 	}
-	return strings.Replace(string(src), old, with, 1), nil
+	return text, nil
 }
 
 // writeOverlay writes the list of replaced files for go build -overlay.

@@ -71,6 +71,16 @@ var rows = []row{
 		id: "P8", name: "generator, 500 events/50 events, times as long", goal: atMost(10),
 		figure: func(ctx context.Context, r *results) (figure, error) { return r.generator(ctx, eventsGrowth) },
 	},
+	{
+		id: "P9", name: "kill -9 to the next owner's commits, less the session, ms", goal: atMost(300),
+		figure: func(ctx context.Context, r *results) (figure, error) {
+			late, err := failover(ctx, r.rounds)
+			if err != nil {
+				return figure{}, err
+			}
+			return middle(late), nil
+		},
+	},
 	memory("P10", "offset keys, peak MiB", "offset"),
 	memory("P10a", "offset keys with franz, peak MiB", "franz"),
 	memory("P10b", "header keys, peak MiB", "header"),
