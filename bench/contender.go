@@ -49,6 +49,7 @@ var contenders = []contender{
 	{"loop", "devices", byHand, []string{"loop"}},
 	{"loop-checked", "devices", byHand, []string{"loop-checked"}},
 	{"loop-queued", "devices", byHand, []string{"loop-queued"}},
+	{"loop-checked-queued", "devices", byHand, []string{"loop-checked-queued"}},
 	{"hot", "bookings", asItIs, []string{"accounts"}},
 	{"adds", "bookings", byHand, []string{"adds"}},
 	{"adds-checked", "bookings", byHand, []string{"adds-checked"}},

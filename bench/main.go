@@ -38,18 +38,19 @@ func main() {
 	flag.IntVar(&s.readings, "records", 500_000, "records of a run of P1 and P10")
 	flag.IntVar(&s.handled, "handled", 50_000, "records of a run of P12 and P13, and five times those of P14")
 	flag.DurationVar(&s.span, "for", time.Minute, "how long P10c runs at full speed")
+	chart := flag.String("chart", "", "file for an SVG of the main rows that are measured")
 	flag.StringVar(&s.profiles, "cpuprofile", "", "folder for a CPU profile of each run; profiled figures are no results")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	if err := run(ctx, *only, *windows, *conf, s); err != nil {
+	if err := run(ctx, *only, *windows, *conf, *chart, s); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, only, windows, conf string, s size) error {
+func run(ctx context.Context, only, windows, conf, chart string, s size) error {
 	if windows != "" {
 		n, err := numbers(windows)
 		if err != nil {
@@ -74,14 +75,22 @@ func run(ctx context.Context, only, windows, conf string, s size) error {
 	if err != nil {
 		return err
 	}
+	var bars []bar
 	for _, one := range wanted {
 		f, err := one.figure(ctx, r)
 		if err != nil {
 			return err
 		}
 		fmt.Println(one.line(f))
+		if one.chart != nil {
+			one.chart.figure = f
+			bars = append(bars, *one.chart)
+		}
 	}
-	return nil
+	if chart == "" {
+		return nil
+	}
+	return os.WriteFile(chart, []byte(drawing(bars)), 0o644)
 }
 
 // numbers reads numbers with commas between them.

@@ -11,6 +11,7 @@ type row struct {
 	goal     goal
 	runs     []string // the contenders that it needs
 	figure   func(context.Context, *results) (figure, error)
+	chart    *bar // how the chart shows it; nil if it does not
 }
 
 // goal is what a figure should be; the zero value is none.
@@ -57,10 +58,11 @@ func (r row) line(f figure) string {
 // rows are all that can be measured, in the order in which they are printed.
 var rows = []row{
 	speed("P1", "offset keys/no ledger", "offset", "no-ledger", atLeast(0.95)),
-	speed("P1a", "offset keys/by hand", "offset", "unchecked", atLeast(1.1)),
-	speed("P1b", "header keys/by hand", "header", "unchecked", atLeast(0.75)),
-	speed("P1c", "header keys/by hand with keys", "header", "checked", atLeast(1.2)),
-	speed("P1d", "header keys same_partition/by hand", "same-partition", "unchecked", atLeast(1)),
+	speed("P1a", "offset keys/by hand", "offset", "unchecked", atLeast(1.15)).drawn("rows of a spec, the key is the offset", unchecked),
+	speed("P1e", "offset keys with franz/by hand", "franz", "unchecked", atLeast(1.25)).drawn("the same, runtime/franz", unchecked),
+	speed("P1d", "header keys same_partition/by hand", "same-partition", "unchecked", atLeast(1.05)).drawn("copies: same_partition", unchecked),
+	speed("P1b", "header keys/by hand", "header", "unchecked", atLeast(0.75)).drawn("copies: anywhere", unchecked),
+	speed("P1c", "header keys/by hand with keys", "header", "checked", atLeast(1.2)).drawn("copies: anywhere", checked),
 	speed("P2", "offset keys, franz/confluent", "franz", "offset", goal{}),
 	decoder("orders", "borrowed"), decoder("orders", "owned"), decoder("telemetry", "borrowed"), decoder("telemetry", "owned"),
 	{
@@ -92,17 +94,18 @@ var rows = []row{
 		id: "P10c", name: "header keys for long, goroutines", goal: atMost(mostGoroutines),
 		figure: func(ctx context.Context, r *results) (figure, error) { return r.endurance(ctx, enduredGoroutines) },
 	},
-	speed("P12a", "handler/loop by hand", "handler", "loop", atLeast(0.9)),
-	speed("P12b", "handler/loop by hand with keys", "handler", "loop-checked", atLeast(1)),
+	speed("P12a", "handler/loop by hand", "handler", "loop", atLeast(0.9)).drawn("handlers that wait for answers", unchecked),
+	speed("P12b", "handler/loop by hand with keys", "handler", "loop-checked", atLeast(1)).drawn("handlers that wait for answers", checked),
 	speed("P12c", "handler/statements queued by hand", "handler", "loop-queued", goal{}),
-	speed("P12d", "handler that queues/statements queued by hand", "handler-queued", "loop-queued", atLeast(0.9)),
+	speed("P12d", "handler that queues/statements queued by hand", "handler-queued", "loop-queued", atLeast(0.9)).drawn("handlers that queue", unchecked),
+	speed("P12e", "handler that queues/statements queued by hand with keys", "handler-queued", "loop-checked-queued", atLeast(1)).drawn("handlers that queue", checked),
 	speed("P13a", "add on hot rows/by hand", "hot", "adds", atLeast(1)),
-	speed("P13b", "add on hot rows/by hand with keys", "hot", "adds-checked", atLeast(1)),
+	speed("P13b", "add on hot rows/by hand with keys", "hot", "adds-checked", atLeast(1)).drawn("add on 10 hot rows", checked),
 	speed("P13c", "add on hot rows/sums by hand", "hot", "adds-summed", goal{}),
-	speed("P14", "effects, leases in Postgres/two round trips by hand", "effect", "notices", atLeast(1)),
-	speed("P14b", "effects, leases in Redis/two round trips by hand", "effect-redis", "notices-redis", atLeast(1)),
+	speed("P14", "effects, leases in Postgres/two round trips by hand", "effect", "notices", atLeast(1)).drawn("effects, leases in Postgres", "two round trips by hand"),
+	speed("P14b", "effects, leases in Redis/two round trips by hand", "effect-redis", "notices-redis", atLeast(0.5)).drawn("effects, leases in Redis", "two round trips by hand"),
 	speed("P14c", "effects, leases in Redis/in Postgres", "effect-redis", "effect", goal{}),
-	relayed("P15", "outbox, relay/loop by hand with SKIP LOCKED", atLeast(1), outboxSpeed),
+	relayed("P15", "outbox, relay/loop by hand with SKIP LOCKED", atLeast(1), outboxSpeed).drawn("outbox.Relay", "SKIP LOCKED by hand"),
 	relayed("P15b", "outbox, milliseconds from commit to topic, median", goal{}, outboxMedian),
 	relayed("P15c", "outbox, milliseconds from commit to topic, 99th percentile", goal{}, outboxTail),
 	grown("P16", "processes of one group", 2, sharing), grown("P16", "processes of one group", 3, sharing), grown("P16", "processes of one group", 4, sharing),

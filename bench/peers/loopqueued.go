@@ -5,26 +5,57 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// loopQueued does what loop does, in one round trip: what is done for a record may not depend
-// on the answer to a statement of the same batch.
-type loopQueued struct{ db *pgxpool.Pool }
+// loopQueued does what loop does, in one round trip: what is done for a record may not depend on
+// the answer to a statement of the same batch. With checked it inserts the keys of the batch first,
+// and queues for the records whose keys were new.
+type loopQueued struct {
+	db      *pgxpool.Pool
+	checked bool
+	keys    []pgtype.UUID
+}
 
-func newLoopQueued(db *pgxpool.Pool) writer { return &loopQueued{db} }
+func newLoopQueued(db *pgxpool.Pool) writer        { return &loopQueued{db: db} }
+func newLoopCheckedQueued(db *pgxpool.Pool) writer { return &loopQueued{db: db, checked: true} }
 
 func (l *loopQueued) write(ctx context.Context, batch []*kgo.Record) error {
+	l.keys = l.keys[:0]
+	for _, r := range batch {
+		if !l.checked {
+			break
+		}
+		key, err := keyOf(r)
+		if err != nil {
+			return err
+		}
+		l.keys = append(l.keys, key)
+	}
 	return pgx.BeginFunc(ctx, l.db, func(tx pgx.Tx) error {
+		var fresh map[pgtype.UUID]struct{}
+		if l.checked {
+			var err error
+			if fresh, err = insertNewKeys(ctx, tx, l.keys); err != nil {
+				return err
+			}
+		}
 		var queued pgx.Batch
-		devices := make([]string, len(batch))
+		devices := make([]string, 0, len(batch))
 		for i, r := range batch {
+			if l.checked {
+				if _, ok := fresh[l.keys[i]]; !ok {
+					continue
+				}
+				delete(fresh, l.keys[i]) // a copy in the same batch
+			}
 			one, err := decode(r)
 			if err != nil {
 				return err
 			}
-			devices[i] = one.DeviceID
+			devices = append(devices, one.DeviceID)
 			queued.Queue(updateDevice, one.DeviceID, one.Temperature)
 		}
 		results := tx.SendBatch(ctx, &queued)

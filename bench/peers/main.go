@@ -2,7 +2,7 @@
 // encoding/json, a goroutine per partition and a transaction per batch. It is what idemgen's
 // speed is compared with, so it must be as good as an expert makes it.
 //
-//	peers unchecked|checked|loop|loop-checked|loop-queued|adds|adds-checked|adds-summed|
+//	peers unchecked|checked|loop|loop-checked|loop-queued|loop-checked-queued|adds|adds-checked|adds-summed|
 //	      notices|notices-redis
 //
 // The environment says where: KAFKA_BROKERS, DATABASE_URL, REDIS_ADDR, TOPIC, RECORDS. When as
@@ -25,14 +25,15 @@ import (
 
 // writers are the ways to write a batch, by the program's argument.
 var writers = map[string]func(*pgxpool.Pool) writer{
-	"unchecked":    newUnchecked,
-	"checked":      newChecked,
-	"loop":         newLoop,
-	"loop-checked": newLoopChecked,
-	"loop-queued":  newLoopQueued,
-	"adds":         newAdds,
-	"adds-checked": newAddsChecked,
-	"adds-summed":  newAddsSummed,
+	"unchecked":           newUnchecked,
+	"checked":             newChecked,
+	"loop":                newLoop,
+	"loop-checked":        newLoopChecked,
+	"loop-queued":         newLoopQueued,
+	"loop-checked-queued": newLoopCheckedQueued,
+	"adds":                newAdds,
+	"adds-checked":        newAddsChecked,
+	"adds-summed":         newAddsSummed,
 
 	"notices":       newNotices,
 	"notices-redis": newNoticesRedis,
