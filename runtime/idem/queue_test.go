@@ -136,6 +136,11 @@ func TestErrorOfAQueuedStatementIsItsRecords(t *testing.T) {
 			"the key exists already: SQLSTATE 23505, table t, constraint t_pkey"},
 		"a constraint at the commit of a statement": {func(_ context.Context, tx idem.Tx) error { tx.Queue(`SELECT 1 / 0`); return nil }, 1, "SQLSTATE 22012"},
 		"arguments": {func(_ context.Context, tx idem.Tx) error { tx.Queue(addSQL); return nil }, 3, "mismatched param and argument count"},
+		"arguments, and the handler goes on": {func(ctx context.Context, tx idem.Tx) error {
+			tx.Queue(addSQL)
+			_, _ = tx.Exec(ctx, `SELECT 1`)
+			return nil
+		}, 3, "mismatched param and argument count"},
 		"the callback's": {func(_ context.Context, tx idem.Tx) error {
 			tx.Queue(addSQL, 7).Exec(func(pgconn.CommandTag) error { return errors.New("no row 7") })
 			return nil

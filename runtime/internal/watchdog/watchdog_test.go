@@ -284,6 +284,9 @@ func TestTimeAsideIsNotTheCalls(t *testing.T) {
 			}); err != nil {
 				return err
 			}
+			if got := h.all(); len(got) > 0 {
+				t.Errorf("it was told of %q", got)
+			}
 			if end, _ := ctx.Deadline(); end.Sub(began) < 90*time.Millisecond || ctx.Over() {
 				t.Errorf("the deadline moved by %v", end.Sub(began))
 			}
