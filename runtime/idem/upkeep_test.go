@@ -84,7 +84,7 @@ func (s *tenWindows) round(ctx context.Context, sink idem.Sink, round int) error
 	idemtest.Exec(s.t, s.db, `UPDATE idem_dead_letter SET state = CASE WHEN offs % 2 = 0 THEN 'r'::"char" ELSE 'd' END, expires_at = clock_timestamp() + interval '100 ms'
 WHERE state = 'd' AND (expires_at IS NULL OR expires_at > clock_timestamp() + interval '10 s')`)
 	const tables = `SELECT count(*)::text FROM pg_class WHERE relname ~ '^idem_keys_[0-9]+$'`
-	if n, _ := strconv.Atoi(query(s.t, s.db, tables)); n > 5 { // three sealed, one open, one prepared
+	if n, _ := strconv.Atoi(query(s.t, s.db, tables)); n > 7 { // five sealed, one open, one prepared
 		s.t.Errorf("%d tables of keys", n)
 	}
 	return nil
@@ -141,7 +141,7 @@ func TestTenWindowsLeaveEveryTableBounded(t *testing.T) {
 		"keys":              fmt.Sprintf(`SELECT count(*) < %d FROM idem_keys`, stats.Applied/2),
 		"ledger":            fmt.Sprintf(`SELECT count(*) < %d FROM idem_ledger`, stats.Batches/2),
 		"dead letters":      fmt.Sprintf(`SELECT count(*) < %d FROM idem_dead_letter`, stats.Dead/2),
-		"generations":       `SELECT count(*) < 5 FROM idem_key_gen`,
+		"generations":       `SELECT count(*) < 7 FROM idem_key_gen`,
 		"streams":           `SELECT count(*) = 2 FROM idem_stream`,
 		"assertions":        `SELECT count(*) = 0 FROM idem_assert`,
 		"rows missing":      `SELECT count(*) = 0 FROM idem_step_refused`,

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// bitsPerKey is chosen so that most batches of 500 keys meet no false alarm in two
-	// filters, and so need no further round trip: with 10 bits every batch would meet eight.
+	// bitsPerKey is chosen so that most batches of 500 keys meet no false alarm in four or five
+	// filters, and so need no further round trip: with 10 bits every batch would meet twenty.
 	bitsPerKey = 20
 	hashes     = 14
 )

@@ -18,7 +18,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/generation"
 )
 
-func TestKeysLiveForTheWindowAndHalfAWindowMore(t *testing.T) {
+func TestKeysLiveForTheWindowAndAQuarterMore(t *testing.T) {
 	t.Parallel()
 	db := database(t)
 	first(t, db, "a")
@@ -28,20 +28,21 @@ func TestKeysLiveForTheWindowAndHalfAWindowMore(t *testing.T) {
 		want string
 	}{
 		{0, "1 open"},
-		{29 * time.Minute, "1 open"},
+		{14 * time.Minute, "1 open"},
 		{2 * time.Minute, "1 sealed, 2 open"},
-		{31 * time.Minute, "1 sealed, 2 sealed, 3 open"},
-		{27 * time.Minute, "1 sealed, 2 sealed, 3 open"},
-		{2 * time.Minute, "2 sealed, 3 open"},           // 1 was sealed 60 minutes ago, 3 opened 29
-		{2 * time.Minute, "2 sealed, 3 sealed, 1 open"}, // in the table of 1, whose keys are over
-		{29 * time.Minute, "3 sealed, 1 open"},
+		{16 * time.Minute, "1 sealed, 2 sealed, 3 open"},
+		{16 * time.Minute, "1 sealed, 2 sealed, 3 sealed, 4 open"},
+		{16 * time.Minute, "1 sealed, 2 sealed, 3 sealed, 4 sealed, 5 open"},
+		{11 * time.Minute, "1 sealed, 2 sealed, 3 sealed, 4 sealed, 5 open"},
+		{2 * time.Minute, "2 sealed, 3 sealed, 4 sealed, 5 open"},           // 1 was sealed 61 minutes ago, 5 opened 13
+		{3 * time.Minute, "2 sealed, 3 sealed, 4 sealed, 5 sealed, 1 open"}, // in the table of 1, whose keys are over
 	} {
 		pass(t, db, "a", step.pass)
 		upkeep(t, db, j)
 		want(t, "generations", generations(t, db, "a"), step.want)
 		key(t, db, "a")
 	}
-	want(t, "tables", tables(t, db), "1 2 3")
+	want(t, "tables", tables(t, db), "1 2 3 4 5")
 	// Nothing was claimed in the open one: it need not be sealed, whatever its age.
 	idemtest.Exec(t, db, `DELETE FROM idem_keys WHERE gen = 1`)
 	pass(t, db, "a", 300*time.Minute)
