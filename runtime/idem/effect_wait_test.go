@@ -82,3 +82,44 @@ func TestRecordsAreNotDecidedForEachCallThatIsOver(t *testing.T) {
 	}
 	want(t, "rows", query(t, db, `SELECT count(*)::text FROM t`), fmt.Sprint(n))
 }
+
+// Records whose effects end soon after each other are sent together: what ends within batch_wait
+// of the first one is waited for, and what takes longer is not.
+func TestEffectsThatEndTogetherAreSentTogether(t *testing.T) {
+	t.Parallel()
+	const n = 20
+	db := database(t)
+	release := make(chan struct{})
+	p := provider{call: func(ctx context.Context, row int32, _ int) error {
+		if row < n {
+			time.Sleep(time.Duration(row) * time.Millisecond)
+			return nil
+		}
+		select {
+		case <-release:
+		case <-ctx.Done():
+		}
+		return ctx.Err()
+	}}
+	s := p.service(terms)
+	s.edit = func(spec *wire.Service) { spec.Limits.Effects, spec.Limits.BatchWait = n, 2*time.Second }
+	c := s.consumer(t, db)
+	var texts []string
+	for row := 1; row <= n; row++ {
+		texts = append(texts, fmt.Sprintf("effect %d", row))
+	}
+	w, done := own(t, c), make(chan error, 1)
+	before := c.Stats().Batches
+	go func() {
+		_, err := w.Apply(context.WithoutCancel(t.Context()), records(0, texts...))
+		done <- err
+	}()
+	within(t, "all rows but the last", func() bool { return query(t, db, `SELECT count(*)::text FROM t`) == fmt.Sprint(n-1) })
+	close(release)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Stats().Batches - before; got != 2 {
+		t.Errorf("%d transactions, want 2", got)
+	}
+}

@@ -29,8 +29,6 @@ type caller struct {
 	key       string
 }
 
-func callerOf(t *task) caller { return caller{t.desk.partition, string(t.message.Key)} }
-
 // enter reports whether it is the task's turn, and no other call with its record key is running.
 // If so, none will run until leave.
 func (c *callers) enter(t *task) bool {
@@ -39,7 +37,7 @@ func (c *callers) enter(t *task) bool {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	of := callerOf(t)
+	of := t.caller
 	if c.lines == nil {
 		c.lines = map[caller][]place{}
 	}
@@ -56,9 +54,12 @@ func (c *callers) enter(t *task) bool {
 
 // leave ends the task's turn, or its wait for one.
 func (c *callers) leave(t *task) {
+	if t.message.Key == nil {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	of := callerOf(t)
+	of := t.caller
 	if c.lines[of] == nil {
 		return
 	}

@@ -100,6 +100,17 @@ func (d *Desk) Runs(offset int64) bool {
 	return !over
 }
 
+// Done returns a channel that is closed once the effect of a record has an outcome; nil if it has
+// not begun.
+func (d *Desk) Done(offset int64) <-chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if t := d.tasks[offset]; t != nil {
+		return t.done
+	}
+	return nil
+}
+
 // Wait waits until the effect of a record has an outcome. It returns an error if no later record
 // may be applied before this one succeeds.
 func (d *Desk) Wait(ctx context.Context, offset int64) error {

@@ -2,6 +2,7 @@ package effect
 
 import (
 	"context"
+	"runtime"
 	"sync"
 )
 
@@ -45,6 +46,7 @@ func (g *gather[Q, A]) do(ctx context.Context, q Q) (A, error) {
 // run sends batches until no request is left.
 func (g *gather[Q, A]) run() {
 	for {
+		runtime.Gosched() // goroutines that are about to ask go first
 		g.mu.Lock()
 		batch := g.waiting
 		g.waiting = nil

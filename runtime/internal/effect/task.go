@@ -32,6 +32,7 @@ type task struct {
 	desk     *Desk
 	effect   wire.Effect
 	message  wire.Message    // a copy of the record
+	caller   caller          // what only one call at a time may have
 	key      wire.Key        // of the lease
 	decision lease.Decision  // of an operator; or none
 	owner    wire.UUID       // of the last ask, until it was answered; then zero
@@ -66,6 +67,7 @@ func heldBy(what string, a lease.Answer) string {
 func newTask(d *Desk, e *wire.Effect, by lease.Decision) *task {
 	t := &task{desk: d, effect: *e, message: own(e.Message), key: e.Key, decision: by, done: make(chan struct{})}
 	t.effect.Message = &t.message
+	t.caller = caller{d.partition, string(t.message.Key)}
 	t.quit, t.withdraw = context.WithCancel(d.quit)
 	t.course = d.process.courses.of(e.Event, d.process.Log)
 	t.lock = lock{process: d.process, of: e.Lock, term: e.Terms.Term()}

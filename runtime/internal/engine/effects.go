@@ -66,6 +66,9 @@ type Desk interface {
 	Why(offset int64) string
 	// Runs reports whether the effect of a record has begun and not yet ended.
 	Runs(offset int64) bool
+	// Done returns a channel that is closed once the effect of a record has an outcome; nil if it
+	// has not begun.
+	Done(offset int64) <-chan struct{}
 	// Wait waits until the effect of a record has an outcome. It returns an error if no later
 	// record may be applied before this one succeeds.
 	Wait(ctx context.Context, offset int64) error

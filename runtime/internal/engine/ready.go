@@ -40,14 +40,43 @@ func (o *Owner) ready(ctx context.Context, records []wire.Message) (n int, err e
 		if open == nil {
 			break
 		}
-		if sent := slices.IndexFunc(records, func(m wire.Message) bool { return m.Offset == open.Message.Offset }); sent > 0 {
-			return sent, nil
+		if open.Message.Offset > records[0].Offset {
+			o.gather(ctx, waiting, open.Message.Offset)
+			if open = o.open(waiting); open == nil {
+				break
+			}
+			return slices.IndexFunc(records, func(m wire.Message) bool { return m.Offset == open.Message.Offset }), nil
 		}
 		if err := o.await(ctx, open.Message.Offset, open.Event); err != nil {
 			return 0, err
 		}
 	}
 	return len(records), nil
+}
+
+// gather waits for effects from an offset on, in their order, for as long as a batch waits for its
+// records: the records before them are then sent together with theirs.
+func (o *Owner) gather(ctx context.Context, waiting []wire.Effect, from int64) {
+	late := time.NewTimer(o.limits().BatchWait)
+	defer late.Stop()
+	for i := range waiting {
+		if waiting[i].Message.Offset < from {
+			continue
+		}
+		done := o.desk.Done(waiting[i].Message.Offset)
+		if done == nil { // it may not begin yet
+			return
+		}
+		select {
+		case <-done:
+		case <-late.C:
+			return
+		case <-o.life.quit.Done():
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // foreseen is what was decided of records before they are sent: which effects they wait for. It is
