@@ -15,8 +15,8 @@ import (
 )
 
 // deadSession is the session timeout of the members of P9, which send a heartbeat every 100 ms. A
-// figure is up to one interval too small, because the session of the dead member began with its last
-// heartbeat, and up to one too large, because the others learn of the rebalance with theirs.
+// figure is up to one interval too small, because the session of the dead member began with its
+// last heartbeat, and up to one too large, because the others learn of the rebalance with theirs.
 const deadSession = 2 * time.Second
 
 // shortSession is a worker with keys from a header and the settings of P9.
@@ -35,9 +35,9 @@ var shortSession = worker("short-session", func(ctx context.Context, dir string)
 	return replaced, err
 })
 
-// failover has two processes share four partitions and a steady log, and kills one with SIGKILL. It
-// returns, for each round, the milliseconds from the end of its session until the other process has
-// committed a batch on each of its partitions.
+// failover has two processes share four partitions and a steady log, and kills one with SIGKILL.
+// It returns, for each round, the milliseconds from the end of its session until the other process
+// has committed a batch on each of its partitions.
 func failover(ctx context.Context, rounds int) (late []float64, err error) {
 	dir, err := os.MkdirTemp("", "idemgen-bench-")
 	if err != nil {

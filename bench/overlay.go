@@ -87,7 +87,8 @@ func regenerated(ctx context.Context, dir, folder, old, with string) (map[string
 	return replaced, nil
 }
 
-// replaceOnce is a file's content with new texts in place of old ones, which it must hold once each.
+// replaceOnce is a file's content with new texts in place of old ones, which it must hold once
+// each.
 func replaceOnce(file string, texts ...string) (string, error) {
 	src, err := os.ReadFile(file)
 	if err != nil {

@@ -37,6 +37,7 @@ func deviceReadingsV1Topic(h DeviceReadingsV1Handler) wire.Topic {
 // deviceReadingsV1Plan collects the rows of one batch; it belongs to one partition.
 type deviceReadingsV1Plan struct {
 	handler DeviceReadingsV1Handler
+	decoder deviceReadingsV1Decoder
 }
 
 // Add implements wire.Plan.
@@ -146,7 +147,7 @@ var readingEvent = wire.Event[Reading, *deviceReadingsV1Decoder]{
 
 func (p *deviceReadingsV1Plan) addReading(b *wire.Batch, m *wire.Message) error {
 	e := new(Reading)
-	if fresh, err := readingEvent.Take(b, m, &deviceReadingsV1Decoder{}, e); !fresh {
+	if fresh, err := readingEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	b.Call(m, wire.Call{

@@ -40,6 +40,7 @@ func noticesV1Topic(h NoticesV1Handler) wire.Topic {
 // noticesV1Plan collects the rows of one batch; it belongs to one partition.
 type noticesV1Plan struct {
 	handler NoticesV1Handler
+	decoder noticesV1Decoder
 
 	noticedInsertNotices wire.Rows
 }
@@ -123,7 +124,7 @@ var noticedTerms = wire.EffectTerms{
 
 func (p *noticesV1Plan) addNoticed(b *wire.Batch, m *wire.Message) error {
 	e := new(Noticed)
-	if fresh, err := noticedEvent.Take(b, m, &noticesV1Decoder{}, e); !fresh {
+	if fresh, err := noticedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	ok, err := b.Effect(m, wire.Effect{

@@ -11,8 +11,8 @@ import (
 )
 
 // loopQueued does what loop does, in one round trip: what is done for a record may not depend on
-// the answer to a statement of the same batch. With checked it inserts the keys of the batch first,
-// and queues for the records whose keys were new.
+// the answer to a statement of the same batch. With checked it inserts the keys of the batch
+// first, and queues for the records whose keys were new.
 type loopQueued struct {
 	db      *pgxpool.Pool
 	checked bool

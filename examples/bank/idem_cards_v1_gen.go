@@ -155,7 +155,7 @@ var cardCapturedEvent = wire.Event[CardCaptured, *cardsV1Decoder]{
 
 func (p *cardsV1Plan) addCardCaptured(b *wire.Batch, m *wire.Message) error {
 	e := new(CardCaptured)
-	if fresh, err := cardCapturedEvent.Take(b, m, &cardsV1Decoder{}, e); !fresh {
+	if fresh, err := cardCapturedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	// Puts ends the current wave if it already writes this row or refers to it. The calls before

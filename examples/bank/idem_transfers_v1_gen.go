@@ -39,6 +39,7 @@ func transfersV1Topic(h TransfersV1Handler) wire.Topic {
 // transfersV1Plan collects the rows of one batch; it belongs to one partition.
 type transfersV1Plan struct {
 	handler TransfersV1Handler
+	decoder transfersV1Decoder
 }
 
 // Add implements wire.Plan.
@@ -141,7 +142,7 @@ var transferRequestedEvent = wire.Event[TransferRequested, *transfersV1Decoder]{
 
 func (p *transfersV1Plan) addTransferRequested(b *wire.Batch, m *wire.Message) error {
 	e := new(TransferRequested)
-	if fresh, err := transferRequestedEvent.Take(b, m, &transfersV1Decoder{}, e); !fresh {
+	if fresh, err := transferRequestedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	b.Call(m, wire.Call{

@@ -43,6 +43,7 @@ func chargesV1Topic(h ChargesV1Handler) wire.Topic {
 // chargesV1Plan collects the rows of one batch; it belongs to one partition.
 type chargesV1Plan struct {
 	handler ChargesV1Handler
+	decoder chargesV1Decoder
 
 	chargeRequestedInsertCharges wire.Rows
 }
@@ -150,7 +151,7 @@ var chargeRequestedTerms = wire.EffectTerms{
 
 func (p *chargesV1Plan) addChargeRequested(b *wire.Batch, m *wire.Message) error {
 	e := new(ChargeRequested)
-	if fresh, err := chargeRequestedEvent.Take(b, m, &chargesV1Decoder{}, e); !fresh {
+	if fresh, err := chargeRequestedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	ok, err := b.Effect(m, wire.Effect{

@@ -480,7 +480,7 @@ var orderPaidPolicy = wire.FailurePolicy{
 
 func (p *ordersV1Plan) addOrderPaid(b *wire.Batch, m *wire.Message) error {
 	e := new(OrderPaid)
-	if fresh, err := orderPaidEvent.Take(b, m, &ordersV1Decoder{}, e); !fresh {
+	if fresh, err := orderPaidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	// Puts ends the current wave if it already writes this row or refers to it. The calls before

@@ -37,6 +37,7 @@ func filesV1Topic(h FilesV1Handler) wire.Topic {
 // filesV1Plan collects the rows of one batch; it belongs to one partition.
 type filesV1Plan struct {
 	handler FilesV1Handler
+	decoder filesV1Decoder
 }
 
 // Add implements wire.Plan.
@@ -102,7 +103,7 @@ var fileSentEvent = wire.Event[FileSent, *filesV1Decoder]{
 
 func (p *filesV1Plan) addFileSent(b *wire.Batch, m *wire.Message) error {
 	e := new(FileSent)
-	if fresh, err := fileSentEvent.Take(b, m, &filesV1Decoder{}, e); !fresh {
+	if fresh, err := fileSentEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	b.Call(m, wire.Call{

@@ -41,6 +41,7 @@ func peopleV1Topic(h PeopleV1Handler) wire.Topic {
 // peopleV1Plan collects the rows of one batch; it belongs to one partition.
 type peopleV1Plan struct {
 	handler PeopleV1Handler
+	decoder peopleV1Decoder
 }
 
 // Add implements wire.Plan.
@@ -124,7 +125,7 @@ var seenEvent = wire.Event[Seen, *peopleV1Decoder]{
 
 func (p *peopleV1Plan) addSeen(b *wire.Batch, m *wire.Message) error {
 	e := new(Seen)
-	if fresh, err := seenEvent.Take(b, m, &peopleV1Decoder{}, e); !fresh {
+	if fresh, err := seenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	b.Call(m, wire.Call{
@@ -192,7 +193,7 @@ var saidEvent = wire.Event[Said, *peopleV1Decoder]{
 
 func (p *peopleV1Plan) addSaid(b *wire.Batch, m *wire.Message) error {
 	e := new(Said)
-	if fresh, err := saidEvent.Take(b, m, &peopleV1Decoder{}, e); !fresh {
+	if fresh, err := saidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	b.Call(m, wire.Call{

@@ -43,6 +43,7 @@ func usersV1Topic(h UsersV1Handler) wire.Topic {
 // usersV1Plan collects the rows of one batch; it belongs to one partition.
 type usersV1Plan struct {
 	handler UsersV1Handler
+	decoder usersV1Decoder
 
 	userCreatedInsertMails wire.Rows
 }
@@ -158,7 +159,7 @@ var userCreatedTerms = wire.EffectTerms{
 
 func (p *usersV1Plan) addUserCreated(b *wire.Batch, m *wire.Message) error {
 	e := new(UserCreated)
-	if fresh, err := userCreatedEvent.Take(b, m, &usersV1Decoder{}, e); !fresh {
+	if fresh, err := userCreatedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	ok, err := b.Effect(m, wire.Effect{

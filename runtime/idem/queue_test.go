@@ -19,8 +19,8 @@ import (
 
 const addSQL = `UPDATE t SET v = v + 1 WHERE id = $1`
 
-// addOrQueue adds one to a row. It waits for the answer if the row's number is positive, queues the
-// statement if it is negative, and below -100 it queues it with a callback.
+// addOrQueue adds one to a row. It waits for the answer if the row's number is positive, queues
+// the statement if it is negative, and below -100 it queues it with a callback.
 func addOrQueue(ctx context.Context, tx idem.Tx, row int32) error {
 	switch {
 	case row < -100:

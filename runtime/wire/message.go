@@ -99,9 +99,9 @@ func (m *Message) find(name string) (value []byte, n int) {
 }
 
 // Tx is the transaction that also records the event: what a handler writes through it commits
-// together with the ledger, or not at all. Its methods are those of pgx, so that a Tx can be passed
-// as the DBTX of sqlc; it has no Commit method, because the runtime commits. An SQL text holds one
-// statement; SendBatch sends several.
+// together with the ledger, or not at all. Its methods are those of pgx, so that a Tx can be
+// passed as the DBTX of sqlc; it has no Commit method, because the runtime commits. An SQL text
+// holds one statement; SendBatch sends several.
 type Tx interface {
 	// Queue runs a statement whose answer the handler does not need. Queued statements are sent in
 	// the order in which they were queued, together with those of other events of the batch: before

@@ -5,8 +5,8 @@ import (
 	"hash/maphash"
 )
 
-// RowID identifies one row of one table within a batch, by a hash of the table's name and the row's
-// primary key. If two rows have the same hash, that only costs additional statements.
+// RowID identifies one row of one table within a batch, by a hash of the table's name and the
+// row's primary key. If two rows have the same hash, that only costs additional statements.
 type RowID struct {
 	table string
 	hash  uint64

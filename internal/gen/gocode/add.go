@@ -43,17 +43,12 @@ func (p *pkg) eventDecl(f *file, e *model.Event) {
 func (p *pkg) addMethod(f *file, e *model.Event) {
 	params := []code{named("b", pointer(wire("Batch"))), named("m", pointer(wire("Message")))}
 	f.fn("", "p *"+planType(e.Topic), fmt.Sprintf("add%s", e.GoName), params, text("error"), func(g *group) {
-		decoder := code(text("&p.decoder"))
 		if e.HasCode() {
 			g.Add(text("e := new(%s)", e.GoName))
-			decoder = text("&" + decoderType(e.Topic)).Values()
-			if settings := decoderSettings(e.Topic); settings != nil {
-				decoder = text("&" + decoderType(e.Topic)).Values(settings...)
-			}
 		} else {
 			g.Add(text("e := &p.%s", scratch(e)))
 		}
-		take := call(eventVar(e)+".Take", text("b"), text("m"), decoder, text("e"))
+		take := call(eventVar(e)+".Take", text("b"), text("m"), text("&p.decoder"), text("e"))
 		g.If(text("fresh, err :=").Add(take), text("!fresh")).Block(text("return err"))
 		if e.Effect != nil {
 			callEffect(g, e)

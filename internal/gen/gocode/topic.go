@@ -3,7 +3,6 @@ package gocode
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -84,7 +83,7 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 		params = append(params, text("h "+handlerType(t)))
 		setup = append(setup, text("handler: h"))
 	}
-	if settings := decoderSettings(t); settings != nil && declarative(t) {
+	if settings := decoderSettings(t); settings != nil {
 		setup = append(setup, pair("decoder", text(decoderType(t)).Values(settings...)))
 	}
 	if t.Payload.Messages != nil {
@@ -166,9 +165,7 @@ func (p *pkg) plan(f *file, t *model.Topic) {
 		if topicHandles(t) {
 			g.Add(text("handler " + handlerType(t)))
 		}
-		if declarative(t) {
-			g.Add(text("decoder " + decoderType(t)))
-		}
+		g.Add(text("decoder " + decoderType(t)))
 		if len(t.EventType) > 1 {
 			g.Add(text("eventType []byte"))
 		}
@@ -179,12 +176,6 @@ func (p *pkg) plan(f *file, t *model.Topic) {
 			eventFields(g, e)
 		}
 	})
-}
-
-// declarative reports whether a plan needs a decoder of its own: for events without a handler,
-// and for a type that stands in the payload.
-func declarative(t *model.Topic) bool {
-	return t.TypeInPayload() || slices.ContainsFunc(t.Events, func(e *model.Event) bool { return !e.HasCode() })
 }
 
 // eventFields are the plan's fields for one event, in a block of their own: gofmt aligns

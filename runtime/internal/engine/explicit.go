@@ -83,8 +83,8 @@ func (x *explicit) add(statements ...pipeline.Statement) {
 	}
 }
 
-// inTurn calls handlers between the statements of a transaction, between BEGIN and COMMIT. A handler
-// sees all effects of earlier records of the batch.
+// inTurn calls handlers between the statements of a transaction, between BEGIN and COMMIT. A
+// handler sees all effects of earlier records of the batch.
 func (t *transaction) inTurn(ctx context.Context, d *decide.Decision, a *chain.Attempt) (written time.Time, err error) {
 	x := t.explicit(d, a, append(chain.Begin(), t.begins(d, a)...)...)
 	written, err = x.run(ctx)
@@ -137,7 +137,8 @@ func (x *explicit) lastCall() int {
 	return i
 }
 
-// call calls a handler. What is pending is sent before its first statement that waits for an answer.
+// call calls a handler. What is pending is sent before its first statement that waits for an
+// answer.
 func (x *explicit) call(ctx context.Context, call *wire.Call) error {
 	if !x.fitted || x.o.restores {
 		x.add(x.fitLocks())
@@ -196,6 +197,9 @@ func (x *explicit) full() bool {
 	return x.queued.statements >= most.statements || x.queued.bytes >= most.bytes
 }
 
+// Pending implements [handler.Outlet].
+func (x *explicit) Pending() bool { return x.err != nil || len(x.pending) > 0 }
+
 // Began implements [handler.Outlet].
 func (x *explicit) Began() bool { return x.began }
 
@@ -248,7 +252,7 @@ func (x *explicit) failed(ctx context.Context, left handler.Left, err error) err
 
 // Flush implements [handler.Outlet].
 func (x *explicit) Flush(ctx context.Context) error {
-	if x.err != nil || len(x.pending) == 0 {
+	if x.err != nil || !x.Pending() {
 		return x.err
 	}
 	p := pipeline.New(ctx, x.conn.Conn())
@@ -314,8 +318,8 @@ func (x *explicit) commit(ctx context.Context) error {
 
 // answered attributes an error of a round trip. An error of a queued statement is that of the call
 // that queued it. An error of the checks, which undo what a call changed and look for the append's
-// row, is the call's, too. If COMMIT was sent as well, an error that is not the server's reply to a
-// statement before it says nothing: the transaction may have committed.
+// row, is the call's, too. If COMMIT was sent as well, an error that is not the server's reply to
+// a statement before it says nothing: the transaction may have committed.
 func (x *explicit) answered(ctx context.Context, sent []pending, r pipeline.Reply, err error, commits bool) error {
 	for i := range min(r.Answered, len(sent)) {
 		if sent[i].ends {

@@ -5,8 +5,8 @@
 //	Caller (of a process) -> Transaction (its calls, on one goroutine) -> Call -> handlerTx
 //
 // Each call ends with a fact: nil, a [verdict.HandlerError], or a [verdict.Halt]. It must not
-// import any package of this module but footprint, halt, idemtype, pool, verdict, watchdog and
-// wire.
+// import any package of this module but footprint, halt, idemtype, pipeline, pool, verdict,
+// watchdog and wire.
 package handler
 
 import (
@@ -62,13 +62,15 @@ type Outlet interface {
 	// Flush begins the transaction if it has not begun, and sends what is queued. Its error is that
 	// of the transaction, which cannot commit any more.
 	Flush(ctx context.Context) error
+	// Pending reports whether Flush would send something.
+	Pending() bool
 	// Began reports whether anything was sent.
 	Began() bool
 }
 
-// In returns a transaction of a partition, on conn, which begins when out sends something. overtime
-// is called with the event of a handler that is still running although its context has ended, and
-// with "" when it has ended.
+// In returns a transaction of a partition, on conn, which begins when out sends something.
+// overtime is called with the event of a handler that is still running although its context has
+// ended, and with "" when it has ended.
 func (c *Caller) In(partition idemtype.Partition, conn *pgx.Conn, out Outlet, overtime func(event string)) *Transaction {
 	pool.StateOf(conn.PgConn()).Ended = false
 	return &Transaction{caller: c, partition: partition, overtime: overtime, conn: conn, out: out, traced: conn.Config().Tracer != nil}
@@ -89,39 +91,40 @@ func (t *Transaction) pgx(ctx context.Context) (pgx.Tx, error) {
 
 // call is one call of a handler: what the handler receives, and the state of the call.
 type call struct {
-	of       *wire.Call
-	in       *Transaction
-	tx       handlerTx
-	ctx      callContext
-	life     txLife
-	trace    trace
-	ids      *wire.EventIDs
-	delivery idemtype.Delivery
-	queue    queue
-	err      error // of the handler
+	of      *wire.Call
+	in      *Transaction
+	attempt int
+	tx      handlerTx
+	ctx     callContext
+	life    txLife
+	trace   trace
+	ids     *wire.EventIDs
+	queue   queue
+	err     error // of the handler
 }
 
 // callContext is a handler's context.
 type callContext struct {
 	*watchdog.Context
-	of *idemtype.Delivery
+	of *call
 }
 
 // Value returns the delivery for its key.
 func (c *callContext) Value(key any) any {
 	if _, ok := key.(idemtype.DeliveryKey); ok {
-		return c.of
+		call := c.of.of
+		return &idemtype.Delivery{
+			Consumer: c.of.in.caller.Consumer, Event: call.Event, Key: call.Key, Attempt: c.of.attempt, Message: *call.Message,
+		}
 	}
 	return c.Context.Value(key)
 }
 
 func (t *Transaction) newCall(of *wire.Call, attempt int) *call {
-	c := &call{of: of, in: t, ids: of.EventIDs(), delivery: idemtype.Delivery{
-		Consumer: t.caller.Consumer, Event: of.Event, Key: of.Key, Attempt: attempt, Message: *of.Message,
-	}}
+	c := &call{of: of, in: t, attempt: attempt, ids: of.EventIDs()}
 	c.life.idle.L = &c.life.mu
 	c.trace.texts = &t.caller.texts
-	c.ctx.of = &c.delivery
+	c.ctx.of = c
 	c.tx = handlerTx{t.conn, c}
 	return c
 }
@@ -255,7 +258,7 @@ func (t *Transaction) Run(ctx context.Context, work func(context.Context) error)
 		Limit: t.caller.Limits.EventTimeout, Heed: heed, Grace: grace,
 		Overdue: func(c *call) { // it is reported while it is still running
 			t.overtime(c.of.Event)
-			t.caller.Log.Error("a handler is still running after its context ended", "topic", t.partition.Topic, "partition", t.partition.Number, "event", c.of.Event, "offset", c.delivery.Message.Offset)
+			t.caller.Log.Error("a handler is still running after its context ended", "topic", t.partition.Topic, "partition", t.partition.Number, "event", c.of.Event, "offset", c.of.Message.Offset)
 		},
 		Abandon: func(c *call) {
 			c.life.cut()
@@ -274,7 +277,7 @@ func (t *Transaction) Run(ctx context.Context, work func(context.Context) error)
 	})
 	switch {
 	case errors.Is(err, watchdog.ErrAbandoned):
-		return &verdict.Halt{Code: halt.Handler, Offset: c.delivery.Message.Offset, Reason: "handler " + c.delivery.Event + " did not return when its context ended"}
+		return &verdict.Halt{Code: halt.Handler, Offset: c.of.Message.Offset, Reason: "handler " + c.of.Event + " did not return when its context ended"}
 	case errors.Is(err, watchdog.ErrExit):
 		return t.ended(ctx, c, c.err)
 	}

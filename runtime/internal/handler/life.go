@@ -85,8 +85,8 @@ func (l *txLife) end() {
 	}
 }
 
-// send is called before queued statements are sent, and sent after that. Meanwhile nothing else may
-// use the connection. send reports false if they are being sent already.
+// send is called before queued statements are sent, and sent after that. Meanwhile nothing else
+// may use the connection. send reports false if they are being sent already.
 func (l *txLife) send() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -64,7 +64,8 @@ func (c *call) failed() error {
 	return c.queue.err
 }
 
-// pass passes all statements but the last one to the transaction, and sends them if there are many.
+// pass passes all statements but the last one to the transaction, and sends them if there are
+// many.
 func (c *call) pass() {
 	if c.in.conn.PgConn().IsBusy() || !c.life.send() {
 		return // later
@@ -89,7 +90,7 @@ func (c *call) send() error {
 	defer c.life.sent()
 	if err := c.hand(0); err != nil {
 		c.fail(err)
-	} else {
+	} else if c.in.out.Pending() {
 		c.flush()
 	}
 	return c.failed()

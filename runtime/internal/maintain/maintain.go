@@ -48,8 +48,9 @@ type Job struct {
 
 // rotations is how many generations begin in one window. Keys are kept for at least the window,
 // and at most the window plus one rotation. A claim in a small open generation is cheaper: with a
-// quarter of 10 million keys by 0.4 us less than with half of them, and less of the index is logged
-// after a checkpoint. Each further sealed generation has a filter that all keys must pass: 45 ns.
+// quarter of 10 million keys by 0.4 us less than with half of them, and less of the index is
+// logged after a checkpoint. Each further sealed generation has a filter that all keys must pass:
+// 45 ns.
 const rotations = 4
 
 // session are the settings of a maintenance connection, besides those of the runtime.

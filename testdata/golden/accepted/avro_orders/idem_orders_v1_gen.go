@@ -412,7 +412,7 @@ var orderPaidTerms = wire.EffectTerms{
 
 func (p *ordersV1Plan) addOrderPaid(b *wire.Batch, m *wire.Message) error {
 	e := new(OrderPaid)
-	if fresh, err := orderPaidEvent.Take(b, m, &ordersV1Decoder{}, e); !fresh {
+	if fresh, err := orderPaidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	ok, err := b.Effect(m, wire.Effect{

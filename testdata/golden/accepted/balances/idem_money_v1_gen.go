@@ -137,7 +137,7 @@ var capturedEvent = wire.Event[Captured, *moneyV1Decoder]{
 
 func (p *moneyV1Plan) addCaptured(b *wire.Batch, m *wire.Message) error {
 	e := new(Captured)
-	if fresh, err := capturedEvent.Take(b, m, &moneyV1Decoder{}, e); !fresh {
+	if fresh, err := capturedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	r := p.capturedInsertBookings.Row()
@@ -242,7 +242,7 @@ var refundedEvent = wire.Event[Refunded, *moneyV1Decoder]{
 
 func (p *moneyV1Plan) addRefunded(b *wire.Batch, m *wire.Message) error {
 	e := new(Refunded)
-	if fresh, err := refundedEvent.Take(b, m, &moneyV1Decoder{}, e); !fresh {
+	if fresh, err := refundedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	b.Call(m, wire.Call{

@@ -170,7 +170,7 @@ var userCreatedTerms = wire.EffectTerms{
 
 func (p *usersV1Plan) addUserCreated(b *wire.Batch, m *wire.Message) error {
 	e := new(UserCreated)
-	if fresh, err := userCreatedEvent.Take(b, m, &usersV1Decoder{}, e); !fresh {
+	if fresh, err := userCreatedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	ok, err := b.Effect(m, wire.Effect{
@@ -291,7 +291,7 @@ var userPingedTerms = wire.EffectTerms{
 
 func (p *usersV1Plan) addUserPinged(b *wire.Batch, m *wire.Message) error {
 	e := new(UserPinged)
-	if fresh, err := userPingedEvent.Take(b, m, &usersV1Decoder{}, e); !fresh {
+	if fresh, err := userPingedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	ok, err := b.Effect(m, wire.Effect{

@@ -54,6 +54,7 @@ func usersV1Topic(h UsersV1Handler) wire.Topic {
 // usersV1Plan collects the rows of one batch; it belongs to one partition.
 type usersV1Plan struct {
 	handler UsersV1Handler
+	decoder usersV1Decoder
 
 	userCreatedInsertWelcomeMails wire.Rows
 	userCreatedUpsertPushes       wire.Rows
@@ -177,7 +178,7 @@ var userCreatedTerms = wire.EffectTerms{
 
 func (p *usersV1Plan) addUserCreated(b *wire.Batch, m *wire.Message) error {
 	e := new(UserCreated)
-	if fresh, err := userCreatedEvent.Take(b, m, &usersV1Decoder{}, e); !fresh {
+	if fresh, err := userCreatedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	ok, err := b.Effect(m, wire.Effect{
@@ -288,7 +289,7 @@ var userPingedTerms = wire.EffectTerms{
 
 func (p *usersV1Plan) addUserPinged(b *wire.Batch, m *wire.Message) error {
 	e := new(UserPinged)
-	if fresh, err := userPingedEvent.Take(b, m, &usersV1Decoder{}, e); !fresh {
+	if fresh, err := userPingedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	ok, err := b.Effect(m, wire.Effect{
@@ -388,7 +389,7 @@ var userChargedTerms = wire.EffectTerms{
 
 func (p *usersV1Plan) addUserCharged(b *wire.Batch, m *wire.Message) error {
 	e := new(UserCharged)
-	if fresh, err := userChargedEvent.Take(b, m, &usersV1Decoder{}, e); !fresh {
+	if fresh, err := userChargedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	ok, err := b.Effect(m, wire.Effect{
@@ -451,7 +452,7 @@ var userGoneEvent = wire.Event[UserGone, *usersV1Decoder]{
 
 func (p *usersV1Plan) addUserGone(b *wire.Batch, m *wire.Message) error {
 	e := new(UserGone)
-	if fresh, err := userGoneEvent.Take(b, m, &usersV1Decoder{}, e); !fresh {
+	if fresh, err := userGoneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	// Deletes ends the current wave if it already writes this row.

@@ -182,7 +182,7 @@ var productChangedTerms = wire.EffectTerms{
 
 func (p *productsV1Plan) addProductChanged(b *wire.Batch, m *wire.Message) error {
 	e := new(ProductChanged)
-	if fresh, err := productChangedEvent.Take(b, m, &productsV1Decoder{}, e); !fresh {
+	if fresh, err := productChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	ok, err := b.Effect(m, wire.Effect{

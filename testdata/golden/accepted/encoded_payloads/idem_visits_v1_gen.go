@@ -39,6 +39,7 @@ func visitsV1Topic(h VisitsV1Handler) wire.Topic {
 // visitsV1Plan collects the rows of one batch; it belongs to one partition.
 type visitsV1Plan struct {
 	handler  VisitsV1Handler
+	decoder  visitsV1Decoder
 	encoding visitsV1Encoding
 
 	visitedInsertVisits wire.Rows
@@ -142,7 +143,7 @@ var visitedEvent = wire.Event[Visited, *visitsV1Decoder]{
 
 func (p *visitsV1Plan) addVisited(b *wire.Batch, m *wire.Message) error {
 	e := new(Visited)
-	if fresh, err := visitedEvent.Take(b, m, &visitsV1Decoder{}, e); !fresh {
+	if fresh, err := visitedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	// Puts ends the current wave if it already writes this row or refers to it.

@@ -270,7 +270,7 @@ var accountNotedEvent = wire.Event[AccountNoted, *accountsEventsV1Decoder]{
 
 func (p *accountsEventsV1Plan) addAccountNoted(b *wire.Batch, m *wire.Message) error {
 	e := new(AccountNoted)
-	if fresh, err := accountNotedEvent.Take(b, m, &accountsEventsV1Decoder{}, e); !fresh {
+	if fresh, err := accountNotedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	b.Call(m, wire.Call{

@@ -205,7 +205,7 @@ var profileSavedEvent = wire.Event[ProfileSaved, *profilesV3Decoder]{
 
 func (p *profilesV3Plan) addProfileSaved(b *wire.Batch, m *wire.Message) error {
 	e := new(ProfileSaved)
-	if fresh, err := profileSavedEvent.Take(b, m, &profilesV3Decoder{}, e); !fresh {
+	if fresh, err := profileSavedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	// Puts ends the current wave if it already writes this row or refers to it.

@@ -879,7 +879,7 @@ var orderCancelledEvent = wire.Event[OrderCancelled, *shopOrdersV1Decoder]{
 
 func (p *shopOrdersV1Plan) addOrderCancelled(b *wire.Batch, m *wire.Message) error {
 	e := new(OrderCancelled)
-	if fresh, err := orderCancelledEvent.Take(b, m, &shopOrdersV1Decoder{}, e); !fresh {
+	if fresh, err := orderCancelledEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	// Puts ends the current wave if it already writes this row or refers to it.

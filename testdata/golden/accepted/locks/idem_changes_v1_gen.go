@@ -49,6 +49,7 @@ func changesV1Topic(h ChangesV1Handler) wire.Topic {
 // changesV1Plan collects the rows of one batch; it belongs to one partition.
 type changesV1Plan struct {
 	handler ChangesV1Handler
+	decoder changesV1Decoder
 
 	limitChangedUpsertLimits wire.Rows
 }
@@ -149,7 +150,7 @@ var limitChangedTerms = wire.EffectTerms{
 
 func (p *changesV1Plan) addLimitChanged(b *wire.Batch, m *wire.Message) error {
 	e := new(LimitChanged)
-	if fresh, err := limitChangedEvent.Take(b, m, &changesV1Decoder{}, e); !fresh {
+	if fresh, err := limitChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	ok, err := b.Effect(m, wire.Effect{
@@ -273,7 +274,7 @@ var documentSharedTerms = wire.EffectTerms{
 
 func (p *changesV1Plan) addDocumentShared(b *wire.Batch, m *wire.Message) error {
 	e := new(DocumentShared)
-	if fresh, err := documentSharedEvent.Take(b, m, &changesV1Decoder{}, e); !fresh {
+	if fresh, err := documentSharedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	ok, err := b.Effect(m, wire.Effect{

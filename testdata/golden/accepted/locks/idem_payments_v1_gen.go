@@ -47,6 +47,7 @@ func paymentsV1Topic(h PaymentsV1Handler) wire.Topic {
 // paymentsV1Plan collects the rows of one batch; it belongs to one partition.
 type paymentsV1Plan struct {
 	handler PaymentsV1Handler
+	decoder paymentsV1Decoder
 
 	paymentBookedUpsertBookings wire.Rows
 
@@ -147,7 +148,7 @@ var paymentBookedTerms = wire.EffectTerms{
 
 func (p *paymentsV1Plan) addPaymentBooked(b *wire.Batch, m *wire.Message) error {
 	e := new(PaymentBooked)
-	if fresh, err := paymentBookedEvent.Take(b, m, &paymentsV1Decoder{}, e); !fresh {
+	if fresh, err := paymentBookedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	ok, err := b.Effect(m, wire.Effect{
@@ -261,7 +262,7 @@ var paymentUndoneTerms = wire.EffectTerms{
 
 func (p *paymentsV1Plan) addPaymentUndone(b *wire.Batch, m *wire.Message) error {
 	e := new(PaymentUndone)
-	if fresh, err := paymentUndoneEvent.Take(b, m, &paymentsV1Decoder{}, e); !fresh {
+	if fresh, err := paymentUndoneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	ok, err := b.Effect(m, wire.Effect{

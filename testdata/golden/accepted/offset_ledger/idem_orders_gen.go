@@ -39,6 +39,7 @@ func ordersTopic(h OrdersHandler) wire.Topic {
 // ordersPlan collects the rows of one batch; it belongs to one partition.
 type ordersPlan struct {
 	handler OrdersHandler
+	decoder ordersDecoder
 
 	orderInsertOrders wire.Rows
 }
@@ -90,7 +91,7 @@ var orderEvent = wire.Event[Order, *ordersDecoder]{
 
 func (p *ordersPlan) addOrder(b *wire.Batch, m *wire.Message) error {
 	e := new(Order)
-	if fresh, err := orderEvent.Take(b, m, &ordersDecoder{}, e); !fresh {
+	if fresh, err := orderEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	// Puts ends the current wave if it already writes this row or refers to it.

@@ -508,7 +508,7 @@ var orderRepricedEvent = wire.Event[OrderRepriced, *ordersV1Decoder]{
 
 func (p *ordersV1Plan) addOrderRepriced(b *wire.Batch, m *wire.Message) error {
 	e := new(OrderRepriced)
-	if fresh, err := orderRepricedEvent.Take(b, m, &ordersV1Decoder{}, e); !fresh {
+	if fresh, err := orderRepricedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	b.Call(m, wire.Call{

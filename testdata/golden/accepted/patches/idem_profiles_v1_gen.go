@@ -399,7 +399,7 @@ var profileCorrectedEvent = wire.Event[ProfileCorrected, *profilesV1Decoder]{
 
 func (p *profilesV1Plan) addProfileCorrected(b *wire.Batch, m *wire.Message) error {
 	e := new(ProfileCorrected)
-	if fresh, err := profileCorrectedEvent.Take(b, m, &profilesV1Decoder{}, e); !fresh {
+	if fresh, err := profileCorrectedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	// Puts ends the current wave if it already writes this row or refers to it.

@@ -42,6 +42,7 @@ func userEventsTopic(h UserEventsHandler) wire.Topic {
 // userEventsPlan collects the rows of one batch; it belongs to one partition.
 type userEventsPlan struct {
 	handler UserEventsHandler
+	decoder userEventsDecoder
 
 	userCreatedInsertMails wire.Rows
 }
@@ -164,7 +165,7 @@ var userCreatedTerms = wire.EffectTerms{
 
 func (p *userEventsPlan) addUserCreated(b *wire.Batch, m *wire.Message) error {
 	e := new(UserCreated)
-	if fresh, err := userCreatedEvent.Take(b, m, &userEventsDecoder{}, e); !fresh {
+	if fresh, err := userCreatedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	ok, err := b.Effect(m, wire.Effect{

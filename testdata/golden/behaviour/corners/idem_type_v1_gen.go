@@ -194,7 +194,7 @@ var scanEvent = wire.Event[Scan, *typeV1Decoder]{
 
 func (p *typeV1Plan) addScan(b *wire.Batch, m *wire.Message) error {
 	e := new(Scan)
-	if fresh, err := scanEvent.Take(b, m, &typeV1Decoder{}, e); !fresh {
+	if fresh, err := scanEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	// Puts ends the current wave if it already writes this row or refers to it.
@@ -348,7 +348,7 @@ var selectEvent = wire.Event[Select, *typeV1Decoder]{
 
 func (p *typeV1Plan) addSelect(b *wire.Batch, m *wire.Message) error {
 	e := new(Select)
-	if fresh, err := selectEvent.Take(b, m, &typeV1Decoder{}, e); !fresh {
+	if fresh, err := selectEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
 	for _, v := range e.Words {
