@@ -38,12 +38,20 @@ func main() {
 	flag.IntVar(&s.readings, "records", 500_000, "records of a run of P1 and P10")
 	flag.IntVar(&s.handled, "handled", 50_000, "records of a run of P12 and P13, and five times those of P14")
 	flag.DurationVar(&s.span, "for", time.Minute, "how long P10c runs at full speed")
+	claims := flag.Bool("claims", false, "instead of rows: what the database needs to insert a key, in tables of several shapes and sizes")
 	chart := flag.String("chart", "", "file for an SVG of the main rows that are measured")
 	flag.StringVar(&s.profiles, "cpuprofile", "", "folder for a CPU profile of each run; profiled figures are no results")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	if *claims {
+		if err := measureClaims(ctx, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := run(ctx, *only, *windows, *conf, *chart, s); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)

@@ -155,15 +155,27 @@ func Known(ctx context.Context, conn *pgx.Conn, numbers []int32, keys []wire.Key
 	}
 	array := asked.Seal(nil)[0]
 	p := conn.PgConn().StartPipeline(ctx)
+	p.SendQueryPrepared(session.Of(conn.PgConn()).Name(session.ByIndex), nil, nil, nil)
 	for _, n := range numbers {
 		args := [][]byte{binary.BigEndian.AppendUint32(nil, uint32(n)), array}
 		p.SendQueryPrepared(session.Of(conn.PgConn()).Name(known), args, binaryFormat, binaryFormat)
 	}
-	err = p.Sync()
+	if err = p.Sync(); err == nil {
+		err = passed(p)
+	}
 	for i := 0; i < len(numbers) && err == nil; i++ {
 		all, err = hits(all, p)
 	}
 	return all, errors.Join(err, p.Close())
+}
+
+// passed reads the result of a statement whose rows are not needed.
+func passed(p *pgconn.Pipeline) error {
+	got, err := p.GetResults()
+	if r, ok := got.(*pgconn.ResultReader); ok {
+		_, err = r.Close()
+	}
+	return err
 }
 
 // hits reads the result of one statement.

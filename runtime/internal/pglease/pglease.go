@@ -224,10 +224,13 @@ func (s *Store) run(ctx context.Context, row func([][]byte) error, statements ..
 	pg := conn.Conn().PgConn()
 	own := session.Of(pg)
 	p := pg.StartPipeline(ctx)
+	p.SendQueryPrepared(own.Name(session.ByIndex), nil, nil, nil)
 	for _, st := range statements {
 		p.SendQueryPrepared(own.Name(st.is), st.args, binaryFormat, binaryFormat)
 	}
-	err = p.Sync()
+	if err = p.Sync(); err == nil {
+		err = rows(p, func([][]byte) error { return nil })
+	}
 	for range statements {
 		if err != nil {
 			break

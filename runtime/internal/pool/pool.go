@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -41,7 +42,7 @@ type Pool struct {
 
 // New returns a pool whose connections have statements prepared, and the service's own statements.
 func New(db *pgxpool.Pool, service *wire.Service, known *catalog.Current, statements []session.Statement) *Pool {
-	return &Pool{db: db, service: service, catalog: known, statements: append(statements, restoring...)}
+	return &Pool{db: db, service: service, catalog: known, statements: slices.Concat(statements, restoring, []session.Statement{session.ByIndex})}
 }
 
 // Open returns the connections, which it creates at first use. They have the settings that the

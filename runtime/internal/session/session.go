@@ -259,5 +259,10 @@ SELECT pg_catalog.count(pg_catalog.set_config(name, value, false))
 FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) AS s (name, value)`)
 )
 
+// ByIndex forbids sequential scans until the end of the transaction. It comes before statements
+// that look rows up by their keys in a table that begins empty and grows fast: a plan that was
+// cached in the beginning would read the whole table, until the next ANALYZE.
+var ByIndex = NewStatement("by_index", `SELECT pg_catalog.set_config('enable_seqscan', 'off', true)`)
+
 // Given returns the parameters of [Give]: all settings that were made when the session was opened.
 func (s *Session) Given() [][]byte { return s.given }
