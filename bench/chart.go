@@ -30,14 +30,15 @@ const (
 	barHeight, barGap, chartTop       = 16, 10, 44
 )
 
+// chartMost is the ratio at the right end: longer bars end there, and their figure says the rest.
+const chartMost = 2
+
 // drawing is an SVG of ratios of speeds: a bar for each, a line at 1, and how far its rounds were
 // apart. Its colors follow the reader's theme.
 func drawing(bars []bar) string {
-	most := 1.25
-	for _, b := range bars {
-		most = max(most, b.figure.most)
+	x := func(ratio float64) float64 {
+		return chartLeft + min(ratio, chartMost)/chartMost*(chartWidth-chartLeft-chartRight)
 	}
-	x := func(ratio float64) float64 { return chartLeft + ratio/most*(chartWidth-chartLeft-chartRight) }
 	height := chartTop + len(bars)*(barHeight+barGap) + 8
 	var s strings.Builder
 	fmt.Fprintf(&s, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" font-family="system-ui,-apple-system,Segoe UI,sans-serif" font-size="12" role="img">
