@@ -19,6 +19,7 @@ func TestRecordThatExceedsTheBatchTimeoutIsGivenUp(t *testing.T) {
 		"in a statement":             {"put 9 9", "database"},
 		"in a handler":               {"call 9", "handler"},
 		"in a handler that computes": {"call 8", "handler"},
+		"in a queued statement":      {"call -9", "handler"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -29,6 +30,10 @@ func TestRecordThatExceedsTheBatchTimeoutIsGivenUp(t *testing.T) {
 					_, err := tx.Exec(ctx, `SELECT 1`)
 					<-ctx.Done()
 					return errors.Join(err, ctx.Err())
+				}
+				if row < 0 {
+					tx.Queue(`INSERT INTO t VALUES ($1, 1)`, -row)
+					return nil
 				}
 				_, err := tx.Exec(ctx, `INSERT INTO t VALUES ($1, 1)`, row)
 				return err

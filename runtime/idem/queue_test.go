@@ -174,6 +174,16 @@ func TestErrorOfAQueuedStatementIsItsRecords(t *testing.T) {
 			_, err := tx.Exec(ctx, `SELECT 1`)
 			return err
 		}, 3, "a callback of a queued statement must not use it"},
+		"rows that stay open": {func(ctx context.Context, tx idem.Tx) error {
+			tx.Queue(addSQL, 1)
+			_, err := tx.Query(ctx, `SELECT generate_series(1, 100000)`)
+			tx.Queue(`SELECT 'a text that is not prepared'`)
+			return err
+		}, 1, "the handler did not close the rows of a query"},
+		"statement_timeout": {func(_ context.Context, tx idem.Tx) error {
+			tx.Queue(`SELECT pg_sleep(30)`)
+			return nil
+		}, 3, "statement_timeout (1s) was exceeded"},
 		"read-only": {func(_ context.Context, tx idem.Tx) error { tx.Queue(`SET TRANSACTION READ ONLY`); return nil }, 1, "the handler made its transaction read-only"},
 		"its own": {func(_ context.Context, tx idem.Tx) error {
 			tx.Queue(addSQL, 1).Exec(none)
@@ -185,7 +195,7 @@ func TestErrorOfAQueuedStatementIsItsRecords(t *testing.T) {
 			t.Parallel()
 			db := database(t)
 			calls := map[int32]int{}
-			c := service{policy: impatient, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+			c := service{policy: impatient, edit: func(s *wire.Service) { s.Limits.StatementTimeout = time.Second }, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 				calls[row]++
 				if row == 5 {
 					return test.queue(ctx, tx)

@@ -143,7 +143,7 @@ func (t *Transaction) Call(batch context.Context, of *wire.Call, attempt int) (l
 		c.ctx.Context = ctx
 		defer func() { c.err = cmp.Or(c.life.close(), c.queue.err, c.err) }()
 		t.contained(c, func() error {
-			if err := fn(&c.ctx, &c.tx); err != nil {
+			if err := fn(&c.ctx, &c.tx); err != nil || t.conn.PgConn().IsBusy() { // rows are open, which is an error
 				return err
 			}
 			return c.hand(0)

@@ -184,16 +184,22 @@ func (t *Transaction) Failed(of *wire.Call, err error) error {
 		err = said(w.Err)
 	}
 	limits := t.caller.Limits
+	named := func(err error) error {
+		return verdict.Overdue(t.ctx, err, verdict.Limit{Name: "limits.batch_timeout", Most: limits.BatchTimeout}, limits)
+	}
 	switch {
 	case pool.StateOf(t.conn.PgConn()).Ended:
 		return EndedTransaction(of)
 	case verdict.OutOfTime(t.ctx):
-		err = verdict.Overdue(t.ctx, err, verdict.Limit{Name: "limits.batch_timeout", Most: limits.BatchTimeout}, limits)
-		return &verdict.HandlerError{Call: of, Err: err, Late: true}
+		return &verdict.HandlerError{Call: of, Err: named(err), Late: true}
 	case t.ctx.Err() != nil, t.conn.IsClosed():
 		return &verdict.HandlerError{Call: of, Err: err, Outage: true}
 	}
-	return t.outcome(of, err)
+	err = t.outcome(of, err)
+	if h, ok := errors.AsType[*verdict.HandlerError](err); ok {
+		h.Err = named(h.Err)
+	}
+	return err
 }
 
 // most is how many statements stay prepared in a session because handlers queued them.
