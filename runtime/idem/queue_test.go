@@ -319,6 +319,12 @@ func TestQueueIsBounded(t *testing.T) {
 				note()
 			}
 		},
+		"a few large ones": func(tx idem.Tx, note func()) {
+			for range 10 { // in each of two calls
+				tx.Queue(`UPDATE t SET v = v + 250 * (length($1::text) >> 20) WHERE id = 1`, strings.Repeat("x", 1<<20))
+				note()
+			}
+		},
 		"texts": func(tx idem.Tx, note func()) { // more than stay prepared
 			for i := range 2500 / 4 {
 				tx.Queue(fmt.Sprintf(`UPDATE t SET v = v + 4 WHERE id = 1 AND %d = %[1]d`, i))

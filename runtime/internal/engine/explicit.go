@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/idemgen/idemgen/internal/ledger"
@@ -34,7 +35,6 @@ type explicit struct {
 	pending []pending      // to be sent in the next round trip
 	behind  int            // how many of them were pending after the last call
 	queued  size           // what handlers queued of them
-	asks    bool           // one of them has a callback, which may refuse the commit
 	last    *wire.Call     // the handler that was called last; nil before the first call
 	began   bool           // BEGIN was sent
 	checked bool           // nothing of a handler comes after the last check
@@ -49,7 +49,8 @@ type pending struct {
 	pipeline.Statement
 	of   *wire.Call // that is blamed for an error; nil for the protocol's and the spec's statements
 	is   kind
-	ends bool // the last one of its call: the call has succeeded
+	asks *pgx.QueuedQuery // may have a callback, which may refuse the commit; or nil
+	ends bool             // the last one of its call: the call has succeeded
 }
 
 type kind uint8
@@ -183,9 +184,8 @@ func (x *explicit) call(ctx context.Context, call *wire.Call) error {
 }
 
 // Queue implements [handler.Outlet].
-func (x *explicit) Queue(of *wire.Call, s pipeline.Statement) (full bool) {
-	x.pending = append(x.pending, pending{Statement: s, of: of})
-	x.asks = x.asks || s.Read != nil
+func (x *explicit) Queue(of *wire.Call, s pipeline.Statement, q *pgx.QueuedQuery) (full bool) {
+	x.pending = append(x.pending, pending{Statement: s, of: of, asks: q})
 	x.queued.statements++
 	for _, arg := range s.Args {
 		x.queued.bytes += len(arg)
@@ -193,8 +193,29 @@ func (x *explicit) Queue(of *wire.Call, s pipeline.Statement) (full bool) {
 	return x.full()
 }
 
+// full reports whether what is queued should be sent: it is much, or will take a part of the time
+// after which the transaction ends early.
 func (x *explicit) full() bool {
-	return x.queued.statements >= most.statements || x.queued.bytes >= most.bytes
+	took := time.Duration(x.queued.statements) * x.o.pace
+	return x.queued.statements >= most.statements || x.queued.bytes >= most.bytes || took > x.o.limits().BatchTimeout/(3*shareOfTime)
+}
+
+// paced notes how long a queued statement took, on average.
+func (x *explicit) paced(sent []pending, r pipeline.Reply, took time.Duration) {
+	n := 0
+	for i := range min(len(sent), r.Answered+1) { // the last one may have been interrupted
+		if sent[i].asks != nil {
+			n++
+		}
+	}
+	if n > 0 {
+		x.o.pace = took / time.Duration(n)
+	}
+}
+
+// asks reports whether a queued statement has a callback.
+func (x *explicit) asks() bool {
+	return slices.ContainsFunc(x.pending, func(p pending) bool { return p.asks != nil && p.asks.Fn != nil })
 }
 
 // Pending implements [handler.Outlet].
@@ -256,8 +277,9 @@ func (x *explicit) Flush(ctx context.Context) error {
 		return x.err
 	}
 	p := pipeline.New(ctx, x.conn.Conn())
-	sent := x.send(p)
+	sent, since := x.send(p), time.Now()
 	r, err := p.Run()
+	x.paced(sent, r, time.Since(since))
 	if x.err = x.answered(ctx, sent, r, err, false); x.err != nil {
 		return x.err
 	}
@@ -274,7 +296,7 @@ func (x *explicit) send(p *pipeline.Pipeline) (sent []pending) {
 	for i := range sent {
 		p.Add(sent[i].Statement)
 	}
-	x.began, x.asks, x.behind, x.queued = true, false, 0, size{}
+	x.began, x.behind, x.queued = true, 0, size{}
 	return sent
 }
 
@@ -289,17 +311,18 @@ func (x *explicit) commit(ctx context.Context) error {
 	if !x.checked {
 		x.check()
 	}
-	if x.asks {
+	if x.asks() {
 		if err := x.Flush(ctx); err != nil {
 			return err
 		}
 	}
 	p := pipeline.New(ctx, x.conn.Conn())
-	sent := x.send(p)
+	sent, since := x.send(p), time.Now()
 	p.Add(x.ends(x.d)...)
 	p.Add(chain.MayCommit())
 	p.End(commitSQL)
 	r, err, unclean := p.RunThen(pool.RestoreAll(x.session)...)
+	x.paced(sent, r, time.Since(since))
 	if unclean != nil { // nevertheless the transaction is over
 		_ = x.conn.Conn().Close(ctx)
 	}
@@ -335,7 +358,7 @@ func (x *explicit) answered(ctx context.Context, sent []pending, r pipeline.Repl
 	case failed.of == nil, commits && (!replied || strings.HasPrefix(pg.Code, "57P")):
 		return err
 	case failed.is == write:
-		return x.calls.Failed(failed.of, err)
+		return x.calls.Failed(failed.of, failed.Statement, err)
 	case !replied:
 		return err
 	case chain.IsOther(pg):

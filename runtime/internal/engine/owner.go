@@ -35,7 +35,8 @@ type Owner struct {
 	decider *decide.Decider
 	// statements are the statements of the topic, by their texts.
 	statements map[string]session.Statement
-	desk       Desk // nil if no event of the topic has an effect
+	desk       Desk          // nil if no event of the topic has an effect
+	pace       time.Duration // of a statement in the last transaction with handlers
 	errands    errands
 	foreseen   foreseen
 	parked     deadletter.Parked // which record keys wait behind a dead letter

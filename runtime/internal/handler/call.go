@@ -56,9 +56,9 @@ type Transaction struct {
 
 // Outlet sends what handlers queue, in the order in which it was queued.
 type Outlet interface {
-	// Queue adds a statement of a call. It reports whether so much is queued that Flush should be
-	// called.
-	Queue(of *wire.Call, s pipeline.Statement) (full bool)
+	// Queue adds a statement of a call, for a query that may have or get a callback. It reports
+	// whether so much is queued that Flush should be called.
+	Queue(of *wire.Call, s pipeline.Statement, q *pgx.QueuedQuery) (full bool)
 	// Flush begins the transaction if it has not begun, and sends what is queued. Its error is that
 	// of the transaction, which cannot commit any more.
 	Flush(ctx context.Context) error
@@ -125,7 +125,7 @@ func (t *Transaction) newCall(of *wire.Call, attempt int) *call {
 	c.life.idle.L = &c.life.mu
 	c.trace.texts = &t.caller.texts
 	c.ctx.of = c
-	c.tx = handlerTx{t.conn, c}
+	c.tx = handlerTx{on: t.conn, of: c}
 	return c
 }
 
@@ -141,13 +141,12 @@ func (t *Transaction) Call(batch context.Context, of *wire.Call, attempt int) (l
 	defer func() { c.ctx.End() }()
 	_ = t.watch.Call(c, func(ctx *watchdog.Context) error {
 		c.ctx.Context = ctx
-		defer func() { c.err = cmp.Or(c.life.close(), c.queue.err, c.err) }()
-		t.contained(c, func() error {
-			if err := fn(&c.ctx, &c.tx); err != nil || t.conn.PgConn().IsBusy() { // rows are open, which is an error
-				return err
-			}
-			return c.hand(0)
-		})
+		defer func() { c.err = cmp.Or(c.life.close(), c.failed(), c.err) }() // also if the goroutine ends
+		t.contained(c, func() error { return fn(&c.ctx, &c.tx) })
+		c.err = cmp.Or(c.life.close(), c.failed(), c.err) // nothing is queued any more
+		if c.err == nil && !t.conn.PgConn().IsBusy() {    // open rows are an error
+			t.contained(c, func() error { return c.hand(0) })
+		}
 		return c.err
 	})
 	return c.trace.left(), t.ended(batch, c, c.err)

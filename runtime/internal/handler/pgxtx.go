@@ -51,7 +51,7 @@ func (t ownedTx) Begin(ctx context.Context) (pgx.Tx, error) {
 		return nil, err
 	}
 	t.of.trace.open.Add(1)
-	return savepointTx{ownedTx{&handlerTx{savepoint, t.of}}, savepoint}, nil
+	return savepointTx{ownedTx{&handlerTx{on: savepoint, of: t.of}}, savepoint}, nil
 }
 
 func (t ownedTx) Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error) {
@@ -105,5 +105,7 @@ func (t savepointTx) finish(ctx context.Context, how func(context.Context) error
 	if err := t.of.send(); err != nil {
 		return err
 	}
-	return how(ctx)
+	err := how(ctx)
+	t.over = t.over || err == nil
+	return err
 }

@@ -1,8 +1,10 @@
 package handler
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -17,23 +19,34 @@ import (
 // queue contains the statements that a call has queued and not yet passed to the transaction.
 type queue struct {
 	queries []*pgx.QueuedQuery
+	bytes   int   // of their arguments, as far as that is known
 	full    bool  // the transaction has so many that they should be sent
 	err     error // the call has failed, whatever the handler returns
 }
 
-// passAfter is how many statements a call keeps before it passes them on: their arguments are then
-// encoded, and the transaction knows how large they are.
-const passAfter = 100
+// What a call keeps before it passes statements on: their arguments are then encoded, and the
+// transaction knows how large they are.
+const (
+	passAfter = 100
+	passBytes = 256 << 10
+)
 
 // Queue implements [wire.Tx].
 func (h *handlerTx) Queue(sql string, args ...any) *pgx.QueuedQuery {
 	c, q := h.of, &pgx.QueuedQuery{SQL: sql, Arguments: args}
 	if err := c.life.begin(); err != nil {
+		c.fail(err) // a callback of this call may have queued it
 		c.in.caller.Log.Error("a statement that was queued too late is not run", "topic", c.in.partition.Topic, "partition", c.in.partition.Number, "event", c.of.Event, "err", err)
 		return q
 	}
 	defer c.life.end()
 	args, _, err := h.read(sql, args)
+	if h.over {
+		err = pgx.ErrTxClosed
+	}
+	if first, _, _ := strings.Cut(strings.TrimSpace(sql), " "); strings.EqualFold(first, "COPY") {
+		err = errCopy
+	}
 	if err != nil {
 		c.fail(err)
 		return q
@@ -41,12 +54,30 @@ func (h *handlerTx) Queue(sql string, args ...any) *pgx.QueuedQuery {
 	q.Arguments = args
 	c.life.mu.Lock()
 	c.queue.queries = append(c.queue.queries, q)
-	many := len(c.queue.queries) > passAfter
+	c.queue.bytes += len(sql) + size(args)
+	many := len(c.queue.queries) > passAfter || c.queue.bytes > passBytes
 	c.life.mu.Unlock()
 	if many { // the last one may still get its callback
 		c.pass()
 	}
 	return q
+}
+
+var errCopy = errors.New("idem: COPY cannot be queued: use CopyFrom")
+
+// size is roughly how large arguments are.
+func size(args []any) (n int) {
+	for _, a := range args {
+		switch a := a.(type) {
+		case string:
+			n += len(a)
+		case []byte:
+			n += len(a)
+		default:
+			n += 16
+		}
+	}
+	return n
 }
 
 // fail stores the first error of a queued statement.
@@ -103,17 +134,31 @@ func (c *call) hand(last int) error {
 	c.life.mu.Lock()
 	n := len(c.queue.queries) - last
 	queries := c.queue.queries[:n]
-	c.queue.queries = append([]*pgx.QueuedQuery(nil), c.queue.queries[n:]...)
+	c.queue.queries, c.queue.bytes = append([]*pgx.QueuedQuery(nil), c.queue.queries[n:]...), 0
 	c.life.mu.Unlock()
-	for _, q := range queries {
+	done := false
+	defer func() {
+		if !done { // an encoder panicked, and the handler may recover
+			c.fail(errHanded)
+		}
+	}()
+	for i, q := range queries {
 		s, err := c.statement(q)
 		if err != nil {
+			done = true
 			return err
 		}
-		c.queue.full = c.in.out.Queue(c.of, s)
+		if c.queue.full = c.in.out.Queue(c.of, s, q); c.queue.full && i+1 < len(queries) {
+			if c.flush(); c.failed() != nil {
+				break
+			}
+		}
 	}
-	return nil
+	done = true
+	return c.failed()
 }
+
+var errHanded = errors.New("idem: a panic interrupted the encoding of queued statements")
 
 // flush sends what the transaction has queued. The call's time does not pass meanwhile.
 func (c *call) flush() {
@@ -137,6 +182,11 @@ func (c *call) statement(q *pgx.QueuedQuery) (s pipeline.Statement, err error) {
 		if !ok {
 			break
 		}
+		if _, other := rewriter.(judged); other { // it may use the connection
+			if c.flush(); c.failed() != nil {
+				return s, c.failed()
+			}
+		}
 		if sql, args, err = rewriter.RewriteQuery(ctx, t.conn, sql, args[1:]); err != nil {
 			return s, said(err)
 		}
@@ -156,50 +206,58 @@ func (c *call) statement(q *pgx.QueuedQuery) (s pipeline.Statement, err error) {
 		return s, said(err)
 	}
 	s = pipeline.Statement{Driver: is, Args: b.ParamValues, Formats: b.ParamFormats, Results: b.ResultFormats, User: true}
-	if q.Fn != nil {
-		s.Read = func(r *pgconn.ResultReader) error { return t.callback(c, q, r) }
-	}
+	s.Read = func(r *pgconn.ResultReader) error { return t.callback(c, q, r) }
 	return s, nil
 }
 
-// callback calls the callback of a queued statement, as a part of the call that queued it.
+// callback calls the callback of a queued statement, if it has one, as a part of the call that
+// queued it. If the statement itself failed, that is the error, whatever the callback returns.
 func (t *Transaction) callback(c *call, q *pgx.QueuedQuery, r *pgconn.ResultReader) error {
+	if q.Fn == nil {
+		return nil
+	}
+	rows := pgx.RowsFromResultReader(t.conn.TypeMap(), r)
 	_ = t.watch.Call(c, func(*watchdog.Context) error {
-		rows := pgx.RowsFromResultReader(t.conn.TypeMap(), r)
 		t.contained(c, func() error { return q.Fn(answer{handlerRows{rows, &c.tx}}) })
 		return c.err
 	})
-	if c.err != nil {
-		return &verdict.HandlerError{Call: c.of, Err: c.err}
+	rows.Close()
+	failed, is := errors.AsType[*pgconn.PgError](rows.Err())
+	if told, same := errors.AsType[*pgconn.PgError](c.err); is && !(same && *told == *failed) {
+		c.err = failed
+	}
+	if err := cmp.Or(c.err, c.failed()); err != nil {
+		return &verdict.HandlerError{Call: c.of, Err: err}
 	}
 	return nil
 }
 
 // Failed returns the fact about a call after an error of a statement that it queued, or of the
-// statement's callback.
-func (t *Transaction) Failed(of *wire.Call, err error) error {
+// statement's callback. The statement is prepared again next time: its parameters may have other
+// types by now.
+func (t *Transaction) Failed(of *wire.Call, s pipeline.Statement, err error) error {
 	if h, ok := errors.AsType[*verdict.HandlerError](err); ok { // of a callback
 		err = h.Err
 	} else if w, ok := errors.AsType[*verdict.Write](err); ok {
 		err = said(w.Err)
 	}
-	limits := t.caller.Limits
-	named := func(err error) error {
-		return verdict.Overdue(t.ctx, err, verdict.Limit{Name: "limits.batch_timeout", Most: limits.BatchTimeout}, limits)
+	pg, rejected := errors.AsType[*pgconn.PgError](err)
+	if rejected && !t.conn.IsClosed() {
+		preparedOn(t.conn).forget(t.ctx, t.conn, s.Driver)
 	}
+	limits := t.caller.Limits
+	named := verdict.Overdue(t.ctx, err, verdict.Limit{Name: "limits.batch_timeout", Most: limits.BatchTimeout}, limits)
 	switch {
-	case pool.StateOf(t.conn.PgConn()).Ended:
+	case pool.StateOf(t.conn.PgConn()).Ended, rejected && pg.Code == notHere:
 		return EndedTransaction(of)
 	case verdict.OutOfTime(t.ctx):
-		return &verdict.HandlerError{Call: of, Err: named(err), Late: true}
+		return &verdict.HandlerError{Call: of, Err: named, Late: true}
 	case t.ctx.Err() != nil, t.conn.IsClosed():
 		return &verdict.HandlerError{Call: of, Err: err, Outage: true}
+	case rejected && pg.Code == "25006": // the append was written, so that the server is no standby
+		return ReadOnly(of)
 	}
-	err = t.outcome(of, err)
-	if h, ok := errors.AsType[*verdict.HandlerError](err); ok {
-		h.Err = named(h.Err)
-	}
-	return err
+	return &verdict.HandlerError{Call: of, Err: named}
 }
 
 // most is how many statements stay prepared in a session because handlers queued them.
@@ -262,4 +320,13 @@ func (p *prepared) prepare(ctx context.Context, conn *pgx.Conn, sql string) (*pg
 	p.uses++
 	p.all[sql] = &use{is, p.uses}
 	return is, nil
+}
+
+// forget removes a statement. An error leaves it to the next one.
+func (p *prepared) forget(ctx context.Context, conn *pgx.Conn, is *pgconn.StatementDescription) {
+	for sql, u := range p.all {
+		if u.is == is && conn.Deallocate(ctx, sql) == nil {
+			delete(p.all, sql)
+		}
+	}
 }

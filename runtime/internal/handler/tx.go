@@ -14,8 +14,9 @@ import (
 // handlerTx is what handlers receive: the transaction without Commit and Rollback. It is a
 // separate type, so that tx.(pgx.Tx) fails and no handler commits by accident.
 type handlerTx struct {
-	on driver
-	of *call
+	on   driver
+	of   *call
+	over bool // the savepoint has ended
 }
 
 // driver is what runs a handler's statements: the connection, or a savepoint on it.

@@ -201,18 +201,23 @@ func (w *Watch[T]) end() (abandoned bool) {
 // pass. fn may make calls of its own. It does nothing but fn if no call is running.
 func (w *Watch[T]) Aside(fn func() error) error {
 	w.mu.Lock()
-	ctx, of := w.ctx, w.of
-	w.ctx = nil
-	w.mu.Unlock()
-	if ctx == nil {
-		return fn()
+	ctx, of, statements := w.ctx, w.of, w.statements
+	if ctx != nil {
+		w.ctx, w.statements = nil, nil // a call of fn may run too long
+		ctx.pause()
 	}
-	ctx.pause()
-	err := fn()
-	ctx.resume()
-	w.mu.Lock()
-	w.ctx, w.of = ctx, of
 	w.mu.Unlock()
+	err := fn()
+	if ctx == nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.statements != nil {
+		w.statements.cancel(context.Canceled)
+	}
+	ctx.resume()
+	w.ctx, w.of, w.statements = ctx, of, statements
 	return err
 }
 
