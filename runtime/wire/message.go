@@ -105,14 +105,23 @@ func (m *Message) find(name string) (value []byte, n int) {
 type Tx interface {
 	// Queue runs a statement whose answer the handler does not need. Queued statements are sent in
 	// the order in which they were queued, together with those of other events of the batch: before
-	// the next statement that waits for an answer, at the latest with the commit. So a batch of
-	// handlers that only queue needs one round trip, which is much faster than one per statement.
+	// the next statement that waits for an answer, at the latest with the commit. A batch of
+	// handlers that only queue needs one round trip, or two if there are callbacks.
 	//
 	// As with pgx.Batch, the Exec, Query and QueryRow methods of the result set a callback for the
-	// answer. Callbacks run before the commit, and must not use the transaction. An error of the
-	// statement or of its callback has the same effect as if the handler had returned it, although
-	// the handler has returned before. The arguments must not change until the handler returns. A
-	// tracer of pgx does not see queued statements.
+	// answer. Set it at once, before the next use of the Tx. Callbacks run before the commit, on the
+	// goroutine of the handlers, perhaps within a statement of a later event; each has the time of a
+	// call. They must not use the Tx: that is an error of the call.
+	//
+	// An error of the statement or of its callback has the same effect as if the handler had
+	// returned it, although the handler, and middleware around it, have seen no error. Use Exec to
+	// handle an error in the handler. A slice or map that is an argument must not be modified until
+	// the handler returns.
+	//
+	// Use few texts: each one that is new in a session is prepared, which takes two round trips,
+	// and up to 500 stay prepared. A text is not the name of a prepared statement, and not COPY.
+	// While the rows of a query are open, what is queued stays in memory. A connection that was
+	// taken from PgxTx before does not wait for what is queued, and a tracer of pgx does not see it.
 	Queue(sql string, args ...any) *pgx.QueuedQuery
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
