@@ -36,7 +36,7 @@ func TestHiddenKeyIsReadInEveryGeneration(t *testing.T) {
 		t.Fatal(err)
 	}
 	pg := conn.Conn().PgConn()
-	if _, err := session.Of(pg).Prepare(t.Context(), pg, generation.Statements); err != nil {
+	if _, err := session.Of(pg).Prepare(t.Context(), pg, append(generation.Statements, session.ByIndex)); err != nil {
 		t.Fatal(err)
 	}
 	none := func(context.Context) (*pgx.Conn, error) { return nil, errors.New("no filter is built") }
