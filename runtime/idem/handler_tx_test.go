@@ -12,6 +12,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 type handle = func(ctx context.Context, tx idem.Tx, row int32) error
@@ -119,7 +120,7 @@ func TestTransientErrorInHandlerIsNoDeadLetter(t *testing.T) {
 			idemtest.Exec(t, db, `CREATE SEQUENCE n; CREATE FUNCTION fails() RETURNS int LANGUAGE plpgsql AS $$ BEGIN
 				IF nextval('n') = 1 THEN RAISE EXCEPTION 'deadlock detected' USING ERRCODE = '40P01'; END IF; RETURN 1; END $$`)
 			calls := 0
-			c := service{policy: impatient, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+			c := service{policy: wire.FailurePolicy{}, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 				if calls++; calls > 1 {
 					return nil
 				}

@@ -203,11 +203,11 @@ func TestSlowQueuedStatementsEndTheTransactionEarly(t *testing.T) {
 	calls := 0
 	c := service{policy: impatient, edit: func(s *wire.Service) { s.Limits.BatchTimeout = 3 * time.Second }, handle: func(_ context.Context, tx idem.Tx, _ int32) error {
 		calls++
-		tx.Queue(`SELECT pg_sleep(0.2)`)
+		tx.Queue(`SELECT pg_sleep(0.1)`)
 		return nil
 	}}.consumer(t, db)
 	var texts []string
-	for range 25 {
+	for range 60 {
 		texts = append(texts, "call 1")
 	}
 	src := newSource(records(0, texts...))

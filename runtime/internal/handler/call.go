@@ -141,8 +141,8 @@ func (t *Transaction) Call(batch context.Context, of *wire.Call, attempt int) (l
 	defer func() { c.ctx.End() }()
 	_ = t.watch.Call(c, func(ctx *watchdog.Context) error {
 		c.ctx.Context = ctx
-		over := func() { c.err = cmp.Or(c.life.close(), c.failed(), c.err) } // from now on nothing is queued
-		defer over()                                                         // also if the goroutine ends
+		over := func() { c.err = cmp.Or(c.life.close(), c.err) } // from now on nothing is queued
+		defer over()                                             // also if the goroutine ends
 		t.contained(c, func() error { return fn(&c.ctx, &c.tx) })
 		if over(); c.err == nil && !t.conn.PgConn().IsBusy() { // open rows are an error
 			t.contained(c, func() error { return c.hand(0) })
