@@ -174,6 +174,14 @@ func TestErrorOfAQueuedStatementIsItsRecords(t *testing.T) {
 			_, err := tx.Exec(ctx, `SELECT 1`)
 			return err
 		}, 3, "a callback of a queued statement must not use it"},
+		"in the middle of the rows, and the callback hides it": {func(_ context.Context, tx idem.Tx) error {
+			tx.Queue(`SELECT 1 / (3 - n) FROM generate_series(1, 5) AS n`).Query(func(rows pgx.Rows) error {
+				for rows.Next() {
+				}
+				return fmt.Errorf("rows: %v", rows.Err())
+			})
+			return nil
+		}, 1, "SQLSTATE 22012"},
 		"rows that stay open": {func(ctx context.Context, tx idem.Tx) error {
 			tx.Queue(addSQL, 1)
 			_, err := tx.Query(ctx, `SELECT generate_series(1, 100000)`)

@@ -109,9 +109,10 @@ type Tx interface {
 	// handlers that only queue needs one round trip, or two if there are callbacks.
 	//
 	// As with pgx.Batch, the Exec, Query and QueryRow methods of the result set a callback for the
-	// answer. Set it at once, before the next use of the Tx. Callbacks run before the commit, on the
-	// goroutine of the handlers, perhaps within a statement of a later event; each has the time of a
-	// call. They must not use the Tx: that is an error of the call.
+	// answer. Set it at once, before the next use of the Tx. It is not called if the statement fails
+	// without an answer. Callbacks run before the commit, on the goroutine of the handlers, perhaps
+	// within a statement of a later event; each has the time of a call. They must not use the Tx:
+	// that is an error of the call.
 	//
 	// An error of the statement or of its callback has the same effect as if the handler had
 	// returned it, although the handler, and middleware around it, have seen no error. Use Exec to

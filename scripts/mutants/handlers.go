@@ -154,7 +154,7 @@ var handlerBugs = []mutant{
 		watchdogs, "TestTimeAsideIsNotTheCalls"},
 	{"a callback that ignores its statement's error is believed",
 		in(room, "Transaction.callback").Never(`is && _`),
-		core, "TestTransientErrorInHandlerIsNoDeadLetter"},
+		core, "TestErrorOfAQueuedStatementIsItsRecords"},
 	{"a slow callback ends the statements of the call around it",
 		in(watchdogs, "Watch.Aside").Replace(`$w.ctx, w.statements = nil, nil`, `$w.ctx = nil`),
 		core, "TestSlowCallbackSpoilsNoOtherCall"},
