@@ -44,7 +44,7 @@ func (a answer) Exec() (pgconn.CommandTag, error) {
 }
 
 func (a answer) Query() (pgx.Rows, error) { return a.rows, a.rows.Err() }
-func (a answer) QueryRow() pgx.Row        { return oneRow{a.rows} }
+func (a answer) QueryRow() pgx.Row        { return oneRow(a) }
 func (answer) Tx() pgx.Tx                 { return nil }
 
 func (a answer) Close() error {
