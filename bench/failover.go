@@ -39,20 +39,11 @@ var shortSession = worker("short-session", func(ctx context.Context, dir string)
 // It returns, for each round, the milliseconds from the end of its session until the other process
 // has committed a batch on each of its partitions.
 func failover(ctx context.Context, rounds int) (late []float64, err error) {
-	dir, err := os.MkdirTemp("", "idemgen-bench-")
+	file, db, end, err := stage(ctx, shortSession)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	file, err := shortSession.build(ctx, dir, shortSession.name)
-	if err != nil {
-		return nil, err
-	}
-	db, err := startDatabase(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, db.close()) }()
+	defer func() { err = errors.Join(err, end()) }()
 	l := logs(0, 0, 0)[0]
 	for i := range rounds {
 		ms, err := killed(ctx, db, l, file)

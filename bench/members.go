@@ -24,20 +24,11 @@ const memberRecords = 4
 
 // sharing has processes of one group consume the same log, with keys from a header.
 func sharing(ctx context.Context, rounds, records int) (s scaled, err error) {
-	dir, err := os.MkdirTemp("", "idemgen-bench-")
+	file, db, end, err := stage(ctx, header)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	file, err := header.build(ctx, dir, header.name)
-	if err != nil {
-		return nil, err
-	}
-	db, err := startDatabase(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, db.close()) }()
+	defer func() { err = errors.Join(err, end()) }()
 	l := spread(records * memberRecords)
 	broker, err := idemtest.StartBroker(map[string]int32{l.topic: memberPartitions})
 	if err != nil {
@@ -50,6 +41,21 @@ func sharing(ctx context.Context, rounds, records int) (s scaled, err error) {
 	return grow(ctx, db, "processes", members, rounds, func(ctx context.Context, n int) (measurement, error) {
 		return share(ctx, db, broker, l, file, n)
 	})
+}
+
+// stage builds a program and starts a database, until end is called.
+func stage(ctx context.Context, b binary) (file string, db *database, end func() error, err error) {
+	dir, err := os.MkdirTemp("", "idemgen-bench-")
+	if err != nil {
+		return "", nil, nil, err
+	}
+	if file, err = b.build(ctx, dir, b.name); err == nil {
+		db, err = startDatabase(ctx)
+	}
+	if err != nil {
+		return "", nil, nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return file, db, func() error { return errors.Join(db.close(), os.RemoveAll(dir)) }, nil
 }
 
 // spread is the log of readings over the partitions of P16.

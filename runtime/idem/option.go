@@ -73,8 +73,8 @@ func DeliveryFrom(ctx context.Context) (Delivery, bool) {
 }
 
 // PgxTx returns the pgx transaction behind tx, for libraries that require one, such as river's
-// InsertTx. Its Commit and Rollback return [ErrTxOwned]; Begin creates a savepoint as usual. Like
-// tx, it ends with the handler: later calls return [pgx.ErrTxClosed], also those on its
-// LargeObjects. Do not use its Conn after that, nor to end the transaction; nothing checks this.
-// PgxTx panics if tx did not come from the runtime or from pgx.
+// InsertTx. Its Commit and Rollback return [ErrTxOwned]; Begin creates a savepoint as usual, which
+// is a Tx, too. Like tx, it ends with the handler: later calls return [pgx.ErrTxClosed], also
+// those on its LargeObjects. Do not use its Conn after that, nor to end the transaction; nothing
+// checks this. PgxTx panics if tx did not come from the runtime or from pgx.
 func PgxTx(tx Tx) pgx.Tx { return handler.PgxTx(tx) }

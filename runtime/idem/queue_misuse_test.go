@@ -118,7 +118,7 @@ func TestStatementThatCannotBeQueuedFailsTheCall(t *testing.T) {
 			return err
 		},
 		"COPY": func(_ context.Context, tx idem.Tx) error {
-			tx.Queue(`COPY t FROM STDIN`)
+			tx.Queue("-- all of it\ncopy\tt FROM STDIN")
 			return nil
 		},
 	} {

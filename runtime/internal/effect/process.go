@@ -15,10 +15,8 @@ package effect
 import (
 	"context"
 	"crypto/rand"
-	"encoding/binary"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 
 	"github.com/idemgen/idemgen/runtime/hook"
 	"github.com/idemgen/idemgen/runtime/idemtype"
@@ -106,17 +104,8 @@ func (p *Process) Wait(ctx context.Context) {
 	}
 }
 
-// owners counts the names of this process, which begin with a random number.
-var owners struct {
-	process [8]byte
-	begun   sync.Once
-	last    atomic.Uint64
-}
-
 // newOwner returns a name for one attempt to acquire a lease.
 func newOwner() (u wire.UUID) {
-	owners.begun.Do(func() { rand.Read(owners.process[:]) })
-	copy(u[:], owners.process[:])
-	binary.BigEndian.PutUint64(u[8:], owners.last.Add(1))
+	rand.Read(u[:])
 	return u
 }

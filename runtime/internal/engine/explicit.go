@@ -273,14 +273,14 @@ func (x *explicit) failed(ctx context.Context, left handler.Left, err error) err
 
 // Flush implements [handler.Outlet].
 func (x *explicit) Flush(ctx context.Context) error {
-	if x.err != nil || !x.Pending() {
+	if x.err != nil || len(x.pending) == 0 {
 		return x.err
 	}
 	p := pipeline.New(ctx, x.conn.Conn())
 	sent, since := x.send(p), time.Now()
 	r, err := p.Run()
 	x.paced(sent, r, time.Since(since))
-	if x.err = x.answered(ctx, sent, r, err, false); x.err != nil {
+	if x.err = x.answered(sent, r, err, false); x.err != nil {
 		return x.err
 	}
 	if x.written.IsZero() { // the append comes first
@@ -326,7 +326,7 @@ func (x *explicit) commit(ctx context.Context) error {
 	if unclean != nil { // nevertheless the transaction is over
 		_ = x.conn.Conn().Close(ctx)
 	}
-	if err := x.answered(ctx, sent, r, err, true); err != nil {
+	if err := x.answered(sent, r, err, true); err != nil {
 		return err
 	}
 	if r.Tag != commitSQL {
@@ -343,7 +343,7 @@ func (x *explicit) commit(ctx context.Context) error {
 // that queued it. An error of the checks, which undo what a call changed and look for the append's
 // row, is the call's, too. If COMMIT was sent as well, an error that is not the server's reply to
 // a statement before it says nothing: the transaction may have committed.
-func (x *explicit) answered(ctx context.Context, sent []pending, r pipeline.Reply, err error, commits bool) error {
+func (x *explicit) answered(sent []pending, r pipeline.Reply, err error, commits bool) error {
 	for i := range min(r.Answered, len(sent)) {
 		if sent[i].ends {
 			x.w.retries.Succeeded(sent[i].of.Message.Offset)

@@ -8,6 +8,7 @@ const (
 	Leaves Footprint = 1 << iota // something stays behind for what runs after it
 	Nests                        // a savepoint is set, released or rolled back to
 	Ends                         // the transaction ends
+	Copies                       // COPY, which has a protocol of its own
 )
 
 // Of returns what a statement leaves behind. A text of more than one statement must not be sent:
@@ -22,6 +23,8 @@ func Of(sql string) Footprint {
 		first = l.next()
 	}
 	switch {
+	case first.is("copy"):
+		return Leaves | Copies
 	case first.is("savepoint", "release"):
 		return Leaves | Nests
 	case first.is("commit", "abort", "end", "begin", "start"), first.is("prepare") && l.next().is("transaction"):

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/idemgen/idemgen/runtime/internal/footprint"
 	"github.com/idemgen/idemgen/runtime/internal/pipeline"
 	"github.com/idemgen/idemgen/runtime/internal/pool"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
@@ -44,7 +44,7 @@ func (h *handlerTx) Queue(sql string, args ...any) *pgx.QueuedQuery {
 	if h.over {
 		err = pgx.ErrTxClosed
 	}
-	if first, _, _ := strings.Cut(strings.TrimSpace(sql), " "); strings.EqualFold(first, "COPY") {
+	if c.trace.texts.Of(sql)&footprint.Copies != 0 {
 		err = errCopy
 	}
 	if err != nil {
