@@ -170,9 +170,7 @@ func TestStatementLeftRunningIsADeadLetter(t *testing.T) {
 		go func() {
 			_, _ = tx.CopyFrom(ctx, pgx.Identifier{"t"}, []string{"id", "v"}, pgx.CopyFromFunc(func() ([]any, error) {
 				close(begun)
-				for idem.PgxTx(tx).Conn() != nil { // until the handler has returned
-					runtime.Gosched()
-				}
+				<-ctx.Done() // the handler has returned
 				return nil, nil
 			}))
 		}()
