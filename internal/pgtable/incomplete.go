@@ -13,7 +13,7 @@ const incompleteSQL = `
 WITH needs (part, name, kind, what) AS (VALUES
     ('core', 'idem_stream', 'p', 'primary key'), ('core', 'idem_stream', 'u', 'idem_stream_identity'),
     ('core', 'idem_ledger', 'p', 'primary key'), ('core', 'idem_ledger', 'c', 'idem_ledger_shape'), ('core', 'idem_ledger', 'c', 'idem_ledger_window'),
-    ('core', 'idem_ledger', 'g', 'idem_ledger_commit'), ('core', 'idem_operator', 'p', 'primary key'), ('core', 'idem_dead_letter', 'p', 'primary key'),
+    ('core', 'idem_ledger', 'g', 'idem_ledger_commit'), ('core', 'idem_operator', 'p', 'primary key'), ('core', 'idem_dead_letter', 'p', 'primary key'), ('core', 'idem_process', 'p', 'primary key'),
     ('core', 'idem_assert', 'c', 'idem_assert_lease'), ('core', 'idem_assert', 'c', 'idem_assert_letter'), ('core', 'idem_step_refused', 'c', 'idem_step_refused'),
     ('keys', 'idem_key_gen', 'p', 'primary key'), ('keys', 'idem_key_gen', 'i', 'idem_key_gen_open'), ('effects', 'idem_lease', 'p', 'primary key')
 )

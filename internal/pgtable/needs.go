@@ -14,7 +14,7 @@ const needsSQL = `
 WITH needs (part, name, kind, rights) AS (VALUES
     ('core', 'idem_stream', 't', 'SELECT INSERT'), ('core', 'idem_ledger', 't', 'SELECT INSERT UPDATE DELETE'),
     ('core', 'idem_operator', 't', 'SELECT INSERT DELETE'), ('core', 'idem_dead_letter', 't', 'SELECT INSERT UPDATE DELETE'),
-    ('core', 'idem_step_refused', 't', 'INSERT'), ('core', 'idem_assert', 't', 'INSERT'),
+    ('core', 'idem_process', 't', 'SELECT INSERT UPDATE DELETE'), ('core', 'idem_step_refused', 't', 'INSERT'), ('core', 'idem_assert', 't', 'INSERT'),
     ('keys', 'idem_key_gen', 't', 'SELECT'), ('keys', 'idem_keys', 't', 'SELECT INSERT DELETE'),
     ('effects', 'idem_lease', 't', 'SELECT INSERT UPDATE DELETE'), ('effects', 'idem_fence', 's', 'USAGE')
 )

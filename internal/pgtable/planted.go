@@ -28,7 +28,7 @@ var (
 // them. Their indexes and other sequences belong to the same roles.
 var relations = []string{
 	"idem_schema", "idem_stream", "idem_ledger", "idem_operator", "idem_dead_letter", "idem_assert", "idem_step_refused", "idem_fence",
-	"idem_key_gen", "idem_keys", "idem_lease", "idem_outbox", "idem_dead_letter_topic",
+	"idem_key_gen", "idem_keys", "idem_lease", "idem_outbox", "idem_dead_letter_topic", "idem_process",
 }
 
 // plantedSQL finds a table of the runtime, or a function whose name begins with idem_, of another

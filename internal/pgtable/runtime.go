@@ -15,7 +15,7 @@ var Own = []string{"idem_stream", "idem_ledger", "idem_dead_letter", "idem_key_g
 
 // ofRuntime reports whether the runtime has a table of this name. Those of keys have a number.
 func ofRuntime(name string) bool {
-	return slices.Contains(Own, name) || slices.Contains([]string{"idem_schema", "idem_assert", "idem_step_refused"}, name) || strings.HasPrefix(name, "idem_keys_")
+	return slices.Contains(Own, name) || slices.Contains([]string{"idem_schema", "idem_assert", "idem_step_refused", "idem_process"}, name) || strings.HasPrefix(name, "idem_keys_")
 }
 
 // Versions are those of the runtime's tables, by part, that a role finds by its search_path; none

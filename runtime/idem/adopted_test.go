@@ -89,7 +89,7 @@ func TestAdoptedTablesAreRefusedAtTheStart(t *testing.T) {
 			t.Errorf("got %v, want %q", err, text)
 		}
 	}
-	for _, name := range []string{"idem_schema", "idem_stream", "idem_ledger", "idem_operator", "idem_dead_letter", "idem_assert", "idem_step_refused", "idem_fence", "idem_key_gen", "idem_keys"} {
+	for _, name := range []string{"idem_schema", "idem_stream", "idem_ledger", "idem_operator", "idem_dead_letter", "idem_assert", "idem_step_refused", "idem_fence", "idem_key_gen", "idem_keys", "idem_process"} {
 		kind := "TABLE"
 		if name == "idem_fence" {
 			kind = "SEQUENCE"

@@ -22,7 +22,7 @@ BEGIN
     FROM (
         SELECT oid::regclass::text AS name, relowner AS owner FROM pg_catalog.pg_class
         WHERE relnamespace OPERATOR(pg_catalog.=) home AND relname::text OPERATOR(pg_catalog.~)
-            '^idem_(schema|stream|ledger(_marks)?|operator|dead_letter(_open|_asked|_expiry|_topic)?|assert|step_refused|fence|key_gen(_open)?|keys|lease(_over|_fence)?|outbox(_letter)?)$'
+            '^idem_(schema|stream|ledger(_marks)?|operator|dead_letter(_open|_recent|_asked|_expiry|_topic)?|process|assert|step_refused|fence|key_gen(_open)?|keys|lease(_over|_fence)?|outbox(_letter)?)$'
         UNION ALL SELECT oid::regprocedure::text, proowner FROM pg_catalog.pg_proc
         WHERE pronamespace OPERATOR(pg_catalog.=) home AND proname::text OPERATOR(pg_catalog.~) '^idem_'
         UNION ALL SELECT 'publication idem_outbox', pubowner FROM pg_catalog.pg_publication WHERE pubname OPERATOR(pg_catalog.=) 'idem_outbox'
@@ -172,8 +172,24 @@ CREATE TABLE IF NOT EXISTS idem_dead_letter (
 );
 CREATE INDEX IF NOT EXISTS idem_dead_letter_open ON idem_dead_letter (stream, order_key, offs)
     WHERE state IN ('d', 'w');
+CREATE INDEX IF NOT EXISTS idem_dead_letter_recent ON idem_dead_letter (created_at, stream, offs, seq)
+    WHERE state IN ('d', 'w');
 CREATE INDEX IF NOT EXISTS idem_dead_letter_asked ON idem_dead_letter (stream, offs, seq) WHERE asked IS NOT NULL;
 CREATE INDEX IF NOT EXISTS idem_dead_letter_expiry ON idem_dead_letter (stream, expires_at);
+
+-- What each running process reports of itself and of its partitions, for operators: the protocol
+-- never reads it. A process writes its row when something changes, and every few seconds; it
+-- deletes the row when it ends. If a row is no longer written, the state is not known.
+CREATE TABLE IF NOT EXISTS idem_process (
+    process uuid PRIMARY KEY, -- random, of one run of a consumer
+    consumer text COLLATE "C" NOT NULL,
+    name text NOT NULL, -- host and process id
+    version text NOT NULL, -- of the program, from its build information; empty if it has none
+    started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    seen_at timestamptz NOT NULL DEFAULT clock_timestamp(), -- when the row was last written
+    every interval NOT NULL, -- the longest time between two writes
+    report jsonb NOT NULL -- problems of the service as a whole, and its partitions
+) WITH (fillfactor = 50);
 
 -- Always empty. A statement that finds its assumption broken inserts a row, which fails
 -- under a name that the runtime knows, and so aborts the transaction.
