@@ -2,7 +2,7 @@ package ledger
 
 // What operators' commands read and write besides the append.
 const (
-	// ListSQL is every stream with its last row, its open dead letters and its last row of an
+	// ListSQL is every stream with its last row, its open dead letters, at most 10,001, and its last row of an
 	// operator, which is searched among the newest rows only, a chain may hold millions, and
 	// then among those that were moved. The same rows tell since when the position has not moved; if
 	// all of them left it, the oldest does. The columns of the last row are NULL if the rows are
@@ -13,7 +13,7 @@ SELECT s.stream, s.consumer, s.topic, s.topic_id::text, s.partition,
        row_number() OVER (PARTITION BY s.consumer, s.topic, s.partition ORDER BY t.written_at DESC NULLS LAST, s.stream DESC) > 1,
        s.created_at, t.seq, t.next, t.epoch, t.kind::text, t.written_at,
        extract(epoch FROM clock_timestamp() - t.written_at)::float8, t.parts, t.def, t.seq - t.window_seq + 1, coalesce(t.info, ''), coalesce(t.letters, 0), coalesce(t.letters_from, 0),
-       (SELECT count(*) FROM idem_dead_letter d WHERE d.stream = s.stream AND d.state IN ('d', 'w')),
+       (SELECT count(*) FROM (SELECT FROM idem_dead_letter d WHERE d.stream = s.stream AND d.state IN ('d', 'w') LIMIT 10001) n),
        o.seq, o.kind::text, o.written_at, coalesce(o.info, ''), o.prev, o.next,
        extract(epoch FROM clock_timestamp() - coalesce(
          (SELECT written_at FROM idem_ledger l WHERE l.stream = s.stream AND l.seq > t.seq - 10000 AND l.next <> l.prev ORDER BY l.seq DESC LIMIT 1),
@@ -22,7 +22,7 @@ FROM idem_stream s
 LEFT JOIN LATERAL (SELECT * FROM idem_ledger l WHERE l.stream = s.stream ORDER BY l.seq DESC LIMIT 1) t ON true
 LEFT JOIN LATERAL (
   (SELECT seq, kind, written_at, info, prev, next FROM idem_ledger l
-  WHERE l.stream = s.stream AND l.seq > t.seq - 10000 AND (l.kind = 'l' OR l.writer = 'o')
+  WHERE l.stream = s.stream AND l.seq > t.seq - 10000 AND l.kind <> 'b' AND (l.kind = 'l' OR l.writer = 'o')
   ORDER BY l.seq DESC LIMIT 1)
   UNION ALL
   (SELECT seq, kind, written_at, info, prev, next FROM idem_operator l WHERE l.stream = s.stream ORDER BY l.seq DESC LIMIT 1)

@@ -1,0 +1,135 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Asked says what a request about a selection did.
+type Asked struct {
+	At    time.Time `json:"at"`    // of the request, and of each letter's: it identifies them
+	Asked int64     `json:"asked"` // letters that now have the request
+	Calls int64     `json:"calls"` // left out: a replay would repeat a call that may have succeeded
+	Gone  int64     `json:"gone"`  // left out: the record is not kept
+}
+
+const (
+	nowSQL = `SELECT clock_timestamp()`
+
+	selectedStreamsSQL = `SELECT stream FROM idem_stream WHERE ($1::text = '' OR consumer = $1::text) AND ($2::text = '' OR topic = $2::text) ORDER BY 1`
+
+	// askSomeSQL stores a request in the next letters of one stream, in the order in which they
+	// came, and returns up to which letter. Those that were parked, or have a request, are no part
+	// of it.
+	askSomeSQL = `
+WITH part AS MATERIALIZED (
+    SELECT d.stream, d.created_at, d.offs, d.seq, d.state, d.reason, d.event, d.order_key, d.asked, d.answer, d.record IS NULL AS gone,
+        d.result IS NOT NULL AS called
+    FROM idem_dead_letter d
+    WHERE d.stream = $1::int AND d.state IN ('d', 'w') AND d.created_at BETWEEN $2::timestamptz AND $5::timestamptz
+      AND (d.created_at, d.offs, d.seq) > ($2::timestamptz, $3::bigint, $4::bigint)
+      AND (d.created_at, d.stream, d.offs, d.seq) <= ($5::timestamptz, $6::int, $11::bigint, $12::bigint)
+    ORDER BY d.created_at, d.offs, d.seq LIMIT 2000
+), meant AS MATERIALIZED (
+    SELECT d.stream, d.offs, d.seq, $13::text = 'r' AND d.gone AS gone,
+        $13::text = 'r' AND $7::text <> 'interrupted' AND ` + callsAgainSQL + ` AS calls
+    FROM part d WHERE d.state = 'd' AND d.asked IS NULL AND ` + selectedSQL + `
+), done AS (
+    UPDATE idem_dead_letter d SET asked = $13::text::"char", asked_at = $14::timestamptz, asked_by = $15::text, answer = NULL, answered_at = NULL,
+        asked_number = CASE WHEN $13::text = 'r' THEN nextval('idem_fence') END, asked_result = NULL, asked_with_result = false
+    FROM meant m
+    WHERE d.stream = m.stream AND d.offs = m.offs AND d.seq = m.seq AND NOT m.gone AND NOT m.calls AND CASE WHEN d.state = 'd' THEN d.asked IS NULL END
+    RETURNING 1
+)
+SELECT (SELECT count(*) FROM done), (SELECT count(*) FROM meant WHERE calls), (SELECT count(*) FROM meant WHERE gone AND NOT calls),
+    l.created_at, l.offs, l.seq
+FROM part l ORDER BY l.created_at DESC, l.offs DESC, l.seq DESC LIMIT 1`
+)
+
+// AskAll requests the owners to replay or discard all dead letters of a selection that have no
+// request. It needs Through, so letters that the operator did not see are left alone, and a topic
+// or a consumer. Letters are changed 2,000 at a time: after an error, At identifies those that have
+// the request already. Of interrupted calls, only a selection of their class replays letters.
+func AskAll(ctx context.Context, db DB, s Selection, verb string, by By) (a Asked, err error) {
+	asked := map[string]string{"replay": "r", "discard": "x"}[verb]
+	switch {
+	case asked == "":
+		return a, fmt.Errorf("letters are replayed or discarded, not %q", verb)
+	case s.Through == (Mark{}):
+		return a, errors.New("a request about a selection needs the newest letter that it is about")
+	case s.Topic == "" && s.Consumer == "":
+		return a, errors.New("a request about a selection needs a topic or a consumer")
+	}
+	who, err := by.text(ctx, db)
+	if err != nil {
+		return a, err
+	}
+	if _, err = one(ctx, db, []any{&a.At}, nowSQL); err != nil {
+		return a, err
+	}
+	streams, err := query(ctx, db, pgx.RowTo[int32], selectedStreamsSQL, s.Consumer, s.Topic)
+	for _, stream := range streams {
+		if err == nil {
+			err = a.askStream(ctx, db, &s, stream, asked, who)
+		}
+	}
+	return a, err
+}
+
+// askStream stores the request in the letters of one stream.
+func (a *Asked) askStream(ctx context.Context, db DB, s *Selection, stream int32, asked, who string) error {
+	var from Mark
+	for {
+		args := append([]any{stream, from.At, from.Offset, from.Seq, s.Through.At, s.Through.Stream}, s.args(Mark{})[6:]...)
+		args = append(args, s.Through.Offset, s.Through.Seq, asked, a.At, who)
+		var did, calls, gone int64
+		found, err := one(ctx, db, []any{&did, &calls, &gone, &from.At, &from.Offset, &from.Seq}, askSomeSQL, args...)
+		a.Asked, a.Calls, a.Gone = a.Asked+did, a.Calls+calls, a.Gone+gone
+		if err != nil || !found {
+			return err
+		}
+	}
+}
+
+// Progress is what became of the letters of one request. Each number is at most 10,001.
+type Progress struct {
+	By       string // who, and why
+	Pending  int    // the owner has not done it yet
+	Done     int    // replayed or discarded, as was requested
+	Refused  int    // stay dead: their records were rejected again
+	Withdraw int    // the request was withdrawn
+	Newer    int    // letters of the same streams that came since
+	Verb     string // replay or discard
+	Errors   []Sum  // why they stay dead, of the newest 1,000: Class is the answer
+}
+
+// progressSQL counts the letters of a request. They are found by its time, which all of them have.
+const progressSQL = `
+WITH r AS MATERIALIZED (
+    SELECT d.stream, d.state, d.asked, d.answer, d.asked_by, d.asked_number, d.resolved_by
+    FROM idem_dead_letter d WHERE d.asked_at = $1::timestamptz LIMIT 10001
+)
+SELECT coalesce((SELECT asked_by FROM r LIMIT 1), ''), coalesce((SELECT CASE WHEN asked_number IS NULL THEN 'discard' ELSE 'replay' END FROM r ORDER BY asked_number LIMIT 1), ''),
+    count(*) FILTER (WHERE asked IS NOT NULL), count(*) FILTER (WHERE state IN ('r', 'x')),
+    count(*) FILTER (WHERE state = 'd' AND asked IS NULL AND NOT starts_with(coalesce(answer, ''), 'taken back')),
+    count(*) FILTER (WHERE state = 'd' AND asked IS NULL AND starts_with(answer, 'taken back')),
+    (SELECT count(*) FROM (SELECT FROM (SELECT DISTINCT stream FROM r) s, LATERAL (SELECT FROM idem_dead_letter d
+        WHERE d.stream = s.stream AND d.state IN ('d', 'w') AND d.created_at > $1::timestamptz LIMIT 10001) l LIMIT 10001) n)
+FROM r`
+
+const answersSQL = `
+SELECT left(answer, 300), count(*) FROM (SELECT answer FROM idem_dead_letter WHERE asked_at = $1::timestamptz AND state = 'd' AND asked IS NULL AND answer IS NOT NULL LIMIT 1000) r
+GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 10`
+
+// ProgressOf returns what became of the letters of a request, by the time of the request.
+func ProgressOf(ctx context.Context, db DB, at time.Time) (p Progress, err error) {
+	_, err = one(ctx, db, []any{&p.By, &p.Verb, &p.Pending, &p.Done, &p.Refused, &p.Withdraw, &p.Newer}, progressSQL, at)
+	if err == nil {
+		p.Errors, err = query(ctx, db, pgx.RowToStructByPos[Sum], answersSQL, at)
+	}
+	return p, err
+}

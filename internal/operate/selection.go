@@ -1,0 +1,267 @@
+package operate
+
+import (
+	"cmp"
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/idemgen/idemgen/internal/record"
+)
+
+// Selection selects open letters: dead ones, and records parked behind them. "" and zero mean any.
+// Lists, counts and requests of one selection are about the same letters.
+type Selection struct {
+	Consumer  string
+	Topic     string
+	Class     string // of the reason
+	Event     string // by its name in Go
+	Error     string // is contained in the reason, with # for any text, as [Group] has it
+	RecordKey string // as text
+	Through   Mark   // no letter that came after this one
+}
+
+// Mark is the place of a letter in the order in which letters came. The zero Mark is the end.
+type Mark struct {
+	At          time.Time
+	Stream      int32
+	Offset, Seq int64
+}
+
+// Mark returns the letter's mark.
+func (l *Letter) Mark() Mark { return Mark{l.CreatedAt, l.stream, l.Offset, l.Seq} }
+
+const (
+	// selectedSQL is the condition of a selection, but for consumer, topic and Through.
+	selectedSQL = `
+($7::text = '' OR starts_with(d.reason, $7::text || ':')) AND ($8::text = '' OR d.event = $8::text)
+  AND ($9::text = '' OR d.reason LIKE $9::text)
+  AND ($10::uuid IS NULL OR d.order_key = $10::uuid)`
+
+	// newestSQL selects the newest open letters of each stream, of all streams searched in all, as
+	// far as all streams were read: bound is where the first of them was read no further. A stream
+	// is read by an index in the order in which its letters came.
+	newestSQL = `
+WITH streams AS MATERIALIZED (
+    SELECT stream FROM idem_stream WHERE ($1::text = '' OR consumer = $1::text) AND ($2::text = '' OR topic = $2::text)
+), share AS (SELECT greatest(100, 10000 / greatest(count(*), 1)) AS n FROM streams
+), read AS MATERIALIZED (
+    SELECT l.*, row_number() OVER (PARTITION BY l.stream ORDER BY l.created_at DESC, l.offs DESC, l.seq DESC) AS n
+    FROM streams s, LATERAL (
+        SELECT d.stream, d.created_at, d.offs, d.seq, d.state, d.reason, d.event, d.order_key, d.asked, d.answer, d.record IS NULL AS gone,
+            d.result IS NOT NULL AS called
+        FROM idem_dead_letter d
+        WHERE d.stream = s.stream AND d.state IN ('d', 'w') AND d.created_at <= $3::timestamptz
+          AND (d.created_at, d.stream, d.offs, d.seq) <= ($3::timestamptz, $4::int, $5::bigint, $6::bigint)
+        ORDER BY d.created_at DESC, d.offs DESC, d.seq DESC LIMIT (SELECT n FROM share)) l
+), bound AS MATERIALIZED (
+    SELECT r.created_at, r.stream, r.offs, r.seq FROM read r, share WHERE r.n = share.n
+    ORDER BY r.created_at DESC, r.stream DESC, r.offs DESC, r.seq DESC LIMIT 1
+), newest AS (
+    SELECT r.* FROM read r WHERE NOT EXISTS (SELECT FROM bound b WHERE (r.created_at, r.stream, r.offs, r.seq) < (b.created_at, b.stream, b.offs, b.seq))
+)`
+
+	boundSQL = newestSQL + `SELECT created_at, stream, offs, seq FROM bound`
+
+	pageSQL = newestSQL + `, page AS MATERIALIZED (
+    SELECT * FROM newest d WHERE ` + selectedSQL + ` ORDER BY created_at DESC, stream DESC, offs DESC, seq DESC LIMIT $11::int
+)` + letterSQL + `JOIN page p ON p.stream = d.stream AND p.offs = d.offs AND p.seq = d.seq
+ORDER BY d.created_at DESC, d.stream DESC, d.offs DESC, d.seq DESC`
+
+	groupsSQL = newestSQL + `
+SELECT d.reason, coalesce(d.event, ''), d.state = 'w', d.asked IS NOT NULL, d.created_at > clock_timestamp() - interval '1 hour', d.created_at, s.consumer, s.topic
+FROM newest d JOIN idem_stream s USING (stream) WHERE ` + selectedSQL
+
+	countSQL = newestSQL + `
+SELECT count(*) FILTER (WHERE d.state = 'd' AND d.asked IS NULL), count(*) FILTER (WHERE d.state = 'd' AND d.asked IS NOT NULL), count(*) FILTER (WHERE d.state = 'w'),
+    count(*) FILTER (WHERE d.state = 'd' AND d.asked IS NULL AND ` + callsAgainSQL + `), count(*) FILTER (WHERE d.state = 'd' AND d.asked IS NULL AND d.gone)
+FROM newest d WHERE ` + selectedSQL
+
+	// callsAgainSQL is the condition for letters whose replay calls an effect again although its
+	// first call may have succeeded.
+	callsAgainSQL = `(starts_with(d.reason, 'interrupted:') AND NOT d.called OR starts_with(coalesce(d.answer, ''), 'interrupted:'))`
+)
+
+// args are the parameters of statements with newestSQL and selectedSQL.
+func (s *Selection) args(before Mark) []any {
+	key := any(nil)
+	if s.RecordKey != "" {
+		key = record.OrderKey([]byte(s.RecordKey))
+	}
+	return append(s.place(before), s.Class, s.Event, pattern(s.Error), key)
+}
+
+// place are the parameters of newestSQL: letters before a mark, or up to Through.
+func (s *Selection) place(before Mark) []any {
+	end := s.Through
+	if before != (Mark{}) {
+		end = before
+		end.Seq-- // seq is the last column of the order
+	}
+	at := pgtype.Timestamptz{Time: end.At, Valid: true}
+	if end == (Mark{}) {
+		at.InfinityModifier = pgtype.Infinity
+	}
+	return []any{s.Consumer, s.Topic, at, end.Stream, end.Offset, end.Seq}
+}
+
+// LetterPage is a part of the letters of a selection, the newest first.
+type LetterPage struct {
+	Letters []Letter `json:"dead_letters"`
+	// Next is the mark before which the list continues; nil at its end. There may be no letter
+	// before it: it is only the end of what was searched.
+	Next *Mark `json:"next"`
+}
+
+// Page lists at most limit letters that came before a mark; the zero Mark means the newest ones.
+// It searches the newest 10,000 letters before the mark.
+func Page(ctx context.Context, db DB, s Selection, before Mark, limit int) (p LetterPage, err error) {
+	if p.Letters, err = query(ctx, db, scanLetter, pageSQL, append(s.args(before), limit+1)...); err != nil {
+		return p, err
+	}
+	if len(p.Letters) > limit {
+		p.Letters = p.Letters[:limit]
+		m := p.Letters[limit-1].Mark()
+		p.Next = &m
+		return p, nil
+	}
+	p.Next, err = s.bound(ctx, db, before)
+	return p, err
+}
+
+// bound returns the mark of the oldest letter that was searched; nil if all were.
+func (s *Selection) bound(ctx context.Context, db DB, before Mark) (*Mark, error) {
+	var m Mark
+	found, err := one(ctx, db, []any{&m.At, &m.Stream, &m.Offset, &m.Seq}, boundSQL, s.place(before)...)
+	if !found {
+		return nil, err
+	}
+	m.At = m.At.UTC()
+	return &m, nil
+}
+
+// Group is letters that have a class, an event and an error in common.
+type Group struct {
+	Cause              // Reason has # for each number and each quoted text
+	Count    int       `json:"count"`
+	Waiting  int       `json:"waiting"`   // of them: parked behind another one
+	Asked    int       `json:"asked"`     // of them: with a pending request
+	Recent   int       `json:"last_hour"` // of them: from the last hour
+	First    time.Time `json:"first"`
+	Last     time.Time `json:"last"`
+	Consumer string    `json:"consumer"` // "" if they are from several
+	Topic    string    `json:"topic"`    // "" if they are from several
+}
+
+// Groups are the letters of a selection by what they have in common.
+type Groups struct {
+	Groups []Group `json:"groups"` // the largest first, at most 100
+	More   bool    `json:"more"`   // there are smaller ones
+	Older  *Mark   `json:"older"`  // letters before it were not counted; nil if all were
+}
+
+// GroupsOf returns the groups of the newest 10,000 letters of a selection.
+func GroupsOf(ctx context.Context, db DB, s Selection) (g Groups, err error) {
+	groups := map[Cause]*Group{}
+	rows, _ := db.Query(ctx, groupsSQL, append([]any{pgx.QueryExecModeExec}, s.args(Mark{})...)...)
+	var reason, event, consumer, topic string
+	var waits, asked, recent bool
+	var at time.Time
+	_, err = pgx.ForEachRow(rows, []any{&reason, &event, &waits, &asked, &recent, &at, &consumer, &topic}, func() error {
+		c := Cause{Event: event}
+		c.Class, c.Reason = split(reason, event)
+		c.Reason = common(c.Reason)
+		of := groups[c]
+		if of == nil {
+			of = &Group{Cause: c, First: at.UTC(), Last: at.UTC(), Consumer: consumer, Topic: topic}
+			groups[c] = of
+		}
+		of.add(waits, asked, recent, at.UTC())
+		if of.Consumer != consumer {
+			of.Consumer = ""
+		}
+		if of.Topic != topic {
+			of.Topic = ""
+		}
+		return nil
+	})
+	if err != nil {
+		return g, Explain(err)
+	}
+	for _, of := range groups {
+		g.Groups = append(g.Groups, *of)
+	}
+	slices.SortFunc(g.Groups, func(a, b Group) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), b.Last.Compare(a.Last), cmp.Compare(a.Text(), b.Text()))
+	})
+	if g.More = len(g.Groups) > 100; g.More {
+		g.Groups = g.Groups[:100]
+	}
+	g.Older, err = s.bound(ctx, db, Mark{})
+	return g, err
+}
+
+func (g *Group) add(waits, asked, recent bool, at time.Time) {
+	g.Count++
+	for n, is := range map[*int]bool{&g.Waiting: waits, &g.Asked: asked, &g.Recent: recent} {
+		if is {
+			*n++
+		}
+	}
+	if at.Before(g.First) {
+		g.First = at
+	}
+	if at.After(g.Last) {
+		g.Last = at
+	}
+}
+
+// differs matches what differs between reasons of one cause: quoted texts, UUIDs and numbers.
+var differs = regexp.MustCompile(`"[^"]*"|'[^']*'|\b[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}\b|[0-9]+(?:[.:-][0-9]+)*`)
+
+// common returns the part of a reason that letters of one cause share, at most 300 characters.
+func common(reason string) string {
+	return shorten(differs.ReplaceAllString(reason, "#"), 300)
+}
+
+// shorten returns the first characters of a text.
+func shorten(text string, most int) string {
+	for i := range text {
+		if most--; most < 0 {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// pattern returns a condition for LIKE that a text is contained, with # for any text.
+func pattern(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`, "#", "%").Replace(text) + "%"
+}
+
+// Count says how many letters of a selection there are, by what a request does with them.
+type Count struct {
+	Free    int   // dead, without a request
+	Asked   int   // dead, with a pending request
+	Waiting int   // parked behind another one: their turn comes by itself
+	Calls   int   // of Free: a replay would repeat a call that may have succeeded
+	Gone    int   // of Free: the record is not kept, so it can only be discarded
+	Older   *Mark // letters before it were not counted; nil if all were
+}
+
+// CountOf counts the newest 10,000 letters of a selection.
+func CountOf(ctx context.Context, db DB, s Selection) (c Count, err error) {
+	if _, err = one(ctx, db, []any{&c.Free, &c.Asked, &c.Waiting, &c.Calls, &c.Gone}, countSQL, s.args(Mark{})...); err != nil {
+		return c, err
+	}
+	c.Older, err = s.bound(ctx, db, Mark{})
+	return c, err
+}

@@ -1,0 +1,93 @@
+package operate_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/runtime/idemtest"
+)
+
+// letters stores n open letters in a stream, from an offset on, a second apart and the last one
+// now.
+func letters(t testing.TB, db *pgxpool.Pool, stream int32, from, n int, reason string) {
+	t.Helper()
+	idemtest.Exec(t, db, fmt.Sprintf(`INSERT INTO idem_dead_letter (stream, offs, seq, state, event, reason, record, order_key, created_at)
+		SELECT %d, %d + i, i, 'd', 'OrderPaid', replace($$%s$$, 'N', i::text), 'x', md5((i / 10)::text)::uuid, clock_timestamp() - (%d - i) * interval '1 second' FROM generate_series(1, %d) i`,
+		stream, from, reason, n, n))
+}
+
+// Every letter of a selection is on exactly one page, although many were stored at one moment and
+// each page searches only a part.
+func TestPagesHaveEachLetterOnce(t *testing.T) {
+	db := database(t)
+	a := begin(t, db, orders, oldID)
+	b := begin(t, db, operate.Name{Consumer: orders.Consumer, Topic: "other.v1"}, oldID)
+	letters(t, db, a.stream, 0, 700, "database: OrderPaid: rare N")
+	letters(t, db, b.stream, 0, 30_000, "handler: OrderPaid: frequent N")
+	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET created_at = date_trunc('minute', created_at); ANALYZE idem_dead_letter`)
+	seen := map[operate.Mark]int{}
+	pages := 0
+	for next := (&operate.Mark{}); next != nil; pages++ {
+		p, err := operate.Page(t.Context(), db, operate.Selection{Consumer: orders.Consumer, Error: "rare #"}, *next, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range p.Letters {
+			seen[l.Mark()]++
+		}
+		next = p.Next
+	}
+	want(t, "letters", len(seen), 700)
+	for m, n := range seen {
+		want(t, fmt.Sprint(m), n, 1)
+	}
+	groups, err := operate.GroupsOf(t.Context(), db, operate.Selection{Topic: orders.Topic})
+	if err != nil || len(groups.Groups) != 1 || groups.Older != nil {
+		t.Fatalf("groups of a topic: %v %v", groups, err)
+	}
+	want(t, "group", fmt.Sprint(groups.Groups[0].Cause, groups.Groups[0].Count), "{database OrderPaid rare #  } 700")
+}
+
+// A request about a selection is stored in the letters up to the newest one that was seen, and in
+// no other; those that a replay must not touch are counted.
+func TestRequestAboutASelection(t *testing.T) {
+	db := database(t)
+	w := begin(t, db, orders, oldID)
+	letters(t, db, w.stream, 0, 5000, "database: OrderPaid: value N too long")
+	letters(t, db, w.stream, 10_000, 100, "handler: OrderPaid: refused N")
+	seen, err := operate.Page(t.Context(), db, operate.Selection{Topic: orders.Topic}, operate.Mark{}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	letters(t, db, w.stream, 20_000, 10, "database: OrderPaid: value N too long")
+	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET created_at = clock_timestamp() WHERE offs > 20000;
+		UPDATE idem_dead_letter SET record = NULL WHERE offs IN (7, 8);
+		UPDATE idem_dead_letter SET reason = 'interrupted: OrderPaid: value 9 too long' WHERE offs = 9;
+		UPDATE idem_dead_letter SET state = 'w' WHERE offs = 10;
+		UPDATE idem_dead_letter SET asked = 'x', asked_at = now(), asked_by = 'bob: before' WHERE offs = 11`)
+	all := operate.Selection{Topic: orders.Topic, Error: "value # too long"}
+	if _, err := operate.AskAll(t.Context(), db, all, "replay", ann); err == nil {
+		t.Error("a request without the newest letter that was seen was accepted")
+	}
+	all.Through = seen.Letters[0].Mark()
+	count, err := operate.CountOf(t.Context(), db, all)
+	want(t, "count", fmt.Sprint(count, err), "{4998 1 1 1 2 <nil>} <nil>")
+	asked, err := operate.AskAll(t.Context(), db, all, "replay", ann)
+	want(t, "asked", fmt.Sprint(asked.Asked, asked.Calls, asked.Gone, err), "4995 1 2 <nil>")
+	var is string
+	if err := db.QueryRow(t.Context(), `SELECT string_agg(concat(asked, ' ', asked_by, ' ', n), ', ' ORDER BY asked, asked_by) FROM
+		(SELECT asked, asked_by, count(*) AS n FROM idem_dead_letter GROUP BY 1, 2) d`).Scan(&is); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "letters", is, "r ann: a test 4995, x bob: before 1,   114")
+	progress, err := operate.ProgressOf(t.Context(), db, asked.At)
+	want(t, "progress", fmt.Sprint(progress, err), "{ann: a test 4995 0 0 0 10 replay []} <nil>")
+	acts, err := operate.History(t.Context(), db, "", false, 10)
+	if err != nil || len(acts) != 3 {
+		t.Fatal(acts, err)
+	}
+	want(t, "act", fmt.Sprint(acts[0].What, acts[0].By, acts[0].Why, acts[0].Letters), "replayanna test4995")
+}
