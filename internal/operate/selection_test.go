@@ -84,7 +84,7 @@ func TestRequestAboutASelection(t *testing.T) {
 	}
 	want(t, "letters", is, "r ann: a test 4995, x bob: before 1,   114")
 	progress, err := operate.ProgressOf(t.Context(), db, asked.At)
-	want(t, "progress", fmt.Sprint(progress, err), "{ann: a test 4995 0 0 0 10 replay []} <nil>")
+	want(t, "progress", fmt.Sprint(progress, err), "{ann: a test 4995 0 0 0 0 replay []} <nil>")
 	acts, err := operate.History(t.Context(), db, "", false, 10)
 	if err != nil || len(acts) != 3 {
 		t.Fatal(acts, err)

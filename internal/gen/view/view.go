@@ -1,0 +1,207 @@
+// Package view shows records as a spec reads them: the payload as JSON, whatever it is encoded in,
+// without the values that the spec calls sensitive. Web pages and commands that show records to
+// people use it. It must not import any package of this module but eventkey, explain, messages,
+// model, resolve, syntax and wire.
+package view
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/idemgen/idemgen/internal/gen/eventkey"
+	"github.com/idemgen/idemgen/internal/gen/explain"
+	"github.com/idemgen/idemgen/internal/gen/messages"
+	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/gen/resolve"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// SpecFile is the name of the spec in its folder.
+const SpecFile = "idemgen.yaml"
+
+// Spec is what is known of a service from its spec.
+type Spec struct {
+	service *model.Service
+	hidden  map[string]*secrets // by topic and event
+}
+
+// Read reads the spec of a folder, and the schemas that it names.
+func Read(folder fs.FS) (*Spec, error) {
+	content, err := fs.ReadFile(folder, SpecFile)
+	if err != nil {
+		return nil, err
+	}
+	parsed, problems := syntax.Load(SpecFile, content)
+	read, unread := messages.Read(parsed, func(path string) ([]byte, error) { return fs.ReadFile(folder, path) })
+	service, more := resolve.Resolve(parsed)
+	problems.Append(unread)
+	if problems.Append(more); problems.Errors() == 0 {
+		problems.Append(read.Attach(service))
+	}
+	if problems.Errors() > 0 {
+		var text strings.Builder
+		err := problems.Print(&text, SpecFile, content)
+		return nil, errors.Join(errors.New(strings.TrimSpace(text.String())), err)
+	}
+	return New(service), nil
+}
+
+// New returns what is known from a spec that was read already.
+func New(service *model.Service) *Spec {
+	s := &Spec{service: service, hidden: map[string]*secrets{}}
+	for _, t := range service.Topics {
+		all := newSecrets()
+		for _, e := range t.Events {
+			of := newSecrets()
+			of.event(t, e)
+			s.hidden[t.Name+"\x00"+e.Name] = of
+			all.event(t, e)
+		}
+		s.hidden[t.Name+"\x00"] = all
+	}
+	return s
+}
+
+// Consumer returns the name of the consumer.
+func (s *Spec) Consumer() string { return s.service.Consumer }
+
+// Guarantees describes, in sentences, what the spec guarantees for each event.
+func (s *Spec) Guarantees() []explain.Topic { return explain.Service(s.service) }
+
+// Topic reports whether an entry of topics reads the topic, and returns the names of its events
+// and of the parts of their keys.
+func (s *Spec) Topic(name string) (events, parts []string, found bool) {
+	t := s.topic(name)
+	if t == nil {
+		return nil, nil, false
+	}
+	for _, e := range t.Events {
+		events = append(events, e.Name)
+		for _, p := range e.Key.Parts {
+			part := p.Header
+			if p.Field != nil {
+				part = p.Field.Name
+			}
+			if !slices.Contains(parts, part) {
+				parts = append(parts, part)
+			}
+		}
+	}
+	return events, parts, true
+}
+
+// Keys returns the idempotency keys of a topic's events that have just these parts, given by their
+// names.
+func (s *Spec) Keys(topic, event string, parts []eventkey.Value) ([]eventkey.Key, error) {
+	return eventkey.Of(s.service, topic, event, parts)
+}
+
+func (s *Spec) topic(name string) *model.Topic {
+	for _, t := range s.service.Topics {
+		if t.Name == name || slices.Contains(t.Kafka, name) {
+			return t
+		}
+	}
+	return nil
+}
+
+// Shown is a record as people may see it.
+type Shown struct {
+	Key     string // the record key; JSON is indented
+	Headers []Header
+	Payload string // indented JSON, or another text; "" if Hidden says why it is not shown
+	Hidden  string // why the payload is not shown, or not as it is
+	Masked  bool   // a sensitive value was replaced
+	Raw     bool   // the bytes may be given to people as they are: they hold nothing sensitive
+}
+
+// Header is a header of a record.
+type Header struct{ Name, Value string }
+
+// Redacted stands for a value that people must not see.
+const Redacted = "[sensitive]"
+
+// Show returns a record of a topic as people may see it. event is its name in the spec, or "" if
+// it is not known: then what any event of the topic calls sensitive is hidden. Without a spec, or
+// for a topic that it does not have, everything is hidden.
+func (s *Spec) Show(topic, event string, m *wire.Message) Shown {
+	if s == nil {
+		return nothing(m, "there is no spec that says which values are sensitive")
+	}
+	t := s.topic(topic)
+	if t == nil {
+		return nothing(m, fmt.Sprintf("the spec of %s has no topic %s", s.service.Consumer, topic))
+	}
+	hide := s.hidden[t.Name+"\x00"+event]
+	if hide == nil {
+		hide = s.hidden[t.Name+"\x00"]
+	}
+	out := Shown{Raw: hide.none()}
+	for _, h := range m.Headers {
+		value := text(h.Value)
+		if hide.headers[strings.ToLower(h.Name)] {
+			value, out.Masked = Redacted, true
+		}
+		out.Headers = append(out.Headers, Header{h.Name, value})
+	}
+	out.Key, out.Masked = hide.recordKey(m.Key, out.Masked)
+	out.payload(t, hide, m.Value)
+	return out
+}
+
+// payload fills in the payload.
+func (o *Shown) payload(t *model.Topic, hide *secrets, value []byte) {
+	if value == nil {
+		o.Hidden = "none: it is a tombstone"
+		return
+	}
+	if hide.whole {
+		o.Payload, o.Masked = Redacted, true
+		return
+	}
+	object, err := open(t, value)
+	if err == nil {
+		var masked bool
+		if o.Payload, masked, err = hide.json(object); err == nil {
+			o.Masked = o.Masked || masked
+			return
+		}
+	}
+	if hide.none() {
+		o.Payload, o.Hidden = text(value), "it cannot be decoded: "+err.Error()
+		return
+	}
+	o.Hidden = "it cannot be decoded, and the spec calls values of it sensitive: " + err.Error()
+}
+
+// open returns the JSON that a value holds.
+func open(t *model.Topic, value []byte) ([]byte, error) {
+	if m := t.Payload.Messages; m != nil && m.Packing != nil {
+		return m.Packing.Open(nil, value)
+	}
+	if t.Payload.Encoding == "json_string" {
+		var inner string
+		if json.Unmarshal(value, &inner) != nil {
+			return nil, errors.New("it is not a JSON string")
+		}
+		return []byte(inner), nil
+	}
+	return value, nil
+}
+
+// nothing shows only what is there.
+func nothing(m *wire.Message, why string) Shown {
+	out := Shown{Hidden: why, Masked: true}
+	if m.Key != nil {
+		out.Key = Redacted
+	}
+	for _, h := range m.Headers {
+		out.Headers = append(out.Headers, Header{h.Name, Redacted})
+	}
+	return out
+}

@@ -1,0 +1,106 @@
+package view_test
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/idemgen/idemgen/internal/gen/view"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+const people = `version: 1
+consumer: people
+package: people
+types:
+  Card: {fields: {number: {type: string, sensitive: true}, brand: string}}
+tables:
+  people: {primary_key: [id], columns: {id: uuid, mail: text, cards: jsonb, token: text}}
+topics:
+  people.v1:
+    record_key: {id: uuid}
+    assume: [ordered]
+    event_type: {header: type}
+    idempotency_key: {source: {header: key}, window: 8d}
+    events:
+      Joined:
+        type: joined
+        fields:
+          id: uuid
+          mail: {type: string, sensitive: true}
+          cards: list(Card)
+          token: {type: string, header: X-Token, sensitive: true}
+        write: [{insert: people}]
+      Left:
+        type: left
+        fields: {id: uuid}
+        write: [{delete: people}]
+`
+
+func read(t *testing.T, spec string) *view.Spec {
+	t.Helper()
+	s, err := view.Read(fstest.MapFS{view.SpecFile: {Data: []byte(spec)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// What the spec calls sensitive is in no text that is shown: not in the payload, wherever it is
+// there, not in a header, not in a payload that cannot be read, and not without the spec.
+func TestSensitiveValuesAreHidden(t *testing.T) {
+	s := read(t, people)
+	value := `{"id": 1, "mail": "SECRET", "before": {"MAIL": {"a": ["SECRET"]}}, "cards": [{"number": "SECRET", "brand": "visa"}], "n": 12345678901234567890.10}`
+	m := wire.Message{Key: []byte("7"), Value: []byte(value), Headers: []wire.Header{{Name: "x-token", Value: []byte("SECRET")}, {Name: "type", Value: []byte("joined")}}}
+	for name, c := range map[string]struct {
+		spec         *view.Spec
+		topic, event string
+		value        string
+		shows        []string
+	}{
+		"of the event":      {s, "people.v1", "Joined", value, []string{"visa", "12345678901234567890.10", `"mail": "[sensitive]"`}},
+		"of no known event": {s, "people.v1", "", value, []string{"visa"}},
+		"not JSON":          {s, "people.v1", "Joined", `{"mail": "SECRET"`, []string{"cannot be decoded"}},
+		"more than JSON":    {s, "people.v1", "Joined", `{} "SECRET"`, []string{"cannot be decoded"}},
+		"another topic":     {s, "other.v1", "", value, []string{"has no topic"}},
+		"no spec":           {nil, "people.v1", "Joined", value, []string{"there is no spec"}},
+	} {
+		m.Value = []byte(c.value)
+		shown := c.spec.Show(c.topic, c.event, &m)
+		all := shown.Key + shown.Payload + shown.Hidden
+		for _, h := range shown.Headers {
+			all += h.Name + h.Value
+		}
+		if strings.Contains(all, "SECRET") || shown.Raw {
+			t.Errorf("%s: shown: %+v", name, shown)
+		}
+		for _, want := range c.shows {
+			if !strings.Contains(all, want) {
+				t.Errorf("%s: %q is not in %s", name, want, all)
+			}
+		}
+	}
+	if shown := s.Show("people.v1", "Left", &m); !shown.Raw || !strings.Contains(shown.Payload, "SECRET") {
+		t.Errorf("an event without sensitive fields is not shown: %+v", shown)
+	}
+}
+
+// A record that was made to harm is shown as characters that do nothing, at a length that a page
+// can have.
+func TestHostileRecordsAreShownHarmless(t *testing.T) {
+	s := read(t, people)
+	for name, value := range map[string]string{
+		"control characters": "{\"a\": \"\\u001b[2J\u202e\u0085x\"}", "text": "\x1b[2J\u202e", "invalid UTF-8": "\xff\xfe{",
+		"a million": `{"a": "` + strings.Repeat("x", 1<<20) + `"}`, "deep": strings.Repeat("[", 100_000),
+	} {
+		shown := s.Show("people.v1", "Left", &wire.Message{Key: []byte(value), Value: []byte(value)})
+		for _, text := range []string{shown.Payload, shown.Key} {
+			if len(text) > 600<<10 {
+				t.Errorf("%s: %d bytes are shown", name, len(text))
+			}
+			if strings.ContainsAny(text, "\x1b\u202e\u0085\xff") {
+				t.Errorf("%s: %q", name, text)
+			}
+		}
+	}
+}
