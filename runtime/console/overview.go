@@ -1,0 +1,272 @@
+package console
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/idemgen/idemgen/internal/operate"
+)
+
+// severity says who acts about something.
+type severity string
+
+const (
+	fine    severity = "fine"
+	passing severity = "passing" // the service retries by itself
+	unknown severity = "unknown" // no process reports it
+	urgent  severity = "urgent"  // only an operator can help
+)
+
+// rank orders severities by how much they need an operator.
+func (s severity) rank() int {
+	return slices.Index([]severity{urgent, unknown, passing, fine}, s)
+}
+
+// snapshot is the state of all services in the database, read at one time.
+type snapshot struct {
+	Processes []operate.Process
+	Topics    []topic
+	Trouble   []partition // all that makes no progress, what needs an operator first
+	Dead      dead
+	Calls     operate.Calls
+	Outbox    *operate.Outbox
+	Summary   summary
+}
+
+// topic is a topic as one consumer reads it.
+type topic struct {
+	Consumer, Topic string
+	Partitions      int
+	Ready           int
+	Worst           severity
+	Lag             int64   // -1 if it is known of no partition
+	LagSeconds      float64 // of the partition that is furthest behind
+	Rate            float64 // offsets a second
+	Rates, Lags     spark
+}
+
+// partition is a partition of a topic.
+type partition struct {
+	operate.Status
+	Severity severity
+	State    string // as reported, or NOT KNOWN
+	Detail   string // of NOT KNOWN: why
+}
+
+// dead are the open dead letters.
+type dead struct {
+	operate.Groups
+	Count, Waiting, Recent, Asked, Interrupted int
+}
+
+// summary is the state in a few words, for the head of each page.
+type summary struct {
+	Worst     severity
+	Text      string // "1 partition halted"
+	Title     string // "HALTED 1"
+	Consumers []string
+	Processes int
+	Silent    int
+	Err       string // why nothing is known
+}
+
+// snapshot reads the state.
+func (c *console) snapshot(ctx context.Context) (*snapshot, time.Time, error) {
+	return kept(ctx, &c.recent, "snapshot", c.readSnapshot)
+}
+
+func (c *console) readSnapshot(ctx context.Context) (*snapshot, error) {
+	s := &snapshot{}
+	streams, err := operate.List(ctx, c.read, "")
+	if err != nil {
+		return nil, err
+	}
+	if s.Processes, err = operate.Processes(ctx, c.read, ""); err != nil {
+		return nil, err
+	}
+	if s.Dead.Groups, err = operate.GroupsOf(ctx, c.read, operate.Selection{}); err != nil {
+		return nil, err
+	}
+	if s.Calls, err = operate.CallsOf(ctx, c.read, ""); err != nil {
+		return nil, err
+	}
+	if s.Outbox, err = operate.FindOutbox(ctx, c.read); err != nil {
+		return nil, err
+	}
+	for _, g := range s.Dead.Groups.Groups {
+		s.Dead.Count += g.Count - g.Waiting
+		s.Dead.Waiting += g.Waiting
+		s.Dead.Recent += g.Recent
+		s.Dead.Asked += g.Asked
+		if g.Class == "interrupted" {
+			s.Dead.Interrupted += g.Count
+		}
+	}
+	c.samples.add(time.Now(), streams)
+	s.topics(streams, &c.samples)
+	s.Summary = s.summarize()
+	return s, nil
+}
+
+// topics sorts the partitions by topic, and picks those that make no progress.
+func (s *snapshot) topics(streams []operate.Status, samples *samples) {
+	for _, status := range streams {
+		if status.Former {
+			continue
+		}
+		if n := len(s.Topics); n == 0 || s.Topics[n-1].Consumer != status.Consumer || s.Topics[n-1].Topic != status.Topic {
+			s.Topics = append(s.Topics, topic{Consumer: status.Consumer, Topic: status.Topic, Worst: fine, Lag: -1})
+		}
+		t := &s.Topics[len(s.Topics)-1]
+		p := newPartition(status)
+		t.add(&p)
+		if p.Severity != fine {
+			s.Trouble = append(s.Trouble, p)
+		}
+	}
+	for i := range s.Topics {
+		t := &s.Topics[i]
+		t.Rate, t.Rates, t.Lags = samples.of(t.Consumer, t.Topic)
+	}
+	slices.SortStableFunc(s.Trouble, func(a, b partition) int { return cmp.Compare(a.Severity.rank(), b.Severity.rank()) })
+}
+
+func (t *topic) add(p *partition) {
+	t.Partitions++
+	if p.Severity == fine {
+		t.Ready++
+	}
+	if p.Severity.rank() < t.Worst.rank() {
+		t.Worst = p.Severity
+	}
+	if r := p.Reported; r != nil && r.Lag >= 0 {
+		t.Lag = max(t.Lag, 0) + r.Lag
+		t.LagSeconds = max(t.LagSeconds, r.LagSeconds)
+	}
+}
+
+// newPartition says what is known of a partition. What no process reports is not known, and never
+// fine.
+func newPartition(status operate.Status) partition {
+	p := partition{Status: status, State: "NOT KNOWN", Severity: unknown, Detail: "no process reports it"}
+	r := status.Reported
+	switch {
+	case r == nil:
+		return p
+	case r.Silent:
+		p.Detail = fmt.Sprintf("%s reported %s, and is silent", r.Process, r.State)
+		return p
+	}
+	p.State, p.Severity, p.Detail = r.State, fine, ""
+	switch {
+	case r.State == "HALTED":
+		p.Severity = urgent
+	case r.Code != "" || r.State != "READY":
+		p.Severity = passing
+	}
+	return p
+}
+
+// summarize says the state in a few words, the worst first.
+func (s *snapshot) summarize() summary {
+	out := summary{Worst: fine, Processes: len(s.Processes)}
+	for _, p := range s.Processes {
+		if p.Silent {
+			out.Silent++
+		}
+		if !p.Silent && len(p.Problems) > 0 {
+			out.worse(passing)
+		}
+	}
+	for _, t := range s.Topics {
+		if !slices.Contains(out.Consumers, t.Consumer) {
+			out.Consumers = append(out.Consumers, t.Consumer)
+		}
+	}
+	n := map[severity]int{}
+	for _, p := range s.Trouble {
+		n[p.Severity]++
+		out.worse(p.Severity)
+	}
+	var parts []string
+	say := func(n int, one, many string) {
+		if n == 1 {
+			parts = append(parts, "1 "+one)
+		} else if n > 1 {
+			parts = append(parts, thousands(int64(n))+" "+many)
+		}
+	}
+	say(n[urgent], "partition halted", "partitions halted")
+	if s.Dead.Interrupted > 0 {
+		out.worse(urgent)
+		say(s.Dead.Interrupted, "call needs a decision", "calls need a decision")
+	}
+	if n := s.Dead.Count - s.Dead.Interrupted - s.Dead.Asked; n > 0 {
+		out.worse(urgent)
+		say(n, "dead letter", "dead letters")
+	}
+	say(n[unknown], "partition not known", "partitions not known")
+	say(out.Silent, "process silent", "processes silent")
+	say(n[passing], "partition retries by itself", "partitions retry by themselves")
+	if s.Calls.Failing > 0 {
+		out.worse(passing)
+		say(s.Calls.Failing, "call keeps failing", "calls keep failing")
+	}
+	if o := s.Outbox; o != nil && o.Stuck() {
+		out.worse(urgent)
+		parts = append(parts, "the outbox sends nothing")
+	}
+	if len(s.Topics) == 0 && len(parts) == 0 {
+		out.worse(unknown)
+		parts = append(parts, "no consumer has read a record yet")
+	}
+	out.Text, out.Title = strings.Join(parts, ", "), "fine"
+	if out.Text == "" {
+		out.Text = "Everything makes progress"
+	}
+	switch out.Worst {
+	case urgent:
+		out.Title = "ACT"
+		if n[urgent] > 0 {
+			out.Title = fmt.Sprintf("HALTED %d", n[urgent])
+		}
+	case unknown:
+		out.Title = "NOT KNOWN"
+	case passing:
+		out.Title = "RETRYING"
+	}
+	return out
+}
+
+func (s *summary) worse(is severity) {
+	if is.rank() < s.Worst.rank() {
+		s.Worst = is
+	}
+}
+
+// state returns the summary for the head of a page.
+func (c *console) state(ctx context.Context) summary {
+	s, _, err := c.snapshot(ctx)
+	if err != nil {
+		return summary{Worst: unknown, Text: "the database cannot be read", Title: "NOT KNOWN", Err: err.Error()}
+	}
+	return s.Summary
+}
+
+// last returns the last summary, without reading.
+func (c *console) last() summary {
+	return summary{Worst: unknown, Title: "NOT KNOWN"}
+}
+
+func (c *console) overview(q *request) {
+	s, at, err := c.snapshot(q.r.Context())
+	if err != nil {
+		c.failed(q, err)
+		return
+	}
+	c.render(q, "overview.html", shown{Title: s.Summary.Title, Tab: "overview", Now: at, Refresh: true, Command: "idemgen stream list", Data: s})
+}

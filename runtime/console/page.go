@@ -1,0 +1,265 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/idemgen/idemgen/internal/operate"
+)
+
+// right is what a page needs of its user.
+type right int
+
+const (
+	reads right = iota
+	acts
+	payloads
+)
+
+// page is one page: what is served under a name for a method.
+type page struct {
+	name, method string
+	needs        right
+	serve        func(*console, *request)
+}
+
+// table are all pages.
+var table = []page{
+	{"", http.MethodGet, reads, (*console).overview},
+	{"partition", http.MethodGet, reads, (*console).partition},
+	{"act", http.MethodGet, acts, (*console).confirmAct},
+	{"act", http.MethodPost, acts, (*console).act},
+	{"dead", http.MethodGet, reads, (*console).dead},
+	{"ask", http.MethodGet, acts, (*console).confirmAsk},
+	{"ask", http.MethodPost, acts, (*console).ask},
+	{"asked", http.MethodGet, reads, (*console).asked},
+	{"letter", http.MethodGet, reads, (*console).letter},
+	{"letter", http.MethodPost, acts, (*console).decide},
+	{"record", http.MethodGet, payloads, (*console).record},
+	{"raw", http.MethodGet, payloads, (*console).raw},
+	{"find", http.MethodGet, reads, (*console).find},
+	{"history", http.MethodGet, reads, (*console).history},
+	{"history.csv", http.MethodGet, reads, (*console).historyFile},
+	{"effects", http.MethodGet, reads, (*console).effects},
+	{"outbox", http.MethodGet, reads, (*console).outbox},
+	{"guarantees", http.MethodGet, reads, (*console).guarantees},
+}
+
+//go:embed pages
+var pageFiles embed.FS
+
+// pages are the pages with their templates.
+type pages struct {
+	templates *template.Template
+	byName    map[string]*page
+}
+
+func parse() (*pages, error) {
+	templates, err := template.New("").Funcs(functions).ParseFS(pageFiles, "pages/*.html")
+	if err != nil {
+		return nil, err
+	}
+	p := &pages{templates, map[string]*page{}}
+	for i := range table {
+		p.byName[table[i].method+" "+table[i].name] = &table[i]
+	}
+	return p, nil
+}
+
+// named returns the page of a name and a method; nil if there is none.
+func (p *pages) named(name, method string) *page {
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	return p.byName[method+" "+name]
+}
+
+// functions are what templates call besides methods.
+var functions = template.FuncMap{
+	"asset": func(file string) string { return assetNames[file] },
+	"when":  func(t time.Time, now time.Time) when { return when{t, now} },
+	"age":   func(d time.Duration) string { return operate.Age(d.Seconds()) },
+	"secs":  operate.Age,
+	"count": bounded,
+	"group": thousands,
+	"query": query,
+}
+
+// when is a moment as pages show it: the absolute time first, in UTC, then how long ago.
+type when struct{ At, now time.Time }
+
+// Short is the time alone if it was within the last day.
+func (w when) Short() string {
+	if d := w.now.Sub(w.At); d >= 0 && d < 20*time.Hour && w.At.Day() == w.now.Day() {
+		return w.At.UTC().Format("15:04:05")
+	}
+	return w.At.UTC().Format("2006-01-02 15:04:05")
+}
+
+// Full is the time for machines.
+func (w when) Full() string { return w.At.UTC().Format(time.RFC3339) }
+
+// Ago says how long ago it was, or how long it takes.
+func (w when) Ago() string {
+	d := w.now.Sub(w.At)
+	switch {
+	case d < -time.Second:
+		return "in " + operate.Age((-d).Seconds())
+	case d < time.Second:
+		return "now"
+	}
+	return operate.Age(d.Seconds()) + " ago"
+}
+
+// bounded returns a number that was counted up to a bound.
+func bounded(n, most int) string {
+	if n > most {
+		return thousands(int64(most)) + "+"
+	}
+	return thousands(int64(n))
+}
+
+// thousands returns a number with a thin space between each three digits.
+func thousands(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + " " + text[i:]
+	}
+	return text
+}
+
+// query returns a query string of names and values in turn, without empty ones.
+func query(pairs ...any) template.URL {
+	v := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if text := fmt.Sprint(pairs[i+1]); text != "" {
+			v.Set(fmt.Sprint(pairs[i]), text)
+		}
+	}
+	return template.URL(v.Encode()) //nolint:gosec // it was encoded
+}
+
+// request is one request of a user.
+type request struct {
+	w    http.ResponseWriter
+	r    *http.Request
+	user User
+	form url.Values
+}
+
+func (q *request) text(name string) string { return strings.TrimSpace(q.form.Get(name)) }
+
+// number returns a whole number that is not negative.
+func (q *request) number(name string, bits int) (int64, error) {
+	n, err := strconv.ParseInt(q.text(name), 10, bits)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("%s must be a whole number, not %q", name, q.text(name))
+	}
+	return n, nil
+}
+
+// name returns the partition that a request is about.
+func (q *request) name() (operate.Name, error) {
+	n, err := q.number("partition", 32)
+	return operate.Name{Consumer: q.text("consumer"), Topic: q.text("topic"), Partition: int32(n)}, err
+}
+
+// place returns the offset that a request is about.
+func (q *request) place() (operate.Name, int64, error) {
+	name, err := q.name()
+	if err != nil {
+		return name, 0, err
+	}
+	offset, err := q.number("offset", 64)
+	return name, offset, err
+}
+
+// by returns who acts, and why.
+func (q *request) by() operate.By { return operate.By{Operator: q.user.Name, Reason: q.text("reason")} }
+
+// shown is what the template of a page gets.
+type shown struct {
+	Title       string
+	Tab         string // the page that the navigation marks
+	Environment string
+	User        User
+	MayAct      bool
+	Now         time.Time // when the data was read
+	Refresh     bool      // the page may be read again by itself
+	Command     string    // the equal command; "" if there is none
+	Query       string    // of the request
+	State       summary   // of all that the database has
+	Data        any
+}
+
+// render writes a page. It is rendered before anything is sent, so an error is a page of its own.
+func (c *console) render(q *request, name string, s shown) {
+	s.Environment, s.User, s.MayAct, s.Query = c.environment, q.user, q.user.Act && c.write != nil, q.r.URL.RawQuery
+	if s.Now.IsZero() {
+		s.Now = time.Now().UTC()
+	}
+	s.State = c.state(q.r.Context())
+	var out bytes.Buffer
+	if err := c.pages.templates.ExecuteTemplate(&out, name, s); err != nil {
+		c.log.Error("a page of the console cannot be shown", "page", name, "err", err)
+		http.Error(q.w, "this page cannot be shown: the log says why", http.StatusInternalServerError)
+		return
+	}
+	q.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = q.w.Write(out.Bytes())
+}
+
+// failed shows an error as a page.
+func (c *console) failed(q *request, err error) {
+	status := http.StatusBadRequest
+	if notFound, is := errors.AsType[*operate.NotFoundError](err); is && notFound != nil {
+		status = http.StatusNotFound
+	}
+	_, connecting := errors.AsType[*pgconn.ConnectError](err)
+	if connecting || errors.Is(err, context.DeadlineExceeded) {
+		status = http.StatusServiceUnavailable
+		c.log.Error("the console cannot read the database", "err", err)
+		err = errors.New("the database does not answer: " + connectionCause(err))
+	}
+	if pg, is := errors.AsType[*pgconn.PgError](err); is && pg.Code == "57014" {
+		status = http.StatusServiceUnavailable
+		err = fmt.Errorf("the database took longer than %v: choose a topic, or a smaller part", statementTime)
+	}
+	q.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	var out bytes.Buffer
+	s := shown{Title: "Not possible", Environment: c.environment, User: q.user, Now: time.Now().UTC(), Data: err.Error(), State: c.last()}
+	if errRender := c.pages.templates.ExecuteTemplate(&out, "failed.html", s); errRender != nil {
+		http.Error(q.w, err.Error(), status)
+		return
+	}
+	q.w.WriteHeader(status)
+	_, _ = q.w.Write(out.Bytes())
+}
+
+// connectionCause returns what may be told of an error of connecting: the driver's text has user and
+// host.
+func connectionCause(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "it took too long"
+	}
+	if pg, is := errors.AsType[*pgconn.PgError](err); is {
+		return "it rejected the connection, SQLSTATE " + pg.Code
+	}
+	return "it cannot be reached"
+}
+
+// back redirects to the page of a form, so that reading it again repeats nothing.
+func (q *request) back(to string, query template.URL) {
+	http.Redirect(q.w, q.r, to+"?"+string(query), http.StatusSeeOther)
+}
