@@ -38,7 +38,7 @@ func TestCommandsNeedFewRights(t *testing.T) {
 	db := database(t)
 	w := begin(t, db, orders, oldID)
 	operator := as(t, db, "idemgen_test_operator", `
-GRANT SELECT ON idem_stream, idem_ledger, idem_dead_letter, idem_operator TO idemgen_test_operator;
+GRANT SELECT ON idem_stream, idem_ledger, idem_dead_letter, idem_operator, idem_process TO idemgen_test_operator;
 GRANT INSERT ON idem_ledger TO idemgen_test_operator`)
 	n := orders
 	n.TopicID = newID

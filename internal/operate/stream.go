@@ -47,6 +47,7 @@ type Status struct {
 	Tail            *Tail     `json:"tail"`              // null: the rows of the ledger are gone
 	OpenDeadLetters int64     `json:"open_dead_letters"` // neither replayed nor discarded
 	LastOperatorRow *Move     `json:"last_operator_row"` // null: none within a year
+	Reported        *Reported `json:"reported"`          // null: no process reports the partition, so its state is not known
 }
 
 // RowHead is the part of a ledger row that is always shown.
@@ -84,15 +85,28 @@ var kinds = map[byte]string{
 
 // List returns the streams of a consumer, or of all consumers if it is "", ordered by consumer,
 // topic, partition and age. Of several streams that differ only in the topic's id, the one that
-// was written last is the present one; the others are former ones.
+// was written last is the present one; the others are former ones. Only List and [Present] set
+// Reported.
 func List(ctx context.Context, db DB, consumer string) ([]Status, error) {
-	return named(ctx, db, Name{Consumer: consumer, Partition: Any})
+	return reported(ctx, db, Name{Consumer: consumer, Partition: Any})
 }
 
 // Present returns the streams of the present topic: one per partition.
 func Present(ctx context.Context, db DB, consumer, topic string) ([]Status, error) {
-	found, err := named(ctx, db, Name{Consumer: consumer, Topic: topic, Partition: Any})
+	found, err := reported(ctx, db, Name{Consumer: consumer, Topic: topic, Partition: Any})
 	return slices.DeleteFunc(found, func(s Status) bool { return s.Former }), err
+}
+
+// reported returns the streams that n names, with what processes report of them.
+func reported(ctx context.Context, db DB, n Name) ([]Status, error) {
+	found, err := named(ctx, db, n)
+	if err == nil {
+		err = reports(ctx, db, n.Consumer, found)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
 }
 
 // StreamOf returns the stream that n names; without a topic id, the present one.

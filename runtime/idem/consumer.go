@@ -23,6 +23,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/notify"
 	"github.com/idemgen/idemgen/runtime/internal/outage"
 	"github.com/idemgen/idemgen/runtime/internal/pool"
+	"github.com/idemgen/idemgen/runtime/internal/report"
 	"github.com/idemgen/idemgen/runtime/lease"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -36,6 +37,7 @@ type Consumer struct {
 	leases   lease.Store     // outside of Postgres; nil if there are none
 	upkeep   *maintain.Job
 	interval time.Duration // between two runs of upkeep
+	reports  time.Duration // between two reports without a change
 
 	expired atomic.Int64 // counted by upkeep
 
@@ -55,7 +57,7 @@ func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, 
 	}
 	c := &Consumer{
 		settings: settings{log: slog.Default(), keyMemory: defaultKeyMemory, now: fault.Now},
-		service:  &service, assigned: map[Partition]*engine.Partition{}, interval: upkeepInterval,
+		service:  &service, assigned: map[Partition]*engine.Partition{}, interval: upkeepInterval, reports: report.Every,
 	}
 	for _, o := range options {
 		o(&c.settings)
@@ -123,6 +125,7 @@ func (c *Consumer) Run(ctx context.Context, src Source) error {
 	defer c.checkLeases(ctx)()
 	defer c.group.Begin(c.settings.log, errNotJoined, joinPatience)()
 	c.run.Set(c.settings.log, nil)
+	defer c.report()() // until the last transaction has ended, even if ctx ends before
 	l := c.service.Limits
 	err := src.Run(ctx, Subscription{
 		Group: c.service.Consumer, Topics: c.topics(),

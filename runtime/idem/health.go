@@ -33,17 +33,8 @@ func (c *Consumer) Health() idemtype.Problems {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var all idemtype.Problems
-	for _, condition := range []*outage.Condition{&c.run, &c.group} {
-		if since, why := condition.Why(); why != nil {
-			p := idemtype.Problem{Code: "unavailable", Partition: -1, Since: since, Reason: why.Error(), Do: "remove the cause; the runtime keeps retrying", Err: why}
-			for _, known := range wholes {
-				if why == known.why {
-					p.Code, p.Do = known.code, known.do
-				}
-			}
-			all = append(all, p)
-			break
-		}
+	if p := c.whole(); p != nil {
+		all = append(all, *p)
 	}
 	whole := len(all)
 	for _, partition := range c.assigned {
@@ -62,6 +53,24 @@ func (c *Consumer) Health() idemtype.Problems {
 	}
 	slices.SortFunc(all[whole:], func(a, b idemtype.Problem) int { return strings.Compare(a.Err.Error(), b.Err.Error()) })
 	return all
+}
+
+// whole returns why the service as a whole makes no progress; nil while it does.
+func (c *Consumer) whole() *idemtype.Problem {
+	for _, condition := range []*outage.Condition{&c.run, &c.group} {
+		since, why := condition.Why()
+		if why == nil {
+			continue
+		}
+		p := &idemtype.Problem{Code: "unavailable", Partition: -1, Since: since, Reason: why.Error(), Do: "remove the cause; the runtime keeps retrying", Err: why}
+		for _, known := range wholes {
+			if why == known.why {
+				p.Code, p.Do = known.code, known.do
+			}
+		}
+		return p
+	}
+	return nil
 }
 
 // wholes are code and advice of what is known to be wrong with the service as a whole.

@@ -27,18 +27,18 @@ var weights = []weight{
 	}},
 	{"codes of warnings", 0, 0, func(t *testing.T) int { return distinct(t, `"W[0-9]{3}"`, "../../generator", "../../internal/gen") }},
 	{"commands", 18, 14, func(t *testing.T) int { return matches(t, `\bRunE:`, production(t, "../../cmd/idemgen")) }},
-	{"product lines", 64_480, 55_000, func(t *testing.T) int {
+	{"product lines", 65_120, 55_000, func(t *testing.T) int {
 		return linesOf(t, production(t, "../../runtime", "../../internal", "../../generator", "../../schema", "../../cmd", "../../templates"))
 	}},
 	{"proof lines", 20_600, 14_000, func(t *testing.T) int {
 		return linesOf(t, handwritten(t, "../../runtime/idemtest", "../../internal/proof", "../../internal/kit"))
 	}},
 	{"exported names", 633, 650, exportedNames},
-	{"linked lines, without effects", 24_460, 19_000, linkedWithout},
-	{"linked lines, with effects", 27_530, 23_000, linkedWith},
+	{"linked lines, without effects", 24_930, 19_000, linkedWithout},
+	{"linked lines, with effects", 27_990, 23_000, linkedWith},
 	{"lines of testdata", 53_550, 35_000, linesOfTestdata},
 	{"words of docs/spec.md", 7_600, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
-	{"words of docs", 47_800, 48_000, wordsOfDocs},
+	{"words of docs", 47_840, 48_000, wordsOfDocs},
 }
 
 // The whole gets lighter. go test -v prints what is left to do.

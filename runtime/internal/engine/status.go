@@ -29,8 +29,19 @@ type status struct {
 
 // Health returns why the partition makes no progress; nil while it does.
 func (p *Partition) Health(now time.Time) *idemtype.Problem {
+	_, why := p.Report(now)
+	return why
+}
+
+// Report returns the state as it is shown, and at the same moment why the partition makes no
+// progress; nil while it does.
+func (p *Partition) Report(now time.Time) (state string, why *idemtype.Problem) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.shown(), p.problem(now)
+}
+
+func (p *Partition) problem(now time.Time) *idemtype.Problem {
 	s, waits := p.status, time.Duration(0)
 	if s.why == nil {
 		s.why = s.call
@@ -109,6 +120,10 @@ func shown(state protocol.State, why error) (string, error) {
 func (p *Partition) Shown() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.shown()
+}
+
+func (p *Partition) shown() string {
 	why := p.status.why
 	if why == nil {
 		why = p.status.call

@@ -162,6 +162,14 @@ func (p *Pool) Background(ctx context.Context) (*pgx.Conn, error) {
 	return p.connect(ctx, map[string]string{"application_name": "idemgen upkeep", "statement_timeout": "0", "transaction_timeout": "0"})
 }
 
+// Report opens a connection on which a process reports itself. Its statements give up soon, and do
+// not wait for the disk or for a standby: a report that is lost is written again.
+func (p *Pool) Report(ctx context.Context) (*pgx.Conn, error) {
+	return p.connect(ctx, map[string]string{
+		"application_name": "idemgen report", "lock_timeout": "1000", "statement_timeout": "2000", "synchronous_commit": "off",
+	})
+}
+
 // Connect opens a connection outside the pool, in which all connections may be in use.
 func (p *Pool) Connect(ctx context.Context) (*pgx.Conn, error) { return p.connect(ctx, nil) }
 

@@ -1,0 +1,153 @@
+package operate
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Process is a running process of a service, as it reports itself in the database.
+type Process struct {
+	ID         string            `json:"process"` // random, of one run of a consumer
+	Consumer   string            `json:"consumer"`
+	Name       string            `json:"name"`    // host and process id
+	Version    string            `json:"version"` // of the program; "" if it has none
+	StartedAt  time.Time         `json:"started_at"`
+	SeenAt     time.Time         `json:"seen_at"` // when it last wrote its row
+	AgeSeconds float64           `json:"age_seconds"`
+	Silent     bool              `json:"silent"` // it has missed 3 writes: what it reported last may no longer be so
+	Problems   []ReportedProblem `json:"problems"`
+	Partitions []Reported        `json:"partitions"`
+	More       int               `json:"more"` // number of partitions that are left out
+}
+
+// ReportedProblem is why a service as a whole makes no progress.
+type ReportedProblem struct {
+	Code   string    `json:"code"`
+	Since  time.Time `json:"since"`
+	Reason string    `json:"reason"`
+	Do     string    `json:"do"`
+}
+
+// Reported is what a process reports of a partition that is assigned to it. Code, Reason and Do
+// are empty while the partition makes progress. Position, End and Lag are -1 while unknown.
+type Reported struct {
+	Process    string    `json:"process"` // its name
+	Silent     bool      `json:"silent"`  // the process is: the rest is what it reported last
+	AgeSeconds float64   `json:"age_seconds"`
+	Topic      string    `json:"topic"`
+	Partition  int32     `json:"partition"`
+	State      string    `json:"state"`
+	Since      time.Time `json:"since"` // when it entered the state, or the problem began
+	Position   int64     `json:"position"`
+	End        int64     `json:"end"`
+	Lag        int64     `json:"lag"`
+	LagSeconds float64   `json:"lag_seconds"`
+	Applied    int64     `json:"applied"` // since it was assigned, like the next two
+	Duplicates int64     `json:"duplicates"`
+	Dead       int64     `json:"dead"`
+	Code       string    `json:"code"`
+	Reason     string    `json:"reason"`
+	Do         string    `json:"do"`
+}
+
+// Stopped reports whether the partition makes no progress.
+func (r *Reported) Stopped() bool { return r.Code != "" }
+
+// owns reports whether the process has the partition, or is about to take it, and does not only
+// wait for another one to release it.
+func (r *Reported) owns() bool { return r.State != "STANDBY" }
+
+// processesSQL selects the processes of a consumer, or of all consumers if it is empty. A process
+// is silent by the database's clock.
+const processesSQL = `SELECT process::text, consumer, name, version, started_at, seen_at,
+	extract(epoch FROM statement_timestamp() - seen_at)::float8, statement_timestamp() - seen_at > 3 * every, report::text
+FROM idem_process WHERE $1 IN ('', consumer) ORDER BY consumer, name, process`
+
+// Processes returns the processes that report themselves, of a consumer, or of all consumers if it
+// is "", ordered by consumer and name. A process deletes its row when it ends. One that was killed
+// is silent, and its row is deleted after a day.
+func Processes(ctx context.Context, db DB, consumer string) ([]Process, error) {
+	if is, err := has(ctx, db, "idem_process"); err != nil || !is {
+		return nil, err
+	}
+	return query(ctx, db, scanProcess, processesSQL, consumer)
+}
+
+func scanProcess(r pgx.CollectableRow) (Process, error) {
+	var p Process
+	var report string
+	if err := r.Scan(&p.ID, &p.Consumer, &p.Name, &p.Version, &p.StartedAt, &p.SeenAt, &p.AgeSeconds, &p.Silent, &report); err != nil {
+		return p, err
+	}
+	in := struct {
+		Problems   []ReportedProblem
+		Partitions []Reported
+		More       int
+	}{[]ReportedProblem{}, []Reported{}, 0}
+	if err := json.Unmarshal([]byte(report), &in); err != nil {
+		return p, fmt.Errorf("the report of %s cannot be read: %w", p.Name, err)
+	}
+	p.Problems, p.Partitions, p.More = in.Problems, in.Partitions, in.More
+	p.StartedAt, p.SeenAt, p.AgeSeconds = p.StartedAt.UTC(), p.SeenAt.UTC(), max(0, p.AgeSeconds)
+	for i := range p.Partitions {
+		r := &p.Partitions[i]
+		r.Process, r.Silent, r.AgeSeconds = p.Name, p.Silent, p.AgeSeconds
+	}
+	return p, nil
+}
+
+// reports sets what processes report of streams. Former streams have no report: it is about the
+// present topic.
+func reports(ctx context.Context, db DB, consumer string, streams []Status) error {
+	processes, err := Processes(ctx, db, consumer)
+	if err != nil {
+		return err
+	}
+	best := map[Name]*Reported{}
+	for _, p := range processes {
+		for i := range p.Partitions {
+			r := &p.Partitions[i]
+			at := Name{Consumer: p.Consumer, Topic: r.Topic, Partition: r.Partition}
+			if was := best[at]; was == nil || prefer(r, was) < 0 {
+				best[at] = r
+			}
+		}
+	}
+	for i := range streams {
+		if s := &streams[i]; !s.Former {
+			s.Reported = best[Name{Consumer: s.Consumer, Topic: s.Topic, Partition: s.Partition}]
+		}
+	}
+	return nil
+}
+
+// prefer orders reports of one partition by how much they are worth: those of processes that are
+// not silent, of those the owner's, and of those the youngest.
+func prefer(a, b *Reported) int {
+	first := func(a, b bool) int {
+		switch {
+		case a == b:
+			return 0
+		case a:
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(first(!a.Silent, !b.Silent), first(a.owns(), b.owns()), cmp.Compare(a.AgeSeconds, b.AgeSeconds))
+}
+
+// Unknown returns in words why the state of a partition is not known; "" if it is known.
+func (r *Reported) Unknown() string {
+	switch {
+	case r == nil:
+		return "not known: no process reports it"
+	case r.Silent:
+		return fmt.Sprintf("not known: %s has been silent for %s", r.Process, Age(r.AgeSeconds))
+	}
+	return ""
+}

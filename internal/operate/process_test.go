@@ -1,0 +1,137 @@
+package operate_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/runtime/idemtest"
+)
+
+// reports inserts the row of a process that was written so many seconds ago, and reports partitions of
+// orders.v1 as "partition state code".
+func reports(t testing.TB, db *pgxpool.Pool, name string, ago int, partitions ...string) {
+	t.Helper()
+	var all []string
+	for _, text := range partitions {
+		var number int
+		var state, code string
+		_, _ = fmt.Sscan(text, &number, &state, &code) // a code is optional
+		all = append(all, fmt.Sprintf(`{"topic": "orders.v1", "partition": %d, "state": %q, "since": "2026-01-01T12:00:00Z", "position": 11, "end": -1, "lag": -1,
+			"lag_seconds": 1.5, "applied": 4, "duplicates": 5, "dead": 6, "code": %q, "reason": "because", "do": "act"}`, number, state, code))
+	}
+	idemtest.Exec(t, db, `INSERT INTO idem_process (process, consumer, name, version, seen_at, every, report)
+		VALUES (gen_random_uuid(), 'projector', $1, 'v1', clock_timestamp() - $2::int * interval '1 s', '5 s', $3)`,
+		name, ago, `{"problems": [{"code": "joining", "since": "2026-01-01T12:00:00Z", "reason": "not yet", "do": "wait"}], "partitions": [`+strings.Join(all, ",")+`], "more": 7}`)
+}
+
+func TestProcessesAreReadAsTheyReport(t *testing.T) {
+	db := database(t)
+	reports(t, db, "b, process 2", 40)
+	reports(t, db, "a, process 1", 3, "0 HALTED runtime")
+	all, err := operate.Processes(t.Context(), db, "projector")
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	p := all[0]
+	if p.Name != "a, process 1" || p.Consumer != "projector" || p.Version != "v1" || p.More != 7 || len(p.ID) != 36 || p.AgeSeconds < 3 || p.SeenAt.IsZero() || p.StartedAt.IsZero() {
+		t.Errorf("got %+v", p)
+	}
+	if len(p.Problems) != 1 || p.Problems[0].Code != "joining" || p.Problems[0].Reason != "not yet" || p.Problems[0].Do != "wait" {
+		t.Errorf("problems: %+v", p.Problems)
+	}
+	r := p.Partitions[0]
+	r.AgeSeconds = 0
+	want(t, "since", r.Since.Format("15:04"), "12:00")
+	since := r.Since
+	want(t, "the partition", r, operate.Reported{
+		Process: "a, process 1", Topic: "orders.v1", State: "HALTED", Since: since, Position: 11, End: -1, Lag: -1, LagSeconds: 1.5,
+		Applied: 4, Duplicates: 5, Dead: 6, Code: "runtime", Reason: "because", Do: "act",
+	})
+	want(t, "silent", fmt.Sprint(p.Silent, r.Silent, all[1].Silent), "false false true")
+	if all[1].Partitions == nil {
+		t.Error("a list is null")
+	}
+	if none, err := operate.Processes(t.Context(), db, "other"); err != nil || len(none) != 0 {
+		t.Errorf("of another consumer: %+v, %v", none, err)
+	}
+	if all, err := operate.Processes(t.Context(), db, ""); err != nil || len(all) != 2 {
+		t.Errorf("of all consumers: %+v, %v", all, err)
+	}
+}
+
+// Of several processes that report a partition the one that has it counts. One that no longer
+// writes counts only if there is no other.
+func TestPartitionIsReportedByItsOwner(t *testing.T) {
+	for name, tc := range map[string]struct {
+		says func(db *pgxpool.Pool)
+		want string
+	}{
+		"nobody":            {func(*pgxpool.Pool) {}, "not known: no process reports it"},
+		"another partition": {func(db *pgxpool.Pool) { reports(t, db, "a", 0, "1 READY") }, "not known: no process reports it"},
+		"silent":            {func(db *pgxpool.Pool) { reports(t, db, "a", 40, "0 READY") }, "not known: a has been silent for 40s"},
+		"ready":             {func(db *pgxpool.Pool) { reports(t, db, "a", 1, "0 READY") }, "READY a"},
+		"owner and standby": {func(db *pgxpool.Pool) { reports(t, db, "a", 2, "0 READY"); reports(t, db, "b", 1, "0 STANDBY standby") }, "READY a"},
+		"halted owner and standby": {func(db *pgxpool.Pool) {
+			reports(t, db, "a", 2, "0 STANDBY standby")
+			reports(t, db, "b", 4, "0 HALTED runtime")
+		}, "HALTED b"},
+		"silent owner and standby": {func(db *pgxpool.Pool) {
+			reports(t, db, "a", 40, "0 READY")
+			reports(t, db, "b", 1, "0 STANDBY standby")
+		}, "STANDBY b"},
+		"two owners": {func(db *pgxpool.Pool) { reports(t, db, "a", 9, "0 READY"); reports(t, db, "b", 2, "0 READY") }, "READY b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := database(t)
+			begin(t, db, orders, oldID)
+			tc.says(db)
+			for what, ask := range map[string]func() ([]operate.Status, error){
+				"List":    func() ([]operate.Status, error) { return operate.List(t.Context(), db, "") },
+				"Present": func() ([]operate.Status, error) { return operate.Present(t.Context(), db, "projector", "orders.v1") },
+			} {
+				all, err := ask()
+				if err != nil || len(all) != 1 {
+					t.Fatalf("%s: %+v, %v", what, all, err)
+				}
+				r := all[0].Reported
+				got := r.Unknown()
+				if got == "" {
+					got = r.State + " " + r.Process
+				}
+				want(t, what, got, tc.want)
+			}
+		})
+	}
+}
+
+// What processes report is about the present topic.
+func TestFormerStreamHasNoReport(t *testing.T) {
+	db := database(t)
+	begin(t, db, orders, oldID)
+	begin(t, db, orders, newID)
+	reports(t, db, "a", 0, "0 READY")
+	all, err := operate.List(t.Context(), db, "projector")
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	for _, s := range all {
+		want(t, fmt.Sprint("former ", s.Former), s.Reported == nil, s.Former)
+	}
+}
+
+// A database of an earlier version has no such table.
+func TestDatabaseWithoutReports(t *testing.T) {
+	db := database(t)
+	begin(t, db, orders, oldID)
+	idemtest.Exec(t, db, `DROP TABLE idem_process`)
+	if all, err := operate.List(t.Context(), db, ""); err != nil || len(all) != 1 || all[0].Reported != nil {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if all, err := operate.Processes(t.Context(), db, ""); err != nil || len(all) != 0 {
+		t.Errorf("%+v, %v", all, err)
+	}
+}

@@ -1,0 +1,71 @@
+package idem
+
+import (
+	"cmp"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/engine"
+	"github.com/idemgen/idemgen/runtime/internal/report"
+)
+
+// report starts to report this process in the database. The returned function ends it.
+func (c *Consumer) report() (stop func()) {
+	w := report.Writer{
+		Consumer: c.service.Consumer, Name: engine.Who(), Version: version(debug.ReadBuildInfo()),
+		Connect: c.process.Pool.Report, Snapshot: c.snapshot, Every: c.reports, Log: c.settings.log,
+	}
+	return w.Start()
+}
+
+// snapshot is what this process reports.
+func (c *Consumer) snapshot() (r report.Report) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p := c.whole(); p != nil {
+		r.Problems = append(r.Problems, report.Problem{Code: p.Code, Since: p.Since, Reason: p.Reason, Do: p.Do})
+	}
+	late := map[Partition]*idemtype.Problem{}
+	if c.process.Calls != nil {
+		for _, p := range c.process.Calls.Late() {
+			late[Partition{Topic: p.Topic, Number: p.Partition}] = &p
+		}
+	}
+	now := time.Now()
+	for id, p := range c.assigned {
+		state, why := p.Report(now)
+		at := p.Lag().Read(now)
+		seen := report.Partition{
+			Topic: id.Topic, Partition: id.Number, State: state, Position: at.Position, End: at.End, Lag: at.Records, LagSeconds: at.Age.Round(time.Millisecond).Seconds(),
+			Applied: at.Counts.Applied, Duplicates: at.Counts.Duplicates, Dead: at.Counts.Dead + at.Counts.Conflicts,
+		}
+		if why = cmp.Or(why, late[id]); why != nil {
+			seen.Code, seen.Since, seen.Do = why.Code, why.Since, why.Do
+			seen.Reason = strings.TrimPrefix(why.Reason, state+": ")
+		}
+		r.Partitions = append(r.Partitions, seen)
+	}
+	return r
+}
+
+// version names the program's version, as far as its build information does.
+func version(info *debug.BuildInfo, ok bool) string {
+	if !ok {
+		return ""
+	}
+	text := info.Main.Version
+	if text == "(devel)" {
+		text = ""
+	}
+	for _, s := range info.Settings {
+		if s.Key != "vcs.revision" {
+			continue
+		}
+		if short := s.Value[:min(len(s.Value), 12)]; !strings.Contains(text, short) {
+			text += " " + short
+		}
+	}
+	return strings.TrimSpace(text)
+}

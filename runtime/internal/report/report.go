@@ -1,0 +1,156 @@
+// Package report keeps one row of the table idem_process up to date, in which a running process
+// says how it and its partitions are, so that operators can read it in the database.
+//
+//	Writer: reads the process's own state in memory, 4 times a second
+//	  changed, or 5 s old -> one UPSERT on a connection of its own
+//	  the process ends    -> the row is deleted
+//
+// The protocol never reads the row. If it cannot be written, the log says so, and nothing else
+// changes: partitions neither wait for the writer nor see its errors. The row then grows old, and
+// readers must treat the state as not known. It must not import any package of this module but
+// backoff.
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Report is what a process says of itself. Its JSON is the column of the table; internal/operate
+// reads it.
+type Report struct {
+	Problems   []Problem   `json:"problems"` // of the service as a whole
+	Partitions []Partition `json:"partitions"`
+	More       int         `json:"more"` // number of partitions that were left out
+}
+
+// Problem is why the service as a whole makes no progress.
+type Problem struct {
+	Code   string    `json:"code"`
+	Since  time.Time `json:"since"`
+	Reason string    `json:"reason"`
+	Do     string    `json:"do"`
+}
+
+// Partition is one partition that is assigned to the process. Code, Reason and Do are empty while
+// it makes progress. Position, End and Lag are -1 while unknown.
+type Partition struct {
+	Topic      string    `json:"topic"`
+	Partition  int32     `json:"partition"`
+	State      string    `json:"state"`
+	Since      time.Time `json:"since"` // when it entered the state, or the problem began
+	Position   int64     `json:"position"`
+	End        int64     `json:"end"`
+	Lag        int64     `json:"lag"`
+	LagSeconds float64   `json:"lag_seconds"`
+	Applied    int64     `json:"applied"`
+	Duplicates int64     `json:"duplicates"`
+	Dead       int64     `json:"dead"`
+	Code       string    `json:"code"`
+	Reason     string    `json:"reason"`
+	Do         string    `json:"do"`
+}
+
+// The bounds of a row.
+const (
+	mostPartitions = 1000
+	mostText       = 1000 // characters of one text
+)
+
+// bound sorts the partitions, those that make no progress first, and cuts what would make the row
+// too large or unfit for jsonb.
+func (r *Report) bound() {
+	slices.SortFunc(r.Partitions, func(a, b Partition) int {
+		return cmp.Or(works(a)-works(b), strings.Compare(a.Topic, b.Topic), cmp.Compare(a.Partition, b.Partition))
+	})
+	if n := len(r.Partitions); n > mostPartitions {
+		r.Partitions, r.More = r.Partitions[:mostPartitions], r.More+n-mostPartitions
+	}
+	for i := range r.Problems {
+		p := &r.Problems[i]
+		p.Since, p.Reason, p.Do = p.Since.UTC(), Text(p.Reason), Text(p.Do)
+	}
+	for i := range r.Partitions {
+		p := &r.Partitions[i]
+		p.Since, p.Reason, p.Do = p.Since.UTC(), Text(p.Reason), Text(p.Do)
+	}
+}
+
+func works(p Partition) int {
+	if p.Code == "" {
+		return 1
+	}
+	return 0
+}
+
+// Text returns a text as Postgres stores it: valid UTF-8 without NUL, of at most 1000 characters.
+func Text(s string) string {
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+	if r := []rune(s); len(r) > mostText {
+		s = string(r[:mostText])
+	}
+	return s
+}
+
+// json returns the row's column. Lists are never null in it.
+func (r *Report) json() (string, error) {
+	c := *r
+	c.Problems = append([]Problem{}, c.Problems...)
+	c.Partitions = append([]Partition{}, c.Partitions...)
+	text, err := json.Marshal(c)
+	return string(text), err
+}
+
+// changed reports whether a report must be written at once: it has other partitions, states, codes
+// or reasons. Numbers in reasons do not count, because many reasons contain a duration. Positions
+// do not count either.
+func changed(a, b *Report) bool {
+	sameProblem := func(a, b Problem) bool { return a.Code == b.Code && uncounted(a.Reason) == uncounted(b.Reason) }
+	samePartition := func(a, b Partition) bool {
+		return a.Topic == b.Topic && a.Partition == b.Partition && a.State == b.State && a.Code == b.Code &&
+			uncounted(a.Reason) == uncounted(b.Reason)
+	}
+	return a.More != b.More || !slices.EqualFunc(a.Problems, b.Problems, sameProblem) || !slices.EqualFunc(a.Partitions, b.Partitions, samePartition)
+}
+
+// uncounted returns a text without its numbers.
+func uncounted(text string) string {
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// place is a partition of a topic.
+type place struct {
+	topic     string
+	partition int32
+}
+
+// times remembers since when partitions are in their states.
+type times map[place]Partition
+
+// keep sets Since of each partition: the time at which it was first seen like this, or at which
+// its problem began, whichever is earlier. A problem remains the same one if only its words change
+// and the position stays.
+func (t *times) keep(r *Report, now time.Time) {
+	next := make(times, len(r.Partitions))
+	for i := range r.Partitions {
+		p := &r.Partitions[i]
+		if p.Since.IsZero() {
+			p.Since = now
+		}
+		at := place{p.Topic, p.Partition}
+		was, known := (*t)[at]
+		if known && was.State == p.State && was.Code == p.Code && (p.Code == "" || was.Position == p.Position) && was.Since.Before(p.Since) {
+			p.Since = was.Since
+		}
+		next[at] = *p
+	}
+	*t = next
+}

@@ -1,0 +1,281 @@
+package report_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/report"
+	"github.com/idemgen/idemgen/templates"
+)
+
+// process is a process that reports what a test says.
+type process struct {
+	t   *testing.T
+	db  *pgxpool.Pool
+	w   *report.Writer
+	log output
+	now atomic.Pointer[report.Report]
+}
+
+type output struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.String()
+}
+
+// newProcess returns a process that writes only what has changed.
+func newProcess(t *testing.T) *process {
+	t.Helper()
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, templates.SQL); err != nil {
+		t.Fatal(err)
+	}
+	p := &process{t: t, db: idemtest.Migrated(t, filepath.Join(dir, "sql"))}
+	p.now.Store(&report.Report{})
+	p.w = &report.Writer{
+		Consumer: "test", Name: "host, process 1", Version: "v1", Every: time.Hour, Log: slog.New(slog.NewTextHandler(&p.log, nil)),
+		Snapshot: func() report.Report {
+			r := *p.now.Load()
+			r.Partitions = append([]report.Partition{}, r.Partitions...)
+			return r
+		},
+		Connect: func(ctx context.Context) (*pgx.Conn, error) {
+			cfg := p.db.Config().ConnConfig
+			cfg.RuntimeParams["application_name"] = "idemgen report"
+			cfg.RuntimeParams["lock_timeout"] = "100"
+			return pgx.ConnectConfig(ctx, cfg)
+		},
+	}
+	return p
+}
+
+func (p *process) start() (stop func()) {
+	p.t.Helper()
+	once := sync.OnceFunc(p.w.Start())
+	p.t.Cleanup(once)
+	return once
+}
+
+// says sets what the process reports.
+func (p *process) says(all ...report.Partition) { p.now.Store(&report.Report{Partitions: all}) }
+
+func (p *process) query(sql string) string {
+	p.t.Helper()
+	var text string
+	if err := p.db.QueryRow(p.t.Context(), `SELECT (`+sql+`)::text`).Scan(&text); err != nil {
+		p.t.Fatal(err)
+	}
+	return text
+}
+
+// until waits until the only row has a value.
+func (p *process) until(what, sql, want string) {
+	p.t.Helper()
+	got := ""
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if got = p.query(`SELECT coalesce((SELECT (` + sql + `)::text FROM idem_process p WHERE p.consumer = 'test'), 'none')`); got == want {
+			return
+		}
+	}
+	p.t.Fatalf("%s: %s, want %s; the log: %s", what, got, want, p.log.String())
+}
+
+const state = `report #>> '{partitions,0,state}'`
+
+func TestChangeIsWrittenAtOnce(t *testing.T) {
+	p := newProcess(t)
+	p.start()
+	p.until("at the start", `report #>> '{partitions}'`, "[]")
+	p.says(report.Partition{Topic: "a", State: "READY"})
+	p.until("another partition", state, "READY")
+	p.says(report.Partition{Topic: "a", State: "HALTED"})
+	p.until("another state", state, "HALTED")
+	p.says(report.Partition{Topic: "a", State: "HALTED", Code: "runtime"})
+	p.until("another code", `report #>> '{partitions,0,code}'`, "runtime")
+	p.says(report.Partition{Topic: "a", State: "HALTED", Code: "runtime", Reason: "why, for 3s"})
+	p.until("another reason", `report #>> '{partitions,0,reason}'`, "why, for 3s")
+	p.now.Store(&report.Report{Problems: []report.Problem{{Code: "joining"}}})
+	p.until("a problem of the whole", `report #>> '{problems,0,code}'`, "joining")
+}
+
+// A report without a change is written when its time has come, and no more often: numbers alone
+// are no change.
+func TestRowIsWrittenRegularly(t *testing.T) {
+	p := newProcess(t)
+	p.w.Every = time.Second
+	var n atomic.Int64
+	p.w.Snapshot = func() report.Report {
+		return report.Report{Partitions: []report.Partition{{Topic: "a", State: "READY", Code: "waiting", Reason: fmt.Sprintf("for %ds", n.Add(1)), Applied: n.Load()}}}
+	}
+	idemtest.Exec(t, p.db, `CREATE TABLE writes (at timestamptz); CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO writes VALUES (clock_timestamp()); RETURN NULL; END';
+		CREATE TRIGGER note AFTER INSERT OR UPDATE ON idem_process FOR EACH ROW EXECUTE FUNCTION note()`)
+	p.start()
+	p.until("three writes", `SELECT count(*) >= 3 FROM writes`, "true")
+	if got := p.query(`SELECT min(pause) >= interval '900 ms' FROM (SELECT at - lag(at) OVER (ORDER BY at) AS pause FROM writes) w`); got != "true" {
+		t.Errorf("writes: %s", p.query(`SELECT string_agg(at::text, ' ') FROM writes`))
+	}
+	if got := p.query(`SELECT every = interval '1 s' AND consumer = 'test' AND name = 'host, process 1' AND version = 'v1' FROM idem_process`); got != "true" {
+		t.Errorf("the row: %s", p.query(`SELECT p FROM idem_process p`))
+	}
+}
+
+func TestRowIsDeletedAtTheEnd(t *testing.T) {
+	p := newProcess(t)
+	stop := p.start()
+	p.until("there is a row", `true`, "true")
+	p.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'idemgen report' AND datname = current_database()`)
+	stop()
+	if n := p.query(`SELECT count(*) FROM idem_process`); n != "0" {
+		t.Errorf("%s rows", n)
+	}
+}
+
+// Rows of processes that could not delete theirs do not stay forever.
+func TestOldRowsAreDeleted(t *testing.T) {
+	p := newProcess(t)
+	idemtest.Exec(t, p.db, `INSERT INTO idem_process (process, consumer, name, version, seen_at, every, report)
+		SELECT gen_random_uuid(), 'other', n::text, '', clock_timestamp() - n * interval '1 hour', '5 s', '{}' FROM generate_series(20, 30) n`)
+	p.start()
+	p.until("rows older than a day", `SELECT string_agg(name, ' ' ORDER BY name) FROM idem_process WHERE consumer = 'other' AND p.consumer = 'test'`, "20 21 22 23")
+}
+
+// Writes that fail are logged once, are retried, and hold nothing up.
+func TestFailureIsLoggedOnceAndEnds(t *testing.T) {
+	p := newProcess(t)
+	p.w.Every = 300 * time.Millisecond
+	idemtest.Exec(t, p.db, `ALTER TABLE idem_process RENAME TO away`)
+	p.start()
+	for end := time.Now().Add(20 * time.Second); p.log.String() == "" && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond)
+	}
+	time.Sleep(time.Second) // for further lines, which must not come
+	if n := strings.Count(p.log.String(), "\n"); n != 1 || !strings.Contains(p.log.String(), "level=WARN") {
+		t.Errorf("the log has %d lines: %s", n, p.log.String())
+	}
+	idemtest.Exec(t, p.db, `ALTER TABLE away RENAME TO idem_process`)
+	p.until("it works again", `true`, "true")
+	for end := time.Now().Add(20 * time.Second); !strings.Contains(p.log.String(), "level=INFO") && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond)
+	}
+	if n := strings.Count(p.log.String(), "\n"); n != 2 {
+		t.Errorf("the log has %d lines: %s", n, p.log.String())
+	}
+}
+
+// A connection that was lost between two writes is no failure.
+func TestLostConnectionIsReplaced(t *testing.T) {
+	p := newProcess(t)
+	p.start()
+	p.until("there is a row", `true`, "true")
+	p.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'idemgen report' AND datname = current_database()`)
+	p.says(report.Partition{Topic: "a", State: "HALTED"})
+	p.until("after the loss", state, "HALTED")
+	if p.log.String() != "" {
+		t.Errorf("the log: %s", p.log.String())
+	}
+}
+
+// A process ends in time although the database does not answer.
+func TestEndDoesNotWaitForTheDatabase(t *testing.T) {
+	p := newProcess(t)
+	connect := p.w.Connect
+	p.w.Connect = func(ctx context.Context) (*pgx.Conn, error) {
+		conn, err := connect(ctx)
+		if err == nil {
+			_, err = conn.Exec(ctx, `SET lock_timeout = 0`)
+		}
+		return conn, err
+	}
+	stop := p.start()
+	p.until("there is a row", `true`, "true")
+	tx, err := p.db.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(context.WithoutCancel(t.Context())) // which lets a process go that waits
+	if _, err := tx.Exec(t.Context(), `LOCK idem_process`); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); stop() }()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Error("the process has not ended")
+	}
+}
+
+// Whatever a process has to say, its row is one that Postgres takes, and that is no larger than
+// readers can bear.
+func TestRowIsBounded(t *testing.T) {
+	p := newProcess(t)
+	var all []report.Partition
+	for n := range int32(1500) {
+		all = append(all, report.Partition{Topic: "b", Partition: n, State: "READY"})
+	}
+	odd := "a\x00b\xff" + strings.Repeat("é", 5000)
+	all = append(all, report.Partition{Topic: "c", Partition: 9, State: "HALTED", Code: "runtime", Reason: odd, Do: odd}, report.Partition{Topic: "a", State: "READY"})
+	p.now.Store(&report.Report{Partitions: all, Problems: []report.Problem{{Code: "x", Reason: odd, Do: odd}}})
+	p.w.Name, p.w.Version = odd, odd
+	p.start()
+	p.until("partitions", `jsonb_array_length(report -> 'partitions') || ' ' || (report ->> 'more')`, "1000 502")
+	const text = "a\uFFFDb\uFFFD"
+	p.until("order", `SELECT string_agg(report #>> ARRAY['partitions', n::text, 'topic'], '' ORDER BY n) FROM generate_series(0, 2) n`, "cab")
+	for _, at := range []string{`report #>> '{partitions,0,reason}'`, `report #>> '{partitions,0,do}'`, `report #>> '{problems,0,reason}'`, `report #>> '{problems,0,do}'`, `name`, `version`} {
+		p.until(at, `SELECT left(`+at+`, 5) || length(`+at+`)`, text+"é1000")
+	}
+}
+
+// Since is when a state or a problem began, even if the words of the problem change, and if the
+// partition makes no progress.
+func TestSinceIsWhenItBegan(t *testing.T) {
+	p := newProcess(t)
+	since := func(what string, at time.Time, state, code, reason string, position int64) string {
+		t.Helper()
+		p.says(report.Partition{Topic: "a", State: state, Code: code, Reason: reason, Position: position, Since: at})
+		p.until(what, `report #>> '{partitions,0,state}' || (report #>> '{partitions,0,reason}')`, state+reason)
+		return p.query(`SELECT report #>> '{partitions,0,since}' FROM idem_process`)
+	}
+	p.says()
+	p.start()
+	ready := since("ready", time.Time{}, "READY", "", "", 3)
+	if again := since("more", time.Time{}, "READY", "", "x", 4); again != ready {
+		t.Errorf("READY since %s, then since %s", ready, again)
+	}
+	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.FixedZone("", 3600))
+	const utc = "2026-01-01T11:00:00Z"
+	if got := since("a problem", noon, "RETRYING", "retrying", "a", 4); got != utc {
+		t.Errorf("a problem began at %s", got)
+	}
+	if got := since("in other words", noon.Add(time.Hour), "RETRYING", "retrying", "b", 4); got != utc {
+		t.Errorf("in other words it began at %s", got)
+	}
+	if got := since("after progress", noon.Add(time.Hour), "RETRYING", "retrying", "c", 5); got != "2026-01-01T12:00:00Z" {
+		t.Errorf("after progress it began at %s", got)
+	}
+}
