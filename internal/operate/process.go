@@ -53,6 +53,7 @@ type Reported struct {
 	Code       string    `json:"code"`
 	Reason     string    `json:"reason"`
 	Do         string    `json:"do"`
+	Ways       []string  `json:"ways,omitempty"` // commands that end a halt
 }
 
 // Stopped reports whether the partition makes no progress.

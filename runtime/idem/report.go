@@ -2,6 +2,7 @@ package idem
 
 import (
 	"cmp"
+	"errors"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -44,10 +45,25 @@ func (c *Consumer) snapshot() (r report.Report) {
 		if why = cmp.Or(why, late[id]); why != nil {
 			seen.Code, seen.Since, seen.Do = why.Code, why.Since, why.Do
 			seen.Reason = strings.TrimPrefix(why.Reason, state+": ")
+			if h, is := errors.AsType[*HaltedError](why.Err); is {
+				halted(&seen, h)
+			}
 		}
 		r.Partitions = append(r.Partitions, seen)
 	}
 	return r
+}
+
+// halted adds what a page needs of a halt.
+func halted(p *report.Partition, h *HaltedError) {
+	if h.Err != nil {
+		p.Reason += ": " + h.Err.Error()
+	}
+	for _, command := range []string{h.Remedy, h.Reread, h.Pass} {
+		if command != "" {
+			p.Ways = append(p.Ways, command)
+		}
+	}
 }
 
 // version names the program's version, as far as its build information does.

@@ -52,6 +52,7 @@ type Partition struct {
 	Code       string    `json:"code"`
 	Reason     string    `json:"reason"`
 	Do         string    `json:"do"`
+	Ways       []string  `json:"ways,omitempty"` // commands that end a halt, the first one as Do
 }
 
 // The bounds of a row.
