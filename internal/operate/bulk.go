@@ -12,7 +12,7 @@ import (
 // Asked says what a request about a selection did.
 type Asked struct {
 	At    time.Time `json:"at"`    // of the request, and of each letter's: it identifies them
-	Asked int64     `json:"asked"` // letters that now have the request
+	Count int64     `json:"asked"` // letters that now have the request
 	Calls int64     `json:"calls"` // left out: a replay would repeat a call that may have succeeded
 	Gone  int64     `json:"gone"`  // left out: the record is not kept
 }
@@ -50,45 +50,58 @@ SELECT (SELECT count(*) FROM done), (SELECT count(*) FROM meant WHERE calls), (S
 FROM part l ORDER BY l.created_at DESC, l.offs DESC, l.seq DESC LIMIT 1`
 )
 
-// AskAll requests the owners to replay or discard all dead letters of a selection that have no
-// request. It needs Through, so letters that the operator did not see are left alone, and a topic
-// or a consumer. Letters are changed 2,000 at a time: after an error, At identifies those that have
-// the request already. Of interrupted calls, only a selection of their class replays letters.
-func AskAll(ctx context.Context, db DB, s Selection, verb string, by By) (a Asked, err error) {
-	asked := map[string]string{"replay": "r", "discard": "x"}[verb]
-	switch {
-	case asked == "":
-		return a, fmt.Errorf("letters are replayed or discarded, not %q", verb)
-	case s.Through == (Mark{}):
-		return a, errors.New("a request about a selection needs the newest letter that it is about")
-	case s.Topic == "" && s.Consumer == "":
-		return a, errors.New("a request about a selection needs a topic or a consumer")
-	}
-	who, err := by.text(ctx, db)
-	if err != nil {
-		return a, err
-	}
-	if _, err = one(ctx, db, []any{&a.At}, nowSQL); err != nil {
-		return a, err
-	}
-	streams, err := query(ctx, db, pgx.RowTo[int32], selectedStreamsSQL, s.Consumer, s.Topic)
-	for _, stream := range streams {
-		if err == nil {
-			err = a.askStream(ctx, db, &s, stream, asked, who)
-		}
-	}
-	return a, err
+// Bulk is a request about all letters of a selection.
+type Bulk struct {
+	Asked
+	selection Selection
+	asked     string // r to replay, x to discard
+	by        string
+	db        DB
 }
 
-// askStream stores the request in the letters of one stream.
-func (a *Asked) askStream(ctx context.Context, db DB, s *Selection, stream int32, asked, who string) error {
+// AskAll prepares a request to the owners to replay or discard all dead letters of a selection that
+// have no request. It needs Through, so letters that the operator did not see are left alone, and a
+// topic or a consumer. Of interrupted calls, only a selection of their class replays letters.
+func AskAll(ctx context.Context, db DB, s Selection, verb string, by By) (*Bulk, error) {
+	b := &Bulk{selection: s, asked: map[string]string{"replay": "r", "discard": "x"}[verb], db: db}
+	switch {
+	case b.asked == "":
+		return nil, fmt.Errorf("letters are replayed or discarded, not %q", verb)
+	case s.Through == (Mark{}):
+		return nil, errors.New("a request about a selection needs the newest letter that it is about")
+	case s.Topic == "" && s.Consumer == "":
+		return nil, errors.New("a request about a selection needs a topic or a consumer")
+	}
+	var err error
+	if b.by, err = by.text(ctx, db); err != nil {
+		return nil, err
+	}
+	_, err = one(ctx, db, []any{&b.At}, nowSQL)
+	return b, err
+}
+
+// Run makes the request. Letters are changed 2,000 at a time: after an error, At identifies those
+// that have the request already.
+func (b *Bulk) Run(ctx context.Context) error {
+	streams, err := query(ctx, b.db, pgx.RowTo[int32], selectedStreamsSQL, b.selection.Consumer, b.selection.Topic)
+	for _, stream := range streams {
+		if err == nil {
+			err = b.stream(ctx, stream)
+		}
+	}
+	return err
+}
+
+// stream stores the request in the letters of one stream.
+func (b *Bulk) stream(ctx context.Context, stream int32) error {
 	var from Mark
+	s := &b.selection
 	for {
 		args := append([]any{stream, from.At, from.Offset, from.Seq, s.Through.At, s.Through.Stream}, s.args(Mark{})[6:]...)
-		args = append(args, s.Through.Offset, s.Through.Seq, asked, a.At, who)
+		args = append(args, s.Through.Offset, s.Through.Seq, b.asked, b.At, b.by)
 		var did, calls, gone int64
-		found, err := one(ctx, db, []any{&did, &calls, &gone, &from.At, &from.Offset, &from.Seq}, askSomeSQL, args...)
-		a.Asked, a.Calls, a.Gone = a.Asked+did, a.Calls+calls, a.Gone+gone
+		found, err := one(ctx, b.db, []any{&did, &calls, &gone, &from.At, &from.Offset, &from.Seq}, askSomeSQL, args...)
+		b.Count, b.Calls, b.Gone = b.Count+did, b.Calls+calls, b.Gone+gone
 		if err != nil || !found {
 			return err
 		}

@@ -20,6 +20,7 @@ type Act struct {
 	Why       string    `json:"why"`       // the reason, or another text of the row
 	From      int64     `json:"from"`      // position before; -1 if the act moves none
 	To        int64     `json:"to"`        // and after
+	Operator  bool      `json:"operator"`  // an operator did it, not a process
 	Letters   int       `json:"letters"`   // that were replayed or discarded; 0 if it is none of that
 }
 
@@ -60,7 +61,7 @@ func History(ctx context.Context, db DB, consumer string, takeOvers bool, limit 
 			return a, err
 		}
 		a.At, a.What, a.By = a.At.UTC(), kinds[kind[0]], info
-		if writer == "o" {
+		if a.Operator = writer == "o"; a.Operator {
 			a.By, a.Why, _ = strings.Cut(info, ": ")
 		}
 		return a, nil
@@ -69,7 +70,7 @@ func History(ctx context.Context, db DB, consumer string, takeOvers bool, limit 
 		return nil, err
 	}
 	requests, err := query(ctx, db, func(row pgx.CollectableRow) (a Act, err error) {
-		a.From, a.To = -1, -1
+		a.From, a.To, a.Operator = -1, -1, true
 		err = row.Scan(&a.At, &a.Consumer, &a.Topic, &a.Partition, &a.What, &a.By, &a.Letters)
 		a.At = a.At.UTC()
 		a.By, a.Why, _ = strings.Cut(a.By, ": ")

@@ -312,3 +312,17 @@ func split(reason, event string) (class, rest string) {
 	}
 	return class, rest
 }
+
+// behindSQL selects the letters that are parked behind others of their record key.
+const behindSQL = letterSQL + `
+WHERE d.stream = $1::int AND d.state = 'w' AND d.offs > $2::bigint
+  AND d.order_key = (SELECT order_key FROM idem_dead_letter WHERE stream = $1::int AND offs = $2::bigint AND seq = $3::bigint)
+ORDER BY d.offs LIMIT $4::int`
+
+// BehindLetter returns the first letters that are parked behind a letter, in the order of the log.
+func BehindLetter(ctx context.Context, db DB, l *Letter, limit int) ([]Letter, error) {
+	return query(ctx, db, scanLetter, behindSQL, l.stream, l.Offset, l.Seq, limit)
+}
+
+// May returns why a request, replay or discard, is not possible for the letter; nil if it is.
+func (l *Letter) May(verb string) error { return l.may(verb) }

@@ -47,10 +47,10 @@ func TestProcessesAreReadAsTheyReport(t *testing.T) {
 	r.AgeSeconds = 0
 	want(t, "since", r.Since.Format("15:04"), "12:00")
 	since := r.Since
-	want(t, "the partition", r, operate.Reported{
+	want(t, "the partition", fmt.Sprint(r), fmt.Sprint(operate.Reported{
 		Process: "a, process 1", Topic: "orders.v1", State: "HALTED", Since: since, Position: 11, End: -1, Lag: -1, LagSeconds: 1.5,
 		Applied: 4, Duplicates: 5, Dead: 6, Code: "runtime", Reason: "because", Do: "act",
-	})
+	}))
 	want(t, "silent", fmt.Sprint(p.Silent, r.Silent, all[1].Silent), "false false true")
 	if all[1].Partitions == nil {
 		t.Error("a list is null")

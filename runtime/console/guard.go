@@ -70,6 +70,7 @@ func (c *console) route(w http.ResponseWriter, r *http.Request, user User) {
 		http.Error(w, errRight.Error(), http.StatusForbidden)
 		return
 	}
+	c.recent.view()
 	ctx, cancel := context.WithTimeout(r.Context(), requestTime)
 	defer cancel()
 	r = r.WithContext(ctx)

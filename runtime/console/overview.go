@@ -106,10 +106,32 @@ func (c *console) readSnapshot(ctx context.Context) (*snapshot, error) {
 			s.Dead.Interrupted += g.Count
 		}
 	}
+	streams = withoutLedger(streams, s.Processes)
 	c.samples.add(time.Now(), streams)
 	s.topics(streams, &c.samples)
 	s.Summary = s.summarize()
 	return s, nil
+}
+
+// withoutLedger adds the partitions that processes report, and of which the database has no ledger.
+func withoutLedger(streams []operate.Status, processes []operate.Process) []operate.Status {
+	have := map[operate.Name]bool{}
+	for _, s := range streams {
+		have[operate.Name{Consumer: s.Consumer, Topic: s.Topic, Partition: s.Partition}] = true
+	}
+	for _, p := range processes {
+		for i := range p.Partitions {
+			name := operate.Name{Consumer: p.Consumer, Topic: p.Partitions[i].Topic, Partition: p.Partitions[i].Partition}
+			if !have[name] {
+				have[name] = true
+				streams = append(streams, operate.Status{Name: name, Reported: &p.Partitions[i]})
+			}
+		}
+	}
+	slices.SortStableFunc(streams, func(a, b operate.Status) int {
+		return cmp.Or(cmp.Compare(a.Consumer, b.Consumer), cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.Partition, b.Partition))
+	})
+	return streams
 }
 
 // topics sorts the partitions by topic, and picks those that make no progress.

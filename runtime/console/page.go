@@ -92,7 +92,7 @@ var functions = template.FuncMap{
 	"age":   func(d time.Duration) string { return operate.Age(d.Seconds()) },
 	"secs":  operate.Age,
 	"count": bounded,
-	"group": thousands,
+	"group": grouped,
 	"query": query,
 }
 
@@ -137,6 +137,17 @@ func thousands(n int64) string {
 		text = text[:i] + " " + text[i:]
 	}
 	return text
+}
+
+// grouped is thousands for templates.
+func grouped(n any) (string, error) {
+	switch n := n.(type) {
+	case int:
+		return thousands(int64(n)), nil
+	case int64:
+		return thousands(n), nil
+	}
+	return "", fmt.Errorf("%T is not a number", n)
 }
 
 // query returns a query string of names and values in turn, without empty ones.
@@ -198,14 +209,17 @@ type shown struct {
 	Now         time.Time // when the data was read
 	Refresh     bool      // the page may be read again by itself
 	Command     string    // the equal command; "" if there is none
-	Query       string    // of the request
 	State       summary   // of all that the database has
 	Data        any
+	form        url.Values
 }
+
+// Form returns a value of the request, for its form.
+func (s shown) Form(name string) string { return s.form.Get(name) }
 
 // render writes a page. It is rendered before anything is sent, so an error is a page of its own.
 func (c *console) render(q *request, name string, s shown) {
-	s.Environment, s.User, s.MayAct, s.Query = c.environment, q.user, q.user.Act && c.write != nil, q.r.URL.RawQuery
+	s.Environment, s.User, s.MayAct, s.form = c.environment, q.user, q.user.Act && c.write != nil, q.form
 	if s.Now.IsZero() {
 		s.Now = time.Now().UTC()
 	}

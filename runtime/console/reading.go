@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -13,7 +14,14 @@ const fresh = 2 * time.Second
 type cache struct {
 	mu      sync.Mutex
 	entries map[string]*entry
+	viewed  atomic.Int64 // when somebody last requested a page, as Unix time
 }
+
+// view notes that somebody requests a page.
+func (c *cache) view() { c.viewed.Store(time.Now().Unix()) }
+
+// idle reports whether nobody has requested a page for a while.
+func (c *cache) idle() bool { return time.Now().Unix()-c.viewed.Load() > 15*60 }
 
 // entry is one value that is read by one viewer, while others wait.
 type entry struct {

@@ -33,6 +33,12 @@ type Event struct {
 	Faster     string `json:"faster,omitempty"`   // what would be faster, and under which assumption
 }
 
+// Sentences returns what there is to say, in order.
+func (e *Event) Sentences() []string {
+	all := []string{e.Identity, e.Duplicates, e.Conflict, e.Order, e.Stale, e.Broken, e.Failing, e.Effect, e.Faster}
+	return slices.DeleteFunc(all, func(text string) bool { return text == "" })
+}
+
 // Service describes all events.
 func Service(s *model.Service) (topics []Topic) {
 	for _, t := range s.Topics {

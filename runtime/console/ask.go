@@ -1,0 +1,161 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html/template"
+	"time"
+
+	"github.com/idemgen/idemgen/internal/operate"
+)
+
+// typed is above how many letters their number must be typed to confirm a request.
+const typed = 100
+
+// asking is a request about a selection, before it is made.
+type asking struct {
+	Verb      string
+	Selection operate.Selection
+	Query     template.URL
+	Back      template.URL // the same letters, whenever they came
+	Mark      string       // Selection.Through
+	Through   when
+	Count     operate.Count
+	Meant     int    // letters to which the request applies, of those that were counted
+	Typed     string // what must be typed; "" for few letters
+}
+
+// verb returns what a request asks for.
+func (q *request) verb() (string, error) {
+	verb := q.text("verb")
+	if verb != "replay" && verb != "discard" {
+		return "", errors.New("letters are replayed or discarded")
+	}
+	return verb, nil
+}
+
+// asking reads the request that a form describes.
+func (c *console) asking(q *request) (*asking, error) {
+	a := &asking{}
+	var err error
+	if a.Verb, err = q.verb(); err != nil {
+		return nil, err
+	}
+	if a.Selection, err = q.selection(); err != nil {
+		return nil, err
+	}
+	switch {
+	case a.Selection.Through == (operate.Mark{}):
+		return nil, errors.New("the request does not say up to which letter")
+	case a.Selection.Topic == "" && a.Selection.Consumer == "":
+		return nil, errors.New("choose a topic or a consumer first: the request would be about all letters of the database")
+	}
+	all := a.Selection
+	all.Through = operate.Mark{}
+	a.Query, a.Back, a.Mark = pairs(a.Selection), pairs(all), markText(a.Selection.Through)
+	if a.Count, err = operate.CountOf(q.r.Context(), c.read, a.Selection); err != nil {
+		return nil, err
+	}
+	a.Meant = a.Count.Free
+	if a.Verb == "replay" {
+		a.Meant -= a.Count.Gone
+		if a.Selection.Class != "interrupted" {
+			a.Meant -= a.Count.Calls
+		}
+	}
+	if a.Meant > typed || a.Count.Older != nil {
+		a.Typed = fmt.Sprint(a.Meant)
+	}
+	return a, nil
+}
+
+// confirmAsk shows how many letters a request is about.
+func (c *console) confirmAsk(q *request) {
+	a, err := c.asking(q)
+	if err != nil {
+		c.failed(q, err)
+		return
+	}
+	now := time.Now().UTC()
+	a.Through = when{a.Selection.Through.At, now}
+	c.render(q, "ask.html", shown{Title: "Confirm", Tab: "dead", Now: now, Command: askCommand(a.Verb, a.Selection), Data: a})
+}
+
+// askPatience is how long a form waits until all letters have the request. It goes on afterwards,
+// whoever waits.
+const askPatience = 3 * time.Second
+
+// mostAsk is how long a request about a selection may take: a million letters need some 20 seconds.
+const mostAsk = 10 * time.Minute
+
+// ask makes a request about a selection.
+func (c *console) ask(q *request) {
+	a, err := c.asking(q)
+	if err == nil && a.Typed != "" && q.text("count") != a.Typed {
+		err = fmt.Errorf("type %s, the number of letters, to confirm", a.Typed)
+	}
+	if err != nil {
+		c.failed(q, err)
+		return
+	}
+	bulk, err := operate.AskAll(q.r.Context(), c.write, a.Selection, a.Verb, q.by())
+	if err != nil {
+		c.failed(q, err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(q.r.Context()), mostAsk)
+	done := make(chan error, 1)
+	go func(user, why string) {
+		defer cancel()
+		err := bulk.Run(ctx)
+		c.log.Info("an operator requested something of dead letters", "user", user, "reason", why, "verb", a.Verb,
+			"selection", string(a.Query), "asked", bulk.Count, "left_out", bulk.Calls+bulk.Gone, "err", err)
+		c.recent.forget()
+		done <- err
+	}(q.user.Name, q.text("reason"))
+	select {
+	case err := <-done:
+		if err != nil {
+			c.failed(q, err)
+			return
+		}
+		q.back("asked", query("at", bulk.At.UnixMicro(), "calls", bulk.Calls, "gone", bulk.Gone, "back", a.Query))
+	case <-time.After(askPatience):
+		q.back("asked", query("at", bulk.At.UnixMicro(), "back", a.Query, "running", 1))
+	}
+}
+
+// answered is what became of a request about a selection.
+type answered struct {
+	operate.Progress
+	At          when
+	Calls, Gone string
+	Back        template.URL
+	Running     bool
+}
+
+// asked shows what became of a request.
+func (c *console) asked(q *request) {
+	micros, err := q.number("at", 64)
+	var p operate.Progress
+	at := time.UnixMicro(micros).UTC()
+	if err == nil {
+		p, err = operate.ProgressOf(q.r.Context(), c.read, at)
+	}
+	if err != nil {
+		c.failed(q, err)
+		return
+	}
+	now := time.Now().UTC()
+	s, err := parseSelection(q.text("back"))
+	if err != nil {
+		c.failed(q, err)
+		return
+	}
+	s.Through = operate.Mark{}
+	c.render(q, "asked.html", shown{
+		Title: "Request of " + at.Format("15:04:05"), Tab: "dead", Now: now, Refresh: true,
+		Data: answered{p, when{at, now}, q.text("calls"), q.text("gone"), pairs(s), q.text("running") != "" && p.Pending > 0},
+	})
+}

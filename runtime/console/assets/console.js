@@ -1,0 +1,59 @@
+// Reads the page again every few seconds, and replaces its content. Nothing is replaced while the
+// page is hidden, a form has the focus or was filled in, or a text is selected.
+"use strict";
+(() => {
+	const every = 1000 * Number(document.querySelector("main")?.dataset.refresh || 0);
+	if (!every) return;
+	let paused = false;
+
+	const busy = () => {
+		if (document.hidden || paused) return true;
+		const main = document.querySelector("main");
+		const focus = document.activeElement;
+		if (focus && main.contains(focus) && focus.matches("input, select, textarea, button, summary")) return true;
+		for (const field of main.querySelectorAll("form input:not([type=hidden]), form textarea")) {
+			if (field.value !== field.defaultValue || field.checked !== field.defaultChecked) return true;
+		}
+		return String(getSelection()) !== "";
+	};
+
+	const live = (text) => {
+		const at = document.querySelector("[data-live]");
+		if (!at) return;
+		const button = document.createElement("button");
+		button.className = "second";
+		button.textContent = paused ? "Refresh again" : "Pause";
+		button.addEventListener("click", () => { paused = !paused; button.blur(); live(paused ? "paused" : "refreshed every 5 seconds"); });
+		at.replaceChildren(text + " ", button);
+	};
+
+	const refresh = async () => {
+		if (busy()) return;
+		try {
+			const answer = await fetch(location.href, { credentials: "same-origin", signal: AbortSignal.timeout(10000) });
+			if (!answer.ok) throw new Error(answer.status);
+			const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+			const fresh = page.querySelector("main");
+			if (!fresh || busy()) return;
+			const old = document.querySelector("main");
+			const open = new Set([...old.querySelectorAll("details[open] > summary")].map((s) => s.textContent));
+			for (const s of fresh.querySelectorAll("details > summary")) if (open.has(s.textContent)) s.parentElement.open = true;
+			const focus = document.activeElement && old.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+			const y = scrollY;
+			old.replaceChildren(...fresh.childNodes);
+			if (focus) [...old.querySelectorAll("a")].find((a) => a.getAttribute("href") === focus)?.focus({ preventScroll: true });
+			scrollTo({ top: y, behavior: "instant" });
+			document.title = page.title;
+			document.querySelector(".bar").replaceChildren(...page.querySelector(".bar").childNodes);
+			const icon = page.querySelector("link[rel=icon]"), was = document.querySelector("link[rel=icon]");
+			if (icon && was.getAttribute("href") !== icon.getAttribute("href")) was.setAttribute("href", icon.getAttribute("href"));
+			live("refreshed every 5 seconds");
+		} catch {
+			live("not refreshed: the console does not answer");
+		}
+	};
+
+	live("refreshed every 5 seconds");
+	setInterval(refresh, every);
+	document.addEventListener("visibilitychange", refresh);
+})();

@@ -1,0 +1,169 @@
+package console
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/idemgen/idemgen/internal/gen/view"
+	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// letter is a dead letter with what is around it.
+type letter struct {
+	*operate.Opened
+	Behind   []operate.Letter // that wait behind it, the first 20
+	Payload  bool             // the user may see the record
+	Record   *view.Shown      // nil: it was not asked for, or is not kept
+	Returned string           // what its effect returned; "" if it is not shown
+	Refused  map[string]string
+}
+
+// May returns why a request is not possible; "" if it is.
+func (l *letter) May(verb string) string { return l.Refused[verb] }
+
+// open reads the letter that a request names.
+func (c *console) open(q *request) (*letter, error) {
+	name, offset, err := q.place()
+	if err != nil {
+		return nil, err
+	}
+	o, err := operate.Open(q.r.Context(), c.read, name, offset)
+	if err != nil {
+		return nil, err
+	}
+	l := &letter{Opened: o, Payload: q.user.Payload, Refused: map[string]string{}}
+	for _, verb := range []string{"replay", "discard"} {
+		if err := o.May(verb); err != nil {
+			l.Refused[verb] = err.Error()
+		}
+	}
+	l.Behind, err = operate.BehindLetter(q.r.Context(), c.read, &o.Letter, 20)
+	return l, err
+}
+
+func (c *console) letter(q *request) { c.showLetter(q, false) }
+
+// record shows a letter with its record. Each view is logged.
+func (c *console) record(q *request) { c.showLetter(q, true) }
+
+func (c *console) showLetter(q *request, record bool) {
+	l, err := c.open(q)
+	if err != nil {
+		c.failed(q, err)
+		return
+	}
+	if record {
+		c.log.Info("an operator viewed the record of a dead letter", "user", q.user.Name, "letter", l.Name())
+		if l.Opened.Record != nil {
+			shown := c.specs[l.Consumer].Show(l.Topic, l.Event, message(l.Opened.Record))
+			l.Record = &shown
+		}
+		if l.Opened.Returned != nil && c.specs[l.Consumer] != nil {
+			l.Returned = string(l.Opened.Returned.Raw())
+		}
+	}
+	c.render(q, "letter.html", shown{
+		Title: fmt.Sprintf("%s %s/%d:%d", l.State, l.Topic, l.Partition, l.Offset), Tab: "dead", Now: time.Now().UTC(),
+		Command: "idemgen dead show " + l.CommandName(), Data: l,
+	})
+}
+
+// message returns a stored record as packages that decode records take it.
+func message(r *operate.Record) *wire.Message {
+	m := &wire.Message{}
+	if r.Key != nil {
+		m.Key = r.Key.Raw()
+	}
+	if r.Value != nil {
+		m.Value = r.Value.Raw()
+	}
+	for _, h := range r.Headers {
+		header := wire.Header{Name: h.Name}
+		if h.Value != nil {
+			header.Value = h.Value.Raw()
+		}
+		m.Headers = append(m.Headers, header)
+	}
+	return m
+}
+
+// raw serves the payload as a file, if nothing in it is sensitive.
+func (c *console) raw(q *request) {
+	l, err := c.open(q)
+	if err == nil && (l.Opened.Record == nil || l.Opened.Record.Value == nil) {
+		err = errors.New("there is no payload")
+	}
+	if err == nil && !c.specs[l.Consumer].Show(l.Topic, l.Event, message(l.Opened.Record)).Raw {
+		err = errors.New("the payload cannot be given out as it is: its spec calls values of it sensitive, or is not known here")
+	}
+	if err != nil {
+		c.failed(q, err)
+		return
+	}
+	c.log.Info("an operator fetched the payload of a dead letter", "user", q.user.Name, "letter", l.Name())
+	h := q.w.Header()
+	h.Set("Content-Type", "application/octet-stream")
+	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="letter-%d-%d.bin"`, l.Partition, l.Offset))
+	_, _ = q.w.Write(l.Opened.Record.Value.Raw())
+}
+
+// decide requests something of one letter.
+func (c *console) decide(q *request) {
+	name, offset, err := q.place()
+	var found []operate.Letter
+	if err == nil {
+		found, err = operate.FindLetters(q.r.Context(), c.read, []operate.Place{{Consumer: name.Consumer, Topic: name.Topic, Partition: name.Partition, Offset: offset}})
+	}
+	if err != nil {
+		c.failed(q, err)
+		return
+	}
+	verb := q.text("verb")
+	switch verb {
+	case "withdraw":
+		_, err = operate.TakeBack(q.r.Context(), c.write, found, q.by())
+	case "discard":
+		if q.text("sure") != "yes" {
+			err = errors.New("a discarded letter never takes effect: confirm that you mean it")
+			break
+		}
+		_, err = operate.Ask(q.r.Context(), c.write, found, verb, nil, q.by())
+	case "replay":
+		var result []byte
+		if result, err = q.result(); err == nil {
+			_, err = operate.Ask(q.r.Context(), c.write, found, verb, result, q.by())
+		}
+	default:
+		err = fmt.Errorf("a letter is replayed or discarded, not %q", verb)
+	}
+	if err != nil {
+		c.failed(q, err)
+		return
+	}
+	c.log.Info("an operator decided about a dead letter", "user", q.user.Name, "reason", q.text("reason"), "verb", verb, "letter", found[0].Name())
+	c.recent.forget()
+	http.Redirect(q.w, q.r, "letter?"+string(query("consumer", name.Consumer, "topic", name.Topic, "partition", name.Partition, "offset", offset)), http.StatusSeeOther)
+}
+
+// result returns what an operator says that the call of an effect returned; nil if the call is
+// made again.
+func (q *request) result() ([]byte, error) {
+	switch q.text("happened") {
+	case "", "no":
+		return nil, nil
+	case "yes":
+		text := q.text("result")
+		if text == "" {
+			text = "null"
+		}
+		if !json.Valid([]byte(text)) {
+			return nil, errors.New("the result of the call must be JSON, with the names of the spec; null if it has none")
+		}
+		return []byte(text), nil
+	}
+	return nil, errors.New("say whether the call happened")
+}

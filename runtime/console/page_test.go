@@ -1,0 +1,170 @@
+package console_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+const release = `"idemgen stream release --consumer projector --topic orders.v1 --partition 0 --reason record-refused"`
+
+// troubled is a service with a halted partition, one that retries, one that works, one that nobody
+// reports, and dead letters of two causes.
+func troubled(t testing.TB) *site {
+	db := database(t)
+	first := stream(t, db, 0, 10)
+	for n := range int32(3) {
+		stream(t, db, n+1, 10)
+	}
+	reports(t, db, "a, process 1", 1, strings.Join([]string{
+		partition(0, "HALTED", "record-refused", "total overflows", release), partition(1, "BACKOFF", "backoff", "disk full", ""), partition(2, "READY", "", "", ""),
+	}, ","))
+	for n := range 3 {
+		dead(t, db, first, int64(n), "database: OrderPaid: value "+string(rune('7'+n))+" too long", wire.Message{Value: []byte(`{"id": 1, "card": "SECRET"}`)})
+	}
+	dead(t, db, first, 3, "decode: not JSON", wire.Message{Value: []byte(`SECRET`)})
+	return open(t, db)
+}
+
+// The overview says what makes no progress, the halted before what retries, and never calls fine
+// what no process reports.
+func TestOverview(t *testing.T) {
+	s := troubled(t)
+	s.has("", "1 partition halted", "4 dead letters", "1 partition not known", "1 partition retries by itself", "total overflows", "disk full",
+		"no process reports it", "1 of 4 ready", "a, process 1", "v1.2.3", "PRODUCTION", "<title>HALTED 1", "value # too long")
+	page := s.get("")
+	if strings.Index(page, "total overflows") > strings.Index(page, "disk full") {
+		t.Error("what retries comes before what is halted")
+	}
+	idemtest.Exec(t, s.db, `UPDATE idem_process SET seen_at = clock_timestamp() - interval '1 minute'`)
+	s.do(http.MethodPost, "letter", url.Values{}) // nothing that was kept is shown
+	eventually(t, func() bool { return strings.Contains(s.get(""), "4 partitions not known, 1 process silent") })
+}
+
+// A halted partition is released by the page alone, and the history says who did it, and why.
+func TestAHaltIsEndedByThePage(t *testing.T) {
+	s := troubled(t)
+	at := "consumer=projector&topic=orders.v1&partition=0"
+	s.has("partition?"+at, "A record is rejected", "Loses and repeats nothing", "idemgen stream release --consumer projector", "Nothing.")
+	way := url.QueryEscape(strings.Trim(release, `"`))
+	s.has("act?"+at+"&way="+way, "the partition retries", "operator", `name="reason" required`)
+	form, _ := url.ParseQuery(at + "&way=" + way)
+	if r := s.do(http.MethodPost, "act", form); r.StatusCode == http.StatusSeeOther {
+		t.Error("a release without a reason was accepted")
+	}
+	form.Set("reason", "the column is wider now")
+	r := s.do(http.MethodPost, "act", form)
+	if r.StatusCode != http.StatusSeeOther {
+		t.Fatal(r.StatusCode, body(t, r))
+	}
+	s.has(r.Header.Get("Location"), "the partition retries", "ana", "the column is wider now")
+	s.has("history.csv", "ana,operator,projector,orders.v1,0,10,10,0,the column is wider now")
+	s.has("partition?"+at, "the column is wider now")
+	form.Set("way", "idemgen stream set --consumer projector --topic orders.v1 --partition 0 --to 999 --reason x")
+	if r := s.do(http.MethodPost, "act", form); r.StatusCode != http.StatusBadRequest {
+		t.Errorf("a command that the partition does not name: %d", r.StatusCode)
+	}
+}
+
+// A group is replayed as a whole, and only it; what came after the page was read is left alone.
+func TestAGroupIsReplayedByThePage(t *testing.T) {
+	s := troubled(t)
+	page := s.get("dead")
+	ask := link(t, page, "ask?verb=replay&amp;class=database")
+	var id int32
+	if err := s.db.QueryRow(t.Context(), `SELECT min(stream) FROM idem_stream`).Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	dead(t, s.db, id, 7, "database: OrderPaid: value 99 too long", wire.Message{})
+	s.has(ask, "Replay 3 dead letters?", "those that came later are left alone", "idemgen dead replay orders.v1")
+	form, _ := url.ParseQuery(strings.TrimPrefix(ask, "ask?"))
+	form.Set("reason", "mended")
+	r := s.do(http.MethodPost, "ask", form)
+	if r.StatusCode != http.StatusSeeOther {
+		t.Fatal(r.StatusCode, body(t, r))
+	}
+	asked := r.Header.Get("Location")
+	s.has(asked, "ana: mended", `<td class="n">3</td><td>pending`)
+	var is string
+	if err := s.db.QueryRow(t.Context(), `SELECT string_agg(offs::text, ' ' ORDER BY offs) FROM idem_dead_letter WHERE asked = 'r'`).Scan(&is); err != nil || is != "0 1 2" {
+		t.Errorf("requested: %s, %v", is, err)
+	}
+	idemtest.Exec(t, s.db, `UPDATE idem_dead_letter SET asked = NULL, answer = 'database: OrderPaid: still too long', answered_at = now() WHERE offs = 1;
+		UPDATE idem_dead_letter SET asked = NULL, state = 'r', resolved_at = now() WHERE offs = 2`)
+	s.has(asked, `<td class="n">1</td><td>pending`, `<td class="n">1</td><td>replayed`, "rejected again</span>", "still too long")
+	s.has("history", "replay of 3", "mended")
+}
+
+// A letter shows its record only to who may see it, without what is sensitive, and each view is
+// logged. It is decided on its page.
+func TestALetterIsDecidedOnItsPage(t *testing.T) {
+	s := troubled(t)
+	at := "consumer=projector&topic=orders.v1&partition=0&offset=1"
+	if page := s.get("letter?" + at); strings.Contains(page, "SECRET") || strings.Contains(page, `"id"`) || !strings.Contains(page, "Show the record") {
+		t.Errorf("the record is shown without being asked for:\n%s", page)
+	}
+	page := s.get("record?" + at)
+	if strings.Contains(page, "SECRET") || !strings.Contains(page, "&#34;card&#34;: &#34;[sensitive]&#34;") {
+		t.Errorf("got\n%s", page)
+	}
+	if log := s.log.String(); !strings.Contains(log, "viewed the record") || !strings.Contains(log, "user=ana") {
+		t.Errorf("the view is not logged: %s", log)
+	}
+	form, _ := url.ParseQuery(at + "&verb=discard&reason=test")
+	if r := s.do(http.MethodPost, "letter", form); r.StatusCode != http.StatusBadRequest {
+		t.Errorf("discarded without a second question: %d", r.StatusCode)
+	}
+	form.Set("verb", "replay")
+	if r := s.do(http.MethodPost, "letter", form); r.StatusCode != http.StatusSeeOther {
+		t.Errorf("replay: %d %s", r.StatusCode, body(t, r))
+	}
+	s.has("letter?"+at, "Withdraw the replay", "ana: test")
+	form.Set("verb", "withdraw")
+	if r := s.do(http.MethodPost, "letter", form); r.StatusCode != http.StatusSeeOther {
+		t.Errorf("withdraw: %d", r.StatusCode)
+	}
+	s.has("letter?"+at, "taken back by ana: test")
+}
+
+// An interrupted call is decided with both answers: it is made again, or its result is given.
+func TestAnInterruptedCallIsDecided(t *testing.T) {
+	s := troubled(t)
+	idemtest.Exec(t, s.db, `UPDATE idem_dead_letter SET reason = 'interrupted: OrderPaid: the outcome of the call is unknown' WHERE offs IN (0, 1)`)
+	s.has("", "2 calls need a decision")
+	s.has("effects", "2 interrupted calls")
+	for offset, happened := range map[string]string{"0": "no", "1": "yes"} {
+		at := "consumer=projector&topic=orders.v1&partition=0&offset=" + offset
+		s.has("letter?"+at, "Did the call happen?")
+		form, _ := url.ParseQuery(at + "&verb=replay&reason=asked&happened=" + happened + "&result=" + url.QueryEscape(`{"receipt": "R-7"}`))
+		if r := s.do(http.MethodPost, "letter", form); r.StatusCode != http.StatusSeeOther {
+			t.Errorf("%s: %d %s", happened, r.StatusCode, body(t, r))
+		}
+	}
+	var is string
+	if err := s.db.QueryRow(t.Context(), `SELECT string_agg(concat(offs, asked, convert_from(asked_result, 'UTF8')), ' ' ORDER BY offs) FROM idem_dead_letter WHERE asked = 'r'`).Scan(&is); err != nil || is != `0r 1r{"receipt":"R-7"}` {
+		t.Errorf("requested: %s, %v", is, err)
+	}
+}
+
+// What became of a record is found by its place and by its key, and the other pages show what they
+// are for.
+func TestTheOtherPages(t *testing.T) {
+	s := troubled(t)
+	idemtest.Exec(t, s.db, `INSERT INTO idem_outbox (aggregatetype, aggregateid, type, written_at) SELECT 'order', 'a', 'OrderSent', now() - interval '5 minutes' FROM generate_series(1, 3)`)
+	s.has("find?topic=orders.v1&at=0:3", "dead letter", "letter?consumer=projector")
+	s.has("find?topic=orders.v1&key=key%3Dabc", "not seen yet")
+	s.has("find?topic=orders.v1&key=abc", "not seen yet")
+	s.has("find?topic=orders.v1&at=x", "PARTITION:OFFSET")
+	s.has("find?topic=nothing", "this database has no ledger of topic nothing")
+	s.has("dead?list=1", "orders.v1/0:3", "orders.v1/0:0")
+	s.has("dead?list=1&error=value+%23+too&topic=orders.v1", "Replay all that match")
+	s.has("dead?error=nothing", "No open dead letters match")
+	s.has("history?owners=1", "genesis")
+	s.has("outbox", "3 events wait", "No relay of idemgen sends", "OrderSent")
+	s.has("guarantees", "Its idempotency key is header")
+	s.has("effects", "No call is running or failing")
+}
