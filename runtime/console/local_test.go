@@ -1,0 +1,68 @@
+package console_test
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/idemgen/idemgen/runtime/console"
+)
+
+// The pages of one machine open for who has the token, and for nobody else: not without it, not by
+// another name of the host, and never at an address that other machines reach.
+func TestOnlyTheTokenSignsIn(t *testing.T) {
+	db := database(t)
+	o := console.Options{Database: db.Config().ConnString(), Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	for _, address := range []string{"0.0.0.0:0", ":0", "192.0.2.1:0", "[::]:0", "example.com:0", "127.0.0.1"} {
+		if site, err := console.Local(t.Context(), address, console.User{}, o); err == nil {
+			t.Errorf("served at %s: %s", address, site.URL)
+		}
+	}
+	site, err := console.Local(t.Context(), "127.0.0.1:0", console.User{}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := url.Parse(site.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	get := func(c *http.Client, address, host string) (int, string) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if host != "" {
+			r.Host = host
+		}
+		answer, err := c.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		return answer.StatusCode, body(t, answer)
+	}
+	plain := "http://" + at.Host + "/"
+	for _, address := range []string{plain, plain + "?token=", plain + "?token=x", plain + "dead", plain + "console.css"} {
+		if status, text := get(http.DefaultClient, address, ""); status != http.StatusForbidden {
+			t.Errorf("%s: %d %s", address, status, text)
+		}
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := &http.Client{Jar: jar}
+	if status, text := get(browser, site.URL, ""); status != http.StatusOK || !strings.Contains(text, "No process reports itself") || strings.Contains(text, at.Query().Get("token")) {
+		t.Errorf("with the token: %d %s", status, text)
+	}
+	if status, _ := get(browser, plain+"dead", ""); status != http.StatusOK {
+		t.Errorf("with the cookie: %d", status)
+	}
+	if status, _ := get(browser, plain+"dead", "attacker.example:"+at.Port()); status == http.StatusOK {
+		t.Error("another name of the host was accepted")
+	}
+}
