@@ -175,7 +175,7 @@ func GroupsOf(ctx context.Context, db DB, s Selection) (g Groups, err error) {
 	_, err = pgx.ForEachRow(rows, []any{&reason, &event, &waits, &asked, &recent, &at, &consumer, &topic}, func() error {
 		c := Cause{Event: event}
 		c.Class, c.Reason = split(reason, event)
-		c.Reason = common(c.Reason)
+		c.Reason = Common(c.Reason)
 		of := groups[c]
 		if of == nil {
 			of = &Group{Cause: c, First: at.UTC(), Last: at.UTC(), Consumer: consumer, Topic: topic}
@@ -224,8 +224,9 @@ func (g *Group) add(waits, asked, recent bool, at time.Time) {
 // differs matches what differs between reasons of one cause: quoted texts, UUIDs and numbers.
 var differs = regexp.MustCompile(`"[^"]*"|'[^']*'|\b[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}\b|[0-9]+(?:[.:-][0-9]+)*`)
 
-// common returns the part of a reason that letters of one cause share, at most 300 characters.
-func common(reason string) string {
+// Common returns the part of a reason that is the same for all that has one cause, with # for each
+// number and each quoted text, at most 300 characters.
+func Common(reason string) string {
 	return shorten(differs.ReplaceAllString(reason, "#"), 300)
 }
 

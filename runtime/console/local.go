@@ -75,7 +75,9 @@ type token struct {
 	user   User
 }
 
-func (k *token) is(text string) bool { return subtle.ConstantTimeCompare([]byte(text), []byte(k.text)) == 1 }
+func (k *token) is(text string) bool {
+	return subtle.ConstantTimeCompare([]byte(text), []byte(k.text)) == 1
+}
 
 // signIn turns the token of an address into a cookie, so that it is in no link and no history.
 func (k *token) signIn(pages http.Handler) http.Handler {

@@ -30,7 +30,7 @@ func (s severity) rank() int {
 type snapshot struct {
 	Processes []operate.Process
 	Topics    []topic
-	Trouble   []partition // all that makes no progress, what needs an operator first
+	Trouble   []trouble // all that makes no progress, what needs an operator first
 	Dead      dead
 	Calls     operate.Calls
 	Outbox    *operate.Outbox
@@ -55,6 +55,33 @@ type partition struct {
 	Severity severity
 	State    string // as reported, or NOT KNOWN
 	Detail   string // of NOT KNOWN: why
+}
+
+// trouble is partitions of a topic that make no progress for one cause.
+type trouble struct {
+	partition  // the first of them
+	Partitions []partition
+}
+
+// Shown are those that a page names.
+func (t *trouble) Shown() []partition { return t.Partitions[:min(len(t.Partitions), mostNamed)] }
+
+// More is how many are not named.
+func (t *trouble) More() int { return max(0, len(t.Partitions)-mostNamed) }
+
+const mostNamed = 12
+
+// of reports whether a partition has the same cause.
+func (t *trouble) of(p *partition) bool {
+	cause := func(p *partition) (code, reason string) {
+		if r := p.Reported; r != nil && !r.Silent {
+			return r.Code, operate.Common(r.Reason)
+		}
+		return "", p.Detail
+	}
+	code, reason := cause(p)
+	itsCode, itsReason := cause(&t.partition)
+	return t.Consumer == p.Consumer && t.Topic == p.Topic && t.Severity == p.Severity && t.State == p.State && code == itsCode && reason == itsReason
 }
 
 // dead are the open dead letters.
@@ -147,14 +174,25 @@ func (s *snapshot) topics(streams []operate.Status, samples *samples) {
 		p := newPartition(status)
 		t.add(&p)
 		if p.Severity != fine {
-			s.Trouble = append(s.Trouble, p)
+			s.add(p)
 		}
 	}
 	for i := range s.Topics {
 		t := &s.Topics[i]
 		t.Rate, t.Rates, t.Lags = samples.of(t.Consumer, t.Topic)
 	}
-	slices.SortStableFunc(s.Trouble, func(a, b partition) int { return cmp.Compare(a.Severity.rank(), b.Severity.rank()) })
+	slices.SortStableFunc(s.Trouble, func(a, b trouble) int { return cmp.Compare(a.Severity.rank(), b.Severity.rank()) })
+}
+
+// add adds a partition that makes no progress to those with the same cause.
+func (s *snapshot) add(p partition) {
+	for i := range s.Trouble {
+		if t := &s.Trouble[i]; t.of(&p) {
+			t.Partitions = append(t.Partitions, p)
+			return
+		}
+	}
+	s.Trouble = append(s.Trouble, trouble{p, []partition{p}})
 }
 
 func (t *topic) add(p *partition) {
@@ -210,9 +248,9 @@ func (s *snapshot) summarize() summary {
 		}
 	}
 	n := map[severity]int{}
-	for _, p := range s.Trouble {
-		n[p.Severity]++
-		out.worse(p.Severity)
+	for _, t := range s.Trouble {
+		n[t.Severity] += len(t.Partitions)
+		out.worse(t.Severity)
 	}
 	var parts []string
 	say := func(n int, one, many string) {

@@ -89,8 +89,8 @@ func (p *pages) named(name, method string) *page {
 var functions = template.FuncMap{
 	"asset": func(file string) string { return assetNames[file] },
 	"when":  func(t time.Time, now time.Time) when { return when{t, now} },
-	"age":   func(d time.Duration) string { return operate.Age(d.Seconds()) },
-	"secs":  operate.Age,
+	"age":   age,
+	"secs":  func(seconds float64) string { return age(time.Duration(seconds * float64(time.Second))) },
 	"count": bounded,
 	"group": grouped,
 	"query": query,
@@ -115,11 +115,24 @@ func (w when) Ago() string {
 	d := w.now.Sub(w.At)
 	switch {
 	case d < -time.Second:
-		return "in " + operate.Age((-d).Seconds())
+		return "in " + age(-d)
 	case d < time.Second:
 		return "now"
 	}
-	return operate.Age(d.Seconds()) + " ago"
+	return age(d) + " ago"
+}
+
+// age returns a duration in one unit, the largest of which there are at least two.
+func age(d time.Duration) string {
+	for _, u := range []struct {
+		unit time.Duration
+		name string
+	}{{24 * time.Hour, "days"}, {time.Hour, "h"}, {time.Minute, "min"}} {
+		if d >= 2*u.unit {
+			return fmt.Sprintf("%d %s", d/u.unit, u.name)
+		}
+	}
+	return fmt.Sprintf("%d s", d/time.Second)
 }
 
 // bounded returns a number that was counted up to a bound.

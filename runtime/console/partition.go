@@ -13,7 +13,7 @@ type halted struct {
 	partition
 	Advice operate.Advice
 	Ways   []operate.Way
-	Others int           // partitions of the topic with the same code
+	Others int           // partitions of the topic with the same cause
 	Acts   []operate.Act // of operators, in this partition
 }
 
@@ -30,21 +30,20 @@ func (c *console) troubled(q *request) (*halted, error) {
 	is := func(p partition) bool {
 		return p.Consumer == name.Consumer && p.Topic == name.Topic && p.Partition == name.Partition
 	}
-	i := slices.IndexFunc(s.Trouble, is)
-	if i < 0 {
+	var h *halted
+	for _, t := range s.Trouble {
+		if i := slices.IndexFunc(t.Partitions, is); i >= 0 {
+			h = &halted{partition: t.Partitions[i], Others: len(t.Partitions) - 1}
+		}
+	}
+	if h == nil {
 		return nil, fmt.Errorf("%v makes progress: there is nothing to do", name)
 	}
-	h := &halted{partition: s.Trouble[i]}
 	r := h.Reported
 	if r == nil {
 		return h, nil
 	}
 	h.Advice = operate.AdviceOn(r.Code)
-	for _, p := range s.Trouble {
-		if p.Topic == name.Topic && p.Consumer == name.Consumer && p.Reported != nil && p.Reported.Code == r.Code && !is(p) {
-			h.Others++
-		}
-	}
 	for _, command := range r.Ways {
 		way, err := operate.ParseWay(command)
 		if err != nil {

@@ -1,0 +1,172 @@
+// Package browser tests the console in a real browser: Chromium, which it finds by its name. It is
+// a module of its own, so that nothing else needs what drives the browser.
+package browser
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/runtime/console"
+	"github.com/idemgen/idemgen/runtime/idemtest"
+)
+
+var update = flag.Bool("update", false, "write the pictures of docs/console again")
+
+// browser is one window of Chromium.
+type browser struct {
+	t   testing.TB
+	ctx context.Context
+	url string // of the overview
+}
+
+// chromium starts a browser, or says how to get one.
+func chromium(t testing.TB) context.Context {
+	t.Helper()
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			path = found
+			break
+		}
+	}
+	if path == "" {
+		t.Fatal("no Chromium is installed: apt-get install chromium, or run make e2e as root, which does that")
+	}
+	options := append([]chromedp.ExecAllocatorOption{chromedp.ExecPath(path), chromedp.WindowSize(1280, 900)}, chromedp.DefaultExecAllocatorOptions[:]...)
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox)
+	}
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
+		t.Fatal(err)
+	}
+	return ctx
+}
+
+// serve serves the console of a database, and opens it.
+func serve(t testing.TB, db *pgxpool.Pool, folder string) *browser {
+	t.Helper()
+	site, err := console.Local(t.Context(), "127.0.0.1:0", console.User{Name: "ana", Act: true, Payload: true}, console.Options{
+		Database: db.Config().ConnString(), Operator: db.Config().ConnString(), Specs: []fs.FS{os.DirFS(folder)}, Environment: "PRODUCTION",
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &browser{t, chromium(t), strings.Split(site.URL, "?")[0]}
+	b.run(chromedp.Navigate(site.URL))
+	return b
+}
+
+// run runs actions, which must end within a while.
+func (b *browser) run(actions ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		page, _ := chromedp.Run(b.ctx, chromedp.Evaluate[string](`document.location.href + "\n" + document.body.innerText`))
+		b.t.Fatalf("%v\n%s", err, page)
+	}
+}
+
+// open opens a page.
+func (b *browser) open(page string) { b.t.Helper(); b.run(chromedp.Navigate(b.url + page)) }
+
+// click clicks on the first link or button with a text.
+func (b *browser) click(text string) {
+	b.t.Helper()
+	what := fmt.Sprintf(`//main//*[self::a or self::button][contains(normalize-space(.), %q)]`, text)
+	b.run(chromedp.Click(what, chromedp.NodeVisible))
+}
+
+// text returns the text of the page.
+func (b *browser) text() string {
+	b.t.Helper()
+	return evaluate[string](b, `document.body.innerText`)
+}
+
+// evaluate returns the value of an expression in the page.
+func evaluate[T any](b *browser, expression string) T {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
+	defer cancel()
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatalf("%s: %v", expression, err)
+	}
+	return value
+}
+
+// shows waits until the page has a text.
+func (b *browser) shows(text string) {
+	b.t.Helper()
+	for end := time.Now().Add(30 * time.Second); !strings.Contains(b.text(), text); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			b.t.Fatalf("%q does not appear:\n%s", text, b.text())
+		}
+	}
+}
+
+// theme chooses light or dark.
+func (b *browser) theme(name string) {
+	b.t.Helper()
+	params := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}}
+	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, params); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// width chooses the width of the page.
+func (b *browser) width(w int64) { b.t.Helper(); b.run(chromedp.EmulateViewport(w, 900)) }
+
+// ordersFolder has the service that the tests run.
+var ordersFolder = filepath.Join("..", "..", "examples", "orders")
+
+// troubled is a database in which most of what pages show is there: a halted partition, one that
+// retries, one of a process that is silent, dead letters of several causes, calls, an outbox.
+func troubled(t testing.TB) *pgxpool.Pool {
+	t.Helper()
+	db := idemtest.Migrated(t, filepath.Join(ordersFolder, "migrations"))
+	idemtest.Exec(t, db, trouble)
+	return db
+}
+
+const trouble = `
+INSERT INTO idem_stream (consumer, topic, topic_id, partition) SELECT 'order-projector', 'orders.v1', '1b4e28ba-2fa1-4d3b-a3f5-ef19b5a7633b', p FROM generate_series(0, 11) p;
+INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info)
+	SELECT stream, 0, gen_random_uuid(), 48211 + 977 * partition, 48211 + 977 * partition, 'g', -1, 1, 12, 0, 'orders-7d9f4, process 1' FROM idem_stream;
+INSERT INTO idem_process (process, consumer, name, version, every, started_at, report)
+SELECT gen_random_uuid(), 'order-projector', 'orders-7d9f4, process 1', 'v1.8.2', '5 seconds', now() - interval '3 hours', jsonb_build_object('problems', '[]'::jsonb, 'more', 0, 'partitions', (
+	SELECT jsonb_agg(jsonb_build_object('topic', 'orders.v1', 'partition', p, 'since', to_char(now() - (14 + p) * interval '1 minute', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), 'position', 48211 + 977 * p, 'end', 48211 + 977 * p + CASE p WHEN 3 THEN 5120 WHEN 7 THEN 812 ELSE 3 END,
+		'lag', CASE p WHEN 3 THEN 5120 WHEN 7 THEN 812 ELSE 3 END, 'lag_seconds', CASE p WHEN 3 THEN 840 WHEN 7 THEN 120 ELSE 0.2 END,
+		'state', CASE p WHEN 3 THEN 'HALTED' WHEN 7 THEN 'BACKOFF' ELSE 'READY' END, 'code', CASE p WHEN 3 THEN 'database' WHEN 7 THEN 'backoff' ELSE '' END,
+		'reason', CASE p WHEN 3 THEN 'the database rejected a statement: column "channel" of relation "orders" does not exist: SQLSTATE 42703' WHEN 7 THEN 'the database is out of disk space: SQLSTATE 53100' ELSE '' END,
+		'do', CASE p WHEN 7 THEN 'wait: it is retried; if it lasts, remove the cause' ELSE '' END,
+		'ways', CASE p WHEN 3 THEN '["idemgen stream release --consumer order-projector --topic orders.v1 --partition 3 --reason database", "idemgen stream set --consumer order-projector --topic orders.v1 --partition 3 --to 51143 --reason database"]'::jsonb ELSE '[]'::jsonb END)) FROM generate_series(0, 9) p));
+INSERT INTO idem_process (process, consumer, name, version, every, started_at, seen_at, report)
+SELECT gen_random_uuid(), 'order-projector', 'orders-5c2aa, process 1', 'v1.8.2', '5 seconds', now() - interval '3 hours', now() - interval '40 seconds', jsonb_build_object('problems', '[]'::jsonb, 'more', 0, 'partitions', (
+	SELECT jsonb_agg(jsonb_build_object('topic', 'orders.v1', 'partition', p, 'since', to_char(now() - interval '3 hours', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), 'position', 48211 + 977 * p, 'end', -1, 'lag', -1, 'lag_seconds', 0,
+		'state', 'READY', 'code', '', 'reason', '', 'do', '')) FROM generate_series(10, 11) p));
+INSERT INTO idem_dead_letter (stream, offs, seq, state, event, reason, sqlstate, record, order_key, created_at)
+SELECT 1 + i % 12, 40000 + i, 0, 'd', 'OrderPaid', 'handler: OrderPaid: order ' || md5(i::text)::uuid || ' does not exist', NULL,
+	'\x00'::bytea, md5((i / 3)::text)::uuid, now() - i * interval '20 seconds' FROM generate_series(1, 38) i;
+INSERT INTO idem_dead_letter (stream, offs, seq, state, event, reason, sqlstate, order_key, created_at)
+SELECT 1 + i % 12, 41000 + i, 0, 'd', 'OrderPlaced', 'fit: OrderPlaced: total has ' || 11 + i || ' digits before the point, more than numeric(12,2) has room for', NULL, md5((i / 3)::text)::uuid, now() - i * interval '1 hour' FROM generate_series(1, 3) i;
+`
