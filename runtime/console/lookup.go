@@ -34,7 +34,7 @@ func (c *console) find(q *request) {
 	if f.Asked = q.text("topic") != ""; f.Asked {
 		var err error
 		if f.Answers, command, err = c.lookUp(q, f); err != nil {
-			f.Wrong = err.Error()
+			_, f.Wrong = c.explained(err)
 		}
 	}
 	c.render(q, "find.html", shown{Title: "Find", Tab: "find", Command: command, Data: f})
@@ -147,6 +147,7 @@ func (c *console) historyFile(q *request) {
 
 // cell returns a text that spreadsheets do not take for a formula.
 func cell(text string) string {
+	text = string(visible([]byte(text)))
 	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		return "'" + text
 	}

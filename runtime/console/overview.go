@@ -98,7 +98,6 @@ type summary struct {
 	Consumers []string
 	Processes int
 	Silent    int
-	Err       string // why nothing is known
 }
 
 // snapshot reads the state.
@@ -312,14 +311,9 @@ func (s *summary) worse(is severity) {
 func (c *console) state(ctx context.Context) summary {
 	s, _, err := c.snapshot(ctx)
 	if err != nil {
-		return summary{Worst: unknown, Text: "the database cannot be read", Title: "NOT KNOWN", Err: err.Error()}
+		return summary{Worst: unknown, Title: "NOT KNOWN"}
 	}
 	return s.Summary
-}
-
-// last returns the last summary, without reading.
-func (c *console) last() summary {
-	return summary{Worst: unknown, Title: "NOT KNOWN"}
 }
 
 func (c *console) overview(q *request) {

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -244,34 +246,56 @@ func (c *console) render(q *request, name string, s shown) {
 		return
 	}
 	q.w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = q.w.Write(out.Bytes())
+	_, _ = q.w.Write(visible(out.Bytes()))
 }
 
 // failed shows an error as a page.
 func (c *console) failed(q *request, err error) {
-	status := http.StatusBadRequest
-	if notFound, is := errors.AsType[*operate.NotFoundError](err); is && notFound != nil {
+	status, text := c.explained(err)
+	s := shown{Title: "Not possible", Environment: c.environment, User: q.user, Now: time.Now().UTC(), Data: text, State: summary{Worst: unknown, Title: "?"}}
+	var out bytes.Buffer
+	if errRender := c.pages.templates.ExecuteTemplate(&out, "failed.html", s); errRender != nil {
+		http.Error(q.w, "this page cannot be shown", http.StatusInternalServerError)
+		return
+	}
+	q.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	q.w.WriteHeader(status)
+	_, _ = q.w.Write(visible(out.Bytes()))
+}
+
+// explained returns what a user is told of an error.
+func (c *console) explained(err error) (status int, text string) {
+	status = http.StatusBadRequest
+	if _, is := errors.AsType[*operate.NotFoundError](err); is {
 		status = http.StatusNotFound
 	}
 	_, connecting := errors.AsType[*pgconn.ConnectError](err)
 	if connecting || errors.Is(err, context.DeadlineExceeded) {
-		status = http.StatusServiceUnavailable
 		c.log.Error("the console cannot read the database", "err", err)
-		err = errors.New("the database does not answer: " + connectionCause(err))
+		return http.StatusServiceUnavailable, "the database does not answer: " + connectionCause(err)
 	}
 	if pg, is := errors.AsType[*pgconn.PgError](err); is && pg.Code == "57014" {
-		status = http.StatusServiceUnavailable
-		err = fmt.Errorf("the database took longer than %v: choose a topic, or a smaller part", statementTime)
+		return http.StatusServiceUnavailable, fmt.Sprintf("the database took longer than %v: choose a topic, or a smaller part", statementTime)
 	}
-	q.w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	var out bytes.Buffer
-	s := shown{Title: "Not possible", Environment: c.environment, User: q.user, Now: time.Now().UTC(), Data: err.Error(), State: c.last()}
-	if errRender := c.pages.templates.ExecuteTemplate(&out, "failed.html", s); errRender != nil {
-		http.Error(q.w, err.Error(), status)
-		return
+	return status, err.Error()
+}
+
+// visible escapes what people cannot see: control characters, and those that change the direction
+// of text, wherever on the page they are.
+func visible(page []byte) []byte {
+	bad := func(r rune) bool { return !unicode.IsPrint(r) && !unicode.Is(unicode.Zs, r) && r != '\n' && r != '\t' }
+	if bytes.IndexFunc(page, bad) < 0 {
+		return page
 	}
-	q.w.WriteHeader(status)
-	_, _ = q.w.Write(out.Bytes())
+	out := make([]byte, 0, len(page)+64)
+	for _, r := range string(page) {
+		if bad(r) {
+			out = fmt.Appendf(out, `\u%04x`, r)
+			continue
+		}
+		out = utf8.AppendRune(out, r)
+	}
+	return out
 }
 
 // connectionCause returns what may be told of an error of connecting: the driver's text has user and
