@@ -16,7 +16,7 @@ import (
 func replayCommand(flags *streamFlags) *cobra.Command {
 	ask := askFlags{verb: "replay"}
 	cmd := &cobra.Command{
-		Use:   "replay TOPIC {PARTITION:OFFSET... | --class WORD | --event NAME | --all} [--consumer C] --reason TEXT [--result JSON]",
+		Use:   "replay TOPIC {PARTITION:OFFSET... | --class WORD | --event NAME | --error TEXT | --all} [--consumer C] --reason TEXT [--result JSON]",
 		Short: "Apply dead letters again, by the code that runs now",
 		Long: `Has dead letters applied again, by the code that runs now: each takes effect once, with its key,
 in a transaction of its own. One whose key was applied since by a copy is resolved without effect.
@@ -24,8 +24,8 @@ One that is refused again stays dead, with the new reason; nothing else moves.
 
 The effect of an event is called again for it, if the call failed, or if nobody knows what it did:
 find that out on the other side first. If it was done, --result says what it returned, and nothing
-is called. A result that was recorded is taken as it is, unless it cannot be read. So --all and
---event leave out letters of interrupted calls, which --class interrupted means.
+is called. A result that was recorded is taken as it is, unless it cannot be read. So --all, --event
+and --error leave out letters of interrupted calls, which --class interrupted means.
 
 Letters of one record key are replayed in the order of the log, one after the other; one that waits
 holds up no others. --take-back takes back what was asked and is not done yet.`,
@@ -41,7 +41,7 @@ holds up no others. --take-back takes back what was asked and is not done yet.`,
 func discardCommand(flags *streamFlags) *cobra.Command {
 	ask := askFlags{verb: "discard"}
 	cmd := &cobra.Command{
-		Use:   "discard TOPIC {PARTITION:OFFSET... | --class WORD | --event NAME | --all | --record-key KEY --erase} [--consumer C] --reason TEXT",
+		Use:   "discard TOPIC {PARTITION:OFFSET... | --class WORD | --event NAME | --error TEXT | --all | --record-key KEY --erase} [--consumer C] --reason TEXT",
 		Short: "Close dead letters without effect, or erase what they keep",
 		Long: `Has dead letters closed without effect. Their rows stay for as long as on_failure.keep says, with
 who and why.
@@ -75,6 +75,7 @@ func (f *askFlags) define(cmd *cobra.Command, flags *streamFlags) {
 	consumerFlag(cmd, &f.filter.Consumer)
 	set.Var(oneOf(&f.filter.Class, operate.Classes...), "class", "those whose reason begins with this word: "+classes)
 	set.Var(notEmpty(&f.filter.Event, "want the name of an event"), "event", "those of an event, by its name in Go")
+	set.Var(notEmpty(&f.filter.Error, "want a text"), "error", "those whose reason contains this text, # for any text")
 	set.BoolVar(&f.all, "all", false, "all dead letters of the topic")
 	byFlags(cmd, &f.by)
 	set.DurationVar(&f.wait, "wait", 0, "wait up to this long for the outcomes, and fail if a letter stays dead")
@@ -105,7 +106,7 @@ func (f *askFlags) parse(args []string) error {
 	if len(args) < 1 {
 		return fmt.Errorf("want TOPIC, as the spec has it, and which letters to %s", f.verb)
 	}
-	filtered := f.all || f.filter.Class != "" || f.filter.Event != ""
+	filtered := f.all || f.filter.Class != "" || f.filter.Event != "" || f.filter.Error != ""
 	f.filter.Topic = args[0]
 	for _, arg := range args[1:] {
 		p, err := place(arg)
@@ -120,9 +121,9 @@ func (f *askFlags) parse(args []string) error {
 		return errors.New("--erase is of a record key: say no letters beside it")
 	case f.erase:
 	case len(f.places) == 0 && !filtered:
-		return fmt.Errorf("say which letters to %s: PARTITION:OFFSET, or --class, --event or --all", f.verb)
+		return fmt.Errorf("say which letters to %s: PARTITION:OFFSET, or --class, --event, --error or --all", f.verb)
 	case len(f.places) > 0 && filtered:
-		return errors.New("either PARTITION:OFFSET, or --class, --event or --all")
+		return errors.New("either PARTITION:OFFSET, or --class, --event, --error or --all")
 	case f.result != "" && len(f.places) != 1:
 		return errors.New("--result is of one letter: say PARTITION:OFFSET of that one")
 	}

@@ -102,6 +102,7 @@ type Filter struct {
 	Topic    string
 	Class    string // of the reason
 	Event    string // by its name in Go
+	Error    string // is contained in the reason, with # for any text
 	All      bool   // also those that are closed
 	Limit    int    // at most so many, the newest ones; 0 is all
 }
@@ -124,7 +125,7 @@ const (
 	// chosenSQL selects letters, the newest first.
 	chosenSQL = letterSQL + meantSQL + `
 ORDER BY d.created_at DESC, s.consumer, s.topic, s.partition, d.offs DESC, d.seq DESC
-LIMIT nullif($6::bigint, 0)`
+LIMIT nullif($7::bigint, 0)`
 
 	// sumsSQL counts the same letters.
 	sumsSQL = `
@@ -135,7 +136,7 @@ GROUP BY 1 ORDER BY 2 DESC, 1`
 	meantSQL = `
 WHERE ($1::text = '' OR s.consumer = $1::text) AND ($2::text = '' OR s.topic = $2::text)
   AND ($3::text = '' OR starts_with(d.reason, $3::text || ':')) AND ($4::text = '' OR d.event = $4::text)
-  AND position(d.state::text IN $5::text) > 0`
+  AND position(d.state::text IN $5::text) > 0 AND ($6::text = '' OR d.reason LIKE $6::text)`
 
 	atSQL = letterSQL + `WHERE d.stream = $1::int AND d.offs = $2::bigint ORDER BY d.seq DESC`
 
@@ -170,7 +171,7 @@ func Letters(ctx context.Context, db DB, f Filter) (list LetterList, err error) 
 	if _, err := named(ctx, db, Name{Consumer: f.Consumer, Topic: f.Topic, Partition: Any}); err != nil {
 		return list, err
 	}
-	of := []any{f.Consumer, f.Topic, f.Class, f.Event, "dw"}
+	of := []any{f.Consumer, f.Topic, f.Class, f.Event, "dw", pattern(f.Error)}
 	if f.All {
 		of[4] = "dwrx"
 	}
@@ -196,7 +197,7 @@ func DeadLetters(ctx context.Context, db DB, f Filter) ([]Letter, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := query(ctx, db, scanLetter, chosenSQL, f.Consumer, f.Topic, f.Class, f.Event, "d", 0)
+	found, err := query(ctx, db, scanLetter, chosenSQL, f.Consumer, f.Topic, f.Class, f.Event, "d", pattern(f.Error), 0)
 	found = slices.DeleteFunc(found, func(l Letter) bool {
 		return !slices.ContainsFunc(present, func(s Status) bool { return s.Stream == l.stream })
 	})
