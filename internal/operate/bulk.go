@@ -123,10 +123,10 @@ type Progress struct {
 // progressSQL counts the letters of a request. They are found by its time, which all of them have.
 const progressSQL = `
 WITH r AS MATERIALIZED (
-    SELECT d.stream, d.state, d.asked, d.answer, d.asked_by, d.asked_number, d.resolved_by
+    SELECT d.stream, d.state, d.asked, d.answer, d.asked_by
     FROM idem_dead_letter d WHERE d.asked_at = $1::timestamptz LIMIT 10001
 )
-SELECT coalesce((SELECT asked_by FROM r LIMIT 1), ''), coalesce((SELECT CASE WHEN asked_number IS NULL THEN 'discard' ELSE 'replay' END FROM r ORDER BY asked_number LIMIT 1), ''),
+SELECT coalesce((SELECT asked_by FROM r LIMIT 1), ''), CASE WHEN bool_or(coalesce(asked, state) = 'x') THEN 'discard' ELSE 'replay' END,
     count(*) FILTER (WHERE asked IS NOT NULL), count(*) FILTER (WHERE state IN ('r', 'x')),
     count(*) FILTER (WHERE state = 'd' AND asked IS NULL AND NOT starts_with(coalesce(answer, ''), 'taken back')),
     count(*) FILTER (WHERE state = 'd' AND asked IS NULL AND starts_with(answer, 'taken back')),

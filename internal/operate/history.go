@@ -43,8 +43,8 @@ ORDER BY a.written_at DESC, s.stream, a.seq DESC LIMIT $3::int`
 	// requestsSQL selects the newest requests about letters of operators.
 	requestsSQL = `
 SELECT r.asked_at, min(s.consumer), min(s.topic), CASE WHEN count(DISTINCT s.stream) = 1 THEN min(s.partition) ELSE -1 END,
-    CASE WHEN max(r.asked_number) IS NULL THEN 'discard' ELSE 'replay' END, r.asked_by, count(*)
-FROM (SELECT stream, asked_at, asked_by, asked_number FROM idem_dead_letter WHERE asked_at IS NOT NULL ORDER BY asked_at DESC LIMIT 10000) r
+    CASE WHEN bool_or(coalesce(r.asked, r.state) = 'x') THEN 'discard' ELSE 'replay' END, r.asked_by, count(*)
+FROM (SELECT stream, asked_at, asked_by, asked, state FROM idem_dead_letter WHERE asked_at IS NOT NULL ORDER BY asked_at DESC LIMIT 10000) r
 JOIN idem_stream s USING (stream)
 WHERE ($1::text = '' OR s.consumer = $1::text) AND NOT starts_with(r.asked_by, 'idemgen:')
 GROUP BY r.asked_at, r.asked_by ORDER BY r.asked_at DESC LIMIT $2::int`

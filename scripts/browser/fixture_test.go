@@ -12,15 +12,21 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/internal/record"
 	"github.com/idemgen/idemgen/runtime/console"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
@@ -31,6 +37,9 @@ type browser struct {
 	t   testing.TB
 	ctx context.Context
 	url string // of the overview
+
+	mu   sync.Mutex
+	said []string // what the browser's console has
 }
 
 // chromium starts a browser, or says how to get one.
@@ -70,7 +79,17 @@ func serve(t testing.TB, db *pgxpool.Pool, folder string) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &browser{t, chromium(t), strings.Split(site.URL, "?")[0]}
+	b := &browser{t: t, ctx: chromium(t), url: strings.Split(site.URL, "?")[0]}
+	err = chromedp.Listen(b.ctx, func(event any) {
+		if e, is := event.(*log.EventEntryAdded); is {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.said = append(b.said, e.Entry.Text)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	b.run(chromedp.Navigate(site.URL))
 	return b
 }
@@ -145,6 +164,14 @@ func troubled(t testing.TB) *pgxpool.Pool {
 	t.Helper()
 	db := idemtest.Migrated(t, filepath.Join(ordersFolder, "migrations"))
 	idemtest.Exec(t, db, trouble)
+	value := `{"payment_id": "7c9e6679-7425-40de-944b-e07fc1f90ae7", "order_id": "0f8fad5b-d9cb-469f-a165-70867728950e", "amount": "49.90", "booked_at": "2026-01-02T03:04:05Z"}`
+	stored := record.Append(nil, &idem.Message{
+		Key: []byte("0f8fad5b-d9cb-469f-a165-70867728950e"), Value: []byte(value), Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		Headers: []idem.Header{{Name: "event-type", Value: []byte("order.paid")}, {Name: "Idempotency-Key", Value: []byte("b5f1a3")}},
+	})
+	if _, err := db.Exec(t.Context(), `UPDATE idem_dead_letter SET record = $1`, stored); err != nil {
+		t.Fatal(err)
+	}
 	return db
 }
 
@@ -166,7 +193,39 @@ SELECT gen_random_uuid(), 'order-projector', 'orders-5c2aa, process 1', 'v1.8.2'
 		'state', 'READY', 'code', '', 'reason', '', 'do', '')) FROM generate_series(10, 11) p));
 INSERT INTO idem_dead_letter (stream, offs, seq, state, event, reason, sqlstate, record, order_key, created_at)
 SELECT 1 + i % 12, 40000 + i, 0, 'd', 'OrderPaid', 'handler: OrderPaid: order ' || md5(i::text)::uuid || ' does not exist', NULL,
-	'\x00'::bytea, md5((i / 3)::text)::uuid, now() - i * interval '20 seconds' FROM generate_series(1, 38) i;
+	NULL, md5((i / 3)::text)::uuid, now() - i * interval '20 seconds' FROM generate_series(1, 38) i;
 INSERT INTO idem_dead_letter (stream, offs, seq, state, event, reason, sqlstate, order_key, created_at)
 SELECT 1 + i % 12, 41000 + i, 0, 'd', 'OrderPlaced', 'fit: OrderPlaced: total has ' || 11 + i || ' digits before the point, more than numeric(12,2) has room for', NULL, md5((i / 3)::text)::uuid, now() - i * interval '1 hour' FROM generate_series(1, 3) i;
 `
+
+// fill fills in a field.
+func (b *browser) fill(name, text string) {
+	b.t.Helper()
+	b.run(chromedp.WaitVisible(chromedp.CSS(`main [name="` + name + `"]`)))
+	evaluate[string](b, fmt.Sprintf(`document.querySelector('main [name="%s"]').value = %q`, name, text))
+}
+
+// press types keys into what has the focus.
+func (b *browser) press(keys string) { b.t.Helper(); b.run(chromedp.KeyEvent(keys)) }
+
+// tabTo moves the focus with the tab key to what has a text, or a name.
+func (b *browser) tabTo(text string) {
+	b.t.Helper()
+	var seen []string
+	for range 60 {
+		b.press(kb.Tab)
+		is := evaluate[string](b, `(document.activeElement.innerText || "") + (document.activeElement.getAttribute("name") || "")`)
+		if strings.Contains(is, text) {
+			return
+		}
+		seen = append(seen, is)
+	}
+	b.t.Fatalf("the tab key does not lead to %q, only to %q", text, seen)
+}
+
+// complaints are what the browser's console has, such as what the policy of the pages refused.
+func (b *browser) complaints() (all []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.said)
+}

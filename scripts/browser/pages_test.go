@@ -1,0 +1,120 @@
+package browser
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// pages are all pages, with something to show.
+var pages = map[string]string{
+	"overview": "", "partition": "partition?consumer=order-projector&topic=orders.v1&partition=3",
+	"act":  "act?consumer=order-projector&topic=orders.v1&partition=3&way=idemgen+stream+release+--consumer+order-projector+--topic+orders.v1+--partition+3+--reason+database",
+	"dead": "dead", "letters": "dead?list=1&topic=orders.v1", "letter": "letter?consumer=order-projector&topic=orders.v1&partition=1&offset=40001",
+	"record": "record?consumer=order-projector&topic=orders.v1&partition=1&offset=40001", "ask": "ask?verb=replay&topic=orders.v1&through=4102444800000000.1.1.1",
+	"find": "find?topic=orders.v1&at=1:40001", "history": "history?owners=1", "effects": "effects", "outbox": "outbox", "guarantees": "guarantees",
+}
+
+// Every page can be used by everyone: axe finds nothing serious, in both themes, and nothing is
+// wider than a phone.
+func TestPagesCanBeUsedByEveryone(t *testing.T) {
+	script := axe(t)
+	b := serve(t, troubled(t), ordersFolder)
+	for name, page := range pages {
+		for _, theme := range []string{"light", "dark"} {
+			b.theme(theme)
+			b.width(1280)
+			b.open(page)
+			found := evaluate[[]string](b, script+`; axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.filter(v => ["serious", "critical"].includes(v.impact)).map(v => v.id + ": " + v.nodes.map(n => n.html.slice(0, 200)).join(" | ")))`)
+			for _, f := range found {
+				t.Errorf("%s, %s: %s", name, theme, f)
+			}
+			if text := b.text(); strings.Contains(text, "Not possible") {
+				t.Errorf("%s: %s", name, text)
+			}
+		}
+		b.width(360)
+		b.open(page)
+		if w := evaluate[int](b, `document.scrollingElement.scrollWidth`); w > 360 {
+			t.Errorf("%s is %d pixels wide on a screen of 360", name, w)
+		}
+	}
+	if messages := b.complaints(); len(messages) > 0 {
+		t.Errorf("the browser complains: %q", messages)
+	}
+}
+
+// Without JavaScript, everything can be read and done.
+func TestPagesWorkWithoutScripts(t *testing.T) {
+	b := serve(t, troubled(t), ordersFolder)
+	if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
+		t.Fatal(err)
+	}
+	b.open("")
+	b.click("What to do")
+	b.shows("Ways out")
+	b.click("Show what it does")
+	b.shows("What is appended to the ledger")
+	b.fill("reason", "the migration is applied")
+	b.click("Append the row")
+	b.shows("Done: the partition retries")
+	b.shows("the migration is applied")
+}
+
+// With the keyboard alone, an operator gets from the overview to a group, and asks for its replay.
+func TestPagesWorkWithTheKeyboard(t *testing.T) {
+	b := serve(t, troubled(t), ordersFolder)
+	b.open("")
+	b.tabTo("Skip to the content")
+	b.press("\r")
+	b.tabTo("order # does not exist")
+	b.press("\r")
+	b.shows("By what they have in common")
+	b.tabTo("Replay 38")
+	b.press("\r")
+	b.shows("Replay 38 dead letters?")
+	b.tabTo("reason")
+	b.press("the order is there now")
+	b.press("\r")
+	b.shows("pending: the owner of the partition has not done it yet")
+	b.shows("ana: the order is there now")
+}
+
+// The pictures of docs/console are those of the pages: -update writes them again.
+func TestPictures(t *testing.T) {
+	dir := filepath.Join("..", "..", "docs", "console")
+	names := []string{"overview", "partition", "dead", "letter"}
+	if !*update {
+		for _, name := range names {
+			for _, theme := range []string{"light", "dark"} {
+				if _, err := os.Stat(filepath.Join(dir, name+"-"+theme+".png")); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		return
+	}
+	b := serve(t, troubled(t), ordersFolder)
+	for _, name := range names {
+		for _, theme := range []string{"light", "dark"} {
+			b.theme(theme)
+			b.width(1000)
+			b.open(pages[name])
+			picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+			if err == nil {
+				err = os.MkdirAll(dir, 0o755)
+			}
+			if err == nil {
+				err = os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%s.png", name, theme)), picture, 0o644)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
