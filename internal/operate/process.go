@@ -126,6 +126,13 @@ func reports(ctx context.Context, db DB, consumer string, streams []Status) erro
 	return nil
 }
 
+// reportOf returns what processes report of a stream.
+func reportOf(ctx context.Context, db DB, s Status) (*Reported, error) {
+	one := []Status{s}
+	err := reports(ctx, db, s.Consumer, one)
+	return one[0].Reported, err
+}
+
 // prefer orders reports of one partition by how much they are worth: those of processes that are
 // not silent, of those the owner's, and of those the youngest.
 func prefer(a, b *Reported) int {
@@ -148,6 +155,20 @@ func (r *Reported) Unknown() string {
 		return "not known: no process reports it"
 	case r.Silent:
 		return fmt.Sprintf("not known: %s has been silent for %s", r.Process, Age(r.AgeSeconds))
+	}
+	return ""
+}
+
+// Ownerless returns why a request for the owner of a partition may stay without an answer, and
+// what to do; "" if its owner makes progress.
+func Ownerless(r *Reported) string {
+	switch {
+	case r == nil:
+		return "no process reports this partition: if the service does not run, start it"
+	case r.Silent:
+		return fmt.Sprintf("its state is %s: see whether the process still runs and reaches the database; if not, start it", r.Unknown())
+	case r.Stopped():
+		return fmt.Sprintf("it makes no progress at %s, %s: %s. First: %s", r.Process, r.Code, r.Reason, r.Do)
 	}
 	return ""
 }

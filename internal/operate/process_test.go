@@ -11,8 +11,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// reports inserts the row of a process that was written so many seconds ago, and reports partitions of
-// orders.v1 as "partition state code".
+// reports inserts the row of a process that was written so many seconds ago, and reports
+// partitions of orders.v1 as "partition state code".
 func reports(t testing.TB, db *pgxpool.Pool, name string, ago int, partitions ...string) {
 	t.Helper()
 	var all []string
