@@ -12,7 +12,7 @@ import (
 
 // Process is a running process of a service, as it reports itself in the database.
 type Process struct {
-	ID         string            `json:"process"` // random, of one run of a consumer
+	ID         string            `json:"id"` // random, of one run of a consumer
 	Consumer   string            `json:"consumer"`
 	Name       string            `json:"name"`    // host and process id
 	Version    string            `json:"version"` // of the program; "" if it has none
@@ -102,7 +102,7 @@ func scanProcess(r pgx.CollectableRow) (Process, error) {
 }
 
 // reports sets what processes report of streams. Former streams have no report: it is about the
-// present topic.
+// present topic. A partition makes no progress either if its service as a whole does not.
 func reports(ctx context.Context, db DB, consumer string, streams []Status) error {
 	processes, err := Processes(ctx, db, consumer)
 	if err != nil {
@@ -112,6 +112,10 @@ func reports(ctx context.Context, db DB, consumer string, streams []Status) erro
 	for _, p := range processes {
 		for i := range p.Partitions {
 			r := &p.Partitions[i]
+			if len(p.Problems) > 0 && !r.Stopped() {
+				whole := p.Problems[0]
+				r.Code, r.Since, r.Reason, r.Do = whole.Code, whole.Since, whole.Reason, whole.Do
+			}
 			at := Name{Consumer: p.Consumer, Topic: r.Topic, Partition: r.Partition}
 			if was := best[at]; was == nil || prefer(r, was) < 0 {
 				best[at] = r

@@ -108,6 +108,24 @@ func TestPartitionIsReportedByItsOwner(t *testing.T) {
 	}
 }
 
+// A partition whose service as a whole makes no progress does not look well.
+func TestProblemOfTheServiceIsOneOfItsPartitions(t *testing.T) {
+	db := database(t)
+	begin(t, db, orders, oldID)
+	reports(t, db, "a", 1, "0 READY")
+	all, err := operate.List(t.Context(), db, "projector")
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	if r := all[0].Reported; !r.Stopped() || r.State != "READY" || r.Code != "joining" || r.Reason != "not yet" || r.Do != "wait" {
+		t.Errorf("got %+v", r)
+	}
+	processes, err := operate.Processes(t.Context(), db, "projector")
+	if err != nil || processes[0].Partitions[0].Stopped() {
+		t.Errorf("the process itself: %+v, %v", processes, err)
+	}
+}
+
 // What processes report is about the present topic.
 func TestFormerStreamHasNoReport(t *testing.T) {
 	db := database(t)

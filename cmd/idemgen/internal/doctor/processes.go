@@ -78,6 +78,9 @@ func (e *examination) readReports(ctx context.Context) (*reports, error) {
 		}
 		r.live++
 		r.left += p.More
+		if len(p.Partitions) > 0 { // each of them has the problem of the whole
+			continue
+		}
 		for _, problem := range p.Problems {
 			r.wrong = append(r.wrong, Check{Failure, "process " + p.Name, fmt.Sprintf("%s since %s: %s", problem.Code, problem.Since.UTC().Format(time.RFC3339), problem.Reason), problem.Do})
 		}
