@@ -55,7 +55,7 @@ func TestDeadLettersThatPark(t *testing.T) {
 func TestDeadCommandsAsk(t *testing.T) {
 	lettersOf(t)
 	const here = "orders.v1/0 offset "
-	const quiet = "\norders.v1/0: the last row of its ledger is 3d old. If it has no records, wait; if it is halted, which Health and log of the service say, do what they name first; if no service runs, start one"
+	const quiet = "\norders.v1/0: no process reports this partition: if the service does not run, start it"
 	for _, tc := range []struct{ args, want string }{
 		{"replay orders.v1 0:3 --reason mended --dry-run", here + "3 of projector: would request to replay it (database: OrderPlaced: no)"},
 		{"discard orders.v1 --all --reason old --dry-run",
@@ -169,7 +169,7 @@ func TestDeadReplayWithAResult(t *testing.T) {
 		t.Error(kept, err)
 	}
 	got := must(t, show...)
-	for _, part := range []string{"request    to replay it with a result that was given, of 20", "ann: asked; no answer yet", "owner      the last row of its ledger is 3d old. If it has no records, wait; if it is halted"} {
+	for _, part := range []string{"request    to replay it with a result that was given, of 20", "ann: asked; no answer yet", "owner      no process reports this partition: if the service does not run, start it"} {
 		if !strings.Contains(got, part) {
 			t.Errorf("%q is not in\n%s", part, got)
 		}

@@ -39,10 +39,11 @@ func doctorCommand() *cobra.Command {
 		Short: "Check the database, the topics and the Redis of a service",
 		Long: `Looks whether a service can run here, changes nothing, and prints a line for each thing: are spec
 and generated files current; does Postgres answer, with all migrations and rights, with clocks that
-agree; do the topics exist, do they keep records for longer than keys are known, does the log fit
-the ledgers; who is in the group; do events wait in an outbox, and which relay leads; can records of
-the schemas in a registry be read; what does Redis do when it is full. Below a line that is not ok
-stands what to do. The exit code is 1 if something fails.
+agree; what do the service's processes report of its partitions; do the topics exist, do they keep
+records for longer than keys are known, does the log fit the ledgers; who is in the group; do events
+wait in an outbox, and which relay leads; can records of the schemas in a registry be read; what
+does Redis do when it is full. Below a line that is not ok stands what to do. The exit code is 1 if
+something fails.
 
 What no flag and no variable names is skipped: $DATABASE_URL, $KAFKA_BROKERS, $REDIS_URL,
 $SCHEMA_REGISTRY_URL. For SASL the name and the password are in $KAFKA_USERNAME and

@@ -25,7 +25,8 @@ func streamCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stream",
 		Short: "Show and repair the ledgers in a database",
-		Long: `list shows the ledger of every partition. The others append one row to a ledger, with which a
+		Long: `list shows every partition: its ledger, which process has it, and whether it makes progress. The
+others append one row to a ledger, with which a
 halted partition goes on. The service needs no restart: it sees the row with its next batch, or,
 if it is halted or has no records, within about 5 seconds. The error of a halted partition
 prints the whole command; docs/operations.md says what to check before, and what it does
@@ -118,36 +119,6 @@ func byFlags(cmd *cobra.Command, by *operate.By) {
 	flags.BoolVar(&by.DryRun, "dry-run", false, "print what would be done, and do nothing")
 	by.Operator = os.Getenv("USER")
 	require(cmd, "reason")
-}
-
-// listCommand shows the ledger of every partition.
-func listCommand(flags *streamFlags) *cobra.Command {
-	var consumer string
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "Show the ledger of every partition",
-		Long:  "Shows the ledger of every partition: its position, its last row, and what an operator did last.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return flags.run(cmd, onPrimary, "streams", func(ctx context.Context, db operate.DB) (any, error) {
-				all, err := operate.List(ctx, db, consumer)
-				if err != nil {
-					return nil, err
-				}
-				if !answerOf(cmd).wanted { // former streams last
-					head := func(s operate.Status) string {
-						return fmt.Sprintf("%s\n%s\n%t%s", s.Consumer, s.Topic, s.Former, s.TopicID)
-					}
-					slices.SortStableFunc(all, func(a, b operate.Status) int { return cmp.Compare(head(a), head(b)) })
-				}
-				return struct {
-					Streams []operate.Status `json:"streams"`
-				}{all}, nil
-			})
-		},
-	}
-	asJSON(cmd, "streams")
-	cmd.Flags().StringVar(&consumer, "consumer", "", "name of the consumer, as the spec has it (default all)")
-	return cmd
 }
 
 // changeFlags are the flags of all commands that append a row to a ledger.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -18,6 +19,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/confluent"
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
@@ -178,8 +180,8 @@ func (l *live) effects() string {
 	return text
 }
 
-// halts waits until the partition is halted with a code, which Health tells with the command,
-// and returns its error.
+// halts waits until the partition is halted with a code, which Health and the database tell with
+// the command, and returns its error.
 func (l *live) halts(code halt.Code) *idem.HaltedError {
 	l.t.Helper()
 	var halted *idem.HaltedError
@@ -191,6 +193,12 @@ func (l *live) halts(code halt.Code) *idem.HaltedError {
 	if text := l.current.Health().Err().Error(); !strings.Contains(text, "["+string(code)+"; then: "+halted.Remedy+"]") {
 		l.t.Errorf("Health does not tell the code and the command: %s", text)
 	}
+	l.eventually("the halt is reported", func() bool {
+		all, err := operate.Processes(l.t.Context(), l.db, "live")
+		return err == nil && len(all) == 1 && !all[0].Silent && slices.ContainsFunc(all[0].Partitions, func(r operate.Reported) bool {
+			return r.State == "HALTED" && r.Code == string(code) && r.Do == halted.Remedy
+		})
+	})
 	return halted
 }
 

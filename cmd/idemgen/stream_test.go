@@ -32,9 +32,10 @@ func TestStreamCommands(t *testing.T) {
 	const table = `
 orders.v1 of projector
 topic id 00000000-0000-4000-8000-000000000001
-PARTITION   OF      POSITION        ROW  KIND           AGE  IDENTITY WINDOW ROWS DEAD LETTERS
-        0    4            10          0  genesis         3d  00000003           1            0
-        1    4            10          0  genesis         3d  00000003           1            0
+PARTITION   OF STATE          POSITION         LAG        ROW KIND           AGE DEAD LETTERS
+        0    4 not known            10           -          0 genesis         3d            0
+        1    4 not known            10           -          0 genesis         3d            0
+          not known: no process reports it: 0-1
 `
 	if got := must(t, "stream", "list"); got != table[1:] {
 		t.Errorf("list:\n%s", got)

@@ -48,7 +48,7 @@ func fill(v reflect.Value, depth int) {
 // Every page can be made of its value, whether all of it is there or as little as possible.
 func TestEveryPageCanBeMade(t *testing.T) {
 	values := map[string]any{
-		"streams": &struct{ Streams []operate.Status }{},
+		"streams": &streams{},
 		"changes": &struct{ Changes []operate.Change }{},
 		"dead letters": &struct {
 			operate.LetterList

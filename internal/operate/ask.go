@@ -263,8 +263,8 @@ func Await(ctx context.Context, db DB, letters []Letter, most time.Duration) ([]
 	}
 }
 
-// Idle returns the streams of letters with pending requests that may have no owner, because the
-// last row of their ledgers is old.
+// Idle returns the streams of letters with pending requests that no process may carry out now, by
+// what processes report.
 func Idle(ctx context.Context, db DB, letters []Letter) (idle []Status, err error) {
 	if len(letters) == 0 {
 		return nil, nil
@@ -272,21 +272,11 @@ func Idle(ctx context.Context, db DB, letters []Letter) (idle []Status, err erro
 	all, err := Present(ctx, db, letters[0].Consumer, letters[0].Topic)
 	for _, s := range all {
 		unanswered := func(l Letter) bool { return l.Asked() != "" && l.Partition == s.Partition }
-		if s.Tail != nil && Ownerless(s.Tail.AgeSeconds) != "" && slices.ContainsFunc(letters, unanswered) {
+		if s.Tail != nil && Ownerless(s.Reported) != "" && slices.ContainsFunc(letters, unanswered) {
 			idle = append(idle, s)
 		}
 	}
 	return idle, err
-}
-
-// Ownerless returns advice about a partition that may have no owner, given the age of the last row
-// of its ledger in seconds; "" if the row is younger than a minute. A partition without records
-// has no new rows.
-func Ownerless(seconds float64) string {
-	if seconds <= 60 {
-		return ""
-	}
-	return fmt.Sprintf("the last row of its ledger is %s old. If it has no records, wait; if it is halted, which Health and log of the service say, do what they name first; if no service runs, start one", Age(seconds))
 }
 
 // Age returns a duration in words.

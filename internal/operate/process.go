@@ -12,7 +12,7 @@ import (
 
 // Process is a running process of a service, as it reports itself in the database.
 type Process struct {
-	ID         string            `json:"process"` // random, of one run of a consumer
+	ID         string            `json:"id"` // random, of one run of a consumer
 	Consumer   string            `json:"consumer"`
 	Name       string            `json:"name"`    // host and process id
 	Version    string            `json:"version"` // of the program; "" if it has none
@@ -103,7 +103,7 @@ func scanProcess(r pgx.CollectableRow) (Process, error) {
 }
 
 // reports sets what processes report of streams. Former streams have no report: it is about the
-// present topic.
+// present topic. A partition makes no progress either if its service as a whole does not.
 func reports(ctx context.Context, db DB, consumer string, streams []Status) error {
 	processes, err := Processes(ctx, db, consumer)
 	if err != nil {
@@ -113,6 +113,10 @@ func reports(ctx context.Context, db DB, consumer string, streams []Status) erro
 	for _, p := range processes {
 		for i := range p.Partitions {
 			r := &p.Partitions[i]
+			if len(p.Problems) > 0 && !r.Stopped() {
+				whole := p.Problems[0]
+				r.Code, r.Since, r.Reason, r.Do = whole.Code, whole.Since, whole.Reason, whole.Do
+			}
 			at := Name{Consumer: p.Consumer, Topic: r.Topic, Partition: r.Partition}
 			if was := best[at]; was == nil || prefer(r, was) < 0 {
 				best[at] = r
@@ -125,6 +129,13 @@ func reports(ctx context.Context, db DB, consumer string, streams []Status) erro
 		}
 	}
 	return nil
+}
+
+// reportOf returns what processes report of a stream.
+func reportOf(ctx context.Context, db DB, s Status) (*Reported, error) {
+	one := []Status{s}
+	err := reports(ctx, db, s.Consumer, one)
+	return one[0].Reported, err
 }
 
 // prefer orders reports of one partition by how much they are worth: those of processes that are
@@ -149,6 +160,20 @@ func (r *Reported) Unknown() string {
 		return "not known: no process reports it"
 	case r.Silent:
 		return fmt.Sprintf("not known: %s has been silent for %s", r.Process, Age(r.AgeSeconds))
+	}
+	return ""
+}
+
+// Ownerless returns why a request for the owner of a partition may stay without an answer, and
+// what to do; "" if its owner makes progress.
+func Ownerless(r *Reported) string {
+	switch {
+	case r == nil:
+		return "no process reports this partition: if the service does not run, start it"
+	case r.Silent:
+		return fmt.Sprintf("its state is %s: see whether the process still runs and reaches the database; if not, start it", r.Unknown())
+	case r.Stopped():
+		return fmt.Sprintf("it makes no progress at %s, %s: %s. First: %s", r.Process, r.Code, r.Reason, r.Do)
 	}
 	return ""
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// reports inserts the row of a process that was written so many seconds ago, and reports partitions of
-// orders.v1 as "partition state code".
+// reports inserts the row of a process that was written so many seconds ago, and reports
+// partitions of orders.v1 as "partition state code".
 func reports(t testing.TB, db *pgxpool.Pool, name string, ago int, partitions ...string) {
 	t.Helper()
 	var all []string
@@ -105,6 +105,24 @@ func TestPartitionIsReportedByItsOwner(t *testing.T) {
 				want(t, what, got, tc.want)
 			}
 		})
+	}
+}
+
+// A partition whose service as a whole makes no progress does not look well.
+func TestProblemOfTheServiceIsOneOfItsPartitions(t *testing.T) {
+	db := database(t)
+	begin(t, db, orders, oldID)
+	reports(t, db, "a", 1, "0 READY")
+	all, err := operate.List(t.Context(), db, "projector")
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	if r := all[0].Reported; !r.Stopped() || r.State != "READY" || r.Code != "joining" || r.Reason != "not yet" || r.Do != "wait" {
+		t.Errorf("got %+v", r)
+	}
+	processes, err := operate.Processes(t.Context(), db, "projector")
+	if err != nil || processes[0].Partitions[0].Stopped() {
+		t.Errorf("the process itself: %+v, %v", processes, err)
 	}
 }
 

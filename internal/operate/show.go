@@ -20,7 +20,9 @@ type Opened struct {
 	// LedgerAge is the age of the ledger's last row in seconds; nil if its rows are gone. The
 	// owner of the partition, if there is one, has written nothing since.
 	LedgerAge *float64 `json:"ledger_age_seconds"`
-	Record    *Record  `json:"record"` // nil if it is not kept, or was erased
+	// Reported is what the owner of the partition reports; nil if no process reports it.
+	Reported *Reported `json:"reported"`
+	Record   *Record   `json:"record"` // nil if it is not kept, or was erased
 	// Returned is the recorded result of its effect, which a replay uses; nil if there is none, or
 	// it is not kept.
 	Returned *Bytes `json:"returned"`
@@ -93,6 +95,9 @@ func Open(ctx context.Context, db DB, name Name, offset int64) (*Opened, error) 
 	o := &Opened{Letter: all[0], Earlier: append([]Letter{}, all[1:]...)}
 	if t := status.Tail; t != nil {
 		o.LedgerAge = &t.AgeSeconds
+	}
+	if o.Reported, err = reportOf(ctx, db, status); err != nil {
+		return nil, err
 	}
 	stored, returned, err := o.Stored(ctx, db)
 	if err == nil {

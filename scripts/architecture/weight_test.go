@@ -27,7 +27,7 @@ var weights = []weight{
 	}},
 	{"codes of warnings", 0, 0, func(t *testing.T) int { return distinct(t, `"W[0-9]{3}"`, "../../generator", "../../internal/gen") }},
 	{"commands", 18, 14, func(t *testing.T) int { return matches(t, `\bRunE:`, production(t, "../../cmd/idemgen")) }},
-	{"product lines", 65_120, 55_000, func(t *testing.T) int {
+	{"product lines", 65_360, 55_000, func(t *testing.T) int {
 		return linesOf(t, production(t, "../../runtime", "../../internal", "../../generator", "../../schema", "../../cmd", "../../templates"))
 	}},
 	{"proof lines", 20_600, 14_000, func(t *testing.T) int {
@@ -38,7 +38,7 @@ var weights = []weight{
 	{"linked lines, with effects", 27_990, 23_000, linkedWith},
 	{"lines of testdata", 53_550, 35_000, linesOfTestdata},
 	{"words of docs/spec.md", 7_600, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
-	{"words of docs", 47_840, 48_000, wordsOfDocs},
+	{"words of docs", 48_000, 48_000, wordsOfDocs},
 }
 
 // The whole gets lighter. go test -v prints what is left to do.

@@ -47,6 +47,7 @@ func (e *examination) database(ctx context.Context) {
 	}{
 		{"database", e.server}, {"migrations", e.runtimeTables}, {"tables", e.tables}, {"role", e.role},
 		{"slots", e.slots}, {"outbox", e.outbox}, {"ledgers", e.positions},
+		{"processes", e.processes},
 	} {
 		err := within(ctx, look.at)
 		if err != nil {

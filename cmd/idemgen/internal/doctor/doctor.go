@@ -81,6 +81,7 @@ type examination struct {
 	Around
 	checks  []Check
 	ledgers map[string]map[int32]ledger // by topic and partition; nil if the database was not asked
+	stopped map[place]bool              // partitions that make no progress, or whose state is not known, by their processes' reports
 }
 
 func (e *examination) add(state State, about, advice, found string, args ...any) {

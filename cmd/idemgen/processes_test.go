@@ -1,0 +1,130 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/runtime/idemtest"
+)
+
+// process inserts the row of a process of a consumer, which was written so many seconds ago, and
+// reports partitions of orders.v1 as "partition state" or "partition state code".
+func process(t *testing.T, db *pgxpool.Pool, consumer, name string, ago int, partitions ...string) {
+	t.Helper()
+	var all []string
+	for _, text := range partitions {
+		words := append(strings.Fields(text), "", "")
+		reason, do := "", ""
+		if words[2] != "" {
+			reason, do = "the "+words[2]+" of it "+strings.Repeat("because ", 20)+"end", "idemgen stream release --consumer projector --topic orders.v1 --partition "+words[0]+" --reason "+words[2]
+		}
+		all = append(all, fmt.Sprintf(`{"topic": "orders.v1", "partition": %s, "state": %q, "since": "2026-01-01T12:00:00Z", "position": 10, "end": 13, "lag": 3, "code": %q, "reason": %q, "do": %q}`,
+			words[0], words[1], words[2], reason, do))
+	}
+	idemtest.Exec(t, db, `INSERT INTO idem_process (process, consumer, name, version, seen_at, every, report)
+		VALUES (gen_random_uuid(), $1, $2, '', clock_timestamp() - $3::int * interval '1 s', '5 s', $4)`, consumer, name, ago, `{"partitions": [`+strings.Join(all, ",")+`]}`)
+}
+
+// The list says of every partition which process has it and in which state, and of one that makes
+// no progress why, and what to do. What is not known is no state.
+func TestStreamListShowsOwnersAndStates(t *testing.T) {
+	db := ledgers(t)
+	idemtest.Exec(t, db, `
+INSERT INTO idem_stream (consumer, topic, topic_id, partition) SELECT 'projector', 'orders.v1', '00000000-0000-4000-8000-000000000001', p FROM generate_series(2, 7) p;
+INSERT INTO idem_ledger SELECT stream, 0, gen_random_uuid(), 10, 10, 'g', 'w', -1, 3, 8, 0, clock_timestamp() - interval '3 days', NULL, 'host, process 1' FROM idem_stream WHERE partition > 1`)
+	process(t, db, "projector", "a, process 1", 2, "0 READY", "1 READY", "2 HALTED record-refused", "5 READY")
+	process(t, db, "projector", "b, process 2", 40, "3 READY", "4 HALTED runtime")
+	process(t, db, "projector", "c, process 3", 1, "0 STANDBY standby", "6 READY waiting")
+	process(t, db, "other", "d, process 4", 1, "7 READY")
+	const want = `
+orders.v1 of projector
+topic id 00000000-0000-4000-8000-000000000001
+PARTITION   OF STATE          POSITION         LAG        ROW KIND           AGE DEAD LETTERS
+        0    4 READY                10           3          0 genesis         3d            0
+        1    4 READY                10           3          0 genesis         3d            0
+        2    8 HALTED               10           3          0 genesis         3d            0
+          record-refused since 2026-01-01T12:00:00Z: the record-refused of it because because
+            because because because because because because because because because because because
+            because because because because because because because end
+          idemgen stream release --consumer projector --topic orders.v1 --partition 2 --reason record-refused
+        3    8 not known            10           -          0 genesis         3d            0
+        4    8 not known            10           -          0 genesis         3d            0
+        5    8 READY                10           3          0 genesis         3d            0
+        6    8 READY                10           3          0 genesis         3d            0
+          waiting since 2026-01-01T12:00:00Z: the waiting of it because because because because
+            because because because because because because because because because because because
+            because because because because because end
+          idemgen stream release --consumer projector --topic orders.v1 --partition 6 --reason waiting
+        7    8 not known            10           -          0 genesis         3d            0
+          at a, process 1: 0-2, 5
+          not known: b, process 2 has been silent for 40s: 3-4
+          at c, process 3: 6
+          not known: no process reports it: 7
+`
+	if got := regexp.MustCompile(`silent for \d+s`).ReplaceAllString(must(t, "stream", "list"), "silent for 40s"); got != want[1:] {
+		t.Errorf("got\n%s", got)
+	}
+	var got struct{ Streams []operate.Status }
+	if err := json.Unmarshal([]byte(must(t, "stream", "list", "--json")), &got); err != nil || len(got.Streams) != 8 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	r := got.Streams[2].Reported
+	if r == nil || r.Process != "a, process 1" || r.State != "HALTED" || r.Code != "record-refused" || r.Reason == "" || r.Do == "" || r.Since.IsZero() || r.Silent || r.Lag != 3 || r.Position != 10 || r.End != 13 {
+		t.Errorf("halted: %+v", r)
+	}
+	if r := got.Streams[4].Reported; r == nil || !r.Silent {
+		t.Errorf("silent: %+v", r)
+	}
+	if r := got.Streams[7].Reported; r != nil {
+		t.Errorf("not reported: %+v", r)
+	}
+}
+
+// Doctor says of a partition what its process reports, and finds nothing well beside one that
+// makes no progress, or whose state is not known.
+func TestDoctorReadsWhatProcessesReport(t *testing.T) {
+	db := shop(t)
+	idemtest.Exec(t, db, `
+INSERT INTO idem_stream (consumer, topic, topic_id, partition) SELECT consumer, topic, topic_id, p FROM idem_stream, generate_series(1, 3) p;
+INSERT INTO idem_ledger SELECT stream, 0, gen_random_uuid(), 0, 0, 'g', 'w', -1, 3, 4, 0, clock_timestamp(), NULL, 'host, process 1' FROM idem_stream WHERE partition > 0;
+UPDATE idem_ledger SET parts = 4`)
+	brokers := log(t, 4, 9)
+	// lines are those about processes, partitions and topics.
+	lines := func() (found []string) {
+		t.Helper()
+		_, out, _ := run(t, "doctor", "../../examples/orders", "--json", "--brokers", brokers)
+		var answer struct {
+			Checks []struct{ State, About, Found, Advice string }
+		}
+		parse(t, out, &answer)
+		for _, c := range answer.Checks {
+			if strings.HasPrefix(c.About, "process") || strings.HasPrefix(c.About, "partition") || strings.HasPrefix(c.About, "topic") {
+				found = append(found, regexp.MustCompile(`1m3\ds`).ReplaceAllString(c.State+" "+c.About+": "+c.Found, "1m30s"))
+			}
+			if c.State == "FAIL" && strings.Contains(c.Found, "HALTED") && c.Advice != "idemgen stream release --consumer projector --topic orders.v1 --partition 1 --reason runtime" {
+				t.Errorf("the advice is %q", c.Advice)
+			}
+		}
+		return found
+	}
+	const killed = "k, process 0" // its partitions have another owner
+	process(t, db, "order-projector", killed, 90, "0 READY", "1 READY")
+	process(t, db, "order-projector", "a, process 1", 1, "0 READY", "1 HALTED runtime")
+	process(t, db, "order-projector", "b, process 2", 90, "2 READY")
+	wantLines(t, lines(),
+		"FAIL partition orders.v1/1: HALTED at a, process 1, runtime since 2026-01-01T12:00:00Z: the runtime of it "+strings.Repeat("because ", 20)+"end",
+		"FAIL partition orders.v1/2: not known: b, process 2 has been silent for 1m30s",
+		"FAIL partition orders.v1/3: not known: no process reports it")
+	idemtest.Exec(t, db, `DELETE FROM idem_process WHERE name <> $1`, killed)
+	process(t, db, "order-projector", "a, process 1", 1, "0 READY", "1 READY")
+	process(t, db, "order-projector", "b, process 2", 1, "2 READY", "3 READY")
+	wantLines(t, lines(),
+		"ok processes: 2 processes report themselves; partitions that make progress: 4",
+		"ok topic orders.v1: 4 partitions, 4 with a ledger, at most 2 records not applied yet")
+}
