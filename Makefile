@@ -40,11 +40,12 @@ soak:
 	@./scripts/cc.sh go run ./scripts/faults -soak $(MINUTES) -seed $(SEED)
 
 ## e2e: services, relay and Debezium on a real Kafka, Connect, registry, Postgres and Redis, which it
-## fetches; SHORT=1 leaves Connect and registry out, and what takes long; CHECK=regexp chooses checks
+## fetches, and the console in Chromium; SHORT=1 leaves Connect and registry out, and what takes long; CHECK=regexp chooses checks
 SHORT ?=
 CHECK ?=
 e2e: cc
 	@go run ./scripts/e2e -only '$(CHECK)' $(if $(filter-out 0,$(SHORT)),-short)
+	@$(if $(CHECK),,./scripts/browser/run.sh)
 
 ## fuzz: looks for bugs at random for TIME: the fuzz tests, then whole services of specs that are drawn
 TIME ?= 10m

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -11,6 +14,7 @@ import (
 
 	"github.com/idemgen/idemgen/cmd/idemgen/internal/dev"
 	"github.com/idemgen/idemgen/generator"
+	"github.com/idemgen/idemgen/runtime/console"
 	"github.com/idemgen/idemgen/runtime/idem"
 )
 
@@ -33,6 +37,7 @@ idemgen init writes takes them: at that level the log has a line for each event,
 One that imports redislease is given REDIS_URL, too, and one whose records have their schemas in a
 registry SCHEMA_REGISTRY_URL, of a registry that has the schemas of the spec.
 
+It serves the pages of idemgen console, and prints their address; their spec is the one of the start.
 It prints each record that the service sends, and makes the topics for them. If the database has an
 outbox and the program links no producer of a relay, dev sends the outbox's events.
 
@@ -73,6 +78,15 @@ func runDev(cmd *cobra.Command, spec generator.Spec, program string, o dev.Optio
 		return errors.New("--database and --brokers go together: what a database knows of a log is about one broker's")
 	}
 	o.Out = cmd.OutOrStdout()
+	o.Pages = func(ctx context.Context, database string) (string, error) {
+		site, err := console.Local(ctx, "127.0.0.1:0", console.User{Name: os.Getenv("USER"), Act: true, Payload: true}, console.Options{
+			Database: database, Operator: database, Specs: []fs.FS{specFolder(spec.Path)}, Environment: "dev", Logger: slog.New(slog.DiscardHandler),
+		})
+		if err != nil {
+			return "", err
+		}
+		return site.URL, nil
+	}
 	return dev.Run(cmd.Context(), dev.Service{
 		Dir: filepath.Dir(filepath.FromSlash(spec.Path)), Program: program,
 		Generate: func(ctx context.Context) (dev.Parts, error) { return generateAgain(ctx, cmd, spec.Path) },

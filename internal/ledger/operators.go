@@ -2,12 +2,13 @@ package ledger
 
 // What operators' commands read and write besides the append.
 const (
-	// ListSQL is every stream with its last row, its open dead letters, at most 10,001, and its last row of an
-	// operator, which is searched among the newest rows only, a chain may hold millions, and
-	// then among those that were moved. The same rows tell since when the position has not moved; if
-	// all of them left it, the oldest does. The columns of the last row are NULL if the rows are
-	// gone. Of several streams of one partition, all but the one that was written to last are former
-	// ones: a topic id that was mistyped when it was adopted is not the topic's present one.
+	// ListSQL is every stream with its last row, its open dead letters, at most 10,001, and its
+	// last row of an operator, which is searched among the newest rows only, a chain may hold
+	// millions, and then among those that were moved. The same rows tell since when the position
+	// has not moved; if all of them left it, the oldest does. The columns of the last row are NULL
+	// if the rows are gone. Of several streams of one partition, all but the one that was written
+	// to last are former ones: a topic id that was mistyped when it was adopted is not the topic's
+	// present one.
 	ListSQL = `
 SELECT s.stream, s.consumer, s.topic, s.topic_id::text, s.partition,
        row_number() OVER (PARTITION BY s.consumer, s.topic, s.partition ORDER BY t.written_at DESC NULLS LAST, s.stream DESC) > 1,

@@ -59,9 +59,10 @@ type Bulk struct {
 	db        DB
 }
 
-// AskAll prepares a request to the owners to replay or discard all dead letters of a selection that
-// have no request. It needs Through, so letters that the operator did not see are left alone, and a
-// topic or a consumer. Of interrupted calls, only a selection of their class replays letters.
+// AskAll prepares a request to the owners to replay or discard all dead letters of a selection
+// that have no request. It needs Through, so letters that the operator did not see are left alone,
+// and a topic or a consumer. Of interrupted calls, only a selection of their class replays
+// letters.
 func AskAll(ctx context.Context, db DB, s Selection, verb string, by By) (*Bulk, error) {
 	b := &Bulk{selection: s, asked: map[string]string{"replay": "r", "discard": "x"}[verb], db: db}
 	switch {

@@ -86,7 +86,8 @@ func (c *console) confirmAsk(q *request) {
 // whoever waits.
 const askPatience = 3 * time.Second
 
-// mostAsk is how long a request about a selection may take: a million letters need some 20 seconds.
+// mostAsk is how long a request about a selection may take: a million letters need some 20
+// seconds.
 const mostAsk = 10 * time.Minute
 
 // ask makes a request about a selection.

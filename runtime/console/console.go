@@ -1,6 +1,6 @@
-// Package console serves web pages about services in their database: what makes no progress and the
-// ways out, dead letters, effects, the outbox, and what operators did. It shows the same facts as
-// the commands stream, dead, find and doctor, and each page names the equal command.
+// Package console serves web pages about services in their database: what makes no progress and
+// the ways out, dead letters, effects, the outbox, and what operators did. It shows the same facts
+// as the commands stream, dead, find and doctor, and each page names the equal command.
 //
 //	pages, err := console.Handler(ctx, console.Options{
 //		Database: readOnlyURL, // of a role that may only SELECT
@@ -13,10 +13,11 @@
 //	mux.Handle("/idemgen/", pages)
 //
 // A service that does not import the package links nothing of it. All links are relative, so the
-// pages work under any prefix that ends in a slash. They work without JavaScript, load nothing from
-// other hosts, and are protected by a Content-Security-Policy of their own.
+// pages work under any prefix that ends in a slash. They work without JavaScript, load nothing
+// from other hosts, and are protected by a Content-Security-Policy of their own.
 //
-// It must not import any package of this module but eventkey, explain, operate, view and wire.
+// It must not import any package of this module but eventkey, explain, operate, pgtable, view and
+// wire.
 package console
 
 import (
@@ -33,6 +34,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/internal/gen/view"
+	"github.com/idemgen/idemgen/internal/pgtable"
 )
 
 // User is the person behind a request, and what this person may do. Everyone whom Auth accepts may
@@ -150,6 +152,13 @@ func open(ctx context.Context, option, url string, readOnly bool) (*pgxpool.Pool
 			settings += "; SET default_transaction_read_only = on"
 		}
 		_, err := conn.Exec(ctx, settings)
+		if err != nil {
+			return err
+		}
+		planted, err := pgtable.Planted(ctx, conn)
+		if err == nil && planted != nil {
+			err = planted.Err()
+		}
 		return err
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)

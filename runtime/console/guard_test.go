@@ -73,7 +73,8 @@ func TestReadingChangesNothing(t *testing.T) {
 }
 
 // A request of another site changes nothing, whichever header shows where it is from; neither does
-// one that reaches the console by a name that is not on its list, for which nothing is shown either.
+// one that reaches the console by a name that is not on its list, for which nothing is shown
+// either.
 func TestOtherSitesAreRefused(t *testing.T) {
 	s := troubled(t)
 	header := func(name, value string) func(*http.Request) {

@@ -139,7 +139,7 @@ func (c *console) readSnapshot(ctx context.Context) (*snapshot, error) {
 	return s, nil
 }
 
-// withoutLedger adds the partitions that processes report, and of which the database has no ledger.
+// withoutLedger adds the partitions that processes report, and that have no ledger.
 func withoutLedger(streams []operate.Status, processes []operate.Process) []operate.Status {
 	have := map[operate.Name]bool{}
 	for _, s := range streams {

@@ -124,7 +124,7 @@ func (w when) Ago() string {
 	return age(d) + " ago"
 }
 
-// age returns a duration in one unit, the largest of which there are at least two.
+// age returns a duration in one unit: the largest one that it has at least two of.
 func age(d time.Duration) string {
 	for _, u := range []struct {
 		unit time.Duration
@@ -298,8 +298,8 @@ func visible(page []byte) []byte {
 	return out
 }
 
-// connectionCause returns what may be told of an error of connecting: the driver's text has user and
-// host.
+// connectionCause returns what may be told of an error of connecting: the driver's text has user
+// and host.
 func connectionCause(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "it took too long"

@@ -39,6 +39,11 @@ func playHalves(ctx context.Context) (err error) {
 
 	log := newLog()
 	start := time.Now()
+	address, err := pages(ctx, s.postgres.URL())
+	if err != nil {
+		return err
+	}
+	step("web pages of it, until it ends: %s", address)
 	step("first half: %d records, two processes consume", total/2)
 	if err := s.firstHalf(ctx, log[:total/2]); err != nil {
 		return err

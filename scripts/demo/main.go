@@ -53,7 +53,14 @@ const service = "scripts/faults/service"
 
 // playOnScreen shows what happens on this terminal.
 func playOnScreen(ctx context.Context) error {
-	return playShow(ctx, func(s *show) error { return onTerminal(ctx, s.run) })
+	return playShow(ctx, func(s *show) error {
+		address, err := pages(ctx, s.postgres.URL())
+		if err != nil {
+			return err
+		}
+		s.board.change(func(s *state) { s.pages = address })
+		return onTerminal(ctx, s.run)
+	})
 }
 
 // playShow opens a show, and audits after it.

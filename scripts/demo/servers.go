@@ -3,9 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 
+	"github.com/idemgen/idemgen/runtime/console"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/scripts/internal/stage"
 )
@@ -46,6 +49,17 @@ func (s *servers) open(ctx context.Context, p idemtest.PostgresOptions, b idemte
 		return err
 	}
 	return s.postgres.Migrate(ctx, filepath.Join(example, "migrations"))
+}
+
+// pages serves the console of the demo's database, until ctx ends, and returns its address.
+func pages(ctx context.Context, database string) (address string, err error) {
+	site, err := console.Local(ctx, "127.0.0.1:0", console.User{Name: "demo", Act: true, Payload: true}, console.Options{
+		Database: database, Operator: database, Environment: "demo", Specs: []fs.FS{os.DirFS(example)}, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return "", err
+	}
+	return site.URL, nil
 }
 
 func (s *servers) close() error {

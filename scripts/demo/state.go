@@ -13,6 +13,7 @@ type state struct {
 	clock      time.Duration // since the show began
 	partitions []partition
 	consumers  []member
+	pages      string // address of the web pages; "" if there are none
 	outage     string // why Postgres does not answer; "" if it does
 	figures
 	events []event // what happened, the newest last

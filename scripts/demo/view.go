@@ -14,7 +14,11 @@ func view(s state, width, height int) page {
 	for i, at := range s.partitions {
 		left = append(left, s.line(at, i))
 	}
-	p := append(page{heading(s, width), nil}, beside(left, s.lines())...)
+	address := line(nil)
+	if s.pages != "" {
+		address = text(faint, " the same as web pages: ").add(plain, s.pages)
+	}
+	p := append(page{heading(s, width), address}, beside(left, s.lines())...)
 	p = append(append(p, nil), beside(consumers(s), s.verdict(s.clock))...)
 	p = append(append(p, waiting(s)...), nil)
 	foot := page{keys()}

@@ -64,7 +64,10 @@ type Options struct {
 	Partitions        int32         // of each topic
 	Pause             time.Duration // between two records; 0 sends none
 	Keep              bool          // the database and the log stay as they are after a change
-	Out               io.Writer     // what dev and the service say
+	// Pages serves web pages of the database until the context ends, and returns their address. It is
+	// called once, when the spec was in order for the first time.
+	Pages func(ctx context.Context, database string) (address string, err error)
+	Out   io.Writer // what dev and the service say
 }
 
 // run is a service that is run again and again.
@@ -100,7 +103,7 @@ func Run(ctx context.Context, s Service, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, r.place.close()) }()
 	end := func() {} // of the service that runs
-	running := ""
+	running, pages := "", false
 	defer func() { end() }()
 	for ctx.Err() == nil {
 		seen := r.files.now()
@@ -122,6 +125,10 @@ func Run(ctx context.Context, s Service, o Options) (err error) {
 			} else if kept {
 				r.say("kept the rows and the log; nothing is resent")
 			}
+			if err == nil && !pages {
+				pages = true
+				r.pages(ctx)
+			}
 			if err == nil {
 				end, running = r.begin(ctx, binary, !kept), "the service continues unchanged; "
 			}
@@ -135,6 +142,19 @@ func Run(ctx context.Context, s Service, o Options) (err error) {
 		}
 	}
 	return nil
+}
+
+// pages serves the web pages, without which the service runs all the same.
+func (r *run) pages(ctx context.Context) {
+	if r.Pages == nil {
+		return
+	}
+	address, err := r.Pages(ctx, r.place.database)
+	if err != nil {
+		r.say("no pages: %v", err)
+		return
+	}
+	r.say("Pages     %s", address)
 }
 
 // begin starts the service, and sends it the records, if it shall, once it is ready. What is
