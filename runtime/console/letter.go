@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/idemgen/idemgen/internal/gen/view"
@@ -20,6 +21,8 @@ type letter struct {
 	Record   *view.Shown      // nil: it was not asked for, or is not kept
 	Returned string           // what its effect returned; "" if it is not shown
 	Refused  map[string]string
+	Hints    []string // what can be done besides the forms
+	Commands []string // what the forms do, as commands
 }
 
 // May returns why a request is not possible; "" if it is.
@@ -39,6 +42,13 @@ func (c *console) open(q *request) (*letter, error) {
 	for _, verb := range []string{"replay", "discard"} {
 		if err := o.May(verb); err != nil {
 			l.Refused[verb] = err.Error()
+		}
+	}
+	for _, step := range o.Next {
+		if strings.Contains(step, "idemgen ") {
+			l.Commands = append(l.Commands, step)
+		} else {
+			l.Hints = append(l.Hints, step)
 		}
 	}
 	l.Behind, err = operate.BehindLetter(q.r.Context(), c.read, &o.Letter, 20)
