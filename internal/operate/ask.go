@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/idemgen/idemgen/internal/record"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -140,19 +138,11 @@ const portion = 500
 // the number of changed rows.
 func rewrite(ctx context.Context, db DB, letters []Letter, sql string, args ...any) (now []Letter, did int64, err error) {
 	for some := range slices.Chunk(letters, portion) {
-		tx, err := db.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite})
+		n, err := alter(ctx, db, sql, append(places(some), args...)...)
 		if err != nil {
-			return now, did, Explain(err)
+			return now, did, err
 		}
-		tag, err := tx.Exec(ctx, sql, append(append([]any{pgx.QueryExecModeExec}, places(some)...), args...)...)
-		if err == nil {
-			err = tx.Commit(ctx)
-		}
-		if err != nil {
-			_ = tx.Rollback(context.WithoutCancel(ctx))
-			return now, did, Explain(err)
-		}
-		did += tag.RowsAffected()
+		did += n
 		are, err := Refresh(ctx, db, some)
 		if now = append(now, are...); err != nil {
 			return now, did, err

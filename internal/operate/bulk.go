@@ -147,3 +147,36 @@ func ProgressOf(ctx context.Context, db DB, at time.Time) (p Progress, err error
 	}
 	return p, err
 }
+
+// withdrawSomeSQL withdraws a request in some of its letters.
+const withdrawSomeSQL = `
+UPDATE idem_dead_letter d SET asked = NULL, asked_number = NULL, asked_result = NULL, answer = $2::text, answered_at = clock_timestamp()
+FROM (SELECT stream, offs, seq FROM idem_dead_letter WHERE asked_at = $1::timestamptz AND asked IS NOT NULL AND state = 'd' LIMIT 2000) a
+WHERE d.stream = a.stream AND d.offs = a.offs AND d.seq = a.seq AND d.asked_at = $1::timestamptz AND CASE WHEN d.state = 'd' THEN d.asked IS NOT NULL END`
+
+// WithdrawAll withdraws what is pending of a request, by the time of the request. The call of an
+// effect that has begun is not canceled, and its result is recorded.
+func WithdrawAll(ctx context.Context, db DB, at time.Time, by By) error {
+	who, err := by.text(ctx, db)
+	for n := int64(1); n > 0 && err == nil; {
+		n, err = alter(ctx, db, withdrawSomeSQL, at, "taken back by "+who)
+	}
+	return err
+}
+
+// alter runs a statement that changes rows, and returns how many it changed.
+func alter(ctx context.Context, db DB, sql string, args ...any) (n int64, err error) {
+	tx, err := db.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite})
+	if err != nil {
+		return 0, Explain(err)
+	}
+	tag, err := tx.Exec(ctx, sql, append([]any{pgx.QueryExecModeExec}, args...)...)
+	if err == nil {
+		err = tx.Commit(ctx)
+	}
+	if err != nil {
+		_ = tx.Rollback(context.WithoutCancel(ctx))
+		return 0, Explain(err)
+	}
+	return tag.RowsAffected(), nil
+}

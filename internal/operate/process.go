@@ -22,7 +22,14 @@ type Process struct {
 	Silent     bool              `json:"silent"` // it has missed 3 writes: what it reported last may no longer be so
 	Problems   []ReportedProblem `json:"problems"`
 	Partitions []Reported        `json:"partitions"`
-	More       int               `json:"more"` // number of partitions that are left out
+	More       int               `json:"more"`            // number of partitions that are left out
+	Relay      *Relay            `json:"relay,omitempty"` // of a relay of the outbox, which has no consumer; else nil
+}
+
+// Relay is what a relay of the outbox reports.
+type Relay struct {
+	Leads bool  `json:"leads"` // of all relays, it is the one that sends
+	Sent  int64 `json:"sent"`  // events that the broker acknowledged, since it started
 }
 
 // ReportedProblem is why a service as a whole makes no progress.
@@ -89,11 +96,12 @@ func scanProcess(r pgx.CollectableRow) (Process, error) {
 		Problems   []ReportedProblem
 		Partitions []Reported
 		More       int
-	}{[]ReportedProblem{}, []Reported{}, 0}
+		Relay      *Relay
+	}{Problems: []ReportedProblem{}, Partitions: []Reported{}}
 	if err := json.Unmarshal([]byte(report), &in); err != nil {
 		return p, fmt.Errorf("the report of %s cannot be read: %w", p.Name, err)
 	}
-	p.Problems, p.Partitions, p.More = in.Problems, in.Partitions, in.More
+	p.Problems, p.Partitions, p.More, p.Relay = in.Problems, in.Partitions, in.More, in.Relay
 	p.StartedAt, p.SeenAt, p.AgeSeconds = p.StartedAt.UTC(), p.SeenAt.UTC(), max(0, p.AgeSeconds)
 	for i := range p.Partitions {
 		r := &p.Partitions[i]

@@ -160,3 +160,18 @@ func (c *console) asked(q *request) {
 		Data: answered{p, when{at, now}, q.text("calls"), q.text("gone"), pairs(s), q.text("running") != "" && p.Pending > 0},
 	})
 }
+
+// withdraw withdraws what is pending of a request.
+func (c *console) withdraw(q *request) {
+	micros, err := q.number("at", 64)
+	if err == nil {
+		err = operate.WithdrawAll(q.r.Context(), c.write, time.UnixMicro(micros).UTC(), q.by())
+	}
+	if err != nil {
+		c.failed(q, err)
+		return
+	}
+	c.log.Info("an operator withdrew a request about dead letters", "user", q.user.Name, "reason", q.text("reason"), "at", micros)
+	c.recent.forget()
+	q.back("asked", query("at", micros, "back", q.text("back")))
+}

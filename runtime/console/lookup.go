@@ -173,13 +173,19 @@ func (c *console) effects(q *request) {
 // sending is the state of the outbox.
 type sending struct {
 	*operate.Outbox
-	Kinds []operate.Kind
+	Kinds  []operate.Kind
+	Relays []operate.Process
 }
 
 func (c *console) outbox(q *request) {
 	s, at, err := c.snapshot(q.r.Context())
 	o := sending{}
 	if err == nil {
+		for _, p := range s.Processes {
+			if p.Relay != nil {
+				o.Relays = append(o.Relays, p)
+			}
+		}
 		if o.Outbox = s.Outbox; o.Outbox != nil {
 			o.Kinds, err = operate.OutboxKinds(q.r.Context(), c.read)
 		}

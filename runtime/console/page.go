@@ -46,6 +46,7 @@ var table = []page{
 	{"ask", http.MethodGet, acts, (*console).confirmAsk},
 	{"ask", http.MethodPost, acts, (*console).ask},
 	{"asked", http.MethodGet, reads, (*console).asked},
+	{"asked", http.MethodPost, acts, (*console).withdraw},
 	{"letter", http.MethodGet, reads, (*console).letter},
 	{"letter", http.MethodPost, acts, (*console).decide},
 	{"record", http.MethodGet, payloads, (*console).record},

@@ -97,6 +97,13 @@ func TestAGroupIsReplayedByThePage(t *testing.T) {
 		UPDATE idem_dead_letter SET asked = NULL, state = 'r', resolved_at = now() WHERE offs = 2`)
 	s.has(asked, `<td class="n">1</td><td>pending`, `<td class="n">1</td><td>replayed`, "rejected again</span>", "still too long")
 	s.has("history", "replay of 3", "mended")
+	_, back, _ := strings.Cut(asked, "?")
+	withdraw, _ := url.ParseQuery(back)
+	withdraw.Set("reason", "not yet")
+	if r := s.do(http.MethodPost, "asked", withdraw); r.StatusCode != http.StatusSeeOther {
+		t.Errorf("withdraw: %d %s", r.StatusCode, body(t, r))
+	}
+	s.has(asked, `<td class="n">0</td><td>pending`, `<td class="n">1</td><td>withdrawn`)
 }
 
 // A letter shows its record only to who may see it, without what is sensitive, and each view is

@@ -22,9 +22,6 @@ func (c *Consumer) Upkeep(ctx context.Context) error { return c.upkeep.Once(ctx)
 // UpkeepEvery shortens the time between two runs of the upkeep in [Consumer.Run].
 func (c *Consumer) UpkeepEvery(d time.Duration) { c.interval = d }
 
-// Version names a program's version.
-var Version = version
-
 // ReportEvery changes the time between two reports without a change.
 func (c *Consumer) ReportEvery(d time.Duration) { c.reports = d }
 

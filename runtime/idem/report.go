@@ -3,7 +3,6 @@ package idem
 import (
 	"cmp"
 	"errors"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 // report starts to report this process in the database. The returned function ends it.
 func (c *Consumer) report() (stop func()) {
 	w := report.Writer{
-		Consumer: c.service.Consumer, Name: engine.Who(), Version: version(debug.ReadBuildInfo()),
+		Consumer: c.service.Consumer, Name: engine.Who(), Version: report.Version(),
 		Connect: c.process.Pool.Report, Snapshot: c.snapshot, Every: c.reports, Log: c.settings.log,
 	}
 	return w.Start()
@@ -64,24 +63,4 @@ func halted(p *report.Partition, h *HaltedError) {
 			p.Ways = append(p.Ways, command)
 		}
 	}
-}
-
-// version names the program's version, as far as its build information does.
-func version(info *debug.BuildInfo, ok bool) string {
-	if !ok {
-		return ""
-	}
-	text := info.Main.Version
-	if text == "(devel)" {
-		text = ""
-	}
-	for _, s := range info.Settings {
-		if s.Key != "vcs.revision" {
-			continue
-		}
-		if short := s.Value[:min(len(s.Value), 12)]; !strings.Contains(text, short) {
-			text += " " + short
-		}
-	}
-	return strings.TrimSpace(text)
 }

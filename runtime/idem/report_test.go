@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
-	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -169,21 +168,4 @@ func TestOwnedPartitionIsNotReported(t *testing.T) {
 	apply(t, w, records(0, "put 1 1"))
 	idemtest.Exec(t, db, `SELECT pg_sleep(1)`)
 	want(t, "rows", query(t, db, `SELECT count(*)::text FROM idem_process`), "0")
-}
-
-// A version says as much as the build knows, and nothing twice.
-func TestVersionOfAProcess(t *testing.T) {
-	t.Parallel()
-	const revision = "0123456789abcdef0123456789abcdef01234567"
-	for _, tc := range []struct{ main, revision, want string }{
-		{"v1.2.3", "", "v1.2.3"}, {"(devel)", revision, "0123456789ab"}, {"v1.2.3", revision, "v1.2.3 0123456789ab"},
-		{"v0.0.0-20260101120000-0123456789ab", revision, "v0.0.0-20260101120000-0123456789ab"}, {"(devel)", "", ""}, {"", "", ""},
-	} {
-		info := debug.BuildInfo{Main: debug.Module{Version: tc.main}}
-		if tc.revision != "" {
-			info.Settings = []debug.BuildSetting{{Key: "vcs", Value: "git"}, {Key: "vcs.revision", Value: tc.revision}}
-		}
-		want(t, tc.main+" "+tc.revision, idem.Version(&info, true), tc.want)
-	}
-	want(t, "no information", idem.Version(nil, false), "")
 }

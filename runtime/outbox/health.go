@@ -44,10 +44,14 @@ func (r *Relay) tell(about string, err error) (news bool) {
 	switch {
 	case err == nil:
 		delete(r.fault, about)
+		delete(r.since, about)
 	case r.fault == nil:
-		r.fault = map[string]error{about: err}
+		r.fault, r.since = map[string]error{about: err}, map[string]time.Time{about: time.Now()}
 	default:
 		r.fault[about] = err
+		if !known {
+			r.since[about] = time.Now()
+		}
 	}
 	return known != (err != nil)
 }

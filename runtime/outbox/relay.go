@@ -36,6 +36,7 @@ type Relay struct {
 	tested atomic.Bool
 	mu     sync.Mutex
 	fault  map[string]error // by what it is about
+	since  map[string]time.Time
 	is     numbers          // what Stats says
 }
 
@@ -69,6 +70,7 @@ func (r *Relay) Run(ctx context.Context) error {
 	}
 	r.most = cmp.Or(r.most, mostHeld)
 	r.pace = pace{cmp.Or(r.pace.poll, usualPoll), cmp.Or(r.pace.silence, usualSilence)}
+	defer r.report(ctx)()
 	return r.serve(ctx)
 }
 

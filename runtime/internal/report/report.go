@@ -24,7 +24,14 @@ import (
 type Report struct {
 	Problems   []Problem   `json:"problems"` // of the service as a whole
 	Partitions []Partition `json:"partitions"`
-	More       int         `json:"more"` // number of partitions that were left out
+	More       int         `json:"more"`            // number of partitions that were left out
+	Relay      *Relay      `json:"relay,omitempty"` // nil unless it is a relay of an outbox that reports
+}
+
+// Relay is the state of a relay.
+type Relay struct {
+	Leads bool  `json:"leads"` // of all relays, it is the one that sends
+	Sent  int64 `json:"sent"`  // events that the broker acknowledged
 }
 
 // Problem is why the service as a whole makes no progress.

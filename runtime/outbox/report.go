@@ -1,0 +1,94 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/runtime/internal/report"
+)
+
+// reportLook is how often a relay looks whether the database has the table of reports, as long as
+// it has not: the outbox can be used without the tables of a consumer.
+const reportLook = time.Minute
+
+// report starts to report this relay in the database, where operators read it. The returned
+// function ends that.
+func (r *Relay) report(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for !r.reportable(ctx) {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(reportLook):
+			}
+		}
+		host, err := os.Hostname()
+		if err != nil {
+			host = "unknown host"
+		}
+		w := report.Writer{
+			Name: fmt.Sprintf("%s, process %d", host, os.Getpid()), Version: report.Version(),
+			Connect: r.connectReport, Snapshot: r.snapshot, Every: report.Every, Log: r.log(),
+		}
+		end := w.Start()
+		<-ctx.Done()
+		end()
+	}()
+	return func() { cancel(); <-done }
+}
+
+// reportable reports whether the database has the table of reports.
+func (r *Relay) reportable(ctx context.Context) (is bool) {
+	ctx, cancel := r.asking(ctx)
+	defer cancel()
+	err := r.DB.QueryRow(ctx, `SELECT pg_catalog.to_regclass('idem_process') IS NOT NULL`).Scan(&is)
+	return is && err == nil
+}
+
+// reportSQL makes statements of reports give up soon, and not wait for the disk.
+const reportSQL = `SELECT pg_catalog.set_config('application_name', 'idemgen report', false), pg_catalog.set_config('lock_timeout', '1000', false),
+    pg_catalog.set_config('statement_timeout', '2000', false), pg_catalog.set_config('synchronous_commit', 'off', false)`
+
+func (r *Relay) connectReport(ctx context.Context) (*pgx.Conn, error) {
+	conn, err := r.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := conn.Exec(ctx, reportSQL); err != nil {
+		closeSoon(ctx, conn)
+		return nil, err
+	}
+	return conn, nil
+}
+
+// advice is what to do about what Health reports.
+var advice = map[string]string{
+	aboutDatabase:   "see whether the database runs, and whether the relay's role has its rights",
+	aboutBroker:     "see whether the brokers run",
+	aboutRefused:    "see whether the topic exists and takes the event; an event that can never be sent is deleted from idem_outbox",
+	aboutUnanswered: "see whether the topic's partitions have a leader",
+	aboutWaiting:    "see why events are written faster than they are sent",
+	aboutLeader:     "see the relay that leads: it sends nothing",
+}
+
+// snapshot is what this relay reports.
+func (r *Relay) snapshot() report.Report {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := report.Report{Relay: &report.Relay{Leads: r.is.Leading, Sent: r.is.Sent}}
+	for about, err := range r.fault {
+		_, code, _ := strings.Cut(about, " ")
+		out.Problems = append(out.Problems, report.Problem{Code: code, Since: r.since[about], Reason: err.Error(), Do: advice[about]})
+	}
+	slices.SortFunc(out.Problems, func(a, b report.Problem) int { return strings.Compare(a.Code, b.Code) })
+	return out
+}
