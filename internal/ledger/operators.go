@@ -14,7 +14,7 @@ SELECT s.stream, s.consumer, s.topic, s.topic_id::text, s.partition,
        row_number() OVER (PARTITION BY s.consumer, s.topic, s.partition ORDER BY t.written_at DESC NULLS LAST, s.stream DESC) > 1,
        s.created_at, t.seq, t.next, t.epoch, t.kind::text, t.written_at,
        extract(epoch FROM clock_timestamp() - t.written_at)::float8, t.parts, t.def, t.seq - t.window_seq + 1, coalesce(t.info, ''), coalesce(t.letters, 0), coalesce(t.letters_from, 0),
-       (SELECT count(*) FROM (SELECT FROM idem_dead_letter d WHERE d.stream = s.stream AND d.state IN ('d', 'w') LIMIT 10001) n),
+       (SELECT count(*) FROM (SELECT FROM idem_dead_letter d WHERE d.stream = s.stream AND d.state IN ('d', 'w') LIMIT 1001) n),
        o.seq, o.kind::text, o.written_at, coalesce(o.info, ''), o.prev, o.next,
        extract(epoch FROM clock_timestamp() - coalesce(
          (SELECT written_at FROM idem_ledger l WHERE l.stream = s.stream AND l.seq > t.seq - 10000 AND l.next <> l.prev ORDER BY l.seq DESC LIMIT 1),

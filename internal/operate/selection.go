@@ -49,7 +49,7 @@ const (
 	newestSQL = `
 WITH streams AS MATERIALIZED (
     SELECT stream FROM idem_stream WHERE ($1::text = '' OR consumer = $1::text) AND ($2::text = '' OR topic = $2::text)
-), share AS (SELECT greatest(100, 10000 / greatest(count(*), 1)) AS n FROM streams
+), share AS (SELECT greatest(100, 5000 / greatest(count(*), 1)) AS n FROM streams
 ), read AS MATERIALIZED (
     SELECT l.*, row_number() OVER (PARTITION BY l.stream ORDER BY l.created_at DESC, l.offs DESC, l.seq DESC) AS n
     FROM streams s, LATERAL (
@@ -119,7 +119,7 @@ type LetterPage struct {
 }
 
 // Page lists at most limit letters that came before a mark; the zero Mark means the newest ones.
-// It searches the newest 10,000 letters before the mark.
+// It searches the newest 5,000 letters before the mark.
 func Page(ctx context.Context, db DB, s Selection, before Mark, limit int) (p LetterPage, err error) {
 	if p.Letters, err = query(ctx, db, scanLetter, pageSQL, append(s.args(before), limit+1)...); err != nil {
 		return p, err
@@ -165,7 +165,7 @@ type Groups struct {
 	Older  *Mark   `json:"older"`  // letters before it were not counted; nil if all were
 }
 
-// GroupsOf returns the groups of the newest 10,000 letters of a selection.
+// GroupsOf returns the groups of the newest 5,000 letters of a selection.
 func GroupsOf(ctx context.Context, db DB, s Selection) (g Groups, err error) {
 	groups := map[Cause]*Group{}
 	rows, _ := db.Query(ctx, groupsSQL, append([]any{pgx.QueryExecModeExec}, s.args(Mark{})...)...)
@@ -258,7 +258,7 @@ type Count struct {
 	Older   *Mark // letters before it were not counted; nil if all were
 }
 
-// CountOf counts the newest 10,000 letters of a selection.
+// CountOf counts the newest 5,000 letters of a selection.
 func CountOf(ctx context.Context, db DB, s Selection) (c Count, err error) {
 	if _, err = one(ctx, db, []any{&c.Free, &c.Asked, &c.Waiting, &c.Calls, &c.Gone}, countSQL, s.args(Mark{})...); err != nil {
 		return c, err

@@ -22,7 +22,8 @@ type Opened struct {
 	LedgerAge *float64 `json:"ledger_age_seconds"`
 	// Reported is what the owner of the partition reports; nil if no process reports it.
 	Reported *Reported `json:"reported"`
-	Record   *Record   `json:"record"` // nil if it is not kept, or was erased
+	Record   *Record   `json:"record"`            // nil if it is not kept, was erased, or is damaged
+	Damaged  string    `json:"damaged,omitempty"` // why the stored record cannot be read
 	// Returned is the recorded result of its effect, which a replay uses; nil if there is none, or
 	// it is not kept.
 	Returned *Bytes `json:"returned"`
@@ -102,7 +103,10 @@ func Open(ctx context.Context, db DB, name Name, offset int64) (*Opened, error) 
 	stored, returned, err := o.Stored(ctx, db)
 	if err == nil {
 		o.Returned = newBytes(returned)
-		o.Record, err = parse(stored)
+		var unread error
+		if o.Record, unread = parse(stored); unread != nil {
+			o.Damaged = unread.Error()
+		}
 	}
 	if err == nil && o.Class == wire.ReasonConflict && o.Key != "" {
 		err = o.conflict(ctx, db, &status)

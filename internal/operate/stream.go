@@ -45,9 +45,17 @@ type Status struct {
 	Former          bool      `json:"former"` // the topic was made again: another stream of the partition is the present one
 	CreatedAt       time.Time `json:"created_at"`
 	Tail            *Tail     `json:"tail"`              // null: the rows of the ledger are gone
-	OpenDeadLetters int64     `json:"open_dead_letters"` // neither replayed nor discarded
+	OpenDeadLetters int64     `json:"open_dead_letters"` // neither replayed nor discarded; 1,001 means more than 1,000
 	LastOperatorRow *Move     `json:"last_operator_row"` // null: none within a year
 	Reported        *Reported `json:"reported"`          // null: no process reports the partition, so its state is not known
+}
+
+// Letters is the number of open dead letters in words.
+func (s *Status) Letters() string {
+	if s.OpenDeadLetters > 1000 {
+		return "1000+"
+	}
+	return fmt.Sprint(s.OpenDeadLetters)
 }
 
 // RowHead is the part of a ledger row that is always shown.

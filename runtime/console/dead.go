@@ -81,7 +81,6 @@ type letters struct {
 	Page      operate.LetterPage
 	Through   string // the newest letter of the page: requests are about those up to it
 	More      template.URL
-	Consumers []string
 	Topics    []string
 	Classes   []string
 }
@@ -125,6 +124,13 @@ func (c *console) dead(q *request) {
 	at := time.Now().UTC()
 	read := func(ctx context.Context) error {
 		if !l.List {
+			if !l.Filtered { // the overview has them
+				var state *snapshot
+				if state, at, err = c.snapshot(ctx); err == nil {
+					l.Groups = state.Dead.Groups
+				}
+				return err
+			}
 			l.Groups, at, err = kept(ctx, &c.recent, "groups "+string(l.Query), func(ctx context.Context) (operate.Groups, error) {
 				return operate.GroupsOf(ctx, c.read, s)
 			})
@@ -149,13 +155,15 @@ func (c *console) dead(q *request) {
 		of.Through, _ = parseMark(l.Through)
 		l.More = template.URL(string(pairs(of)) + "&list=1&before=" + url.QueryEscape(markText(*l.Page.Next))) //nolint:gosec // it is encoded
 	}
-	if state, _, err := c.snapshot(q.r.Context()); err == nil {
-		for _, t := range state.Topics {
-			l.Topics = appendNew(l.Topics, t.Topic)
-			l.Consumers = appendNew(l.Consumers, t.Consumer)
-		}
+	state, _, err := c.snapshot(q.r.Context())
+	if err != nil {
+		c.failed(q, err)
+		return
 	}
-	c.render(q, "dead.html", shown{Title: "Dead letters", Tab: "dead", Now: at, Refresh: !l.List, Command: listCommand(s), Data: l})
+	for _, t := range state.Topics {
+		l.Topics = appendNew(l.Topics, t.Topic)
+	}
+	c.render(q, "dead.html", shown{Title: "Dead letters", Tab: "dead", Now: at, Refresh: !l.List, Command: listCommand(s), State: state.Summary, Data: l})
 }
 
 func cmpText(a, b string) string {

@@ -1,5 +1,7 @@
 package console
 
+import "time"
+
 // Route is a page for tests of all of them.
 type Route struct {
 	Name, Method string
@@ -20,4 +22,11 @@ func Assets() (all []string) {
 		all = append(all, name)
 	}
 	return all
+}
+
+// KeepNothing makes every page read the database.
+func KeepNothing() (again func()) {
+	was := fresh
+	fresh = -time.Second
+	return func() { fresh = was }
 }

@@ -167,7 +167,7 @@ func (c *console) effects(q *request) {
 		c.failed(q, err)
 		return
 	}
-	c.render(q, "effects.html", shown{Title: "Effects", Tab: "effects", Now: at, Refresh: true, Command: "idemgen dead list --class interrupted", Data: s})
+	c.render(q, "effects.html", shown{Title: "Effects", Tab: "effects", Now: at, Refresh: true, Command: "idemgen dead list --class interrupted", State: s.Summary, Data: s})
 }
 
 // sending is the state of the outbox.

@@ -322,5 +322,5 @@ func (c *console) overview(q *request) {
 		c.failed(q, err)
 		return
 	}
-	c.render(q, "overview.html", shown{Title: s.Summary.Title, Tab: "overview", Now: at, Refresh: true, Command: "idemgen stream list", Data: s})
+	c.render(q, "overview.html", shown{Title: s.Summary.Title, Tab: "overview", Now: at, Refresh: true, Command: "idemgen stream list", State: s.Summary, Data: s})
 }

@@ -225,7 +225,7 @@ type shown struct {
 	Now         time.Time // when the data was read
 	Refresh     bool      // the page may be read again by itself
 	Command     string    // the equal command; "" if there is none
-	State       summary   // of all that the database has
+	State       summary   // of all that the database has; it is read if it is not given
 	Data        any
 	form        url.Values
 }
@@ -239,7 +239,9 @@ func (c *console) render(q *request, name string, s shown) {
 	if s.Now.IsZero() {
 		s.Now = time.Now().UTC()
 	}
-	s.State = c.state(q.r.Context())
+	if s.State.Worst == "" {
+		s.State = c.state(q.r.Context())
+	}
 	var out bytes.Buffer
 	if err := c.pages.templates.ExecuteTemplate(&out, name, s); err != nil {
 		c.log.Error("a page of the console cannot be shown", "page", name, "err", err)

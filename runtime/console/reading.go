@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// fresh is for how long what was read serves all viewers.
-const fresh = 2 * time.Second
+// fresh is for how long what was read serves all viewers; tests change it.
+var fresh = 2 * time.Second
 
 // cache holds what was read lately, so that many viewers cost the database one query.
 type cache struct {

@@ -225,15 +225,17 @@ func (e *examination) positions(ctx context.Context) error {
 		return err
 	}
 	e.ledgers = ledgers
-	open := int64(0)
+	open, least := int64(0), ""
 	for _, s := range all {
-		open += s.OpenDeadLetters
+		if open += s.OpenDeadLetters; s.OpenDeadLetters > 1000 {
+			least = "at least "
+		}
 		if !s.Former && s.Tail == nil {
 			e.add(Failure, fmt.Sprintf("ledger %s/%d", s.Topic, s.Partition), manual("ledger-missing"), "the database knows this partition, and its ledger has no rows: they were deleted, or the database was restored to an earlier state")
 		}
 	}
 	if open > 0 {
-		e.add(Warning, "dead letters", "list them: idemgen dead list --consumer "+e.Consumer, "%d wait for a replay or a discard", open)
+		e.add(Warning, "dead letters", "list them: idemgen dead list --consumer "+e.Consumer, "%s%d wait for a replay or a discard", least, open)
 	} else {
 		e.add(OK, "dead letters", "", "none waits for a replay or a discard")
 	}
