@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"unicode/utf8"
 
 	"github.com/idemgen/idemgen/internal/gen/view"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -98,7 +99,7 @@ func TestHostileRecordsAreShownHarmless(t *testing.T) {
 			if len(text) > 600<<10 {
 				t.Errorf("%s: %d bytes are shown", name, len(text))
 			}
-			if strings.ContainsAny(text, "\x1b\u202e\u0085\xff") {
+			if strings.ContainsAny(text, "\x1b\u202e\u0085") || !utf8.ValidString(text) {
 				t.Errorf("%s: %q", name, text)
 			}
 		}
