@@ -56,9 +56,10 @@ func TestWaysOutOfAHaltAreRead(t *testing.T) {
 // A way out does what its command says, and says before what it would do.
 func TestAWayOutIsTaken(t *testing.T) {
 	db := database(t)
-	w := begin(t, db, orders, oldID)
+	begin(t, db, orders, oldID).batch(5)
+	w := begin(t, db, operate.Name{Consumer: orders.Consumer, Topic: orders.Topic, Partition: 1}, oldID)
 	w.batch(5)
-	way, err := operate.ParseWay(halt.Pass(halt.RecordRefused, orders.Consumer, orders.Topic, 0, 15))
+	way, err := operate.ParseWay(halt.Pass(halt.RecordRefused, orders.Consumer, orders.Topic, 1, 15))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func TestAWayOutIsTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done, err = all.Run(t.Context(), db, ann); err != nil || len(done) != 1 {
+	if done, err = all.Run(t.Context(), db, ann); err != nil || len(done) != 2 {
 		t.Errorf("all: %+v, %v", done, err)
 	}
 	want(t, "rows", fmt.Sprint(done[0].Partitions), "12")

@@ -80,7 +80,7 @@ func TestAGroupIsReplayedByThePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	dead(t, s.db, id, 7, "database: OrderPaid: value 99 too long", wire.Message{})
-	s.has(ask, "Replay 3 dead letters?", "those that came later are left alone", "idemgen dead replay orders.v1")
+	s.has(ask, "Replay 3 dead letters?", "later ones are left alone", "idemgen dead replay orders.v1")
 	form, _ := url.ParseQuery(strings.TrimPrefix(ask, "ask?"))
 	form.Set("reason", "mended")
 	r := s.do(http.MethodPost, "ask", form)
@@ -171,7 +171,7 @@ func TestTheOtherPages(t *testing.T) {
 	s.has("dead?list=1&error=value+%23+too&topic=orders.v1", "Replay all that match")
 	s.has("dead?error=nothing", "No open dead letters match")
 	s.has("history?owners=1", "genesis")
-	s.has("outbox", "3 events wait", "No relay of idemgen sends", "OrderSent")
+	s.has("outbox", "3 events wait", "No relay of idemgen leads", "OrderSent")
 	s.has("guarantees", "Its idempotency key is header")
 	s.has("effects", "No call is running or failing")
 }

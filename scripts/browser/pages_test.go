@@ -74,7 +74,7 @@ func TestPagesWorkWithTheKeyboard(t *testing.T) {
 	b.press("\r")
 	b.tabTo("order # does not exist")
 	b.press("\r")
-	b.shows("By what they have in common")
+	b.shows("Grouped by error")
 	b.tabTo("Replay 38")
 	b.press("\r")
 	b.shows("Replay 38 dead letters?")
