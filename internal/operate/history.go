@@ -33,11 +33,11 @@ SELECT a.written_at, s.consumer, s.topic, s.partition, a.kind, a.writer, coalesc
 FROM streams s, LATERAL (
     SELECT * FROM (
         (SELECT seq, written_at, kind::text, writer::text, info, prev, next FROM idem_ledger l
-        WHERE l.stream = s.stream AND l.kind <> 'b' ORDER BY l.seq DESC LIMIT (SELECT n FROM share))
+        WHERE l.stream = s.stream AND l.kind <> 'b' AND l.kind <> 'l' ORDER BY l.seq DESC LIMIT (SELECT n FROM share))
         UNION
         (SELECT seq, written_at, kind::text, 'o', info, prev, next FROM idem_operator o
-        WHERE o.stream = s.stream ORDER BY o.seq DESC LIMIT (SELECT n FROM share))
-    ) u WHERE u.kind <> 'l' AND (u.kind <> 'f' OR $2::bool)) a
+        WHERE o.stream = s.stream AND o.kind <> 'l' ORDER BY o.seq DESC LIMIT (SELECT n FROM share))
+    ) u WHERE u.kind <> 'f' OR $2::bool) a
 ORDER BY a.written_at DESC, s.stream, a.seq DESC LIMIT $3::int`
 
 	// requestsSQL selects the newest requests about letters of operators.

@@ -236,7 +236,7 @@ func (o *Opened) producer() string {
 	case o.Class == wire.ReasonInterrupted:
 		return "a duplicate from the producer does not repeat the call, either: docs/effects.md, A person decides"
 	case o.Parks:
-		return "let the producer send a corrected event, then discard this one: until then it waits behind this one, as all later records of the record key do"
+		return "if the event itself is wrong, let the producer send a corrected one, and discard this one: later records of the record key wait until then"
 	}
-	return "fix the cause, then let the producer send the event again: a dead letter claims no key"
+	return "or let the producer send the event again once the cause is fixed: a dead letter claims no key"
 }

@@ -15,6 +15,7 @@ type Way struct {
 	Command string // the whole command
 	name    Name
 	all     bool // every partition of the topic
+	code    string
 	to      *Target
 	leave   Leave
 }
@@ -83,7 +84,8 @@ func (w *Way) valued(flag, value string) (err error) {
 		w.name.Topic = value
 	case flag == "--topic-id":
 		w.name.TopicID = value
-	case flag == "--reason": // the operator's own is stored
+	case flag == "--reason": // the code; the operator's own reason is stored
+		w.code = value
 	case flag == "--partition":
 		w.name.Partition = int32(number(32))
 	case flag == "--partitions" && w.to != nil:
@@ -130,6 +132,8 @@ func (w *Way) Costs() string {
 		return "For one window, duplicates of what the newer version applied may take effect again."
 	case w.to == nil && w.leave.Partitions > 0:
 		return "Loses nothing. The order of a key's records across the change is not defined."
+	case w.to == nil && w.code == string(halt.DeadLetters):
+		return "Loses and repeats nothing, but begins to count again: if the cause is still there, as many more records become dead letters. A deployment of the fix resumes the partition without this."
 	case w.to == nil:
 		return "Loses and repeats nothing: the partition retries, and halts again if the cause is still there."
 	case w.to.From == NoLedger && w.to.To == 0:

@@ -170,7 +170,11 @@ func grouped(n any) (string, error) {
 func query(pairs ...any) template.URL {
 	v := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
-		if text := fmt.Sprint(pairs[i+1]); text != "" {
+		value := pairs[i+1]
+		if n, is := value.(*int64); is {
+			value = *n
+		}
+		if text := fmt.Sprint(value); text != "" {
 			v.Set(fmt.Sprint(pairs[i]), text)
 		}
 	}
