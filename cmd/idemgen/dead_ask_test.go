@@ -42,7 +42,7 @@ func TestDeadLettersThatPark(t *testing.T) {
 	}
 	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET record = NULL`)
 	for of, want := range map[string]string{
-		"0:3": "then discard this one: until then it waits behind this one",
+		"0:3": "and discard this one: later records of the record key wait until then",
 		"0:4": "a dead letter claims no key",
 		"0:5": "next:\n  replay or discard the dead letter behind which it waits; then it continues by itself: idemgen dead show orders.v1 0:3 --consumer projector\n",
 	} {

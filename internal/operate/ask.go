@@ -38,7 +38,7 @@ func Meant(ctx context.Context, db DB, f Filter, verb string, takeBack bool) (me
 	for _, l := range found {
 		switch {
 		case (l.Asked() != "") != takeBack:
-		case verb == "replay" && !takeBack && f.Class != wire.ReasonInterrupted && l.callsAgain():
+		case verb == "replay" && !takeBack && f.Class != wire.ReasonInterrupted && l.CallsAgain():
 			leftOut++
 		default:
 			meant = append(meant, l)
@@ -47,9 +47,9 @@ func Meant(ctx context.Context, db DB, f Filter, verb string, takeBack bool) (me
 	return meant, leftOut, err
 }
 
-// callsAgain reports whether a replay calls an effect again although its first call may have
+// CallsAgain reports whether a replay calls an effect again although its first call may have
 // succeeded.
-func (l *Letter) callsAgain() bool {
+func (l *Letter) CallsAgain() bool {
 	answered := l.Request != nil && strings.HasPrefix(l.Request.Answer, wire.ReasonInterrupted+":")
 	return l.Class == wire.ReasonInterrupted && !l.Called || answered
 }

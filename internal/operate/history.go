@@ -62,7 +62,7 @@ func History(ctx context.Context, db DB, consumer string, takeOvers bool, limit 
 		}
 		a.At, a.What, a.By = a.At.UTC(), kinds[kind[0]], info
 		if a.Operator = writer == "o"; a.Operator {
-			a.By, a.Why, _ = strings.Cut(info, ": ")
+			a.By, a.Why, _ = strings.Cut(strings.TrimPrefix(info, "operator "), ": ")
 		}
 		return a, nil
 	}, actsSQL, consumer, takeOvers, limit)

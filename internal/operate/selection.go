@@ -74,8 +74,10 @@ WITH streams AS MATERIALIZED (
 ORDER BY d.created_at DESC, d.stream DESC, d.offs DESC, d.seq DESC`
 
 	groupsSQL = newestSQL + `
-SELECT d.reason, coalesce(d.event, ''), d.state = 'w', d.asked IS NOT NULL, d.created_at > clock_timestamp() - interval '1 hour', d.created_at, s.consumer, s.topic
-FROM newest d JOIN idem_stream s USING (stream) WHERE ` + selectedSQL
+SELECT d.reason, coalesce(d.event, ''), d.state = 'w', d.asked IS NOT NULL, d.created_at > clock_timestamp() - interval '1 hour', d.created_at, s.consumer, s.topic,
+    d.stream, coalesce(d.order_key, '00000000-0000-0000-0000-000000000000')
+FROM newest d JOIN idem_stream s USING (stream) WHERE d.state = 'w' OR ` + selectedSQL + `
+ORDER BY d.state = 'w'`
 
 	countSQL = newestSQL + `
 SELECT count(*) FILTER (WHERE d.state = 'd' AND d.asked IS NULL), count(*) FILTER (WHERE d.state = 'd' AND d.asked IS NOT NULL), count(*) FILTER (WHERE d.state = 'w'),
@@ -145,11 +147,11 @@ func (s *Selection) bound(ctx context.Context, db DB, before Mark) (*Mark, error
 	return &m, nil
 }
 
-// Group is letters that have a class, an event and an error in common.
+// Group is dead letters that have a class, an event and an error in common.
 type Group struct {
 	Cause              // Reason has # for each number and each quoted text
 	Count    int       `json:"count"`
-	Waiting  int       `json:"waiting"`   // of them: parked behind another one
+	Waiting  int       `json:"waiting"`   // records that are parked behind them, not counted by Count
 	Asked    int       `json:"asked"`     // of them: with a pending request
 	Recent   int       `json:"last_hour"` // of them: from the last hour
 	First    time.Time `json:"first"`
@@ -165,28 +167,44 @@ type Groups struct {
 	Older  *Mark   `json:"older"`  // letters before it were not counted; nil if all were
 }
 
+// parked identifies the letters that wait for one another: those of a record key in a stream.
+type parked struct {
+	stream int32
+	key    [16]byte
+}
+
 // GroupsOf returns the groups of the newest 5,000 letters of a selection.
 func GroupsOf(ctx context.Context, db DB, s Selection) (g Groups, err error) {
-	groups := map[Cause]*Group{}
+	groups, first := map[Cause]*Group{}, map[parked]*Group{}
 	rows, _ := db.Query(ctx, groupsSQL, append([]any{pgx.QueryExecModeExec}, s.args(Mark{})...)...)
 	var reason, event, consumer, topic string
 	var waits, asked, recent bool
 	var at time.Time
-	_, err = pgx.ForEachRow(rows, []any{&reason, &event, &waits, &asked, &recent, &at, &consumer, &topic}, func() error {
+	var of parked
+	_, err = pgx.ForEachRow(rows, []any{&reason, &event, &waits, &asked, &recent, &at, &consumer, &topic, &of.stream, &of.key}, func() error {
+		if waits { // these come last
+			if group := first[of]; group != nil {
+				group.Waiting++
+			}
+			return nil
+		}
 		c := Cause{Event: event}
 		c.Class, c.Reason = split(reason, event)
 		c.Reason = Common(c.Reason)
-		of := groups[c]
-		if of == nil {
-			of = &Group{Cause: c, First: at.UTC(), Last: at.UTC(), Consumer: consumer, Topic: topic}
-			groups[c] = of
+		group := groups[c]
+		if group == nil {
+			group = &Group{Cause: c, First: at.UTC(), Last: at.UTC(), Consumer: consumer, Topic: topic}
+			groups[c] = group
 		}
-		of.add(waits, asked, recent, at.UTC())
-		if of.Consumer != consumer {
-			of.Consumer = ""
+		if of.key != [16]byte{} {
+			first[of] = group
 		}
-		if of.Topic != topic {
-			of.Topic = ""
+		group.add(asked, recent, at.UTC())
+		if group.Consumer != consumer {
+			group.Consumer = ""
+		}
+		if group.Topic != topic {
+			group.Topic = ""
 		}
 		return nil
 	})
@@ -206,12 +224,13 @@ func GroupsOf(ctx context.Context, db DB, s Selection) (g Groups, err error) {
 	return g, err
 }
 
-func (g *Group) add(waits, asked, recent bool, at time.Time) {
+func (g *Group) add(asked, recent bool, at time.Time) {
 	g.Count++
-	for n, is := range map[*int]bool{&g.Waiting: waits, &g.Asked: asked, &g.Recent: recent} {
-		if is {
-			*n++
-		}
+	if asked {
+		g.Asked++
+	}
+	if recent {
+		g.Recent++
 	}
 	if at.Before(g.First) {
 		g.First = at

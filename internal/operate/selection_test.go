@@ -94,3 +94,18 @@ func TestRequestAboutASelection(t *testing.T) {
 	}
 	want(t, "act", fmt.Sprint(acts[0].What, acts[0].By, acts[0].Why, acts[0].Letters), "replayanna test3995")
 }
+
+// What operators did stays in the history, however many letters were answered since.
+func TestHistoryIsNotBuriedUnderAnswers(t *testing.T) {
+	db := database(t)
+	w := begin(t, db, orders, oldID)
+	if _, err := operate.Release(t.Context(), db, orders, operate.Leave{}, ann); err != nil {
+		t.Fatal(err)
+	}
+	idemtest.Exec(t, db, fmt.Sprintf(`INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq)
+		SELECT %d, n, gen_random_uuid(), 10, 10, 'l', -1, 3, 4, 0 FROM generate_series(2, 8000) n`, w.stream))
+	acts, err := operate.History(t.Context(), db, "", false, 10)
+	if err != nil || len(acts) != 2 || acts[0].By != "ann" {
+		t.Errorf("got %+v, %v", acts, err)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"strings"
 	"time"
 
 	"github.com/idemgen/idemgen/internal/operate"
@@ -93,8 +94,12 @@ const mostAsk = 10 * time.Minute
 // ask makes a request about a selection.
 func (c *console) ask(q *request) {
 	a, err := c.asking(q)
-	if err == nil && a.Typed != "" && q.text("count") != a.Typed {
+	if err == nil && a.Typed != "" && digits(q.text("count")) != a.Typed {
 		err = fmt.Errorf("type %s, the number of letters, to confirm", a.Typed)
+	}
+	risky := a != nil && (a.Verb == "discard" || a.Selection.Class == "interrupted" && a.Count.Calls > 0)
+	if err == nil && risky && q.text("sure") != "yes" {
+		err = errors.New("confirm that you mean it: the form has a box for that")
 	}
 	if err != nil {
 		c.failed(q, err)
@@ -125,6 +130,16 @@ func (c *console) ask(q *request) {
 	case <-time.After(askPatience):
 		q.back("asked", query("at", bulk.At.UnixMicro(), "back", a.Query, "running", 1))
 	}
+}
+
+// digits are those of a number as people write it.
+func digits(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 // answered is what became of a request about a selection.

@@ -189,8 +189,8 @@ func listCommand(s operate.Selection) string {
 
 // askCommand is the command that requests something about a selection.
 func askCommand(verb string, s operate.Selection) string {
-	if s.Topic == "" {
-		return ""
+	if s.Topic == "" || s.RecordKey != "" {
+		return "" // no command is about that
 	}
 	text := flags(s, false)
 	if s.Class == "" && s.Event == "" && s.Error == "" {

@@ -144,6 +144,10 @@ func (c *console) decide(q *request) {
 		_, err = operate.Ask(q.r.Context(), c.write, found, verb, nil, q.by())
 	case "replay":
 		var result []byte
+		if found[0].CallsAgain() && q.text("happened") == "" {
+			err = errors.New("say whether the call happened: a replay would make it again")
+			break
+		}
 		if result, err = q.result(); err == nil {
 			_, err = operate.Ask(q.r.Context(), c.write, found, verb, result, q.by())
 		}
@@ -167,9 +171,6 @@ func (q *request) result() ([]byte, error) {
 		return nil, nil
 	case "yes":
 		text := q.text("result")
-		if text == "" {
-			text = "null"
-		}
 		if !json.Valid([]byte(text)) {
 			return nil, errors.New("the result of the call must be JSON, with the names of the spec; null if it has none")
 		}

@@ -112,19 +112,18 @@ const historyRows = 200
 type past struct {
 	Acts      []operate.Act
 	TakeOvers bool
-	Done      string // what the user has just done
-	Full      bool   // there may be more
+	Full      bool // there may be more
 }
 
 func (c *console) history(q *request) {
-	p := past{TakeOvers: q.text("owners") != "", Done: q.text("done")}
+	p := past{TakeOvers: q.text("owners") != ""}
 	var err error
 	if p.Acts, err = operate.History(q.r.Context(), c.read, q.text("consumer"), p.TakeOvers, historyRows); err != nil {
 		c.failed(q, err)
 		return
 	}
 	p.Full = len(p.Acts) == historyRows
-	c.render(q, "history.html", shown{Title: "History", Tab: "history", Refresh: p.Done == "", Data: p})
+	c.render(q, "history.html", shown{Title: "History", Tab: "history", Refresh: true, Data: p})
 }
 
 // historyFile serves the history for reports.

@@ -30,6 +30,7 @@ func (s severity) rank() int {
 type snapshot struct {
 	Processes []operate.Process
 	Topics    []topic
+	all       []partition
 	Trouble   []trouble // all that makes no progress, what needs an operator first
 	Dead      dead
 	Calls     operate.Calls
@@ -43,7 +44,8 @@ type topic struct {
 	Partitions      int
 	Ready           int
 	Worst           severity
-	Lag             int64   // -1 if it is known of no partition
+	Lag             int64   // of the partitions with a known lag
+	Unknown         int     // partitions whose lag is not known
 	LagSeconds      float64 // of the partition that is furthest behind
 	Rate            float64 // offsets a second
 	Rates, Lags     spark
@@ -96,8 +98,6 @@ type summary struct {
 	Text      string // "1 partition halted"
 	Title     string // "HALTED 1"
 	Consumers []string
-	Processes int
-	Silent    int
 }
 
 // snapshot reads the state.
@@ -124,7 +124,7 @@ func (c *console) readSnapshot(ctx context.Context) (*snapshot, error) {
 		return nil, err
 	}
 	for _, g := range s.Dead.Groups.Groups {
-		s.Dead.Count += g.Count - g.Waiting
+		s.Dead.Count += g.Count
 		s.Dead.Waiting += g.Waiting
 		s.Dead.Recent += g.Recent
 		s.Dead.Asked += g.Asked
@@ -167,11 +167,12 @@ func (s *snapshot) topics(streams []operate.Status, samples *samples) {
 			continue
 		}
 		if n := len(s.Topics); n == 0 || s.Topics[n-1].Consumer != status.Consumer || s.Topics[n-1].Topic != status.Topic {
-			s.Topics = append(s.Topics, topic{Consumer: status.Consumer, Topic: status.Topic, Worst: fine, Lag: -1})
+			s.Topics = append(s.Topics, topic{Consumer: status.Consumer, Topic: status.Topic, Worst: fine})
 		}
 		t := &s.Topics[len(s.Topics)-1]
 		p := newPartition(status)
 		t.add(&p)
+		s.all = append(s.all, p)
 		if p.Severity != fine {
 			s.add(p)
 		}
@@ -194,6 +195,17 @@ func (s *snapshot) add(p partition) {
 	s.Trouble = append(s.Trouble, trouble{p, []partition{p}})
 }
 
+// Behind is the lag in words, which is not less than it is.
+func (t *topic) Behind() string {
+	switch {
+	case t.Unknown == 0:
+		return thousands(t.Lag)
+	case t.Lag > 0:
+		return "at least " + thousands(t.Lag)
+	}
+	return "not known"
+}
+
 func (t *topic) add(p *partition) {
 	t.Partitions++
 	if p.Severity == fine {
@@ -202,10 +214,13 @@ func (t *topic) add(p *partition) {
 	if p.Severity.rank() < t.Worst.rank() {
 		t.Worst = p.Severity
 	}
-	if r := p.Reported; r != nil && r.Lag >= 0 {
-		t.Lag = max(t.Lag, 0) + r.Lag
-		t.LagSeconds = max(t.LagSeconds, r.LagSeconds)
+	r := p.Reported
+	if r == nil || r.Silent || r.Lag < 0 {
+		t.Unknown++
+		return
 	}
+	t.Lag += r.Lag
+	t.LagSeconds = max(t.LagSeconds, r.LagSeconds)
 }
 
 // newPartition says what is known of a partition. What no process reports is not known, and never
@@ -232,11 +247,8 @@ func newPartition(status operate.Status) partition {
 
 // summarize says the state in a few words, the worst first.
 func (s *snapshot) summarize() summary {
-	out := summary{Worst: fine, Processes: len(s.Processes)}
+	out := summary{Worst: fine}
 	for _, p := range s.Processes {
-		if p.Silent {
-			out.Silent++
-		}
 		if !p.Silent && len(p.Problems) > 0 {
 			out.worse(passing)
 		}
@@ -268,22 +280,25 @@ func (s *snapshot) summarize() summary {
 		out.worse(urgent)
 		say(n, "dead letter", "dead letters")
 	}
+	if s.Dead.Asked > 0 {
+		out.worse(passing)
+		say(s.Dead.Asked, "request about a dead letter pending", "requests about dead letters pending")
+	}
 	say(n[unknown], "partition not known", "partitions not known")
-	say(out.Silent, "process silent", "processes silent")
 	say(n[passing], "partition retries by itself", "partitions retry by themselves")
 	if s.Calls.Failing > 0 {
 		out.worse(passing)
 		say(s.Calls.Failing, "call keeps failing", "calls keep failing")
 	}
-	if o := s.Outbox; o != nil && o.Stuck() {
+	if text := s.outbox(); text != "" {
 		out.worse(urgent)
-		parts = append(parts, "the outbox sends nothing")
+		parts = append(parts, text)
 	}
 	if len(s.Topics) == 0 && len(parts) == 0 {
 		out.worse(unknown)
 		parts = append(parts, "no consumer has read a record yet")
 	}
-	out.Text, out.Title = strings.Join(parts, ", "), "fine"
+	out.Text, out.Title = strings.Join(parts, ", "), "OK"
 	if out.Text == "" {
 		out.Text = "Everything makes progress"
 	}
@@ -299,6 +314,30 @@ func (s *snapshot) summarize() summary {
 		out.Title = "RETRYING"
 	}
 	return out
+}
+
+// outbox says why events stay in the outbox; "" if they do not.
+func (s *snapshot) outbox() string {
+	if s.Outbox == nil || !s.Outbox.Stuck() {
+		return ""
+	}
+	for _, p := range s.Processes {
+		if p.Relay == nil || p.Silent {
+			continue
+		}
+		for _, problem := range p.Problems {
+			switch problem.Code {
+			case "refused":
+				return "the broker rejects events of the outbox"
+			case "broker", "unanswered":
+				return "the relay of the outbox cannot reach the broker"
+			}
+		}
+	}
+	if s.Outbox.Leader == "" {
+		return "no relay sends the outbox"
+	}
+	return "events wait in the outbox"
 }
 
 func (s *summary) worse(is severity) {

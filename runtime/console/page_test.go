@@ -1,8 +1,10 @@
 package console_test
 
 import (
+	"html"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -42,7 +44,7 @@ func TestOverview(t *testing.T) {
 	}
 	idemtest.Exec(t, s.db, `UPDATE idem_process SET seen_at = clock_timestamp() - interval '1 minute'`)
 	s.do(http.MethodPost, "letter", url.Values{}) // nothing that was kept is shown
-	eventually(t, func() bool { return strings.Contains(s.get(""), "4 partitions not known, 1 process silent") })
+	eventually(t, func() bool { return strings.Contains(s.get(""), "4 partitions not known") })
 }
 
 // A halted partition is released by the page alone, and the history says who did it, and why.
@@ -61,8 +63,11 @@ func TestAHaltIsEndedByThePage(t *testing.T) {
 	if r.StatusCode != http.StatusSeeOther {
 		t.Fatal(r.StatusCode, body(t, r))
 	}
-	s.has(r.Header.Get("Location"), "the partition retries", "ana", "the column is wider now")
-	s.has("history.csv", "ana,operator,projector,orders.v1,0,10,10,0,the column is wider now")
+	if to := r.Header.Get("Location"); !strings.Contains(s.get(strings.TrimPrefix(to, "/some/prefix/")), "orders.v1/0: the partition retries") {
+		t.Errorf("%s does not say what was done", to)
+	}
+	s.has("history", "ana", "the column is wider now")
+	s.has("history.csv", "Z,ana,operator,projector,orders.v1,0,10,10,0,the column is wider now")
 	s.has("partition?"+at, "the column is wider now")
 	form.Set("way", "idemgen stream set --consumer projector --topic orders.v1 --partition 0 --to 999 --reason x")
 	if r := s.do(http.MethodPost, "act", form); r.StatusCode != http.StatusBadRequest {
@@ -146,6 +151,10 @@ func TestAnInterruptedCallIsDecided(t *testing.T) {
 	for offset, happened := range map[string]string{"0": "no", "1": "yes"} {
 		at := "consumer=projector&topic=orders.v1&partition=0&offset=" + offset
 		s.has("letter?"+at, "Did the call happen?")
+		undecided, _ := url.ParseQuery(at + "&verb=replay&reason=asked")
+		if r := s.do(http.MethodPost, "letter", undecided); r.StatusCode != http.StatusBadRequest {
+			t.Errorf("a call is made again without an answer: %d", r.StatusCode)
+		}
 		form, _ := url.ParseQuery(at + "&verb=replay&reason=asked&happened=" + happened + "&result=" + url.QueryEscape(`{"receipt": "R-7"}`))
 		if r := s.do(http.MethodPost, "letter", form); r.StatusCode != http.StatusSeeOther {
 			t.Errorf("%s: %d %s", happened, r.StatusCode, body(t, r))
@@ -174,4 +183,79 @@ func TestTheOtherPages(t *testing.T) {
 	s.has("outbox", "3 events wait", "No relay of idemgen leads", "OrderSent")
 	s.has("guarantees", "Its idempotency key is header")
 	s.has("effects", "No call is running or failing")
+}
+
+// Partitions that are halted for one reason are released together, and each page says what was
+// done while the owner has not reported again. What works has a page, too.
+func TestPartitionsOfOneReasonAreReleasedTogether(t *testing.T) {
+	s := troubled(t)
+	idemtest.Exec(t, s.db, `UPDATE idem_process SET report = jsonb_set(report, '{partitions,1}', replace((report #> '{partitions,0}')::text, '--partition 0', '--partition 1')::jsonb || '{"partition": 1}')`)
+	at := "consumer=projector&topic=orders.v1&partition=0"
+	s.has("", "2 partitions halted", `<a href="partition?consumer=projector&amp;partition=1&amp;topic=orders.v1">1</a>`)
+	s.has("partition?"+at, "For all 2 partitions", "Halted for the same reason")
+	form, _ := url.ParseQuery(at + "&all=1&reason=mended&way=" + url.QueryEscape(strings.Trim(release, `"`)))
+	s.has("act?"+form.Encode(), "Confirm: 2 partitions of orders.v1")
+	if r := s.do(http.MethodPost, "act", form); r.StatusCode != http.StatusSeeOther {
+		t.Fatal(r.StatusCode, body(t, r))
+	}
+	var is string
+	if err := s.db.QueryRow(t.Context(), `SELECT string_agg(concat(partition, ' ', info), ', ' ORDER BY partition) FROM idem_ledger JOIN idem_stream USING (stream) WHERE writer = 'o'`).Scan(&is); err != nil || is != "0 operator ana: mended, 1 operator ana: mended" {
+		t.Errorf("rows: %s, %v", is, err)
+	}
+	s.has("partition?"+at, "Wait until the owner reports again")
+	s.has("partition?consumer=projector&topic=orders.v1&partition=2", "READY", "lag 20")
+}
+
+// A lag that is not known of each partition is never said to be the whole, and letters that wait
+// for the owner's answer are not fine.
+func TestWhatIsNotKnownIsSaid(t *testing.T) {
+	s := troubled(t)
+	s.has("", "at least 60")
+	idemtest.Exec(t, s.db, `UPDATE idem_dead_letter SET asked = 'r', asked_at = now(), asked_by = 'ana: x'; DELETE FROM idem_process`)
+	reports(t, s.db, "a, process 1", 1, strings.Join([]string{partition(0, "READY", "", "", ""), partition(1, "READY", "", "", ""), partition(2, "READY", "", "", ""), partition(3, "READY", "", "", "")}, ","))
+	eventually(t, func() bool {
+		page := s.get("")
+		return strings.Contains(page, "4 requests about dead letters pending") && strings.Contains(page, "<title>RETRYING") && strings.Contains(page, `data-h="lag">80<`)
+	})
+}
+
+// Parked records belong to the group of the letter that they wait for. They have no group of their
+// own, from which nothing could be asked.
+func TestParkedRecordsBelongToTheirGroup(t *testing.T) {
+	s := troubled(t)
+	idemtest.Exec(t, s.db, `UPDATE idem_dead_letter SET order_key = md5(offs::text)::uuid, parks = true;
+		INSERT INTO idem_dead_letter (stream, offs, seq, state, event, reason, order_key) SELECT stream, 100 + n, 0, 'w', 'OrderPaid', 'parked: OrderPaid: behind', md5('1')::uuid FROM idem_stream, generate_series(1, 5) n WHERE partition = 0`)
+	s.has("dead", "5 parked behind them", "Replay 3")
+	if page := s.get("dead"); strings.Contains(page, "parked</span>") || strings.Count(page, `<li class="card">`) != 2 {
+		t.Errorf("groups:\n%s", page)
+	}
+	s.has("letter?consumer=projector&topic=orders.v1&partition=0&offset=1", "Parked behind it", "0:101")
+}
+
+// Every link of every page leads to a page.
+func TestLinksLeadSomewhere(t *testing.T) {
+	s := troubled(t)
+	idemtest.Exec(t, s.db, `UPDATE idem_dead_letter SET order_key = md5('k')::uuid, parks = true; UPDATE idem_dead_letter SET state = 'w', reason = 'parked: behind' WHERE offs > 1;
+		UPDATE idem_dead_letter SET asked = 'r', asked_at = now(), asked_by = 'ana: x' WHERE offs = 1`)
+	seen, next := map[string]bool{}, []string{"", "find?topic=orders.v1&at=0:1", "dead?list=1&topic=orders.v1"}
+	for len(next) > 0 {
+		page := next[0]
+		next = next[1:]
+		if seen[page] {
+			continue
+		}
+		seen[page] = true
+		r := s.do(http.MethodGet, page, nil)
+		text := body(t, r)
+		if r.StatusCode != http.StatusOK {
+			t.Errorf("%s: %d %s", page, r.StatusCode, text)
+			continue
+		}
+		for _, m := range regexp.MustCompile(`href="([^"#]*)"`).FindAllStringSubmatch(text, -1) {
+			next = append(next, html.UnescapeString(strings.TrimPrefix(m[1], "./")))
+		}
+	}
+	if len(seen) < 25 {
+		t.Errorf("%d pages only", len(seen))
+	}
 }

@@ -1,9 +1,11 @@
 package console
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/idemgen/idemgen/internal/operate"
 )
@@ -13,12 +15,23 @@ type halted struct {
 	partition
 	Advice operate.Advice
 	Ways   []operate.Way
-	Others int           // partitions of the topic with the same cause
+	Same   []partition   // partitions of the topic with the same cause, and this one
 	Acts   []operate.Act // of operators, in this partition
 }
 
-// troubled returns the partition that a request names, as the state has it.
-func (c *console) troubled(q *request) (*halted, error) {
+// Others is how many more partitions have the same cause.
+func (h *halted) Others() int { return max(0, len(h.Same)-1) }
+
+// Soon is an act of the last moments that the owner may not have seen yet; nil if there is none.
+func (h *halted) Soon(now time.Time) *operate.Act {
+	if len(h.Acts) > 0 && now.Sub(h.Acts[0].At) < 20*time.Second && h.Severity == urgent {
+		return &h.Acts[0]
+	}
+	return nil
+}
+
+// one returns the partition that a request names, as the state has it.
+func (c *console) one(q *request) (*halted, error) {
 	name, err := q.name()
 	if err != nil {
 		return nil, err
@@ -30,27 +43,18 @@ func (c *console) troubled(q *request) (*halted, error) {
 	is := func(p partition) bool {
 		return p.Consumer == name.Consumer && p.Topic == name.Topic && p.Partition == name.Partition
 	}
-	var h *halted
+	i := slices.IndexFunc(s.all, is)
+	if i < 0 {
+		return nil, fmt.Errorf("%v is not known", name)
+	}
+	h := &halted{partition: s.all[i]}
 	for _, t := range s.Trouble {
-		if i := slices.IndexFunc(t.Partitions, is); i >= 0 {
-			h = &halted{partition: t.Partitions[i], Others: len(t.Partitions) - 1}
+		if slices.ContainsFunc(t.Partitions, is) {
+			h.Same = t.Partitions
 		}
 	}
-	if h == nil {
-		return nil, fmt.Errorf("%v makes progress: there is nothing to do", name)
-	}
-	r := h.Reported
-	if r == nil {
-		return h, nil
-	}
-	h.Advice = operate.AdviceOn(r.Code)
-	for _, command := range r.Ways {
-		way, err := operate.ParseWay(command)
-		if err != nil {
-			c.log.Error("a halted partition names a command that the console does not know", "err", err)
-			continue
-		}
-		h.Ways = append(h.Ways, way)
+	if r := h.Reported; r != nil && !r.Silent {
+		h.Advice, h.Ways = operate.AdviceOn(r.Code), c.ways(r)
 	}
 	acts, err := operate.History(q.r.Context(), c.read, name.Consumer, false, 200)
 	for _, a := range acts {
@@ -61,66 +65,120 @@ func (c *console) troubled(q *request) (*halted, error) {
 	return h, err
 }
 
-// partition shows a partition that makes no progress, and the ways out.
+// ways are the ways out that a process names of a partition.
+func (c *console) ways(r *operate.Reported) (all []operate.Way) {
+	for _, command := range r.Ways {
+		way, err := operate.ParseWay(command)
+		if err != nil {
+			c.log.Error("a halted partition names a command that the console does not know", "err", err)
+			continue
+		}
+		all = append(all, way)
+	}
+	return all
+}
+
+// partition shows a partition and, if it makes no progress, the ways out.
 func (c *console) partition(q *request) {
-	h, err := c.troubled(q)
+	h, err := c.one(q)
 	if err != nil {
 		c.failed(q, err)
 		return
 	}
 	c.render(q, "partition.html", shown{
 		Title: fmt.Sprintf("%s %s/%d", h.State, h.Topic, h.Partition), Tab: "overview", Refresh: true,
-		Command: "idemgen stream list --consumer " + h.Consumer, Data: h,
+		Command: "idemgen stream list --consumer " + quoted(h.Consumer), Data: h,
 	})
 }
 
 // confirmation is what a way out would do.
 type confirmation struct {
 	*halted
-	Way     *operate.Way
+	Way     operate.Way // of the partition that is named
+	All     bool        // for all partitions that are halted for the same reason
 	Changes []operate.Change
 }
 
-// way returns the way out that a request names: one that the partition names now.
-func (c *console) way(q *request) (*halted, operate.Way, error) {
-	h, err := c.troubled(q)
+// chosen are the ways out that a request names: the one of its partition, which must be one that
+// the partition names now, or with "all" that of each partition with the same cause.
+func (c *console) chosen(q *request) (*confirmation, []operate.Way, error) {
+	h, err := c.one(q)
 	if err != nil {
-		return nil, operate.Way{}, err
+		return nil, nil, err
 	}
-	for _, w := range h.Ways {
-		if w.Command == q.text("way") {
-			return h, w, nil
+	i := slices.IndexFunc(h.Ways, func(w operate.Way) bool { return w.Command == q.text("way") })
+	if i < 0 {
+		return nil, nil, errors.New("the partition does not name this way out any more: look at it again")
+	}
+	d := &confirmation{halted: h, Way: h.Ways[i], All: q.text("all") != ""}
+	if !d.All {
+		return d, []operate.Way{d.Way}, nil
+	}
+	var ways []operate.Way
+	for _, p := range h.Same {
+		all := c.ways(p.Reported)
+		if len(all) != len(h.Ways) || slices.ContainsFunc(ways, func(w operate.Way) bool { return w.Command == all[i].Command }) {
+			continue // one command may be about all partitions
 		}
+		ways = append(ways, all[i])
 	}
-	return nil, operate.Way{}, errors.New("the partition does not name this way out any more: look at it again")
+	return d, ways, nil
 }
 
-// confirmAct shows the row that a way out would append.
+// take takes ways out, first without appending: if one is rejected, none is taken.
+func take(ctx context.Context, db operate.DB, ways []operate.Way, by operate.By) (all []operate.Change, err error) {
+	for _, w := range ways {
+		dry := by
+		dry.DryRun = true
+		changes, err := w.Run(ctx, db, dry)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, changes...)
+	}
+	if by.DryRun {
+		return all, nil
+	}
+	all = nil
+	for _, w := range ways {
+		changes, err := w.Run(ctx, db, by)
+		all = append(all, changes...)
+		if err != nil {
+			return all, fmt.Errorf("%w; %d rows were appended before", err, len(all))
+		}
+	}
+	return all, nil
+}
+
+// confirmAct shows the rows that a way out would append.
 func (c *console) confirmAct(q *request) {
-	h, way, err := c.way(q)
-	var changes []operate.Change
+	d, ways, err := c.chosen(q)
 	if err == nil {
-		changes, err = way.Run(q.r.Context(), c.read, operate.By{Operator: q.user.Name, Reason: "preview", DryRun: true})
+		d.Changes, err = take(q.r.Context(), c.read, ways, operate.By{Operator: q.user.Name, Reason: "preview", DryRun: true})
 	}
 	if err != nil {
 		c.failed(q, err)
 		return
 	}
-	c.render(q, "act.html", shown{Title: "Confirm", Tab: "overview", Command: way.Command, Data: confirmation{h, &way, changes}})
+	c.render(q, "act.html", shown{Title: "Confirm", Tab: "overview", Command: d.Way.Command, Data: d})
 }
 
 // act takes a way out.
 func (c *console) act(q *request) {
-	_, way, err := c.way(q)
+	d, ways, err := c.chosen(q)
 	var changes []operate.Change
 	if err == nil {
-		changes, err = way.Run(q.r.Context(), c.write, q.by())
+		changes, err = take(q.r.Context(), c.write, ways, q.by())
 	}
 	if err != nil {
 		c.failed(q, err)
 		return
 	}
-	c.log.Info("an operator acted", "user", q.user.Name, "reason", q.text("reason"), "command", way.Command, "rows", len(changes))
+	c.log.Info("an operator acted", "user", q.user.Name, "reason", q.text("reason"), "command", d.Way.Command, "rows", len(changes))
 	c.recent.forget()
-	q.back("history", query("done", changes[0].Effect))
+	what := fmt.Sprintf("%s/%d: %s", d.Topic, d.Partition, changes[0].Effect)
+	if d.All {
+		what = fmt.Sprintf("%d partitions of %s: %s", len(ways), d.Topic, changes[0].Effect)
+	}
+	q.back("./", query("done", what))
 }

@@ -27,7 +27,7 @@ var weights = []weight{
 	}},
 	{"codes of warnings", 0, 0, func(t *testing.T) int { return distinct(t, `"W[0-9]{3}"`, "../../generator", "../../internal/gen") }},
 	{"commands", 19, 14, func(t *testing.T) int { return matches(t, `\bRunE:`, production(t, "../../cmd/idemgen")) }},
-	{"product lines", 69_300, 55_000, func(t *testing.T) int {
+	{"product lines", 69_400, 55_000, func(t *testing.T) int {
 		return linesOf(t, production(t, "../../runtime", "../../internal", "../../generator", "../../schema", "../../cmd", "../../templates"))
 	}},
 	{"proof lines", 20_600, 14_000, func(t *testing.T) int {

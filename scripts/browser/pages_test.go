@@ -61,8 +61,9 @@ func TestPagesWorkWithoutScripts(t *testing.T) {
 	b.click("Show what it does")
 	b.shows("What is appended to the ledger")
 	b.fill("reason", "the migration is applied")
-	b.click("Append the row")
-	b.shows("Done: the partition retries")
+	b.click("Confirm")
+	b.shows("Done: orders.v1/3: the partition retries")
+	b.open("history")
 	b.shows("the migration is applied")
 }
 
