@@ -1,0 +1,48 @@
+package view
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Values in Avro and Protobuf are shown as JSON, by the names of their schemas.
+func TestPackedValuesAreShownAsJSON(t *testing.T) {
+	for _, name := range []string{"avro_orders", "protobuf_orders"} {
+		s, err := Read(os.DirFS("../../../testdata/golden/accepted/" + name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, topic := range s.service.Topics {
+			m := topic.Payload.Messages
+			if m == nil || m.Framed {
+				continue
+			}
+			n++
+			value, err := m.Packing.Pack([]byte(samples[name]))
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			shown := s.Show(topic.Name, "", &wire.Message{Value: value})
+			if !strings.Contains(shown.Payload, `"0f8fad5b-d9cb-469f-a165-70867728950e"`) || !strings.Contains(shown.Payload, `"sku": "S-7"`) || shown.Hidden != "" {
+				t.Errorf("%s: %+v", name, shown)
+			}
+			broken := s.Show(topic.Name, "", &wire.Message{Value: value[:len(value)-1]})
+			if !strings.Contains(broken.Hidden, "cannot be decoded") {
+				t.Errorf("%s, cut off: %+v", name, broken)
+			}
+		}
+		if n == 0 {
+			t.Errorf("%s has no topic with messages", name)
+		}
+	}
+}
+
+// samples are what the values of the topics of stock hold.
+var samples = map[string]string{
+	"avro_orders":     `{"moveId": "0f8fad5b-d9cb-469f-a165-70867728950e", "sku": "S-7", "pieces": 12, "day": "2026-01-02", "weight": 1.5, "reason": null, "labels": {}, "raw": ""}`,
+	"protobuf_orders": `{"move_id": "0f8fad5b-d9cb-469f-a165-70867728950e", "sku": "S-7", "pieces": "12", "labels": {}}`,
+}
