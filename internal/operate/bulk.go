@@ -136,7 +136,7 @@ SELECT coalesce((SELECT asked_by FROM r LIMIT 1), ''), CASE WHEN bool_or(coalesc
 FROM r`
 
 const answersSQL = `
-SELECT left(answer, 300), count(*) FROM (SELECT answer FROM idem_dead_letter WHERE asked_at = $1::timestamptz AND state = 'd' AND asked IS NULL AND answer IS NOT NULL LIMIT 1000) r
+SELECT substring(answer FROM 1 FOR 300), count(*) FROM (SELECT answer FROM idem_dead_letter WHERE asked_at = $1::timestamptz AND state = 'd' AND asked IS NULL AND answer IS NOT NULL LIMIT 1000) r
 GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 10`
 
 // ProgressOf returns what became of the letters of a request, by the time of the request.

@@ -180,7 +180,8 @@ func Find(ctx context.Context, db DB, n Name, at *Place, keys []Key) (found []An
 	return held, nil
 }
 
-// Holder is the row of a ledger whose transaction applied the event of a key.
+// Holder is the row of a ledger whose transaction applied the event of a key; or no row, if another
+// program had applied it and the key was adopted.
 type Holder struct {
 	Name
 	Seq   int64 `json:"seq"`
@@ -192,6 +193,9 @@ type Holder struct {
 
 // String describes where the key is.
 func (h *Holder) String() string {
+	if h.stream == 0 {
+		return "another program had applied it: its key was adopted"
+	}
 	if h.Row == nil {
 		return fmt.Sprintf("ledger row %d of %s/%d applied it; the row was removed since", h.Seq, h.Topic, h.Partition)
 	}
@@ -202,9 +206,9 @@ func (h *Holder) String() string {
 
 const (
 	sharedKeySQL = `
-SELECT k.stream, s.consumer, s.topic, s.topic_id::text, s.partition, k.seq, true
-FROM idem_keys k JOIN idem_stream s USING (stream)
-WHERE k.key = $2::uuid AND s.consumer = $1`
+SELECT k.stream, g.consumer, coalesce(s.topic, ''), coalesce(s.topic_id::text, ''), coalesce(s.partition, -1), k.seq, true
+FROM idem_keys k JOIN idem_key_gen g USING (gen) LEFT JOIN idem_stream s ON s.stream = k.stream
+WHERE k.key = $2::uuid AND g.consumer = $1 AND (k.stream = 0 OR s.stream IS NOT NULL)`
 
 	// chainKeySQL is the newest row of each of some ledgers that holds a key, the row that was
 	// written first at the front. It reads the keys of all newer rows. The bytes of a key may also

@@ -16,7 +16,7 @@ var (
 	Functions = []string{
 		"abs", "array_agg", "bool_or", "btrim", "cardinality", "concat_ws", "count", "current_setting", "first_value", "format", "format_type",
 		"generate_series", "generate_subscripts", "has_any_column_privilege", "has_schema_privilege", "has_sequence_privilege",
-		"has_table_privilege", "hashtext", "hashtextextended", "host", "json_agg", "json_build_object", "left", "max", "min", "nextval", "octet_length",
+		"has_table_privilege", "hashtext", "hashtextextended", "host", "json_agg", "json_build_object", "max", "min", "nextval", "octet_length",
 		"parse_ident", "pg_blocking_pids", "pg_get_expr", "pg_get_indexdef", "pg_notify", "pg_terminate_backend", "pg_try_advisory_lock",
 		"regexp_split_to_table", "replace", "row_security_active", "set_config", "split_part", "starts_with", "string_agg", "string_to_array", "sum",
 		"to_char", "to_regclass", "unnest",

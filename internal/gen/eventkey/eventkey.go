@@ -80,6 +80,46 @@ func Of(s *model.Service, topic, event string, values []Value) ([]Key, error) {
 	return keys, nil
 }
 
+// Maker makes keys of one event from the texts of their parts.
+type Maker struct {
+	Parts  []string      // names of the parts, in the order of the spec
+	Window time.Duration // how long duplicates are detected
+	Here   bool          // copies: same_partition
+	Topic  string
+
+	event *model.Event
+}
+
+// For returns the maker of an event's keys. The event must have a key.
+func For(s *model.Service, event string) (*Maker, error) {
+	var all []string
+	for _, t := range s.Topics {
+		for _, e := range t.Events {
+			if all = append(all, e.Name); e.Name != event {
+				continue
+			}
+			if e.Key.Offset {
+				return nil, fmt.Errorf("%s is identified by its offset: it has no idempotency key", event)
+			}
+			m := &Maker{Window: e.Key.Window, Here: e.Key.SamePartition, Topic: t.Name, event: e}
+			for _, p := range e.Key.Parts {
+				m.Parts = append(m.Parts, partName(p))
+			}
+			return m, nil
+		}
+	}
+	return nil, unknown("event", event, s.Source, all)
+}
+
+// Key makes the key of the texts of the parts, in their order.
+func (m *Maker) Key(texts []string) ([16]byte, error) {
+	values := make([]Value, len(texts))
+	for i, text := range texts {
+		values[i] = Value{m.Parts[i], text}
+	}
+	return sum(m.event, values)
+}
+
 // find finds what the spec says of a topic of Kafka.
 func find(s *model.Service, topic string) (*model.Topic, error) {
 	var all []string

@@ -193,7 +193,9 @@ func with(set map[wire.Key]bool, keys []wire.Key) map[wire.Key]bool {
 // FirstCopy describes which row applied the event with a key first, as far as this owner knows.
 func (k *Known) FirstCopy(key wire.Key) string {
 	p := k.memory.partition
-	if at, ok := k.prior[key]; ok {
+	if at, ok := k.prior[key]; ok && at.Stream == 0 {
+		return "in another program, whose key was adopted"
+	} else if ok {
 		return fmt.Sprintf("in row %d of the ledger of %s", at.Seq, cmp.Or(at.Place, fmt.Sprintf("stream %d", at.Stream)))
 	}
 	if at, ok := k.memory.recent.Find(key, k.now); ok {
