@@ -25,6 +25,7 @@ var errUnwell = errors.New("something fails: see the lines that begin with FAIL"
 
 // doctorFlags say where to look.
 type doctorFlags struct {
+	group string
 	streamFlags
 	brokers, redis, registry, sasl string
 	tls                            bool
@@ -55,6 +56,7 @@ $KAFKA_PASSWORD. Connect as the service does: then the rights are those of its r
 	f.json = asJSON(cmd, "checks")
 	flags := cmd.Flags()
 	flags.StringVar(&f.brokers, "brokers", "", "addresses of brokers, host:port,host:port (default $KAFKA_BROKERS)")
+	flags.StringVar(&f.group, "group", "", "the consumer group, if idem.WithGroup gives it another name than the consumer's (default what the processes report)")
 	flags.BoolVar(&f.tls, "tls", false, "the brokers speak TLS")
 	flags.StringVar(&f.sasl, "sasl", "", "SASL mechanism of the brokers: plain, scram-sha-256 or scram-sha-512")
 	flags.StringVar(&f.redis, "redis", "", "URL of the Redis that stores leases (default $REDIS_URL)")
@@ -83,6 +85,7 @@ func (f *doctorFlags) examine(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
+		service.Group = f.group
 		checks = append(checks, doctor.Examine(cmd.Context(), *service, around)...)
 	}
 	f.json.members["checks"] = checks

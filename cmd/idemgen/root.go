@@ -82,7 +82,7 @@ Exit codes: 0 done, 1 different (check, fmt) or breaks (plan), 2 trouble; the me
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(wrongFlag)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(generateCommand(), checkCommand(), planCommand(), explainCommand(), initCommand(args), caseCommand(), fmtCommand(), devCommand(), doctorCommand(), consoleCommand(), streamCommand(), deadCommand(), findCommand(), outboxCommand(), versionCommand())
+	root.AddCommand(generateCommand(), checkCommand(), planCommand(), explainCommand(), initCommand(args), caseCommand(), fmtCommand(), devCommand(), doctorCommand(), consoleCommand(), adoptCommand(), streamCommand(), deadCommand(), findCommand(), outboxCommand(), versionCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range append(root.Commands(), root) {

@@ -3,6 +3,7 @@ package operate
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"iter"
@@ -26,7 +27,7 @@ const (
 	// duplicate.
 	adoptSQL = `
 INSERT INTO idem_keys (gen, key, def, fp, stream, seq)
-SELECT (SELECT gen FROM idem_key_gen WHERE consumer = $1::text AND sealed_at IS NULL), k, 0, 0, 0, 0 FROM unnest($2::uuid[]) AS u (k)
+SELECT (SELECT gen FROM idem_key_gen WHERE consumer = $1::text AND sealed_at IS NULL), k, 0, 0, 0, 0 FROM unnest($2::text[]::uuid[]) AS u (k)
 ON CONFLICT DO NOTHING`
 )
 
@@ -74,8 +75,12 @@ func AdoptKeys(ctx context.Context, db DB, consumer string, seconds float64, key
 
 // adoptSome makes some keys known. A generation may be sealed meanwhile: then they go to the next.
 func adoptSome(ctx context.Context, db DB, consumer string, keys [][16]byte) (n int64, err error) {
+	texts := make([]string, len(keys))
+	for i := range keys {
+		texts[i] = hex.EncodeToString(keys[i][:])
+	}
 	for range 5 {
-		n, err = alter(ctx, db, adoptSQL, consumer, keys)
+		n, err = alter(ctx, db, adoptSQL, consumer, texts)
 		if pg, is := errors.AsType[*pgconn.PgError](err); !is || pg.Code != "23514" {
 			return n, err
 		}

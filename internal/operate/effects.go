@@ -35,7 +35,7 @@ SELECT (SELECT count(*) FROM (SELECT FROM idem_lease WHERE ($1::text = '' OR con
 SELECT c.* FROM unnest('{f,p}'::"char"[]) WITH ORDINALITY AS s (state, n), LATERAL (
     SELECT l.consumer, replace(l.key::text, '-', ''), l.state, l.attempts, l.changed_at, coalesce(substring(l.error FROM 1 FOR 1000), ''), coalesce(l.holder, ''), l.expires_at, l.expires_at < clock_timestamp()
     FROM idem_lease l WHERE ($1::text = '' OR l.consumer = $1::text) AND l.state = s.state AND l.state IN ('p', 'f') AND (l.state = 'p' OR l.expires_at > clock_timestamp() - interval '1 minute')
-    ORDER BY l.consumer, l.changed_at LIMIT 50) c
+    ORDER BY l.changed_at LIMIT 50) c
 ORDER BY s.n`
 )
 

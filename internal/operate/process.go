@@ -23,6 +23,7 @@ type Process struct {
 	Problems   []ReportedProblem `json:"problems"`
 	Partitions []Reported        `json:"partitions"`
 	More       int               `json:"more"`            // number of partitions that are left out
+	Group      string            `json:"group,omitempty"` // of Kafka; "" is the consumer's name
 	Relay      *Relay            `json:"relay,omitempty"` // of a relay of the outbox, which has no consumer; else nil
 }
 
@@ -96,12 +97,13 @@ func scanProcess(r pgx.CollectableRow) (Process, error) {
 		Problems   []ReportedProblem
 		Partitions []Reported
 		More       int
+		Group      string
 		Relay      *Relay
 	}{Problems: []ReportedProblem{}, Partitions: []Reported{}}
 	if err := json.Unmarshal([]byte(report), &in); err != nil {
 		return p, fmt.Errorf("the report of %s cannot be read: %w", p.Name, err)
 	}
-	p.Problems, p.Partitions, p.More, p.Relay = in.Problems, in.Partitions, in.More, in.Relay
+	p.Problems, p.Partitions, p.More, p.Group, p.Relay = in.Problems, in.Partitions, in.More, in.Group, in.Relay
 	p.StartedAt, p.SeenAt, p.AgeSeconds = p.StartedAt.UTC(), p.SeenAt.UTC(), max(0, p.AgeSeconds)
 	for i := range p.Partitions {
 		r := &p.Partitions[i]

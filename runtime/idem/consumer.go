@@ -128,7 +128,7 @@ func (c *Consumer) Run(ctx context.Context, src Source) error {
 	defer c.report()() // until the last transaction has ended, even if ctx ends before
 	l := c.service.Limits
 	err := src.Run(ctx, Subscription{
-		Group: c.service.Consumer, Topics: c.topics(),
+		Group: cmp.Or(c.settings.group, c.service.Consumer), Topics: c.topics(),
 		BatchEvents: l.BatchEvents, BatchBytes: l.BatchBytes, BatchWait: l.BatchWait, MaxPollInterval: l.MaxPollInterval, Window: c.window,
 	}, (*sink)(c))
 	if ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {

@@ -25,6 +25,7 @@ type settings struct {
 	middleware []Middleware
 	leases     *lease.Store // where effects have their leases outside of Postgres; nil if none was given
 	effects    engine.Effects
+	group      string // of consumers; "" is the consumer's name
 	now        func() time.Time
 }
 
@@ -33,6 +34,13 @@ type settings struct {
 // most 10 in 10 seconds; the next line gives the number omitted), and one per duplicate (Debug),
 // each with the consumer. It never logs a payload or a key.
 func WithLogger(l *slog.Logger) Option { return func(s *settings) { s.log = l } }
+
+// WithGroup sets the id of the Kafka consumer group; the default is the consumer's name. It is for
+// a service that takes over from another program: with that program's group and start_from:
+// committed, partitions begin at its committed offsets, and only one of the two has them at a time.
+// The ledger does not depend on the group, which may change later. All processes of a consumer must
+// use the same group.
+func WithGroup(id string) Option { return func(s *settings) { s.group = id } }
 
 // WithHooks adds hooks for metrics, traces and audits: values with one or more of the methods of
 // package [hook]. They are called in the order in which they are given. [New] returns an error for

@@ -24,6 +24,7 @@ func (c *Consumer) report() (stop func()) {
 func (c *Consumer) snapshot() (r report.Report) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	r.Group = c.settings.group
 	if p := c.whole(); p != nil {
 		r.Problems = append(r.Problems, report.Problem{Code: p.Code, Since: p.Since, Reason: p.Reason, Do: p.Do})
 	}

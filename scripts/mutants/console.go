@@ -33,7 +33,7 @@ var consoleBugs = []mutant{
 		in(pages, "newPartition").Never(`r.Silent`),
 		pages, "TestOverview"},
 	{"console: any command is run as a way out",
-		in(pages, "console.way").Always(`w.Command == $q.text("way")`),
+		in(pages, "console.chosen").Replace(`w.Command == $q.text("way")`, `true`),
 		pages, "TestAHaltIsEndedByThePage"},
 	{"console: a view of a record is not logged",
 		in(pages, "console.showLetter").Drop(`$c.log.Info(_, _, _, _, _)`),

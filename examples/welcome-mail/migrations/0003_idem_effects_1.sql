@@ -60,7 +60,7 @@ CREATE TABLE IF NOT EXISTS idem_lease (
     holder text, -- the process that got the lease last, for people
     PRIMARY KEY (consumer, key)
 );
-CREATE INDEX IF NOT EXISTS idem_lease_open ON idem_lease (consumer, state, changed_at) WHERE state IN ('p', 'f');
+CREATE INDEX IF NOT EXISTS idem_lease_open ON idem_lease (changed_at) WHERE state IN ('p', 'f');
 CREATE INDEX IF NOT EXISTS idem_lease_over ON idem_lease (consumer, forget_at) WHERE state IN ('c', 'd', 'f');
 -- A start looks for numbers that the sequence idem_fence has not reached, after a move of the database.
 CREATE INDEX IF NOT EXISTS idem_lease_fence ON idem_lease USING brin (fence) WITH (autosummarize = on);

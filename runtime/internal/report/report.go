@@ -25,6 +25,7 @@ type Report struct {
 	Problems   []Problem   `json:"problems"` // of the service as a whole
 	Partitions []Partition `json:"partitions"`
 	More       int         `json:"more"`            // number of partitions that were left out
+	Group      string      `json:"group,omitempty"` // of Kafka, if it has another name than the consumer
 	Relay      *Relay      `json:"relay,omitempty"` // nil unless it is a relay of an outbox that reports
 }
 

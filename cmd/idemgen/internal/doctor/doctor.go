@@ -38,6 +38,7 @@ type Check struct {
 // Service is what is looked at, and what it needs.
 type Service struct {
 	Consumer string
+	Group    string         // of Kafka; "" is what the processes report, or else the consumer's name
 	Schema   map[string]int // versions of the runtime's tables, by part
 	Tables   []pgtable.Want
 	Topics   []Topic
@@ -69,6 +70,9 @@ const patience = 10 * time.Second
 func Examine(ctx context.Context, s Service, a Around) []Check {
 	e := &examination{Service: s, Around: a}
 	e.database(ctx)
+	if e.Group == "" {
+		e.Group = e.Consumer
+	}
 	e.kafka(ctx)
 	e.schemas(ctx)
 	e.redis(ctx)

@@ -254,9 +254,9 @@ func (k *cluster) retention(ctx context.Context, t Topic) {
 // group looks at who reads, and at the offsets that are committed in Kafka.
 func (k *cluster) group(ctx context.Context) error {
 	if n := k.members; n > 0 {
-		k.add(OK, "group "+k.Consumer, "", "%s; one that was killed counts until its session ends", count(n, "member"))
+		k.add(OK, "group "+k.Group, "", "%s; one that was killed counts until its session ends", count(n, "member"))
 	} else {
-		k.add(Warning, "group "+k.Consumer, "start the service", "it has no members: the service does not run")
+		k.add(Warning, "group "+k.Group, "start the service", "it has no members: the service does not run")
 	}
 	if k.first == nil {
 		k.committed, k.noOffsets = k.fetchOffsets(ctx)
@@ -281,7 +281,7 @@ func (k *cluster) group(ctx context.Context) error {
 // fetchOffsets fetches the offsets that the group has committed; a group that does not exist has
 // none.
 func (k *cluster) fetchOffsets(ctx context.Context) (kadm.OffsetResponses, error) {
-	committed, err := k.admin.FetchOffsets(ctx, k.Consumer)
+	committed, err := k.admin.FetchOffsets(ctx, k.Group)
 	if errors.Is(err, kerr.GroupIDNotFound) {
 		err = nil
 	}
@@ -290,14 +290,14 @@ func (k *cluster) fetchOffsets(ctx context.Context) (kadm.OffsetResponses, error
 
 // countMembers counts the members of the group, whichever protocol it uses.
 func (k *cluster) countMembers(ctx context.Context) int {
-	if groups, err := k.admin.DescribeGroups(ctx, k.Consumer); err == nil && len(groups[k.Consumer].Members) > 0 {
-		return len(groups[k.Consumer].Members)
+	if groups, err := k.admin.DescribeGroups(ctx, k.Group); err == nil && len(groups[k.Group].Members) > 0 {
+		return len(groups[k.Group].Members)
 	}
-	groups, err := k.admin.DescribeConsumerGroups(ctx, k.Consumer) // KIP-848
+	groups, err := k.admin.DescribeConsumerGroups(ctx, k.Group) // KIP-848
 	if err != nil {
 		return 0
 	}
-	return len(groups[k.Consumer].Members)
+	return len(groups[k.Group].Members)
 }
 
 // days is a time as a spec has it, if it is whole days.

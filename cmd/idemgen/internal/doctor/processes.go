@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -16,6 +17,7 @@ type reports struct {
 	left         int     // partitions that processes left out
 	wrong        []Check // of processes and partitions
 	stopped      map[place]bool
+	group        string // of Kafka; "" is the consumer's name
 }
 
 // processes looks at what the processes report. What is wrong only once is not reported: while a
@@ -40,6 +42,9 @@ func (e *examination) processes(ctx context.Context) error {
 		return err
 	}
 	e.stopped = r.stopped
+	if e.Group == "" {
+		e.Group = r.group
+	}
 	e.checks = append(e.checks, r.wrong...)
 	switch {
 	case r.live+r.silent == 0:
@@ -77,6 +82,7 @@ func (e *examination) readReports(ctx context.Context) (*reports, error) {
 			continue
 		}
 		r.live++
+		r.group = cmp.Or(r.group, p.Group)
 		r.left += p.More
 		if len(p.Partitions) > 0 { // each of them has the problem of the whole
 			continue
