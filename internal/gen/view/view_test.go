@@ -61,6 +61,7 @@ func TestSensitiveValuesAreHidden(t *testing.T) {
 	}{
 		"of the event":      {s, "people.v1", "Joined", value, []string{"visa", "12345678901234567890.10", `"mail": "[sensitive]"`}},
 		"of no known event": {s, "people.v1", "", value, []string{"visa"}},
+		"of a former event": {s, "people.v1", "Gone", value, []string{"visa"}},
 		"not JSON":          {s, "people.v1", "Joined", `{"mail": "SECRET"`, []string{"cannot be decoded"}},
 		"more than JSON":    {s, "people.v1", "Joined", `{} "SECRET"`, []string{"cannot be decoded"}},
 		"another topic":     {s, "other.v1", "", value, []string{"has no topic"}},
