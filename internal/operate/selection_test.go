@@ -27,7 +27,8 @@ func TestPagesHaveEachLetterOnce(t *testing.T) {
 	b := begin(t, db, operate.Name{Consumer: orders.Consumer, Topic: "other.v1"}, oldID)
 	letters(t, db, a.stream, 0, 700, "database: OrderPaid: rare N")
 	letters(t, db, b.stream, 0, 30_000, "handler: OrderPaid: frequent N")
-	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET created_at = date_trunc('minute', created_at), reason = CASE WHEN seq % 50 = 0 THEN 'database: OrderPaid: rare 7' ELSE reason END; ANALYZE idem_dead_letter`)
+	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET created_at = clock_timestamp() - (30000 - seq) * interval '20 milliseconds' WHERE reason LIKE 'handler%';
+		UPDATE idem_dead_letter SET created_at = date_trunc('second', created_at), reason = CASE WHEN seq % 50 = 0 THEN 'database: OrderPaid: rare 7' ELSE reason END; ANALYZE idem_dead_letter`)
 	seen := map[operate.Mark]int{}
 	pages := 0
 	for next := (&operate.Mark{}); next != nil; pages++ {
