@@ -32,7 +32,7 @@ func TestPagesHaveEachLetterOnce(t *testing.T) {
 	seen := map[operate.Mark]int{}
 	pages := 0
 	for next := (&operate.Mark{}); next != nil; pages++ {
-		p, err := operate.Page(t.Context(), db, operate.Selection{Consumer: orders.Consumer, Error: "rare #"}, *next, 100)
+		p, err := operate.Page(t.Context(), db, operate.Selection{Consumer: orders.Consumer, Error: "rare #"}, *next, 20)
 		if err != nil {
 			t.Fatal(err)
 		}
