@@ -131,7 +131,7 @@ func (f *adoptFlags) run(cmd *cobra.Command, flags *streamFlags) error {
 	}
 	defer db.Close()
 	told := time.Now()
-	done.AdoptedKeys, err = operate.AdoptKeys(ctx, db, consumer, longest.Seconds(), ids.keys(ctx), func(a operate.AdoptedKeys) {
+	done.AdoptedKeys, err = operate.AdoptKeys(ctx, db, consumer, longest, ids.keys(ctx), func(a operate.AdoptedKeys) {
 		if time.Since(told) > 5*time.Second {
 			told = time.Now()
 			fmt.Fprintf(cmd.ErrOrStderr(), "%d ids read, %d added\n", a.Keys, a.Added)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -20,7 +21,7 @@ type AdoptedKeys struct {
 
 const (
 	// openKeysSQL opens a generation of keys, if none is open.
-	openKeysSQL = `SELECT idem_keys_open($1::text, $2::float8 * interval '1 second') WHERE NOT EXISTS (SELECT FROM idem_key_gen WHERE consumer = $1::text AND sealed_at IS NULL)`
+	openKeysSQL = `SELECT idem_keys_open($1::text, $2::interval) WHERE NOT EXISTS (SELECT FROM idem_key_gen WHERE consumer = $1::text AND sealed_at IS NULL)`
 
 	// adoptSQL claims keys in the open generation, as a batch does, but for no row of a ledger. No
 	// content has definition 0, so what is stored is never compared: every event with the key is a
@@ -36,14 +37,14 @@ const adoptAtOnce = 10_000
 
 // AdoptKeys makes keys known to a consumer that another program has applied: events with them are
 // duplicates from then on, whatever their content is, for at least as long as keys are kept. Keys
-// that are known already stay as they are, so after an error it can be run again. seconds is how
-// long keys are kept if this is the consumer's first generation. progress is called after each
+// that are known already stay as they are, so after an error it can be run again. keep is how long
+// keys are kept if this is the consumer's first generation. progress is called after each
 // transaction; nil means never.
-func AdoptKeys(ctx context.Context, db DB, consumer string, seconds float64, keys iter.Seq2[[16]byte, error], progress func(AdoptedKeys)) (a AdoptedKeys, err error) {
+func AdoptKeys(ctx context.Context, db DB, consumer string, keep time.Duration, keys iter.Seq2[[16]byte, error], progress func(AdoptedKeys)) (a AdoptedKeys, err error) {
 	if ok, err := has(ctx, db, "idem_keys"); err != nil || !ok {
 		return a, errors.Join(err, errors.New("this database has no table idem_keys: apply the migrations of the service first"))
 	}
-	if _, err := alter(ctx, db, openKeysSQL, consumer, seconds); err != nil {
+	if _, err := alter(ctx, db, openKeysSQL, consumer, fmt.Sprintf("%d seconds", int64(keep.Seconds()))); err != nil {
 		return a, err
 	}
 	var some [][16]byte

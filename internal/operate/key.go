@@ -180,8 +180,8 @@ func Find(ctx context.Context, db DB, n Name, at *Place, keys []Key) (found []An
 	return held, nil
 }
 
-// Holder is the row of a ledger whose transaction applied the event of a key; or no row, if another
-// program had applied it and the key was adopted.
+// Holder is the row of a ledger whose transaction applied the event of a key; or no row, if
+// another program had applied it and the key was adopted.
 type Holder struct {
 	Name
 	Seq   int64 `json:"seq"`

@@ -37,9 +37,9 @@ func WithLogger(l *slog.Logger) Option { return func(s *settings) { s.log = l } 
 
 // WithGroup sets the id of the Kafka consumer group; the default is the consumer's name. It is for
 // a service that takes over from another program: with that program's group and start_from:
-// committed, partitions begin at its committed offsets, and only one of the two has them at a time.
-// The ledger does not depend on the group, which may change later. All processes of a consumer must
-// use the same group.
+// committed, partitions begin at its committed offsets, and only one of the two has them at a
+// time. The ledger does not depend on the group, which may change later. All processes of a
+// consumer must use the same group.
 func WithGroup(id string) Option { return func(s *settings) { s.group = id } }
 
 // WithHooks adds hooks for metrics, traces and audits: values with one or more of the methods of

@@ -19,26 +19,27 @@ type weight struct {
 }
 
 // weights may shrink, and then most does. One grows only for what users need, in a commit that
-// says for what: idemgen dev is the 15th command, idemgen console the 19th.
+// says for what: idemgen dev is the 15th command, idemgen console the 19th, adopt keys the
+// 20th; docs/adopt.md has 600 words.
 var weights = []weight{
 	{"keys of the language", 89, 90, keysOfTheLanguage},
 	{"codes of errors", 83, 85, func(t *testing.T) int {
 		return distinct(t, `"E[0-9]{3}"`, "../../generator", "../../internal/gen", "../../internal/proof")
 	}},
 	{"codes of warnings", 0, 0, func(t *testing.T) int { return distinct(t, `"W[0-9]{3}"`, "../../generator", "../../internal/gen") }},
-	{"commands", 19, 14, func(t *testing.T) int { return matches(t, `\bRunE:`, production(t, "../../cmd/idemgen")) }},
-	{"product lines", 69_400, 55_000, func(t *testing.T) int {
+	{"commands", 20, 14, func(t *testing.T) int { return matches(t, `\bRunE:`, production(t, "../../cmd/idemgen")) }},
+	{"product lines", 69_900, 55_000, func(t *testing.T) int {
 		return linesOf(t, production(t, "../../runtime", "../../internal", "../../generator", "../../schema", "../../cmd", "../../templates"))
 	}},
 	{"proof lines", 20_600, 14_000, func(t *testing.T) int {
 		return linesOf(t, handwritten(t, "../../runtime/idemtest", "../../internal/proof", "../../internal/kit"))
 	}},
 	{"exported names", 640, 650, exportedNames},
-	{"linked lines, without effects", 24_960, 19_000, linkedWithout},
-	{"linked lines, with effects", 28_020, 23_000, linkedWith},
+	{"linked lines, without effects", 24_970, 19_000, linkedWithout},
+	{"linked lines, with effects", 28_030, 23_000, linkedWith},
 	{"lines of testdata", 53_560, 35_000, linesOfTestdata},
 	{"words of docs/spec.md", 7_600, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
-	{"words of docs", 48_000, 48_000, wordsOfDocs},
+	{"words of docs", 48_700, 48_000, wordsOfDocs},
 }
 
 // The whole gets lighter. go test -v prints what is left to do.

@@ -1,0 +1,3 @@
+package takeover
+
+//go:generate go tool idemgen generate
