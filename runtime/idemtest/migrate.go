@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,24 +29,39 @@ func Migrate(t testing.TB, db *pgxpool.Pool, dir string) {
 }
 
 // before reads what is applied before a log comes: the tables of others, the service's own, rows.
-// The CHECK constraints of tables hold for cases only: the log of a topic knows nothing of them.
-func (c *runner) before() (all []migration, err error) {
-	if c.External != "" {
-		if all, err = withFile(all, c.External); err != nil {
-			return nil, err
-		}
-	}
+// The folder of migrations may make the tables of others, too, because the team keeps all of its
+// migrations there: then these come first. The CHECK constraints of tables hold for cases only: the
+// log of a topic knows nothing of them.
+func (c *runner) before() (first, second []migration, err error) {
 	own, err := migrations(c.Migrations)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if all = append(all, own...); !c.ofCase {
-		all = append(all, migration{"the CHECK constraints let everything pass", []string{letChecksPass}})
+	first, second = own, nil
+	if c.External != "" {
+		external, err := withFile(nil, c.External)
+		if err != nil {
+			return nil, nil, err
+		}
+		first, second = slices.Concat(external, own), slices.Concat(own, external)
+	}
+	var rest []migration
+	if !c.ofCase {
+		rest = append(rest, migration{"the CHECK constraints let everything pass", []string{letChecksPass}})
 	}
 	if c.given != "" {
-		all = append(all, migration{"the rows that are there before", []string{c.given}})
+		rest = append(rest, migration{"the rows that are there before", []string{c.given}})
 	}
-	return all, nil
+	if second != nil {
+		second = append(second, rest...)
+	}
+	return append(slices.Clone(first), rest...), second, nil
+}
+
+// existsAlready reports whether an error says that something is there already.
+func existsAlready(err error) bool {
+	pg, is := errors.AsType[*pgconn.PgError](err)
+	return is && slices.Contains([]string{"42P06", "42P07", "42710", "42723"}, pg.Code)
 }
 
 // letChecksPass keeps the constraints, since the runtime sends rows of tables that have some as

@@ -24,28 +24,38 @@ func Migrated(t testing.TB, dirs ...string) *pgxpool.Pool {
 		}
 		all = append(all, files...)
 	}
-	return prepared(t, all)
+	return prepared(t, all, nil)
 }
 
-// prepared returns a database of the test's own to which files were applied.
-func prepared(t testing.TB, files []migration) *pgxpool.Pool {
+// prepared returns a database of the test's own to which files were applied: the first ones or, if
+// something of them was made twice, the second ones.
+func prepared(t testing.TB, first, second []migration) *pgxpool.Pool {
 	t.Helper()
 	server, err := sharedServer()
 	if err != nil {
 		t.Fatalf("idemtest: %v", err)
 	}
-	if server.server == nil { // somebody else's server would keep the template
-		db := ownDatabase(t, server, "")
-		if err := apply(t.Context(), db, files); err != nil {
-			t.Fatalf("idemtest: migrate: %v", err)
-		}
-		return db
+	db, err := made(t, server, first)
+	if second != nil && existsAlready(err) {
+		db, err = made(t, server, second)
 	}
-	template, err := templateOf(server, files)
 	if err != nil {
 		t.Fatalf("idemtest: migrate: %v", err)
 	}
-	return ownDatabase(t, server, template)
+	return db
+}
+
+func made(t testing.TB, server *Postgres, files []migration) (*pgxpool.Pool, error) {
+	t.Helper()
+	if server.server == nil { // somebody else's server would keep the template
+		db := ownDatabase(t, server, "")
+		return db, apply(t.Context(), db, files)
+	}
+	template, err := templateOf(server, files)
+	if err != nil {
+		return nil, err
+	}
+	return ownDatabase(t, server, template), nil
 }
 
 // templates are functions that return the name of a database, by the content of the files that

@@ -66,11 +66,11 @@ func placeOf(m idem.Message) recordOffset { return recordOffset{partitionOf(m), 
 
 func (c *runner) newTrial(t testing.TB) *trial {
 	t.Helper()
-	files, err := c.before()
+	first, second, err := c.before()
 	if err != nil {
 		t.Fatalf("idemtest: what is there before the log: %v", err)
 	}
-	db := prepared(t, files)
+	db := prepared(t, first, second)
 	b := &trial{
 		runner: c, database: database{t, db}, others: others{&logLines{}, newEffects(c)},
 		delivered: map[recordOffset]int{}, ownDead: map[recordOffset]expectedDead{}, reached: map[partition]int64{}, asIs: map[recordOffset]bool{},

@@ -37,7 +37,7 @@ type Relay struct {
 	mu     sync.Mutex
 	fault  map[string]error // by what it is about
 	since  map[string]time.Time
-	is     numbers          // what Stats says
+	is     numbers // what Stats says
 }
 
 // pace is how often a relay asks, and how long it is waited for.

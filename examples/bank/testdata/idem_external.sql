@@ -6,7 +6,7 @@ DO $do$ BEGIN
     END IF;
 END $do$;
 
-CREATE TABLE core.account (
+CREATE TABLE IF NOT EXISTS core.account (
     account_id uuid NOT NULL,
     iban text NOT NULL,
     balance_cents bigint NOT NULL,

@@ -26,6 +26,8 @@ func ExternalTables(tables []*model.Table, texts func(*model.Column) []string) (
 		}
 	}
 	text, err := CreateTables(made)
+	// Where the team's own migrations are applied first, they have made some of the tables.
+	text = strings.TrimPrefix(strings.ReplaceAll("\n"+text, "\nCREATE TABLE ", "\nCREATE TABLE IF NOT EXISTS "), "\n")
 	return strings.Join(append(createTypes(types), text), "\n\n") + "\n", err
 }
 

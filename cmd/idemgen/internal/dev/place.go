@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/twmb/franz-go/pkg/sr"
 	"github.com/twmb/franz-go/pkg/sr/srfake"
 
@@ -87,14 +88,11 @@ func (r *run) fresh(ctx context.Context) error {
 	if p.postgres == nil {
 		return nil
 	}
-	if err := p.execute(ctx, emptySQL); err != nil {
-		return err
+	err := p.tables(ctx, r.parts.Migrations, r.data("idem_external.sql"), true)
+	if pg, is := errors.AsType[*pgconn.PgError](err); is && slices.Contains([]string{"42P06", "42P07", "42710"}, pg.Code) {
+		err = p.tables(ctx, r.parts.Migrations, r.data("idem_external.sql"), false) // the migrations make tables of others, too
 	}
-	if err := p.executeFile(ctx, r.data("idem_external.sql")); err != nil { // tables of others
-		return err
-	}
-	var err error
-	if err = p.postgres.Migrate(ctx, r.parts.Migrations); err != nil {
+	if err != nil {
 		return err
 	}
 	if p.applied, err = contents(r.parts.Migrations); err != nil {
@@ -111,6 +109,21 @@ func (r *run) fresh(ctx context.Context) error {
 		return err
 	}
 	return r.freshRedis(ctx)
+}
+
+// tables makes the tables of an empty database: those of others, before or after the migrations.
+func (p *place) tables(ctx context.Context, migrations, external string, before bool) error {
+	err := p.execute(ctx, emptySQL)
+	if err == nil && before {
+		err = p.executeFile(ctx, external)
+	}
+	if err == nil {
+		err = p.postgres.Migrate(ctx, migrations)
+	}
+	if err == nil && !before {
+		err = p.executeFile(ctx, external)
+	}
+	return err
 }
 
 // stopBroker ends the broker, if there is one, and what follows its log.

@@ -18,7 +18,7 @@ DO $do$ BEGIN
     END IF;
 END $do$;
 
-CREATE TABLE "core ""bank"""."weird """"table`s" (
+CREATE TABLE IF NOT EXISTS "core ""bank"""."weird """"table`s" (
     "Account ID" uuid NOT NULL,
     iban text NOT NULL,
     state core_types.state NOT NULL,
@@ -30,7 +30,7 @@ CREATE TABLE "core ""bank"""."weird """"table`s" (
     CONSTRAINT "weird """"table`s_iban_key" UNIQUE (iban)
 );
 
-CREATE TABLE "core ""bank""".branches (
+CREATE TABLE IF NOT EXISTS "core ""bank""".branches (
     branch integer NOT NULL GENERATED ALWAYS AS IDENTITY,
     city text NOT NULL DEFAULT gen_random_uuid()::text,
     CONSTRAINT branches_pkey PRIMARY KEY (branch)
