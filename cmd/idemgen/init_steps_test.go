@@ -10,7 +10,7 @@ import (
 func TestInitSaysHowMigrationsAreApplied(t *testing.T) {
 	for format, want := range map[string]string{
 		"sql":            `  for f in migrations/*.sql; do psql`,
-		"goose":          `  goose -dir migrations postgres "$DATABASE_URL" up`,
+		"goose":          `  goose -dir migrations -table goose_idemgen postgres "$DATABASE_URL" up`,
 		"golang_migrate": `  migrate -path migrations -database "$DATABASE_URL" up`,
 	} {
 		module(t, map[string]string{"idemgen.yaml": spec + "migrations: {format: " + format + "}\n"})

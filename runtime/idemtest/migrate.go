@@ -30,8 +30,8 @@ func Migrate(t testing.TB, db *pgxpool.Pool, dir string) {
 
 // before reads what is applied before a log comes: the tables of others, the service's own, rows.
 // The folder of migrations may make the tables of others, too, because the team keeps all of its
-// migrations there: then these come first. The CHECK constraints of tables hold for cases only: the
-// log of a topic knows nothing of them.
+// migrations there: then these come first. The CHECK constraints of tables hold for cases only:
+// the log of a topic knows nothing of them.
 func (c *runner) before() (first, second []migration, err error) {
 	own, err := migrations(c.Migrations)
 	if err != nil {
