@@ -31,7 +31,7 @@ var weights = []weight{
 	{"product lines", 70_100, 55_000, func(t *testing.T) int {
 		return linesOf(t, production(t, "../../runtime", "../../internal", "../../generator", "../../schema", "../../cmd", "../../templates"))
 	}},
-	{"proof lines", 20_600, 14_000, func(t *testing.T) int {
+	{"proof lines", 20_620, 14_000, func(t *testing.T) int {
 		return linesOf(t, handwritten(t, "../../runtime/idemtest", "../../internal/proof", "../../internal/kit"))
 	}},
 	{"exported names", 640, 650, exportedNames},
