@@ -154,6 +154,17 @@ func (s *Spec) Show(topic, event string, m *wire.Message) Shown {
 	return out
 }
 
+// Open returns the JSON that a value of a topic holds, with whatever is sensitive, and whether it
+// is encoded in another way. An error says why the value cannot be read.
+func (s *Spec) Open(topic string, value []byte) (object []byte, packed bool, err error) {
+	t := s.topic(topic)
+	if t == nil || t.Payload.Encoding == "" {
+		return value, false, nil
+	}
+	object, err = open(t, value)
+	return object, true, err
+}
+
 // payload fills in the payload.
 func (o *Shown) payload(t *model.Topic, hide *secrets, value []byte) {
 	if value == nil {
