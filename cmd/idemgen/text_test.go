@@ -54,11 +54,15 @@ func TestEveryPageCanBeMade(t *testing.T) {
 			operate.LetterList
 			All bool
 		}{},
-		"dead letter": &struct{ *operate.Opened }{new(operate.Opened)},
-		"asked":       &asked{},
-		"answers":     &struct{ Answers []operate.Answer }{},
-		"explained":   &generator.Explained{},
-		"next steps":  &generator.Started{},
+		"dead letter": &struct {
+			*operate.Opened
+			Decoded string
+		}{new(operate.Opened), ""},
+		"adopted keys": &adopted{},
+		"asked":        &asked{},
+		"answers":      &struct{ Answers []operate.Answer }{},
+		"explained":    &generator.Explained{},
+		"next steps":   &generator.Started{},
 		"plan": &struct {
 			Spec, Against string
 			Changes       []evolution.Change

@@ -18,8 +18,9 @@ import (
 
 // Compile returns the FileDescriptorSet of a file and of what it imports, in the order of the
 // imports. Paths are relative to one folder, from which read reads; the files of google/protobuf
-// are known. An import that is not found there is looked for in the folder of the file, and in each
-// one above it: protoc and buf take any of these for a root. The same files give the same bytes.
+// are known. An import that is not found there is looked for in the folder of the file, and in
+// each one above it: protoc and buf take any of these for a root. The same files give the same
+// bytes.
 func Compile(read func(path string) ([]byte, error), file string) ([]byte, error) {
 	compiler := protocompile.Compiler{Resolver: protocompile.WithStandardImports(&protocompile.SourceResolver{
 		Accessor: func(path string) (io.ReadCloser, error) {
