@@ -115,10 +115,15 @@ func (b *browser) click(text string) {
 	b.run(chromedp.Click(what, chromedp.NodeVisible))
 }
 
-// text returns the text of the page.
+// text returns the text of the page; "" while another one is loaded.
 func (b *browser) text() string {
-	b.t.Helper()
-	return evaluate[string](b, `document.body.innerText`)
+	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
+	defer cancel()
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.body ? document.body.innerText : ""`))
+	if err != nil {
+		return ""
+	}
+	return text
 }
 
 // evaluate returns the value of an expression in the page.
