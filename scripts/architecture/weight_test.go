@@ -30,7 +30,7 @@ var weights = []weight{
 	{"product lines", 69_400, 55_000, func(t *testing.T) int {
 		return linesOf(t, production(t, "../../runtime", "../../internal", "../../generator", "../../schema", "../../cmd", "../../templates"))
 	}},
-	{"proof lines", 20_600, 14_000, func(t *testing.T) int {
+	{"proof lines", 20_640, 14_000, func(t *testing.T) int {
 		return linesOf(t, handwritten(t, "../../runtime/idemtest", "../../internal/proof", "../../internal/kit"))
 	}},
 	{"exported names", 640, 650, exportedNames},

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/idemgen/idemgen/runtime/framedjson"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
@@ -67,7 +68,7 @@ func (p *visitsV1Plan) Flush(b *wire.Batch) {
 type visitsV1Decoder = strictjson.Scanner
 
 // visitsV1Encoding unpacks the values of topic "visits.v1".
-type visitsV1Encoding = strictjson.Quoted
+type visitsV1Encoding = framedjson.Encoding
 
 // Visited is the event of topic "visits.v1".
 // Its idempotency key is header "ce_source" and header "ce_id"; records with the same key are
