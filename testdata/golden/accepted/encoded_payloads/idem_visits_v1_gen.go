@@ -124,7 +124,7 @@ func (e *Visited) key(k *wire.KeyBuilder, m *wire.Message) {
 // fingerprint adds the fields on which duplicates must agree.
 func (e *Visited) fingerprint(f *wire.Fingerprint) {
 	if e.About != nil {
-		f.JSON("about", e.About)
+		f.JSONValue("about", e.About)
 	}
 	f.Text("page", e.Page)
 	f.UUID("visit_id", e.VisitID)
@@ -139,7 +139,7 @@ var visitedEvent = wire.Event[Visited, *visitsV1Decoder]{
 	Key:     (*Visited).key,
 	Space:   "\xb7\x25\xfe\x4c\xd1\x57\x35\x9d\xd0\x37\x4e\xb8\x27\xda\xa0\xa9",
 	Print:   (*Visited).fingerprint,
-	Content: 0x6b992073,
+	Content: 0x444def1b,
 }
 
 func (p *visitsV1Plan) addVisited(b *wire.Batch, m *wire.Message) error {

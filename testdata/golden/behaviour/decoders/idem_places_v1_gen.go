@@ -181,7 +181,7 @@ func (e *Headers) key(k *wire.KeyBuilder, m *wire.Message) {
 func (e *Headers) fingerprint(f *wire.Fingerprint) {
 	wire.IfPresent(f.Decimal, "h_amount", e.HAmount)
 	if e.HAny != nil {
-		f.JSON("h_any", e.HAny)
+		f.JSONValue("h_any", e.HAny)
 	}
 	wire.IfPresent(f.Time, "h_at", e.HAt)
 	wire.IfPresent(f.Text, "h_colour", (*string)(e.HColour))
@@ -206,7 +206,7 @@ var headersEvent = wire.Event[Headers, *placesV1Decoder]{
 	Key:     (*Headers).key,
 	Space:   "\x96\x56\x55\xc6\xf9\x87\x7d\x24\xc7\x47\xf9\x0a\x2e\xf2\xf6\x30",
 	Print:   (*Headers).fingerprint,
-	Content: 0x7be68a85,
+	Content: 0xbf8e329b,
 }
 
 func (p *placesV1Plan) addHeaders(b *wire.Batch, m *wire.Message) error {

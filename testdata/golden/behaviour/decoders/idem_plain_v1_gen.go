@@ -214,7 +214,7 @@ func (e *Required) key(k *wire.KeyBuilder, m *wire.Message) {
 // fingerprint adds the fields on which duplicates must agree.
 func (e *Required) fingerprint(f *wire.Fingerprint) {
 	f.Decimal("amount", e.Amount)
-	f.JSON("any", e.Any)
+	f.JSONValue("any", e.Any)
 	f.Time("at", e.At)
 	f.Time("at_ms", e.AtMs)
 	f.Time("at_ns", e.AtNs)
@@ -243,7 +243,7 @@ var requiredEvent = wire.Event[Required, *plainV1Decoder]{
 	Key:     (*Required).key,
 	Space:   "\x90\xa4\x9b\xe5\xa4\x78\x15\x8b\x3c\xd2\xbf\x19\x9a\xc3\x6a\x38",
 	Print:   (*Required).fingerprint,
-	Content: 0x29b89959,
+	Content: 0x4d2ff9f0,
 }
 
 func (p *plainV1Plan) addRequired(b *wire.Batch, m *wire.Message) error {
@@ -377,14 +377,14 @@ func (e *Optional) key(k *wire.KeyBuilder, m *wire.Message) {
 func (e *Optional) fingerprint(f *wire.Fingerprint) {
 	wire.IfPresent(f.Decimal, "amount", e.Amount)
 	if e.Any != nil {
-		f.JSON("any", e.Any)
+		f.JSONValue("any", e.Any)
 	}
 	wire.IfPresent(f.Time, "at", e.At)
 	wire.IfPresent(f.Int64, "big", e.Big)
 	wire.IfPresent(f.Text, "colour", (*string)(e.Colour))
 	wire.IfPresent(f.Date, "days", e.Days)
 	if e.Deep != nil {
-		f.JSON("deep", e.Deep)
+		f.JSONValue("deep", e.Deep)
 	}
 	f.Text("event", e.Event)
 	wire.IfPresent(f.UUID, "event_id", e.EventID)
@@ -405,7 +405,7 @@ var optionalEvent = wire.Event[Optional, *plainV1Decoder]{
 	Key:     (*Optional).key,
 	Space:   "\xd0\x19\x55\x77\xdf\xc2\x9d\xcd\x83\x9b\x79\x43\x50\x76\x8c\x7b",
 	Print:   (*Optional).fingerprint,
-	Content: 0x9779af6e,
+	Content: 0x22dd22f4,
 }
 
 func (p *plainV1Plan) addOptional(b *wire.Batch, m *wire.Message) error {
@@ -533,7 +533,7 @@ func (e *Defaults) fingerprint(f *wire.Fingerprint) {
 	f.Decimal("amount", e.Amount)
 	f.Time("at", e.At)
 	f.Int64("big", e.Big)
-	f.JSON("body", e.Body)
+	f.JSONValue("body", e.Body)
 	f.Text("colour", string(e.Colour))
 	f.Date("day", e.Day)
 	f.Text("event", e.Event)
@@ -552,7 +552,7 @@ var defaultsEvent = wire.Event[Defaults, *plainV1Decoder]{
 	Key:     (*Defaults).key,
 	Space:   "\x1c\x70\xa8\xd6\xd9\x3d\x48\x12\x66\x49\xbc\xe4\xc0\xc1\x39\xb1",
 	Print:   (*Defaults).fingerprint,
-	Content: 0xa18aefa2,
+	Content: 0x676fc49d,
 }
 
 func (p *plainV1Plan) addDefaults(b *wire.Batch, m *wire.Message) error {
@@ -774,9 +774,9 @@ func (e *Nested) key(k *wire.KeyBuilder, m *wire.Message) {
 
 // fingerprint adds the fields on which duplicates must agree.
 func (e *Nested) fingerprint(f *wire.Fingerprint) {
-	f.AppendJSON("amounts", e.appendAmounts)
+	f.AppendJSONValue("amounts", e.appendAmounts)
 	if e.Anything != nil {
-		f.AppendJSON("anything", e.appendAnything)
+		f.AppendJSONValue("anything", e.appendAnything)
 	}
 	f.AppendJSON("by_name", e.appendByName)
 	f.Text("event", e.Event)
@@ -801,7 +801,7 @@ var nestedEvent = wire.Event[Nested, *plainV1Decoder]{
 	Key:     (*Nested).key,
 	Space:   "\x01\xe0\x6d\x23\x52\x45\x9f\xd3\x16\x79\xf8\x14\xb3\x0b\xc0\xda",
 	Print:   (*Nested).fingerprint,
-	Content: 0x2c4c73d1,
+	Content: 0x8a546306,
 }
 
 func (p *plainV1Plan) addNested(b *wire.Batch, m *wire.Message) error {
