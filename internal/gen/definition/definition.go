@@ -107,6 +107,9 @@ func Scalar(t model.FieldType) string {
 	if word, ok := notations[t.Notation]; ok {
 		return word
 	}
+	if t.Notation == model.Array {
+		return kinds[t.Kind] + "_array"
+	}
 	return kinds[t.Kind]
 }
 

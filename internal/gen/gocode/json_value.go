@@ -78,6 +78,8 @@ func jsonScalar(t model.FieldType) *expr {
 		return strictjson("Opt").Call(text("s"), oneLine(nil, goType(model.FieldType{Kind: t.Kind}), readScalar("s", t)))
 	case t.Notation == model.EpochDays:
 		return strictjson("Opt").Call(text("s"), text("s.EpochDays"))
+	case t.Notation == model.Array:
+		return strictjson("Opt").Call(text("s"), text("s."+kinds[t.Kind].read+"Array"))
 	}
 	return strictjson("Opt").Call(text("s"), text("s."+kinds[t.Kind].read))
 }

@@ -7,17 +7,21 @@ import "time"
 // tests.
 type Notation int
 
-// The notations of a Timestamp and of a Date.
+// The notations of a Timestamp, of a LocalTimestamp and of a Date.
 const (
 	Usual        Notation = iota // of the format; in JSON and in text RFC 3339 or YYYY-MM-DD
-	EpochSeconds                 // a whole number of seconds since 1970
+	EpochSeconds                 // a number of seconds since 1970
 	EpochMillis
 	EpochMicros
 	EpochNanos
 	EpochDays // a whole number of days since 1970-01-01
+	Array     // a JSON array of year, month, day and so on, of a LocalTimestamp or a Date
 )
 
-// Unit is what a number counts; 0 for Usual.
+// Unit is what a number counts; 0 for what is no number.
 func (n Notation) Unit() time.Duration {
-	return [...]time.Duration{0, time.Second, time.Millisecond, time.Microsecond, time.Nanosecond, 24 * time.Hour}[n]
+	return [...]time.Duration{0, time.Second, time.Millisecond, time.Microsecond, time.Nanosecond, 24 * time.Hour, 0}[n]
 }
+
+// OfDocuments reports whether values are written in JSON only, and in no header or other text.
+func (n Notation) OfDocuments() bool { return n >= Array }

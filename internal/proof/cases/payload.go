@@ -174,7 +174,7 @@ func scalar(n *syntax.Node, t model.FieldType) string {
 	switch t.Kind {
 	case model.Bool, model.Int32, model.Int64, model.Float64, model.Decimal:
 		return untyped(n)
-	case model.Timestamp, model.Date:
+	case model.Timestamp, model.LocalTimestamp, model.Date:
 		if t.Notation != model.Usual {
 			return untyped(n)
 		}

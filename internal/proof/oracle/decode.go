@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -207,6 +208,15 @@ func (d *decoder) scalar(t model.FieldType, n *node, path string) value {
 		return wrong(whyMarked)
 	}
 	switch {
+	case t.Notation == model.Array:
+		if n.kind != arrayNode {
+			return wrong("an array")
+		}
+		v, why := d.parts(t, n)
+		if why != "" {
+			return wrong(why)
+		}
+		return v
 	case t.Kind == model.Bool:
 		if n.kind != boolNode {
 			return wrong("true or false")
@@ -257,9 +267,52 @@ func (d *decoder) nested(t model.FieldType, text string, at int, path string) va
 	return v
 }
 
-// asDefault is a field's type for the text of its default: bytes are base64 there.
+// parts reads a date or a local time whose parts are the elements of an array.
+func (d *decoder) parts(t model.FieldType, n *node) (value, string) {
+	const why = "an array of year, month, day and so on"
+	text, least, most := "", 5, 7
+	if t.Kind == model.Date {
+		least, most = 3, 3
+	}
+	if len(n.elems) < least || len(n.elems) > most {
+		return nil, why
+	}
+	for i, e := range n.elems {
+		digits := 2
+		switch i {
+		case 0:
+			digits = 4
+		case 6:
+			digits = 9
+		}
+		number, err := parseInteger(e.text, 64)
+		if e.kind != numberNode || err != nil || number < 0 || len(e.text) > digits {
+			return nil, why
+		}
+		text += []string{"", "-", "-", "T", ":", ":", "."}[i] + fmt.Sprintf("%0*d", digits, number)
+	}
+	if t.Kind == model.Date {
+		v, err := parseDay(text)
+		return v, reason(err)
+	}
+	if len(n.elems) == 5 {
+		text += ":00"
+	}
+	v, err := parseWall(text)
+	return v, reason(err)
+}
+
+func reason(err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// asDefault is a field's type for the text of its default: bytes are base64 there, and what has
+// the notation of a document is as it is without.
 func asDefault(t model.FieldType) model.FieldType {
-	if t.Kind == model.Bytes {
+	if t.Kind == model.Bytes || t.Notation.OfDocuments() {
 		t.Notation = model.Usual
 	}
 	return t

@@ -33,13 +33,22 @@ func scalar(t model.FieldType, c *class, label string, n int) string {
 	case model.Decimal:
 		return c.decimal(n)
 	case model.Timestamp:
+		if t.AnyTime {
+			at = at.AddDate(-65, 0, 0) // before 1973
+		}
 		if t.Notation != model.Usual {
 			return strconv.FormatInt(at.UnixNano()/int64(t.Notation.Unit()), 10)
 		}
 		return at.Format(time.RFC3339)
 	case model.LocalTimestamp:
+		if t.Notation == model.Array {
+			return at.Format("[2006,1,2,") + strconv.Itoa(at.Hour()) + "," + strconv.Itoa(at.Minute()) + "]"
+		}
 		return at.Format("2006-01-02T15:04:05")
 	case model.Date:
+		if t.Notation == model.Array {
+			return day(n).Format("[2006,1,2]")
+		}
 		if t.Notation == model.EpochDays {
 			return strconv.FormatInt(day(n).Unix()/(24*60*60), 10)
 		}
@@ -71,9 +80,9 @@ func day(n int) time.Time { return base.AddDate(0, 0, n%2_000_000) }
 // quoted reports whether a scalar of the type is a string in JSON.
 func quoted(t model.FieldType) bool {
 	switch t.Kind {
-	case model.Timestamp, model.Date:
+	case model.Timestamp, model.LocalTimestamp, model.Date:
 		return t.Notation == model.Usual
-	case model.String, model.UUID, model.LocalTimestamp, model.Bytes, model.Enum:
+	case model.String, model.UUID, model.Bytes, model.Enum:
 		return true
 	}
 	return false

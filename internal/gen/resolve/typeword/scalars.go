@@ -19,27 +19,34 @@ type Scalar struct {
 	Kind     model.Kind
 	key      bool // may be part of a key
 	Notation model.Notation
+	AnyTime  bool
 }
 
 // Scalars are the type words of fields.
 var Scalars = []Scalar{
-	{"string", model.String, true, model.Usual},
-	{"uuid", model.UUID, true, model.Usual},
-	{"bool", model.Bool, false, model.Usual},
-	{"int32", model.Int32, true, model.Usual},
-	{"int64", model.Int64, true, model.Usual},
-	{"float64", model.Float64, false, model.Usual},
-	{"decimal", model.Decimal, true, model.Usual},
-	{"timestamp", model.Timestamp, true, model.Usual},
-	{"epoch_s", model.Timestamp, true, model.EpochSeconds},
-	{"epoch_ms", model.Timestamp, true, model.EpochMillis},
-	{"epoch_us", model.Timestamp, true, model.EpochMicros},
-	{"epoch_ns", model.Timestamp, true, model.EpochNanos},
-	{"local_timestamp", model.LocalTimestamp, false, model.Usual},
-	{"date", model.Date, true, model.Usual},
-	{"epoch_days", model.Date, true, model.EpochDays},
-	{"bytes", model.Bytes, true, model.Usual},
-	{"json", model.JSON, false, model.Usual},
+	{"string", model.String, true, model.Usual, false},
+	{"uuid", model.UUID, true, model.Usual, false},
+	{"bool", model.Bool, false, model.Usual, false},
+	{"int32", model.Int32, true, model.Usual, false},
+	{"int64", model.Int64, true, model.Usual, false},
+	{"float64", model.Float64, false, model.Usual, false},
+	{"decimal", model.Decimal, true, model.Usual, false},
+	{"timestamp", model.Timestamp, true, model.Usual, false},
+	{"epoch_s", model.Timestamp, true, model.EpochSeconds, false},
+	{"epoch_ms", model.Timestamp, true, model.EpochMillis, false},
+	{"epoch_us", model.Timestamp, true, model.EpochMicros, false},
+	{"epoch_ns", model.Timestamp, true, model.EpochNanos, false},
+	{"any_epoch_s", model.Timestamp, true, model.EpochSeconds, true},
+	{"any_epoch_ms", model.Timestamp, true, model.EpochMillis, true},
+	{"any_epoch_us", model.Timestamp, true, model.EpochMicros, true},
+	{"any_epoch_ns", model.Timestamp, true, model.EpochNanos, true},
+	{"local_timestamp", model.LocalTimestamp, false, model.Usual, false},
+	{"local_timestamp_array", model.LocalTimestamp, false, model.Array, false},
+	{"date", model.Date, true, model.Usual, false},
+	{"epoch_days", model.Date, true, model.EpochDays, false},
+	{"date_array", model.Date, true, model.Array, false},
+	{"bytes", model.Bytes, true, model.Usual, false},
+	{"json", model.JSON, false, model.Usual, false},
 }
 
 // ScalarOf looks up a type word of fields.
@@ -63,7 +70,7 @@ func Text(t model.FieldType) string {
 		return "map(" + Text(*t.Elem) + ")"
 	}
 	for _, s := range Scalars {
-		if s.Kind == t.Kind && s.Notation == t.Notation {
+		if s.Kind == t.Kind && s.Notation == t.Notation && s.AnyTime == t.AnyTime {
 			return s.Word
 		}
 	}
