@@ -27,17 +27,17 @@ var weights = []weight{
 	}},
 	{"codes of warnings", 0, 0, func(t *testing.T) int { return distinct(t, `"W[0-9]{3}"`, "../../generator", "../../internal/gen") }},
 	{"commands", 19, 14, func(t *testing.T) int { return matches(t, `\bRunE:`, production(t, "../../cmd/idemgen")) }},
-	{"product lines", 69_880, 55_000, func(t *testing.T) int {
+	{"product lines", 70_220, 55_000, func(t *testing.T) int {
 		return linesOf(t, production(t, "../../runtime", "../../internal", "../../generator", "../../schema", "../../cmd", "../../templates"))
 	}},
-	{"proof lines", 20_760, 14_000, func(t *testing.T) int {
+	{"proof lines", 20_880, 14_000, func(t *testing.T) int {
 		return linesOf(t, handwritten(t, "../../runtime/idemtest", "../../internal/proof", "../../internal/kit"))
 	}},
-	{"exported names", 644, 650, exportedNames},
-	{"linked lines, without effects", 25_380, 19_000, linkedWithout},
-	{"linked lines, with effects", 28_440, 23_000, linkedWith},
-	{"lines of testdata", 53_760, 35_000, linesOfTestdata},
-	{"words of docs/spec.md", 7_640, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
+	{"exported names", 650, 650, exportedNames},
+	{"linked lines, without effects", 25_540, 19_000, linkedWithout},
+	{"linked lines, with effects", 28_600, 23_000, linkedWith},
+	{"lines of testdata", 53_960, 35_000, linesOfTestdata},
+	{"words of docs/spec.md", 7_720, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
 	{"words of docs", 48_200, 48_000, wordsOfDocs},
 }
 

@@ -107,8 +107,13 @@ func Scalar(t model.FieldType) string {
 	if word, ok := notations[t.Notation]; ok {
 		return word
 	}
-	if t.Notation == model.Array {
+	switch t.Notation {
+	case model.Array:
 		return kinds[t.Kind] + "_array"
+	case model.Unscaled:
+		return "decimal_bytes(" + strconv.Itoa(t.Scale) + ")"
+	case model.WithScale:
+		return "decimal_struct"
 	}
 	return kinds[t.Kind]
 }

@@ -30,6 +30,7 @@ type FieldType struct {
 	Kind     Kind
 	Notation Notation
 	AnyTime  bool       // a number of units may be any time, not only one since 1973
+	Scale    int        // of Unscaled
 	Optional bool       // absent and null are both NULL
 	Named    *Type      // Enum and Object
 	Elem     *FieldType // List and Map

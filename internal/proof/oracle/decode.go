@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -217,6 +218,21 @@ func (d *decoder) scalar(t model.FieldType, n *node, path string) value {
 			return wrong(why)
 		}
 		return v
+	case t.Notation == model.Unscaled:
+		if n.kind != stringNode {
+			return wrong("base64")
+		}
+		v, why := unscaled(n.text, t.Scale)
+		if why != "" {
+			return wrong(why)
+		}
+		return v
+	case t.Notation == model.WithScale:
+		v, why := scaledNode(n)
+		if why != "" {
+			return wrong(why)
+		}
+		return v
 	case t.Kind == model.Bool:
 		if n.kind != boolNode {
 			return wrong("true or false")
@@ -300,6 +316,50 @@ func (d *decoder) parts(t model.FieldType, n *node) (value, string) {
 	}
 	v, err := parseWall(text)
 	return v, reason(err)
+}
+
+// unscaled reads base64 of the digits of a number as an integer in two's complement, the most
+// significant byte first.
+func unscaled(text string, scale int) (value, string) {
+	v, why := parseBase64(text)
+	raw, _ := v.([]byte)
+	if why != "" || len(raw) == 0 || len(raw) > 416 || scale > maxDigits || scale < -maxDigits {
+		return nil, "base64 of an integer"
+	}
+	n := new(big.Int)
+	for i, b := range raw {
+		digit := int64(b)
+		if i == 0 && b > 127 {
+			digit -= 256
+		}
+		n.Add(n.Mul(n, big.NewInt(256)), big.NewInt(digit))
+	}
+	d, err := parseDecimal(n.String()+"e"+strconv.Itoa(-scale), maxDigits)
+	return d, reason(err)
+}
+
+// scaledNode reads an object with the digits of a number and its scale.
+func scaledNode(n *node) (value, string) {
+	const why = "an object with scale and value"
+	var scale, digits *node
+	for _, m := range n.members {
+		switch {
+		case m.name == "scale" && scale == nil:
+			scale = m.node
+		case m.name == "value" && digits == nil:
+			digits = m.node
+		case m.name == "scale" || m.name == "value":
+			return nil, why
+		}
+	}
+	if scale == nil || digits == nil || scale.kind != numberNode || digits.kind != stringNode || digits.bad != "" {
+		return nil, why
+	}
+	after, err := parseInteger(scale.text, 32)
+	if err != nil {
+		return nil, why
+	}
+	return unscaled(digits.text, int(after))
 }
 
 func reason(err error) string {

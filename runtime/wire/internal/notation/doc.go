@@ -21,6 +21,8 @@ const (
 	NotSeconds   = "must be a number of seconds without an exponent"
 	NotTimeArray = "must be an array of year, month, day, hour and minute, perhaps second, perhaps nanosecond"
 	NotDateArray = "must be an array of year, month and day"
+	NotUnscaled  = "must be base64 of a big-endian integer"
+	NotScaled    = "must be an object with scale, an integer, and value, base64 of a big-endian integer"
 	Infinite     = "is infinity, which the type does not have"
 	NotUTF8      = "is not valid UTF-8"
 	OutOfRange   = "is out of range"

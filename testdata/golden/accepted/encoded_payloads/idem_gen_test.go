@@ -35,7 +35,7 @@ func TestCases(t *testing.T) {
 func testService() idemtest.Service {
 	return idemtest.Service{
 		Spec:   "idemgen.yaml",
-		Digest: "cd460a106c4d5f14",
+		Digest: "11e648ab01ba343c",
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{}, idemtest.Options(t, db)...)
 		},

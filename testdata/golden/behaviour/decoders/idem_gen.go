@@ -308,6 +308,8 @@ type RequiredFields struct {
 	Big      int64
 	Ratio    float64
 	Amount   idem.Decimal
+	Cents    idem.Decimal
+	Sized    idem.Decimal
 	At       time.Time
 	AtS      time.Time
 	AtMs     time.Time
@@ -336,6 +338,8 @@ type OptionalFields struct {
 	Ratio    *float64      // "deep.ratio"
 	Amount   *idem.Decimal // "sum.total"
 	At       *time.Time
+	Cents    *idem.Decimal
+	Sized    *idem.Decimal
 	AnyMs    *time.Time
 	Parts    *idem.LocalTime
 	Days     *idem.Date
@@ -355,6 +359,8 @@ type DefaultsFields struct {
 	Ratio    float64
 	Amount   idem.Decimal
 	At       time.Time      // "when.at"
+	Cents    idem.Decimal   // "sum.cents"
+	Sized    idem.Decimal   // "sum.sized"
 	Day      idem.Date      // "when.day"
 	Born     time.Time      // "when.born"
 	Parts    idem.LocalTime // "when.parts"
@@ -378,4 +384,6 @@ type NestedFields struct {
 	Lists    map[string][]idem.Date
 	Arrays   map[string][]idem.Date
 	Moments  []time.Time
+	Prices   []idem.Decimal
+	Weights  map[string]idem.Decimal
 }

@@ -91,6 +91,8 @@ type Required struct {
 	Big      int64
 	Ratio    float64
 	Amount   idem.Decimal
+	Cents    idem.Decimal
+	Sized    idem.Decimal
 	At       time.Time
 	AtS      time.Time
 	AtMs     time.Time
@@ -121,8 +123,8 @@ func DecodeRequired(m idem.Message) (e Required, err error) {
 func (e *Required) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Required{}
 	var seen struct {
-		Text, EventID, Flag, Small, Big, Ratio, Amount, At, AtS, AtMs, AtUs, AtNs, AnyS,
-		AnyNs, Local, Parts, Day, Days, DayParts, Raw, Any, Colour, Open bool
+		Text, EventID, Flag, Small, Big, Ratio, Amount, Cents, Sized, At, AtS, AtMs, AtUs,
+		AtNs, AnyS, AnyNs, Local, Parts, Day, Days, DayParts, Raw, Any, Colour, Open bool
 	}
 	for s.Object(); s.Member(); {
 		switch s.Name() {
@@ -147,6 +149,12 @@ func (e *Required) decode(s *strictjson.Scanner, m *wire.Message) {
 		case "amount":
 			s.Once(&seen.Amount)
 			e.Amount = s.Decimal()
+		case "cents":
+			s.Once(&seen.Cents)
+			e.Cents = s.DecimalBytes(2)
+		case "sized":
+			s.Once(&seen.Sized)
+			e.Sized = s.DecimalStruct()
 		case "at":
 			s.Once(&seen.At)
 			e.At = s.Time()
@@ -206,6 +214,8 @@ func (e *Required) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Big, "big")
 	s.Require(seen.Ratio, "ratio")
 	s.Require(seen.Amount, "amount")
+	s.Require(seen.Cents, "cents")
+	s.Require(seen.Sized, "sized")
 	s.Require(seen.At, "at")
 	s.Require(seen.AtS, "at_s")
 	s.Require(seen.AtMs, "at_ms")
@@ -243,6 +253,7 @@ func (e *Required) fingerprint(f *wire.Fingerprint) {
 	f.Time("at_s", e.AtS)
 	f.Time("at_us", e.AtUs)
 	f.Int64("big", e.Big)
+	f.Decimal("cents", e.Cents)
 	f.Text("colour", string(e.Colour))
 	f.Date("day", e.Day)
 	f.Date("day_parts", e.DayParts)
@@ -255,6 +266,7 @@ func (e *Required) fingerprint(f *wire.Fingerprint) {
 	f.LocalTime("parts", e.Parts)
 	f.Float64("ratio", e.Ratio)
 	f.Bytes("raw", e.Raw)
+	f.Decimal("sized", e.Sized)
 	f.Int32("small", e.Small)
 	f.Text("text", e.Text)
 }
@@ -267,7 +279,7 @@ var requiredEvent = wire.Event[Required, *plainV1Decoder]{
 	Key:     (*Required).key,
 	Space:   "\x90\xa4\x9b\xe5\xa4\x78\x15\x8b\x3c\xd2\xbf\x19\x9a\xc3\x6a\x38",
 	Print:   (*Required).fingerprint,
-	Content: 0x4b05b707,
+	Content: 0x49d6643c,
 }
 
 func (p *plainV1Plan) addRequired(b *wire.Batch, m *wire.Message) error {
@@ -301,6 +313,8 @@ type Optional struct {
 	Ratio    *float64      // "deep.ratio"
 	Amount   *idem.Decimal // "sum.total"
 	At       *time.Time
+	Cents    *idem.Decimal
+	Sized    *idem.Decimal
 	AnyMs    *time.Time
 	Parts    *idem.LocalTime
 	Days     *idem.Date
@@ -323,8 +337,8 @@ func DecodeOptional(m idem.Message) (e Optional, err error) {
 func (e *Optional) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Optional{}
 	var seen struct {
-		Text, EventID, Flag, Small, Deep, Big, Ratio, sum, Amount, At, AnyMs, Parts, Days,
-		DayParts, Raw, Any, Colour bool
+		Text, EventID, Flag, Small, Deep, Big, Ratio, sum, Amount, At, Cents, Sized, AnyMs,
+		Parts, Days, DayParts, Raw, Any, Colour bool
 	}
 	for s.Object(); s.Member(); {
 		switch s.Name() {
@@ -375,6 +389,12 @@ func (e *Optional) decode(s *strictjson.Scanner, m *wire.Message) {
 		case "at":
 			s.Once(&seen.At)
 			e.At = strictjson.Opt(s, s.Time)
+		case "cents":
+			s.Once(&seen.Cents)
+			e.Cents = strictjson.Opt(s, func() idem.Decimal { return s.DecimalBytes(0) })
+		case "sized":
+			s.Once(&seen.Sized)
+			e.Sized = strictjson.Opt(s, s.DecimalStruct)
 		case "any_ms":
 			s.Once(&seen.AnyMs)
 			e.AnyMs = strictjson.Opt(s, func() time.Time { return s.AnyEpoch(time.Millisecond) })
@@ -418,6 +438,7 @@ func (e *Optional) fingerprint(f *wire.Fingerprint) {
 	wire.IfPresent(f.Time, "any_ms", e.AnyMs)
 	wire.IfPresent(f.Time, "at", e.At)
 	wire.IfPresent(f.Int64, "big", e.Big)
+	wire.IfPresent(f.Decimal, "cents", e.Cents)
 	wire.IfPresent(f.Text, "colour", (*string)(e.Colour))
 	wire.IfPresent(f.Date, "day_parts", e.DayParts)
 	wire.IfPresent(f.Date, "days", e.Days)
@@ -432,6 +453,7 @@ func (e *Optional) fingerprint(f *wire.Fingerprint) {
 	if e.Raw != nil {
 		f.Bytes("raw", e.Raw)
 	}
+	wire.IfPresent(f.Decimal, "sized", e.Sized)
 	wire.IfPresent(f.Int32, "small", e.Small)
 	wire.IfPresent(f.Text, "text", e.Text)
 }
@@ -444,7 +466,7 @@ var optionalEvent = wire.Event[Optional, *plainV1Decoder]{
 	Key:     (*Optional).key,
 	Space:   "\xd0\x19\x55\x77\xdf\xc2\x9d\xcd\x83\x9b\x79\x43\x50\x76\x8c\x7b",
 	Print:   (*Optional).fingerprint,
-	Content: 0x61ad63c7,
+	Content: 0xf31ff2d2,
 }
 
 func (p *plainV1Plan) addOptional(b *wire.Batch, m *wire.Message) error {
@@ -477,6 +499,8 @@ type Defaults struct {
 	Ratio    float64
 	Amount   idem.Decimal
 	At       time.Time      // "when.at"
+	Cents    idem.Decimal   // "sum.cents"
+	Sized    idem.Decimal   // "sum.sized"
 	Day      idem.Date      // "when.day"
 	Born     time.Time      // "when.born"
 	Parts    idem.LocalTime // "when.parts"
@@ -504,6 +528,8 @@ func (e *Defaults) decode(s *strictjson.Scanner, m *wire.Message) {
 		Ratio:    0.1,
 		Amount:   wire.MustDecimal("12.50"),
 		At:       time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC),
+		Cents:    wire.MustDecimal("12.50"),
+		Sized:    wire.MustDecimal("-0.05"),
 		Day:      idem.Date(20484),
 		Born:     time.Date(1961, 4, 15, 7, 59, 59, 877000000, time.UTC),
 		Parts:    idem.LocalTime(-274536000000000),
@@ -513,8 +539,8 @@ func (e *Defaults) decode(s *strictjson.Scanner, m *wire.Message) {
 		Colour:   ColourRed,
 	}
 	var seen struct {
-		Text, Flag, Small, Big, Ratio, Amount, when, At, Day, Born, Parts, DayParts, Raw,
-		Body, Colour bool
+		Text, Flag, Small, Big, Ratio, Amount, when, At, sum, Cents, Sized, Day, Born, Parts,
+		DayParts, Raw, Body, Colour bool
 	}
 	for s.Object(); s.Member(); {
 		switch s.Name() {
@@ -561,6 +587,22 @@ func (e *Defaults) decode(s *strictjson.Scanner, m *wire.Message) {
 					}
 				}
 			}
+		case "sum":
+			s.Once(&seen.sum)
+			if !s.Null() {
+				for s.Object(); s.Member(); {
+					switch s.Name() {
+					case "cents":
+						s.Once(&seen.Cents)
+						e.Cents = s.DecimalBytes(3)
+					case "sized":
+						s.Once(&seen.Sized)
+						e.Sized = s.DecimalStruct()
+					default:
+						s.Skip()
+					}
+				}
+			}
 		case "raw":
 			s.Once(&seen.Raw)
 			e.Raw = s.Bytes()
@@ -590,6 +632,7 @@ func (e *Defaults) fingerprint(f *wire.Fingerprint) {
 	f.Int64("big", e.Big)
 	f.JSONValue("body", e.Body)
 	f.Time("born", e.Born)
+	f.Decimal("cents", e.Cents)
 	f.Text("colour", string(e.Colour))
 	f.Date("day", e.Day)
 	f.Date("day_parts", e.DayParts)
@@ -598,6 +641,7 @@ func (e *Defaults) fingerprint(f *wire.Fingerprint) {
 	f.LocalTime("parts", e.Parts)
 	f.Float64("ratio", e.Ratio)
 	f.Bytes("raw", e.Raw)
+	f.Decimal("sized", e.Sized)
 	f.Int32("small", e.Small)
 	f.Text("text", e.Text)
 }
@@ -610,7 +654,7 @@ var defaultsEvent = wire.Event[Defaults, *plainV1Decoder]{
 	Key:     (*Defaults).key,
 	Space:   "\x1c\x70\xa8\xd6\xd9\x3d\x48\x12\x66\x49\xbc\xe4\xc0\xc1\x39\xb1",
 	Print:   (*Defaults).fingerprint,
-	Content: 0xabacec79,
+	Content: 0xdf6d977c,
 }
 
 func (p *plainV1Plan) addDefaults(b *wire.Batch, m *wire.Message) error {
@@ -648,6 +692,8 @@ type Nested struct {
 	Lists    map[string][]idem.Date
 	Arrays   map[string][]idem.Date
 	Moments  []time.Time
+	Prices   []idem.Decimal
+	Weights  map[string]idem.Decimal
 	Event    string // header "id"
 }
 
@@ -670,10 +716,12 @@ func (e *Nested) decode(s *strictjson.Scanner, m *wire.Message) {
 		Lists:   e.Lists,
 		Arrays:  e.Arrays,
 		Moments: e.Moments[:0],
+		Prices:  e.Prices[:0],
+		Weights: e.Weights,
 	}
 	var seen struct {
 		Point, Maybe, Points, Tree, Matrix, Words, Amounts, ByName, Anything, Lists, Arrays,
-		Moments bool
+		Moments, Prices, Weights bool
 	}
 	for s.Object(); s.Member(); {
 		switch s.Name() {
@@ -752,6 +800,14 @@ func (e *Nested) decode(s *strictjson.Scanner, m *wire.Message) {
 			for s.Array(); s.Element(); {
 				e.Moments = append(e.Moments, s.AnyEpoch(time.Microsecond))
 			}
+		case "prices":
+			s.Once(&seen.Prices)
+			for s.Array(); s.Element(); {
+				e.Prices = append(e.Prices, s.DecimalBytes(4))
+			}
+		case "weights":
+			s.Once(&seen.Weights)
+			e.Weights = strictjson.Map(s, e.Weights, func() idem.Decimal { return s.DecimalStruct() })
 		default:
 			s.Skip()
 		}
@@ -765,6 +821,8 @@ func (e *Nested) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Lists, "lists")
 	s.Require(seen.Arrays, "arrays")
 	s.Require(seen.Moments, "moments")
+	s.Require(seen.Prices, "prices")
+	s.Require(seen.Weights, "weights")
 	e.Event = s.Header(m, "id").String()
 }
 
@@ -868,6 +926,21 @@ func (e *Nested) appendMoments(b []byte) []byte {
 	return append(b, ']')
 }
 
+func (e *Nested) appendPrices(b []byte) []byte {
+	b = append(b, '[')
+	for i := range e.Prices {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = wire.AppendDecimal(b, e.Prices[i])
+	}
+	return append(b, ']')
+}
+
+func (e *Nested) appendWeights(b []byte) []byte {
+	return wire.AppendMap(b, e.Weights, wire.AppendDecimal)
+}
+
 // key identifies the event by header "id".
 // Duplicates are detected for at least 8d.
 func (e *Nested) key(k *wire.KeyBuilder, m *wire.Message) {
@@ -891,7 +964,9 @@ func (e *Nested) fingerprint(f *wire.Fingerprint) {
 	f.AppendJSON("moments", e.appendMoments)
 	f.AppendJSON("point", e.Point.appendJSON)
 	f.AppendJSON("points", e.appendPoints)
+	f.AppendJSONValue("prices", e.appendPrices)
 	f.AppendJSON("tree", e.appendTree)
+	f.AppendJSONValue("weights", e.appendWeights)
 	if e.Words != nil {
 		f.AppendJSON("words", e.appendWords)
 	}
@@ -905,7 +980,7 @@ var nestedEvent = wire.Event[Nested, *plainV1Decoder]{
 	Key:     (*Nested).key,
 	Space:   "\x01\xe0\x6d\x23\x52\x45\x9f\xd3\x16\x79\xf8\x14\xb3\x0b\xc0\xda",
 	Print:   (*Nested).fingerprint,
-	Content: 0x6e73b87a,
+	Content: 0x62a65be3,
 }
 
 func (p *plainV1Plan) addNested(b *wire.Batch, m *wire.Message) error {
