@@ -1,7 +1,7 @@
 // Package view shows records as a spec reads them: the payload as JSON, whatever it is encoded in,
 // without the values that the spec calls sensitive. Web pages and commands that show records to
-// people use it. It must not import any package of this module but eventkey, explain, messages,
-// model, resolve, syntax and wire.
+// people use it. It must not import any package of this module but eventkey, explain, frame,
+// messages, model, resolve, syntax and wire.
 package view
 
 import (
@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idemgen/idemgen/internal/frame"
 	"github.com/idemgen/idemgen/internal/gen/eventkey"
 	"github.com/idemgen/idemgen/internal/gen/explain"
 	"github.com/idemgen/idemgen/internal/gen/messages"
@@ -195,12 +196,16 @@ func open(t *model.Topic, value []byte) ([]byte, error) {
 	if m := t.Payload.Messages; m != nil && m.Packing != nil {
 		return m.Packing.Open(nil, value)
 	}
-	if t.Payload.Encoding == "json_string" {
+	switch t.Payload.Encoding {
+	case "json_string":
 		var inner string
 		if json.Unmarshal(value, &inner) != nil {
 			return nil, errors.New("it is not a JSON string")
 		}
 		return []byte(inner), nil
+	case "confluent_json":
+		_, inner, err := frame.Split(value)
+		return inner, err
 	}
 	return value, nil
 }
