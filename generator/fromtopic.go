@@ -197,10 +197,15 @@ func (w *topicWriter) key(of []*survey.Candidate) *scaffold.Key {
 		source, what = w.field(sum.Member), "Member "+strconv.Quote(sum.Member)
 	}
 	k := &scaffold.Key{Text: fmt.Sprintf("{source: %s, window: %dd}", source, windowDays(sum.Apart))}
-	k.Notes = append(k.Notes, fmt.Sprintf("%s is in all %d records, with %d different texts. Of the repeats %d have the", what, sum.Records, sum.Distinct, sum.Same),
-		fmt.Sprintf("same content and %d another; %d are in another partition; the longest came %s later.", sum.Other, sum.Elsewhere, sum.Apart.Round(time.Second)))
+	if sum.Distinct == sum.Records {
+		k.Notes = append(k.Notes, fmt.Sprintf("%s is in each of %d records, and no text repeats.", what, sum.Records))
+	} else {
+		k.Notes = append(k.Notes, fmt.Sprintf("%s is in each of %d records, with %d different texts. Repeats: %d with", what, sum.Records, sum.Distinct, sum.Same),
+			fmt.Sprintf("the same content, %d with other content, %d in another partition; at most %s apart.", sum.Other, sum.Elsewhere, sum.Longest()))
+	}
 	if sum.Other > 0 {
-		k.Notes = append(k.Notes, "Decide: a repeat with other content becomes a dead letter. Is this the key, or compare too strict?")
+		k.Notes = append(k.Notes, "Decide: a repeat with other content becomes a dead letter. Is this the right key, and is compare",
+			"needed because a resend changes fields?")
 	}
 	k.Notes = append(k.Notes, "Decide how late a resend may come: after the window it counts as a new event.")
 	return k

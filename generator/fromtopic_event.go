@@ -62,7 +62,7 @@ func (n topicNames) event(text string) string {
 	return n.free(name.String()[:min(name.Len(), 50)])
 }
 
-// event writes an event, and the table that holds its rows: its key, the record key and its fields.
+// event writes an event, and the table of its rows: its key, the record key and its fields.
 func (w *topicWriter) event(e *survey.Event, events, tables topicNames) {
 	out, table := scaffold.TopicEvent{Name: events.event(e.Type), Records: e.Records}, scaffold.TopicTable{}
 	if e.Type != "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,6 +39,9 @@ name and the password are in $KAFKA_USERNAME and $KAFKA_PASSWORD.`,
 			if folder = from.take(folder); len(folder) > 0 {
 				start.Dir = folder[0]
 			}
+			if from.given && topic.name != "" {
+				return errors.New("--from-db and --from-topic: a first spec describes one of them")
+			}
 			if from.given {
 				var err error
 				if start.Tables, err = from.read(cmd.Context(), cmd.ErrOrStderr()); err != nil {
@@ -49,7 +53,7 @@ name and the password are in $KAFKA_USERNAME and $KAFKA_PASSWORD.`,
 				}
 			}
 			if topic.name != "" {
-				if err := topic.examine(cmd, &start, from.given, machine); err != nil {
+				if err := topic.examine(cmd, &start, machine); err != nil {
 					return err
 				}
 			}

@@ -46,10 +46,7 @@ func (f *fromTopic) read(ctx context.Context) (*survey.Report, error) {
 }
 
 // examine reads a sample of the topic, prints what it shows, and has the spec describe it.
-func (f *fromTopic) examine(cmd *cobra.Command, start *generator.Start, other bool, machine *answer) (err error) {
-	if other {
-		return errors.New("--from-db and --from-topic: a first spec describes one of them")
-	}
+func (f *fromTopic) examine(cmd *cobra.Command, start *generator.Start, machine *answer) (err error) {
 	if start.Topic, err = f.read(cmd.Context()); err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func TestInitDescribesATopic(t *testing.T) {
 	for _, want := range []string{
 		"record_key: {account_id: uuid}", "1 of 7 keys have records in more than one partition: do not promise that they are ordered",
 		"idempotency_key: {source: {header: Idempotency-Key}, window: 13d}",
-		"is in all 62 records, with 60 different texts. Of the repeats 2 have the\n    # same content and 0 another; 1 are in another partition; the longest came 287h55m0s later.",
+		"is in each of 62 records, with 60 different texts. Repeats: 2 with\n    # the same content, 0 with other content, 1 in another partition; at most 12.0 days apart.",
 		"event_type: {header: event-type}", "type: payment.received", "amount: decimal\n", "tags: list(string)\n",
 		"refunded_at: {type: timestamp, path: refundedAt}", `Left out, because null in every record: "note".`,
 	} {
@@ -67,7 +67,7 @@ func TestInitDescribesATopic(t *testing.T) {
 	}
 	for _, want := range []string{
 		"topic payments.v1: 62 records of 2 partitions, from 2026-10-01T08:00:00Z to 2026-10-13T08:00:00Z\n",
-		"    62  a JSON object\n", "event payment.refunded: 20 records\n", "  key: header Idempotency-Key, 40 different in 42; repeats: 2 with the same content, 0 with another, 1 in another partition, the longest after 287h55m0s\n",
+		"    62  a JSON object\n", "event payment.refunded: 20 records\n", "  key: header Idempotency-Key, 40 different in 42; repeats: 2 with the same content, 0 with other content, 1 in another partition, at most 12.0 days apart\n",
 	} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("the report lacks %q", want)
@@ -108,7 +108,7 @@ func TestInitFromATopicAsJSON(t *testing.T) {
 	refused(t, "a first spec describes one of them", "init", "--from-topic", "x", "--from-db=postgres://127.0.0.1:1/x")
 }
 
-// Topics of which no spec can be written are told with what to do, and no file is written.
+// A topic that gives no spec is named with what to do, and no file is written.
 func TestInitRefusesATopicWithoutASpec(t *testing.T) {
 	module(t, nil)
 	t.Setenv("KAFKA_BROKERS", produce(t, map[string]int32{"empty.v1": 2, "avro.v1": 1}, &idem.Message{Topic: "avro.v1", Value: []byte("\x00\x00\x00\x00\x07\x10abcd")}))

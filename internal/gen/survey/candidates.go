@@ -10,7 +10,8 @@ import (
 )
 
 // candidates finds the headers and members that are in every record of an event, and (nearly)
-// unique: no more than one record in 50 has the text of an earlier one with other content.
+// unique: no more than one record in 50 has the text of an earlier one with other content. With a
+// name that only keys have it is one in 5, because resends may say when they were sent.
 func (s *Sample) candidates(e *Event, of []taken, where *EventType) {
 	e.Candidates = []*Candidate{}
 	try := func(in func(taken) []fact, header bool) {
@@ -73,7 +74,7 @@ func (s *Sample) candidate(name int, of []taken, in func(taken) []fact) *Candida
 	}
 	c.Distinct = len(seen)
 	switch c.Type = word(is, 0); {
-	case c.Other*50 > len(of), len(of) > 1 && c.Distinct < 2:
+	case c.Other*50 > len(of) && (c.Other*5 > len(of) || !isKey.MatchString(words(s.all[name]))), len(of) > 1 && c.Distinct < 2:
 		return nil
 	case c.Type != "uuid" && c.Type != "string" && c.Type != "int64": // a time or an amount identifies nothing
 		return nil
@@ -84,18 +85,23 @@ func (s *Sample) candidate(name int, of []taken, in func(taken) []fact) *Candida
 var (
 	camelHump = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 	notInWord = regexp.MustCompile(`[^a-z0-9]+`)
+	isKey     = regexp.MustCompile(`(^|_)(idempotency|dedup|deduplication|event|message|msg|ce)_(id|key|uuid|guid)$`)
 	// ofTheEvent are the ends of names that producers give to what identifies an event.
 	ofTheEvent = regexp.MustCompile(`(^|_)(idempotency|dedup|deduplication|event|message|msg|ce|request|transaction|tx)_(id|key|uuid|guid)$`)
 	anyID      = regexp.MustCompile(`(^|_)(id|key|uuid|guid|ref|reference|number|no|sequence|seq|token|nonce)$`)
 	ofTheSend  = regexp.MustCompile(`(^|_)(trace|span|traceparent|tracestate|b3|baggage|correlation|session)(_|$)`)
 )
 
+// words is a name in small letters, with _ between its words.
+func words(name string) string {
+	name = strings.ToLower(camelHump.ReplaceAllString(name, "${1}_$2"))
+	return strings.Trim(notInWord.ReplaceAllString(name, "_"), "_")
+}
+
 // rank says how likely a candidate identifies an event; less is better. A negative one is none: a
 // name that says nothing, such as that of a text that happens to differ, or an id of the sending.
 func (c *Candidate) rank() int {
-	name := strings.ToLower(camelHump.ReplaceAllString(c.Header+c.Member, "${1}_$2"))
-	name = strings.Trim(notInWord.ReplaceAllString(name, "_"), "_")
-	rank := 0
+	name, rank := words(c.Header+c.Member), 0
 	switch {
 	case ofTheSend.MatchString(name):
 		return -1

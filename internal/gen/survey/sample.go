@@ -2,6 +2,7 @@ package survey
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"hash/maphash"
 	"slices"
@@ -148,6 +149,8 @@ func (s *Sample) Report() *Report {
 	if len(s.taken) == 0 {
 		return &r
 	}
+	// Partitions are read side by side. What is said of repeats does not depend on how.
+	slices.SortStableFunc(s.taken, func(a, b taken) int { return cmp.Or(a.time.Compare(b.time), cmp.Compare(a.partition, b.partition)) })
 	forms := map[Form]int{}
 	r.Oldest, r.Newest = s.taken[0].time, s.taken[0].time
 	for _, t := range s.taken {

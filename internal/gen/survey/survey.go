@@ -5,7 +5,10 @@
 // It must not import any other package of this module.
 package survey
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Record is what the survey needs of a record. Nothing keeps its slices.
 type Record struct {
@@ -133,4 +136,12 @@ type Candidate struct {
 	Other     int           `json:"repeats_other_content"`
 	Elsewhere int           `json:"repeats_in_another_partition"`
 	Apart     time.Duration `json:"longest_apart_ns"` // between the first and the last record of one text
+}
+
+// Longest is Apart as people read it.
+func (c *Candidate) Longest() string {
+	if days := c.Apart.Hours() / 24; days > 2 {
+		return fmt.Sprintf("%.1f days", days)
+	}
+	return c.Apart.Round(time.Second).String()
 }
