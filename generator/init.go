@@ -19,6 +19,7 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/output"
 	"github.com/idemgen/idemgen/internal/gen/scaffold"
 	"github.com/idemgen/idemgen/internal/gen/state"
+	"github.com/idemgen/idemgen/internal/gen/survey"
 	"github.com/idemgen/idemgen/internal/gen/syntax"
 	"github.com/idemgen/idemgen/internal/pgtable"
 	"github.com/idemgen/idemgen/internal/proof"
@@ -32,6 +33,8 @@ type Start struct {
 	Client   string // Kafka client of the program, one of Clients; "" means the first one
 	// Tables are the existing tables for the spec to describe; nil means the sample's tables.
 	Tables []*pgtable.Table
+	// Topic has what the spec is to describe; nil means the sample's topic.
+	Topic *survey.Report
 }
 
 // Clients are the Kafka clients that a generated program may use, the default first.
@@ -47,6 +50,7 @@ type Started struct {
 	Format     string   // of the migrations
 	Program    string   // folder of the program, relative to that of the spec
 	OverTables bool     // the spec describes existing tables of a database
+	OfTopic    bool     // the spec describes a topic that has records
 	Tool       string   // the command that runs idemgen in the folder, by go.mod or tools.mod
 	AddTool    []string // the commands that add it to tools.mod; empty if they are not needed
 	Attributes string   // lines to add to an existing .gitattributes; "" if none
@@ -66,7 +70,7 @@ func Init(ctx context.Context, s Start) (*Started, error) {
 	if err != nil {
 		return nil, err
 	}
-	started := &Started{OverTables: s.Tables != nil, Spec: filepath.ToSlash(filepath.Join(dir, SpecFile))}
+	started := &Started{OverTables: s.Tables != nil, OfTopic: s.Topic != nil, Spec: filepath.ToSlash(filepath.Join(dir, SpecFile))}
 	if started.Tool, started.AddTool, err = tool(dir); err != nil {
 		return nil, err
 	}
@@ -79,7 +83,7 @@ func Init(ctx context.Context, s Start) (*Started, error) {
 			return nil, fmt.Errorf("%s exists, and has the names of its consumer and package", started.Spec)
 		}
 	case errors.Is(err, fs.ErrNotExist):
-		sample = s.Tables == nil
+		sample = s.Tables == nil && s.Topic == nil
 		spec, err = s.firstSpec(dir, importPath)
 	}
 	if err != nil {
@@ -105,8 +109,11 @@ func (s Start) firstSpec(dir, importPath string) ([]byte, error) {
 	if err := samePackageAs(dir, s.Package); err != nil {
 		return nil, err
 	}
-	if s.Tables != nil {
+	switch {
+	case s.Tables != nil:
 		return specOf(s)
+	case s.Topic != nil:
+		return specOfTopic(s)
 	}
 	return scaffold.Spec(s.Consumer, s.Package)
 }

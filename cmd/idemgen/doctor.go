@@ -3,18 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
-	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/sasl"
-	"github.com/twmb/franz-go/pkg/sasl/plain"
-	"github.com/twmb/franz-go/pkg/sasl/scram"
 
 	"github.com/idemgen/idemgen/cmd/idemgen/internal/doctor"
 	"github.com/idemgen/idemgen/generator"
@@ -27,9 +21,9 @@ var errUnwell = errors.New("something fails: see the lines that begin with FAIL"
 type doctorFlags struct {
 	group string
 	streamFlags
-	brokers, redis, registry, sasl string
-	tls                            bool
-	json                           *answer
+	kafka           kafkaFlags
+	redis, registry string
+	json            *answer
 }
 
 // doctorCommand looks at what is around a service.
@@ -55,10 +49,8 @@ $KAFKA_PASSWORD. Connect as the service does: then the rights are those of its r
 	f.define(cmd)
 	f.json = asJSON(cmd, "checks")
 	flags := cmd.Flags()
-	flags.StringVar(&f.brokers, "brokers", "", "addresses of brokers, host:port,host:port (default $KAFKA_BROKERS)")
+	f.kafka.define(cmd)
 	flags.StringVar(&f.group, "group", "", "the consumer group, if idem.WithGroup gives it another name than the consumer's (default what the processes report)")
-	flags.BoolVar(&f.tls, "tls", false, "the brokers speak TLS")
-	flags.StringVar(&f.sasl, "sasl", "", "SASL mechanism of the brokers: plain, scram-sha-256 or scram-sha-512")
 	flags.StringVar(&f.redis, "redis", "", "URL of the Redis that stores leases (default $REDIS_URL)")
 	flags.StringVar(&f.registry, "registry", "", "URL of the schema registry (default $SCHEMA_REGISTRY_URL)")
 	cmd.ValidArgsFunction = cobra.FixedCompletions([]string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt)
@@ -136,18 +128,8 @@ func current(ctx context.Context, spec generator.Spec) (checks []doctor.Check, _
 // around is where to look.
 func (f *doctorFlags) around(ctx context.Context) (a doctor.Around, err error) {
 	a.Waits = new(doctor.Waits)
-	if brokers := cmp.Or(f.brokers, os.Getenv("KAFKA_BROKERS")); brokers != "" {
-		a.Kafka = []kgo.Opt{kgo.SeedBrokers(strings.Split(brokers, ",")...)}
-		if f.tls {
-			a.Kafka = append(a.Kafka, kgo.DialTLSConfig(new(tls.Config)))
-		}
-		mechanism, err := f.mechanism()
-		if err != nil {
-			return a, err
-		}
-		if mechanism != nil {
-			a.Kafka = append(a.Kafka, kgo.SASL(mechanism))
-		}
+	if a.Kafka, err = f.kafka.options(); err != nil {
+		return a, err
 	}
 	a.Registry = cmp.Or(f.registry, os.Getenv("SCHEMA_REGISTRY_URL"))
 	a.Redis = cmp.Or(f.redis, os.Getenv("REDIS_URL"))
@@ -155,20 +137,4 @@ func (f *doctorFlags) around(ctx context.Context) (a doctor.Around, err error) {
 		a.Database, a.NoAnswer = openPool(ctx, "--database", f.database, pgconn.ValidateConnectTargetSessionAttrsReadWrite, a.Waits.Found, nil)
 	}
 	return a, nil
-}
-
-// mechanism is how the brokers are told who asks; nil if they do not want to know.
-func (f *doctorFlags) mechanism() (sasl.Mechanism, error) {
-	name, password := os.Getenv("KAFKA_USERNAME"), os.Getenv("KAFKA_PASSWORD")
-	switch f.sasl {
-	case "":
-		return nil, nil
-	case "plain":
-		return plain.Auth{User: name, Pass: password}.AsMechanism(), nil
-	case "scram-sha-256":
-		return scram.Auth{User: name, Pass: password}.AsSha256Mechanism(), nil
-	case "scram-sha-512":
-		return scram.Auth{User: name, Pass: password}.AsSha512Mechanism(), nil
-	}
-	return nil, fmt.Errorf("--sasl %s: it is plain, scram-sha-256 or scram-sha-512", f.sasl)
 }

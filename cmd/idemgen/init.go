@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ func initCommand(args []string) *cobra.Command {
 	start := generator.Start{Dir: "."}
 	var machine *answer
 	var from fromDatabase
+	var topic fromTopic
 	cmd := &cobra.Command{
 		Use:   "init [folder]",
 		Short: "Write a first spec and the files around it",
@@ -26,12 +28,19 @@ folder's import path. In a folder that has an idemgen.yaml, that one counts: ini
 files that are missing around it.
 
 With --from-db the spec describes tables of a database that are there already, all of them or
-those of --table. Without an address behind it, --from-db takes $DATABASE_URL.`,
+those of --table. Without an address behind it, --from-db takes $DATABASE_URL.
+
+With --from-topic the newest records of that topic are read, without a group. What they show is
+printed without a value or a key of theirs, and the spec makes each event a row. For SASL the
+name and the password are in $KAFKA_USERNAME and $KAFKA_PASSWORD.`,
 		Args:              func(cmd *cobra.Command, args []string) error { return oneFolder(cmd, from.without(args)) },
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 		RunE: func(cmd *cobra.Command, folder []string) error {
 			if folder = from.take(folder); len(folder) > 0 {
 				start.Dir = folder[0]
+			}
+			if from.given && topic.name != "" {
+				return errors.New("--from-db and --from-topic: a first spec describes one of them")
 			}
 			if from.given {
 				var err error
@@ -41,6 +50,11 @@ those of --table. Without an address behind it, --from-db takes $DATABASE_URL.`,
 				if _, err := os.Stat(filepath.Join(start.Dir, generator.SpecFile)); err == nil {
 					fmt.Fprint(cmd.OutOrStdout(), generator.Describe(start.Tables))
 					return fmt.Errorf("%s exists, and is not changed: the section for the tables is on stdout", filepath.ToSlash(filepath.Join(start.Dir, generator.SpecFile)))
+				}
+			}
+			if topic.name != "" {
+				if err := topic.examine(cmd, &start, machine); err != nil {
+					return err
 				}
 			}
 			started, err := generator.Init(cmd.Context(), start)
@@ -73,6 +87,7 @@ those of --table. Without an address behind it, --from-db takes $DATABASE_URL.`,
 	cmd.Flags().StringVar(&start.Client, "client", generator.Clients[0], "the program's Kafka `client`: confluent (librdkafka), or franz (franz-go), which builds without cgo")
 	_ = cmd.RegisterFlagCompletionFunc("client", cobra.FixedCompletions(generator.Clients, cobra.ShellCompDirectiveNoFileComp))
 	from.define(cmd, "from-db", "describe the tables of this database in the spec")
+	topic.define(cmd)
 	cmd.Flags().StringArrayVar(&from.tables, "table", nil, "with --from-db: a table, as schema.table; may be repeated")
 	return cmd
 }

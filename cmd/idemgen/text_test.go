@@ -9,6 +9,7 @@ import (
 	"github.com/idemgen/idemgen/cmd/idemgen/internal/doctor"
 	"github.com/idemgen/idemgen/generator"
 	"github.com/idemgen/idemgen/internal/gen/evolution"
+	"github.com/idemgen/idemgen/internal/gen/survey"
 	"github.com/idemgen/idemgen/internal/operate"
 )
 
@@ -58,11 +59,11 @@ func TestEveryPageCanBeMade(t *testing.T) {
 			*operate.Opened
 			Decoded string
 		}{new(operate.Opened), ""},
-		"adopted keys": &adopted{},
-		"asked":        &asked{},
-		"answers":      &struct{ Answers []operate.Answer }{},
-		"explained":    &generator.Explained{},
-		"next steps":   &generator.Started{},
+		"adopted keys": &adopted{}, "topic": &survey.Report{},
+		"asked":      &asked{},
+		"answers":    &struct{ Answers []operate.Answer }{},
+		"explained":  &generator.Explained{},
+		"next steps": &generator.Started{},
 		"plan": &struct {
 			Spec, Against string
 			Changes       []evolution.Change

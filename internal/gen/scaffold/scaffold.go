@@ -53,6 +53,9 @@ type Existing struct {
 // SpecOf renders a commented spec to start from, over tables that exist already.
 func SpecOf(e Existing) ([]byte, error) { return fill("existing.yaml.tmpl", e) }
 
+// SpecOfTopic renders a commented spec for what a topic holds.
+func SpecOfTopic(t Topic) ([]byte, error) { return fill("fromtopic.yaml.tmpl", t) }
+
 // Attributes renders .gitattributes.
 func Attributes() ([]byte, error) { return fill("gitattributes.tmpl", nil) }
 
