@@ -27,7 +27,7 @@ func specOfTopic(s Start) ([]byte, error) {
 		Consumer: s.Consumer, Package: s.Package, Records: r.Records,
 		Topic: yamlWord(r.Topic), Entry: yamlWord(r.Topic), Encoding: encodings[r.Form().Form],
 	}
-	if !isTopicEntry.MatchString(r.Topic) || isYAMLWord.MatchString(r.Topic) {
+	if !isTopicEntry.MatchString(r.Topic) {
 		w.out.Entry = "events"
 	}
 	w.recordKey()

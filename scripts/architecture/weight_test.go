@@ -20,7 +20,7 @@ type weight struct {
 
 // weights may shrink, and then most does. One grows only for what users need, in a commit that
 // says for what: idemgen dev is the 15th command, idemgen console the 19th, adopt keys the
-// 20th; docs/adopt.md has 600 words.
+// 20th; docs/adopt.md has 600 words; init --from-topic has 1,630 lines.
 var weights = []weight{
 	{"keys of the language", 89, 90, keysOfTheLanguage},
 	{"codes of errors", 83, 85, func(t *testing.T) int {
@@ -28,7 +28,7 @@ var weights = []weight{
 	}},
 	{"codes of warnings", 0, 0, func(t *testing.T) int { return distinct(t, `"W[0-9]{3}"`, "../../generator", "../../internal/gen") }},
 	{"commands", 20, 14, func(t *testing.T) int { return matches(t, `\bRunE:`, production(t, "../../cmd/idemgen")) }},
-	{"product lines", 70_100, 55_000, func(t *testing.T) int {
+	{"product lines", 71_730, 55_000, func(t *testing.T) int {
 		return linesOf(t, production(t, "../../runtime", "../../internal", "../../generator", "../../schema", "../../cmd", "../../templates"))
 	}},
 	{"proof lines", 20_620, 14_000, func(t *testing.T) int {
@@ -39,7 +39,7 @@ var weights = []weight{
 	{"linked lines, with effects", 28_030, 23_000, linkedWith},
 	{"lines of testdata", 53_560, 35_000, linesOfTestdata},
 	{"words of docs/spec.md", 7_600, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
-	{"words of docs", 48_700, 48_000, wordsOfDocs},
+	{"words of docs", 48_740, 48_000, wordsOfDocs},
 }
 
 // The whole gets lighter. go test -v prints what is left to do.
