@@ -58,9 +58,9 @@ func TestInitDescribesATopic(t *testing.T) {
 	}
 	spec := read(t, "idemgen.yaml")
 	for _, want := range []string{
-		"record_key: {account_id: uuid}", "1 of 7 keys have records in more than one partition: do not promise that they are ordered",
+		"record_key: {account_id: uuid}", "Keys with records in more than one partition: 1 of 7. Do not promise that they are ordered.",
 		"idempotency_key: {source: {header: Idempotency-Key}, window: 13d}",
-		"is in each of 62 records, with 60 different texts. Repeats: 2 with\n    # the same content, 0 with other content, 1 in another partition; at most 12.0 days apart.",
+		"is in all of 62 records, with 60 different texts. Repeats: 2 with\n    # the same content, 0 with other content, 1 in another partition; at most 12.0 days apart.",
 		"event_type: {header: event-type}", "type: payment.received", "amount: decimal\n", "tags: list(string)\n",
 		"refunded_at: {type: timestamp, path: refundedAt}", `Left out, because null in every record: "note".`,
 	} {
