@@ -27,7 +27,7 @@ func specOfTopic(s Start) ([]byte, error) {
 		Consumer: s.Consumer, Package: s.Package, Records: r.Records,
 		Topic: yamlWord(r.Topic), Entry: yamlWord(r.Topic), Encoding: encodings[r.Form().Form],
 	}
-	if !isTopicEntry.MatchString(r.Topic) || isYAMLWord.MatchString(r.Topic) {
+	if !isTopicEntry.MatchString(r.Topic) {
 		w.out.Entry = "events"
 	}
 	w.recordKey()
@@ -147,11 +147,11 @@ func (w *topicWriter) recordKey() {
 		note("The key of the records equals member %s of the value.", strconv.Quote(k.Equals))
 	}
 	if w.out.AssumeNotes = []string{"Decide: does the producer send the records of one key to one partition, in their order? Then"}; k.Spread > 0 {
-		w.out.AssumeNotes = []string{fmt.Sprintf("%d of %d keys have records in more than one partition: do not promise that they are ordered.", k.Spread, k.Distinct)}
+		w.out.AssumeNotes = []string{fmt.Sprintf("Keys with records in more than one partition: %d of %d. Do not promise that they are ordered.", k.Spread, k.Distinct)}
 		return
 	}
-	w.out.AssumeNotes = append(w.out.AssumeNotes, fmt.Sprintf("add ordered to assume. In the sample each of %d keys is in one partition; %d records are", k.Distinct, w.Backwards),
-		"older than the one before them.")
+	w.out.AssumeNotes = append(w.out.AssumeNotes, fmt.Sprintf("add ordered to assume. In the sample no key (of %d) has records in two partitions. Records that are", k.Distinct),
+		fmt.Sprintf("older than the one before them in their partition: %d.", w.Backwards))
 }
 
 // keys decides whether the events share a key.
@@ -198,9 +198,9 @@ func (w *topicWriter) key(of []*survey.Candidate) *scaffold.Key {
 	}
 	k := &scaffold.Key{Text: fmt.Sprintf("{source: %s, window: %dd}", source, windowDays(sum.Apart))}
 	if sum.Distinct == sum.Records {
-		k.Notes = append(k.Notes, fmt.Sprintf("%s is in each of %d records, and no text repeats.", what, sum.Records))
+		k.Notes = append(k.Notes, fmt.Sprintf("%s is in all of %s, and no text repeats.", what, counted(sum.Records)))
 	} else {
-		k.Notes = append(k.Notes, fmt.Sprintf("%s is in each of %d records, with %d different texts. Repeats: %d with", what, sum.Records, sum.Distinct, sum.Same),
+		k.Notes = append(k.Notes, fmt.Sprintf("%s is in all of %s, with %d different texts. Repeats: %d with", what, counted(sum.Records), sum.Distinct, sum.Same),
 			fmt.Sprintf("the same content, %d with other content, %d in another partition; at most %s apart.", sum.Other, sum.Elsewhere, sum.Longest()))
 	}
 	if sum.Other > 0 {
@@ -209,6 +209,13 @@ func (w *topicWriter) key(of []*survey.Candidate) *scaffold.Key {
 	}
 	k.Notes = append(k.Notes, "Decide how late a resend may come: after the window it counts as a new event.")
 	return k
+}
+
+func counted(records int) string {
+	if records == 1 {
+		return "1 record"
+	}
+	return strconv.Itoa(records) + " records"
 }
 
 // windowDays is how long duplicates are recognized: more than they were apart.
@@ -223,9 +230,9 @@ func (w *topicWriter) unread() {
 		case w.Form().Form:
 		case survey.Tombstone:
 			w.out.Skip = "tombstone"
-			w.out.SkipNotes = append(w.out.SkipNotes, fmt.Sprintf("Decide: %d records without a value are skipped. An event with tombstone: true reads them.", c.Records))
+			w.out.SkipNotes = append(w.out.SkipNotes, fmt.Sprintf("Decide: records without a value (%d) are skipped. An event with tombstone: true reads them.", c.Records))
 		default:
-			w.out.SkipNotes = append(w.out.SkipNotes, fmt.Sprintf("%d values are %s. Each becomes a dead letter.", c.Records, c.Form))
+			w.out.SkipNotes = append(w.out.SkipNotes, fmt.Sprintf("Values that are %s (%d) become dead letters.", c.Form, c.Records))
 		}
 	}
 }

@@ -118,7 +118,7 @@ func (w *topicWriter) event(e *survey.Event, events, tables topicNames) {
 		out.Notes[len(out.Notes)-1] = "Left out, because null in every record: " + strings.Join(e.Null, ", ") + "."
 	}
 	if e.Records < 20 {
-		out.Notes = append(out.Notes, fmt.Sprintf("These are %d records only: decide which fields may be missing, and read optional T.", e.Records))
+		out.Notes = append(out.Notes, fmt.Sprintf("Only %s: decide which fields may be missing, and write optional T for them.", counted(e.Records)))
 	}
 	w.out.Events, w.out.Tables = append(w.out.Events, out), append(w.out.Tables, table)
 }

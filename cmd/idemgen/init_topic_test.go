@@ -3,6 +3,9 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -55,9 +58,9 @@ func TestInitDescribesATopic(t *testing.T) {
 	}
 	spec := read(t, "idemgen.yaml")
 	for _, want := range []string{
-		"record_key: {account_id: uuid}", "1 of 7 keys have records in more than one partition: do not promise that they are ordered",
+		"record_key: {account_id: uuid}", "Keys with records in more than one partition: 1 of 7. Do not promise that they are ordered.",
 		"idempotency_key: {source: {header: Idempotency-Key}, window: 13d}",
-		"is in each of 62 records, with 60 different texts. Repeats: 2 with\n    # the same content, 0 with other content, 1 in another partition; at most 12.0 days apart.",
+		"is in all of 62 records, with 60 different texts. Repeats: 2 with\n    # the same content, 0 with other content, 1 in another partition; at most 12.0 days apart.",
 		"event_type: {header: event-type}", "type: payment.received", "amount: decimal\n", "tags: list(string)\n",
 		"refunded_at: {type: timestamp, path: refundedAt}", `Left out, because null in every record: "note".`,
 	} {
@@ -104,6 +107,10 @@ func TestInitFromATopicAsJSON(t *testing.T) {
 	if got.Topic.Records != 10 || len(got.Topic.Events) != 2 || got.Topic.Events[0].Key.Header != "Idempotency-Key" || len(got.Changes) == 0 {
 		t.Errorf("%+v\n%s", got, out)
 	}
+	code, stdout, stderr := run(t, "init", "--from-topic", "payments.v1")
+	if code != trouble || !strings.HasPrefix(stdout, "topic payments.v1: 62 records") || !strings.Contains(stderr, "idemgen.yaml exists, and is not changed") {
+		t.Errorf("beside a spec: exit code %d\n%s%s", code, stdout, stderr)
+	}
 	refused(t, "--sample 0: it is 1 to 20000", "init", "--from-topic", "x", "--sample", "0")
 	refused(t, "a first spec describes one of them", "init", "--from-topic", "x", "--from-db=postgres://127.0.0.1:1/x")
 }
@@ -133,16 +140,18 @@ func TestInitDescribesOddTopics(t *testing.T) {
 	for topic, values := range map[string][]string{
 		"1":         {`{"a":1}`, `{"a":2}`},
 		"null":      {`{}`, `{}`},
-		"x.y_z-Q":   {`{"type":"a-b","a b":1.5,"a_b":[1,"x"],"aB":{"x":1},"A.B":"2026-01-01","each":true,"ctid":"x","1":1,"it's":1,"id":"z","true":12}`, `{"type":"a.b","id":7}`},
+		"x.y_z-Q":   {`{"type":"a-b","a b":1.5,"a_b":[1,"x"],"aB":{"x":1},"A.B":"2026-01-01","each":true,"ctid":"x","1":3,"it's":3,"a_1":3,"a1":3,"id":"z","true":12}`, `{"type":"a.b","id":7}`},
 		"wide":      {`{"id":"a"` + wide.String() + `}`},
 		"Handler":   {`{"type":"Handler","event_id":"x"}`, `{"type":"com.shop.Config$Made","event_id":"y","format":"z"}`, `{"type":"service","n":3}`},
 		"json.text": {`"{\"id\":\"a\"}"`, `"{\"id\":\"b\"}"`},
+		"two.types": {`{"kind":"made","id":"1"}`, `{"kind":"gone","id":11}`, `{"kind":"made","id":"111"}`},
+		"maybe":     {`{"n":1,"of":"1"}`, `{"n":2,"of":"11"}`, `{"n":3}`},
 		"some.key":  {`{"kind":"made","id":"a"}`, `{"kind":"gone"}`},
 	} {
 		module(t, nil)
 		var messages []*idem.Message
 		for n, v := range values {
-			messages = append(messages, &idem.Message{Topic: topic, Value: []byte(v), Key: []byte(strings.Repeat("k", n))})
+			messages = append(messages, &idem.Message{Topic: topic, Value: []byte(v), Key: []byte(strings.Repeat("1", n+1))})
 		}
 		messages = append(messages, &idem.Message{Topic: topic, Key: []byte("k")})
 		brokers := produce(t, map[string]int32{topic: 1}, messages...)
@@ -152,8 +161,30 @@ func TestInitDescribesOddTopics(t *testing.T) {
 			continue
 		}
 		must(t, "check")
-		if testing.Verbose() {
-			t.Log(stdout, read(t, "idemgen.yaml"))
+		spec := read(t, "idemgen.yaml")
+		if !strings.Contains(spec, "\n    skip: [tombstone]\n") || !strings.Contains(spec, "\n      record_key: text\n") {
+			t.Errorf("%s: no skip for the tombstone, or no column with the record key:\n%s", topic, spec)
 		}
+		if testing.Verbose() {
+			t.Log(stdout, spec)
+		}
+	}
+}
+
+// The tests that are generated for a topic's spec are green.
+func TestTheTestsOfATopicAreGreen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by go test -short")
+	}
+	brokers := produce(t, map[string]int32{"payments.v1": 2}, payments("payments.v1")...)
+	module(t, nil)
+	own := strings.Replace(read(t, filepath.Join(repository(), "go.mod")), "module github.com/idemgen/idemgen\n", "module example.com/orders\n", 1)
+	write(t, "go.mod", own+"\nrequire github.com/idemgen/idemgen v0.0.0\n\nreplace github.com/idemgen/idemgen => "+repository()+"\n")
+	write(t, "go.sum", read(t, filepath.Join(repository(), "go.sum")))
+	must(t, "init", "--from-topic", "payments.v1", "--brokers", brokers, "--client", "franz")
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-short", ".")
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS="+os.Getenv("GOFLAGS")+" -ldflags=-s -mod=mod")
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "ok  \texample.com/orders\t") {
+		t.Errorf("%v\n%s\n%s", err, out, read(t, "idemgen.yaml"))
 	}
 }

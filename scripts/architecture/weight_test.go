@@ -20,7 +20,7 @@ type weight struct {
 
 // weights may shrink, and then most does. One grows only for what users need, in a commit that
 // says for what: idemgen dev is the 15th command, idemgen console the 19th, adopt keys the
-// 20th; docs/adopt.md has 600 words.
+// 20th; docs/adopt.md has 600 words; init --from-topic has 1,630 lines.
 var weights = []weight{
 	{"keys of the language", 89, 90, keysOfTheLanguage},
 	{"codes of errors", 83, 85, func(t *testing.T) int {

@@ -115,7 +115,7 @@ func (s *Sample) fields(e *Event, of []taken, where *EventType) {
 	}
 }
 
-// keys describes the record keys.
+// keys describes the record keys, once the fields of the events are known.
 func (s *Sample) keys(r *Report, usable []taken) {
 	k := &r.RecordKey
 	var is kinds
@@ -155,7 +155,10 @@ func (s *Sample) keys(r *Report, usable []taken) {
 	}
 	best := 0
 	for _, n := range slices.SortedFunc(maps.Keys(equal), func(a, b int) int { return strings.Compare(s.all[a], s.all[b]) }) {
-		if !differs[n] && equal[n] > best {
+		isField := slices.ContainsFunc(r.Events, func(e *Event) bool {
+			return slices.ContainsFunc(e.Fields, func(f Field) bool { return f.Member == s.all[n] })
+		})
+		if isField && !differs[n] && equal[n] > best {
 			k.Equals, best = s.all[n], equal[n]
 		}
 	}

@@ -176,9 +176,9 @@ func (s *Sample) Report() *Report {
 	usable := slices.Clone(s.taken)
 	most := r.Form().Form
 	usable = slices.DeleteFunc(usable, func(t taken) bool { return t.form != most })
-	s.keys(&r, usable)
 	if most == JSONObject || most == JSONText || most == JSONFramed {
 		s.events(&r, usable)
 	}
+	s.keys(&r, usable)
 	return &r
 }

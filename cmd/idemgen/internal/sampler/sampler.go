@@ -43,7 +43,7 @@ func Of(ctx context.Context, opts []kgo.Opt, topic string, most int) (*survey.Re
 	s := survey.New(topic, len(ends))
 	n, err := read(ctx, client, topic, from, ends, s.Add)
 	if err == nil && n == 0 {
-		err = fmt.Errorf("topic %s has offsets, and no record was read: all of them may be of transactions that were aborted, or not ended", topic)
+		err = fmt.Errorf("topic %s has offsets, and no record was read: all may be of aborted transactions, or the brokers stopped responding", topic)
 	}
 	return s.Report(), err
 }
