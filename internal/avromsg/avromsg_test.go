@@ -235,7 +235,7 @@ func TestFrames(t *testing.T) {
 	if err != nil || string(value) != "\x00\x01\x02\x03\x04\x02s\x00" {
 		t.Fatalf("%q, %v", value, err)
 	}
-	if number, rest, err := frame.Split(value); err != nil || number != 0x01020304 || string(rest) != "\x02s\x00" {
-		t.Errorf("%x, %q, %v", number, rest, err)
+	if s, rest, err := frame.Split(value); err != nil || s.Number != 0x01020304 || string(rest) != "\x02s\x00" {
+		t.Errorf("%v, %q, %v", s, rest, err)
 	}
 }

@@ -50,12 +50,12 @@ func (s Sample) Pack(text []byte) ([]byte, error) {
 // Open returns a value as JSON, appended to into.
 func (s Sample) Open(into, value []byte) ([]byte, error) {
 	if s.Framed {
-		number, rest, err := frame.Split(value)
+		written, rest, err := frame.Split(value)
 		if err != nil {
 			return nil, err
 		}
-		if number != s.Of.Number {
-			return nil, fmt.Errorf("it was written with schema %d, and not with the type's own, %d", number, s.Of.Number)
+		if written.Number != s.Of.Number {
+			return nil, fmt.Errorf("it was written with schema %v, and not with the type's own, %d", written, s.Of.Number)
 		}
 		value = rest
 	}

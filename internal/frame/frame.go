@@ -1,28 +1,82 @@
-// Package frame reads and writes the prefix that the serializers of Confluent's schema registry
-// write before a value: a zero byte, and the number of the schema in 4 bytes. It must not import
-// any other package of this module.
+// Package frame reads and writes what the serializers of Confluent's schema registry add to a
+// value: before it, a zero byte and the number of the schema in 4 bytes, or that in a record
+// header, or there a byte 1 and the GUID of the schema. It must not import any other package of
+// this module.
 package frame
 
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 )
+
+// Header is the name of the record header that may have the schema of a value.
+const Header = "__value_schema_id"
 
 const (
-	magic = 0
-	size  = 5 // of the prefix
+	magic     = 0
+	magicGUID = 1
+	size      = 5 // of the prefix
+	sizeGUID  = 17
 )
 
-// ErrNone is the error of [Split] for a value without the prefix.
-var ErrNone = errors.New("it does not begin with a zero byte and the number of a schema")
+// Schema is what a record names its schema by: a number, or a GUID.
+type Schema struct {
+	Number uint32
+	GUID   [16]byte
+	Global bool // it is the GUID
+}
 
-// Split returns the number of the schema that the prefix of a value names, and what follows the
-// prefix.
-func Split(value []byte) (number uint32, rest []byte, err error) {
-	if len(value) < size || value[0] != magic {
-		return 0, nil, ErrNone
+// String returns the number, or the GUID in its usual form.
+func (s Schema) String() string {
+	if g := s.GUID; s.Global {
+		return fmt.Sprintf("%x-%x-%x-%x-%x", g[:4], g[4:6], g[6:8], g[8:10], g[10:])
 	}
-	return binary.BigEndian.Uint32(value[1:]), value[size:], nil
+	return fmt.Sprint(s.Number)
+}
+
+// What is wrong with a value or with the header.
+var (
+	// ErrNone is the error for a value without the prefix.
+	ErrNone     = errors.New("it does not begin with a zero byte and the number of a schema")
+	errJSON     = errors.New("it begins like JSON, and not with a zero byte and the number of a schema")
+	errGlue     = errors.New("it begins with the 18 bytes of AWS Glue's schema registry, and not with a zero byte and the number of a schema")
+	errApicurio = errors.New("it begins with a zero byte and a number of 8 bytes, as Apicurio's serializers may write it, and not with one of 4 bytes: set their apicurio.registry.as-confluent")
+	errHeader   = errors.New("header " + Header + " has neither a zero byte and the number of a schema nor a byte 1 and the GUID of one")
+)
+
+// Split returns the schema that the prefix of a value names, and what follows the prefix.
+func Split(value []byte) (s Schema, rest []byte, err error) {
+	if len(value) < size || value[0] != magic {
+		return Schema{}, nil, other(value)
+	}
+	if s.Number = binary.BigEndian.Uint32(value[1:]); s.Number == 0 && len(value) >= 9 { // the first number is 1
+		return Schema{}, nil, errApicurio
+	}
+	return s, value[size:], nil
+}
+
+// Named returns the schema that a record header names, and what follows it there, which Protobuf
+// needs.
+func Named(header []byte) (s Schema, rest []byte, err error) {
+	switch {
+	case len(header) >= size && header[0] == magic:
+		return Schema{Number: binary.BigEndian.Uint32(header[1:])}, header[size:], nil
+	case len(header) >= sizeGUID && header[0] == magicGUID:
+		return Schema{GUID: [16]byte(header[1:]), Global: true}, header[sizeGUID:], nil
+	}
+	return Schema{}, nil, errHeader
+}
+
+// other returns what a value begins with that has no prefix.
+func other(value []byte) error {
+	switch {
+	case len(value) >= 18 && value[0] == 3 && (value[1] == 0 || value[1] == 5): // plain, or compressed
+		return errGlue
+	case len(value) > 0 && (value[0] == '{' || value[0] == '['):
+		return errJSON
+	}
+	return ErrNone
 }
 
 // Append appends the prefix with the number of a schema.

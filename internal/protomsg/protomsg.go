@@ -84,12 +84,36 @@ func (t *Type) OpenWithin(into, value []byte, most int) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		value = rest
-		if !slices.Equal(value[:min(len(t.index), len(value))], t.index) {
-			return nil, fmt.Errorf("it is another message of the file than %s", t.Message.FullName())
+		if value, err = t.isAt(rest); err != nil {
+			return nil, err
 		}
-		value = value[len(t.index):]
 	}
+	return t.open(into, value, most)
+}
+
+// OpenBeside is [Type.OpenWithin] for a value whose frame is in a record header, which ends with
+// the place of the message.
+func (t *Type) OpenBeside(place, into, value []byte, most int) ([]byte, error) {
+	if rest, err := t.isAt(place); err != nil || len(rest) > 0 {
+		return nil, t.otherMessage()
+	}
+	return t.open(into, value, most)
+}
+
+// isAt returns what follows the place of the message, or an error if another place is there.
+func (t *Type) isAt(rest []byte) ([]byte, error) {
+	if !slices.Equal(rest[:min(len(t.index), len(rest))], t.index) {
+		return nil, t.otherMessage()
+	}
+	return rest[len(t.index):], nil
+}
+
+func (t *Type) otherMessage() error {
+	return fmt.Errorf("it is another message of the file than %s", t.Message.FullName())
+}
+
+// open opens a value without a frame.
+func (t *Type) open(into, value []byte, most int) ([]byte, error) {
 	m := dynamicpb.NewMessage(t.Message)
 	if err := proto.Unmarshal(value, m); err != nil { // whose text is not the same each time
 		return nil, fmt.Errorf("it is no message %s", t.Message.FullName())

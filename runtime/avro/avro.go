@@ -24,7 +24,7 @@ type Message struct {
 	registry Registry // nil in tests of a message alone
 
 	mu    sync.RWMutex
-	known map[uint32]written // schemas that values were written with, by number
+	known map[frame.Schema]written // schemas that values were written with
 }
 
 // written determines how values with one writer's schema are decoded.
@@ -46,6 +46,13 @@ type Registry interface {
 	// [ErrNoSchema], records with this number become dead letters. Any other error may be
 	// temporary: the records wait.
 	Schema(ctx context.Context, number uint32) ([]string, error)
+}
+
+// GUIDs is what a [Registry] may also implement: schemas by their GUIDs, which records may have in
+// a header in place of a number. Without it, such records become dead letters.
+type GUIDs interface {
+	// SchemaByGUID is Schema for a GUID in its usual form.
+	SchemaByGUID(ctx context.Context, guid string) ([]string, error)
 }
 
 // ErrNoSchema means that the registry has no schema with the number.
@@ -75,39 +82,54 @@ func (m *Message) From(r Registry) *Message {
 	if r == nil {
 		r = none{}
 	}
-	return &Message{is: m.is, framed: true, registry: r, known: map[uint32]written{}}
+	return &Message{is: m.is, framed: true, registry: r, known: map[frame.Schema]written{}}
 }
 
 // Prepare queries the registry for the schemas of records that are not yet known. It returns how
 // many of the first records can be decoded now, and an error if none can.
 func (m *Message) Prepare(ctx context.Context, records []wire.Message) (n int, err error) {
-	asked := map[uint32]bool{}
+	asked := map[frame.Schema]bool{}
 	for i := range records {
-		number, _, bad := frame.Split(records[i].Value)
-		if bad != nil || asked[number] || m.knows(number) {
+		schema, _, bad := split(&records[i])
+		if bad != nil || asked[schema] || m.knows(schema) {
 			continue
 		}
-		asked[number] = true
-		if err := m.ask(ctx, number); err != nil && i > 0 {
+		asked[schema] = true
+		if err := m.ask(ctx, schema); err != nil && i > 0 {
 			return i, nil
 		} else if err != nil {
-			return 0, fmt.Errorf("schema %d of offset %d cannot be read: %w", number, records[i].Offset, err)
+			return 0, fmt.Errorf("schema %v of offset %d cannot be read: %w", schema, records[i].Offset, err)
 		}
 	}
 	return len(records), nil
 }
 
-func (m *Message) knows(number uint32) bool {
+// split returns the schema that a record names, in a header or before its value, and the value.
+func split(m *wire.Message) (schema frame.Schema, value []byte, err error) {
+	header, err := m.OptHeader(frame.Header)
+	if err != nil || header == nil {
+		if err == nil {
+			schema, value, err = frame.Split(m.Value)
+		}
+		return schema, value, err
+	}
+	schema, _, err = frame.Named(header)
+	return schema, m.Value, err
+}
+
+func (m *Message) knows(schema frame.Schema) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	w, known := m.known[number]
+	w, known := m.known[schema]
 	return known && (w.err == nil || time.Now().Before(w.until))
 }
 
 // ask queries the registry for one schema.
-func (m *Message) ask(ctx context.Context, number uint32) error {
+func (m *Message) ask(ctx context.Context, schema frame.Schema) error {
 	w := written{until: time.Now().Add(keepErrors)}
-	switch texts, err := m.registry.Schema(ctx, number); {
+	switch texts, err := m.look(ctx, schema); {
+	case errors.Is(err, errNoGUIDs):
+		w.err = err
 	case errors.Is(err, ErrNoSchema):
 		w.err = ErrNoSchema
 	case err != nil:
@@ -117,31 +139,44 @@ func (m *Message) ask(ctx context.Context, number uint32) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.known[number] = w
+	m.known[schema] = w
 	return nil
 }
 
-// open decodes a value to JSON of at most most bytes, which it appends to into.
-func (m *Message) open(into, value []byte, most int) ([]byte, error) {
-	if !m.framed {
-		return m.is.OpenWithin(into, value, m.is.Own(), most)
+// errNoGUIDs is the error for a registry that finds no schema by its GUID.
+var errNoGUIDs = errors.New("this registry has no schemas by their GUIDs")
+
+func (m *Message) look(ctx context.Context, schema frame.Schema) ([]string, error) {
+	if !schema.Global {
+		return m.registry.Schema(ctx, schema.Number)
 	}
-	number, value, err := frame.Split(value)
+	if by, ok := m.registry.(GUIDs); ok {
+		return by.SchemaByGUID(ctx, schema.String())
+	}
+	return nil, errNoGUIDs
+}
+
+// open decodes a value to JSON of at most most bytes, which it appends to into.
+func (m *Message) open(into []byte, r *wire.Message, most int) ([]byte, error) {
+	if !m.framed {
+		return m.is.OpenWithin(into, r.Value, m.is.Own(), most)
+	}
+	schema, value, err := split(r)
 	if err != nil {
 		return nil, err
 	}
 	m.mu.RLock()
-	w, known := m.known[number]
+	w, known := m.known[schema]
 	m.mu.RUnlock()
 	switch {
 	case !known, errors.Is(w.err, ErrNoSchema):
-		return nil, fmt.Errorf("the registry has no schema %d", number)
+		return nil, fmt.Errorf("the registry has no schema %v", schema)
 	case w.err != nil:
-		return nil, fmt.Errorf("it was written with schema %d, which cannot be read: %w", number, w.err)
+		return nil, fmt.Errorf("it was written with schema %v, which cannot be read: %w", schema, w.err)
 	}
 	text, err := m.is.OpenWithin(into, value, w.as, most)
 	if err != nil {
-		err = fmt.Errorf("%w, of schema %d", err, number)
+		err = fmt.Errorf("%w, of schema %v", err, schema)
 	}
 	return text, err
 }
@@ -166,7 +201,10 @@ func (e *Encoding) Open(m *wire.Message) (*wire.Message, error) {
 	if m.Value == nil {
 		return m, nil
 	}
-	text, err := e.Message.open(e.memory[:0], m.Value, e.Most)
+	text, err := e.Message.open(e.memory[:0], m, e.Most)
+	if bad, is := err.(*wire.DecodeError); is { // about a header
+		return nil, bad
+	}
 	if err != nil {
 		return nil, &wire.DecodeError{Reason: "cannot be read: " + err.Error()}
 	}

@@ -14,13 +14,23 @@ import (
 // Encoding unpacks values that are JSON behind a prefix.
 type Encoding struct{}
 
-// Open returns m with what follows the prefix as its value. A record without a value is returned
-// unchanged. If the value has no prefix, Open returns a [*wire.DecodeError].
+// Open returns m with what follows the prefix as its value, or with its value as it is if a header
+// names the schema. A record without a value is returned unchanged. If neither the value nor a
+// header names a schema, Open returns a [*wire.DecodeError].
 func (Encoding) Open(m *wire.Message) (*wire.Message, error) {
 	if m.Value == nil {
 		return m, nil
 	}
-	_, value, err := frame.Split(m.Value)
+	header, err := m.OptHeader(frame.Header)
+	if err != nil {
+		return nil, err
+	}
+	value := m.Value
+	if header != nil {
+		_, _, err = frame.Named(header)
+	} else {
+		_, value, err = frame.Split(value)
+	}
 	if err != nil {
 		return nil, &wire.DecodeError{Reason: "cannot be read: " + err.Error()}
 	}

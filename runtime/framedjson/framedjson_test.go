@@ -21,10 +21,31 @@ func TestAValueIsUnpackedToItsJSON(t *testing.T) {
 	if opened, err := (Encoding{}).Open(&wire.Message{Value: []byte("\x00\x00\x00\x00\x01")}); err != nil || opened.Value == nil || len(opened.Value) > 0 {
 		t.Errorf("a prefix alone: %+v, %v", opened, err)
 	}
-	for _, bad := range []string{"", `{"orderId":"o-1"}`, "\x00\x00\x00\x01", "\x01\x00\x00\x00\x01{}"} {
-		const want = "decode: cannot be read: it does not begin with a zero byte and the number of a schema"
-		if _, err := (Encoding{}).Open(&wire.Message{Value: []byte(bad)}); err == nil || err.Error() != want {
+	for bad, want := range map[string]string{
+		"":                                "does not begin with a zero byte and the number of a schema",
+		`{"orderId":"o-1"}`:               "begins like JSON, and not with a zero byte and the number of a schema",
+		"\x00\x00\x00\x01":                "does not begin with a zero byte and the number of a schema",
+		"\x01\x00\x00\x00\x01{}":          "does not begin with a zero byte and the number of a schema",
+		"\x03\x00ABCDEFGHabcdefgh" + "{}": "begins with the 18 bytes of AWS Glue's schema registry, and not with a zero byte and the number of a schema",
+	} {
+		if _, err := (Encoding{}).Open(&wire.Message{Value: []byte(bad)}); err == nil || err.Error() != "decode: cannot be read: it "+want {
 			t.Errorf("%q: %v", bad, err)
 		}
+	}
+}
+
+// A header names the schema in place of the prefix: then the value has none.
+func TestASchemaMayBeNamedInAHeader(t *testing.T) {
+	guid := "\x01ABCDEFGHabcdefgh"
+	for header, want := range map[string]string{"\x00\x00\x01\x86\xa1": "", guid: "", "\x01short": "decode: cannot be read: header __value_schema_id has neither a zero byte and the number of a schema nor a byte 1 and the GUID of one"} {
+		m := wire.Message{Value: []byte(`{"orderId":"o-1"}`), Headers: []wire.Header{{Name: "__value_schema_id", Value: []byte(header)}}}
+		opened, err := (Encoding{}).Open(&m)
+		if want == "" && (err != nil || string(opened.Value) != string(m.Value)) || want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("%q: %+v, %v", header, opened, err)
+		}
+	}
+	twice := []wire.Header{{Name: "__value_schema_id", Value: []byte(guid)}, {Name: "__value_schema_id", Value: []byte(guid)}}
+	if _, err := (Encoding{}).Open(&wire.Message{Value: []byte(`{}`), Headers: twice}); err == nil {
+		t.Error("two headers are read")
 	}
 }

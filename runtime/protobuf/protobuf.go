@@ -2,19 +2,23 @@
 // topics with encoding protobuf. It converts a message to JSON with the names of the .proto file,
 // and the decoder of the event reads that (docs/spec.md, Packed values).
 //
-// It must not import any package of this module but wire and protomsg.
+// It must not import any package of this module but frame, protomsg and wire.
 package protobuf
 
 import (
 	"encoding/base64"
 	"fmt"
 
+	"github.com/idemgen/idemgen/internal/frame"
 	"github.com/idemgen/idemgen/internal/protomsg"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // Message is the protobuf type of a topic's values. It is safe for concurrent use.
-type Message struct{ is *protomsg.Type }
+type Message struct {
+	is     *protomsg.Type
+	framed bool
+}
 
 // New returns the type of a message. The schema is a FileDescriptorSet in base64. If framed is
 // true, values begin with the prefix that serializers of Confluent's registry write. New panics if
@@ -28,7 +32,7 @@ func New(schema, message string, framed bool) *Message {
 	if err != nil {
 		panic(fmt.Sprintf("idem: the schema of %s: %v", message, err))
 	}
-	return &Message{is}
+	return &Message{is, framed}
 }
 
 // Encoding unpacks values that are messages. It is not safe for concurrent use.
@@ -44,10 +48,31 @@ func (e *Encoding) Open(m *wire.Message) (*wire.Message, error) {
 	if m.Value == nil {
 		return m, nil
 	}
-	text, err := e.Message.is.OpenWithin(e.memory[:0], m.Value, e.Most)
+	text, err := e.Message.open(e.memory[:0], m, e.Most)
+	if bad, is := err.(*wire.DecodeError); is { // about a header
+		return nil, bad
+	}
 	if err != nil {
 		return nil, &wire.DecodeError{Reason: "cannot be read: " + err.Error()}
 	}
 	e.memory = text
 	return m.Unpacked(text), nil
+}
+
+// open converts a value, whose schema may be named before it or in a header.
+func (m *Message) open(into []byte, r *wire.Message, most int) ([]byte, error) {
+	if m.framed {
+		header, err := r.OptHeader(frame.Header)
+		if err != nil {
+			return nil, err
+		}
+		if header != nil {
+			_, place, err := frame.Named(header)
+			if err != nil {
+				return nil, err
+			}
+			return m.is.OpenBeside(place, into, r.Value, most)
+		}
+	}
+	return m.is.OpenWithin(into, r.Value, most)
 }

@@ -116,7 +116,7 @@ var may = map[string][]string{
 	"runtime/avro":                  {"internal/avromsg", "internal/frame", "runtime/wire"},
 	"runtime/avro/registry":         {"runtime/avro"},
 	"runtime/framedjson":            {"internal/frame", "runtime/wire"},
-	"runtime/protobuf":              {"internal/protomsg", "runtime/wire"},
+	"runtime/protobuf":              {"internal/frame", "internal/protomsg", "runtime/wire"},
 	"runtime/httpcall":              {"runtime/idem", "runtime/internal/verdict"},
 	"runtime/idemotel":              {"runtime/idem", "runtime/hook", "runtime/idemtype", "runtime/wire"},
 	"runtime/idemprom":              {"runtime/idem", "runtime/hook", "runtime/idemtype"},

@@ -156,7 +156,8 @@ func (c *fields) types(f *model.Field, old model.FieldType) {
 // wider are the types that take whatever a type takes, in a payload.
 var wider = map[string]string{
 	"int32": "int64 decimal", "int64": "decimal", "float64": "decimal", "epoch_days": "int32 int64 decimal float64",
-	"epoch_s": "int64 decimal float64", "epoch_ms": "int64 decimal float64", "epoch_us": "int64 decimal float64", "epoch_ns": "int64 decimal float64",
+	"epoch_s": "any_epoch_s decimal float64", "epoch_ms": "any_epoch_ms int64 decimal float64", "epoch_us": "any_epoch_us int64 decimal float64", "epoch_ns": "any_epoch_ns int64 decimal float64",
+	"any_epoch_s": "decimal float64", "any_epoch_ms": "int64 decimal float64", "any_epoch_us": "int64 decimal float64", "any_epoch_ns": "int64 decimal float64",
 	"uuid": "string", "timestamp": "string", "local_timestamp": "string", "date": "string", "bytes": "string",
 }
 
@@ -175,7 +176,7 @@ func (c *fields) takes(f *model.Field, old, now model.FieldType) bool {
 		if old.Kind == model.Bytes && !inPayload { // as they are, not as text of a payload
 			return sameType(old, now)
 		}
-		return sameType(old, now) || slices.Contains(strings.Fields(wider[definition.Scalar(old)]), definition.Scalar(now))
+		return sameType(old, now) || slices.Contains(strings.Fields(wider[typeText(old)]), typeText(now))
 	case now.Named == nil:
 		return now.Kind == model.String && old.Kind == model.Enum
 	case old.Kind != now.Kind:
@@ -217,6 +218,8 @@ func typeText(t model.FieldType) string {
 		return "map(" + typeText(*t.Elem) + ")"
 	case t.Named != nil:
 		return t.Named.Name
+	case t.AnyTime: // which is no other content
+		return "any_" + definition.Scalar(t)
 	}
 	return definition.Scalar(t)
 }

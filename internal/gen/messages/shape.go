@@ -90,7 +90,7 @@ func (s *shape) unlike(name string, t model.FieldType) string {
 	case s.kinds[0] == t.Kind && t.Notation != model.Usual:
 		return fmt.Sprintf("%s is %s, which is read by %s, whatever its unit", name, s.says, words[t.Kind])
 	case t.Notation == model.Array || t.Notation == model.WithScale:
-		return fmt.Sprintf("%s is %s, which no array and no object of JSON is", name, s.says)
+		return fmt.Sprintf("%s is %s, and values of the type are an array or an object in JSON", name, s.says)
 	case t.Kind == model.Enum && len(s.symbols) > 0 && !slices.ContainsFunc(t.Named.Enum, func(v model.EnumValue) bool { return slices.Contains(s.symbols, v.Text) }):
 		return fmt.Sprintf("%s is %s, which has none of the texts of %s: it has %s", name, s.says, t.Named.Name, strings.Join(s.symbols, ", "))
 	case t.Kind == model.Object:

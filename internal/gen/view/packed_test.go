@@ -51,6 +51,10 @@ func TestFramedJSONIsShownWithoutItsPrefix(t *testing.T) {
 	if !strings.Contains(shown.Payload, `"page": "/cart"`) || shown.Hidden != "" {
 		t.Errorf("%+v", shown)
 	}
+	headers := []wire.Header{{Name: "__value_schema_id", Value: []byte("\x01ABCDEFGHabcdefgh")}}
+	if named := s.Show("visits.v1", "", &wire.Message{Value: []byte(`{"page":"/cart"}`), Headers: headers}); !strings.Contains(named.Payload, `"page": "/cart"`) || named.Hidden != "" {
+		t.Errorf("with a header: %+v", named)
+	}
 	if bare := s.Show("visits.v1", "", &wire.Message{Value: []byte(`{"page":"/cart"}`)}); !strings.Contains(bare.Hidden, "cannot be decoded") {
 		t.Errorf("without the prefix: %+v", bare)
 	}

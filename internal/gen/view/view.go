@@ -151,7 +151,7 @@ func (s *Spec) Show(topic, event string, m *wire.Message) Shown {
 		out.Headers = append(out.Headers, Header{h.Name, value})
 	}
 	out.Key, out.Masked = hide.recordKey(m.Key, out.Masked)
-	out.payload(t, hide, m.Value)
+	out.payload(t, hide, m.Headers, m.Value)
 	return out
 }
 
@@ -167,7 +167,7 @@ func (s *Spec) Open(topic string, value []byte) (object []byte, packed bool, err
 }
 
 // payload fills in the payload.
-func (o *Shown) payload(t *model.Topic, hide *secrets, value []byte) {
+func (o *Shown) payload(t *model.Topic, hide *secrets, headers []wire.Header, value []byte) {
 	if value == nil {
 		o.Hidden = "none: it is a tombstone"
 		return
@@ -176,7 +176,7 @@ func (o *Shown) payload(t *model.Topic, hide *secrets, value []byte) {
 		o.Payload, o.Masked = Redacted, true
 		return
 	}
-	object, err := open(t, value)
+	object, err := open(t, headers, value)
 	if err == nil {
 		var masked bool
 		if o.Payload, masked, err = hide.json(object); err == nil {
@@ -192,7 +192,8 @@ func (o *Shown) payload(t *model.Topic, hide *secrets, value []byte) {
 }
 
 // open returns the JSON that a value holds.
-func open(t *model.Topic, value []byte) ([]byte, error) {
+func open(t *model.Topic, headers []wire.Header, value []byte) ([]byte, error) {
+	value = framed(t, headers, value)
 	if m := t.Payload.Messages; m != nil && m.Packing != nil {
 		return m.Packing.Open(nil, value)
 	}
@@ -208,6 +209,24 @@ func open(t *model.Topic, value []byte) ([]byte, error) {
 		return inner, err
 	}
 	return value, nil
+}
+
+// framed returns a value with the prefix that its serializer would have written if it had not put
+// the schema into a header. A GUID becomes any number.
+func framed(t *model.Topic, headers []wire.Header, value []byte) []byte {
+	for _, h := range headers {
+		if h.Name != frame.Header || !strings.HasPrefix(t.Payload.Encoding, "confluent_") {
+			continue
+		}
+		schema, place, err := frame.Named(h.Value)
+		if m := t.Payload.Messages; m != nil && m.Avro {
+			schema.Number = m.Number
+		}
+		if err == nil {
+			return slices.Concat(frame.Append(nil, max(1, schema.Number)), place, value)
+		}
+	}
+	return value
 }
 
 // nothing shows only what is there.

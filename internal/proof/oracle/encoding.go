@@ -23,6 +23,12 @@ func (in *Interpreter) unpack(t *model.Topic, r *Record) (*Record, *fault) {
 		}
 		out.Value = []byte(root.text)
 	case "confluent_json":
+		if h, n := findHeader(r, "__value_schema_id"); n > 0 && h.Value != nil {
+			if bad := n > 1 || !(len(h.Value) > 4 && h.Value[0] == 0 || len(h.Value) > 16 && h.Value[0] == 1); bad {
+				return nil, &fault{class: ClassDecode, detail: "header __value_schema_id must name a schema"}
+			}
+			break
+		}
 		if len(r.Value) < 5 || r.Value[0] != 0 {
 			return nil, &fault{class: ClassDecode, detail: "must begin with a zero byte and the number of a schema"}
 		}

@@ -43,6 +43,17 @@ func TestPackedValues(t *testing.T) {
 	send(bytes.Repeat([]byte{'x'}, 101), "dead letter too_large")
 }
 
+// A header names the schema in place of the prefix.
+func TestSchemasInAHeader(t *testing.T) {
+	a := newEvent("A", []*model.Field{{Name: "n", Type: typ(model.Int32), Source: model.Source{Kind: model.FromPayload, Path: []string{"n"}}}})
+	s := service(nil, a)
+	s.Topics[0].Payload.Encoding = "confluent_json"
+	in := newFeed(t, s)
+	for header, want := range map[string]string{"\x00\x00\x01\x86\xa1": "applied", "\x01ABCDEFGHabcdefgh": "applied", "\x01": "dead letter decode", "": "dead letter decode"} {
+		in.apply(Record{Topic: "t", Value: []byte(`{"n":1}`), Headers: []Header{{Name: "__value_schema_id", Value: []byte(header)}}}, want)
+	}
+}
+
 // JSON behind the number of a schema is read as if it had been sent plainly.
 func TestFramedValues(t *testing.T) {
 	n := &model.Field{Name: "n", Type: typ(model.Int32), Source: model.Source{Kind: model.FromPayload, Path: []string{"n"}}}

@@ -40,6 +40,18 @@ func (r *registry) Schema(ctx context.Context, number uint32) ([]string, error) 
 	return r.with(ctx, schema, map[sr.SchemaReference]bool{})
 }
 
+// SchemaByGUID implements [avro.GUIDs].
+func (r *registry) SchemaByGUID(ctx context.Context, guid string) ([]string, error) {
+	found, err := r.client.SchemaByGUID(ctx, guid)
+	if err != nil {
+		return nil, InWords(err)
+	}
+	if found.Schema.Schema == "" {
+		return nil, errOther
+	}
+	return r.with(ctx, found.Schema, map[sr.SchemaReference]bool{})
+}
+
 // with returns a schema after the schemas that it refers to, each of them once.
 func (r *registry) with(ctx context.Context, schema sr.Schema, seen map[sr.SchemaReference]bool) (all []string, err error) {
 	for _, ref := range schema.References {

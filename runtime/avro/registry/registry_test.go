@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -98,7 +99,7 @@ func TestWritersSchemas(t *testing.T) {
 	}
 	for i, want := range []string{
 		`{"id":"a","cents":-1}`, `{"id":"b","cents":7}`, "cannot be read: it is of type Bill, and not Order, of schema 3", "cannot be read: the registry has no schema 99",
-		"cannot be read: it does not begin with a zero byte and the number of a schema", "", `{"id":"c","cents":-1}`,
+		"cannot be read: it begins like JSON, and not with a zero byte and the number of a schema", "", `{"id":"c","cents":-1}`,
 	} {
 		if got := opened(m, records[i]); !strings.Contains(got, want) || want == "" && got != "" {
 			t.Errorf("record %d is %s, want %s", i, got, want)
@@ -109,6 +110,46 @@ func TestWritersSchemas(t *testing.T) {
 		t.Errorf("%d more are asked for, %v", f.asked.Load()-asked, err)
 	}
 }
+
+// Confluent's serializers may name the schema in a header, by its number or by its GUID; then the
+// value has no prefix. A registry without GUIDs is a reason for these records alone.
+func TestSchemasInAHeader(t *testing.T) {
+	f := start(t)
+	created, err := f.CreateSchema(t.Context(), "new", sr.Schema{Schema: `{"type":"record","name":"Order","fields":[{"name":"more","type":"int"},{"name":"id","type":"string"}]}`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := func(header string) wire.Message {
+		return wire.Message{Value: []byte("\x02\x02b"), Headers: []wire.Header{{Name: "__value_schema_id", Value: []byte(header)}}}
+	}
+	guid, err := hex.DecodeString(strings.ReplaceAll(created.GUID, "-", ""))
+	if err != nil || len(guid) != 16 {
+		t.Fatal(created.GUID, err)
+	}
+	records := []wire.Message{named("\x00\x00\x00\x00" + string(rune(created.ID))), named("\x01" + string(guid)), named("\x01ABCDEFGHabcdefgh"), named("\x01"), {Value: []byte("\x02\x02b")}}
+	const unknown = "the registry has no schema 41424344-4546-4748-6162-636465666768"
+	const broken, none = "header __value_schema_id has neither a zero byte", "it does not begin with a zero byte and the number of a schema"
+	for name, c := range map[string]struct {
+		from avro.Registry
+		want []string
+	}{
+		"with GUIDs":    {registry.New(f.Client), []string{`{"id":"b","cents":-1}`, `{"id":"b","cents":-1}`, unknown, broken, none}},
+		"without GUIDs": {numbers{registry.New(f.Client)}, []string{`{"id":"b","cents":-1}`, created.GUID + ", which cannot be read: this registry has no schemas by their GUIDs", "has no schemas by their GUIDs", broken, none}},
+	} {
+		m := avro.NewFramed(own, "Order").From(c.from)
+		if n, err := m.Prepare(t.Context(), records); n != len(records) || err != nil {
+			t.Fatal(name, n, err)
+		}
+		for i, want := range c.want {
+			if got := opened(m, records[i]); !strings.Contains(got, want) {
+				t.Errorf("%s: record %d is %s, want %s", name, i, got, want)
+			}
+		}
+	}
+}
+
+// numbers is a registry that has schemas by their numbers only.
+type numbers struct{ avro.Registry }
 
 // An answer that does not come from a registry is not kept, whatever its status: records wait, and
 // are opened when the registry is back.
