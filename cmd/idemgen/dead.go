@@ -16,6 +16,7 @@ import (
 	"github.com/idemgen/idemgen/generator"
 	"github.com/idemgen/idemgen/internal/gen/view"
 	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // deadCommand holds the commands that show dead letters, and decide about them.
@@ -166,7 +167,13 @@ func decode(path string, named bool, o *operate.Opened) (string, error) {
 	if spec.Consumer() != o.Consumer {
 		return "", nil
 	}
-	object, packed, err := spec.Open(o.Topic, o.Record.Value.Raw())
+	var headers []idem.Header
+	for _, h := range o.Record.Headers {
+		if h.Value != nil {
+			headers = append(headers, idem.Header{Name: h.Name, Value: h.Value.Raw()})
+		}
+	}
+	object, packed, err := spec.Open(o.Topic, headers, o.Record.Value.Raw())
 	switch {
 	case !packed:
 		return "", nil

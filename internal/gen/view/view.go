@@ -157,12 +157,12 @@ func (s *Spec) Show(topic, event string, m *wire.Message) Shown {
 
 // Open returns the JSON that a value of a topic holds, with whatever is sensitive, and whether it
 // is encoded in another way. An error says why the value cannot be read.
-func (s *Spec) Open(topic string, value []byte) (object []byte, packed bool, err error) {
+func (s *Spec) Open(topic string, headers []wire.Header, value []byte) (object []byte, packed bool, err error) {
 	t := s.topic(topic)
 	if t == nil || t.Payload.Encoding == "" {
 		return value, false, nil
 	}
-	object, err = open(t, value)
+	object, err = open(t, headers, value)
 	return object, true, err
 }
 
