@@ -62,7 +62,7 @@ any.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, flags) },
 	}
-	asJSON(cmd, "keys", "added")
+	asJSON(cmd)
 	cmd.Flags().StringVar(&f.from, "from", "", "the query that selects the ids")
 	cmd.Flags().StringVar(&f.source, "from-database", "", "URL of the database that it reads (default --database)")
 	cmd.Flags().StringVar(&f.event, "event", "", "the event's name in the spec")
@@ -71,6 +71,14 @@ any.`,
 	require(cmd, "from")
 	require(cmd, "event")
 	return cmd
+}
+
+// adopted is what adopt keys prints.
+type adopted struct {
+	operate.AdoptedKeys
+	Event, Consumer string `json:"-"`
+	Window          string `json:"-"` // "" if the ids have no time
+	Dry             bool   `json:"-"`
 }
 
 func (f *adoptFlags) run(cmd *cobra.Command, flags *streamFlags) error {
@@ -107,12 +115,7 @@ func (f *adoptFlags) run(cmd *cobra.Command, flags *streamFlags) error {
 	if err != nil {
 		return err
 	}
-	done := struct {
-		operate.AdoptedKeys
-		Event, Consumer string `json:"-"`
-		Window          string `json:"-"` // "" if the ids have no time
-		Dry             bool   `json:"-"`
-	}{Event: f.event, Consumer: consumer, Dry: f.dry}
+	done := adopted{Event: f.event, Consumer: consumer, Dry: f.dry}
 	if ids.time != "" {
 		done.Window = window(maker.Window)
 	}

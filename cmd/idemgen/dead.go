@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/idemgen/idemgen/generator"
+	"github.com/idemgen/idemgen/internal/gen/view"
 	"github.com/idemgen/idemgen/internal/operate"
 )
 
@@ -96,12 +100,13 @@ func deadListCommand(flags *streamFlags) *cobra.Command {
 
 // deadShowCommand shows all of one dead letter.
 func deadShowCommand(flags *streamFlags) *cobra.Command {
-	var raw, consumer string
+	var raw, consumer, spec string
 	cmd := &cobra.Command{
 		Use:   "show TOPIC PARTITION:OFFSET [--consumer C]",
 		Short: "Show a dead letter with its record, and what can be done next",
 		Long: `Shows a dead letter: why, its record with headers, key and payload, and what can be done next. The
-payload is printed as it is, with whatever it says of people.`,
+payload is printed as it is, with whatever it says of people. One in Avro or Protobuf is printed as
+JSON, if the spec is here, or named by --spec.`,
 		Args: arguments("TOPIC", "PARTITION:OFFSET"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at, err := place(args[1])
@@ -123,16 +128,56 @@ payload is printed as it is, with whatever it says of people.`,
 				case raw != "":
 					return nil, writePayload(cmd, o, raw)
 				}
+				decoded, err := decode(spec, cmd.Flags().Changed("spec"), o)
 				return struct {
 					*operate.Opened `json:"dead_letter"`
-				}{o}, nil
+					Decoded         string `json:"-"`
+				}{o, decoded}, err
 			})
 		},
 	}
 	asJSON(cmd)
 	consumerFlag(cmd, &consumer)
+	cmd.Flags().StringVar(&spec, "spec", generator.SpecFile, "the spec that says how payloads are encoded")
 	cmd.Flags().StringVar(&raw, "raw", "", "write the payload's bytes to this file, which must not exist; - is stdout")
 	return cmd
+}
+
+// decode returns the payload of a letter as JSON, if the spec of its consumer says that it is
+// encoded in another way; "" otherwise. The spec may be missing, unless it was named.
+func decode(path string, named bool, o *operate.Opened) (string, error) {
+	if o.Record == nil || o.Record.Value == nil {
+		return "", nil
+	}
+	specs, err := findSpecs([]string{path})
+	if err == nil && len(specs) != 1 {
+		err = fmt.Errorf("--spec %s names %d specs: name the one of the service", path, len(specs))
+	}
+	var spec *view.Spec
+	if err == nil {
+		spec, err = view.Read(specFolder(specs[0].Path))
+	}
+	if err != nil {
+		if named {
+			return "", err
+		}
+		return "", nil
+	}
+	if spec.Consumer() != o.Consumer {
+		return "", nil
+	}
+	object, packed, err := spec.Open(o.Topic, o.Record.Value.Raw())
+	switch {
+	case !packed:
+		return "", nil
+	case err != nil:
+		return "it cannot be decoded: " + err.Error(), nil
+	}
+	var out bytes.Buffer
+	if json.Indent(&out, object, "", "  ") != nil {
+		return string(object), nil
+	}
+	return out.String(), nil
 }
 
 // writePayload writes the payload as it is, to stdout or to a new file that only the user can

@@ -86,11 +86,13 @@ func quote(text string) string {
 const mostHex = 4096
 
 // payloadText shows a payload: JSON is indented.
-func payloadText(v *operate.Bytes) string {
+func payloadText(v *operate.Bytes, decoded string) string {
 	var indented bytes.Buffer
 	raw, kind := v.Raw(), "text"
 	body := string(raw)
 	switch {
+	case decoded != "":
+		kind, body = "decoded as the spec says", decoded
 	case v.Text == nil && len(raw) > mostHex:
 		kind, body = fmt.Sprintf("no text; its first %d", mostHex), hex.Dump(raw[:mostHex])
 	case v.Text == nil:

@@ -9,6 +9,7 @@ import (
 	"github.com/idemgen/idemgen/cmd/idemgen/internal/doctor"
 	"github.com/idemgen/idemgen/generator"
 	"github.com/idemgen/idemgen/internal/gen/evolution"
+	"github.com/idemgen/idemgen/internal/gen/survey"
 	"github.com/idemgen/idemgen/internal/operate"
 )
 
@@ -54,11 +55,15 @@ func TestEveryPageCanBeMade(t *testing.T) {
 			operate.LetterList
 			All bool
 		}{},
-		"dead letter": &struct{ *operate.Opened }{new(operate.Opened)},
-		"asked":       &asked{},
-		"answers":     &struct{ Answers []operate.Answer }{},
-		"explained":   &generator.Explained{},
-		"next steps":  &generator.Started{},
+		"dead letter": &struct {
+			*operate.Opened
+			Decoded string
+		}{new(operate.Opened), ""},
+		"adopted keys": &adopted{}, "topic": &survey.Report{},
+		"asked":      &asked{},
+		"answers":    &struct{ Answers []operate.Answer }{},
+		"explained":  &generator.Explained{},
+		"next steps": &generator.Started{},
 		"plan": &struct {
 			Spec, Against string
 			Changes       []evolution.Change

@@ -181,7 +181,7 @@ func (e *OrderPlaced) key(k *wire.KeyBuilder, m *wire.Message) {
 func (e *OrderPlaced) fingerprint(f *wire.Fingerprint) {
 	f.Text("channel", string(e.Channel))
 	f.Text("customer_id", e.CustomerID)
-	f.AppendJSON("items", e.appendItems)
+	f.AppendJSONValue("items", e.appendItems)
 	wire.IfPresent(f.Text, "note", e.Note)
 	f.UUID("order_id", e.OrderID)
 	f.Time("placed_at", e.PlacedAt)
@@ -208,7 +208,7 @@ var orderPlacedEvent = wire.Event[OrderPlaced, *ordersV1Decoder]{
 	Key:     (*OrderPlaced).key,
 	Space:   "\xb1\x89\x20\xc9\x54\x58\xbc\x28\x3b\x60\xd0\x04\xfb\x26\x93\x68",
 	Print:   (*OrderPlaced).fingerprint,
-	Content: 0xbd0af26f,
+	Content: 0xafe60f8e,
 }
 
 func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {

@@ -1,5 +1,5 @@
 // Package avromsg opens Avro values as JSON, as decoders of a spec read it, and packs JSON into
-// Avro, as tests send it. It must not import any other package of this module.
+// Avro, as tests send it. It must not import any package of this module but frame.
 //
 // A value is decoded with the schema that it was written with, and its members have the names of
 // the schema of the type. A field that is null is left out, and so is one that the type does not
@@ -150,27 +150,6 @@ func (t *tree) name(n *avro.SchemaNode) string {
 		names = append(names, b.Full)
 	}
 	return strings.Join(names, " or ")
-}
-
-const (
-	magic      = 0
-	frameBytes = 5 // the zero byte and the number of the schema
-)
-
-// ErrFrame is of a value that no serializer of Confluent's registry wrote.
-var ErrFrame = errors.New("it does not begin with a zero byte and the number of a schema")
-
-// Frame returns the number of the schema with which a framed value was written, and the value.
-func Frame(value []byte) (number uint32, rest []byte, err error) {
-	if len(value) < frameBytes || value[0] != magic {
-		return 0, nil, ErrFrame
-	}
-	return uint32(value[1])<<24 | uint32(value[2])<<16 | uint32(value[3])<<8 | uint32(value[4]), value[frameBytes:], nil
-}
-
-// framed is a frame with the number of a schema.
-func framed(number uint32) []byte {
-	return []byte{magic, byte(number >> 24), byte(number >> 16), byte(number >> 8), byte(number)}
 }
 
 // Layout is what of the schema values depend on that were written with it.

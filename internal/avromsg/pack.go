@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/twmb/avro"
+
+	"github.com/idemgen/idemgen/internal/frame"
 )
 
 // Pack is the value that Open returns as this JSON, or as more of it. Members that the schema does
@@ -42,13 +44,13 @@ func (s Sample) Pack(text []byte) ([]byte, error) {
 	if err != nil || !s.Framed {
 		return value, err
 	}
-	return append(framed(s.Of.Number), value...), nil
+	return append(frame.Append(nil, s.Of.Number), value...), nil
 }
 
 // Open returns a value as JSON, appended to into.
 func (s Sample) Open(into, value []byte) ([]byte, error) {
 	if s.Framed {
-		number, rest, err := Frame(value)
+		number, rest, err := frame.Split(value)
 		if err != nil {
 			return nil, err
 		}

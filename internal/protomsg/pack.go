@@ -9,6 +9,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/dynamicpb"
+
+	"github.com/idemgen/idemgen/internal/frame"
 )
 
 // Pack is the message that Open returns as this JSON, or as more of it. Members that the message
@@ -37,7 +39,7 @@ func (t *Type) Pack(text []byte) ([]byte, error) {
 	}
 	out := []byte{}
 	if t.framed {
-		out = append([]byte{magic, 0, 0, 0, 1}, t.index...)
+		out = append(frame.Append(nil, 1), t.index...)
 	}
 	return proto.MarshalOptions{Deterministic: true}.MarshalAppend(out, m)
 }

@@ -1,5 +1,5 @@
 // Package protomsg opens protobuf messages as JSON, as decoders of a spec read it, and packs JSON
-// into messages, as tests send them. It must not import any other package of this module.
+// into messages, as tests send them. It must not import any package of this module but frame.
 //
 // Members have the names of the fields in the .proto file. A field without presence is always
 // there; an optional one, a message, and a member of a oneof only if they are set. Beside the
@@ -10,7 +10,6 @@ package protomsg
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -19,6 +18,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
+
+	"github.com/idemgen/idemgen/internal/frame"
 )
 
 // Type is the type of a topic's messages. Any goroutine may use it.
@@ -72,13 +73,6 @@ func place(m protoreflect.MessageDescriptor) []byte {
 	return out
 }
 
-const (
-	magic      = 0
-	frameBytes = 5 // the zero byte and the number of the schema
-)
-
-var errFrame = errors.New("it does not begin with a zero byte and the number of a schema")
-
 // Open returns a message as JSON, appended to into. A message with bytes that are none of its
 // fields is opened without them, as protobuf has it.
 func (t *Type) Open(into, value []byte) ([]byte, error) { return t.OpenWithin(into, value, 0) }
@@ -86,10 +80,11 @@ func (t *Type) Open(into, value []byte) ([]byte, error) { return t.OpenWithin(in
 // OpenWithin is Open for a message that may become so many bytes of JSON; 0 is any number.
 func (t *Type) OpenWithin(into, value []byte, most int) ([]byte, error) {
 	if t.framed {
-		if len(value) < frameBytes || value[0] != magic {
-			return nil, errFrame
+		_, rest, err := frame.Split(value)
+		if err != nil {
+			return nil, err
 		}
-		value = value[frameBytes:]
+		value = rest
 		if !slices.Equal(value[:min(len(t.index), len(value))], t.index) {
 			return nil, fmt.Errorf("it is another message of the file than %s", t.Message.FullName())
 		}

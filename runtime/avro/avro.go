@@ -2,7 +2,7 @@
 // with encoding avro or confluent_avro. It converts a value to JSON with the names of the schema,
 // and the decoder of the event reads that (docs/spec.md, Packed values).
 //
-// It must not import any package of this module but avromsg and wire.
+// It must not import any package of this module but avromsg, frame and wire.
 package avro
 
 import (
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/internal/avromsg"
+	"github.com/idemgen/idemgen/internal/frame"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -82,7 +83,7 @@ func (m *Message) From(r Registry) *Message {
 func (m *Message) Prepare(ctx context.Context, records []wire.Message) (n int, err error) {
 	asked := map[uint32]bool{}
 	for i := range records {
-		number, _, bad := avromsg.Frame(records[i].Value)
+		number, _, bad := frame.Split(records[i].Value)
 		if bad != nil || asked[number] || m.knows(number) {
 			continue
 		}
@@ -125,7 +126,7 @@ func (m *Message) open(into, value []byte, most int) ([]byte, error) {
 	if !m.framed {
 		return m.is.OpenWithin(into, value, m.is.Own(), most)
 	}
-	number, value, err := avromsg.Frame(value)
+	number, value, err := frame.Split(value)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,8 @@ type Consumer struct {
 	interval time.Duration // between two runs of upkeep
 	reports  time.Duration // between two reports without a change
 
-	expired atomic.Int64 // counted by upkeep
+	expired atomic.Int64             // counted by upkeep
+	open    atomic.Pointer[openDead] // the same
 
 	run   outage.Condition // of Run
 	group outage.Condition // of the Source
@@ -65,6 +66,9 @@ func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, 
 	c.settings.log = c.settings.log.With("consumer", service.Consumer)
 	var err error
 	if c.leases, err = leasesOf(&service, &c.settings); err != nil {
+		return nil, err
+	}
+	if err := checkRates(&service, c.settings.rates); err != nil {
 		return nil, err
 	}
 	hooks, err := notify.New(c.settings.log, c.settings.hooks)

@@ -25,6 +25,7 @@ type settings struct {
 	middleware []Middleware
 	leases     *lease.Store // where effects have their leases outside of Postgres; nil if none was given
 	effects    engine.Effects
+	rates      map[string]*rate
 	group      string // of consumers; "" is the consumer's name
 	now        func() time.Time
 }
@@ -41,6 +42,19 @@ func WithLogger(l *slog.Logger) Option { return func(s *settings) { s.log = l } 
 // time. The ledger does not depend on the group, which may change later. All processes of a
 // consumer must use the same group.
 func WithGroup(id string) Option { return func(s *settings) { s.group = id } }
+
+// WithRate limits how many records of a topic this process applies in a second, in all partitions
+// together: for a backfill beside other work of the database. A batch is applied as a whole and
+// then waited for, so the rate holds over seconds. The lag grows meanwhile, which is not a problem
+// that [Consumer.Health] reports. Zero or less is an error of [New].
+func WithRate(topic string, recordsPerSecond int) Option {
+	return func(s *settings) {
+		if s.rates == nil {
+			s.rates = map[string]*rate{}
+		}
+		s.rates[topic] = &rate{perSecond: recordsPerSecond}
+	}
+}
 
 // WithHooks adds hooks for metrics, traces and audits: values with one or more of the methods of
 // package [hook]. They are called in the order in which they are given. [New] returns an error for

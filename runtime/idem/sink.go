@@ -47,6 +47,9 @@ func (s *sink) Assigned(ctx context.Context, a Assignment) (Position, error) {
 
 // Deliver implements [Sink].
 func (s *sink) Deliver(ctx context.Context, id Partition, records []Message) error {
+	if err := s.pace(ctx, id.Topic, len(records)); err != nil {
+		return err
+	}
 	if p := s.partition(id); p != nil {
 		return p.Deliver(ctx, records)
 	}

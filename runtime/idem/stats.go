@@ -38,7 +38,11 @@ type Stats struct {
 	// KeyRaces counts batches that were rebuilt and resent because another partition had claimed
 	// one of their keys first, or because the generation of keys had been sealed.
 	KeyRaces int64
-	Expired  int64              // dead letters closed because on_failure.keep had passed
+	Expired  int64 // dead letters closed because on_failure.keep had passed
+	// OpenDead is the number of open dead letters in the database, parked records included, by the
+	// first word of their reason; at most 100,000 in all. It is nil in processes that did not do the
+	// last upkeep: only one process of a consumer does, once a minute.
+	OpenDead map[string]int64
 	Calls    idemtype.CallStats // of effects
 	// Partitions lists the partitions that a Source was assigned, by topic and number. It does not
 	// include partitions that [Consumer.Own] took over.
@@ -111,7 +115,7 @@ func (c *Consumer) Stats() Stats {
 			Conflicts: n.Conflicts.Load(), Dead: n.Dead.Load(), Waiting: n.Waiting.Load(), Ignored: n.Ignored.Load(),
 		},
 		Batches: n.Batches.Load(), Searches: n.Searches.Load(), Fenced: n.Fenced.Load(), ForeignFences: n.ForeignFences.Load(), Waits: n.Waits.Load(),
-		KeyRaces: n.KeyRaces.Load(), Expired: c.expired.Load(), Partitions: c.partitions(),
+		KeyRaces: n.KeyRaces.Load(), Expired: c.expired.Load(), OpenDead: c.openLetters(), Partitions: c.partitions(),
 	}
 	if calls := c.process.Calls; calls != nil {
 		s.Calls = calls.Stats()

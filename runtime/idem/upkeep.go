@@ -3,6 +3,7 @@ package idem
 import (
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -29,7 +30,8 @@ func (c *Consumer) newUpkeep() *maintain.Job {
 	return &maintain.Job{
 		Consumer: c.service.Consumer, Schema: c.service.Schema, Keep: c.process.KeepKeys(), Transaction: 2 * c.service.Limits.BatchTimeout,
 		Connect: c.connectUpkeep, Now: c.settings.now, Log: c.settings.log, Expired: &c.expired,
-		Ran: c.process.Hooks.Upkeep,
+		Open: func(byClass map[string]int64) { c.open.Store(&openDead{time.Now(), byClass}) },
+		Ran:  c.process.Hooks.Upkeep,
 	}
 }
 
@@ -48,4 +50,18 @@ func (c *Consumer) connectUpkeep(ctx context.Context) (*pgx.Conn, error) {
 		c.settings.log.Error("the database does not have what the service needs, or cannot be queried", "err", err)
 	}
 	return conn, nil
+}
+
+// openDead is the number of open dead letters, by class, as the upkeep counted it.
+type openDead struct {
+	at      time.Time
+	byClass map[string]int64
+}
+
+// openLetters returns the last count, if it is not older than a few runs of the upkeep.
+func (c *Consumer) openLetters() map[string]int64 {
+	if n := c.open.Load(); n != nil && time.Since(n.at) < 3*c.interval {
+		return maps.Clone(n.byClass)
+	}
+	return nil
 }

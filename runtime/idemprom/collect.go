@@ -20,6 +20,7 @@ var (
 	fences  = desc("idemgen_foreign_fences_total", "Number of times that another owner took over a partition that is assigned here. If it keeps growing, two deployments use the same consumer name.")
 	fenced  = desc("idemgen_fenced_batches_total", "Batches that were rejected because another owner had taken over the partition.")
 	expired = desc("idemgen_dead_letters_expired_total", "Dead letters that were closed because on_failure.keep had passed.")
+	open    = desc("idemgen_dead_letters_open", "Open dead letters in the database, parked records included, by the first word of their reason. Only in the process that does the upkeep.", "class")
 
 	running = desc("idemgen_effect_calls_running", "Calls of effects that are running.")
 	oldest  = desc("idemgen_effect_call_oldest_seconds", "How long the oldest call of an effect has been running.")
@@ -33,7 +34,7 @@ var (
 	behind   = desc("idemgen_partition_parked_records", "Records that wait behind a dead letter.", "topic", "partition")
 )
 
-var asked = []*prometheus.Desc{healthy, records, fences, fenced, expired, running, oldest, waiting, lag, lagTime, position, state, parked, behind}
+var asked = []*prometheus.Desc{healthy, records, fences, fenced, expired, open, running, oldest, waiting, lag, lagTime, position, state, parked, behind}
 
 // told returns the metrics that the hooks update.
 func (m *Metrics) told() []prometheus.Collector {
@@ -95,6 +96,9 @@ func (s scrape) of(c Consumer) {
 	s.counter(fences, is.ForeignFences)
 	s.counter(fenced, is.Fenced)
 	s.counter(expired, is.Expired)
+	for class, n := range is.OpenDead {
+		s.gauge(open, float64(n), class)
+	}
 	s.gauge(running, float64(is.Calls.Running))
 	s.gauge(oldest, is.Calls.Oldest.Seconds())
 	s.gauge(waiting, float64(is.Calls.Waiting))

@@ -32,7 +32,7 @@ func (orders) Health() idemtype.Problems { return idemtype.Problems{{Reason: "or
 func (orders) Stats() idem.Stats {
 	return idem.Stats{
 		RecordStats: idem.RecordStats{Applied: 1, Redelivered: 2, Resent: 3, Conflicts: 4, Dead: 5, Waiting: 6, Ignored: 7},
-		Fenced:      8, ForeignFences: 9, Expired: 10,
+		Fenced:      8, ForeignFences: 9, Expired: 10, OpenDead: map[string]int64{"decode": 17},
 		Calls: idemtype.CallStats{Running: 11, Oldest: 1500 * time.Millisecond, Waiting: 12},
 		Partitions: []idem.PartitionStats{
 			{Partition: idem.Partition{Topic: "orders.v1"}, State: "READY", Position: 13, End: 27, Lag: 14, LagTime: 2 * time.Second, ParkedKeys: 15, WaitingRecords: 16},
@@ -45,6 +45,7 @@ const want = `idemgen_batch_retries_total{topic="orders.v1"} 1
 idemgen_batch_seconds_count{result="done",topic="orders.v1"} 1
 idemgen_batch_seconds_count{result="failed",topic="orders.v1"} 1
 idemgen_dead_letters_expired_total{consumer="orders"} 10
+idemgen_dead_letters_open{class="decode",consumer="orders"} 17
 idemgen_dead_letters_total{class="conflict",event="OrderPaid",topic="orders.v1"} 1
 idemgen_dead_letters_total{class="decode",event="",topic="orders.v1"} 2
 idemgen_effect_call_oldest_seconds{consumer="orders"} 1.5

@@ -40,8 +40,9 @@ func TestRowsAllocateNothing(t *testing.T) {
 		}
 		f.Start()
 		f.Text("s", *name)
-		f.JSON("j", raw)
+		f.JSONValue("j", raw)
 		f.AppendJSON("k", appendRaw)
+		f.AppendJSONValue("l", appendRaw)
 		row := r.Row()
 		row.UUID(UUID(key))
 		row.Int8(int64(f.Sum()))

@@ -10,7 +10,11 @@ import (
 // Fingerprint distinguishes events with the same key but different content. Call Start, then one
 // method per field in the order of their names, then Sum. A field that is absent or null is left
 // out, so the two count as equal. The zero value is ready for use.
-type Fingerprint struct{ parts parts }
+type Fingerprint struct {
+	parts   parts
+	content jsonContent
+	text    []byte // of a value whose content is added
+}
 
 // Start begins a fingerprint.
 func (f *Fingerprint) Start() { f.parts = f.parts[:0] }
@@ -68,37 +72,37 @@ func (f *Fingerprint) Date(name string, v Date) { f.name(name).fixed8(partDate, 
 // Bytes adds bytes.
 func (f *Fingerprint) Bytes(name string, v []byte) { f.name(name).bytes(partBytes, v) }
 
-// JSON adds a JSON value; white space outside of its strings is ignored.
-func (f *Fingerprint) JSON(name string, raw []byte) {
-	f.AppendJSON(name, func(b []byte) []byte { return append(b, raw...) })
+// JSONValue adds a JSON value. Values that jsonb stores as equal are equal: white space, the order
+// of members, all but the last of repeated members, escapes and the way of writing a number do not
+// count.
+func (f *Fingerprint) JSONValue(name string, raw []byte) {
+	p, at := f.json(name)
+	*p = f.content.append(*p, raw)
+	p.sized(at)
 }
 
-// AppendJSON adds the JSON value that put appends.
-func (f *Fingerprint) AppendJSON(name string, put func([]byte) []byte) {
-	p := f.name(name)
-	*p = append(*p, partJSON, 0, 0, 0, 0)
-	at := len(*p)
-	*p = compact(put(*p), at)
-	binary.BigEndian.PutUint32((*p)[at-4:], uint32(len(*p)-at))
-}
-
-// compact drops white space outside of the strings of the JSON value that begins at b[at].
-func compact(b []byte, at int) []byte {
-	end := at
-	inString := false
-	for i := at; i < len(b); i++ {
-		switch c := b[i]; {
-		case inString && c == '\\' && i+1 < len(b):
-			b[end] = c
-			end++
-			i++
-		case c == '"':
-			inString = !inString
-		case !inString && (c == ' ' || c == '\n' || c == '\r' || c == '\t'):
-			continue
-		}
-		b[end] = b[i]
-		end++
+// AppendJSONValue is [Fingerprint.JSONValue] of the value that put appends.
+func (f *Fingerprint) AppendJSONValue(name string, put func([]byte) []byte) {
+	f.text = put(f.text[:0])
+	f.JSONValue(name, f.text)
+	if cap(f.text) > keptContent {
+		f.text = nil
 	}
-	return b[:end]
 }
+
+// AppendJSON adds the JSON value that put appends. Equal values must have one text.
+func (f *Fingerprint) AppendJSON(name string, put func([]byte) []byte) {
+	p, at := f.json(name)
+	*p = put(*p)
+	p.sized(at)
+}
+
+// json begins a JSON value, and returns where it begins.
+func (f *Fingerprint) json(name string) (p *parts, at int) {
+	p = f.name(name)
+	*p = append(*p, partJSON, 0, 0, 0, 0)
+	return p, len(*p)
+}
+
+// sized ends the value that begins at at: its size is before it.
+func (p parts) sized(at int) { binary.BigEndian.PutUint32(p[at-4:], uint32(len(p)-at)) }

@@ -33,11 +33,29 @@ func TestFingerprint(t *testing.T) {
 		func(f *Fingerprint) { f.Date("a", 2) },
 		func(f *Fingerprint) { f.Bytes("a", nil) },
 		func(f *Fingerprint) { f.Bytes("a", []byte("x")) },
-		func(f *Fingerprint) { f.JSON("a", []byte(`"x"`)) },
-		func(f *Fingerprint) { f.JSON("a", []byte(`"x "`)) },
-		func(f *Fingerprint) { f.JSON("a", []byte(`"\" "`)) },
-		func(f *Fingerprint) { f.JSON("a", []byte(`"\""`)) },
-		func(f *Fingerprint) { f.JSON("a", []byte(`{"b":[1,2]}`)) },
+		func(f *Fingerprint) { f.JSONValue("a", []byte(`"x"`)) },
+		func(f *Fingerprint) { f.JSONValue("a", []byte(`"x "`)) },
+		func(f *Fingerprint) { f.JSONValue("a", []byte(`"\" "`)) },
+		func(f *Fingerprint) { f.JSONValue("a", []byte(`"\""`)) },
+		func(f *Fingerprint) { f.JSONValue("a", []byte(`{"b":[1,2]}`)) },
+		func(f *Fingerprint) { f.JSONValue("a", []byte(`{"b":[2,1]}`)) },
+		func(f *Fingerprint) { f.JSONValue("a", []byte(`{"b":1,"c":2}`)) },
+		func(f *Fingerprint) { f.JSONValue("a", []byte(`{"b":2,"c":1}`)) },
+		func(f *Fingerprint) { f.JSONValue("a", []byte(`{"b":{"c":"d"}}`)) },
+		func(f *Fingerprint) { f.JSONValue("a", []byte(`{"b":"c","d":{}}`)) },
+		func(f *Fingerprint) { f.JSONValue("a", []byte(`{}`)) },
+		func(f *Fingerprint) { f.JSONValue("a", []byte(`[]`)) },
+		func(f *Fingerprint) { f.JSONValue("a", []byte(`null`)) },
+		func(f *Fingerprint) { f.JSONValue("a", []byte(`false`)) },
+		func(f *Fingerprint) { f.JSONValue("a", []byte(`0`)) },
+		func(f *Fingerprint) { f.JSONValue("a", []byte(`"0"`)) },
+		func(f *Fingerprint) { f.JSONValue("a", []byte(`10`)) },
+		func(f *Fingerprint) { f.JSONValue("a", []byte(`-10`)) },
+		func(f *Fingerprint) { f.JSONValue("a", []byte(`1.01`)) },
+		func(f *Fingerprint) { f.JSONValue("a", []byte(`[1,[2]]`)) },
+		func(f *Fingerprint) { f.JSONValue("a", []byte(`[[1,2]]`)) },
+		func(f *Fingerprint) { f.JSONValue("a", []byte(`"\u00e9"`)) },
+		func(f *Fingerprint) { f.JSONValue("a", []byte(`"e\u0301"`)) },
 	}
 	var f Fingerprint
 	sum := func(c content) uint32 {
@@ -58,9 +76,9 @@ func TestFingerprint(t *testing.T) {
 		{func(f *Fingerprint) { f.Float64("a", 0) }, func(f *Fingerprint) { var zero float64; f.Float64("a", -zero) }},
 		{func(f *Fingerprint) { f.Int32("a", 7) }, func(f *Fingerprint) { f.Int64("a", 7) }},
 		{func(f *Fingerprint) { f.Time("a", at) }, func(f *Fingerprint) { f.Time("a", at.In(time.FixedZone("", 60))) }},
-		{func(f *Fingerprint) { f.JSON("a", []byte(`{"b":[1,"x \" y"]}`)) }, func(f *Fingerprint) { f.JSON("a", []byte(" {\n\"b\" : [ 1,\t\"x \\\" y\"]\r}")) }},
-		{func(f *Fingerprint) { f.JSON("a", []byte(`{"b": [1]}`)) }, func(f *Fingerprint) {
-			f.AppendJSON("a", func(b []byte) []byte { return append(b, `{"b":[1]}`...) })
+		{func(f *Fingerprint) { f.JSONValue("a", []byte(`{"b":[1,"x \" y"]}`)) }, func(f *Fingerprint) { f.JSONValue("a", []byte(" {\n\"b\" : [ 1,\t\"x \\\" y\"]\r}")) }},
+		{func(f *Fingerprint) { f.JSONValue("a", []byte(`{"b": [1]}`)) }, func(f *Fingerprint) {
+			f.AppendJSONValue("a", func(b []byte) []byte { return append(b, `{"b":[1.00]}`...) })
 		}},
 	} {
 		if sum(same[0]) != sum(same[1]) {

@@ -70,16 +70,16 @@ func (t Text) Float64() float64 { return parsed(t, notation.FloatText) }
 // Time parses an RFC 3339 time with a zone and returns it in UTC, truncated to microseconds.
 func (t Text) Time() time.Time { return parsed(t, notation.Time) }
 
-// Epoch parses the number of units since 1970. A time outside 1973-03-03 to 2200 is an error: the
-// producer most likely sends another unit. Nanoseconds are truncated to microseconds.
-func (t Text) Epoch(unit time.Duration) time.Time {
-	return parsed(t, func(raw []byte) (time.Time, string) {
-		n, reason := notation.Int(raw, math.MinInt64, math.MaxInt64)
-		if reason != "" {
-			return time.Time{}, reason
-		}
-		return notation.Epoch(n, unit)
-	})
+// Epoch parses the number of units since 1970, of seconds perhaps with a fraction. A time outside
+// 1973-03-03 to 2200 is an error: the producer most likely sends another unit. The time is
+// truncated to microseconds.
+func (t Text) Epoch(unit time.Duration) time.Time { return t.epoch(unit, false) }
+
+// AnyEpoch is [Text.Epoch] for times in the years 0000 to 9999.
+func (t Text) AnyEpoch(unit time.Duration) time.Time { return t.epoch(unit, true) }
+
+func (t Text) epoch(unit time.Duration, anyTime bool) time.Time {
+	return parsed(t, func(raw []byte) (time.Time, string) { return notation.Epoch(raw, unit, anyTime) })
 }
 
 // LocalTime parses an RFC 3339 time without a zone.

@@ -28,18 +28,18 @@ var weights = []weight{
 	}},
 	{"codes of warnings", 0, 0, func(t *testing.T) int { return distinct(t, `"W[0-9]{3}"`, "../../generator", "../../internal/gen") }},
 	{"commands", 20, 14, func(t *testing.T) int { return matches(t, `\bRunE:`, production(t, "../../cmd/idemgen")) }},
-	{"product lines", 71_730, 55_000, func(t *testing.T) int {
+	{"product lines", 72_500, 55_000, func(t *testing.T) int {
 		return linesOf(t, production(t, "../../runtime", "../../internal", "../../generator", "../../schema", "../../cmd", "../../templates"))
 	}},
-	{"proof lines", 20_620, 14_000, func(t *testing.T) int {
+	{"proof lines", 20_910, 14_000, func(t *testing.T) int {
 		return linesOf(t, handwritten(t, "../../runtime/idemtest", "../../internal/proof", "../../internal/kit"))
 	}},
-	{"exported names", 640, 650, exportedNames},
-	{"linked lines, without effects", 24_970, 19_000, linkedWithout},
-	{"linked lines, with effects", 28_030, 23_000, linkedWith},
-	{"lines of testdata", 53_560, 35_000, linesOfTestdata},
-	{"words of docs/spec.md", 7_600, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
-	{"words of docs", 48_740, 48_000, wordsOfDocs},
+	{"exported names", 665, 650, exportedNames},
+	{"linked lines, without effects", 25_700, 19_000, linkedWithout},
+	{"linked lines, with effects", 28_760, 23_000, linkedWith},
+	{"lines of testdata", 54_000, 35_000, linesOfTestdata},
+	{"words of docs/spec.md", 7_720, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
+	{"words of docs", 48_960, 48_000, wordsOfDocs},
 }
 
 // The whole gets lighter. go test -v prints what is left to do.

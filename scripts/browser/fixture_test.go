@@ -115,10 +115,15 @@ func (b *browser) click(text string) {
 	b.run(chromedp.Click(what, chromedp.NodeVisible))
 }
 
-// text returns the text of the page.
+// text returns the text of the page; "" while another one is loaded.
 func (b *browser) text() string {
-	b.t.Helper()
-	return evaluate[string](b, `document.body.innerText`)
+	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
+	defer cancel()
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.body ? document.body.innerText : ""`))
+	if err != nil {
+		return ""
+	}
+	return text
 }
 
 // evaluate returns the value of an expression in the page.
@@ -180,7 +185,7 @@ INSERT INTO idem_stream (consumer, topic, topic_id, partition) SELECT 'order-pro
 INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info)
 	SELECT stream, 0, gen_random_uuid(), 48211 + 977 * partition, 48211 + 977 * partition, 'g', -1, 1, 12, 0, 'orders-7d9f4, process 1' FROM idem_stream;
 INSERT INTO idem_process (process, consumer, name, version, every, started_at, report)
-SELECT gen_random_uuid(), 'order-projector', 'orders-7d9f4, process 1', 'v1.8.2', '5 seconds', now() - interval '3 hours', jsonb_build_object('problems', '[]'::jsonb, 'more', 0, 'partitions', (
+SELECT gen_random_uuid(), 'order-projector', 'orders-7d9f4, process 1', 'v1.8.2', '1 hour', now() - interval '3 hours', jsonb_build_object('problems', '[]'::jsonb, 'more', 0, 'partitions', (
 	SELECT jsonb_agg(jsonb_build_object('topic', 'orders.v1', 'partition', p, 'since', to_char(now() - (14 + p) * interval '1 minute', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), 'position', 48211 + 977 * p, 'end', 48211 + 977 * p + CASE p WHEN 3 THEN 5120 WHEN 7 THEN 812 ELSE 3 END,
 		'lag', CASE p WHEN 3 THEN 5120 WHEN 7 THEN 812 ELSE 3 END, 'lag_seconds', CASE p WHEN 3 THEN 840 WHEN 7 THEN 120 ELSE 0.2 END,
 		'state', CASE p WHEN 3 THEN 'HALTED' WHEN 7 THEN 'BACKOFF' ELSE 'READY' END, 'code', CASE p WHEN 3 THEN 'database' WHEN 7 THEN 'backoff' ELSE '' END,

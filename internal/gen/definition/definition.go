@@ -9,6 +9,7 @@ package definition
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,10 +29,13 @@ func Hash(texts ...string) uint32 {
 }
 
 // Content is the hash of what the fingerprints of an event cover. It begins with the number of
-// the way in which fingerprints are made, and with the first name of the event: another event of
-// the same content is another definition.
+// the way in which fingerprints of such fields are made, and with the first name of the event:
+// another event of the same content is another definition.
 func Content(e *model.Event) uint32 {
 	texts := []string{"content 1", e.Name}
+	if slices.ContainsFunc(e.Key.Compared, func(f *model.Field) bool { return f.Type.ManyTexts() }) {
+		texts[0] = "content 2" // which compares values that have several texts in JSON
+	}
 	for _, f := range e.Key.Compared {
 		texts = append(texts, f.Name+" "+Field(f))
 	}
@@ -102,6 +106,14 @@ var notations = map[model.Notation]string{
 func Scalar(t model.FieldType) string {
 	if word, ok := notations[t.Notation]; ok {
 		return word
+	}
+	switch t.Notation {
+	case model.Array:
+		return kinds[t.Kind] + "_array"
+	case model.Unscaled:
+		return "decimal_bytes(" + strconv.Itoa(t.Scale) + ")"
+	case model.WithScale:
+		return "decimal_struct"
 	}
 	return kinds[t.Kind]
 }

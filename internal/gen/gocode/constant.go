@@ -104,7 +104,7 @@ func momentConstant(t model.FieldType, value string) (code, error) {
 		at, err := time.Parse(time.RFC3339Nano, strings.ToUpper(value))
 		return date(at.UTC().Truncate(time.Microsecond)), err
 	}
-	if t.Notation == model.Usual {
+	if t.Kind == model.Date && t.Notation != model.EpochDays {
 		at, err := time.Parse(time.DateOnly, value)
 		return idem("Date").Call(text("%d", at.Unix()/86400)), err
 	}

@@ -64,6 +64,14 @@ func readScalar(src string, t model.FieldType) *expr {
 	switch {
 	case t.Notation == model.EpochDays:
 		return call(src + ".EpochDays")
+	case t.Notation == model.Array:
+		return call(src + "." + kinds[t.Kind].read + "Array")
+	case t.Notation == model.Unscaled:
+		return call(src+".DecimalBytes", lit(t.Scale))
+	case t.Notation == model.WithScale:
+		return call(src + ".DecimalStruct")
+	case t.AnyTime:
+		return call(src+".AnyEpoch", qual("time", unitNames[t.Notation]))
 	case t.Notation != model.Usual:
 		return call(src+".Epoch", qual("time", unitNames[t.Notation]))
 	}

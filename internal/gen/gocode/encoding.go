@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	avroPath     = runtimePath + "/avro"
-	protobufPath = runtimePath + "/protobuf"
+	avroPath       = runtimePath + "/avro"
+	framedJSONPath = runtimePath + "/framedjson"
+	protobufPath   = runtimePath + "/protobuf"
 )
 
 // encoding writes what unpacks the values of a topic, if they are packed in anything.
@@ -24,7 +25,11 @@ func encoding(f *file, t *model.Topic) {
 	doc := fmt.Sprintf("%s unpacks the values of topic %q.", encodingType(t), t.Name)
 	m := t.Payload.Messages
 	if m == nil {
-		f.decl(doc, text("type %s =", encodingType(t)).Add(strictjson("Quoted")))
+		is := code(strictjson("Quoted"))
+		if t.Payload.Encoding == "confluent_json" {
+			is = qual(framedJSONPath, "Encoding")
+		}
+		f.decl(doc, text("type %s =", encodingType(t)).Add(is))
 		return
 	}
 	if m.Avro {

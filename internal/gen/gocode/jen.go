@@ -47,6 +47,7 @@ func newFile(path, pkg, source string) *file {
 	f.jen.ImportName(strictjsonPath, "strictjson")
 	f.jen.ImportName(effectsPath, "effects")
 	f.jen.ImportName(avroPath, "avro")
+	f.jen.ImportName(framedJSONPath, "framedjson")
 	f.jen.ImportName(protobufPath, "protobuf")
 	f.jen.ImportName(idemtestPath, "idemtest")
 	f.jen.ImportName(pgxpoolPath, "pgxpool")

@@ -74,10 +74,14 @@ func jsonScalar(t model.FieldType) *expr {
 		return readScalar("s", t)
 	case nilable(t):
 		return strictjson("OptSlice").Call(text("s"), text("s."+kinds[t.Kind].read))
-	case t.Notation.Unit() != 0 && t.Kind == model.Timestamp:
+	case t.Notation.Unit() != 0 && t.Kind == model.Timestamp, t.Notation == model.Unscaled:
 		return strictjson("Opt").Call(text("s"), oneLine(nil, goType(model.FieldType{Kind: t.Kind}), readScalar("s", t)))
 	case t.Notation == model.EpochDays:
 		return strictjson("Opt").Call(text("s"), text("s.EpochDays"))
+	case t.Notation == model.WithScale:
+		return strictjson("Opt").Call(text("s"), text("s.DecimalStruct"))
+	case t.Notation == model.Array:
+		return strictjson("Opt").Call(text("s"), text("s."+kinds[t.Kind].read+"Array"))
 	}
 	return strictjson("Opt").Call(text("s"), text("s."+kinds[t.Kind].read))
 }

@@ -60,12 +60,16 @@ func fingerprintField(g *group, f *model.Field) {
 		g.Add(wire("IfPresent").Call(text("f."+kinds[f.Type.Kind].part), lit(f.Name), optText(f.Type, src)))
 		return
 	}
+	appends := "AppendJSON"
+	if f.Type.ManyTexts() {
+		appends = "AppendJSONValue"
+	}
 	add := call("f."+kinds[f.Type.Kind].part, lit(f.Name), plainText(f.Type, src))
 	switch f.Type.Kind {
 	case model.List, model.Map:
-		add = text("f.AppendJSON(%q, e.append%s)", f.Name, f.GoName)
+		add = text("f.%s(%q, e.append%s)", appends, f.Name, f.GoName)
 	case model.Object:
-		add = text("f.AppendJSON(%q, %s.appendJSON)", f.Name, src)
+		add = text("f.%s(%q, %s.appendJSON)", appends, f.Name, src)
 	}
 	if optional {
 		g.If(text(src + " != nil")).Block(add)

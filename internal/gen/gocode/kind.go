@@ -24,10 +24,10 @@ var kinds = map[model.Kind]kind{
 	model.LocalTimestamp: {"LocalTime", "Timestamp", "LocalTime", "AppendLocalTime"},
 	model.Date:           {"Date", "Date", "Date", "AppendDate"},
 	model.Bytes:          {"Bytes", "Bytea", "Bytes", "AppendBytes"},
-	model.JSON:           {"JSON", "JSONB", "JSON", "AppendRaw"},
-	model.Object:         {row: "JSONB", part: "JSON"},
-	model.List:           {row: "JSONB", part: "JSON"},
-	model.Map:            {row: "JSONB", part: "JSON"},
+	model.JSON:           {"JSON", "JSONB", "JSONValue", "AppendRaw"},
+	model.Object:         {row: "JSONB"},
+	model.List:           {row: "JSONB"},
+	model.Map:            {row: "JSONB"},
 }
 
 // goType is the type of a value: T, or for an optional one *T, or nil-able T.

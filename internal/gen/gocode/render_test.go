@@ -113,6 +113,6 @@ func checker(t *testing.T) *typecheck.Checker {
 
 var generatedImports = sync.OnceValues(func() (*typecheck.Checker, error) {
 	return typecheck.New(context.Background(), "../../..",
-		"./runtime/idem", "./runtime/avro", "./runtime/effects", "./runtime/idemtest", "./runtime/idemtest/testleases", "./runtime/idemtest/testmessages", "./runtime/protobuf", "./runtime/wire", "./runtime/wire/strictjson",
+		"./runtime/idem", "./runtime/avro", "./runtime/effects", "./runtime/framedjson", "./runtime/idemtest", "./runtime/idemtest/testleases", "./runtime/idemtest/testmessages", "./runtime/protobuf", "./runtime/wire", "./runtime/wire/strictjson",
 		"testing", "encoding/json", "slices", "strconv")
 })

@@ -63,7 +63,7 @@ func Read(spec *syntax.Spec, file func(path string) ([]byte, error)) (*All, synt
 // hintOf says what to do where a file cannot be read.
 func hintOf(err error) string {
 	if strings.Contains(err.Error(), "no such file") {
-		return "paths of files, in imports too, are relative to this spec"
+		return "paths of files are relative to this spec; imports also to the folder of the schema, and to each above it"
 	}
 	return "an .avsc file is one schema in JSON, with all types that it names; a .proto file may import others"
 }

@@ -89,6 +89,8 @@ func (s *shape) unlike(name string, t model.FieldType) string {
 		return fmt.Sprintf("%s is %s, a number, which is read by epoch_s and its like, and not by %s", name, s.says, words[t.Kind])
 	case s.kinds[0] == t.Kind && t.Notation != model.Usual:
 		return fmt.Sprintf("%s is %s, which is read by %s, whatever its unit", name, s.says, words[t.Kind])
+	case t.Notation == model.Array || t.Notation == model.WithScale:
+		return fmt.Sprintf("%s is %s, which no array and no object of JSON is", name, s.says)
 	case t.Kind == model.Enum && len(s.symbols) > 0 && !slices.ContainsFunc(t.Named.Enum, func(v model.EnumValue) bool { return slices.Contains(s.symbols, v.Text) }):
 		return fmt.Sprintf("%s is %s, which has none of the texts of %s: it has %s", name, s.says, t.Named.Name, strings.Join(s.symbols, ", "))
 	case t.Kind == model.Object:

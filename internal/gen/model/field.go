@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // Kind is the kind of a field's type.
 type Kind int
 
@@ -27,9 +29,25 @@ const (
 type FieldType struct {
 	Kind     Kind
 	Notation Notation
+	AnyTime  bool       // a number of units may be any time, not only one since 1973
+	Scale    int        // of Unscaled
 	Optional bool       // absent and null are both NULL
 	Named    *Type      // Enum and Object
 	Elem     *FieldType // List and Map
+}
+
+// ManyTexts reports whether equal values may have different texts in JSON: they are json, or
+// objects, lists or maps with json or decimals in them.
+func (t FieldType) ManyTexts() bool { return t.Kind == JSON || t.holds(JSON, Decimal) }
+
+// holds reports whether an object, a list or a map has values of one of the kinds in it.
+func (t FieldType) holds(kinds ...Kind) bool {
+	if t.Elem != nil {
+		return slices.Contains(kinds, t.Elem.Kind) || t.Elem.holds(kinds...)
+	}
+	return t.Kind == Object && slices.ContainsFunc(t.Named.Fields, func(f *Field) bool {
+		return slices.Contains(kinds, f.Type.Kind) || f.Type.holds(kinds...)
+	})
 }
 
 // Type is an entry of types: an object or an enum.

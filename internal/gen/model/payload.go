@@ -2,8 +2,8 @@ package model
 
 // Payload says how the values of a topic's records are written.
 type Payload struct {
-	// Encoding is what a record's value is packed in: json_string, avro, protobuf, either of these
-	// with confluent_ before it, or "" for nothing. It is unpacked first.
+	// Encoding is what a record's value is packed in: json_string, confluent_json, avro, protobuf,
+	// either of these with confluent_ before it, or "" for nothing. It is unpacked first.
 	Encoding     string
 	Messages     *Messages // of Avro and Protobuf; nil otherwise
 	AbsentMarker string    // text that means that a patch field is not there; "" if there is none

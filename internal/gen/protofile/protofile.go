@@ -4,7 +4,10 @@ package protofile
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
+	"io/fs"
+	pathpkg "path"
 
 	"github.com/bufbuild/protocompile"
 	"google.golang.org/protobuf/proto"
@@ -15,11 +18,19 @@ import (
 
 // Compile returns the FileDescriptorSet of a file and of what it imports, in the order of the
 // imports. Paths are relative to one folder, from which read reads; the files of google/protobuf
-// are known. The same files give the same bytes.
+// are known. An import that is not found there is looked for in the folder of the file, and in
+// each one above it: protoc and buf take any of these for a root. The same files give the same
+// bytes.
 func Compile(read func(path string) ([]byte, error), file string) ([]byte, error) {
 	compiler := protocompile.Compiler{Resolver: protocompile.WithStandardImports(&protocompile.SourceResolver{
 		Accessor: func(path string) (io.ReadCloser, error) {
 			data, err := read(path)
+			for dir := pathpkg.Dir(file); errors.Is(err, fs.ErrNotExist) && dir != "." && dir != "/"; dir = pathpkg.Dir(dir) {
+				var below error
+				if data, below = read(pathpkg.Join(dir, path)); !errors.Is(below, fs.ErrNotExist) {
+					err = below
+				}
+			}
 			return io.NopCloser(bytes.NewReader(data)), err
 		},
 	})}

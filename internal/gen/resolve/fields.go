@@ -68,7 +68,7 @@ func checkPatch(report *syntax.Diagnostics, spec *syntax.Field, f *model.Field) 
 func fieldSource(report *syntax.Diagnostics, spec *syntax.Field, ft model.FieldType, owner string, at place) (model.Source, bool) {
 	switch {
 	case spec.Header != nil:
-		if ft.Kind == model.Object || ft.Elem != nil {
+		if ft.Kind == model.Object || ft.Elem != nil || ft.Notation.OfDocuments() {
 			report.Add(spec.Header.Key, "E306", fmt.Sprintf("field %s of %s is %s, which a header cannot hold", wording.Quote(spec.Name.Value), owner, typeword.Text(ft)),
 				"a header is one text: use a scalar, an enum or json")
 			return model.Source{}, false

@@ -208,6 +208,7 @@ func TestWrittenHintsHelp(t *testing.T) {
 		{"E208", "status: string", "status: varchar(20)", `did you mean "string"?`, "status: string"},
 		{"E208", "status: string", "status: unix_millis", `did you mean "epoch_ms"?`, "status: string"},
 		{"E208", "status: string", "status: timestamp-micros", `did you mean "epoch_us"?`, "status: string"},
+		{"E208", "status: string", "status: \"decimal_bytes(12,2)\"", "write decimal_bytes(2) for two digits", "status: string"},
 		{"E208", "status: string", "status: list", `write "list(string)"`, "status: string"},
 		{"E208", "skus: list(string)", "skus: list<text>", `write "list(string)"`, "skus: list(string)"},
 		{"E610", "status: text", "status: optional string", `write "nullable text"`, "status: nullable text"},

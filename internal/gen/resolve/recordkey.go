@@ -42,6 +42,8 @@ func checkPart(report *syntax.Diagnostics, p *syntax.KeyPart, ft model.FieldType
 		report.Add(p.Type.Pos, "E310", fmt.Sprintf("record-key part %s may be missing, so it cannot be part of a key", wording.Quote(p.Name.Value)), `drop "optional"`)
 	case !typeword.FitsKey(ft):
 		report.Add(p.Type.Pos, "E310", fmt.Sprintf("%s cannot be part of a record key: %s", withArticle(typeword.Text(ft)), wording.Quote(p.Name.Value)), keyTypes)
+	case ft.Notation.OfDocuments() && p.Path == nil:
+		report.Add(p.Type.Pos, "E310", fmt.Sprintf("record-key part %s is %s, which a record key that is one text cannot hold", wording.Quote(p.Name.Value), typeword.Text(ft)), "say its path, if the record key is a JSON object; else "+typeword.Text(model.FieldType{Kind: ft.Kind}))
 	case p.Path != nil && len(p.Path.Members) == 0:
 		report.Add(p.Path.Pos, "E307", fmt.Sprintf("record-key part %s has the path of the whole key", wording.Quote(p.Name.Value)), "for a key that is one text write "+p.Name.Value+": "+typeword.Text(ft))
 	default:

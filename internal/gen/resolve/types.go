@@ -175,7 +175,7 @@ func fieldType(report *syntax.Diagnostics, types *draft.Types, t *syntax.FieldTy
 		return out, ok
 	}
 	if s, ok := typeword.ScalarOf(t.Name); ok {
-		out.Kind, out.Notation = s.Kind, s.Notation
+		out.Kind, out.Notation, out.AnyTime, out.Scale = s.Kind, s.Notation, s.AnyTime, s.Scale
 		return out, true
 	}
 	e := types.Find(t.Name)

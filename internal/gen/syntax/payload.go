@@ -39,11 +39,11 @@ func readNaming(w *walker, e entry) (*Text, bool) {
 	return w.word(e, payloadNamings)
 }
 
-var payloadEncodings = []string{"plain", "json_string", "avro", "confluent_avro", "protobuf", "confluent_protobuf"}
+var payloadEncodings = []string{"plain", "json_string", "confluent_json", "avro", "confluent_avro", "protobuf", "confluent_protobuf"}
 
 // OfMessages reports whether values are messages of a schema.
 func (p *Payload) OfMessages() bool {
-	return p.Encoding != nil && slices.Contains(payloadEncodings[2:], p.Encoding.Value)
+	return p.Encoding != nil && slices.Contains(payloadEncodings[3:], p.Encoding.Value)
 }
 
 // Framed reports whether values are behind what serializers of Confluent's registry write.

@@ -41,6 +41,21 @@ func TestPackedValuesAreShownAsJSON(t *testing.T) {
 	}
 }
 
+// JSON behind the number of a schema is shown without it.
+func TestFramedJSONIsShownWithoutItsPrefix(t *testing.T) {
+	s, err := Read(os.DirFS("../../../testdata/golden/accepted/encoded_payloads"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := s.Show("visits.v1", "", &wire.Message{Value: []byte("\x00\x00\x01\x86\xa1" + `{"page":"/cart"}`)})
+	if !strings.Contains(shown.Payload, `"page": "/cart"`) || shown.Hidden != "" {
+		t.Errorf("%+v", shown)
+	}
+	if bare := s.Show("visits.v1", "", &wire.Message{Value: []byte(`{"page":"/cart"}`)}); !strings.Contains(bare.Hidden, "cannot be decoded") {
+		t.Errorf("without the prefix: %+v", bare)
+	}
+}
+
 // samples are what the values of the topics of stock hold.
 var samples = map[string]string{
 	"avro_orders":     `{"moveId": "0f8fad5b-d9cb-469f-a165-70867728950e", "sku": "S-7", "pieces": 12, "day": "2026-01-02", "weight": 1.5, "reason": null, "labels": {}, "raw": ""}`,

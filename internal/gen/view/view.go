@@ -1,7 +1,7 @@
 // Package view shows records as a spec reads them: the payload as JSON, whatever it is encoded in,
 // without the values that the spec calls sensitive. Web pages and commands that show records to
-// people use it. It must not import any package of this module but eventkey, explain, messages,
-// model, resolve, syntax and wire.
+// people use it. It must not import any package of this module but eventkey, explain, frame,
+// messages, model, resolve, syntax and wire.
 package view
 
 import (
@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idemgen/idemgen/internal/frame"
 	"github.com/idemgen/idemgen/internal/gen/eventkey"
 	"github.com/idemgen/idemgen/internal/gen/explain"
 	"github.com/idemgen/idemgen/internal/gen/messages"
@@ -154,6 +155,17 @@ func (s *Spec) Show(topic, event string, m *wire.Message) Shown {
 	return out
 }
 
+// Open returns the JSON that a value of a topic holds, with whatever is sensitive, and whether it
+// is encoded in another way. An error says why the value cannot be read.
+func (s *Spec) Open(topic string, value []byte) (object []byte, packed bool, err error) {
+	t := s.topic(topic)
+	if t == nil || t.Payload.Encoding == "" {
+		return value, false, nil
+	}
+	object, err = open(t, value)
+	return object, true, err
+}
+
 // payload fills in the payload.
 func (o *Shown) payload(t *model.Topic, hide *secrets, value []byte) {
 	if value == nil {
@@ -184,12 +196,16 @@ func open(t *model.Topic, value []byte) ([]byte, error) {
 	if m := t.Payload.Messages; m != nil && m.Packing != nil {
 		return m.Packing.Open(nil, value)
 	}
-	if t.Payload.Encoding == "json_string" {
+	switch t.Payload.Encoding {
+	case "json_string":
 		var inner string
 		if json.Unmarshal(value, &inner) != nil {
 			return nil, errors.New("it is not a JSON string")
 		}
 		return []byte(inner), nil
+	case "confluent_json":
+		_, inner, err := frame.Split(value)
+		return inner, err
 	}
 	return value, nil
 }

@@ -172,9 +172,13 @@ func (r *reader) unknownMember(p syntax.Pair, f *form) {
 // like a number. In quotes it is a text whatever the type is.
 func scalar(n *syntax.Node, t model.FieldType) string {
 	switch t.Kind {
-	case model.Bool, model.Int32, model.Int64, model.Float64, model.Decimal:
+	case model.Decimal:
+		if t.Notation != model.Unscaled {
+			return untyped(n)
+		}
+	case model.Bool, model.Int32, model.Int64, model.Float64:
 		return untyped(n)
-	case model.Timestamp, model.Date:
+	case model.Timestamp, model.LocalTimestamp, model.Date:
 		if t.Notation != model.Usual {
 			return untyped(n)
 		}

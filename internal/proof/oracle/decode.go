@@ -1,6 +1,8 @@
 package oracle
 
 import (
+	"fmt"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -207,6 +209,30 @@ func (d *decoder) scalar(t model.FieldType, n *node, path string) value {
 		return wrong(whyMarked)
 	}
 	switch {
+	case t.Notation == model.Array:
+		if n.kind != arrayNode {
+			return wrong("an array")
+		}
+		v, why := d.parts(t, n)
+		if why != "" {
+			return wrong(why)
+		}
+		return v
+	case t.Notation == model.Unscaled:
+		if n.kind != stringNode {
+			return wrong("base64")
+		}
+		v, why := unscaled(n.text, t.Scale)
+		if why != "" {
+			return wrong(why)
+		}
+		return v
+	case t.Notation == model.WithScale:
+		v, why := scaledNode(n)
+		if why != "" {
+			return wrong(why)
+		}
+		return v
 	case t.Kind == model.Bool:
 		if n.kind != boolNode {
 			return wrong("true or false")
@@ -257,9 +283,96 @@ func (d *decoder) nested(t model.FieldType, text string, at int, path string) va
 	return v
 }
 
-// asDefault is a field's type for the text of its default: bytes are base64 there.
+// parts reads a date or a local time whose parts are the elements of an array.
+func (d *decoder) parts(t model.FieldType, n *node) (value, string) {
+	const why = "an array of year, month, day and so on"
+	text, least, most := "", 5, 7
+	if t.Kind == model.Date {
+		least, most = 3, 3
+	}
+	if len(n.elems) < least || len(n.elems) > most {
+		return nil, why
+	}
+	for i, e := range n.elems {
+		digits := 2
+		switch i {
+		case 0:
+			digits = 4
+		case 6:
+			digits = 9
+		}
+		number, err := parseInteger(e.text, 64)
+		if e.kind != numberNode || err != nil || number < 0 || len(e.text) > digits {
+			return nil, why
+		}
+		text += []string{"", "-", "-", "T", ":", ":", "."}[i] + fmt.Sprintf("%0*d", digits, number)
+	}
+	if t.Kind == model.Date {
+		v, err := parseDay(text)
+		return v, reason(err)
+	}
+	if len(n.elems) == 5 {
+		text += ":00"
+	}
+	v, err := parseWall(text)
+	return v, reason(err)
+}
+
+// unscaled reads base64 of the digits of a number as an integer in two's complement, the most
+// significant byte first.
+func unscaled(text string, scale int) (value, string) {
+	v, why := parseBase64(text)
+	raw, _ := v.([]byte)
+	if why != "" || len(raw) == 0 || len(raw) > 416 || scale > maxDigits || scale < -maxDigits {
+		return nil, "base64 of an integer"
+	}
+	n := new(big.Int)
+	for i, b := range raw {
+		digit := int64(b)
+		if i == 0 && b > 127 {
+			digit -= 256
+		}
+		n.Add(n.Mul(n, big.NewInt(256)), big.NewInt(digit))
+	}
+	d, err := parseDecimal(n.String()+"e"+strconv.Itoa(-scale), maxDigits)
+	return d, reason(err)
+}
+
+// scaledNode reads an object with the digits of a number and its scale.
+func scaledNode(n *node) (value, string) {
+	const why = "an object with scale and value"
+	var scale, digits *node
+	for _, m := range n.members {
+		switch {
+		case m.name == "scale" && scale == nil:
+			scale = m.node
+		case m.name == "value" && digits == nil:
+			digits = m.node
+		case m.name == "scale" || m.name == "value":
+			return nil, why
+		}
+	}
+	if scale == nil || digits == nil || scale.kind != numberNode || digits.kind != stringNode || digits.bad != "" {
+		return nil, why
+	}
+	after, err := parseInteger(scale.text, 32)
+	if err != nil {
+		return nil, why
+	}
+	return unscaled(digits.text, int(after))
+}
+
+func reason(err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// asDefault is a field's type for the text of its default: bytes are base64 there, and what has
+// the notation of a document is as it is without.
 func asDefault(t model.FieldType) model.FieldType {
-	if t.Kind == model.Bytes {
+	if t.Kind == model.Bytes || t.Notation.OfDocuments() {
 		t.Notation = model.Usual
 	}
 	return t

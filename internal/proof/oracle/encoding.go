@@ -22,6 +22,11 @@ func (in *Interpreter) unpack(t *model.Topic, r *Record) (*Record, *fault) {
 			return nil, &fault{class: ClassDecode, detail: root.bad}
 		}
 		out.Value = []byte(root.text)
+	case "confluent_json":
+		if len(r.Value) < 5 || r.Value[0] != 0 {
+			return nil, &fault{class: ClassDecode, detail: "must begin with a zero byte and the number of a schema"}
+		}
+		out.Value = r.Value[5:]
 	case "":
 	default:
 		if t.Payload.Messages.Packing == nil { // nobody has read its schema

@@ -42,3 +42,23 @@ func TestPackedValues(t *testing.T) {
 	}
 	send(bytes.Repeat([]byte{'x'}, 101), "dead letter too_large")
 }
+
+// JSON behind the number of a schema is read as if it had been sent plainly.
+func TestFramedValues(t *testing.T) {
+	n := &model.Field{Name: "n", Type: typ(model.Int32), Source: model.Source{Kind: model.FromPayload, Path: []string{"n"}}}
+	a := newEvent("A", []*model.Field{n})
+	s := service(nil, a)
+	s.Topics[0].Payload.Encoding = "confluent_json"
+	in := newFeed(t, s)
+	for value, want := range map[string]string{
+		"\x00\x00\x01\x86\xa1" + `{"n":1}`:  "applied",
+		"\x00\x00\x00\x00\x01" + `{"n":""}`: "dead letter decode n",
+		"\x00\x00\x00\x00\x01":              "dead letter decode",
+		"\x00\x00\x00\x01":                  "dead letter decode",
+		"\x01\x00\x00\x00\x01" + `{"n":1}`:  "dead letter decode",
+		`{"n":1}`:                           "dead letter decode",
+		"":                                  "dead letter decode",
+	} {
+		in.apply(Record{Topic: "t", Value: []byte(value)}, want)
+	}
+}

@@ -65,3 +65,16 @@ func TestSpaceBetweenTokensIsInsignificant(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// JSON is compared as jsonb does it.
+func TestJSONIsComparedByContent(t *testing.T) {
+	for text, want := range map[string]string{
+		"{ \"a b\\\" \" :\t[ 1 ,\r\n\"\\\\\" ] }":   `{"a b\" ":[1,"\\"]}`,
+		`{"b":1.50,"a":{"d":1e2,"c":-0.0},"b":1.5}`: `{"a":{"c":0,"d":100},"b":1.5}`,
+		`"\u0041"`: `"A"`,
+	} {
+		if got := jsonContent(text); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}

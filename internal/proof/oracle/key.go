@@ -73,7 +73,7 @@ func (e *event) content() string {
 		v := e.values[f]
 		if _, left := v.(unsent); !left && (v != nil || f.Patch) {
 			b.WriteString(content(f.Name))
-			b.WriteString(content(v))
+			b.WriteString(content(compared(v)))
 		}
 	}
 	return b.String()

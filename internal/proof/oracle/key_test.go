@@ -30,7 +30,8 @@ func TestDuplicateOrConflict(t *testing.T) {
 	in.send("E", `{"amount":"1.5","doc":{"a":1}, "undeclared":2}`, "duplicate", "key=k")
 	in.send("E", `{"amount":15e-1,"doc":{ "a":1 }}`, "duplicate", "key=k", "other=x")
 	in.send("E", `{"amount":1.51,"doc":{"a":1}}`, "conflict conflict", "key=k")
-	in.send("E", `{"amount":1.50,"doc":{"a":1.0}}`, "conflict conflict", "key=k")
+	in.send("E", `{"amount":1.50,"doc":{"a":1.0}}`, "duplicate", "key=k")
+	in.send("E", `{"amount":1.50,"doc":{"a":2}}`, "conflict conflict", "key=k")
 	in.send("E", `{"amount":1.50}`, "conflict conflict", "key=k")
 	in.send("E", `{"amount":1.50,"doc":{"a":1}}`, "conflict conflict", "key=k", "extra=x")
 	in.send("E", `{"amount":1.50}`, "applied", "key=l")
@@ -39,7 +40,7 @@ func TestDuplicateOrConflict(t *testing.T) {
 	if n := len(in.Rows("E")); n != 3 {
 		t.Errorf("%d rows, want 3", n)
 	}
-	want := []string{"0 3 conflict -", "0 4 conflict -", "0 5 conflict -", "0 6 conflict -"}
+	want := []string{"0 3 conflict -", "0 5 conflict -", "0 6 conflict -", "0 7 conflict -"}
 	if got := in.DeadLetters(); len(got) != 4 || got[0] != want[0] || got[3] != want[3] {
 		t.Errorf("%q", got)
 	}

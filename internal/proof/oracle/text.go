@@ -3,9 +3,11 @@ package oracle
 import (
 	"encoding/base64"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
@@ -46,7 +48,7 @@ func parseText(t model.FieldType, text string) (v value, why string) {
 		v, err = parseDecimal(text, maxDigits)
 	case model.Timestamp:
 		if t.Notation != model.Usual {
-			v, err = parseEpoch(t.Notation, text)
+			v, err = parseEpoch(t, text)
 			break
 		}
 		v, err = parseInstant(text)
@@ -54,7 +56,7 @@ func parseText(t model.FieldType, text string) (v value, why string) {
 		v, err = parseWall(text)
 	case model.Date:
 		if t.Notation != model.Usual {
-			v, err = parseEpoch(t.Notation, text)
+			v, err = parseEpoch(t, text)
 			break
 		}
 		v, err = parseDay(text)
@@ -67,15 +69,28 @@ func parseText(t model.FieldType, text string) (v value, why string) {
 	return v, ""
 }
 
-func parseEpoch(notation model.Notation, text string) (value, error) {
+func parseEpoch(t model.FieldType, text string) (value, error) {
+	if t.Notation == model.EpochSeconds && strings.Contains(text, ".") {
+		return fromSeconds(t, text)
+	}
 	n, err := parseInteger(text, 64)
 	switch {
 	case err != nil:
 		return nil, err
-	case notation == model.EpochDays:
+	case t.Notation == model.EpochDays:
 		return fromEpochDays(n)
 	}
-	return fromEpoch(notation, n)
+	return fromEpoch(t, big.NewRat(n, int64(time.Second/t.Notation.Unit())))
+}
+
+// fromSeconds reads seconds with a fraction, and no exponent.
+func fromSeconds(t model.FieldType, text string) (value, error) {
+	_, _, _, _, err := splitNumber(text)
+	n, ok := new(big.Rat).SetString(text)
+	if err != nil || !ok || strings.ContainsAny(text, "eE") {
+		return nil, errNotNumber
+	}
+	return fromEpoch(t, n)
 }
 
 func parseFloat(text string) (value, string) {

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"errors"
+	"math/big"
 	"strings"
 	"time"
 
@@ -32,11 +33,12 @@ func (t instant) time() time.Time { return time.UnixMicro(int64(t)).UTC() }
 func (t wall) time() time.Time    { return time.UnixMicro(int64(t)).UTC() }
 func (d day) time() time.Time     { return time.UnixMicro(int64(d) * microsPerDay).UTC() }
 
-// parseInstant reads RFC 3339 with zone, in the years 0000 to 9999 of UTC; digits beyond
-// microseconds are cut. RFC 3339 allows T and Z in lower case.
+// parseInstant reads RFC 3339 with zone, perhaps without seconds and the colon of the zone, in the
+// years 0000 to 9999 of UTC; digits beyond microseconds are cut. RFC 3339 allows T and Z in lower
+// case.
 func parseInstant(text string) (instant, error) {
 	i := strings.LastIndexAny(text, "Zz+-")
-	if i < len("2006-01-02T15:04:05") {
+	if i < len("2006-01-02T15:04") {
 		return 0, errNotTime
 	}
 	zone := text[i:]
@@ -48,6 +50,9 @@ func parseInstant(text string) (instant, error) {
 		return instant(w), nil
 	}
 	hour, minute, ok := strings.Cut(zone[1:], ":")
+	if !ok && len(hour) == 4 {
+		hour, minute, ok = hour[:2], hour[2:], true
+	}
 	h, okH := twoDigits(hour, 23)
 	m, okM := twoDigits(minute, 59)
 	if !ok || !okH || !okM || zone[0] != '+' && zone[0] != '-' {
@@ -64,10 +69,14 @@ func parseInstant(text string) (instant, error) {
 	return in, nil
 }
 
-// parseWall reads RFC 3339 without zone; digits beyond microseconds are cut.
+// parseWall reads RFC 3339 without zone, perhaps without seconds; digits beyond microseconds are
+// cut.
 func parseWall(text string) (wall, error) {
 	date, clock, ok := strings.Cut(strings.Replace(text, "t", "T", 1), "T")
 	d, err := parseDay(date)
+	if len(clock) == len("15:04") {
+		clock += ":00"
+	}
 	if !ok || err != nil || len(clock) < len("15:04:05") || clock[2] != ':' || clock[5] != ':' {
 		return 0, errNotLocal
 	}
@@ -115,18 +124,19 @@ func twoDigits(text string, largest int) (int, bool) {
 	return n, n <= largest
 }
 
-// fromEpoch turns a count of the notation's unit into an instant; nanoseconds are cut.
-func fromEpoch(notation model.Notation, n int64) (instant, error) {
-	perSecond := map[model.Notation]int64{
-		model.EpochSeconds: 1, model.EpochMillis: 1_000, model.EpochMicros: 1_000_000, model.EpochNanos: 1_000_000_000,
-	}[notation]
-	if n < epochMin.Unix()*perSecond || n/perSecond >= epochEnd.Unix() {
+// fromEpoch turns seconds since 1970 into an instant; what is below a microsecond is cut towards
+// the past.
+func fromEpoch(t model.FieldType, seconds *big.Rat) (instant, error) {
+	micros := new(big.Rat).Mul(seconds, big.NewRat(1_000_000, 1))
+	n := new(big.Int).Div(micros.Num(), micros.Denom()) // rounds down: the denominator is positive
+	first, end := epochMin, epochEnd
+	if t.AnyTime {
+		first, end = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	if n.Cmp(big.NewInt(first.UnixMicro())) < 0 || n.Cmp(big.NewInt(end.UnixMicro())) >= 0 {
 		return 0, errEpoch
 	}
-	if notation == model.EpochNanos {
-		return instant(n / 1000), nil
-	}
-	return instant(n * (1_000_000 / perSecond)), nil
+	return instant(n.Int64()), nil
 }
 
 // fromEpochDays refuses what YYYY-MM-DD cannot write.

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
@@ -18,6 +19,9 @@ func TestTimestamps(t *testing.T) {
 		"2024-02-29T00:00:00Z":                "2024-02-29T00:00:00.000000Z",
 		"1969-12-31T23:59:59.9999999Z":        "1969-12-31T23:59:59.999999Z",
 		"0000-01-01T00:00:00Z":                "0000-01-01T00:00:00.000000Z",
+		"2026-08-20T05:45Z":                   "2026-08-20T05:45:00.000000Z",
+		"2026-08-20T05:45+0000":               "2026-08-20T05:45:00.000000Z",
+		"2026-08-20T05:45:04.783+0130":        "2026-08-20T04:15:04.783000Z",
 		"9999-12-31T23:59:59.999999999Z":      "9999-12-31T23:59:59.999999Z",
 		"2026-01-02T03:04:05.00000000000001Z": "2026-01-02T03:04:05.000000Z",
 	} {
@@ -27,9 +31,9 @@ func TestTimestamps(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"", "2026-01-02", "2026-01-02T03:04:05", "2026-01-02 03:04:05Z", "2026-01-02T03:04Z", "2026-01-02T03:04:60Z", "2026-01-02T24:00:00Z",
+		"", "2026-01-02", "2026-01-02T03:04:05", "2026-01-02 03:04:05Z", "2026-01-02T03Z", "2026-01-02T03:4Z", "2026-01-02T03:04.5Z", "2026-01-02T03:04:60Z", "2026-01-02T24:00:00Z",
 		"2026-02-30T00:00:00Z", "2023-02-29T00:00:00Z", "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z", "2026-01-00T00:00:00Z",
-		"2026-01-02T03:04:05.Z", "2026-01-02T03:04:05,5Z", "2026-01-02T03:04:05+0100", "2026-01-02T03:04:05+24:00", "2026-01-02T03:04:05+01:60",
+		"2026-01-02T03:04:05.Z", "2026-01-02T03:04:05,5Z", "2026-01-02T03:04:05+01", "2026-01-02T03:04:05+01000", "2026-01-02T03:04:05+010", "2026-01-02T03:04:05+24:00", "2026-01-02T03:04:05+01:60",
 		"2026-1-2T03:04:05Z", "2026-01-02T3:04:05Z", "+2026-01-02T03:04:05Z", "02026-01-02T03:04:05Z", "2026-01-02T03:04:05ZZ", "2026-01-02T03:04:05z14:30", "2026-01-02T03:04:05Z00:00", "2026-01-02T03:04:05Z ",
 		"0000-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01",
 	} {
@@ -76,19 +80,33 @@ func TestEpochsRefuseTheWrongUnit(t *testing.T) {
 		{model.EpochMicros, 99964800000000, 7258118400000000},
 		{model.EpochNanos, 99964800000000000, 7258118400000000000},
 	} {
-		if at, err := fromEpoch(c.notation, c.first); err != nil || at != 99964800000000 {
+		read := func(n int64) (instant, error) {
+			v, err := parseEpoch(model.FieldType{Kind: model.Timestamp, Notation: c.notation}, strconv.FormatInt(n, 10))
+			at, _ := v.(instant)
+			return at, err
+		}
+		if at, err := read(c.first); err != nil || at != 99964800000000 {
 			t.Errorf("notation %d: first %d %v", c.notation, at, err)
 		}
-		if _, err := fromEpoch(c.notation, c.end-1); err != nil {
+		if _, err := read(c.end - 1); err != nil {
 			t.Errorf("notation %d: last: %v", c.notation, err)
 		}
 		for _, n := range []int64{c.first - 1, c.end, 0, -1} {
-			if _, err := fromEpoch(c.notation, n); err == nil {
+			if _, err := read(n); err == nil {
 				t.Errorf("notation %d: %d was accepted", c.notation, n)
 			}
 		}
 	}
-	if at, _ := fromEpoch(model.EpochNanos, 1767225600123456789); at != 1767225600123456 {
-		t.Error("nanoseconds are not cut:", at)
+	for _, c := range []struct {
+		notation model.Notation
+		text     string
+		want     instant
+	}{
+		{model.EpochNanos, "1767225600123456789", 1767225600123456}, {model.EpochSeconds, "1787204704.783706186", 1787204704783706},
+		{model.EpochSeconds, "-0.0000001", -1}, {model.EpochMillis, "-274982400000", -274982400000000}, {model.EpochNanos, "-1", -1}, {model.EpochSeconds, "-62167219200", -62167219200000000},
+	} {
+		if at, err := parseEpoch(model.FieldType{Kind: model.Timestamp, Notation: c.notation, AnyTime: true}, c.text); at != c.want || err != nil {
+			t.Errorf("%s is %v (%v), want %d", c.text, at, err, c.want)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -95,6 +96,51 @@ func withoutSpace(src string) string {
 	var b bytes.Buffer
 	_ = json.Compact(&b, []byte(src)) // it is valid
 	return b.String()
+}
+
+// compared is v with the content of JSON in its place.
+func compared(v value) value {
+	switch v := v.(type) {
+	case jsonText:
+		return jsonText(jsonContent(string(v)))
+	case list:
+		out := make(list, len(v))
+		for i, e := range v {
+			out[i] = compared(e)
+		}
+		return out
+	case mapping:
+		out := mapping{}
+		for name, e := range v {
+			out[name] = compared(e)
+		}
+		return out
+	case *object:
+		return &object{v.typ, compared(list(v.values)).(list)}
+	}
+	return v
+}
+
+// jsonContent is valid JSON as jsonb compares it: members in the order of their names, of repeated
+// ones the last, numbers by value.
+func jsonContent(src string) string {
+	root, _ := parseJSON([]byte(src), math.MaxInt)
+	root.normalize()
+	text, _ := canonical(root)
+	return text
+}
+
+// normalize drops the zeros at the end of fractions.
+func (n *node) normalize() {
+	if d, err := parseDecimal(n.text, numericWhole+numericScale); n.kind == numberNode && err == nil {
+		n.text = d.normal().String()
+	}
+	for _, m := range n.members {
+		m.node.normalize()
+	}
+	for _, e := range n.elems {
+		e.normalize()
+	}
 }
 
 func (u uuid) String() string {

@@ -1,10 +1,15 @@
 package seedlog
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
 )
+
+// anySchema is before JSON whose schema is not looked up: a zero byte and a number.
+const anySchema = "\x00\x00\x00\x00\x01"
 
 // Packed is the value of a record as producers of a topic send it; logs hold values as they are
 // before.
@@ -15,6 +20,11 @@ func Packed(t *model.Topic, value []byte) []byte {
 	case "json_string":
 		if value != nil {
 			value = []byte(Quote(string(value)))
+		}
+		return value
+	case "confluent_json":
+		if value != nil {
+			value = append([]byte(anySchema), value...)
 		}
 		return value
 	}
@@ -42,6 +52,12 @@ func Unpacked(t *model.Topic, value []byte) ([]byte, error) {
 		var text string
 		err := json.Unmarshal(value, &text)
 		return []byte(text), err
+	case t.Payload.Encoding == "confluent_json":
+		text, framed := bytes.CutPrefix(value, []byte(anySchema))
+		if !framed {
+			return nil, errors.New("it does not name the schema of the log")
+		}
+		return text, nil
 	case t.Payload.Messages.Packing == nil:
 		return value, nil
 	}

@@ -3,6 +3,7 @@ package seedlog
 import (
 	"encoding/base64"
 	"fmt"
+	"math/big"
 	"strconv"
 	"strings"
 	"time"
@@ -31,15 +32,24 @@ func scalar(t model.FieldType, c *class, label string, n int) string {
 	case model.Float64:
 		return strconv.Itoa(n) + ".5"
 	case model.Decimal:
-		return c.decimal(n)
+		return decimal(t, c.decimal(n))
 	case model.Timestamp:
+		if t.AnyTime {
+			at = at.AddDate(-65, 0, 0) // before 1973
+		}
 		if t.Notation != model.Usual {
 			return strconv.FormatInt(at.UnixNano()/int64(t.Notation.Unit()), 10)
 		}
 		return at.Format(time.RFC3339)
 	case model.LocalTimestamp:
+		if t.Notation == model.Array {
+			return at.Format("[2006,1,2,") + strconv.Itoa(at.Hour()) + "," + strconv.Itoa(at.Minute()) + "]"
+		}
 		return at.Format("2006-01-02T15:04:05")
 	case model.Date:
+		if t.Notation == model.Array {
+			return day(n).Format("[2006,1,2]")
+		}
 		if t.Notation == model.EpochDays {
 			return strconv.FormatInt(day(n).Unix()/(24*60*60), 10)
 		}
@@ -57,6 +67,26 @@ func scalar(t model.FieldType, c *class, label string, n int) string {
 	}
 }
 
+// decimal is a number that is not negative in the notation of its type.
+func decimal(t model.FieldType, text string) string {
+	whole, fraction, _ := strings.Cut(text, ".")
+	scale := len(fraction)
+	switch t.Notation {
+	case model.Unscaled:
+		scale = t.Scale
+	case model.WithScale:
+	default:
+		return text
+	}
+	n, _ := new(big.Int).SetString(whole+(fraction + strings.Repeat("0", scale))[:scale], 10)
+	raw := append([]byte{0}, n.Bytes()...) // the first bit is the sign
+	digits := base64.StdEncoding.EncodeToString(raw)
+	if t.Notation == model.WithScale {
+		return fmt.Sprintf(`{"scale":%d,"value":"%s"}`, scale, digits)
+	}
+	return digits
+}
+
 // enumText is one of an enum's texts; "" if it has none.
 func enumText(t *model.Type, n int) string {
 	if len(t.Enum) == 0 {
@@ -71,9 +101,11 @@ func day(n int) time.Time { return base.AddDate(0, 0, n%2_000_000) }
 // quoted reports whether a scalar of the type is a string in JSON.
 func quoted(t model.FieldType) bool {
 	switch t.Kind {
-	case model.Timestamp, model.Date:
+	case model.Timestamp, model.LocalTimestamp, model.Date:
 		return t.Notation == model.Usual
-	case model.String, model.UUID, model.LocalTimestamp, model.Bytes, model.Enum:
+	case model.Decimal:
+		return t.Notation == model.Unscaled
+	case model.String, model.UUID, model.Bytes, model.Enum:
 		return true
 	}
 	return false

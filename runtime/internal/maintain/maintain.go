@@ -37,6 +37,8 @@ type Job struct {
 	Now     func() time.Time // this process's clock, only ever compared with the database's
 	Log     *slog.Logger
 	Expired *atomic.Int64 // counts the dead letters closed because keep had passed
+	// Open receives the number of open dead letters, by class. Nil means that nobody asks.
+	Open func(byClass map[string]int64)
 	// Ran, if it is not nil, is called after each run with its duration, but not if another
 	// process is running the upkeep.
 	Ran func(took time.Duration, err error)
@@ -100,7 +102,7 @@ func (j *Job) once(ctx context.Context) (mine bool, err error) {
 	parts := []func(context.Context, *pgx.Conn) error{j.trim}
 	if clockError == nil {
 		// A seal by a clock that is behind would make its keys look older than they are.
-		parts = append(parts, j.letters)
+		parts = append(parts, j.letters, j.count)
 		if j.Schema["keys"] > 0 {
 			parts = append(parts, j.rotate, j.drop)
 		}

@@ -50,6 +50,11 @@ WHERE stream = $1 AND (offs, seq) IN (SELECT offs, seq FROM idem_dead_letter
 	WHERE stream = $1 AND expires_at < clock_timestamp() AND state = 'd' AND NOT parks AND asked IS NULL ORDER BY expires_at LIMIT $2)
 	AND state = 'd' AND asked IS NULL`
 
+	// openSQL counts the open dead letters by class, of the first 100,000.
+	openSQL = `
+SELECT class, count(*) FROM (SELECT split_part(d.reason, ':', 1) AS class FROM idem_dead_letter d JOIN idem_stream s USING (stream)
+	WHERE s.consumer = $1 AND d.state IN ('d', 'w') LIMIT 100000) d GROUP BY 1`
+
 	// parkedSQL requests the owner to discard dead letters that park later records, but behind
 	// which no record waits: only the owner may change the state of parked keys.
 	parkedSQL = `
@@ -179,4 +184,23 @@ func chunks(ctx context.Context, conn *pgx.Conn, sql, step string, args ...any) 
 			return all, err
 		}
 	}
+}
+
+// count counts the open dead letters.
+func (j *Job) count(ctx context.Context, conn *pgx.Conn) error {
+	if j.Open == nil {
+		return nil
+	}
+	rows, err := conn.Query(ctx, openSQL, j.Consumer)
+	if err != nil {
+		return fmt.Errorf("count the open dead letters: %w", err)
+	}
+	open := map[string]int64{}
+	var class string
+	var n int64
+	if _, err := pgx.ForEachRow(rows, []any{&class, &n}, func() error { open[class] = n; return nil }); err != nil {
+		return fmt.Errorf("count the open dead letters: %w", err)
+	}
+	j.Open(open)
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/protofile"
 	"github.com/idemgen/idemgen/internal/protomsg"
 	"github.com/idemgen/idemgen/runtime/avro"
+	"github.com/idemgen/idemgen/runtime/framedjson"
 	"github.com/idemgen/idemgen/runtime/protobuf"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
@@ -40,6 +41,9 @@ func encodings(t *testing.T) map[string]encoding {
 	all := map[string]encoding{"json_string": {
 		func(object []byte) ([]byte, error) { return strconv.AppendQuote(nil, string(object)), nil }, new(strictjson.Quoted).Open,
 	}}
+	all["confluent_json"] = encoding{
+		func(object []byte) ([]byte, error) { return append([]byte("\x00\x00\x00\x00\x07"), object...), nil }, framedjson.Encoding{}.Open,
+	}
 	for name, framed := range map[string]bool{"protobuf": false, "confluent_protobuf": true} {
 		is, err := protomsg.New(set, "shop.Order", framed)
 		if err != nil {

@@ -70,7 +70,7 @@ func payload(r *rand.Rand) *part {
 		}
 	}
 	if chance(r, 15) {
-		p.add(leaf("encoding: json_string"))
+		p.add(leaf("encoding: " + pick(r, []string{"json_string", "confluent_json"})))
 	}
 	if len(p.parts) == 0 {
 		p.lines = []string{"payload: {}"}

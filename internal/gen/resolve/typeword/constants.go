@@ -99,7 +99,7 @@ func FieldConstant(ft model.FieldType, text string) (string, Fit) {
 		return numericText(text, 0, 0)
 	case model.Timestamp:
 		if ft.Notation != model.Usual {
-			return epochText(text, ft.Notation.Unit())
+			return epochText(text, ft.Notation.Unit(), ft.AnyTime)
 		}
 		return timeText(text)
 	case model.LocalTimestamp:
@@ -142,8 +142,9 @@ func intText(text string, bits int) (string, Fit) {
 	return strconv.FormatInt(n, 10), Fits
 }
 
-// epochText accepts what the decoder accepts: 1973-03-03 up to 2200 in the unit.
-func epochText(text string, unit time.Duration) (string, Fit) {
+// epochText accepts whole numbers that the decoder accepts: 1973-03-03 up to 2200 in the unit, or
+// any of the years 0000 to 9999.
+func epochText(text string, unit time.Duration, anyTime bool) (string, Fit) {
 	norm, why := intText(text, 64)
 	if why != Fits {
 		return "", why
@@ -151,6 +152,13 @@ func epochText(text string, unit time.Duration) (string, Fit) {
 	perSecond := int64(time.Second / unit)
 	n, _ := strconv.ParseInt(norm, 10, 64)
 	first, end := time.Date(1973, 3, 3, 0, 0, 0, 0, time.UTC).Unix(), time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
+	if anyTime {
+		first, end = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC).Unix(), time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
+		if n/perSecond < first || n/perSecond >= end {
+			return "", "it lies outside the years 0000 to 9999"
+		}
+		return norm, Fits
+	}
 	if n/perSecond < first || n/perSecond >= end {
 		return "", "it lies outside 1973-03-03 to 2200: the unit is wrong"
 	}

@@ -6,8 +6,10 @@
 package typeword
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
@@ -19,31 +21,47 @@ type Scalar struct {
 	Kind     model.Kind
 	key      bool // may be part of a key
 	Notation model.Notation
+	AnyTime  bool
+	Scale    int
 }
 
 // Scalars are the type words of fields.
 var Scalars = []Scalar{
-	{"string", model.String, true, model.Usual},
-	{"uuid", model.UUID, true, model.Usual},
-	{"bool", model.Bool, false, model.Usual},
-	{"int32", model.Int32, true, model.Usual},
-	{"int64", model.Int64, true, model.Usual},
-	{"float64", model.Float64, false, model.Usual},
-	{"decimal", model.Decimal, true, model.Usual},
-	{"timestamp", model.Timestamp, true, model.Usual},
-	{"epoch_s", model.Timestamp, true, model.EpochSeconds},
-	{"epoch_ms", model.Timestamp, true, model.EpochMillis},
-	{"epoch_us", model.Timestamp, true, model.EpochMicros},
-	{"epoch_ns", model.Timestamp, true, model.EpochNanos},
-	{"local_timestamp", model.LocalTimestamp, false, model.Usual},
-	{"date", model.Date, true, model.Usual},
-	{"epoch_days", model.Date, true, model.EpochDays},
-	{"bytes", model.Bytes, true, model.Usual},
-	{"json", model.JSON, false, model.Usual},
+	{"string", model.String, true, model.Usual, false, 0},
+	{"uuid", model.UUID, true, model.Usual, false, 0},
+	{"bool", model.Bool, false, model.Usual, false, 0},
+	{"int32", model.Int32, true, model.Usual, false, 0},
+	{"int64", model.Int64, true, model.Usual, false, 0},
+	{"float64", model.Float64, false, model.Usual, false, 0},
+	{"decimal", model.Decimal, true, model.Usual, false, 0},
+	{"decimal_struct", model.Decimal, true, model.WithScale, false, 0},
+	{"timestamp", model.Timestamp, true, model.Usual, false, 0},
+	{"epoch_s", model.Timestamp, true, model.EpochSeconds, false, 0},
+	{"epoch_ms", model.Timestamp, true, model.EpochMillis, false, 0},
+	{"epoch_us", model.Timestamp, true, model.EpochMicros, false, 0},
+	{"epoch_ns", model.Timestamp, true, model.EpochNanos, false, 0},
+	{"any_epoch_s", model.Timestamp, true, model.EpochSeconds, true, 0},
+	{"any_epoch_ms", model.Timestamp, true, model.EpochMillis, true, 0},
+	{"any_epoch_us", model.Timestamp, true, model.EpochMicros, true, 0},
+	{"any_epoch_ns", model.Timestamp, true, model.EpochNanos, true, 0},
+	{"local_timestamp", model.LocalTimestamp, false, model.Usual, false, 0},
+	{"local_timestamp_array", model.LocalTimestamp, false, model.Array, false, 0},
+	{"date", model.Date, true, model.Usual, false, 0},
+	{"epoch_days", model.Date, true, model.EpochDays, false, 0},
+	{"date_array", model.Date, true, model.Array, false, 0},
+	{"bytes", model.Bytes, true, model.Usual, false, 0},
+	{"json", model.JSON, false, model.Usual, false, 0},
 }
+
+// unscaled is the type word of decimals whose scale the spec says.
+var unscaled = regexp.MustCompile(`^decimal_bytes\( *(0|[1-9][0-9]{0,2}) *\)$`)
 
 // ScalarOf looks up a type word of fields.
 func ScalarOf(word string) (Scalar, bool) {
+	if m := unscaled.FindStringSubmatch(word); m != nil {
+		scale, _ := strconv.Atoi(m[1])
+		return Scalar{word, model.Decimal, true, model.Unscaled, false, scale}, true
+	}
 	for _, s := range Scalars {
 		if s.Word == word {
 			return s, true
@@ -62,8 +80,11 @@ func Text(t model.FieldType) string {
 	case model.Map:
 		return "map(" + Text(*t.Elem) + ")"
 	}
+	if t.Notation == model.Unscaled {
+		return fmt.Sprintf("decimal_bytes(%d)", t.Scale)
+	}
 	for _, s := range Scalars {
-		if s.Kind == t.Kind && s.Notation == t.Notation {
+		if s.Kind == t.Kind && s.Notation == t.Notation && s.AnyTime == t.AnyTime {
 			return s.Word
 		}
 	}

@@ -11,7 +11,7 @@ const (
 func Date(text []byte) (days int64, reason string) {
 	days, ok := parseDay(text)
 	if !ok || len(text) != 10 {
-		return 0, NotDate
+		return 0, orInfinite(text, NotDate)
 	}
 	return days, ""
 }
@@ -62,7 +62,7 @@ func DayOf(year, month, day int) int64 {
 	return int64(era*146097 + year*365 + year/4 - year/100 + ofYear - 719468)
 }
 
-func floorDiv(a, b int) int {
+func floorDiv[T int | int64](a, b T) T {
 	if a < 0 {
 		return -((b - 1 - a) / b)
 	}

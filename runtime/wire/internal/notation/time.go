@@ -1,6 +1,10 @@
 package notation
 
-import "time"
+import (
+	"bytes"
+	"math"
+	"time"
+)
 
 // The years 0000 to 9999, in microseconds since 1970.
 const (
@@ -13,24 +17,82 @@ const (
 	epochLast  = 7258118400 // 2200-01-01, the first second that is refused
 )
 
-// Epoch returns the time that is n units after 1970, from 1973-03-03 up to 2200. Outside, the
-// producer most likely sends another unit. Nanoseconds are cut to microseconds.
-func Epoch(n int64, unit time.Duration) (time.Time, string) {
-	perSecond := int64(time.Second / unit)
-	if n < epochFirst*perSecond || n >= epochLast*perSecond {
+// The numbers that Debezium writes for Postgres' infinity and -infinity, whatever the unit.
+const (
+	debeziumInfinity      = 9223372036825200000
+	debeziumMinusInfinity = -9223372036832400000
+)
+
+// Epoch reads the number of units since 1970. Seconds may have a fraction. Outside 1973-03-03 to
+// 2200 the producer most likely sends another unit, which is a reason unless anyTime is true: then
+// the years are 0000 to 9999. What is less than a microsecond is cut.
+func Epoch(raw []byte, unit time.Duration, anyTime bool) (time.Time, string) {
+	whole, fraction := raw, []byte(nil)
+	if point := bytes.IndexByte(raw, '.'); point >= 0 && unit == time.Second {
+		whole, fraction = raw[:point], raw[point+1:]
+	}
+	n, reason := Int(whole, math.MinInt64, math.MaxInt64)
+	parts, cut, ok := sixDigits(fraction)
+	switch {
+	case reason == "" && (!ok || fraction != nil && len(fraction) == 0):
+		reason = NotSeconds
+	case n == debeziumInfinity || n == debeziumMinusInfinity:
+		reason = Infinite
+	}
+	if reason != "" {
+		return time.Time{}, reason
+	}
+	if raw[0] == '-' { // the fraction is below the whole, and is cut towards the past
+		parts = -parts
+		if cut {
+			parts--
+		}
+	}
+	micro := floorDiv(n, 1000)
+	if scale := int64(unit / time.Microsecond); scale > 0 {
+		if n < FirstMicro/scale || n > LastMicro/scale {
+			return time.Time{}, outside(anyTime)
+		}
+		micro = n*scale + parts
+	}
+	if !anyTime && (micro < epochFirst*1e6 || micro >= epochLast*1e6) {
 		return time.Time{}, WrongUnit
 	}
-	if perSecond > 1e6 {
-		return time.UnixMicro(n / (perSecond / 1e6)).UTC(), ""
-	}
-	return time.UnixMicro(n * (1e6 / perSecond)).UTC(), ""
+	return time.UnixMicro(micro).UTC(), ""
 }
 
-// Time reads RFC 3339 without the allocations of time.Parse.
+func outside(anyTime bool) string {
+	if anyTime {
+		return OutOfRange
+	}
+	return WrongUnit
+}
+
+// sixDigits reads the digits of a fraction as millionths, and reports whether others than zeros
+// were cut. ok is false if there is something else than digits.
+func sixDigits(fraction []byte) (n int64, cut, ok bool) {
+	for i, c := range fraction {
+		switch {
+		case c-'0' > 9:
+			return 0, false, false
+		case i < 6:
+			n = n*10 + int64(c-'0')
+		default:
+			cut = cut || c != '0'
+		}
+	}
+	for i := len(fraction); i < 6; i++ {
+		n *= 10
+	}
+	return n, cut, true
+}
+
+// Time reads RFC 3339 without the allocations of time.Parse. The seconds may be left out, and the
+// colon of the zone, as in ISO 8601.
 func Time(text []byte) (time.Time, string) {
 	micro, end, ok := parseClock(text)
 	if !ok {
-		return time.Time{}, NotTime
+		return time.Time{}, orInfinite(text, NotTime)
 	}
 	shift, ok := parseZone(text[end:])
 	if !ok {
@@ -43,15 +105,23 @@ func Time(text []byte) (time.Time, string) {
 	return time.UnixMicro(micro).UTC(), ""
 }
 
-// parseZone reads Z or +hh:mm as seconds east of UTC.
+// orInfinite returns the reason why a text is not a time: it is Postgres' infinity, or reason.
+func orInfinite(text []byte, reason string) string {
+	if string(bytes.TrimPrefix(text, []byte("-"))) == "infinity" {
+		return Infinite
+	}
+	return reason
+}
+
+// parseZone reads Z, +hh:mm or +hhmm as seconds east of UTC.
 func parseZone(text []byte) (seconds int64, ok bool) {
 	if len(text) == 1 && text[0]|0x20 == 'z' {
 		return 0, true
 	}
-	if len(text) != 6 || text[0] != '+' && text[0] != '-' || text[3] != ':' {
+	if len(text) < 5 || len(text) > 6 || text[0] != '+' && text[0] != '-' || len(text) == 6 && text[3] != ':' {
 		return 0, false
 	}
-	h, m := pair(text[1:]), pair(text[4:])
+	h, m := pair(text[1:]), pair(text[len(text)-2:])
 	if uint(h) > 23 || uint(m) > 59 {
 		return 0, false
 	}
@@ -62,29 +132,35 @@ func parseZone(text []byte) (seconds int64, ok bool) {
 	return seconds, true
 }
 
-// LocalTime reads YYYY-MM-DDThh:mm:ss and fractional digits as microseconds since
-// 1970-01-01T00:00:00 on the same clock; digits beyond microseconds are cut.
+// LocalTime reads YYYY-MM-DDThh:mm:ss and fractional digits, or YYYY-MM-DDThh:mm, as microseconds
+// since 1970-01-01T00:00:00 on the same clock; digits beyond microseconds are cut.
 func LocalTime(text []byte) (micro int64, reason string) {
 	micro, end, ok := parseClock(text)
 	if !ok || end != len(text) {
-		return 0, NotLocalTime
+		return 0, orInfinite(text, NotLocalTime)
 	}
 	return micro, ""
 }
 
-// parseClock reads the YYYY-MM-DDThh:mm:ss[.digits] at the start of text as microseconds
+// parseClock reads the YYYY-MM-DDThh:mm[:ss[.digits]] at the start of text as microseconds
 // since 1970-01-01T00:00:00, and tells where it ends.
 func parseClock(text []byte) (micro int64, end int, ok bool) {
 	day, ok := parseDay(text)
-	if !ok || len(text) < 19 || text[10]|0x20 != 't' || text[13] != ':' || text[16] != ':' {
+	if !ok || len(text) < 16 || text[10]|0x20 != 't' || text[13] != ':' {
 		return 0, 0, false
 	}
-	h, m, s := pair(text[11:]), pair(text[14:]), pair(text[17:])
+	h, m, s := pair(text[11:]), pair(text[14:]), 0
+	end = 16
+	if len(text) >= 19 && text[16] == ':' {
+		s, end = pair(text[17:]), 19
+	}
 	if uint(h) > 23 || uint(m) > 59 || uint(s) > 59 { // -1 is above them all
 		return 0, 0, false
 	}
 	micro = (day*DaySeconds + int64(h*3600+m*60+s)) * 1e6
-	end = 19
+	if end == 16 {
+		return micro, end, true
+	}
 	if end == len(text) || text[end] != '.' {
 		return micro, end, true
 	}

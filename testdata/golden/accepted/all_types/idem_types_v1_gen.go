@@ -394,7 +394,7 @@ func (e *Required) key(k *wire.KeyBuilder, m *wire.Message) {
 
 // fingerprint adds the fields on which duplicates must agree.
 func (e *Required) fingerprint(f *wire.Fingerprint) {
-	f.AppendJSON("c_bag", e.CBag.appendJSON)
+	f.AppendJSONValue("c_bag", e.CBag.appendJSON)
 	f.Int64("c_big_numeric", e.CBigNumeric)
 	f.Int64("c_bigint", e.CBigint)
 	f.AppendJSON("c_bigints", e.appendCBigints)
@@ -414,13 +414,13 @@ func (e *Required) fingerprint(f *wire.Fingerprint) {
 	f.Int32("c_int_numeric", e.CIntNumeric)
 	f.Int32("c_integer", e.CInteger)
 	f.AppendJSON("c_integers", e.appendCIntegers)
-	f.JSON("c_json", e.CJSON)
-	f.JSON("c_jsonb", e.CJsonb)
+	f.JSONValue("c_json", e.CJSON)
+	f.JSONValue("c_jsonb", e.CJsonb)
 	f.AppendJSON("c_list", e.appendCList)
 	f.Decimal("c_numeric", e.CNumeric)
 	f.Decimal("c_numeric_ps", e.CNumericPs)
 	f.AppendJSON("c_object", e.CObject.appendJSON)
-	f.AppendJSON("c_scalars", e.appendCScalars)
+	f.AppendJSONValue("c_scalars", e.appendCScalars)
 	f.Text("c_text", e.CText)
 	f.AppendJSON("c_texts", e.appendCTexts)
 	f.LocalTime("c_timestamp", e.CTimestamp)
@@ -447,7 +447,7 @@ var requiredEvent = wire.Event[Required, *typesV1Decoder]{
 	Key:     (*Required).key,
 	Space:   "\xec\xb3\x51\xdc\x3a\xa8\xa9\xd4\xcc\x1e\xdf\x85\x3f\x5e\xfb\x5b",
 	Print:   (*Required).fingerprint,
-	Content: 0x73861da9,
+	Content: 0xe1027c23,
 }
 
 func (p *typesV1Plan) addRequired(b *wire.Batch, m *wire.Message) error {
@@ -875,10 +875,10 @@ func (e *Optional) fingerprint(f *wire.Fingerprint) {
 		f.AppendJSON("c_integers", e.appendCIntegers)
 	}
 	if e.CJSON != nil {
-		f.JSON("c_json", e.CJSON)
+		f.JSONValue("c_json", e.CJSON)
 	}
 	if e.CJsonb != nil {
-		f.JSON("c_jsonb", e.CJsonb)
+		f.JSONValue("c_jsonb", e.CJsonb)
 	}
 	if e.CList != nil {
 		f.AppendJSON("c_list", e.appendCList)
@@ -918,7 +918,7 @@ var optionalEvent = wire.Event[Optional, *typesV1Decoder]{
 	Key:     (*Optional).key,
 	Space:   "\x5d\x4e\x18\xc3\xf1\x79\x4f\xd1\x75\x39\x47\xa3\xb2\xca\x37\x5f",
 	Print:   (*Optional).fingerprint,
-	Content: 0x3b2055ee,
+	Content: 0xb646b6d7,
 }
 
 func (p *typesV1Plan) addOptional(b *wire.Batch, m *wire.Message) error {
@@ -1170,7 +1170,7 @@ func (e *Defaults) key(k *wire.KeyBuilder, m *wire.Message) {
 func (e *Defaults) fingerprint(f *wire.Fingerprint) {
 	f.Decimal("amount", e.Amount)
 	f.Int64("big", e.Big)
-	f.JSON("body", e.Body)
+	f.JSONValue("body", e.Body)
 	f.Text("colour", string(e.Colour))
 	f.Date("day", e.Day)
 	f.Bool("flag", e.Flag)
@@ -1191,7 +1191,7 @@ var defaultsEvent = wire.Event[Defaults, *typesV1Decoder]{
 	Key:     (*Defaults).key,
 	Space:   "\x9b\xd3\x83\x37\xec\x18\xe0\x60\x47\xd7\xd9\xe1\x42\x80\x49\x8f",
 	Print:   (*Defaults).fingerprint,
-	Content: 0x7920d2d4,
+	Content: 0xdf73e666,
 }
 
 func (p *typesV1Plan) addDefaults(b *wire.Batch, m *wire.Message) error {

@@ -306,7 +306,7 @@ func (e *ShipmentWeighed) key(k *wire.KeyBuilder, m *wire.Message) {
 func (e *ShipmentWeighed) fingerprint(f *wire.Fingerprint) {
 	f.Text("id", e.ID)
 	f.Time("occurred_at", e.OccurredAt)
-	f.AppendJSON("parcels", e.appendParcels)
+	f.AppendJSONValue("parcels", e.appendParcels)
 	f.UUID("shipment_id", e.ShipmentID)
 	f.Text("source", e.Source)
 }
@@ -319,7 +319,7 @@ var shipmentWeighedEvent = wire.Event[ShipmentWeighed, *carriersEventsDecoder]{
 	Key:     (*ShipmentWeighed).key,
 	Space:   "\xbb\xb4\x6e\x37\xa4\xcf\xd0\xc0\x25\xb5\xa3\x00\x82\xd1\x74\x7e",
 	Print:   (*ShipmentWeighed).fingerprint,
-	Content: 0xdf1e8865,
+	Content: 0x138b031c,
 }
 
 func (p *carriersEventsPlan) addShipmentWeighed(b *wire.Batch, m *wire.Message) error {

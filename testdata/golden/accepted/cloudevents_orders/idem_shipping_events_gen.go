@@ -148,7 +148,7 @@ func (e *ShipmentBooked) fingerprint(f *wire.Fingerprint) {
 	f.Text("carrier", e.Carrier)
 	f.Time("occurred_at", e.OccurredAt)
 	f.UUID("order_id", e.OrderID)
-	f.AppendJSON("parcels", e.appendParcels)
+	f.AppendJSONValue("parcels", e.appendParcels)
 	f.UUID("shipment_id", e.ShipmentID)
 	wire.IfPresent(f.Text, "tracking_url", e.TrackingURL)
 }
@@ -161,7 +161,7 @@ var shipmentBookedEvent = wire.Event[ShipmentBooked, *shippingEventsDecoder]{
 	Key:     (*ShipmentBooked).key,
 	Space:   "\xe4\x47\xb8\x34\xa7\x48\xbe\xb0\xf1\x32\x60\x9c\x77\x34\x06\xb5",
 	Print:   (*ShipmentBooked).fingerprint,
-	Content: 0x0c2a1ff0,
+	Content: 0x9da9a5c4,
 }
 
 func (p *shippingEventsPlan) addShipmentBooked(b *wire.Batch, m *wire.Message) error {

@@ -150,7 +150,7 @@ func (e *CustomerChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 									e.Email = s.String()
 								case "credit_limit":
 									s.Once(&seen.CreditLimit)
-									e.CreditLimit = strictjson.Opt(s, s.Decimal)
+									e.CreditLimit = strictjson.Opt(s, func() idem.Decimal { return s.DecimalBytes(2) })
 								case "biography":
 									s.Once(&seen.Biography)
 									e.Biography = strictjson.OptPatch(s, s.String)

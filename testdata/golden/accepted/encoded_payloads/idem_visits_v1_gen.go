@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/idemgen/idemgen/runtime/framedjson"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
@@ -67,15 +68,18 @@ func (p *visitsV1Plan) Flush(b *wire.Batch) {
 type visitsV1Decoder = strictjson.Scanner
 
 // visitsV1Encoding unpacks the values of topic "visits.v1".
-type visitsV1Encoding = strictjson.Quoted
+type visitsV1Encoding = framedjson.Encoding
 
 // Visited is the event of topic "visits.v1".
 // Its idempotency key is header "ce_source" and header "ce_id"; records with the same key are
 // one event.
 type Visited struct {
-	VisitID idem.UUID
-	Page    string
-	About   json.RawMessage
+	VisitID   idem.UUID
+	Page      string
+	About     json.RawMessage
+	VisitedAt idem.LocalTime
+	BornOn    *idem.Date
+	JoinedAt  time.Time
 }
 
 // DecodeVisited decodes m; see strictjson.Scanner for the rules.
@@ -93,7 +97,7 @@ func DecodeVisited(m idem.Message) (e Visited, err error) {
 
 func (e *Visited) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Visited{}
-	var seen struct{ VisitID, Page, About bool }
+	var seen struct{ VisitID, Page, About, VisitedAt, BornOn, JoinedAt bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "visit_id":
@@ -105,12 +109,23 @@ func (e *Visited) decode(s *strictjson.Scanner, m *wire.Message) {
 		case "about":
 			s.Once(&seen.About)
 			e.About = strictjson.OptSlice(s, s.JSON)
+		case "visited_at":
+			s.Once(&seen.VisitedAt)
+			e.VisitedAt = s.LocalTimeArray()
+		case "born_on":
+			s.Once(&seen.BornOn)
+			e.BornOn = strictjson.Opt(s, s.DateArray)
+		case "joined_at":
+			s.Once(&seen.JoinedAt)
+			e.JoinedAt = s.AnyEpoch(time.Second)
 		default:
 			s.Skip()
 		}
 	}
 	s.Require(seen.VisitID, "visit_id")
 	s.Require(seen.Page, "page")
+	s.Require(seen.VisitedAt, "visited_at")
+	s.Require(seen.JoinedAt, "joined_at")
 }
 
 // key identifies the event by header "ce_source" and header "ce_id".
@@ -123,10 +138,13 @@ func (e *Visited) key(k *wire.KeyBuilder, m *wire.Message) {
 // fingerprint adds the fields on which duplicates must agree.
 func (e *Visited) fingerprint(f *wire.Fingerprint) {
 	if e.About != nil {
-		f.JSON("about", e.About)
+		f.JSONValue("about", e.About)
 	}
+	wire.IfPresent(f.Date, "born_on", e.BornOn)
+	f.Time("joined_at", e.JoinedAt)
 	f.Text("page", e.Page)
 	f.UUID("visit_id", e.VisitID)
+	f.LocalTime("visited_at", e.VisitedAt)
 }
 
 // visitedEvent defines how Visited is decoded, and which records are duplicates. It is
@@ -138,7 +156,7 @@ var visitedEvent = wire.Event[Visited, *visitsV1Decoder]{
 	Key:     (*Visited).key,
 	Space:   "\xb7\x25\xfe\x4c\xd1\x57\x35\x9d\xd0\x37\x4e\xb8\x27\xda\xa0\xa9",
 	Print:   (*Visited).fingerprint,
-	Content: 0x6b992073,
+	Content: 0x5b3577c1,
 }
 
 func (p *visitsV1Plan) addVisited(b *wire.Batch, m *wire.Message) error {
@@ -152,6 +170,9 @@ func (p *visitsV1Plan) addVisited(b *wire.Batch, m *wire.Message) error {
 	r.UUID(e.VisitID)
 	r.Text(e.Page)
 	wire.SliceOrNull(r, r.JSONB, e.About)
+	r.Timestamp(e.VisitedAt)
+	wire.OrNull(r, r.Date, e.BornOn)
+	r.Time(e.JoinedAt)
 	b.Call(m, wire.Call{
 		Event: "Visited",
 		Fn: func(ctx context.Context, tx idem.Tx) error {
@@ -166,12 +187,18 @@ WITH w AS (
     INSERT INTO visits (
         visit_id,
         page,
-        about
+        about,
+        visited_at,
+        born_on,
+        joined_at
     )
     SELECT
         unnest($1::uuid[]) AS visit_id,
         unnest($2::text[]) AS page,
-        unnest($3::jsonb[]) AS about
+        unnest($3::jsonb[]) AS about,
+        unnest($4::timestamp[]) AS visited_at,
+        unnest($5::date[]) AS born_on,
+        unnest($6::timestamptz[]) AS joined_at
     ORDER BY visit_id
     RETURNING true
 )

@@ -140,7 +140,7 @@ func (e *AccountEvent) key(k *wire.KeyBuilder, m *wire.Message) {
 // fingerprint adds the fields on which duplicates must agree.
 func (e *AccountEvent) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
-	f.JSON("data", e.Data)
+	f.JSONValue("data", e.Data)
 	f.UUID("event_id", e.EventID)
 	f.Time("occurred_at", e.OccurredAt)
 	f.Int64("position", e.Position)
@@ -155,7 +155,7 @@ var accountEventEvent = wire.Event[AccountEvent, *accountsEventsV1Decoder]{
 	Key:     (*AccountEvent).key,
 	Space:   "\xba\x1c\x79\xdb\x8d\x00\xb5\xfa\x81\xda\x5f\x14\xb7\x20\xed\x39",
 	Print:   (*AccountEvent).fingerprint,
-	Content: 0xb16777a8,
+	Content: 0xf58c23c3,
 }
 
 func (p *accountsEventsV1Plan) addAccountEvent(b *wire.Batch, m *wire.Message) error {

@@ -135,7 +135,7 @@ func (e *Reading) key(k *wire.KeyBuilder, m *wire.Message) {
 func (e *Reading) fingerprint(f *wire.Fingerprint) {
 	f.Date("day", e.Day)
 	f.Text("device_id", e.DeviceID)
-	f.AppendJSON("extra", e.appendExtra)
+	f.AppendJSONValue("extra", e.appendExtra)
 	wire.IfPresent(f.Float64, "humidity", e.Humidity)
 	f.Time("reported_at", e.ReportedAt)
 	wire.IfPresent(f.Float64, "temperature", e.Temperature)
@@ -149,7 +149,7 @@ var readingEvent = wire.Event[Reading, *telemetryDecoder]{
 	Key:     (*Reading).key,
 	Space:   "\x5b\xe0\xc0\x22\xe3\xea\xe4\xed\x4f\xa1\x88\x74\x52\xc9\x77\x2e",
 	Print:   (*Reading).fingerprint,
-	Content: 0x3c7f5e91,
+	Content: 0xc6946f5d,
 }
 
 func (p *telemetryPlan) addReading(b *wire.Batch, m *wire.Message) error {

@@ -269,7 +269,7 @@ func (e *OrderPlaced) fingerprint(f *wire.Fingerprint) {
 	if e.Delivery != nil {
 		f.AppendJSON("delivery", e.Delivery.appendJSON)
 	}
-	f.AppendJSON("lines", e.appendLines)
+	f.AppendJSONValue("lines", e.appendLines)
 	f.UUID("order_id", e.OrderID)
 	f.Date("placed_on", e.PlacedOn)
 	f.Text("status", string(e.Status))
@@ -293,7 +293,7 @@ var orderPlacedEvent = wire.Event[OrderPlaced, *shopOrdersV1Decoder]{
 	Key:     (*OrderPlaced).key,
 	Space:   "\x23\x55\xb9\x3f\xea\x68\xa4\x21\x39\x10\xc0\xe5\xca\x2a\xdb\xb9",
 	Print:   (*OrderPlaced).fingerprint,
-	Content: 0xd05850ed,
+	Content: 0x230e317b,
 }
 
 func (p *shopOrdersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
@@ -719,7 +719,7 @@ func (e *LinesPriced) key(k *wire.KeyBuilder, m *wire.Message) {
 // fingerprint adds the fields on which duplicates must agree.
 func (e *LinesPriced) fingerprint(f *wire.Fingerprint) {
 	f.Time("changed_at", e.ChangedAt)
-	f.AppendJSON("lines", e.appendLines)
+	f.AppendJSONValue("lines", e.appendLines)
 	f.UUID("order_id", e.OrderID)
 	f.Text("tenant", e.Tenant)
 	wire.IfPresent(f.Text, "trace", e.Trace)
@@ -741,7 +741,7 @@ var linesPricedEvent = wire.Event[LinesPriced, *shopOrdersV1Decoder]{
 	Key:     (*LinesPriced).key,
 	Space:   "\x04\x5d\xcf\xe6\x71\xb2\x83\x9b\x8a\xe1\x50\xce\x4d\xc7\xd6\xc5",
 	Print:   (*LinesPriced).fingerprint,
-	Content: 0x7694145e,
+	Content: 0x75f36bd8,
 }
 
 func (p *shopOrdersV1Plan) addLinesPriced(b *wire.Batch, m *wire.Message) error {

@@ -266,12 +266,12 @@ func (e *ProductSaved) fingerprint(f *wire.Fingerprint) {
 	wire.IfPresent(f.Text, "colour", e.Colour)
 	f.AppendJSON("days", e.appendDays)
 	if e.Extra != nil {
-		f.AppendJSON("extra", e.appendExtra)
+		f.AppendJSONValue("extra", e.appendExtra)
 	}
 	wire.IfPresent(f.Text, "former_state", (*string)(e.FormerState))
 	f.AppendJSON("grid", e.appendGrid)
 	f.AppendJSON("labels", e.appendLabels)
-	f.AppendJSON("prices", e.appendPrices)
+	f.AppendJSONValue("prices", e.appendPrices)
 	f.UUID("product_id", e.ProductID)
 	if e.Sizes != nil {
 		f.AppendJSON("sizes", e.appendSizes)
@@ -290,7 +290,7 @@ var productSavedEvent = wire.Event[ProductSaved, *productsV1Decoder]{
 	Key:     (*ProductSaved).key,
 	Space:   "\x40\xf4\xd7\x12\x6c\x0e\xe6\x52\x18\x76\x24\x4b\x23\x86\x20\x4d",
 	Print:   (*ProductSaved).fingerprint,
-	Content: 0x25ce68d5,
+	Content: 0xb3508517,
 }
 
 func (p *productsV1Plan) addProductSaved(b *wire.Batch, m *wire.Message) error {

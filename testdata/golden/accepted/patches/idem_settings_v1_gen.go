@@ -134,7 +134,7 @@ func (e *SettingChanged) fingerprint(f *wire.Fingerprint) {
 	f.Text("app", e.App)
 	f.Patch("extra", e.Extra.State)
 	if e.Extra.Value != nil {
-		f.JSON("extra", e.Extra.Value)
+		f.JSONValue("extra", e.Extra.Value)
 	}
 	if e.Labels.Value != nil {
 		f.AppendJSON("labels", e.appendLabels)
@@ -154,7 +154,7 @@ var settingChangedEvent = wire.Event[SettingChanged, *settingsV1Decoder]{
 	Key:     (*SettingChanged).key,
 	Space:   "\x84\xdf\x38\x8f\x2e\x77\x75\xb1\xf8\x64\x22\x00\x82\x52\xec\x85",
 	Print:   (*SettingChanged).fingerprint,
-	Content: 0xa087ecd8,
+	Content: 0xf1fee618,
 }
 
 func (p *settingsV1Plan) addSettingChanged(b *wire.Batch, m *wire.Message) error {

@@ -125,7 +125,7 @@ func (e *Billed) key(k *wire.KeyBuilder, m *wire.Message) {
 func (e *Billed) fingerprint(f *wire.Fingerprint) {
 	f.UUID("account_id", e.AccountID)
 	f.UUID("bill_id", e.BillID)
-	f.AppendJSON("lines", e.appendLines)
+	f.AppendJSONValue("lines", e.appendLines)
 	f.Decimal("total", e.Total)
 }
 
@@ -149,7 +149,7 @@ var billedEvent = wire.Event[Billed, *billsV1Decoder]{
 	Key:     (*Billed).key,
 	Space:   "\x7b\xe4\xce\x07\x4b\xda\xe3\x13\xc9\x06\xb9\xba\x9a\xd1\x8c\x2b",
 	Print:   (*Billed).fingerprint,
-	Content: 0xc9894d8f,
+	Content: 0xe6cc5253,
 }
 
 func (p *billsV1Plan) addBilled(b *wire.Batch, m *wire.Message) error {

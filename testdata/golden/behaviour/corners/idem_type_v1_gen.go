@@ -175,10 +175,10 @@ func (e *Scan) key(k *wire.KeyBuilder, m *wire.Message) {
 func (e *Scan) fingerprint(f *wire.Fingerprint) {
 	f.UUID("e", e.E)
 	f.Int64("n", e.N)
-	f.JSON("n_text", e.NText)
+	f.JSONValue("n_text", e.NText)
 	f.Text("t", e.T)
 	wire.IfPresent(f.Int64, "traced", e.Traced)
-	f.JSON("u", e.U)
+	f.JSONValue("u", e.U)
 }
 
 // scanEvent defines how Scan is decoded, and which records are duplicates. It is read-only.
@@ -189,7 +189,7 @@ var scanEvent = wire.Event[Scan, *typeV1Decoder]{
 	Key:     (*Scan).key,
 	Space:   "\xd4\xac\x07\xa7\x10\x90\x9d\xbf\x4c\xee\x38\x42\x87\x3f\x6a\x59",
 	Print:   (*Scan).fingerprint,
-	Content: 0x003ca648,
+	Content: 0x223079b2,
 }
 
 func (p *typeV1Plan) addScan(b *wire.Batch, m *wire.Message) error {
@@ -319,7 +319,7 @@ func (e *Select) fingerprint(f *wire.Fingerprint) {
 	f.Text("kind", string(e.Kind))
 	f.Text("t", e.T)
 	wire.IfPresent(f.Int64, "traced", e.Traced)
-	f.JSON("whole", e.Whole)
+	f.JSONValue("whole", e.Whole)
 	f.AppendJSON("words", e.appendWords)
 }
 
@@ -343,7 +343,7 @@ var selectEvent = wire.Event[Select, *typeV1Decoder]{
 	Key:     (*Select).key,
 	Space:   "\x1d\xed\x16\xc5\x31\x23\x83\x12\xfd\x1f\x43\xb2\xf8\x11\x04\xcb",
 	Print:   (*Select).fingerprint,
-	Content: 0xbc8dcfbe,
+	Content: 0xe836d567,
 }
 
 func (p *typeV1Plan) addSelect(b *wire.Batch, m *wire.Message) error {

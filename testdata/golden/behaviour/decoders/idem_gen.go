@@ -99,6 +99,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "h_amount", Type: "numeric", Nullable: true, Null: "Headers"},
 					{Name: "h_at", Type: "timestamptz", Nullable: true, Null: "Headers"},
 					{Name: "h_days", Type: "date", Nullable: true, Null: "Headers"},
+					{Name: "h_moment", Type: "timestamptz", Nullable: true, Null: "Headers"},
 					{Name: "h_raw", Type: "bytea", Nullable: true, Null: "Headers"},
 					{Name: "h_any", Type: "json", Nullable: true, Null: "Headers"},
 					{Name: "h_colour", Type: "text", Nullable: true, Null: "Headers"},
@@ -300,57 +301,73 @@ func (v *Leaf2) appendJSON(b []byte) []byte {
 
 // RequiredFields is type "RequiredFields" of the spec.
 type RequiredFields struct {
-	Text    string
-	EventID idem.UUID // "id"
-	Flag    bool
-	Small   int32
-	Big     int64
-	Ratio   float64
-	Amount  idem.Decimal
-	At      time.Time
-	AtS     time.Time
-	AtMs    time.Time
-	AtUs    time.Time
-	AtNs    time.Time
-	Local   idem.LocalTime
-	Day     idem.Date
-	Days    idem.Date
-	Raw     []byte
-	Any     json.RawMessage
-	Colour  Colour
-	Open    Open
+	Text     string
+	EventID  idem.UUID // "id"
+	Flag     bool
+	Small    int32
+	Big      int64
+	Ratio    float64
+	Amount   idem.Decimal
+	Cents    idem.Decimal
+	Sized    idem.Decimal
+	At       time.Time
+	AtS      time.Time
+	AtMs     time.Time
+	AtUs     time.Time
+	AtNs     time.Time
+	AnyS     time.Time
+	AnyNs    time.Time
+	Local    idem.LocalTime
+	Parts    idem.LocalTime
+	Day      idem.Date
+	Days     idem.Date
+	DayParts idem.Date
+	Raw      []byte
+	Any      json.RawMessage
+	Colour   Colour
+	Open     Open
 }
 
 // OptionalFields is type "OptionalFields" of the spec.
 type OptionalFields struct {
-	Text    *string
-	EventID *idem.UUID
-	Flag    *bool
-	Small   *int32
-	Big     *int64        // "deep.big"
-	Ratio   *float64      // "deep.ratio"
-	Amount  *idem.Decimal // "sum.total"
-	At      *time.Time
-	Days    *idem.Date
-	Raw     []byte
-	Any     json.RawMessage
-	Colour  *Colour // "color"
-	Deep    json.RawMessage
+	Text     *string
+	EventID  *idem.UUID
+	Flag     *bool
+	Small    *int32
+	Big      *int64        // "deep.big"
+	Ratio    *float64      // "deep.ratio"
+	Amount   *idem.Decimal // "sum.total"
+	At       *time.Time
+	Cents    *idem.Decimal
+	Sized    *idem.Decimal
+	AnyMs    *time.Time
+	Parts    *idem.LocalTime
+	Days     *idem.Date
+	DayParts *idem.Date
+	Raw      []byte
+	Any      json.RawMessage
+	Colour   *Colour // "color"
+	Deep     json.RawMessage
 }
 
 // DefaultsFields is type "DefaultsFields" of the spec.
 type DefaultsFields struct {
-	Text   string
-	Flag   bool
-	Small  int32
-	Big    int64
-	Ratio  float64
-	Amount idem.Decimal
-	At     time.Time // "when.at"
-	Day    idem.Date // "when.day"
-	Raw    []byte
-	Body   json.RawMessage
-	Colour Colour
+	Text     string
+	Flag     bool
+	Small    int32
+	Big      int64
+	Ratio    float64
+	Amount   idem.Decimal
+	At       time.Time      // "when.at"
+	Cents    idem.Decimal   // "sum.cents"
+	Sized    idem.Decimal   // "sum.sized"
+	Day      idem.Date      // "when.day"
+	Born     time.Time      // "when.born"
+	Parts    idem.LocalTime // "when.parts"
+	DayParts idem.Date      // "when.day_parts"
+	Raw      []byte
+	Body     json.RawMessage
+	Colour   Colour
 }
 
 // NestedFields is type "NestedFields" of the spec.
@@ -365,4 +382,8 @@ type NestedFields struct {
 	ByName   map[string]Leaf
 	Anything map[string]json.RawMessage
 	Lists    map[string][]idem.Date
+	Arrays   map[string][]idem.Date
+	Moments  []time.Time
+	Prices   []idem.Decimal
+	Weights  map[string]idem.Decimal
 }

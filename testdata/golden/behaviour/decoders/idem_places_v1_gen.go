@@ -106,6 +106,7 @@ type Headers struct {
 	HAmount *idem.Decimal   // header "amount"
 	HAt     *time.Time      // header "at"
 	HDays   *idem.Date      // header "days"
+	HMoment *time.Time      // header "moment"
 	HRaw    []byte          // header "raw"
 	HAny    json.RawMessage // header "any"
 	HColour *Colour         // header "colour"
@@ -155,6 +156,9 @@ func (e *Headers) decode(s *strictjson.Scanner, m *wire.Message) {
 	if h, ok := s.OptHeader(m, "days"); ok {
 		e.HDays = wire.Keep(&s.Reader, h.EpochDays())
 	}
+	if h, ok := s.OptHeader(m, "moment"); ok {
+		e.HMoment = wire.Keep(&s.Reader, h.AnyEpoch(time.Second))
+	}
 	if h, ok := s.OptHeader(m, "raw"); ok {
 		e.HRaw = h.Bytes()
 	}
@@ -181,13 +185,14 @@ func (e *Headers) key(k *wire.KeyBuilder, m *wire.Message) {
 func (e *Headers) fingerprint(f *wire.Fingerprint) {
 	wire.IfPresent(f.Decimal, "h_amount", e.HAmount)
 	if e.HAny != nil {
-		f.JSON("h_any", e.HAny)
+		f.JSONValue("h_any", e.HAny)
 	}
 	wire.IfPresent(f.Time, "h_at", e.HAt)
 	wire.IfPresent(f.Text, "h_colour", (*string)(e.HColour))
 	wire.IfPresent(f.Date, "h_days", e.HDays)
 	wire.IfPresent(f.Bool, "h_flag", e.HFlag)
 	f.UUID("h_id", e.HID)
+	wire.IfPresent(f.Time, "h_moment", e.HMoment)
 	wire.IfPresent(f.Float64, "h_ratio", e.HRatio)
 	if e.HRaw != nil {
 		f.Bytes("h_raw", e.HRaw)
@@ -206,7 +211,7 @@ var headersEvent = wire.Event[Headers, *placesV1Decoder]{
 	Key:     (*Headers).key,
 	Space:   "\x96\x56\x55\xc6\xf9\x87\x7d\x24\xc7\x47\xf9\x0a\x2e\xf2\xf6\x30",
 	Print:   (*Headers).fingerprint,
-	Content: 0x7be68a85,
+	Content: 0x660c6bd6,
 }
 
 func (p *placesV1Plan) addHeaders(b *wire.Batch, m *wire.Message) error {
@@ -227,6 +232,7 @@ func (p *placesV1Plan) addHeaders(b *wire.Batch, m *wire.Message) error {
 	wire.OrNull(r, r.Numeric, e.HAmount)
 	wire.OrNull(r, r.Time, e.HAt)
 	wire.OrNull(r, r.Date, e.HDays)
+	wire.OrNull(r, r.Time, e.HMoment)
 	wire.SliceOrNull(r, r.Bytea, e.HRaw)
 	wire.SliceOrNull(r, r.JSON, e.HAny)
 	wire.OrNull(r, r.Text, (*string)(e.HColour))
@@ -245,6 +251,7 @@ INSERT INTO headers (
     h_amount,
     h_at,
     h_days,
+    h_moment,
     h_raw,
     h_any,
     h_colour
@@ -260,8 +267,9 @@ SELECT
     unnest($8::numeric[]) AS h_amount,
     unnest($9::timestamptz[]) AS h_at,
     unnest($10::date[]) AS h_days,
-    unnest($11::bytea[]) AS h_raw,
-    unnest($12::json[]) AS h_any,
-    unnest($13::text[]) AS h_colour
+    unnest($11::timestamptz[]) AS h_moment,
+    unnest($12::bytea[]) AS h_raw,
+    unnest($13::json[]) AS h_any,
+    unnest($14::text[]) AS h_colour
 ORDER BY tenant, number, since
 ON CONFLICT (tenant, number, since) DO NOTHING`

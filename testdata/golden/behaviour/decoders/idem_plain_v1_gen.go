@@ -84,26 +84,32 @@ type plainV1Decoder = strictjson.Scanner
 // Required is event "required" on topic "plain.v1".
 // Its idempotency key is header "id"; records with the same key are one event.
 type Required struct {
-	Text    string
-	EventID idem.UUID // "id"
-	Flag    bool
-	Small   int32
-	Big     int64
-	Ratio   float64
-	Amount  idem.Decimal
-	At      time.Time
-	AtS     time.Time
-	AtMs    time.Time
-	AtUs    time.Time
-	AtNs    time.Time
-	Local   idem.LocalTime
-	Day     idem.Date
-	Days    idem.Date
-	Raw     []byte
-	Any     json.RawMessage
-	Colour  Colour
-	Open    Open
-	Event   string // header "id"
+	Text     string
+	EventID  idem.UUID // "id"
+	Flag     bool
+	Small    int32
+	Big      int64
+	Ratio    float64
+	Amount   idem.Decimal
+	Cents    idem.Decimal
+	Sized    idem.Decimal
+	At       time.Time
+	AtS      time.Time
+	AtMs     time.Time
+	AtUs     time.Time
+	AtNs     time.Time
+	AnyS     time.Time
+	AnyNs    time.Time
+	Local    idem.LocalTime
+	Parts    idem.LocalTime
+	Day      idem.Date
+	Days     idem.Date
+	DayParts idem.Date
+	Raw      []byte
+	Any      json.RawMessage
+	Colour   Colour
+	Open     Open
+	Event    string // header "id"
 }
 
 // DecodeRequired decodes m; see strictjson.Scanner for the rules.
@@ -117,8 +123,8 @@ func DecodeRequired(m idem.Message) (e Required, err error) {
 func (e *Required) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Required{}
 	var seen struct {
-		Text, EventID, Flag, Small, Big, Ratio, Amount, At, AtS, AtMs, AtUs, AtNs, Local,
-		Day, Days, Raw, Any, Colour, Open bool
+		Text, EventID, Flag, Small, Big, Ratio, Amount, Cents, Sized, At, AtS, AtMs, AtUs,
+		AtNs, AnyS, AnyNs, Local, Parts, Day, Days, DayParts, Raw, Any, Colour, Open bool
 	}
 	for s.Object(); s.Member(); {
 		switch s.Name() {
@@ -143,6 +149,12 @@ func (e *Required) decode(s *strictjson.Scanner, m *wire.Message) {
 		case "amount":
 			s.Once(&seen.Amount)
 			e.Amount = s.Decimal()
+		case "cents":
+			s.Once(&seen.Cents)
+			e.Cents = s.DecimalBytes(2)
+		case "sized":
+			s.Once(&seen.Sized)
+			e.Sized = s.DecimalStruct()
 		case "at":
 			s.Once(&seen.At)
 			e.At = s.Time()
@@ -158,15 +170,27 @@ func (e *Required) decode(s *strictjson.Scanner, m *wire.Message) {
 		case "at_ns":
 			s.Once(&seen.AtNs)
 			e.AtNs = s.Epoch(time.Nanosecond)
+		case "any_s":
+			s.Once(&seen.AnyS)
+			e.AnyS = s.AnyEpoch(time.Second)
+		case "any_ns":
+			s.Once(&seen.AnyNs)
+			e.AnyNs = s.AnyEpoch(time.Nanosecond)
 		case "local":
 			s.Once(&seen.Local)
 			e.Local = s.LocalTime()
+		case "parts":
+			s.Once(&seen.Parts)
+			e.Parts = s.LocalTimeArray()
 		case "day":
 			s.Once(&seen.Day)
 			e.Day = s.Date()
 		case "days":
 			s.Once(&seen.Days)
 			e.Days = s.EpochDays()
+		case "day_parts":
+			s.Once(&seen.DayParts)
+			e.DayParts = s.DateArray()
 		case "raw":
 			s.Once(&seen.Raw)
 			e.Raw = s.Bytes()
@@ -190,14 +214,20 @@ func (e *Required) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Big, "big")
 	s.Require(seen.Ratio, "ratio")
 	s.Require(seen.Amount, "amount")
+	s.Require(seen.Cents, "cents")
+	s.Require(seen.Sized, "sized")
 	s.Require(seen.At, "at")
 	s.Require(seen.AtS, "at_s")
 	s.Require(seen.AtMs, "at_ms")
 	s.Require(seen.AtUs, "at_us")
 	s.Require(seen.AtNs, "at_ns")
+	s.Require(seen.AnyS, "any_s")
+	s.Require(seen.AnyNs, "any_ns")
 	s.Require(seen.Local, "local")
+	s.Require(seen.Parts, "parts")
 	s.Require(seen.Day, "day")
 	s.Require(seen.Days, "days")
+	s.Require(seen.DayParts, "day_parts")
 	s.Require(seen.Raw, "raw")
 	s.Require(seen.Any, "any")
 	s.Require(seen.Colour, "colour")
@@ -214,23 +244,29 @@ func (e *Required) key(k *wire.KeyBuilder, m *wire.Message) {
 // fingerprint adds the fields on which duplicates must agree.
 func (e *Required) fingerprint(f *wire.Fingerprint) {
 	f.Decimal("amount", e.Amount)
-	f.JSON("any", e.Any)
+	f.JSONValue("any", e.Any)
+	f.Time("any_ns", e.AnyNs)
+	f.Time("any_s", e.AnyS)
 	f.Time("at", e.At)
 	f.Time("at_ms", e.AtMs)
 	f.Time("at_ns", e.AtNs)
 	f.Time("at_s", e.AtS)
 	f.Time("at_us", e.AtUs)
 	f.Int64("big", e.Big)
+	f.Decimal("cents", e.Cents)
 	f.Text("colour", string(e.Colour))
 	f.Date("day", e.Day)
+	f.Date("day_parts", e.DayParts)
 	f.Date("days", e.Days)
 	f.Text("event", e.Event)
 	f.UUID("event_id", e.EventID)
 	f.Bool("flag", e.Flag)
 	f.LocalTime("local", e.Local)
 	f.Text("open", string(e.Open))
+	f.LocalTime("parts", e.Parts)
 	f.Float64("ratio", e.Ratio)
 	f.Bytes("raw", e.Raw)
+	f.Decimal("sized", e.Sized)
 	f.Int32("small", e.Small)
 	f.Text("text", e.Text)
 }
@@ -243,7 +279,7 @@ var requiredEvent = wire.Event[Required, *plainV1Decoder]{
 	Key:     (*Required).key,
 	Space:   "\x90\xa4\x9b\xe5\xa4\x78\x15\x8b\x3c\xd2\xbf\x19\x9a\xc3\x6a\x38",
 	Print:   (*Required).fingerprint,
-	Content: 0x29b89959,
+	Content: 0x49d6643c,
 }
 
 func (p *plainV1Plan) addRequired(b *wire.Batch, m *wire.Message) error {
@@ -269,20 +305,25 @@ ON CONFLICT (event) DO NOTHING`
 // Optional is event "optional" on topic "plain.v1".
 // Its idempotency key is header "id"; records with the same key are one event.
 type Optional struct {
-	Text    *string
-	EventID *idem.UUID
-	Flag    *bool
-	Small   *int32
-	Big     *int64        // "deep.big"
-	Ratio   *float64      // "deep.ratio"
-	Amount  *idem.Decimal // "sum.total"
-	At      *time.Time
-	Days    *idem.Date
-	Raw     []byte
-	Any     json.RawMessage
-	Colour  *Colour // "color"
-	Deep    json.RawMessage
-	Event   string // header "id"
+	Text     *string
+	EventID  *idem.UUID
+	Flag     *bool
+	Small    *int32
+	Big      *int64        // "deep.big"
+	Ratio    *float64      // "deep.ratio"
+	Amount   *idem.Decimal // "sum.total"
+	At       *time.Time
+	Cents    *idem.Decimal
+	Sized    *idem.Decimal
+	AnyMs    *time.Time
+	Parts    *idem.LocalTime
+	Days     *idem.Date
+	DayParts *idem.Date
+	Raw      []byte
+	Any      json.RawMessage
+	Colour   *Colour // "color"
+	Deep     json.RawMessage
+	Event    string // header "id"
 }
 
 // DecodeOptional decodes m; see strictjson.Scanner for the rules.
@@ -296,8 +337,8 @@ func DecodeOptional(m idem.Message) (e Optional, err error) {
 func (e *Optional) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Optional{}
 	var seen struct {
-		Text, EventID, Flag, Small, Deep, Big, Ratio, sum, Amount, At, Days, Raw, Any,
-		Colour bool
+		Text, EventID, Flag, Small, Deep, Big, Ratio, sum, Amount, At, Cents, Sized, AnyMs,
+		Parts, Days, DayParts, Raw, Any, Colour bool
 	}
 	for s.Object(); s.Member(); {
 		switch s.Name() {
@@ -348,9 +389,24 @@ func (e *Optional) decode(s *strictjson.Scanner, m *wire.Message) {
 		case "at":
 			s.Once(&seen.At)
 			e.At = strictjson.Opt(s, s.Time)
+		case "cents":
+			s.Once(&seen.Cents)
+			e.Cents = strictjson.Opt(s, func() idem.Decimal { return s.DecimalBytes(0) })
+		case "sized":
+			s.Once(&seen.Sized)
+			e.Sized = strictjson.Opt(s, s.DecimalStruct)
+		case "any_ms":
+			s.Once(&seen.AnyMs)
+			e.AnyMs = strictjson.Opt(s, func() time.Time { return s.AnyEpoch(time.Millisecond) })
+		case "parts":
+			s.Once(&seen.Parts)
+			e.Parts = strictjson.Opt(s, s.LocalTimeArray)
 		case "days":
 			s.Once(&seen.Days)
 			e.Days = strictjson.Opt(s, s.EpochDays)
+		case "day_parts":
+			s.Once(&seen.DayParts)
+			e.DayParts = strictjson.Opt(s, s.DateArray)
 		case "raw":
 			s.Once(&seen.Raw)
 			e.Raw = strictjson.OptSlice(s, s.Bytes)
@@ -377,22 +433,27 @@ func (e *Optional) key(k *wire.KeyBuilder, m *wire.Message) {
 func (e *Optional) fingerprint(f *wire.Fingerprint) {
 	wire.IfPresent(f.Decimal, "amount", e.Amount)
 	if e.Any != nil {
-		f.JSON("any", e.Any)
+		f.JSONValue("any", e.Any)
 	}
+	wire.IfPresent(f.Time, "any_ms", e.AnyMs)
 	wire.IfPresent(f.Time, "at", e.At)
 	wire.IfPresent(f.Int64, "big", e.Big)
+	wire.IfPresent(f.Decimal, "cents", e.Cents)
 	wire.IfPresent(f.Text, "colour", (*string)(e.Colour))
+	wire.IfPresent(f.Date, "day_parts", e.DayParts)
 	wire.IfPresent(f.Date, "days", e.Days)
 	if e.Deep != nil {
-		f.JSON("deep", e.Deep)
+		f.JSONValue("deep", e.Deep)
 	}
 	f.Text("event", e.Event)
 	wire.IfPresent(f.UUID, "event_id", e.EventID)
 	wire.IfPresent(f.Bool, "flag", e.Flag)
+	wire.IfPresent(f.LocalTime, "parts", e.Parts)
 	wire.IfPresent(f.Float64, "ratio", e.Ratio)
 	if e.Raw != nil {
 		f.Bytes("raw", e.Raw)
 	}
+	wire.IfPresent(f.Decimal, "sized", e.Sized)
 	wire.IfPresent(f.Int32, "small", e.Small)
 	wire.IfPresent(f.Text, "text", e.Text)
 }
@@ -405,7 +466,7 @@ var optionalEvent = wire.Event[Optional, *plainV1Decoder]{
 	Key:     (*Optional).key,
 	Space:   "\xd0\x19\x55\x77\xdf\xc2\x9d\xcd\x83\x9b\x79\x43\x50\x76\x8c\x7b",
 	Print:   (*Optional).fingerprint,
-	Content: 0x9779af6e,
+	Content: 0xf31ff2d2,
 }
 
 func (p *plainV1Plan) addOptional(b *wire.Batch, m *wire.Message) error {
@@ -431,18 +492,23 @@ ON CONFLICT (event) DO NOTHING`
 // Defaults is event "defaults" on topic "plain.v1".
 // Its idempotency key is header "id"; records with the same key are one event.
 type Defaults struct {
-	Text   string
-	Flag   bool
-	Small  int32
-	Big    int64
-	Ratio  float64
-	Amount idem.Decimal
-	At     time.Time // "when.at"
-	Day    idem.Date // "when.day"
-	Raw    []byte
-	Body   json.RawMessage
-	Colour Colour
-	Event  string // header "id"
+	Text     string
+	Flag     bool
+	Small    int32
+	Big      int64
+	Ratio    float64
+	Amount   idem.Decimal
+	At       time.Time      // "when.at"
+	Cents    idem.Decimal   // "sum.cents"
+	Sized    idem.Decimal   // "sum.sized"
+	Day      idem.Date      // "when.day"
+	Born     time.Time      // "when.born"
+	Parts    idem.LocalTime // "when.parts"
+	DayParts idem.Date      // "when.day_parts"
+	Raw      []byte
+	Body     json.RawMessage
+	Colour   Colour
+	Event    string // header "id"
 }
 
 // DecodeDefaults decodes m; see strictjson.Scanner for the rules.
@@ -455,20 +521,26 @@ func DecodeDefaults(m idem.Message) (e Defaults, err error) {
 
 func (e *Defaults) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Defaults{
-		Text:   "",
-		Flag:   true,
-		Small:  -7,
-		Big:    9007199254740993,
-		Ratio:  0.1,
-		Amount: wire.MustDecimal("12.50"),
-		At:     time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC),
-		Day:    idem.Date(20484),
-		Raw:    []byte("\x01\x02\x03"),
-		Body:   json.RawMessage("[]"),
-		Colour: ColourRed,
+		Text:     "",
+		Flag:     true,
+		Small:    -7,
+		Big:      9007199254740993,
+		Ratio:    0.1,
+		Amount:   wire.MustDecimal("12.50"),
+		At:       time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC),
+		Cents:    wire.MustDecimal("12.50"),
+		Sized:    wire.MustDecimal("-0.05"),
+		Day:      idem.Date(20484),
+		Born:     time.Date(1961, 4, 15, 7, 59, 59, 877000000, time.UTC),
+		Parts:    idem.LocalTime(-274536000000000),
+		DayParts: idem.Date(-3178),
+		Raw:      []byte("\x01\x02\x03"),
+		Body:     json.RawMessage("[]"),
+		Colour:   ColourRed,
 	}
 	var seen struct {
-		Text, Flag, Small, Big, Ratio, Amount, when, At, Day, Raw, Body, Colour bool
+		Text, Flag, Small, Big, Ratio, Amount, when, At, sum, Cents, Sized, Day, Born, Parts,
+		DayParts, Raw, Body, Colour bool
 	}
 	for s.Object(); s.Member(); {
 		switch s.Name() {
@@ -501,6 +573,31 @@ func (e *Defaults) decode(s *strictjson.Scanner, m *wire.Message) {
 					case "day":
 						s.Once(&seen.Day)
 						e.Day = s.Date()
+					case "born":
+						s.Once(&seen.Born)
+						e.Born = s.AnyEpoch(time.Millisecond)
+					case "parts":
+						s.Once(&seen.Parts)
+						e.Parts = s.LocalTimeArray()
+					case "day_parts":
+						s.Once(&seen.DayParts)
+						e.DayParts = s.DateArray()
+					default:
+						s.Skip()
+					}
+				}
+			}
+		case "sum":
+			s.Once(&seen.sum)
+			if !s.Null() {
+				for s.Object(); s.Member(); {
+					switch s.Name() {
+					case "cents":
+						s.Once(&seen.Cents)
+						e.Cents = s.DecimalBytes(3)
+					case "sized":
+						s.Once(&seen.Sized)
+						e.Sized = s.DecimalStruct()
 					default:
 						s.Skip()
 					}
@@ -533,13 +630,18 @@ func (e *Defaults) fingerprint(f *wire.Fingerprint) {
 	f.Decimal("amount", e.Amount)
 	f.Time("at", e.At)
 	f.Int64("big", e.Big)
-	f.JSON("body", e.Body)
+	f.JSONValue("body", e.Body)
+	f.Time("born", e.Born)
+	f.Decimal("cents", e.Cents)
 	f.Text("colour", string(e.Colour))
 	f.Date("day", e.Day)
+	f.Date("day_parts", e.DayParts)
 	f.Text("event", e.Event)
 	f.Bool("flag", e.Flag)
+	f.LocalTime("parts", e.Parts)
 	f.Float64("ratio", e.Ratio)
 	f.Bytes("raw", e.Raw)
+	f.Decimal("sized", e.Sized)
 	f.Int32("small", e.Small)
 	f.Text("text", e.Text)
 }
@@ -552,7 +654,7 @@ var defaultsEvent = wire.Event[Defaults, *plainV1Decoder]{
 	Key:     (*Defaults).key,
 	Space:   "\x1c\x70\xa8\xd6\xd9\x3d\x48\x12\x66\x49\xbc\xe4\xc0\xc1\x39\xb1",
 	Print:   (*Defaults).fingerprint,
-	Content: 0xa18aefa2,
+	Content: 0xdf6d977c,
 }
 
 func (p *plainV1Plan) addDefaults(b *wire.Batch, m *wire.Message) error {
@@ -588,6 +690,10 @@ type Nested struct {
 	ByName   map[string]Leaf
 	Anything map[string]json.RawMessage
 	Lists    map[string][]idem.Date
+	Arrays   map[string][]idem.Date
+	Moments  []time.Time
+	Prices   []idem.Decimal
+	Weights  map[string]idem.Decimal
 	Event    string // header "id"
 }
 
@@ -608,9 +714,14 @@ func (e *Nested) decode(s *strictjson.Scanner, m *wire.Message) {
 		Amounts: e.Amounts,
 		ByName:  e.ByName,
 		Lists:   e.Lists,
+		Arrays:  e.Arrays,
+		Moments: e.Moments[:0],
+		Prices:  e.Prices[:0],
+		Weights: e.Weights,
 	}
 	var seen struct {
-		Point, Maybe, Points, Tree, Matrix, Words, Amounts, ByName, Anything, Lists bool
+		Point, Maybe, Points, Tree, Matrix, Words, Amounts, ByName, Anything, Lists, Arrays,
+		Moments, Prices, Weights bool
 	}
 	for s.Object(); s.Member(); {
 		switch s.Name() {
@@ -676,6 +787,27 @@ func (e *Nested) decode(s *strictjson.Scanner, m *wire.Message) {
 				}
 				return v
 			})
+		case "arrays":
+			s.Once(&seen.Arrays)
+			e.Arrays = strictjson.Map(s, e.Arrays, func() (v []idem.Date) {
+				for s.Array(); s.Element(); {
+					v = append(v, s.DateArray())
+				}
+				return v
+			})
+		case "moments":
+			s.Once(&seen.Moments)
+			for s.Array(); s.Element(); {
+				e.Moments = append(e.Moments, s.AnyEpoch(time.Microsecond))
+			}
+		case "prices":
+			s.Once(&seen.Prices)
+			for s.Array(); s.Element(); {
+				e.Prices = append(e.Prices, s.DecimalBytes(4))
+			}
+		case "weights":
+			s.Once(&seen.Weights)
+			e.Weights = strictjson.Map(s, e.Weights, func() idem.Decimal { return s.DecimalStruct() })
 		default:
 			s.Skip()
 		}
@@ -687,6 +819,10 @@ func (e *Nested) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.Amounts, "amounts")
 	s.Require(seen.ByName, "by_name")
 	s.Require(seen.Lists, "lists")
+	s.Require(seen.Arrays, "arrays")
+	s.Require(seen.Moments, "moments")
+	s.Require(seen.Prices, "prices")
+	s.Require(seen.Weights, "weights")
 	e.Event = s.Header(m, "id").String()
 }
 
@@ -766,6 +902,45 @@ func (e *Nested) appendLists(b []byte) []byte {
 	})
 }
 
+func (e *Nested) appendArrays(b []byte) []byte {
+	return wire.AppendMap(b, e.Arrays, func(b []byte, v []idem.Date) []byte {
+		b = append(b, '[')
+		for j := range v {
+			if j > 0 {
+				b = append(b, ',')
+			}
+			b = wire.AppendDate(b, v[j])
+		}
+		return append(b, ']')
+	})
+}
+
+func (e *Nested) appendMoments(b []byte) []byte {
+	b = append(b, '[')
+	for i := range e.Moments {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = wire.AppendTime(b, e.Moments[i])
+	}
+	return append(b, ']')
+}
+
+func (e *Nested) appendPrices(b []byte) []byte {
+	b = append(b, '[')
+	for i := range e.Prices {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = wire.AppendDecimal(b, e.Prices[i])
+	}
+	return append(b, ']')
+}
+
+func (e *Nested) appendWeights(b []byte) []byte {
+	return wire.AppendMap(b, e.Weights, wire.AppendDecimal)
+}
+
 // key identifies the event by header "id".
 // Duplicates are detected for at least 8d.
 func (e *Nested) key(k *wire.KeyBuilder, m *wire.Message) {
@@ -774,10 +949,11 @@ func (e *Nested) key(k *wire.KeyBuilder, m *wire.Message) {
 
 // fingerprint adds the fields on which duplicates must agree.
 func (e *Nested) fingerprint(f *wire.Fingerprint) {
-	f.AppendJSON("amounts", e.appendAmounts)
+	f.AppendJSONValue("amounts", e.appendAmounts)
 	if e.Anything != nil {
-		f.AppendJSON("anything", e.appendAnything)
+		f.AppendJSONValue("anything", e.appendAnything)
 	}
+	f.AppendJSON("arrays", e.appendArrays)
 	f.AppendJSON("by_name", e.appendByName)
 	f.Text("event", e.Event)
 	f.AppendJSON("lists", e.appendLists)
@@ -785,9 +961,12 @@ func (e *Nested) fingerprint(f *wire.Fingerprint) {
 	if e.Maybe != nil {
 		f.AppendJSON("maybe", e.Maybe.appendJSON)
 	}
+	f.AppendJSON("moments", e.appendMoments)
 	f.AppendJSON("point", e.Point.appendJSON)
 	f.AppendJSON("points", e.appendPoints)
+	f.AppendJSONValue("prices", e.appendPrices)
 	f.AppendJSON("tree", e.appendTree)
+	f.AppendJSONValue("weights", e.appendWeights)
 	if e.Words != nil {
 		f.AppendJSON("words", e.appendWords)
 	}
@@ -801,7 +980,7 @@ var nestedEvent = wire.Event[Nested, *plainV1Decoder]{
 	Key:     (*Nested).key,
 	Space:   "\x01\xe0\x6d\x23\x52\x45\x9f\xd3\x16\x79\xf8\x14\xb3\x0b\xc0\xda",
 	Print:   (*Nested).fingerprint,
-	Content: 0x2c4c73d1,
+	Content: 0x62a65be3,
 }
 
 func (p *plainV1Plan) addNested(b *wire.Batch, m *wire.Message) error {

@@ -419,7 +419,7 @@ func (e *Moved) fingerprint(f *wire.Fingerprint) {
 	wire.IfPresent(f.Int32, "place_code", e.PlaceCode)
 	f.Text("place_name", e.PlaceName)
 	f.Time("source_time", e.SourceTime)
-	f.JSON("whole", e.Whole)
+	f.JSONValue("whole", e.Whole)
 }
 
 // movedEvent defines how Moved is decoded, and which records are duplicates. It is read-only.
@@ -429,7 +429,7 @@ var movedEvent = wire.Event[Moved, *strictV1Decoder]{
 	Key:     (*Moved).key,
 	Space:   "\x33\x04\x67\xb1\xbf\xaa\xf6\x18\xd6\xee\xe4\xf2\x31\x31\x2e\x75",
 	Print:   (*Moved).fingerprint,
-	Content: 0xb501ddd9,
+	Content: 0x0c74a52a,
 }
 
 func (p *strictV1Plan) addMoved(b *wire.Batch, m *wire.Message) error {

@@ -17,5 +17,8 @@ CREATE TABLE visits (
     visit_id uuid NOT NULL,
     page text NOT NULL,
     about jsonb,
+    visited_at timestamp NOT NULL,
+    born_on date,
+    joined_at timestamptz NOT NULL,
     CONSTRAINT visits_pkey PRIMARY KEY (visit_id)
 );
