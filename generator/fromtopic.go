@@ -14,7 +14,7 @@ import (
 )
 
 // encodings are the forms of values that a spec can be written from, as the language names them.
-var encodings = map[survey.Form]string{survey.JSONObject: "", survey.JSONText: "json_string"}
+var encodings = map[survey.Form]string{survey.JSONObject: "", survey.JSONText: "json_string", survey.JSONFramed: "confluent_json"}
 
 // specOfTopic is a first spec for what a topic holds: each event becomes a row of its own table.
 func specOfTopic(s Start) ([]byte, error) {

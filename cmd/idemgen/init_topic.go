@@ -69,12 +69,10 @@ func (f *fromTopic) examine(cmd *cobra.Command, start *generator.Start, machine 
 func specless(r *survey.Report) error {
 	what, do := r.Form().Form, "a spec reads JSON objects, Avro and Protobuf"
 	switch what {
-	case survey.JSONObject, survey.JSONText:
+	case survey.JSONObject, survey.JSONText, survey.JSONFramed:
 		return nil
 	case survey.Framed, survey.Binary:
 		do = "put the schema file, .avsc or .proto, beside the spec, and name it in payload: {encoding: ..., schema: ...}; docs/spec.md has both under \"Packed values\""
-	case survey.JSONFramed:
-		do = "let the producer leave the first five bytes out, or use Avro or Protobuf; docs/spec.md has the encodings under \"Packed values\""
 	}
 	return fmt.Errorf("no spec was written: most values of topic %s are %s; %s", r.Topic, what, do)
 }

@@ -144,6 +144,7 @@ func TestInitDescribesOddTopics(t *testing.T) {
 		"wide":      {`{"id":"a"` + wide.String() + `}`},
 		"Handler":   {`{"type":"Handler","event_id":"x"}`, `{"type":"com.shop.Config$Made","event_id":"y","format":"z"}`, `{"type":"service","n":3}`},
 		"json.text": {`"{\"id\":\"a\"}"`, `"{\"id\":\"b\"}"`},
+		"framed":    {"\x00\x00\x00\x00\x07" + `{"id":"a"}`, "\x00\x00\x00\x00\x07" + `{"id":"b"}`},
 		"two.types": {`{"kind":"made","id":"1"}`, `{"kind":"gone","id":11}`, `{"kind":"made","id":"111"}`},
 		"maybe":     {`{"n":1,"of":"1"}`, `{"n":2,"of":"11"}`, `{"n":3}`},
 		"some.key":  {`{"kind":"made","id":"a"}`, `{"kind":"gone"}`},
@@ -164,6 +165,9 @@ func TestInitDescribesOddTopics(t *testing.T) {
 		spec := read(t, "idemgen.yaml")
 		if !strings.Contains(spec, "\n    skip: [tombstone]\n") || !strings.Contains(spec, "\n      record_key: text\n") {
 			t.Errorf("%s: no skip for the tombstone, or no column with the record key:\n%s", topic, spec)
+		}
+		if encoding := map[string]string{"json.text": "json_string", "framed": "confluent_json"}[topic]; !strings.Contains(spec, "    payload: {encoding: "+encoding) && encoding != "" {
+			t.Errorf("%s: another encoding:\n%s", topic, spec)
 		}
 		if testing.Verbose() {
 			t.Log(stdout, spec)
