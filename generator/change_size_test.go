@@ -97,7 +97,7 @@ func TestAChangeOfTheSpecChangesFewLines(t *testing.T) {
 		{"a text of an enum", []edit{{"[EUR, USD]", "[EUR, USD, CHF]"}}, 2, 0},
 		{"an optional decimal of an element", []edit{
 			{lastColumnOfItems, lastColumnOfItems + "      tax: nullable numeric(12,2)\n"}, {"qty: int32", "qty: int32, tax: optional decimal"},
-		}, 34, 4},
+		}, 35, 5},
 		{"an optional list of texts", last("tags: nullable text array", "tags: optional list(string)"), 45, 5},
 		{"an event", []edit{{lastStep, lastStep + "      Voided: {type: voided, fields: {id: uuid}, write: [{update: invoices, set: {total: {value: 0}}}]}\n"}}, 103, 1},
 	} {
