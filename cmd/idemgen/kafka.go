@@ -44,7 +44,7 @@ func (f *kafkaFlags) options() ([]kgo.Opt, error) {
 	return opts, err
 }
 
-// mechanism is how the brokers are told who asks; nil if they do not want to know.
+// mechanism returns how to authenticate to the brokers, nil without --sasl.
 func (f *kafkaFlags) mechanism() (sasl.Mechanism, error) {
 	name, password := os.Getenv("KAFKA_USERNAME"), os.Getenv("KAFKA_PASSWORD")
 	switch f.sasl {

@@ -21,7 +21,7 @@ type Act struct {
 	From      int64     `json:"from"`      // position before; -1 if the act moves none
 	To        int64     `json:"to"`        // and after
 	Operator  bool      `json:"operator"`  // an operator did it, not a process
-	Letters   int       `json:"letters"`   // that were replayed or discarded; 0 if it is none of that
+	Letters   int       `json:"letters"`   // how many were replayed or discarded; 0 for other acts
 }
 
 const (

@@ -83,12 +83,11 @@ func (c *console) confirmAsk(q *request) {
 	c.render(q, "ask.html", shown{Title: "Confirm", Tab: "dead", Now: now, Command: askCommand(a.Verb, a.Selection), Data: a})
 }
 
-// askPatience is how long a form waits until all letters have the request. It goes on afterwards,
-// whoever waits.
+// askPatience is how long a form waits for the request to be stored for all letters. Storing goes
+// on afterwards.
 const askPatience = 3 * time.Second
 
-// mostAsk is how long a request about a selection may take: a million letters need some 20
-// seconds.
+// mostAsk is how long a request about a selection may take: a million letters need about 20 s.
 const mostAsk = 10 * time.Minute
 
 // ask makes a request about a selection.

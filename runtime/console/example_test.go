@@ -39,7 +39,7 @@ func ExampleHandler() {
 
 type userKey struct{}
 
-// userOf reads who is signed in from what the service's own middleware has checked.
+// userOf returns the user that the service's own middleware has put into the context.
 func userOf(r *http.Request) (name string, signedIn bool) {
 	name, signedIn = r.Context().Value(userKey{}).(string)
 	return name, signedIn

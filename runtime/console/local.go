@@ -68,7 +68,7 @@ func Local(ctx context.Context, address string, rights User, o Options) (*Site, 
 	return &Site{URL: fmt.Sprintf("http://%s/?token=%s", net.JoinHostPort(host, fmt.Sprint(port)), key.text), Done: done}, nil
 }
 
-// token signs in who has it.
+// A token is the secret of the address: whoever has it is signed in as user.
 type token struct {
 	text   string
 	cookie string // cookies of one host are shared by all of its ports

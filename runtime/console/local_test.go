@@ -12,8 +12,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/console"
 )
 
-// The pages of one machine open for who has the token, and for nobody else: not without it, not by
-// another name of the host, and never at an address that other machines reach.
+// Local serves whoever has the token, and nobody else: not without it, not under another host
+// name, and never at an address that other machines can reach.
 func TestOnlyTheTokenSignsIn(t *testing.T) {
 	db := database(t)
 	o := console.Options{Database: db.Config().ConnString(), Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}

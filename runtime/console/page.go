@@ -270,7 +270,7 @@ func (c *console) failed(q *request, err error) {
 	_, _ = q.w.Write(visible(out.Bytes()))
 }
 
-// explained returns what a user is told of an error.
+// explained returns the status and the text with which a page answers an error.
 func (c *console) explained(err error) (status int, text string) {
 	status = http.StatusBadRequest
 	if _, is := errors.AsType[*operate.NotFoundError](err); is {

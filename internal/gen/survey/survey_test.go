@@ -120,7 +120,8 @@ func TestFormsOfValues(t *testing.T) {
 	}
 }
 
-// Records are told apart by a place that all of them have, with a few texts that look like names.
+// The event type is a header or a member that every record has, with few different values that
+// look like names.
 func TestTypesOfEvents(t *testing.T) {
 	told := func(r *Report) string {
 		is := "none"
