@@ -8,6 +8,7 @@ import (
 
 	"github.com/idemgen/idemgen/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/frequency"
 	"github.com/idemgen/idemgen/runtime/internal/lag"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
@@ -223,7 +224,7 @@ func (p *Partition) show(from, to protocol.State, why error) {
 	if why != nil {
 		text += why.Error()
 	}
-	if text == said || (to == protocol.Halted || to == protocol.Fencing) && uncounted(text) == uncounted(said) {
+	if text == said || (to == protocol.Halted || to == protocol.Fencing) && frequency.SameButNumbers(text, said) {
 		return
 	}
 	p.status.said, p.status.changed = text, time.Now()
@@ -237,14 +238,4 @@ func (p *Partition) show(from, to protocol.State, why error) {
 	case said != "" || to != protocol.Off:
 		p.process.Log.Info("partition", args...)
 	}
-}
-
-// uncounted returns a text without its numbers, so that a growing log is not logged as a change.
-func uncounted(text string) string {
-	return strings.Map(func(r rune) rune {
-		if '0' <= r && r <= '9' {
-			return -1
-		}
-		return r
-	}, text)
 }

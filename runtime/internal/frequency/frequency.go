@@ -1,6 +1,6 @@
-// Package frequency limits and counts: it limits how many log lines of a kind are written, and
-// counts events within an hour. It decides nothing else. It must not import any other package of
-// this module.
+// Package frequency limits what is said: how many log lines of a kind are written, and whether a
+// text says anything new. It also counts events within an hour. It decides nothing else. It must
+// not import any other package of this module.
 package frequency
 
 import (

@@ -37,3 +37,12 @@ func TestHourForgetsWhatIsOlder(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyNumbersDiffer(t *testing.T) {
+	if !frequency.SameButNumbers("end at 9, read to 5", "end at 10, read to 12") {
+		t.Error("a log that grew is a change")
+	}
+	if frequency.SameButNumbers("offset 5: not found", "offset 5: refused") {
+		t.Error("another text is none")
+	}
+}

@@ -8,7 +8,7 @@
 // The protocol never reads the row. If it cannot be written, the log says so, and nothing else
 // changes: partitions neither wait for the writer nor see its errors. The row then grows old, and
 // readers must treat the state as not known. It must not import any package of this module but
-// backoff.
+// backoff and frequency.
 package report
 
 import (
@@ -17,6 +17,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/idemgen/idemgen/runtime/internal/frequency"
 )
 
 // Report is what a process says of itself. Its JSON is the column of the table; internal/operate
@@ -117,22 +119,12 @@ func (r *Report) json() (string, error) {
 // or reasons. Numbers in reasons do not count, because many reasons contain a duration. Positions
 // do not count either.
 func changed(a, b *Report) bool {
-	sameProblem := func(a, b Problem) bool { return a.Code == b.Code && uncounted(a.Reason) == uncounted(b.Reason) }
+	sameProblem := func(a, b Problem) bool { return a.Code == b.Code && frequency.SameButNumbers(a.Reason, b.Reason) }
 	samePartition := func(a, b Partition) bool {
 		return a.Topic == b.Topic && a.Partition == b.Partition && a.State == b.State && a.Code == b.Code &&
-			uncounted(a.Reason) == uncounted(b.Reason)
+			frequency.SameButNumbers(a.Reason, b.Reason)
 	}
 	return a.More != b.More || !slices.EqualFunc(a.Problems, b.Problems, sameProblem) || !slices.EqualFunc(a.Partitions, b.Partitions, samePartition)
-}
-
-// uncounted returns a text without its numbers.
-func uncounted(text string) string {
-	return strings.Map(func(r rune) rune {
-		if '0' <= r && r <= '9' {
-			return -1
-		}
-		return r
-	}, text)
 }
 
 // place is a partition of a topic.
