@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/idemgen/idemgen/internal/kit/transcript"
 	"github.com/idemgen/idemgen/runtime/hook"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -55,7 +56,7 @@ func TestOutageOfTheOtherSideIsWaitedOut(t *testing.T) {
 				}
 				return c.err
 			}}
-			var log syncBuffer
+			var log transcript.Buffer
 			s := p.service(c.terms)
 			s.policy = wire.FailurePolicy{InitialBackoff: 5 * time.Millisecond, MaxBackoff: 50 * time.Millisecond}
 			s.options = []idem.Option{idem.WithHooks(failedCalls{&failed}), idem.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))}

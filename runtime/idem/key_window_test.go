@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/internal/kit/transcript"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
@@ -106,7 +107,7 @@ func TestWindowStandsWhileClocksDisagree(t *testing.T) {
 		t.Run(skew.String(), func(t *testing.T) {
 			db := database(t)
 			clock := fakeClocks(t, db)
-			log := &syncBuffer{}
+			log := &transcript.Buffer{}
 			c := inChain(time.Hour, idem.WithClock(clock.now), idem.WithLogger(slog.New(slog.NewTextHandler(log, nil)))).consumer(t, db)
 			w := own(t, c)
 			apply(t, w, records(0, "@a: put 1 1"))
@@ -174,7 +175,7 @@ func TestFullKeyMemoryPausesUntilKeysLeave(t *testing.T) {
 	t.Parallel()
 	db := database(t)
 	clock := fakeClocks(t, db)
-	log := &syncBuffer{}
+	log := &transcript.Buffer{}
 	c := inChain(time.Hour, idem.WithClock(clock.now), idem.WithKeyMemory(smallMemory), idem.WithLogger(slog.New(slog.NewTextHandler(log, nil)))).consumer(t, db)
 	src := newSource(keysAt(0, 25))
 	src.then = func(ctx context.Context, sink idem.Sink) {

@@ -6,12 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/idemgen/idemgen/internal/kit/transcript"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // trouble are the lines of a log above Info.
-func trouble(log *syncBuffer) []string {
+func trouble(log *transcript.Buffer) []string {
 	var lines []string
 	for line := range strings.Lines(log.String()) {
 		if strings.Contains(line, "level=ERROR") || strings.Contains(line, "level=WARN") {
@@ -76,6 +77,6 @@ func TestHaltIsLoggedOnce(t *testing.T) {
 
 // stands are the lines of trouble that are about a partition: on a busy machine the database may
 // be slow, too.
-func stands(log *syncBuffer) []string {
+func stands(log *transcript.Buffer) []string {
 	return slices.DeleteFunc(trouble(log), func(line string) bool { return !strings.Contains(line, "partition makes no progress") })
 }

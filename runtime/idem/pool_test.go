@@ -1,7 +1,6 @@
 package idem_test
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"net"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/internal/kit/transcript"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -172,7 +172,7 @@ func TestDatabaseAwayAtStartIsWaitedFor(t *testing.T) {
 	db := database(t)
 	var g gate
 	g.shut.Store(true)
-	log := &syncBuffer{}
+	log := &transcript.Buffer{}
 	c := service{options: []idem.Option{idem.WithLogger(slog.New(slog.NewTextHandler(log, nil)))}}.consumer(t, through(t, db, &g))
 	time.AfterFunc(700*time.Millisecond, func() { g.shut.Store(false) })
 	if err := newSource(records(0, "put 1 1")).run(t, c); err != nil {
@@ -246,29 +246,12 @@ CREATE TRIGGER old_primary BEFORE INSERT ON idem_ledger FOR EACH ROW EXECUTE FUN
 	want(t, "rows", table(t, db), "1=1")
 }
 
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
-
 // Neither a log line nor a dead letter's reason may hold a payload or a key.
 func TestNothingOfARecordIsLogged(t *testing.T) {
 	t.Parallel()
 	db := database(t)
 	idemtest.Exec(t, db, `ALTER TABLE t ADD CONSTRAINT small CHECK (id < 100000)`)
-	log := &syncBuffer{}
+	log := &transcript.Buffer{}
 	c := service{options: []idem.Option{idem.WithLogger(slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})))}}.consumer(t, db)
 	w := own(t, c)
 	apply(t, w, records(0, "key-777777: put 1 1", "key-777777: put 1 2", "put 777777 1", "key-777777: put 1 1", "777777 x"))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/internal/kit/transcript"
 	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
@@ -169,7 +170,7 @@ func (r realm) slow(t *testing.T) {
 }
 
 // generations come and go while keys are claimed.
-func (r realm) generations(t *testing.T, c *idem.Consumer, w *idem.Writer, log *syncBuffer) {
+func (r realm) generations(t *testing.T, c *idem.Consumer, w *idem.Writer, log *transcript.Buffer) {
 	t.Helper()
 	for n := range 6 {
 		key := string(rune('b' + n))

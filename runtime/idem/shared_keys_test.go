@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/internal/kit/transcript"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
@@ -42,13 +43,13 @@ func ownPartition(t testing.TB, c *idem.Consumer, partition int32) *idem.Writer 
 }
 
 // logged returns an option that logs into the buffer.
-func logged() (*syncBuffer, idem.Option) {
-	b := &syncBuffer{}
+func logged() (*transcript.Buffer, idem.Option) {
+	b := &transcript.Buffer{}
 	return b, idem.WithLogger(slog.New(slog.NewTextHandler(b, &slog.HandlerOptions{Level: slog.LevelDebug})))
 }
 
 // await waits until the log has a line with the text n times.
-func await(t testing.TB, log *syncBuffer, text string, n int) {
+func await(t testing.TB, log *transcript.Buffer, text string, n int) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); strings.Count(log.String(), text) < n; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/internal/kit/transcript"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
@@ -88,7 +89,7 @@ func TestMessageOfATriggerIsNotQuoted(t *testing.T) {
 			t.Run(code+" "+verb, func(t *testing.T) {
 				db := database(t)
 				trigger(t, db, `RAISE EXCEPTION 'row % of 777777 is bad', NEW USING ERRCODE = '`+code+`'`)
-				log := &syncBuffer{}
+				log := &transcript.Buffer{}
 				c := service{
 					options: []idem.Option{idem.WithLogger(slog.New(slog.NewTextHandler(log, nil)))},
 					handle: func(ctx context.Context, tx idem.Tx, row int32) error {

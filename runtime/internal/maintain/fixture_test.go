@@ -1,13 +1,11 @@
 package maintain_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/internal/kit/transcript"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/generation"
 	"github.com/idemgen/idemgen/runtime/internal/maintain"
@@ -31,26 +30,9 @@ func database(t testing.TB) *pgxpool.Pool {
 	return idemtest.Migrated(t, filepath.Join(dir, "sql"))
 }
 
-type output struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.String()
-}
-
 // job is the upkeep of a consumer with a window of an hour, and its log.
-func job(db *pgxpool.Pool, consumer string) (*maintain.Job, *output) {
-	log := &output{}
+func job(db *pgxpool.Pool, consumer string) (*maintain.Job, *transcript.Buffer) {
+	log := &transcript.Buffer{}
 	return &maintain.Job{
 		Consumer: consumer, Schema: map[string]int{"core": 1, "keys": 1, "effects": 1}, Keep: time.Hour, Now: time.Now, Log: slog.New(slog.NewTextHandler(log, nil)), Expired: &atomic.Int64{},
 		Connect: func(ctx context.Context) (*pgx.Conn, error) {

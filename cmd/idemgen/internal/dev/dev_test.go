@@ -6,31 +6,16 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/idemgen/idemgen/internal/kit/transcript"
 	"github.com/idemgen/idemgen/runtime/idem"
 )
 
 // output is what dev and the service say.
-type output struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (o *output) Write(b []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(b)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
-}
+type output struct{ transcript.Buffer }
 
 // says waits until the output has a text so often.
 func (o *output) says(t *testing.T, text string, times int) {
