@@ -63,7 +63,8 @@ func asRead(t *model.Topic, r *seedlog.Record) oracle.Record {
 	if at.IsZero() {
 		at = time.Unix(0, 0)
 	}
-	out := oracle.Record{Topic: r.Topic, Time: at, Key: r.Key, Value: seedlog.Packed(t, r.Value), Result: r.Result}
+	out := oracle.Record{Topic: r.Topic, Time: at, Result: r.Result}
+	out.Key, out.Value = seedlog.Packed(t, r.Key, r.Value)
 	for _, h := range r.Headers {
 		out.Headers = append(out.Headers, oracle.Header(h))
 	}
