@@ -117,11 +117,13 @@ func (r *reader) payload(t *model.Topic, out *seedlog.Record, e *syntax.CaseEven
 	return []byte(r.json(e.Value, payloadForm(event)))
 }
 
-// key is the record key: of a JSON object by its parts, else the text.
+// key is the record key: of JSON by its parts, else the text.
 func (r *reader) key(t *model.Topic, n *syntax.Node) []byte {
 	switch {
 	case n == nil || n.Null():
 		return nil
+	case n.Kind == syntax.ScalarNode && t.RecordKey != nil && t.RecordKey.JSON && len(t.RecordKey.Parts[0].Path) == 0:
+		return []byte(r.json(n, keyForm(t.RecordKey)))
 	case n.Kind == syntax.ScalarNode:
 		return []byte(n.Text)
 	case t.RecordKey == nil || !t.RecordKey.JSON:
