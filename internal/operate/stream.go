@@ -42,6 +42,8 @@ func (n Name) String() string {
 type Status struct {
 	Stream int32 `json:"stream"` // its number in the database
 	Name
+	Shard           int32     `json:"shard"`  // which of the consumer's databases this one is,
+	Shards          int32     `json:"shards"` // of how many
 	Former          bool      `json:"former"` // the topic was made again: another stream of the partition is the present one
 	CreatedAt       time.Time `json:"created_at"`
 	Tail            *Tail     `json:"tail"`              // null: the rows of the ledger are gone
@@ -105,9 +107,15 @@ func Present(ctx context.Context, db DB, consumer, topic string) ([]Status, erro
 	return slices.DeleteFunc(found, func(s Status) bool { return s.Former }), err
 }
 
-// reported returns the streams that n names, with what processes report of them.
+// Elsewhere reports whether another of the consumer's databases applies the partition: its ledger
+// here is a copy from before the number of shards was changed.
+func (s *Status) Elsewhere() bool { return s.Partition%s.Shards != s.Shard }
+
+// reported returns the streams that n names, with what processes report of them, without those that
+// other shards apply.
 func reported(ctx context.Context, db DB, n Name) ([]Status, error) {
 	found, err := named(ctx, db, n)
+	found = slices.DeleteFunc(found, func(s Status) bool { return s.Elsewhere() })
 	if err == nil {
 		err = reports(ctx, db, n.Consumer, found)
 	}
@@ -217,7 +225,7 @@ func scanStatus(r pgx.CollectableRow) (Status, error) {
 	var epoch, parts, def *int32
 	var info, operatorInfo string
 	var letters ledger.InRow
-	err := r.Scan(&s.Stream, &s.Consumer, &s.Topic, &s.TopicID, &s.Partition, &s.Former, &s.CreatedAt,
+	err := r.Scan(&s.Stream, &s.Consumer, &s.Topic, &s.TopicID, &s.Partition, &s.Shard, &s.Shards, &s.Former, &s.CreatedAt,
 		&seq, &next, &epoch, &kind, &written, &age, &parts, &def, &window, &info, &letters.N, &letters.First,
 		&s.OpenDeadLetters, &operatorSeq, &operatorKind, &operatorWritten, &operatorInfo, &from, &to, &unmoved)
 	if err != nil {

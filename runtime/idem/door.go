@@ -18,10 +18,11 @@ func init() {
 // own takes over a partition without a Source. [Consumer.Health] and [Consumer.Stats] do not cover
 // it.
 func (c *Consumer) own(ctx context.Context, of Partition, start int64) (*engine.Owner, error) {
-	if _, err := c.process.Pool.Open(ctx); err != nil {
+	process := c.shardOf(of).process
+	if _, err := process.Pool.Open(ctx); err != nil {
 		return nil, err
 	}
-	p, err := engine.NewPartition(c.process, of)
+	p, err := engine.NewPartition(process, of)
 	if err != nil {
 		return nil, err
 	}
@@ -29,6 +30,8 @@ func (c *Consumer) own(ctx context.Context, of Partition, start int64) (*engine.
 }
 
 func (c *Consumer) close() {
-	c.process.Keys.Filters.Close()
-	c.process.Pool.Close()
+	for _, d := range c.shards {
+		d.process.Keys.Filters.Close()
+		d.process.Pool.Close()
+	}
 }

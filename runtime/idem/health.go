@@ -1,6 +1,7 @@
 package idem
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -42,8 +43,8 @@ func (c *Consumer) Health() idemtype.Problems {
 			all = append(all, *p)
 		}
 	}
-	if c.process.Calls != nil {
-		all = append(all, c.process.Calls.Late()...)
+	for _, calls := range c.calls() {
+		all = append(all, calls.Late()...)
 	}
 	for i := range all[whole:] {
 		p := &all[whole+i]
@@ -57,20 +58,30 @@ func (c *Consumer) Health() idemtype.Problems {
 
 // whole returns why the service as a whole makes no progress; nil while it does.
 func (c *Consumer) whole() *idemtype.Problem {
-	for _, condition := range []*outage.Condition{&c.run, &c.group} {
-		since, why := condition.Why()
-		if why == nil {
-			continue
-		}
-		p := &idemtype.Problem{Code: "unavailable", Partition: -1, Since: since, Reason: why.Error(), Do: "remove the cause; the runtime keeps retrying", Err: why}
-		for _, known := range wholes {
-			if why == known.why {
-				p.Code, p.Do = known.code, known.do
-			}
-		}
+	if p := problemOf(&c.run); p != nil && p.Err != errStarting {
 		return p
 	}
-	return nil
+	for _, d := range c.shards {
+		if p := problemOf(&d.start); p != nil {
+			return p
+		}
+	}
+	return cmp.Or(problemOf(&c.run), problemOf(&c.group))
+}
+
+// problemOf returns what is wrong; nil if nothing is.
+func problemOf(condition *outage.Condition) *idemtype.Problem {
+	since, why := condition.Why()
+	if why == nil {
+		return nil
+	}
+	p := &idemtype.Problem{Code: "unavailable", Partition: -1, Since: since, Reason: why.Error(), Do: "remove the cause; the runtime keeps retrying", Err: why}
+	for _, known := range wholes {
+		if why == known.why {
+			p.Code, p.Do = known.code, known.do
+		}
+	}
+	return p
 }
 
 // wholes are code and advice of what is known to be wrong with the service as a whole.

@@ -52,6 +52,7 @@ func (t *takeOver) genesis(ctx context.Context, added bool) error {
 	s := t.o.p.process.Service
 	first, err := t.o.chain.Begin(ctx, t.conn.Conn(), chain.Genesis{
 		Consumer: s.Consumer, Partition: t.o.p.id, TopicID: t.a.TopicID, Start: start, Def: int32(s.Identity.Writes), Partitions: t.a.Partitions,
+		Shard: t.o.p.process.Shard.Number, Shards: t.o.p.process.Shard.Of,
 	})
 	if err != nil {
 		return haltIfFinal(err)

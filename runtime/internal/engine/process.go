@@ -18,6 +18,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync/atomic"
@@ -49,11 +50,19 @@ type Process struct {
 	Handlers *handler.Caller
 	Calls    Calls          // of effects; nil if no event has one
 	Prober   *outage.Prober // for all partitions that wait for the database
-	Counters Counters
+	Counters *Counters
+	Shard    Shard
 
 	letters frequency.Throttle // lines about dead letters
 	fences  frequency.Hour     // of other owners
 }
+
+// Shard says which of a consumer's databases a process has: partitions whose number modulo Of is
+// Number.
+type Shard struct{ Number, Of int32 }
+
+// String names the shard in texts.
+func (s Shard) String() string { return fmt.Sprintf("shard %d of %d", s.Number, s.Of) }
 
 // Who names this process for operators.
 func Who() string { return chain.Who() }

@@ -37,6 +37,7 @@ func paymentsV1Topic(h PaymentsV1Handler) wire.Topic {
 			Keep:           192 * time.Hour,
 		},
 		Ordered: true,
+		Locks:   true,
 		Window:  192 * time.Hour,
 		Writes:  []string{"bookings"},
 		Effects: 30 * time.Second,
