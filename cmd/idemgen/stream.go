@@ -24,17 +24,23 @@ func streamCommand() *cobra.Command {
 	var flags streamFlags
 	cmd := &cobra.Command{
 		Use:   "stream",
-		Short: "Show and repair the ledgers in a database",
+		Short: "Show, pause and repair the ledgers in a database",
 		Long: `list shows every partition: its ledger, which process has it, and whether it makes progress. The
-others append one row to a ledger, with which a
-halted partition goes on. The service needs no restart: it sees the row with its next batch, or,
-if it is halted or has no records, within about 5 seconds. The error of a halted partition
-prints the whole command; docs/operations.md says what to check before, and what it does
+others append a row to a ledger: pause stops a partition, and with the rows of resume, release and
+set a paused or halted one goes on. The service needs no restart: it sees the row with its next
+batch, or, if it is halted or has no records, within about 5 seconds. The error of a halted
+partition prints the whole command; docs/operations.md says what to check before, and what it does
 to the guarantee. Nothing else in the database changes.`,
 	}
 	flags.define(cmd)
 	asJSON(cmd)
-	cmd.AddCommand(listCommand(&flags), releaseCommand(&flags), setCommand(&flags))
+	cmd.AddCommand(listCommand(&flags), releaseCommand(&flags), setCommand(&flags),
+		pauseCommand(&flags, "pause", "Stop the consumption of a topic for a while", `Stops the consumption of a topic, or of one partition, until idemgen stream resume, such as while a
+table is repaired. Processes keep running; other topics continue. Batches that have committed stay,
+later ones wait. The pause survives restarts and rebalances. A partition without a ledger is named,
+and not paused.`, operate.Pause, operate.Unpaused),
+		pauseCommand(&flags, "resume", "End a pause", `Ends the pause of a topic, or of one partition, which continues where it was. Partitions that are not
+paused are left alone.`, operate.Resume, nil))
 	for _, verb := range cmd.Commands() {
 		verb.Args = noArguments
 	}
@@ -123,17 +129,21 @@ func byFlags(cmd *cobra.Command, by *operate.By) {
 
 // changeFlags are the flags of all commands that append a row to a ledger.
 type changeFlags struct {
-	name operate.Name
-	by   operate.By
+	name   operate.Name
+	by     operate.By
+	others func(present []operate.Status) []operate.Change // what a command on all partitions leaves alone, and says so
 }
 
+// define adds the flags to a command; topic-id and partitions only if partitions is not nil.
 func (f *changeFlags) define(cmd *cobra.Command, partitions *int32) {
 	flags := cmd.Flags()
 	consumerFlag(cmd, &f.name.Consumer)
 	flags.StringVar(&f.name.Topic, "topic", "", "name of the topic")
-	flags.StringVar(&f.name.TopicID, "topic-id", "", "UUID of a topic that was recreated (default the last one seen)")
 	flags.Var(natural(&f.name.Partition), "partition", "number of the partition")
-	flags.Var(natural(partitions), "partitions", "number of partitions of the topic")
+	if partitions != nil {
+		flags.StringVar(&f.name.TopicID, "topic-id", "", "UUID of a topic that was recreated (default the last one seen)")
+		flags.Var(natural(partitions), "partitions", "number of partitions of the topic")
+	}
 	byFlags(cmd, &f.by)
 	require(cmd, "topic")
 	asJSON(cmd, "changes")
@@ -148,6 +158,7 @@ func (f *changeFlags) apply(cmd *cobra.Command, flags *streamFlags, partitions [
 		}
 		f.name.Consumer = consumer
 		var names []operate.Name
+		var others []operate.Change
 		for _, number := range partitions {
 			name := f.name
 			name.Partition = number
@@ -161,11 +172,17 @@ func (f *changeFlags) apply(cmd *cobra.Command, flags *streamFlags, partitions [
 			for _, s := range present {
 				names = append(names, s.Name)
 			}
+			if f.others != nil {
+				others = f.others(present)
+			}
 		}
 		var done struct {
 			Changes []operate.Change `json:"changes"`
 		}
 		done.Changes, err = operate.Each(names, f.by, func(n operate.Name, by operate.By) (operate.Change, error) { return do(ctx, db, n, by) })
+		if err == nil {
+			done.Changes = append(done.Changes, others...)
+		}
 		return done, err
 	})
 }
@@ -208,6 +225,26 @@ topic may have so many partitions; a ledger that has this number already is left
 	cmd.Flags().BoolVar(&leave.Fewer, "fewer", false, "accept a COUNT below the ledger's, which was confirmed by mistake")
 	cmd.MarkFlagsOneRequired("partition", "all") // for completion: PreRunE says it in better words
 	cmd.MarkFlagsMutuallyExclusive("partition", "all")
+	return cmd
+}
+
+// pauseCommand pauses partitions, or ends their pauses.
+func pauseCommand(flags *streamFlags, verb, short, long string, do func(context.Context, operate.DB, operate.Name, operate.By) (operate.Change, error), others func([]operate.Status) []operate.Change) *cobra.Command {
+	change := changeFlags{others: others}
+	cmd := &cobra.Command{
+		Use:   verb + " --topic T [--partition N] [--consumer C] --reason TEXT",
+		Short: short,
+		Long:  long,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var partitions []int32
+			if cmd.Flags().Changed("partition") {
+				partitions = []int32{change.name.Partition}
+			}
+			return change.apply(cmd, flags, partitions, do)
+		},
+	}
+	change.define(cmd, nil)
+	cmd.Flag("partition").Usage = "number of the partition (default every one of the topic)"
 	return cmd
 }
 

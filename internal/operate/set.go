@@ -105,6 +105,8 @@ func Release(ctx context.Context, db DB, name Name, leave Leave, by By) (Change,
 			row.Def, effect = &none, "any version of the service may continue, even an older one"
 		}
 		switch {
+		case t.Kind == ledger.Pause && leave == Leave{}:
+			return ledger.Row{}, fmt.Sprintf("paused (%s), which idemgen stream resume ends; nothing appended", last(t)), nil
 		case n == 0:
 			return row, effect, nil
 		case n == t.Parts && !leave.Older:

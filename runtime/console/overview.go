@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/runtime/halt"
 )
 
 // severity says who acts about something.
@@ -16,7 +17,7 @@ type severity string
 
 const (
 	fine    severity = "fine"
-	passing severity = "passing" // the service retries by itself
+	passing severity = "passing" // the service retries by itself, or an operator paused it
 	unknown severity = "unknown" // no process reports it
 	urgent  severity = "urgent"  // only an operator can help
 )
@@ -58,6 +59,9 @@ type partition struct {
 	State    string // as reported, or NOT KNOWN
 	Detail   string // of NOT KNOWN: why
 }
+
+// Paused reports whether an operator paused the partition.
+func (p *partition) Paused() bool { return p.State == halt.Paused.State() }
 
 // trouble is partitions of a topic that make no progress for one cause.
 type trouble struct {
@@ -258,10 +262,14 @@ func (s *snapshot) summarize() summary {
 			out.Consumers = append(out.Consumers, t.Consumer)
 		}
 	}
-	n := map[severity]int{}
+	n, paused := map[severity]int{}, 0
 	for _, t := range s.Trouble {
-		n[t.Severity] += len(t.Partitions)
 		out.worse(t.Severity)
+		if t.Paused() {
+			paused += len(t.Partitions)
+			continue
+		}
+		n[t.Severity] += len(t.Partitions)
 	}
 	var parts []string
 	say := func(n int, one, many string) {
@@ -286,6 +294,7 @@ func (s *snapshot) summarize() summary {
 	}
 	say(n[unknown], "partition not known", "partitions not known")
 	say(n[passing], "partition retries by itself", "partitions retry by themselves")
+	say(paused, "partition paused", "partitions paused")
 	if s.Calls.Failing > 0 {
 		out.worse(passing)
 		say(s.Calls.Failing, "call keeps failing", "calls keep failing")
@@ -312,6 +321,9 @@ func (s *snapshot) summarize() summary {
 		out.Title = "NOT KNOWN"
 	case passing:
 		out.Title = "RETRYING"
+		if paused > 0 && n[passing] == 0 {
+			out.Title = fmt.Sprintf("PAUSED %d", paused)
+		}
 	}
 	return out
 }
