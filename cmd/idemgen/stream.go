@@ -255,13 +255,19 @@ func setCommand(flags *streamFlags) *cobra.Command {
 		single int64
 		target = operate.Target{From: operate.Anywhere}
 		places = map[int32]int64{}
+		moment moment
 	)
 	cmd := &cobra.Command{
-		Use:   "set --topic T --partition N --to OFFSET [--consumer C] [--from OFFSET|none] [--apply-again] --reason TEXT",
+		Use:   "set --topic T {--partition N --to OFFSET | [--partition N] --at TIME} [--consumer C] [--from OFFSET|none] [--apply-again] --reason TEXT",
 		Short: "Set the offset of the next record to apply",
 		Long: `Sets the position of a partition, the offset of the next record to apply. Forward, the offsets up to
 OFFSET pass without effect. Back, what is read again may take effect again, and --apply-again says
 that you mean it. --to 0:4711,1:388 sets several; --partition 0 --to 4711 sets one.
+
+--at TIME asks the brokers for the first record at or after a time, in one partition or in all that
+have a ledger; without such a record it is the end of the partition. A partition that is there
+already stays, and with --apply-again one that is before it. Producers may set the times of records:
+later ones may be older.
 
 With --from OFFSET nothing is done unless the position is this. --from none begins a ledger, and
 nothing is done where there is one; --topic-id is needed then.
@@ -272,10 +278,14 @@ partitions (ledger-missing) prints both.
 With --to the group's committed offset the records before that offset are skipped: their rows are
 not written. With --to the first offset that is there the topic is read again from its first record:
 its rows are written, and its effects are called again.`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			named, partition := cmd.Flags().Changed("partition"), change.name.Partition
+		PreRunE: func(cmd *cobra.Command, _ []string) error {
+			named, partition, byTime := cmd.Flags().Changed("partition"), change.name.Partition, cmd.Flags().Changed("at")
 			switch {
-			case named == (len(places) > 0):
+			case byTime == cmd.Flags().Changed("to"):
+				return errors.New("want either --to or --at TIME")
+			case byTime && target.From == operate.NoLedger:
+				return errors.New("--at moves partitions that have a ledger: with --from none give --to")
+			case !byTime && named == (len(places) > 0):
 				return errors.New("want --partition N --to OFFSET, or --to PARTITION:OFFSET,PARTITION:OFFSET for several")
 			case named && cmd.Flags().Changed("partitions") && partition >= target.Partitions:
 				return fmt.Errorf("--partition %d is none of %d: they are numbered from 0", partition, target.Partitions)
@@ -284,11 +294,20 @@ its rows are written, and its effects are called again.`,
 			case named:
 				places[partition] = single
 			case target.From >= 0:
-				return errors.New("--from OFFSET is of one partition: give --partition N --to OFFSET")
+				return errors.New("--from OFFSET is of one partition: give --partition N")
 			}
-			return change.apply(cmd, flags, slices.Sorted(maps.Keys(places)), func(ctx context.Context, db operate.DB, name operate.Name, by operate.By) (operate.Change, error) {
-				target.To = places[name.Partition]
-				return operate.Set(ctx, db, name, target, by)
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return change.apply(cmd, flags, slices.Sorted(maps.Keys(places)), func(ctx context.Context, db operate.DB, name operate.Name, by operate.By) (_ operate.Change, err error) {
+				to := target
+				if to.To = places[name.Partition]; cmd.Flags().Changed("at") {
+					to, err = moment.target(ctx, db, name, target)
+				}
+				if err != nil {
+					return operate.Change{}, err
+				}
+				return operate.Set(ctx, db, name, to, by)
 			})
 		},
 	}
@@ -319,6 +338,8 @@ its rows are written, and its effects are called again.`,
 		return nil
 	}}, "from", "do nothing unless this is the current position; none begins a ledger where there is none")
 	cmd.Flags().BoolVar(&target.ApplyAgain, "apply-again", false, "accept that records may take effect again; required to move back")
-	require(cmd, "to")
+	moment.define(cmd)
+	cmd.MarkFlagsOneRequired("to", "at") // for completion: PreRunE says it in better words
+	cmd.MarkFlagsMutuallyExclusive("to", "at")
 	return cmd
 }
