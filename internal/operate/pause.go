@@ -3,8 +3,10 @@ package operate
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/idemgen/idemgen/internal/ledger"
+	"github.com/idemgen/idemgen/runtime/halt"
 )
 
 // Pause stops the consumption of a partition until [Resume]: no worker appends after its row.
@@ -38,6 +40,18 @@ func Resume(ctx context.Context, db DB, name Name, by By) (Change, error) {
 		return ledger.Row{Kind: ledger.Operator, Next: t.Next, Epoch: t.Epoch, Letters: t.Letters}, fmt.Sprintf("the partition continues at offset %d", t.Next), nil
 	})
 }
+
+// Pause returns the pause with which the ledger ends, in words, and the command that ends it; ""
+// if it does not end with one.
+func (s *Status) Pause() (paused, end string) {
+	if s.Tail == nil || s.Tail.Kind != kinds[ledger.Pause] {
+		return "", ""
+	}
+	return fmt.Sprintf("paused at %s by %s", s.Tail.WrittenAt.Format(time.RFC3339), s.Tail.Info), halt.Remedy(halt.Paused, s.Consumer, s.Topic, s.Partition, "")
+}
+
+// Paused reports whether the process halts the partition because an operator paused it.
+func (r *Reported) Paused() bool { return r != nil && !r.Silent && r.Code == string(halt.Paused) }
 
 // Unpaused returns, of all present streams of a topic, which other partitions the topic has: they
 // have no ledger yet, so they are not paused.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/internal/operate"
-	"github.com/idemgen/idemgen/runtime/halt"
 )
 
 // severity says who acts about something.
@@ -59,9 +58,6 @@ type partition struct {
 	State    string // as reported, or NOT KNOWN
 	Detail   string // of NOT KNOWN: why
 }
-
-// Paused reports whether an operator paused the partition.
-func (p *partition) Paused() bool { return p.State == halt.Paused.State() }
 
 // trouble is partitions of a topic that make no progress for one cause.
 type trouble struct {
@@ -265,7 +261,7 @@ func (s *snapshot) summarize() summary {
 	n, paused := map[severity]int{}, 0
 	for _, t := range s.Trouble {
 		out.worse(t.Severity)
-		if t.Paused() {
+		if t.Reported.Paused() {
 			paused += len(t.Partitions)
 			continue
 		}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/internal/operate"
-	"github.com/idemgen/idemgen/runtime/halt"
 )
 
 // reports are what the processes of the service report of its partitions.
@@ -105,12 +104,11 @@ func (e *examination) readReports(ctx context.Context) (*reports, error) {
 // add adds what is reported of a partition.
 func (r *reports) add(s operate.Status) {
 	check := Check{State: Failure, About: fmt.Sprintf("partition %s/%d", s.Topic, s.Partition)}
-	if t := s.Tail; t != nil && t.Kind == "pause" { // whether a process has it or not
-		found := fmt.Sprintf("paused at %s by %s", t.WrittenAt.Format(time.RFC3339), t.Info)
-		r.wrong = append(r.wrong, Check{Warning, check.About, found, halt.Remedy(halt.Paused, s.Consumer, s.Topic, s.Partition, "")})
+	if paused, end := s.Pause(); paused != "" { // whether a process has it or not
+		r.wrong = append(r.wrong, Check{Warning, check.About, paused, end})
 	}
 	switch on := s.Reported; {
-	case on != nil && !on.Silent && on.State == halt.Paused.State(): // the ledger has said so
+	case on.Paused(): // the ledger has said so
 		return
 	case on == nil && (r.live+r.silent == 0 || r.left > 0):
 		return
