@@ -52,9 +52,9 @@ func TestSetAtATime(t *testing.T) {
 		{"--at 2026-11-27T10:06:00Z --dry-run",
 			"would append row 1 (skip), offset 4 -> 6: 2 offsets, 4 to 5, pass without effect (offset 6: the first record at or after 2026-11-27T10:06:00Z)",
 			"would append row 1 (skip), offset 4 -> 6: 2 offsets, 4 to 5, pass without effect (offset 6: no record at or after 2026-11-27T10:06:00Z, so the end of the partition)"},
-		{"--at 2026-11-27T11:05:59.9995+01:00 --dry-run", // brokers count milliseconds
-			"would append row 1 (skip), offset 4 -> 6: 2 offsets, 4 to 5, pass without effect (offset 6: the first record at or after 2026-11-27T11:05:59.9995+01:00)",
-			"would append row 1 (skip), offset 4 -> 6: 2 offsets, 4 to 5, pass without effect (offset 6: no record at or after 2026-11-27T11:05:59.9995+01:00, so the end of the partition)"},
+		{"--at 2026-11-27T11:06:00.0005+01:00 --dry-run", // brokers count milliseconds
+			"would append row 1 (skip), offset 4 -> 7: 3 offsets, 4 to 6, pass without effect (offset 7: the first record at or after 2026-11-27T11:06:00.0005+01:00)",
+			"would append row 1 (skip), offset 4 -> 6: 2 offsets, 4 to 5, pass without effect (offset 6: no record at or after 2026-11-27T11:06:00.0005+01:00, so the end of the partition)"},
 		{"--at 2026-11-27T10:04:00Z",
 			"stays at offset 4, nothing appended (offset 4: the first record at or after 2026-11-27T10:04:00Z)",
 			"stays at offset 4, nothing appended (offset 4: the first record at or after 2026-11-27T10:04:00Z)"},

@@ -1,13 +1,13 @@
 package idem_test
 
 import (
-	"bytes"
 	"log/slog"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/internal/kit/transcript"
 	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
@@ -28,7 +28,7 @@ func pause(t *testing.T, db *pgxpool.Pool, do func(name operate.Name, by operate
 func TestPauseIsNoHalt(t *testing.T) {
 	t.Parallel()
 	db := database(t)
-	h, out := &heard{}, &bytes.Buffer{}
+	h, out := &heard{}, &transcript.Buffer{}
 	c := service{
 		policy:  wire.FailurePolicy{StopAfter: 2},
 		options: []idem.Option{idem.WithHooks(states{h, nil}), idem.WithLogger(slog.New(slog.NewTextHandler(out, nil)))},

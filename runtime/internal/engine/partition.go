@@ -95,7 +95,7 @@ func (p *Partition) next(o *Owner, e protocol.Event, why error) (protocol.Memory
 		p.mu.Unlock()
 		return protocol.Discard, o.ended()
 	}
-	from, was := p.state, named(p.state, p.status.why)
+	from, was := p.state, p.status.why
 	next, memory, ok := protocol.Next(from, e)
 	if !ok {
 		why = p.halted(&verdict.Halt{Code: halt.Runtime, Offset: -1, Reason: fmt.Sprintf("state %v does not allow %q: please report it", from, e)})
@@ -111,7 +111,7 @@ func (p *Partition) next(o *Owner, e protocol.Event, why error) (protocol.Memory
 		p.show(from, next, why)
 	}
 	p.mu.Unlock()
-	p.tellState(was, named(next, why), why)
+	p.tellState(from, next, was, why)
 	if memory == protocol.Discard && old != nil {
 		p.standby.begin(old)
 		old.end(cmp.Or(why, p.fenced(givenUp)))
@@ -124,15 +124,15 @@ func (p *Partition) next(o *Owner, e protocol.Event, why error) (protocol.Memory
 
 // tellState calls hooks for a step to another state. Batches have hooks of their own: to state
 // hooks, a partition with a batch in flight is READY.
-func (p *Partition) tellState(from, to string, why error) {
-	told := func(s string) string {
-		if s == protocol.Sent.String() {
-			return protocol.Ready.String()
+func (p *Partition) tellState(from, to protocol.State, was, why error) {
+	told := func(s protocol.State) protocol.State {
+		if s == protocol.Sent {
+			return protocol.Ready
 		}
 		return s
 	}
 	if from, to = told(from), told(to); from != to {
-		p.process.Hooks.State(p.id, from, to, why)
+		p.process.Hooks.State(p.id, named(from, was), named(to, why), why)
 	}
 }
 
