@@ -36,7 +36,9 @@ func TestPauseIsNoHalt(t *testing.T) {
 	sink := drive(t, c)
 	assign(t, sink, 0)
 	deliver(t, sink, records(0, "put 1 1", "nonsense x"))
-	pause(t, db, func(n operate.Name, by operate.By) (operate.Change, error) { return operate.Pause(t.Context(), db, n, by) })
+	pause(t, db, func(n operate.Name, by operate.By) (operate.Change, error) {
+		return operate.Pause(t.Context(), db, n, by)
+	})
 	wantError[*idem.FencedError](t, sink.Deliver(t.Context(), first, records(2, "put 2 2")))
 	now(t, sink)
 	_, err := sink.Assigned(t.Context(), newSource(nil).assignment)
@@ -48,7 +50,9 @@ func TestPauseIsNoHalt(t *testing.T) {
 	if problems := c.Health(); len(problems) != 1 || problems[0].Code != "paused" || problems.Err() != nil {
 		t.Errorf("Health: %+v", problems)
 	}
-	pause(t, db, func(n operate.Name, by operate.By) (operate.Change, error) { return operate.Resume(t.Context(), db, n, by) })
+	pause(t, db, func(n operate.Name, by operate.By) (operate.Change, error) {
+		return operate.Resume(t.Context(), db, n, by)
+	})
 	now(t, sink)
 	assign(t, sink, 2)
 	halted = wantError[*idem.HaltedError](t, sink.Deliver(t.Context(), first, records(2, "nonsense x", "nonsense x")))
