@@ -41,7 +41,7 @@ var weights = []weight{
 	{"linked lines, with effects", 28_760, 23_000, linkedWith},
 	{"lines of testdata", 55_270, 35_000, linesOfTestdata},
 	{"words of docs/spec.md", 7_870, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
-	{"words of docs", 49_840, 48_000, wordsOfDocs},
+	{"words of docs", 49_850, 48_000, wordsOfDocs},
 }
 
 // The whole gets lighter. go test -v prints what is left to do.
