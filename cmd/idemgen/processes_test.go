@@ -121,7 +121,17 @@ UPDATE idem_ledger SET parts = 4`)
 		"FAIL partition orders.v1/1: HALTED at a, process 1, runtime since 2026-01-01T12:00:00Z: the runtime of it "+strings.Repeat("because ", 20)+"end",
 		"FAIL partition orders.v1/2: not known: b, process 2 has been silent for 1m30s",
 		"FAIL partition orders.v1/3: not known: no process reports it")
+	idemtest.Exec(t, db, `
+INSERT INTO idem_ledger SELECT stream, seq + 1, gen_random_uuid(), next, next, 'p', 'o', -1, 3, 4, 0, '2026-01-01T12:00:00Z', NULL, 'operator ann: repair'
+FROM idem_ledger WHERE seq = (SELECT max(seq) FROM idem_ledger l WHERE l.stream = idem_ledger.stream) AND stream IN (SELECT stream FROM idem_stream WHERE partition IN (1, 3))`)
 	idemtest.Exec(t, db, `DELETE FROM idem_process WHERE name <> $1`, killed)
+	process(t, db, "order-projector", "a, process 1", 1, "0 READY", "1 PAUSED paused")
+	process(t, db, "order-projector", "b, process 2", 1, "2 READY")
+	wantLines(t, lines(),
+		"warn partition orders.v1/1: paused at 2026-01-01T12:00:00Z by operator ann: repair",
+		"warn partition orders.v1/3: paused at 2026-01-01T12:00:00Z by operator ann: repair",
+		"FAIL partition orders.v1/3: not known: no process reports it")
+	idemtest.Exec(t, db, `DELETE FROM idem_ledger WHERE kind = 'p'; DELETE FROM idem_process WHERE name <> 'k, process 0'`)
 	process(t, db, "order-projector", "a, process 1", 1, "0 READY", "1 READY")
 	process(t, db, "order-projector", "b, process 2", 1, "2 READY", "3 READY")
 	wantLines(t, lines(),

@@ -24,17 +24,23 @@ func streamCommand() *cobra.Command {
 	var flags streamFlags
 	cmd := &cobra.Command{
 		Use:   "stream",
-		Short: "Show and repair the ledgers in a database",
+		Short: "Show, pause and repair the ledgers in a database",
 		Long: `list shows every partition: its ledger, which process has it, and whether it makes progress. The
-others append one row to a ledger, with which a
-halted partition goes on. The service needs no restart: it sees the row with its next batch, or,
-if it is halted or has no records, within about 5 seconds. The error of a halted partition
-prints the whole command; docs/operations.md says what to check before, and what it does
+others append a row to a ledger: pause stops a partition, and with the rows of resume, release and
+set a paused or halted one goes on. The service needs no restart: it sees the row with its next
+batch, or, if it is halted or has no records, within about 5 seconds. The error of a halted
+partition prints the whole command; docs/operations.md says what to check before, and what it does
 to the guarantee. Nothing else in the database changes.`,
 	}
 	flags.define(cmd)
 	asJSON(cmd)
-	cmd.AddCommand(listCommand(&flags), releaseCommand(&flags), setCommand(&flags))
+	cmd.AddCommand(listCommand(&flags), releaseCommand(&flags), setCommand(&flags),
+		pauseCommand(&flags, "pause", "Stop the consumption of a topic for a while", `Stops the consumption of a topic, or of one partition, until idemgen stream resume, such as while a
+table is repaired. Processes keep running; other topics continue. Batches that have committed stay,
+later ones wait. The pause survives restarts and rebalances. A partition without a ledger is named,
+and not paused.`, operate.Pause, operate.Unpaused),
+		pauseCommand(&flags, "resume", "End a pause", `Ends the pause of a topic, or of one partition, which continues where it was. Partitions that are not
+paused are left alone.`, operate.Resume, nil))
 	for _, verb := range cmd.Commands() {
 		verb.Args = noArguments
 	}
@@ -123,17 +129,21 @@ func byFlags(cmd *cobra.Command, by *operate.By) {
 
 // changeFlags are the flags of all commands that append a row to a ledger.
 type changeFlags struct {
-	name operate.Name
-	by   operate.By
+	name   operate.Name
+	by     operate.By
+	others func(present []operate.Status) []operate.Change // what a command on all partitions leaves alone, and says so
 }
 
+// define adds the flags to a command; topic-id and partitions only if partitions is not nil.
 func (f *changeFlags) define(cmd *cobra.Command, partitions *int32) {
 	flags := cmd.Flags()
 	consumerFlag(cmd, &f.name.Consumer)
 	flags.StringVar(&f.name.Topic, "topic", "", "name of the topic")
-	flags.StringVar(&f.name.TopicID, "topic-id", "", "UUID of a topic that was recreated (default the last one seen)")
 	flags.Var(natural(&f.name.Partition), "partition", "number of the partition")
-	flags.Var(natural(partitions), "partitions", "number of partitions of the topic")
+	if partitions != nil {
+		flags.StringVar(&f.name.TopicID, "topic-id", "", "UUID of a topic that was recreated (default the last one seen)")
+		flags.Var(natural(partitions), "partitions", "number of partitions of the topic")
+	}
 	byFlags(cmd, &f.by)
 	require(cmd, "topic")
 	asJSON(cmd, "changes")
@@ -148,6 +158,7 @@ func (f *changeFlags) apply(cmd *cobra.Command, flags *streamFlags, partitions [
 		}
 		f.name.Consumer = consumer
 		var names []operate.Name
+		var others []operate.Change
 		for _, number := range partitions {
 			name := f.name
 			name.Partition = number
@@ -161,11 +172,17 @@ func (f *changeFlags) apply(cmd *cobra.Command, flags *streamFlags, partitions [
 			for _, s := range present {
 				names = append(names, s.Name)
 			}
+			if f.others != nil {
+				others = f.others(present)
+			}
 		}
 		var done struct {
 			Changes []operate.Change `json:"changes"`
 		}
 		done.Changes, err = operate.Each(names, f.by, func(n operate.Name, by operate.By) (operate.Change, error) { return do(ctx, db, n, by) })
+		if err == nil {
+			done.Changes = append(done.Changes, others...)
+		}
 		return done, err
 	})
 }
@@ -211,6 +228,26 @@ topic may have so many partitions; a ledger that has this number already is left
 	return cmd
 }
 
+// pauseCommand pauses partitions, or ends their pauses.
+func pauseCommand(flags *streamFlags, verb, short, long string, do func(context.Context, operate.DB, operate.Name, operate.By) (operate.Change, error), others func([]operate.Status) []operate.Change) *cobra.Command {
+	change := changeFlags{others: others}
+	cmd := &cobra.Command{
+		Use:   verb + " --topic T [--partition N] [--consumer C] --reason TEXT",
+		Short: short,
+		Long:  long,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var partitions []int32
+			if cmd.Flags().Changed("partition") {
+				partitions = []int32{change.name.Partition}
+			}
+			return change.apply(cmd, flags, partitions, do)
+		},
+	}
+	change.define(cmd, nil)
+	cmd.Flag("partition").Usage = "number of the partition (default every one of the topic)"
+	return cmd
+}
+
 // setCommand moves the positions of partitions, and begins the ledgers of those that have none.
 func setCommand(flags *streamFlags) *cobra.Command {
 	var (
@@ -218,13 +255,19 @@ func setCommand(flags *streamFlags) *cobra.Command {
 		single int64
 		target = operate.Target{From: operate.Anywhere}
 		places = map[int32]int64{}
+		moment moment
 	)
 	cmd := &cobra.Command{
-		Use:   "set --topic T --partition N --to OFFSET [--consumer C] [--from OFFSET|none] [--apply-again] --reason TEXT",
+		Use:   "set --topic T {--partition N --to OFFSET | [--partition N] --at TIME} [--consumer C] [--from OFFSET|none] [--apply-again] --reason TEXT",
 		Short: "Set the offset of the next record to apply",
 		Long: `Sets the position of a partition, the offset of the next record to apply. Forward, the offsets up to
 OFFSET pass without effect. Back, what is read again may take effect again, and --apply-again says
 that you mean it. --to 0:4711,1:388 sets several; --partition 0 --to 4711 sets one.
+
+--at TIME asks the brokers for the first record at or after a time, in one partition or in all that
+have a ledger; without such a record it is the end of the partition. A partition that is there
+already stays, and with --apply-again one that is before it. Producers may set the times of records:
+later ones may be older.
 
 With --from OFFSET nothing is done unless the position is this. --from none begins a ledger, and
 nothing is done where there is one; --topic-id is needed then.
@@ -235,10 +278,14 @@ partitions (ledger-missing) prints both.
 With --to the group's committed offset the records before that offset are skipped: their rows are
 not written. With --to the first offset that is there the topic is read again from its first record:
 its rows are written, and its effects are called again.`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			named, partition := cmd.Flags().Changed("partition"), change.name.Partition
+		PreRunE: func(cmd *cobra.Command, _ []string) error {
+			named, partition, byTime := cmd.Flags().Changed("partition"), change.name.Partition, cmd.Flags().Changed("at")
 			switch {
-			case named == (len(places) > 0):
+			case byTime == cmd.Flags().Changed("to"):
+				return errors.New("want either --to or --at TIME")
+			case byTime && target.From == operate.NoLedger:
+				return errors.New("--at moves partitions that have a ledger: with --from none give --to")
+			case !byTime && named == (len(places) > 0):
 				return errors.New("want --partition N --to OFFSET, or --to PARTITION:OFFSET,PARTITION:OFFSET for several")
 			case named && cmd.Flags().Changed("partitions") && partition >= target.Partitions:
 				return fmt.Errorf("--partition %d is none of %d: they are numbered from 0", partition, target.Partitions)
@@ -247,11 +294,20 @@ its rows are written, and its effects are called again.`,
 			case named:
 				places[partition] = single
 			case target.From >= 0:
-				return errors.New("--from OFFSET is of one partition: give --partition N --to OFFSET")
+				return errors.New("--from OFFSET is of one partition: give --partition N")
 			}
-			return change.apply(cmd, flags, slices.Sorted(maps.Keys(places)), func(ctx context.Context, db operate.DB, name operate.Name, by operate.By) (operate.Change, error) {
-				target.To = places[name.Partition]
-				return operate.Set(ctx, db, name, target, by)
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return change.apply(cmd, flags, slices.Sorted(maps.Keys(places)), func(ctx context.Context, db operate.DB, name operate.Name, by operate.By) (_ operate.Change, err error) {
+				to := target
+				if to.To = places[name.Partition]; cmd.Flags().Changed("at") {
+					to, err = moment.target(ctx, db, name, target)
+				}
+				if err != nil {
+					return operate.Change{}, err
+				}
+				return operate.Set(ctx, db, name, to, by)
 			})
 		},
 	}
@@ -282,6 +338,8 @@ its rows are written, and its effects are called again.`,
 		return nil
 	}}, "from", "do nothing unless this is the current position; none begins a ledger where there is none")
 	cmd.Flags().BoolVar(&target.ApplyAgain, "apply-again", false, "accept that records may take effect again; required to move back")
-	require(cmd, "to")
+	moment.define(cmd)
+	cmd.MarkFlagsOneRequired("to", "at") // for completion: PreRunE says it in better words
+	cmd.MarkFlagsMutuallyExclusive("to", "at")
 	return cmd
 }

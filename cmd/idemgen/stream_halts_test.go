@@ -150,6 +150,10 @@ var ways = []way{
 		l.panics.Store(true)
 		l.produce("put 4")
 	}, cure: func(l *live) { l.panics.Store(false) }, redeployed: true, effects: "1=1 2=1 3=1 4=1 100=1"},
+	{code: halt.Paused, cause: func(l *live) {
+		l.idemgen("idemgen stream pause --consumer live --topic live.v1 --reason test")
+		l.produce("put 4")
+	}, effects: "1=1 2=1 3=1 4=1 100=1"},
 }
 
 // remake deletes the topic and makes it again.

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -185,18 +186,24 @@ func (l *live) effects() string {
 func (l *live) halts(code halt.Code) *idem.HaltedError {
 	l.t.Helper()
 	var halted *idem.HaltedError
+	health := func() (all error) { // with what is paused
+		for _, p := range l.current.Health() {
+			all = errors.Join(all, p.Err)
+		}
+		return all
+	}
 	l.eventually("halted by "+string(code), func() bool {
-		h, ok := errors.AsType[*idem.HaltedError](l.current.Health().Err())
+		h, ok := errors.AsType[*idem.HaltedError](health())
 		halted = h
 		return ok && h.Code == code
 	})
-	if text := l.current.Health().Err().Error(); !strings.Contains(text, "["+string(code)+"; then: "+halted.Remedy+"]") {
+	if text := fmt.Sprint(health()); !strings.Contains(text, "["+string(code)+"; then: "+halted.Remedy+"]") {
 		l.t.Errorf("Health does not tell the code and the command: %s", text)
 	}
 	l.eventually("the halt is reported", func() bool {
 		all, err := operate.Processes(l.t.Context(), l.db, "live")
 		return err == nil && len(all) == 1 && !all[0].Silent && slices.ContainsFunc(all[0].Partitions, func(r operate.Reported) bool {
-			return r.State == "HALTED" && r.Code == string(code) && r.Do == halted.Remedy
+			return r.State == code.State() && r.Code == string(code) && r.Do == halted.Remedy
 		})
 	})
 	return halted

@@ -64,6 +64,30 @@ PARTITION   OF STATE          POSITION         LAG        ROW KIND           AGE
 	}
 }
 
+// A pause of a topic names the partitions that it does not cover, and the dry run says the same.
+func TestPauseCommands(t *testing.T) {
+	ledgers(t)
+	const others = `orders.v1/2 of projector: NOT paused: it has no ledger yet, and begins one when the service gets it; pause it then
+orders.v1/3 of projector: NOT paused: it has no ledger yet, and begins one when the service gets it; pause it then
+`
+	const paused = `orders.v1/0 of projector: appended row 1 (pause), offset 10 -> 10: nothing is applied until idemgen stream resume. "operator ann: why"
+orders.v1/1 of projector: appended row 1 (pause), offset 10 -> 10: nothing is applied until idemgen stream resume. "operator ann: why"
+`
+	for _, tc := range []struct{ args, want string }{
+		{"pause --topic orders.v1 --reason why --dry-run", strings.ReplaceAll(paused, "appended", "would append") + others},
+		{"pause --topic orders.v1 --reason why", paused + others},
+		{"pause --topic orders.v1 --partition 0 --reason why", "orders.v1/0 of projector: paused already (row 1, pause by operator ann: why), nothing appended\n"},
+		{"resume --topic orders.v1 --partition 0 --reason why", `orders.v1/0 of projector: appended row 2 (operator), offset 10 -> 10: the partition continues at offset 10. "operator ann: why"` + "\n"},
+		{"resume --topic orders.v1 --reason why", "orders.v1/0 of projector: not paused (row 2, operator by operator ann: why), nothing appended\n" +
+			`orders.v1/1 of projector: appended row 2 (operator), offset 10 -> 10: the partition continues at offset 10. "operator ann: why"` + "\n"},
+	} {
+		if got := must(t, append([]string{"stream"}, strings.Fields(tc.args)...)...); got != tc.want {
+			t.Errorf("%s:\n%swant\n%s", tc.args, got, tc.want)
+		}
+	}
+	refused(t, "this database has no ledger of orders.v1/3 of projector; it has partitions 0, 1", strings.Fields("stream pause --topic orders.v1 --partition 3 --reason why")...)
+}
+
 const id2 = "00000000-0000-4000-8000-000000000002"
 
 // One command adopts all partitions of a topic that was made again.
@@ -142,7 +166,7 @@ func TestStreamRefuses(t *testing.T) {
 	for args, want := range map[string]string{
 		"":      "release     Resume halted partitions",
 		"frobs": `unknown command "frobs"; see idemgen help stream`,
-		"set":   `idemgen: missing: --reason, --to, --topic; see idemgen help stream set`,
+		"set":   `idemgen: missing: --reason, --topic; see idemgen help stream set`,
 		"release --consumer projector --topic orders.v1 --reason r":                                                                      "want --partition N for one, or --all",
 		"release --consumer projector --topic orders.v1 --partition 0 --all --reason r":                                                  "want --partition N for one, or --all",
 		"release --consumer projector --topic orders.v1 --partition 0 --reason r --operator=":                                            "it is empty: the ledger keeps who acted",

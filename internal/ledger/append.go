@@ -22,7 +22,7 @@ type Tail struct {
 	Window  int64 // first row of the window: keys of earlier rows are not known any more
 	Written time.Time
 	Writer  byte
-	Letters InRow  // with which the chain ends; none after an operator's row
+	Letters InRow  // with which the chain ends; none after an operator's row, unless it begins or ends a pause
 	Info    string // who, and why, for people
 }
 

@@ -13,6 +13,7 @@ const (
 	Operator = 'o'
 	Skip     = 's'
 	Rewind   = 'r'
+	Pause    = 'p' // a worker appends nothing after it: an operator's row ends the pause
 )
 
 // Writers of rows.

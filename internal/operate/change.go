@@ -66,19 +66,25 @@ func numbers(names []Name) string {
 type change struct {
 	command
 	status Status
+	ends   bool // a pause: after the rows of other commands a paused partition stays paused
 	// decide returns the row to append after a tail, and its effect. It is called again if the
 	// tail has moved, because another row may then be right. A row without a kind means that there
 	// is nothing to do.
 	decide func(t ledger.Tail) (row ledger.Row, effect string, err error)
 }
 
-// begin finds the stream and runs a command on it.
+// begin finds the stream and runs a command on it, which ends no pause.
 func begin(ctx context.Context, db DB, name Name, by By, decide func(ledger.Tail) (ledger.Row, string, error)) (Change, error) {
+	return beginPaused(ctx, db, name, by, false, decide)
+}
+
+// beginPaused is begin for a command that may end a pause.
+func beginPaused(ctx context.Context, db DB, name Name, by By, ends bool, decide func(ledger.Tail) (ledger.Row, string, error)) (Change, error) {
 	status, err := StreamOf(ctx, db, name)
 	if err != nil {
 		return Change{}, err
 	}
-	c := &change{command{db: db, name: name}, status, decide}
+	c := &change{command{db: db, name: name}, status, ends, decide}
 	return c.run(ctx, by, c.try)
 }
 
@@ -105,9 +111,18 @@ func (c *change) try(ctx context.Context) (Change, error) {
 		done.Seq, done.Info = tail.Seq, ledger.Said(tail.Info, tail.Letters)
 		return done, nil
 	}
+	stays := tail.Kind == ledger.Pause && !c.ends
+	if stays {
+		effect += "; it stays paused"
+	}
 	row.Token, row.Writer, row.Info, row.Window = ledger.NewToken(), ledger.Person, c.info, tail.Window
 	return c.write(ctx, sent{tail.Seq + 1, row.Token, c.describe(tail, row, effect)}, func(conn *pgconn.PgConn) (int64, error) {
-		return exec(ctx, conn, ledger.AppendSQL, ledger.Append(c.status.Stream, tail, row)...)
+		rows, err := exec(ctx, conn, ledger.AppendSQL, ledger.Append(c.status.Stream, tail, row)...)
+		if err == nil && rows == 1 && stays {
+			pause := ledger.Row{Kind: ledger.Pause, Token: ledger.NewToken(), Next: row.Next, Epoch: row.Epoch, Window: tail.Window, Writer: ledger.Person, Info: c.info}
+			rows, err = exec(ctx, conn, ledger.AppendSQL, ledger.Append(c.status.Stream, ledger.Tail{Seq: tail.Seq + 1, Token: row.Token, Next: row.Next}, pause)...)
+		}
+		return rows, err
 	})
 }
 

@@ -35,6 +35,9 @@ func TestCommandsAppendOneRow(t *testing.T) {
 		"release": {func(t *testing.T, db operate.DB, by operate.By) (operate.Change, error) {
 			return operate.Release(t.Context(), db, orders, operate.Leave{}, by)
 		}, "2o 15>15 3 4", 7},
+		"pause": {func(t *testing.T, db operate.DB, by operate.By) (operate.Change, error) {
+			return operate.Pause(t.Context(), db, orders, by)
+		}, "2p 15>15 3 4", 7},
 		"release for an older version": {func(t *testing.T, db operate.DB, by operate.By) (operate.Change, error) {
 			return operate.Release(t.Context(), db, orders, operate.Leave{Older: true}, by)
 		}, "2o 15>15 0 4", 7},

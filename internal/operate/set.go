@@ -18,6 +18,9 @@ type Target struct {
 	// other records, which the database cannot know.
 	ApplyAgain bool
 	Partitions int32 // of the topic, of a ledger that begins; 0 takes the number from another stream of the topic
+	// Found is how To was found, in words, if it was searched: a partition that is there already
+	// stays, and with ApplyAgain one that is before it, which reads those records in any case.
+	Found string
 }
 
 // Special values of From.
@@ -39,12 +42,17 @@ func Set(ctx context.Context, db DB, name Name, to Target, by By) (Change, error
 	if to.From == NoLedger {
 		return adopt(ctx, db, name, to, by)
 	}
-	return begin(ctx, db, name, by, func(t ledger.Tail) (ledger.Row, string, error) {
+	return begin(ctx, db, name, by, func(t ledger.Tail) (row ledger.Row, effect string, err error) {
+		if to.Found != "" {
+			defer func() { effect += fmt.Sprintf(" (offset %d: %s)", to.To, to.Found) }()
+		}
 		if to.From != Anywhere && to.From != t.Next {
 			return ledger.Row{}, "", fmt.Errorf("%v is at offset %d (%s), not %d: it has changed since; check with list, then give the current offset as --from", name, t.Next, last(t), to.From)
 		}
-		row := ledger.Row{Kind: ledger.Skip, Next: to.To, Epoch: -1}
+		row = ledger.Row{Kind: ledger.Skip, Next: to.To, Epoch: -1}
 		switch {
+		case to.Found != "" && (to.To == t.Next || to.To > t.Next && to.ApplyAgain):
+			return ledger.Row{}, fmt.Sprintf("stays at offset %d, nothing appended", t.Next), nil
 		case to.To > t.Next && to.ApplyAgain:
 			return row, "", fmt.Errorf("%v is at offset %d (%s): --apply-again moves back only, and %d is not before it", name, t.Next, last(t), to.To)
 		case to.To > t.Next:
@@ -105,6 +113,8 @@ func Release(ctx context.Context, db DB, name Name, leave Leave, by By) (Change,
 			row.Def, effect = &none, "any version of the service may continue, even an older one"
 		}
 		switch {
+		case t.Kind == ledger.Pause && leave == Leave{}:
+			return ledger.Row{}, fmt.Sprintf("paused (%s), which idemgen stream resume ends; nothing appended", last(t)), nil
 		case n == 0:
 			return row, effect, nil
 		case n == t.Parts && !leave.Older:

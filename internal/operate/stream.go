@@ -63,7 +63,7 @@ func (s *Status) Letters() string {
 // RowHead is the part of a ledger row that is always shown.
 type RowHead struct {
 	Seq       int64     `json:"seq"`
-	Kind      string    `json:"kind"` // genesis, fence, batch, letter, operator, skip or rewind
+	Kind      string    `json:"kind"` // genesis, fence, batch, letter, operator, skip, rewind or pause
 	WrittenAt time.Time `json:"written_at"`
 	Info      string    `json:"info"` // who and why; how many dead letters in a row the ledger ends with
 }
@@ -90,7 +90,7 @@ type Tail struct {
 // kinds are the kinds of rows, by their letters in the table.
 var kinds = map[byte]string{
 	ledger.Genesis: "genesis", ledger.Fence: "fence", ledger.Batch: "batch", ledger.Letter: "letter",
-	ledger.Operator: "operator", ledger.Skip: "skip", ledger.Rewind: "rewind",
+	ledger.Operator: "operator", ledger.Skip: "skip", ledger.Rewind: "rewind", ledger.Pause: "pause",
 }
 
 // List returns the streams of a consumer, or of all consumers if it is "", ordered by consumer,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,7 @@ type Way struct {
 	all     bool // every partition of the topic
 	code    string
 	to      *Target
+	resume  bool
 	leave   Leave
 }
 
@@ -24,10 +26,10 @@ type Way struct {
 func ParseWay(command string) (w Way, err error) {
 	rest, found := strings.CutPrefix(command, "idemgen stream ")
 	words := strings.Fields(rest)
-	if !found || len(words) == 0 || words[0] != "set" && words[0] != "release" {
+	if !found || len(words) == 0 || !slices.Contains([]string{"set", "release", "resume"}, words[0]) {
 		return w, fmt.Errorf("%q is not a command of idemgen stream", command)
 	}
-	w = Way{Command: command, name: Name{Partition: Any}}
+	w = Way{Command: command, name: Name{Partition: Any}, resume: words[0] == "resume"}
 	if words[0] == "set" {
 		w.to = &Target{From: Anywhere, To: -1}
 	}
@@ -121,6 +123,9 @@ func (w *Way) Run(ctx context.Context, db DB, by By) ([]Change, error) {
 		if w.to != nil {
 			return Set(ctx, db, n, *w.to, by)
 		}
+		if w.resume {
+			return Resume(ctx, db, n, by)
+		}
 		return Release(ctx, db, n, w.leave, by)
 	})
 }
@@ -128,6 +133,8 @@ func (w *Way) Run(ctx context.Context, db DB, by By) ([]Change, error) {
 // Costs says what the command loses or repeats.
 func (w *Way) Costs() string {
 	switch {
+	case w.resume:
+		return "Loses and repeats nothing: the partition continues where it was paused."
 	case w.to == nil && w.leave.Older:
 		return "For one window, duplicates of what the newer version applied may take effect again."
 	case w.to == nil && w.leave.Partitions > 0:
@@ -217,5 +224,9 @@ var advice = map[halt.Code]Advice{
 	halt.Runtime: {
 		"A bug in idemgen.",
 		"The log, and report it. A release retries.",
+	},
+	halt.Paused: {
+		"An operator paused the partition. Nothing is broken.",
+		"That what it was paused for is done.",
 	},
 }

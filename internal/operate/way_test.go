@@ -11,7 +11,7 @@ import (
 // codes are all reasons of halts.
 var codes = []halt.Code{
 	halt.TopicRecreated, halt.RetentionPassed, halt.LogTruncated, halt.PartitionsChanged, halt.LedgerMissing, halt.LedgerGone, halt.NewerVersion, halt.OtherShard,
-	halt.RecordRefused, halt.DeadLetters, halt.LetterRefused, halt.Handler, halt.Database, halt.Pooler, halt.Runtime,
+	halt.RecordRefused, halt.DeadLetters, halt.LetterRefused, halt.Handler, halt.Database, halt.Pooler, halt.Runtime, halt.Paused,
 }
 
 // Every code has advice, and the command of every code with all arguments that it is printed with

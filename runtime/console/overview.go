@@ -16,7 +16,7 @@ type severity string
 
 const (
 	fine    severity = "fine"
-	passing severity = "passing" // the service retries by itself
+	passing severity = "passing" // the service retries by itself, or an operator paused it
 	unknown severity = "unknown" // no process reports it
 	urgent  severity = "urgent"  // only an operator can help
 )
@@ -258,10 +258,14 @@ func (s *snapshot) summarize() summary {
 			out.Consumers = append(out.Consumers, t.Consumer)
 		}
 	}
-	n := map[severity]int{}
+	n, paused := map[severity]int{}, 0
 	for _, t := range s.Trouble {
-		n[t.Severity] += len(t.Partitions)
 		out.worse(t.Severity)
+		if t.Reported.Paused() {
+			paused += len(t.Partitions)
+			continue
+		}
+		n[t.Severity] += len(t.Partitions)
 	}
 	var parts []string
 	say := func(n int, one, many string) {
@@ -286,6 +290,7 @@ func (s *snapshot) summarize() summary {
 	}
 	say(n[unknown], "partition not known", "partitions not known")
 	say(n[passing], "partition retries by itself", "partitions retry by themselves")
+	say(paused, "partition paused", "partitions paused")
 	if s.Calls.Failing > 0 {
 		out.worse(passing)
 		say(s.Calls.Failing, "call keeps failing", "calls keep failing")
@@ -312,6 +317,9 @@ func (s *snapshot) summarize() summary {
 		out.Title = "NOT KNOWN"
 	case passing:
 		out.Title = "RETRYING"
+		if paused > 0 && n[passing] == 0 {
+			out.Title = fmt.Sprintf("PAUSED %d", paused)
+		}
 	}
 	return out
 }

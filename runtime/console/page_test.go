@@ -47,6 +47,26 @@ func TestOverview(t *testing.T) {
 	eventually(t, func() bool { return strings.Contains(s.get(""), "4 partitions not known") })
 }
 
+// A pause is no breakage: the pages say who paused it, since when and why, and resume it.
+func TestAPauseIsEndedByThePage(t *testing.T) {
+	db := database(t)
+	id := stream(t, db, 0, 10)
+	idemtest.Exec(t, db, `INSERT INTO idem_ledger SELECT stream, 1, gen_random_uuid(), next, next, 'p', 'o', -1, 3, 4, 0, '2026-01-02T03:04:05Z', NULL, 'operator ann: repair'
+FROM idem_ledger WHERE stream = $1`, id)
+	const resume = "idemgen stream resume --consumer projector --topic orders.v1 --partition 0 --reason paused"
+	reports(t, db, "a, process 1", 1, partition(0, "PAUSED", "paused", "paused at 2026-01-02T03:04:05Z by operator ann: repair", `"`+resume+`"`))
+	s := open(t, db)
+	const at = "consumer=projector&topic=orders.v1&partition=0"
+	s.has("", "1 partition paused", "<title>PAUSED 1", `<h1 class="banner passing">`, `<li class="card passing">`, "by operator ann: repair", "What to do")
+	s.has("partition?"+at, `<span class="state passing">PAUSED</span>`, "paused at 2026-01-02T03:04:05Z by operator ann: repair", "An operator paused the partition", resume, "continues where it was paused")
+	form, _ := url.ParseQuery(at + "&reason=repaired&way=" + url.QueryEscape(resume))
+	if r := s.do(http.MethodPost, "act", form); r.StatusCode != http.StatusSeeOther {
+		t.Fatal(r.StatusCode, body(t, r))
+	}
+	s.has("history", "repaired", "pause", "ann")
+	s.has("partition?"+at, "Wait until the owner reports again")
+}
+
 // A halted partition is released by the page alone, and the history says who did it, and why.
 func TestAHaltIsEndedByThePage(t *testing.T) {
 	s := troubled(t)

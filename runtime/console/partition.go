@@ -24,7 +24,7 @@ func (h *halted) Others() int { return max(0, len(h.Same)-1) }
 
 // Soon is an act of the last moments that the owner may not have seen yet; nil if there is none.
 func (h *halted) Soon(now time.Time) *operate.Act {
-	if len(h.Acts) > 0 && now.Sub(h.Acts[0].At) < 20*time.Second && h.Severity == urgent {
+	if len(h.Acts) > 0 && now.Sub(h.Acts[0].At) < 20*time.Second && (h.Severity == urgent || h.Reported.Paused() && h.Acts[0].What != "pause") {
 		return &h.Acts[0]
 	}
 	return nil

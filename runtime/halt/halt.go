@@ -25,6 +25,7 @@ const (
 	Database          Code = "database"              // schema, privileges, corruption, or an unknown error
 	Pooler            Code = "pooler"                // a connection pooler without prepared statements
 	Runtime           Code = "runtime"               // a bug in the runtime
+	Paused            Code = "paused"                // an operator stopped it for a while: nothing is broken
 )
 
 // What the two commands for a missing ledger do. The error, the help of set and docs/operations.md
@@ -39,8 +40,18 @@ func (c Code) Verb() string {
 	switch c {
 	case TopicRecreated, LedgerMissing, LedgerGone, RetentionPassed, LogTruncated:
 		return "set"
+	case Paused:
+		return "resume"
 	}
 	return "release"
+}
+
+// State returns the state of a partition that is halted for the reason.
+func (c Code) State() string {
+	if c == Paused {
+		return "PAUSED"
+	}
+	return "HALTED"
 }
 
 // Remedy returns the whole command. args holds the arguments that the verb needs besides the name

@@ -116,6 +116,7 @@ type State interface {
 	//	STANDBY  another owner has it
 	//	BACKOFF  the database lacks disk, memory or connections
 	//	HALTED   an operator must act
+	//	PAUSED   an operator stopped it for a while
 	OnState(p idemtype.Partition, from, to string, why error)
 }
 

@@ -29,7 +29,8 @@ import (
 //
 // Health is meant for alerts and as a readiness check: a rollout waits until the new process
 // works. It is not a liveness check: a restart does not help, since an outage ends by itself, and
-// a HALTED partition waits for an operator. Health does no I/O and returns immediately.
+// a HALTED partition waits for an operator. A partition that an operator paused is among the
+// problems, but not in their Err. Health does no I/O and returns immediately.
 func (c *Consumer) Health() idemtype.Problems {
 	c.mu.Lock()
 	defer c.mu.Unlock()

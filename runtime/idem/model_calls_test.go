@@ -26,9 +26,10 @@ const (
 	cut                  // failover that loses a suffix
 	retain               // a prefix of the chain
 	operate_             // append an operator's row
+	pause_               // append an operator's pause
 )
 
-var verbNames = [...]string{"take", "drop", "apply", "cut", "retain", "operate"}
+var verbNames = [...]string{"take", "drop", "apply", "cut", "retain", "operate", "pause"}
 
 type mishap uint8
 
@@ -45,7 +46,7 @@ func (c call) String() string {
 	switch c.verb {
 	case cut, retain:
 		return fmt.Sprintf("%s %d", verbNames[c.verb], c.rows)
-	case operate_:
+	case operate_, pause_:
 		return verbNames[c.verb]
 	}
 	text := fmt.Sprintf("%s by %d", verbNames[c.verb], c.who)
@@ -104,12 +105,13 @@ func (c *course) worker(who int) *chain.Worker { return &c.state.Workers[who] }
 type outcome uint8
 
 const (
-	done outcome = iota
-	gone         // FencedError: the worker's memory is discarded
-	open         // any other error: the same again later
+	done    outcome = iota
+	gone            // FencedError: the worker's memory is discarded
+	open            // any other error: the same again later
+	stopped         // HaltedError: the partition is paused
 )
 
-var outcomeNames = [...]string{"done", "fenced", "to be tried again"}
+var outcomeNames = [...]string{"done", "fenced", "to be tried again", "paused"}
 
 func (o outcome) String() string { return outcomeNames[o] }
 
@@ -121,7 +123,11 @@ func (c *course) play(a call) (outcome, bool) {
 	}
 	switch a.verb {
 	case take:
-		return done, c.takeOver(a.who)
+		ok := c.takeOver(a.who)
+		if c.worker(a.who).State == protocol.Halted {
+			return stopped, ok
+		}
+		return done, ok
 	case drop:
 		return done, c.act(chain.Revoke, a.who)
 	case apply_:
@@ -130,6 +136,8 @@ func (c *course) play(a call) (outcome, bool) {
 		return done, c.state.Deleted == 0 && c.take(func(x *chain.Step) bool { return x.Act == chain.Failover && x.Count == a.rows })
 	case retain:
 		return done, c.state.Deleted == 0 && c.take(func(x *chain.Step) bool { return x.Act == chain.Retain && x.After.Deleted == 1<<a.rows-1 })
+	case pause_:
+		return done, c.last().Kind != chain.Pause && c.act(chain.Stop, -1)
 	}
 	return done, c.act(chain.Operate, -1)
 }
@@ -152,6 +160,9 @@ func (c *course) takeOver(who int) bool {
 		}
 	}
 	for c.worker(who).State == protocol.Fencing {
+		if c.last().Kind == chain.Pause {
+			return c.act(chain.Move, who)
+		}
 		if !c.act(chain.SendGenesis, who) && !c.act(chain.SendFence, who) {
 			return false
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/idemgen/idemgen/internal/proof/model/chain"
 	"github.com/idemgen/idemgen/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
@@ -134,6 +135,10 @@ func (s *stage) perform(c call, from uint8) outcome {
 	switch c.verb {
 	case take:
 		w, err := s.consumers[c.who].Own(s.t.Context(), topic, s.partition, 0)
+		if halted, is := errors.AsType[*idem.HaltedError](err); is && halted.Code == halt.Paused {
+			s.writers[c.who] = nil
+			return stopped
+		}
 		if err != nil {
 			s.t.Fatalf("%v: %v", c, err)
 		}
@@ -146,10 +151,14 @@ func (s *stage) perform(c call, from uint8) outcome {
 		s.cut(c.rows)
 	case retain:
 		s.exec(`DELETE FROM idem_ledger WHERE stream = %s AND seq < $2`, c.rows)
-	case operate_:
+	case operate_, pause_:
+		kind := uint8('o')
+		if c.verb == pause_ {
+			kind = 'p'
+		}
 		s.exec(`INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, writer, epoch, def, parts, window_seq, info)
-SELECT stream, seq + 1, gen_random_uuid(), next, next, 'o', 'o', epoch, def, parts, window_seq, 'operator test: model'
-FROM idem_ledger WHERE stream = %s AND $2 = 0 ORDER BY seq DESC LIMIT 1`, 0)
+SELECT stream, seq + 1, gen_random_uuid(), next, next, chr($2)::"char", 'o', epoch, def, parts, window_seq, 'operator test: model'
+FROM idem_ledger WHERE stream = %s ORDER BY seq DESC LIMIT 1`, kind)
 	}
 	return done
 }
@@ -231,7 +240,7 @@ func (s *stage) compare() {
 	prev := uint8(0)
 	for n, r := range state.Rows[:state.N] {
 		if state.Deleted&(1<<n) == 0 {
-			rows = append(rows, fmt.Sprintf("%d%c%d-%d", n, "gfbo"[r.Kind], prev, r.Next))
+			rows = append(rows, fmt.Sprintf("%d%c%d-%d", n, "gfbop"[r.Kind], prev, r.Next))
 		}
 		for o := range uint8(chain.Messages) {
 			if r.Dead&(1<<o) != 0 {

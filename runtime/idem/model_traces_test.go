@@ -34,7 +34,7 @@ func calls(handlers bool) (all []call) {
 	for rows := range uint8(9) {
 		all = append(all, call{verb: cut, rows: rows}, call{verb: retain, rows: rows})
 	}
-	return append(all, call{verb: operate_})
+	return append(all, call{verb: operate_}, call{verb: pause_})
 }
 
 // A worker does what the model does, on long traces at random.
@@ -101,6 +101,10 @@ var goals = []goal{
 	{"retention, and the row appended to is gone", handled, func(c *course, o outcome) bool { return o == gone && c.state.Deleted != 0 }},
 	{"the first worker comes back from STANDBY", handled, func(c *course, _ outcome) bool { return c.saw(chain.Move, protocol.Quiet) }},
 	{"an operator's row fences", handled, func(c *course, o outcome) bool { return o == gone && c.last().Kind == chain.Operator }},
+	{"a partition is found paused, and taken after the resume", handled, func(c *course, _ outcome) bool {
+		n := c.state.N
+		return n > 3 && c.worker(0).State == protocol.Halted && c.state.Rows[n-3].Kind == chain.Pause && c.state.Rows[n-1].Kind == chain.Fence
+	}},
 	{"the stream is lost, and made again", written, func(c *course, _ outcome) bool {
 		return c.state.Left[chain.Failovers] < 7 && c.saw(chain.SendGenesis, 0)
 	}},

@@ -15,7 +15,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 
 // The metrics that are read from the consumers at each scrape.
 var (
-	healthy = desc("idemgen_healthy", "1 while every partition makes progress, otherwise 0: Consumer.Health returns the reasons.")
+	healthy = desc("idemgen_healthy", "1 while every partition makes progress or is paused, otherwise 0: Consumer.Health returns the reasons.")
 	records = desc("idemgen_records_total", "Records by outcome: applied, redelivered (by Kafka), duplicate (resent by the producer), conflict, dead, waiting or ignored.", "outcome")
 	fences  = desc("idemgen_foreign_fences_total", "Number of times that another owner took over a partition that is assigned here. If it keeps growing, two deployments use the same consumer name.")
 	fenced  = desc("idemgen_fenced_batches_total", "Batches that were rejected because another owner had taken over the partition.")
@@ -80,7 +80,7 @@ func (s scrape) gauge(d *prometheus.Desc, v float64, labels ...string) {
 func (s scrape) of(c Consumer) {
 	is := c.Stats()
 	well := 0.0
-	if len(c.Health()) == 0 {
+	if c.Health().Err() == nil {
 		well = 1
 	}
 	s.gauge(healthy, well)

@@ -27,8 +27,10 @@ var _ idemprom.Consumer = (*idem.Consumer)(nil)
 // that one is behind.
 type orders struct{}
 
-func (orders) Name() string              { return "orders" }
-func (orders) Health() idemtype.Problems { return idemtype.Problems{{Reason: "orders.v1/1 is halted"}} }
+func (orders) Name() string { return "orders" }
+func (orders) Health() idemtype.Problems {
+	return idemtype.Problems{{Err: errors.New("orders.v1/1 is halted")}}
+}
 func (orders) Stats() idem.Stats {
 	return idem.Stats{
 		RecordStats: idem.RecordStats{Applied: 1, Redelivered: 2, Resent: 3, Conflicts: 4, Dead: 5, Waiting: 6, Ignored: 7},

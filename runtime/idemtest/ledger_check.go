@@ -15,6 +15,8 @@ var ledgerRules = []rule{
 SELECT format('stream %s seq %s', l.stream, l.seq) FROM idem_ledger l
 WHERE l.seq > (SELECT min(f.seq) FROM idem_ledger f WHERE f.stream = l.stream)
   AND NOT EXISTS (SELECT FROM idem_ledger p WHERE p.stream = l.stream AND p.seq = l.seq - 1 AND p.next = l.prev)`},
+	{"a worker appended after a pause", `
+SELECT format('stream %s seq %s', l.stream, l.seq) FROM idem_ledger l JOIN idem_ledger p ON p.stream = l.stream AND p.seq = l.seq - 1 WHERE p.kind = 'p' AND l.writer <> 'o'`},
 	{"a stream has no ledger", `
 SELECT format('stream %s', s.stream) FROM idem_stream s WHERE NOT EXISTS (SELECT FROM idem_ledger l WHERE l.stream = s.stream)`},
 	{"a stream has several first rows", `

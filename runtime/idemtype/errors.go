@@ -30,7 +30,7 @@ type HaltedError struct {
 }
 
 func (e *HaltedError) Error() string {
-	text := fmt.Sprintf("%s/%d: HALTED: %s", e.Partition.Topic, e.Partition.Number, e.Reason)
+	text := fmt.Sprintf("%s/%d: %s: %s", e.Partition.Topic, e.Partition.Number, e.Code.State(), e.Reason)
 	if e.Offset >= 0 {
 		text = fmt.Sprintf("%s/%d: HALTED before offset %d: %s", e.Partition.Topic, e.Partition.Number, e.Offset, e.Reason)
 	}

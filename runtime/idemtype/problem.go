@@ -3,6 +3,8 @@ package idemtype
 import (
 	"errors"
 	"time"
+
+	"github.com/idemgen/idemgen/runtime/halt"
 )
 
 // Problem is a reason why a service, or one of its partitions, makes no progress.
@@ -28,10 +30,14 @@ type Problem struct {
 // of the service as a whole come first.
 type Problems []Problem
 
-// Err returns an error with one line per problem; nil if there are none.
+// Err returns an error with one line per problem; nil if there are none. It leaves out partitions
+// that an operator paused: they must neither raise an alert nor stop a rollout.
 func (p Problems) Err() error {
 	var all []error
 	for _, problem := range p {
+		if problem.Code == string(halt.Paused) {
+			continue
+		}
 		all = append(all, problem.Err)
 	}
 	return errors.Join(all...)

@@ -20,19 +20,20 @@ type weight struct {
 
 // weights may shrink, and then most does. One grows only for what users need, in a commit that
 // says for what: idemgen dev is the 15th command, idemgen console the 19th, adopt keys the
-// 20th; docs/adopt.md has 600 words, docs/cdc.md 560; init --from-topic has 1,630 lines,
-// record keys in other encodings than text and JSON 340.
+// 20th, stream pause and resume the 21st; docs/adopt.md has 600 words, docs/cdc.md 560; init
+// --from-topic has 1,630 lines, record keys in other encodings than text and JSON 340, pauses and
+// set --at 320.
 var weights = []weight{
 	{"keys of the language", 90, 90, keysOfTheLanguage},
 	{"codes of errors", 83, 85, func(t *testing.T) int {
 		return distinct(t, `"E[0-9]{3}"`, "../../generator", "../../internal/gen", "../../internal/proof")
 	}},
 	{"codes of warnings", 0, 0, func(t *testing.T) int { return distinct(t, `"W[0-9]{3}"`, "../../generator", "../../internal/gen") }},
-	{"commands", 20, 14, func(t *testing.T) int { return matches(t, `\bRunE:`, production(t, "../../cmd/idemgen")) }},
-	{"product lines", 72_980, 55_000, func(t *testing.T) int {
+	{"commands", 21, 14, func(t *testing.T) int { return matches(t, `\bRunE:`, production(t, "../../cmd/idemgen")) }},
+	{"product lines", 73_300, 55_000, func(t *testing.T) int {
 		return linesOf(t, production(t, "../../runtime", "../../internal", "../../generator", "../../schema", "../../cmd", "../../templates"))
 	}},
-	{"proof lines", 20_960, 14_000, func(t *testing.T) int {
+	{"proof lines", 20_990, 14_000, func(t *testing.T) int {
 		return linesOf(t, handwritten(t, "../../runtime/idemtest", "../../internal/proof", "../../internal/kit"))
 	}},
 	{"exported names", 665, 650, exportedNames},
@@ -40,7 +41,7 @@ var weights = []weight{
 	{"linked lines, with effects", 28_760, 23_000, linkedWith},
 	{"lines of testdata", 55_270, 35_000, linesOfTestdata},
 	{"words of docs/spec.md", 7_870, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
-	{"words of docs", 49_670, 48_000, wordsOfDocs},
+	{"words of docs", 49_850, 48_000, wordsOfDocs},
 }
 
 // The whole gets lighter. go test -v prints what is left to do.

@@ -11,7 +11,7 @@ var hookBugs = []mutant{
 		in(room, "Decider.Decide").Never(`_.Events`),
 		core, "TestEventHooksHearEveryOutcome"},
 	{"hooks: a step is told while the partition is locked",
-		in(room, "Partition.next").Replace(`$p.tellState(_, _, _)`, `$p.mu.Lock(); $p.tellState(from, next, why); $p.mu.Unlock()`),
+		in(room, "Partition.next").Replace(`$p.tellState(_, _, _, _)`, `$p.mu.Lock(); $p.tellState(from, next, was, why); $p.mu.Unlock()`),
 		core, "TestStateHooksHearStepsInOrder"},
 	{"hooks: batches are told as steps",
 		in(room, "Partition.tellState").Never(`s == protocol.Sent`),

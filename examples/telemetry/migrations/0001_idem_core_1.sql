@@ -68,7 +68,7 @@ CREATE TABLE IF NOT EXISTS idem_ledger (
     token uuid NOT NULL, -- random, new for every attempt
     prev bigint NOT NULL, -- next of the row before; NULL, and so refused, if that row is not there
     next bigint NOT NULL, -- first offset not yet covered
-    kind "char" NOT NULL, -- g genesis, f fence of a new owner, b batch, l a dead letter was resolved, o operator, s skip, r rewind
+    kind "char" NOT NULL, -- g genesis, f fence of a new owner, b batch, l a dead letter was resolved, o operator, s skip, r rewind, p pause: only an operator's row follows
     writer "char" NOT NULL DEFAULT 'w', -- w the owner, h the owner, which hands the partition back, o an operator
     epoch int NOT NULL, -- leader epoch of the last record, -1 if unknown
     def int NOT NULL, -- identity of the events as the spec of this row's service has it: a hash; 0 is none
@@ -83,7 +83,7 @@ CREATE TABLE IF NOT EXISTS idem_ledger (
     CONSTRAINT idem_ledger_pkey PRIMARY KEY (stream, seq),
     CONSTRAINT idem_ledger_shape CHECK (
         (kind IN ('b', 's') AND next > prev)
-        OR (kind IN ('g', 'f', 'l', 'o') AND next = prev)
+        OR (kind IN ('g', 'f', 'l', 'o', 'p') AND next = prev)
         OR (kind = 'r' AND next < prev)
     ),
     CONSTRAINT idem_ledger_window CHECK (window_seq <= seq)

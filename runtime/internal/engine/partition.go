@@ -95,7 +95,7 @@ func (p *Partition) next(o *Owner, e protocol.Event, why error) (protocol.Memory
 		p.mu.Unlock()
 		return protocol.Discard, o.ended()
 	}
-	from := p.state
+	from, was := p.state, p.status.why
 	next, memory, ok := protocol.Next(from, e)
 	if !ok {
 		why = p.halted(&verdict.Halt{Code: halt.Runtime, Offset: -1, Reason: fmt.Sprintf("state %v does not allow %q: please report it", from, e)})
@@ -111,7 +111,7 @@ func (p *Partition) next(o *Owner, e protocol.Event, why error) (protocol.Memory
 		p.show(from, next, why)
 	}
 	p.mu.Unlock()
-	p.tellState(from, next, why)
+	p.tellState(from, next, was, why)
 	if memory == protocol.Discard && old != nil {
 		p.standby.begin(old)
 		old.end(cmp.Or(why, p.fenced(givenUp)))
@@ -124,7 +124,7 @@ func (p *Partition) next(o *Owner, e protocol.Event, why error) (protocol.Memory
 
 // tellState calls hooks for a step to another state. Batches have hooks of their own: to state
 // hooks, a partition with a batch in flight is READY.
-func (p *Partition) tellState(from, to protocol.State, why error) {
+func (p *Partition) tellState(from, to protocol.State, was, why error) {
 	told := func(s protocol.State) protocol.State {
 		if s == protocol.Sent {
 			return protocol.Ready
@@ -132,7 +132,7 @@ func (p *Partition) tellState(from, to protocol.State, why error) {
 		return s
 	}
 	if from, to = told(from), told(to); from != to {
-		p.process.Hooks.State(p.id, from.String(), to.String(), why)
+		p.process.Hooks.State(p.id, named(from, was), named(to, why), why)
 	}
 }
 

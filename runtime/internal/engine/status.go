@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/frequency"
 	"github.com/idemgen/idemgen/runtime/internal/lag"
@@ -110,11 +111,19 @@ func shown(state protocol.State, why error) (string, error) {
 	later, is := errors.AsType[*verdict.Later](why)
 	switch {
 	case !is:
-		return state.String(), why
+		return named(state, why), why
 	case state == protocol.Ready:
 		return retrying, later.Err
 	}
 	return state.String(), later.Err
+}
+
+// named is the name of a state for operators: that of a halt depends on its reason.
+func named(state protocol.State, why error) string {
+	if h, ok := errors.AsType[*idemtype.HaltedError](why); ok && state == protocol.Halted {
+		return h.Code.State()
+	}
+	return state.String()
 }
 
 // Shown returns the state as it is reported.
@@ -231,7 +240,7 @@ func (p *Partition) show(from, to protocol.State, why error) {
 	args := []any{"topic", p.id.Topic, "partition", p.id.Number, "state", state}
 	fenced, _ := errors.AsType[*idemtype.FencedError](why)
 	switch {
-	case fenced != nil && fenced.Reason == operatorActed:
+	case fenced != nil && fenced.Reason == operatorActed, state == halt.Paused.State():
 		p.process.Log.Info("partition", append(args, "reason", why.Error())...)
 	case why != nil:
 		p.process.Log.Error("partition makes no progress", append(args, "reason", why.Error())...)

@@ -263,6 +263,9 @@ func (t *takeOver) checkShard(ctx context.Context) error {
 // checkTail compares the tail with the broker and the spec before the partition is fenced.
 func (t *takeOver) checkTail(ctx context.Context) error {
 	tail, identity := t.o.chain.Tail(), t.o.p.process.Service.Identity
+	if tail.Kind == ledger.Pause {
+		return t.halt(halt.Paused, fmt.Sprintf("paused at %s by %s", tail.Written.UTC().Format(time.RFC3339), tail.Info), "")
+	}
 	if tail.Def != ledger.NoIdentity && !slices.Contains(identity.Knows, uint32(tail.Def)) {
 		return t.halt(halt.NewerVersion, fmt.Sprintf("another version of this service ran here, with another identity of events (%08x, this one has %08x): this version might not recognize events that it applied, and apply their duplicates again; deploy that version again, or one that knows both", uint32(tail.Def), identity.Writes),
 			" --older-version-may-run")

@@ -39,7 +39,7 @@ func (e *aheadError) Error() string {
 
 // byOperator reports whether an operator's row set the position.
 func byOperator(tail ledger.Tail) bool {
-	return tail.Writer == ledger.Person && tail.Kind != ledger.Operator && tail.Kind != ledger.Fence
+	return tail.Writer == ledger.Person && tail.Kind != ledger.Operator && tail.Kind != ledger.Pause && tail.Kind != ledger.Fence
 }
 
 // lowestEnd is a warning about the command for a log whose leader epochs do not show where it was

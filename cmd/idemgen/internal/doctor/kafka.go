@@ -184,7 +184,7 @@ func (k *cluster) topic(t Topic, d kadm.TopicDetail, in log) {
 			wrong(p, manual("log-truncated"), "the log has no leader epoch %d, under which the records before the position %d were read: the cluster was restored to an earlier state, or replaced", l.Epoch, l.Position)
 		case known && epochEnd < l.Position:
 			wrong(p, manual("log-truncated"), "the log was truncated at offset %d, where leader epoch %d ends, before the position %d: records written since then have offsets that count as applied", epochEnd, l.Epoch, l.Position)
-		case stopped: // its process has said why
+		case stopped || l.Kind == "pause": // its process, or the ledger, has said why
 		case waits:
 			wrong(p, "look in the logs of the group's members for the reason; "+manual("When a partition is halted"),
 				"no progress for %s, although the record at offset %d waits and the group has members", age(l.Unmoved), next)

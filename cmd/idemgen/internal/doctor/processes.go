@@ -104,7 +104,12 @@ func (e *examination) readReports(ctx context.Context) (*reports, error) {
 // add adds what is reported of a partition.
 func (r *reports) add(s operate.Status) {
 	check := Check{State: Failure, About: fmt.Sprintf("partition %s/%d", s.Topic, s.Partition)}
+	if paused, end := s.Pause(); paused != "" { // whether a process has it or not
+		r.wrong = append(r.wrong, Check{Warning, check.About, paused, end})
+	}
 	switch on := s.Reported; {
+	case on.Paused(): // the ledger has said so
+		return
 	case on == nil && (r.live+r.silent == 0 || r.left > 0):
 		return
 	case on == nil:

@@ -13,6 +13,7 @@ func Short() []Bound {
 		{"refused messages", Faults{Losses: 1, Kills: 1, Refusals: 1, Troubles: 1}, every, false},
 		{"retention", Faults{Assignments: 1, Retentions: 1}, none, false},
 		{"operator", Faults{Assignments: 1, Operators: 1}, none, false},
+		{"pause", Faults{Assignments: 1, Pauses: 1}, none, false},
 		{"late genesis", Faults{Assignments: 1, Retentions: 1}, none, true},
 		{"ended early", Faults{Losses: 1, Refusals: 1, Shortenings: 1}, none, false},
 	}
@@ -32,6 +33,8 @@ func Full() []Bound {
 		{"retention", Faults{Assignments: 1, Losses: 1, Retentions: 1}, none, false},
 		{"retention and failover", Faults{Assignments: 1, Failovers: 1, Retentions: 1}, none, false},
 		{"operator", Faults{Assignments: 1, Losses: 1, Operators: 1}, none, false},
+		{"pause", Faults{Assignments: 1, Losses: 1, Pauses: 1}, none, false},
+		{"pause, and operator", Faults{Assignments: 1, Operators: 1, Pauses: 1}, none, false},
 		{"operator, suspected", Faults{Assignments: 1, Suspicions: 1, Operators: 1}, none, false},
 		{"ended early", Faults{Assignments: 1, Losses: 1, Shortenings: 1}, every, false},
 		{"ended early, and failover", Faults{Losses: 1, Failovers: 1, Shortenings: 1}, none, false},

@@ -7,7 +7,8 @@
 // What can go wrong is bounded by numbers ([Bound]): reassignment in any overlap, crashes, lost
 // replies, killed backends, failovers that cut any suffix of the chain, records that the database
 // or a handler refuses, transactions that end early, other errors, take-overs from STANDBY,
-// retention, an operator. Batch boundaries are free. A first owner may be late with its genesis.
+// retention, an operator who acts or pauses. Batch boundaries are free. A first owner may be late
+// with its genesis.
 //
 // Abstracted away: time and time-outs (they may happen whenever the bound allows), Kafka
 // (every message is always there), keys of other partitions (a race for one just happens),

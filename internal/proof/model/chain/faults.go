@@ -16,6 +16,7 @@ const (
 	Suspicions // STANDBY takes over although the other one lives
 	Retentions
 	Operators   // an operator appends a row
+	Pauses      // one pauses the partition
 	Shortenings // a transaction ends early, with some of its messages
 	faultKinds
 
@@ -38,7 +39,10 @@ func (t *expansion) faults() {
 	t.retentions()
 	if _, chain := t.from.tail(); chain && !t.inserted() {
 		if x, ok := t.fault(Operators, Operate, -1); ok {
-			t.operate(x)
+			t.operate(x, Operator)
+		}
+		if x, ok := t.fault(Pauses, Stop, -1); ok {
+			t.operate(x, Pause)
 		}
 	}
 }
@@ -239,13 +243,13 @@ func (t *expansion) retain(rows uint16) {
 }
 
 // operate appends an operator's row, or makes the stream if there is none.
-func (t *expansion) operate(x *Step) {
+func (t *expansion) operate(x *Step, kind Kind) {
 	s := &x.After
 	tail, chain := s.tail()
 	switch {
 	case chain:
 		next := s.Rows[tail].Next
-		t.rules.committed(x, &Statement{Seq: tail, Prev: next, Pred: s.Rows[tail].Token, Row: Row{Kind: Operator, Token: s.name(), Next: next}})
+		t.rules.committed(x, &Statement{Seq: tail, Prev: next, Pred: s.Rows[tail].Token, Row: Row{Kind: kind, Token: s.name(), Next: next}})
 	case !s.Stream:
 		t.rules.committed(x, &Statement{Row: Row{Kind: Genesis, Token: s.name()}})
 	}

@@ -106,11 +106,10 @@ func TestPackedStateIsTheState(t *testing.T) {
 func TestEveryStepOfTheTableIsTaken(t *testing.T) {
 	_, taken := shortBounds()
 	without := map[step]string{
-		{protocol.Fencing, protocol.Own}:     "the row in a fence's place is not read",
-		{protocol.Fencing, protocol.Refused}: "tail, broker and spec never contradict each other",
-		{protocol.Ready, protocol.Refused}:   "the same",
-		{protocol.Sent, protocol.Refused}:    "the same",
-		{protocol.Ready, protocol.Foreign}:   "another's row is met by an append",
+		{protocol.Fencing, protocol.Own}:   "the row in a fence's place is not read",
+		{protocol.Ready, protocol.Refused}: "tail, broker and spec never contradict each other",
+		{protocol.Sent, protocol.Refused}:  "the same",
+		{protocol.Ready, protocol.Foreign}: "another's row is met by an append",
 	}
 	for s := protocol.Off; s <= protocol.Halted; s++ {
 		for e := protocol.Assigned; e <= protocol.Operator; e++ {

@@ -32,6 +32,7 @@ const (
 	GenesisWithoutStream
 	ShortenedUnderTheSameToken
 	ShortenedUnremembered
+	PauseIgnored
 )
 
 // Rules are what the model runs by.

@@ -88,7 +88,7 @@ func (c *codec) state(s *State) {
 }
 
 func (c *codec) row(r *Row) {
-	number(c, &r.Kind, 2)
+	number(c, &r.Kind, 3)
 	number(c, &r.Token, tokenBits)
 	number(c, &r.Next, offsetBits)
 	number(c, &r.Applied, setBits)

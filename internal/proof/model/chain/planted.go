@@ -58,6 +58,7 @@ func Mutants() []Mutant {
 		bug("45 two appends of one worker are under way", TwoAppends, small(Faults{}), "I7"),
 		bug("a transaction that ends early keeps its token", ShortenedUnderTheSameToken, small(Faults{Losses: 1, Shortenings: 1}), anotherRow),
 		bug("a transaction that ends early is no attempt of its own", ShortenedUnremembered, small(Faults{Losses: 1, Shortenings: 1}), "I5, I8: whose row"),
+		bug("a paused partition is taken over", PauseIgnored, small(Faults{Pauses: 1}), "I17"),
 		bug("47 genesis is not tied to making the stream's row", GenesisWithoutStream, young(Faults{Assignments: 1, Retentions: 1}), twiceAtSeq),
 	)
 }

@@ -128,6 +128,8 @@ func (r *Rules) committed(x *Step, op *Statement) {
 		x.violated("I1: the row before is another one than the statement names")
 	case op.Row.Kind != Genesis && s.Rows[op.Seq].Next != op.Prev:
 		x.violated("I1: the row before ends at %d, this one starts at %d", s.Rows[op.Seq].Next, op.Prev)
+	case op.Row.Kind != Genesis && s.Rows[op.Seq].Kind == Pause && op.Row.Kind != Operator && op.Row.Kind != Pause:
+		x.violated("I17: a worker appends after a pause")
 	case s.N == maxRows:
 		x.violated("the chain grows without end")
 	}

@@ -27,6 +27,7 @@ const (
 	Fence
 	Batch
 	Operator
+	Pause
 )
 
 // Row is a row of the chain and what was committed with it.

@@ -30,10 +30,11 @@ const (
 	Retain                 // retention deletes a prefix of the chain
 	Operate                // an operator appends a row
 	Shorten                // a transaction under way leaves its last messages to the next one
+	Stop                   // an operator pauses the partition
 )
 
 var actNames = [...]string{"assigned", "revoked", "sends a genesis", "reads the tail, sends a fence", "sends", "reads the row in its place", "finds its keys claimed by itself", "moves on",
-	"loads keys", "started", "inserted", "committed", "refused", "backend killed", "nobody waits for it any more", "failover", "retention", "an operator's row", "ends early:"}
+	"loads keys", "started", "inserted", "committed", "refused", "backend killed", "nobody waits for it any more", "failover", "retention", "an operator's row", "ends early:", "a pause"}
 
 // Step is one transition of the model.
 type Step struct {
@@ -67,6 +68,8 @@ func (x *Step) String() string {
 		return fmt.Sprintf("retention: deleted %012b", x.After.Deleted)
 	case Operate:
 		return "an operator appends a row"
+	case Stop:
+		return "an operator pauses the partition"
 	case Start, Insert, Commit, Kill, Lose, Send, SendFence, SendGenesis, Shorten:
 		return fmt.Sprintf("%s: %s %s", who, actNames[x.Act], x.statement())
 	case Refuse:

@@ -31,7 +31,7 @@ func (t *expansion) workers() {
 		case protocol.Backoff:
 			t.move(i, protocol.Rested)
 		case protocol.Standby, protocol.Halted:
-			if t.from.helped() {
+			if t.from.helped() || w.State == protocol.Standby && t.from.paused() {
 				t.move(i, protocol.Operator)
 			}
 		}
@@ -54,7 +54,7 @@ func (t *expansion) idle() {
 	}
 	for i := range t.from.Workers {
 		if t.from.Workers[i].State == protocol.Halted && !t.from.helped() {
-			t.operate(t.begin(Operate, -1))
+			t.operate(t.begin(Operate, -1), Operator)
 			return
 		}
 	}
@@ -64,6 +64,12 @@ func (t *expansion) idle() {
 func (s *State) helped() bool {
 	tail, ok := s.tail()
 	return ok && (s.Rows[tail].Kind == Operator || s.Rows[tail].Kind == Genesis)
+}
+
+// paused reports whether an operator's pause is the tail.
+func (s *State) paused() bool {
+	tail, ok := s.tail()
+	return ok && s.Rows[tail].Kind == Pause
 }
 
 // move takes a step of the table, if there is one, without sending anything.
@@ -88,7 +94,7 @@ func (t *expansion) takeOver(i int) {
 			x.restart()
 		}
 		x.dispatch(Statement{Wait: uint8(i + 1), Row: Row{Kind: Genesis, Token: x.After.name()}})
-	case !chain:
+	case !chain, t.from.paused() && t.rules.Bug != PauseIgnored:
 		t.move(i, protocol.Refused)
 	case t.rules.Bug == NoFence:
 		t.takeOverUnfenced(i)

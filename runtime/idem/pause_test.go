@@ -1,0 +1,72 @@
+package idem_test
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/internal/kit/transcript"
+	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// pause has an operator pause the partition, or resume it.
+func pause(t *testing.T, db *pgxpool.Pool, do func(name operate.Name, by operate.By) (operate.Change, error)) {
+	t.Helper()
+	change, err := do(operate.Name{Consumer: "test", Topic: topic}, operate.By{Operator: "ann", Reason: "repair"})
+	if err != nil || !change.Appended {
+		t.Fatal(change, err)
+	}
+}
+
+// A pause is a state of its own for hooks and Stats, and no error in the log. The partition
+// continues where it was: after as many dead letters in a row.
+func TestPauseIsNoHalt(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	h, out := &heard{}, &transcript.Buffer{}
+	c := service{
+		policy:  wire.FailurePolicy{StopAfter: 2},
+		options: []idem.Option{idem.WithHooks(states{h, nil}), idem.WithLogger(slog.New(slog.NewTextHandler(out, nil)))},
+	}.consumer(t, db)
+	sink := drive(t, c)
+	assign(t, sink, 0)
+	deliver(t, sink, records(0, "put 1 1", "nonsense x"))
+	pause(t, db, func(n operate.Name, by operate.By) (operate.Change, error) {
+		return operate.Pause(t.Context(), db, n, by)
+	})
+	wantError[*idem.FencedError](t, sink.Deliver(t.Context(), first, records(2, "put 2 2")))
+	now(t, sink)
+	_, err := sink.Assigned(t.Context(), newSource(nil).assignment)
+	halted := wantError[*idem.HaltedError](t, err)
+	want(t, "code", halted.Code, halt.Paused)
+	wantText(t, halted, "test.v1/0: PAUSED: paused at ")
+	wantText(t, halted, " by operator ann: repair [paused; then: idemgen stream resume --consumer test --topic test.v1 --partition 0 --reason paused]")
+	want(t, "state", c.Stats().Partitions[0].State, "PAUSED")
+	if problems := c.Health(); len(problems) != 1 || problems[0].Code != "paused" || problems.Err() != nil {
+		t.Errorf("Health: %+v", problems)
+	}
+	pause(t, db, func(n operate.Name, by operate.By) (operate.Change, error) {
+		return operate.Resume(t.Context(), db, n, by)
+	})
+	now(t, sink)
+	assign(t, sink, 2)
+	halted = wantError[*idem.HaltedError](t, sink.Deliver(t.Context(), first, records(2, "nonsense x", "nonsense x")))
+	want(t, "code", halted.Code, halt.DeadLetters)
+	want(t, "halted before", halted.Offset, 3)
+	if text := h.text(); !strings.Contains(text, "FENCING to PAUSED test.v1/0: PAUSED: ") || !strings.Contains(text, "PAUSED to FENCING ") {
+		t.Errorf("hooks: %s", text)
+	}
+	for line := range strings.Lines(out.String()) {
+		if strings.Contains(line, "PAUSED") && !strings.Contains(line, "level=INFO") {
+			t.Errorf("log: %s", line)
+		}
+	}
+	if strings.Count(out.String(), "state=PAUSED") != 1 {
+		t.Errorf("log:\n%s", out)
+	}
+}
