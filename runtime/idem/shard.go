@@ -99,8 +99,8 @@ func checkShards(service *wire.Service, s *settings) error {
 		switch {
 		case t.Window > 0:
 			return fmt.Errorf("idem: WithShards: topic %s has keys with copies: anywhere, and a database does not know the keys of another: declare copies: same_partition, or keys that are offsets", t.Name)
-		case t.Locks && s.leases == nil:
-			return fmt.Errorf("idem: WithShards: effects of topic %s have locks, and a database does not know those of another: pass WithLeases(redislease.New(client))", t.Name)
+		case t.Locks:
+			return fmt.Errorf("idem: WithShards: effects of topic %s have locks, and those of one database, also in a lease store, do not hold off calls of another", t.Name)
 		}
 	}
 	return nil
