@@ -213,7 +213,7 @@ func TestWrittenHintsHelp(t *testing.T) {
 		{"E208", "skus: list(string)", "skus: list<text>", `write "list(string)"`, "skus: list(string)"},
 		{"E610", "status: text", "status: optional string", `write "nullable text"`, "status: nullable text"},
 		{"E610", "tags: nullable text array", `tags: "nullable string[]"`, `write "nullable text array"`, "tags: nullable text array"},
-		{"E610", "tags: nullable text array", "tags: nullable boolean array", `write "nullable jsonb"`, "tags: nullable jsonb"},
+		{"E610", "tags: nullable text array", "tags: nullable bytea array", `write "nullable jsonb"`, "tags: nullable jsonb"},
 		{"E610", "status: text", "status: string null", `write "nullable text"`, "status: nullable text"},
 		{"E610", "status: text", `status: "decimal(12,2)"`, `did you mean "numeric(12,2)"?`, "status: text"},
 		{"E106", "record_key: {order_id: uuid}", "record_key: order_id", "write record_key: {order_id: uuid}", "record_key: {order_id: uuid}"},

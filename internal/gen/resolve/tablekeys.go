@@ -41,8 +41,7 @@ func resolveTableKeys(report *syntax.Diagnostics, t *draft.Table) {
 
 // checkKeyColumn refuses columns whose equality is not that of the value sent.
 func checkKeyColumn(report *syntax.Diagnostics, list *syntax.Texts, c *draft.Column, what string) {
-	switch c.Model.Type.Kind {
-	case model.ColJSON, model.ColJSONB, model.ColDouble, model.ColTextArray, model.ColIntegerArray, model.ColBigintArray, model.ColUUIDArray:
+	if !c.Model.Type.FitsKey() {
 		report.Add(itemPos(list, c), "E604", fmt.Sprintf("%s (%s) cannot be part of a %s", c.Is(), c.Spec.Type.Word, what),
 			"use a text, uuid, integer, numeric, date or timestamp column")
 	}
