@@ -31,6 +31,16 @@ func ExternalTables(tables []*model.Table, texts func(*model.Column) []string) (
 	return strings.Join(append(createTypes(types), text), "\n\n") + "\n", err
 }
 
+// CreateExtension makes the type citext, if a table has a column of it.
+func CreateExtension(tables []*model.Table) string {
+	for _, t := range tables {
+		if slices.ContainsFunc(t.Columns, func(c *model.Column) bool { return c.Type.Name == "citext" }) {
+			return "CREATE EXTENSION IF NOT EXISTS citext;\n"
+		}
+	}
+	return ""
+}
+
 // OutboxHeaders returns the statements that add a spec's headers to the table of package outbox:
 // the columns of type text, but for those that every event has. The migration may have made some.
 func OutboxHeaders(t *model.Table) (string, error) {
