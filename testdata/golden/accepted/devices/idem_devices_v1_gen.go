@@ -25,7 +25,7 @@ func devicesV1Topic() wire.Topic {
 		},
 		Ordered: true,
 		Window:  192 * time.Hour,
-		Writes:  []string{"devices", "readings", "ports"},
+		Writes:  []string{"devices", "readings", "ports", "plans"},
 		NewPlan: func() wire.Plan { return &devicesV1Plan{} },
 	}
 }
@@ -43,6 +43,9 @@ type devicesV1Plan struct {
 
 	read               Read
 	readUpsertReadings wire.Rows
+
+	planned            Planned
+	plannedUpsertPlans wire.Rows
 
 	removed              Removed
 	removedDeletePorts   wire.Rows
@@ -65,6 +68,8 @@ func (p *devicesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 		return p.addMoved(b, m)
 	case "read":
 		return p.addRead(b, m)
+	case "planned":
+		return p.addPlanned(b, m)
 	}
 	return wire.Unknown(eventType)
 }
@@ -76,6 +81,7 @@ func (p *devicesV1Plan) Flush(b *wire.Batch) {
 	b.Write(movedUpdateDevicesSQL, &p.movedUpdateDevices)
 	b.Write(readUpsertReadingsSQL, &p.readUpsertReadings)
 	b.Write(installedUpsertPortsSQL, &p.installedUpsertPorts)
+	b.Write(plannedUpsertPlansSQL, &p.plannedUpsertPlans)
 	b.Write(removedDeletePortsSQL, &p.removedDeletePorts)
 	b.Write(removedDeleteDevicesSQL, &p.removedDeleteDevices)
 }
@@ -816,6 +822,238 @@ ON CONFLICT (device_id, slot) DO UPDATE SET
     days = excluded.days,
     hosts = excluded.hosts
 WHERE t.version < excluded.version`
+
+// Planned is event "planned" on topic "devices.v1".
+// Its idempotency key is header "key"; records with the same key are one event.
+type Planned struct {
+	ALine           string
+	ALseg           string
+	ABox            string
+	APath           string
+	ACircle         string
+	AInt8range      string
+	ANumrange       string
+	ADaterange      string
+	ATsrange        string
+	ATstzrange      string
+	AInt4multirange string
+	AInt8multirange string
+	ANummultirange  string
+	ADatemultirange string
+	ATsmultirange   string
+	DeviceID        idem.UUID // the record key
+}
+
+// DecodePlanned decodes m; see strictjson.Scanner for the rules.
+func DecodePlanned(m idem.Message) (e Planned, err error) {
+	var s devicesV1Decoder
+	s.Reset(&m)
+	e.decode(&s, &m)
+	return e, s.Finish("Planned")
+}
+
+func (e *Planned) decode(s *strictjson.Scanner, m *wire.Message) {
+	*e = Planned{}
+	var seen struct {
+		ALine, ALseg, ABox, APath, ACircle, AInt8range, ANumrange, ADaterange, ATsrange,
+		ATstzrange, AInt4multirange, AInt8multirange, ANummultirange, ADatemultirange,
+		ATsmultirange bool
+	}
+	for s.Object(); s.Member(); {
+		switch s.Name() {
+		case "a_line":
+			s.Once(&seen.ALine)
+			e.ALine = s.String()
+		case "a_lseg":
+			s.Once(&seen.ALseg)
+			e.ALseg = s.String()
+		case "a_box":
+			s.Once(&seen.ABox)
+			e.ABox = s.String()
+		case "a_path":
+			s.Once(&seen.APath)
+			e.APath = s.String()
+		case "a_circle":
+			s.Once(&seen.ACircle)
+			e.ACircle = s.String()
+		case "a_int8range":
+			s.Once(&seen.AInt8range)
+			e.AInt8range = s.String()
+		case "a_numrange":
+			s.Once(&seen.ANumrange)
+			e.ANumrange = s.String()
+		case "a_daterange":
+			s.Once(&seen.ADaterange)
+			e.ADaterange = s.String()
+		case "a_tsrange":
+			s.Once(&seen.ATsrange)
+			e.ATsrange = s.String()
+		case "a_tstzrange":
+			s.Once(&seen.ATstzrange)
+			e.ATstzrange = s.String()
+		case "a_int4multirange":
+			s.Once(&seen.AInt4multirange)
+			e.AInt4multirange = s.String()
+		case "a_int8multirange":
+			s.Once(&seen.AInt8multirange)
+			e.AInt8multirange = s.String()
+		case "a_nummultirange":
+			s.Once(&seen.ANummultirange)
+			e.ANummultirange = s.String()
+		case "a_datemultirange":
+			s.Once(&seen.ADatemultirange)
+			e.ADatemultirange = s.String()
+		case "a_tsmultirange":
+			s.Once(&seen.ATsmultirange)
+			e.ATsmultirange = s.String()
+		default:
+			s.Skip()
+		}
+	}
+	s.Require(seen.ALine, "a_line")
+	s.Require(seen.ALseg, "a_lseg")
+	s.Require(seen.ABox, "a_box")
+	s.Require(seen.APath, "a_path")
+	s.Require(seen.ACircle, "a_circle")
+	s.Require(seen.AInt8range, "a_int8range")
+	s.Require(seen.ANumrange, "a_numrange")
+	s.Require(seen.ADaterange, "a_daterange")
+	s.Require(seen.ATsrange, "a_tsrange")
+	s.Require(seen.ATstzrange, "a_tstzrange")
+	s.Require(seen.AInt4multirange, "a_int4multirange")
+	s.Require(seen.AInt8multirange, "a_int8multirange")
+	s.Require(seen.ANummultirange, "a_nummultirange")
+	s.Require(seen.ADatemultirange, "a_datemultirange")
+	s.Require(seen.ATsmultirange, "a_tsmultirange")
+	e.DeviceID = s.RecordKey(m).UUID()
+}
+
+// key identifies the event by header "key".
+// Duplicates are detected for at least 8d.
+func (e *Planned) key(k *wire.KeyBuilder, m *wire.Message) {
+	k.Header(m, "key")
+}
+
+// fingerprint adds the fields on which duplicates must agree.
+func (e *Planned) fingerprint(f *wire.Fingerprint) {
+	f.Text("a_box", e.ABox)
+	f.Text("a_circle", e.ACircle)
+	f.Text("a_datemultirange", e.ADatemultirange)
+	f.Text("a_daterange", e.ADaterange)
+	f.Text("a_int4multirange", e.AInt4multirange)
+	f.Text("a_int8multirange", e.AInt8multirange)
+	f.Text("a_int8range", e.AInt8range)
+	f.Text("a_line", e.ALine)
+	f.Text("a_lseg", e.ALseg)
+	f.Text("a_nummultirange", e.ANummultirange)
+	f.Text("a_numrange", e.ANumrange)
+	f.Text("a_path", e.APath)
+	f.Text("a_tsmultirange", e.ATsmultirange)
+	f.Text("a_tsrange", e.ATsrange)
+	f.Text("a_tstzrange", e.ATstzrange)
+	f.UUID("device_id", e.DeviceID)
+}
+
+// plannedEvent defines how Planned is decoded, and which records are duplicates. It is
+// read-only.
+var plannedEvent = wire.Event[Planned, *devicesV1Decoder]{
+	Name:    "Planned",
+	Decode:  (*Planned).decode,
+	Key:     (*Planned).key,
+	Space:   "\xfc\xf8\x53\xa0\x8b\x56\xd4\xac\xba\x7e\x79\xe1\x0e\x06\x47\xe7",
+	Print:   (*Planned).fingerprint,
+	Content: 0x69590244,
+}
+
+func (p *devicesV1Plan) addPlanned(b *wire.Batch, m *wire.Message) error {
+	e := &p.planned
+	if fresh, err := plannedEvent.Take(b, m, &p.decoder, e); !fresh {
+		return err
+	}
+	// A wave may have several versions of this row: the statement merges them.
+	b.Upserts(wire.Row("plans").UUID(e.DeviceID))
+	r := p.plannedUpsertPlans.Row()
+	r.UUID(e.DeviceID)
+	r.Text(e.ALine)
+	r.Text(e.ALseg)
+	r.Text(e.ABox)
+	r.Text(e.APath)
+	r.Text(e.ACircle)
+	r.Text(e.AInt8range)
+	r.Text(e.ANumrange)
+	r.Text(e.ADaterange)
+	r.Text(e.ATsrange)
+	r.Text(e.ATstzrange)
+	r.Text(e.AInt4multirange)
+	r.Text(e.AInt8multirange)
+	r.Text(e.ANummultirange)
+	r.Text(e.ADatemultirange)
+	r.Text(e.ATsmultirange)
+	return nil
+}
+
+// plannedUpsertPlansSQL writes the last row for each device_id.
+const plannedUpsertPlansSQL = `
+WITH w AS (
+    INSERT INTO plans (
+        device_id,
+        a_line,
+        a_lseg,
+        a_box,
+        a_path,
+        a_circle,
+        a_int8range,
+        a_numrange,
+        a_daterange,
+        a_tsrange,
+        a_tstzrange,
+        a_int4multirange,
+        a_int8multirange,
+        a_nummultirange,
+        a_datemultirange,
+        a_tsmultirange
+    )
+    SELECT DISTINCT ON (device_id)
+        unnest($1::uuid[]) AS device_id,
+        unnest($2::text[])::line AS a_line,
+        unnest($3::text[])::lseg AS a_lseg,
+        unnest($4::text[])::box AS a_box,
+        unnest($5::text[])::path AS a_path,
+        unnest($6::text[])::circle AS a_circle,
+        unnest($7::text[])::int8range AS a_int8range,
+        unnest($8::text[])::numrange AS a_numrange,
+        unnest($9::text[])::daterange AS a_daterange,
+        unnest($10::text[])::tsrange AS a_tsrange,
+        unnest($11::text[])::tstzrange AS a_tstzrange,
+        unnest($12::text[])::int4multirange AS a_int4multirange,
+        unnest($13::text[])::int8multirange AS a_int8multirange,
+        unnest($14::text[])::nummultirange AS a_nummultirange,
+        unnest($15::text[])::datemultirange AS a_datemultirange,
+        unnest($16::text[])::tsmultirange AS a_tsmultirange
+    ORDER BY device_id, generate_subscripts($1::uuid[], 1) DESC
+    ON CONFLICT (device_id) DO UPDATE SET
+        a_line = excluded.a_line,
+        a_lseg = excluded.a_lseg,
+        a_box = excluded.a_box,
+        a_path = excluded.a_path,
+        a_circle = excluded.a_circle,
+        a_int8range = excluded.a_int8range,
+        a_numrange = excluded.a_numrange,
+        a_daterange = excluded.a_daterange,
+        a_tsrange = excluded.a_tsrange,
+        a_tstzrange = excluded.a_tstzrange,
+        a_int4multirange = excluded.a_int4multirange,
+        a_int8multirange = excluded.a_int8multirange,
+        a_nummultirange = excluded.a_nummultirange,
+        a_datemultirange = excluded.a_datemultirange,
+        a_tsmultirange = excluded.a_tsmultirange
+    RETURNING true
+)
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not write the row',
+    'plans'
+WHERE (SELECT count(*) FROM w) < (SELECT count(*) FROM (SELECT DISTINCT unnest($1::uuid[]) AS device_id) AS sent)`
 
 // Removed is the tombstone of topic "devices.v1": a record without a value.
 // Its idempotency key is header "key"; records with the same key are one event.

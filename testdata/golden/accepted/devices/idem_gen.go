@@ -23,9 +23,9 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 		Consumer: "devices",
 		Schema:   map[string]int{"core": 1, "keys": 1},
 		Identity: wire.Identity{
-			Writes: 0x7db45478,
+			Writes: 0xd465d66f,
 			Knows: []uint32{
-				0x7db45478,
+				0xd465d66f,
 			},
 		},
 		Limits: wire.Limits{
@@ -102,6 +102,31 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "load", Type: "real", Nullable: true},
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
+			},
+			{
+				Name: "plans",
+				Unique: [][]string{
+					{"device_id"},
+				},
+				Columns: []wire.Column{
+					{Name: "device_id", Type: "uuid"},
+					{Name: "a_line", Type: "line"},
+					{Name: "a_lseg", Type: "lseg"},
+					{Name: "a_box", Type: "box"},
+					{Name: "a_path", Type: "path"},
+					{Name: "a_circle", Type: "circle"},
+					{Name: "a_int8range", Type: "int8range"},
+					{Name: "a_numrange", Type: "numrange"},
+					{Name: "a_daterange", Type: "daterange"},
+					{Name: "a_tsrange", Type: "tsrange"},
+					{Name: "a_tstzrange", Type: "tstzrange"},
+					{Name: "a_int4multirange", Type: "int4multirange"},
+					{Name: "a_int8multirange", Type: "int8multirange"},
+					{Name: "a_nummultirange", Type: "nummultirange"},
+					{Name: "a_datemultirange", Type: "datemultirange"},
+					{Name: "a_tsmultirange", Type: "tsmultirange"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
 		},
 		Topics: []wire.Topic{

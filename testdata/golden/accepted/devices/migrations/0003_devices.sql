@@ -3,6 +3,7 @@
 --   table devices
 --   table readings
 --   table ports
+--   table plans
 
 SET LOCAL client_encoding = 'UTF8';
 
@@ -52,4 +53,24 @@ CREATE TABLE ports (
     open_at time NOT NULL,
     load real,
     CONSTRAINT ports_pkey PRIMARY KEY (device_id, number)
+);
+
+CREATE TABLE plans (
+    device_id uuid NOT NULL,
+    a_line line NOT NULL,
+    a_lseg lseg NOT NULL,
+    a_box box NOT NULL,
+    a_path path NOT NULL,
+    a_circle circle NOT NULL,
+    a_int8range int8range NOT NULL,
+    a_numrange numrange NOT NULL,
+    a_daterange daterange NOT NULL,
+    a_tsrange tsrange NOT NULL,
+    a_tstzrange tstzrange NOT NULL,
+    a_int4multirange int4multirange NOT NULL,
+    a_int8multirange int8multirange NOT NULL,
+    a_nummultirange nummultirange NOT NULL,
+    a_datemultirange datemultirange NOT NULL,
+    a_tsmultirange tsmultirange NOT NULL,
+    CONSTRAINT plans_pkey PRIMARY KEY (device_id)
 );
