@@ -109,7 +109,7 @@ func readColumns(err error, pg *pgconn.PgError) string {
 	for _, m := range readColumn.FindAllStringSubmatch(step.SQL, -1) {
 		column := strings.ReplaceAll(strings.Trim(m[2], `"`), `""`, `"`)
 		switch {
-		case m[1] == "text" || m[1] == "bpchar":
+		case m[1] == "text" || m[1] == "bpchar" || m[1] == "citext": // which take every text
 		case slices.Contains(words, m[1]):
 			named = append(named, column)
 		default:
