@@ -48,7 +48,7 @@ func (e *Encoding) Open(m *wire.Message) (*wire.Message, error) {
 	if m.Value == nil {
 		return m, nil
 	}
-	text, err := e.Message.open(e.memory[:0], m, e.Most)
+	text, unnamed, err := e.Message.open(e.memory[:0], m, e.Most)
 	if bad, is := err.(*wire.DecodeError); is { // about a header
 		return nil, bad
 	}
@@ -56,20 +56,20 @@ func (e *Encoding) Open(m *wire.Message) (*wire.Message, error) {
 		return nil, &wire.DecodeError{Reason: "cannot be read: " + err.Error()}
 	}
 	e.memory = text
-	return m.Unpacked(text), nil
+	return m.UnpackedBut(text, unnamed), nil
 }
 
 // open converts a value, whose schema may be named before it or in a header.
-func (m *Message) open(into []byte, r *wire.Message, most int) ([]byte, error) {
+func (m *Message) open(into []byte, r *wire.Message, most int) (text []byte, unnamed map[int]string, err error) {
 	if m.framed {
 		header, err := r.OptHeader(frame.Header)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if header != nil {
 			_, place, err := frame.Named(header)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			return m.is.OpenBeside(place, into, r.Value, most)
 		}

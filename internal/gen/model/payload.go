@@ -30,5 +30,11 @@ type Packing interface {
 	Open(into, value []byte) ([]byte, error)
 }
 
+// Unnamed is a [Packing] whose values may hold numbers that have no name in their enum.
+type Unnamed interface {
+	// Unnamed says of each such number, by its place in what Open returns, why no enum reads it.
+	Unnamed(value []byte) map[int]string
+}
+
 // Registry reports whether the schemas that values were written with are read from a registry.
 func (m *Messages) Registry() bool { return m != nil && m.Avro && m.Framed }

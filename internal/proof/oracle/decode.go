@@ -16,6 +16,8 @@ type decoder struct {
 	src    []byte
 	depth  int
 	marker string // of values that are not there; "" if there is none
+	// unnamed says of numbers of the payload, by their places, why no enum reads them.
+	unnamed map[int]string
 	faults []*fault
 }
 
@@ -246,6 +248,10 @@ func (d *decoder) scalar(t model.FieldType, n *node, path string) value {
 			return wrong("a number")
 		}
 	default:
+		if why := d.unnamed[n.start]; why != "" && n.kind == numberNode {
+			d.fail(n.start, path, why)
+			return nil
+		}
 		if n.kind != stringNode {
 			return wrong("a string")
 		}

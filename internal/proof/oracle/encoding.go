@@ -42,6 +42,9 @@ func (in *Interpreter) unpack(t *model.Topic, r *Record) (*Record, *fault) {
 		if out.Value, err = t.Payload.Messages.Packing.Open(nil, r.Value); err != nil {
 			return nil, &fault{class: ClassDecode, detail: "cannot be read: " + err.Error()}
 		}
+		if p, ok := t.Payload.Messages.Packing.(model.Unnamed); ok {
+			out.unnamed = p.Unnamed(r.Value)
+		}
 	}
 	return &out, nil
 }

@@ -107,7 +107,10 @@ func readColumns(err error, pg *pgconn.PgError) string {
 	words := strings.Fields(strings.ReplaceAll(said, "time with time zone", "timetz"))
 	var named, all []string
 	for _, m := range readColumn.FindAllStringSubmatch(step.SQL, -1) {
-		column := strings.ReplaceAll(strings.Trim(m[2], `"`), `""`, `"`)
+		column := m[2]
+		if column[0] == '"' {
+			column = strings.ReplaceAll(column[1:len(column)-1], `""`, `"`)
+		}
 		switch {
 		case m[1] == "text" || m[1] == "bpchar" || m[1] == "citext": // which take every text
 		case slices.Contains(words, m[1]):
