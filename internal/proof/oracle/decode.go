@@ -18,7 +18,7 @@ type decoder struct {
 	marker string // of values that are not there; "" if there is none
 	// unnamed says of numbers of the payload, by their places, why no enum reads them.
 	unnamed map[int]string
-	faults []*fault
+	faults  []*fault
 }
 
 func (d *decoder) fail(at int, path, detail string) {
