@@ -72,6 +72,39 @@ func TestTextsThatPostgresRejectsAreDeadLettersThatNameTheColumn(t *testing.T) {
 	}
 }
 
+// A unique index of citext that the spec does not name finds texts equal that differ. Within one
+// batch, too, the second of two such rows is the dead letter, and one that is gone makes room.
+func TestEqualTextsOfOneBatchAreKeptApart(t *testing.T) {
+	s := resolved(t, devicesDir+"idemgen.yaml")
+	db := idemtest.Migrated(t, devicesDir+"testdata", devicesDir+"migrations")
+	idemtest.Exec(t, db, "CREATE UNIQUE INDEX ON devices (name)")
+	consumer, err := devices.NewConsumer(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := idemtest.Own(t, consumer, "devices.v1", 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var batch []idem.Message
+	for i, device := range []struct{ id, name string }{{"1", "Gate"}, {"2", "GATE"}, {"1", ""}, {"3", "gate"}} {
+		m := idem.Message{Topic: "devices.v1", Offset: int64(i), LeaderEpoch: -1, Time: time.Now(),
+			Key: []byte("00000000-0000-4000-8000-00000000000" + device.id), Headers: []idem.Header{{Name: "key", Value: fmt.Append(nil, i)}}}
+		if device.name != "" {
+			m.Value = []byte(strings.Replace(string(deviceValue(s.Topics[0].Events[0], nil)), model.ParsedText("citext", 1), device.name, 1))
+		}
+		batch = append(batch, m)
+	}
+	res, err := w.Apply(t.Context(), batch)
+	var left, dead string
+	if err == nil {
+		err = db.QueryRow(t.Context(), `SELECT (SELECT string_agg(name::text, ' ') FROM devices), (SELECT string_agg(offs || ' ' || sqlstate, ' ') FROM idem_dead_letter)`).Scan(&left, &dead)
+	}
+	if err != nil || res.Applied != 3 || left != "gate" || dead != "1 23505" {
+		t.Errorf("%+v, rows %q, dead letters %q: %v", res, left, dead, err)
+	}
+}
+
 // deviceValue is a payload of an event with texts that Postgres reads, but for one.
 func deviceValue(e *model.Event, broken *model.Field) []byte {
 	value := map[string]any{"type": e.Types[0]}
