@@ -19,7 +19,7 @@ var words = map[string]string{
 	"datemultirange": "datemultirange", "tsmultirange": "tsmultirange", "tstzmultirange": "tstzmultirange",
 }
 
-// noArray are the words of which a spec has no arrays.
+// noArray are the words that a spec has no arrays of.
 var noArray = map[string]bool{"bytea": true, "jsonb": true, "json": true}
 
 var (

@@ -20,7 +20,8 @@ type weight struct {
 
 // weights may shrink, and then most does. One grows only for what users need, in a commit that
 // says for what: idemgen dev is the 15th command, idemgen console the 19th, adopt keys the
-// 20th; docs/adopt.md has 600 words; init --from-topic has 1,630 lines.
+// 20th; docs/adopt.md has 600 words; init --from-topic has 1,630 lines; 28 types read from a text,
+// smallint, real and arrays have 240 lines and 240 words.
 var weights = []weight{
 	{"keys of the language", 89, 90, keysOfTheLanguage},
 	{"codes of errors", 83, 85, func(t *testing.T) int {
@@ -28,18 +29,18 @@ var weights = []weight{
 	}},
 	{"codes of warnings", 0, 0, func(t *testing.T) int { return distinct(t, `"W[0-9]{3}"`, "../../generator", "../../internal/gen") }},
 	{"commands", 20, 14, func(t *testing.T) int { return matches(t, `\bRunE:`, production(t, "../../cmd/idemgen")) }},
-	{"product lines", 72_600, 55_000, func(t *testing.T) int {
+	{"product lines", 72_850, 55_000, func(t *testing.T) int {
 		return linesOf(t, production(t, "../../runtime", "../../internal", "../../generator", "../../schema", "../../cmd", "../../templates"))
 	}},
-	{"proof lines", 20_910, 14_000, func(t *testing.T) int {
+	{"proof lines", 20_990, 14_000, func(t *testing.T) int {
 		return linesOf(t, handwritten(t, "../../runtime/idemtest", "../../internal/proof", "../../internal/kit"))
 	}},
 	{"exported names", 665, 650, exportedNames},
-	{"linked lines, without effects", 25_700, 19_000, linkedWithout},
-	{"linked lines, with effects", 28_760, 23_000, linkedWith},
+	{"linked lines, without effects", 25_790, 19_000, linkedWithout},
+	{"linked lines, with effects", 28_850, 23_000, linkedWith},
 	{"lines of testdata", 54_000, 35_000, linesOfTestdata},
-	{"words of docs/spec.md", 7_720, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
-	{"words of docs", 48_960, 48_000, wordsOfDocs},
+	{"words of docs/spec.md", 7_960, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
+	{"words of docs", 49_170, 48_000, wordsOfDocs},
 }
 
 // The whole gets lighter. go test -v prints what is left to do.

@@ -9,9 +9,9 @@ import (
 )
 
 // parsed are the types whose values Postgres reads from texts, by their names in SQL and in specs,
-// with a text number n of each, in the form in which Postgres writes it. Each rejects a bad text by
-// an SQLSTATE of class 22 and stores any other one whole: so xml, tsvector, jsonpath (other
-// classes), bit, money and name (which cut, round) are missing.
+// with text number n of each as Postgres writes it. A type rejects a bad text by an SQLSTATE of
+// class 22, and stores the whole of any other. So xml, tsvector and jsonpath are missing, whose
+// errors halt, and bit, money and name, which cut or round.
 var parsed = map[string]func(n int) string{
 	"time":     func(n int) string { return minute(n).Format(time.TimeOnly) },
 	"timetz":   func(n int) string { return minute(n).Format(time.TimeOnly) + "+00" },

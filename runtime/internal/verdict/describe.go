@@ -86,15 +86,15 @@ func Describe(err error) error {
 // readColumn is where a step lets Postgres read a column's value from a text: its type and name.
 var readColumn = regexp.MustCompile(`::text\[\]\)::([a-z0-9_."]+)(?:\[\])? AS ("(?:[^"]|"")+"|[a-z0-9_]+)`)
 
-// unread are the SQLSTATEs of a text that is not a value of its type. A number that is out of range
-// has one of them, too; the message then names its type.
+// unread are the SQLSTATEs of a text that is not a value of its type. A number that is out of
+// range has one of them, too; the message then names its type.
 var (
 	unread  = []string{"22000", "22003", "22007", "22008", "22009", "22015", "22023", "22P02"}
 	numbers = []string{"smallint", "integer", "bigint", "numeric", "real"}
 )
 
-// readColumns names the columns of which Postgres rejected a text: those of the step that have the
-// type that the message names before it quotes the text, or all.
+// readColumns names the columns whose text Postgres may have rejected: those of the step that have
+// the type that the message names before it quotes the text, or all.
 func readColumns(err error, pg *pgconn.PgError) string {
 	step, ok := errors.AsType[*Write](err)
 	if !ok || !slices.Contains(unread, pg.Code) || pg.Where != "" {

@@ -31,7 +31,7 @@ var columnsOf = map[model.Kind][]model.ColKind{
 	model.Map:            {model.ColJSONB},
 }
 
-// elementsOf says of which elements the arrays are that a list of a kind fills.
+// elementsOf has the elements of the arrays that a list of a kind fills.
 var elementsOf = map[model.Kind][]model.ColKind{
 	model.String: {model.ColText, model.ColParsed}, model.UUID: {model.ColUUID}, model.Bool: {model.ColBoolean},
 	model.Int32: {model.ColInteger, model.ColSmallint}, model.Int64: {model.ColBigint},
@@ -39,7 +39,7 @@ var elementsOf = map[model.Kind][]model.ColKind{
 	model.Timestamp: {model.ColTimestamptz}, model.LocalTimestamp: {model.ColTimestamp}, model.Date: {model.ColDate},
 }
 
-// elements are the kinds of which there are arrays.
+// elements are the kinds that arrays may have.
 var elements = func() map[model.ColKind]bool {
 	all := map[model.ColKind]bool{}
 	for _, kinds := range elementsOf {
