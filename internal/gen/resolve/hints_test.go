@@ -207,6 +207,7 @@ func TestWrittenHintsHelp(t *testing.T) {
 		{"E208", "status: string", "status: \"decimal(12,2)\"", `did you mean "decimal"? The length and the digits are those of the column`, "status: string"},
 		{"E208", "status: string", "status: varchar(20)", `did you mean "string"?`, "status: string"},
 		{"E208", "status: string", "status: unix_millis", `did you mean "epoch_ms"?`, "status: string"},
+		{"E208", "status: string", "status: inet", `did you mean "string"?`, "status: string"},
 		{"E208", "status: string", "status: timestamp-micros", `did you mean "epoch_us"?`, "status: string"},
 		{"E208", "status: string", "status: \"decimal_bytes(12,2)\"", "write decimal_bytes(2) for two digits", "status: string"},
 		{"E208", "status: string", "status: list", `write "list(string)"`, "status: string"},
