@@ -121,7 +121,8 @@ func (w *topicWriter) recordKey() {
 		note("Only %d of %d records have a key, so there is no record_key.", k.Records, w.Records)
 		return
 	case k.Type == "bytes":
-		note("The keys of the records are not text, so there is no record_key.")
+		note("The keys of the records are not text, or not all of one form, so there is no record_key: idemgen")
+		note("cannot tell their encoding, which you declare as record_key_format.")
 		return
 	}
 	w.part = scaffold.Column{Name: "record_key", Type: k.Type}
@@ -142,7 +143,12 @@ func (w *topicWriter) recordKey() {
 	} else {
 		w.part.Name = w.names.entry("record_key", "f")
 	}
-	w.out.RecordKey = fmt.Sprintf("{%s: %s}", w.part.Name, w.part.Type)
+	switch w.out.RecordKey = fmt.Sprintf("{%s: %s}", w.part.Name, w.part.Type); k.Form {
+	case survey.QuotedKey:
+		w.out.RecordKey = fmt.Sprintf("{%s: {type: %s, path: $}} # a JSON string", w.part.Name, w.part.Type)
+	case survey.LongKey:
+		w.out.KeyFormat = "{encoding: binary}"
+	}
 	if k.Equals != "" {
 		note("The key of the records equals member %s of the value.", strconv.Quote(k.Equals))
 	}

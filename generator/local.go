@@ -19,9 +19,13 @@ type Local struct {
 // LocalTopic describes a topic that the service reads.
 type LocalTopic struct {
 	Names []string // in Kafka
-	// Schema is the schema that a registry must have under Number for the samples to be decoded;
-	// "" means that none is needed.
-	Schema string
+	// Schemas are those that a registry must have for the samples to be decoded.
+	Schemas []LocalSchema
+}
+
+// LocalSchema is an Avro schema, with its number in the registry.
+type LocalSchema struct {
+	Schema
 	Number int
 }
 
@@ -47,8 +51,8 @@ func LocalOf(spec Spec) (*Local, error) {
 	}
 	for _, t := range service.Topics {
 		topic := LocalTopic{Names: t.Kafka}
-		if m := t.Payload.Messages; m.Registry() {
-			topic.Schema, topic.Number = string(m.Schema), int(m.Number)
+		for i, m := range t.OfRegistry() {
+			topic.Schemas = append(topic.Schemas, LocalSchema{schemasOf(t)[i], int(m.Number)})
 		}
 		l.Topics = append(l.Topics, topic)
 		script := tests.Topic(t)
@@ -66,7 +70,7 @@ func (l *Local) add(tests *proof.Service, name string, script proof.Script) {
 		return // constants that the oracle accepted are valid
 	}
 	for i, r := range script.Records {
-		script.Records[i].Value = seedlog.Packed(tests.Reads(r.Topic), r.Value)
+		script.Records[i].Key, script.Records[i].Value = seedlog.Packed(tests.Reads(r.Topic), r.Key, r.Value)
 	}
 	l.Samples = append(l.Samples, Sample{name, rows, script.Records})
 }

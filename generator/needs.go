@@ -21,10 +21,16 @@ type Needs struct {
 
 // TopicNeeds describes what a service requires of one topic in Kafka.
 type TopicNeeds struct {
-	Name   string
-	Window time.Duration // shortest window of its keys; 0 if it stores none
-	Schema string        // the reader's schema, if writers' schemas are in a registry; otherwise ""
-	Record string        // name of the type in Schema; "" means the whole schema
+	Name    string
+	Window  time.Duration // shortest window of its keys; 0 if it stores none
+	Schemas []Schema      // the reader's schemas, if writers' schemas are in a registry
+}
+
+// Schema is the Avro schema of a topic's values or record keys.
+type Schema struct {
+	Of     string // "-value" or "-key": how subjects of the registry end
+	Text   string
+	Record string // name of the type in Text; "" means the whole schema
 }
 
 // Needs returns the needs of all services, in the order of the specs, or nil if a spec has errors.
@@ -36,16 +42,25 @@ func (r *Result) Needs() (all []Needs) {
 			n.Tables = append(n.Tables, wanted(s, t))
 		}
 		for _, t := range s.Topics {
-			needs := TopicNeeds{Window: t.ShortestWindow()}
-			if m := t.Payload.Messages; m.Registry() {
-				needs.Schema, needs.Record = string(m.Schema), m.Name
-			}
+			needs := TopicNeeds{Window: t.ShortestWindow(), Schemas: schemasOf(t)}
 			for _, name := range t.Kafka {
 				needs.Name = name
 				n.Topics = append(n.Topics, needs)
 			}
 		}
 		all = append(all, n)
+	}
+	return all
+}
+
+// schemasOf returns the schemas of a topic whose writers' schemas are in a registry.
+func schemasOf(t *model.Topic) (all []Schema) {
+	for _, m := range t.OfRegistry() {
+		s := Schema{"-value", string(m.Schema), m.Name}
+		if m != t.Payload.Messages {
+			s.Of = "-key"
+		}
+		all = append(all, s)
 	}
 	return all
 }

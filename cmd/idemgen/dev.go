@@ -120,7 +120,11 @@ func generateAgain(ctx context.Context, cmd *cobra.Command, path string) (parts 
 	}
 	parts.Migrations = local.Migrations
 	for _, t := range local.Topics {
-		parts.Topics = append(parts.Topics, dev.Topic(t))
+		topic := dev.Topic{Names: t.Names}
+		for _, s := range t.Schemas {
+			topic.Schemas = append(topic.Schemas, dev.Schema{Of: s.Of, Text: s.Text, Number: s.Number})
+		}
+		parts.Topics = append(parts.Topics, topic)
 	}
 	for _, s := range local.Samples {
 		parts.Samples = append(parts.Samples, sampleOf(s))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -148,13 +149,16 @@ func TestInitDescribesOddTopics(t *testing.T) {
 		"two.types": {`{"kind":"made","id":"1"}`, `{"kind":"gone","id":11}`, `{"kind":"made","id":"111"}`},
 		"maybe":     {`{"n":1,"of":"1"}`, `{"n":2,"of":"11"}`, `{"n":3}`},
 		"some.key":  {`{"kind":"made","id":"a"}`, `{"kind":"gone"}`},
+		"json.key":  {`{"id":"a"}`, `{"id":"b"}`},
+		"long.key":  {`{"id":"a"}`, `{"id":"b"}`},
 	} {
 		module(t, nil)
 		var messages []*idem.Message
+		key := map[string]string{"json.key": `"1"`, "long.key": "\x00\x00\x00\x00\x00\x00\x00\x01"}[topic]
 		for n, v := range values {
-			messages = append(messages, &idem.Message{Topic: topic, Value: []byte(v), Key: []byte(strings.Repeat("1", n+1))})
+			messages = append(messages, &idem.Message{Topic: topic, Value: []byte(v), Key: []byte(cmp.Or(key, strings.Repeat("1", n+1)))})
 		}
-		messages = append(messages, &idem.Message{Topic: topic, Key: []byte("k")})
+		messages = append(messages, &idem.Message{Topic: topic, Key: []byte(cmp.Or(key, "k"))})
 		brokers := produce(t, map[string]int32{topic: 1}, messages...)
 		code, stdout, stderr := run(t, "init", "--from-topic", topic, "--brokers", brokers)
 		if code != done {
@@ -163,11 +167,14 @@ func TestInitDescribesOddTopics(t *testing.T) {
 		}
 		must(t, "check")
 		spec := read(t, "idemgen.yaml")
-		if !strings.Contains(spec, "\n    skip: [tombstone]\n") || !strings.Contains(spec, "\n      record_key: text\n") {
+		if !strings.Contains(spec, "\n    skip: [tombstone]\n") || !strings.Contains(spec, "\n      record_key: "+map[bool]string{true: "bigint", false: "text"}[key != ""]+"\n") {
 			t.Errorf("%s: no skip for the tombstone, or no column with the record key:\n%s", topic, spec)
 		}
 		if encoding := map[string]string{"json.text": "json_string", "framed": "confluent_json"}[topic]; !strings.Contains(spec, "    payload: {encoding: "+encoding) && encoding != "" {
 			t.Errorf("%s: another encoding:\n%s", topic, spec)
+		}
+		if form := map[string]string{"json.key": "{record_key: {type: int64, path: $}} # a JSON string\n", "long.key": "{record_key: int64}\n    record_key_format: {encoding: binary}\n"}[topic]; !strings.Contains(spec, form) {
+			t.Errorf("%s: the record key is read in another way:\n%s", topic, spec)
 		}
 		if testing.Verbose() {
 			t.Log(stdout, spec)

@@ -135,6 +135,8 @@ func TestPlan(t *testing.T) {
 		{"fewer topics", "[keys.north.v1, keys.east.v1]", "keys.east.v1", compatible, "Topics that are not among them any more are not read; their ledgers, keys and rows stay. To do: deploy this when they are read to their ends"},
 		{"an encoding", "    event_type: {header: type}", "    event_type: {header: type}\n    payload: {encoding: json_string}", letters, "payload.encoding is json_string, and was plain"},
 		{"the encoding that it had", "    event_type: {header: type}", "    event_type: {header: type}\n    payload: {encoding: plain}", compatible, "payload is new"},
+		{"the encoding of record keys", "    record_key: {door: string}", "    record_key: {door: {type: string, path: $}}\n    record_key_format: {encoding: confluent_json}", letters, "record_key_format.encoding is confluent_json, and was plain"},
+		{"record keys in JSON", "    record_key: {door: string}", "    record_key: {door: {type: string, path: $}}", letters, "record_key is read as JSON, and was read as text"},
 		{"another path of a patch", "path: Title", "path: Heading", loses, `field "title" is read at $.Heading, and was at $.Title`},
 		{"another path of an optional field", "path: Lang", "path: Language", loses, `field "lang" is read at $.Language, and was at $.Lang`},
 		{"another marker", "absent_marker: gone", "absent_marker: none", loses, `payload.absent_marker is "none", and was "gone"`},

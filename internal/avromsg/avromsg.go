@@ -58,8 +58,9 @@ func New(schema, name string) (*Type, error) {
 			return nil, err
 		}
 	}
-	if !IsRecord(t.Root) && (t.Root.Type != "union" || slices.ContainsFunc(t.Root.Branches, func(b avro.SchemaNode) bool { return !IsRecord(t.Of(&b)) }) || len(t.Root.Branches) < 2) {
-		return nil, errors.New("its values are no record, and no union of records")
+	union := t.Root.Type == "union" && len(t.Root.Branches) > 1 && !slices.ContainsFunc(t.Root.Branches, func(b avro.SchemaNode) bool { return !IsRecord(t.Of(&b)) })
+	if !IsRecord(t.Root) && !union && !isScalar(t.Root) {
+		return nil, errors.New("its values are no record, no union of records, and no single value")
 	}
 	t.Number = crc32.ChecksumIEEE(t.schema.Canonical())>>1 | 1
 	return t, nil
@@ -87,10 +88,18 @@ func (t *Type) Written(schemas []string) (*Written, error) {
 	return &w, err
 }
 
+// isScalar reports whether a value holds no others, as a record key may.
+func isScalar(n *avro.SchemaNode) bool {
+	return slices.Contains([]string{"boolean", "int", "long", "float", "double", "bytes", "fixed", "string", "enum"}, n.Type)
+}
+
 // Records are the full names of the records that values are.
 func (t *Type) Records() (all []string) {
-	if IsRecord(t.Root) {
+	switch {
+	case IsRecord(t.Root):
 		return []string{FullName(t.Root)}
+	case isScalar(t.Root):
+		return nil
 	}
 	for _, b := range t.Branches(t.Root) {
 		all = append(all, b.Full)
@@ -130,7 +139,7 @@ func (t *Type) OpenWithin(into, value []byte, as *Written, most int) ([]byte, er
 	}
 	o := opening{as.tree, t.tree, most}
 	wrote, is := o.unwrap(o.wrote.Of(as.root), is)
-	if !IsRecord(wrote) || IsRecord(t.Root) && !answers(t.Root, wrote) {
+	if scalar := isScalar(t.Root); scalar && !isScalar(wrote) || !scalar && !IsRecord(wrote) || IsRecord(t.Root) && !answers(t.Root, wrote) {
 		return nil, fmt.Errorf("it is of type %s, and not %s", as.name(wrote), t.name(t.Root))
 	}
 	out, err := o.append(into, wrote, t.Root, is)

@@ -189,7 +189,7 @@ func TestSchemasThatWereWrittenWith(t *testing.T) {
 	}
 }
 
-// A schema is a record or a union of them, and one name in it stands alone.
+// A schema is a record, a union of them or a single value, and one name in it stands alone.
 func TestSchemas(t *testing.T) {
 	if is := typeOf(t, order, "shop.v1.Line"); is.Number == typeOf(t, order, "").Number {
 		t.Error("two schemas have one number")
@@ -197,10 +197,22 @@ func TestSchemas(t *testing.T) {
 		t.Errorf("%q, %v", value, err)
 	}
 	for name, schema := range map[string]string{
-		"Channel": order, "None": order, "": `"string"`, "x": "{",
+		"None": order, "": `{"type":"array","items":"string"}`, "x": "{",
 	} {
 		if _, err := avromsg.New(schema, name); err == nil {
 			t.Errorf("%q of %.10s is a type", name, schema)
+		}
+	}
+	for schema, value := range map[string]string{`"string"`: `"a"`, `"long"`: "-7", `{"type":"string","logicalType":"uuid"}`: `"01234567-89ab-cdef-0123-456789abcdef"`, order: `"WEB"`} {
+		name := map[bool]string{true: "Channel"}[schema == order]
+		is := typeOf(t, schema, name)
+		packed, err := is.Pack([]byte(value))
+		if opened, unread := is.Open(nil, packed, is.Own()); err != nil || unread != nil || string(opened) != value {
+			t.Errorf("%.20s: %s, %v, %v, want %s", schema, opened, err, unread, value)
+		}
+		record := typeOf(t, order, "shop.v1.Line").Own()
+		if _, err := is.Open(nil, []byte("\x02s\x00"), record); err == nil {
+			t.Errorf("%.20s: a record is read as a single value", schema)
 		}
 	}
 	if _, err := avromsg.New(`["null",{"type":"record","name":"A","fields":[]}]`, ""); err == nil {

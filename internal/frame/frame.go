@@ -10,8 +10,11 @@ import (
 	"fmt"
 )
 
-// Header is the name of the record header that may have the schema of a value.
-const Header = "__value_schema_id"
+// Names of the record headers that may have the schema of a value, and of a key.
+const (
+	Header    = "__value_schema_id"
+	KeyHeader = "__key_schema_id"
+)
 
 const (
 	magic     = 0
@@ -42,7 +45,6 @@ var (
 	errJSON     = errors.New("it begins like JSON, and not with a zero byte and the number of a schema")
 	errGlue     = errors.New("it begins with the 18 bytes of AWS Glue's schema registry, and not with a zero byte and the number of a schema")
 	errApicurio = errors.New("it begins with a zero byte and a number of 8 bytes, as Apicurio's serializers may write it, and not with one of 4 bytes: set their apicurio.registry.as-confluent")
-	errHeader   = errors.New("header " + Header + " has neither a zero byte and the number of a schema nor a byte 1 and the GUID of one")
 )
 
 // Split returns the schema that the prefix of a value names, and what follows the prefix.
@@ -56,16 +58,16 @@ func Split(value []byte) (s Schema, rest []byte, err error) {
 	return s, value[size:], nil
 }
 
-// Named returns the schema that a record header names, and what follows it there, which Protobuf
-// needs.
-func Named(header []byte) (s Schema, rest []byte, err error) {
+// Named returns the schema that a record header called name names, and what follows it there,
+// which Protobuf needs.
+func Named(name string, header []byte) (s Schema, rest []byte, err error) {
 	switch {
 	case len(header) >= size && header[0] == magic:
 		return Schema{Number: binary.BigEndian.Uint32(header[1:])}, header[size:], nil
 	case len(header) >= sizeGUID && header[0] == magicGUID:
 		return Schema{GUID: [16]byte(header[1:]), Global: true}, header[sizeGUID:], nil
 	}
-	return Schema{}, nil, errHeader
+	return Schema{}, nil, fmt.Errorf("header %s has neither a zero byte and the number of a schema nor a byte 1 and the GUID of one", name)
 }
 
 // other returns what a value begins with that has no prefix.

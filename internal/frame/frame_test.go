@@ -36,12 +36,12 @@ func TestAHeaderNamesASchema(t *testing.T) {
 		{"\x01" + guid, "897912ab-cdef-4011-8899-010203040506", ""},
 		{"\x01" + guid + "\x00", "897912ab-cdef-4011-8899-010203040506", "\x00"},
 	} {
-		if s, rest, err := Named([]byte(c.header)); err != nil || s.String() != c.schema || string(rest) != c.rest {
+		if s, rest, err := Named(Header, []byte(c.header)); err != nil || s.String() != c.schema || string(rest) != c.rest {
 			t.Errorf("%q: %v, %q, %v", c.header, s, rest, err)
 		}
 	}
 	for _, bad := range []string{"", "\x00\x00\x00\x01", "\x01" + guid[:15], "\x02\x00\x00\x00\x01", "7"} {
-		if _, _, err := Named([]byte(bad)); err != errHeader || strings.Contains(err.Error(), "7") {
+		if _, _, err := Named(Header, []byte(bad)); err == nil || !strings.Contains(err.Error(), Header) || strings.Contains(err.Error(), "7") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

@@ -49,7 +49,8 @@ func TestNoRecordOfALogHalts(t *testing.T) {
 		in := oracle.New(service)
 		events := map[string]bool{}
 		for i, r := range script.Records {
-			record := oracle.Record{Topic: topic.Name, Offset: int64(i), Time: time.Unix(0, 0), Key: r.Key, Value: seedlog.Packed(topic, r.Value), Result: r.Result}
+			record := oracle.Record{Topic: topic.Name, Offset: int64(i), Time: time.Unix(0, 0), Result: r.Result}
+			record.Key, record.Value = seedlog.Packed(topic, r.Key, r.Value)
 			for _, h := range r.Headers {
 				record.Headers = append(record.Headers, oracle.Header(h))
 			}

@@ -75,10 +75,8 @@ func (s *Service) play(t *model.Topic, rows []model.Row, log []seedlog.Record) S
 	next := map[string]int64{} // offset, by topic
 	for _, r := range log {
 		i := len(p.Records)
-		record := oracle.Record{
-			Topic: r.In(t), Offset: next[r.In(t)], Time: Start.Add(time.Duration(i) * time.Second),
-			Key: r.Key, Value: seedlog.Packed(t, r.Value), Result: r.Result,
-		}
+		record := oracle.Record{Topic: r.In(t), Offset: next[r.In(t)], Time: Start.Add(time.Duration(i) * time.Second), Result: r.Result}
+		record.Key, record.Value = seedlog.Packed(t, r.Key, r.Value)
 		if !r.Time.IsZero() {
 			record.Time = r.Time
 		}

@@ -58,7 +58,7 @@ func Read(path, digest string) (*Service, error) {
 
 func hasSchemas(spec *syntax.Spec) bool {
 	return slices.ContainsFunc(spec.Topics, func(t *syntax.Topic) bool {
-		return t.Payload != nil && !t.Payload.Broken && t.Payload.OfMessages()
+		return t.Payload != nil && !t.Payload.Broken && t.Payload.OfMessages() || t.KeyFormat != nil && !t.KeyFormat.Broken && t.KeyFormat.OfMessages()
 	})
 }
 

@@ -1,8 +1,8 @@
-// Package avro unpacks record values that are written in Avro. Generated code uses it for topics
-// with encoding avro or confluent_avro. It converts a value to JSON with the names of the schema,
-// and the decoder of the event reads that (docs/spec.md, Packed values).
+// Package avro unpacks record values and keys that are written in Avro. Generated code uses it for
+// topics with encoding avro or confluent_avro. It converts them to JSON with the names of the
+// schema, and the decoder of the event reads that (docs/spec.md, Packed values).
 //
-// It must not import any package of this module but avromsg, frame and wire.
+// It must not import any package of this module but avromsg, frame, packed and wire.
 package avro
 
 import (
@@ -14,13 +14,15 @@ import (
 
 	"github.com/idemgen/idemgen/internal/avromsg"
 	"github.com/idemgen/idemgen/internal/frame"
+	"github.com/idemgen/idemgen/runtime/internal/packed"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Message is the Avro type of a topic's values. It is safe for concurrent use.
+// Message is the Avro type of a topic's values or record keys. It is safe for concurrent use.
 type Message struct {
 	is       *avromsg.Type
 	framed   bool
+	part     packed.Part
 	registry Registry // nil in tests of a message alone
 
 	mu    sync.RWMutex
@@ -76,13 +78,16 @@ func NewFramed(schema, name string) *Message {
 	return m
 }
 
-// From returns the same type with the registry that provides the schemas of its values. If r is
-// nil, all records wait.
+// OfKeys returns the same type for record keys.
+func (m *Message) OfKeys() *Message { return &Message{is: m.is, framed: m.framed, part: true} }
+
+// From returns the same type with the registry that provides the schemas it was written with. If r
+// is nil, all records wait.
 func (m *Message) From(r Registry) *Message {
 	if r == nil {
 		r = none{}
 	}
-	return &Message{is: m.is, framed: true, registry: r, known: map[frame.Schema]written{}}
+	return &Message{is: m.is, framed: true, part: m.part, registry: r, known: map[frame.Schema]written{}}
 }
 
 // Prepare queries the registry for the schemas of records that are not yet known. It returns how
@@ -90,8 +95,8 @@ func (m *Message) From(r Registry) *Message {
 func (m *Message) Prepare(ctx context.Context, records []wire.Message) (n int, err error) {
 	asked := map[frame.Schema]bool{}
 	for i := range records {
-		schema, _, bad := split(&records[i])
-		if bad != nil || asked[schema] || m.knows(schema) {
+		schema, _, bad := m.split(&records[i])
+		if m.part.Of(&records[i]) == nil || bad != nil || asked[schema] || m.knows(schema) {
 			continue
 		}
 		asked[schema] = true
@@ -104,17 +109,28 @@ func (m *Message) Prepare(ctx context.Context, records []wire.Message) (n int, e
 	return len(records), nil
 }
 
-// split returns the schema that a record names, in a header or before its value, and the value.
-func split(m *wire.Message) (schema frame.Schema, value []byte, err error) {
-	header, err := m.OptHeader(frame.Header)
-	if err != nil || header == nil {
-		if err == nil {
-			schema, value, err = frame.Split(m.Value)
+// Prepare returns a function that prepares the values and the keys of records.
+func Prepare(messages ...*Message) func(context.Context, []wire.Message) (int, error) {
+	return func(ctx context.Context, records []wire.Message) (int, error) {
+		for _, m := range messages {
+			n, err := m.Prepare(ctx, records)
+			if err != nil {
+				return 0, err
+			}
+			records = records[:n]
 		}
-		return schema, value, err
+		return len(records), nil
 	}
-	schema, _, err = frame.Named(header)
-	return schema, m.Value, err
+}
+
+// split returns the schema that a record names, in a header or before the bytes, and the bytes.
+func (m *Message) split(r *wire.Message) (schema frame.Schema, packed []byte, err error) {
+	packed = m.part.Of(r)
+	schema, _, named, err := m.part.Named(r)
+	if err == nil && !named {
+		schema, packed, err = frame.Split(packed)
+	}
+	return schema, packed, err
 }
 
 func (m *Message) knows(schema frame.Schema) bool {
@@ -156,12 +172,12 @@ func (m *Message) look(ctx context.Context, schema frame.Schema) ([]string, erro
 	return nil, errNoGUIDs
 }
 
-// open decodes a value to JSON of at most most bytes, which it appends to into.
+// open decodes a value or a key to JSON of at most most bytes, which it appends to into.
 func (m *Message) open(into []byte, r *wire.Message, most int) ([]byte, error) {
 	if !m.framed {
-		return m.is.OpenWithin(into, r.Value, m.is.Own(), most)
+		return m.is.OpenWithin(into, m.part.Of(r), m.is.Own(), most)
 	}
-	schema, value, err := split(r)
+	schema, value, err := m.split(r)
 	if err != nil {
 		return nil, err
 	}
@@ -188,28 +204,27 @@ func (none) Schema(context.Context, uint32) ([]string, error) {
 	return nil, errors.New("NewConsumer was called without a schema registry: pass registry.New(client)")
 }
 
-// Encoding unpacks the values of a topic. It is not safe for concurrent use.
+// Encoding unpacks the values, or the record keys, of a topic. It is not safe for concurrent use.
 type Encoding struct {
 	Message *Message
 	Most    int // limit of a value's size as JSON, in bytes: limits.max_payload; 0 means no limit
 	memory  []byte
 }
 
-// Open returns m with its value converted to JSON, valid until the next Open. A record without a
-// value is returned unchanged. If the value cannot be decoded, Open returns a [*wire.DecodeError].
+// Open returns m with its value, or its key, converted to JSON, valid until the next Open. A
+// record without it is returned unchanged. If it cannot be decoded, Open returns a
+// [*wire.DecodeError].
 func (e *Encoding) Open(m *wire.Message) (*wire.Message, error) {
-	if m.Value == nil {
+	part := e.Message.part
+	if part.Of(m) == nil {
 		return m, nil
 	}
 	text, err := e.Message.open(e.memory[:0], m, e.Most)
-	if bad, is := err.(*wire.DecodeError); is { // about a header
-		return nil, bad
-	}
 	if err != nil {
-		return nil, &wire.DecodeError{Reason: "cannot be read: " + err.Error()}
+		return nil, part.Refused(err)
 	}
 	e.memory = text
-	return m.Unpacked(text), nil
+	return part.With(m, text), nil
 }
 
 // Own returns a registry of the types' own schemas, for tests.

@@ -49,3 +49,14 @@ func TestASchemaMayBeNamedInAHeader(t *testing.T) {
 		t.Error("two headers are read")
 	}
 }
+
+// A record key is unpacked as a value is.
+func TestAKeyIsUnpackedToItsJSON(t *testing.T) {
+	for key, want := range map[string]string{"\x00\x00\x00\x00\x01\"a\"": `"a"`, "a": "decode: record key cannot be read: it does not begin with a zero byte and the number of a schema"} {
+		m := &wire.Message{Key: []byte(key), Value: []byte("v")}
+		opened, err := (KeyEncoding{}).Open(m)
+		if err != nil && err.Error() != want || err == nil && (string(opened.Key) != want || string(opened.Value) != "v") {
+			t.Errorf("%q: %+v, %v", key, opened, err)
+		}
+	}
+}

@@ -82,9 +82,10 @@ func newEffects(c *runner) *effects {
 // value, which may have more fields than in the log, or another order.
 func (c *runner) calledFor(r record) string {
 	m := r.message
-	if t := c.packed[m.Topic]; t != nil && m.Value != nil {
-		if value, err := seedlog.Unpacked(t, c.pack(m)); err == nil {
-			m.Value = value
+	if t := c.packed[m.Topic]; t != nil {
+		sent := c.pack(m)
+		if key, value, err := seedlog.Unpacked(t, sent.Key, sent.Value); err == nil {
+			m.Key, m.Value = key, value
 		}
 	}
 	return identity(m)

@@ -28,7 +28,7 @@ func (s Service) runner(spec *proof.Service, script proof.Script) (*runner, erro
 	}
 	for _, t := range spec.Topics {
 		for _, name := range t.Kafka {
-			if t.Payload.Encoding != "" {
+			if t.Payload.Encoding != "" || t.RecordKey != nil && t.RecordKey.Encoding != "" {
 				r.packed[name] = t
 			}
 		}
@@ -133,13 +133,13 @@ func (c *runner) shownScript(script proof.Script) string {
 	return b.String()
 }
 
-// pack is a value as producers of its topic send it; nil is none. What the encoding cannot hold is
-// sent as it is.
-func (c *runner) pack(m idem.Message) []byte {
+// pack is a record as producers of its topic send it. What the encoding cannot hold is sent as it
+// is.
+func (c *runner) pack(m idem.Message) idem.Message {
 	if t := c.packed[m.Topic]; t != nil {
-		return seedlog.Packed(t, m.Value)
+		m.Key, m.Value = seedlog.Packed(t, m.Key, m.Value)
 	}
-	return m.Value
+	return m
 }
 
 // packedAll are records as their producers send them.
@@ -149,8 +149,9 @@ func packedAll(b *trial, records []idem.Message) []idem.Message {
 	}
 	out := slices.Clone(records)
 	for i, m := range out {
-		if !b.asIs[placeOf(m)] {
-			out[i].Value = b.pack(m)
+		out[i] = b.pack(m)
+		if b.asIs[placeOf(m)] {
+			out[i].Value = m.Value
 		}
 	}
 	return out
@@ -163,10 +164,10 @@ func (c *runner) misPacked(m idem.Message) (bad [][]byte) {
 	if t == nil || m.Value == nil {
 		return nil
 	}
-	whole := c.pack(m)
+	whole := c.pack(m).Value
 	all := [][]byte{m.Value, {}, whole[:max(0, len(whole)-2)], append(slices.Clone(whole), 'x'), slices.Concat(whole, whole)}
 	return slices.DeleteFunc(all, func(value []byte) bool {
-		_, err := seedlog.Unpacked(t, value)
+		_, _, err := seedlog.Unpacked(t, nil, value)
 		return err == nil
 	})
 }

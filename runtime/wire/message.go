@@ -22,8 +22,9 @@ type Message struct {
 	Value       []byte    // nil is a tombstone, which differs from an empty value
 	Headers     []Header  // in the record's order, repeated names kept
 
-	shared bool // Value is memory into which the next payload will be unpacked
-	opened bool // Value differs from what was sent
+	shared    bool // Value is memory into which the next payload will be unpacked
+	sharedKey bool // and so is Key
+	opened    bool // Value differs from what was sent
 
 	unnamed map[int]string // see UnpackedBut
 }
@@ -47,16 +48,29 @@ func (m *Message) UnpackedBut(value []byte, unnamed map[int]string) *Message {
 // Unnamed returns what [Message.UnpackedBut] was given.
 func (m *Message) Unnamed() map[int]string { return m.unnamed }
 
+// UnpackedKey returns the record with key in place of its key: the unpacked key, in memory that
+// will be reused.
+func (m *Message) UnpackedKey(key []byte) *Message {
+	opened := *m
+	opened.Key, opened.sharedKey = key, true
+	return &opened
+}
+
 // IsUnpacked reports whether the payload was unpacked, so that Value differs from the bytes sent.
 func (m *Message) IsUnpacked() bool { return m.opened }
 
 // kept returns the record for code that receives it after others were read.
 func (m *Message) kept() *Message {
-	if !m.shared {
+	if !m.shared && !m.sharedKey {
 		return m
 	}
 	own := *m
-	own.Value, own.shared = bytes.Clone(m.Value), false
+	if m.shared {
+		own.Value, own.shared = bytes.Clone(m.Value), false
+	}
+	if m.sharedKey {
+		own.Key, own.sharedKey = bytes.Clone(m.Key), false
+	}
 	return &own
 }
 

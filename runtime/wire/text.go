@@ -2,7 +2,9 @@ package wire
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"time"
 
@@ -62,6 +64,23 @@ func (t Text) Int64() int64 { return t.integer(math.MinInt64, math.MaxInt64) }
 
 func (t Text) integer(lo, hi int64) int64 {
 	return parsed(t, func(raw []byte) (int64, string) { return notation.Int(raw, lo, hi) })
+}
+
+// BinaryInt32 reads a big-endian number of 4 bytes, as Kafka's IntegerSerializer writes it.
+func (t Text) BinaryInt32() int32 { return int32(binary.BigEndian.Uint32(t.bytes(4))) }
+
+// BinaryInt64 reads a big-endian number of 8 bytes, as Kafka's LongSerializer writes it.
+func (t Text) BinaryInt64() int64 { return int64(binary.BigEndian.Uint64(t.bytes(8))) }
+
+// BinaryUUID reads the 16 bytes of a UUID.
+func (t Text) BinaryUUID() UUID { return UUID(t.bytes(16)) }
+
+// bytes returns the bytes, which must be n; if they are not, n zeros.
+func (t Text) bytes(n int) []byte {
+	if t.r == nil || len(t.raw) != n && t.Refuse(fmt.Sprintf("has %d bytes, and not %d", len(t.raw), n)) {
+		return make([]byte, n)
+	}
+	return t.raw
 }
 
 // Float64 parses a number in JSON syntax.

@@ -5,15 +5,16 @@ import (
 	"testing"
 )
 
-// Handlers and effects of a batch get the payload of their own record, whatever was unpacked
-// since.
+// Handlers and effects of a batch get the payload and the key of their own record, whatever was
+// unpacked since.
 func TestCodeGetsItsOwnPayload(t *testing.T) {
-	unpacked := make([]byte, 0, 16)
+	unpacked, key := make([]byte, 0, 16), make([]byte, 0, 16)
 	b := NewBatch(newScript())
 	b.Reset(nil)
 	for _, text := range []string{"first one", "second one"} {
 		unpacked = append(unpacked[:0], text...)
-		m := (&Message{Value: []byte("packed")}).Unpacked(unpacked)
+		key = append(key[:0], text...)
+		m := (&Message{Value: []byte("packed")}).Unpacked(unpacked).UnpackedKey(key)
 		b.Call(m, Call{})
 		b.Effect(m, Effect{})
 	}
@@ -21,8 +22,10 @@ func TestCodeGetsItsOwnPayload(t *testing.T) {
 	steps = slices.DeleteFunc(slices.Clone(steps), func(s Step) bool { return s.Call == nil })
 	waiting, _ := b.Awaited()
 	for i, want := range []string{"first one", "second one"} {
-		if call, effect := string(steps[i].Call.Message.Value), string(waiting[i].Message.Value); call != want || effect != want {
-			t.Errorf("the handler of %q gets %q, its effect %q", want, call, effect)
+		for of, m := range map[string]*Message{"handler": steps[i].Call.Message, "effect": waiting[i].Message} {
+			if string(m.Value) != want || string(m.Key) != want {
+				t.Errorf("the %s of %q gets %q with key %q", of, want, m.Value, m.Key)
+			}
 		}
 	}
 }

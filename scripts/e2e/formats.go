@@ -187,17 +187,22 @@ func (k *kit) openBook(ctx context.Context, folder string, service func(*pgxpool
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
+	s.stop = k.consume(ctx, s.consumer)
+	return s, nil
+}
+
+// consume runs a service in this process, and returns what stops it.
+func (k *kit) consume(ctx context.Context, service *idem.Consumer) (stop func() error) {
 	running, end := context.WithCancel(ctx)
 	ended := begin(func() (struct{}, error) {
 		source := &confluent.Source{Brokers: k.broker.Addr(), Config: kafka.ConfigMap{"session.timeout.ms": 6000}}
-		return struct{}{}, s.consumer.Run(running, source)
+		return struct{}{}, service.Run(running, source)
 	})
-	s.stop = func() error {
+	return func() error {
 		end()
 		_, err := ended()
 		return err
 	}
-	return s, nil
 }
 
 func (s *bookStage) close() error { return errors.Join(s.stop(), s.db.close()) }

@@ -55,7 +55,7 @@ type check struct {
 }
 
 // all are the checks. Those with the Connect of the kit come late: it starts meanwhile.
-var all = slices.Concat(serviceChecks, topicChecks, formatChecks, relayChecks, debeziumChecks, chainChecks)
+var all = slices.Concat(serviceChecks, topicChecks, formatChecks, relayChecks, mirrorChecks, debeziumChecks, chainChecks)
 
 func choose(only *regexp.Regexp, short bool) (chosen []check) {
 	for _, c := range all {

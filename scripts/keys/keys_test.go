@@ -36,7 +36,7 @@ func TestPageIsUpToDate(t *testing.T) {
 			t.Errorf("no section is called %s", link[1])
 		}
 	}
-	for _, line := range []string{"| default | `earliest` |", "| values | `keep`, `drop` |", "| with | upsert |", "start_from: latest"} {
+	for _, line := range []string{"| default | `earliest` |", "| values | `keep`, `drop` |", "| with | upsert |", "start_from: committed"} {
 		if !bytes.Contains(want, []byte(line+"\n")) {
 			t.Errorf("no line is %q", line)
 		}

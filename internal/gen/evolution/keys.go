@@ -120,14 +120,15 @@ var ofKey = map[string]struct {
 	"enum":        {Compatible, "it takes every text that it took"},
 
 	// What these say reached the state, and was compared there.
-	"payload":         {Compatible, sameRead},
-	"naming":          {Compatible, sameRead},
-	"root":            {Compatible, sameRead},
-	"encoding":        {Compatible, sameRead},
-	"absent_marker":   {Compatible, sameRead},
-	"tombstone":       {Compatible, sameRead},
-	"idempotency_key": {Compatible, sameKeys},
-	"copies":          {Compatible, sameKeys},
+	"payload":           {Compatible, sameRead},
+	"record_key_format": {Compatible, sameRead},
+	"naming":            {Compatible, sameRead},
+	"root":              {Compatible, sameRead},
+	"encoding":          {Compatible, sameRead},
+	"absent_marker":     {Compatible, sameRead},
+	"tombstone":         {Compatible, sameRead},
+	"idempotency_key":   {Compatible, sameKeys},
+	"copies":            {Compatible, sameKeys},
 }
 
 const (

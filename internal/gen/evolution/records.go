@@ -64,37 +64,62 @@ func topicOf(s *model.Service, name string) *model.Topic {
 	return nil
 }
 
-// payload are the changes of how the values of a topic are written.
+// payload are the changes of how the values and the keys of a topic are written.
 func (c *comparison) payload(old, now *model.Topic) {
-	place := "/topics/" + now.Name + "/payload"
-	told := func(key string, v Verdict, effect, what string, args ...any) {
-		c.add(v, "topic "+now.Name+": "+fmt.Sprintf(what, args...), effect, firstRead)
-		c.tell(place + "/" + key)
-		if c.only(key, "topics", now.Name, "payload") {
-			c.tell(place)
+	if is, was := now.RecordKey, old.RecordKey; is != nil && was != nil {
+		c.packing(now.Name, "record_key_format", &was.Packed, &is.Packed)
+		if whole(is) && whole(was) && is.JSON != was.JSON && is.Encoding == was.Encoding {
+			c.add(DeadLetters, "topic "+now.Name+": record_key is read as "+forms[is.JSON]+", and was read as "+forms[was.JSON], becomeDead, firstRead)
+			part := "/topics/" + now.Name + "/record_key/" + is.Parts[0].Name
+			c.tell(part, part+"/path", part+"/type")
 		}
 	}
-	is, was := now.Payload, old.Payload
-	if is.Encoding != was.Encoding {
-		told("encoding", DeadLetters, becomeDead, "payload.encoding is %s, and was %s", cmp.Or(is.Encoding, "plain"), cmp.Or(was.Encoding, "plain"))
+	c.packing(now.Name, "payload", &old.Payload.Packed, &now.Payload.Packed)
+	if is, was := now.Payload.AbsentMarker, old.Payload.AbsentMarker; is != was {
+		c.written(now.Name, "payload", "absent_marker", LosesValues, loseValues, "payload.absent_marker is %s, and was %s", marker(is), marker(was))
 	}
-	if is, was := is.Messages, was.Messages; is != nil && was != nil && is.Name != was.Name {
-		told("encoding", DeadLetters, becomeDead, "payload.schema names message %s, and named %s", cmp.Or(is.Name, "of all the file"), cmp.Or(was.Name, "of all the file"))
-	} else if is != nil && was != nil && is.Framed == was.Framed {
-		for _, field := range slices.Sorted(maps.Keys(is.Layout)) {
-			switch now, before := is.Layout[field], was.Layout[field]; {
-			case before == "" || now == before:
+}
+
+// packing are the changes of what values or keys are packed in; under is where the spec says it.
+func (c *comparison) packing(topic, under string, was, is *model.Packed) {
+	dead := func(what string, args ...any) {
+		c.written(topic, under, "encoding", DeadLetters, becomeDead, what, args...)
+	}
+	if is.Encoding != was.Encoding {
+		dead("%s.encoding is %s, and was %s", under, cmp.Or(is.Encoding, "plain"), cmp.Or(was.Encoding, "plain"))
+	}
+	now, before := is.Messages, was.Messages
+	switch {
+	case now == nil || before == nil:
+	case now.Name != before.Name:
+		dead("%s.schema names message %s, and named %s", under, cmp.Or(now.Name, "of all the file"), cmp.Or(before.Name, "of all the file"))
+	case now.Framed == before.Framed:
+		for _, field := range slices.Sorted(maps.Keys(now.Layout)) {
+			switch is, was := now.Layout[field], before.Layout[field]; {
+			case was == "" || is == was:
 			case field != "":
-				told("encoding", DeadLetters, becomeDead, "field %s is %s, and was %s: what was written before is read as something else, or not at all", field, now, before)
+				dead("field %s is %s, and was %s: what was written before is read as something else, or not at all", field, is, was)
 			default:
-				told("encoding", DeadLetters, becomeDead, "the schema in %s is another one, with which records that were written before cannot be read", is.File)
+				dead("the schema in %s is another one, with which records that were written before cannot be read", now.File)
 			}
 		}
 	}
-	if is.AbsentMarker != was.AbsentMarker {
-		told("absent_marker", LosesValues, loseValues, "payload.absent_marker is %s, and was %s", marker(is.AbsentMarker), marker(was.AbsentMarker))
+}
+
+// written tells of a change of how values or keys are written.
+func (c *comparison) written(topic, under, key string, v Verdict, effect, what string, args ...any) {
+	c.add(v, "topic "+topic+": "+fmt.Sprintf(what, args...), effect, firstRead)
+	place := "/topics/" + topic + "/" + under
+	c.tell(place + "/" + key)
+	if c.only(key, "topics", topic, under) {
+		c.tell(place)
 	}
 }
+
+// whole reports whether a record key is one value, without members.
+func whole(k *model.RecordKey) bool { return len(k.Parts) == 1 && len(k.Parts[0].Path) == 0 }
+
+var forms = map[bool]string{true: "JSON", false: "text"}
 
 func marker(text string) string {
 	if text == "" {

@@ -11,7 +11,9 @@ import (
 func decoderOf(f *file, t *model.Topic) {
 	doc := fmt.Sprintf("%s decodes the records of topic %q.", decoderType(t), t.Name)
 	f.decl(doc, text("type %s =", decoderType(t)).Add(strictjson("Scanner")))
-	encoding(f, t)
+	for _, p := range packings(t) {
+		p.declare(f)
+	}
 	if t.RecordKey != nil && t.RecordKey.JSON {
 		recordKeyType(f, t)
 	}
@@ -27,12 +29,12 @@ func decodeFunc(f *file, e *model.Event) {
 		} else {
 			g.Add(text("var s %s", decoderType(e.Topic)))
 		}
-		read := "&m"
-		if e.Topic.Payload.Encoding != "" {
-			g.Add(text("encoding := ").Add(encodingLiteral(e.Topic, 0)))
-			g.Add(text("opened, err := encoding.Open(&m)"))
+		read, is := "&m", ":="
+		for _, p := range packings(e.Topic) {
+			g.Add(text(p.field + " := ").Add(p.literal(0)))
+			g.Add(text("opened, err %s %s.Open(%s)", is, p.field, read))
 			g.If(text("err != nil")).Block(text("return e, err"))
-			read = "opened"
+			read, is = "opened", "="
 		}
 		g.Add(text("s.Reset(%s)", read))
 		g.Add(text("e.decode(&s, %s)", read))

@@ -17,72 +17,159 @@ const (
 	protobufPath   = runtimePath + "/protobuf"
 )
 
-// encoding writes what unpacks the values of a topic, if they are packed in anything.
-func encoding(f *file, t *model.Topic) {
-	if t.Payload.Encoding == "" {
-		return
-	}
-	doc := fmt.Sprintf("%s unpacks the values of topic %q.", encodingType(t), t.Name)
-	m := t.Payload.Messages
-	if m == nil {
-		is := code(strictjson("Quoted"))
-		if t.Payload.Encoding == "confluent_json" {
-			is = qual(framedJSONPath, "Encoding")
-		}
-		f.decl(doc, text("type %s =", encodingType(t)).Add(is))
-		return
-	}
-	if m.Avro {
-		avroSchema(f, t, doc)
-		return
-	}
-	f.decl(doc, text("type %s =", encodingType(t)).Add(qual(protobufPath, "Encoding")))
-	framed := ""
-	if m.Framed {
-		framed = ", after the prefix that serializers of Confluent's registry write"
-	}
-	f.decl(fmt.Sprintf("%s is %s of %s%s.", messageVar(t), m.Name, path.Base(m.File), framed),
-		text("var %s =", messageVar(t)).Add(qual(protobufPath, "New").Call(text(schemaConst(t)), lit(m.Name), lit(m.Framed))))
-	f.decl(fmt.Sprintf("%s is %s with its imports: a FileDescriptorSet in base64.", schemaConst(t), path.Base(m.File)),
-		text("const %s = \"\"%s", schemaConst(t), lines(base64.StdEncoding.EncodeToString(m.Schema))))
+// packing is what the values or the record keys of a topic are packed in, with the names of what
+// unpacks them.
+type packing struct {
+	*model.Packed
+	topic *model.Topic
+	end   string // of the names: "OfKeys", or ""
+	what  string // "values", "record keys"
+	local string // variable in the topic's function: "message", "key"
+	field string // of the plan: "encoding", "keyEncoding"
 }
 
-// avroSchema writes what unpacks values in Avro.
-func avroSchema(f *file, t *model.Topic, doc string) {
-	m := t.Payload.Messages
-	f.decl(doc, text("type %s =", encodingType(t)).Add(qual(avroPath, "Encoding")))
+// packings are what has to be unpacked of a topic's records, in this order: keys, then values.
+func packings(t *model.Topic) (all []packing) {
+	if k := t.RecordKey; k != nil && k.Unpacks() {
+		all = append(all, packing{&k.Packed, t, "OfKeys", "record keys", "key", "keyEncoding"})
+	}
+	if t.Payload.Unpacks() {
+		all = append(all, packing{&t.Payload.Packed, t, "", "values", "message", "encoding"})
+	}
+	return all
+}
+
+func (p packing) ofKeys() bool { return p.end != "" }
+
+func (p packing) encodingType() string { return unexported(p.topic.GoName) + "Encoding" + p.end }
+
+func (p packing) messageVar() string { return unexported(p.topic.GoName) + "Message" + p.end }
+
+func (p packing) schemaConst() string { return unexported(p.topic.GoName) + "Schema" + p.end }
+
+// declare writes what unpacks them.
+func (p packing) declare(f *file) {
+	doc := fmt.Sprintf("%s unpacks the %s of topic %q.", p.encodingType(), p.what, p.topic.Name)
+	m := p.Messages
+	switch {
+	case m == nil && p.Encoding == "confluent_json" && p.ofKeys():
+		f.decl(doc, text("type %s =", p.encodingType()).Add(qual(framedJSONPath, "KeyEncoding")))
+	case m == nil && p.Encoding == "confluent_json":
+		f.decl(doc, text("type %s =", p.encodingType()).Add(qual(framedJSONPath, "Encoding")))
+	case m == nil:
+		f.decl(doc, text("type %s =", p.encodingType()).Add(strictjson("Quoted")))
+	case m.Avro:
+		p.declareAvro(f, doc)
+	default:
+		p.declareProtobuf(f, doc)
+	}
+}
+
+// behindPrefix is said of messages that have one.
+const behindPrefix = "the prefix that serializers of Confluent's registry write"
+
+func (p packing) declareProtobuf(f *file, doc string) {
+	m := p.Messages
+	f.decl(doc, text("type %s =", p.encodingType()).Add(qual(protobufPath, "Encoding")))
+	framed := ""
+	if m.Framed {
+		framed = ", after " + behindPrefix
+	}
+	is := qual(protobufPath, "New").Call(text(p.schemaConst()), lit(m.Name), lit(m.Framed))
+	f.decl(fmt.Sprintf("%s is %s of %s%s.", p.messageVar(), m.Name, path.Base(m.File), framed), text("var %s =", p.messageVar()).Add(p.made(is)))
+	f.decl(fmt.Sprintf("%s is %s with its imports: a FileDescriptorSet in base64.", p.schemaConst(), path.Base(m.File)),
+		text("const %s = \"\"%s", p.schemaConst(), lines(base64.StdEncoding.EncodeToString(m.Schema))))
+}
+
+func (p packing) declareAvro(f *file, doc string) {
+	m := p.Messages
+	f.decl(doc, text("type %s =", p.encodingType()).Add(qual(avroPath, "Encoding")))
 	says, construct := path.Base(m.File), "New"
 	if m.Name != "" {
 		says = m.Name + " of " + says
 	}
 	if m.Framed {
-		says, construct = says+", for values after the prefix that serializers of Confluent's registry write", "NewFramed"
+		says, construct = fmt.Sprintf("%s, for %s after %s", says, p.what, behindPrefix), "NewFramed"
 	}
-	f.decl(fmt.Sprintf("%s is %s.", messageVar(t), says), text("var %s =", messageVar(t)).Add(qual(avroPath, construct).Call(text(schemaConst(t)), lit(m.Name))))
+	is := qual(avroPath, construct).Call(text(p.schemaConst()), lit(m.Name))
+	f.decl(fmt.Sprintf("%s is %s.", p.messageVar(), says), text("var %s =", p.messageVar()).Add(p.made(is)))
 	schema := "`" + string(m.Schema) + "`"
 	if strings.ContainsAny(string(m.Schema), "`\r") {
 		schema = strconv.Quote(string(m.Schema))
 	}
-	f.decl(fmt.Sprintf("%s is %s.", schemaConst(t), path.Base(m.File)), text("const %s = %s", schemaConst(t), schema))
+	f.decl(fmt.Sprintf("%s is %s.", p.schemaConst(), path.Base(m.File)), text("const %s = %s", p.schemaConst(), schema))
 }
 
-// registryParam is the parameter for the registry that has the schemas of values.
+// made is a message that knows whether it is a value or a record key.
+func (p packing) made(is *expr) code {
+	if p.ofKeys() {
+		return is.Dot("OfKeys").Call()
+	}
+	return is
+}
+
+// literal is what unpacks them, ready for use. They may become so many bytes of JSON; 0 is any
+// number.
+func (p packing) literal(most int64) *expr {
+	if p.Messages == nil {
+		return text(p.encodingType()).Values()
+	}
+	message := p.messageVar()
+	if p.Messages.Registry() {
+		message = p.local
+	}
+	fields := []code{pair("Message", text(message))}
+	if most > 0 {
+		fields = append(fields, pair("Most", size(most)))
+	}
+	return text(p.encodingType()).Values(fields...)
+}
+
+// registryParam is the parameter for the registry that has the schemas of values and keys.
 func registryParam() code { return named("registry", qual(avroPath, "Registry")) }
 
-// readsRegistry reports whether a topic of the service has values whose schemas are in a registry.
+// readsRegistry reports whether a topic of the service has values or keys whose schemas are in a
+// registry.
 func readsRegistry(topics []*model.Topic) bool {
-	return slices.ContainsFunc(topics, func(t *model.Topic) bool { return t.Payload.Messages.Registry() })
+	return slices.ContainsFunc(topics, func(t *model.Topic) bool { return len(t.OfRegistry()) > 0 })
+}
+
+// inRegistry are the packings whose schemas are in a registry.
+func inRegistry(t *model.Topic) []packing {
+	return slices.DeleteFunc(packings(t), func(p packing) bool { return !p.Messages.Registry() })
 }
 
 // ownRegistry is a registry of the service's own schemas, for tests.
 func ownRegistry(topics []*model.Topic) code {
 	var own []code
 	for _, t := range topics {
-		if t.Payload.Messages.Registry() {
-			own = append(own, text(messageVar(t)))
+		for _, p := range inRegistry(t) {
+			own = append(own, text(p.messageVar()))
 		}
 	}
 	return qual(avroPath, "Own").Call(own...)
+}
+
+// prepare is what fetches the schemas of a topic's records.
+func prepare(of []packing) code {
+	if len(of) == 1 {
+		return text(of[0].local + ".Prepare")
+	}
+	var all []code
+	for _, p := range of {
+		all = append(all, text(p.local))
+	}
+	return qual(avroPath, "Prepare").Call(all...)
+}
+
+// open unpacks the key and the value of m.
+func open(g *group, t *model.Topic) {
+	is := ":="
+	for _, p := range packings(t) {
+		g.Add(text("m, err %s p.%s.Open(m)", is, p.field))
+		g.If(text("err != nil")).Block(text("return err"))
+		is = "="
+	}
 }
 
 // widest is how long a line of a schema is.
@@ -96,21 +183,4 @@ func lines(long string) (sum string) {
 		long = long[len(line):]
 	}
 	return sum
-}
-
-// encodingLiteral is what unpacks the values of a topic, ready for use. They may become so many
-// bytes of JSON; 0 is any number.
-func encodingLiteral(t *model.Topic, most int64) *expr {
-	if t.Payload.Messages == nil {
-		return text(encodingType(t)).Values()
-	}
-	message := messageVar(t)
-	if t.Payload.Messages.Registry() {
-		message = "message"
-	}
-	fields := []code{pair("Message", text(message))}
-	if most > 0 {
-		fields = append(fields, pair("Most", size(most)))
-	}
-	return text(encodingType(t)).Values(fields...)
 }

@@ -27,7 +27,11 @@ func recordKeyType(f *file, t *model.Topic) {
 		for _, p := range t.RecordKey.Parts {
 			field := &model.Field{Name: p.Name, GoName: p.GoName, Doc: p.Doc, Type: p.Type, Source: model.Source{Kind: model.FromPayload, Path: p.Path}}
 			fields[p] = field
-			structField(g, field)
+			shown := *field
+			if len(p.Path) == 0 {
+				shown.Source.Path = []string{p.Name} // the comment of the struct says it
+			}
+			structField(g, &shown)
 		}
 	})
 	written := map[string]bool{}

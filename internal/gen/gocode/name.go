@@ -24,7 +24,7 @@ func unexported(name string) string {
 func upperFirst(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
 
 // planFields are the fields that a plan may have besides its scratch events and rows.
-var planFields = map[string]bool{"handler": true, "decoder": true, "encoding": true}
+var planFields = map[string]bool{"handler": true, "decoder": true, "encoding": true, "keyEncoding": true}
 
 // scratch is the plan's field for a declarative event.
 func scratch(e *model.Event) string {
@@ -46,12 +46,6 @@ func planType(t *model.Topic) string { return unexported(t.GoName) + "Plan" }
 func topicFunc(t *model.Topic) string { return unexported(t.GoName) + "Topic" }
 
 func handlerType(t *model.Topic) string { return t.GoName + "Handler" }
-
-func encodingType(t *model.Topic) string { return unexported(t.GoName) + "Encoding" }
-
-func messageVar(t *model.Topic) string { return unexported(t.GoName) + "Message" }
-
-func schemaConst(t *model.Topic) string { return unexported(t.GoName) + "Schema" }
 
 func decoderType(t *model.Topic) string { return unexported(t.GoName) + "Decoder" }
 

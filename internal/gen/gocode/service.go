@@ -82,7 +82,7 @@ func (p *pkg) serviceLiteral() code {
 			if len(t.Kafka) > 1 {
 				args = append(args, lit(name))
 			}
-			if t.Payload.Messages.Registry() {
+			if len(t.OfRegistry()) > 0 {
 				args = append(args, text("registry"))
 			}
 			if topicHandles(t) {

@@ -32,6 +32,9 @@ func recordKey(g *group, e *model.Event) {
 		return
 	}
 	part := func(p *model.KeyPart) code { return textScalar("s.RecordKey(m)", p.Type) }
+	if e.Topic.RecordKey.Encoding == "binary" {
+		part = func(p *model.KeyPart) code { return call("s.RecordKey(m)." + binaryReads[p.Type.Kind]) }
+	}
 	if e.Topic.RecordKey.JSON {
 		g.Add(text("var k %s", keyType(e.Topic)))
 		g.Add(text("k.%s(s, m)", keyMethod(e)))
@@ -48,6 +51,9 @@ func recordKey(g *group, e *model.Event) {
 		}
 	}
 }
+
+// binaryReads are the methods that read a binary record key.
+var binaryReads = map[model.Kind]string{model.Int32: "BinaryInt32", model.Int64: "BinaryInt64", model.UUID: "BinaryUUID", model.Bytes: "Raw"}
 
 // keyParts are the parts of the record key that an event reads, in the key's order.
 func keyParts(e *model.Event) []*model.KeyPart {

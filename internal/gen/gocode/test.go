@@ -13,7 +13,7 @@ func (p *pkg) testFile(tests Tests) *file {
 	f := newFile("idem_gen_test.go", p.service.Package, p.service.Source)
 	for _, t := range p.service.Topics {
 		topicTest(f, t)
-		if t.Payload.Messages != nil {
+		if slices.ContainsFunc(packings(t), func(p packing) bool { return p.Messages != nil }) {
 			f.jen.Anon(idemtestPath + "/testmessages")
 		}
 	}

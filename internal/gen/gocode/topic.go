@@ -76,7 +76,8 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	if len(t.Kafka) > 1 {
 		params, name = append(params, text("name string")), text("name")
 	}
-	if t.Payload.Messages.Registry() {
+	registry := inRegistry(t)
+	if len(registry) > 0 {
 		params = append(params, registryParam())
 	}
 	if topicHandles(t) {
@@ -86,8 +87,10 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	if settings := decoderSettings(t); settings != nil {
 		setup = append(setup, pair("decoder", text(decoderType(t)).Values(settings...)))
 	}
-	if t.Payload.Messages != nil {
-		setup = append(setup, pair("encoding", encodingLiteral(t, p.service.Limits.MaxPayload)))
+	for _, is := range packings(t) {
+		if is.Messages != nil {
+			setup = append(setup, pair(is.field, is.literal(p.service.Limits.MaxPayload)))
+		}
 	}
 	plan := text("&" + planType(t)).Values(setup...)
 	elems := []code{
@@ -116,8 +119,8 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	if most := longestEffect(t); most > 0 {
 		elems = append(elems, pair("Effects", duration(most)))
 	}
-	if t.Payload.Messages.Registry() {
-		elems = append(elems, text("Prepare: message.Prepare"))
+	if len(registry) > 0 {
+		elems = append(elems, pair("Prepare", prepare(registry)))
 	}
 	elems = append(elems, pair("NewPlan", oneLine(nil, wire("Plan"), plan)))
 	doc := ""
@@ -127,8 +130,8 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 		doc = fmt.Sprintf("%s is one of the topics of %q.", topicFunc(t), t.Name)
 	}
 	f.fn(doc, "", topicFunc(t), params, wire("Topic"), func(g *group) {
-		if t.Payload.Messages.Registry() {
-			g.Add(text("message := %s.From(registry)", messageVar(t)))
+		for _, is := range registry {
+			g.Add(text("%s := %s.From(registry)", is.local, is.messageVar()))
 		}
 		g.Return(composite(wire("Topic"), elems))
 	})
@@ -169,8 +172,8 @@ func (p *pkg) plan(f *file, t *model.Topic) {
 		if len(t.EventType) > 1 {
 			g.Add(text("eventType []byte"))
 		}
-		if t.Payload.Encoding != "" {
-			g.Add(text("encoding " + encodingType(t)))
+		for _, is := range packings(t) {
+			g.Add(text(is.field + " " + is.encodingType()))
 		}
 		for _, e := range t.Events {
 			eventFields(g, e)
@@ -196,11 +199,8 @@ func eventFields(g *group, e *model.Event) {
 func addDispatch(f *file, t *model.Topic) {
 	params := []code{named("b", pointer(wire("Batch"))), named("m", pointer(wire("Message")))}
 	f.fn("Add implements wire.Plan.", "p *"+planType(t), "Add", params, text("error"), func(g *group) {
+		open(g, t)
 		g.If(text("m.Value == nil")).BlockFunc(func(g *group) { onTombstone(g, t) })
-		if t.Payload.Encoding != "" {
-			g.Add(text("m, err := p.encoding.Open(m)"))
-			g.If(text("err != nil")).Block(text("return err"))
-		}
 		switch {
 		case len(t.EventType) == 0:
 			for _, e := range t.Events {

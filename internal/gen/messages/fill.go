@@ -28,8 +28,12 @@ func (a *All) fill(t *syntax.Topic, is *shape) {
 		}
 		at := t.Payload.Schema.Pos
 		of := is.below(path)
-		if of == nil {
-			a.problems.Add(at, "E117", "event "+e.Name.Value+" has no message at "+strings.Join(path, "."), "its root is a field of "+is.says+" that has fields")
+		if of == nil || !of.object() {
+			says, hint := "event "+e.Name.Value+" has no message at "+strings.Join(path, "."), "its root is a field of "+is.says+" that has fields"
+			if len(path) == 0 {
+				says, hint = "event "+e.Name.Value+" has no fields, and the schema is "+is.says+", which has none", "for example fields: {text: {type: string, path: $}}"
+			}
+			a.problems.Add(at, "E117", says, hint)
 			continue
 		}
 		e.Fields, e.FieldsKey, e.Taken = a.fields(of, at, nil), at, true

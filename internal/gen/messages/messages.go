@@ -15,15 +15,15 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
-// All are the messages of a spec's topics.
+// All are the messages that values and keys of a spec's topics are.
 type All struct {
 	spec     *syntax.Spec
-	topics   map[string]*read
+	packings map[*syntax.Packing]*read
 	made     map[string]string // what types are of that were added to the spec, by name
 	problems syntax.Diagnostics
 }
 
-// read is the message type of one topic.
+// read is one message type.
 type read struct {
 	schema  []byte
 	packing model.Packing
@@ -38,26 +38,35 @@ type readFile func(path string) ([]byte, error)
 // Read reads the files of a spec; file reads one, by its path from the spec. Events that declare
 // no fields get those of their message.
 func Read(spec *syntax.Spec, file func(path string) ([]byte, error)) (*All, syntax.Diagnostics) {
-	a := &All{spec: spec, topics: map[string]*read{}, made: map[string]string{}}
+	a := &All{spec: spec, packings: map[*syntax.Packing]*read{}, made: map[string]string{}}
 	for _, t := range spec.Topics {
-		p := t.Payload
-		if p == nil || p.Broken || !p.OfMessages() || p.Schema == nil {
-			continue
+		if p := t.Payload; p != nil && !p.Broken && a.load(file, &p.Packing, "the messages of topic "+t.Name.Value) {
+			a.fill(t, a.packings[&p.Packing].shape)
 		}
-		load := readProto
-		if p.Avro() {
-			load = readAvro
+		if k := t.KeyFormat; k != nil && !k.Broken {
+			a.load(file, &k.Packing, "the record keys of topic "+t.Name.Value)
 		}
-		path, name := p.SchemaParts()
-		is, err := load(file, path, name, p.Framed())
-		if err != nil {
-			a.problems.Add(p.Schema.Pos, "E117", "the messages of topic "+t.Name.Value+" cannot be read: "+err.Error(), hintOf(err))
-			continue
-		}
-		a.topics[t.Name.Value] = is
-		a.fill(t, is.shape)
 	}
 	return a, a.problems
+}
+
+// load reads the schema of values or keys, and reports whether it has one.
+func (a *All) load(file readFile, p *syntax.Packing, whose string) bool {
+	if !p.OfMessages() || p.Schema == nil {
+		return false
+	}
+	load := readProto
+	if p.Avro() {
+		load = readAvro
+	}
+	path, name := p.SchemaParts()
+	is, err := load(file, path, name, p.Framed())
+	if err != nil {
+		a.problems.Add(p.Schema.Pos, "E117", whose+" cannot be read: "+err.Error(), hintOf(err))
+		return false
+	}
+	a.packings[p] = is
+	return true
 }
 
 // hintOf says what to do where a file cannot be read.
@@ -71,13 +80,16 @@ func hintOf(err error) string {
 // Attach gives the topics of a model what was read, and compares their fields with it.
 func (a *All) Attach(s *model.Service) (problems syntax.Diagnostics) {
 	for i, t := range s.Topics {
-		is := a.topics[t.Name]
+		a.attachKey(a.spec.Topics[i], t, &problems)
+		if a.spec.Topics[i].Payload == nil {
+			continue
+		}
+		is := a.packings[&a.spec.Topics[i].Payload.Packing]
 		if is == nil {
 			continue
 		}
 		m := t.Payload.Messages
-		m.Schema, m.Packing, m.Layout, m.Number = is.schema, is.packing, is.layout, is.number
-		m.Holds = shapesOfModel{}.of(is.shape)
+		is.attach(m)
 		if len(t.EventType) == 1 && t.EventType[0].Header == "" {
 			for _, why := range is.shape.mistyped(t.EventType[0].Path, t.Events) {
 				problems.Add(a.spec.Topics[i].EventType[0].Path.Pos, "E118", "event_type of topic "+t.Name+": "+why, "the names are in "+m.File)
@@ -95,6 +107,29 @@ func (a *All) Attach(s *model.Service) (problems syntax.Diagnostics) {
 		}
 	}
 	return problems
+}
+
+// attachKey attaches what the record keys of a topic are.
+func (a *All) attachKey(spec *syntax.Topic, t *model.Topic, problems *syntax.Diagnostics) {
+	if spec.KeyFormat == nil || t.RecordKey == nil {
+		return
+	}
+	is := a.packings[&spec.KeyFormat.Packing]
+	if is == nil {
+		return
+	}
+	is.attach(t.RecordKey.Messages)
+	for i, p := range t.RecordKey.Parts {
+		if why := is.shape.misfit(p.Path, p.Type); why != "" {
+			problems.Add(spec.RecordKey.Parts[i].Name.Pos, "E118", fmt.Sprintf("part %q of the record key of topic %s: %s", p.Name, t.Name, why), "the members are in "+t.RecordKey.Messages.File)
+		}
+	}
+}
+
+// attach gives the messages of a model what was read.
+func (r *read) attach(m *model.Messages) {
+	m.Schema, m.Packing, m.Layout, m.Number = r.schema, r.packing, r.layout, r.number
+	m.Holds = shapesOfModel{}.of(r.shape)
 }
 
 // placeOf is where the spec declares a field; that of the schema if it does not.

@@ -151,8 +151,9 @@ type Discriminator struct {
 
 // RecordKey is what the Kafka record key holds.
 type RecordKey struct {
+	Packed
 	Parts []*KeyPart
-	JSON  bool // the key is a JSON object and every part has a Path; else the whole key is the text of Parts[0]
+	JSON  bool // the key is, or unpacks to, JSON in which every part has a Path; else it is Parts[0] as a whole
 }
 
 // KeyPart is one part of a record key.
@@ -161,7 +162,7 @@ type KeyPart struct {
 	GoName string
 	Doc    Doc
 	Type   FieldType
-	Path   []string // member names inside the key, if RecordKey.JSON
+	Path   []string // member names inside the key, if RecordKey.JSON; none for all of it
 }
 
 // Event is one event of a topic.

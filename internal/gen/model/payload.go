@@ -1,15 +1,20 @@
 package model
 
-// Payload says how the values of a topic's records are written.
-type Payload struct {
-	// Encoding is what a record's value is packed in: json_string, confluent_json, avro, protobuf,
-	// either of these with confluent_ before it, or "" for nothing. It is unpacked first.
-	Encoding     string
-	Messages     *Messages // of Avro and Protobuf; nil otherwise
-	AbsentMarker string    // text that means that a patch field is not there; "" if there is none
+// Packed says what the values or the keys of a topic's records are packed in.
+type Packed struct {
+	// Encoding is json_string or binary, confluent_json, avro, protobuf, either of these with
+	// confluent_ before it, or "" for nothing. It is unpacked first.
+	Encoding string
+	Messages *Messages // of Avro and Protobuf; nil otherwise
 }
 
-// Messages are what a topic's values are in a format that has schemas.
+// Payload says how the values of a topic's records are written.
+type Payload struct {
+	Packed
+	AbsentMarker string // text that means that a patch field is not there; "" if there is none
+}
+
+// Messages are what values or keys are in a format that has schemas.
 type Messages struct {
 	File    string // .proto or .avsc, relative to the spec
 	Name    string // of the message; "" for all of an .avsc file
@@ -36,5 +41,19 @@ type Unnamed interface {
 	Unnamed(value []byte) map[int]string
 }
 
-// Registry reports whether the schemas that values were written with are read from a registry.
+// Registry reports whether the schemas that they were written with are read from a registry.
 func (m *Messages) Registry() bool { return m != nil && m.Avro && m.Framed }
+
+// Unpacks reports whether bytes become a JSON document before they are read.
+func (p *Packed) Unpacks() bool { return p.Encoding != "" && p.Encoding != "binary" }
+
+// OfRegistry are those of a topic's values and keys whose schemas are read from a registry.
+func (t *Topic) OfRegistry() (all []*Messages) {
+	if m := t.Payload.Messages; m.Registry() {
+		all = append(all, m)
+	}
+	if t.RecordKey != nil && t.RecordKey.Messages.Registry() {
+		all = append(all, t.RecordKey.Messages)
+	}
+	return all
+}

@@ -12,14 +12,22 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
-func resolveRecordKey(report *syntax.Diagnostics, types *draft.Types, spec *syntax.RecordKey) *draft.RecordKey {
+func resolveRecordKey(report *syntax.Diagnostics, types *draft.Types, topic *syntax.Topic) *draft.RecordKey {
+	spec, format := topic.RecordKey, topic.KeyFormat
 	if spec == nil {
+		if format != nil && !topic.Broken {
+			report.Add(format.Key, "E413", "record_key_format needs record_key on topic "+wording.Quote(topic.Name.Value), "for example record_key: {order_id: int64}")
+		}
 		return nil
 	}
 	k := &draft.RecordKey{Model: &model.RecordKey{}, Known: !spec.Broken}
+	if format != nil {
+		k.Model.Packed = packed(&format.Packing)
+		k.Known = k.Known && !format.Broken
+	}
 	for _, p := range spec.Parts {
 		info := draft.KeyPart{Spec: p}
-		if ft, ok := fieldType(report, types, p.Type); ok && !p.Broken && checkPart(report, p, ft) {
+		if ft, ok := fieldType(report, types, p.Type); ok && !p.Broken && checkPart(report, p, ft) && checkPlace(report, k.Model, len(spec.Parts), p, ft) {
 			info.Part = &model.KeyPart{Name: p.Name.Value, GoName: goname.Of(p.Name.Value), Doc: docOf(p.Doc), Type: ft}
 			if p.Path != nil {
 				info.Part.Path = slices.Clone(p.Path.Members)
@@ -44,13 +52,33 @@ func checkPart(report *syntax.Diagnostics, p *syntax.KeyPart, ft model.FieldType
 		report.Add(p.Type.Pos, "E310", fmt.Sprintf("%s cannot be part of a record key: %s", withArticle(typeword.Text(ft)), wording.Quote(p.Name.Value)), keyTypes)
 	case ft.Notation.OfDocuments() && p.Path == nil:
 		report.Add(p.Type.Pos, "E310", fmt.Sprintf("record-key part %s is %s, which a record key that is one text cannot hold", wording.Quote(p.Name.Value), typeword.Text(ft)), "say its path, if the record key is a JSON object; else "+typeword.Text(model.FieldType{Kind: ft.Kind}))
-	case p.Path != nil && len(p.Path.Members) == 0:
-		report.Add(p.Path.Pos, "E307", fmt.Sprintf("record-key part %s has the path of the whole key", wording.Quote(p.Name.Value)), "for a key that is one text write "+p.Name.Value+": "+typeword.Text(ft))
 	default:
 		return true
 	}
 	return false
 }
+
+// checkPlace checks where a part is in a record key of so many parts.
+func checkPlace(report *syntax.Diagnostics, k *model.RecordKey, parts int, p *syntax.KeyPart, ft model.FieldType) bool {
+	name := wording.Quote(p.Name.Value)
+	switch {
+	case p.Path != nil && len(p.Path.Members) == 0 && parts > 1:
+		report.Add(p.Path.Pos, "E307", fmt.Sprintf("record-key part %s has the path of the whole key, which has %d parts", name, parts), "write the member that holds it: path: "+p.Name.Value)
+	case k.Encoding == "binary" && p.Path != nil:
+		report.Add(p.Path.Key, "E307", fmt.Sprintf("record-key part %s has a path, and the key is binary, without members", name), "write "+p.Name.Value+": "+typeword.Text(ft))
+	case k.Encoding == "binary" && (!slices.Contains(binaryKinds, ft.Kind) || ft.Notation != model.Usual):
+		report.Add(p.Type.Pos, "E310", fmt.Sprintf("%s cannot be read from a binary key: %s", withArticle(typeword.Text(ft)), name), "use int32 (4 bytes), int64 (8 bytes), uuid (16 bytes) or bytes (as they are)")
+	case k.Unpacks() && p.Path == nil:
+		report.Add(p.Name.Pos, "E313", fmt.Sprintf("record-key part %s has no path, and a key in %s has members", name, k.Encoding),
+			fmt.Sprintf("write %s: {type: %s, path: ...}; $ is the path of a key that is one value", p.Name.Value, typeword.Text(ft)))
+	default:
+		return true
+	}
+	return false
+}
+
+// binaryKinds are the types that a binary record key may have.
+var binaryKinds = []model.Kind{model.Int32, model.Int64, model.UUID, model.Bytes}
 
 // keyTypes is the hint of E310.
 const keyTypes = "use string, uuid, int64, decimal, date, bytes, an enum or a timestamp"

@@ -20,7 +20,7 @@ type topicReader struct {
 }
 
 func (r *topicReader) resolveTopic(spec *syntax.Topic) *draft.Topic {
-	t := &draft.Topic{Spec: spec, Types: r.spelled[namingOf(spec)], Key: resolveRecordKey(r.report, r.types, spec.RecordKey)}
+	t := &draft.Topic{Spec: spec, Types: r.spelled[namingOf(spec)], Key: resolveRecordKey(r.report, r.types, spec)}
 	r.checkAlone(spec)
 	t.Model = &model.Topic{
 		Name: spec.Name.Value, GoName: goname.Of(spec.Name.Value), FileName: goname.File(spec.Name.Value), Doc: docOf(spec.Doc),
@@ -34,13 +34,7 @@ func (r *topicReader) resolveTopic(spec *syntax.Topic) *draft.Topic {
 		if p.Marker != nil {
 			t.Model.Payload.AbsentMarker = p.Marker.Value
 		}
-		if p.Encoding != nil && p.Encoding.Value != "plain" {
-			t.Model.Payload.Encoding = p.Encoding.Value
-		}
-		if p.OfMessages() && p.Schema != nil {
-			file, message := p.SchemaParts()
-			t.Model.Payload.Messages = &model.Messages{File: file, Name: message, Avro: p.Avro(), Framed: p.Framed()}
-		}
+		t.Model.Payload.Packed = packed(&p.Packing)
 	}
 	if spec.StartFrom != nil {
 		t.Model.StartFrom = spec.StartFrom.Value
@@ -64,6 +58,16 @@ func (r *topicReader) resolveTopic(spec *syntax.Topic) *draft.Topic {
 	resolveSkip(r.report, t)
 	resolveKeep(t)
 	return t
+}
+
+// packed is what values or keys are packed in.
+func packed(p *syntax.Packing) model.Packed {
+	is := model.Packed{Encoding: p.Encoded()}
+	if p.OfMessages() && p.Schema != nil {
+		file, message := p.SchemaParts()
+		is.Messages = &model.Messages{File: file, Name: message, Avro: p.Avro(), Framed: p.Framed()}
+	}
+	return is
 }
 
 // inKafka are the names of the entry's topics.

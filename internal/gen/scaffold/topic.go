@@ -8,6 +8,7 @@ type Topic struct {
 	Topic, Entry      string
 	RecordKeyNotes    []string
 	RecordKey         string
+	KeyFormat         string
 	AssumeNotes       []string
 	Assume            string
 	Encoding          string

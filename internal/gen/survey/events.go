@@ -124,7 +124,11 @@ func (s *Sample) keys(r *Report, usable []taken) {
 		if !t.keyed {
 			continue
 		}
-		k.Records++
+		if k.Records++; k.Form != "" && t.keyForm != k.Form {
+			k.Form = OtherKey
+		} else {
+			k.Form = t.keyForm
+		}
 		is |= t.key.is
 		if p, known := partitions[t.key.hash]; known && p != t.partition {
 			spread[t.key.hash] = true
@@ -135,8 +139,8 @@ func (s *Sample) keys(r *Report, usable []taken) {
 	switch k.Type = word(is, 0); {
 	case k.Records == 0:
 		return
-	case is&other != 0:
-		k.Type = "bytes"
+	case is&other != 0 || k.Form == OtherKey:
+		k.Type, k.Form = "bytes", OtherKey
 	case is == digits:
 		k.Type = "int64"
 	case k.Type != "uuid":

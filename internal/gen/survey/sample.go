@@ -3,9 +3,11 @@ package survey
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"encoding/json"
 	"hash/maphash"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -31,6 +33,7 @@ type taken struct {
 	form      Form
 	keyed     bool
 	key       fact
+	keyForm   KeyForm
 	headers   []fact
 	members   []fact
 	more      bool   // it has further members
@@ -56,7 +59,9 @@ func (s *Sample) Add(r Record) {
 	r.Time = r.Time.UTC()
 	t := taken{partition: r.Partition, time: r.Time, keyed: r.Key != nil}
 	if t.keyed {
-		t.key = s.scalar(string(r.Key))
+		var plain string
+		plain, t.keyForm = openKey(r.Key)
+		t.key = s.scalar(plain)
 	}
 	for _, h := range r.Headers {
 		t.headers = s.header(t.headers, h)
@@ -72,6 +77,19 @@ func (s *Sample) Add(r Record) {
 	s.last[r.Partition] = r.Time
 	s.taken = append(s.taken, t)
 	s.sizes = append(s.sizes, len(r.Value))
+}
+
+// openKey returns the text in a record key.
+func openKey(key []byte) (plain string, is KeyForm) {
+	switch {
+	case len(key) > 1 && key[0] == '"' && json.Unmarshal(key, &plain) == nil:
+		return plain, QuotedKey
+	case len(key) == 8 && key[0] == 0:
+		return strconv.FormatUint(binary.BigEndian.Uint64(key), 10), LongKey
+	case len(key) > 0 && key[0] == 0:
+		return string(key), OtherKey
+	}
+	return string(key), TextKey
 }
 
 // scalar is the fact of a text, which is not kept. The same UUID may be written in two ways.

@@ -92,12 +92,24 @@ func (r *Report) Usable() int { return r.count(r.Form().Form) }
 
 // RecordKey is what the keys of the records have in common.
 type RecordKey struct {
-	Records  int    `json:"records"` // that have one
-	Type     string `json:"type,omitempty"`
-	Equals   string `json:"equals,omitempty"` // the member of the value that it equals wherever both are there
-	Distinct int    `json:"distinct"`
-	Spread   int    `json:"in_several_partitions"` // how many keys have records in more than one partition
+	Records  int     `json:"records"` // that have one
+	Type     string  `json:"type,omitempty"`
+	Form     KeyForm `json:"form,omitempty"`
+	Equals   string  `json:"equals,omitempty"` // the member of the value that it equals wherever both are there
+	Distinct int     `json:"distinct"`
+	Spread   int     `json:"in_several_partitions"` // how many keys have records in more than one partition
 }
+
+// KeyForm is how record keys are written.
+type KeyForm string
+
+// The forms of record keys.
+const (
+	TextKey   KeyForm = "text"
+	QuotedKey KeyForm = "json"   // a JSON string
+	LongKey   KeyForm = "binary" // 8 bytes, as Kafka's LongSerializer writes them
+	OtherKey  KeyForm = "other"  // bytes that are no text, or keys of several forms
+)
 
 // EventType is where a record says which event it is: a header or a member of the value.
 type EventType struct {

@@ -249,6 +249,26 @@ func TestNamesThatAreData(t *testing.T) {
 	}
 }
 
+// Record keys are read as they are written, and so equal members of the value.
+func TestKeysInEncodings(t *testing.T) {
+	for form, keys := range map[KeyForm][2]string{
+		TextKey: {"7", "8"}, QuotedKey: {`"7"`, `"8"`}, LongKey: {"\x00\x00\x00\x00\x00\x00\x00\x07", "\x00\x00\x00\x00\x00\x00\x00\x08"},
+		OtherKey: {"\x00\x00\x00\x00\x01\x0e", "\x00\x00\x00\x00\x01\x10"},
+	} {
+		r := reportOf(at(0, 0, keys[0], `{"id":7}`), at(1, 0, keys[1], `{"id":8}`)).RecordKey
+		want := RecordKey{Records: 2, Type: "int64", Form: form, Equals: "id", Distinct: 2}
+		if form == OtherKey {
+			want.Type, want.Equals = "bytes", ""
+		}
+		if r != want {
+			t.Errorf("%s: %+v, want %+v", form, r, want)
+		}
+	}
+	if r := reportOf(at(0, 0, "7", `{}`), at(1, 0, `"8"`, `{}`)).RecordKey; r.Form != OtherKey {
+		t.Errorf("keys of two forms: %+v", r)
+	}
+}
+
 // A sample keeps no value and no key: 50 of 1 MiB leave less than 4.
 func TestASampleKeepsNoValue(t *testing.T) {
 	s := New("t", 1)

@@ -5,6 +5,7 @@ type Topic struct {
 	Name           Text // Pos is the key
 	Doc            Doc
 	RecordKey      *RecordKey
+	KeyFormat      *KeyFormat
 	Assume         *Words // promises of the producer: ordered, unique, copies_keep_record_key
 	Payload        *Payload
 	InKafka        *Texts   // names in Kafka: one topic, or several; nil for that of the entry's own
@@ -27,6 +28,7 @@ type Dispatch struct {
 
 var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
 	key[Topic]{name: "record_key", value: put(shape{entries: &shape{scalar: true, keys: keyPartKeys.shapes()}}, func(t *Topic) **RecordKey { return &t.RecordKey }, readRecordKey)},
+	key[Topic]{name: "record_key_format", value: put(shape{keys: keyFormatKeys.shapes()}, func(t *Topic) **KeyFormat { return &t.KeyFormat }, readKeyFormat)},
 	key[Topic]{name: "assume", value: wordsValue(func(t *Topic) **Words { return &t.Assume }, "ordered", "unique", "copies_keep_record_key")},
 	key[Topic]{name: "ordered_by", instead: "it is a promise: write assume: [ordered]"},
 	key[Topic]{name: "payload", value: put(shape{keys: payloadKeys.shapes()}, func(t *Topic) **Payload { return &t.Payload }, readPayload)},

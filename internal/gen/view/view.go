@@ -5,11 +5,13 @@
 package view
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/idemgen/idemgen/internal/frame"
@@ -150,7 +152,7 @@ func (s *Spec) Show(topic, event string, m *wire.Message) Shown {
 		}
 		out.Headers = append(out.Headers, Header{h.Name, value})
 	}
-	out.Key, out.Masked = hide.recordKey(m.Key, out.Masked)
+	out.Key, out.Masked = hide.recordKey(openKey(t, m.Headers, m.Key), out.Masked)
 	out.payload(t, hide, m.Headers, m.Value)
 	return out
 }
@@ -162,7 +164,7 @@ func (s *Spec) Open(topic string, headers []wire.Header, value []byte) (object [
 	if t == nil || t.Payload.Encoding == "" {
 		return value, false, nil
 	}
-	object, err = open(t, headers, value)
+	object, err = open(&t.Payload.Packed, frame.Header, headers, value)
 	return object, true, err
 }
 
@@ -176,7 +178,7 @@ func (o *Shown) payload(t *model.Topic, hide *secrets, headers []wire.Header, va
 		o.Payload, o.Masked = Redacted, true
 		return
 	}
-	object, err := open(t, headers, value)
+	object, err := open(&t.Payload.Packed, frame.Header, headers, value)
 	if err == nil {
 		var masked bool
 		if o.Payload, masked, err = hide.json(object); err == nil {
@@ -191,13 +193,40 @@ func (o *Shown) payload(t *model.Topic, hide *secrets, headers []wire.Header, va
 	o.Hidden = "it cannot be decoded, and the spec calls values of it sensitive: " + err.Error()
 }
 
-// open returns the JSON that a value holds.
-func open(t *model.Topic, headers []wire.Header, value []byte) ([]byte, error) {
-	value = framed(t, headers, value)
-	if m := t.Payload.Messages; m != nil && m.Packing != nil {
+// openKey returns the text or the JSON that a record key holds, or the key if it holds none.
+func openKey(t *model.Topic, headers []wire.Header, key []byte) []byte {
+	if t.RecordKey == nil || key == nil {
+		return key
+	}
+	if t.RecordKey.Encoding == "binary" && len(t.RecordKey.Parts) == 1 {
+		return binaryText(t.RecordKey.Parts[0].Type.Kind, key)
+	}
+	if object, err := open(&t.RecordKey.Packed, frame.KeyHeader, headers, key); err == nil {
+		return object
+	}
+	return key
+}
+
+// binaryText is the text of a big-endian number or of a UUID.
+func binaryText(kind model.Kind, key []byte) []byte {
+	switch {
+	case kind == model.Int32 && len(key) == 4:
+		return strconv.AppendInt(nil, int64(int32(binary.BigEndian.Uint32(key))), 10)
+	case kind == model.Int64 && len(key) == 8:
+		return strconv.AppendInt(nil, int64(binary.BigEndian.Uint64(key)), 10)
+	case kind == model.UUID && len(key) == 16:
+		return []byte(wire.UUID(key).String())
+	}
+	return key
+}
+
+// open returns the JSON that a value or a key holds; header may name its schema.
+func open(p *model.Packed, header string, headers []wire.Header, value []byte) ([]byte, error) {
+	value = framed(p, header, headers, value)
+	if m := p.Messages; m != nil && m.Packing != nil {
 		return m.Packing.Open(nil, value)
 	}
-	switch t.Payload.Encoding {
+	switch p.Encoding {
 	case "json_string":
 		var inner string
 		if json.Unmarshal(value, &inner) != nil {
@@ -211,15 +240,15 @@ func open(t *model.Topic, headers []wire.Header, value []byte) ([]byte, error) {
 	return value, nil
 }
 
-// framed returns a value with the prefix that its serializer would have written if it had not put
-// the schema into a header. A GUID becomes any number.
-func framed(t *model.Topic, headers []wire.Header, value []byte) []byte {
+// framed returns a value or a key with the prefix that its serializer would have written if it had
+// not put the schema into a header. A GUID becomes any number.
+func framed(p *model.Packed, header string, headers []wire.Header, value []byte) []byte {
 	for _, h := range headers {
-		if h.Name != frame.Header || !strings.HasPrefix(t.Payload.Encoding, "confluent_") {
+		if h.Name != header || !strings.HasPrefix(p.Encoding, "confluent_") {
 			continue
 		}
-		schema, place, err := frame.Named(h.Value)
-		if m := t.Payload.Messages; m != nil && m.Avro {
+		schema, place, err := frame.Named(header, h.Value)
+		if m := p.Messages; m != nil && m.Avro {
 			schema.Number = m.Number
 		}
 		if err == nil {

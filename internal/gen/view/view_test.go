@@ -106,3 +106,29 @@ func TestHostileRecordsAreShownHarmless(t *testing.T) {
 		}
 	}
 }
+
+// A record key is shown as the spec reads it, and as it is if it cannot be read.
+func TestRecordKeysAreUnpacked(t *testing.T) {
+	for _, c := range []struct{ format, part, key, want string }{
+		{"{encoding: binary}", "int64", "\x00\x00\x00\x00\x00\x00\x00\x07", "7"},
+		{"{encoding: binary}", "int32", "\xff\xff\xff\xff", "-1"},
+		{"{encoding: binary}", "uuid", "ABCDEFGHabcdefgh", "41424344-4546-4748-6162-636465666768"},
+		{"{encoding: binary}", "int64", "7", "7"},
+		{"{encoding: confluent_json}", "{type: int64, path: id}", "\x00\x00\x00\x00\x01{\"id\":7}", "{\n  \"id\": 7\n}"},
+		{"{encoding: confluent_json}", "{type: int64, path: $}", "7", "7"},
+	} {
+		s := read(t, `version: 1
+consumer: keyed
+package: keyed
+topics:
+  keyed.v1:
+    record_key: {id: `+c.part+`}
+    record_key_format: `+c.format+`
+    idempotency_key: {source: {header: key}, window: 8d}
+    events: {Noted: {handle: true}}
+`)
+		if shown := s.Show("keyed.v1", "Noted", &wire.Message{Key: []byte(c.key), Value: []byte("{}")}); shown.Key != c.want {
+			t.Errorf("%s %s: %q is shown as %q", c.format, c.part, c.key, shown.Key)
+		}
+	}
+}

@@ -108,7 +108,8 @@ func leaves(t *testing.T, s *model.Service, e *model.Event, c *cases.Case, text 
 		if at.IsZero() {
 			at = time.Date(2001, 1, 1, 0, 0, i, 0, time.UTC)
 		}
-		sent := oracle.Record{Topic: r.Topic, Offset: offsets[r.Topic], Time: at, Key: r.Key, Value: seedlog.Packed(e.Topic, r.Value), Result: r.Result}
+		sent := oracle.Record{Topic: r.Topic, Offset: offsets[r.Topic], Time: at, Result: r.Result}
+		sent.Key, sent.Value = seedlog.Packed(e.Topic, r.Key, r.Value)
 		for _, h := range r.Headers {
 			sent.Headers = append(sent.Headers, oracle.Header(h))
 		}

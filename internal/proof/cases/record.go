@@ -63,7 +63,8 @@ func asRead(t *model.Topic, r *seedlog.Record) oracle.Record {
 	if at.IsZero() {
 		at = time.Unix(0, 0)
 	}
-	out := oracle.Record{Topic: r.Topic, Time: at, Key: r.Key, Value: seedlog.Packed(t, r.Value), Result: r.Result}
+	out := oracle.Record{Topic: r.Topic, Time: at, Result: r.Result}
+	out.Key, out.Value = seedlog.Packed(t, r.Key, r.Value)
 	for _, h := range r.Headers {
 		out.Headers = append(out.Headers, oracle.Header(h))
 	}
@@ -116,11 +117,13 @@ func (r *reader) payload(t *model.Topic, out *seedlog.Record, e *syntax.CaseEven
 	return []byte(r.json(e.Value, payloadForm(event)))
 }
 
-// key is the record key: of a JSON object by its parts, else the text.
+// key is the record key: of JSON by its parts, else the text.
 func (r *reader) key(t *model.Topic, n *syntax.Node) []byte {
 	switch {
 	case n == nil || n.Null():
 		return nil
+	case n.Kind == syntax.ScalarNode && t.RecordKey != nil && t.RecordKey.JSON && len(t.RecordKey.Parts[0].Path) == 0:
+		return []byte(r.json(n, keyForm(t.RecordKey)))
 	case n.Kind == syntax.ScalarNode:
 		return []byte(n.Text)
 	case t.RecordKey == nil || !t.RecordKey.JSON:

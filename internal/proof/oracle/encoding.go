@@ -1,18 +1,41 @@
 package oracle
 
 import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+
 	"github.com/idemgen/idemgen/internal/gen/model"
 )
 
-// unpack returns a record with the value that is packed in its own.
+// unpack returns a record with the key and the value that are packed in its own.
 func (in *Interpreter) unpack(t *model.Topic, r *Record) (*Record, *fault) {
-	if r.Value == nil || r.Plain {
-		return r, nil
-	}
 	out := *r
-	switch t.Payload.Encoding {
+	var bad *fault
+	if t.RecordKey != nil && r.Key != nil {
+		if out.Key, bad = unpack(&t.RecordKey.Packed, r, "__key_schema_id", r.Key); bad != nil {
+			bad.path = "record key"
+			return nil, bad
+		}
+	}
+	if r.Value != nil && !r.Plain {
+		if out.Value, bad = unpack(&t.Payload.Packed, r, "__value_schema_id", r.Value); bad != nil {
+			return nil, bad
+		}
+		if m := t.Payload.Messages; m != nil {
+			if p, ok := m.Packing.(model.Unnamed); ok {
+				out.unnamed = p.Unnamed(r.Value)
+			}
+		}
+	}
+	return &out, nil
+}
+
+// unpack is what is packed in a value or a key, whose schema a header may name.
+func unpack(p *model.Packed, r *Record, header string, packed []byte) ([]byte, *fault) {
+	switch p.Encoding {
 	case "json_string":
-		root, err := parseJSON(r.Value, 1)
+		root, err := parseJSON(packed, 1)
 		switch {
 		case err != nil:
 			return nil, err
@@ -21,30 +44,45 @@ func (in *Interpreter) unpack(t *model.Topic, r *Record) (*Record, *fault) {
 		case root.bad != "":
 			return nil, &fault{class: ClassDecode, detail: root.bad}
 		}
-		out.Value = []byte(root.text)
+		return []byte(root.text), nil
 	case "confluent_json":
-		if h, n := findHeader(r, "__value_schema_id"); n > 0 && h.Value != nil {
+		if h, n := findHeader(r, header); n > 0 && h.Value != nil {
 			if bad := n > 1 || !(len(h.Value) > 4 && h.Value[0] == 0 || len(h.Value) > 16 && h.Value[0] == 1); bad {
-				return nil, &fault{class: ClassDecode, detail: "header __value_schema_id must name a schema"}
+				return nil, &fault{class: ClassDecode, detail: "header " + header + " must name a schema"}
 			}
-			break
+			return packed, nil
 		}
-		if len(r.Value) < 5 || r.Value[0] != 0 {
+		if len(packed) < 5 || packed[0] != 0 {
 			return nil, &fault{class: ClassDecode, detail: "must begin with a zero byte and the number of a schema"}
 		}
-		out.Value = r.Value[5:]
-	case "":
-	default:
-		if t.Payload.Messages.Packing == nil { // nobody has read its schema
-			return r, nil
-		}
-		var err error
-		if out.Value, err = t.Payload.Messages.Packing.Open(nil, r.Value); err != nil {
-			return nil, &fault{class: ClassDecode, detail: "cannot be read: " + err.Error()}
-		}
-		if p, ok := t.Payload.Messages.Packing.(model.Unnamed); ok {
-			out.unnamed = p.Unnamed(r.Value)
-		}
+		return packed[5:], nil
+	case "", "binary":
+		return packed, nil
 	}
-	return &out, nil
+	if p.Messages.Packing == nil { // nobody has read its schema
+		return packed, nil
+	}
+	text, err := p.Messages.Packing.Open(nil, packed)
+	if err != nil {
+		return nil, &fault{class: ClassDecode, detail: "cannot be read: " + err.Error()}
+	}
+	return text, nil
+}
+
+// binaryKey reads a record key that is a number, a UUID or bytes.
+func (d *decoder) binaryKey(t model.FieldType, key []byte, at int) value {
+	size := map[model.Kind]int{model.Int32: 4, model.Int64: 8, model.UUID: 16}[t.Kind]
+	switch {
+	case t.Kind == model.Bytes:
+		return key
+	case len(key) != size:
+		d.fail(at, "record key", fmt.Sprintf("has %d bytes, and not %d", len(key), size))
+		return nil
+	case t.Kind == model.Int32:
+		return int64(int32(binary.BigEndian.Uint32(key)))
+	case t.Kind == model.Int64:
+		return int64(binary.BigEndian.Uint64(key))
+	}
+	h := hex.EncodeToString(key)
+	return d.text(t, h[:8]+"-"+h[8:12]+"-"+h[12:16]+"-"+h[16:20]+"-"+h[20:], at, "record key")
 }

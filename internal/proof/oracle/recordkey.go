@@ -15,6 +15,9 @@ func (d *decoder) keyPart(part *model.KeyPart, rk *model.RecordKey, r *Record, a
 		d.fail(at, path, whyMissing)
 		return nil
 	}
+	if rk.Encoding == "binary" {
+		return d.binaryKey(part.Type, r.Key, at)
+	}
 	if !rk.JSON {
 		return d.text(part.Type, string(r.Key), at, path)
 	}

@@ -225,10 +225,8 @@ func (d *drawer) try(v visit) oracle.Outcome {
 	if d.writer.seconds[d.row+1] {
 		d.rowsBefore(d.row + 1)
 	}
-	sent := oracle.Record{
-		Topic: r.In(d.topic), Offset: int64(len(d.log)), Time: base.Add(time.Duration(len(d.log)) * time.Second),
-		Key: r.Key, Value: Packed(d.topic, r.Value), Result: r.Result,
-	}
+	sent := oracle.Record{Topic: r.In(d.topic), Offset: int64(len(d.log)), Time: base.Add(time.Duration(len(d.log)) * time.Second), Result: r.Result}
+	sent.Key, sent.Value = Packed(d.topic, r.Key, r.Value)
 	if !r.Time.IsZero() {
 		sent.Time = r.Time
 	}

@@ -233,7 +233,8 @@ func goOn(topic *model.Topic) {
 
 // kafka is the record at an offset of partition 0.
 func kafka(topic *model.Topic, offset int, r seedlog.Record) oracle.Record {
-	out := oracle.Record{Topic: r.In(topic), Offset: int64(offset), Time: time.UnixMilli(1767225600000 + int64(offset)), Key: r.Key, Value: seedlog.Packed(topic, r.Value), Result: r.Result}
+	out := oracle.Record{Topic: r.In(topic), Offset: int64(offset), Time: time.UnixMilli(1767225600000 + int64(offset)), Result: r.Result}
+	out.Key, out.Value = seedlog.Packed(topic, r.Key, r.Value)
 	for _, h := range r.Headers {
 		out.Headers = append(out.Headers, oracle.Header(h))
 	}

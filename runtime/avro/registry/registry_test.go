@@ -148,6 +148,41 @@ func TestSchemasInAHeader(t *testing.T) {
 	}
 }
 
+// A record key is decoded as a value is, by the schema before it or in a header of its own, and
+// what is wrong with it is said of the key. The schemas of both are queried.
+func TestKeysAreUnpackedAsValuesAre(t *testing.T) {
+	f := start(t)
+	value := f.add(t, "value", own, "\x02a\x04")
+	key := f.add(t, "key", `"long"`, "\x0e").Value
+	const long = `"long"`
+	values, keys := avro.NewFramed(own, "Order").From(registry.New(f.Client)), avro.NewFramed(long, "").OfKeys().From(registry.New(f.Client))
+	named := wire.Header{Name: "__key_schema_id", Value: key[:5]}
+	records := []wire.Message{
+		{Key: key, Value: value.Value}, {Key: key[5:], Headers: []wire.Header{named}}, {Value: value.Value}, {Key: []byte("7"), Value: value.Value},
+		{Key: []byte("\x00\x00\x00\x00\x63\x02")},
+	}
+	if n, err := avro.Prepare(values, keys)(t.Context(), records); n != len(records) || err != nil {
+		t.Fatal(n, err)
+	}
+	e := avro.Encoding{Message: keys}
+	for i, want := range []string{
+		"7", "7", "", "decode: record key cannot be read: it does not begin with a zero byte and the number of a schema",
+		"decode: record key cannot be read: the registry has no schema 99",
+	} {
+		m, err := e.Open(&records[i])
+		if err != nil && err.Error() != want || err == nil && (string(m.Key) != want || string(m.Value) != string(records[i].Value)) {
+			t.Errorf("record %d: %+v, %v, want %s", i, m, err, want)
+		}
+	}
+	gone := avro.NewFramed(long, "").OfKeys().From(nil)
+	if n, err := avro.Prepare(values, gone)(t.Context(), records[2:4]); n != 2 || err != nil {
+		t.Errorf("records without a schema for their key wait: %d, %v", n, err)
+	}
+	if n, err := avro.Prepare(values, gone)(t.Context(), []wire.Message{records[2], records[0]}); n != 1 || err != nil {
+		t.Errorf("a record whose key has no schema yet does not wait: %d, %v", n, err)
+	}
+}
+
 // numbers is a registry that has schemas by their numbers only.
 type numbers struct{ avro.Registry }
 

@@ -12,8 +12,8 @@ func topic(r *rand.Rand, all map[string]name, tables []*table, called string) *p
 	t := &part{lines: []string{called + ":"}}
 	keyed := chance(r, 65)
 	switch {
-	case keyed && chance(r, 25):
-		t.add(leaf("record_key: {id: {type: " + all["id"].field + ", path: about.id}}"))
+	case keyed && chance(r, 50):
+		t.add(writtenKey(r, all["id"].field))
 	case keyed:
 		t.add(leaf("record_key: {id: " + all["id"].field + "}"))
 	}
@@ -50,6 +50,18 @@ func topic(r *rand.Rand, all map[string]name, tables []*table, called string) *p
 	}
 	t.add(events)
 	return t
+}
+
+// writtenKey is a record key that is more than a text.
+func writtenKey(r *rand.Rand, typ string) *part {
+	at := "record_key: {id: {type: " + typ + ", path: " + pick(r, []string{"about.id", "$"}) + "}}"
+	switch {
+	case chance(r, 30):
+		return &part{lines: []string{at, "record_key_format: {encoding: confluent_json}"}}
+	case chance(r, 50) && slices.Contains([]string{"int32", "int64", "uuid", "bytes"}, typ):
+		return &part{lines: []string{"record_key: {id: " + typ + "}", "record_key_format: {encoding: binary}"}}
+	}
+	return leaf(at)
 }
 
 // tombstone deletes the row of the record key.

@@ -49,10 +49,14 @@ type Record struct {
 
 // Topic is a topic that the service reads.
 type Topic struct {
-	Names []string // in Kafka
-	// Schema is what a registry must have under a number, so that the samples can be read; "" for
-	// nothing.
-	Schema string
+	Names   []string // in Kafka
+	Schemas []Schema // what a registry must have, so that the samples can be read
+}
+
+// Schema is an Avro schema under a number.
+type Schema struct {
+	Of     string // "-value" or "-key"
+	Text   string
 	Number int
 }
 

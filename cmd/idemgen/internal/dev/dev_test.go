@@ -167,7 +167,7 @@ replace github.com/idemgen/idemgen => ./runtime
 		ended <- Run(ctx, Service{
 			Dir: dir,
 			Generate: func(context.Context) (Parts, error) {
-				return Parts{filepath.Join(dir, "migrations"), []Topic{{Names: []string{"shop.v1", "shop.v2"}, Schema: `"string"`, Number: 70000}, {Names: []string{"other.v1"}, Schema: `"string"`, Number: 70000}}, []Sample{sample("the test", "", "shop.v1")}}, nil
+				return Parts{filepath.Join(dir, "migrations"), []Topic{{Names: []string{"shop.v1", "shop.v2"}, Schemas: []Schema{{"-value", `"string"`, 70000}}}, {Names: []string{"other.v1"}, Schemas: []Schema{{"-value", `"string"`, 70000}}}}, []Sample{sample("the test", "", "shop.v1")}}, nil
 			},
 		}, Options{Partitions: 1, Pause: time.Millisecond, Keep: true, Out: out})
 	}()

@@ -162,15 +162,17 @@ func (r *run) register() {
 	}
 	there := map[int]bool{}
 	for _, t := range r.parts.Topics {
-		if t.Schema == "" || p.postgres == nil || there[t.Number] {
-			continue
+		for _, s := range t.Schemas {
+			if p.postgres == nil || there[s.Number] {
+				continue
+			}
+			there[s.Number] = true // a number is one schema, whatever topics it is of
+			if p.registry == nil {
+				p.registry = srfake.New()
+				r.say("schemas   curl %s/subjects", p.registry.URL())
+			}
+			p.registry.SeedSchema(t.Names[0]+s.Of, 1, s.Number, sr.Schema{Schema: s.Text})
 		}
-		there[t.Number] = true // a number is one schema, whatever topics it is of
-		if p.registry == nil {
-			p.registry = srfake.New()
-			r.say("schemas   curl %s/subjects", p.registry.URL())
-		}
-		p.registry.SeedSchema(t.Names[0]+"-value", 1, t.Number, sr.Schema{Schema: t.Schema})
 	}
 }
 

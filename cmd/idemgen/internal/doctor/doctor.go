@@ -47,10 +47,16 @@ type Service struct {
 
 // Topic is a topic that the service reads.
 type Topic struct {
-	Name   string
-	Window time.Duration // the shortest one of its keys; 0 if it stores none
-	Schema string        // of values whose writers' schemas are in a registry; "" if there are none
-	Record string        // what is meant in it; "" is all of it
+	Name    string
+	Window  time.Duration // the shortest one of its keys; 0 if it stores none
+	Schemas []Schema      // of values and record keys whose writers' schemas are in a registry
+}
+
+// Schema is an Avro schema.
+type Schema struct {
+	Of     string // "-value" or "-key": how subjects of the registry end
+	Text   string
+	Record string // what is meant in it; "" is all of it
 }
 
 // Around is where to look. What is zero is skipped.

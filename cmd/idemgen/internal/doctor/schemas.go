@@ -17,33 +17,32 @@ func (e *examination) schemas(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for _, t := range e.Topics {
-		if t.Schema == "" {
-			continue
-		}
-		if e.Registry == "" {
-			e.add(Skipped, "schemas", "set $SCHEMA_REGISTRY_URL, or write --registry", "not examined: no address was given")
-			return
-		}
-		if err := e.subjects(ctx, t); err != nil {
-			e.add(Failure, "schemas of "+t.Name, reach, "%v", err)
+		for _, s := range t.Schemas {
+			if e.Registry == "" {
+				e.add(Skipped, "schemas", "set $SCHEMA_REGISTRY_URL, or write --registry", "not examined: no address was given")
+				return
+			}
+			if err := e.subjects(ctx, t.Name, s); err != nil {
+				e.add(Failure, aboutSchemas(t.Name, s), reach, "%v", err)
+			}
 		}
 	}
 }
 
 // subjects reads the schemas under the names that serializers give them: after the topic, the
 // record, or both.
-func (e *examination) subjects(ctx context.Context, t Topic) error {
+func (e *examination) subjects(ctx context.Context, topic string, s Schema) error {
 	client, err := sr.NewClient(sr.URLs(strings.Split(e.Registry, ",")...))
 	if err != nil { // not told: it may hold a password
 		return errors.New("--registry, or $SCHEMA_REGISTRY_URL, is not a valid address of a schema registry")
 	}
-	is, err := avromsg.New(t.Schema, t.Record)
+	is, err := avromsg.New(s.Text, s.Record)
 	if err != nil {
 		return err
 	}
-	subjects := []string{t.Name + "-value"}
+	subjects := []string{topic + s.Of}
 	for _, record := range is.Records() {
-		subjects = append(subjects, record, t.Name+"-"+record)
+		subjects = append(subjects, record, topic+"-"+record)
 	}
 	found, differ := 0, []string(nil)
 	for _, subject := range subjects {
@@ -65,7 +64,7 @@ func (e *examination) subjects(ctx context.Context, t Topic) error {
 			}
 		}
 	}
-	about := "schemas of " + t.Name
+	about := aboutSchemas(topic, s)
 	switch {
 	case found == 0:
 		e.add(Warning, about, "check under which subject the producers register their schemas", "the registry has none of the subjects %s", strings.Join(subjects, ", "))
@@ -75,6 +74,13 @@ func (e *examination) subjects(ctx context.Context, t Topic) error {
 		e.add(OK, about, "", "%d in the registry, which fit the spec's", found)
 	}
 	return nil
+}
+
+func aboutSchemas(topic string, s Schema) string {
+	if s.Of == "-key" {
+		return "schemas of the record keys of " + topic
+	}
+	return "schemas of " + topic
 }
 
 // fits says where a schema is not what the spec's has.

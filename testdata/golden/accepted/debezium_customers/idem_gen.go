@@ -43,7 +43,6 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				Name: "customers",
 				Unique: [][]string{
 					{"id"},
-					{"email"},
 				},
 				Columns: []wire.Column{
 					{Name: "id", Type: "bigint"},

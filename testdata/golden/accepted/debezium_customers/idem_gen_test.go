@@ -27,7 +27,7 @@ func TestCases(t *testing.T) {
 func testService() idemtest.Service {
 	return idemtest.Service{
 		Spec:   "idemgen.yaml",
-		Digest: "73c19a0dc47fd674",
+		Digest: "7cbc478f3bd8567c",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},

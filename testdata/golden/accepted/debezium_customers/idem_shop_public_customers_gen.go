@@ -214,9 +214,8 @@ func (p *shopPublicCustomersPlan) addCustomerChanged(b *wire.Batch, m *wire.Mess
 	if fresh, err := customerChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// The step does not name the whole primary key: PutsAll ends the current wave if it already
-	// writes the table or refers to it.
-	b.PutsAll("customers")
+	// Puts ends the current wave if it already writes this row or refers to it.
+	b.Puts(wire.Row("customers").Int(e.ID))
 	r := p.customerChangedUpsertCustomers.Row()
 	r.Int8(e.ID)
 	r.Text(e.Email)
@@ -350,8 +349,8 @@ func (p *shopPublicCustomersPlan) addCustomerDeleted(b *wire.Batch, m *wire.Mess
 	if fresh, err := customerDeletedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// DeletesAll ends the current wave if it already writes the table.
-	b.DeletesAll("customers")
+	// Deletes ends the current wave if it already writes this row.
+	b.Deletes(wire.Row("customers").Int(e.ID))
 	r := p.customerDeletedDeleteCustomers.Row()
 	r.Int8(e.ID)
 	r.Int8(e.SourceLsn)

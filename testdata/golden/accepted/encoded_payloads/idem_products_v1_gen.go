@@ -52,12 +52,12 @@ type productsV1Plan struct {
 
 // Add implements wire.Plan.
 func (p *productsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
-	if m.Value == nil {
-		return p.addProductGone(b, m)
-	}
 	m, err := p.encoding.Open(m)
 	if err != nil {
 		return err
+	}
+	if m.Value == nil {
+		return p.addProductGone(b, m)
 	}
 	eventType, err := p.decoder.EventType(m, "kind")
 	if err != nil {

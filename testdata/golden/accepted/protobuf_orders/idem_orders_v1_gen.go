@@ -48,12 +48,12 @@ type ordersV1Plan struct {
 
 // Add implements wire.Plan.
 func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
-	if m.Value == nil {
-		return wire.NoTombstone()
-	}
 	m, err := p.encoding.Open(m)
 	if err != nil {
 		return err
+	}
+	if m.Value == nil {
+		return wire.NoTombstone()
 	}
 	eventType, err := p.decoder.EventType(m, "event")
 	if err != nil {

@@ -42,12 +42,12 @@ type stockV1Plan struct {
 
 // Add implements wire.Plan.
 func (p *stockV1Plan) Add(b *wire.Batch, m *wire.Message) error {
-	if m.Value == nil {
-		return wire.NoTombstone()
-	}
 	m, err := p.encoding.Open(m)
 	if err != nil {
 		return err
+	}
+	if m.Value == nil {
+		return wire.NoTombstone()
 	}
 	return p.addStockMoved(b, m)
 }

@@ -12,6 +12,5 @@ CREATE TABLE customers (
     born_on date,
     updated_at timestamptz NOT NULL,
     source_lsn bigint NOT NULL,
-    CONSTRAINT customers_pkey PRIMARY KEY (id),
-    CONSTRAINT customers_email_key UNIQUE (email)
+    CONSTRAINT customers_pkey PRIMARY KEY (id)
 );

@@ -1,0 +1,3 @@
+package mirror
+
+//go:generate go tool idemgen generate

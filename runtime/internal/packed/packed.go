@@ -1,0 +1,56 @@
+// Package packed is what the encodings have in common: the part of a record that they unpack, its
+// value or its key, and the header that may name its schema.
+//
+// It must not import any package of this module but frame and wire.
+package packed
+
+import (
+	"github.com/idemgen/idemgen/internal/frame"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// Part is a part of a record: the zero Part is its value, true its key.
+type Part bool
+
+// Of returns the bytes of a record's part, or nil if it has none.
+func (p Part) Of(m *wire.Message) []byte {
+	if p {
+		return m.Key
+	}
+	return m.Value
+}
+
+// Named returns the schema that a header names, and what follows it there. It reports whether
+// there is such a header.
+func (p Part) Named(m *wire.Message) (schema frame.Schema, rest []byte, is bool, err error) {
+	name := frame.Header
+	if p {
+		name = frame.KeyHeader
+	}
+	header, err := m.OptHeader(name)
+	if err != nil || header == nil {
+		return frame.Schema{}, nil, false, err
+	}
+	schema, rest, err = frame.Named(name, header)
+	return schema, rest, true, err
+}
+
+// With returns m with text in place of the part's bytes, in memory that will be reused.
+func (p Part) With(m *wire.Message, text []byte) *wire.Message {
+	if p {
+		return m.UnpackedKey(text)
+	}
+	return m.Unpacked(text)
+}
+
+// Refused returns the error for a part that cannot be unpacked, as a [*wire.DecodeError].
+func (p Part) Refused(err error) error {
+	if _, is := err.(*wire.DecodeError); is { // about a header
+		return err
+	}
+	bad := &wire.DecodeError{Reason: "cannot be read: " + err.Error()}
+	if p {
+		bad.Path = "record key"
+	}
+	return bad
+}
