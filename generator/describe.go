@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/idemgen/idemgen/internal/gen/model"
 	"github.com/idemgen/idemgen/internal/gen/resolve/typeword"
 	"github.com/idemgen/idemgen/internal/pgtable"
 )
@@ -87,8 +88,8 @@ func (n *described) findPrimary() []string {
 // usable reports whether the spec may have a key of these columns.
 func (n *described) usable(columns []string) bool {
 	return !slices.ContainsFunc(columns, func(name string) bool {
-		word := n.Column(name).Type
-		return n.columns[name] == "" || word == "json" || word == "jsonb" || word == "double precision" || strings.HasSuffix(word, " array")
+		ct, _ := typeword.ColumnType(n.Column(name).Type)
+		return n.columns[name] == "" || !ct.FitsKey()
 	})
 }
 
@@ -260,8 +261,20 @@ func fillsItself(n *described, c *pgtable.Column) bool {
 // fieldTypes are the types of fields that fill columns of a type.
 var fieldTypes = map[string]string{
 	"text": "string", "varchar": "string", "char": "string", "boolean": "bool", "integer": "int32", "bigint": "int64",
-	"numeric": "decimal", "double precision": "float64", "uuid": "uuid", "timestamptz": "timestamp", "timestamp": "local_timestamp", "date": "date",
-	"bytea": "bytes", "jsonb": "json", "json": "json", "text array": "list(string)", "integer array": "list(int32)", "bigint array": "list(int64)", "uuid array": "list(uuid)",
+	"smallint": "int32", "numeric": "decimal", "real": "float64", "double precision": "float64", "uuid": "uuid", "timestamptz": "timestamp", "timestamp": "local_timestamp", "date": "date",
+	"bytea": "bytes", "jsonb": "json", "json": "json",
+}
+
+// fieldType returns the type of fields that fill columns of a type; "" if there is none.
+func fieldType(column string) string {
+	if elem, ok := strings.CutSuffix(column, " array"); ok {
+		return "list(" + fieldType(elem) + ")"
+	}
+	word, _, _ := strings.Cut(column, "(")
+	if slices.Contains(model.Parsed, word) {
+		return "string"
+	}
+	return fieldTypes[word]
 }
 
 // sampleFields returns fields for the columns of a table that steps must fill, or none if one of
@@ -269,17 +282,16 @@ var fieldTypes = map[string]string{
 func (n *described) sampleFields() (fields, leave []string) {
 	for i := range n.Columns {
 		c := &n.Columns[i]
-		word, _, _ := strings.Cut(c.Type, "(")
 		switch {
 		case n.columns[c.Name] == "" && (c.Nullable || c.Default != "" || c.Always != ""), fillsItself(n, c) && n.columns[c.Name] != "":
 		case n.columns[c.Name] == "":
 			return nil, nil
 		case c.Nullable:
 			leave = append(leave, n.columns[c.Name])
-		case fieldTypes[word] == "" || n.columns[c.Name] == "each" || n.columns[c.Name] == "result":
+		case fieldType(c.Type) == "" || n.columns[c.Name] == "each" || n.columns[c.Name] == "result":
 			return nil, nil
 		default:
-			fields = append(fields, n.columns[c.Name]+": "+fieldTypes[word])
+			fields = append(fields, n.columns[c.Name]+": "+fieldType(c.Type))
 		}
 	}
 	return fields, leave

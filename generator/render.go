@@ -44,10 +44,12 @@ func render(s *source, h *history) (files []output.File, err error) {
 	return append(files, output.File{Path: state.File, Policy: output.Owned, Data: h.next.Render()}), nil
 }
 
-// externalTables renders what makes the tables of others in the databases of tests.
+// externalTables renders what makes the tables of others in the databases of tests, and the type
+// citext there.
 func externalTables(s *source) ([]output.File, error) {
 	tables := slices.DeleteFunc(slices.Clone(s.service.Tables), func(t *model.Table) bool { return !t.External })
-	if len(tables) == 0 {
+	made := sqlcode.CreateExtension(s.service.Tables)
+	if len(tables) == 0 && made == "" {
 		return nil, nil
 	}
 	known := func(c *model.Column) []string { // the texts of the spec, then those of the cases
@@ -57,16 +59,18 @@ func externalTables(s *source) ([]output.File, error) {
 		}
 		return texts
 	}
-	made := ""
 	if i := slices.IndexFunc(tables, isOutbox); i >= 0 {
 		headers, err := sqlcode.OutboxHeaders(tables[i])
 		if err != nil {
 			return nil, err
 		}
-		made = outbox.Migration(outbox.ByRelay) + headers
+		made += outbox.Migration(outbox.ByRelay) + headers
 		tables = slices.Delete(tables, i, i+1)
 	}
-	sql, err := sqlcode.ExternalTables(tables, known)
+	sql, err := "", error(nil)
+	if len(tables) > 0 {
+		sql, err = sqlcode.ExternalTables(tables, known)
+	}
 	return []output.File{{
 		Path: gocode.ExternalFile, Policy: output.Owned,
 		Data: []byte("-- " + output.Marker + "\n-- Tables that the migrations do not make, as the spec has them, for the databases of tests.\n" + made + sql),

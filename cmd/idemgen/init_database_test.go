@@ -1,9 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/gen/resolve/typeword"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
@@ -13,12 +16,12 @@ CREATE TYPE "core ""x""".state AS ENUM ('open', 'it''s shut');
 CREATE TYPE kind AS ENUM ('a', 'b');
 CREATE DOMAIN email AS text NOT NULL CHECK (VALUE LIKE '%@%');
 CREATE TABLE "core ""x"""."weird """"table" ("ID" uuid PRIMARY KEY DEFAULT gen_random_uuid(), "Account No" bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
-	mail email, handle text NOT NULL, kind kind NOT NULL DEFAULT 'a', place point, "order" numeric(12,2) NOT NULL, amount numeric, note text,
+	mail email, handle text NOT NULL, kind kind NOT NULL DEFAULT 'a', place tsvector, "order" numeric(12,2) NOT NULL, amount numeric, note text,
 	state "core ""x""".state, name varchar, code varchar(3) NOT NULL, tags text[] NOT NULL DEFAULT '{}', at timestamptz NOT NULL DEFAULT now(), "at" timestamp NOT NULL,
 	doubled numeric GENERATED ALWAYS AS ("order" * 2) STORED, UNIQUE ("order", code));
 CREATE UNIQUE INDEX ON "core ""x"""."weird """"table" (lower(note));
 CREATE TABLE child (parent uuid REFERENCES "core ""x"""."weird """"table" ON DELETE CASCADE, "no." integer, "no," integer NOT NULL, PRIMARY KEY (parent, "no."));
-CREATE TABLE cities (id serial PRIMARY KEY, name text NOT NULL, area box NOT NULL);
+CREATE TABLE cities (id serial PRIMARY KEY, name text NOT NULL, area xml NOT NULL);
 CREATE FUNCTION touch() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
 CREATE TRIGGER touch BEFORE INSERT OR UPDATE ON cities FOR EACH ROW EXECUTE FUNCTION touch();
 CREATE TABLE log (line text);
@@ -42,12 +45,12 @@ func TestInitDescribesADatabase(t *testing.T) {
 	}
 	spec := read(t, "idemgen.yaml")
 	for _, want := range []string{
-		"# public.log: left out. It has no unique key", "# place: left out. The language has no word for point", "# not said here: CREATE UNIQUE INDEX",
+		"# public.log: left out. It has no unique key", "# place: left out. The language has no word for tsvector", "# not said here: CREATE UNIQUE INDEX",
 		"mail: text # domain email", "handle: text", "at: {type: \"timestamptz\", filled_by: database} # default now()",
 		"doubled: {type: \"nullable numeric\", filled_by: database} # generated", "- {columns: [parent], references: weird_table, on_delete: cascade}",
 		"    # trigger touch runs before each new row. Where it fills a column, write filled_by: database",
 		`# state: left out. Its type is "core \"x\""."state", and named(schema.type) takes small letters`,
-		"# area: left out. The language has no word for box\n      # No row can be without it, so no step can make rows here",
+		"# area: left out. The language has no word for xml\n      # No row can be without it, so no step can make rows here",
 		"name: \"weird \\\"\\\"table\"", "kind: {type: \"named(public.kind)\", filled_by: database}",
 	} {
 		if !strings.Contains(spec, want) {
@@ -69,6 +72,36 @@ func TestInitDescribesADatabase(t *testing.T) {
 	if code != trouble || !strings.Contains(stdout, "  cities:\n    external: true\n    schema: public\n    primary_key: [id]\n") || strings.Contains(stdout, "child") {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
+}
+
+// Every word of the language is what init writes of a column that has the type.
+func TestInitKnowsEveryColumnType(t *testing.T) {
+	db := idemtest.DB(t)
+	var words []string
+	for _, word := range model.ColumnWords {
+		words = append(words, word)
+	}
+	words = append(words, model.Parsed...)
+	sql := "CREATE EXTENSION citext; CREATE TABLE things (id uuid PRIMARY KEY"
+	var want []string
+	for i, word := range words {
+		for n, suffix := range []string{"", " array"} {
+			if _, known := typeword.ColumnType(word + suffix); known {
+				sql += fmt.Sprintf(", c_%d_%d %s%s NOT NULL", i, n, word, []string{"", "[]"}[n])
+				want = append(want, fmt.Sprintf("\n      c_%d_%d: %s%s\n", i, n, word, suffix))
+			}
+		}
+	}
+	idemtest.Exec(t, db, sql+")")
+	module(t, nil)
+	must(t, "init", "--from-db", db.Config().ConnString())
+	spec := read(t, "idemgen.yaml")
+	for _, line := range want {
+		if !strings.Contains(spec, line) {
+			t.Errorf("the spec lacks %q", line)
+		}
+	}
+	must(t, "check")
 }
 
 // A name that is not written as SQL writes it is told with the way to write it.

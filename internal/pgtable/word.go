@@ -8,11 +8,19 @@ import (
 
 // words are the spec's words for types that Postgres writes otherwise, or in the same way.
 var words = map[string]string{
-	"text": "text", "character varying": "text", "boolean": "boolean", "integer": "integer", "bigint": "bigint",
-	"numeric": "numeric", "double precision": "double precision", "uuid": "uuid", "date": "date", "bytea": "bytea", "jsonb": "jsonb", "json": "json",
+	"text": "text", "character varying": "text", "boolean": "boolean", "smallint": "smallint", "integer": "integer", "bigint": "bigint",
+	"numeric": "numeric", "real": "real", "double precision": "double precision", "uuid": "uuid", "date": "date", "bytea": "bytea", "jsonb": "jsonb", "json": "json",
 	"timestamp with time zone": "timestamptz", "timestamp without time zone": "timestamp",
-	"text[]": "text array", "integer[]": "integer array", "bigint[]": "bigint array", "uuid[]": "uuid array",
+	"time without time zone": "time", "time with time zone": "timetz", "bit varying": "varbit",
+	"interval": "interval", "inet": "inet", "cidr": "cidr", "macaddr": "macaddr", "macaddr8": "macaddr8", "citext": "citext",
+	"point": "point", "line": "line", "lseg": "lseg", "box": "box", "path": "path", "polygon": "polygon", "circle": "circle",
+	"int4range": "int4range", "int8range": "int8range", "numrange": "numrange", "daterange": "daterange", "tsrange": "tsrange", "tstzrange": "tstzrange",
+	"int4multirange": "int4multirange", "int8multirange": "int8multirange", "nummultirange": "nummultirange",
+	"datemultirange": "datemultirange", "tsmultirange": "tsmultirange", "tstzmultirange": "tstzmultirange",
 }
+
+// noArray are the words that a spec has no arrays of.
+var noArray = map[string]bool{"bytea": true, "jsonb": true, "json": true}
 
 var (
 	sized    = regexp.MustCompile(`^(character varying|character|numeric)\(([0-9]+)(?:,([0-9]+))?\)$`)
@@ -24,6 +32,10 @@ func (c *Column) name() {
 	base := c.Base
 	if c.Type = words[base.Text]; c.Type != "" {
 		c.Known = true
+		return
+	}
+	if elem, ok := strings.CutSuffix(base.Text, "[]"); ok && words[elem] != "" && !noArray[elem] && elem != "character varying" {
+		c.Type, c.Known = words[elem]+" array", true
 		return
 	}
 	c.Type = base.Text
@@ -48,6 +60,8 @@ func holds(have, want string) bool {
 	}
 	h, w := cut(have), cut(want)
 	switch w.name {
+	case "smallint":
+		return have == "integer" || have == "bigint"
 	case "integer":
 		return have == "bigint"
 	case "varchar", "char":

@@ -18,19 +18,23 @@ func wellKnown(m protoreflect.MessageDescriptor) bool {
 	return m.FullName().Parent() == "google.protobuf" && m.Name() != "Empty"
 }
 
-// limit is how many bytes of JSON a message may become; 0 is any number.
-type limit int
+// writer writes a message as JSON.
+type writer struct {
+	most    int            // how many bytes it may become; 0 is any number
+	start   int            // of its JSON
+	unnamed map[int]string // by their places in its JSON: numbers in place of an enum's name
+}
 
-// check is an error once the limit is exceeded.
-func (l limit) check(b []byte) error {
-	if l > 0 && len(b) > int(l) {
-		return fmt.Errorf("it becomes more than %d bytes of JSON (limits.max_payload)", l)
+// check is an error once the message is longer than it may be.
+func (w *writer) check(b []byte) error {
+	if w.most > 0 && len(b) > w.most {
+		return fmt.Errorf("it becomes more than %d bytes of JSON (limits.max_payload)", w.most)
 	}
 	return nil
 }
 
 // appendMessage writes a message as JSON, field by field in the order of the file.
-func (l limit) appendMessage(b []byte, m protoreflect.Message) ([]byte, error) {
+func (w *writer) appendMessage(b []byte, m protoreflect.Message) ([]byte, error) {
 	if wellKnown(m.Descriptor()) {
 		text, err := protojson.Marshal(m.Interface())
 		if err != nil {
@@ -60,14 +64,14 @@ func (l limit) appendMessage(b []byte, m protoreflect.Message) ([]byte, error) {
 			b = appendText(b, string(f.Name()))
 		}
 		member(f.Name())
-		if b, err = l.appendField(b, f, m.Get(f)); err != nil {
+		if b, err = w.appendField(b, f, m.Get(f)); err != nil {
 			return nil, err
 		}
 	}
 	return append(b, '}'), nil
 }
 
-func (l limit) appendField(b []byte, f protoreflect.FieldDescriptor, v protoreflect.Value) (_ []byte, err error) {
+func (w *writer) appendField(b []byte, f protoreflect.FieldDescriptor, v protoreflect.Value) (_ []byte, err error) {
 	switch {
 	case f.IsList():
 		list := v.List()
@@ -76,19 +80,19 @@ func (l limit) appendField(b []byte, f protoreflect.FieldDescriptor, v protorefl
 			if i > 0 {
 				b = append(b, ',')
 			}
-			if b, err = l.appendValue(b, f, list.Get(i)); err != nil {
+			if b, err = w.appendValue(b, f, list.Get(i)); err != nil {
 				return nil, err
 			}
 		}
 		return append(b, ']'), nil
 	case f.IsMap():
-		return l.appendMap(b, f, v.Map())
+		return w.appendMap(b, f, v.Map())
 	}
-	return l.appendValue(b, f, v)
+	return w.appendValue(b, f, v)
 }
 
 // appendMap writes a map, in any order: the decoder sorts it.
-func (l limit) appendMap(b []byte, f protoreflect.FieldDescriptor, of protoreflect.Map) (_ []byte, err error) {
+func (w *writer) appendMap(b []byte, f protoreflect.FieldDescriptor, of protoreflect.Map) (_ []byte, err error) {
 	b = append(b, '{')
 	start := len(b)
 	of.Range(func(k protoreflect.MapKey, v protoreflect.Value) bool {
@@ -96,19 +100,19 @@ func (l limit) appendMap(b []byte, f protoreflect.FieldDescriptor, of protorefle
 			b = append(b, ',')
 		}
 		b = append(appendText(b, k.String()), ':')
-		b, err = l.appendValue(b, f.MapValue(), v)
+		b, err = w.appendValue(b, f.MapValue(), v)
 		return err == nil
 	})
 	return append(b, '}'), err
 }
 
-func (l limit) appendValue(b []byte, f protoreflect.FieldDescriptor, v protoreflect.Value) ([]byte, error) {
-	if err := l.check(b); err != nil {
+func (w *writer) appendValue(b []byte, f protoreflect.FieldDescriptor, v protoreflect.Value) ([]byte, error) {
+	if err := w.check(b); err != nil {
 		return nil, err
 	}
 	switch f.Kind() {
 	case protoreflect.MessageKind, protoreflect.GroupKind:
-		return l.appendMessage(b, v.Message())
+		return w.appendMessage(b, v.Message())
 	case protoreflect.StringKind:
 		return appendText(b, v.String()), nil
 	case protoreflect.BytesKind:
@@ -121,6 +125,10 @@ func (l limit) appendValue(b []byte, f protoreflect.FieldDescriptor, v protorefl
 		if known := f.Enum().Values().ByNumber(v.Enum()); known != nil {
 			return appendText(b, string(known.Name())), nil
 		}
+		if w.unnamed == nil {
+			w.unnamed = map[int]string{}
+		}
+		w.unnamed[len(b)-w.start] = fmt.Sprintf("is enum number %d, which has no name in %s", v.Enum(), f.Enum().FullName())
 		return strconv.AppendInt(b, int64(v.Enum()), 10), nil
 	case protoreflect.FloatKind:
 		return appendFloat(b, v.Float(), 32), nil

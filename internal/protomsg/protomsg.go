@@ -75,17 +75,28 @@ func place(m protoreflect.MessageDescriptor) []byte {
 
 // Open returns a message as JSON, appended to into. A message with bytes that are none of its
 // fields is opened without them, as protobuf has it.
-func (t *Type) Open(into, value []byte) ([]byte, error) { return t.OpenWithin(into, value, 0) }
+func (t *Type) Open(into, value []byte) ([]byte, error) {
+	out, _, err := t.OpenWithin(into, value, 0)
+	return out, err
+}
 
-// OpenWithin is Open for a message that may become so many bytes of JSON; 0 is any number.
-func (t *Type) OpenWithin(into, value []byte, most int) ([]byte, error) {
+// Unnamed says of each number in the JSON of a message that stands there in place of an enum's
+// name, by its place, why no enum reads it.
+func (t *Type) Unnamed(value []byte) map[int]string {
+	_, unnamed, _ := t.OpenWithin(nil, value, 0)
+	return unnamed
+}
+
+// OpenWithin is Open for a message that may become so many bytes of JSON; 0 is any number. It also
+// returns what [Type.Unnamed] does.
+func (t *Type) OpenWithin(into, value []byte, most int) (out []byte, unnamed map[int]string, err error) {
 	if t.framed {
 		_, rest, err := frame.Split(value)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if value, err = t.isAt(rest); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	return t.open(into, value, most)
@@ -93,9 +104,9 @@ func (t *Type) OpenWithin(into, value []byte, most int) ([]byte, error) {
 
 // OpenBeside is [Type.OpenWithin] for a value whose frame is in a record header, which ends with
 // the place of the message.
-func (t *Type) OpenBeside(place, into, value []byte, most int) ([]byte, error) {
+func (t *Type) OpenBeside(place, into, value []byte, most int) (out []byte, unnamed map[int]string, err error) {
 	if rest, err := t.isAt(place); err != nil || len(rest) > 0 {
-		return nil, t.otherMessage()
+		return nil, nil, t.otherMessage()
 	}
 	return t.open(into, value, most)
 }
@@ -113,14 +124,14 @@ func (t *Type) otherMessage() error {
 }
 
 // open opens a value without a frame.
-func (t *Type) open(into, value []byte, most int) ([]byte, error) {
+func (t *Type) open(into, value []byte, most int) (out []byte, unnamed map[int]string, err error) {
 	m := dynamicpb.NewMessage(t.Message)
 	if err := proto.Unmarshal(value, m); err != nil { // whose text is not the same each time
-		return nil, fmt.Errorf("it is no message %s", t.Message.FullName())
+		return nil, nil, fmt.Errorf("it is no message %s", t.Message.FullName())
 	}
-	out, err := limit(most).appendMessage(into, m)
-	if err == nil {
-		err = limit(most).check(out)
+	w := &writer{most: most, start: len(into)}
+	if out, err = w.appendMessage(into, m); err == nil {
+		err = w.check(out)
 	}
-	return out, err
+	return out, w.unnamed, err
 }

@@ -131,14 +131,14 @@ func TestJSONOfAMessageIsLimited(t *testing.T) {
 	is := typeOf(t, "shop.v1.Order", false)
 	value := bytes.Repeat([]byte{11<<3 | 2, 0}, 1<<19) // lines
 	const most = 1 << 20
-	out, err := is.OpenWithin(nil, value, most)
+	out, _, err := is.OpenWithin(nil, value, most)
 	if err == nil || !strings.Contains(err.Error(), "it becomes more than 1048576 bytes of JSON (limits.max_payload)") || out != nil {
 		t.Errorf("got %d bytes, %v", len(out), err)
 	}
-	if out, err := is.OpenWithin(nil, value[:2000], most); err != nil || len(out) < 19_000 {
+	if out, _, err := is.OpenWithin(nil, value[:2000], most); err != nil || len(out) < 19_000 {
 		t.Errorf("a thousand lines: %d bytes, %v", len(out), err)
 	}
-	if _, err := is.OpenWithin(nil, value[:2], 10); err == nil {
+	if _, _, err := is.OpenWithin(nil, value[:2], 10); err == nil {
 		t.Error("a message that is longer at its end only is opened")
 	}
 }

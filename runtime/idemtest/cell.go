@@ -2,6 +2,7 @@ package idemtest
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,6 +74,8 @@ func selected(column, kind string) string {
 		return `to_char(` + column + `, 'YYYY-MM-DD')`
 	case kind == "bytea":
 		return `'\x' || encode(` + column + `, 'hex')`
+	case kind == "_timestamptz", kind == "_timestamp", kind == "_date":
+		return `CASE WHEN ` + column + ` IS NOT NULL THEN coalesce((SELECT json_agg(` + selected("e", kind[1:]) + ` ORDER BY n) FROM unnest(` + column + `) WITH ORDINALITY AS u (e, n)), '[]')::text END`
 	case strings.HasPrefix(kind, "_"):
 		return `array_to_json(` + column + `)::text`
 	}
@@ -85,14 +88,18 @@ func shown(text *string, kind string) string {
 		return "NULL"
 	}
 	switch {
-	case kind == "float8":
+	case kind == "float4", kind == "float8":
 		if f, err := strconv.ParseFloat(*text, 64); err == nil {
 			return strconv.FormatFloat(f, 'g', -1, 64)
 		}
 	case kind == "json", kind == "jsonb", strings.HasPrefix(kind, "_"):
 		return canonicalJSON(*text)
-	case kind == "text", kind == "varchar", kind == "bpchar", kind == "citext":
-		return quoted(*text)
+	case slices.Contains(bare, kind):
+		return *text
 	}
-	return *text
+	return quoted(*text)
 }
+
+// bare are the types that package oracle gives without quotes. It knows others as the texts that
+// events send.
+var bare = []string{"bool", "int2", "int4", "int8", "numeric", "uuid", "timestamptz", "timestamp", "date", "bytea"}

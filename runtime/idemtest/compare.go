@@ -21,6 +21,9 @@ func (b *trial) compare(suspects string) {
 		}
 	}
 	got := b.dump()
+	if err := b.normalize(); err != nil {
+		b.t.Fatalf("idemtest: %v", err)
+	}
 	report("the tables are not what "+b.source+" says", b.tableDiff(got))
 	if b.want.dead == nil {
 		report("the dead letters are not what "+b.source+" says", classDiff(b))

@@ -13,11 +13,13 @@ func TestValuesInTheFormOfExpectedRows(t *testing.T) {
 	db := DB(t)
 	Exec(t, db, `
 SET timezone = 'Asia/Tokyo';
-CREATE TABLE v (a text, b boolean, c numeric(8,3), d numeric, e float8, f uuid, g timestamptz, h timestamp, i date, j bytea, k jsonb, l json, m text[], n bigint[], o varchar(5));
+CREATE TABLE v (a text, b boolean, c numeric(8,3), d numeric, e float8, f uuid, g timestamptz, h timestamp, i date, j bytea, k jsonb, l json, m text[], n bigint[], o varchar(5),
+	p float4, q timestamptz[], r date[], s inet, t timestamp[], u time, v numeric[]);
 INSERT INTO v VALUES ('a "b" <c> é', true, 1.5, 100.00, 1e21, '00000000-0000-4000-8000-00000000000A', '2026-01-02 03:04:05.6+01', '2026-01-02 03:04:05', '2026-01-02',
-	'\x00ff', '{"b": 1.50, "a": [null, 1e2], "é": "x"}', '{"z":-0.0,"a":1,"a":2e1}', '{a,NULL}', '{1,NULL}', 'x'); INSERT INTO v (a) VALUES (NULL)`)
+	'\x00ff', '{"b": 1.50, "a": [null, 1e2], "é": "x"}', '{"z":-0.0,"a":1,"a":2e1}', '{a,NULL}', '{1,NULL}', 'x',
+	0.1, '{2026-01-02 03:04:05+01,NULL}', '{2026-01-02}', '10.0.0.0/8', '{}', '1:30', '{1.50,1e2}'); INSERT INTO v (a) VALUES (NULL)`)
 	b := database{t, db}
-	got, err := b.rows(comparedTable{Name: "v", Columns: strings.Split("abcdefghijklmno", "")})
+	got, err := b.rows(comparedTable{Name: "v", Columns: strings.Split("abcdefghijklmnopqrstuv", "")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,6 +27,7 @@ INSERT INTO v VALUES ('a "b" <c> é', true, 1.5, 100.00, 1e21, '00000000-0000-40
 		`a="a \"b\" <c> é"`, `b=true`, `c=1.500`, `d=100.00`, `e=1e+21`, `f=00000000-0000-4000-8000-00000000000a`,
 		`g=2026-01-02T02:04:05.600000Z`, `h=2026-01-02T03:04:05.000000`, `i=2026-01-02`, `j=\x00ff`,
 		`k={"a":[null,100],"b":1.50,"é":"x"}`, `l={"a":20,"z":0.0}`, `m=["a",null]`, `n=[1,null]`, `o="x"`,
+		`p=0.1`, `q=["2026-01-02T02:04:05.000000Z",null]`, `r=["2026-01-02"]`, `s="10.0.0.0/8"`, `t=[]`, `u="01:30:00"`, `v=[1.50,100]`,
 	}
 	if !slices.Equal(got.cells[0], want) {
 		t.Errorf("got  %q\nwant %q", got.cells[0], want)

@@ -170,6 +170,7 @@ type runner struct {
 	scenarios func() []scenario // called again after each one
 	log       []record
 	want      *state
+	normal    *state      // want, once it is as Postgres writes it
 	source    string      // where want comes from
 	handlers  bool        // with the service's own handlers
 	ofCase    bool        // the log is that of a case

@@ -54,20 +54,23 @@ func (e *Encoding) Open(m *wire.Message) (*wire.Message, error) {
 	if part.Of(m) == nil {
 		return m, nil
 	}
-	text, err := e.Message.open(e.memory[:0], m, e.Most)
+	text, unnamed, err := e.Message.open(e.memory[:0], m, e.Most)
 	if err != nil {
 		return nil, part.Refused(err)
 	}
 	e.memory = text
+	if !part {
+		return m.UnpackedBut(text, unnamed), nil
+	}
 	return part.With(m, text), nil
 }
 
 // open converts a value or a key, whose schema may be named before it or in a header.
-func (m *Message) open(into []byte, r *wire.Message, most int) ([]byte, error) {
+func (m *Message) open(into []byte, r *wire.Message, most int) (text []byte, unnamed map[int]string, err error) {
 	if m.framed {
 		_, place, named, err := m.part.Named(r)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if named {
 			return m.is.OpenBeside(place, into, m.part.Of(r), most)

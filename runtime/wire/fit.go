@@ -60,6 +60,38 @@ func (f *Fit) Numeric(name string, v *Decimal, precision, scale int) {
 	}
 }
 
+// Smallint checks that v is within the range of a smallint.
+func (f *Fit) Smallint(name string, v *int32) {
+	if v != nil && *v != int32(int16(*v)) {
+		f.fail(name, "is out of the range of smallint")
+	}
+}
+
+// Real checks that v is the value of the shortest decimal that Postgres writes for its real, so
+// 0.1 and 16777216 fit, and 16777217 does not.
+func (f *Fit) Real(name string, v *float64) {
+	if v == nil {
+		return
+	}
+	var text [32]byte
+	short, err := strconv.ParseFloat(string(strconv.AppendFloat(text[:0], *v, 'g', -1, 32)), 64)
+	if err != nil || short != *v {
+		f.fail(name, "has more digits than real holds")
+	}
+}
+
+// FitEach checks each element of a list by a method of [Fit].
+func FitEach[T any](f *Fit, check func(name string, v *T), name string, values []T) {
+	for i := range values {
+		if f.err != nil {
+			return
+		}
+		if check(name, &values[i]); f.err != nil {
+			f.err.Path += "[" + strconv.Itoa(i) + "]"
+		}
+	}
+}
+
 func (f *Fit) fail(name, reason string) {
 	if f.err != nil {
 		return

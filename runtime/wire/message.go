@@ -25,6 +25,8 @@ type Message struct {
 	shared    bool // Value is memory into which the next payload will be unpacked
 	sharedKey bool // and so is Key
 	opened    bool // Value differs from what was sent
+
+	unnamed map[int]string // see UnpackedBut
 }
 
 // Unpacked returns the record with value in place of its payload: the unpacked payload, in memory
@@ -34,6 +36,17 @@ func (m *Message) Unpacked(value []byte) *Message {
 	opened.Value, opened.shared, opened.opened = value, true, true
 	return &opened
 }
+
+// UnpackedBut is like Unpacked, for a value with numbers in place of names that their enums lack.
+// unnamed has the reason why no enum reads such a number, by its position in value.
+func (m *Message) UnpackedBut(value []byte, unnamed map[int]string) *Message {
+	opened := m.Unpacked(value)
+	opened.unnamed = unnamed
+	return opened
+}
+
+// Unnamed returns what [Message.UnpackedBut] was given.
+func (m *Message) Unnamed() map[int]string { return m.unnamed }
 
 // UnpackedKey returns the record with key in place of its key: the unpacked key, in memory that
 // will be reused.

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/binary"
 	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
 )
@@ -21,6 +22,44 @@ func (r *Rows) Int4Array(v []int32) {
 // Int8Array sets a bigint[] column; nil means empty, not NULL.
 func (r *Rows) Int8Array(v []int64) {
 	literal(r, v, func(b []byte, v int64) []byte { return strconv.AppendInt(b, v, 10) })
+}
+
+// BoolArray sets a boolean[] column; nil means empty, not NULL.
+func (r *Rows) BoolArray(v []bool) { literal(r, v, strconv.AppendBool) }
+
+// Float8Array sets a double precision[] or real[] column; nil means empty, not NULL.
+func (r *Rows) Float8Array(v []float64) {
+	literal(r, v, func(b []byte, v float64) []byte { return strconv.AppendFloat(b, v, 'g', -1, 64) })
+}
+
+// NumericArray sets a numeric[] column; nil means empty, not NULL.
+func (r *Rows) NumericArray(v []Decimal) {
+	literal(r, v, func(b []byte, v Decimal) []byte { return append(b, v.String()...) })
+}
+
+// TimeArray sets a timestamptz[] column, truncated to microseconds; nil means empty, not NULL.
+func (r *Rows) TimeArray(v []time.Time) {
+	literal(r, v, func(b []byte, v time.Time) []byte { return appendDate(b, v.UTC(), "-01-02 15:04:05.999999+00") })
+}
+
+// TimestampArray sets a timestamp[] column; nil means empty, not NULL.
+func (r *Rows) TimestampArray(v []LocalTime) {
+	literal(r, v, func(b []byte, v LocalTime) []byte {
+		return appendDate(b, time.UnixMicro(int64(v)).UTC(), "-01-02 15:04:05.999999")
+	})
+}
+
+// DateArray sets a date[] column; nil means empty, not NULL.
+func (r *Rows) DateArray(v []Date) {
+	literal(r, v, func(b []byte, v Date) []byte { return appendDate(b, v.Time(), "-01-02") })
+}
+
+// appendDate appends a time with its year, which Postgres counts without a year 0.
+func appendDate(b []byte, v time.Time, rest string) []byte {
+	if v.Year() > 0 {
+		return v.AppendFormat(b, "2006"+rest)
+	}
+	return append(v.AppendFormat(append(b, "0001"...), rest), " BC"...)
 }
 
 // UUIDArray sets a uuid[] column; nil means empty, not NULL.

@@ -42,6 +42,12 @@ func arrays(r *Rows) (oids []uint32, values []any) {
 		row.Int4Array([][]int32{{1, -2}, {}}[i])
 		row.Int8Array([][]int64{{1 << 60}, {}}[i])
 		row.UUIDArray([][]UUID{{id, {}}, {}}[i])
+		row.BoolArray([][]bool{{true, false}, nil}[i])
+		row.Float8Array([][]float64{{0.1, -1e21}, nil}[i])
+		row.NumericArray([][]Decimal{{amount, small}, nil}[i])
+		row.TimeArray([][]time.Time{{noon, at("0000-02-29T00:00:00Z")}, nil}[i])
+		row.TimestampArray([][]LocalTime{{local, notation.FirstMicro}, nil}[i])
+		row.DateArray([][]Date{{day, notation.FirstDay}, nil}[i])
 	}
 	nulls := r.Row()
 	OrNull(nulls, nulls.UUID, nil)
@@ -61,6 +67,12 @@ func arrays(r *Rows) (oids []uint32, values []any) {
 	SliceOrNull(nulls, nulls.Int4Array, nil)
 	SliceOrNull(nulls, nulls.Int8Array, nil)
 	SliceOrNull(nulls, nulls.UUIDArray, nil)
+	SliceOrNull(nulls, nulls.BoolArray, nil)
+	SliceOrNull(nulls, nulls.Float8Array, nil)
+	SliceOrNull(nulls, nulls.NumericArray, nil)
+	SliceOrNull(nulls, nulls.TimeArray, nil)
+	SliceOrNull(nulls, nulls.TimestampArray, nil)
+	SliceOrNull(nulls, nulls.DateArray, nil)
 
 	no, max4, min8, big8, none := false, int32(1<<31-1), int64(-1<<63), 1e300, ""
 	text, one := string(raw), "1"
@@ -78,7 +90,9 @@ func arrays(r *Rows) (oids []uint32, values []any) {
 	add(pgtype.JSONBArrayOID, []*string{&text, &one, nil})
 	add(pgtype.JSONArrayOID, []*string{&text, &one, nil})
 	literals := []string{`{"red \"\\{},é","","NULL"}`, "{1,-2}", "{1152921504606846976}",
-		"{01000000-0000-0000-0000-000000000002,00000000-0000-0000-0000-000000000000}"}
+		"{01000000-0000-0000-0000-000000000002,00000000-0000-0000-0000-000000000000}",
+		"{true,false}", "{0.1,-1e+21}", "{-12345.6789,0.05}", "{2024-02-29 12:00:00.123456+00,0001-02-29 00:00:00+00 BC}",
+		"{1970-01-01 00:00:00.000001,0001-01-01 00:00:00 BC}", "{2024-02-29,0001-01-01 BC}"}
 	for i := range literals {
 		empty := "{}"
 		add(pgtype.TextArrayOID, []*string{&literals[i], &empty, nil})

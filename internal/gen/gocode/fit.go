@@ -13,8 +13,13 @@ type check struct {
 	method string
 	value  model.Value
 	each   *model.Field
-	bounds [2]int
+	bounds [2]int // none where the method takes no more
+	// elements says that the value is a list, each of whose elements has the bound.
+	elements bool
 }
+
+// none is a bound that a method of wire.Fit does not take.
+const none = -1
 
 // checks are the bounded columns of a step, each value and bound once.
 func checks(s *model.Step, done map[check]bool) []check {
@@ -23,8 +28,11 @@ func checks(s *model.Step, done map[check]bool) []check {
 		if a.Value.Kind != model.FieldValue && a.Value.Kind != model.ElemValue {
 			continue
 		}
-		c := check{value: a.Value, each: s.Each}
+		c := check{value: a.Value, each: s.Each, bounds: [2]int{none, none}}
 		t := a.Column.Type
+		if t.Kind == model.ColArray {
+			c.elements, t = true, t.Element()
+		}
 		switch {
 		case t.Kind == model.ColVarchar:
 			c.method, c.bounds[0] = "Varchar", t.Len
@@ -32,6 +40,10 @@ func checks(s *model.Step, done map[check]bool) []check {
 			c.method, c.bounds[0] = "Char", t.Len
 		case t.Kind == model.ColNumeric && t.Precision > 0:
 			c.method, c.bounds = "Numeric", [2]int{t.Precision, t.Scale}
+		case t.Kind == model.ColSmallint:
+			c.method = "Smallint"
+		case t.Kind == model.ColReal:
+			c.method = "Real"
 		}
 		always := c // the same check for every record, whatever its lists hold
 		always.each = nil
@@ -114,13 +126,19 @@ func eachFits(g *group, s *model.Step, found []check) {
 
 // add writes the check of src, a field or an element.
 func (c check) add(g *group, s *model.Step, src, path string) {
+	if c.elements {
+		g.Add(wire("FitEach").Call(text("f"), text("f."+c.method), lit(path), text(src)))
+		return
+	}
 	t := s.TypeOf(c.value)
 	if !t.Optional {
 		src = address(src)
 	}
-	args := []code{lit(path), optText(t, src), lit(c.bounds[0])}
-	if c.method == "Numeric" {
-		args = append(args, lit(c.bounds[1]))
+	args := []code{lit(path), optText(t, src)}
+	for _, bound := range c.bounds {
+		if bound != none {
+			args = append(args, lit(bound))
+		}
 	}
 	g.Add(call("f."+c.method, args...))
 }

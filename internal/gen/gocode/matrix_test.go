@@ -21,6 +21,8 @@ var combinations = []combination{
 	{field: "string", column: "char(9)", key: true},
 	{field: "uuid", column: "uuid", key: true}, {field: "uuid", column: "text", key: true},
 	{field: "bool", column: "boolean"},
+	{field: "int32", column: "smallint", key: true, guard: true}, {field: "float64", column: "real", guard: true},
+	{field: "string", column: "inet"}, {field: "string", column: "interval"}, {field: "string", column: "point"},
 	{field: "int32", column: "integer", key: true, guard: true}, {field: "int32", column: "bigint", key: true, guard: true},
 	{field: "int32", column: "numeric", key: true, guard: true},
 	{field: "int64", column: "bigint", key: true, guard: true}, {field: "int64", column: "numeric", key: true, guard: true},
@@ -37,7 +39,12 @@ var combinations = []combination{
 	{field: "Thing", column: "jsonb", list: true}, {field: "list(Thing)", column: "jsonb", list: true},
 	{field: "list(string)", column: "jsonb", list: true}, {field: "list(string)", column: "text array", list: true},
 	{field: "list(int32)", column: "integer array", list: true}, {field: "list(int64)", column: "bigint array", list: true},
-	{field: "list(uuid)", column: "uuid array", list: true}, {field: "list(list(date))", column: "jsonb", list: true},
+	{field: "list(uuid)", column: "uuid array", list: true}, {field: "list(bool)", column: "boolean array", list: true},
+	{field: "list(int32)", column: "smallint array", list: true}, {field: "list(float64)", column: "real array", list: true},
+	{field: "list(float64)", column: "double precision array", list: true}, {field: "list(decimal)", column: "numeric array", list: true},
+	{field: "list(epoch_ms)", column: "timestamptz array", list: true}, {field: "list(local_timestamp)", column: "timestamp array", list: true},
+	{field: "list(date)", column: "date array", list: true}, {field: "list(string)", column: "inet array", list: true},
+	{field: "list(list(date))", column: "jsonb", list: true},
 }
 
 // spec uses the type in every place where it may stand, required and optional.

@@ -50,7 +50,7 @@ func identity(s *model.Step, table *model.Table, i int, c *model.Column, v model
 			return "Text", lit(v.Const.Text)
 		}
 		return "Text", qual("strconv", "FormatBool").Call(text(src))
-	case model.ColInteger, model.ColBigint:
+	case model.ColSmallint, model.ColInteger, model.ColBigint:
 		if v.Kind == model.ConstValue {
 			return "Int", text(v.Const.Text)
 		}

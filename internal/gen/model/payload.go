@@ -35,6 +35,12 @@ type Packing interface {
 	Open(into, value []byte) ([]byte, error)
 }
 
+// Unnamed is a [Packing] whose values may hold numbers that have no name in their enum.
+type Unnamed interface {
+	// Unnamed says of each such number, by its place in what Open returns, why no enum reads it.
+	Unnamed(value []byte) map[int]string
+}
+
 // Registry reports whether the schemas that they were written with are read from a registry.
 func (m *Messages) Registry() bool { return m != nil && m.Avro && m.Framed }
 

@@ -15,9 +15,11 @@ const (
 	ColVarchar
 	ColChar
 	ColBoolean
+	ColSmallint
 	ColInteger
 	ColBigint
 	ColNumeric
+	ColReal
 	ColDouble
 	ColUUID
 	ColTimestamptz
@@ -26,11 +28,9 @@ const (
 	ColBytea
 	ColJSONB
 	ColJSON
-	ColTextArray
-	ColIntegerArray
-	ColBigintArray
-	ColUUIDArray
-	ColNamed // Name: schema.type
+	ColNamed  // Name: schema.type
+	ColParsed // Name: one of Parsed
+	ColArray  // Elem, and of ColParsed Name
 )
 
 // ColType is the type of a column.
@@ -39,15 +39,20 @@ type ColType struct {
 	Len       int    // varchar(n), char(n)
 	Precision int    // numeric(p,s); 0 = unconstrained
 	Scale     int    // numeric(p,s)
-	Name      string // ColNamed: "schema.type"
+	Name      string // ColNamed: "schema.type"; ColParsed: "inet"
+	Elem      ColKind
 }
 
-var columnWords = map[ColKind]string{
-	ColText: "text", ColBoolean: "boolean", ColInteger: "integer", ColBigint: "bigint", ColNumeric: "numeric", ColDouble: "double precision",
-	ColUUID: "uuid", ColTimestamptz: "timestamptz", ColTimestamp: "timestamp", ColDate: "date",
-	ColBytea: "bytea", ColJSONB: "jsonb", ColJSON: "json", ColTextArray: "text array",
-	ColIntegerArray: "integer array", ColBigintArray: "bigint array", ColUUIDArray: "uuid array",
+// ColumnWords are the types that one word says.
+var ColumnWords = map[ColKind]string{
+	ColText: "text", ColBoolean: "boolean", ColSmallint: "smallint", ColInteger: "integer", ColBigint: "bigint",
+	ColNumeric: "numeric", ColReal: "real", ColDouble: "double precision", ColUUID: "uuid",
+	ColTimestamptz: "timestamptz", ColTimestamp: "timestamp", ColDate: "date",
+	ColBytea: "bytea", ColJSONB: "jsonb", ColJSON: "json",
 }
+
+// Element is the type of an array's elements.
+func (t ColType) Element() ColType { return ColType{Kind: t.Elem, Name: t.Name} }
 
 // String is the type as the spec writes it.
 func (t ColType) String() string {
@@ -60,8 +65,22 @@ func (t ColType) String() string {
 		return fmt.Sprintf("numeric(%d,%d)", t.Precision, t.Scale)
 	case t.Kind == ColNamed:
 		return "named(" + t.Name + ")"
+	case t.Kind == ColParsed:
+		return t.Name
+	case t.Kind == ColArray:
+		return t.Element().String() + " array"
 	}
-	return columnWords[t.Kind]
+	return ColumnWords[t.Kind]
+}
+
+// FitsKey reports whether columns of the type may be part of a key: its values are equal if what
+// events send is.
+func (t ColType) FitsKey() bool {
+	switch t.Kind {
+	case ColJSON, ColJSONB, ColReal, ColDouble, ColArray, ColParsed:
+		return false
+	}
+	return true
 }
 
 // Table is one table.

@@ -66,8 +66,8 @@ func resolveSum(report *syntax.Diagnostics, st *draft.Step, c *draft.Column, a s
 	}
 	switch c.Model.Type.Kind {
 	case model.ColInteger, model.ColBigint, model.ColNumeric:
-	case model.ColDouble:
-		return refuse("E302", c.Is()+" is a double precision: such sums depend on their order", "declare it numeric, or a whole number of the smallest unit")
+	case model.ColReal, model.ColDouble:
+		return refuse("E302", c.Is()+" is a "+c.Model.Type.String()+": such sums depend on their order", "declare it numeric, or a whole number of the smallest unit")
 	default:
 		return refuse("E302", fmt.Sprintf("%s is %s, which cannot be added to", c.Is(), c.Spec.Type.Word), "add to integer, bigint or numeric columns")
 	}

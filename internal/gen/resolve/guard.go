@@ -12,7 +12,8 @@ import (
 // orderedTypes are the column types that if_newer may compare. Text is not among them: its
 // order depends on a collation, and "10" comes before "9".
 var orderedTypes = map[model.ColKind]bool{
-	model.ColInteger: true, model.ColBigint: true, model.ColNumeric: true, model.ColDouble: true,
+	model.ColSmallint: true, model.ColInteger: true, model.ColBigint: true,
+	model.ColNumeric: true, model.ColReal: true, model.ColDouble: true,
 	model.ColTimestamptz: true, model.ColTimestamp: true, model.ColDate: true,
 }
 

@@ -41,11 +41,14 @@ func resolveTableKeys(report *syntax.Diagnostics, t *draft.Table) {
 
 // checkKeyColumn refuses columns whose equality is not that of the value sent.
 func checkKeyColumn(report *syntax.Diagnostics, list *syntax.Texts, c *draft.Column, what string) {
-	switch c.Model.Type.Kind {
-	case model.ColJSON, model.ColJSONB, model.ColDouble, model.ColTextArray, model.ColIntegerArray, model.ColBigintArray, model.ColUUIDArray:
-		report.Add(itemPos(list, c), "E604", fmt.Sprintf("%s (%s) cannot be part of a %s", c.Is(), c.Spec.Type.Word, what),
-			"use a text, uuid, integer, numeric, date or timestamp column")
+	if c.Model.Type.FitsKey() {
+		return
 	}
+	hint := "use a text, uuid, integer, numeric, date or timestamp column"
+	if c.Model.Type.Kind == model.ColParsed && what == "unique key" {
+		hint = "leave it out, and make the unique index in a migration of yours: a service finds it when it starts, and keeps to it"
+	}
+	report.Add(itemPos(list, c), "E604", fmt.Sprintf("%s (%s) cannot be part of a %s", c.Is(), c.Spec.Type.Word, what), hint)
 }
 
 // checkNewKey refuses a unique key that says what an earlier one says.

@@ -152,6 +152,9 @@ func checkType(report *syntax.Diagnostics, c *draft.Column, v draft.Value, pos s
 		if ok, hint := typeword.Converts(v.Type, c.Model.Type); !ok {
 			report.Add(pos, "E302", fmt.Sprintf("field %s (%s) cannot %s column %s (%s)", wording.Quote(v.Text), typeword.Text(v.Type), does, wording.Quote(c.Spec.Name.Value), c.Spec.Type.Word), hint)
 			v.Known = false
+		} else if v.Model.Kind == model.ResultValue && c.Model.Type.Kind == model.ColReal {
+			report.Add(pos, "E302", fmt.Sprintf("%s (float64) cannot fill column %s (real): of a result nothing checks whether it would be rounded", v.Text, wording.Quote(c.Spec.Name.Value)), "use double precision")
+			v.Known = false
 		}
 	case model.NowValue:
 		if c.Model.Type.Kind != model.ColTimestamptz {

@@ -76,6 +76,10 @@ func checkWhere(report *syntax.Diagnostics, st *draft.Step, c *draft.Column, v d
 	v = checkType(report, c, v, pos, "be compared with")
 	switch {
 	case !v.Known:
+	case c.Model.Type.Kind == model.ColParsed || c.Model.Type.Elem == model.ColParsed:
+		report.Add(pos, "E302", fmt.Sprintf("where cannot compare column %s (%s): Postgres finds texts of this type equal that differ", wording.Quote(c.Spec.Name.Value), c.Spec.Type.Word),
+			"find the row by another column")
+		v.Known = false
 	case c.Model.Type.Kind == model.ColJSON:
 		report.Add(pos, "E302", fmt.Sprintf("where cannot compare column %s: json has no equality", wording.Quote(c.Spec.Name.Value)), "use jsonb")
 		v.Known = false

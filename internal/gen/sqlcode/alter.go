@@ -17,7 +17,11 @@ func AlterColumn(t *model.Table, a Alteration) string {
 	var actions []string
 	act := func(text string) { actions = append(actions, "ALTER COLUMN "+columnIdent(a.Column)+" "+text) }
 	if a.Type {
-		act("TYPE " + columnType(a.Column.Type))
+		to := columnType(a.Column.Type)
+		if k := a.Column.Type; k.Kind == model.ColParsed || k.Elem == model.ColParsed { // of texts as well
+			to += " USING " + columnIdent(a.Column) + "::" + to
+		}
+		act("TYPE " + to)
 	}
 	if a.Nullable {
 		act("DROP NOT NULL")

@@ -31,6 +31,16 @@ func ExternalTables(tables []*model.Table, texts func(*model.Column) []string) (
 	return strings.Join(append(createTypes(types), text), "\n\n") + "\n", err
 }
 
+// CreateExtension makes the type citext, if a table has a column of it.
+func CreateExtension(tables []*model.Table) string {
+	for _, t := range tables {
+		if slices.ContainsFunc(t.Columns, func(c *model.Column) bool { return c.Type.Name == "citext" }) {
+			return "CREATE EXTENSION IF NOT EXISTS citext;\n"
+		}
+	}
+	return ""
+}
+
 // OutboxHeaders returns the statements that add a spec's headers to the table of package outbox:
 // the columns of type text, but for those that every event has. The migration may have made some.
 func OutboxHeaders(t *model.Table) (string, error) {
@@ -89,10 +99,11 @@ func filledTable(t *model.Table, types []teamType) *model.Table {
 // fills are what fills a column of a type in a test, each row another value where it can.
 var fills = map[model.ColKind]string{
 	model.ColText: "gen_random_uuid()::text", model.ColVarchar: "''", model.ColChar: "''",
-	model.ColBoolean: "false", model.ColInteger: "0", model.ColBigint: "0", model.ColNumeric: "0", model.ColDouble: "random()",
+	model.ColBoolean: "false", model.ColSmallint: "0", model.ColInteger: "0", model.ColBigint: "0", model.ColNumeric: "0",
+	model.ColReal: "random()", model.ColDouble: "random()",
 	model.ColUUID: "gen_random_uuid()", model.ColTimestamptz: "clock_timestamp()", model.ColTimestamp: "clock_timestamp()", model.ColDate: "current_date",
 	model.ColBytea: "''", model.ColJSONB: "'{}'", model.ColJSON: "'{}'",
-	model.ColTextArray: "'{}'", model.ColIntegerArray: "'{}'", model.ColBigintArray: "'{}'", model.ColUUIDArray: "'{}'",
+	model.ColArray: "'{}'",
 }
 
 func fillColumn(c *model.Column, types []teamType) {
@@ -102,6 +113,8 @@ func fillColumn(c *model.Column, types []teamType) {
 	case k == model.ColNamed:
 		of := slices.IndexFunc(types, func(t teamType) bool { return t.name == c.Type.Name })
 		c.Default = &model.Default{Func: quote(types[of].texts[0])}
+	case k == model.ColParsed:
+		c.Default = &model.Default{Func: quote(model.ParsedText(c.Type.Name, 0))}
 	default:
 		c.Default = &model.Default{Func: fills[k]}
 	}

@@ -25,32 +25,19 @@ func columnType(t model.ColType) string {
 
 // baseType is the type without length and precision.
 func baseType(t model.ColType) string {
-	if t.Kind == model.ColNamed {
+	switch t.Kind {
+	case model.ColVarchar:
+		return "varchar"
+	case model.ColChar:
+		return "char"
+	case model.ColNamed:
 		return qualified(t.Name)
+	case model.ColParsed:
+		return t.Name
+	case model.ColArray:
+		return baseType(t.Element()) + "[]"
 	}
-	return baseTypes[t.Kind]
-}
-
-var baseTypes = map[model.ColKind]string{
-	model.ColText:         "text",
-	model.ColVarchar:      "varchar",
-	model.ColChar:         "char",
-	model.ColBoolean:      "boolean",
-	model.ColInteger:      "integer",
-	model.ColBigint:       "bigint",
-	model.ColNumeric:      "numeric",
-	model.ColDouble:       "double precision",
-	model.ColUUID:         "uuid",
-	model.ColTimestamptz:  "timestamptz",
-	model.ColTimestamp:    "timestamp",
-	model.ColDate:         "date",
-	model.ColBytea:        "bytea",
-	model.ColJSONB:        "jsonb",
-	model.ColJSON:         "json",
-	model.ColTextArray:    "text[]",
-	model.ColIntegerArray: "integer[]",
-	model.ColBigintArray:  "bigint[]",
-	model.ColUUIDArray:    "uuid[]",
+	return model.ColumnWords[t.Kind]
 }
 
 // castType is the type to which an expression is cast for a column. Lengths are left out: a
@@ -66,7 +53,7 @@ func castType(t model.ColType) string {
 // assigned to or compared with the column.
 func literal(t model.ColType, c *model.Constant) (string, error) {
 	switch t.Kind {
-	case model.ColBoolean, model.ColInteger, model.ColBigint, model.ColNumeric, model.ColDouble:
+	case model.ColBoolean, model.ColSmallint, model.ColInteger, model.ColBigint, model.ColNumeric, model.ColReal, model.ColDouble:
 		return c.Text, nil
 	case model.ColBytea:
 		raw, err := base64.StdEncoding.DecodeString(c.Text)

@@ -191,7 +191,7 @@ func (r *reader) value(c *model.Column, n *syntax.Node) (model.Value, bool) {
 		if n.Kind != syntax.ScalarNode {
 			text = untyped(n)
 		}
-	case isArray(c.Type) && n.Kind == syntax.ListNode:
+	case c.Type.Kind == model.ColArray && n.Kind == syntax.ListNode:
 		text = arrayText(n)
 		if _, err := oracle.Constant(c, text); err != nil {
 			r.unfit(c, n, text, err.Error())
@@ -240,15 +240,7 @@ func constant(text string) model.Value {
 }
 
 func (r *reader) unfit(c *model.Column, n *syntax.Node, text, why string) {
-	r.report.Add(n.Pos, "E304", fmt.Sprintf("constant %s does not fit column %s of type %s", wording.Quote(text), wording.Quote(c.Name), typeword.ColumnText(c.Type)), why)
-}
-
-func isArray(t model.ColType) bool {
-	switch t.Kind {
-	case model.ColTextArray, model.ColIntegerArray, model.ColBigintArray, model.ColUUIDArray:
-		return true
-	}
-	return false
+	r.report.Add(n.Pos, "E304", fmt.Sprintf("constant %s does not fit column %s of type %s", wording.Quote(text), wording.Quote(c.Name), c.Type), why)
 }
 
 // arrayText is a list as Postgres writes an array.

@@ -6,11 +6,6 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/model"
 )
 
-// elementKinds are the kinds of the elements of array columns.
-var elementKinds = map[model.ColKind]model.Kind{
-	model.ColTextArray: model.String, model.ColIntegerArray: model.Int32, model.ColBigintArray: model.Int64, model.ColUUIDArray: model.UUID,
-}
-
 // arrayConstant reads an array as Postgres writes one: {a,"b c",NULL}.
 func arrayConstant(t model.ColType, text string) (cell, *fault) {
 	inner, open := strings.CutPrefix(text, "{")
@@ -29,11 +24,11 @@ func arrayConstant(t model.ColType, text string) (cell, *fault) {
 			cells = append(cells, nil)
 			continue
 		}
-		v, why := parseText(model.FieldType{Kind: elementKinds[t.Kind]}, element)
-		if why != "" {
-			return nil, misfit("constant: an element: %s", why)
+		c, f := constant(&model.Column{Type: t.Element()}, element)
+		if f != nil {
+			return nil, misfit("constant: an element: %s", strings.TrimPrefix(f.detail, "constant: "))
 		}
-		cells = append(cells, v)
+		cells = append(cells, c)
 	}
 	return cells, nil
 }

@@ -64,8 +64,11 @@ func formatArray(t model.ColType, cells []cell) string {
 		switch c := c.(type) {
 		case nil:
 			parts[i] = "null"
-		case uuid:
-			parts[i] = quote(c.String())
+		case uuid, instant, wall, day:
+			parts[i] = quote(format(t, c))
+		case float64:
+			d, _ := parseDecimal(strconv.FormatFloat(c, 'g', -1, 64), numericWhole)
+			parts[i] = d.String()
 		default:
 			parts[i] = format(t, c)
 		}

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
@@ -29,7 +30,9 @@ func toCell(c *model.Column, v value) (cell, *fault) {
 		return integerCell(t, v)
 	case decimal:
 		return numericCell(t, v)
-	case []byte, bool, float64, instant, wall, day, filled:
+	case float64:
+		return floatCell(t, v)
+	case []byte, bool, instant, wall, day, filled:
 		return v, nil
 	case jsonText:
 		return jsonCell(t, string(v))
@@ -39,7 +42,7 @@ func toCell(c *model.Column, v value) (cell, *fault) {
 		if t.Kind == model.ColJSONB || t.Kind == model.ColJSON {
 			return jsonCell(t, sentJSON(v))
 		}
-		return arrayCell(v), nil
+		return arrayCell(t, v)
 	}
 	panic(fmt.Sprintf("oracle: column %s cannot hold a %T; the model was not checked", c.Name, v))
 }
@@ -61,7 +64,7 @@ func textCell(t model.ColType, text string) (cell, *fault) {
 }
 
 func integerCell(t model.ColType, n int64) (cell, *fault) {
-	bits := map[model.ColKind]int{model.ColInteger: 32}[t.Kind]
+	bits := map[model.ColKind]int{model.ColSmallint: 16, model.ColInteger: 32}[t.Kind]
 	if bits != 0 && (n < -1<<(bits-1) || n > 1<<(bits-1)-1) {
 		return nil, misfit("too large for the column's integer type")
 	}
@@ -79,12 +82,27 @@ func numericCell(t model.ColType, d decimal) (cell, *fault) {
 	return fitted, nil
 }
 
-func arrayCell(l list) cell {
+// floatCell refuses what a real would round: the shortest decimal that names its value is v's.
+func floatCell(t model.ColType, v float64) (cell, *fault) {
+	if t.Kind == model.ColReal {
+		if short, _ := parseFloat(strconv.FormatFloat(v, 'g', -1, 32)); short != v {
+			return nil, misfit("more digits than real holds")
+		}
+	}
+	return v, nil
+}
+
+func arrayCell(t model.ColType, l list) (cell, *fault) {
 	cells := make([]cell, len(l))
 	for i, v := range l {
-		cells[i] = v
+		c, f := toCell(&model.Column{Type: t.Element()}, v)
+		if f != nil {
+			f.path = fmt.Sprintf("[%d]%s", i, f.path)
+			return nil, f
+		}
+		cells[i] = c
 	}
-	return cells
+	return cells, nil
 }
 
 // constant reads a checked constant of the spec by its column's type.
@@ -100,11 +118,11 @@ func constant(c *model.Column, text string) (cell, *fault) {
 	switch t.Kind {
 	case model.ColBoolean:
 		return field(model.Bool)
-	case model.ColInteger, model.ColBigint:
+	case model.ColSmallint, model.ColInteger, model.ColBigint:
 		return field(model.Int64)
 	case model.ColNumeric:
 		return field(model.Decimal)
-	case model.ColDouble:
+	case model.ColReal, model.ColDouble:
 		return field(model.Float64)
 	case model.ColUUID:
 		return field(model.UUID)
@@ -118,7 +136,7 @@ func constant(c *model.Column, text string) (cell, *fault) {
 		return field(model.Bytes)
 	case model.ColJSONB, model.ColJSON:
 		return jsonCell(t, text)
-	case model.ColTextArray, model.ColIntegerArray, model.ColBigintArray, model.ColUUIDArray:
+	case model.ColArray:
 		return arrayConstant(t, text)
 	}
 	return textCell(t, text)

@@ -20,6 +20,8 @@ func stores(t *testing.T, f *model.Field, ct model.ColType, payload string) stri
 	return strings.TrimPrefix(in.Rows("t")[0], "k=1  v=")
 }
 
+func arrayOf(k model.ColKind) model.ColType { return model.ColType{Kind: model.ColArray, Elem: k} }
+
 func TestValuesInColumns(t *testing.T) {
 	num := func(p, s int) model.ColType { return model.ColType{Kind: model.ColNumeric, Precision: p, Scale: s} }
 	text := func(k model.ColKind, n int) model.ColType { return model.ColType{Kind: k, Len: n} }
@@ -64,10 +66,24 @@ func TestValuesInColumns(t *testing.T) {
 		{typ(model.JSON), plain(model.ColJSONB), `1e131072`, "database"},
 		{typ(model.JSON), plain(model.ColJSONB), `1e-16384`, "database"},
 		{typ(model.JSON), plain(model.ColJSON), `1e131072`, "1e131072"},
-		{listOf(typ(model.String)), plain(model.ColTextArray), `["a\"",""]`, `["a\"",""]`},
-		{listOf(opt(model.Int64)), plain(model.ColBigintArray), `[1,null,"2"]`, `[1,null,2]`},
-		{listOf(typ(model.UUID)), plain(model.ColUUIDArray), `["00000000-0000-4000-8000-0000000000AB"]`, `["00000000-0000-4000-8000-0000000000ab"]`},
-		{listOf(typ(model.Int32)), plain(model.ColIntegerArray), `[]`, `[]`},
+		{listOf(typ(model.String)), arrayOf(model.ColText), `["a\"",""]`, `["a\"",""]`},
+		{listOf(opt(model.Int64)), arrayOf(model.ColBigint), `[1,null,"2"]`, `[1,null,2]`},
+		{listOf(typ(model.UUID)), arrayOf(model.ColUUID), `["00000000-0000-4000-8000-0000000000AB"]`, `["00000000-0000-4000-8000-0000000000ab"]`},
+		{listOf(typ(model.Int32)), arrayOf(model.ColInteger), `[]`, `[]`},
+		{listOf(typ(model.Decimal)), arrayOf(model.ColNumeric), `["1.50",1e2]`, `[1.50,100]`},
+		{listOf(typ(model.Bool)), arrayOf(model.ColBoolean), `[true,false]`, `[true,false]`},
+		{listOf(typ(model.Float64)), arrayOf(model.ColDouble), `[1e21,0.5]`, `[1000000000000000000000,0.5]`},
+		{listOf(typ(model.Float64)), arrayOf(model.ColReal), `[0.1,16777217]`, "fit v[1]"},
+		{listOf(typ(model.Int32)), arrayOf(model.ColSmallint), `[1,-32768,32767]`, `[1,-32768,32767]`},
+		{listOf(typ(model.Int32)), arrayOf(model.ColSmallint), `[1,32768]`, "fit v[1]"},
+		{listOf(in(model.Timestamp, model.EpochMillis)), arrayOf(model.ColTimestamptz), `[1767225600000]`, `["2026-01-01T00:00:00.000000Z"]`},
+		{listOf(typ(model.Date)), arrayOf(model.ColDate), `["0000-02-29"]`, `["0000-02-29"]`},
+		{typ(model.Int32), plain(model.ColSmallint), `-32768`, "-32768"},
+		{typ(model.Int32), plain(model.ColSmallint), `-32769`, "fit v"},
+		{typ(model.Float64), plain(model.ColReal), `0.1`, "0.1"},
+		{typ(model.Float64), plain(model.ColReal), `0.10000000149011612`, "fit v"},
+		{typ(model.Float64), plain(model.ColReal), `1e39`, "fit v"},
+		{typ(model.String), model.ColType{Kind: model.ColParsed, Name: "inet"}, `"10.0.0.1"`, `"10.0.0.1"`},
 		{listOf(typ(model.Decimal)), plain(model.ColJSONB), `["1.50",1e2]`, `[1.50,100]`},
 	} {
 		if got := stores(t, field("v", c.typ), c.column, c.payload); got != c.want {
@@ -106,7 +122,7 @@ func TestConstants(t *testing.T) {
 		{model.ColType{Kind: model.ColDate}, "2026-01-01", "2026-01-01"},
 		{model.ColType{Kind: model.ColBytea}, "/wA=", `\xff00`},
 		{model.ColType{Kind: model.ColJSONB}, `{"b":1, "a":[]}`, `{"a":[],"b":1}`},
-		{model.ColType{Kind: model.ColTextArray}, `{}`, `[]`},
+		{arrayOf(model.ColText), `{}`, `[]`},
 		{model.ColType{Kind: model.ColNamed, Name: "mood"}, "ok", `"ok"`},
 	} {
 		got, f := constant(&model.Column{Type: c.typ}, c.text)

@@ -16,7 +16,9 @@ type decoder struct {
 	src    []byte
 	depth  int
 	marker string // of values that are not there; "" if there is none
-	faults []*fault
+	// unnamed says of numbers of the payload, by their places, why no enum reads them.
+	unnamed map[int]string
+	faults  []*fault
 }
 
 func (d *decoder) fail(at int, path, detail string) {
@@ -246,6 +248,10 @@ func (d *decoder) scalar(t model.FieldType, n *node, path string) value {
 			return wrong("a number")
 		}
 	default:
+		if why := d.unnamed[n.start]; why != "" && n.kind == numberNode {
+			d.fail(n.start, path, why)
+			return nil
+		}
 		if n.kind != stringNode {
 			return wrong("a string")
 		}

@@ -26,11 +26,12 @@
 //
 //	text, varchar, char,           JSON string as encoding/json writes it without HTML
 //	named                          escapes (Encoder.SetEscapeHTML(false))
+//	types read from a text         the text likewise, as it was sent, whatever Postgres makes of it
 //	boolean                        true, false
-//	integer, bigint                digits
+//	smallint, integer, bigint      digits
 //	numeric(p,s)                   plain, exactly s digits after the point, never -0
 //	numeric                        plain, as many digits after the point as were written
-//	double precision               strconv.FormatFloat(v, 'g', -1, 64)
+//	real, double precision         strconv.FormatFloat(v, 'g', -1, 64)
 //	uuid                           lower case with hyphens
 //	timestamptz                    UTC, layout 2006-01-02T15:04:05.000000Z
 //	timestamp                      layout 2006-01-02T15:04:05.000000
@@ -39,6 +40,6 @@
 //	jsonb, json                    compact; object keys sorted by their bytes, the last of
 //	                               equal keys; strings as text above; numbers plain, without
 //	                               exponent, with their trailing zeros, never -0
-//	text array, uuid array         JSON array of strings, null for NULL
-//	integer array, bigint array    JSON array of numbers, null for NULL
+//	arrays                         JSON array of numbers (as in jsonb), of booleans, or of strings
+//	                               of what their elements are above; null for NULL
 package oracle

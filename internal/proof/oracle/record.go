@@ -13,6 +13,8 @@ type Record struct {
 	Headers   []Header
 	Result    []byte // of its effect, as JSON; nil if it has none
 	Plain     bool   // Value is not packed as the topic says
+
+	unnamed map[int]string // why numbers in the unpacked Value are no enums, by their places
 }
 
 // Header is one record header. A nil Value is null.

@@ -113,7 +113,7 @@ func (e *event) cell(s *model.Step, c *model.Column, v model.Value, el element) 
 	}
 	out, f := toCell(c, got)
 	if f != nil && f.class == ClassFit {
-		f.path = path
+		f.path = path + f.path
 	}
 	return out, f
 }

@@ -163,9 +163,9 @@ func (w *writer) valueBefore(s *model.Service, c *model.Column) string {
 // kindsOf are the kinds whose texts are constants of the column types.
 var kindsOf = map[model.ColKind]model.Kind{
 	model.ColText: model.String, model.ColVarchar: model.String, model.ColChar: model.String,
-	model.ColBoolean: model.Bool, model.ColInteger: model.Int32, model.ColBigint: model.Int64,
-	model.ColNumeric: model.Decimal, model.ColDouble: model.Float64, model.ColUUID: model.UUID,
+	model.ColBoolean: model.Bool, model.ColSmallint: model.Int32, model.ColInteger: model.Int32, model.ColBigint: model.Int64,
+	model.ColNumeric: model.Decimal, model.ColReal: model.Float64, model.ColDouble: model.Float64, model.ColUUID: model.UUID,
 	model.ColTimestamptz: model.Timestamp, model.ColTimestamp: model.LocalTimestamp, model.ColDate: model.Date,
 	model.ColBytea: model.Bytes, model.ColJSONB: model.JSON, model.ColJSON: model.JSON,
-	model.ColTextArray: model.List, model.ColIntegerArray: model.List, model.ColBigintArray: model.List, model.ColUUIDArray: model.List,
+	model.ColParsed: model.String, model.ColArray: model.List,
 }

@@ -15,6 +15,7 @@ type class struct {
 	whole    int         // most digits before the point; -1 = any
 	fraction int         // most digits after the point; -1 = any
 	enum     *model.Type // some member is of it
+	parsed   string      // Postgres reads a type of this name from the texts
 }
 
 func newClass() *class { return &class{whole: -1, fraction: -1} }
@@ -27,6 +28,10 @@ func (c *class) limit(t model.ColType) {
 			c.length = t.Len
 		}
 		c.exactly = c.exactly || t.Kind == model.ColChar
+	case model.ColParsed:
+		c.parsed = t.Name
+	case model.ColSmallint:
+		c.whole = 4
 	case model.ColNumeric:
 		if t.Precision == 0 {
 			return

@@ -199,6 +199,9 @@ func (r *roles) describe(s *model.Service) {
 	r.values(func(e *model.Event, step *model.Step, c *model.Column, node any, t model.FieldType) {
 		cl := r.class(node)
 		cl.limit(c.Type)
+		if list, ok := node.(*model.Field); ok && c.Type.Kind == model.ColArray {
+			r.class(element{list}).limit(c.Type.Element())
+		}
 		cl.added = cl.added || sums(step, c, model.Adds)
 		cl.taken = cl.taken || sums(step, c, model.Subtracts)
 		cl.uuid = cl.uuid || t.Kind == model.UUID

@@ -19,8 +19,11 @@ func scalar(t model.FieldType, c *class, label string, n int) string {
 	at := base.Add(time.Duration(n) * time.Minute)
 	switch t.Kind {
 	case model.String:
-		if c.uuid {
+		switch {
+		case c.uuid:
 			return uuidText(n)
+		case c.parsed != "":
+			return model.ParsedText(c.parsed, n)
 		}
 		return c.text(label, n)
 	case model.UUID:

@@ -44,6 +44,7 @@ type Pipeline struct {
 // added is what is needed of a statement to read its answer.
 type added struct {
 	user bool
+	step string // SQL of a step
 	read func(*pgconn.ResultReader) error
 }
 
@@ -63,7 +64,7 @@ func (p *Pipeline) Add(statements ...Statement) {
 		default:
 			p.p.SendQueryPrepared(p.session.Name(s.Is), s.Args, binaryFormat, binaryFormat)
 		}
-		p.added = append(p.added, added{s.User, s.Read})
+		p.added = append(p.added, added{s.User, s.Is.SQL, s.Read})
 	}
 }
 
@@ -140,7 +141,7 @@ func (p *Pipeline) of(i int, err error) error {
 	case err == nil:
 		return nil
 	case i >= len(p.added) || p.added[i].user:
-		return &verdict.Write{Err: err}
+		return &verdict.Write{Err: err, SQL: p.at(i).step}
 	}
 	return &verdict.Protocol{Err: err}
 }

@@ -67,8 +67,12 @@ func (e *Protocol) Error() string { return e.Err.Error() }
 // Unwrap returns the error of the statement.
 func (e *Protocol) Unwrap() error { return e.Err }
 
-// Write is an error that the user's tables and triggers may have raised.
-type Write struct{ Err error }
+// Write is an error that the user's tables and triggers may have raised. SQL is that of the step;
+// "" if the statement is a handler's, or the error that of the end of the transaction.
+type Write struct {
+	Err error
+	SQL string
+}
 
 func (e *Write) Error() string { return e.Err.Error() }
 

@@ -2,6 +2,8 @@ package verdict
 
 import (
 	"errors"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -78,7 +80,52 @@ func Describe(err error) error {
 	if s, ok := errors.AsType[*sealed](err); ok { // which was described with everything that the server sent
 		return s
 	}
-	return &sealed{wrapped(err, pg), err}
+	return &sealed{wrapped(err, pg) + readColumns(err, pg), err}
+}
+
+// readColumn is where a step lets Postgres read a column's value from a text: its type and name.
+var readColumn = regexp.MustCompile(`::text\[\]\)::([a-z0-9_."]+)(?:\[\])? AS ("(?:[^"]|"")+"|[a-z0-9_]+)`)
+
+// unread are the SQLSTATEs of a text that is not a value of its type. A number that is out of
+// range has one of them, too; the message then names its type.
+var (
+	unread  = []string{"22000", "22003", "22007", "22008", "22009", "22015", "22023", "22P02"}
+	numbers = []string{"smallint", "integer", "bigint", "numeric", "real"}
+)
+
+// readColumns names the columns whose text Postgres may have rejected: those of the step that have
+// the type that the message names before it quotes the text, or all.
+func readColumns(err error, pg *pgconn.PgError) string {
+	step, ok := errors.AsType[*Write](err)
+	if !ok || !slices.Contains(unread, pg.Code) || pg.Where != "" {
+		return ""
+	}
+	said := pg.Message
+	if quote := strings.IndexAny(said, `:"'„«»“「`); quote >= 0 {
+		said = said[:quote]
+	}
+	words := strings.Fields(strings.ReplaceAll(said, "time with time zone", "timetz"))
+	var named, all []string
+	for _, m := range readColumn.FindAllStringSubmatch(step.SQL, -1) {
+		column := m[2]
+		if column[0] == '"' {
+			column = strings.ReplaceAll(column[1:len(column)-1], `""`, `"`)
+		}
+		switch {
+		case m[1] == "text" || m[1] == "bpchar" || m[1] == "citext": // which take every text
+		case slices.Contains(words, m[1]):
+			named = append(named, column)
+		default:
+			all = append(all, column)
+		}
+	}
+	if number := slices.ContainsFunc(words, func(w string) bool { return slices.Contains(numbers, w) }); named == nil && !number {
+		named = all
+	}
+	if named == nil {
+		return ""
+	}
+	return ", column " + strings.Join(named, " or ")
 }
 
 // wrapped describes an error that wraps one of the database. It keeps the text around the inner

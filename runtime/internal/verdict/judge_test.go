@@ -42,7 +42,7 @@ func TestFaultOfATransaction(t *testing.T) {
 		"call: value":                  {of(HandlerError{Err: state("22003")}), 2, CallRefused, protocol.Conflict, false},
 		"call: marked permanent":       {of(HandlerError{Err: Permanent(io.EOF)}), 2, CallRefused, protocol.Conflict, false},
 		"call: any other error":        {of(HandlerError{Err: errors.New("no")}), 2, CallFailed, protocol.Conflict, false},
-		"statement of the user's, 42":  {&Write{state("42P01")}, 2, Unexplained, protocol.Fatal, false},
+		"statement of the user's, 42":  {&Write{Err: state("42P01")}, 2, Unexplained, protocol.Fatal, false},
 		"schema changed under a plan":  {&pgconn.PgError{Code: "0A000", Routine: "RevalidateCachedQuery"}, 2, Plans, protocol.Conflict, false},
 		"dead letter that was refused": {&Protocol{&pgconn.PgError{Code: "23514", TableName: "idem_dead_letter", ConstraintName: "mine"}}, 1, Record, protocol.Data, false},
 	} {

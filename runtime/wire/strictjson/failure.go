@@ -63,6 +63,8 @@ func (s *lexer) wrongKind(refused string) {
 		s.fail("must not be null")
 	case bytes.IndexByte([]byte(`{["tf-0123456789`), c) < 0:
 		s.fail(notJSON)
+	case s.unnamed[s.pos] != "" && !s.inKey:
+		s.fail(s.unnamed[s.pos])
 	default:
 		s.fail(refused)
 	}

@@ -21,7 +21,8 @@ type lexer struct {
 	flaw  flaw
 	// unpacked means that data is not the payload as it was sent, so errors give no offset.
 	unpacked bool
-	text     []byte // decoded strings that had escapes, and decoded bytes
+	unnamed  map[int]string // in the payload: why the number at a place is no enum
+	text     []byte         // decoded strings that had escapes, and decoded bytes
 	// marker is AbsentMarker in a payload, and "" in a record key.
 	marker string
 }

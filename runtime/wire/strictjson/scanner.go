@@ -45,7 +45,7 @@ func (s *Scanner) Reset(m *wire.Message) {
 // payload starts the payload of m.
 func (s *Scanner) payload(data []byte, m *wire.Message) {
 	s.start(data, false)
-	s.marker, s.unpacked = s.AbsentMarker, m.IsUnpacked()
+	s.marker, s.unpacked, s.unnamed = s.AbsentMarker, m.IsUnpacked(), m.Unnamed()
 }
 
 // NextKey continues with the record key of m as the next JSON document. Values read before stay

@@ -49,7 +49,15 @@ var plainKinds = []kind{
 	{"bytea", []string{"bytes"}, "AQI="},
 	{"jsonb", []string{"json", "list(string)", "map(int64)"}, `"{}"`},
 	{"json", []string{"json"}, `"[]"`},
+	{"smallint", []string{"int32"}, "3"},
+	{"inet", []string{"string"}, "10.0.0.1"},
+	{"interval", []string{"string"}, "1 day"},
+	{"citext", []string{"string"}, "One"},
+	{"tstzrange", []string{"string"}, `"[2026-01-02 03:04:05+00,)"`},
 	{"text array", []string{"list(string)"}, ""},
+	{"timestamptz array", []string{"list(timestamp)", "list(epoch_ms)"}, ""},
+	{"smallint array", []string{"list(int32)"}, ""},
+	{"time array", []string{"list(string)"}, ""},
 	{"bigint array", []string{"list(int64)"}, ""},
 }
 

@@ -56,4 +56,3 @@ $$;
 DROP TRIGGER IF EXISTS idem_outbox_empty ON idem_outbox;
 CREATE OR REPLACE TRIGGER idem_outbox_wake AFTER INSERT ON idem_outbox
     FOR EACH STATEMENT EXECUTE FUNCTION idem_outbox_wake();
-

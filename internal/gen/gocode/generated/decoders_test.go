@@ -40,7 +40,13 @@ func boxed[T any](decode func(idem.Message) (T, error)) func(idem.Message) (any,
 
 func decodersSpec(t testing.TB) *model.Service {
 	t.Helper()
-	text, err := os.ReadFile("../../../../testdata/golden/behaviour/decoders/idemgen.yaml")
+	return resolved(t, "../../../../testdata/golden/behaviour/decoders/idemgen.yaml")
+}
+
+// resolved reads the spec at a path.
+func resolved(t testing.TB, path string) *model.Service {
+	t.Helper()
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,16 +12,17 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
-// columnWords are the column types without a length.
-var columnWords = map[string]model.ColKind{
-	"text": model.ColText, "boolean": model.ColBoolean,
-	"integer": model.ColInteger, "bigint": model.ColBigint,
-	"numeric": model.ColNumeric, "double precision": model.ColDouble, "uuid": model.ColUUID,
-	"timestamptz": model.ColTimestamptz, "timestamp": model.ColTimestamp, "date": model.ColDate,
-	"bytea": model.ColBytea, "jsonb": model.ColJSONB, "json": model.ColJSON,
-	"text array": model.ColTextArray, "integer array": model.ColIntegerArray,
-	"bigint array": model.ColBigintArray, "uuid array": model.ColUUIDArray,
-}
+// columnWords are the column types without a length, but for arrays.
+var columnWords = func() map[string]model.ColType {
+	words := map[string]model.ColType{}
+	for kind, word := range model.ColumnWords {
+		words[word] = model.ColType{Kind: kind}
+	}
+	for _, word := range model.Parsed {
+		words[word] = model.ColType{Kind: model.ColParsed, Name: word}
+	}
+	return words
+}()
 
 var (
 	lengthType  = regexp.MustCompile(`^(varchar|char)\( *([1-9][0-9]{0,7}) *\)$`)
@@ -38,8 +39,12 @@ const (
 
 // ColumnType reads a column type word.
 func ColumnType(word string) (model.ColType, bool) {
-	if kind, ok := columnWords[word]; ok {
-		return model.ColType{Kind: kind}, true
+	if ct, ok := columnWords[word]; ok {
+		return ct, true
+	}
+	if elem, ok := strings.CutSuffix(word, " array"); ok {
+		ct := columnWords[elem]
+		return model.ColType{Kind: model.ColArray, Elem: ct.Kind, Name: ct.Name}, elements[ct.Kind]
 	}
 	if m := lengthType.FindStringSubmatch(word); m != nil {
 		n, _ := strconv.Atoi(m[2])
@@ -60,35 +65,15 @@ func ColumnType(word string) (model.ColType, bool) {
 	return model.ColType{}, false
 }
 
-// ColumnText is a column type as the spec has it.
-func ColumnText(t model.ColType) string {
-	switch t.Kind {
-	case model.ColVarchar:
-		return fmt.Sprintf("varchar(%d)", t.Len)
-	case model.ColChar:
-		return fmt.Sprintf("char(%d)", t.Len)
-	case model.ColNamed:
-		return "named(" + t.Name + ")"
-	case model.ColNumeric:
-		if t.Precision > 0 {
-			return fmt.Sprintf("numeric(%d,%d)", t.Precision, t.Scale)
-		}
-	}
-	for word, kind := range columnWords {
-		if kind == t.Kind {
-			return word
-		}
-	}
-	return ""
-}
-
 // otherColumnWords are type words of other databases, of Postgres' internals and of fields.
 var otherColumnWords = map[string]string{
 	"serial": "use integer with identity: true", "bigserial": "use bigint with identity: true", "smallserial": "use integer with identity: true",
-	"int": "integer", "int2": "integer", "smallint": "integer", "int4": "integer", "int8": "bigint", "int32": "integer", "int64": "bigint", "tinyint": "integer", "long": "bigint",
-	"bool": "boolean", "string": "text", "clob": "text", "citext": "use text, and write it in one case; a unique index of lower(email) is a migration of yours", "decimal": "numeric", "money": "numeric(p,s), and a column for the currency",
-	"float": "double precision", "float4": "double precision", "float8": "double precision", "float64": "double precision", "real": "double precision", "double": "double precision",
-	"datetime": "timestamptz", "timestamp with time zone": "timestamptz", "timestamp without time zone": "timestamp", "time": "timestamptz",
+	"int": "integer", "int2": "smallint", "int4": "integer", "int8": "bigint", "int32": "integer", "int64": "bigint", "tinyint": "smallint", "long": "bigint",
+	"bool": "boolean", "string": "text", "clob": "text", "decimal": "numeric", "money": "numeric(p,s), and a column for the currency",
+	"float": "double precision", "float4": "real", "float8": "double precision", "float64": "double precision", "double": "double precision",
+	"datetime": "timestamptz", "timestamp with time zone": "timestamptz", "timestamp without time zone": "timestamp",
+	"time without time zone": "time", "time with time zone": "timetz", "bit varying": "varbit", "bit": "varbit, which takes any length",
+	"xml": "text", "tsvector": "text; a generated column of tsvector is a migration of yours",
 	"bytes": "bytea", "blob": "bytea", "object": "jsonb", "guid": "uuid", "local_timestamp": "timestamp", "epoch_days": "date",
 	"varchar": "varchar(n) with a length, or text", "char": "char(n) with a length", "character varying": "varchar(n) with a length, or text",
 }
@@ -155,10 +140,11 @@ func UnknownColumnHint(t syntax.ColumnType) string {
 		return `write "` + columnWord(base) + `": columns are NOT NULL unless their type is "nullable ..."`
 	}
 	if base, ok := ElementOf(word); ok {
-		if known := columnWord(base) + " array"; columnWords[known] != 0 {
+		known := columnWord(base) + " array"
+		if _, ok := ColumnType(known); ok {
 			return `write "` + nullable + known + `"`
 		}
-		return `write "` + nullable + `jsonb": arrays are of text, integer, bigint and uuid`
+		return `write "` + nullable + `jsonb": there are no arrays of ` + base
 	}
 	form, _, _ := strings.Cut(word, "(")
 	known := columnWord(word)

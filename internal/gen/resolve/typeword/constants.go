@@ -30,7 +30,7 @@ var (
 // ColumnConstant reads a constant for a column and returns its normal form.
 func ColumnConstant(ct model.ColType, text string) (string, Fit) {
 	switch ct.Kind {
-	case model.ColText, model.ColNamed:
+	case model.ColText, model.ColNamed, model.ColParsed:
 		return plainText(text)
 	case model.ColVarchar:
 		if n := utf8.RuneCountInString(text); n > ct.Len {
@@ -44,12 +44,16 @@ func ColumnConstant(ct model.ColType, text string) (string, Fit) {
 		return plainText(text)
 	case model.ColBoolean:
 		return boolText(text)
+	case model.ColSmallint:
+		return intText(text, 16)
 	case model.ColInteger:
 		return intText(text, 32)
 	case model.ColBigint:
 		return intText(text, 64)
 	case model.ColNumeric:
 		return numericText(text, ct.Precision, ct.Scale)
+	case model.ColReal:
+		return realText(text)
 	case model.ColDouble:
 		return doubleText(text)
 	case model.ColUUID:
@@ -187,6 +191,17 @@ func doubleText(text string) (string, Fit) {
 		return "", "it is out of range"
 	}
 	return text, Fits
+}
+
+// realText accepts what real stores and writes as it is.
+func realText(text string) (string, Fit) {
+	text, why := doubleText(text)
+	if f, _ := strconv.ParseFloat(text, 64); why == Fits {
+		if short, _ := strconv.ParseFloat(strconv.FormatFloat(f, 'g', -1, 32), 64); short != f {
+			return "", "real has 6 to 9 digits: use double precision"
+		}
+	}
+	return text, why
 }
 
 func uuidConstant(text string) (string, Fit) {

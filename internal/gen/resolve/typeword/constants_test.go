@@ -29,6 +29,7 @@ func TestConstants(t *testing.T) {
 		{"date", "2024-02-29", "2024-02-29"}, {"date", "2023-02-29", refused}, {"date", "2024-2-9", refused},
 		{"bytea", "AAEC", "AAEC"}, {"bytea", "AAE", refused},
 		{"jsonb", `{"a":1}`, `{"a":1}`}, {"jsonb", "{a: 1}", refused}, {"jsonb", `"\u0000"`, refused}, {"json", "null", refused},
+		{"smallint", "32767", "32767"}, {"smallint", "32768", refused}, {"real", "0.1", "0.1"}, {"real", "16777217", refused}, {"real", "1e39", refused}, {"inet", "10.0.0.1", "10.0.0.1"},
 		{"text array", "{}", "{}"}, {"text array", "{a}", refused}, {"named(app.size)", "large", "large"},
 	} {
 		ct, ok := ColumnType(c.column)

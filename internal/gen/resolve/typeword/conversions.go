@@ -2,6 +2,8 @@ package typeword
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -11,12 +13,12 @@ import (
 
 // columnsOf says which columns a kind fills.
 var columnsOf = map[model.Kind][]model.ColKind{
-	model.String:         {model.ColText, model.ColVarchar, model.ColChar},
+	model.String:         {model.ColText, model.ColVarchar, model.ColChar, model.ColParsed},
 	model.UUID:           {model.ColUUID, model.ColText},
 	model.Bool:           {model.ColBoolean},
-	model.Int32:          {model.ColInteger, model.ColBigint, model.ColNumeric},
+	model.Int32:          {model.ColInteger, model.ColBigint, model.ColSmallint, model.ColNumeric},
 	model.Int64:          {model.ColBigint, model.ColNumeric},
-	model.Float64:        {model.ColDouble},
+	model.Float64:        {model.ColDouble, model.ColReal},
 	model.Decimal:        {model.ColNumeric},
 	model.Timestamp:      {model.ColTimestamptz},
 	model.LocalTimestamp: {model.ColTimestamp},
@@ -29,11 +31,24 @@ var columnsOf = map[model.Kind][]model.ColKind{
 	model.Map:            {model.ColJSONB},
 }
 
-// arrayOf is the array column that a list of a kind fills.
-var arrayOf = map[model.Kind]model.ColKind{
-	model.String: model.ColTextArray, model.Int32: model.ColIntegerArray,
-	model.Int64: model.ColBigintArray, model.UUID: model.ColUUIDArray,
+// elementsOf has the elements of the arrays that a list of a kind fills.
+var elementsOf = map[model.Kind][]model.ColKind{
+	model.String: {model.ColText, model.ColParsed}, model.UUID: {model.ColUUID}, model.Bool: {model.ColBoolean},
+	model.Int32: {model.ColInteger, model.ColSmallint}, model.Int64: {model.ColBigint},
+	model.Float64: {model.ColDouble, model.ColReal}, model.Decimal: {model.ColNumeric},
+	model.Timestamp: {model.ColTimestamptz}, model.LocalTimestamp: {model.ColTimestamp}, model.Date: {model.ColDate},
 }
+
+// elements are the kinds that arrays may have.
+var elements = func() map[model.ColKind]bool {
+	all := map[model.ColKind]bool{}
+	for _, kinds := range elementsOf {
+		for _, k := range kinds {
+			all[k] = true
+		}
+	}
+	return all
+}()
 
 // Converts reports whether a value of type ft may fill a column of type ct; if not,
 // hint says what to declare instead.
@@ -54,7 +69,7 @@ func Converts(ft model.FieldType, ct model.ColType) (ok bool, hint string) {
 		}
 		return true, ""
 	}
-	if ft.Kind == model.List && ft.Elem.Kind != 0 && arrayOf[ft.Elem.Kind] == ct.Kind {
+	if ft.Kind == model.List && ct.Kind == model.ColArray && slices.Contains(elementsOf[ft.Elem.Kind], ct.Elem) {
 		return true, ""
 	}
 	return false, conversionHint(ft, ct)
@@ -71,11 +86,11 @@ func conversionHint(ft model.FieldType, ct model.ColType) string {
 		return "use a timestamp column, or declare the field timestamp if the zone is sent"
 	case k == model.Float64 && ct.Kind == model.ColNumeric:
 		return "declare the field decimal: a float64 has already lost digits"
-	case k == model.Decimal && ct.Kind == model.ColDouble:
-		return "use numeric: double precision would lose digits"
-	case k == model.Int64 && ct.Kind == model.ColInteger:
+	case k == model.Decimal && (ct.Kind == model.ColDouble || ct.Kind == model.ColReal):
+		return "use numeric: " + ct.String() + " would lose digits"
+	case k == model.Int64 && (ct.Kind == model.ColInteger || ct.Kind == model.ColSmallint):
 		return "use bigint, or declare the field int32"
-	case k == model.Decimal && (ct.Kind == model.ColInteger || ct.Kind == model.ColBigint):
+	case k == model.Decimal && (ct.Kind == model.ColSmallint || ct.Kind == model.ColInteger || ct.Kind == model.ColBigint):
 		return "declare the field int64, or use numeric"
 	case k == model.String:
 		return stringHint(ct)
@@ -84,7 +99,10 @@ func conversionHint(ft model.FieldType, ct model.ColType) string {
 	case k == model.JSON && (ct.Kind == model.ColText || ct.Kind == model.ColVarchar), (k == model.Object || ft.Elem != nil) && ct.Kind == model.ColJSON:
 		return "use jsonb"
 	case k == model.List:
-		return "use jsonb; lists of string, int32, int64 and uuid also fill text array, integer array, bigint array and uuid array"
+		if kinds := elementsOf[ft.Elem.Kind]; len(kinds) > 0 {
+			return "use jsonb, or " + model.ColumnWords[kinds[0]] + " array"
+		}
+		return "use jsonb"
 	}
 	return columnsHint(ft)
 }
@@ -96,18 +114,22 @@ func stringHint(ct model.ColType) string {
 			return fmt.Sprintf("declare the field %s: text is never parsed on the way into a column", s.Word)
 		}
 	}
-	if ct.Kind == model.ColNamed {
+	switch ct.Kind {
+	case model.ColNamed:
 		return "declare the field as an enum"
+	case model.ColSmallint:
+		return "declare the field int32"
+	case model.ColReal:
+		return "declare the field float64"
 	}
 	return columnsHint(model.FieldType{Kind: model.String})
 }
 
 // ColumnWordOf is the name of a kind of column.
 var ColumnWordOf = func() map[model.ColKind]string {
-	m := map[model.ColKind]string{model.ColVarchar: "varchar(n)", model.ColChar: "char(n)", model.ColNamed: "named(schema.type)"}
-	for w, k := range columnWords {
-		m[k] = w
-	}
+	m := maps.Clone(model.ColumnWords)
+	m[model.ColVarchar], m[model.ColChar], m[model.ColNamed] = "varchar(n)", "char(n)", "named(schema.type)"
+	m[model.ColParsed] = "a type that Postgres reads from a text, such as time, interval or inet"
 	return m
 }()
 

@@ -97,7 +97,7 @@ func FitsKey(t model.FieldType) bool {
 }
 
 // OtherWords are type words of other languages and of columns.
-var OtherWords = map[string]string{
+var OtherWords = withParsed(map[string]string{
 	"integer": "int64", "int": "int64", "bigint": "int64", "long": "int64", "uint64": "int64", "number": "decimal",
 	"smallint": "int32", "short": "int32", "int16": "int32", "uint32": "int32",
 	"text": "string", "varchar": "string", "char": "string", "citext": "string", "str": "string",
@@ -108,6 +108,16 @@ var OtherWords = map[string]string{
 	"unix_millis": "epoch_ms", "unix_ms": "epoch_ms", "epoch_millis": "epoch_ms", "millis": "epoch_ms", "timestamp-millis": "epoch_ms",
 	"unix_micros": "epoch_us", "unix_us": "epoch_us", "epoch_micros": "epoch_us", "micros": "epoch_us", "timestamp-micros": "epoch_us",
 	"unix_nanos": "epoch_ns", "unix_ns": "epoch_ns", "epoch_nanos": "epoch_ns", "nanos": "epoch_ns",
+})
+
+// withParsed adds the columns that strings fill, unless a word has another meaning already.
+func withParsed(words map[string]string) map[string]string {
+	for _, word := range model.Parsed {
+		if words[word] == "" {
+			words[word] = "string"
+		}
+	}
+	return words
 }
 
 // sized is a type with its length or its digits.
