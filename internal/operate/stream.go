@@ -111,8 +111,8 @@ func Present(ctx context.Context, db DB, consumer, topic string) ([]Status, erro
 // here is a copy from before the number of shards was changed.
 func (s *Status) Elsewhere() bool { return s.Partition%s.Shards != s.Shard }
 
-// reported returns the streams that n names, with what processes report of them, without those that
-// other shards apply.
+// reported returns the streams that n names, with what processes report of them, without those
+// that other shards apply.
 func reported(ctx context.Context, db DB, n Name) ([]Status, error) {
 	found, err := named(ctx, db, n)
 	found = slices.DeleteFunc(found, func(s Status) bool { return s.Elsewhere() })

@@ -99,8 +99,8 @@ func (c *Consumer) Run(ctx context.Context, src Source) error {
 	return err
 }
 
-// runShards runs until ctx is done. fail ends it with the error of a database that an operator must
-// mend.
+// runShards runs until ctx is done. fail ends it with the error of a database that an operator
+// must mend.
 func (c *Consumer) runShards(ctx context.Context, fail context.CancelCauseFunc, src Source) error {
 	c.run.Set(nil, errStarting)
 	defer func() { c.run.Set(nil, errEnded) }()

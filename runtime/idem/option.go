@@ -47,10 +47,10 @@ func WithGroup(id string) Option { return func(s *settings) { s.group = id } }
 
 // WithShards adds databases, for more load than one Postgres takes. The service's database becomes
 // shard 0, and others are shards 1, 2 and so on, n in all; each has the migrations of the service.
-// Partition p of any topic is applied in shard p modulo n, with its ledger, dead letters, leases and
-// outbox. Each shard records its number and n, and partitions halt in a process that has others.
-// docs/scaling.md describes what shards cannot do, and how n is changed. [New] returns an error if
-// keys, or locks of effects, would have to be known in several shards.
+// Partition p of any topic is applied in shard p modulo n, with its ledger, dead letters, leases
+// and outbox. Each shard records its number and n, and partitions halt in a process that has
+// others. docs/scaling.md describes what shards cannot do, and how n is changed. [New] returns an
+// error if keys, or locks of effects, would have to be known in several shards.
 func WithShards(others ...*pgxpool.Pool) Option {
 	return func(s *settings) { s.shards = append(s.shards, others...) }
 }

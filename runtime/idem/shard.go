@@ -144,15 +144,7 @@ func (c *Consumer) calls() (all []engine.Calls) {
 // callStats adds what the shards count.
 func (c *Consumer) callStats() (all idemtype.CallStats) {
 	for _, calls := range c.calls() {
-		n := calls.Stats()
-		all.Running += n.Running
-		all.Oldest = max(all.Oldest, n.Oldest)
-		all.Waiting += n.Waiting
-		all.Done += n.Done
-		all.Failed += n.Failed
-		all.Interrupted += n.Interrupted
-		all.Lost += n.Lost
-		all.Failing = append(all.Failing, n.Failing...)
+		all.Add(calls.Stats())
 	}
 	return all
 }

@@ -91,6 +91,11 @@ func (s *servers) follows(ctx context.Context) error {
 // promote makes the standby the database that counts.
 func (s *servers) promote(ctx context.Context, next *idemtest.Postgres) error {
 	defer s.follow(next)
+	return promote(ctx, next)
+}
+
+// promote makes a standby a primary.
+func promote(ctx context.Context, next *idemtest.Postgres) error {
 	return stage.Until(ctx, time.Minute, func() (promoted bool, err error) {
 		conn := connect(ctx, next.URL())
 		if conn == nil {

@@ -241,7 +241,8 @@ func (t *takeOver) halt(code halt.Code, reason, args string) error {
 	return &verdict.Halt{Code: code, Offset: -1, Reason: reason, Args: args}
 }
 
-// checkShard compares the shard of the process with that of the database. Only operators change it.
+// checkShard compares the shard of the process with that of the database. Only operators change
+// it.
 func (t *takeOver) checkShard(ctx context.Context) error {
 	is, s := t.o.p.process.Shard, t.o.p.process.Service
 	rows, err := t.conn.Query(ctx, ledger.ShardSQL, s.Consumer)

@@ -1,0 +1,3 @@
+package shards
+
+//go:generate go tool idemgen generate
