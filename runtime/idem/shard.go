@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -111,9 +112,10 @@ func checkShards(service *wire.Service, s *settings) error {
 // must mend. The returned function waits for all.
 func (c *Consumer) startShards(ctx context.Context, fail func(error)) (wait func(), err error) {
 	started := make(chan error, len(c.shards))
+	var all sync.WaitGroup
 	for _, d := range c.shards {
 		d.start.Set(nil, errStarting)
-		go func() {
+		all.Go(func() {
 			err := d.named(d.process.Pool.Start(ctx, func(why error) { d.start.Set(c.settings.log, d.named(why)) }))
 			if err == nil {
 				d.start.Set(c.settings.log, nil)
@@ -121,14 +123,9 @@ func (c *Consumer) startShards(ctx context.Context, fail func(error)) (wait func
 				fail(err)
 			}
 			started <- err
-		}()
+		})
 	}
-	err = <-started
-	return func() {
-		for range len(c.shards) - 1 {
-			<-started
-		}
-	}, err
+	return all.Wait, <-started
 }
 
 // calls are the calls of effects, by shard; none if no event has one.

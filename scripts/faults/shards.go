@@ -48,9 +48,8 @@ type bank struct {
 }
 
 // resharded follows docs/scaling.md from one database to three: it stops the service, makes a
-// standby of the database for each further shard, promotes them, and says to each which shard it is.
-// A process of the former deployment comes back, and must not
-// apply anything.
+// standby of the database for each further shard, promotes them, and says to each which shard it
+// is. A process of the former deployment comes back, and must not apply anything.
 func resharded(ctx context.Context, k *kit) (_ *outcome, err error) {
 	b := &bank{kit: k, sums: map[string][2]int64{}}
 	defer func() { err = errors.Join(err, b.close()) }()
