@@ -322,3 +322,40 @@ func TestStreamListMarksTheFormerTopic(t *testing.T) {
 		t.Error(out)
 	}
 }
+
+// stream shard records which shard a database is, fences the owners of all its partitions, and is
+// the same again. Afterwards only the shard's own partitions are listed, released and reported.
+func TestStreamShard(t *testing.T) {
+	db := ledgers(t)
+	const args = "stream shard --consumer projector --number 1 --of 2 --reason load"
+	shards := func() string {
+		var text string
+		if err := db.QueryRow(t.Context(), `SELECT string_agg(partition || ':' || shard || '/' || shards || ':' || (SELECT max(seq) FROM idem_ledger l WHERE l.stream = s.stream), ' ' ORDER BY partition) FROM idem_stream s`).Scan(&text); err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	if out := must(t, strings.Fields(args+" --dry-run")...); strings.Count(out, "would append row 1") != 2 || shards() != "0:0/1:0 1:0/1:0" {
+		t.Errorf("a dry run: %s\n%s", shards(), out)
+	}
+	want := `orders.v1/0 of projector: appended row 1 (operator), offset 10 -> 10: shard 0 applies the partition; its ledger here stays as it is. "operator ann: shard 1 of 2: load"
+orders.v1/1 of projector: appended row 1 (operator), offset 10 -> 10: this database applies the partition. "operator ann: shard 1 of 2: load"
+`
+	if out := must(t, strings.Fields(args)...); out != want || shards() != "0:1/2:1 1:1/2:1" {
+		t.Errorf("%s\n%s", shards(), out)
+	}
+	list := must(t, "stream", "list")
+	if !strings.Contains(list, "\nshard 1 of 2: the others have the other partitions\n") || strings.Contains(list, "\n        0 ") || !strings.Contains(list, "\n        1 ") {
+		t.Error(list)
+	}
+	if out := must(t, strings.Fields("stream release --consumer projector --topic orders.v1 --all --reason r")...); strings.Count(out, "\n") != 1 {
+		t.Errorf("released: %s", out)
+	}
+	must(t, strings.Fields("stream set --consumer projector --topic orders.v1 --from none --topic-id 00000000-0000-4000-8000-000000000001 --partition 3 --to 5 --partitions 4 --reason r")...)
+	if got := shards(); got != "0:1/2:1 1:1/2:2 3:1/2:0" {
+		t.Errorf("a ledger that an operator begins is of another shard: %s", got)
+	}
+	if code, _, stderr := run(t, strings.Fields("stream shard --consumer projector --number 2 --of 2 --reason r")...); code == done || !strings.Contains(stderr, "there is no shard 2 of 2: shards are numbered from 0") {
+		t.Error(stderr)
+	}
+}

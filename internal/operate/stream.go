@@ -111,6 +111,14 @@ func Present(ctx context.Context, db DB, consumer, topic string) ([]Status, erro
 // here is a copy from before the number of shards was changed.
 func (s *Status) Elsewhere() bool { return s.Partition%s.Shards != s.Shard }
 
+// InShards says which shard the database is, or "" if the consumer has one database.
+func (s *Status) InShards() string {
+	if s.Shards < 2 {
+		return ""
+	}
+	return Shard{s.Shard, s.Shards}.String()
+}
+
 // reported returns the streams that n names, with what processes report of them, without those
 // that other shards apply.
 func reported(ctx context.Context, db DB, n Name) ([]Status, error) {

@@ -41,6 +41,7 @@ type snapshot struct {
 // topic is a topic as one consumer reads it.
 type topic struct {
 	Consumer, Topic string
+	Shard           string // which one this database is; "" if it is the only one
 	Partitions      int
 	Ready           int
 	Worst           severity
@@ -167,7 +168,7 @@ func (s *snapshot) topics(streams []operate.Status, samples *samples) {
 			continue
 		}
 		if n := len(s.Topics); n == 0 || s.Topics[n-1].Consumer != status.Consumer || s.Topics[n-1].Topic != status.Topic {
-			s.Topics = append(s.Topics, topic{Consumer: status.Consumer, Topic: status.Topic, Worst: fine})
+			s.Topics = append(s.Topics, topic{Consumer: status.Consumer, Topic: status.Topic, Shard: status.InShards(), Worst: fine})
 		}
 		t := &s.Topics[len(s.Topics)-1]
 		p := newPartition(status)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/halt"
@@ -99,8 +100,22 @@ func TestShardsStartEachByItself(t *testing.T) {
 	}
 	t.Cleanup(away.Close)
 	here := database(t)
-	c := sharded(t, here, away)
-	sink := drive(t, c)
+	c, h := sharded(t, here, away), make(hand, 1)
+	running, end := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- c.Run(running, h) }()
+	t.Cleanup(func() {
+		end()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	var sink idem.Sink
+	select {
+	case sink = <-h:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the service waits for a database that is away")
+	}
 	assign(t, sink, 0)
 	deliver(t, sink, records(0, "put 1 1"))
 	want(t, "rows", table(t, here), "1=1")
@@ -112,7 +127,25 @@ func TestShardsStartEachByItself(t *testing.T) {
 	if health := fmt.Sprint(c.Health().Err()); !strings.Contains(health, "shard 1 of 2: the database has not been reached since the start") {
 		t.Errorf("health: %s", health)
 	}
-	ended := sharded(t, here, idemtest.DB(t)).Run(t.Context(), make(hand, 1))
+	late := idemtest.DB(t).Config()
+	gate := make(chan struct{})
+	late.BeforeConnect = func(ctx context.Context, _ *pgx.ConnConfig) error {
+		select {
+		case <-gate:
+		case <-ctx.Done():
+		}
+		return nil
+	}
+	bare, err := pgxpool.NewWithConfig(t.Context(), late)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(bare.Close)
+	begun := make(hand)
+	go func() { <-begun; close(gate) }()
+	limited, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	defer stop()
+	ended := sharded(t, here, bare).Run(limited, begun)
 	if ended == nil || !strings.HasPrefix(ended.Error(), "shard 1 of 2: ") || !strings.Contains(ended.Error(), "lacks tables of the runtime") {
 		t.Errorf("without migrations: %v", ended)
 	}

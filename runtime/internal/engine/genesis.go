@@ -42,6 +42,9 @@ func (t *takeOver) findChain(ctx context.Context) error {
 
 // genesis begins the chain at the offset that the broker and the spec determine.
 func (t *takeOver) genesis(ctx context.Context, added bool) error {
+	if err := t.checkShard(ctx); err != nil {
+		return err
+	}
 	start, err := t.startOffset(ctx, added)
 	if err != nil {
 		return err

@@ -132,9 +132,6 @@ func (t *takeOver) run(ctx context.Context) error {
 			return haltIfFinal(err)
 		}
 	}
-	if err := t.checkShard(ctx); err != nil {
-		return err
-	}
 	if err := t.findChain(ctx); err != nil {
 		return err
 	}
@@ -145,7 +142,7 @@ func (t *takeOver) run(ctx context.Context) error {
 		if err := t.checkTail(ctx); err != nil {
 			return err
 		}
-		if err := t.checkShard(ctx); err != nil { // again: whoever changes it appends to all chains behind it
+		if err := t.checkShard(ctx); err != nil { // whoever changes it appends to all chains behind it
 			return err
 		}
 		window, err := t.o.keys.Measure(ctx, conn.Conn(), t.o.chain.Stream(), t.o.chain.Tail())
