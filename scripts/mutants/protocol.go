@@ -235,7 +235,7 @@ var protocolBugs = []mutant{
 		in(room, "Owner.checkTail").Replace(`$t.resolve(_)`, `$t.o.fenced(protocol.Gone, "gone")`),
 		core, "TestIdlePartitionLearnsWhatBecameOfItsChain"},
 	{"a new partition begins while the old ones stand",
-		in(room, "takeOver.genesis").Replace(`if err := $others; err != nil { _ }`, `_ = $others`),
+		in(room, "takeOver.genesis").Replace(`if err := t.checkOthers(ctx); err != nil { _ }`, `_ = t.checkOthers(ctx)`),
 		core, "TestNewPartitionStandsAsTheOldOnesDo"},
 	{"a new partition begins when the first old one is confirmed",
 		in(room, "takeOver.checkOthers").Condition(`$n.Least != $t.a.Partitions`, `$0 && $n.Most != $t.a.Partitions`),
