@@ -37,17 +37,19 @@ committed and idem.WithGroup.`,
 
 // adoptFlags are the flags of adopt keys.
 type adoptFlags struct {
-	from, source, event, spec string
-	dry                       bool
+	from, source, spec string
+	events             []string
+	dry                bool
 }
 
 func adoptKeysCommand(flags *streamFlags) *cobra.Command {
 	var f adoptFlags
 	cmd := &cobra.Command{
-		Use:   "keys --event NAME --from SQL [--spec FILE] [--from-database URL]",
+		Use:   "keys --event NAME[,NAME...] --from SQL [--spec FILE] [--from-database URL]",
 		Short: "Make the processed ids of another consumer known",
 		Long: `Reads ids that another consumer has processed, and makes them known keys of an event: a record with
-one of them is then a duplicate, whatever its content is, for at least the window of the event.
+one of them is then a duplicate, whatever its content is, for at least the window of the event. If
+the table of ids does not say of which event each is, name all events: each gets all ids.
 
 SQL selects the parts of the key, by the names that they have in the spec or in their order, as text
 or as types whose text is that of the field; and, if there is one, a column with a time. Rows whose
@@ -62,10 +64,10 @@ any.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, flags) },
 	}
-	asJSON(cmd)
+	asJSON(cmd, "events")
 	cmd.Flags().StringVar(&f.from, "from", "", "the query that selects the ids")
 	cmd.Flags().StringVar(&f.source, "from-database", "", "URL of the database that it reads (default --database)")
-	cmd.Flags().StringVar(&f.event, "event", "", "the event's name in the spec")
+	cmd.Flags().StringSliceVar(&f.events, "event", nil, "the event's name in the spec; several by commas")
 	cmd.Flags().StringVar(&f.spec, "spec", generator.SpecFile, "the spec that says how keys are made")
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "read and check all ids, and add none")
 	require(cmd, "from")
@@ -75,10 +77,17 @@ any.`,
 
 // adopted is what adopt keys prints.
 type adopted struct {
+	Events []adoptedKeys `json:"events"`
+	Dry    bool          `json:"-"`
+}
+
+// adoptedKeys are those of one event.
+type adoptedKeys struct {
+	Event string `json:"event"`
 	operate.AdoptedKeys
-	Event, Consumer string `json:"-"`
-	Window          string `json:"-"` // "" if the ids have no time
-	Dry             bool   `json:"-"`
+	Old      int64  `json:"old"` // rows further back than the window, which were left out
+	Consumer string `json:"-"`
+	Window   string `json:"-"`
 }
 
 func (f *adoptFlags) run(cmd *cobra.Command, flags *streamFlags) error {
@@ -89,12 +98,16 @@ func (f *adoptFlags) run(cmd *cobra.Command, flags *streamFlags) error {
 	if len(specs) != 1 {
 		return fmt.Errorf("--spec %s names %d specs: name the one of the service", f.spec, len(specs))
 	}
-	maker, consumer, longest, err := generator.KeysOf(specs[0], f.event)
-	switch {
-	case err != nil:
-		return err
-	case maker.Here:
-		return fmt.Errorf("%s says copies: same_partition: its keys are in the ledger of their partition, where none can be adopted; leave out copies until the window has passed", f.event)
+	makers := make([]*generator.KeyMaker, len(f.events))
+	var consumer string
+	var longest time.Duration
+	for i, event := range f.events { // all, before anything is added
+		if makers[i], consumer, longest, err = generator.KeysOf(specs[0], event); err != nil {
+			return err
+		}
+		if makers[i].Here {
+			return fmt.Errorf("%s says copies: same_partition: its keys are in the ledger of their partition, where none can be adopted; leave out copies until the window has passed", event)
+		}
 	}
 	source := f.source
 	if source == "" {
@@ -111,39 +124,49 @@ func (f *adoptFlags) run(cmd *cobra.Command, flags *streamFlags) error {
 		return maskConnect(err)
 	}
 	defer conn.Release()
-	ids, err := newIDs(ctx, conn.Conn(), f.from, maker)
-	if err != nil {
-		return err
-	}
-	done := adopted{Event: f.event, Consumer: consumer, Dry: f.dry}
-	if ids.time != "" {
-		done.Window = window(maker.Window)
-	}
-	if f.dry {
-		for _, err := range ids.keys(ctx) {
-			if err != nil {
-				return err
-			}
-			done.Keys++
+	var db operate.DB
+	if !f.dry {
+		pool, err := connect(ctx, cmd.ErrOrStderr(), "--database", flags.database)
+		if err != nil {
+			return err
 		}
-		return f.print(cmd, "adopted keys", done)
+		defer pool.Close()
+		db = pool
 	}
-	db, err := connect(ctx, cmd.ErrOrStderr(), "--database", flags.database)
-	if err != nil {
-		return err
+	done := adopted{Dry: f.dry}
+	for i, event := range f.events {
+		ids, err := newIDs(ctx, conn.Conn(), f.from, makers[i])
+		if err != nil {
+			return err
+		}
+		is := adoptedKeys{Event: event, Consumer: consumer, Window: window(makers[i].Window)}
+		if is.AdoptedKeys, err = f.adopt(cmd, db, consumer, longest, ids); err != nil {
+			return fmt.Errorf("%w; %d keys of %s were added before: run it again", err, is.Added, event)
+		}
+		is.Old = ids.old
+		done.Events = append(done.Events, is)
 	}
-	defer db.Close()
+	return f.print(cmd, "adopted keys", done)
+}
+
+// adopt makes ids known, or reads them only.
+func (f *adoptFlags) adopt(cmd *cobra.Command, db operate.DB, consumer string, longest time.Duration, ids *ids) (a operate.AdoptedKeys, err error) {
+	if f.dry {
+		for _, err := range ids.keys(cmd.Context()) {
+			if err != nil {
+				return a, err
+			}
+			a.Keys++
+		}
+		return a, nil
+	}
 	told := time.Now()
-	done.AdoptedKeys, err = operate.AdoptKeys(ctx, db, consumer, longest, ids.keys(ctx), func(a operate.AdoptedKeys) {
+	return operate.AdoptKeys(cmd.Context(), db, consumer, longest, ids.keys(cmd.Context()), func(a operate.AdoptedKeys) {
 		if time.Since(told) > 5*time.Second {
 			told = time.Now()
 			fmt.Fprintf(cmd.ErrOrStderr(), "%d ids read, %d added\n", a.Keys, a.Added)
 		}
 	})
-	if err != nil {
-		return fmt.Errorf("%w; %d keys were added before: run it again", err, done.Added)
-	}
-	return f.print(cmd, "adopted keys", done)
 }
 
 func (f *adoptFlags) print(cmd *cobra.Command, page string, done any) error {
@@ -170,8 +193,9 @@ type ids struct {
 	conn  *pgx.Conn
 	sql   string
 	maker *generator.KeyMaker
-	parts []int  // by part of the key: its column
-	time  string // the column with a time; "" is none
+	parts []int // by part of the key: its column
+	timed bool  // another column says whether the row is within the window
+	old   int64 // rows that were not
 }
 
 // newIDs finds the parts of the key among the columns of a query.
@@ -220,16 +244,16 @@ func newIDs(ctx context.Context, conn *pgx.Conn, from string, maker *generator.K
 		columns = append(columns, pgx.Identifier{names[at]}.Sanitize())
 		n.parts[i] = i
 	}
-	n.sql = "SELECT " + strings.Join(columns, ", ") + " FROM (" + from + "\n) AS ids"
 	switch len(times) {
 	case 0:
 	case 1:
-		n.time = names[times[0]]
-		column := pgx.Identifier{n.time}.Sanitize()
-		n.sql += fmt.Sprintf(" WHERE %s > now() - interval '%d seconds' OR %s IS NULL", column, int64(maker.Window.Seconds()), column)
+		n.timed = true
+		column := pgx.Identifier{names[times[0]]}.Sanitize()
+		columns = append(columns, fmt.Sprintf("coalesce(%s > now() - interval '%d seconds', true)", column, int64(maker.Window.Seconds())))
 	default:
 		return nil, wrong
 	}
+	n.sql = "SELECT " + strings.Join(columns, ", ") + " FROM (" + from + "\n) AS ids"
 	return n, nil
 }
 
@@ -241,7 +265,10 @@ func (n *ids) keys(ctx context.Context) iter.Seq2[[16]byte, error] {
 		row := 0
 		texts := make([]string, len(n.parts))
 		for result.NextRow() {
-			row++
+			if row++; n.timed && string(result.Values()[len(n.parts)]) == "f" {
+				n.old++
+				continue
+			}
 			var key [16]byte
 			err := n.texts(result, texts)
 			if err == nil {

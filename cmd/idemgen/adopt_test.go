@@ -24,10 +24,10 @@ func TestAdoptedKeysAreDuplicates(t *testing.T) {
 		return must(t, append([]string{"adopt", "keys", "--spec", "../../examples/orders", "--event", "OrderPlaced"}, args...)...)
 	}
 	const from = "SELECT event_id, processed_at FROM processed_messages;"
-	if out := adopt("--from", from, "--dry-run"); out != "3 keys of OrderPlaced would be adopted by order-projector\nrows further back than the window, 8d, were left out\n" {
+	if out := adopt("--from", from, "--dry-run"); out != "3 keys of OrderPlaced would be adopted by order-projector\n1 rows were left out: their times are further back than the window, 8d\n" {
 		t.Error(out)
 	}
-	if out := adopt("--from", from); out != "3 keys of OrderPlaced were adopted by order-projector\nrows further back than the window, 8d, were left out\n" {
+	if out := adopt("--from", from); out != "3 keys of OrderPlaced were adopted by order-projector\n1 rows were left out: their times are further back than the window, 8d\n" {
 		t.Error(out)
 	}
 	c, err := orders.NewConsumer(db, orders.Service{}, idem.WithLogger(slog.New(slog.DiscardHandler)))
@@ -48,6 +48,10 @@ func TestAdoptedKeysAreDuplicates(t *testing.T) {
 	idemtest.Exec(t, db, `INSERT INTO processed_messages VALUES ('k-6', now()), ('k-5', now())`)
 	if out := adopt("--from", "SELECT event_id AS id FROM processed_messages WHERE event_id > 'k-4'"); out != "1 keys of OrderPlaced were adopted by order-projector; 2 were read, and the others were known\n" {
 		t.Error(out)
+	}
+	both := adopt("--event", "OrderPaid", "--from", "SELECT gen_random_uuid()::text AS a FROM generate_series(1, 3)", "--dry-run")
+	if both != "3 keys of OrderPlaced would be adopted by order-projector\n3 keys of OrderPaid would be adopted by order-projector\n" {
+		t.Error(both)
 	}
 	apply(placed(5, 6, "k-6", "1"), placed(6, 7, "k-7", "1"), placed(7, 1, "k-1", "999"))
 	var is string

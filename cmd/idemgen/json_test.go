@@ -15,7 +15,7 @@ var members = map[string][]string{
 	"generate": {"changes", "diagnostics"}, "check": {"changes", "diagnostics"}, "init": {"changes", "diagnostics"}, "case": {"changes"}, "plan": {"changes", "diagnostics"}, "explain": {"diagnostics", "topics"}, "version": {"go", "version"},
 	"stream": {}, "stream list": {"streams"}, "stream set": {"changes"}, "stream release": {"changes"}, "stream pause": {"changes"}, "stream resume": {"changes"}, "stream shard": {"changes"},
 	"dead": {}, "dead list": {"by_class", "dead_letters"}, "dead show": {}, "dead replay": {"letters"}, "dead discard": {"letters"},
-	"find": {"answers"}, "doctor": {"checks"}, "adopt": {}, "adopt keys": {},
+	"find": {"answers"}, "doctor": {"checks"}, "adopt": {}, "adopt keys": {"events"},
 }
 
 // fails runs a command that must end in trouble, with one object on stdout that has its

@@ -63,7 +63,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "event_id", Type: "text"},
 					{Name: "processed_at", Type: "timestamptz", Filled: true},
 				},
-				Rights: []string{"SELECT", "INSERT"},
+				Rights: []string{"INSERT"},
 			},
 		},
 		Topics: []wire.Topic{

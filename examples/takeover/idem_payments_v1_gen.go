@@ -171,10 +171,17 @@ SELECT
 WHERE (SELECT count(*) FROM w) + (SELECT count(*) FROM u) < (SELECT count(*) FROM e)`
 
 const paymentReceivedInsertProcessedMessagesSQL = `
-INSERT INTO public.processed_messages (
-    event_id
+WITH w AS (
+    INSERT INTO public.processed_messages (
+        event_id
+    )
+    SELECT
+        unnest($1::text[]) AS event_id
+    ORDER BY event_id
+    RETURNING true
 )
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    unnest($1::text[]) AS event_id
-ORDER BY event_id
-ON CONFLICT (event_id) DO NOTHING`
+    'the database did not write the row',
+    'processed_messages'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`

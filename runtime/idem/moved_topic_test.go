@@ -1,13 +1,16 @@
 package idem_test
 
 import (
+	"bytes"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 
 	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // A service that was moved to another cluster and back halts: what it applied there may have been
@@ -48,4 +51,33 @@ func TestTopicThatWasMovedToAnotherClusterAndBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, "rows", table(t, db), "1=1 2=2 3=3 4=4")
+}
+
+// A service that takes over a group says if the group has no offset, and if another program has
+// committed more than was applied here; not in its own course.
+func TestTakeOverOfAGroupSaysWhatIsOdd(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	for _, c := range []struct {
+		from      wire.StartFrom
+		committed int64
+		want      string
+	}{
+		{wire.Committed, -1, "the group has no committed offset of a partition"},
+		{wire.Committed, -1, ""}, // it has a ledger by now
+		{wire.Committed, 0, ""},
+		{wire.Committed, 7, "the group has committed more than was applied here"},
+		{wire.Earliest, 7, ""},
+	} {
+		var log bytes.Buffer
+		s := service{edit: func(s *wire.Service) { s.Topics[0].StartFrom = c.from }, options: []idem.Option{idem.WithLogger(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn})))}}
+		src := newSource(nil)
+		src.assignment.Committed = committedAt(c.committed)
+		if err := s.consumer(t, db).Run(t.Context(), src); !errors.Is(err, errDone) {
+			t.Fatal(err)
+		}
+		if got := log.String(); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%v, committed %d: the log has %q, want %q", c.from, c.committed, got, c.want)
+		}
+	}
 }

@@ -82,8 +82,24 @@ func (t *takeOver) startOffset(ctx context.Context, added bool) (int64, error) {
 		return 0, t.ledgerMissing(committed)
 	case from == wire.Latest && !added:
 		return t.a.High, nil
+	case from == wire.Committed:
+		t.o.p.process.Log.Warn("the group has no committed offset of a partition, which begins at its earliest record: if another program has consumed the topic, this is not its group (idem.WithGroup)",
+			"topic", t.o.p.id.Topic, "partition", t.o.p.id.Number, "offset", t.a.Low)
 	}
 	return t.a.Low, nil
+}
+
+// checkCommitted logs that another program has consumed in this group since this one did: what it
+// applied is applied again, unless its keys are known.
+func (t *takeOver) checkCommitted(ctx context.Context) {
+	if !t.a.broker || t.o.p.topic.StartFrom != wire.Committed {
+		return
+	}
+	next := t.o.chain.Next()
+	if committed, err := t.a.Committed(ctx); err == nil && committed > next {
+		t.o.p.process.Log.Warn("the group has committed more than was applied here: if the program that this one takes over from has applied the records in between, make its ids known (idemgen adopt keys, docs/adopt.md), or they are applied again",
+			"topic", t.o.p.id.Topic, "partition", t.o.p.id.Number, "next", next, "committed", committed)
+	}
 }
 
 // ledgerMissing halts a partition whose group has committed an offset, but that has no ledger.

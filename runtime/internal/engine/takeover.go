@@ -155,6 +155,7 @@ func (t *takeOver) run(ctx context.Context) error {
 		err = t.fence(ctx, window)
 		switch verdict.Of(err) {
 		case verdict.None:
+			t.checkCommitted(ctx)
 			return nil
 		case verdict.LockWait: // its owner is about to append, or its client has stopped
 			t.o.chain.Stall(time.Now().After(t.o.p.standby.patient))
