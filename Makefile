@@ -6,7 +6,7 @@ GOLDEN    := ./testdata/golden/accepted/...
 # The golden cases that are played in short by make test, one for each kind of behaviour, and the
 # services that model systems in use; of the others it holds the text, and make matrix plays all.
 PLAYED    := $(addprefix ./testdata/golden/accepted/, all_types avro_orders bank_transfers cloudevents_orders \
-	debezium_customers effects_on_redis encoded_payloads event_store external_tables gdpr_erasure header_keys \
+	debezium_customers devices effects_on_redis encoded_payloads event_store external_tables gdpr_erasure header_keys \
 	iot_telemetry kitchen_sink locks maps offset_ledger order_evolution orders_minimal parked_records patches protobuf_orders record_keys \
 	rows_of_other_topics stripe_payments sums welcome_mail)
 BRIEFLY   := ./examples/bank ./examples/catalog/... ./examples/mirror ./examples/recipes ./examples/shards ./examples/takeover ./examples/telemetry ./examples/textbook ./examples/users/directory ./examples/welcome-mail ./bench/accounts ./bench/devices ./bench/keys ./bench/notices ./bench/readings $(PLAYED)
