@@ -1,12 +1,34 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
+
+// Records that start_from: latest skips are not counted as not applied.
+func TestDoctorCountsNoRecordsThatLatestSkips(t *testing.T) {
+	db := idemtest.DB(t)
+	idemtest.Migrate(t, db, "../../examples/takeover/migrations")
+	t.Setenv("DATABASE_URL", db.Config().ConnString())
+	t.Chdir(t.TempDir())
+	module(t, map[string]string{"idemgen.yaml": `version: 1
+consumer: c
+package: p
+tables: {orders: {primary_key: [id], columns: {id: text}}}
+topics:
+  orders.v1:
+    start_from: latest
+    idempotency_key: {source: id, window: 8d}
+    events: {Ordered: {fields: {id: string}, write: [{insert: orders}]}}
+`})
+	must(t, "generate")
+	found := checkedOf(t, ".", "ok", "--brokers", log(t, 2, 9))
+	wantLines(t, slices.DeleteFunc(found, func(l string) bool { return !strings.HasPrefix(l, "topic") }), "topic orders.v1: 2 partitions, 0 with a ledger, 0 records not applied yet")
+}
 
 // Doctor knows where a service begins that takes over from another program: at the offsets of its
 // group. If the group has none, its name may be wrong. If the other program has consumed again,
