@@ -141,8 +141,8 @@ func TestFormerStreamHasNoReport(t *testing.T) {
 	}
 }
 
-// A partition that a process reports is in the list even if it has no ledger, so that a halt is not
-// hidden. What works on ledgers does not get it.
+// A partition that a process reports is in the list even without a ledger, so a halt is not hidden.
+// What works on ledgers does not get it.
 func TestListHasPartitionsWithoutLedger(t *testing.T) {
 	db := database(t)
 	reports(t, db, "a", 1, "2 HALTED ledger-missing")
