@@ -141,7 +141,7 @@ func TestFormerStreamHasNoReport(t *testing.T) {
 	}
 }
 
-// A partition that a process reports is in the list even without a ledger, so a halt is not hidden.
+// A partition that a process reports is in the list even without a ledger: a halt is not hidden.
 // What works on ledgers does not get it.
 func TestListHasPartitionsWithoutLedger(t *testing.T) {
 	db := database(t)
