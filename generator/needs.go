@@ -21,9 +21,10 @@ type Needs struct {
 
 // TopicNeeds describes what a service requires of one topic in Kafka.
 type TopicNeeds struct {
-	Name    string
-	Window  time.Duration // shortest window of its keys; 0 if it stores none
-	Schemas []Schema      // the reader's schemas, if writers' schemas are in a registry
+	Name      string
+	StartFrom string        // earliest, latest or committed
+	Window    time.Duration // shortest window of its keys; 0 if it stores none
+	Schemas   []Schema      // the reader's schemas, if writers' schemas are in a registry
 }
 
 // Schema is the Avro schema of a topic's values or record keys.
@@ -42,7 +43,7 @@ func (r *Result) Needs() (all []Needs) {
 			n.Tables = append(n.Tables, wanted(s, t))
 		}
 		for _, t := range s.Topics {
-			needs := TopicNeeds{Window: t.ShortestWindow(), Schemas: schemasOf(t)}
+			needs := TopicNeeds{StartFrom: t.StartFrom, Window: t.ShortestWindow(), Schemas: schemasOf(t)}
 			for _, name := range t.Kafka {
 				needs.Name = name
 				n.Topics = append(n.Topics, needs)

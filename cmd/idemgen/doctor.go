@@ -120,7 +120,7 @@ func current(ctx context.Context, spec generator.Spec) (checks []doctor.Check, _
 	is := result.Needs()[0]
 	service := &doctor.Service{Consumer: is.Consumer, Schema: is.Schema, Tables: is.Tables, Effects: is.Effects}
 	for _, t := range is.Topics {
-		topic := doctor.Topic{Name: t.Name, Window: t.Window}
+		topic := doctor.Topic{Name: t.Name, StartFrom: t.StartFrom, Window: t.Window}
 		for _, s := range t.Schemas {
 			topic.Schemas = append(topic.Schemas, doctor.Schema(s))
 		}

@@ -51,7 +51,7 @@ func requiredFlags(cmd *cobra.Command) error {
 		}
 	})
 	if len(missing) > 0 {
-		return fmt.Errorf("missing: %s", strings.Join(missing, ", "))
+		return fmt.Errorf("missing: %s; usage: %s", strings.Join(missing, ", "), strings.TrimSuffix(cmd.UseLine(), " [flags]"))
 	}
 	return nil
 }

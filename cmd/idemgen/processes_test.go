@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,11 +68,11 @@ PARTITION   OF STATE          POSITION         LAG        ROW KIND           AGE
           at c, process 3: 6
           not known: no process reports it: 7
 `
-	if got := regexp.MustCompile(`silent for \d+s`).ReplaceAllString(must(t, "stream", "list"), "silent for 40s"); got != want[1:] {
+	if got := regexp.MustCompile(`silent for \d+s`).ReplaceAllString(must(t, "stream", "list", "--consumer", "projector"), "silent for 40s"); got != want[1:] {
 		t.Errorf("got\n%s", got)
 	}
 	var got struct{ Streams []operate.Status }
-	if err := json.Unmarshal([]byte(must(t, "stream", "list", "--json")), &got); err != nil || len(got.Streams) != 8 {
+	if err := json.Unmarshal([]byte(must(t, "stream", "list", "--consumer", "projector", "--json")), &got); err != nil || len(got.Streams) != 8 {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	r := got.Streams[2].Reported
@@ -84,6 +85,28 @@ PARTITION   OF STATE          POSITION         LAG        ROW KIND           AGE
 	if r := got.Streams[7].Reported; r != nil {
 		t.Errorf("not reported: %+v", r)
 	}
+}
+
+// A halted partition without a ledger is in the list, and fails the examination. Its ledger is not
+// taken for one whose rows are gone.
+func TestHaltWithoutALedgerIsSeen(t *testing.T) {
+	db := shop(t)
+	idemtest.Exec(t, db, `DELETE FROM idem_ledger`)
+	process(t, db, "order-projector", "a, process 1", 2, "0 READY", "1 HALTED ledger-missing")
+	const want = `
+orders.v1 of order-projector
+topic id not known: without a ledger
+PARTITION   OF STATE          POSITION         LAG        ROW KIND           AGE DEAD LETTERS
+        1    - HALTED                -           3          - none             -            0
+`
+	list := must(t, "stream", "list", "--consumer", "order-projector")
+	if !strings.HasPrefix(list, want[1:]) || !strings.Contains(list, "        0    - READY                 -           3          - gone             -") {
+		t.Errorf("got\n%s", list)
+	}
+	t.Setenv("KAFKA_BROKERS", "")
+	wantLines(t, slices.DeleteFunc(checked(t, "FAIL"), func(l string) bool { return l == notDurable }),
+		"ledger orders.v1/0: the database knows this partition, and its ledger has no rows: they were deleted, or the database was restored to an earlier state",
+		"partition orders.v1/1: HALTED at a, process 1, ledger-missing since 2026-01-01T12:00:00Z: the ledger-missing of it "+strings.Repeat("because ", 20)+"end")
 }
 
 // Doctor says of a partition what its process reports, and finds nothing well beside one that

@@ -21,7 +21,8 @@ func listCommand(flags *streamFlags) *cobra.Command {
 		Long: `Shows of every partition its ledger, with the position and the last row, what an operator did last,
 which process has it, and its state. If it makes no progress, the reason and what to do follow. The
 state is what the process reported within the last seconds; it is not known if no process reports
-the partition, or if the process has stopped reporting without having ended.`,
+the partition, or if the process has stopped reporting without having ended. KIND is "none" if the
+partition has no ledger, and "gone" if the rows of its ledger were deleted.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return flags.run(cmd, onPrimary, "streams", func(ctx context.Context, db operate.DB) (any, error) {
 				all, err := operate.List(ctx, db, consumer)
@@ -58,7 +59,7 @@ func (s streams) Topics() (all []topic) {
 		return cmp.Compare(head(a), head(b))
 	})
 	for _, s := range sorted {
-		head := fmt.Sprintf("%s of %s\ntopic id %s", s.Topic, s.Consumer, s.TopicID)
+		head := fmt.Sprintf("%s of %s\ntopic id %s", s.Topic, s.Consumer, cmp.Or(s.TopicID, "not known: without a ledger"))
 		if s.Former {
 			head += " (former)"
 		}
@@ -125,6 +126,14 @@ func stateOf(s operate.Status) string {
 		return "not known"
 	}
 	return s.Reported.State
+}
+
+// missing says in place of the kind of the last row why there is none.
+func missing(s operate.Status) string {
+	if s.NoLedger() {
+		return "none"
+	}
+	return "gone"
 }
 
 // lagOf is the lag of a partition, in offsets, as the list shows it.

@@ -112,12 +112,13 @@ func scanProcess(r pgx.CollectableRow) (Process, error) {
 	return p, nil
 }
 
-// reports sets what processes report of streams. Former streams have no report: it is about the
-// present topic. A partition makes no progress either if its service as a whole does not.
-func reports(ctx context.Context, db DB, consumer string, streams []Status) error {
+// reports sets what processes report of streams, and returns what they report of other partitions.
+// Former streams have no report: it is about the present topic. A partition makes no progress
+// either if its service as a whole does not.
+func reports(ctx context.Context, db DB, consumer string, streams []Status) (others map[Name]*Reported, err error) {
 	processes, err := Processes(ctx, db, consumer)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	best := map[Name]*Reported{}
 	for _, p := range processes {
@@ -135,16 +136,18 @@ func reports(ctx context.Context, db DB, consumer string, streams []Status) erro
 	}
 	for i := range streams {
 		if s := &streams[i]; !s.Former {
-			s.Reported = best[Name{Consumer: s.Consumer, Topic: s.Topic, Partition: s.Partition}]
+			at := Name{Consumer: s.Consumer, Topic: s.Topic, Partition: s.Partition}
+			s.Reported = best[at]
+			delete(best, at)
 		}
 	}
-	return nil
+	return best, nil
 }
 
 // reportOf returns what processes report of a stream.
 func reportOf(ctx context.Context, db DB, s Status) (*Reported, error) {
 	one := []Status{s}
-	err := reports(ctx, db, s.Consumer, one)
+	_, err := reports(ctx, db, s.Consumer, one)
 	return one[0].Reported, err
 }
 

@@ -1,7 +1,9 @@
 package operate
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,15 +40,16 @@ func (n Name) String() string {
 	return fmt.Sprintf("%s/%d of %s", n.Topic, n.Partition, n.Consumer)
 }
 
-// Status is a stream with its ledger's last row.
+// Status is a stream with its ledger's last row, or a partition without a ledger that a process
+// reports: it has only Name, without the topic's id, and Reported.
 type Status struct {
-	Stream int32 `json:"stream"` // its number in the database
+	Stream int32 `json:"stream"` // its number in the database; 0: the partition has no ledger
 	Name
 	Shard           int32     `json:"shard"`  // which of the consumer's databases this one is,
 	Shards          int32     `json:"shards"` // of how many
 	Former          bool      `json:"former"` // the topic was made again: another stream of the partition is the present one
 	CreatedAt       time.Time `json:"created_at"`
-	Tail            *Tail     `json:"tail"`              // null: the rows of the ledger are gone
+	Tail            *Tail     `json:"tail"`              // null: there is no ledger, or its rows are gone
 	OpenDeadLetters int64     `json:"open_dead_letters"` // neither replayed nor discarded; 1,001 means more than 1,000
 	LastOperatorRow *Move     `json:"last_operator_row"` // null: none within a year
 	Reported        *Reported `json:"reported"`          // null: no process reports the partition, so its state is not known
@@ -96,20 +99,33 @@ var kinds = map[byte]string{
 // List returns the streams of a consumer, or of all consumers if it is "", ordered by consumer,
 // topic, partition and age. Of several streams that differ only in the topic's id, the one that
 // was written last is the present one; the others are former ones. Only List and [Present] set
-// Reported.
+// Reported, and only List has the partitions that processes report and that have no ledger.
 func List(ctx context.Context, db DB, consumer string) ([]Status, error) {
-	return reported(ctx, db, Name{Consumer: consumer, Partition: Any})
+	found, others, err := reported(ctx, db, Name{Consumer: consumer, Partition: Any})
+	if _, none := errors.AsType[*NotFoundError](err); err != nil && !(none && len(others) > 0) {
+		return nil, err
+	}
+	for name, r := range others {
+		found = append(found, Status{Name: name, Reported: r})
+	}
+	slices.SortStableFunc(found, func(a, b Status) int {
+		return cmp.Or(cmp.Compare(a.Consumer, b.Consumer), cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.Partition, b.Partition))
+	})
+	return found, nil
 }
 
 // Present returns the streams of the present topic: one per partition.
 func Present(ctx context.Context, db DB, consumer, topic string) ([]Status, error) {
-	found, err := reported(ctx, db, Name{Consumer: consumer, Topic: topic, Partition: Any})
+	found, _, err := reported(ctx, db, Name{Consumer: consumer, Topic: topic, Partition: Any})
 	return slices.DeleteFunc(found, func(s Status) bool { return s.Former }), err
 }
 
 // Elsewhere reports whether another of the consumer's databases applies the partition: its ledger
 // here is a copy from before the number of shards was changed.
-func (s *Status) Elsewhere() bool { return s.Partition%s.Shards != s.Shard }
+func (s *Status) Elsewhere() bool { return s.Shards > 0 && s.Partition%s.Shards != s.Shard }
+
+// NoLedger reports whether the partition has no ledger, not even one whose rows are gone.
+func (s *Status) NoLedger() bool { return s.Stream == 0 }
 
 // InShards says which shard the database is, or "" if the consumer has one database.
 func (s *Status) InShards() string {
@@ -120,17 +136,16 @@ func (s *Status) InShards() string {
 }
 
 // reported returns the streams that n names, with what processes report of them, without those
-// that other shards apply.
-func reported(ctx context.Context, db DB, n Name) ([]Status, error) {
-	found, err := named(ctx, db, n)
+// that other shards apply, and what processes report of other partitions, even if there are no
+// such streams.
+func reported(ctx context.Context, db DB, n Name) (found []Status, others map[Name]*Reported, err error) {
+	found, err = named(ctx, db, n)
+	if _, none := errors.AsType[*NotFoundError](err); err != nil && !none {
+		return nil, nil, err
+	}
 	found = slices.DeleteFunc(found, func(s Status) bool { return s.Elsewhere() })
-	if err == nil {
-		err = reports(ctx, db, n.Consumer, found)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return found, nil
+	others, failed := reports(ctx, db, n.Consumer, found)
+	return found, others, cmp.Or(failed, err)
 }
 
 // StreamOf returns the stream that n names; without a topic id, the present one.

@@ -133,32 +133,10 @@ func (c *console) readSnapshot(ctx context.Context) (*snapshot, error) {
 			s.Dead.Interrupted += g.Count
 		}
 	}
-	streams = withoutLedger(streams, s.Processes)
 	c.samples.add(time.Now(), streams)
 	s.topics(streams, &c.samples)
 	s.Summary = s.summarize()
 	return s, nil
-}
-
-// withoutLedger adds the partitions that processes report, and that have no ledger.
-func withoutLedger(streams []operate.Status, processes []operate.Process) []operate.Status {
-	have := map[operate.Name]bool{}
-	for _, s := range streams {
-		have[operate.Name{Consumer: s.Consumer, Topic: s.Topic, Partition: s.Partition}] = true
-	}
-	for _, p := range processes {
-		for i := range p.Partitions {
-			name := operate.Name{Consumer: p.Consumer, Topic: p.Partitions[i].Topic, Partition: p.Partitions[i].Partition}
-			if !have[name] {
-				have[name] = true
-				streams = append(streams, operate.Status{Name: name, Reported: &p.Partitions[i]})
-			}
-		}
-	}
-	slices.SortStableFunc(streams, func(a, b operate.Status) int {
-		return cmp.Or(cmp.Compare(a.Consumer, b.Consumer), cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.Partition, b.Partition))
-	})
-	return streams
 }
 
 // topics sorts the partitions by topic, and picks those that make no progress.
@@ -168,9 +146,10 @@ func (s *snapshot) topics(streams []operate.Status, samples *samples) {
 			continue
 		}
 		if n := len(s.Topics); n == 0 || s.Topics[n-1].Consumer != status.Consumer || s.Topics[n-1].Topic != status.Topic {
-			s.Topics = append(s.Topics, topic{Consumer: status.Consumer, Topic: status.Topic, Shard: status.InShards(), Worst: fine})
+			s.Topics = append(s.Topics, topic{Consumer: status.Consumer, Topic: status.Topic, Worst: fine})
 		}
 		t := &s.Topics[len(s.Topics)-1]
+		t.Shard = cmp.Or(t.Shard, status.InShards())
 		p := newPartition(status)
 		t.add(&p)
 		s.all = append(s.all, p)

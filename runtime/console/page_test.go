@@ -47,6 +47,13 @@ func TestOverview(t *testing.T) {
 	eventually(t, func() bool { return strings.Contains(s.get(""), "4 partitions not known") })
 }
 
+// A halted partition without a ledger is shown as a halted one.
+func TestOverviewShowsAHaltWithoutALedger(t *testing.T) {
+	db := database(t)
+	reports(t, db, "a, process 1", 1, partition(0, "HALTED", "ledger-missing", "the ledger is missing", release))
+	open(t, db).has("", "1 partition halted", "the ledger is missing", "<title>HALTED 1")
+}
+
 // A pause is no breakage: the pages say who paused it, since when and why, and resume it.
 func TestAPauseIsEndedByThePage(t *testing.T) {
 	db := database(t)

@@ -19,7 +19,7 @@ func Release(t testing.TB, db *pgxpool.Pool, topic string, partition int32) {
 	}
 	released := false
 	for _, s := range all {
-		if s.Topic != topic || s.Partition != partition || s.Former {
+		if s.Topic != topic || s.Partition != partition || s.Former || s.NoLedger() {
 			continue
 		}
 		name := operate.Name{Consumer: s.Consumer, Topic: topic, Partition: partition}

@@ -230,7 +230,7 @@ func (e *examination) positions(ctx context.Context) error {
 		if open += s.OpenDeadLetters; s.OpenDeadLetters > 1000 {
 			least = "at least "
 		}
-		if !s.Former && s.Tail == nil {
+		if !s.Former && s.Tail == nil && !s.NoLedger() {
 			e.add(Failure, fmt.Sprintf("ledger %s/%d", s.Topic, s.Partition), manual("ledger-missing"), "the database knows this partition, and its ledger has no rows: they were deleted, or the database was restored to an earlier state")
 		}
 	}

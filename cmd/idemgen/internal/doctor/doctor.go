@@ -47,9 +47,10 @@ type Service struct {
 
 // Topic is a topic that the service reads.
 type Topic struct {
-	Name    string
-	Window  time.Duration // the shortest one of its keys; 0 if it stores none
-	Schemas []Schema      // of values and record keys whose writers' schemas are in a registry
+	Name      string
+	StartFrom string        // earliest, latest or committed
+	Window    time.Duration // the shortest one of its keys; 0 if it stores none
+	Schemas   []Schema      // of values and record keys whose writers' schemas are in a registry
 }
 
 // Schema is an Avro schema.

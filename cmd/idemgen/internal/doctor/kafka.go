@@ -57,6 +57,9 @@ type place struct {
 // look compares the topics and the group's offsets with the ledgers.
 func (k *cluster) look(ctx context.Context) {
 	k.wrong = map[place]int64{}
+	if k.first == nil {
+		k.committed, k.noOffsets = k.fetchOffsets(ctx)
+	}
 	if err := k.topics(ctx); err != nil {
 		k.failed("topics", err)
 	}
@@ -154,7 +157,7 @@ type log struct {
 
 // topic compares a topic with the ledgers of its partitions.
 func (k *cluster) topic(t Topic, d kadm.TopicDetail, in log) {
-	behind, fine, fresh := int64(0), true, 0
+	behind, fine, fresh, unread := int64(0), true, 0, 0
 	wrong := func(p int32, advice, found string, args ...any) {
 		if k.report(Failure, t.Name, p, advice, found, args...) {
 			fine = false
@@ -169,8 +172,11 @@ func (k *cluster) topic(t Topic, d kadm.TopicDetail, in log) {
 		fine = fine && !stopped
 		switch {
 		case !is:
-			behind += end - start
+			behind += end - k.begin(t, p, start, end)
 			fresh++
+			if k.offset(t.Name, p) < 0 {
+				unread++
+			}
 			continue
 		case l.topicID != uuidText(d.ID) && l.topicID != uuidText(kadm.TopicID{}):
 			wrong(p, manual("topic-recreated"), "the topic has another id than in the ledger: it was deleted and created again, or this is another cluster")
@@ -190,6 +196,10 @@ func (k *cluster) topic(t Topic, d kadm.TopicDetail, in log) {
 				"no progress for %s, although the record at offset %d waits and the group has members", age(l.Unmoved), next)
 		}
 		behind += max(0, end-max(l.Position, start))
+	}
+	if t.StartFrom == "committed" && unread == len(d.Partitions) && k.ledgers != nil && k.noOffsets == nil {
+		k.add(Warning, "topic "+t.Name, "if another program has consumed the topic, the name of the group is wrong: give its name to idem.WithGroup in main.go, and to doctor as --group",
+			"group %s has no committed offset of it: every partition begins at its earliest record", k.Group)
 	}
 	if !fine && fresh > 0 {
 		k.add(Skipped, "topic "+t.Name, "nothing, once the failures above are repaired: the service writes a ledger when it begins to read a partition", "%s without a ledger yet", count(fresh, "partition"))
@@ -258,24 +268,52 @@ func (k *cluster) group(ctx context.Context) error {
 	} else {
 		k.add(Warning, "group "+k.Group, "start the service", "it has no members: the service does not run")
 	}
-	if k.first == nil {
-		k.committed, k.noOffsets = k.fetchOffsets(ctx)
-	}
 	if k.noOffsets != nil {
 		return k.noOffsets
 	}
 	k.committed.Each(func(o kadm.OffsetResponse) {
 		l, is := k.ledgers[o.Topic][o.Partition]
-		switch reads := slices.ContainsFunc(k.Topics, func(t Topic) bool { return t.Name == o.Topic }); {
-		case !is && reads && k.ledgers != nil && o.At >= 0:
-			k.report(Warning, o.Topic, o.Partition, manual("ledger-missing"),
-				"the group has committed offset %d in Kafka, but the database has no ledger: the partition halts, unless the spec has start_from: committed", o.At)
-		case is && o.At > l.Position:
-			k.report(Failure, o.Topic, o.Partition, "check that this is the right database, and that nothing else commits offsets for this group",
-				"the group has committed offset %d in Kafka, and the next record to apply is %d", o.At, l.Position)
+		if !is || o.At <= l.Position {
+			return
 		}
+		state, advice := Failure, "check that this is the right database, and that nothing else commits offsets for this group"
+		if slices.ContainsFunc(k.Topics, func(t Topic) bool { return t.Name == o.Topic && t.StartFrom == "committed" }) {
+			state, advice = Warning, "if the program that this service takes over from has consumed meanwhile, make its ids known with idemgen adopt keys: "+
+				"the service then applies what follows (docs/adopt.md); otherwise "+advice
+		}
+		k.report(state, o.Topic, o.Partition, advice, "the group has committed offset %d in Kafka, and the next record to apply is %d", o.At, l.Position)
 	})
 	return nil
+}
+
+// begin says how a partition without a ledger begins if the group has committed an offset, and
+// returns where it begins.
+func (k *cluster) begin(t Topic, p int32, start, end int64) int64 {
+	at := k.offset(t.Name, p)
+	switch {
+	case k.ledgers == nil || k.noOffsets != nil || k.stopped[place{t.Name, p}]: // it is not known, or its process has said why
+	case at < 0 && t.StartFrom == "latest" && len(k.ledgers[t.Name]) == 0:
+		return end
+	case at < 0:
+	case t.StartFrom != "committed":
+		k.report(Warning, t.Name, p, manual("ledger-missing"), "the group has committed offset %d in Kafka, but the database has no ledger: the partition halts", at)
+	case at < start:
+		k.report(Warning, t.Name, p, manual("retention-passed"), "the topic begins at offset %d, and the group has committed offset %d: the partition halts", start, at)
+	case at > end:
+		k.report(Warning, t.Name, p, manual("log-truncated"), "the topic ends at offset %d, and the group has committed offset %d: the partition halts", end, at)
+	default:
+		k.add(OK, fmt.Sprintf("partition %s/%d", t.Name, p), "", "begins at the group's committed offset %d", at)
+		return at
+	}
+	return start
+}
+
+// offset returns the offset that the group has committed; -1 if there is none.
+func (k *cluster) offset(topic string, partition int32) int64 {
+	if o, is := k.committed.Lookup(topic, partition); is {
+		return o.At
+	}
+	return -1
 }
 
 // fetchOffsets fetches the offsets that the group has committed; a group that does not exist has
