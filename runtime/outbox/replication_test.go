@@ -44,11 +44,11 @@ func TestRelaySendsWhatTheStandbyHas(t *testing.T) {
 		})
 	}
 	standby("nobody")
-	until(t, "the event is visible", func() bool { // a write that was cancelled before its commit is made again
+	until(t, "the event is visible", func() bool { // a write that was cancelled before its commit is made again, and so may one that becomes visible late
 		waited := gaveUp(func(ctx context.Context) error {
 			return outbox.Write(ctx, db, outbox.Event{AggregateType: "user", AggregateID: "7", Type: "Seen", Payload: outbox.Bytes([]byte("1"))})
 		})
-		return waited && left(t, db) == "1"
+		return waited && left(t, db) != ""
 	})
 	to := &log{}
 	r, _ := relay(t, db, to, func(r *outbox.Relay) { r.SetPace(50*time.Millisecond, time.Second) })
@@ -60,5 +60,5 @@ func TestRelaySendsWhatTheStandbyHas(t *testing.T) {
 		t.Errorf("sent %q, which no standby has", sent)
 	}
 	standby("")
-	until(t, "the event is sent", func() bool { return to.of("") == "1" && r.Health() == nil })
+	until(t, "the event is sent", func() bool { return to.of("") != "" && left(t, db) == "" && r.Health() == nil })
 }
