@@ -10,9 +10,7 @@ import (
 )
 
 // Shard says which of a consumer's databases one is, and how many there are.
-type Shard struct{ Number, Of int32 }
-
-func (s Shard) String() string { return fmt.Sprintf("shard %d of %d", s.Number, s.Of) }
+type Shard = ledger.Shard
 
 // Reshard records that a database is another shard of a consumer, and then appends a row to each
 // ledger, which fences the owners that still have the former number of shards: they halt. Ledgers
@@ -43,7 +41,7 @@ func Reshard(ctx context.Context, db DB, consumer string, is Shard, by By) ([]Ch
 	}
 	return Each(own, by, func(n Name, by By) (Change, error) {
 		c, err := Release(ctx, db, n, Leave{}, by)
-		if c.Effect = "this database applies the partition"; n.Partition%is.Of != is.Number {
+		if c.Effect = "this database applies the partition"; !is.Has(n.Partition) {
 			c.Effect = fmt.Sprintf("shard %d applies the partition; its ledger here stays as it is", n.Partition%is.Of)
 		}
 		return c, err

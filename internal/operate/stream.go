@@ -122,7 +122,9 @@ func Present(ctx context.Context, db DB, consumer, topic string) ([]Status, erro
 
 // Elsewhere reports whether another of the consumer's databases applies the partition: its ledger
 // here is a copy from before the number of shards was changed.
-func (s *Status) Elsewhere() bool { return s.Shards > 0 && s.Partition%s.Shards != s.Shard }
+func (s *Status) Elsewhere() bool { return s.Shards > 0 && !s.in().Has(s.Partition) }
+
+func (s *Status) in() Shard { return Shard{Number: s.Shard, Of: s.Shards} }
 
 // NoLedger reports whether the partition has no ledger, not even one whose rows are gone.
 func (s *Status) NoLedger() bool { return s.Stream == 0 }
@@ -132,7 +134,7 @@ func (s *Status) InShards() string {
 	if s.Shards < 2 {
 		return ""
 	}
-	return Shard{s.Shard, s.Shards}.String()
+	return s.in().String()
 }
 
 // reported returns the streams that n names, with what processes report of them, without those

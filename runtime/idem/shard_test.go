@@ -71,7 +71,7 @@ func TestPartitionsAreAppliedInTheirShards(t *testing.T) {
 }
 
 // An operator changes the number of shards: an owner that had the former number is fenced, and
-// neither it nor a partition that is new to the database goes on.
+// no partition continues, nor does one begin that is new to the database.
 func TestChangedNumberOfShardsStopsOwners(t *testing.T) {
 	t.Parallel()
 	db := database(t)

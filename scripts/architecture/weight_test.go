@@ -30,18 +30,18 @@ var weights = []weight{
 	}},
 	{"codes of warnings", 0, 0, func(t *testing.T) int { return distinct(t, `"W[0-9]{3}"`, "../../generator", "../../internal/gen") }},
 	{"commands", 22, 14, func(t *testing.T) int { return matches(t, `\bRunE:`, production(t, "../../cmd/idemgen")) }},
-	{"product lines", 74_090, 55_000, func(t *testing.T) int {
+	{"product lines", 74_100, 55_000, func(t *testing.T) int {
 		return linesOf(t, production(t, "../../runtime", "../../internal", "../../generator", "../../schema", "../../cmd", "../../templates"))
 	}},
 	{"proof lines", 21_080, 14_000, func(t *testing.T) int {
 		return linesOf(t, handwritten(t, "../../runtime/idemtest", "../../internal/proof", "../../internal/kit"))
 	}},
 	{"exported names", 678, 650, exportedNames},
-	{"linked lines, without effects", 26_100, 19_000, linkedWithout},
+	{"linked lines, without effects", 26_110, 19_000, linkedWithout},
 	{"linked lines, with effects", 29_170, 23_000, linkedWith},
 	{"lines of testdata", 57_200, 35_000, linesOfTestdata},
 	{"words of docs/spec.md", 8_120, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
-	{"words of docs", 50_530, 48_000, wordsOfDocs},
+	{"words of docs", 50_560, 48_000, wordsOfDocs},
 }
 
 // The whole gets lighter. go test -v prints what is left to do.

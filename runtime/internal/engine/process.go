@@ -18,12 +18,12 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync/atomic"
 	"time"
 
+	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/catalog"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
@@ -57,12 +57,8 @@ type Process struct {
 	fences  frequency.Hour     // of other owners
 }
 
-// Shard says which of a consumer's databases a process has: partitions whose number modulo Of is
-// Number.
-type Shard struct{ Number, Of int32 }
-
-// String names the shard in texts.
-func (s Shard) String() string { return fmt.Sprintf("shard %d of %d", s.Number, s.Of) }
+// Shard says which of a consumer's databases a process has.
+type Shard = ledger.Shard
 
 // Who names this process for operators.
 func Who() string { return chain.Who() }
