@@ -29,9 +29,9 @@ func NewConsumer(db *pgxpool.Pool, registry avro.Registry, h Handler, opts ...id
 		Consumer: "key-reader",
 		Schema:   map[string]int{"core": 1, "keys": 1},
 		Identity: wire.Identity{
-			Writes: 0x6f07b1a6,
+			Writes: 0xc1a4183c,
 			Knows: []uint32{
-				0x6f07b1a6,
+				0xc1a4183c,
 			},
 		},
 		Limits: wire.Limits{
@@ -81,6 +81,17 @@ func NewConsumer(db *pgxpool.Pool, registry avro.Registry, h Handler, opts ...id
 				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
 			{
+				Name: "blobs",
+				Unique: [][]string{
+					{"blob_id"},
+				},
+				Columns: []wire.Column{
+					{Name: "blob_id", Type: "bytea"},
+					{Name: "state", Type: "text"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
+			},
+			{
 				Name: "sites",
 				Unique: [][]string{
 					{"site_id"},
@@ -94,6 +105,7 @@ func NewConsumer(db *pgxpool.Pool, registry avro.Registry, h Handler, opts ...id
 		},
 		Topics: []wire.Topic{
 			accountsV1Topic(),
+			blobsV1Topic(),
 			devicesV1Topic(),
 			ordersV1Topic(registry),
 			sitesV1Topic(h),

@@ -20,6 +20,12 @@ func TestAccountsV1(t *testing.T) {
 	testService().RunTopic(t, "accounts.v1")
 }
 
+// TestBlobsV1 applies events of topic "blobs.v1" with duplicates, crashes, fenced owners and
+// invalid records.
+func TestBlobsV1(t *testing.T) {
+	testService().RunTopic(t, "blobs.v1")
+}
+
 // TestDevicesV1 applies events of topic "devices.v1" with duplicates, crashes, fenced owners
 // and invalid records.
 func TestDevicesV1(t *testing.T) {
@@ -49,7 +55,7 @@ func TestCases(t *testing.T) {
 func testService() idemtest.Service {
 	return idemtest.Service{
 		Spec:   "idemgen.yaml",
-		Digest: "8b2350d5cc685fcb",
+		Digest: "2c171ef1753c25a9",
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, avro.Own(ordersV1MessageOfKeys, ordersV1Message), stubHandler{})
 		},

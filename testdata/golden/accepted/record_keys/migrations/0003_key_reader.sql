@@ -3,6 +3,7 @@
 --   table accounts
 --   table devices
 --   table orders
+--   table blobs
 --   table sites
 
 SET LOCAL client_encoding = 'UTF8';
@@ -24,6 +25,12 @@ CREATE TABLE orders (
     order_id uuid NOT NULL,
     state text NOT NULL,
     CONSTRAINT orders_pkey PRIMARY KEY (region, order_id)
+);
+
+CREATE TABLE blobs (
+    blob_id bytea NOT NULL,
+    state text NOT NULL,
+    CONSTRAINT blobs_pkey PRIMARY KEY (blob_id)
 );
 
 CREATE TABLE sites (
