@@ -46,10 +46,13 @@ func TestFlagsStandBeforeAndBehindArguments(t *testing.T) {
 }
 
 func TestVersionAsJSON(t *testing.T) {
-	var built struct{ Version, Go string }
-	parse(t, must(t, "version", "--json"), &built)
-	if text := must(t, "version"); built.Version == "" || text != "idemgen "+built.Version+"\n" || !strings.HasPrefix(built.Go, "go1.") {
-		t.Errorf("%+v, and as text %s", built, text)
+	var b struct{ Version, Commit, Go string }
+	parse(t, must(t, "version", "--json"), &b)
+	if text := must(t, "version"); b.Version == "" || text != "idemgen "+built(b).String()+"\n" || text != must(t, "--version") || !strings.HasPrefix(b.Go, "go1.") {
+		t.Errorf("%+v, and as text %s", b, text)
+	}
+	if text := (built{Version: "v0.1.0", Commit: "3f0c", Go: "go1.26.8"}).String(); text != "v0.1.0, commit 3f0c, go1.26.8" {
+		t.Error(text)
 	}
 }
 

@@ -71,7 +71,7 @@ func rootCommand(args []string, stdout, stderr io.Writer) *cobra.Command {
 	root := &cobra.Command{
 		Use:     "idemgen",
 		Short:   "Apply every Kafka event to Postgres exactly once",
-		Version: version().Version,
+		Version: version().String(),
 		Long: `idemgen applies every Kafka event to Postgres exactly once: from a spec to Go, SQL and tests.
 
 Exit codes: 0 done, 1 different (check, fmt) or breaks (plan), 2 trouble; the message says what was done before it.`,

@@ -7,36 +7,56 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// built is what the binary was built from.
-type built struct{ Version, Go string }
+// built is what the binary was built from. Commit is empty where only the module was downloaded, as
+// by go install.
+type built struct{ Version, Commit, Go string }
 
-// version returns the version of the module, and the one of Go.
+// version returns the version of the module, which ends in +dirty if files differed from the commit,
+// the commit, and the version of Go.
 func version() built {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return built{Version: "(unknown)"}
 	}
-	return built{info.Main.Version, info.GoVersion}
+	b := built{Version: info.Main.Version, Go: info.GoVersion}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			b.Commit = s.Value
+		}
+	}
+	return b
 }
 
-// versionCommand prints the module version that the binary was built from.
+// String returns what version prints.
+func (b built) String() string {
+	text := b.Version
+	if b.Commit != "" {
+		text += ", commit " + b.Commit
+	}
+	if b.Go != "" {
+		text += ", " + b.Go
+	}
+	return text
+}
+
+// versionCommand prints what the binary was built from.
 func versionCommand() *cobra.Command {
 	var machine *answer
 	cmd := &cobra.Command{
 		Use:               "version",
-		Short:             "Print the version",
-		Long:              "Prints the version of idemgen, as idemgen --version does.",
+		Short:             "Print the version, the commit and the version of Go",
+		Long:              "Prints the version of idemgen, the commit and the version of Go that it was built from, as idemgen --version does.",
 		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if machine.wanted {
 				return nil
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "idemgen %s\n", version().Version)
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "idemgen %s\n", version())
 			return err
 		},
 	}
 	machine = asJSON(cmd)
-	machine.members["version"], machine.members["go"] = version().Version, version().Go
+	machine.members["version"], machine.members["commit"], machine.members["go"] = version().Version, version().Commit, version().Go
 	return cmd
 }
