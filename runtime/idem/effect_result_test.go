@@ -77,15 +77,14 @@ func TestResultThatCannotBeReadIsNotRecorded(t *testing.T) {
 			terms := terms
 			terms.Interrupts = class == "interrupted"
 			inEachStore(t, terms, func(t *testing.T, db *pgxpool.Pool, p *provider, s service, leases func() string) {
-				calls := 0
-				s.effect = func(context.Context, int32) (int32, error) {
-					calls++
-					return -1, nil
+				s.effect = func(ctx context.Context, row int32) (int32, error) {
+					_, err := p.effect(ctx, row)
+					return -1, err
 				}
 				apply(t, own(t, s.consumer(t, db)), records(0, "a: effect 1", "put 5 5"))
 				want(t, "letters", letters(t, db), "0 "+class)
 				want(t, "rows", table(t, db), "5=5")
-				want(t, "calls", calls, of.calls)
+				want(t, "calls", p.count(1), of.calls)
 				want(t, "leases", leases(), of.leases)
 				want(t, "results", query(t, db, `SELECT count(result)::text FROM idem_dead_letter`), "0")
 			})

@@ -62,7 +62,7 @@ func TestAHandlerThatOverwritesPassesTheLogAndFailsItsCase(t *testing.T) {
 // names the step of the crash.
 func TestAHandlerThatWritesOutsideItsTransactionFailsItsCase(t *testing.T) {
 	out, passed := play(t, "outside", "^TestCases$/^captures_and_refund$")
-	for _, want := range []string{"captures_and_refund/batches_of_4,_crash_at_step_after_handler", "balance: want 12.50, got 4"} {
+	for _, want := range []string{"captures_and_refund/batches_of_4,_crash_at_step_after_handler", "balance: want 12.50, got "} {
 		if passed || !strings.Contains(out, want) || strings.Contains(out, "--- FAIL: TestCases/captures_and_refund/once") {
 			t.Errorf("passed %v; want %q in\n%s", passed, want, out)
 		}
