@@ -157,12 +157,15 @@ func TestMigrationsShareOneGuard(t *testing.T) {
 	}
 }
 
-// glob are the files that match a pattern. There must be some.
-func glob(t *testing.T, pattern string) []string {
+// glob are the files that match patterns. There must be some of each.
+func glob(t *testing.T, patterns ...string) (all []string) {
 	t.Helper()
-	files, err := filepath.Glob(pattern)
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%s: %d files, %v", pattern, len(files), err)
+	for _, pattern := range patterns {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
+		}
+		all = append(all, files...)
 	}
-	return files
+	return all
 }

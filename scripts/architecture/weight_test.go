@@ -30,7 +30,7 @@ var weights = []weight{
 	}},
 	{"codes of warnings", 0, 0, func(t *testing.T) int { return distinct(t, `"W[0-9]{3}"`, "../../generator", "../../internal/gen") }},
 	{"commands", 22, 14, func(t *testing.T) int { return matches(t, `\bRunE:`, production(t, "../../cmd/idemgen")) }},
-	{"product lines", 74_100, 55_000, func(t *testing.T) int {
+	{"product lines", 74_120, 55_000, func(t *testing.T) int {
 		return linesOf(t, production(t, "../../runtime", "../../internal", "../../generator", "../../schema", "../../cmd", "../../templates"))
 	}},
 	{"proof lines", 21_080, 14_000, func(t *testing.T) int {

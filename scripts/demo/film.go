@@ -68,11 +68,12 @@ func svg(frames []page) string {
 	all := time.Duration(len(frames))*pace + rest
 	share := func(d time.Duration) float64 { return 100 * d.Seconds() / all.Seconds() }
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,monospace" font-size="14">
-<style>text{fill:#c9d1d9}.c1{fill:#8b949e}.c2{fill:#fff;font-weight:bold}.c3{fill:#3fb950;font-weight:bold}.c4{fill:#f85149;font-weight:bold}.c5{fill:#d29922}
+<style>rect{fill:#f6f8fa}text{fill:#1f2328}.c1{fill:#59636e}.c2{fill:#000;font-weight:bold}.c3{fill:#1a7f37;font-weight:bold}.c4{fill:#cf222e;font-weight:bold}.c5{fill:#9a6700}
+@media(prefers-color-scheme:dark){rect{fill:#0d1117}text{fill:#c9d1d9}.c1{fill:#8b949e}.c2{fill:#fff}.c3{fill:#3fb950}.c4{fill:#f85149}.c5{fill:#d29922}}
 .f,.l{animation:f %.1fs steps(1) infinite}.l{animation-name:l}
 @keyframes f{0%%{visibility:visible}%.3f%%,100%%{visibility:hidden}}@keyframes l{0%%{visibility:visible}%.3f%%,100%%{visibility:hidden}}
 @media(prefers-reduced-motion){.f,.l{animation:none}}</style>
-<rect width="100%%" height="100%%" rx="8" fill="#0d1117"/>
+<rect width="100%%" height="100%%" rx="8"/>
 <defs>
 `, wide, high, all.Seconds(), share(pace), share(pace+rest))
 	known := map[string]int{}

@@ -9,8 +9,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// The Deployment of deploy/kubernetes asks for paths and a port that the program of init serves, and
-// sets the variables that it requires.
+// The Deployment of deploy/kubernetes asks for paths and a port that the program of init serves,
+// and sets the variables that it requires.
 func TestDeploymentFitsTheMain(t *testing.T) {
 	source, err := os.ReadFile("../../../deploy/kubernetes/deployment.yaml")
 	if err != nil {
