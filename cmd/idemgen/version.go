@@ -7,12 +7,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// built is what the binary was built from. Commit is empty where there was no repository, as for go
-// install.
+// built is what the binary was built from. Commit is empty where there was no repository, as with
+// go install.
 type built struct{ Version, Commit, Go string }
 
-// version returns the module's version, which ends in +dirty if files differed from the commit, the
-// commit, and the version of Go.
+// version returns the module's version, which ends in +dirty if files differed from the commit,
+// the commit, and the version of Go.
 func version() built {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
