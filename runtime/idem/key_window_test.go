@@ -28,6 +28,7 @@ type clocks struct {
 func fakeClocks(t *testing.T, db *pgxpool.Pool) *clocks {
 	t.Helper()
 	idemtest.Exec(t, db, `
+REVOKE CREATE ON SCHEMA public FROM PUBLIC; -- of Postgres 14, where no schema before pg_catalog is trusted otherwise
 CREATE SCHEMA fake;
 CREATE TABLE fake.clock (ahead interval);
 INSERT INTO fake.clock VALUES ('0');

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/internal/watchdog"
@@ -57,63 +58,73 @@ func patient() watchdog.Rules[string] {
 }
 
 func TestErrorOfTheWorkIsReturned(t *testing.T) {
-	want := errors.New("no")
-	of, err := watchdog.Run(t.Context(), patient(), func(w *watch) error {
-		return errors.Join(w.Call("a", func(*watchdog.Context) error { return nil }), w.Call("b", func(*watchdog.Context) error { return want }))
+	synctest.Test(t, func(t *testing.T) {
+		want := errors.New("no")
+		of, err := watchdog.Run(t.Context(), patient(), func(w *watch) error {
+			return errors.Join(w.Call("a", func(*watchdog.Context) error { return nil }), w.Call("b", func(*watchdog.Context) error { return want }))
+		})
+		if !errors.Is(err, want) || of != "b" {
+			t.Errorf("got %q, %v", of, err)
+		}
 	})
-	if !errors.Is(err, want) || of != "b" {
-		t.Errorf("got %q, %v", of, err)
-	}
 }
 
 func TestCallThatEndsItsGoroutineIsNamed(t *testing.T) {
-	of, err := watchdog.Run(t.Context(), patient(), func(w *watch) error {
-		return w.Call("a", func(*watchdog.Context) error { runtime.Goexit(); return nil })
+	synctest.Test(t, func(t *testing.T) {
+		of, err := watchdog.Run(t.Context(), patient(), func(w *watch) error {
+			return w.Call("a", func(*watchdog.Context) error { runtime.Goexit(); return nil })
+		})
+		if !errors.Is(err, watchdog.ErrExit) || of != "a" {
+			t.Errorf("got %q, %v", of, err)
+		}
 	})
-	if !errors.Is(err, watchdog.ErrExit) || of != "a" {
-		t.Errorf("got %q, %v", of, err)
-	}
 }
 
 // A test's hook may end its test so.
 func TestGoroutineThatEndsOutsideOfACallEndsTheCallers(t *testing.T) {
-	ended := make(chan bool)
-	go func() {
-		came := false
-		defer func() { ended <- !came }()
-		_, _ = watchdog.Run(t.Context(), patient(), func(*watch) error { runtime.Goexit(); return nil })
-		came = true
-	}()
-	if !<-ended {
-		t.Error("Run returned")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		ended := make(chan bool)
+		go func() {
+			came := false
+			defer func() { ended <- !came }()
+			_, _ = watchdog.Run(t.Context(), patient(), func(*watch) error { runtime.Goexit(); return nil })
+			came = true
+		}()
+		if !<-ended {
+			t.Error("Run returned")
+		}
+	})
 }
 
 func explode() { panic("boom") }
 
 func TestPanicGoesOnInTheCaller(t *testing.T) {
-	defer func() {
-		p, ok := recover().(*watchdog.Panic)
-		if !ok || p.Value != "boom" || !strings.Contains(p.Stack, "explode") {
-			t.Errorf("got %+v", p)
-		}
-	}()
-	_, _ = watchdog.Run(t.Context(), patient(), func(*watch) error { explode(); return nil })
+	synctest.Test(t, func(t *testing.T) {
+		defer func() {
+			p, ok := recover().(*watchdog.Panic)
+			if !ok || p.Value != "boom" || !strings.Contains(p.Stack, "explode") {
+				t.Errorf("got %+v", p)
+			}
+		}()
+		_, _ = watchdog.Run(t.Context(), patient(), func(*watch) error { explode(); return nil })
+	})
 }
 
 func TestLateCallIsHeardOfAndReturnsAllTheSame(t *testing.T) {
-	h, r := rules(time.Millisecond, time.Millisecond, time.Hour)
-	_, err := watchdog.Run(t.Context(), r, func(w *watch) error {
-		return w.Call("a", func(*watchdog.Context) error {
-			for len(h.all()) == 0 {
-				time.Sleep(time.Millisecond)
-			}
-			return nil
+	synctest.Test(t, func(t *testing.T) {
+		h, r := rules(time.Millisecond, time.Millisecond, time.Hour)
+		_, err := watchdog.Run(t.Context(), r, func(w *watch) error {
+			return w.Call("a", func(*watchdog.Context) error {
+				for len(h.all()) == 0 {
+					time.Sleep(time.Millisecond)
+				}
+				return nil
+			})
 		})
+		if want := []string{"overdue a", "end a"}; err != nil || !slices.Equal(h.all(), want) {
+			t.Errorf("got %v, %q, want %q", err, h.all(), want)
+		}
 	})
-	if want := []string{"overdue a", "end a"}; err != nil || !slices.Equal(h.all(), want) {
-		t.Errorf("got %v, %q, want %q", err, h.all(), want)
-	}
 }
 
 func TestCallThatDoesNotEndIsLeft(t *testing.T) {
@@ -123,77 +134,83 @@ func TestCallThatDoesNotEndIsLeft(t *testing.T) {
 		over  bool // the work's context is cancelled
 	}{{"its own time", time.Millisecond, false}, {"the work's context", time.Hour, true}} {
 		t.Run(c.name, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			h, r := rules(c.limit, time.Millisecond, 2*time.Millisecond)
-			free, behind := make(chan struct{}), false
-			of, err := watchdog.Run(ctx, r, func(w *watch) error {
-				err := w.Call("a", func(*watchdog.Context) error {
-					if c.over {
-						cancel()
-					}
-					select {
-					case <-free:
-					case <-time.After(10 * time.Second):
-					}
-					return nil
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				h, r := rules(c.limit, time.Millisecond, 2*time.Millisecond)
+				free, behind := make(chan struct{}), false
+				of, err := watchdog.Run(ctx, r, func(w *watch) error {
+					err := w.Call("a", func(*watchdog.Context) error {
+						if c.over {
+							cancel()
+						}
+						select {
+						case <-free:
+						case <-time.After(10 * time.Second):
+						}
+						return nil
+					})
+					behind = true
+					return err
 				})
-				behind = true
-				return err
+				if !errors.Is(err, watchdog.ErrAbandoned) || of != "a" {
+					t.Errorf("got %q, %v", of, err)
+				}
+				close(free)
+				select {
+				case <-h.ended:
+				case <-time.After(10 * time.Second):
+				}
+				if want := []string{"overdue a", "abandon a", "end a, abandoned"}; !slices.Equal(h.all(), want) {
+					t.Errorf("heard %q, want %q", h.all(), want)
+				}
+				time.Sleep(10 * time.Millisecond)
+				if behind {
+					t.Error("the work went on behind a call that was abandoned")
+				}
 			})
-			if !errors.Is(err, watchdog.ErrAbandoned) || of != "a" {
-				t.Errorf("got %q, %v", of, err)
-			}
-			close(free)
-			select {
-			case <-h.ended:
-			case <-time.After(10 * time.Second):
-			}
-			if want := []string{"overdue a", "abandon a", "end a, abandoned"}; !slices.Equal(h.all(), want) {
-				t.Errorf("heard %q, want %q", h.all(), want)
-			}
-			time.Sleep(10 * time.Millisecond)
-			if behind {
-				t.Error("the work went on behind a call that was abandoned")
-			}
 		})
 	}
 }
 
 func TestEachCallHasItsOwnTime(t *testing.T) {
-	_, r := rules(300*time.Millisecond, time.Hour, 2*time.Hour)
-	_, err := watchdog.Run(t.Context(), r, func(w *watch) error {
-		err := w.Call("slow", func(ctx *watchdog.Context) error {
-			select {
-			case <-ctx.Statements().Done():
-			case <-time.After(10 * time.Second):
-			}
-			return errors.Join(expect(ctx.Err(), context.DeadlineExceeded), expect(ctx.Statements().Err(), context.DeadlineExceeded))
+	synctest.Test(t, func(t *testing.T) {
+		_, r := rules(300*time.Millisecond, time.Hour, 2*time.Hour)
+		_, err := watchdog.Run(t.Context(), r, func(w *watch) error {
+			err := w.Call("slow", func(ctx *watchdog.Context) error {
+				select {
+				case <-ctx.Statements().Done():
+				case <-time.After(10 * time.Second):
+				}
+				return errors.Join(expect(ctx.Err(), context.DeadlineExceeded), expect(ctx.Statements().Err(), context.DeadlineExceeded))
+			})
+			return errors.Join(err, w.Call("next", func(ctx *watchdog.Context) error {
+				return errors.Join(expect(ctx.Err(), nil), expect(ctx.Statements().Err(), nil))
+			}))
 		})
-		return errors.Join(err, w.Call("next", func(ctx *watchdog.Context) error {
-			return errors.Join(expect(ctx.Err(), nil), expect(ctx.Statements().Err(), nil))
-		}))
+		if err != nil {
+			t.Error(err)
+		}
 	})
-	if err != nil {
-		t.Error(err)
-	}
 }
 
 // Who sees a statement end with the call's time asks the context next.
 func TestStatementsEndWhenTheContextHasEnded(t *testing.T) {
-	for range 1000 {
-		_, r := rules(200*time.Microsecond, time.Hour, 2*time.Hour)
-		_, err := watchdog.Run(t.Context(), r, func(w *watch) error {
-			return w.Call("a", func(ctx *watchdog.Context) error {
-				_ = ctx.Err() // it ends by a clock of its own from here on
-				<-ctx.Statements().Done()
-				return expect(ctx.Err(), context.DeadlineExceeded)
+	synctest.Test(t, func(t *testing.T) {
+		for range 1000 {
+			_, r := rules(200*time.Microsecond, time.Hour, 2*time.Hour)
+			_, err := watchdog.Run(t.Context(), r, func(w *watch) error {
+				return w.Call("a", func(ctx *watchdog.Context) error {
+					_ = ctx.Err() // it ends by a clock of its own from here on
+					<-ctx.Statements().Done()
+					return expect(ctx.Err(), context.DeadlineExceeded)
+				})
 			})
-		})
-		if err != nil {
-			t.Fatal(err)
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
+	})
 }
 
 func expect(got, want error) error {
@@ -211,60 +228,66 @@ func errorText(err error) string {
 }
 
 func TestContextEndsWithTheWorks(t *testing.T) {
-	work, cancel := context.WithCancel(t.Context())
-	_, _ = watchdog.Run(work, patient(), func(w *watch) error {
-		return w.Call("a", func(ctx *watchdog.Context) error {
-			derived, stop := context.WithCancel(ctx)
-			defer stop()
-			cancel()
-			<-derived.Done()
-			<-ctx.Statements().Done()
-			for _, err := range []error{ctx.Err(), derived.Err(), ctx.Statements().Err()} {
-				if err != context.Canceled {
-					t.Errorf("got %v", err)
+	synctest.Test(t, func(t *testing.T) {
+		work, cancel := context.WithCancel(t.Context())
+		_, _ = watchdog.Run(work, patient(), func(w *watch) error {
+			return w.Call("a", func(ctx *watchdog.Context) error {
+				derived, stop := context.WithCancel(ctx)
+				defer stop()
+				cancel()
+				<-derived.Done()
+				<-ctx.Statements().Done()
+				for _, err := range []error{ctx.Err(), derived.Err(), ctx.Statements().Err()} {
+					if err != context.Canceled {
+						t.Errorf("got %v", err)
+					}
 				}
-			}
-			return nil
+				return nil
+			})
 		})
 	})
 }
 
 func TestContextEndsWithItsCall(t *testing.T) {
-	for _, asked := range []bool{true, false} { // whether somebody asked before
-		var kept *watchdog.Context
-		_, _ = watchdog.Run(t.Context(), patient(), func(w *watch) error {
-			return w.Call("a", func(ctx *watchdog.Context) error {
-				if kept = ctx; asked && ctx.Err() != nil {
-					t.Error("it ended early")
-				}
-				return nil
+	synctest.Test(t, func(t *testing.T) {
+		for _, asked := range []bool{true, false} { // whether somebody asked before
+			var kept *watchdog.Context
+			_, _ = watchdog.Run(t.Context(), patient(), func(w *watch) error {
+				return w.Call("a", func(ctx *watchdog.Context) error {
+					if kept = ctx; asked && ctx.Err() != nil {
+						t.Error("it ended early")
+					}
+					return nil
+				})
 			})
-		})
-		kept.End()
-		if kept.Err() != context.Canceled {
-			t.Errorf("asked before: %v: got %v", asked, kept.Err())
+			kept.End()
+			if kept.Err() != context.Canceled {
+				t.Errorf("asked before: %v: got %v", asked, kept.Err())
+			}
 		}
-	}
+	})
 }
 
 type key struct{}
 
 func TestContextHasTheWorksValuesAndTheEarlierDeadline(t *testing.T) {
-	end := time.Now().Add(time.Minute)
-	work, cancel := context.WithDeadline(context.WithValue(t.Context(), key{}, "v"), end)
-	defer cancel()
-	_, _ = watchdog.Run(work, patient(), func(w *watch) error {
-		return w.Call("a", func(ctx *watchdog.Context) error {
-			if got, ok := ctx.Deadline(); !ok || !got.Equal(end) {
-				t.Errorf("deadline %v, want %v", got, end)
-			}
-			for range 2 { // before and after the first question for its end
-				if ctx.Value(key{}) != "v" {
-					t.Error("the value is lost")
+	synctest.Test(t, func(t *testing.T) {
+		end := time.Now().Add(time.Minute)
+		work, cancel := context.WithDeadline(context.WithValue(t.Context(), key{}, "v"), end)
+		defer cancel()
+		_, _ = watchdog.Run(work, patient(), func(w *watch) error {
+			return w.Call("a", func(ctx *watchdog.Context) error {
+				if got, ok := ctx.Deadline(); !ok || !got.Equal(end) {
+					t.Errorf("deadline %v, want %v", got, end)
 				}
-				_ = ctx.Err()
-			}
-			return nil
+				for range 2 { // before and after the first question for its end
+					if ctx.Value(key{}) != "v" {
+						t.Error("the value is lost")
+					}
+					_ = ctx.Err()
+				}
+				return nil
+			})
 		})
 	})
 }
@@ -272,35 +295,37 @@ func TestContextHasTheWorksValuesAndTheEarlierDeadline(t *testing.T) {
 // Time aside from a call is not the call's: neither its context nor the watchdog counts it, and a
 // call in between has its own.
 func TestTimeAsideIsNotTheCalls(t *testing.T) {
-	h, r := rules(50*time.Millisecond, time.Millisecond, time.Hour)
-	_, err := watchdog.Run(t.Context(), r, func(w *watch) error {
-		return w.Call("a", func(ctx *watchdog.Context) error {
-			derived, cancel := context.WithTimeout(ctx, time.Hour)
-			defer cancel()
-			began, _ := ctx.Deadline()
-			if err := w.Aside(func() error {
-				time.Sleep(60 * time.Millisecond)
-				return w.Call("b", func(ctx *watchdog.Context) error { time.Sleep(30 * time.Millisecond); return ctx.Err() })
-			}); err != nil {
-				return err
-			}
-			if got := h.all(); len(got) > 0 {
-				t.Errorf("it was told of %q", got)
-			}
-			if end, _ := ctx.Deadline(); end.Sub(began) < 90*time.Millisecond || ctx.Over() {
-				t.Errorf("the deadline moved by %v", end.Sub(began))
-			}
-			if err := errors.Join(ctx.Err(), derived.Err()); err != nil {
-				return err
-			}
-			<-derived.Done()
-			if err := derived.Err(); err != context.DeadlineExceeded {
-				t.Errorf("afterwards: %v", err)
-			}
-			return nil
+	synctest.Test(t, func(t *testing.T) {
+		h, r := rules(50*time.Millisecond, time.Millisecond, time.Hour)
+		_, err := watchdog.Run(t.Context(), r, func(w *watch) error {
+			return w.Call("a", func(ctx *watchdog.Context) error {
+				derived, cancel := context.WithTimeout(ctx, time.Hour)
+				defer cancel()
+				began, _ := ctx.Deadline()
+				if err := w.Aside(func() error {
+					time.Sleep(60 * time.Millisecond)
+					return w.Call("b", func(ctx *watchdog.Context) error { time.Sleep(30 * time.Millisecond); return ctx.Err() })
+				}); err != nil {
+					return err
+				}
+				if got := h.all(); len(got) > 0 {
+					t.Errorf("it was told of %q", got)
+				}
+				if end, _ := ctx.Deadline(); end.Sub(began) < 90*time.Millisecond || ctx.Over() {
+					t.Errorf("the deadline moved by %v", end.Sub(began))
+				}
+				if err := errors.Join(ctx.Err(), derived.Err()); err != nil {
+					return err
+				}
+				<-derived.Done()
+				if err := derived.Err(); err != context.DeadlineExceeded {
+					t.Errorf("afterwards: %v", err)
+				}
+				return nil
+			})
 		})
+		if got := h.all(); err != nil || len(got) > 2 || slices.Contains(got, "overdue b") {
+			t.Errorf("got %v, %q", err, got)
+		}
 	})
-	if got := h.all(); err != nil || len(got) > 2 || slices.Contains(got, "overdue b") {
-		t.Errorf("got %v, %q", err, got)
-	}
 }
