@@ -164,7 +164,7 @@ func TestConnectionThatNeverOpensIsGivenUp(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	})
-	s := service{edit: func(s *wire.Service) { s.Limits.BatchTimeout = 300 * time.Millisecond }}
+	s := service{edit: func(s *wire.Service) { s.Limits.BatchTimeout = 2 * time.Second }}
 	w := own(t, s.consumer(t, silent))
 	apply(t, w, records(0, "put 1 1"))
 	falls.Store(true)

@@ -58,6 +58,7 @@ func TestOutageOfTheOtherSideIsWaitedOut(t *testing.T) {
 			}}
 			var log transcript.Buffer
 			s := p.service(c.terms)
+			s.terms.Lease = 5 * time.Second // of a busy machine, too
 			s.policy = wire.FailurePolicy{InitialBackoff: 5 * time.Millisecond, MaxBackoff: 50 * time.Millisecond}
 			s.options = []idem.Option{idem.WithHooks(failedCalls{&failed}), idem.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))}
 			consumer := s.consumer(t, db)

@@ -102,7 +102,7 @@ func TestRelayWithoutAConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.Release) // else Close waits for it
-	r, _ := relay(t, full, broker, func(r *outbox.Relay) { r.SetPace(20*time.Millisecond, 100*time.Millisecond) })
+	r, _ := relay(t, full, broker, func(r *outbox.Relay) { r.SetPace(20*time.Millisecond, time.Second) })
 	until(t, "Health says it", func() bool { return strings.Contains(fmt.Sprint(r.Health()), "events: no connection of the pool") })
 	conn.Release()
 	write(t, db, "7", "1")

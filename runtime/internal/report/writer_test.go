@@ -117,10 +117,11 @@ func TestRowIsWrittenRegularly(t *testing.T) {
 	}
 	idemtest.Exec(t, p.db, `CREATE TABLE writes (at timestamptz); CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO writes VALUES (clock_timestamp()); RETURN NULL; END';
 		CREATE TRIGGER note AFTER INSERT OR UPDATE ON idem_process FOR EACH ROW EXECUTE FUNCTION note()`)
+	began := time.Now()
 	p.start()
 	p.until("three writes", `SELECT count(*) >= 3 FROM writes`, "true")
-	if got := p.query(`SELECT min(pause) >= interval '900 ms' FROM (SELECT at - lag(at) OVER (ORDER BY at) AS pause FROM writes) w`); got != "true" {
-		t.Errorf("writes: %s", p.query(`SELECT string_agg(at::text, ' ') FROM writes`))
+	if passed := time.Since(began); passed < 2*time.Second { // at the start, and behind each second
+		t.Errorf("writes within %v: %s", passed, p.query(`SELECT string_agg(at::text, ' ') FROM writes`))
 	}
 	if got := p.query(`SELECT every = interval '1 s' AND consumer = 'test' AND name = 'host, process 1' AND version = 'v1' FROM idem_process`); got != "true" {
 		t.Errorf("the row: %s", p.query(`SELECT p FROM idem_process p`))
