@@ -21,8 +21,9 @@ import (
 const (
 	events     = 300
 	partitions = 3
-	patience   = time.Minute // for anything that must happen
-	hopeless   = 8           // starts of a process in a row without any progress
+	patience   = 15 * time.Second // without progress; idemgen overtakes a frozen process in 7 s
+	limit      = 3 * time.Minute
+	hopeless   = 8 // starts of a process in a row without any progress
 )
 
 // cell is one way under one fault, with a broker, a database and processes of its own.
@@ -34,6 +35,7 @@ type cell struct {
 	url     string
 	db      *pgxpool.Pool // not through any proxy
 	wire    *cutproxy.Proxy
+	waited  bool     // nothing went on while a process was frozen
 	invalid int      // records that are no events
 	away    bool     // Postgres is, so a process that ends is no sign
 	current *process // one process consumes; another one takes its place when it ends
@@ -43,11 +45,11 @@ type cell struct {
 
 // play returns what became of the events.
 func (s *stage) play(ctx context.Context, w way, f fault) (verdict string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 3*patience)
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	c := &cell{stage: s, way: w, fault: f}
+	defer c.close()
 	defer func() {
-		err = errors.Join(err, c.close())
 		if err != nil {
 			err = fmt.Errorf("%s: %s: %w", w.name, f.name, err)
 		}
@@ -64,7 +66,7 @@ func (s *stage) play(ctx context.Context, w way, f fault) (verdict string, err e
 	if c.wire, err = c.newProxy(); err != nil {
 		return "", err
 	}
-	if err := f.do(ctx, c); errors.Is(err, errStops) {
+	if err := f.do(ctx, c); errors.Is(err, errStops) || errors.Is(err, errWaits) {
 		return "stops", nil
 	} else if err != nil {
 		return "", c.explain(err)
@@ -72,7 +74,7 @@ func (s *stage) play(ctx context.Context, w way, f fault) (verdict string, err e
 	return c.audit(ctx)
 }
 
-func (c *cell) close() error {
+func (c *cell) close() {
 	for _, p := range c.started {
 		p.kill()
 	}
@@ -85,7 +87,6 @@ func (c *cell) close() error {
 	if c.broker != nil {
 		c.broker.Close()
 	}
-	return nil
 }
 
 // explain adds the last lines of the processes to an error.
@@ -145,8 +146,10 @@ func (c *cell) send(ctx context.Context, from, to int) error {
 	return c.broker.Produce(ctx, list...)
 }
 
-// errStops is what settle returns if the processes make no progress.
-var errStops = errors.New("no progress")
+var (
+	errStops = errors.New("each process ends without progress")
+	errWaits = fmt.Errorf("no progress for %v, and the process lives", patience)
+)
 
 // settle starts the process again whenever it ended, as an orchestrator does, until the group has
 // committed all offsets.
@@ -156,7 +159,7 @@ func (c *cell) settle(ctx context.Context) error {
 	})
 }
 
-// supervise does that until a condition is true.
+// supervise does that until a condition is true. It returns errStops or errWaits without progress.
 func (c *cell) supervise(ctx context.Context, done func() (bool, error)) error {
 	progress, ends, since := "", 0, time.Now()
 	for {
@@ -179,7 +182,7 @@ func (c *cell) supervise(ctx context.Context, done func() (bool, error)) error {
 			}
 		}
 		if time.Since(since) > patience {
-			return fmt.Errorf("no progress for %v, and the process lives", patience)
+			return errWaits
 		}
 		if err := pause(ctx, 50*time.Millisecond); err != nil {
 			return err
@@ -195,16 +198,9 @@ func (c *cell) progress(ctx context.Context) (text string, err error) {
 
 // strikes waits until a rule of a proxy fires, with a process that consumes.
 func (c *cell) strikes(ctx context.Context, fired <-chan struct{}) error {
-	err := c.supervise(ctx, func() (bool, error) {
-		select {
-		case <-fired:
-			return true, nil
-		default:
-			return false, nil
-		}
-	})
-	if errors.Is(err, errStops) {
-		err = errors.New("the process ends before the fault")
+	err := c.supervise(ctx, func() (bool, error) { return is(fired), nil })
+	if err != nil {
+		err = fmt.Errorf("before the fault: %v", err)
 	}
 	return err
 }
@@ -218,12 +214,12 @@ func (c *cell) audit(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var kept int64
+	var kept int
 	if err := c.db.QueryRow(ctx, `SELECT count(*) FROM idem_dead_letter`).Scan(&kept); err != nil {
 		return "", err
 	}
-	kept += c.broker.Ends(poisonTopic)[0]
-	return verdict(lost+c.invalid-int(kept), doubled, c.fault.many || c.fault.strikesAll && c.way.several), nil
+	kept += int(c.broker.Ends(poisonTopic)[0])
+	return verdict(c.waited, lost+max(0, c.invalid-kept), doubled, c.fault.many || c.fault.strikesAll && c.way.several), nil
 }
 
 func pause(ctx context.Context, d time.Duration) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -24,16 +25,19 @@ type fault struct {
 
 var faults = []fault{
 	{name: "killed behind the commit", do: killed, strikesAll: true},
-	{name: "frozen, replaced, thawed", do: frozen, strikesAll: true},
+	{name: "frozen in its transaction", do: frozen, strikesAll: true},
 	{name: "reply to the commit lost", do: replyLost},
 	{name: "6 events resent", do: resent},
 	{name: "Postgres away for 3 s", do: postgresAway, many: true},
-	{name: "an invalid record", do: invalidRecord},
+	{name: "invalid record", do: invalidRecord},
 }
 
 // verdict is the text of a cell.
-func verdict(lost, doubled int, many bool) string {
+func verdict(waited bool, lost, doubled int, many bool) string {
 	var said []string
+	if waited {
+		said = append(said, "waits for the thaw")
+	}
 	for _, of := range []struct {
 		n    int
 		what string
@@ -86,8 +90,9 @@ func killed(ctx context.Context, c *cell) error {
 	return c.settle(ctx)
 }
 
-// frozen stops the process when the victim is on its way to Postgres, until the group has given
-// its partitions to another one, which ends all work. Then it goes on.
+// frozen stops the process in its transaction, before the commit, until the group has given its
+// partitions to another one, which ends all work if it can. Then it goes on. A way without a
+// transaction is stopped before its statement.
 func frozen(ctx context.Context, c *cell) error {
 	old := c.wire
 	terminated := old.Once(cutproxy.Rule{Direction: cutproxy.Down, Match: []byte("C57P01\x00"), Do: cutproxy.Hold})
@@ -98,6 +103,18 @@ func frozen(ctx context.Context, c *cell) error {
 	}
 	if err := c.strikes(ctx, held); err != nil {
 		return err
+	}
+	inTransaction := false
+	if err := c.db.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction')`).
+		Scan(&inTransaction); err != nil {
+		return err
+	}
+	if inTransaction {
+		held = old.Once(cutproxy.Rule{Direction: cutproxy.Up, Match: []byte("commit\x00"), Do: cutproxy.Hold})
+		old.Release()
+		if err := c.strikes(ctx, held); err != nil {
+			return err
+		}
 	}
 	zombie := c.current
 	if err := zombie.freeze(); err != nil {
@@ -110,7 +127,9 @@ func frozen(ctx context.Context, c *cell) error {
 	if err := c.start(ctx); err != nil {
 		return err
 	}
-	if err := c.settle(ctx); err != nil {
+	if err := c.settle(ctx); errors.Is(err, errWaits) {
+		c.waited = true
+	} else if err != nil {
 		return err
 	}
 	if err := zombie.thaw(); err != nil {
@@ -118,20 +137,20 @@ func frozen(ctx context.Context, c *cell) error {
 	}
 	old.Release()
 	// Its transaction ends, or its successor has terminated its session.
-	if err := c.supervise(ctx, func() (bool, error) {
-		select {
-		case <-ended:
-			return true, nil
-		case <-terminated:
-			return true, nil
-		default:
-			return zombie.ended(), nil
-		}
-	}); err != nil {
+	if err := c.supervise(ctx, func() (bool, error) { return zombie.ended() || is(ended) || is(terminated), nil }); err != nil {
 		return err
 	}
 	old.Release()
 	return c.settle(ctx)
+}
+
+func is(closed <-chan struct{}) bool {
+	select {
+	case <-closed:
+		return true
+	default:
+		return false
+	}
 }
 
 // replyLost cuts the connection when Postgres has committed.

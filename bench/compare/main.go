@@ -13,14 +13,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 )
 
-const page = "docs/compare.md"
+const pageFile = "docs/compare.md"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -36,8 +38,8 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	check := flag.Bool("check", false, "fail if "+page+" has another table")
-	write := flag.Bool("write", false, "write the table into "+page)
+	check := flag.Bool("check", false, "fail if "+pageFile+" has another table")
+	write := flag.Bool("write", false, "write the table into "+pageFile)
 	logs := flag.String("logs", "", "keep what the processes log in this folder")
 	flag.Parse()
 	if flag.NArg() > 0 {
@@ -56,18 +58,16 @@ func run(ctx context.Context) error {
 	if !*check && !*write {
 		return nil
 	}
-	text, err := os.ReadFile(page)
+	text, err := os.ReadFile(pageFile)
 	if err != nil {
 		return err
 	}
-	updated, err := replaceTable(string(text), table)
+	old, err := tableOf(string(text))
 	switch {
-	case err != nil:
+	case err != nil || old == table:
 		return err
 	case *write:
-		return os.WriteFile(page, []byte(updated), 0o644)
-	case updated != string(text):
-		return fmt.Errorf("%s has another table: go run ./bench/compare -write", page)
+		return os.WriteFile(pageFile, []byte(strings.Replace(string(text), old, table, 1)), 0o644)
 	}
-	return nil
+	return errors.New(pageFile + " has another table: go run ./bench/compare -write")
 }

@@ -40,12 +40,7 @@ func launch(ctx context.Context, program, log string, env ...string) (*process, 
 }
 
 func (p *process) ended() bool {
-	select {
-	case <-p.done:
-		return true
-	default:
-		return false
-	}
+	return is(p.done)
 }
 
 // kill is kill -9, of a frozen process, too.

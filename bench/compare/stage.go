@@ -19,7 +19,7 @@ import (
 const (
 	poisonTopic = topic + ".poison" // of Watermill
 	bookedTopic = "booked.v1"       // of the Kafka transactions
-	lanes       = 4                 // ways that are played at the same time
+	lanes       = 8                 // cells that are played at the same time
 )
 
 // stage is what all cells share: a Postgres whose template has the tables of each way.

@@ -2,39 +2,62 @@ package main
 
 import (
 	"fmt"
+	"runtime/debug"
 	"strings"
 )
 
 // The page has the table between these lines.
 const (
 	tableBegins = "<!-- go run ./bench/compare -write -->\n"
-	tableEnds   = "<!-- end -->\n"
+	tableEnds   = "<!-- end of what it wrote -->\n"
 )
 
-// render is the table in Markdown.
+// render is the table in Markdown, with the versions of what was run.
 func render(cells [][]string) string {
 	var b strings.Builder
-	b.WriteString("| |")
+	b.WriteString(header())
+	b.WriteString("|---|" + strings.Repeat("---|", len(faults)) + "\n")
+	for i, w := range ways {
+		fmt.Fprintf(&b, "| %s | %s |\n", w.name, strings.Join(cells[i], " | "))
+	}
+	return b.String() + "\n" + versions()
+}
+
+func header() string {
+	var b strings.Builder
+	b.WriteString("| way |")
 	for _, f := range faults {
 		fmt.Fprintf(&b, " %s |", f.name)
 	}
-	b.WriteString("\n|---|" + strings.Repeat("---|", len(faults)) + "\n")
-	for i, w := range ways {
-		b.WriteString(row(w, cells[i]))
+	return b.String() + "\n"
+}
+
+// libraries are those whose versions the page names, by module.
+var libraries = [][2]string{
+	{"franz-go", "github.com/twmb/franz-go"},
+	{"Watermill", "github.com/ThreeDotsLabs/watermill"},
+	{"watermill-kafka", "github.com/ThreeDotsLabs/watermill-kafka/v3"},
+}
+
+func versions() string {
+	info, _ := debug.ReadBuildInfo()
+	var all []string
+	for _, l := range libraries {
+		for _, m := range info.Deps {
+			if m.Path == l[1] {
+				all = append(all, l[0]+" "+m.Version)
+			}
+		}
 	}
-	return b.String()
+	return "Run with " + strings.Join(all, ", ") + ".\n"
 }
 
-func row(w way, cells []string) string {
-	return fmt.Sprintf("| %s | %s |\n", w.name, strings.Join(cells, " | "))
-}
-
-// replaceTable returns a page with another table.
-func replaceTable(page, table string) (string, error) {
-	before, rest, begins := strings.Cut(page, tableBegins)
-	_, after, ends := strings.Cut(rest, tableEnds)
+// tableOf is the table of a page.
+func tableOf(page string) (string, error) {
+	_, rest, begins := strings.Cut(page, tableBegins)
+	table, _, ends := strings.Cut(rest, tableEnds)
 	if !begins || !ends {
-		return "", fmt.Errorf("%s has no table: want one between %q and %q", "docs/compare.md", tableBegins, tableEnds)
+		return "", fmt.Errorf("%s has no table between %q and %q", pageFile, tableBegins, tableEnds)
 	}
-	return before + tableBegins + "\n" + table + "\n" + tableEnds + after, nil
+	return table, nil
 }
