@@ -26,7 +26,7 @@ func page(t *testing.T) (rows map[string][]string, table string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if table, err = tableOf(string(text)); err != nil {
+	if _, table, _, err = tableOf(string(text)); err != nil {
 		t.Fatal(err)
 	}
 	rows = map[string][]string{}

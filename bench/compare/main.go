@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 )
 
@@ -62,12 +61,12 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	old, err := tableOf(string(text))
+	before, old, after, err := tableOf(string(text))
 	switch {
 	case err != nil || old == table:
 		return err
 	case *write:
-		return os.WriteFile(pageFile, []byte(strings.Replace(string(text), old, table, 1)), 0o644)
+		return os.WriteFile(pageFile, []byte(before+table+after), 0o644)
 	}
 	return errors.New(pageFile + " has another table: go run ./bench/compare -write")
 }

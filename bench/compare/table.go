@@ -52,12 +52,12 @@ func versions() string {
 	return "Run with " + strings.Join(all, ", ") + ".\n"
 }
 
-// tableOf is the table of a page.
-func tableOf(page string) (string, error) {
-	_, rest, begins := strings.Cut(page, tableBegins)
-	table, _, ends := strings.Cut(rest, tableEnds)
+// tableOf is the table of a page, with what is before and after it.
+func tableOf(page string) (before, table, after string, err error) {
+	before, rest, begins := strings.Cut(page, tableBegins)
+	table, after, ends := strings.Cut(rest, tableEnds)
 	if !begins || !ends {
-		return "", fmt.Errorf("%s has no table between %q and %q", pageFile, tableBegins, tableEnds)
+		return "", "", "", fmt.Errorf("%s has no table between %q and %q", pageFile, tableBegins, tableEnds)
 	}
-	return table, nil
+	return before + tableBegins, table, tableEnds + after, nil
 }
