@@ -159,7 +159,7 @@ func (c *cell) settle(ctx context.Context) error {
 	})
 }
 
-// supervise does that until a condition is true. It returns errStops or errWaits without progress.
+// supervise does that until a condition is true, or returns errStops or errWaits.
 func (c *cell) supervise(ctx context.Context, done func() (bool, error)) error {
 	progress, ends, since := "", 0, time.Now()
 	for {
