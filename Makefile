@@ -1,6 +1,6 @@
-# These commands do all their own set-up on a machine with Go: make demo, test, compare, faults, soak, fuzz,
-# and e2e, which needs Java or Python, too. Without a C compiler demo, test, faults and soak do
-# without cgo; the others need one.
+# These commands do all their own set-up on a machine with Go: make demo, test, compare, faults,
+# soak, fuzz, and e2e, which needs Java or Python, too. Without a C compiler demo, test, faults and
+# soak do without cgo; compare never needs one, and the others do.
 
 GOLDEN    := ./testdata/golden/accepted/...
 # The golden cases that are played in short by make test, one for each kind of behaviour, and the

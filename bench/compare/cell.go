@@ -125,7 +125,7 @@ func (c *cell) start(ctx context.Context) error {
 	return err
 }
 
-// name is the account and the key of an event. All have the same length, so none is part of another.
+// name is the account and the key of an event. All are equally long, so none is part of another.
 func name(event int) string { return fmt.Sprintf("event-%04d", event) }
 
 // record is the record of an event. They go to the partitions in turn.

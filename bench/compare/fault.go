@@ -45,7 +45,7 @@ func verdict(waited bool, lost, doubled int, many bool) string {
 		switch {
 		case of.n > 0 && many:
 			said = append(said, "some "+of.what)
-		case of.n != 0:
+		case of.n > 0:
 			said = append(said, fmt.Sprintf("%d %s", of.n, of.what))
 		}
 	}

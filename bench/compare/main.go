@@ -7,8 +7,8 @@
 //	go run ./bench/compare -write   also writes it there
 //
 // A way is a process of this program that is killed, frozen and cut off from outside, so its file
-// has the code that people write and nothing else. The faults strike at one event, not at a time, and
-// the ways take one record at a time, so the numbers are the same in each run.
+// has the code that people write and nothing else. The faults strike at one event, not at a time,
+// and the ways take one record at a time, so the numbers are the same in each run.
 package main
 
 import (

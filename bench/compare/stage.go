@@ -24,11 +24,12 @@ const (
 
 // stage is what all cells share: a Postgres whose template has the tables of each way.
 type stage struct {
-	program  string // this one
-	logs     string
-	keepLogs bool
-	postgres *idemtest.Postgres
-	admin    *pgxpool.Pool
+	program   string // this one
+	logs      string // folder of what the processes log
+	temporary string // the same, if nobody wants to keep it
+	postgres  *idemtest.Postgres
+	url       *url.URL      // of the template
+	admin     *pgxpool.Pool // not on the template: while it is copied, nobody may be connected to it
 
 	mu        sync.Mutex
 	databases int
@@ -43,29 +44,30 @@ INSERT INTO accounts SELECT to_char(event, '"event-"FM0000'), 0, 0 FROM generate
 
 // open starts what all cells share. root is the folder of the repository.
 func open(ctx context.Context, root, logs string) (_ *stage, err error) {
-	s := &stage{logs: logs, keepLogs: logs != ""}
+	s := &stage{logs: logs}
 	defer func() {
 		if err != nil {
 			s.close()
 		}
 	}()
-	if s.keepLogs {
-		if err := os.MkdirAll(logs, 0o755); err != nil {
-			return nil, err
-		}
-	}
 	if s.program, err = os.Executable(); err != nil {
 		return nil, err
 	}
-	if !s.keepLogs {
-		if s.logs, err = os.MkdirTemp("", "idemgen-compare-"); err != nil {
-			return nil, err
-		}
+	if logs == "" {
+		s.temporary, err = os.MkdirTemp("", "idemgen-compare-")
+		s.logs = s.temporary
+	} else {
+		err = os.MkdirAll(logs, 0o755)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if s.postgres, err = idemtest.StartPostgres(ctx, idemtest.PostgresOptions{TCP: true, Conf: map[string]string{"max_connections": "200"}}); err != nil {
 		return nil, err
 	}
-	// The template is copied, so nobody is connected to it then.
+	if s.url, err = url.Parse(s.postgres.URL()); err != nil {
+		return nil, err
+	}
 	if err := s.postgres.Migrate(ctx, filepath.Join(root, "bench/accounts/migrations")); err != nil {
 		return nil, err
 	}
@@ -89,17 +91,14 @@ func (s *stage) close() error {
 	if s.postgres != nil {
 		errs = append(errs, s.postgres.Close())
 	}
-	if !s.keepLogs && s.logs != "" {
-		errs = append(errs, os.RemoveAll(s.logs))
+	if s.temporary != "" {
+		errs = append(errs, os.RemoveAll(s.temporary))
 	}
 	return errors.Join(errs...)
 }
 
 func (s *stage) databaseURL(name string) string {
-	u, err := url.Parse(s.postgres.URL())
-	if err != nil {
-		panic(err) // the kit's own
-	}
+	u := *s.url
 	u.Path = "/" + name
 	return u.String()
 }
@@ -110,12 +109,8 @@ func (s *stage) newDatabase(ctx context.Context) (string, error) {
 	defer s.mu.Unlock()
 	s.databases++
 	name := fmt.Sprint("cell_", s.databases)
-	u, err := url.Parse(s.postgres.URL())
-	if err != nil {
-		return "", err
-	}
-	template := strings.TrimPrefix(u.Path, "/")
-	_, err = s.admin.Exec(ctx, "CREATE DATABASE "+name+" TEMPLATE "+pgx.Identifier{template}.Sanitize())
+	template := pgx.Identifier{strings.TrimPrefix(s.url.Path, "/")}.Sanitize()
+	_, err := s.admin.Exec(ctx, "CREATE DATABASE "+name+" TEMPLATE "+template)
 	return s.databaseURL(name), err
 }
 
