@@ -10,8 +10,7 @@ import (
 )
 
 // offsets keeps the position of each partition in Postgres, in the transaction of the effect, and
-// starts from there, as "Storing Offsets Outside Kafka" in the documentation of Java's KafkaConsumer
-// says, and
+// starts from there: "Storing Offsets Outside Kafka" in the documentation of Java's consumer, and
 // https://blog.stormlantern.nl/posts/2026-05-10-transactional-consumer-pattern-kafka-postgresql/
 // The offset in Kafka is a hint.
 func offsets(ctx context.Context, brokers string, db *pgxpool.Pool) error {
