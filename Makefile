@@ -1,6 +1,6 @@
-# These commands do all their own set-up on a machine with Go: make demo, test, faults, soak, fuzz,
-# and e2e, which needs Java or Python, too. Without a C compiler demo, test, faults and soak do
-# without cgo; the others need one.
+# These commands do all their own set-up on a machine with Go: make demo, test, compare, faults,
+# soak, fuzz, and e2e, which needs Java or Python, too. Without a C compiler demo, test, faults and
+# soak do without cgo; compare never needs one, and the others do.
 
 GOLDEN    := ./testdata/golden/accepted/...
 # The golden cases that are played in short by make test, one for each kind of behaviour, and the
@@ -23,7 +23,7 @@ BEHAVIOUR := ./testdata/golden/behaviour/...
 MODULES   := ./... ./scripts/... ./bench/... ./bench/peers/...
 SPECS     := ./examples/... ./bench/... $(GOLDEN) $(BEHAVIOUR)
 
-.PHONY: demo faults soak e2e fuzz test tested quick matrix model check race generate mutants bench cc
+.PHONY: demo compare faults soak e2e fuzz test tested quick matrix model check race generate mutants bench cc
 
 ## demo: the whole product at work: a screen in a terminal, else a text, and an audit (DEMO=plain: text)
 demo:
@@ -32,6 +32,10 @@ demo:
 ## faults: every fault that a service meets, one line each, with an audit after each
 faults:
 	@./scripts/cc.sh go run ./scripts/faults
+
+## compare: other ways beside idemgen under the same faults; fails if docs/compare.md has another table
+compare:
+	@go run ./bench/compare -check
 
 ## soak: faults in a random mix, for MINUTES=m; SEED=n repeats one
 MINUTES ?= 5

@@ -33,6 +33,7 @@ const (
 	watchdogs    = "./runtime/internal/watchdog"
 	sqlcode      = "./internal/gen/sqlcode"
 	bank         = "./examples/bank"
+	comparisons  = "./bench/compare"
 	orders       = "./examples/orders"
 	doctors      = "./cmd/idemgen/internal/doctor"
 	commands     = "./cmd/idemgen"
