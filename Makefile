@@ -67,7 +67,7 @@ tested:
 	$(FASTER) $(GOTEST) -short $$(./scripts/tested.sh $(BRIEFLY))
 	@./scripts/tested.sh
 
-## quick: what one runs behind each change
+## quick: what one runs after each change
 quick: cc
 	$(FASTER) $(GOTEST) -short $(MODULES)
 

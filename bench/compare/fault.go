@@ -24,7 +24,7 @@ type fault struct {
 }
 
 var faults = []fault{
-	{name: "killed behind the commit", do: killed, strikesAll: true},
+	{name: "killed after the commit", do: killed, strikesAll: true},
 	{name: "frozen in its transaction", do: frozen, strikesAll: true},
 	{name: "reply to the commit lost", do: replyLost},
 	{name: "6 events resent", do: resent},
@@ -36,7 +36,7 @@ var faults = []fault{
 func verdict(waited bool, lost, doubled int, many bool) string {
 	var said []string
 	if waited {
-		said = append(said, "waits for the thaw")
+		said = append(said, "blocked by the frozen process")
 	}
 	for _, of := range []struct {
 		n    int

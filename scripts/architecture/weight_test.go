@@ -19,12 +19,11 @@ type weight struct {
 }
 
 // weights may shrink, and then most does. One grows only for what users need, in a commit that
-// says for what: idemgen dev is the 15th command, idemgen console the 19th, adopt keys the
-// 20th, stream pause and resume the 21st, stream shard the 22nd; docs/adopt.md has 600 words,
-// docs/cdc.md 560, docs/compare.md 720, Kubernetes in
-// docs/guide.md 230; init --from-topic has 1,630 lines, record keys in other
-// encodings than text and JSON 340, pauses and set --at 320, columns of 30 more types 240, shards
-// 330.
+// says for what: idemgen dev is the 15th command, idemgen console the 19th, adopt keys the 20th,
+// stream pause and resume the 21st, stream shard the 22nd; docs/adopt.md has 600 words,
+// docs/cdc.md 560, docs/compare.md 720, Kubernetes in docs/guide.md 230; init --from-topic has
+// 1,630 lines, record keys in other encodings than text and JSON 340, pauses and set --at 320,
+// columns of 30 more types 240, shards 330.
 var weights = []weight{
 	{"keys of the language", 90, 90, keysOfTheLanguage},
 	{"codes of errors", 83, 85, func(t *testing.T) int {
@@ -43,7 +42,7 @@ var weights = []weight{
 	{"linked lines, with effects", 29_170, 23_000, linkedWith},
 	{"lines of testdata", 57_360, 35_000, linesOfTestdata},
 	{"words of docs/spec.md", 8_120, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
-	{"words of docs", 51_730, 48_000, wordsOfDocs},
+	{"words of docs", 51_830, 48_000, wordsOfDocs},
 }
 
 // The whole gets lighter. go test -v prints what is left to do.
