@@ -23,7 +23,7 @@ BEHAVIOUR := ./testdata/golden/behaviour/...
 MODULES   := ./... ./scripts/... ./bench/... ./bench/peers/...
 SPECS     := ./examples/... ./bench/... $(GOLDEN) $(BEHAVIOUR)
 
-.PHONY: demo compare faults soak e2e fuzz test tested quick matrix model check race generate mutants bench cc
+.PHONY: demo compare faults soak e2e fuzz schedules test tested quick matrix model check race generate mutants bench cc
 
 ## demo: the whole product at work: a screen in a terminal, else a text, and an audit (DEMO=plain: text)
 demo:
@@ -55,6 +55,10 @@ e2e: cc
 TIME ?= 10m
 fuzz: cc
 	@go run ./scripts/fuzz -for $(TIME)
+
+## schedules: orders of the statements of two owners, of cuts and of crashes, at random for TIME; SEED=n is the first
+schedules: cc
+	@go test -vet=off ./runtime/idem -run '^TestSchedules$$' -v -timeout 0 -schedules $(TIME) -seed $(SEED)
 
 ## test: what a change must pass; it starts Postgres and a broker itself, and installs a C compiler if
 ## it may. Without one it leaves out what needs cgo, and says at the end what that was

@@ -12,10 +12,10 @@ import (
 // These tests play traces of internal/proof/model/chain on the real worker and a real database,
 // and compare after every call the chain, what took effect, keys, dead letters, positions, and
 // what the caller is told. What the model explores and a caller of the worker cannot steer
-// is left to the model and to the fault kit: two statements under way at once (a late one of
-// a worker that is gone, a fence that waits), the moment between an append that was refused
-// and the look at the row in its place, lost replies of fences and genesis, two workers in
-// their genesis.
+// is left to the model, and to TestSchedules, which compares only what is left in the end: two
+// statements under way at once (a late one of a worker that is gone, a fence that waits), the
+// moment between an append that was refused and the look at the row in its place, lost replies of
+// fences and genesis, two workers in their genesis.
 
 // calls are all calls that could be made.
 func calls(handlers bool) (all []call) {
