@@ -313,7 +313,7 @@ func (s *simulation) reopen() {
 // takes effect once. go test -run TestSchedules -seed n repeats a schedule.
 func TestSchedules(t *testing.T) {
 	t.Parallel()
-	first, n, end := max(1, *scheduleSeed), int64(300), time.Time{}
+	first, n, end := max(1, *scheduleSeed), int64(200), time.Time{}
 	switch {
 	case *schedulesFor > 0:
 		n, end = 1<<40, time.Now().Add(*schedulesFor)
