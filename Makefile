@@ -58,7 +58,7 @@ fuzz: cc
 
 ## schedules: orders of the statements of two owners, of cuts and of crashes, at random for TIME; SEED=n is the first
 schedules: cc
-	@go test -vet=off ./runtime/idem -run '^TestSchedules$$' -v -timeout 0 -schedules $(TIME) -seed $(SEED)
+	@go test -vet=off ./runtime/idem -run '^TestSchedules$$' -v -timeout 0 -parallel 8 -schedules $(TIME) -seed $(SEED)
 
 ## test: what a change must pass; it starts Postgres and a broker itself, and installs a C compiler if
 ## it may. Without one it leaves out what needs cgo, and says at the end what that was
