@@ -91,8 +91,8 @@ func killed(ctx context.Context, c *cell) error {
 }
 
 // frozen stops the process in its transaction, before the commit, until the group has given its
-// partitions to another one, which ends all work if it can. Then it goes on. A way without a
-// transaction is stopped before its statement.
+// partitions to another one, which applies the rest if it can. Then the frozen process continues.
+// A way without a transaction is stopped before its statement.
 func frozen(ctx context.Context, c *cell) error {
 	old := c.wire
 	terminated := old.Once(cutproxy.Rule{Direction: cutproxy.Down, Match: []byte("C57P01\x00"), Do: cutproxy.Hold})
