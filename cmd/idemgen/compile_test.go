@@ -27,6 +27,11 @@ var repository = sync.OnceValue(func() string {
 
 func TestMain(m *testing.M) {
 	repository() // before a test changes the working directory
+	for _, name := range []string{"DATABASE_URL", "KAFKA_BROKERS", "SCHEMA_REGISTRY_URL", "REDIS_URL"} {
+		if err := os.Unsetenv(name); err != nil {
+			panic(err)
+		}
+	}
 	os.Exit(m.Run())
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -19,7 +20,8 @@ func TestDoctorGoesOnWithoutTheDatabase(t *testing.T) {
 		if failed := checked(t, "FAIL", "--brokers", brokers); len(failed) != 1 || !strings.HasPrefix(failed[0], want) || strings.Contains(failed[0], "secret") {
 			t.Errorf("%q", failed)
 		}
-		if topics := checkedAbout(t, "topic", "ok", brokers); len(topics) != 1 || !strings.HasSuffix(topics[0], "1 partition; how much of it was applied is unknown, because no ledger was read") {
+		topics := slices.DeleteFunc(checked(t, "ok", "--brokers", brokers), func(l string) bool { return !strings.HasPrefix(l, "topic ") })
+		if len(topics) != 1 || !strings.HasSuffix(topics[0], "1 partition; how much of it was applied is unknown, because no ledger was read") {
 			t.Errorf("%q", topics)
 		}
 	}

@@ -34,9 +34,9 @@ topics:
 // group. If the group has none, its name may be wrong. If the other program has consumed again,
 // the group is further than the ledger, and the ledger holds.
 func TestDoctorBeforeAndAfterATakeOver(t *testing.T) {
+	t.Parallel()
 	db := idemtest.DB(t)
 	idemtest.Migrate(t, db, "../../examples/takeover/migrations")
-	t.Setenv("DATABASE_URL", db.Config().ConnString())
 	broker := idemtest.Kafka(t, map[string]int32{"payments.v1": 2})
 	for n := range 18 {
 		if err := broker.Produce(t.Context(), &idem.Message{Topic: "payments.v1", Partition: int32(n % 2)}); err != nil {
@@ -53,7 +53,7 @@ func TestDoctorBeforeAndAfterATakeOver(t *testing.T) {
 		t.Helper()
 		var lines []string
 		for _, state := range []string{"ok", "warn", "FAIL", "skip"} {
-			for _, line := range checkedOf(t, "../../examples/takeover", state, "--brokers", broker.Addr(), "--group", "byhand") {
+			for _, line := range checkedOf(t, "../../examples/takeover", state, at(db), "--brokers", broker.Addr(), "--group", "byhand") {
 				if strings.HasPrefix(line, "partition") || strings.HasPrefix(line, "topic") {
 					lines = append(lines, state+" "+line)
 				}
@@ -78,7 +78,7 @@ INSERT INTO idem_ledger SELECT stream, 0, gen_random_uuid(), 8, 8, 'g', 'w', -1,
 	commit(8, 9)
 	says("the other program has consumed again", "ok topic payments.v1: 2 partitions, 2 with a ledger, at most 2 records not applied yet",
 		"warn partition payments.v1/1: the group has committed offset 9 in Kafka, and the next record to apply is 8")
-	_, out, _ := run(t, "doctor", "../../examples/takeover", "--brokers", broker.Addr(), "--group", "byhand")
+	_, out, _ := run(t, "doctor", "../../examples/takeover", at(db), "--brokers", broker.Addr(), "--group", "byhand")
 	if !strings.Contains(strings.Join(strings.Fields(out), " "), "make its ids known with idemgen adopt keys") {
 		t.Errorf("the advice does not name the case:\n%s", out)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -108,12 +109,13 @@ func TestDoctorFindsAServiceWell(t *testing.T) {
 
 // A log that does not fit the ledger is told, with the section of the manual.
 func TestDoctorComparesTheLogWithTheLedger(t *testing.T) {
-	shop(t)
-	wantLines(t, checked(t, "FAIL", "--brokers", log(t, 1, 6)), notDurable, "partition orders.v1/0: the topic ends at offset 6, and the next record to apply is 7: Kafka lost records that were applied, or this is another cluster")
-	wantLines(t, checked(t, "FAIL", "--brokers", log(t, 2, 9)), notDurable, "partition orders.v1/0: the topic has 2 partitions, and had 1 when the ledger was written")
-	wantLines(t, slices.DeleteFunc(checked(t, "skip", "--brokers", log(t, 2, 9)), func(l string) bool { return !strings.HasPrefix(l, "topic") }), "topic orders.v1: 1 partition without a ledger yet")
+	t.Parallel()
+	shop := at(aShop(t))
+	wantLines(t, checked(t, "FAIL", shop, "--brokers", log(t, 1, 6)), notDurable, "partition orders.v1/0: the topic ends at offset 6, and the next record to apply is 7: Kafka lost records that were applied, or this is another cluster")
+	wantLines(t, checked(t, "FAIL", shop, "--brokers", log(t, 2, 9)), notDurable, "partition orders.v1/0: the topic has 2 partitions, and had 1 when the ledger was written")
+	wantLines(t, slices.DeleteFunc(checked(t, "skip", shop, "--brokers", log(t, 2, 9)), func(l string) bool { return !strings.HasPrefix(l, "topic") }), "topic orders.v1: 1 partition without a ledger yet")
 	other := idemtest.Kafka(t, map[string]int32{"others.v1": 1})
-	wantLines(t, checked(t, "FAIL", "--brokers", other.Addr()), notDurable, "topic orders.v1: the brokers have no topic of this name, or this client may not see it")
+	wantLines(t, checked(t, "FAIL", shop, "--brokers", other.Addr()), notDurable, "topic orders.v1: the brokers have no topic of this name, or this client may not see it")
 }
 
 // A partition that makes no progress although a record waits and a process is there is named as a
@@ -125,7 +127,8 @@ func TestDoctorFindsAPartitionThatMakesNoProgress(t *testing.T) {
 }
 
 func findsNoProgress(t *testing.T, ago int) {
-	db := shop(t)
+	t.Parallel()
+	db := aShop(t)
 	broker := idemtest.Kafka(t, map[string]int32{"orders.v1": 1})
 	minutes := func(ago int) *idem.Message {
 		return &idem.Message{Topic: "orders.v1", Time: time.Now().Add(-time.Duration(ago) * time.Minute)}
@@ -143,28 +146,29 @@ func findsNoProgress(t *testing.T, ago int) {
 		t.Fatal(err)
 	}
 	defer member.CloseAllowingRebalance()
-	for end := time.Now().Add(20 * time.Second); len(checkedAbout(t, "group", "ok", broker.Addr())) == 0; {
+	for end := time.Now().Add(20 * time.Second); len(checkedAbout(t, "group", "ok", db, broker.Addr())) == 0; {
 		if time.Now().After(end) {
 			t.Fatal("no member is in the group")
 		}
 	}
 	idemtest.Exec(t, db, `UPDATE idem_ledger SET written_at = written_at - interval '3 minutes'`)
-	wantLines(t, checkedAbout(t, "partition", "FAIL", broker.Addr()))
-	wantLines(t, checkedAbout(t, "topic", "ok", broker.Addr()), "topic orders.v1: 1 partition, 1 with a ledger, at most 2 records not applied yet")
+	wantLines(t, checkedAbout(t, "partition", "FAIL", db, broker.Addr()))
+	wantLines(t, checkedAbout(t, "topic", "ok", db, broker.Addr()), "topic orders.v1: 1 partition, 1 with a ledger, at most 2 records not applied yet")
 	if err := broker.Produce(t.Context(), minutes(ago)); err != nil {
 		t.Fatal(err)
 	}
-	found := checkedAbout(t, "partition", "FAIL", broker.Addr())
+	found := checkedAbout(t, "partition", "FAIL", db, broker.Addr())
 	for i := range found {
 		found[i] = regexp.MustCompile(`3m\d+s`).ReplaceAllString(found[i], "3m")
 	}
 	wantLines(t, found, "partition orders.v1/0: no progress for 3m, although the record at offset 9 waits and the group has members")
-	wantLines(t, checkedAbout(t, "topic", "ok", broker.Addr()))
+	wantLines(t, checkedAbout(t, "topic", "ok", db, broker.Addr()))
 }
 
 // A log that was cut and has grown past the position again is recognized by its leader epochs.
 func TestDoctorComparesLeaderEpochs(t *testing.T) {
-	db := shop(t)
+	t.Parallel()
+	db := aShop(t)
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "orders.v1"))
 	if err != nil {
 		t.Fatal(err)
@@ -201,14 +205,14 @@ func TestDoctorComparesLeaderEpochs(t *testing.T) {
 		2: {"partition orders.v1/0: the log has no leader epoch 2, under which the records before the position 7 were read: the cluster was restored to an earlier state, or replaced"},
 	} {
 		idemtest.Exec(t, db, fmt.Sprintf(`UPDATE idem_ledger SET epoch = %d`, epoch))
-		wantLines(t, checkedAbout(t, "partition", "FAIL", brokers), want...)
+		wantLines(t, checkedAbout(t, "partition", "FAIL", db, brokers), want...)
 	}
 }
 
 // checkedAbout is checked, of lines about one kind of thing.
-func checkedAbout(t *testing.T, about, state, brokers string) []string {
+func checkedAbout(t *testing.T, about, state string, db *pgxpool.Pool, brokers string) []string {
 	t.Helper()
-	return slices.DeleteFunc(checked(t, state, "--brokers", brokers), func(l string) bool { return !strings.HasPrefix(l, about+" ") })
+	return slices.DeleteFunc(checked(t, state, at(db), "--brokers", brokers), func(l string) bool { return !strings.HasPrefix(l, about+" ") })
 }
 
 // Where there is an outbox, doctor says what waits there and who leads. The query of the manual

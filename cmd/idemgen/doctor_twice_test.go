@@ -30,7 +30,7 @@ type shopCluster struct {
 
 func newShopCluster(t *testing.T, records int) *shopCluster {
 	t.Helper()
-	c := &shopCluster{db: shop(t)}
+	c := &shopCluster{db: aShop(t)}
 	var err error
 	if c.Cluster, err = kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "orders.v1")); err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func newShopCluster(t *testing.T, records int) *shopCluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.member.CloseAllowingRebalance)
-	for end := time.Now().Add(20 * time.Second); len(checkedAbout(t, "group", "ok", c.brokers)) == 0; {
+	for end := time.Now().Add(20 * time.Second); len(checkedAbout(t, "group", "ok", c.db, c.brokers)) == 0; {
 		if time.Now().After(end) {
 			t.Fatal("no member is in the group")
 		}
@@ -117,9 +117,10 @@ func TestDoctorLooksTwiceAtWhatLooksWrong(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			c := newShopCluster(t, 7)
 			disturb(t, c)
-			code, out, _ := run(t, "doctor", "../../examples/orders", "--brokers", c.brokers)
+			code, out, _ := run(t, "doctor", "../../examples/orders", at(c.db), "--brokers", c.brokers)
 			if strings.Contains(out, "partition orders.v1/0") || !strings.Contains(out, "1 partition, 1 with a ledger, 0 records not applied yet") {
 				t.Errorf("exit code %d\n%s", code, out)
 			}
@@ -130,11 +131,12 @@ func TestDoctorLooksTwiceAtWhatLooksWrong(t *testing.T) {
 // A fence, which a restart or a rebalance writes, is not progress: a partition whose records wait
 // is reported in a crash loop as well.
 func TestDoctorTakesNoFenceForProgress(t *testing.T) {
+	t.Parallel()
 	c := newShopCluster(t, 20)
 	idemtest.Exec(t, c.db, `UPDATE idem_ledger SET written_at = written_at - interval '1 hour'`)
 	idemtest.Exec(t, c.db, `INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq)
 		SELECT stream, seq + 1, gen_random_uuid(), next, next, 'f', epoch, def, parts, window_seq FROM idem_ledger ORDER BY stream, seq DESC LIMIT 1`)
-	found := checkedAbout(t, "partition", "FAIL", c.brokers)
+	found := checkedAbout(t, "partition", "FAIL", c.db, c.brokers)
 	for i := range found {
 		found[i] = regexp.MustCompile(`1h0m\d+s`).ReplaceAllString(found[i], "1h")
 	}
@@ -143,19 +145,20 @@ func TestDoctorTakesNoFenceForProgress(t *testing.T) {
 		t.Errorf("got %q, want %q", found, want)
 	}
 	c.before(kmsg.OffsetFetch, func() { idemtest.Exec(t, c.db, moveTo8) })
-	wantLines(t, checkedAbout(t, "partition", "FAIL", c.brokers))
+	wantLines(t, checkedAbout(t, "partition", "FAIL", c.db, c.brokers))
 }
 
 // An offset that the group has committed to Kafka, while the database knows nothing of the
 // partition, is reported.
 func TestDoctorFindsACommittedOffsetWithoutALedger(t *testing.T) {
+	t.Parallel()
 	c := newShopCluster(t, 7)
 	c.commit(t, 5)
 	idemtest.Exec(t, c.db, `UPDATE idem_stream SET partition = 9`)
-	wantLines(t, checkedAbout(t, "partition", "warn", c.brokers),
+	wantLines(t, checkedAbout(t, "partition", "warn", c.db, c.brokers),
 		"partition orders.v1/0: the group has committed offset 5 in Kafka, but the database has no ledger: the partition halts")
 	idemtest.Exec(t, c.db, `UPDATE idem_stream SET partition = 0`)
 	c.commit(t, 8)
-	wantLines(t, checkedAbout(t, "partition", "FAIL", c.brokers),
+	wantLines(t, checkedAbout(t, "partition", "FAIL", c.db, c.brokers),
 		"partition orders.v1/0: the group has committed offset 8 in Kafka, and the next record to apply is 7")
 }

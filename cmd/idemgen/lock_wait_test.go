@@ -40,12 +40,12 @@ func locker(t *testing.T, db *pgxpool.Pool, sql string) (tx pgx.Tx) {
 // Where another session has locked a table, doctor says which table and which session, and makes
 // all checks that do not read it.
 func TestDoctorNamesTheLockThatItWaitsFor(t *testing.T) {
-	db := shop(t)
+	t.Parallel()
+	db := aShop(t)
 	idemtest.Exec(t, db, outbox.Migration(outbox.ByRelay))
-	t.Setenv("KAFKA_BROKERS", "")
 	// examined returns what the checks are about, and the failures.
 	examined := func() (about, fails []string) {
-		_, out, stderr := run(t, "doctor", "../../examples/orders", "--json")
+		_, out, stderr := run(t, "doctor", "../../examples/orders", at(db), "--json")
 		var answer struct {
 			Checks []struct{ State, About, Found, Advice string }
 		}
@@ -89,7 +89,8 @@ func TestDoctorNamesTheLockThatItWaitsFor(t *testing.T) {
 
 // Other commands report a lock while they wait for it, and continue when it is released.
 func TestCommandsNameTheLockThatTheyWaitFor(t *testing.T) {
-	db := shop(t)
+	t.Parallel()
+	db := aShop(t)
 	for _, args := range [][]string{
 		{"stream", "list", "--consumer", "order-projector"},
 		{"dead", "list", "--consumer", "order-projector"},
@@ -100,7 +101,7 @@ func TestCommandsNameTheLockThatTheyWaitFor(t *testing.T) {
 			var out bytes.Buffer
 			said := &firstLine{line: make(chan string, 1)}
 			ended := make(chan int, 1)
-			go func() { ended <- Run(t.Context(), args, &out, said) }()
+			go func() { ended <- Run(t.Context(), append(args, at(db)), &out, said) }()
 			select {
 			case line := <-said.line:
 				if !strings.Contains(line, "a statement waits for a lock on table public.idem_stream, ") || !strings.Contains(line, ", a migration, ") {

@@ -112,7 +112,8 @@ PARTITION   OF STATE          POSITION         LAG        ROW KIND           AGE
 // Doctor says of a partition what its process reports, and finds nothing well beside one that
 // makes no progress, or whose state is not known.
 func TestDoctorReadsWhatProcessesReport(t *testing.T) {
-	db := shop(t)
+	t.Parallel()
+	db := aShop(t)
 	idemtest.Exec(t, db, `
 INSERT INTO idem_stream (consumer, topic, topic_id, partition) SELECT consumer, topic, topic_id, p FROM idem_stream, generate_series(1, 3) p;
 INSERT INTO idem_ledger SELECT stream, 0, gen_random_uuid(), 0, 0, 'g', 'w', -1, 3, 4, 0, clock_timestamp(), NULL, 'host, process 1' FROM idem_stream WHERE partition > 0;
@@ -121,7 +122,7 @@ UPDATE idem_ledger SET parts = 4`)
 	// lines are those about processes, partitions and topics.
 	lines := func() (found []string) {
 		t.Helper()
-		_, out, _ := run(t, "doctor", "../../examples/orders", "--json", "--brokers", brokers)
+		_, out, _ := run(t, "doctor", "../../examples/orders", at(db), "--json", "--brokers", brokers)
 		var answer struct {
 			Checks []struct{ State, About, Found, Advice string }
 		}

@@ -36,9 +36,11 @@ func TestQuickStartIsGreen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by go test -short")
 	}
-	t.Chdir(t.TempDir())
+	t.Parallel()
+	dir := t.TempDir()
 	script := quickStart(t)
 	cmd := exec.CommandContext(t.Context(), "sh", "-ex")
+	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS="+os.Getenv("GOFLAGS")+" -ldflags=-s")
 	cmd.Stdin = strings.NewReader(script)
 	out, err := cmd.CombinedOutput()
@@ -54,15 +56,18 @@ func TestQuickStartIsGreen(t *testing.T) {
 	_, line, _ := strings.Cut(read(t, filepath.Join(repository(), "README.md")), "\n`go install ")
 	line, _, _ = strings.Cut(line, "`")
 	install := exec.CommandContext(t.Context(), "go", append([]string{"install"}, strings.Fields(line)...)...)
-	install.Env = append(cmd.Env, "GOBIN="+t.TempDir())
+	install.Dir, install.Env = dir, append(cmd.Env, "GOBIN="+t.TempDir())
 	if out, err := install.CombinedOutput(); err != nil {
 		t.Errorf("go install %s: %v\n%s", line, err, out)
 	}
 	const most = 26 // what the service links, and what its tests link; nothing that generates
-	if n := strings.Count(read(t, "go.mod"), "\n\t"); n > most {
-		t.Errorf("go.mod requires %d modules, more than %d:\n%s", n, most, read(t, "go.mod"))
+	needs := read(t, filepath.Join(dir, "go.mod"))
+	if n := strings.Count(needs, "\n\t"); n > most {
+		t.Errorf("go.mod requires %d modules, more than %d:\n%s", n, most, needs)
 	}
-	if out, err := exec.CommandContext(t.Context(), "go", "mod", "tidy", "-diff").CombinedOutput(); err != nil {
+	tidy := exec.CommandContext(t.Context(), "go", "mod", "tidy", "-diff")
+	tidy.Dir = dir
+	if out, err := tidy.CombinedOutput(); err != nil {
 		t.Errorf("the module is not complete: %v\n%s", err, out)
 	}
 }

@@ -33,9 +33,19 @@ func placed(offset int64, order int, key, total string) idem.Message {
 // copy of the first one alone.
 func shop(t *testing.T) *pgxpool.Pool {
 	t.Helper()
+	db := aShop(t)
+	t.Setenv("DATABASE_URL", db.Config().ConnString())
+	return db
+}
+
+// at is the flag that names a database to a command of a test beside others.
+func at(db *pgxpool.Pool) string { return "--database=" + db.Config().ConnString() }
+
+// aShop is shop without the variable.
+func aShop(t *testing.T) *pgxpool.Pool {
+	t.Helper()
 	db := idemtest.DB(t)
 	idemtest.Migrate(t, db, "../../examples/orders/migrations")
-	t.Setenv("DATABASE_URL", db.Config().ConnString())
 	c, err := orders.NewConsumer(db, orders.Service{}, idem.WithLogger(slog.New(slog.DiscardHandler)))
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ import (
 // 10:00 on, and a database in which both are at offset 4.
 func timed(t *testing.T) (db *pgxpool.Pool, brokers string) {
 	t.Helper()
-	db = ledgers(t)
+	db = someLedgers(t)
 	broker := idemtest.Kafka(t, map[string]int32{"orders.v1": 2})
 	client, err := kgo.NewClient(kgo.SeedBrokers(broker.Addr()), kgo.RecordPartitioner(kgo.ManualPartitioner()))
 	if err != nil {
@@ -45,8 +46,9 @@ func timed(t *testing.T) (db *pgxpool.Pool, brokers string) {
 
 // A position is set to the first record at or after a time, or to the end of the partition.
 func TestSetAtATime(t *testing.T) {
-	_, brokers := timed(t)
-	set := strings.Fields("stream set --topic orders.v1 --reason why --brokers " + brokers)
+	t.Parallel()
+	db, brokers := timed(t)
+	set := append(strings.Fields("stream set --topic orders.v1 --operator ann --reason why --brokers "+brokers), at(db))
 	const again = "what has no known key takes effect again"
 	for _, tc := range []struct{ args, first, second string }{
 		{"--at 2026-11-27T10:06:00Z --dry-run",
@@ -82,8 +84,8 @@ func TestSetAtATime(t *testing.T) {
 
 // What --at cannot mean is refused, and changes nothing.
 func TestSetAtATimeIsRefused(t *testing.T) {
+	t.Parallel()
 	db, brokers := timed(t)
-	t.Setenv("KAFKA_BROKERS", brokers)
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -95,27 +97,28 @@ func TestSetAtATimeIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	const at = "--at 2026-11-27T10:02:00Z"
+	const moment = "--at 2026-11-27T10:02:00Z"
+	set := append(strings.Fields("stream set --topic orders.v1 --reason why"), at(db))
+	asking := slices.Concat(set, []string{"--brokers", brokers})
 	for _, tc := range []struct{ args, want string }{
-		{at, "orders.v1/0 of projector is at offset 4 (row 0, genesis by host, process 1), and 2 is before it: records that were applied take effect again, " +
+		{moment, "orders.v1/0 of projector is at offset 4 (row 0, genesis by host, process 1), and 2 is before it: records that were applied take effect again, " +
 			"unless they have a key that is still known; --apply-again says that you mean it; nothing was appended to any partition"},
 		{"--at 2026-11-27T10:02:00 --apply-again", `--at cannot be "2026-11-27T10:02:00": want a time with its zone, such as 2026-11-27T22:00:00Z or 2026-11-27T23:00:00+01:00`},
-		{at + " --partition 0 --to 3", "want either --to or --at TIME"},
+		{moment + " --partition 0 --to 3", "want either --to or --at TIME"},
 		{"--partition 0", "want either --to or --at TIME"},
-		{at + " --from 4", "--from OFFSET is of one partition"},
-		{at + " --partition 0 --from none --topic-id " + id2, "--at moves partitions that have a ledger: with --from none give --to"},
-		{at + " --brokers " + nobody, "the brokers do not respond within 10s, and only they know the offsets of a time: "},
-		{at + " --brokers " + silent.Addr().String(), "the brokers do not respond within 10s, and only they know the offsets of a time: "},
+		{moment + " --from 4", "--from OFFSET is of one partition"},
+		{moment + " --partition 0 --from none --topic-id " + id2, "--at moves partitions that have a ledger: with --from none give --to"},
+		{moment + " --brokers " + nobody, "the brokers do not respond within 10s, and only they know the offsets of a time: "},
+		{moment + " --brokers " + silent.Addr().String(), "the brokers do not respond within 10s, and only they know the offsets of a time: "},
 	} {
 		if testing.Short() && strings.Contains(tc.want, "10s") {
 			continue
 		}
-		refused(t, tc.want, append(strings.Fields("stream set --topic orders.v1 --reason why"), strings.Fields(tc.args)...)...)
+		refused(t, tc.want, slices.Concat(asking, strings.Fields(tc.args))...)
 	}
 	idemtest.Exec(t, db, `UPDATE idem_stream SET topic_id = $1`, id2)
-	refused(t, "the ledger is about "+id2, append(strings.Fields("stream set --topic orders.v1 --reason why --apply-again"), strings.Fields(at)...)...)
-	t.Setenv("KAFKA_BROKERS", "")
-	refused(t, "--brokers or $KAFKA_BROKERS missing", append(strings.Fields("stream set --topic orders.v1 --reason why --apply-again"), strings.Fields(at)...)...)
+	refused(t, "the ledger is about "+id2, slices.Concat(asking, strings.Fields("--apply-again "+moment))...)
+	refused(t, "--brokers or $KAFKA_BROKERS missing", slices.Concat(set, strings.Fields("--apply-again "+moment))...)
 	var rows int
 	if err := db.QueryRow(t.Context(), `SELECT count(*) FROM idem_ledger`).Scan(&rows); err != nil || rows != 2 {
 		t.Errorf("%d rows, %v", rows, err)

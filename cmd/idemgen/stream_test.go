@@ -18,12 +18,19 @@ import (
 // $DATABASE_URL.
 func ledgers(t *testing.T) *pgxpool.Pool {
 	t.Helper()
+	db := someLedgers(t)
+	t.Setenv("DATABASE_URL", db.Config().ConnString())
+	t.Setenv("USER", "ann")
+	return db
+}
+
+// someLedgers is ledgers without the variables.
+func someLedgers(t *testing.T) *pgxpool.Pool {
+	t.Helper()
 	db := idemtest.Migrated(t, filepath.Join("..", "..", "templates", "sql"))
 	idemtest.Exec(t, db, `
 INSERT INTO idem_stream (consumer, topic, topic_id, partition) SELECT 'projector', 'orders.v1', '00000000-0000-4000-8000-000000000001', p FROM generate_series(0, 1) p;
 INSERT INTO idem_ledger SELECT stream, 0, gen_random_uuid(), 10, 10, 'g', 'w', -1, 3, 4, 0, clock_timestamp() - interval '3 days', NULL, 'host, process 1' FROM idem_stream`)
-	t.Setenv("DATABASE_URL", db.Config().ConnString())
-	t.Setenv("USER", "ann")
 	return db
 }
 
