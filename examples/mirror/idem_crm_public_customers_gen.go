@@ -22,8 +22,10 @@ func crmPublicCustomersTopic() wire.Topic {
 			MaxBackoff:     30 * time.Second,
 			StopAfter:      20,
 			Keep:           720 * time.Hour,
+			Park:           true,
 		},
 		Ordered: true,
+		Parks:   true,
 		Writes:  []string{"customers"},
 		NewPlan: func() wire.Plan {
 			return &crmPublicCustomersPlan{decoder: crmPublicCustomersDecoder{AbsentMarker: "__debezium_unavailable_value"}}
@@ -108,7 +110,7 @@ type CustomerChanged struct {
 	Tags      []string           // "after.tags"
 	Settings  *string            // "after.settings"
 	UpdatedAt time.Time          // "after.updated_at"
-	SourceLsn int64              // "source.lsn"
+	SourceAt  time.Time          // "source.ts_ms"
 }
 
 // DecodeCustomerChanged decodes m; see strictjson.Scanner for the rules.
@@ -124,7 +126,7 @@ func (e *CustomerChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = CustomerChanged{}
 	var seen struct {
 		after, ID, Email, Credit, Notes, BornOn, SeenAt, Tags, Settings, UpdatedAt, source,
-		SourceLsn bool
+		SourceAt bool
 	}
 	for s.Object(); s.Member(); {
 		switch s.Name() {
@@ -175,9 +177,9 @@ func (e *CustomerChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 			if !s.Null() {
 				for s.Object(); s.Member(); {
 					switch s.Name() {
-					case "lsn":
-						s.Once(&seen.SourceLsn)
-						e.SourceLsn = s.Int64()
+					case "ts_ms":
+						s.Once(&seen.SourceAt)
+						e.SourceAt = s.AnyEpoch(time.Millisecond)
 					default:
 						s.Skip()
 					}
@@ -190,7 +192,7 @@ func (e *CustomerChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.ID, "after.id")
 	s.Require(seen.Email, "after.email")
 	s.Require(seen.UpdatedAt, "after.updated_at")
-	s.Require(seen.SourceLsn, "source.lsn")
+	s.Require(seen.SourceAt, "source.ts_ms")
 	var k crmPublicCustomersKey
 	k.decode(s, m)
 	s.Same("after.id", e.ID == k.ID)
@@ -227,70 +229,76 @@ func (p *crmPublicCustomersPlan) addCustomerChanged(b *wire.Batch, m *wire.Messa
 	wire.SliceOrNull(r, r.TextArray, e.Tags)
 	wire.OrNull(r, r.Text, e.Settings)
 	r.Time(e.UpdatedAt)
-	r.Int8(e.SourceLsn)
+	r.Time(e.SourceAt)
 	return nil
 }
 
-// customerChangedUpsertCustomersSQL changes a row only if its source_lsn increases.
 // A column keeps its value if the event lacks the field.
 // An array is sent as text, because Postgres has no arrays of arrays.
 const customerChangedUpsertCustomersSQL = `
-WITH e AS (
+WITH w AS (
+    WITH e AS (
+        SELECT
+            unnest($1::bigint[]) AS id,
+            unnest($2::text[]) AS email,
+            unnest($3::numeric[]) AS credit,
+            unnest($4::text[]) AS notes,
+            unnest($5::boolean[]) AS notes_sent,
+            unnest($6::date[]) AS born_on,
+            unnest($7::timestamptz[]) AS seen_at,
+            unnest($8::text[])::text[] AS tags,
+            unnest($9::text[]) AS settings,
+            unnest($10::timestamptz[]) AS updated_at,
+            unnest($11::timestamptz[]) AS source_at
+    )
+    INSERT INTO customers AS t (
+        id,
+        email,
+        credit,
+        notes,
+        born_on,
+        seen_at,
+        tags,
+        settings,
+        updated_at,
+        source_at
+    )
     SELECT
-        unnest($1::bigint[]) AS id,
-        unnest($2::text[]) AS email,
-        unnest($3::numeric[]) AS credit,
-        unnest($4::text[]) AS notes,
-        unnest($5::boolean[]) AS notes_sent,
-        unnest($6::date[]) AS born_on,
-        unnest($7::timestamptz[]) AS seen_at,
-        unnest($8::text[])::text[] AS tags,
-        unnest($9::text[]) AS settings,
-        unnest($10::timestamptz[]) AS updated_at,
-        unnest($11::bigint[]) AS source_lsn
+        id,
+        email,
+        credit,
+        notes,
+        born_on,
+        seen_at,
+        tags,
+        settings,
+        updated_at,
+        source_at
+    FROM e
+    ORDER BY id
+    ON CONFLICT (id) DO UPDATE SET
+        email = excluded.email,
+        credit = excluded.credit,
+        notes = CASE WHEN excluded.id IN (SELECT id FROM e WHERE notes_sent) THEN excluded.notes ELSE t.notes END,
+        born_on = excluded.born_on,
+        seen_at = excluded.seen_at,
+        tags = excluded.tags,
+        settings = excluded.settings,
+        updated_at = excluded.updated_at,
+        source_at = excluded.source_at
+    RETURNING true
 )
-INSERT INTO customers AS t (
-    id,
-    email,
-    credit,
-    notes,
-    born_on,
-    seen_at,
-    tags,
-    settings,
-    updated_at,
-    source_lsn
-)
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    id,
-    email,
-    credit,
-    notes,
-    born_on,
-    seen_at,
-    tags,
-    settings,
-    updated_at,
-    source_lsn
-FROM e
-ORDER BY id
-ON CONFLICT (id) DO UPDATE SET
-    email = excluded.email,
-    credit = excluded.credit,
-    notes = CASE WHEN excluded.id IN (SELECT id FROM e WHERE notes_sent) THEN excluded.notes ELSE t.notes END,
-    born_on = excluded.born_on,
-    seen_at = excluded.seen_at,
-    tags = excluded.tags,
-    settings = excluded.settings,
-    updated_at = excluded.updated_at,
-    source_lsn = excluded.source_lsn
-WHERE t.source_lsn < excluded.source_lsn`
+    'the database did not write the row',
+    'customers'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // CustomerDeleted is event "d" on topic "crm.public.customers".
 // It has no idempotency key; topic, partition and offset identify it.
 type CustomerDeleted struct {
-	ID        int64 // "before.id"
-	SourceLsn int64 // "source.lsn"
+	ID       int64     // "before.id"
+	SourceAt time.Time // "source.ts_ms"
 }
 
 // DecodeCustomerDeleted decodes m; see strictjson.Scanner for the rules.
@@ -303,7 +311,7 @@ func DecodeCustomerDeleted(m idem.Message) (e CustomerDeleted, err error) {
 
 func (e *CustomerDeleted) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = CustomerDeleted{}
-	var seen struct{ before, ID, source, SourceLsn bool }
+	var seen struct{ before, ID, source, SourceAt bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "before":
@@ -324,9 +332,9 @@ func (e *CustomerDeleted) decode(s *strictjson.Scanner, m *wire.Message) {
 			if !s.Null() {
 				for s.Object(); s.Member(); {
 					switch s.Name() {
-					case "lsn":
-						s.Once(&seen.SourceLsn)
-						e.SourceLsn = s.Int64()
+					case "ts_ms":
+						s.Once(&seen.SourceAt)
+						e.SourceAt = s.AnyEpoch(time.Millisecond)
 					default:
 						s.Skip()
 					}
@@ -337,7 +345,7 @@ func (e *CustomerDeleted) decode(s *strictjson.Scanner, m *wire.Message) {
 		}
 	}
 	s.Require(seen.ID, "before.id")
-	s.Require(seen.SourceLsn, "source.lsn")
+	s.Require(seen.SourceAt, "source.ts_ms")
 	var k crmPublicCustomersKey
 	k.decode(s, m)
 	s.Same("before.id", e.ID == k.ID)
@@ -357,22 +365,16 @@ func (p *crmPublicCustomersPlan) addCustomerDeleted(b *wire.Batch, m *wire.Messa
 	}
 	// Deletes ends the current wave if it already writes this row.
 	b.Deletes(wire.Row("customers").Int(e.ID))
-	r := p.customerDeletedDeleteCustomers.Row()
-	r.Int8(e.ID)
-	r.Int8(e.SourceLsn)
+	p.customerDeletedDeleteCustomers.Row().Int8(e.ID)
 	return nil
 }
 
-// customerDeletedDeleteCustomersSQL deletes a row only if its source_lsn is lower than that of
-// the event.
 const customerDeletedDeleteCustomersSQL = `
 WITH e AS (
     SELECT
-        unnest($1::bigint[]) AS id,
-        unnest($2::bigint[]) AS source_lsn
+        unnest($1::bigint[]) AS id
     ORDER BY id
 )
 DELETE FROM customers AS t
 USING e
-WHERE t.id = e.id
-    AND t.source_lsn < e.source_lsn`
+WHERE t.id = e.id`

@@ -54,7 +54,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "tags", Type: "text array", Nullable: true, Null: "CustomerChanged"},
 					{Name: "settings", Type: "text", Nullable: true, Null: "CustomerChanged"},
 					{Name: "updated_at", Type: "timestamptz"},
-					{Name: "source_lsn", Type: "bigint"},
+					{Name: "source_at", Type: "timestamptz"},
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},

@@ -246,6 +246,9 @@ func (s *source) anew(ctx context.Context) error {
 	if err := s.connect.Forget(ctx, connector); err != nil {
 		return err
 	}
+	if err := s.connect.Resume(ctx, connector); err != nil {
+		return err
+	}
 	return s.begin(ctx)
 }
 

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/examples/mirror"
@@ -96,7 +97,7 @@ func firstDifference(want, got string) string {
 
 // mirrored has Debezium send the changes of a table by the configuration of the page, once without
 // and once with their schemas, to a service each. It kills Connect, whose resends must change
-// nothing.
+// nothing. Then a snapshot is repeated: the page says what that leaves, and how to remove it.
 func mirrored(ctx context.Context, k *kit) (_ string, err error) {
 	s, err := k.source()
 	if err != nil {
@@ -120,7 +121,7 @@ func mirrored(ctx context.Context, k *kit) (_ string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, enveloped.close()) }()
-	if err := w.connect(ctx); err != nil {
+	if err := w.connectBusy(ctx); err != nil {
 		return "", err
 	}
 	for i := range 40 {
@@ -128,7 +129,7 @@ func mirrored(ctx context.Context, k *kit) (_ string, err error) {
 			return "", err
 		}
 		if i == 20 {
-			if err := plain.some(ctx); err != nil {
+			if err := errors.Join(plain.some(ctx), w.streams(ctx, "crm"), w.streams(ctx, "shop")); err != nil {
 				return "", err
 			}
 			if err := s.connect.Crash(); err != nil {
@@ -143,19 +144,85 @@ func mirrored(ctx context.Context, k *kit) (_ string, err error) {
 		return "", err
 	}
 	if err := plain.has(ctx, s, ofCRM, ofMirror); err != nil {
-		return "", err
+		return "", fmt.Errorf("%w; %s", err, w.stands(ctx, "crm"))
 	}
 	if err := enveloped.has(ctx, s, ofEnveloped, ofEnveloped); err != nil {
-		return "", fmt.Errorf("with schemas: %w", err)
+		return "", fmt.Errorf("with schemas: %w; %s", err, w.stands(ctx, "shop"))
 	}
 	n, err := s.count(ctx, `SELECT count(*) FROM customers`)
-	return fmt.Sprintf("%d rows are the same in two mirrors behind %d changes, %d of them before the snapshot", n, w.changes, before), err
+	if err != nil {
+		return "", err
+	}
+	gone, err := w.repeat(ctx, plain)
+	return fmt.Sprintf("%d rows are the same in two mirrors behind %d changes, %d of them before the snapshot; a second snapshot left %d rows, which the page removes",
+		n, w.changes, before, gone), err
+}
+
+// repeat has the connector take its snapshot once more, as one does that died before it had stored
+// the end of the first. Rows that were deleted meanwhile stay in the mirror, until the statement
+// of the page removes them. It returns how many they were.
+func (w *crm) repeat(ctx context.Context, mirror *follower) (int64, error) {
+	if err := w.s.connect.Forget(ctx, "mirror-crm"); err != nil {
+		return 0, err
+	}
+	var again string
+	for _, sql := range []string{`DELETE FROM customers WHERE id % 3 = 0`, `CHECKPOINT`} {
+		if _, err := w.s.pool.Exec(ctx, sql); err != nil {
+			return 0, err
+		}
+	}
+	if err := w.s.pool.QueryRow(ctx, `SELECT clock_timestamp()::text`).Scan(&again); err != nil {
+		return 0, err
+	}
+	if err := errors.Join(w.s.connect.Resume(ctx, "mirror-crm"), w.streams(ctx, "crm"), w.write(ctx, 50)); err != nil {
+		return 0, err
+	}
+	if err := mirror.has(ctx, w.s, ofCRM, ofMirror+` WHERE source_at >= '`+again+`'`); err != nil {
+		return 0, fmt.Errorf("behind a second snapshot: %w; %s", err, w.stands(ctx, "crm"))
+	}
+	page, err := os.ReadFile(cdcPage)
+	if err != nil {
+		return 0, err
+	}
+	statement := regexp.MustCompile("`(DELETE FROM customers WHERE source_at < )TIME`").FindSubmatch(page)
+	if statement == nil {
+		return 0, errors.New(cdcPage + " has no statement that removes rows")
+	}
+	removed, err := mirror.db.pool.Exec(ctx, string(statement[1])+"'"+again+"'")
+	if err == nil && removed.RowsAffected() == 0 {
+		err = errors.New("no deleted row stayed in the mirror, and " + cdcPage + " says that they do")
+	}
+	return removed.RowsAffected(), errors.Join(err, mirror.has(ctx, w.s, ofCRM, ofMirror))
+}
+
+// stands says where a connector and its slot are.
+func (w *crm) stands(ctx context.Context, prefix string) string {
+	state, why, err := w.s.connect.Status(ctx, "mirror-"+prefix)
+	at, failed := w.s.connect.Offsets(ctx, "mirror-"+prefix)
+	var slot string
+	err = errors.Join(err, failed, w.s.pool.QueryRow(ctx, `SELECT coalesce(min(s::text), 'none') || ' of ' || pg_current_wal_lsn()
+		FROM pg_replication_slots s WHERE slot_name LIKE $1`, prefix+"%").Scan(&slot))
+	return fmt.Sprintf("connector: %s %s; offsets: %s; slot: %s; %v", state, why, at, slot, err)
+}
+
+// streams waits until a connector has stored the end of its snapshot: otherwise it would take
+// another one.
+func (w *crm) streams(ctx context.Context, prefix string) error {
+	var at string
+	err := stage.Until(ctx, patience, func() (ok bool, err error) {
+		at, err = w.s.connect.Offsets(ctx, "mirror-"+prefix)
+		return strings.Contains(at, `"lsn"`) && !strings.Contains(at, `"snapshot`), err
+	})
+	if err != nil {
+		err = fmt.Errorf("connector mirror-%s is at %s: %w", prefix, at, err)
+	}
+	return err
 }
 
 // some waits until a mirror has rows that are newer than the snapshot.
 func (f *follower) some(ctx context.Context) error {
 	return stage.Until(ctx, patience, func() (bool, error) {
-		n, err := f.db.count(ctx, `SELECT count(DISTINCT source_lsn) FROM customers`)
+		n, err := f.db.count(ctx, `SELECT count(DISTINCT source_at) FROM customers`)
 		return n > 10, err
 	})
 }
@@ -165,6 +232,70 @@ type crm struct {
 	s       *source
 	random  *rand.Rand
 	changes int
+}
+
+// connectBusy is connect while a transaction is open that has changed rows: the snapshot does not
+// have them, and their changes come behind it, with numbers of the log before it. Postgres begins
+// to decode behind the end of all transactions that it found open, so it takes three of them.
+func (w *crm) connectBusy(ctx context.Context) error {
+	if _, err := w.s.pool.Exec(ctx, `INSERT INTO customers (id, email) SELECT n, 'late' FROM generate_series(5001, 5003) n`); err != nil {
+		return err
+	}
+	first, err := w.begin(ctx, `SELECT pg_current_xact_id()`)
+	if err != nil {
+		return err
+	}
+	connected := make(chan error, 1)
+	go func() { connected <- w.connect(ctx) }()
+	for _, sql := range []string{`SELECT pg_current_xact_id()`, `WITH gone AS (DELETE FROM customers WHERE id = 5001) UPDATE customers SET email = 'later' WHERE id = 5002`} {
+		if err := w.awaited(ctx, first); err != nil {
+			return err
+		}
+		next, err := w.begin(ctx, sql)
+		if err != nil {
+			return err
+		}
+		if err := first.Commit(ctx); err != nil {
+			return err
+		}
+		first = next
+	}
+	err = stage.Until(ctx, patience, func() (bool, error) {
+		n, err := w.s.count(ctx, `SELECT count(*) FROM pg_replication_slots WHERE slot_name = 'crm_customers' AND confirmed_flush_lsn IS NOT NULL`)
+		return n == 1, err
+	})
+	if err != nil {
+		return err
+	}
+	if err := first.Commit(ctx); err != nil {
+		return err
+	}
+	return <-connected
+}
+
+// begin begins a transaction with a statement.
+func (w *crm) begin(ctx context.Context, sql string) (pgx.Tx, error) {
+	tx, err := w.s.pool.Begin(ctx)
+	if err == nil {
+		_, err = tx.Exec(ctx, sql)
+	}
+	return tx, err
+}
+
+// awaited waits until a slot that is made waits for the end of a transaction.
+func (w *crm) awaited(ctx context.Context, tx pgx.Tx) error {
+	var id string
+	if err := tx.QueryRow(ctx, `SELECT pg_current_xact_id()::text`).Scan(&id); err != nil {
+		return err
+	}
+	err := stage.Until(ctx, patience, func() (bool, error) {
+		n, err := w.s.count(ctx, `SELECT count(*) FROM pg_locks WHERE NOT granted AND transactionid::text = $1`, id)
+		return n == 1, err
+	})
+	if err != nil {
+		err = fmt.Errorf("no slot waits for transaction %s: %w", id, err)
+	}
+	return err
 }
 
 // connect gives the worker the connector of the page, and one like it that writes schemas, too.

@@ -14,6 +14,6 @@ CREATE TABLE customers (
     tags text[],
     settings text,
     updated_at timestamptz NOT NULL,
-    source_lsn bigint NOT NULL,
+    source_at timestamptz NOT NULL,
     CONSTRAINT customers_pkey PRIMARY KEY (id)
 );

@@ -81,7 +81,8 @@ func (c *Connect) Offsets(ctx context.Context, name string) (string, error) {
 	return string(body), err
 }
 
-// Forget has a connector begin anew: stopped, without the offsets that it keeps, and resumed.
+// Forget stops a connector, and removes the offsets that it keeps, so that it begins anew when
+// Resume starts it.
 func (c *Connect) Forget(ctx context.Context, name string) error {
 	at := "/connectors/" + name
 	if _, err := c.ask(ctx, http.MethodPut, at+"/stop", nil); err != nil {
@@ -90,13 +91,17 @@ func (c *Connect) Forget(ctx context.Context, name string) error {
 	for end := time.Now().Add(startTimeout); ; time.Sleep(50 * time.Millisecond) { // until it has stopped
 		_, err := c.ask(ctx, http.MethodDelete, at+"/offsets", nil)
 		if err == nil {
-			break
+			return nil
 		}
 		if ctx.Err() != nil || time.Now().After(end) {
 			return err
 		}
 	}
-	_, err := c.ask(ctx, http.MethodPut, at+"/resume", nil)
+}
+
+// Resume starts a connector that is stopped.
+func (c *Connect) Resume(ctx context.Context, name string) error {
+	_, err := c.ask(ctx, http.MethodPut, "/connectors/"+name+"/resume", nil)
 	return err
 }
 

@@ -38,7 +38,7 @@ func newJVM(ctx context.Context) (jvm, error) {
 func (j jvm) argv(heap, class string, args ...string) []string {
 	argv := []string{
 		j.java, "-Xmx" + heap, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true",
-		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true",
+		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.log.io.debezium=info", "-Dorg.slf4j.simpleLogger.showDateTime=true",
 		"-cp", filepath.Join(j.jars, "*"), class,
 	}
 	return append(argv, args...)

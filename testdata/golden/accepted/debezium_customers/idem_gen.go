@@ -51,7 +51,7 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Name: "biography", Type: "text", Nullable: true, Null: "CustomerChanged"},
 					{Name: "born_on", Type: "date", Nullable: true, Null: "CustomerChanged"},
 					{Name: "updated_at", Type: "timestamptz"},
-					{Name: "source_lsn", Type: "bigint"},
+					{Name: "source_at", Type: "timestamptz"},
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},

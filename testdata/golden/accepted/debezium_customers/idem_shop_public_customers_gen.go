@@ -21,8 +21,10 @@ func shopPublicCustomersTopic() wire.Topic {
 			MaxBackoff:     30 * time.Second,
 			StopAfter:      20,
 			Keep:           720 * time.Hour,
+			Park:           true,
 		},
 		Ordered: true,
+		Parks:   true,
 		Writes:  []string{"customers"},
 		NewPlan: func() wire.Plan {
 			return &shopPublicCustomersPlan{decoder: shopPublicCustomersDecoder{AbsentMarker: "__debezium_unavailable_value"}}
@@ -114,7 +116,7 @@ type CustomerChanged struct {
 	Biography   idem.Patch[string] // "payload.after.biography"
 	BornOn      *idem.Date         // "payload.after.born_on"
 	UpdatedAt   time.Time          // "payload.after.updated_at"
-	SourceLsn   int64              // "payload.source.lsn"
+	SourceAt    time.Time          // "payload.source.ts_ms"
 }
 
 // DecodeCustomerChanged decodes m; see strictjson.Scanner for the rules.
@@ -128,7 +130,7 @@ func DecodeCustomerChanged(m idem.Message) (e CustomerChanged, err error) {
 func (e *CustomerChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = CustomerChanged{}
 	var seen struct {
-		payload, after, ID, Email, CreditLimit, Biography, BornOn, UpdatedAt, source, SourceLsn bool
+		payload, after, ID, Email, CreditLimit, Biography, BornOn, UpdatedAt, source, SourceAt bool
 	}
 	for s.Object(); s.Member(); {
 		switch s.Name() {
@@ -170,9 +172,9 @@ func (e *CustomerChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 						if !s.Null() {
 							for s.Object(); s.Member(); {
 								switch s.Name() {
-								case "lsn":
-									s.Once(&seen.SourceLsn)
-									e.SourceLsn = s.Int64()
+								case "ts_ms":
+									s.Once(&seen.SourceAt)
+									e.SourceAt = s.AnyEpoch(time.Millisecond)
 								default:
 									s.Skip()
 								}
@@ -190,7 +192,7 @@ func (e *CustomerChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 	s.Require(seen.ID, "payload.after.id")
 	s.Require(seen.Email, "payload.after.email")
 	s.Require(seen.UpdatedAt, "payload.after.updated_at")
-	s.Require(seen.SourceLsn, "payload.source.lsn")
+	s.Require(seen.SourceAt, "payload.source.ts_ms")
 	var k shopPublicCustomersKey
 	k.decode(s, m)
 	s.Same("payload.after.id", e.ID == k.ID)
@@ -224,57 +226,63 @@ func (p *shopPublicCustomersPlan) addCustomerChanged(b *wire.Batch, m *wire.Mess
 	r.Bool(e.Biography.Sent())
 	wire.OrNull(r, r.Date, e.BornOn)
 	r.Time(e.UpdatedAt)
-	r.Int8(e.SourceLsn)
+	r.Time(e.SourceAt)
 	return nil
 }
 
-// customerChangedUpsertCustomersSQL changes a row only if its source_lsn increases.
 // A column keeps its value if the event lacks the field.
 const customerChangedUpsertCustomersSQL = `
-WITH e AS (
+WITH w AS (
+    WITH e AS (
+        SELECT
+            unnest($1::bigint[]) AS id,
+            unnest($2::text[]) AS email,
+            unnest($3::numeric[]) AS credit_limit,
+            unnest($4::text[]) AS biography,
+            unnest($5::boolean[]) AS biography_sent,
+            unnest($6::date[]) AS born_on,
+            unnest($7::timestamptz[]) AS updated_at,
+            unnest($8::timestamptz[]) AS source_at
+    )
+    INSERT INTO customers AS t (
+        id,
+        email,
+        credit_limit,
+        biography,
+        born_on,
+        updated_at,
+        source_at
+    )
     SELECT
-        unnest($1::bigint[]) AS id,
-        unnest($2::text[]) AS email,
-        unnest($3::numeric[]) AS credit_limit,
-        unnest($4::text[]) AS biography,
-        unnest($5::boolean[]) AS biography_sent,
-        unnest($6::date[]) AS born_on,
-        unnest($7::timestamptz[]) AS updated_at,
-        unnest($8::bigint[]) AS source_lsn
+        id,
+        email,
+        credit_limit,
+        biography,
+        born_on,
+        updated_at,
+        source_at
+    FROM e
+    ORDER BY id
+    ON CONFLICT (id) DO UPDATE SET
+        email = excluded.email,
+        credit_limit = excluded.credit_limit,
+        biography = CASE WHEN excluded.id IN (SELECT id FROM e WHERE biography_sent) THEN excluded.biography ELSE t.biography END,
+        born_on = excluded.born_on,
+        updated_at = excluded.updated_at,
+        source_at = excluded.source_at
+    RETURNING true
 )
-INSERT INTO customers AS t (
-    id,
-    email,
-    credit_limit,
-    biography,
-    born_on,
-    updated_at,
-    source_lsn
-)
+INSERT INTO idem_step_refused (reason, in_table)
 SELECT
-    id,
-    email,
-    credit_limit,
-    biography,
-    born_on,
-    updated_at,
-    source_lsn
-FROM e
-ORDER BY id
-ON CONFLICT (id) DO UPDATE SET
-    email = excluded.email,
-    credit_limit = excluded.credit_limit,
-    biography = CASE WHEN excluded.id IN (SELECT id FROM e WHERE biography_sent) THEN excluded.biography ELSE t.biography END,
-    born_on = excluded.born_on,
-    updated_at = excluded.updated_at,
-    source_lsn = excluded.source_lsn
-WHERE t.source_lsn < excluded.source_lsn`
+    'the database did not write the row',
+    'customers'
+WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // CustomerDeleted is event "d" on topic "shop.public.customers".
 // It has no idempotency key; topic, partition and offset identify it.
 type CustomerDeleted struct {
-	ID        int64 // "payload.before.id"
-	SourceLsn int64 // "payload.source.lsn"
+	ID       int64     // "payload.before.id"
+	SourceAt time.Time // "payload.source.ts_ms"
 }
 
 // DecodeCustomerDeleted decodes m; see strictjson.Scanner for the rules.
@@ -287,7 +295,7 @@ func DecodeCustomerDeleted(m idem.Message) (e CustomerDeleted, err error) {
 
 func (e *CustomerDeleted) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = CustomerDeleted{}
-	var seen struct{ payload, before, ID, source, SourceLsn bool }
+	var seen struct{ payload, before, ID, source, SourceAt bool }
 	for s.Object(); s.Member(); {
 		switch s.Name() {
 		case "payload":
@@ -313,9 +321,9 @@ func (e *CustomerDeleted) decode(s *strictjson.Scanner, m *wire.Message) {
 						if !s.Null() {
 							for s.Object(); s.Member(); {
 								switch s.Name() {
-								case "lsn":
-									s.Once(&seen.SourceLsn)
-									e.SourceLsn = s.Int64()
+								case "ts_ms":
+									s.Once(&seen.SourceAt)
+									e.SourceAt = s.AnyEpoch(time.Millisecond)
 								default:
 									s.Skip()
 								}
@@ -331,7 +339,7 @@ func (e *CustomerDeleted) decode(s *strictjson.Scanner, m *wire.Message) {
 		}
 	}
 	s.Require(seen.ID, "payload.before.id")
-	s.Require(seen.SourceLsn, "payload.source.lsn")
+	s.Require(seen.SourceAt, "payload.source.ts_ms")
 	var k shopPublicCustomersKey
 	k.decode(s, m)
 	s.Same("payload.before.id", e.ID == k.ID)
@@ -351,22 +359,16 @@ func (p *shopPublicCustomersPlan) addCustomerDeleted(b *wire.Batch, m *wire.Mess
 	}
 	// Deletes ends the current wave if it already writes this row.
 	b.Deletes(wire.Row("customers").Int(e.ID))
-	r := p.customerDeletedDeleteCustomers.Row()
-	r.Int8(e.ID)
-	r.Int8(e.SourceLsn)
+	p.customerDeletedDeleteCustomers.Row().Int8(e.ID)
 	return nil
 }
 
-// customerDeletedDeleteCustomersSQL deletes a row only if its source_lsn is lower than that of
-// the event.
 const customerDeletedDeleteCustomersSQL = `
 WITH e AS (
     SELECT
-        unnest($1::bigint[]) AS id,
-        unnest($2::bigint[]) AS source_lsn
+        unnest($1::bigint[]) AS id
     ORDER BY id
 )
 DELETE FROM customers AS t
 USING e
-WHERE t.id = e.id
-    AND t.source_lsn < e.source_lsn`
+WHERE t.id = e.id`

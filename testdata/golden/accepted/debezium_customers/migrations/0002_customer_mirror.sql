@@ -11,6 +11,6 @@ CREATE TABLE customers (
     biography text,
     born_on date,
     updated_at timestamptz NOT NULL,
-    source_lsn bigint NOT NULL,
+    source_at timestamptz NOT NULL,
     CONSTRAINT customers_pkey PRIMARY KEY (id)
 );
