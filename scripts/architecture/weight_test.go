@@ -42,7 +42,7 @@ var weights = []weight{
 	{"linked lines, with effects", 29_170, 23_000, linkedWith},
 	{"lines of testdata", 57_360, 35_000, linesOfTestdata},
 	{"words of docs/spec.md", 8_120, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
-	{"words of docs", 52_130, 48_000, wordsOfDocs},
+	{"words of docs", 52_500, 48_000, wordsOfDocs},
 }
 
 // The whole gets lighter. go test -v prints what is left to do.
