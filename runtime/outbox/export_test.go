@@ -6,4 +6,7 @@ import "time"
 func (r *Relay) SetMostHeld(n int) { r.most = n }
 
 // SetPace has a relay ask so often, and be waited for so long.
-func (r *Relay) SetPace(poll, silence time.Duration) { r.pace = pace{poll, silence} }
+func (r *Relay) SetPace(poll, silence time.Duration) { r.pace.poll, r.pace.silence = poll, silence }
+
+// SetLate has a relay call an answer late after so long.
+func (r *Relay) SetLate(after time.Duration) { r.pace.late = after }

@@ -48,12 +48,15 @@ type pace struct {
 	// silence is how long Postgres waits for a leader that is not heard of before it ends its
 	// session, and so its lead; and how long a leader waits for an answer of Postgres.
 	silence time.Duration
+	// late is how long an event may wait for its answer until its aggregate leaves the room to others.
+	late time.Duration
 }
 
 const (
 	defaultWaiting = 100_000
 	usualPoll      = time.Second
 	usualSilence   = 10 * time.Second
+	usualLate      = time.Second
 	// flushFor is how long a relay that ends waits for acknowledgements.
 	flushFor = 5 * time.Second
 	// removeFor is how long it waits then until acknowledged events are deleted.
@@ -69,7 +72,7 @@ func (r *Relay) Run(ctx context.Context) error {
 		return errors.New("outbox: a relay needs DB and Producer")
 	}
 	r.most = cmp.Or(r.most, mostHeld)
-	r.pace = pace{cmp.Or(r.pace.poll, usualPoll), cmp.Or(r.pace.silence, usualSilence)}
+	r.pace = pace{cmp.Or(r.pace.poll, usualPoll), cmp.Or(r.pace.silence, usualSilence), cmp.Or(r.pace.late, usualLate)}
 	defer r.report(ctx)()
 	return r.serve(ctx)
 }

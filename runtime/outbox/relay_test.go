@@ -312,9 +312,9 @@ func TestRelaysTakeOver(t *testing.T) {
 	_, stop := relay(t, db, first, nil)
 	write(t, db, "7", "1", "2", "3")
 	until(t, "one is stuck", func() bool { first.mu.Lock(); defer first.mu.Unlock(); return len(first.stuck) == 1 })
-	relay(t, db, second, nil)
-	time.Sleep(50 * time.Millisecond) // it could send now
-	if got := second.of(""); got != "" {
+	r, _ := relay(t, db, second, nil)
+	until(t, "the second has asked for the lead, and counts", func() bool { return r.Stats().Waiting > 0 })
+	if got := second.of(""); got != "" || r.Stats().Leading {
 		t.Errorf("two relays lead: %s", got)
 	}
 	idemtest.Exec(t, db, `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`)

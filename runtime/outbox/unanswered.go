@@ -6,10 +6,7 @@ import (
 )
 
 const (
-	// lateAfter is how long an event may wait for its answer until its aggregate leaves the room to
-	// others.
-	lateAfter = time.Second
-	// tellAfter is how long it may wait until Health names it.
+	// tellAfter is how long an event may wait for its answer until Health names it.
 	tellAfter = 5 * time.Second
 	// mostLate bounds the payloads of the events that wait for late answers. Events are retried only
 	// below a quarter of it, so retries leave room for others.
@@ -28,7 +25,7 @@ type unanswered struct {
 // way: that read leaves out the events that are dropped here, and not those that follow them.
 func (l *lead) recognizeLate(now time.Time) {
 	for _, e := range l.sent {
-		if e.late || now.Sub(e.at) < lateAfter {
+		if e.late || now.Sub(e.at) < l.pace.late {
 			continue
 		}
 		e.late = true
