@@ -98,10 +98,10 @@ func relay(t testing.TB, db *pgxpool.Pool, to outbox.Producer, edit func(*outbox
 	return r, stop
 }
 
-// until waits for a condition.
+// until waits for a condition, for less than testFor: with it a bug would pass for the condition.
 func until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("it never was so that %s", what)
 		}
