@@ -48,7 +48,8 @@ type pace struct {
 	// silence is how long Postgres waits for a leader that is not heard of before it ends its
 	// session, and so its lead; and how long a leader waits for an answer of Postgres.
 	silence time.Duration
-	// late is how long an event may wait for its answer until its aggregate leaves the room to others.
+	// late is how long an event may wait for its answer until its aggregate leaves the room to
+	// others.
 	late time.Duration
 }
 
