@@ -175,6 +175,8 @@ func tombstone(b *trial) {
 	case err == nil && res.Ignored == 1:
 	case err == nil && res.Dead == 1:
 		b.ownDead[placeOf(m)] = expectedDead{}
+	case err == nil && res.Waiting == 1 && from < 0: // every key waits
+		b.ownDead[placeOf(m)] = expectedDead{class: parkedClass}
 	default:
 		b.t.Errorf("%s had an effect: %+v, %v", what, res, err)
 	}
