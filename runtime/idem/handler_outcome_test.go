@@ -184,7 +184,8 @@ func (r rewriting) RewriteQuery(context.Context, *pgx.Conn, string, []any) (stri
 	return string(r), nil, nil
 }
 
-// What waits while rows are open is bounded by what it occupies, however the arguments refer to it.
+// What waits while rows are open is bounded by what it occupies, however the arguments refer to
+// it.
 func TestWhatIsQueuedWhileRowsAreOpenIsBounded(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("x", 100_000)

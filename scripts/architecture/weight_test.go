@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// sizes are printed by TestWeight, and nothing bounds them: a bound that is raised with each change
-// takes nothing away.
+// sizes are printed by TestWeight, and nothing bounds them: a bound that is raised with each
+// change takes nothing away.
 var sizes = []struct {
 	what string
 	now  func(t *testing.T) int

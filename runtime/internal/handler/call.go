@@ -153,8 +153,8 @@ func (t *Transaction) Call(batch context.Context, of *wire.Call, attempt int) (l
 	return c.trace.left(), t.ended(batch, c, c.err)
 }
 
-// contained calls fn, which is the service's code, and stores its error in err. It is also an error
-// if fn panics or ends its goroutine.
+// contained calls fn, which is the service's code, and stores its error in err. It is also an
+// error if fn panics or ends its goroutine.
 func (t *Transaction) contained(c *call, err *error, fn func() error) {
 	*err = errExit // in case fn does not return
 	defer func() {

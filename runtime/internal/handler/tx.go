@@ -126,8 +126,8 @@ options:
 }
 
 // judge records what a statement may leave in the session. It rejects a text that the protocol
-// cannot transfer, COPY from or to the client, and a statement that would end the transaction: the handler
-// is treated as if it had ended it.
+// cannot transfer, COPY from or to the client, and a statement that would end the transaction: the
+// handler is treated as if it had ended it.
 func (h *handlerTx) judge(sql string, pipelined bool) error {
 	switch {
 	case strings.IndexByte(sql, 0) >= 0:
