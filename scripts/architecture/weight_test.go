@@ -20,10 +20,10 @@ type weight struct {
 
 // weights may shrink, and then most does. One grows only for what users need, in a commit that
 // says for what: idemgen dev is the 15th command, idemgen console the 19th, adopt keys the 20th,
-// stream pause and resume the 21st, stream shard the 22nd; docs/adopt.md has 600 words,
+// stream pause and resume the 21st; docs/adopt.md has 600 words,
 // docs/cdc.md 560, docs/compare.md 720, Kubernetes in docs/guide.md 230; init --from-topic has
 // 1,630 lines, record keys in other encodings than text and JSON 340, pauses and set --at 320,
-// columns of 30 more types 240, shards 330.
+// columns of 30 more types 240.
 var weights = []weight{
 	{"keys of the language", 90, 90, keysOfTheLanguage},
 	{"codes of errors", 83, 85, func(t *testing.T) int {

@@ -9,7 +9,7 @@ var catalogBugs = []mutant{
 		in("./runtime/internal/pool", "Pool.Open").Replace(`catalog.CheckPlanted(ctx, conn)`, `error(nil)`),
 		core, "TestPlantedObjectsStopARunningService/a_new_connection"},
 	{"connections stay in use after an upkeep found planted functions",
-		in("./runtime/idem", "Consumer.connectUpkeep").Drop(`d.process.Pool.Reset()`),
+		in("./runtime/idem", "Consumer.connectUpkeep").Drop(`c.process.Pool.Reset()`),
 		core, "TestPlantedObjectsStopARunningService/an_upkeep"},
 	{"what is planted for an enum is not looked for",
 		in("./internal/pgtable", "plantedSQL").Text(`AND t.typowner OPERATOR(pg_catalog.<>) x.owner`, `AND false`),

@@ -1,3 +1,0 @@
-package shards
-
-//go:generate go tool idemgen generate
