@@ -1,0 +1,3 @@
+package first
+
+//go:generate go tool idemgen generate
