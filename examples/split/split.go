@@ -1,5 +1,5 @@
-// Package split divides a topic between two databases, each of which has a service of its own:
-// docs/scaling.md.
+// Package split divides a topic between two databases. Each has a service of its own, as
+// docs/scaling.md describes.
 package split
 
 import (
@@ -26,9 +26,9 @@ func TopicOf(account []byte) string {
 	return Topics[h.Sum32()%uint32(len(Topics))]
 }
 
-// Forward sends each record of [Whole] to the topic of its account, until ctx is done. What it sent
-// and could not commit it sends again: the services recognize that by the events' keys, which are
-// in a header. Records of one account stay in order.
+// Forward sends each record of [Whole] to the topic of its account, until ctx is done. After a
+// crash it sends records again: the services recognize them by the events' keys, which are in a
+// header. Records of one account stay in order.
 func Forward(ctx context.Context, brokers string) error {
 	client, err := kgo.NewClient(kgo.SeedBrokers(brokers), kgo.ConsumerGroup(Job), kgo.ConsumeTopics(Whole),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.DisableAutoCommit(), kgo.BlockRebalanceOnPoll())

@@ -92,8 +92,8 @@ func sum(offsets []int64) (all int64) {
 }
 
 // A topic is divided between two databases: the producer resends events, the job that divides the
-// topic loses its position, and both services are restarted. Each booking is in the database of its
-// account, once.
+// topic loses its position, and both services are restarted. Each booking is in the database of
+// its account, once.
 func TestTopicOfTwoDatabases(t *testing.T) {
 	const partitions, accounts, bookings = 3, 40, 300
 	broker := idemtest.Kafka(t, map[string]int32{Whole: partitions, Topics[0]: partitions, Topics[1]: partitions})
