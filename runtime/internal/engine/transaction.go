@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -214,15 +213,15 @@ func (t *transaction) send(ctx context.Context, d *decide.Decision) outcome {
 	case d.Plain():
 		send = t.oneTrip
 	}
-	written, err := send(ctx, d, &a)
+	acked, err := send(ctx, d, &a)
 	if err == nil {
 		err = fault.At(ctx, fault.Reply)
 	}
 	if err != nil {
 		return t.unacknowledged(ctx, before, err)
 	}
-	o.keys.Heard(written, sent)
-	return o.advance(protocol.Acked, a, written)
+	o.keys.Heard(acked.Written(), sent)
+	return o.advance(protocol.Acked, acked)
 }
 
 // attempt returns a new attempt to do what was decided. It is stored before anything that may
@@ -283,7 +282,7 @@ func (t *transaction) write(s wire.Step) []pipeline.Statement {
 }
 
 // oneTrip sends statements as one implicit transaction, in one round trip.
-func (t *transaction) oneTrip(ctx context.Context, d *decide.Decision, a *chain.Attempt) (written time.Time, err error) {
+func (t *transaction) oneTrip(ctx context.Context, d *decide.Decision, a *chain.Attempt) (acked chain.Committed, err error) {
 	p := pipeline.New(ctx, t.conn.Conn())
 	p.Add(t.begins(d, a)...)
 	for _, s := range d.Steps {
@@ -298,7 +297,10 @@ func (t *transaction) oneTrip(ctx context.Context, d *decide.Decision, a *chain.
 	if unclean != nil { // nevertheless the transaction is over
 		_ = t.conn.Conn().Close(ctx)
 	}
-	return chain.Written(r), err
+	if err != nil {
+		return acked, err
+	}
+	return a.Acknowledged(r, chain.Written(r))
 }
 
 // raced reports whether the batch lost a key to another partition, and counts that.
