@@ -13,8 +13,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/outbox"
 )
 
-// A transaction with synchronous_commit = off is visible before it is on disk, and a crash takes it
-// back. The relay sends its event once it is on disk.
+// A transaction with synchronous_commit = off is visible before it is on disk, and a crash takes
+// it back. The relay sends its event once it is on disk.
 func TestRelaySendsWhatIsOnDisk(t *testing.T) {
 	t.Parallel()
 	server, err := idemtest.StartPostgres(t.Context(), idemtest.PostgresOptions{Durable: true, Conf: map[string]string{"wal_writer_delay": "10s", "synchronous_commit": "off"}})

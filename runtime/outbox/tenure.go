@@ -155,14 +155,14 @@ func (t *tenure) verify(ctx context.Context) error {
 	return nil
 }
 
-// confirmSQL writes to the server's log, and nothing else, and waits as a commit does, where commits
-// wait for a standby, or the end of the log is not on disk.
+// confirmSQL writes to the server's log, and nothing else, and waits as a commit does, where
+// commits wait for a standby, or the end of the log is not on disk.
 const confirmSQL = `SELECT pg_catalog.set_config('synchronous_commit', 'on', true), pg_catalog.pg_logical_emit_message(true, 'idemgen', '')
 WHERE pg_catalog.current_setting('synchronous_standby_names') <> '' OR pg_catalog.pg_current_wal_flush_lsn() < pg_catalog.pg_current_wal_insert_lsn()`
 
 // confirm waits until all that was read is on disk and, if there is a synchronous standby, there,
-// too. A row is visible before that if its transaction has synchronous_commit = off, or if the wait
-// of its commit was cancelled.
+// too. A row is visible before that if its transaction has synchronous_commit = off, or if the
+// wait of its commit was cancelled.
 func (t *tenure) confirm(ctx context.Context) error {
 	if _, err := t.conn.Exec(ctx, confirmSQL); err != nil {
 		return fmt.Errorf("wait until what is read is durable, here and on a synchronous standby: %w", err)
