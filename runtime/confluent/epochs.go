@@ -83,8 +83,8 @@ func (e *epochs) end(ctx context.Context, id idem.Partition, at idem.Position, l
 	return end, nil
 }
 
-// verify checks once that the brokers compare epochs: a position behind the end of the log, with an
-// earlier epoch, must be reported as truncated. The client does not query brokers that do not
+// verify checks once that the brokers compare epochs: a position behind the end of the log, with
+// an earlier epoch, must be reported as truncated. The client does not query brokers that do not
 // accept its version of the request, and then takes each position for a valid one.
 func (e *epochs) verify(ctx context.Context, client *kafka.Consumer, id idem.Partition, earlier int32, logEnd int64) error {
 	if e.compares {

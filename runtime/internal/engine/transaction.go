@@ -76,8 +76,7 @@ func (o *Owner) transactOnce(ctx context.Context, w *work) (out outcome) {
 	ctx, cancel := o.deadline(ctx) // no record is at fault for the wait for a connection
 	defer cancel()
 	if out = t.run(ctx); out.is == failed {
-		t.mend(ctx, out.err)
-		out.err = verdict.Overdue(ctx, out.err, verdict.Limit{Name: "limits.batch_timeout", Most: o.limits().BatchTimeout, Of: t.text()}, o.limits())
+		out.err = verdict.Overdue(ctx, t.mend(ctx, out.err), verdict.Limit{Name: "limits.batch_timeout", Most: o.limits().BatchTimeout, Of: t.text()}, o.limits())
 	}
 	return out
 }
@@ -313,19 +312,37 @@ func (t *transaction) raced(err error) bool {
 	return true
 }
 
-// mend closes connections that are not usable after an error.
-func (t *transaction) mend(ctx context.Context, err error) {
+// mend closes connections that are not usable after an error. It returns the error, or its cause
+// if that is a setting that the session had kept from an earlier transaction.
+func (t *transaction) mend(ctx context.Context, err error) error {
+	if verdict.MayBeSettings(err) { // the session may keep it beyond the transaction
+		if moved := t.moved(ctx); verdict.Of(moved) == verdict.SettingMoved {
+			err = moved
+		}
+		_ = t.conn.Conn().Close(ctx)
+	}
 	switch verdict.Of(err) {
 	case verdict.LeaseMoved: // the known outcomes of effects differ from their rows
 		t.w.desk.Reset()
-	case verdict.SettingMoved: // the session may keep it beyond the transaction
-		_ = t.conn.Conn().Close(ctx)
 	case verdict.Stale: // its statements were prepared before the schema changed
 		_ = t.conn.Conn().Close(ctx)
 	case verdict.ReadOnly: // and so is every other connection to this server
 		_ = t.conn.Conn().Close(ctx)
 		t.o.p.process.Pool.Reset()
 	}
+	return err
+}
+
+// moved returns an error that names a setting that the session has and was not given.
+func (t *transaction) moved(ctx context.Context) error {
+	conn := t.conn.Conn()
+	if conn.IsClosed() || conn.PgConn().IsBusy() || conn.PgConn().TxStatus() != 'I' {
+		return nil
+	}
+	p := pipeline.New(ctx, conn)
+	p.Add(pool.Intact(session.Of(conn.PgConn())))
+	_, err := p.Run()
+	return err
 }
 
 // panicked returns the halt after a panic of the runtime or of generated code.

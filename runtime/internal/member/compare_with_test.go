@@ -26,8 +26,8 @@ func (a answers) EpochEnd(context.Context, idemtype.Partition, idemtype.Position
 	return a.epochEnd, nil
 }
 
-// A client that receives no records of a log with more of them is compared with its leader epochs,
-// at the next comparison: the log may be another one, of which the client reports nothing.
+// If a log has more records than the client delivers, its leader epochs are compared with the
+// position at the next comparison: it may be another log, and the client does not report that.
 func TestUnreadLogIsComparedByItsEpochs(t *testing.T) {
 	p := &Partition{delivery: &intake.Delivery{}}
 	id := p.delivery.Partition
