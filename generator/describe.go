@@ -255,7 +255,7 @@ func noWord(c *pgtable.Column) string {
 // fillsItself reports whether the database fills a column. A key whose default is any value, such
 // as a random UUID, is filled by events instead.
 func fillsItself(n *described, c *pgtable.Column) bool {
-	return c.Always != "" || c.Default != "" && (strings.Contains(c.Default, "nextval(") || !slices.Contains(n.primary, c.Name))
+	return c.Always != "" || c.Default != "" && (c.Default == pgtable.ByDefault || strings.Contains(c.Default, "nextval(") || !slices.Contains(n.primary, c.Name))
 }
 
 // fieldTypes are the types of fields that fill columns of a type.

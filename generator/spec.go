@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -47,9 +46,7 @@ func read(spec Spec) (*source, error) {
 func (s Spec) resolve(schemas proof.Files) (*syntax.Spec, *model.Service, syntax.Diagnostics) {
 	file := s.File
 	if file == nil {
-		file = func(name string) ([]byte, error) {
-			return os.ReadFile(filepath.Join(filepath.Dir(filepath.FromSlash(s.Path)), filepath.FromSlash(name)))
-		}
+		file = s.fromDisk
 	}
 	parsed, problems := syntax.Load(s.Path, s.Content)
 	read, unread := messages.Read(parsed, schemas.Reader(file))
@@ -59,6 +56,16 @@ func (s Spec) resolve(schemas proof.Files) (*syntax.Spec, *model.Service, syntax
 		problems.Append(read.Attach(service))
 	}
 	return parsed, service, problems
+}
+
+// fromDisk reads a file by its path from the spec.
+func (s Spec) fromDisk(name string) ([]byte, error) {
+	folder, err := output.Open(filepath.FromSlash(path.Dir(s.Path)))
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	return folder.Read(name)
 }
 
 // checkExamples reads the sample records. Each must decode (E114).

@@ -583,17 +583,33 @@ WITH e AS (
     SELECT
         unnest($1::uuid[]) AS order_id
     ORDER BY order_id
+),
+d AS (
+    DELETE FROM order_items AS t
+    USING e
+    WHERE t.order_id = e.order_id
+    RETURNING true
 )
-DELETE FROM order_items AS t
-USING e
-WHERE t.order_id = e.order_id`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'order_items'
+WHERE CASE WHEN (SELECT count(*) FROM d) >= 0 THEN idem_left('SELECT FROM order_items AS t, (SELECT unnest(($1)[1]::uuid[]) AS order_id) AS e WHERE t.order_id = e.order_id', $1::uuid[]::text) END`
 
 const orderErasedDeleteOrdersSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS order_id
     ORDER BY order_id
+),
+d AS (
+    DELETE FROM orders AS t
+    USING e
+    WHERE t.order_id = e.order_id
+    RETURNING true
 )
-DELETE FROM orders AS t
-USING e
-WHERE t.order_id = e.order_id`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'orders'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM orders AS t, (SELECT unnest(($1)[1]::uuid[]) AS order_id) AS e WHERE t.order_id = e.order_id', $1::uuid[]::text) END`

@@ -121,10 +121,18 @@ WITH e AS (
     SELECT
         unnest($1::uuid[]) AS order_id
     ORDER BY order_id
+),
+d AS (
+    DELETE FROM order_lines AS t
+    USING e
+    WHERE t.order_id = e.order_id
+    RETURNING true
 )
-DELETE FROM order_lines AS t
-USING e
-WHERE t.order_id = e.order_id`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'order_lines'
+WHERE CASE WHEN (SELECT count(*) FROM d) >= 0 THEN idem_left('SELECT FROM order_lines AS t, (SELECT unnest(($1)[1]::uuid[]) AS order_id) AS e WHERE t.order_id = e.order_id', $1::uuid[]::text) END`
 
 const orderChangedInsertOrderLinesSQL = `
 WITH w AS (

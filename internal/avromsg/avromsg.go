@@ -1,5 +1,6 @@
 // Package avromsg opens Avro values as JSON, as decoders of a spec read it, and packs JSON into
-// Avro, as tests send it. It must not import any package of this module but frame.
+// Avro, as tests send it. It must not import any package of this module but asjson and
+// frame.
 //
 // A value is decoded with the schema that it was written with, and its members have the names of
 // the schema of the type. A field that is null is left out, and so is one that the type does not
@@ -17,6 +18,8 @@ import (
 	"strings"
 
 	"github.com/twmb/avro"
+
+	"github.com/idemgen/idemgen/internal/asjson"
 )
 
 // Type is the type of a topic's values. Any goroutine may use it.
@@ -47,6 +50,9 @@ func New(schema, name string) (*Type, error) {
 	}
 	t := &Type{schema: parsed}
 	if t.tree, err = treeOf(parsed); err != nil {
+		return nil, err
+	}
+	if err := t.setDefaults(); err != nil {
 		return nil, err
 	}
 	t.Root = t.root
@@ -120,11 +126,13 @@ func (t *Type) Fits(w *Written) error { return avro.CheckCompatibility(w.schema,
 
 // Open returns a value as JSON, appended to into.
 func (t *Type) Open(into, value []byte, as *Written) ([]byte, error) {
-	return t.OpenWithin(into, value, as, 0)
+	out, _, err := t.OpenWithin(into, value, as, 0)
+	return out, err
 }
 
-// OpenWithin is Open for a value that may become so many bytes of JSON; 0 is any number.
-func (t *Type) OpenWithin(into, value []byte, as *Written, most int) ([]byte, error) {
+// OpenWithin is Open for a value that may become so many bytes of JSON; 0 is any number. It also
+// says of values in the JSON, by their positions, why a field cannot read them.
+func (t *Type) OpenWithin(into, value []byte, as *Written, most int) (out []byte, why map[int]string, err error) {
 	var is any
 	rest, err := as.schema.Decode(value, &is, avro.TaggedUnions())
 	if err != nil { // whose text may have a part of the value
@@ -132,21 +140,26 @@ func (t *Type) OpenWithin(into, value []byte, as *Written, most int) ([]byte, er
 		if where, ok := errors.AsType[*avro.SemanticError](err); ok && where.Field != "" {
 			at = ", at " + where.Field
 		}
-		return nil, fmt.Errorf("it is no %s%s", as.name(as.root), at)
+		return nil, nil, fmt.Errorf("it is no %s%s", as.name(as.root), at)
 	}
 	if len(rest) > 0 {
-		return nil, fmt.Errorf("it is longer than a %s", as.name(as.root))
+		return nil, nil, fmt.Errorf("it is longer than a %s", as.name(as.root))
 	}
-	o := opening{as.tree, t.tree, most}
+	if at, bad := as.misread(value); bad {
+		return nil, nil, fmt.Errorf("it is no %s%s: a boolean is neither 0 nor 1", as.name(as.root), at)
+	}
+	o := opening{&asjson.Writer{Most: most, Start: len(into)}, as.tree, t.tree}
 	wrote, is := o.unwrap(o.wrote.Of(as.root), is)
 	if scalar := isScalar(t.Root); scalar && !isScalar(wrote) || !scalar && !IsRecord(wrote) || IsRecord(t.Root) && !answers(t.Root, wrote) {
-		return nil, fmt.Errorf("it is of type %s, and not %s", as.name(wrote), t.name(t.Root))
+		return nil, nil, fmt.Errorf("it is of type %s, and not %s", as.name(wrote), t.name(t.Root))
 	}
-	out, err := o.append(into, wrote, t.Root, is)
-	if err == nil {
-		err = o.check(out)
+	if out, err = o.append(into, wrote, t.Root, is); err == nil {
+		err = o.Check(out)
 	}
-	return out, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return out, o.Why, nil
 }
 
 // name is the name of a type, for people.

@@ -21,8 +21,8 @@ func FuzzOpen(f *testing.F) {
 		f.Add(value)
 	}
 	f.Fuzz(func(t *testing.T, value []byte) {
-		text, err := is.Open(nil, value, is.Own())
-		if err != nil {
+		text, why, err := is.OpenWithin(nil, value, is.Own(), 0)
+		if err != nil || len(why) > 0 {
 			return
 		}
 		if !json.Valid(text) {

@@ -1,34 +1,22 @@
 package avromsg
 
 import (
-	"bytes"
-	"encoding/base64"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/twmb/avro"
+
+	"github.com/idemgen/idemgen/internal/asjson"
 )
 
 // opening writes values of one schema with the names of another one.
 type opening struct {
+	*asjson.Writer
 	wrote, reads *tree
-	most         int // bytes of JSON; 0 is any number
-}
-
-// check is an error once the value has become more than it may.
-func (o opening) check(b []byte) error {
-	if o.most > 0 && len(b) > o.most {
-		return fmt.Errorf("it becomes more than %d bytes of JSON (limits.max_payload)", o.most)
-	}
-	return nil
 }
 
 // unwrap is the type of a union's value, and the value; of no union both as they are.
@@ -61,7 +49,7 @@ func answers(reads, wrote *avro.SchemaNode) bool {
 
 // append writes a decoded value as JSON. reads is nil where nothing is known of who reads it.
 func (o opening) append(b []byte, wrote, reads *avro.SchemaNode, value any) ([]byte, error) {
-	if err := o.check(b); err != nil {
+	if err := o.Check(b); err != nil {
 		return nil, err
 	}
 	wrote, value = o.unwrap(o.wrote.Of(wrote), value)
@@ -108,10 +96,8 @@ func (o opening) appendAs(b []byte, wrote, reads *avro.SchemaNode, value any) (_
 		members := value.(map[string]any)
 		b = append(b, '{')
 		for i, name := range slices.Sorted(maps.Keys(members)) {
-			if b, err = appendText(comma(b, i), name); err != nil {
-				return nil, err
-			}
-			if b, err = o.append(append(b, ':'), wrote.Values, reads.Values, members[name]); err != nil {
+			b = append(o.Name(comma(b, i), name), ':')
+			if b, err = o.append(b, wrote.Values, reads.Values, members[name]); err != nil {
 				return nil, err
 			}
 		}
@@ -121,9 +107,9 @@ func (o opening) appendAs(b []byte, wrote, reads *avro.SchemaNode, value any) (_
 		if reads.Type == "enum" && reads.HasEnumDefault && !slices.Contains(reads.Symbols, symbol) {
 			symbol = reads.EnumDefault
 		}
-		return appendText(b, symbol)
+		return o.Text(b, symbol), nil
 	}
-	return appendSingle(b, wrote, reads, value)
+	return o.appendSingle(b, wrote, reads, value)
 }
 
 func comma(b []byte, i int) []byte {
@@ -165,11 +151,11 @@ func (o opening) appendRecord(b []byte, wrote, reads *avro.SchemaNode, members m
 	}
 	for i := range reads.Fields {
 		f := &reads.Fields[i]
-		if have[f.Name] || f.Default == nil {
+		value, is := o.reads.defaults[f]
+		if have[f.Name] || !is {
 			continue
 		}
-		defaults := opening{o.reads, o.reads, o.most}
-		if err := member(f.Name, defaults.ofDefault(&f.Type, f.Default), &f.Type, f.Default, defaults); err != nil {
+		if err := member(f.Name, &f.Type, &f.Type, value, opening{o.Writer, o.reads, o.reads}); err != nil {
 			return nil, err
 		}
 	}
@@ -186,36 +172,6 @@ func fieldFor(n *avro.SchemaNode, name string) *avro.SchemaField {
 	return nil
 }
 
-// ofDefault is the type of a default: of a union the first that has such values.
-func (o opening) ofDefault(n *avro.SchemaNode, value any) *avro.SchemaNode {
-	if n = o.reads.Of(n); n.Type != "union" {
-		return n
-	}
-	kinds := map[string]bool{}
-	switch value.(type) {
-	case bool:
-		kinds = map[string]bool{"boolean": true}
-	case int32, int64:
-		kinds = map[string]bool{"int": true, "long": true}
-	case float32, float64:
-		kinds = map[string]bool{"float": true, "double": true}
-	case string:
-		kinds = map[string]bool{"string": true, "enum": true}
-	case []byte:
-		kinds = map[string]bool{"bytes": true, "fixed": true}
-	case []any:
-		kinds = map[string]bool{"array": true}
-	case map[string]any:
-		kinds = map[string]bool{"record": true, "error": true, "map": true}
-	}
-	for _, b := range o.reads.Branches(n) {
-		if kinds[b.Is.Type] {
-			return b.Is
-		}
-	}
-	return n
-}
-
 // bases are what types are written as.
 var bases = map[string]string{"int": "integer", "long": "integer", "float": "float", "double": "float", "bytes": "bytes", "fixed": "bytes", "string": "string"}
 
@@ -225,7 +181,7 @@ func sameBase(reads, wrote *avro.SchemaNode) bool {
 
 // appendSingle writes a value that holds no others. What it means says the schema that it was
 // written with, or else the one that reads it, where that one says it.
-func appendSingle(b []byte, wrote, reads *avro.SchemaNode, value any) ([]byte, error) {
+func (o opening) appendSingle(b []byte, wrote, reads *avro.SchemaNode, value any) ([]byte, error) {
 	means := wrote
 	if sameBase(reads, wrote) && (wrote.LogicalType == "" || reads.LogicalType == "") {
 		means = reads
@@ -238,26 +194,28 @@ func appendSingle(b []byte, wrote, reads *avro.SchemaNode, value any) ([]byte, e
 	case int64:
 		return appendInteger(b, means, v), nil
 	case float32:
-		return appendFloat(b, float64(v), 32), nil
+		return asjson.Float(b, float64(v), 32), nil
 	case float64:
-		return appendFloat(b, v, 64), nil
+		return asjson.Float(b, v, 64), nil
 	case string:
 		if reads.Type == "bytes" && reads.LogicalType == "" {
-			return appendBytes(b, []byte(v)), nil
+			return asjson.Bytes(b, []byte(v)), nil
 		}
-		return appendText(b, v)
+		return o.Text(b, v), nil
 	case []byte:
 		switch {
 		case means.LogicalType == "decimal" && (len(v) > mostDecimal || max(means.Scale, -means.Scale) > mostScale):
-			return nil, errors.New("it has a decimal that is too large")
+			return o.Refuse(b, "is a decimal that is too large"), nil
+		case means.LogicalType == "decimal" && len(v) == 0:
+			return o.Refuse(b, "is a decimal of no bytes"), nil
 		case means.LogicalType == "decimal":
 			return append(b, avro.RatFromBytes(v, means.Scale).FloatString(max(0, means.Scale))...), nil
 		case means.LogicalType == "uuid" && len(v) == 16:
 			return strconv.AppendQuote(b, fmt.Sprintf("%x-%x-%x-%x-%x", v[:4], v[4:6], v[6:8], v[8:10], v[10:])), nil
 		case reads.Type == "string":
-			return appendText(b, string(v))
+			return o.Text(b, string(v)), nil
 		}
-		return appendBytes(b, v), nil
+		return asjson.Bytes(b, v), nil
 	}
 	return nil, fmt.Errorf("its %s cannot be read", wrote.Type)
 }
@@ -299,26 +257,4 @@ func layoutOf(n *avro.SchemaNode) string {
 		return localTime
 	}
 	return time.RFC3339Nano
-}
-
-func appendFloat(b []byte, v float64, bits int) []byte {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return strconv.AppendQuote(b, strconv.FormatFloat(v, 'g', -1, bits))
-	}
-	return strconv.AppendFloat(b, v, 'g', -1, bits)
-}
-
-func appendBytes(b, v []byte) []byte {
-	return append(base64.StdEncoding.AppendEncode(append(b, '"'), v), '"')
-}
-
-func appendText(b []byte, text string) ([]byte, error) {
-	if !utf8.ValidString(text) {
-		return nil, errors.New("it has a text that is no UTF-8")
-	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(text) // a buffer takes every text
-	return append(b, strings.TrimSuffix(out.String(), "\n")...), nil
 }

@@ -49,17 +49,28 @@ func (s Sample) Pack(text []byte) ([]byte, error) {
 
 // Open returns a value as JSON, appended to into.
 func (s Sample) Open(into, value []byte) ([]byte, error) {
+	out, _, err := s.open(into, value)
+	return out, err
+}
+
+// Why says of values in the JSON, by their positions, why a field cannot read them.
+func (s Sample) Why(value []byte) map[int]string {
+	_, why, _ := s.open(nil, value)
+	return why
+}
+
+func (s Sample) open(into, value []byte) (out []byte, why map[int]string, err error) {
 	if s.Framed {
 		written, rest, err := frame.Split(value)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if written.Number != s.Of.Number {
-			return nil, fmt.Errorf("it was written with schema %v, and not with the type's own, %d", written, s.Of.Number)
+			return nil, nil, fmt.Errorf("it was written with schema %v, and not with the type's own, %d", written, s.Of.Number)
 		}
 		value = rest
 	}
-	return s.Of.Open(into, value, s.Of.Own())
+	return s.Of.OpenWithin(into, value, s.Of.Own(), 0)
 }
 
 // misfit says that JSON is none of a type's values.

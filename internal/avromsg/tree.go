@@ -14,10 +14,14 @@ type tree struct {
 	named   map[string]*avro.SchemaNode           // by full name
 	names   map[*avro.SchemaNode]*avro.SchemaNode // what nodes are that are a name only
 	logical []string                              // types that say what values mean, in the order of the schema
+	// defaults are those of fields, as values that were decoded; a field whose default is null has
+	// none.
+	defaults map[*avro.SchemaField]any
+	booleans bool // there are some
 }
 
 func treeOf(s *avro.Schema) (*tree, error) {
-	t := &tree{root: s.Root(), named: map[string]*avro.SchemaNode{}, names: map[*avro.SchemaNode]*avro.SchemaNode{}}
+	t := &tree{root: s.Root(), named: map[string]*avro.SchemaNode{}, names: map[*avro.SchemaNode]*avro.SchemaNode{}, defaults: map[*avro.SchemaField]any{}}
 	t.note(t.root)
 	for n := range t.names {
 		is, err := n.Schema()
@@ -29,11 +33,49 @@ func treeOf(s *avro.Schema) (*tree, error) {
 	return t, nil
 }
 
+// setDefaults finds out what the defaults of fields are. The library fills in what a default
+// leaves out, at every depth, and chooses the type of a union, as Java's does: it encodes a record
+// without the field, which is then decoded.
+func (t *tree) setDefaults() error {
+	for _, n := range t.named {
+		for i := range n.Fields {
+			f := &n.Fields[i]
+			if !f.HasDefault {
+				continue
+			}
+			value, err := defaultOf(f)
+			if err != nil {
+				return fmt.Errorf("field %s of %s: its default is no value of its type: %w", f.Name, FullName(n), err)
+			}
+			if value != nil {
+				t.defaults[f] = value
+			}
+		}
+	}
+	return nil
+}
+
+func defaultOf(f *avro.SchemaField) (any, error) {
+	alone := avro.SchemaNode{Type: "record", Name: "idemgen.Default", Fields: []avro.SchemaField{*f}}
+	schema, err := alone.Schema(raw...)
+	if err != nil {
+		return nil, err
+	}
+	packed, err := schema.Encode(map[string]any{})
+	if err != nil {
+		return nil, err
+	}
+	var members map[string]any
+	_, err = schema.Decode(packed, &members, avro.TaggedUnions())
+	return members[f.Name], err
+}
+
 // note notes what has a name in a schema, and what its values mean.
 func (t *tree) note(n *avro.SchemaNode) {
 	if n.LogicalType != "" {
 		t.logical = append(t.logical, fmt.Sprintf("%s(%d,%d)", n.LogicalType, n.Precision, n.Scale))
 	}
+	t.booleans = t.booleans || n.Type == "boolean"
 	switch n.Type {
 	case "record", "error", "enum", "fixed":
 		t.named[FullName(n)] = n

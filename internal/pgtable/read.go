@@ -24,8 +24,8 @@ SELECT json_build_object('schema', n.nspname, 'name', c.relname, 'unlogged', c.r
 		FROM pg_rewrite r WHERE r.ev_class = c.oid AND r.is_instead AND r.ev_type <> '1' AND r.ev_enabled IN ('O', 'A')), '[]'),
 	'columns', coalesce((SELECT json_agg(json_build_object('name', a.attname, 'nullable', NOT a.attnotnull AND NOT y.never_null,
 			'domain', CASE WHEN y.oid <> a.atttypid THEN format_type(a.atttypid, NULL) ELSE '' END,
-			'default', CASE WHEN a.attgenerated = '' THEN coalesce(pg_get_expr(d.adbin, d.adrelid), '') ELSE '' END,
-			'always', CASE WHEN a.attidentity <> '' THEN 'identity' WHEN a.attgenerated <> '' THEN 'generated' ELSE '' END,
+			'default', CASE WHEN a.attidentity = 'd' THEN '` + ByDefault + `' WHEN a.attgenerated = '' THEN coalesce(pg_get_expr(d.adbin, d.adrelid), '') ELSE '' END,
+			'always', CASE WHEN a.attidentity = 'a' THEN 'identity' WHEN a.attgenerated <> '' THEN 'generated' ELSE '' END,
 			'labels', (SELECT json_agg(e.enumlabel ORDER BY e.enumsortorder) FROM pg_enum e WHERE e.enumtypid = y.oid),
 			'base', json_build_object('text', format_type(y.oid, y.typmod), 'schema', y.schema, 'name', y.typname)) ORDER BY a.attnum)
 		FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum

@@ -2,15 +2,15 @@ package protomsg
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"math"
 	"strconv"
-	"strings"
 
 	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/idemgen/idemgen/internal/asjson"
 )
 
 // wellKnown reports whether a message has a form of its own in JSON.
@@ -20,39 +20,81 @@ func wellKnown(m protoreflect.MessageDescriptor) bool {
 
 // writer writes a message as JSON.
 type writer struct {
-	most    int            // how many bytes it may become; 0 is any number
-	start   int            // of its JSON
-	unnamed map[int]string // by their places in its JSON: numbers in place of an enum's name
+	asjson.Writer
+	types resolver
+	depth int // objects and arrays that are open
 }
 
-// check is an error once the message is longer than it may be.
-func (w *writer) check(b []byte) error {
-	if w.most > 0 && len(b) > w.most {
-		return fmt.Errorf("it becomes more than %d bytes of JSON (limits.max_payload)", w.most)
-	}
-	return nil
-}
+const tooDeep = "is nested too deeply"
 
-// appendMessage writes a message as JSON, field by field in the order of the file.
+// appendMessage writes a message as JSON.
 func (w *writer) appendMessage(b []byte, m protoreflect.Message) ([]byte, error) {
-	if wellKnown(m.Descriptor()) {
-		text, err := protojson.Marshal(m.Interface())
-		if err != nil {
-			return nil, err
-		}
-		var short bytes.Buffer // protojson puts spaces at random
-		err = json.Compact(&short, text)
-		return append(b, short.Bytes()...), err
+	if w.depth++; w.depth > asjson.MostDepth {
+		w.depth--
+		return w.Refuse(b, tooDeep), nil
 	}
-	b = append(b, '{')
-	start := len(b)
+	defer func() { w.depth-- }()
+	switch {
+	case m.Descriptor().FullName() == anyType:
+		return w.appendAny(b, m)
+	case wellKnown(m.Descriptor()):
+		return w.appendWellKnown(b, m), nil
+	}
+	b, err := w.appendMembers(append(b, '{'), m)
+	return append(b, '}'), err
+}
+
+// appendWellKnown writes a message as the JSON mapping of protobuf has it. The library's errors
+// hold values, and their texts are not the same each time.
+func (w *writer) appendWellKnown(b []byte, m protoreflect.Message) []byte {
+	text, err := protojson.Marshal(m.Interface())
+	if err != nil {
+		return w.Refuse(b, fmt.Sprintf("is a %s that has no form in JSON", m.Descriptor().FullName()))
+	}
+	if w.depth-1+asjson.Depth(text) > asjson.MostDepth {
+		return w.Refuse(b, tooDeep)
+	}
+	var short bytes.Buffer // protojson puts spaces at random
+	_ = json.Compact(&short, text)
+	return append(b, short.Bytes()...)
+}
+
+const anyType = "google.protobuf.Any"
+
+// appendAny writes a google.protobuf.Any: the URL of its type as member "@type", and beside it the
+// members of its message, or "value" if that has a form of its own. The type is one of the
+// schema's files, or a well-known one.
+func (w *writer) appendAny(b []byte, m protoreflect.Message) ([]byte, error) {
+	fields := m.Descriptor().Fields()
+	url, value := m.Get(fields.ByName("type_url")).String(), m.Get(fields.ByName("value")).Bytes()
+	if url == "" && len(value) == 0 {
+		return append(b, "{}"...), nil
+	}
+	is, err := w.types.FindMessageByURL(url)
+	if err != nil {
+		return w.Refuse(b, "is a google.protobuf.Any of a type that the schema does not have"), nil
+	}
+	held := is.New()
+	if proto.Unmarshal(value, held.Interface()) != nil {
+		return w.Refuse(b, "is a google.protobuf.Any whose bytes are no message of its type"), nil
+	}
+	b = w.Text(append(b, `{"@type":`...), url)
+	if wellKnown(held.Descriptor()) {
+		b, err = w.appendMessage(append(b, `,"value":`...), held)
+	} else {
+		b, err = w.appendMembers(b, held)
+	}
+	return append(b, '}'), err
+}
+
+// appendMembers writes the members of an object, field by field in the order of the file.
+func (w *writer) appendMembers(b []byte, m protoreflect.Message) (_ []byte, err error) {
 	member := func(name protoreflect.Name) {
-		if len(b) > start {
+		if b[len(b)-1] != '{' {
 			b = append(b, ',')
 		}
 		b = append(append(append(b, '"'), name...), `":`...)
 	}
-	var err error
 	fields := m.Descriptor().Fields()
 	for i := range fields.Len() {
 		f := fields.Get(i)
@@ -61,34 +103,39 @@ func (w *writer) appendMessage(b []byte, m protoreflect.Message) ([]byte, error)
 		}
 		if of := f.ContainingOneof(); of != nil && !of.IsSynthetic() {
 			member(of.Name())
-			b = appendText(b, string(f.Name()))
+			b = w.Text(b, string(f.Name()))
 		}
 		member(f.Name())
 		if b, err = w.appendField(b, f, m.Get(f)); err != nil {
 			return nil, err
 		}
 	}
-	return append(b, '}'), nil
+	return b, nil
 }
 
 func (w *writer) appendField(b []byte, f protoreflect.FieldDescriptor, v protoreflect.Value) (_ []byte, err error) {
-	switch {
-	case f.IsList():
-		list := v.List()
-		b = append(b, '[')
-		for i := range list.Len() {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			if b, err = w.appendValue(b, f, list.Get(i)); err != nil {
-				return nil, err
-			}
-		}
-		return append(b, ']'), nil
-	case f.IsMap():
+	if !f.IsList() && !f.IsMap() {
+		return w.appendValue(b, f, v)
+	}
+	if w.depth++; w.depth > asjson.MostDepth {
+		w.depth--
+		return w.Refuse(b, tooDeep), nil
+	}
+	defer func() { w.depth-- }()
+	if f.IsMap() {
 		return w.appendMap(b, f, v.Map())
 	}
-	return w.appendValue(b, f, v)
+	list := v.List()
+	b = append(b, '[')
+	for i := range list.Len() {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if b, err = w.appendValue(b, f, list.Get(i)); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, ']'), nil
 }
 
 // appendMap writes a map, in any order: the decoder sorts it.
@@ -99,7 +146,7 @@ func (w *writer) appendMap(b []byte, f protoreflect.FieldDescriptor, of protoref
 		if len(b) > start {
 			b = append(b, ',')
 		}
-		b = append(appendText(b, k.String()), ':')
+		b = append(w.Name(b, k.String()), ':')
 		b, err = w.appendValue(b, f.MapValue(), v)
 		return err == nil
 	})
@@ -107,51 +154,30 @@ func (w *writer) appendMap(b []byte, f protoreflect.FieldDescriptor, of protoref
 }
 
 func (w *writer) appendValue(b []byte, f protoreflect.FieldDescriptor, v protoreflect.Value) ([]byte, error) {
-	if err := w.check(b); err != nil {
+	if err := w.Check(b); err != nil {
 		return nil, err
 	}
 	switch f.Kind() {
 	case protoreflect.MessageKind, protoreflect.GroupKind:
 		return w.appendMessage(b, v.Message())
 	case protoreflect.StringKind:
-		return appendText(b, v.String()), nil
+		return w.Text(b, v.String()), nil
 	case protoreflect.BytesKind:
-		b = append(b, '"')
-		b = base64.StdEncoding.AppendEncode(b, v.Bytes())
-		return append(b, '"'), nil
+		return asjson.Bytes(b, v.Bytes()), nil
 	case protoreflect.BoolKind:
 		return strconv.AppendBool(b, v.Bool()), nil
 	case protoreflect.EnumKind:
 		if known := f.Enum().Values().ByNumber(v.Enum()); known != nil {
-			return appendText(b, string(known.Name())), nil
+			return w.Text(b, string(known.Name())), nil
 		}
-		if w.unnamed == nil {
-			w.unnamed = map[int]string{}
-		}
-		w.unnamed[len(b)-w.start] = fmt.Sprintf("is enum number %d, which has no name in %s", v.Enum(), f.Enum().FullName())
+		w.Note(b, fmt.Sprintf("is enum number %d, which has no name in %s", v.Enum(), f.Enum().FullName()))
 		return strconv.AppendInt(b, int64(v.Enum()), 10), nil
 	case protoreflect.FloatKind:
-		return appendFloat(b, v.Float(), 32), nil
+		return asjson.Float(b, v.Float(), 32), nil
 	case protoreflect.DoubleKind:
-		return appendFloat(b, v.Float(), 64), nil
+		return asjson.Float(b, v.Float(), 64), nil
 	case protoreflect.Uint32Kind, protoreflect.Uint64Kind, protoreflect.Fixed32Kind, protoreflect.Fixed64Kind:
 		return strconv.AppendUint(b, v.Uint(), 10), nil
 	}
 	return strconv.AppendInt(b, v.Int(), 10), nil
-}
-
-// appendFloat writes what is no number as a text, which no field reads.
-func appendFloat(b []byte, v float64, bits int) []byte {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return strconv.AppendQuote(b, strconv.FormatFloat(v, 'g', -1, bits))
-	}
-	return strconv.AppendFloat(b, v, 'g', -1, bits)
-}
-
-func appendText(b []byte, text string) []byte {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(text) // a buffer takes every text
-	return append(b, strings.TrimSuffix(out.String(), "\n")...)
 }

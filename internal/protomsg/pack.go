@@ -34,12 +34,12 @@ func (t *Type) Pack(text []byte) ([]byte, error) {
 		return nil, err
 	}
 	m := dynamicpb.NewMessage(t.Message)
-	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(fitting, m); err != nil {
+	if err := (protojson.UnmarshalOptions{DiscardUnknown: true, Resolver: t.types}).Unmarshal(fitting, m); err != nil {
 		return nil, err
 	}
 	out := []byte{}
 	if t.framed {
-		out = append(frame.Append(nil, 1), t.index...)
+		out = appendPlace(frame.Append(nil, 1), t.place)
 	}
 	return proto.MarshalOptions{Deterministic: true}.MarshalAppend(out, m)
 }

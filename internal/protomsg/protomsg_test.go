@@ -97,6 +97,9 @@ func TestMessagesAreJSON(t *testing.T) {
 // A frame must be there, and be of the message.
 func TestFrames(t *testing.T) {
 	order, first := typeOf(t, "shop.v1.Order", true), typeOf(t, "shop.v1.First", true)
+	if text, err := first.Open(nil, []byte("\x00\x00\x00\x00\x01\x02\x00")); err != nil || string(text) != "{}" {
+		t.Errorf("the place of the first message in full: %s, %v", text, err)
+	}
 	placed := typeOf(t, "shop.v1.Order.Placed", true)
 	value, err := order.Pack([]byte(`{"id":"a"}`))
 	if err != nil || string(value) != "\x00\x00\x00\x00\x01\x02\x02\n\x01a" {
@@ -112,7 +115,12 @@ func TestFrames(t *testing.T) {
 		"it does not begin with a zero byte":                   "\x01\x00\x00\x00\x01\x02\x02",
 		"it does not begin with a zero byte and":               "\x00\x00",
 		"it is another message of the file than shop.v1.Order": "\x00\x00\x00\x00\x01\x00",
-		"it is another message of the file than shop.v1.Ord":   "\x00\x00\x00\x00\x01",
+		"it is another message of the file than shop.v1.Ord":   "\x00\x00\x00\x00\x01\x04\x02\x02",
+		"the place of its message in the file":                 "\x00\x00\x00\x00\x01",
+		"the place of its message in the file, which":          "\x00\x00\x00\x00\x01\x01\x02",
+		"the place of its message in the file, which follows":  "\x00\x00\x00\x00\x01\x02\x01",
+		"the place of its message":                             "\x00\x00\x00\x00\x01\x08\x02\x02",
+		"the place of its":                                     "\x00\x00\x00\x00\x01\x02\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02",
 		"it is no message shop.v1.Order":                       "\x00\x00\x00\x00\x01\x02\x02\n\x02a",
 		"it is no message shop.v1.Orde":                        "\x00\x00\x00\x00\x01\x02\x02\n\x01\xff",
 	} {

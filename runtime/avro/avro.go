@@ -172,29 +172,30 @@ func (m *Message) look(ctx context.Context, schema frame.Schema) ([]string, erro
 	return nil, errNoGUIDs
 }
 
-// open decodes a value or a key to JSON of at most most bytes, which it appends to into.
-func (m *Message) open(into []byte, r *wire.Message, most int) ([]byte, error) {
+// open decodes a value or a key to JSON of at most most bytes, which it appends to into. It also
+// says why a field cannot read some of its values.
+func (m *Message) open(into []byte, r *wire.Message, most int) (text []byte, why map[int]string, err error) {
 	if !m.framed {
 		return m.is.OpenWithin(into, m.part.Of(r), m.is.Own(), most)
 	}
 	schema, value, err := m.split(r)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	m.mu.RLock()
 	w, known := m.known[schema]
 	m.mu.RUnlock()
 	switch {
 	case !known, errors.Is(w.err, ErrNoSchema):
-		return nil, fmt.Errorf("the registry has no schema %v", schema)
+		return nil, nil, fmt.Errorf("the registry has no schema %v", schema)
 	case w.err != nil:
-		return nil, fmt.Errorf("it was written with schema %v, which cannot be read: %w", schema, w.err)
+		return nil, nil, fmt.Errorf("it was written with schema %v, which cannot be read: %w", schema, w.err)
 	}
-	text, err := m.is.OpenWithin(into, value, w.as, most)
+	text, why, err = m.is.OpenWithin(into, value, w.as, most)
 	if err != nil {
 		err = fmt.Errorf("%w, of schema %v", err, schema)
 	}
-	return text, err
+	return text, why, err
 }
 
 type none struct{}
@@ -219,12 +220,12 @@ func (e *Encoding) Open(m *wire.Message) (*wire.Message, error) {
 	if part.Of(m) == nil {
 		return m, nil
 	}
-	text, err := e.Message.open(e.memory[:0], m, e.Most)
+	text, why, err := e.Message.open(e.memory[:0], m, e.Most)
 	if err != nil {
 		return nil, part.Refused(err)
 	}
 	e.memory = text
-	return part.With(m, text), nil
+	return part.With(m, text, why), nil
 }
 
 // Own returns a registry of the types' own schemas, for tests.

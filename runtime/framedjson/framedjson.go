@@ -38,5 +38,5 @@ func open(m *wire.Message, part packed.Part) (*wire.Message, error) {
 	if err != nil {
 		return nil, part.Refused(err)
 	}
-	return part.With(m, text), nil
+	return part.With(m, text, nil), nil
 }

@@ -116,14 +116,19 @@ func (d database) save(tables []comparedTable) {
 	}
 }
 
-// restore brings back what save saved, foreign keys and triggers aside.
+// restore brings back what save saved, foreign keys and triggers aside. Generated columns fill
+// themselves.
 func (d database) restore(tables []comparedTable) {
 	d.t.Helper()
 	err := pgx.BeginFunc(d.t.Context(), d.db, func(tx pgx.Tx) error {
 		statements := []string{"SET LOCAL session_replication_role = replica"}
 		for _, t := range tables {
+			var columns string
+			if err := tx.QueryRow(d.t.Context(), storedColumns, t.sql()).Scan(&columns); err != nil {
+				return err
+			}
 			statements = append(statements, "DELETE FROM "+t.sql(),
-				fmt.Sprintf("INSERT INTO %s OVERRIDING SYSTEM VALUE TABLE %s", t.sql(), savedName(t)))
+				fmt.Sprintf("INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE SELECT %[2]s FROM %s", t.sql(), columns, savedName(t)))
 		}
 		_, err := tx.Exec(context.WithoutCancel(d.t.Context()), strings.Join(statements, ";\n"))
 		return err
@@ -132,6 +137,9 @@ func (d database) restore(tables []comparedTable) {
 		d.t.Fatalf("idemtest: go back to an earlier state: %v", err)
 	}
 }
+
+const storedColumns = `SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
+	WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''`
 
 // keptTables are the tables that a failover takes back: the runtime's, and those of the service.
 func (b *trial) keptTables() []comparedTable {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
-	"unicode/utf8"
+
+	"github.com/idemgen/idemgen/internal/text"
 )
 
 // Event is a message to other services, which is sent once the transaction has committed.
@@ -69,37 +69,26 @@ var own = []string{"seq", "id", "aggregatetype", "aggregateid", "type", "payload
 
 // check rejects what the table, or Kafka, cannot store.
 func (e *Event) check() error {
-	for _, text := range []struct{ name, value string }{
+	for _, part := range []struct{ name, value string }{
 		{"AggregateType", e.AggregateType}, {"AggregateID", e.AggregateID}, {"Type", e.Type},
 	} {
-		if text.value == "" {
-			return fmt.Errorf("%s is empty", text.name)
+		if part.value == "" {
+			return fmt.Errorf("%s is empty", part.name)
 		}
-		if why := unfit(text.value); why != "" {
-			return fmt.Errorf("%s %s", text.name, why)
+		if why := text.Flaw(part.value); why != "" {
+			return fmt.Errorf("%s %s", part.name, why)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Headers)) {
-		switch why := unfit(name); {
+		switch why := text.Flaw(name); {
 		case name == "" || why != "":
 			return fmt.Errorf("%q is not a valid header name", name)
 		case slices.Contains(own, name):
 			return fmt.Errorf("header %q is reserved: set it through the field of Event, if there is one", name)
 		}
-		if why := unfit(e.Headers[name]); why != "" {
+		if why := text.Flaw(e.Headers[name]); why != "" {
 			return fmt.Errorf("header %q %s", name, why)
 		}
 	}
 	return nil
-}
-
-// unfit says why Postgres does not accept a text; "" if it does.
-func unfit(text string) string {
-	switch {
-	case !utf8.ValidString(text):
-		return "is not valid UTF-8"
-	case strings.ContainsRune(text, 0):
-		return "contains a NUL byte"
-	}
-	return ""
 }

@@ -68,13 +68,13 @@ func TestWriteRefuses(t *testing.T) {
 	db := table(t, outbox.ByRelay)
 	good := outbox.Event{AggregateType: "user", AggregateID: "7", Type: "UserSeen"}
 	for want, edit := range map[string]func(*outbox.Event){
-		"AggregateType is empty":              func(e *outbox.Event) { e.AggregateType = "" },
-		"AggregateID contains a NUL byte":     func(e *outbox.Event) { e.AggregateID = "a\x00" },
-		"Type is not valid UTF-8":             func(e *outbox.Event) { e.Type = "\xff" },
-		`header "id" is reserved`:             func(e *outbox.Event) { e.Headers = map[string]string{"id": "1"} },
-		`"" is not a valid header name`:       func(e *outbox.Event) { e.Headers = map[string]string{"": "1"} },
-		`header "tenant" contains a NUL byte`: func(e *outbox.Event) { e.Headers = map[string]string{"tenant": "\x00"} },
-		"its payload cannot be encoded: js":   func(e *outbox.Event) { e.Payload = outbox.JSON(make(chan int)) },
+		"AggregateType is empty": func(e *outbox.Event) { e.AggregateType = "" },
+		"AggregateID holds U+0000, which text and jsonb of Postgres cannot hold": func(e *outbox.Event) { e.AggregateID = "a\x00" },
+		"Type is not valid UTF-8":       func(e *outbox.Event) { e.Type = "\xff" },
+		`header "id" is reserved`:       func(e *outbox.Event) { e.Headers = map[string]string{"id": "1"} },
+		`"" is not a valid header name`: func(e *outbox.Event) { e.Headers = map[string]string{"": "1"} },
+		`header "tenant" holds U+0000, which text and jsonb of Postgres cannot hold`: func(e *outbox.Event) { e.Headers = map[string]string{"tenant": "\x00"} },
+		"its payload cannot be encoded: js":                                          func(e *outbox.Event) { e.Payload = outbox.JSON(make(chan int)) },
 	} {
 		e := good
 		edit(&e)

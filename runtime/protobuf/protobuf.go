@@ -54,19 +54,16 @@ func (e *Encoding) Open(m *wire.Message) (*wire.Message, error) {
 	if part.Of(m) == nil {
 		return m, nil
 	}
-	text, unnamed, err := e.Message.open(e.memory[:0], m, e.Most)
+	text, why, err := e.Message.open(e.memory[:0], m, e.Most)
 	if err != nil {
 		return nil, part.Refused(err)
 	}
 	e.memory = text
-	if !part {
-		return m.UnpackedBut(text, unnamed), nil
-	}
-	return part.With(m, text), nil
+	return part.With(m, text, why), nil
 }
 
 // open converts a value or a key, whose schema may be named before it or in a header.
-func (m *Message) open(into []byte, r *wire.Message, most int) (text []byte, unnamed map[int]string, err error) {
+func (m *Message) open(into []byte, r *wire.Message, most int) (text []byte, why map[int]string, err error) {
 	if m.framed {
 		_, place, named, err := m.part.Named(r)
 		if err != nil {

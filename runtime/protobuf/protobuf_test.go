@@ -23,13 +23,14 @@ func TestASchemaMayBeNamedInAHeader(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := protobuf.Encoding{Message: protobuf.New(base64.StdEncoding.EncodeToString(set), "Order", true)}
+	const malformed = "decode: cannot be read: the place of its message in the file, which follows the number of the schema, is malformed"
 	const value, guid = "\n\x01a", "\x01ABCDEFGHabcdefgh"
 	for _, c := range []struct{ header, value, want string }{
 		{"\x00\x00\x00\x00\x07\x02\x02", value, `{"id":"a"}`},
 		{guid + "\x02\x02", value, `{"id":"a"}`},
 		{guid + "\x00", value, "decode: cannot be read: it is another message of the file than Order"},
-		{guid, value, "decode: cannot be read: it is another message of the file than Order"},
-		{guid + "\x02\x02\x00", value, "decode: cannot be read: it is another message of the file than Order"},
+		{guid, value, malformed},
+		{guid + "\x02\x02\x00", value, malformed},
 		{"\x02\x02", value, "decode: cannot be read: header __value_schema_id has neither a zero byte and the number of a schema nor a byte 1 and the GUID of one"},
 		{"", "\x00\x00\x00\x00\x07\x02\x02" + value, `{"id":"a"}`},
 		{"", "\x00\x00\x00\x00\x00\x00\x00\x00\x07" + value, "decode: cannot be read: it begins with a zero byte and a number of 8 bytes, as Apicurio's serializers may write it, and not with one of 4 bytes: set their apicurio.registry.as-confluent"},

@@ -26,35 +26,29 @@ type Message struct {
 	sharedKey bool // and so is Key
 	opened    bool // Value differs from what was sent
 
-	unnamed map[int]string // see UnpackedBut
+	why, whyKey map[int]string // see Unpacked
 }
 
 // Unpacked returns the record with value in place of its payload: the unpacked payload, in memory
-// that will be reused.
-func (m *Message) Unpacked(value []byte) *Message {
+// that will be reused. why says why a field cannot read some of its values, by their positions.
+func (m *Message) Unpacked(value []byte, why map[int]string) *Message {
 	opened := *m
-	opened.Value, opened.shared, opened.opened = value, true, true
+	opened.Value, opened.shared, opened.opened, opened.why = value, true, true, why
 	return &opened
 }
 
-// UnpackedBut is like Unpacked, for a value with numbers in place of names that their enums lack.
-// unnamed has the reason why no enum reads such a number, by its position in value.
-func (m *Message) UnpackedBut(value []byte, unnamed map[int]string) *Message {
-	opened := m.Unpacked(value)
-	opened.unnamed = unnamed
-	return opened
-}
-
-// Unnamed returns what [Message.UnpackedBut] was given.
-func (m *Message) Unnamed() map[int]string { return m.unnamed }
-
-// UnpackedKey returns the record with key in place of its key: the unpacked key, in memory that
-// will be reused.
-func (m *Message) UnpackedKey(key []byte) *Message {
+// UnpackedKey is Unpacked for the record key.
+func (m *Message) UnpackedKey(key []byte, why map[int]string) *Message {
 	opened := *m
-	opened.Key, opened.sharedKey = key, true
+	opened.Key, opened.sharedKey, opened.whyKey = key, true, why
 	return &opened
 }
+
+// Why returns why a field cannot read some values of the unpacked payload, by their positions.
+func (m *Message) Why() map[int]string { return m.why }
+
+// WhyKey is Why for the record key.
+func (m *Message) WhyKey() map[int]string { return m.whyKey }
 
 // IsUnpacked reports whether the payload was unpacked, so that Value differs from the bytes sent.
 func (m *Message) IsUnpacked() bool { return m.opened }

@@ -103,7 +103,8 @@ func (r *Reader) DefaultHeader(m *Message, name string) (Text, bool) {
 	return t, t.r != nil
 }
 
-// RecordKey returns the whole key of the record. A missing or empty key is an error.
+// RecordKey returns the whole key of the record. A missing or empty key is an error, and so is an
+// unpacked one with a value that cannot be read.
 func (r *Reader) RecordKey(m *Message) Text {
 	switch {
 	case m.Key == nil:
@@ -111,13 +112,20 @@ func (r *Reader) RecordKey(m *Message) Text {
 	case len(m.Key) == 0:
 		return r.refuse("record key", "is empty")
 	}
+	if why := notation.Refused(m.Key, m.whyKey); why != "" {
+		return r.refuse("record key", "holds a value that "+why)
+	}
 	return r.text(m.Key, "record key", "")
 }
 
-// RecordValue returns the whole value of the record. A missing value is an error.
+// RecordValue returns the whole value of the record. A missing value is an error, and so is an
+// unpacked one with a value that cannot be read.
 func (r *Reader) RecordValue(m *Message) Text {
 	if m.Value == nil {
 		return r.refuse("record value", "is missing")
+	}
+	if why := notation.Refused(m.Value, m.why); why != "" {
+		return r.refuse("record value", "holds a value that "+why)
 	}
 	return r.text(m.Value, "record value", "")
 }

@@ -9,9 +9,9 @@ import (
 // unpacked since.
 func TestCodeGetsItsOwnPayload(t *testing.T) {
 	for name, unpack := range map[string]func(m *Message, text []byte) *Message{
-		"value": (*Message).Unpacked,
-		"key":   (*Message).UnpackedKey,
-		"both":  func(m *Message, text []byte) *Message { return m.Unpacked(text).UnpackedKey(text) },
+		"value": func(m *Message, text []byte) *Message { return m.Unpacked(text, nil) },
+		"key":   func(m *Message, text []byte) *Message { return m.UnpackedKey(text, nil) },
+		"both":  func(m *Message, text []byte) *Message { return m.Unpacked(text, nil).UnpackedKey(text, nil) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			space := make([]byte, 0, 16)

@@ -108,7 +108,7 @@ var generatorBugs = []mutant{
 		in("./runtime/internal/verdict", "readColumns").Replace(`slices.Contains(unread, pg.Code)`, `false`),
 		"./internal/gen/gocode/generated", "TestTextsThatPostgresRejectsAreDeadLettersThatNameTheColumn"},
 	{"an enum's number without a name is only no string",
-		in("./runtime/protobuf", "Encoding.Open").Replace(`m.UnpackedBut(text, unnamed)`, `m.UnpackedBut(text, map[int]string{-len(unnamed): ""})`),
+		in("./runtime/protobuf", "Encoding.Open").Replace(`part.With(m, text, why)`, `part.With(m, text, map[int]string{-len(why): ""})`),
 		"./internal/gen/gocode/generated", "TestReasonsNameTheNumberThatAnEnumLacks"},
 	{"cases: a draft proposes what a handler leaves",
 		in("./internal/proof/cases", "draft.writes").Replace(`slices.ContainsFunc(_, _)`, `true`),

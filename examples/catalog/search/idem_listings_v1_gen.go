@@ -219,10 +219,18 @@ WITH e AS (
     SELECT
         unnest($1::text[]) AS sku
     ORDER BY sku
+),
+d AS (
+    DELETE FROM keywords AS t
+    USING e
+    WHERE t.sku = e.sku
+    RETURNING true
 )
-DELETE FROM keywords AS t
-USING e
-WHERE t.sku = e.sku`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'keywords'
+WHERE CASE WHEN (SELECT count(*) FROM d) >= 0 THEN idem_left('SELECT FROM keywords AS t, (SELECT unnest(($1)[1]::text[]) AS sku) AS e WHERE t.sku = e.sku', $1::text[]::text) END`
 
 const listedInsertKeywordsSQL = `
 WITH w AS (
@@ -247,10 +255,18 @@ WITH e AS (
     SELECT
         unnest($1::text[]) AS sku
     ORDER BY sku
+),
+d AS (
+    DELETE FROM shelves AS t
+    USING e
+    WHERE t.sku = e.sku
+    RETURNING true
 )
-DELETE FROM shelves AS t
-USING e
-WHERE t.sku = e.sku`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'shelves'
+WHERE CASE WHEN (SELECT count(*) FROM d) >= 0 THEN idem_left('SELECT FROM shelves AS t, (SELECT unnest(($1)[1]::text[]) AS sku) AS e WHERE t.sku = e.sku', $1::text[]::text) END`
 
 const listedInsertShelvesSQL = `
 WITH w AS (
@@ -348,20 +364,36 @@ WITH e AS (
     SELECT
         unnest($1::text[]) AS sku
     ORDER BY sku
+),
+d AS (
+    DELETE FROM keywords AS t
+    USING e
+    WHERE t.sku = e.sku
+    RETURNING true
 )
-DELETE FROM keywords AS t
-USING e
-WHERE t.sku = e.sku`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'keywords'
+WHERE CASE WHEN (SELECT count(*) FROM d) >= 0 THEN idem_left('SELECT FROM keywords AS t, (SELECT unnest(($1)[1]::text[]) AS sku) AS e WHERE t.sku = e.sku', $1::text[]::text) END`
 
 const unlistedDeleteShelvesSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS sku
     ORDER BY sku
+),
+d AS (
+    DELETE FROM shelves AS t
+    USING e
+    WHERE t.sku = e.sku
+    RETURNING true
 )
-DELETE FROM shelves AS t
-USING e
-WHERE t.sku = e.sku`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'shelves'
+WHERE CASE WHEN (SELECT count(*) FROM d) >= 0 THEN idem_left('SELECT FROM shelves AS t, (SELECT unnest(($1)[1]::text[]) AS sku) AS e WHERE t.sku = e.sku', $1::text[]::text) END`
 
 const unlistedUpdateProductsSQL = `
 WITH e AS (

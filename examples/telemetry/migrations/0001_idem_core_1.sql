@@ -212,6 +212,16 @@ CREATE TABLE IF NOT EXISTS idem_step_refused (
     CONSTRAINT idem_step_refused CHECK (false)
 );
 
+-- Reports whether a query finds rows now. It sees what the calling statement has deleted, and what
+-- others have committed since that began; sent are the statement's parameters, as texts.
+CREATE OR REPLACE FUNCTION idem_left(query text, VARIADIC sent text[]) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    found boolean;
+BEGIN
+    EXECUTE pg_catalog.format('SELECT EXISTS (%s)', query) INTO found USING sent;
+    RETURN found;
+END $$;
+
 -- Numbers that only grow: of what operators ask for, and of leases. Whoever guards something
 -- outside of Postgres by a lease's refuses one below a number that it has seen.
 CREATE SEQUENCE IF NOT EXISTS idem_fence;

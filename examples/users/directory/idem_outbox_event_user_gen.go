@@ -386,10 +386,18 @@ WITH e AS (
     SELECT
         unnest($1::uuid[]) AS user_id
     ORDER BY user_id
+),
+d AS (
+    DELETE FROM people AS t
+    USING e
+    WHERE t.user_id = e.user_id
+    RETURNING true
 )
-DELETE FROM people AS t
-USING e
-WHERE t.user_id = e.user_id`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'people'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM people AS t, (SELECT unnest(($1)[1]::uuid[]) AS user_id) AS e WHERE t.user_id = e.user_id', $1::uuid[]::text) END`
 
 const userDeletedInsertIdemOutboxSQL = `
 WITH w AS (

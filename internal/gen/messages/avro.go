@@ -2,9 +2,7 @@ package messages
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -17,11 +15,8 @@ import (
 // readAvro reads an Avro schema, or what has a name in it.
 func readAvro(file readFile, path, name string, framed bool) (*read, error) {
 	text, err := file(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%s: no such file", path)
-	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	is, err := avromsg.New(string(text), name)
 	if err != nil {

@@ -8,7 +8,9 @@
 package messages
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
@@ -38,6 +40,7 @@ type readFile func(path string) ([]byte, error)
 // Read reads the files of a spec; file reads one, by its path from the spec. Events that declare
 // no fields get those of their message.
 func Read(spec *syntax.Spec, file func(path string) ([]byte, error)) (*All, syntax.Diagnostics) {
+	file = inWords(file)
 	a := &All{spec: spec, packings: map[*syntax.Packing]*read{}, made: map[string]string{}}
 	for _, t := range spec.Topics {
 		if p := t.Payload; p != nil && !p.Broken && a.load(file, &p.Packing, "the messages of topic "+t.Name.Value) {
@@ -48,6 +51,26 @@ func Read(spec *syntax.Spec, file func(path string) ([]byte, error)) (*All, synt
 		}
 	}
 	return a, a.problems
+}
+
+// missing is the error for a file that is not there. The search for imports asks for
+// [fs.ErrNotExist], and people read its text, which holds no path of this machine.
+type missing struct{}
+
+func (missing) Error() string { return "no such file" }
+
+// Is implements errors.Is.
+func (missing) Is(target error) bool { return target == fs.ErrNotExist }
+
+// inWords returns a reader whose error for a missing file has no path.
+func inWords(file readFile) readFile {
+	return func(path string) ([]byte, error) {
+		content, err := file(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = missing{}
+		}
+		return content, err
+	}
 }
 
 // load reads the schema of values or keys, and reports whether it has one.
@@ -71,7 +94,7 @@ func (a *All) load(file readFile, p *syntax.Packing, whose string) bool {
 
 // hintOf says what to do where a file cannot be read.
 func hintOf(err error) string {
-	if strings.Contains(err.Error(), "no such file") {
+	if strings.Contains(err.Error(), missing{}.Error()) {
 		return "paths of files are relative to this spec; imports also to the folder of the schema, and to each above it"
 	}
 	return "an .avsc file is one schema in JSON, with all types that it names; a .proto file may import others"

@@ -3,7 +3,6 @@ package messages
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -15,13 +14,7 @@ import (
 
 // readProto reads a message of a .proto file.
 func readProto(file readFile, path, message string, framed bool) (*read, error) {
-	set, err := protofile.Compile(func(name string) ([]byte, error) {
-		data, err := file(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = errors.New("no such file")
-		}
-		return data, err
-	}, path)
+	set, err := protofile.Compile(file, path)
 	if err != nil {
 		return nil, errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))
 	}

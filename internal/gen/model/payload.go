@@ -33,12 +33,8 @@ type Messages struct {
 type Packing interface {
 	Pack(object []byte) ([]byte, error)
 	Open(into, value []byte) ([]byte, error)
-}
-
-// Unnamed is a [Packing] whose values may hold numbers that have no name in their enum.
-type Unnamed interface {
-	// Unnamed says of each such number, by its place in what Open returns, why no enum reads it.
-	Unnamed(value []byte) map[int]string
+	// Why says of values in what Open returns, by their positions, why a field cannot read them.
+	Why(value []byte) map[int]string
 }
 
 // Registry reports whether the schemas that they were written with are read from a registry.

@@ -63,12 +63,6 @@ func missing(s *model.Step) string {
 // rows writes the rows that the events ask for.
 func (m *match) rows(s *model.Step) {
 	list := selection{step: s}
-	for _, p := range s.Params() {
-		name := "p" // of positions: every value is fixed
-		if p.Column != nil {
-			name = p.Column.InDatabase()
-		}
-		list.add(p, ident(name))
-	}
+	list.params()
 	m.Select = list.items
 }

@@ -43,8 +43,11 @@ func paramType(t model.FieldType, c *model.Column) string {
 }
 
 // param is the n-th parameter as a set of rows, in its column's type.
-func param(n int, t model.FieldType, c *model.Column) string {
-	return "unnest($" + itoa(n) + "::" + paramType(t, c) + "[])" + cast(t, c)
+func param(n int, t model.FieldType, c *model.Column) string { return rowsOf("$"+itoa(n), t, c) }
+
+// rowsOf is an array as a set of rows, in its column's type.
+func rowsOf(array string, t model.FieldType, c *model.Column) string {
+	return "unnest(" + array + "::" + paramType(t, c) + "[])" + cast(t, c)
 }
 
 // cast makes a sent value one of its column's type; "" if it is.

@@ -23,9 +23,21 @@ func Step(s *model.Step) (string, error) {
 
 // selection is a select list that makes a row of every element of the parameters.
 type selection struct {
-	step  *model.Step
-	items []string
-	sent  int // parameters so far
+	step    *model.Step
+	items   []string
+	sent    int  // parameters so far
+	ofTexts bool // the parameters are texts in an array, $1
+}
+
+// params makes each parameter an item.
+func (l *selection) params() {
+	for _, p := range l.step.Params() {
+		name := "p" // of positions: every value is fixed
+		if p.Column != nil {
+			name = p.Column.InDatabase()
+		}
+		l.add(p, ident(name))
+	}
 }
 
 // add makes the next parameter an item under a name.
@@ -35,7 +47,11 @@ func (l *selection) add(a model.Assign, name string) {
 	if a.Value.Kind == model.SentValue {
 		column, name = nil, ident(sentFlag(l.step.Table, a.Column))
 	}
-	l.items = append(l.items, param(l.sent, l.step.TypeOf(a.Value), column)+" AS "+name)
+	value := "$" + itoa(l.sent)
+	if l.ofTexts {
+		value = "($1)[" + itoa(l.sent) + "]"
+	}
+	l.items = append(l.items, rowsOf(value, l.step.TypeOf(a.Value), column)+" AS "+name)
 }
 
 // fixed is the value of an assignment that is not sent, for a place that knows the type.

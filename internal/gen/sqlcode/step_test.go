@@ -102,10 +102,18 @@ WHERE NOT EXISTS (SELECT FROM t1 AS t WHERE t.id = e.id)`,
     SELECT
         unnest($1::integer[]) AS id
     ORDER BY id
+),
+d AS (
+    DELETE FROM t1 AS t
+    USING e
+    WHERE t.id = e.id
+    RETURNING true
 )
-DELETE FROM t1 AS t
-USING e
-WHERE t.id = e.id`,
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    't1'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM t1 AS t, (SELECT unnest(($1)[1]::integer[]) AS id) AS e WHERE t.id = e.id', $1::integer[]::text) END`,
 		},
 	}
 	for _, c := range cases {

@@ -3,13 +3,14 @@ package survey
 import (
 	"bytes"
 	"encoding/json"
-	"unicode/utf8"
+
+	"github.com/idemgen/idemgen/internal/asjson"
+	stored "github.com/idemgen/idemgen/internal/text"
 )
 
 // What is examined of a value, and of all. The first two are those of the runtime.
 const (
 	longest     = 1 << 20
-	deepest     = 64
 	mostMembers = 256
 	mostNames   = 10_000
 )
@@ -56,34 +57,14 @@ func open(value []byte) (form Form, members []member, more bool) {
 // check returns "" for JSON that the runtime reads.
 func check(body []byte) Form {
 	switch {
-	case !utf8.Valid(body) || bytes.IndexByte(body, 0) >= 0:
+	case stored.Flaw(string(body)) != "":
 		return Binary
 	case !json.Valid(body):
 		return Invalid
-	case tooDeep(body):
+	case asjson.Depth(body) > asjson.MostDepth:
 		return TooDeep
 	}
 	return ""
-}
-
-func tooDeep(body []byte) bool {
-	depth, quoted := 0, false
-	for i := 0; i < len(body); i++ {
-		switch c := body[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			if depth++; depth > deepest {
-				return true
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return false
 }
 
 // membersOf returns the members of a valid object, up to a number.

@@ -35,12 +35,12 @@ type Spec struct {
 
 // Read reads the spec of a folder, and the schemas that it names.
 func Read(folder fs.FS) (*Spec, error) {
-	content, err := fs.ReadFile(folder, SpecFile)
+	content, err := regular(folder, SpecFile)
 	if err != nil {
 		return nil, err
 	}
 	parsed, problems := syntax.Load(SpecFile, content)
-	read, unread := messages.Read(parsed, func(path string) ([]byte, error) { return fs.ReadFile(folder, path) })
+	read, unread := messages.Read(parsed, func(path string) ([]byte, error) { return regular(folder, path) })
 	service, more := resolve.Resolve(parsed)
 	problems.Append(unread)
 	if problems.Append(more); problems.Errors() == 0 {
@@ -52,6 +52,18 @@ func Read(folder fs.FS) (*Spec, error) {
 		return nil, errors.Join(errors.New(strings.TrimSpace(text.String())), err)
 	}
 	return New(service), nil
+}
+
+// regular reads a file that is one: nobody may write the other end of a pipe.
+func regular(folder fs.FS, path string) ([]byte, error) {
+	info, err := fs.Stat(folder, path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return fs.ReadFile(folder, path)
 }
 
 // New returns what is known from a spec that was read already.

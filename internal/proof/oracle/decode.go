@@ -16,9 +16,9 @@ type decoder struct {
 	src    []byte
 	depth  int
 	marker string // of values that are not there; "" if there is none
-	// unnamed says of numbers of the payload, by their places, why no enum reads them.
-	unnamed map[int]string
-	faults  []*fault
+	// why says why fields cannot read values of the payload, by their positions.
+	why    map[int]string
+	faults []*fault
 }
 
 func (d *decoder) fail(at int, path, detail string) {
@@ -248,7 +248,7 @@ func (d *decoder) scalar(t model.FieldType, n *node, path string) value {
 			return wrong("a number")
 		}
 	default:
-		if why := d.unnamed[n.start]; why != "" && n.kind == numberNode {
+		if why := d.why[n.start]; why != "" && n.kind == numberNode {
 			d.fail(n.start, path, why)
 			return nil
 		}

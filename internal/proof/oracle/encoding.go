@@ -22,10 +22,8 @@ func (in *Interpreter) unpack(t *model.Topic, r *Record) (*Record, *fault) {
 		if out.Value, bad = unpack(&t.Payload.Packed, r, "__value_schema_id", r.Value); bad != nil {
 			return nil, bad
 		}
-		if m := t.Payload.Messages; m != nil {
-			if p, ok := m.Packing.(model.Unnamed); ok {
-				out.unnamed = p.Unnamed(r.Value)
-			}
+		if m := t.Payload.Messages; m != nil && m.Packing != nil {
+			out.why = m.Packing.Why(r.Value)
 		}
 	}
 	return &out, nil

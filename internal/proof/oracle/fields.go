@@ -70,7 +70,7 @@ func (e *event) readResult() *fault {
 // payload starts on the record's value; fields are those it is read for.
 func (d *decoder) payload(p *payload, fields []*model.Field) {
 	p.parse(d.depth)
-	d.src, d.unnamed = p.record.Value, p.record.unnamed
+	d.src, d.why = p.record.Value, p.record.why
 	if p.err != nil {
 		at := *p.err
 		at.path, at.at = shapeOf(fields).known(p.root, p.trail, at.at)

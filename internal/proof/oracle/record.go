@@ -14,7 +14,7 @@ type Record struct {
 	Result    []byte // of its effect, as JSON; nil if it has none
 	Plain     bool   // Value is not packed as the topic says
 
-	unnamed map[int]string // why numbers in the unpacked Value are no enums, by their places
+	why map[int]string // why fields cannot read values in the unpacked Value, by their positions
 }
 
 // Header is one record header. A nil Value is null.

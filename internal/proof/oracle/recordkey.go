@@ -51,6 +51,12 @@ func (d *decoder) metadata(f *model.Field, r *Record, at int) value {
 	case "key":
 		return d.raw(f, r.Key, at, path)
 	default:
+		for place, why := range r.why {
+			if r.Value[place] == '"' { // a text in place of a value that cannot be read
+				d.fail(at, path, "holds a value that "+why)
+				return nil
+			}
+		}
 		return d.raw(f, r.Value, at, path)
 	}
 }

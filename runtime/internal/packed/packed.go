@@ -35,12 +35,13 @@ func (p Part) Named(m *wire.Message) (schema frame.Schema, rest []byte, is bool,
 	return schema, rest, true, err
 }
 
-// With returns m with text in place of the part's bytes, in memory that will be reused.
-func (p Part) With(m *wire.Message, text []byte) *wire.Message {
+// With returns m with text in place of the part's bytes, in memory that will be reused. why says
+// why a field cannot read some of its values, by their positions.
+func (p Part) With(m *wire.Message, text []byte, why map[int]string) *wire.Message {
 	if p {
-		return m.UnpackedKey(text)
+		return m.UnpackedKey(text, why)
 	}
-	return m.Unpacked(text)
+	return m.Unpacked(text, why)
 }
 
 // Refused returns the error for a part that cannot be unpacked, as a [*wire.DecodeError].

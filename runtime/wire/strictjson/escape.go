@@ -21,6 +21,9 @@ func (s *lexer) slowStr(start, i int) ([]byte, bool) {
 				return d[start:i], true
 			}
 			s.text = append(s.text, d[copied:i]...)
+			if why := s.why[start-1]; why != "" {
+				s.flaw.reason = why
+			}
 			return s.text[from:], true
 		case c == '\\':
 			s.text = append(s.text, d[copied:i]...)

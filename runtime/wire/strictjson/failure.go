@@ -16,6 +16,9 @@ const (
 func (s *lexer) fail(reason string) { s.failAt(s.pos, reason) }
 
 func (s *lexer) failAt(pos int, reason string) {
+	if why := s.why[pos]; why != "" {
+		reason = why
+	}
 	if s.Failure() == nil {
 		s.refuse(pos, s.pathTo(pos, true, ""), reason)
 	}
@@ -63,8 +66,6 @@ func (s *lexer) wrongKind(refused string) {
 		s.fail("must not be null")
 	case bytes.IndexByte([]byte(`{["tf-0123456789`), c) < 0:
 		s.fail(notJSON)
-	case s.unnamed[s.pos] != "" && !s.inKey:
-		s.fail(s.unnamed[s.pos])
 	default:
 		s.fail(refused)
 	}

@@ -63,7 +63,7 @@ func TestTimesOfJavaAreRead(t *testing.T) {
 		{day, "null", "decode: E: the unpacked payload must not be null"},
 	} {
 		var s Scanner
-		s.Reset((&wire.Message{Value: []byte(c.value)}).Unpacked([]byte(c.value)))
+		s.Reset((&wire.Message{Value: []byte(c.value)}).Unpacked([]byte(c.value), nil))
 		got := c.read(&s)
 		if err := s.Finish("E"); err != nil {
 			got = err.Error()

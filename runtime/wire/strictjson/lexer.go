@@ -21,7 +21,7 @@ type lexer struct {
 	flaw  flaw
 	// unpacked means that data is not the payload as it was sent, so errors give no offset.
 	unpacked bool
-	unnamed  map[int]string // in the payload: why the number at a place is no enum
+	why      map[int]string // why a field cannot read the unpacked value at a position
 	text     []byte         // decoded strings that had escapes, and decoded bytes
 	// marker is AbsentMarker in a payload, and "" in a record key.
 	marker string
@@ -39,7 +39,7 @@ const maxDepth = 64
 // start begins a document.
 func (s *lexer) start(data []byte, inKey bool) {
 	s.data, s.pos, s.depth, s.inKey = data, 0, 0, inKey
-	s.flaw, s.marker = flaw{}, ""
+	s.flaw, s.marker, s.why = flaw{}, "", nil
 	s.first = false
 }
 

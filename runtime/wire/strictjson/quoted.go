@@ -21,5 +21,5 @@ func (q *Quoted) Open(m *wire.Message) (*wire.Message, error) {
 	if failure := s.Failure(); failure != nil {
 		return nil, failure
 	}
-	return m.Unpacked(text), nil
+	return m.Unpacked(text, nil), nil
 }

@@ -45,7 +45,7 @@ func (s *Scanner) Reset(m *wire.Message) {
 // payload starts the payload of m.
 func (s *Scanner) payload(data []byte, m *wire.Message) {
 	s.start(data, false)
-	s.marker, s.unpacked, s.unnamed = s.AbsentMarker, m.IsUnpacked(), m.Unnamed()
+	s.marker, s.unpacked, s.why = s.AbsentMarker, m.IsUnpacked(), m.Why()
 }
 
 // NextKey continues with the record key of m as the next JSON document. Values read before stay
@@ -61,6 +61,7 @@ func (s *Scanner) NextKey(m *wire.Message) {
 	default:
 		s.start(m.Key, true)
 	}
+	s.why = m.WhyKey()
 }
 
 // Finish implements wire.Decoder. Data after the document is an error. A document from which

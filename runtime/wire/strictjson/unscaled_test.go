@@ -43,7 +43,7 @@ func TestDecimalsOfDebeziumAreRead(t *testing.T) {
 		{structured, `{"scale":1001,"value":"BNg="}`, "has more than 1000 digits"}, {structured, `{"scale":-999,"value":"BNg="}`, "has more than 1000 digits"},
 	} {
 		var s Scanner
-		s.Reset((&wire.Message{Value: []byte(c.value)}).Unpacked([]byte(c.value)))
+		s.Reset((&wire.Message{Value: []byte(c.value)}).Unpacked([]byte(c.value), nil))
 		got := c.read(&s).String()
 		if err := s.Finish("E"); err != nil {
 			got, c.want = err.Error(), "decode: E: the unpacked payload "+c.want

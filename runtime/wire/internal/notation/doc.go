@@ -1,13 +1,13 @@
 // Package notation reads the texts and numbers that formats of records have in common:
 // integers, decimals, times, dates, UUIDs, bytes in base64. A function returns the value and
 // a reason, which is "" if the text holds one. It keeps nothing. Package wire and every format
-// import it. It must not import any other package of this module.
+// import it. It must not import any package of this module but text.
 package notation
 
 import (
-	"bytes"
-	"unicode/utf8"
 	"unsafe"
+
+	"github.com/idemgen/idemgen/internal/text"
 )
 
 // Reasons that more than one reader gives.
@@ -24,25 +24,20 @@ const (
 	NotUnscaled  = "must be base64 of a big-endian integer"
 	NotScaled    = "must be an object with scale, an integer, and value, base64 of a big-endian integer"
 	Infinite     = "is infinity, which the type does not have"
-	NotUTF8      = "is not valid UTF-8"
+	NotUTF8      = text.NotUTF8
 	OutOfRange   = "is out of range"
 	WrongUnit    = "is out of range: the unit may be wrong"
-	HoldsNUL     = "holds U+0000, which text and jsonb of Postgres cannot hold"
+	HoldsNUL     = text.HoldsNUL
 )
 
 // Borrow returns b as a string without copying it.
 func Borrow(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// TextFlaw says why raw cannot be stored as text, "" if it can.
-func TextFlaw(raw []byte) string {
-	switch {
-	case !utf8.Valid(raw):
-		return NotUTF8
-	case bytes.IndexByte(raw, 0) >= 0:
-		return HoldsNUL
-	}
-	return ""
-}
+// TextFlaw is [text.Flaw] of bytes.
+func TextFlaw(raw []byte) string { return text.Flaw(Borrow(raw)) }
+
+// Refused is [text.FirstRefused].
+func Refused(document []byte, why map[int]string) string { return text.FirstRefused(document, why) }
 
 // Bool reads true or false.
 func Bool(raw []byte) (bool, string) {

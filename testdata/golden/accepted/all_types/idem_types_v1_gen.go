@@ -1515,37 +1515,69 @@ WITH e AS (
     SELECT
         unnest($1::uuid[]) AS id
     ORDER BY id
+),
+d AS (
+    DELETE FROM required AS t
+    USING e
+    WHERE t.id = e.id
+    RETURNING true
 )
-DELETE FROM required AS t
-USING e
-WHERE t.id = e.id`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'required'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM required AS t, (SELECT unnest(($1)[1]::uuid[]) AS id) AS e WHERE t.id = e.id', $1::uuid[]::text) END`
 
 const typesErasedDeleteOptionalSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS id
     ORDER BY id
+),
+d AS (
+    DELETE FROM optional AS t
+    USING e
+    WHERE t.id = e.id
+    RETURNING true
 )
-DELETE FROM optional AS t
-USING e
-WHERE t.id = e.id`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'optional'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM optional AS t, (SELECT unnest(($1)[1]::uuid[]) AS id) AS e WHERE t.id = e.id', $1::uuid[]::text) END`
 
 const typesErasedDeleteDefaultsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS id
     ORDER BY id
+),
+d AS (
+    DELETE FROM defaults AS t
+    USING e
+    WHERE t.id = e.id
+    RETURNING true
 )
-DELETE FROM defaults AS t
-USING e
-WHERE t.id = e.id`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'defaults'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM defaults AS t, (SELECT unnest(($1)[1]::uuid[]) AS id) AS e WHERE t.id = e.id', $1::uuid[]::text) END`
 
 const typesErasedDeleteConstantsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS id
     ORDER BY id
+),
+d AS (
+    DELETE FROM constants AS t
+    USING e
+    WHERE t.id = e.id
+    RETURNING true
 )
-DELETE FROM constants AS t
-USING e
-WHERE t.id = e.id`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'constants'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM constants AS t, (SELECT unnest(($1)[1]::uuid[]) AS id) AS e WHERE t.id = e.id', $1::uuid[]::text) END`

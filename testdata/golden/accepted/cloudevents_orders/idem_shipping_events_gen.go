@@ -277,7 +277,15 @@ WITH e AS (
     SELECT
         unnest($1::uuid[]) AS shipment_id
     ORDER BY shipment_id
+),
+d AS (
+    DELETE FROM shipments AS t
+    USING e
+    WHERE t.shipment_id = e.shipment_id
+    RETURNING true
 )
-DELETE FROM shipments AS t
-USING e
-WHERE t.shipment_id = e.shipment_id`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'shipments'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM shipments AS t, (SELECT unnest(($1)[1]::uuid[]) AS shipment_id) AS e WHERE t.shipment_id = e.shipment_id', $1::uuid[]::text) END`

@@ -368,7 +368,15 @@ WITH e AS (
     SELECT
         unnest($1::bigint[]) AS id
     ORDER BY id
+),
+d AS (
+    DELETE FROM customers AS t
+    USING e
+    WHERE t.id = e.id
+    RETURNING true
 )
-DELETE FROM customers AS t
-USING e
-WHERE t.id = e.id`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'customers'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM customers AS t, (SELECT unnest(($1)[1]::bigint[]) AS id) AS e WHERE t.id = e.id', $1::bigint[]::text) END`

@@ -1115,17 +1115,33 @@ WITH e AS (
     SELECT
         unnest($1::uuid[]) AS device_id
     ORDER BY device_id
+),
+d AS (
+    DELETE FROM ports AS t
+    USING e
+    WHERE t.device_id = e.device_id
+    RETURNING true
 )
-DELETE FROM ports AS t
-USING e
-WHERE t.device_id = e.device_id`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'ports'
+WHERE CASE WHEN (SELECT count(*) FROM d) >= 0 THEN idem_left('SELECT FROM ports AS t, (SELECT unnest(($1)[1]::uuid[]) AS device_id) AS e WHERE t.device_id = e.device_id', $1::uuid[]::text) END`
 
 const removedDeleteDevicesSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS device_id
     ORDER BY device_id
+),
+d AS (
+    DELETE FROM devices AS t
+    USING e
+    WHERE t.device_id = e.device_id
+    RETURNING true
 )
-DELETE FROM devices AS t
-USING e
-WHERE t.device_id = e.device_id`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'devices'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM devices AS t, (SELECT unnest(($1)[1]::uuid[]) AS device_id) AS e WHERE t.device_id = e.device_id', $1::uuid[]::text) END`

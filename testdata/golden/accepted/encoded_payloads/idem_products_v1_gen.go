@@ -293,7 +293,15 @@ WITH e AS (
     SELECT
         unnest($1::text[]) AS sku
     ORDER BY sku
+),
+d AS (
+    DELETE FROM products AS t
+    USING e
+    WHERE t.sku = e.sku
+    RETURNING true
 )
-DELETE FROM products AS t
-USING e
-WHERE t.sku = e.sku`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'products'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM products AS t, (SELECT unnest(($1)[1]::text[]) AS sku) AS e WHERE t.sku = e.sku', $1::text[]::text) END`

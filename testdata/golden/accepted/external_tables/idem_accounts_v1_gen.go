@@ -225,7 +225,15 @@ WITH e AS (
     SELECT
         unnest($1::uuid[]) AS "Account ID"
     ORDER BY "Account ID"
+),
+d AS (
+    DELETE FROM "core ""bank"""."weird """"table` + "`" + `s" AS t
+    USING e
+    WHERE t."Account ID" = e."Account ID"
+    RETURNING true
 )
-DELETE FROM "core ""bank"""."weird """"table` + "`" + `s" AS t
-USING e
-WHERE t."Account ID" = e."Account ID"`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'accounts'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM "core ""bank"""."weird """"table` + "`" + `s" AS t, (SELECT unnest(($1)[1]::uuid[]) AS "Account ID") AS e WHERE t."Account ID" = e."Account ID"', $1::uuid[]::text) END`

@@ -405,10 +405,18 @@ WITH e AS (
     SELECT
         unnest($1::uuid[]) AS transfer_id
     ORDER BY transfer_id
+),
+d AS (
+    DELETE FROM "ledger's".lines AS t
+    USING e
+    WHERE t.transfer_id = e.transfer_id
+    RETURNING true
 )
-DELETE FROM "ledger's".lines AS t
-USING e
-WHERE t.transfer_id = e.transfer_id`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'lines'
+WHERE CASE WHEN (SELECT count(*) FROM d) >= 0 THEN idem_left('SELECT FROM "ledger''s".lines AS t, (SELECT unnest(($1)[1]::uuid[]) AS transfer_id) AS e WHERE t.transfer_id = e.transfer_id', $1::uuid[]::text) END`
 
 const correctedInsertLinesSQL = `
 WITH w AS (

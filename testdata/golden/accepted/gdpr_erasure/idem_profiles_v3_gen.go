@@ -357,10 +357,18 @@ WITH e AS (
     SELECT
         unnest($1::uuid[]) AS user_id
     ORDER BY user_id
+),
+d AS (
+    DELETE FROM devices AS t
+    USING e
+    WHERE t.user_id = e.user_id
+    RETURNING true
 )
-DELETE FROM devices AS t
-USING e
-WHERE t.user_id = e.user_id`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'devices'
+WHERE CASE WHEN (SELECT count(*) FROM d) >= 0 THEN idem_left('SELECT FROM devices AS t, (SELECT unnest(($1)[1]::uuid[]) AS user_id) AS e WHERE t.user_id = e.user_id', $1::uuid[]::text) END`
 
 const devicesSeenInsertDevicesSQL = `
 WITH w AS (
@@ -545,30 +553,54 @@ WITH e AS (
     SELECT
         unnest($1::uuid[]) AS user_id
     ORDER BY user_id
+),
+d AS (
+    DELETE FROM profiles AS t
+    USING e
+    WHERE t.user_id = e.user_id
+    RETURNING true
 )
-DELETE FROM profiles AS t
-USING e
-WHERE t.user_id = e.user_id`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'profiles'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM profiles AS t, (SELECT unnest(($1)[1]::uuid[]) AS user_id) AS e WHERE t.user_id = e.user_id', $1::uuid[]::text) END`
 
 const profileErasedDeleteDevicesSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS user_id
     ORDER BY user_id
+),
+d AS (
+    DELETE FROM devices AS t
+    USING e
+    WHERE t.user_id = e.user_id
+    RETURNING true
 )
-DELETE FROM devices AS t
-USING e
-WHERE t.user_id = e.user_id`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'devices'
+WHERE CASE WHEN (SELECT count(*) FROM d) >= 0 THEN idem_left('SELECT FROM devices AS t, (SELECT unnest(($1)[1]::uuid[]) AS user_id) AS e WHERE t.user_id = e.user_id', $1::uuid[]::text) END`
 
 const profileErasedDeleteConsentsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS user_id
     ORDER BY user_id
+),
+d AS (
+    DELETE FROM consents AS t
+    USING e
+    WHERE t.user_id = e.user_id
+    RETURNING true
 )
-DELETE FROM consents AS t
-USING e
-WHERE t.user_id = e.user_id`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'consents'
+WHERE CASE WHEN (SELECT count(*) FROM d) >= 0 THEN idem_left('SELECT FROM consents AS t, (SELECT unnest(($1)[1]::uuid[]) AS user_id) AS e WHERE t.user_id = e.user_id', $1::uuid[]::text) END`
 
 const profileErasedInsertIdemOutboxSQL = `
 WITH w AS (

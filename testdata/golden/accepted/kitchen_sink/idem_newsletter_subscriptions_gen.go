@@ -250,8 +250,16 @@ WITH e AS (
         unnest($1::text[]) AS email,
         unnest($2::text[]) AS topic
     ORDER BY email, topic
+),
+d AS (
+    DELETE FROM newsletter AS t
+    USING e
+    WHERE t.email = e.email
+        AND t.topic = e.topic
+    RETURNING true
 )
-DELETE FROM newsletter AS t
-USING e
-WHERE t.email = e.email
-    AND t.topic = e.topic`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'newsletter'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM newsletter AS t, (SELECT unnest(($1)[1]::text[]) AS email, unnest(($1)[2]::text[]) AS topic) AS e WHERE t.email = e.email AND t.topic = e.topic', $1::text[]::text, $2::text[]::text) END`

@@ -445,7 +445,15 @@ WITH e AS (
     SELECT
         unnest($1::uuid[]) AS customer_id
     ORDER BY customer_id
+),
+d AS (
+    DELETE FROM customers AS t
+    USING e
+    WHERE t.customer_id = e.customer_id
+    RETURNING true
 )
-DELETE FROM customers AS t
-USING e
-WHERE t.customer_id = e.customer_id`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'customers'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM customers AS t, (SELECT unnest(($1)[1]::uuid[]) AS customer_id) AS e WHERE t.customer_id = e.customer_id', $1::uuid[]::text) END`

@@ -631,12 +631,20 @@ WITH e AS (
         unnest($2::uuid[]) AS order_id,
         unnest($3::integer[]) AS line_no
     ORDER BY tenant, order_id, line_no
+),
+d AS (
+    DELETE FROM order_lines AS t
+    USING e
+    WHERE t.tenant = e.tenant
+        AND t.order_id = e.order_id
+        AND t.line_no = e.line_no
+    RETURNING true
 )
-DELETE FROM order_lines AS t
-USING e
-WHERE t.tenant = e.tenant
-    AND t.order_id = e.order_id
-    AND t.line_no = e.line_no`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'order_lines'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM order_lines AS t, (SELECT unnest(($1)[1]::text[]) AS tenant, unnest(($1)[2]::uuid[]) AS order_id, unnest(($1)[3]::integer[]) AS line_no) AS e WHERE t.tenant = e.tenant AND t.order_id = e.order_id AND t.line_no = e.line_no', $1::text[]::text, $2::uuid[]::text, $3::integer[]::text) END`
 
 // LinesPriced is event "order.lines.priced" on topic "shop.orders.v1".
 // Its idempotency key is header "Idempotency-Key" and order_id (record key); records with the
@@ -996,8 +1004,16 @@ WITH e AS (
         unnest($1::text[]) AS tenant,
         unnest($2::uuid[]) AS order_id
     ORDER BY tenant, order_id
+),
+d AS (
+    DELETE FROM orders AS t
+    USING e
+    WHERE t.tenant = e.tenant
+        AND t.order_id = e.order_id
+    RETURNING true
 )
-DELETE FROM orders AS t
-USING e
-WHERE t.tenant = e.tenant
-    AND t.order_id = e.order_id`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'orders'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM orders AS t, (SELECT unnest(($1)[1]::text[]) AS tenant, unnest(($1)[2]::uuid[]) AS order_id) AS e WHERE t.tenant = e.tenant AND t.order_id = e.order_id', $1::text[]::text, $2::uuid[]::text) END`

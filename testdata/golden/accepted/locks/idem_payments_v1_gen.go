@@ -287,7 +287,15 @@ WITH e AS (
     SELECT
         unnest($1::uuid[]) AS payment_id
     ORDER BY payment_id
+),
+d AS (
+    DELETE FROM bookings AS t
+    USING e
+    WHERE t.payment_id = e.payment_id
+    RETURNING true
 )
-DELETE FROM bookings AS t
-USING e
-WHERE t.payment_id = e.payment_id`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'bookings'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM bookings AS t, (SELECT unnest(($1)[1]::uuid[]) AS payment_id) AS e WHERE t.payment_id = e.payment_id', $1::uuid[]::text) END`

@@ -603,7 +603,15 @@ WITH e AS (
     SELECT
         unnest($1::text[]) AS visit
     ORDER BY visit
+),
+d AS (
+    DELETE FROM visits AS t
+    USING e
+    WHERE t.visit = e.visit
+    RETURNING true
 )
-DELETE FROM visits AS t
-USING e
-WHERE t.visit = e.visit`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'visits'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM visits AS t, (SELECT unnest(($1)[1]::text[]) AS visit) AS e WHERE t.visit = e.visit', $1::text[]::text) END`

@@ -214,7 +214,15 @@ WITH e AS (
     SELECT
         unnest($1::uuid[]) AS document_id
     ORDER BY document_id
+),
+d AS (
+    DELETE FROM documents AS t
+    USING e
+    WHERE t.document_id = e.document_id
+    RETURNING true
 )
-DELETE FROM documents AS t
-USING e
-WHERE t.document_id = e.document_id`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'documents'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM documents AS t, (SELECT unnest(($1)[1]::uuid[]) AS document_id) AS e WHERE t.document_id = e.document_id', $1::uuid[]::text) END`

@@ -282,8 +282,16 @@ WITH e AS (
         unnest($1::text[]) AS region,
         unnest($2::uuid[]) AS order_id
     ORDER BY region, order_id
+),
+d AS (
+    DELETE FROM orders AS t
+    USING e
+    WHERE t.region = e.region
+        AND t.order_id = e.order_id
+    RETURNING true
 )
-DELETE FROM orders AS t
-USING e
-WHERE t.region = e.region
-    AND t.order_id = e.order_id`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'orders'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM orders AS t, (SELECT unnest(($1)[1]::text[]) AS region, unnest(($1)[2]::uuid[]) AS order_id) AS e WHERE t.region = e.region AND t.order_id = e.order_id', $1::text[]::text, $2::uuid[]::text) END`

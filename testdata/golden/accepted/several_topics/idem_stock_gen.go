@@ -260,8 +260,16 @@ WITH e AS (
         unnest($1::text[]) AS topic,
         unnest($2::text[]) AS sku
     ORDER BY topic, sku
+),
+d AS (
+    DELETE FROM stock AS t
+    USING e
+    WHERE t.topic = e.topic
+        AND t.sku = e.sku
+    RETURNING true
 )
-DELETE FROM stock AS t
-USING e
-WHERE t.topic = e.topic
-    AND t.sku = e.sku`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'stock'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM stock AS t, (SELECT unnest(($1)[1]::text[]) AS topic, unnest(($1)[2]::text[]) AS sku) AS e WHERE t.topic = e.topic AND t.sku = e.sku', $1::text[]::text, $2::text[]::text) END`

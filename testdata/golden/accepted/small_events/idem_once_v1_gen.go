@@ -278,7 +278,15 @@ WITH e AS (
     SELECT
         unnest($1::uuid[]) AS id
     ORDER BY id
+),
+d AS (
+    DELETE FROM once AS t
+    USING e
+    WHERE t.id = e.id
+    RETURNING true
 )
-DELETE FROM once AS t
-USING e
-WHERE t.id = e.id`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'once'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM once AS t, (SELECT unnest(($1)[1]::uuid[]) AS id) AS e WHERE t.id = e.id', $1::uuid[]::text) END`

@@ -287,7 +287,15 @@ WITH e AS (
     SELECT
         unnest($1::text[]) AS device
     ORDER BY device
+),
+d AS (
+    DELETE FROM signals AS t
+    USING e
+    WHERE t.device = e.device
+    RETURNING true
 )
-DELETE FROM signals AS t
-USING e
-WHERE t.device = e.device`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'signals'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM signals AS t, (SELECT unnest(($1)[1]::text[]) AS device) AS e WHERE t.device = e.device', $1::text[]::text) END`

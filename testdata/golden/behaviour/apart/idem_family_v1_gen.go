@@ -255,7 +255,15 @@ WITH e AS (
     SELECT
         unnest($1::text[]) AS k
     ORDER BY k
+),
+d AS (
+    DELETE FROM parents AS t
+    USING e
+    WHERE t.k = e.k
+    RETURNING true
 )
-DELETE FROM parents AS t
-USING e
-WHERE t.k = e.k`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'parents'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM parents AS t, (SELECT unnest(($1)[1]::text[]) AS k) AS e WHERE t.k = e.k', $1::text[]::text) END`

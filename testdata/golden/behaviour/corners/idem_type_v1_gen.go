@@ -672,7 +672,15 @@ WITH e AS (
     SELECT
         unnest($1::uuid[])::text AS e
     ORDER BY e
+),
+d AS (
+    DELETE FROM excluded AS t
+    USING e
+    WHERE t.e = e.e
+    RETURNING true
 )
-DELETE FROM excluded AS t
-USING e
-WHERE t.e = e.e`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'excluded'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM excluded AS t, (SELECT unnest(($1)[1]::uuid[])::text AS e) AS e WHERE t.e = e.e', $1::uuid[]::text) END`

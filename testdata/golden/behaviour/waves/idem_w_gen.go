@@ -371,11 +371,19 @@ WITH e AS (
         unnest($1::integer[]) AS k,
         unnest($2::integer[]) AS cid
     ORDER BY k, cid
+),
+d AS (
+    DELETE FROM customers AS t
+    USING e
+    WHERE t.k = e.k
+        AND t.cid = e.cid
+    RETURNING true
 )
-DELETE FROM customers AS t
-USING e
-WHERE t.k = e.k
-    AND t.cid = e.cid`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'customers'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM customers AS t, (SELECT unnest(($1)[1]::integer[]) AS k, unnest(($1)[2]::integer[]) AS cid) AS e WHERE t.k = e.k AND t.cid = e.cid', $1::integer[]::text, $2::integer[]::text) END`
 
 // CMail is event "cm" on topic "w".
 // It has no idempotency key; topic, partition and offset identify it.
@@ -594,11 +602,19 @@ WITH e AS (
         unnest($1::integer[]) AS k,
         unnest($2::integer[]) AS sku
     ORDER BY k, sku
+),
+d AS (
+    DELETE FROM products AS t
+    USING e
+    WHERE t.k = e.k
+        AND t.sku = e.sku
+    RETURNING true
 )
-DELETE FROM products AS t
-USING e
-WHERE t.k = e.k
-    AND t.sku = e.sku`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'products'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM products AS t, (SELECT unnest(($1)[1]::integer[]) AS k, unnest(($1)[2]::integer[]) AS sku) AS e WHERE t.k = e.k AND t.sku = e.sku', $1::integer[]::text, $2::integer[]::text) END`
 
 // OIns is event "oi" on topic "w".
 // It has no idempotency key; topic, partition and offset identify it.
@@ -1082,11 +1098,19 @@ WITH e AS (
         unnest($1::integer[]) AS k,
         unnest($2::integer[]) AS oid
     ORDER BY k, oid
+),
+d AS (
+    DELETE FROM orders AS t
+    USING e
+    WHERE t.k = e.k
+        AND t.oid = e.oid
+    RETURNING true
 )
-DELETE FROM orders AS t
-USING e
-WHERE t.k = e.k
-    AND t.oid = e.oid`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'orders'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM orders AS t, (SELECT unnest(($1)[1]::integer[]) AS k, unnest(($1)[2]::integer[]) AS oid) AS e WHERE t.k = e.k AND t.oid = e.oid', $1::integer[]::text, $2::integer[]::text) END`
 
 // LRep is event "lr" on topic "w".
 // It has no idempotency key; topic, partition and offset identify it.
@@ -1169,11 +1193,19 @@ WITH e AS (
         unnest($1::integer[]) AS k,
         unnest($2::integer[]) AS oid
     ORDER BY k, oid
+),
+d AS (
+    DELETE FROM lines AS t
+    USING e
+    WHERE t.k = e.k
+        AND t.oid = e.oid
+    RETURNING true
 )
-DELETE FROM lines AS t
-USING e
-WHERE t.k = e.k
-    AND t.oid = e.oid`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'lines'
+WHERE CASE WHEN (SELECT count(*) FROM d) >= 0 THEN idem_left('SELECT FROM lines AS t, (SELECT unnest(($1)[1]::integer[]) AS k, unnest(($1)[2]::integer[]) AS oid) AS e WHERE t.k = e.k AND t.oid = e.oid', $1::integer[]::text, $2::integer[]::text) END`
 
 const lRepInsertLinesSQL = `
 WITH w AS (
@@ -1438,9 +1470,17 @@ WITH e AS (
         unnest($2::integer[]) AS oid,
         unnest($3::integer[]) AS no
     ORDER BY k, oid, no
+),
+d AS (
+    DELETE FROM lines AS t
+    USING e
+    WHERE t.k = e.k
+        AND t.oid = e.oid
+        AND t.no = e.no
+    RETURNING true
 )
-DELETE FROM lines AS t
-USING e
-WHERE t.k = e.k
-    AND t.oid = e.oid
-    AND t.no = e.no`
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not delete the row',
+    'lines'
+WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM lines AS t, (SELECT unnest(($1)[1]::integer[]) AS k, unnest(($1)[2]::integer[]) AS oid, unnest(($1)[3]::integer[]) AS no) AS e WHERE t.k = e.k AND t.oid = e.oid AND t.no = e.no', $1::integer[]::text, $2::integer[]::text, $3::integer[]::text) END`

@@ -1,0 +1,71 @@
+package avromsg_test
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+	"testing"
+)
+
+// A value that cannot be read does not fail the record, since nobody may read it: a text that no
+// field accepts takes its place, with the reason, and the rest is as it would be.
+func TestValuesThatCannotBeRead(t *testing.T) {
+	const amount = `{"type":"bytes","logicalType":"decimal","precision":4,"scale":2}`
+	for name, c := range map[string]struct {
+		typ, value, why string
+		name            bool // of a map
+	}{
+		"a text":                {`"string"`, "\x04a\xff", "is not valid UTF-8", false},
+		"bytes read as a text":  {`["null","string"]`, "\x02\x02\xff", "is not valid UTF-8", false},
+		"a text of a list":      {`{"type":"array","items":"string"}`, "\x02\x02\xff\x00", "is not valid UTF-8", false},
+		"a text of a map":       {`{"type":"map","values":"string"}`, "\x02\x02k\x02\xff\x00", "is not valid UTF-8", false},
+		"a name of a map":       {`{"type":"map","values":"string"}`, "\x02\x02\xff\x02v\x00", "holds a name that is not valid UTF-8", true},
+		"a text of a union":     {`["int","string"]`, "\x02\x02\xff", "is not valid UTF-8", false},
+		"a decimal of no bytes": {amount, "\x00", "is a decimal of no bytes", false},
+		"one that may be null":  {`["null",` + amount + `]`, "\x02\x00", "is a decimal of no bytes", false},
+	} {
+		schema := `{"type":"record","name":"A","fields":[{"name":"x","type":` + c.typ + `},{"name":"y","type":"string"}]}`
+		is := typeOf(t, schema, "")
+		text, why, err := is.OpenWithin([]byte("__"), []byte(c.value+"\x02b"), is.Own(), 0)
+		var members struct{ Y string }
+		if err != nil || json.Unmarshal(text[2:], &members) != nil || members.Y != "b" {
+			t.Fatalf("%s: %s, %v", name, text, err)
+		}
+		for at := range maps.Keys(why) {
+			if rest, is := strings.CutPrefix(string(text[2+at:]), `"\ud800 `+c.why+`"`); !is || strings.HasPrefix(rest, ":") != c.name {
+				t.Errorf("%s: %s at %d of %s", name, why[at], at, text)
+			}
+		}
+		if len(why) != 1 {
+			t.Errorf("%s: %v for %s", name, why, text)
+		}
+	}
+}
+
+// A boolean is one of two bytes, wherever it is.
+func TestBooleansAreZeroOrOne(t *testing.T) {
+	is := typeOf(t, `{"type":"record","name":"A","fields":[
+		{"name":"n","type":["null","long"]},{"name":"s","type":"string"},{"name":"f","type":"float"},{"name":"d","type":"double"},
+		{"name":"e","type":{"type":"enum","name":"E","symbols":["P","Q"]}},{"name":"x","type":{"type":"fixed","name":"X","size":2}},
+		{"name":"m","type":{"type":"map","values":{"type":"array","items":["null","boolean",{"type":"record","name":"R","fields":[{"name":"b","type":"boolean"}]}]}}},
+		{"name":"last","type":"boolean"}]}`, "")
+	const head = "\x02\x8e\x02" + "\x04hi" + "ffff" + "dddddddd" + "\x02" + "xx"
+	m := func(one, two, last string) string {
+		return head + "\x02\x02k" + "\x04\x02" + one + "\x00" + "\x01\x04\x04" + two + "\x00" + "\x00" + last
+	}
+	for value, want := range map[string]string{
+		m("\x00", "\x01", "\x01"):                    `{"n":135,"s":"hi","f":`,
+		m("\x07", "\x01", "\x01"):                    "it is no A, at m: a boolean is neither 0 nor 1",
+		m("\x01", "\x02", "\x01"):                    "it is no A, at m.b: a boolean is neither 0 nor 1",
+		m("\x01", "\x01", "\xff"):                    "it is no A, at last: a boolean is neither 0 nor 1",
+		strings.Repeat("\x00", len(m("", "", ""))+9): "it is longer than a A",
+	} {
+		text, err := is.Open(nil, []byte(value), is.Own())
+		if err != nil {
+			text = []byte(err.Error())
+		}
+		if !strings.HasPrefix(string(text), want) {
+			t.Errorf("%q: %s, want %s", value, text, want)
+		}
+	}
+}
