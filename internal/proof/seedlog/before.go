@@ -14,7 +14,7 @@ import (
 func (r *roles) findBefore(s *model.Service) {
 	b := &before{roles: r, service: s, busy: map[*model.Table]bool{}}
 	for _, e := range r.topic.Events {
-		for _, step := range e.Steps {
+		for _, step := range b.roles.steps[e] {
 			b.table(step.Table)
 			for _, fk := range step.Table.ForeignKeys {
 				if slices.ContainsFunc(step.Set, func(a model.Assign) bool {
@@ -53,7 +53,7 @@ func (b *before) table(t *model.Table) bool {
 	}
 	for _, c := range t.Columns {
 		key := b.roles.keys[c]
-		if c.ByDatabase() && key || !c.ByDatabase() && !c.Nullable && !b.has(c) {
+		if c.ByDatabase() && key || !c.ByDatabase() && !c.Nullable && !b.has(t, c) {
 			return false
 		}
 	}
@@ -61,10 +61,11 @@ func (b *before) table(t *model.Table) bool {
 	return true
 }
 
-// foreign reports whether the rows are not the topic's: others make the table, another topic makes
-// its rows, or nothing in the spec does, and no handler of the topic can.
+// foreign reports whether the rows are not the topic's: others make the table, a case has rows of
+// it before its events, another topic makes its rows, or nothing in the spec does, and no handler
+// of the topic can.
 func (b *before) foreign(t *model.Table) bool {
-	if t.External {
+	if _, given := b.roles.given[t]; given || t.External {
 		return true
 	}
 	makes := func(s *model.Step) bool { return s.Table == t && s.Makes }
@@ -77,9 +78,10 @@ func (b *before) foreign(t *model.Table) bool {
 }
 
 // has reports whether there is a value for the column: of a type of the team's own, only one
-// that the spec has.
-func (b *before) has(c *model.Column) bool {
-	return c.Type.Kind != model.ColNamed || valueOf(b.service, c) != ""
+// that the spec or a case has.
+func (b *before) has(t *model.Table, c *model.Column) bool {
+	_, given := b.roles.given[t]
+	return given && !b.roles.keys[c] || c.Type.Kind != model.ColNamed || valueOf(b.service, c) != ""
 }
 
 // valueOf is some value that the spec gives a column: a constant, or a text of an enum.
@@ -112,6 +114,10 @@ func (w *writer) rowBefore(s *model.Service, t *model.Table) model.Row {
 	row := model.Row{Table: t}
 	for _, c := range t.Columns {
 		if c.ByDatabase() {
+			continue
+		}
+		if given, ok := w.roles.given[t]; ok && !w.roles.keys[c] {
+			row.Set = append(row.Set, slices.DeleteFunc(slices.Clone(given.Set), func(a model.Assign) bool { return a.Column != c })...)
 			continue
 		}
 		value := model.Value{Kind: model.NullValue}

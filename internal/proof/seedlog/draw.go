@@ -36,14 +36,14 @@ type drawer struct {
 // firstNumber makes all numbers have six digits.
 const firstNumber = 100_001
 
-func newDrawer(s *model.Service, t *model.Topic) *drawer {
-	r := rolesOf(s, t)
+func newDrawer(s *model.Service, t *model.Topic, given []model.Row) *drawer {
+	r := rolesOf(s, t, given)
 	d := &drawer{
 		service: s, topic: t, roles: r, writer: &writer{seconds: map[int]bool{}, roles: r, topic: t, last: map[int]int{}},
 		in: oracle.New(s), pairs: pairs(t, r), makers: map[*model.Table][]*model.Event{}, seen: map[int]bool{}, next: firstNumber,
 	}
 	for _, e := range t.Events {
-		for _, step := range e.Steps {
+		for _, step := range r.steps[e] {
 			if step.Makes && !slices.Contains(d.makers[step.Table], e) {
 				d.makers[step.Table] = append(d.makers[step.Table], e)
 			}
@@ -120,7 +120,7 @@ func (d *drawer) versions(e *model.Event) {
 
 // again draws a second copy of rows that otherwise differ from record to record.
 func (d *drawer) again(e *model.Event) {
-	if d.roles.keyedByRow(e) || !slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return d.roles.repeatable(s) }) {
+	if d.roles.keyedByRow(e) || !slices.ContainsFunc(d.roles.steps[e], func(s *model.Step) bool { return d.roles.repeatable(s) }) {
 		return
 	}
 	for range 2 {
@@ -242,7 +242,7 @@ func (d *drawer) try(v visit) oracle.Outcome {
 	}
 	d.log = append(d.log, r)
 	d.next++
-	for _, s := range v.event.Steps {
+	for _, s := range d.roles.steps[v.event] {
 		if s.Removes {
 			delete(d.made, s.Table)
 			for _, t := range s.Cascades {
@@ -280,7 +280,7 @@ func (r *roles) needs(e *model.Event) (tables []*model.Table) {
 			tables = append(tables, t)
 		}
 	}
-	for _, s := range e.Steps {
+	for _, s := range r.steps[e] {
 		for _, parent := range r.parents(s) {
 			need(parent)
 		}
