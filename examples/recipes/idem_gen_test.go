@@ -49,10 +49,10 @@ func testService() idemtest.Service {
 		Spec:   "idemgen.yaml",
 		Digest: "0e5b93603b84bbb7",
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
+			return NewConsumer(db, stubHandler{}, idemtest.Options(t, db)...)
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
+			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})), idemtest.Options(t, db)...)
 		},
 		Edit: editTestLog,
 	}

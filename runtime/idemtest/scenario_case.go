@@ -18,7 +18,7 @@ const everySize = 16
 // the others crash.
 func ofACase(records int, steps map[string]bool) []scenario {
 	all := []scenario{{"once", func(b *trial) { once(b, steps) },
-		"Without repeats or crashes, what the case says is not what its records do."}}
+		"Without repeats or crashes, what the case says is not what its records do."}, untilCommit}
 	for size := 2; size <= records; size = nextSize(size, records) {
 		all = append(all, scenario{fmt.Sprintf("batches of %d", size), func(b *trial) { b.inBatches(b.log, func() int { return size }) },
 			"Records of one batch: where a handler relies on something outside its transaction, or on being called for one record at a time."})

@@ -61,6 +61,9 @@ func events(spec *proof.Service, script proof.Script) (log []Event) {
 				e.copies.Keyed, e.copies.Here = false, false
 			}
 			e.Keyed = e.copies.Keyed
+			if event.Handle {
+				e.handled = event.GoName
+			}
 			if event.Effect != nil {
 				e.effect, e.locked = event.GoName, event.Effect.Lock != nil
 			}

@@ -106,7 +106,7 @@ func newConsumer(s *model.Service, handler string) code {
 				args.Add(text(", ")).Add(ownRegistry(s.Topics))
 			}
 			args.Add(text("%s", handler))
-			if s.HasEffects() {
+			if handler != "" {
 				args.Add(text(", ")).Add(qual(idemtestPath, "Options").Call(text("t"), text("db"))).Add(text("..."))
 			}
 			g.Return(call("NewConsumer", args))

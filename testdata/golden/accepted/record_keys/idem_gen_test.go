@@ -57,10 +57,10 @@ func testService() idemtest.Service {
 		Spec:   "idemgen.yaml",
 		Digest: "2c171ef1753c25a9",
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, avro.Own(ordersV1MessageOfKeys, ordersV1Message), stubHandler{})
+			return NewConsumer(db, avro.Own(ordersV1MessageOfKeys, ordersV1Message), stubHandler{}, idemtest.Options(t, db)...)
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, avro.Own(ordersV1MessageOfKeys, ordersV1Message), idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
+			return NewConsumer(db, avro.Own(ordersV1MessageOfKeys, ordersV1Message), idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})), idemtest.Options(t, db)...)
 		},
 		Edit: editTestLog,
 	}
