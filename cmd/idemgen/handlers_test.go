@@ -143,9 +143,9 @@ func (p planted) %[1]s(ctx context.Context, tx idem.Tx, e %[1]s) error {
 }
 `
 
-// The generated tests find out by themselves, without a case, that a handler does nothing, and that
-// it writes beside its transaction. A case finds out that it does half. These are the handlers of
-// README, the guide and the examples; each test binary is built once, and its environment chooses
+// The generated tests find by themselves, without a case, a handler that does nothing, and one
+// that writes beside its transaction. A case finds one that forgets a statement. The handlers are
+// those of README, the guide and examples. Each test binary is built once; its environment chooses
 // the bug.
 func TestBugsOfHandlersAreFound(t *testing.T) {
 	if testing.Short() {

@@ -88,8 +88,8 @@ WHERE schemaname !~ '^pg_temp' AND (relname !~ '^idem_' OR relname = 'idem_outbo
 	return n, err
 }
 
-// changesRows is the scenario that fails unless a record of each handled event of a topic is applied
-// and changes a row: one of the log, or else one of a case.
+// changesRows is the scenario that fails unless a record of each handled event of a topic is
+// applied and changes a row: one of the log, or else one of a case.
 func (s Service) changesRows(spec *proof.Service, entry *model.Topic) scenario {
 	return scenario{"every handler changes a row", func(b *trial) {
 		b.calls = newCalls()
@@ -131,8 +131,8 @@ func unknownNames(spec *proof.Service) (names []string) {
 	return names
 }
 
-// changes reports whether a record of an event was applied whose handler changed a row; said is what
-// happened instead.
+// changes reports whether a record of an event was applied whose handler changed a row. If not,
+// said is what happened.
 func (b *trial) changes(event string) (changed bool, said string) {
 	records, applied, dead := 0, 0, ""
 	letters := b.deadLetters()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +16,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/proof"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -193,6 +196,22 @@ func TestTopicWithoutALogIsSkippedAndSaysWhy(t *testing.T) {
 		})
 		(&runner{}).run(t)
 	})
+}
+
+// Generated tests list the scenarios that are played.
+func TestGeneratedTestsListTheScenarios(t *testing.T) {
+	topic := &model.Topic{}
+	e := &model.Event{Topic: topic, Code: model.Code{Handle: true, Effect: &model.Effect{Lock: &model.Lock{}}}}
+	topic.Events = []*model.Event{e}
+	listed := proof.Scenarios(&model.Service{Topics: []*model.Topic{topic}})
+	var played []string
+	log := []record{{effect: "E", locked: true}}
+	for _, s := range ofATopic(log, untilCommit, Service{}.changesRows(nil, topic))() {
+		played = append(played, s.name)
+	}
+	if !slices.Equal(listed, played) {
+		t.Errorf("they list\n%q\nand play\n%q", listed, played)
+	}
 }
 
 // Every flaw must be noticed by the scenario that is there for it.

@@ -6,7 +6,7 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/model"
 )
 
-// No step says which rows a Go handler writes. The names do: fields with the names and types of the
+// No step says which rows a Go handler writes. Names do: fields with the names and types of the
 // columns of a primary key, or of a foreign key, name a row. So a handler is drawn as steps, one
 // for each row that its event names.
 
@@ -60,7 +60,9 @@ func (r *roles) named(s *model.Service, e *model.Event) (out []*model.Step) {
 			}
 			step.Where = append(step.Where, model.Assign{Column: t.PrimaryKey[i], Value: model.Value{Kind: model.FieldValue, Field: f}})
 		}
-		same := func(o *model.Step) bool { return o.Table == t && (o.Verb != byHandler || slices.Equal(o.Where, step.Where)) }
+		same := func(o *model.Step) bool {
+			return o.Table == t && (o.Verb != byHandler || slices.Equal(o.Where, step.Where))
+		}
 		if len(names) > 0 && !slices.ContainsFunc(slices.Concat(e.Steps, out), same) {
 			out = append(out, step)
 		}

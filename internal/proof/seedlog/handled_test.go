@@ -12,8 +12,8 @@ import (
 	"github.com/idemgen/idemgen/internal/proof/seedlog"
 )
 
-// handled is a service whose handlers name rows: of orders, which a step makes, by the key and by a
-// foreign key; of accounts, which nobody makes but a case has; and of notes, which they make.
+// handled is a service whose handlers name rows: of orders, which a step makes, by the key and by
+// a foreign key; of accounts, which nobody makes but a case has; and of notes, which they make.
 const handled = `
 version: 1
 consumer: c
