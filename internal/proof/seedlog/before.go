@@ -61,11 +61,11 @@ func (b *before) table(t *model.Table) bool {
 	return true
 }
 
-// foreign reports whether the rows are not the topic's: others make the table, a case has rows of
-// it before its events, another topic makes its rows, or nothing in the spec does, and no handler
-// of the topic can.
+// foreign reports whether the rows are not the topic's: others make the table, another topic makes
+// its rows, or nothing in the spec does, and no handler of the topic can. If a case has rows of it
+// before its events, a handler may make them all the same.
 func (b *before) foreign(t *model.Table) bool {
-	if _, given := b.roles.given[t]; given || t.External {
+	if t.External {
 		return true
 	}
 	makes := func(s *model.Step) bool { return s.Table == t && s.Makes }
@@ -74,7 +74,12 @@ func (b *before) foreign(t *model.Table) bool {
 			return true
 		}
 	}
-	return !slices.ContainsFunc(b.roles.topic.Events, func(e *model.Event) bool { return e.HasCode() })
+	if !slices.ContainsFunc(b.roles.topic.Events, func(e *model.Event) bool { return e.HasCode() }) {
+		return true
+	}
+	_, given := b.roles.given[t]
+	b.roles.maybe[t] = given && !slices.ContainsFunc(b.roles.topic.Events, func(e *model.Event) bool { return e.Handle && e.OnFailure.GiveUp == "stop" })
+	return given
 }
 
 // has reports whether there is a value for the column: of a type of the team's own, only one
@@ -94,10 +99,10 @@ func valueOf(s *model.Service, c *model.Column) string {
 
 // rowsBefore are those rows for the records of one row, parents first. Where few texts are there
 // for a key, some of the rows of a log are one row twice.
-func (w *writer) rowsBefore(s *model.Service, row int) (out []model.Row) {
+func (w *writer) rowsBefore(s *model.Service, tables []*model.Table, row int) (out []model.Row) {
 	now, element := w.now, w.element
 	defer func() { w.now, w.element = now, element }()
-	for _, t := range w.roles.before {
+	for _, t := range tables {
 		elements := 1
 		if slices.ContainsFunc(t.Columns, func(c *model.Column) bool { return w.roles.keys[c] && w.roles.class(c).element }) {
 			elements = 2

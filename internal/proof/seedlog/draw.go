@@ -26,6 +26,7 @@ type drawer struct {
 	refused int          // records of the log that the database refuses
 	far     bool         // the event that is drawn needs too many others before it
 
+	rows int                   // that were drawn
 	row  int                   // that is drawn: what names it is made of its number
 	made map[*model.Table]bool // tables that have a row of that number
 	// spare are events that make nothing for others on this row, if one record of them uses up the
@@ -163,7 +164,8 @@ func (d *drawer) together(a, b *model.Event) {
 func (d *drawer) onRow(draw func()) {
 	for range 4 {
 		d.row, d.made, d.spare = d.next, map[*model.Table]bool{}, nil
-		for _, t := range d.roles.before {
+		d.rows++
+		for _, t := range d.tablesBefore() {
 			d.made[t] = true
 		}
 		if draw(); d.next > d.row || d.far {
@@ -265,11 +267,16 @@ func (d *drawer) rowsBefore(row int) {
 		return
 	}
 	d.seen[row] = true
-	for _, r := range d.writer.rowsBefore(d.service, row) {
+	for _, r := range d.writer.rowsBefore(d.service, d.tablesBefore(), row) {
 		if d.in.Insert(r) == nil { // else it is there already
 			d.before = append(d.before, r)
 		}
 	}
+}
+
+// tablesBefore are the tables that have a row of the number that is drawn before the log.
+func (d *drawer) tablesBefore() []*model.Table {
+	return slices.DeleteFunc(slices.Clone(d.roles.before), func(t *model.Table) bool { return d.roles.maybe[t] && d.rows%3 == 2 })
 }
 
 // needs are the tables whose rows an event changes or names, and does not make itself.

@@ -2,7 +2,6 @@ package seedlog_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -41,8 +40,8 @@ topics:
 `
 
 // Fields that have the name and type of a key name rows that are there: the log made them, a case
-// gives some, or an earlier handler was called for them. Each handler meets such a row behind its
-// maker, and behind itself.
+// has some, or an earlier handler was called for them. Of rows that only a case has, some are
+// missing: the handler may make them.
 func TestHandledEventsMeetRows(t *testing.T) {
 	spec, bad := syntax.Load("idemgen.yaml", []byte(handled))
 	s, more := resolve.Resolve(spec)
@@ -96,12 +95,12 @@ func TestHandledEventsMeetRows(t *testing.T) {
 			firstNote[row] = true
 		}
 	}
-	for _, event := range []string{"Paid", "Replaced", "Booked", "Corrected"} {
-		if called[event] < 4 || met[event]*4 < called[event]*3 {
-			t.Errorf("%s names a row that is there in %d of %d records", event, met[event], called[event])
+	for _, event := range []string{"Paid", "Replaced", "Corrected", "Booked"} {
+		if n := called[event]; n < 4 || met[event]*2 < n || (event == "Booked") != (met[event] < n) {
+			t.Errorf("%s names a row that is there in %d of %d records", event, met[event], n)
 		}
 	}
-	if met["Noted"] == 0 || !slices.ContainsFunc(log, func(r seedlog.Record) bool { return r.Event == "Noted" }) {
-		t.Errorf("Noted names a row a second time in %d of %d records", met["Noted"], called["Noted"])
+	if met["Noted"] == 0 {
+		t.Errorf("Noted names a row a second time in none of %d records", called["Noted"])
 	}
 }

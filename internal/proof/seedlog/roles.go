@@ -22,6 +22,7 @@ type roles struct {
 	second   map[*model.Field]bool      // names another row than an earlier field of its event does
 	before   []*model.Table             // rows of them are there before the log, parents before children
 	given    map[*model.Table]model.Row // a row of a case, like which those of the table are
+	maybe    map[*model.Table]bool      // those of them that some rows lack: a handler may make them
 }
 
 // element stands for the elements of a list of scalars.
@@ -35,7 +36,7 @@ type byRecord struct {
 }
 
 func rolesOf(s *model.Service, t *model.Topic, given []model.Row) *roles {
-	r := &roles{topic: t, steps: map[*model.Event][]*model.Step{}, given: map[*model.Table]model.Row{}, parent: map[any]any{}, classes: map[any]*class{}, written: map[*model.Table]bool{},
+	r := &roles{topic: t, steps: map[*model.Event][]*model.Step{}, given: map[*model.Table]model.Row{}, maybe: map[*model.Table]bool{}, parent: map[any]any{}, classes: map[any]*class{}, written: map[*model.Table]bool{},
 		versions: map[*model.Column]bool{}, byRecord: map[byRecord]bool{}, absent: map[*model.Field]bool{},
 		second: map[*model.Field]bool{}}
 	for _, row := range slices.Backward(given) {
