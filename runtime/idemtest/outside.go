@@ -1,11 +1,13 @@
 package idemtest
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
@@ -63,6 +65,32 @@ func handlersOf(of []record) (names []string) {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// aLongTime is after how long a batch is suspected of waiting for itself.
+const aLongTime = time.Second
+
+// lookForLocks looks, if a batch takes long, for a statement that waits for a transaction in which
+// nothing runs. If a handler writes through tx and then beside it, its second statement waits for
+// the first one, and ends only with its time.
+func (b *trial) lookForLocks() (quick func() bool) {
+	return time.AfterFunc(aLongTime, func() {
+		const waits = `
+SELECT EXISTS (SELECT FROM pg_stat_activity w, unnest(pg_blocking_pids(w.pid)) AS by JOIN pg_stat_activity h ON h.pid = by
+    WHERE w.datname = current_database() AND h.state = 'idle in transaction')`
+		var found bool
+		if err := b.db.QueryRow(context.Background(), waits).Scan(&found); err == nil && found { // the test may be over
+			b.blocked.Store(true)
+		}
+	}).Stop
+}
+
+// likelyCause says what to do about the error of a batch; "" if that is not known.
+func (b *trial) likelyCause(err error) string {
+	if b.blocked.Load() {
+		return "\nlikely cause: a handler wrote outside tx: on another connection it waits for the rows that its own transaction has changed"
+	}
+	return notWritten(err)
 }
 
 // contents are the tables of the database and what each of them holds, as a number; those of the

@@ -30,6 +30,7 @@ type trial struct {
 	inexact   bool                          // records are decided more than once, so that counters say little
 	others
 	calls     *calls      // of handlers, if they are counted
+	blocked   atomic.Bool // a connection waited for a transaction in which nothing ran
 	broken    atomic.Bool // a batch failed: what follows says nothing
 	unwritten bool        // because a handler is as the scaffold made it, which is told
 
@@ -247,7 +248,7 @@ func (b *trial) deliver(w *Writer, records []idem.Message) (res idem.Result) {
 		if !ok || !b.skip(recordOffset{partitionOf(records[0]), halted.Offset}) {
 			b.broken.Store(true)
 			b.unwritten = notWritten(err) != ""
-			b.t.Errorf("applying a batch of %d from offset %d: %v%s", len(records), records[0].Offset, err, notWritten(err))
+			b.t.Errorf("applying a batch of %d from offset %d: %v%s", len(records), records[0].Offset, err, b.likelyCause(err))
 			return res
 		}
 		of := partitionOf(records[0])
@@ -318,7 +319,9 @@ func (b *trial) tryOnce(ctx context.Context, w *Writer, records []idem.Message) 
 		end = time.Now().Add(impatient)
 	}
 	for ; ; time.Sleep(time.Millisecond) {
+		quick := b.lookForLocks()
 		res, err := w.Apply(b.calls.in(b.effects.in(ctx)), packedAll(b, records))
+		quick()
 		_, halted := errors.AsType[*idem.HaltedError](err)
 		if err == nil || halted || isFenced(err) || errors.Is(err, errCrash) {
 			return res, err
