@@ -38,9 +38,6 @@ func (s Service) RunCases(t *testing.T) {
 			if err != nil {
 				t.Fatalf("idemtest: %v", err)
 			}
-			if testing.Verbose() {
-				t.Logf("the records and the expected rows:\n%s", r.shownScript(script))
-			}
 			r.run(t)
 		})
 	}

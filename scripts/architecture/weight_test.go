@@ -23,8 +23,8 @@ type weight struct {
 // stream pause and resume the 21st, stream shard the 22nd; docs/adopt.md has 600 words,
 // docs/cdc.md 560, docs/compare.md 720, Kubernetes in docs/guide.md 230; init --from-topic has
 // 1,630 lines, record keys in other encodings than text and JSON 340, pauses and set --at 320,
-// columns of 30 more types 240, shards 330; tests that prove something of handlers have 530 lines
-// of proof and one exported name, and list their scenarios in each generated package.
+// columns of 30 more types 240, shards 330; tests that prove something of handlers have 570 lines
+// of proof, 180 words and one exported name, and list their scenarios in each generated package.
 var weights = []weight{
 	{"keys of the language", 90, 90, keysOfTheLanguage},
 	{"codes of errors", 83, 85, func(t *testing.T) int {
@@ -35,15 +35,15 @@ var weights = []weight{
 	{"product lines", 74_120, 55_000, func(t *testing.T) int {
 		return linesOf(t, production(t, "../../runtime", "../../internal", "../../generator", "../../schema", "../../cmd", "../../templates"))
 	}},
-	{"proof lines", 21_610, 14_000, func(t *testing.T) int {
+	{"proof lines", 21_660, 14_000, func(t *testing.T) int {
 		return linesOf(t, handwritten(t, "../../runtime/idemtest", "../../internal/proof", "../../internal/kit"))
 	}},
 	{"exported names", 679, 650, exportedNames},
 	{"linked lines, without effects", 26_110, 19_000, linkedWithout},
 	{"linked lines, with effects", 29_170, 23_000, linkedWith},
-	{"lines of testdata", 57_590, 35_000, linesOfTestdata},
+	{"lines of testdata", 57_600, 35_000, linesOfTestdata},
 	{"words of docs/spec.md", 8_120, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
-	{"words of docs", 52_500, 48_000, wordsOfDocs},
+	{"words of docs", 52_680, 48_000, wordsOfDocs},
 }
 
 // The whole gets lighter. go test -v prints what is left to do.
