@@ -66,16 +66,17 @@ func countRows(next idem.HandlerFunc) idem.HandlerFunc {
 		if !counts || !called {
 			return next(ctx, tx)
 		}
-		before, failed := changedRows(ctx, tx)
+		before, uncounted := changedRows(ctx, tx)
 		err := next(ctx, tx)
-		after, failedThen := changedRows(ctx, tx)
-		if cmp.Or(failed, failedThen) != nil {
-			after = before // the handler's error is what counts
+		if err != nil || uncounted != nil {
+			return err
 		}
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.changed[placeOf(d.Message)] = after - before
-		return err
+		if after, err := changedRows(ctx, tx); err == nil { // else a queued statement failed, which ends the call
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.changed[placeOf(d.Message)] = after - before
+		}
+		return nil
 	}
 }
 

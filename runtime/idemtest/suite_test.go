@@ -231,7 +231,10 @@ func TestFlawsAreNoticed(t *testing.T) {
 		{"same fingerprints", flaw{samePrints: true}, nil, "key with other content", "was taken for a duplicate"},
 		{"empty value as tombstone", flaw{emptyIsTombstone: true}, nil, "tombstone", "an empty value in place of a tombstone had an effect"},
 		{"handler of the scaffold", flaw{unwritten: true}, nil, "one batch", "likely cause: the Go code returns idem.ErrNotImplemented"},
-		{"handler writes outside its transaction", flaw{ownTransaction: true}, nil, "crash at every step", "total: got  sum="},
+		{"handler writes outside its transaction", flaw{ownTransaction: true}, ownHandler, "rolled back, then applied", "the handler of Put wrote table total outside tx"},
+		{"handler writes outside its transaction", flaw{ownTransaction: true}, ownHandler, "crash at every step", "the handler of Put wrote table total outside tx"},
+		{"handler writes outside its transaction", flaw{ownTransaction: true}, ownHandler, "reply lost", "the handler of Put wrote table total outside tx"},
+		{"handler writes outside its transaction", flaw{ownTransaction: true}, ownHandler, "zombie", "the handler of Put wrote table total outside tx"},
 	} {
 		t.Run(c.name+", "+c.scenario, func(t *testing.T) {
 			run := small(t, c.flaw)
@@ -242,6 +245,16 @@ func TestFlawsAreNoticed(t *testing.T) {
 				t.Errorf("the scenario says\n%s\nwant %q in it", got, c.says)
 			}
 		})
+	}
+}
+
+// ownHandler makes the small service's handler the one that is tested.
+func ownHandler(c *runner) {
+	c.handlers, c.scenarios = true, ofATopic(nil, untilCommit)
+	for i := range c.log {
+		if c.log[i].keyed {
+			c.log[i].handled = "Put"
+		}
 	}
 }
 

@@ -10,9 +10,40 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-const handlerVariable = "BALANCES_HANDLER"
+const (
+	handlerVariable = "BALANCES_HANDLER"
+	onPurpose       = "BALANCES_CHANGES_NO_ROW"
+)
+
+func init() {
+	if names := os.Getenv(onPurpose); names != "" {
+		idemtest.ChangesNoRow(strings.Split(names, " ")...)
+	}
+}
+
+// idle does nothing.
+type idle struct{ Service }
+
+func (idle) Captured(context.Context, idem.Tx, Captured) error { return nil }
+
+// A handler that changes no row fails, unless a line says that this is on purpose. The line fails
+// if it is not true.
+func TestAHandlerThatChangesNoRowIsNamed(t *testing.T) {
+	for _, c := range []struct{ handler, names, says string }{
+		{"idle", "", "the handler of Captured (handler.go:14) changes no row, so these tests prove nothing about it"},
+		{"idle", "Captured", ""},
+		{"", "Captured", "the handler of Captured (handler.go:14) changes rows: take it out of ChangesNoRow"},
+		{"", "Catured", "ChangesNoRow names Catured, and no event with a handler is called so"},
+	} {
+		t.Setenv(onPurpose, c.names)
+		if out, passed := play(t, c.handler, "^TestMoneyV1$/^handlers$/^every_handler_changes_a_row$"); passed != (c.says == "") || !strings.Contains(out, c.says) {
+			t.Errorf("%q, %q: passed %v; want %q in\n%s", c.handler, c.names, passed, c.says, out)
+		}
+	}
+}
 
 // overwrites forgets what was there.
 type overwrites struct{ Service }
