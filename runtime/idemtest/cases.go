@@ -90,7 +90,7 @@ func (s Service) caseRunner(spec *proof.Service, path string, script proof.Scrip
 	}
 	r.compareOnly(script)
 	steps := map[string]bool{}
-	r.scenarios = func() []scenario { return ofACase(len(log), steps) }
+	r.scenarios = func() []scenario { return ofACase(r.log, steps) }
 	return r, nil
 }
 

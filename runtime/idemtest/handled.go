@@ -96,7 +96,7 @@ func (s Service) changesRows(spec *proof.Service, entry *model.Topic) scenario {
 		b.calls = newCalls()
 		b.inBatches(b.log, func() int { return 1 })
 		if testing.Verbose() {
-			b.t.Logf("what the handlers did:\n%s", b.shownCalls())
+			b.t.Logf("what the handlers did, and the rows that are left:\n%s%s", b.shownCalls(), b.shownTables(b.dump()))
 		}
 		for _, e := range entry.Events {
 			if e.Handle {
@@ -135,7 +135,7 @@ func unknownNames(spec *proof.Service) (names []string) {
 // changes reports whether a record of an event was applied whose handler changed a row. If not,
 // said is what happened.
 func (b *trial) changes(event string) (changed bool, said string) {
-	records, applied, dead := 0, 0, ""
+	records, applied, counted, dead := 0, 0, false, ""
 	letters := b.deadLetters()
 	for _, r := range b.log {
 		if r.handled != event {
@@ -148,12 +148,16 @@ func (b *trial) changes(event string) (changed bool, said string) {
 			continue
 		}
 		applied++
-		if rows, _ := b.calls.of(at); rows > 0 {
+		rows, called := b.calls.of(at)
+		if counted = counted || called; rows > 0 {
 			return true, ""
 		}
 	}
-	if records == 0 {
+	switch {
+	case records == 0:
 		return false, "the log has no record of it"
+	case applied > 0 && !counted:
+		return false, "its calls are not counted, because New does not pass idemtest.Options(t, db)... to NewConsumer"
 	}
 	return false, fmt.Sprintf("of its %d records %d were applied, and none changed a row%s", records, applied, dead)
 }

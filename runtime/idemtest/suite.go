@@ -84,6 +84,8 @@ type Event struct {
 // applied once, alone. Every scenario is a subtest. Those under "spec" use handlers that do
 // nothing, and compare the tables with the rows that the spec implies. Those under "handlers" use
 // the service's own handlers, and compare the tables with the result of applying each event alone.
+// They fail for a handler that changes no row, unless [ChangesNoRow] names its event, and for one
+// that writes outside its transaction.
 //
 // With go test -v, RunTopic prints the records and the expected rows. If $IDEMTEST_SEED is a
 // number, it applies some of the records, in an order that depends on the number.

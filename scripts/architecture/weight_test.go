@@ -35,7 +35,7 @@ var weights = []weight{
 	{"product lines", 74_120, 55_000, func(t *testing.T) int {
 		return linesOf(t, production(t, "../../runtime", "../../internal", "../../generator", "../../schema", "../../cmd", "../../templates"))
 	}},
-	{"proof lines", 21_660, 14_000, func(t *testing.T) int {
+	{"proof lines", 21_670, 14_000, func(t *testing.T) int {
 		return linesOf(t, handwritten(t, "../../runtime/idemtest", "../../internal/proof", "../../internal/kit"))
 	}},
 	{"exported names", 679, 650, exportedNames},

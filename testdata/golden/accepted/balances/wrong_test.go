@@ -66,7 +66,7 @@ func (h outside) Captured(ctx context.Context, _ idem.Tx, e Captured) error {
 // play runs generated tests of this package with another handler, in a process of their own.
 func play(t *testing.T, handler, tests string) (output string, passed bool) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run="+tests)
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.short", "-test.run="+tests)
 	cmd.Env = append(os.Environ(), handlerVariable+"="+handler)
 	out, err := cmd.CombinedOutput()
 	return string(out), err == nil
