@@ -34,7 +34,7 @@ to the guarantee. Nothing else in the database changes.`,
 	}
 	flags.define(cmd)
 	asJSON(cmd)
-	cmd.AddCommand(listCommand(&flags), releaseCommand(&flags), setCommand(&flags), shardCommand(&flags),
+	cmd.AddCommand(listCommand(&flags), releaseCommand(&flags), setCommand(&flags),
 		pauseCommand(&flags, "pause", "Stop the consumption of a topic for a while", `Stops the consumption of a topic, or of one partition, until idemgen stream resume, such as while a
 table is repaired. Processes keep running; other topics continue. Batches that have committed stay,
 later ones wait. The pause survives restarts and rebalances. A partition without a ledger is named,

@@ -92,13 +92,6 @@ var ways = []way{
 		l.spec.Identity = wire.Identity{Writes: 1, Knows: []uint32{1}}
 		l.start()
 	}, effects: "1=1 2=1 3=1 4=1 100=1"},
-	{code: halt.OtherShard, cause: func(l *live) {
-		idemtest.Exec(l.t, l.db, `UPDATE idem_stream SET shards = 2`)
-		l.stop()
-		l.start()
-	}, cure: func(l *live) {
-		idemtest.Exec(l.t, l.db, `UPDATE idem_stream SET shards = 1`)
-	}, effects: "1=1 2=1 3=1 100=1"},
 	{code: halt.RecordRefused, cause: func(l *live) {
 		l.stop()
 		l.spec.Topics[0].OnFailure.Stop = true

@@ -63,9 +63,6 @@ func (s streams) Topics() (all []topic) {
 		if s.Former {
 			head += " (former)"
 		}
-		if in := s.InShards(); in != "" {
-			head += "\n" + in + ": the others have the other partitions"
-		}
 		if n := len(all); n == 0 || all[n-1].Head != head {
 			all = append(all, topic{Head: head})
 		}

@@ -10,7 +10,7 @@ const (
 	// to last are former ones: a topic id that was mistyped when it was adopted is not the topic's
 	// present one.
 	ListSQL = `
-SELECT s.stream, s.consumer, s.topic, s.topic_id::text, s.partition, s.shard, s.shards,
+SELECT s.stream, s.consumer, s.topic, s.topic_id::text, s.partition,
        row_number() OVER (PARTITION BY s.consumer, s.topic, s.partition ORDER BY t.written_at DESC NULLS LAST, s.stream DESC) > 1,
        s.created_at, t.seq, t.next, t.epoch, t.kind::text, t.written_at,
        extract(epoch FROM clock_timestamp() - t.written_at)::float8, t.parts, t.def, t.seq - t.window_seq + 1, coalesce(t.info, ''), coalesce(t.letters, 0), coalesce(t.letters_from, 0),
@@ -29,9 +29,6 @@ LEFT JOIN LATERAL (
   (SELECT seq, kind, written_at, info, prev, next FROM idem_operator l WHERE l.stream = s.stream ORDER BY l.seq DESC LIMIT 1)
   ORDER BY seq DESC LIMIT 1) o ON true
 ORDER BY s.consumer, s.topic, s.partition, s.stream`
-
-	// ReshardSQL changes which shard a database is for a consumer.
-	ReshardSQL = `UPDATE idem_stream SET shard = $2::int, shards = $3::int WHERE consumer = $1`
 
 	// LockSQL ends when no append is under way in any stream, and lets none begin before the
 	// transaction ends.

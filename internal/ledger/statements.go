@@ -90,17 +90,10 @@ WITH last AS (
 )
 SELECT own.next, EXISTS (SELECT FROM last WHERE last.written_at > own.written_at) FROM last own WHERE own.stream = $1`
 
-	// ShardSQL tells which shard of how many a database is for a consumer; no row if it has no
-	// stream. Several rows mean that somebody changed some of them by hand.
-	ShardSQL = `SELECT DISTINCT shard, shards FROM idem_stream WHERE consumer = $1`
-
 	// GenesisSQL makes stream and first row in one statement, so that a late one cannot
-	// start a second chain. The stream is of the shard that the consumer's others are of.
+	// start a second chain.
 	GenesisSQL = `
-WITH s AS (INSERT INTO idem_stream (consumer, topic, topic_id, partition, shard, shards)
-  SELECT $1::text, $2::text, $3::uuid, $4::int, coalesce(o.shard, $11::int), coalesce(o.shards, $12::int)
-  FROM (SELECT) AS one LEFT JOIN LATERAL (SELECT shard, shards FROM idem_stream WHERE consumer = $1 ORDER BY stream LIMIT 1) o ON true
-  RETURNING stream)
+WITH s AS (INSERT INTO idem_stream (consumer, topic, topic_id, partition) VALUES ($1, $2, $3, $4) RETURNING stream)
 INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info, writer)
 SELECT stream, 0, $5::uuid, $6::bigint, $6::bigint, 'g', -1, $7::int, $8::int, 0, $9::text, $10::"char" FROM s
 RETURNING stream`

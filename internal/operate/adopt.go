@@ -63,8 +63,7 @@ func (n *adoption) try(ctx context.Context) (Change, error) {
 	}
 	return n.write(ctx, row, func(conn *pgconn.PgConn) (int64, error) {
 		return exec(ctx, conn, ledger.GenesisSQL, []byte(n.name.Consumer), []byte(n.name.Topic), n.id[:], ledger.Int4(n.name.Partition),
-			row.token[:], ledger.Int8(n.To), ledger.Int4(ledger.NoIdentity), ledger.Int4(n.Partitions), []byte(n.info), []byte{ledger.Person},
-			ledger.Int4(0), ledger.Int4(1))
+			row.token[:], ledger.Int8(n.To), ledger.Int4(ledger.NoIdentity), ledger.Int4(n.Partitions), []byte(n.info), []byte{ledger.Person})
 	})
 }
 

@@ -45,7 +45,7 @@ func begin(t testing.TB, db *pgxpool.Pool, n operate.Name, id string) *worker {
 	t.Helper()
 	w := &worker{t: t, db: db, tail: ledger.Tail{Next: 10, Kind: ledger.Genesis, Epoch: -1, Def: 3, Parts: 4}}
 	w.tail.Token[0] = 255
-	err := db.QueryRow(t.Context(), ledger.GenesisSQL, n.Consumer, n.Topic, id, n.Partition, w.tail.Token, w.tail.Next, w.tail.Def, w.tail.Parts, "host, process 1", "w", int32(0), int32(1)).
+	err := db.QueryRow(t.Context(), ledger.GenesisSQL, n.Consumer, n.Topic, id, n.Partition, w.tail.Token, w.tail.Next, w.tail.Def, w.tail.Parts, "host, process 1", "w").
 		Scan(&w.stream)
 	if err != nil {
 		t.Fatal(err)

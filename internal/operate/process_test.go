@@ -154,20 +154,20 @@ func TestListHasPartitionsWithoutLedger(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range all {
-			lines = append(lines, fmt.Sprint(s.Name, " ", s.NoLedger(), s.Tail == nil, s.Elsewhere(), " ", s.Reported.State))
+			lines = append(lines, fmt.Sprint(s.Name, " ", s.NoLedger(), s.Tail == nil, " ", s.Reported.State))
 		}
 		return lines
 	}
-	const halted = "orders.v1/2 of projector true true false HALTED"
+	const halted = "orders.v1/2 of projector true true HALTED"
 	for _, consumer := range []string{"", "projector"} {
-		want(t, "before the first ledger", fmt.Sprint(list(consumer)), fmt.Sprint([]string{"orders.v1/0 of projector true true false READY", halted}))
+		want(t, "before the first ledger", fmt.Sprint(list(consumer)), fmt.Sprint([]string{"orders.v1/0 of projector true true READY", halted}))
 	}
 	if _, err := operate.List(t.Context(), db, "nobody"); err == nil {
 		t.Error("a consumer that nobody knows")
 	}
 	begin(t, db, orders, oldID)
 	idemtest.Exec(t, db, `DELETE FROM idem_ledger`)
-	want(t, "one whose rows are gone", fmt.Sprint(list("projector")), fmt.Sprint([]string{"orders.v1/0 of projector false true false READY", halted}))
+	want(t, "one whose rows are gone", fmt.Sprint(list("projector")), fmt.Sprint([]string{"orders.v1/0 of projector false true READY", halted}))
 	present, err := operate.Present(t.Context(), db, "projector", "orders.v1")
 	if err != nil || len(present) != 1 || present[0].NoLedger() {
 		t.Errorf("present: %+v, %v", present, err)

@@ -45,8 +45,6 @@ func (n Name) String() string {
 type Status struct {
 	Stream int32 `json:"stream"` // its number in the database; 0: the partition has no ledger
 	Name
-	Shard           int32     `json:"shard"`  // which of the consumer's databases this one is,
-	Shards          int32     `json:"shards"` // of how many
 	Former          bool      `json:"former"` // the topic was made again: another stream of the partition is the present one
 	CreatedAt       time.Time `json:"created_at"`
 	Tail            *Tail     `json:"tail"`              // null: there is no ledger, or its rows are gone
@@ -120,32 +118,16 @@ func Present(ctx context.Context, db DB, consumer, topic string) ([]Status, erro
 	return slices.DeleteFunc(found, func(s Status) bool { return s.Former }), err
 }
 
-// Elsewhere reports whether another of the consumer's databases applies the partition: its ledger
-// here is a copy from before the number of shards was changed.
-func (s *Status) Elsewhere() bool { return s.Shards > 0 && !s.in().Has(s.Partition) }
-
-func (s *Status) in() Shard { return Shard{Number: s.Shard, Of: s.Shards} }
-
 // NoLedger reports whether the partition has no ledger, not even one whose rows are gone.
 func (s *Status) NoLedger() bool { return s.Stream == 0 }
 
-// InShards says which shard the database is, or "" if the consumer has one database.
-func (s *Status) InShards() string {
-	if s.Shards < 2 {
-		return ""
-	}
-	return s.in().String()
-}
-
-// reported returns the streams that n names, with what processes report of them, without those
-// that other shards apply, and what processes report of other partitions, even if there are no
-// such streams.
+// reported returns the streams that n names, with what processes report of them, and what
+// processes report of other partitions, even if there are no such streams.
 func reported(ctx context.Context, db DB, n Name) (found []Status, others map[Name]*Reported, err error) {
 	found, err = named(ctx, db, n)
 	if _, none := errors.AsType[*NotFoundError](err); err != nil && !none {
 		return nil, nil, err
 	}
-	found = slices.DeleteFunc(found, func(s Status) bool { return s.Elsewhere() })
 	others, failed := reports(ctx, db, n.Consumer, found)
 	return found, others, cmp.Or(failed, err)
 }
@@ -250,7 +232,7 @@ func scanStatus(r pgx.CollectableRow) (Status, error) {
 	var epoch, parts, def *int32
 	var info, operatorInfo string
 	var letters ledger.InRow
-	err := r.Scan(&s.Stream, &s.Consumer, &s.Topic, &s.TopicID, &s.Partition, &s.Shard, &s.Shards, &s.Former, &s.CreatedAt,
+	err := r.Scan(&s.Stream, &s.Consumer, &s.Topic, &s.TopicID, &s.Partition, &s.Former, &s.CreatedAt,
 		&seq, &next, &epoch, &kind, &written, &age, &parts, &def, &window, &info, &letters.N, &letters.First,
 		&s.OpenDeadLetters, &operatorSeq, &operatorKind, &operatorWritten, &operatorInfo, &from, &to, &unmoved)
 	if err != nil {

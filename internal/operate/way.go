@@ -193,10 +193,6 @@ var advice = map[halt.Code]Advice{
 		"Another version of the service ran here, which identifies events in another way. This version would not recognize its duplicates.",
 		"Whether you can deploy a version that knows both: that needs no command.",
 	},
-	halt.OtherShard: {
-		"The database is another shard of the service than the process takes it for, or one of another number of shards.",
-		"The databases that the service is given, and their order. If the number of shards was changed on purpose, that all processes have the new one.",
-	},
 	halt.RecordRefused: {
 		"A record is rejected, and the spec says that its partition then stops.",
 		"The error. Repair the data, the handler or the spec, then release; or skip the record, which loses it.",

@@ -53,7 +53,7 @@ SELECT json_build_object('schema', n.nspname, 'name', c.relname, 'unlogged', c.r
 			'kind', CASE WHEN p.relkind = 'f' THEN 'foreign' WHEN p.relpersistence = 't' THEN 'temporary' ELSE 'unlogged' END) ORDER BY p.oid = c.oid DESC, pn.nspname, p.relname)
 		FROM family f JOIN pg_class p ON p.oid = f.oid JOIN pg_namespace pn ON pn.oid = p.relnamespace
 		WHERE p.relkind = 'f' OR p.relpersistence <> 'p'), '[]'),
-	'role', current_user,
+	'role', current_user, 'citus', to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL,
 	'others', coalesce((SELECT json_agg(pg_get_indexdef(i.indexrelid) ORDER BY i.indexrelid)
 		FROM pg_index i WHERE i.indrelid = c.oid AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL)), '[]'),
 	'foreign_keys', coalesce((SELECT json_agg(json_build_object('schema', rn.nspname, 'table', r.relname,
@@ -84,6 +84,15 @@ func Read(ctx context.Context, db Querier, name string) (*Table, error) {
 	}
 	for i := range t.Columns {
 		t.Columns[i].name()
+	}
+	if t.Citus {
+		found, err := Distributed(ctx, db, []string{name})
+		if err != nil {
+			return nil, err
+		}
+		for _, part := range found {
+			t.Parts = append(t.Parts, part)
+		}
 	}
 	return t, nil
 }

@@ -13,9 +13,12 @@ import (
 // Own are the tables of the runtime that must survive a crash as one.
 var Own = []string{"idem_stream", "idem_ledger", "idem_dead_letter", "idem_key_gen", "idem_keys", "idem_operator", "idem_lease"}
 
+// Beside are the other tables of the runtime and of an outbox.
+var Beside = []string{"idem_schema", "idem_assert", "idem_step_refused", "idem_process", "idem_outbox"}
+
 // ofRuntime reports whether the runtime has a table of this name. Those of keys have a number.
 func ofRuntime(name string) bool {
-	return slices.Contains(Own, name) || slices.Contains([]string{"idem_schema", "idem_assert", "idem_step_refused", "idem_process"}, name) || strings.HasPrefix(name, "idem_keys_")
+	return slices.Contains(Own, name) || name != "idem_outbox" && slices.Contains(Beside, name) || strings.HasPrefix(name, "idem_keys_")
 }
 
 // Versions are those of the runtime's tables, by part, that a role finds by its search_path; none

@@ -23,6 +23,7 @@ type Table struct {
 	// Parts are of the table itself and of its partitions those that do not survive a crash, or
 	// are elsewhere.
 	Parts []Part `json:"parts"`
+	Citus bool   `json:"citus"` // the database has that extension
 	Role  string `json:"role"` // that asks
 }
 
@@ -42,8 +43,11 @@ type Rule struct {
 // Part is a table, or a partition of it.
 type Part struct {
 	SQL  string `json:"sql"`  // its name with its schema
-	Kind string `json:"kind"` // "unlogged", "temporary" or "foreign"
+	Kind string `json:"kind"` // "unlogged", "temporary", "foreign" or [Citus]
 }
+
+// Citus is the kind of a table that this extension lists.
+const Citus = "citus"
 
 // Column is a column of a table.
 type Column struct {

@@ -96,8 +96,14 @@ func (b *broker) Ends(ctx context.Context, list []idem.Partition) (map[idem.Part
 	}
 	ends := map[idem.Partition]int64{}
 	for tp, info := range answer.ResultInfos {
-		if info.Error.Code() == kafka.ErrNoError && info.Offset >= 0 {
-			ends[partitionOf(tp)] = int64(info.Offset)
+		id := partitionOf(tp)
+		switch {
+		case info.Error.Code() == kafka.ErrUnknownLeaderEpoch: // the client knows a later one, and ignores that of the log
+			if _, end, err := b.Watermarks(ctx, id); err == nil {
+				ends[id] = end
+			}
+		case info.Error.Code() == kafka.ErrNoError && info.Offset >= 0:
+			ends[id] = int64(info.Offset)
 		}
 	}
 	return ends, nil

@@ -21,9 +21,10 @@ import (
 // ends below it, without naming the partition. So a separate client seeks, in one partition at a
 // time. It joins no group, and is created when it is first needed.
 type epochs struct {
-	config  kafka.ConfigMap
-	timeout time.Duration
-	turn    chan *kafka.Consumer // holds the client while it is not in use; nil before it is created
+	config   kafka.ConfigMap
+	timeout  time.Duration
+	turn     chan *kafka.Consumer // holds the client while it is not in use; nil before it is created
+	compares bool                 // the brokers were seen to compare epochs; only with the turn
 }
 
 func newEpochs(config *kafka.ConfigMap, timeout time.Duration) *epochs {
@@ -71,6 +72,9 @@ func (e *epochs) end(ctx context.Context, id idem.Partition, at idem.Position, l
 		}
 	}
 	end, err := seek(ctx, client, id, at, logEnd)
+	if err == nil && end == at.Offset {
+		err = e.verify(ctx, client, id, at.Epoch, logEnd)
+	}
 	if err != nil { // it may know a later epoch than the broker now has: the next query creates a new client
 		_ = client.Close()
 		client = nil
@@ -78,6 +82,24 @@ func (e *epochs) end(ctx context.Context, id idem.Partition, at idem.Position, l
 	}
 	return end, nil
 }
+
+// verify checks once that the brokers compare epochs: a position behind the end of the log, with
+// an earlier epoch, must be reported as truncated. The client does not query brokers that do not
+// accept its version of the request, and then takes each position for a valid one.
+func (e *epochs) verify(ctx context.Context, client *kafka.Consumer, id idem.Partition, earlier int32, logEnd int64) error {
+	if e.compares {
+		return nil
+	}
+	behind := idem.Position{Offset: logEnd + 1, Epoch: earlier}
+	end, err := seek(ctx, client, id, behind, logEnd)
+	if err == nil && end == behind.Offset {
+		return errNotCompared
+	}
+	e.compares = err == nil
+	return err
+}
+
+var errNotCompared = errors.New("the brokers do not accept version 2 of OffsetForLeaderEpoch, so librdkafka cannot tell whether an unclean leader election truncated the log: use package franz")
 
 // seek makes a client seek to a position, from the end of the log, and waits for the result.
 func seek(ctx context.Context, client *kafka.Consumer, id idem.Partition, at idem.Position, logEnd int64) (end int64, err error) {
@@ -101,6 +123,9 @@ func seek(ctx context.Context, client *kafka.Consumer, id idem.Partition, at ide
 		case kafka.Error:
 			if end, ok := truncation(e); ok {
 				return min(end, at.Offset), nil
+			}
+			if e.Code() == kafka.ErrAutoOffsetReset { // the position is not in the log, for another reason than its epoch
+				return at.Offset, nil
 			}
 		}
 	}

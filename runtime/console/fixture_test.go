@@ -155,7 +155,7 @@ func (s *site) has(page string, texts ...string) {
 func stream(t testing.TB, db *pgxpool.Pool, partition int32, next int64) (id int32) {
 	t.Helper()
 	err := db.QueryRow(t.Context(), ledger.GenesisSQL, "projector", "orders.v1", "00000000-0000-4000-8000-000000000001", partition,
-		wire.UUID{1, byte(partition)}, next, int32(3), int32(4), "host, process 1", "w", int32(0), int32(1)).Scan(&id)
+		wire.UUID{1, byte(partition)}, next, int32(3), int32(4), "host, process 1", "w").Scan(&id)
 	if err != nil {
 		t.Fatal(err)
 	}

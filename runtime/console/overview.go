@@ -41,7 +41,6 @@ type snapshot struct {
 // topic is a topic as one consumer reads it.
 type topic struct {
 	Consumer, Topic string
-	Shard           string // which one this database is; "" if it is the only one
 	Partitions      int
 	Ready           int
 	Worst           severity
@@ -149,7 +148,6 @@ func (s *snapshot) topics(streams []operate.Status, samples *samples) {
 			s.Topics = append(s.Topics, topic{Consumer: status.Consumer, Topic: status.Topic, Worst: fine})
 		}
 		t := &s.Topics[len(s.Topics)-1]
-		t.Shard = cmp.Or(t.Shard, status.InShards())
 		p := newPartition(status)
 		t.add(&p)
 		s.all = append(s.all, p)

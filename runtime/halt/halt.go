@@ -17,7 +17,6 @@ const (
 	LedgerMissing     Code = "ledger-missing"        // the group has a committed offset, but the database has no ledger
 	LedgerGone        Code = "ledger-gone"           // the partition is known, but the rows of its ledger are gone
 	NewerVersion      Code = "newer-version"         // a version ran here whose identity of events this version does not know
-	OtherShard        Code = "other-shard"           // the database is another shard, or of another number of shards
 	RecordRefused     Code = "record-refused"        // a record fails, and the spec says stop
 	DeadLetters       Code = "too-many-dead-letters" // on_failure.stop_after was reached
 	LetterRefused     Code = "dead-letter-refused"   // the dead letter of a record cannot be written

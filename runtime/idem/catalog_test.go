@@ -72,6 +72,25 @@ func TestUnloggedTablesAreRefused(t *testing.T) {
 	}
 }
 
+// Citus commits the rows of its tables on each server separately: start is refused, for a table of
+// the spec and for one of the runtime. Here its list is made by hand.
+func TestTablesOfCitusAreRefused(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	const list = `SET LOCAL allow_system_table_mods = on; CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass PRIMARY KEY)`
+	idemtest.Exec(t, db, list)
+	consumer := service{edit: withTable(wire.Table{Name: "t", Unique: [][]string{{"id"}}})}.consumer(t, db)
+	apply(t, own(t, consumer), records(0, "put 1 1"))
+	consumer.Close() // the next use opens connections again
+	for table, want := range map[string]string{"t": "table public.t is a table of Citus", "idem_ledger": "the runtime's table public.idem_ledger is a table of Citus"} {
+		idemtest.Exec(t, db, `DELETE FROM pg_catalog.pg_dist_partition; INSERT INTO pg_catalog.pg_dist_partition VALUES ('`+table+`')`)
+		err := service{edit: withTable(wire.Table{Name: "t", Unique: [][]string{{"id"}}})}.consumer(t, db).Run(t.Context(), newSource(nil))
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "SELECT undistribute_table('public."+table+"')") {
+			t.Errorf("%s: got %v", table, err)
+		}
+	}
+}
+
 // What was found is told once, and again when it is another.
 func TestFindingsAreToldOnce(t *testing.T) {
 	t.Parallel()

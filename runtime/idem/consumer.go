@@ -7,16 +7,22 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/runtime/internal/catalog"
 	"github.com/idemgen/idemgen/runtime/internal/engine"
+	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/generation"
 	"github.com/idemgen/idemgen/runtime/internal/handler"
 	"github.com/idemgen/idemgen/runtime/internal/keyset"
+	"github.com/idemgen/idemgen/runtime/internal/maintain"
 	"github.com/idemgen/idemgen/runtime/internal/notify"
 	"github.com/idemgen/idemgen/runtime/internal/outage"
+	"github.com/idemgen/idemgen/runtime/internal/pool"
 	"github.com/idemgen/idemgen/runtime/internal/report"
 	"github.com/idemgen/idemgen/runtime/lease"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -27,10 +33,14 @@ import (
 type Consumer struct {
 	settings settings
 	service  *wire.Service
-	shards   []*shard
-	leases   lease.Store   // outside of Postgres; nil if there are none
+	process  *engine.Process // what all partitions share
+	leases   lease.Store     // outside of Postgres; nil if there are none
+	upkeep   *maintain.Job
 	interval time.Duration // between two runs of upkeep
 	reports  time.Duration // between two reports without a change
+
+	expired atomic.Int64             // counted by upkeep
+	open    atomic.Pointer[openDead] // the same
 
 	run   outage.Condition // of Run
 	group outage.Condition // of the Source
@@ -65,17 +75,8 @@ func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, 
 	if err != nil {
 		return nil, fmt.Errorf("idem: WithHooks: %w", err)
 	}
-	if err := checkShards(&service, &c.settings); err != nil {
-		return nil, err
-	}
-	all := shared{
-		hooks: hooks, budget: keyset.NewBudget(c.settings.keyMemory), counters: &engine.Counters{},
-		handlers: &handler.Caller{Consumer: service.Consumer, Limits: &service.Limits, Middleware: c.settings.middleware, Log: c.settings.log},
-	}
-	pools := append([]*pgxpool.Pool{db}, c.settings.shards...)
-	for i, db := range pools {
-		c.shards = append(c.shards, c.newShard(db, i, len(pools), all))
-	}
+	c.process = c.newProcess(db, hooks)
+	c.upkeep = c.newUpkeep()
 	c.run.Set(nil, errNotRun)
 	return c, nil
 }
@@ -83,31 +84,45 @@ func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, 
 // Name returns the consumer's name in the spec.
 func (c *Consumer) Name() string { return c.service.Consumer }
 
+// filterBytes is the memory of all filters of a consumer: enough for 100 million keys.
+const filterBytes = 256 << 20
+
+// newProcess returns what the partitions of this process share.
+func (c *Consumer) newProcess(db *pgxpool.Pool, hooks *notify.Hooks) *engine.Process {
+	service, s := c.service, &c.settings
+	known := catalog.NewCurrent(service, s.log)
+	statements := engine.Statements(service)
+	if s.effects != nil {
+		statements = append(statements, s.effects.Statements()...)
+	}
+	connections := pool.New(db, service, known, statements)
+	p := &engine.Process{
+		Service: service, Log: s.log, Hooks: hooks, Pool: connections, Catalog: known,
+		Keys: &keys.Process{
+			Consumer: service.Consumer, Budget: keyset.NewBudget(s.keyMemory), Now: s.now, Log: s.log,
+			Filters: generation.NewFilters(service.Consumer, filterBytes, connections.Background, s.log),
+		},
+		Handlers: &handler.Caller{Consumer: service.Consumer, Limits: &service.Limits, Middleware: s.middleware, Log: s.log},
+		Prober:   &outage.Prober{Try: connections.Ping},
+	}
+	if s.effects != nil {
+		p.Calls = s.effects.Of(engine.Caller{
+			Consumer: service.Consumer, Who: engine.Who(), Pool: connections, Leases: c.leases, Most: service.Limits.Effects, Log: s.log, Hooks: hooks,
+		})
+	}
+	return p
+}
+
 // Run consumes from src until ctx is done, finishes the transactions in flight, and returns nil.
 // It returns an error only if an operator must act, for example if the database schema is too old
 // or the broker rejects the credentials. Run waits out outages of the database and the broker.
 func (c *Consumer) Run(ctx context.Context, src Source) error {
-	running, fail := context.WithCancelCause(ctx)
-	err := c.runShards(running, fail, src)
-	fail(nil)
-	if ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {
-		return nil
-	}
-	if cause := context.Cause(running); ctx.Err() == nil && cause != context.Canceled {
-		return cause // of a database
-	}
-	return err
-}
-
-// runShards runs until ctx is done. fail ends it with the error of a database that an operator
-// must mend.
-func (c *Consumer) runShards(ctx context.Context, fail context.CancelCauseFunc, src Source) error {
 	c.run.Set(nil, errStarting)
 	defer func() { c.run.Set(nil, errEnded) }()
-	wait, err := c.startShards(ctx, fail)
-	defer wait()
-	if err != nil {
-		fail(err)
+	if err := c.process.Pool.Start(ctx, func(why error) { c.run.Set(c.settings.log, why) }); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
 		return err
 	}
 	defer c.close()
@@ -118,10 +133,14 @@ func (c *Consumer) runShards(ctx context.Context, fail context.CancelCauseFunc, 
 	c.run.Set(c.settings.log, nil)
 	defer c.report()() // until the last transaction has ended, even if ctx ends before
 	l := c.service.Limits
-	return src.Run(ctx, Subscription{
+	err := src.Run(ctx, Subscription{
 		Group: cmp.Or(c.settings.group, c.service.Consumer), Topics: c.topics(),
 		BatchEvents: l.BatchEvents, BatchBytes: l.BatchBytes, BatchWait: l.BatchWait, MaxPollInterval: l.MaxPollInterval, Window: c.window,
 	}, (*sink)(c))
+	if ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {
+		return nil
+	}
+	return err
 }
 
 // window is the shortest window of a topic's keys; 0 if it has none.

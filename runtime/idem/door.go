@@ -18,11 +18,10 @@ func init() {
 // own takes over a partition without a Source. [Consumer.Health] and [Consumer.Stats] do not cover
 // it.
 func (c *Consumer) own(ctx context.Context, of Partition, start int64) (*engine.Owner, error) {
-	process := c.shardOf(of).process
-	if _, err := process.Pool.Open(ctx); err != nil {
+	if _, err := c.process.Pool.Open(ctx); err != nil {
 		return nil, err
 	}
-	p, err := engine.NewPartition(process, of)
+	p, err := engine.NewPartition(c.process, of)
 	if err != nil {
 		return nil, err
 	}
@@ -30,8 +29,6 @@ func (c *Consumer) own(ctx context.Context, of Partition, start int64) (*engine.
 }
 
 func (c *Consumer) close() {
-	for _, d := range c.shards {
-		d.process.Keys.Filters.Close()
-		d.process.Pool.Close()
-	}
+	c.process.Keys.Filters.Close()
+	c.process.Pool.Close()
 }

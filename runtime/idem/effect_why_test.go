@@ -62,6 +62,11 @@ func TestEffectThatWaitsSaysForWhat(t *testing.T) {
 				}
 				return strings.Contains(health, test.says)
 			})
+			for end := time.Now().Add(6 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) { // it looks every 5 s
+				if err := waiter.Health().Err(); err == nil || !strings.Contains(err.Error(), test.says) {
+					t.Fatalf("then Health says %v", err)
+				}
+			}
 			if text := "RETRYING: effect Test, offset 0, has waited since 20"; !strings.Contains(health, text) {
 				t.Errorf("Health says %q, which lacks %q", health, text)
 			}

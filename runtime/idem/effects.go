@@ -50,11 +50,12 @@ func (c *Consumer) checkLeases(ctx context.Context) (stop func()) {
 // endEffects waits for the running calls of effects, each until its timeout, and records their
 // outcomes: the outcome of a call that is cut off by the end of the process is unknown.
 func (c *Consumer) endEffects() {
+	if c.process.Calls == nil {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), c.service.EffectTimeout()+effectsEnd)
 	defer cancel()
-	for _, calls := range c.calls() {
-		calls.Wait(ctx)
-	}
+	c.process.Calls.Wait(ctx)
 }
 
 // effectsEnd is how long recording the outcomes of the last calls may take.

@@ -17,7 +17,7 @@ import (
 func WithClock(now func() time.Time) Option { return func(s *settings) { s.now = now } }
 
 // Upkeep runs the upkeep of the consumer's tables once.
-func (c *Consumer) Upkeep(ctx context.Context) error { return c.shards[0].upkeep.Once(ctx) }
+func (c *Consumer) Upkeep(ctx context.Context) error { return c.upkeep.Once(ctx) }
 
 // UpkeepEvery shortens the time between two runs of the upkeep in [Consumer.Run].
 func (c *Consumer) UpkeepEvery(d time.Duration) { c.interval = d }
@@ -26,16 +26,16 @@ func (c *Consumer) UpkeepEvery(d time.Duration) { c.interval = d }
 func (c *Consumer) ReportEvery(d time.Duration) { c.reports = d }
 
 // TransactionsEnd shortens how long the upkeep thinks that a transaction may run.
-func (c *Consumer) TransactionsEnd(d time.Duration) { c.shards[0].upkeep.Transaction = d }
+func (c *Consumer) TransactionsEnd(d time.Duration) { c.upkeep.Transaction = d }
 
 // LimitFilters replaces the memory limit of filters.
 func (c *Consumer) LimitFilters(bytes int64) {
-	p := c.shards[0].process
+	p := c.process
 	p.Keys.Filters = generation.NewFilters(c.service.Consumer, bytes, p.Pool.Background, c.settings.log)
 }
 
 // KeyMemoryUsed is how many bytes all writers of the consumer use for keys.
-func (c *Consumer) KeyMemoryUsed() int64 { return c.shards[0].process.Keys.Budget.Used() }
+func (c *Consumer) KeyMemoryUsed() int64 { return c.process.Keys.Budget.Used() }
 
 // Own takes over a partition and returns a writer for it. A partition without a ledger starts at
 // offset start.

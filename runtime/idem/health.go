@@ -44,8 +44,8 @@ func (c *Consumer) Health() idemtype.Problems {
 			all = append(all, *p)
 		}
 	}
-	for _, calls := range c.calls() {
-		all = append(all, calls.Late()...)
+	if c.process.Calls != nil {
+		all = append(all, c.process.Calls.Late()...)
 	}
 	for i := range all[whole:] {
 		p := &all[whole+i]
@@ -59,14 +59,6 @@ func (c *Consumer) Health() idemtype.Problems {
 
 // whole returns why the service as a whole makes no progress; nil while it does.
 func (c *Consumer) whole() *idemtype.Problem {
-	if p := problemOf(&c.run); p != nil && p.Err != errStarting {
-		return p
-	}
-	for _, d := range c.shards {
-		if p := problemOf(&d.start); p != nil {
-			return p
-		}
-	}
 	return cmp.Or(problemOf(&c.run), problemOf(&c.group))
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/hook"
 	"github.com/idemgen/idemgen/runtime/idemtype"
@@ -27,8 +26,7 @@ type settings struct {
 	leases     *lease.Store // where effects have their leases outside of Postgres; nil if none was given
 	effects    engine.Effects
 	rates      map[string]*rate
-	group      string          // of consumers; "" is the consumer's name
-	shards     []*pgxpool.Pool // further databases
+	group      string // of consumers; "" is the consumer's name
 	now        func() time.Time
 }
 
@@ -44,16 +42,6 @@ func WithLogger(l *slog.Logger) Option { return func(s *settings) { s.log = l } 
 // time. The ledger does not depend on the group, which may change later. All processes of a
 // consumer must use the same group.
 func WithGroup(id string) Option { return func(s *settings) { s.group = id } }
-
-// WithShards adds databases, for more load than one Postgres takes. The service's database becomes
-// shard 0, and others are shards 1, 2 and so on, n in all; each has the migrations of the service.
-// Partition p of any topic is applied in shard p modulo n, with its ledger, dead letters, leases
-// and outbox. Each shard records its number and n, and partitions halt in a process that has
-// others. docs/scaling.md describes what shards cannot do, and how n is changed. [New] returns an
-// error if keys, or locks of effects, would have to be known in several shards.
-func WithShards(others ...*pgxpool.Pool) Option {
-	return func(s *settings) { s.shards = append(s.shards, others...) }
-}
 
 // WithRate limits how many records of a topic this process applies in a second, in all partitions
 // together: for a backfill beside other work of the database. A batch is applied as a whole and

@@ -11,26 +11,17 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/report"
 )
 
-// report starts to report this process in its databases, in each what concerns it. The returned
-// function ends it.
+// report starts to report this process in the database. The returned function ends it.
 func (c *Consumer) report() (stop func()) {
-	var stops []func()
-	for _, d := range c.shards {
-		w := report.Writer{
-			Consumer: c.service.Consumer, Name: engine.Who(), Version: report.Version(),
-			Connect: d.process.Pool.Report, Snapshot: func() report.Report { return c.snapshot(d) }, Every: c.reports, Log: c.settings.log,
-		}
-		stops = append(stops, w.Start())
+	w := report.Writer{
+		Consumer: c.service.Consumer, Name: engine.Who(), Version: report.Version(),
+		Connect: c.process.Pool.Report, Snapshot: c.snapshot, Every: c.reports, Log: c.settings.log,
 	}
-	return func() {
-		for _, stop := range stops {
-			stop()
-		}
-	}
+	return w.Start()
 }
 
-// snapshot is what this process reports to a database.
-func (c *Consumer) snapshot(d *shard) (r report.Report) {
+// snapshot is what this process reports.
+func (c *Consumer) snapshot() (r report.Report) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r.Group = c.settings.group
@@ -38,16 +29,13 @@ func (c *Consumer) snapshot(d *shard) (r report.Report) {
 		r.Problems = append(r.Problems, report.Problem{Code: p.Code, Since: p.Since, Reason: p.Reason, Do: p.Do})
 	}
 	late := map[Partition]*idemtype.Problem{}
-	if d.process.Calls != nil {
-		for _, p := range d.process.Calls.Late() {
+	if c.process.Calls != nil {
+		for _, p := range c.process.Calls.Late() {
 			late[Partition{Topic: p.Topic, Number: p.Partition}] = &p
 		}
 	}
 	now := time.Now()
 	for id, p := range c.assigned {
-		if c.shardOf(id) != d {
-			continue
-		}
 		state, why := p.Report(now)
 		at := p.Lag().Read(now)
 		seen := report.Partition{

@@ -77,7 +77,7 @@ type link struct {
 // depends on when they run, or because each session runs them once: then it does not matter which
 // session a task gets.
 var unsteered = regexp.MustCompile(`^\s*(SELECT EXISTS \(SELECT FROM idem_key_gen|SELECT idem_keys_open|SELECT gen, token|SELECT s.stream, s.topic_id|` +
-	`SELECT DISTINCT shard|SELECT order_key, count|WITH asked|SELECT pg_catalog.pg_logical_emit_message)`)
+	`SELECT order_key, count|WITH asked|SELECT pg_catalog.pg_logical_emit_message)`)
 
 // Write implements [net.Conn]. A request that is steered is only put on its way.
 func (l *link) Write(b []byte) (int, error) {

@@ -20,7 +20,7 @@ func (c *Consumer) take(id Partition) (*engine.Partition, error) {
 	p := c.assigned[id]
 	if p == nil {
 		var err error
-		if p, err = engine.NewPartition(c.shardOf(id).process, id); err != nil {
+		if p, err = engine.NewPartition(c.process, id); err != nil {
 			return nil, err
 		}
 		c.assigned[id] = p

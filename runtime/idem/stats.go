@@ -108,17 +108,17 @@ func (c *Consumer) partitions() []PartitionStats {
 // Stats returns the counters and the partitions; metrics packages poll it. It queries neither the
 // broker nor the database. The numbers of each partition are from one moment.
 func (c *Consumer) Stats() Stats {
-	n := c.shards[0].process.Counters // which all share
+	n := &c.process.Counters
 	s := Stats{
 		RecordStats: RecordStats{
 			Applied: n.Applied.Load(), Redelivered: n.Redelivered.Load(), Resent: n.Resent.Load(),
 			Conflicts: n.Conflicts.Load(), Dead: n.Dead.Load(), Waiting: n.Waiting.Load(), Ignored: n.Ignored.Load(),
 		},
 		Batches: n.Batches.Load(), Searches: n.Searches.Load(), Fenced: n.Fenced.Load(), ForeignFences: n.ForeignFences.Load(), Waits: n.Waits.Load(),
-		KeyRaces: n.KeyRaces.Load(), OpenDead: c.openLetters(), Calls: c.callStats(), Partitions: c.partitions(),
+		KeyRaces: n.KeyRaces.Load(), Expired: c.expired.Load(), OpenDead: c.openLetters(), Partitions: c.partitions(),
 	}
-	for _, d := range c.shards {
-		s.Expired += d.expired.Load()
+	if calls := c.process.Calls; calls != nil {
+		s.Calls = calls.Stats()
 	}
 	return s
 }

@@ -21,6 +21,8 @@ func TestTriggerThatChangesSettingsMovesNoRow(t *testing.T) {
 		"the time zone":          `SET TimeZone = 'Asia/Tokyo'`,
 		"row security":           `SET LOCAL row_security = off`,
 		"at commit":              ``,
+		"at commit, to nowhere":  ``,
+		"at commit, of a table that a trigger writes": `INSERT INTO later VALUES (1)`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -31,11 +33,14 @@ func TestTriggerThatChangesSettingsMovesNoRow(t *testing.T) {
 				idemtest.Exec(t, db, `CREATE TABLE other.`+table+` (LIKE `+table+` INCLUDING ALL)`)
 			}
 			idemtest.Exec(t, db, `CREATE FUNCTION move(text) RETURNS void LANGUAGE sql AS $$ SELECT set_config('search_path', $1, false) $$`)
-			if name == "at commit" {
+			if to := map[string]string{"at commit": "other", "at commit, to nowhere": "nowhere"}[name]; to != "" {
 				idemtest.Exec(t, db, `CREATE FUNCTION judge() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-PERFORM set_config('search_path', 'other', false); RETURN NULL; END $$;
+PERFORM set_config('search_path', '`+to+`', false); RETURN NULL; END $$;
 CREATE CONSTRAINT TRIGGER judge AFTER INSERT ON t DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION judge()`)
 			} else {
+				idemtest.Exec(t, db, `CREATE TABLE later (n int);
+CREATE FUNCTION later() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM set_config('search_path', 'nowhere', false); RETURN NULL; END $$;
+CREATE CONSTRAINT TRIGGER judge AFTER INSERT ON later DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION later()`)
 				trigger(t, db, body)
 			}
 			c := service{policy: impatient, edit: func(s *wire.Service) {

@@ -3,6 +3,7 @@ package idem
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -19,33 +20,31 @@ const upkeepInterval = time.Minute
 func (c *Consumer) maintain(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var done sync.WaitGroup
-	for _, d := range c.shards {
-		done.Go(func() { d.upkeep.Run(ctx, c.interval) })
-	}
+	done.Go(func() { c.upkeep.Run(ctx, c.interval) })
 	return func() { cancel(); done.Wait() }
 }
 
-func (c *Consumer) newUpkeep(d *shard) *maintain.Job {
+func (c *Consumer) newUpkeep() *maintain.Job {
 	return &maintain.Job{
-		Consumer: c.service.Consumer, Schema: c.service.Schema, Keep: d.process.KeepKeys(), Transaction: 2 * c.service.Limits.BatchTimeout,
-		Connect: func(ctx context.Context) (*pgx.Conn, error) { return c.connectUpkeep(ctx, d) }, Now: c.settings.now, Log: c.settings.log, Expired: &d.expired,
-		Open: func(byClass map[string]int64) { d.open.Store(&openDead{time.Now(), byClass}) },
-		Ran:  d.process.Hooks.Upkeep,
+		Consumer: c.service.Consumer, Schema: c.service.Schema, Keep: c.process.KeepKeys(), Transaction: 2 * c.service.Limits.BatchTimeout,
+		Connect: c.connectUpkeep, Now: c.settings.now, Log: c.settings.log, Expired: &c.expired,
+		Open: func(byClass map[string]int64) { c.open.Store(&openDead{time.Now(), byClass}) },
+		Ran:  c.process.Hooks.Upkeep,
 	}
 }
 
 // connectUpkeep opens the upkeep's connection, and reads the catalog again. If somebody planted
 // functions or operators, no connection stays in use: Postgres parses a prepared statement again
 // after a change of its tables, such as by ANALYZE.
-func (c *Consumer) connectUpkeep(ctx context.Context, d *shard) (*pgx.Conn, error) {
-	conn, err := d.process.Pool.Background(ctx)
+func (c *Consumer) connectUpkeep(ctx context.Context) (*pgx.Conn, error) {
+	conn, err := c.process.Pool.Background(ctx)
 	if _, refused := errors.AsType[*catalog.RefusedError](err); refused {
-		d.process.Pool.Reset()
+		c.process.Pool.Reset()
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := d.process.Catalog.Ask(ctx, conn); err != nil && ctx.Err() == nil {
+	if err := c.process.Catalog.Ask(ctx, conn); err != nil && ctx.Err() == nil {
 		c.settings.log.Error("the database does not have what the service needs, or cannot be queried", "err", err)
 	}
 	return conn, nil
@@ -57,19 +56,10 @@ type openDead struct {
 	byClass map[string]int64
 }
 
-// openLetters returns the last counts, if they are not older than a few runs of the upkeep.
-func (c *Consumer) openLetters() (all map[string]int64) {
-	for _, d := range c.shards {
-		n := d.open.Load()
-		if n == nil || time.Since(n.at) >= 3*c.interval {
-			continue
-		}
-		if all == nil {
-			all = map[string]int64{}
-		}
-		for class, count := range n.byClass {
-			all[class] += count
-		}
+// openLetters returns the last count, if it is not older than a few runs of the upkeep.
+func (c *Consumer) openLetters() map[string]int64 {
+	if n := c.open.Load(); n != nil && time.Since(n.at) < 3*c.interval {
+		return maps.Clone(n.byClass)
 	}
-	return all
+	return nil
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/idemgen/idemgen/internal/kit/fakebroker"
 )
 
 // Start restarts a stopped broker, at the same address. If option Dir is set, the broker keeps its
@@ -33,7 +35,7 @@ func (b *Broker) Start() error {
 	if b.options.Missing > 0 {
 		options = append(options, kfake.AllowAutoTopicCreation(), kfake.DefaultNumPartitions(int(b.options.Missing)))
 	}
-	cluster, err := kfake.NewCluster(options...)
+	cluster, err := fakebroker.New(options...)
 	if err != nil {
 		return fmt.Errorf("start the broker: %w", err)
 	}

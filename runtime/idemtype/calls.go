@@ -15,18 +15,6 @@ type CallStats struct {
 	Failing     []FailingEffect
 }
 
-// Add adds the calls of another of the consumer's databases.
-func (s *CallStats) Add(o CallStats) {
-	s.Running += o.Running
-	s.Oldest = max(s.Oldest, o.Oldest)
-	s.Waiting += o.Waiting
-	s.Done += o.Done
-	s.Failed += o.Failed
-	s.Interrupted += o.Interrupted
-	s.Lost += o.Lost
-	s.Failing = append(s.Failing, o.Failing...)
-}
-
 // FailingEffect is an effect whose most recent calls in this process failed.
 type FailingEffect struct {
 	Event string

@@ -14,13 +14,15 @@ const (
 	aboutBroker     = "2 broker"
 	aboutRefused    = "3 refused"
 	aboutUnanswered = "3 unanswered"
+	aboutDelete     = "4 delete"
 	aboutWaiting    = "4 waiting"
 	aboutLeader     = "5 leader"
 )
 
 // Health returns nil while the relay works, or another relay leads and sends. Otherwise its error
 // says what is holding back events: the database, the broker, events that the broker rejects, or
-// has not answered for five seconds, more than MaxWaiting waiting events, or another relay, which
+// has not answered for five seconds, sent events that cannot be deleted, more than MaxWaiting
+// waiting events, or another relay, which
 // leads although an event has waited for a minute. Health does no I/O, and is accurate to within
 // about ten seconds.
 func (r *Relay) Health() error {

@@ -99,6 +99,26 @@ func TestEventWhoseRowIsLocked(t *testing.T) {
 	want(t, "sent", broker.of("7"), "1 2 3")
 }
 
+// An event that a trigger does not let be deleted is sent once by a relay, holds up no other, and
+// Health reports it until it can be deleted.
+func TestEventThatCannotBeDeleted(t *testing.T) {
+	t.Parallel()
+	db, broker := table(t, outbox.ByRelay), &log{}
+	idemtest.Exec(t, db, `CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`)
+	idemtest.Exec(t, db, `CREATE TRIGGER keep BEFORE DELETE ON idem_outbox FOR EACH ROW WHEN (old.seq < 3) EXECUTE FUNCTION keep()`)
+	write(t, db, "7", "1", "2", "3")
+	r, _ := relay(t, db, broker, func(r *outbox.Relay) { r.SetPace(time.Hour, 0) })
+	until(t, "Health reports it", func() bool {
+		err := r.Health()
+		return err != nil && strings.Contains(err.Error(), "2 events that the broker has are not deleted")
+	})
+	write(t, db, "7", "4")
+	until(t, "events continue", func() bool { return broker.of("7") == "1 2 3 4" && left(t, db) == "2" })
+	idemtest.Exec(t, db, `DROP TRIGGER keep ON idem_outbox`)
+	until(t, "they are deleted, and Health is good", func() bool { return left(t, db) == "0" && r.Health() == nil })
+	want(t, "sent", broker.of("7"), "1 2 3 4")
+}
+
 // tries are the times at which something was tried.
 type tries struct {
 	mu sync.Mutex

@@ -124,8 +124,9 @@ func (l *lead) turn(ctx context.Context) error {
 // acked are events that the broker has.
 type acked struct {
 	seqs    []int64
-	locked  int       // of them, the first ones: somebody else has their rows
+	locked  int       // of them, the first ones: they could not be deleted
 	removed time.Time // when they were deleted last
+	stuck   time.Time // since when the locked ones cannot be deleted; zero without any
 }
 
 // inquire asks what it is time for: what was acknowledged is deleted, then there is room to read.

@@ -190,7 +190,7 @@ func TestDeadLettersAreSentOnRequest(t *testing.T) {
 	idemtest.Exec(t, db, outbox.DeadLetterMigration())
 	s.take(t, "bad")
 	want(t, "unsent", unsent(t, db), "1")
-	idemtest.Exec(t, db, `SELECT idem_dead_letter_send(d) FROM idem_dead_letter d WHERE state = 'd'`)
+	idemtest.Exec(t, db, `SELECT idem_dead_letter_send(d) FROM (SELECT * FROM idem_dead_letter WHERE state = 'd' ORDER BY stream, offs) d`)
 	want(t, "unsent", unsent(t, db), "1 0 1")
 	relay(t, db, broker, nil)
 	until(t, "all are sent", func() bool { return left(t, db) == "0" })

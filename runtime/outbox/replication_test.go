@@ -3,6 +3,7 @@ package outbox_test
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,6 +12,54 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/outbox"
 )
+
+// A transaction with synchronous_commit = off is visible before it is on disk, and a crash takes
+// it back. The relay sends its event once it is on disk.
+func TestRelaySendsWhatIsOnDisk(t *testing.T) {
+	t.Parallel()
+	server, err := idemtest.StartPostgres(t.Context(), idemtest.PostgresOptions{Durable: true, Conf: map[string]string{"wal_writer_delay": "10s", "synchronous_commit": "off"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	db, err := pgxpool.New(t.Context(), server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	idemtest.Exec(t, db, outbox.Migration(outbox.ByRelay))
+	to := &log{}
+	sentEarly := false
+	var written atomic.Pointer[string]
+	to.answer = func(outbox.Record) error {
+		var flushed bool
+		err := db.QueryRow(t.Context(), `SELECT pg_current_wal_flush_lsn() >= $1::pg_lsn`, *written.Load()).Scan(&flushed)
+		sentEarly = sentEarly || err != nil || !flushed
+		return nil
+	}
+	_, _ = relay(t, db, to, func(r *outbox.Relay) { r.SetPace(10*time.Millisecond, time.Second) })
+	for n := range 5 {
+		tx, err := db.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := outbox.Write(t.Context(), tx, outbox.Event{AggregateType: "user", AggregateID: "7", Type: "Seen", Payload: outbox.Bytes([]byte("1"))}); err != nil {
+			t.Fatal(err)
+		}
+		var lsn string
+		if err := tx.QueryRow(t.Context(), `SELECT pg_current_wal_insert_lsn()::text`).Scan(&lsn); err != nil {
+			t.Fatal(err)
+		}
+		written.Store(&lsn)
+		if err := tx.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "the event is sent", func() bool { return len(strings.Fields(to.of("7"))) == n+1 })
+	}
+	if sentEarly {
+		t.Error("an event was sent that was not on disk")
+	}
+}
 
 // A commit whose wait for its synchronous standby was cancelled is visible, and a failover may
 // lose it. The relay sends the event once the standby has it.

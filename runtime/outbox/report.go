@@ -76,6 +76,7 @@ var advice = map[string]string{
 	aboutBroker:     "see whether the brokers run",
 	aboutRefused:    "see whether the topic exists and takes the event; an event that can never be sent is deleted from idem_outbox",
 	aboutUnanswered: "see whether the topic's partitions have a leader",
+	aboutDelete:     "see which transaction locks rows of idem_outbox, and which triggers and rules the table has",
 	aboutWaiting:    "see why events are written faster than they are sent",
 	aboutLeader:     "see the relay that leads: it sends nothing",
 }

@@ -207,26 +207,38 @@ func (l *lead) event(row pgx.CollectableRow) (*event, error) {
 // deleteSQL deletes events, if it need not wait long for their rows.
 const deleteSQL = `DELETE FROM idem_outbox WHERE seq = ANY($1)`
 
-// removeSQL deletes events, but those that another transaction has locked. It returns these. It
-// is slower.
+// removeSQL deletes events, except those that another transaction has locked. It is slower.
 const removeSQL = `
-WITH free AS (SELECT seq FROM idem_outbox WHERE seq = ANY($1) FOR UPDATE SKIP LOCKED),
-gone AS (DELETE FROM idem_outbox USING free WHERE idem_outbox.seq = free.seq)
-SELECT seq FROM idem_outbox WHERE seq = ANY($1) AND seq NOT IN (SELECT seq FROM free)`
+WITH free AS (SELECT seq FROM idem_outbox WHERE seq = ANY($1) FOR UPDATE SKIP LOCKED)
+DELETE FROM idem_outbox USING free WHERE idem_outbox.seq = free.seq`
 
-// remove deletes what the broker has. Only the session that leads can: it ends with the lead.
+// leftSQL returns the events that are still there.
+const leftSQL = `SELECT seq FROM idem_outbox WHERE seq = ANY($1)`
+
+// remove deletes what the broker has. Only the session that leads can: it ends with the lead. What
+// it does not delete is not sent again, but deleted later: another transaction has locked the row,
+// or a trigger or a rule of the table prevents the delete.
 func (l *lead) remove(seqs []int64, locked bool) func(context.Context) (func(), error) {
 	return func(ctx context.Context) (func(), error) {
 		if !locked {
 			b := &pgx.Batch{}
 			b.Queue(`SELECT pg_catalog.set_config('lock_timeout', '200ms', true)`)
-			b.Queue(deleteSQL, seqs)
+			deleted := int64(0)
+			b.Queue(deleteSQL, seqs).Exec(func(tag pgconn.CommandTag) error { deleted = tag.RowsAffected(); return nil })
 			err := l.conn.SendBatch(ctx, b).Close()
-			if of, ok := errors.AsType[*pgconn.PgError](err); !ok || of.Code != lockNotAvailable {
-				return l.gone(len(seqs), nil), explainedDelete(err)
+			of, rejected := errors.AsType[*pgconn.PgError](err)
+			switch {
+			case rejected && of.Code == lockNotAvailable:
+			case err != nil:
+				return nil, explainedDelete(err)
+			case deleted == int64(len(seqs)):
+				return l.gone(len(seqs), nil), nil
 			}
 		}
-		rows, err := l.conn.Query(ctx, removeSQL, seqs)
+		if _, err := l.conn.Exec(ctx, removeSQL, seqs); err != nil {
+			return nil, explainedDelete(err)
+		}
+		rows, err := l.conn.Query(ctx, leftSQL, seqs)
 		if err != nil {
 			return nil, explainedDelete(err)
 		}
@@ -242,8 +254,25 @@ const lockNotAvailable = "55P03"
 func (l *lead) gone(n int, left []int64) func() {
 	return func() {
 		l.acked.seqs, l.acked.locked = append(left, l.acked.seqs[n:]...), len(left)
+		now := time.Now()
+		switch {
+		case len(left) == 0:
+			l.acked.stuck = time.Time{}
+			l.tell(aboutDelete, nil)
+		case l.acked.stuck.IsZero():
+			l.acked.stuck = now
+		case now.Sub(l.acked.stuck) >= undeletable:
+			err := fmt.Errorf("%d events that the broker has are not deleted from idem_outbox since %s: another transaction locks their rows, or a trigger or a rule of the table prevents the delete; the next relay that leads sends them again",
+				len(left), l.acked.stuck.UTC().Format(time.RFC3339))
+			if l.tell(aboutDelete, err) {
+				l.log().Error("outbox: " + err.Error())
+			}
+		}
 	}
 }
+
+// undeletable is how long acknowledged events may stay in the table before Health reports it.
+const undeletable = 5 * time.Second
 
 func explainedDelete(err error) error {
 	if err != nil {

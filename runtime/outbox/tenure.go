@@ -78,7 +78,7 @@ func (r *Relay) term(ctx context.Context) (err error) {
 	r.tell(aboutDatabase, nil)
 	r.log().Info("outbox: the relay leads")
 	defer func() {
-		for _, about := range []string{aboutBroker, aboutRefused, aboutUnanswered, aboutWaiting} {
+		for _, about := range []string{aboutBroker, aboutRefused, aboutUnanswered, aboutDelete, aboutWaiting} {
 			r.tell(about, nil)
 		}
 	}()
@@ -155,14 +155,17 @@ func (t *tenure) verify(ctx context.Context) error {
 	return nil
 }
 
-// confirmSQL writes to the server's log, and nothing else, where commits wait for a standby.
-const confirmSQL = `SELECT pg_catalog.pg_logical_emit_message(true, 'idemgen', '') WHERE pg_catalog.current_setting('synchronous_standby_names') <> ''`
+// confirmSQL writes to the server's log, and nothing else, and waits as a commit does, where
+// commits wait for a standby, or the end of the log is not on disk.
+const confirmSQL = `SELECT pg_catalog.set_config('synchronous_commit', 'on', true), pg_catalog.pg_logical_emit_message(true, 'idemgen', '')
+WHERE pg_catalog.current_setting('synchronous_standby_names') <> '' OR pg_catalog.pg_current_wal_flush_lsn() < pg_catalog.pg_current_wal_insert_lsn()`
 
-// confirm waits until a synchronous standby has all that was read, if there is one. A row is
-// visible before that if the wait of its own commit was cancelled.
+// confirm waits until all that was read is on disk and, if there is a synchronous standby, there,
+// too. A row is visible before that if its transaction has synchronous_commit = off, or if the
+// wait of its commit was cancelled.
 func (t *tenure) confirm(ctx context.Context) error {
 	if _, err := t.conn.Exec(ctx, confirmSQL); err != nil {
-		return fmt.Errorf("wait until a synchronous standby confirms what is read: %w", err)
+		return fmt.Errorf("wait until what is read is durable, here and on a synchronous standby: %w", err)
 	}
 	return nil
 }

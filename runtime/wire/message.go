@@ -148,8 +148,10 @@ type Tx interface {
 	//
 	// Use few texts: each one that is new in a session is prepared, which takes two round trips,
 	// and up to 500 stay prepared. A text is not the name of a prepared statement, and not COPY.
-	// While the rows of a query are open, what is queued stays in memory. A connection that was
-	// taken from PgxTx before does not wait for what is queued, and a tracer of pgx does not see it.
+	// While the rows of a query are open, what is queued stays in memory; more than 16 MiB of it are
+	// an error of the call. Several goroutines may queue at once; every other method is for one
+	// goroutine at a time. A connection that was taken from PgxTx before does not wait for what is
+	// queued, and a tracer of pgx does not see it.
 	Queue(sql string, args ...any) *pgx.QueuedQuery
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)

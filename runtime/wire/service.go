@@ -67,7 +67,6 @@ type Topic struct {
 	Shortest  time.Duration // shortest window, if it is neither of these
 	Effects   time.Duration // longest time of one call of an effect; 0 = no event has one
 	Parks     bool          // a dead letter of some event parks later records of its record key
-	Locks     bool          // some event has an effect with a lock
 	// Writes lists the tables that the statements change, including those changed by a cascade.
 	Writes []string
 	// Prepare fetches what is needed to decode records. It returns how many of the first records

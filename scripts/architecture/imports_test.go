@@ -122,7 +122,7 @@ var may = map[string][]string{
 	"runtime/idemotel":              {"runtime/idem", "runtime/hook", "runtime/idemtype", "runtime/wire"},
 	"runtime/idemprom":              {"runtime/idem", "runtime/hook", "runtime/idemtype"},
 	"runtime/idemprom/outboxprom":   {"runtime/outbox"},
-	"runtime/idemtest":              {"internal/gen/model", "internal/proof", "internal/proof/seedlog", "runtime/idem", "runtime/halt", "runtime/lease", "internal/operate", "runtime/wire", "runtime/internal/door", "runtime/internal/engine", "runtime/internal/fault", "internal/kit/postgres", "internal/kit/redistest"},
+	"runtime/idemtest":              {"internal/gen/model", "internal/proof", "internal/proof/seedlog", "runtime/idem", "runtime/halt", "runtime/lease", "internal/operate", "runtime/wire", "runtime/internal/door", "runtime/internal/engine", "runtime/internal/fault", "internal/kit/fakebroker", "internal/kit/postgres", "internal/kit/redistest"},
 	"runtime/idemtest/testmessages": {"internal/gen/messages", "internal/gen/model", "internal/gen/syntax", "internal/proof"},
 	"runtime/idemtest/testleases":   {"runtime/idem", "runtime/idemtest", "internal/kit/redistest", "runtime/lease", "runtime/redislease"},
 }

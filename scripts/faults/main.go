@@ -91,7 +91,7 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(k.dir)) }()
-	if err := stage.Build(ctx, k.dir, append(programs, "cmd/idemgen", "scripts/faults/pinger", "scripts/faults/sharded")...); err != nil {
+	if err := stage.Build(ctx, k.dir, append(programs, "cmd/idemgen", "scripts/faults/pinger")...); err != nil {
 		return err
 	}
 	if k.service, err = audit.ReadSpec(example); err != nil {

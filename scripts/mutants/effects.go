@@ -3,7 +3,10 @@ package main
 // effectBugs are bugs of effects outside of the transaction, and of their leases.
 var effectBugs = []mutant{
 	{"an effect waits for a lease without a word",
-		in(room, "Owner.sayWhy").Never(`$what != ""`),
+		in(room, "Owner.sayWhy").Always(`$what == ""`),
+		core, "TestEffectThatWaitsSaysForWhat"},
+	{"an answer of the store hides what an effect waits for",
+		in(room, "Owner.tellCalls").Replace(`&o.p.status.call`, `&o.p.status.effect`),
 		core, "TestEffectThatWaitsSaysForWhat"},
 	{"a process does not say that its call holds up a partition of another",
 		in("./runtime/internal/effect", "tally.overdue").Drop(`_.late[_] = _`),

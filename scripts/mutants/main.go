@@ -75,6 +75,6 @@ func all() []mutant {
 		protocolBugs, writeBugs, keyBugs, catalogBugs, sessionBugs, handlerBugs, slowBugs,
 		outageBugs, hookBugs, sourceBugs, generatorBugs, tableBugs, envelopeBugs,
 		migrationBugs, effectBugs, readerBugs, avroBugs, redisBugs, storeBugs, lockBugs, letterBugs,
-		outboxBugs, deadTopicBugs, reportBugs, consoleBugs, pauseBugs, shardBugs, compareBugs,
+		outboxBugs, deadTopicBugs, reportBugs, consoleBugs, pauseBugs, compareBugs,
 	)
 }

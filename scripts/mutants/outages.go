@@ -50,7 +50,7 @@ var outageBugs = []mutant{
 		in(verdicts, "Of").Never(`loginRefused(_)`),
 		core, "TestChangedPasswordIsWaitedOut"},
 	{"the service is healthy while its database was never reached",
-		in(room, "Consumer.startShards").Replace(`d.start.Set(c.settings.log, d.named(why))`, "d.start.Set(nil, nil)\n_ = why"),
+		in(room, "Consumer.Run").Replace(`$c.run.Set(_, why)`, "$c.run.Set(nil, nil)\n_ = why"),
 		core, "TestDatabaseThatWasNeverReachedIsTold"},
 	{"who waits for the database tries for itself",
 		in(outages, "Prober.join").Always(`_.round == nil`),

@@ -6,7 +6,7 @@ const reporting = "./runtime/internal/report"
 // of it.
 var reportBugs = []mutant{
 	{"reports: a batch fails if its process cannot report itself",
-		in(core, "sink.Deliver").Before(`return $p.Deliver(ctx, records)`, `conn, err := s.shards[0].process.Pool.Report(ctx)
+		in(core, "sink.Deliver").Before(`return $p.Deliver(ctx, records)`, `conn, err := s.process.Pool.Report(ctx)
 if err != nil { return err }
 defer conn.Close(ctx)
 if _, err := conn.Exec(ctx, "UPDATE idem_process SET seen_at = clock_timestamp()"); err != nil { return err }`),

@@ -54,8 +54,6 @@ CREATE TABLE IF NOT EXISTS idem_stream (
     topic_id uuid NOT NULL, -- the broker's id: a topic created anew is another stream
     partition int NOT NULL,
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    shard int NOT NULL DEFAULT 0, -- which of the consumer's databases this one is,
-    shards int NOT NULL DEFAULT 1, -- of how many: it applies partitions that are shard modulo shards
     CONSTRAINT idem_stream_identity UNIQUE (consumer, topic, topic_id, partition)
 );
 

@@ -3,7 +3,6 @@ package gocode
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -104,9 +103,6 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	}
 	if t.Parks() {
 		elems = append(elems, text("Parks: true"))
-	}
-	if slices.ContainsFunc(t.Events, func(e *model.Event) bool { return e.Effect != nil && e.Effect.Lock != nil }) {
-		elems = append(elems, text("Locks: true"))
 	}
 	if w := window(t, false); w > 0 {
 		elems = append(elems, pair("Window", duration(w)))

@@ -23,6 +23,7 @@ type kind string
 // The kinds of facts. Facts of partitions and children count as the table's.
 const (
 	encoding   kind = "encoding"   // detail: its name
+	citus      kind = "citus"      // the database has the extension Citus
 	relation   kind = "relation"   // neither a table nor partitioned; detail: pg_class.relkind
 	storage    kind = "storage"    // not permanent, or elsewhere; detail: as pgtable.Part has it, target: the table or partition
 	trigger    kind = "trigger"    // detail: its name
@@ -65,6 +66,8 @@ WITH RECURSIVE asked AS (
 	WHERE c.contype = 'f' AND (c.confdeltype NOT IN ('a', 'r') OR c.confupdtype NOT IN ('a', 'r')) AND c.conrelid NOT IN (SELECT oid FROM family)
 ), facts AS (
 	SELECT '' AS name, 'encoding' AS kind, current_setting('server_encoding') AS detail, NULL::text[] AS columns, '' AS target, '' AS action
+	UNION ALL
+	SELECT '', 'citus', '', NULL, '', '' WHERE to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL
 	UNION ALL
 	SELECT f.name, 'relation', c.relkind::text, NULL, '', '' FROM family f JOIN pg_class c USING (oid) WHERE c.relkind NOT IN ('r', 'p')
 	UNION ALL
@@ -132,6 +135,18 @@ func Read(ctx context.Context, conn *pgx.Conn, tables []wire.Table) (Findings, e
 	})
 	if err != nil {
 		return Findings{}, fmt.Errorf("read the catalog: %w", err)
+	}
+	if slices.ContainsFunc(facts, func(f fact) bool { return f.kind == citus }) {
+		names, sql = append(names, pgtable.Beside...), append(sql, pgtable.Beside...)
+		listed, err := pgtable.Distributed(ctx, conn, sql)
+		if err != nil {
+			return Findings{}, err
+		}
+		for i, name := range names {
+			if part, is := listed[sql[i]]; is {
+				facts = append(facts, fact{table: name, kind: storage, detail: part.Kind, target: part.SQL})
+			}
+		}
 	}
 	return decide(tables, facts), nil
 }

@@ -77,10 +77,18 @@ CREATE TRIGGER x AFTER INSERT ON c_1_1 FOR EACH ROW EXECUTE FUNCTION f()`, "c re
 		"unlogged": {`DROP TABLE c; ALTER TABLE p SET UNLOGGED`, "refused: table public.p is unlogged"},
 		"unlogged partition": {`DROP TABLE c; CREATE TABLE c (a int, b text, p text, PRIMARY KEY (a, b)) PARTITION BY LIST (a); CREATE UNLOGGED TABLE c_1 PARTITION OF c DEFAULT`,
 			"refused: table public.c_1 is unlogged"},
-		"temporary":       {`CREATE TEMPORARY TABLE p (id text PRIMARY KEY)`, "refused: table pg_temp.p is temporary"},
-		"foreign table":   {`DROP TABLE c, p; CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w; CREATE FOREIGN TABLE p (id text) SERVER s`, "refused: table public.p is a foreign table"},
-		"unlogged ledger": {`ALTER TABLE idem_ledger SET UNLOGGED`, "refused: the runtime's table public.idem_ledger is unlogged"},
-		"unlogged keys":   {`CREATE UNLOGGED TABLE idem_keys_1 PARTITION OF idem_keys FOR VALUES IN (1)`, "refused: the runtime's table public.idem_keys_1 is unlogged"},
+		"temporary":               {`CREATE TEMPORARY TABLE p (id text PRIMARY KEY)`, "refused: table pg_temp.p is temporary"},
+		"foreign table":           {`DROP TABLE c, p; CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w; CREATE FOREIGN TABLE p (id text) SERVER s`, "refused: table public.p is a foreign table"},
+		"unlogged ledger":         {`ALTER TABLE idem_ledger SET UNLOGGED`, "refused: the runtime's table public.idem_ledger is unlogged"},
+		"unlogged keys":           {`CREATE UNLOGGED TABLE idem_keys_1 PARTITION OF idem_keys FOR VALUES IN (1)`, "refused: the runtime's table public.idem_keys_1 is unlogged"},
+		"Citus, for other tables": {ofCitus(`o`), "-"},
+		"a table of Citus":        {ofCitus(`c`), "refused: table public.c is a table of Citus (pg_dist_partition lists it)"},
+		"a partition of Citus": {`DROP TABLE c; CREATE TABLE c (a int, b text, p text, PRIMARY KEY (a, b)) PARTITION BY LIST (a); CREATE TABLE c_1 PARTITION OF c DEFAULT; ` + ofCitus(`c_1`),
+			"refused: table public.c_1 is a table of Citus (pg_dist_partition lists it)"},
+		"a ledger of Citus":  {ofCitus(`idem_ledger`), "refused: the runtime's table public.idem_ledger is a table of Citus (pg_dist_partition lists it)"},
+		"asserts of Citus":   {ofCitus(`idem_assert`), "refused: the runtime's table public.idem_assert is a table of Citus (pg_dist_partition lists it)"},
+		"an outbox of Citus": {`CREATE TABLE idem_outbox (id int); ` + ofCitus(`idem_outbox`), "refused: the runtime's table public.idem_outbox is a table of Citus (pg_dist_partition lists it)"},
+		"a list of no Citus": {`CREATE TABLE pg_dist_partition (logicalrelid regclass); INSERT INTO pg_dist_partition VALUES ('c')`, "-"},
 		"row security": {`CREATE ROLE idemgen_test_catalog; GRANT ALL ON SCHEMA public TO idemgen_test_catalog; ALTER TABLE p ENABLE ROW LEVEL SECURITY; SET ROLE idemgen_test_catalog`,
 			"p records: row level security; p warning: row level security may hide rows from this role: a delete of a hidden row does nothing, and an update does not find it"},
 		"row security of others": {`ALTER TABLE p ENABLE ROW LEVEL SECURITY`, "-"}, // a superuser is not subject to it
@@ -106,6 +114,12 @@ CREATE TRIGGER x AFTER INSERT ON c_1_1 FOR EACH ROW EXECUTE FUNCTION f()`, "c re
 			}
 		})
 	}
+}
+
+// ofCitus makes the list that the extension Citus has of its tables, with one table.
+func ofCitus(table string) string {
+	return fmt.Sprintf(`SET LOCAL allow_system_table_mods = on; CREATE TABLE IF NOT EXISTS o (id text PRIMARY KEY);
+CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass PRIMARY KEY); INSERT INTO pg_catalog.pg_dist_partition VALUES ('%s')`, table)
 }
 
 var temporary = regexp.MustCompile(`pg_temp_[0-9]+\.`)

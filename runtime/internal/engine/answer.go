@@ -54,8 +54,8 @@ func (t *transaction) resolve(ctx context.Context) outcome {
 	case chain.Nothing:
 		reason = "the ledger's row after this owner's is gone"
 	case chain.Own:
-		o.p.process.Log.Info("a transaction whose reply was lost had committed", "topic", o.p.id.Topic, "partition", o.p.id.Number, "seq", o.chain.Seq(), "next", s.Attempt.Row.Next)
-		return o.advance(protocol.Own, s.Attempt, s.Written)
+		o.p.process.Log.Info("a transaction whose reply was lost had committed", "topic", o.p.id.Topic, "partition", o.p.id.Number, "seq", o.chain.Seq(), "next", s.Committed.Attempt().Row.Next)
+		return o.advance(protocol.Own, s.Committed)
 	case chain.ByOperator:
 		reason = operatorActed
 	case chain.ByFence:

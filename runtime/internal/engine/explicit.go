@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -41,7 +40,8 @@ type explicit struct {
 	fitted  bool           // lock_timeout is set for handlers, as soon as pending is sent
 	marker  string         // name of the savepoint of mark, which is set or will be set by the checks
 	written time.Time      // when the row was appended; zero while that is pending
-	err     error          // why the transaction has failed
+	acked   chain.Committed
+	err     error // why the transaction has failed
 }
 
 // pending is a statement to be sent.
@@ -86,19 +86,19 @@ func (x *explicit) add(statements ...pipeline.Statement) {
 
 // inTurn calls handlers between the statements of a transaction, between BEGIN and COMMIT. A
 // handler sees all effects of earlier records of the batch.
-func (t *transaction) inTurn(ctx context.Context, d *decide.Decision, a *chain.Attempt) (written time.Time, err error) {
+func (t *transaction) inTurn(ctx context.Context, d *decide.Decision, a *chain.Attempt) (acked chain.Committed, err error) {
 	x := t.explicit(d, a, append(chain.Begin(), t.begins(d, a)...)...)
-	written, err = x.run(ctx)
+	acked, err = x.run(ctx)
 	if err != nil && x.began {
 		pool.Abandon(ctx, t.conn.Conn())
 	}
-	return written, err
+	return acked, err
 }
 
 // run runs the transaction. It begins with the append, unless the append was sent already.
-func (x *explicit) run(ctx context.Context) (time.Time, error) {
+func (x *explicit) run(ctx context.Context) (chain.Committed, error) {
 	err := x.calls.Run(ctx, x.steps)
-	return x.written, err
+	return x.acked, err
 }
 
 // steps carries out the steps of the transaction's records in order, and commits. An unknown stage
@@ -329,14 +329,11 @@ func (x *explicit) commit(ctx context.Context) error {
 	if err := x.answered(sent, r, err, true); err != nil {
 		return err
 	}
-	if r.Tag != commitSQL {
-		// A transaction that has failed before replies to COMMIT with ROLLBACK, without an error.
-		return fmt.Errorf("idem: the transaction was rolled back at COMMIT: %w", verdict.ErrRolledBack)
-	}
 	if x.written.IsZero() {
 		x.written = chain.Written(r)
 	}
-	return nil
+	x.acked, err = x.a.Acknowledged(r, x.written)
+	return err
 }
 
 // answered attributes an error of a round trip. An error of a queued statement is that of the call

@@ -42,9 +42,6 @@ func (t *takeOver) findChain(ctx context.Context) error {
 
 // genesis begins the chain at the offset that the broker and the spec determine.
 func (t *takeOver) genesis(ctx context.Context, added bool) error {
-	if err := t.checkShard(ctx); err != nil {
-		return err
-	}
 	start, err := t.startOffset(ctx, added)
 	if err != nil {
 		return err
@@ -55,7 +52,6 @@ func (t *takeOver) genesis(ctx context.Context, added bool) error {
 	s := t.o.p.process.Service
 	first, err := t.o.chain.Begin(ctx, t.conn.Conn(), chain.Genesis{
 		Consumer: s.Consumer, Partition: t.o.p.id, TopicID: t.a.TopicID, Start: start, Def: int32(s.Identity.Writes), Partitions: t.a.Partitions,
-		Shard: t.o.p.process.Shard.Number, Shards: t.o.p.process.Shard.Of,
 	})
 	if err != nil {
 		return haltIfFinal(err)

@@ -55,7 +55,8 @@ func (s *Process) overtaking(ctx context.Context, conn *pgxpool.Conn, id idemtyp
 // overtaking sends the append alone first, and terminates the transaction that it waits for. The
 // statements after the append may wait for another partition's handler, which must not be
 // terminated.
-func (t *transaction) overtaking(ctx context.Context, d *decide.Decision, a *chain.Attempt) (written time.Time, err error) {
+func (t *transaction) overtaking(ctx context.Context, d *decide.Decision, a *chain.Attempt) (acked chain.Committed, err error) {
+	var written time.Time
 	o, conn := t.o, t.conn.Conn()
 	err = o.p.process.overtaking(ctx, t.conn, o.p.id, func() error {
 		p := pipeline.New(ctx, conn)
@@ -68,12 +69,12 @@ func (t *transaction) overtaking(ctx context.Context, d *decide.Decision, a *cha
 	if err == nil {
 		x := t.explicit(d, a, d.Known.Claim(d.Claims)...)
 		x.began, x.written = true, written
-		_, err = x.run(ctx)
+		acked, err = x.run(ctx)
 	}
 	if err != nil {
 		pool.Abandon(ctx, conn)
 	}
-	return written, err
+	return acked, err
 }
 
 // overtake terminates the stalled transactions that pid waits for, until ctx is done. Its

@@ -98,21 +98,23 @@ func (o *Owner) step(e protocol.Event, why error) error {
 
 // advance takes the step for an append of ours that is known to be in the chain, and moves the
 // memory forward to it.
-func (o *Owner) advance(e protocol.Event, a chain.Attempt, written time.Time) outcome {
+func (o *Owner) advance(e protocol.Event, c chain.Committed) outcome {
+	a := c.Attempt()
 	memory, err := o.p.next(o, e, nil)
 	if err != nil {
 		return outcome{is: over, result: a.Result, err: err}
 	}
 	if memory == protocol.Forward || memory == protocol.Adopt {
-		o.forward(a, written)
+		o.forward(c)
 		o.p.progressed()
 	}
 	return outcome{is: committed, result: a.Result}
 }
 
 // forward moves the memory forward.
-func (o *Owner) forward(a chain.Attempt, written time.Time) {
-	o.chain.Settle(a, written)
+func (o *Owner) forward(c chain.Committed) {
+	a := c.Attempt()
+	o.chain.Settle(c)
 	o.keys.Forward(o.chain.Tail(), a.Row, a.Claims)
 	o.parked.Forward(a.Moves)
 	o.tellParked()

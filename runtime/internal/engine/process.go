@@ -23,7 +23,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/catalog"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
@@ -50,15 +49,11 @@ type Process struct {
 	Handlers *handler.Caller
 	Calls    Calls          // of effects; nil if no event has one
 	Prober   *outage.Prober // for all partitions that wait for the database
-	Counters *Counters
-	Shard    Shard
+	Counters Counters
 
 	letters frequency.Throttle // lines about dead letters
 	fences  frequency.Hour     // of other owners
 }
-
-// Shard says which of a consumer's databases a process has.
-type Shard = ledger.Shard
 
 // Who names this process for operators.
 func Who() string { return chain.Who() }

@@ -193,6 +193,7 @@ func (o *Owner) await(ctx context.Context, offset int64, event string) error {
 		}
 		return o.errands.run(ctx, false)
 	}
+	o.tellEffect(nil)
 	if h, ok := errors.AsType[*verdict.Halt](err); ok {
 		return o.refuse(h)
 	}
@@ -204,10 +205,13 @@ func (o *Owner) await(ctx context.Context, offset int64, event string) error {
 
 // sayWhy reports what the first record's effect waits for, unless its call is running here.
 func (o *Owner) sayWhy(event string) {
-	if what := o.desk.Why(o.first.offset); what != "" {
-		since := o.first.since.UTC().Format(time.RFC3339)
-		o.tellCalls(&verdict.Later{Err: fmt.Errorf("effect %s, offset %d, has waited since %s for %s", event, o.first.offset, since, what)})
+	what := o.desk.Why(o.first.offset)
+	if what == "" {
+		o.tellEffect(nil)
+		return
 	}
+	since := o.first.since.UTC().Format(time.RFC3339)
+	o.tellEffect(&verdict.Later{Err: fmt.Errorf("effect %s, offset %d, has waited since %s for %s", event, o.first.offset, since, what)})
 }
 
 // first is the record for whose effect the partition waits.

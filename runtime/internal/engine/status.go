@@ -17,7 +17,8 @@ import (
 // status is what Health and the log report about a partition. The partition's lock guards it.
 type status struct {
 	why     error     // why it makes no progress; nil while it does
-	call    error     // why calls of effects make no progress
+	call    error     // why calls of effects make no progress; only the desk sets it
+	effect  error     // what the first record's effect waits for; only the wait for it sets it
 	said    string    // the last line about it
 	changed time.Time // when it was logged
 	// since is when the oldest waiting records were delivered; zero while none wait.
@@ -27,6 +28,18 @@ type status struct {
 	handler string    // event of a handler that is still running after its timeout
 	overdue time.Time // since when
 	awaits  *awaited
+}
+
+// reason returns the first reason why the partition makes no progress; nil while it does. Each has
+// one writer, so that none clears another's.
+func (s *status) reason() error {
+	switch {
+	case s.why != nil:
+		return s.why
+	case s.call != nil:
+		return s.call
+	}
+	return s.effect
 }
 
 // Health returns why the partition makes no progress; nil while it does.
@@ -45,13 +58,10 @@ func (p *Partition) Report(now time.Time) (state string, why *idemtype.Problem) 
 
 func (p *Partition) problem(now time.Time) *idemtype.Problem {
 	s, waits := p.status, time.Duration(0)
-	if s.why == nil {
-		s.why = s.call
-	}
 	if !s.since.IsZero() {
 		waits = now.Sub(s.since)
 	}
-	state, why := shown(p.state, s.why)
+	state, why := shown(p.state, s.reason())
 	problem := func(code, do string, since time.Time, format string, args ...any) *idemtype.Problem {
 		err := fmt.Errorf(format, args...)
 		return &idemtype.Problem{Code: code, Topic: p.id.Topic, Partition: p.id.Number, Since: since, Reason: err.Error(), Do: do, Err: err}
@@ -134,11 +144,7 @@ func (p *Partition) Shown() string {
 }
 
 func (p *Partition) shown() string {
-	why := p.status.why
-	if why == nil {
-		why = p.status.call
-	}
-	state, _ := shown(p.state, why)
+	state, _ := shown(p.state, p.status.reason())
 	return state
 }
 
@@ -197,12 +203,17 @@ func (p *Partition) tell(o *Owner, why error) {
 func (o *Owner) tellLater(err error) { o.p.tell(o, &verdict.Later{Err: err}) }
 
 // tellCalls sets why the calls of the owner's effects make no progress; nil if they do.
-func (o *Owner) tellCalls(why error) {
+func (o *Owner) tellCalls(why error) { o.tellReason(&o.p.status.call, why) }
+
+// tellEffect sets what the first record's effect waits for; nil if for nothing.
+func (o *Owner) tellEffect(why error) { o.tellReason(&o.p.status.effect, why) }
+
+func (o *Owner) tellReason(of *error, why error) {
 	p := o.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.owner == o {
-		p.status.call = why
+		*of = why
 		p.show(p.state, p.state, p.status.why)
 	}
 }
@@ -226,7 +237,7 @@ func (p *Partition) show(from, to protocol.State, why error) {
 		why = nil
 	}
 	if why == nil && (to == protocol.Ready || to == protocol.Sent) {
-		why = p.status.call
+		why = p.status.reason()
 	}
 	state, why := shown(to, why)
 	text, said := state, p.status.said

@@ -142,9 +142,6 @@ func (t *takeOver) run(ctx context.Context) error {
 		if err := t.checkTail(ctx); err != nil {
 			return err
 		}
-		if err := t.checkShard(ctx); err != nil { // whoever changes it appends to all chains behind it
-			return err
-		}
 		window, err := t.o.keys.Measure(ctx, conn.Conn(), t.o.chain.Stream(), t.o.chain.Tail())
 		if err != nil {
 			return haltIfFinal(err)
@@ -237,26 +234,6 @@ func (t *takeOver) readTail(ctx context.Context) error {
 // it.
 func (t *takeOver) halt(code halt.Code, reason, args string) error {
 	return &verdict.Halt{Code: code, Offset: -1, Reason: reason, Args: args}
-}
-
-// checkShard compares the shard of the process with that of the database. Only operators change
-// it.
-func (t *takeOver) checkShard(ctx context.Context) error {
-	is, s := t.o.p.process.Shard, t.o.p.process.Service
-	rows, err := t.conn.Query(ctx, ledger.ShardSQL, s.Consumer)
-	if err != nil {
-		return haltIfFinal(err)
-	}
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Shard])
-	if err != nil {
-		return haltIfFinal(err)
-	}
-	for _, recorded := range all {
-		if recorded != is {
-			return t.halt(halt.OtherShard, fmt.Sprintf("the database is %v of this consumer, and this process takes it for %v: rows of one partition would be in two databases; give WithShards the databases in the order of their numbers", recorded, is), "")
-		}
-	}
-	return nil
 }
 
 // checkTail compares the tail with the broker and the spec before the partition is fenced.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -77,8 +76,7 @@ func (o *Owner) transactOnce(ctx context.Context, w *work) (out outcome) {
 	ctx, cancel := o.deadline(ctx) // no record is at fault for the wait for a connection
 	defer cancel()
 	if out = t.run(ctx); out.is == failed {
-		t.mend(ctx, out.err)
-		out.err = verdict.Overdue(ctx, out.err, verdict.Limit{Name: "limits.batch_timeout", Most: o.limits().BatchTimeout, Of: t.text()}, o.limits())
+		out.err = verdict.Overdue(ctx, t.mend(ctx, out.err), verdict.Limit{Name: "limits.batch_timeout", Most: o.limits().BatchTimeout, Of: t.text()}, o.limits())
 	}
 	return out
 }
@@ -214,15 +212,15 @@ func (t *transaction) send(ctx context.Context, d *decide.Decision) outcome {
 	case d.Plain():
 		send = t.oneTrip
 	}
-	written, err := send(ctx, d, &a)
+	acked, err := send(ctx, d, &a)
 	if err == nil {
 		err = fault.At(ctx, fault.Reply)
 	}
 	if err != nil {
 		return t.unacknowledged(ctx, before, err)
 	}
-	o.keys.Heard(written, sent)
-	return o.advance(protocol.Acked, a, written)
+	o.keys.Heard(acked.Written(), sent)
+	return o.advance(protocol.Acked, acked)
 }
 
 // attempt returns a new attempt to do what was decided. It is stored before anything that may
@@ -283,7 +281,7 @@ func (t *transaction) write(s wire.Step) []pipeline.Statement {
 }
 
 // oneTrip sends statements as one implicit transaction, in one round trip.
-func (t *transaction) oneTrip(ctx context.Context, d *decide.Decision, a *chain.Attempt) (written time.Time, err error) {
+func (t *transaction) oneTrip(ctx context.Context, d *decide.Decision, a *chain.Attempt) (acked chain.Committed, err error) {
 	p := pipeline.New(ctx, t.conn.Conn())
 	p.Add(t.begins(d, a)...)
 	for _, s := range d.Steps {
@@ -298,7 +296,10 @@ func (t *transaction) oneTrip(ctx context.Context, d *decide.Decision, a *chain.
 	if unclean != nil { // nevertheless the transaction is over
 		_ = t.conn.Conn().Close(ctx)
 	}
-	return chain.Written(r), err
+	if err != nil {
+		return acked, err
+	}
+	return a.Acknowledged(r, chain.Written(r))
 }
 
 // raced reports whether the batch lost a key to another partition, and counts that.
@@ -311,19 +312,37 @@ func (t *transaction) raced(err error) bool {
 	return true
 }
 
-// mend closes connections that are not usable after an error.
-func (t *transaction) mend(ctx context.Context, err error) {
+// mend closes connections that are not usable after an error. It returns the error, or its cause
+// if that is a setting that the session had kept from an earlier transaction.
+func (t *transaction) mend(ctx context.Context, err error) error {
+	if verdict.MayBeSettings(err) { // the session may keep it beyond the transaction
+		if moved := t.moved(ctx); verdict.Of(moved) == verdict.SettingMoved {
+			err = moved
+		}
+		_ = t.conn.Conn().Close(ctx)
+	}
 	switch verdict.Of(err) {
 	case verdict.LeaseMoved: // the known outcomes of effects differ from their rows
 		t.w.desk.Reset()
-	case verdict.SettingMoved: // the session may keep it beyond the transaction
-		_ = t.conn.Conn().Close(ctx)
 	case verdict.Stale: // its statements were prepared before the schema changed
 		_ = t.conn.Conn().Close(ctx)
 	case verdict.ReadOnly: // and so is every other connection to this server
 		_ = t.conn.Conn().Close(ctx)
 		t.o.p.process.Pool.Reset()
 	}
+	return err
+}
+
+// moved returns an error that names a setting that the session has and was not given.
+func (t *transaction) moved(ctx context.Context) error {
+	conn := t.conn.Conn()
+	if conn.IsClosed() || conn.PgConn().IsBusy() || conn.PgConn().TxStatus() != 'I' {
+		return nil
+	}
+	p := pipeline.New(ctx, conn)
+	p.Add(pool.Intact(session.Of(conn.PgConn())))
+	_, err := p.Run()
+	return err
 }
 
 // panicked returns the halt after a panic of the runtime or of generated code.

@@ -101,6 +101,7 @@ type call struct {
 	ids     *wire.EventIDs
 	queue   queue
 	err     error // of the handler
+	answer  error // of the last callback of a statement that the handler queued
 }
 
 // callContext is a handler's context.
@@ -143,26 +144,26 @@ func (t *Transaction) Call(batch context.Context, of *wire.Call, attempt int) (l
 		c.ctx.Context = ctx
 		over := func() { c.err = cmp.Or(c.life.close(), c.err) } // from now on nothing is queued
 		defer over()                                             // also if the goroutine ends
-		t.contained(c, func() error { return fn(&c.ctx, &c.tx) })
+		t.contained(c, &c.err, func() error { return fn(&c.ctx, &c.tx) })
 		if over(); c.err == nil && !t.conn.PgConn().IsBusy() { // open rows are an error
-			t.contained(c, func() error { return c.hand(0) })
+			t.contained(c, &c.err, c.hand)
 		}
 		return c.err
 	})
 	return c.trace.left(), t.ended(batch, c, c.err)
 }
 
-// contained calls fn, which is the service's code, and stores its error. It is also an error if fn
-// panics or ends its goroutine.
-func (t *Transaction) contained(c *call, fn func() error) {
-	c.err = errExit // in case fn does not return
+// contained calls fn, which is the service's code, and stores its error in err. It is also an
+// error if fn panics or ends its goroutine.
+func (t *Transaction) contained(c *call, err *error, fn func() error) {
+	*err = errExit // in case fn does not return
 	defer func() {
 		if r := recover(); r != nil {
 			t.caller.Log.Error("a handler panicked", "topic", t.partition.Topic, "partition", t.partition.Number, "event", c.of.Event, "panic", watchdog.PanicText(r), "stack", string(debug.Stack()))
-			c.err = verdict.Permanent(fmt.Errorf("the handler panicked: %s", watchdog.PanicText(r)))
+			*err = verdict.Permanent(fmt.Errorf("the handler panicked: %s", watchdog.PanicText(r)))
 		}
 	}()
-	c.err = verdict.Readable(fn())
+	*err = verdict.Readable(fn())
 }
 
 var errExit = errors.New("the handler ended its goroutine")
@@ -278,7 +279,7 @@ func (t *Transaction) Run(ctx context.Context, work func(context.Context) error)
 	case errors.Is(err, watchdog.ErrAbandoned):
 		return &verdict.Halt{Code: halt.Handler, Offset: c.of.Message.Offset, Reason: "handler " + c.of.Event + " did not return when its context ended"}
 	case errors.Is(err, watchdog.ErrExit):
-		return t.ended(ctx, c, c.err)
+		return t.ended(ctx, c, cmp.Or(c.err, c.answer, errExit))
 	}
 	return err
 }

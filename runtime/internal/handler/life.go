@@ -56,26 +56,35 @@ func (t *trace) see(sql string) (ends bool) {
 // or without a transaction, so a statement of a goroutine that the handler left behind would take
 // effect without the event.
 type txLife struct {
-	mu      sync.Mutex
-	over    bool
-	sending bool      // what is queued
-	running int       // statements
-	idle    sync.Cond // of mu: none is running
+	mu        sync.Mutex
+	over      bool
+	sending   bool      // what is queued
+	answering bool      // a callback of a queued statement runs
+	running   int       // uses
+	idle      sync.Cond // of mu: none is running
 }
 
-// begin is called before every use of the connection, and end after it.
-func (l *txLife) begin() error {
+// begin is called before every use of the transaction, and end after it. A statement may be queued
+// while another goroutine sends what is queued; nothing else can be done meanwhile.
+func (l *txLife) begin(queues bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case l.over:
 		return pgx.ErrTxClosed
-	case l.sending:
+	case l.answering:
+		return errAnswering
+	case l.sending && !queues:
 		return errSending
 	}
 	l.running++
 	return nil
 }
+
+var (
+	errAnswering = errors.New("idem: the transaction was used while a callback of a queued statement ran: neither the callback nor another goroutine may use it then")
+	errSending   = errors.New("idem: the transaction was used by two goroutines at once: one of them is sending what is queued")
+)
 
 func (l *txLife) end() {
 	l.mu.Lock()
@@ -86,13 +95,23 @@ func (l *txLife) end() {
 }
 
 // send is called before queued statements are sent, and sent after that. Meanwhile nothing else
-// may use the connection. send reports false if they are being sent already.
-func (l *txLife) send() bool {
+// may use the connection. send reports false if they are being sent already or, if alone is set,
+// if the transaction has another use.
+func (l *txLife) send(alone bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	was := l.sending
+	if l.sending || alone && l.running > 1 {
+		return false
+	}
 	l.sending = true
-	return !was
+	return true
+}
+
+// answers sets whether a callback runs.
+func (l *txLife) answers(is bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.answering = is
 }
 
 func (l *txLife) sent() {

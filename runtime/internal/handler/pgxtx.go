@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -59,6 +60,9 @@ func (t ownedTx) Prepare(ctx context.Context, name, sql string) (*pgconn.Stateme
 		return nil, err
 	}
 	defer t.of.life.end()
+	if strings.IndexByte(name, 0) >= 0 {
+		return nil, errNUL
+	}
 	if footprint.Of(sql)&footprint.Nests != 0 { // a later call could run it by its name
 		return nil, errors.New("idem: savepoint statements cannot be prepared: use Begin or Exec")
 	}
@@ -98,7 +102,7 @@ func (t savepointTx) Commit(ctx context.Context) error {
 func (t savepointTx) Rollback(ctx context.Context) error { return t.finish(ctx, t.savepoint.Rollback) }
 
 func (t savepointTx) finish(ctx context.Context, how func(context.Context) error) error {
-	if err := t.of.life.begin(); err != nil {
+	if err := t.of.life.begin(false); err != nil {
 		return err
 	}
 	defer t.of.life.end()

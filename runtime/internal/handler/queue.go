@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"reflect"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/idemgen/idemgen/runtime/internal/footprint"
 	"github.com/idemgen/idemgen/runtime/internal/pipeline"
 	"github.com/idemgen/idemgen/runtime/internal/pool"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
@@ -16,65 +17,99 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// queue contains the statements that a call has queued and not yet passed to the transaction.
+// queue contains the statements that a call has queued and not yet passed to the transaction,
+// because the rows of a query are open, or another goroutine uses the transaction.
 type queue struct {
 	queries []*pgx.QueuedQuery
-	bytes   int   // of their arguments, as far as that is known
-	full    bool  // the transaction has so many that they should be sent
+	bytes   int   // that their texts and arguments occupy
+	full    bool  // the transaction has so many that they should be sent before the next one
 	err     error // the call has failed, whatever the handler returns
 }
 
-// What a call keeps before it passes statements on: their arguments are then encoded, and the
-// transaction knows how large they are.
-const (
-	passAfter = 100
-	passBytes = 256 << 10
-)
+// waiting limits the bytes of what a call has queued and not yet passed on. The transaction limits
+// what was passed on.
+const waiting = 16 << 20
 
 // Queue implements [wire.Tx].
 func (h *handlerTx) Queue(sql string, args ...any) *pgx.QueuedQuery {
 	c, q := h.of, &pgx.QueuedQuery{SQL: sql, Arguments: args}
-	if err := c.life.begin(); err != nil {
+	if err := c.life.begin(true); err != nil {
 		c.fail(err) // a callback of this call may have queued it
 		c.in.caller.Log.Error("a statement that was queued too late is not run", "topic", c.in.partition.Topic, "partition", c.in.partition.Number, "event", c.of.Event, "err", err)
 		return q
 	}
 	defer c.life.end()
-	args, _, err := h.read(sql, args)
+	args, _, err := h.read(sql, args, true)
 	if h.over {
 		err = pgx.ErrTxClosed
-	}
-	if c.trace.texts.Of(sql)&footprint.Copies != 0 {
-		err = errCopy
 	}
 	if err != nil {
 		c.fail(err)
 		return q
 	}
+	if c.failed() != nil {
+		return q
+	}
 	q.Arguments = args
 	c.life.mu.Lock()
 	c.queue.queries = append(c.queue.queries, q)
-	c.queue.bytes += len(sql) + size(args)
-	many := len(c.queue.queries) > passAfter || c.queue.bytes > passBytes
 	c.life.mu.Unlock()
-	if many { // the last one may still get its callback
-		c.pass()
+	if !c.pass() {
+		c.wait(len(sql) + occupied(reflect.ValueOf(args), 0))
 	}
 	return q
 }
 
-var errCopy = errors.New("idem: COPY cannot be queued: use CopyFrom")
+var errCopy = verdict.Permanent(errors.New("idem: COPY is not sent as a statement: use CopyFrom"))
 
-// size is roughly how large arguments are.
-func size(args []any) (n int) {
-	for _, a := range args {
-		switch a := a.(type) {
-		case string:
-			n += len(a)
-		case []byte:
-			n += len(a)
-		default:
-			n += 16
+// wait counts the bytes of a statement that cannot be passed on yet.
+func (c *call) wait(bytes int) {
+	c.life.mu.Lock()
+	c.queue.bytes += bytes
+	much := c.queue.bytes > waiting
+	c.life.mu.Unlock()
+	if much {
+		c.fail(errWaiting)
+	}
+}
+
+var errWaiting = verdict.Permanent(fmt.Errorf("idem: statements of more than %d MiB were queued while the rows of a query were open: read the rows first, as pgx.CollectRows does", waiting>>20))
+
+// deepest limits how far occupied looks into a value, which may refer to itself.
+const deepest = 10
+
+// occupied is roughly how many bytes a value occupies, with everything that it refers to.
+func occupied(v reflect.Value, depth int) int {
+	n := 0
+	if v.IsValid() {
+		n = int(v.Type().Size())
+	}
+	if depth > deepest {
+		return n
+	}
+	switch v.Kind() {
+	case reflect.String:
+		n += v.Len()
+	case reflect.Pointer, reflect.Interface:
+		n += occupied(v.Elem(), depth+1)
+	case reflect.Slice:
+		if v.Type().Elem().Kind() <= reflect.Complex128 {
+			return n + v.Len()*int(v.Type().Elem().Size())
+		}
+		for i := range v.Len() {
+			n += occupied(v.Index(i), depth+1)
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			n += occupied(v.Index(i), depth+1) - int(v.Type().Elem().Size())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			n += occupied(v.Field(i), depth+1) - int(v.Field(i).Type().Size())
+		}
+	case reflect.Map:
+		for at := v.MapRange(); at.Next(); {
+			n += occupied(at.Key(), depth+1) + occupied(at.Value(), depth+1)
 		}
 	}
 	return n
@@ -95,18 +130,20 @@ func (c *call) failed() error {
 	return c.queue.err
 }
 
-// pass passes all statements but the last one to the transaction, and sends them if there are
-// many.
-func (c *call) pass() {
-	if c.in.conn.PgConn().IsBusy() || !c.life.send() {
-		return // later
+// pass passes what is queued to the transaction, unless the connection is in use. The transaction
+// does not send the last statement before the next one is queued, so that it may get its callback.
+func (c *call) pass() bool {
+	if !c.life.send(true) {
+		return false
 	}
 	defer c.life.sent()
-	if err := c.hand(1); err != nil {
-		c.fail(err)
-	} else if c.queue.full {
-		c.flush()
+	if c.in.conn.PgConn().IsBusy() { // rows are open
+		return false
 	}
+	if err := c.hand(); err != nil {
+		c.fail(err)
+	}
+	return true
 }
 
 // send sends all that is queued, by this call and by earlier ones. If the connection is busy, it
@@ -115,11 +152,11 @@ func (c *call) send() error {
 	if c.in.conn.PgConn().IsBusy() {
 		return nil
 	}
-	if !c.life.send() {
+	if !c.life.send(false) {
 		return errSending
 	}
 	defer c.life.sent()
-	if err := c.hand(0); err != nil {
+	if err := c.hand(); err != nil {
 		c.fail(err)
 	} else if c.in.out.Pending() {
 		c.flush()
@@ -127,14 +164,11 @@ func (c *call) send() error {
 	return c.failed()
 }
 
-var errSending = errors.New("idem: the transaction is sending what is queued: a callback of a queued statement must not use it")
-
-// hand passes queued statements to the transaction, except for the last ones.
-func (c *call) hand(last int) error {
+// hand passes queued statements to the transaction.
+func (c *call) hand() error {
 	c.life.mu.Lock()
-	n := len(c.queue.queries) - last
-	queries := c.queue.queries[:n]
-	c.queue.queries, c.queue.bytes = append([]*pgx.QueuedQuery(nil), c.queue.queries[n:]...), 0
+	queries := c.queue.queries
+	c.queue.queries, c.queue.bytes = nil, 0
 	c.life.mu.Unlock()
 	done := false
 	defer func() {
@@ -142,17 +176,19 @@ func (c *call) hand(last int) error {
 			c.fail(errHanded)
 		}
 	}()
-	for i, q := range queries {
+	for _, q := range queries {
+		if c.queue.full {
+			c.flush()
+		}
+		if c.failed() != nil {
+			break
+		}
 		s, err := c.statement(q)
 		if err != nil {
 			done = true
 			return err
 		}
-		if c.queue.full = c.in.out.Queue(c.of, s, q); c.queue.full && i+1 < len(queries) {
-			if c.flush(); c.failed() != nil {
-				break
-			}
-		}
+		c.queue.full = c.in.out.Queue(c.of, s, q)
 	}
 	done = true
 	return c.failed()
@@ -218,15 +254,18 @@ func (t *Transaction) callback(c *call, q *pgx.QueuedQuery, r *pgconn.ResultRead
 	}
 	rows := pgx.RowsFromResultReader(t.conn.TypeMap(), r)
 	_ = t.watch.Call(c, func(*watchdog.Context) error {
-		t.contained(c, func() error { return q.Fn(answer{handlerRows{rows, &c.tx}}) })
-		return c.err
+		c.life.answers(true)
+		defer c.life.answers(false)
+		t.contained(c, &c.answer, func() error { return q.Fn(answer{handlerRows{rows, &c.tx}}) })
+		return c.answer
 	})
 	rows.Close()
+	err := c.answer
 	failed, is := errors.AsType[*pgconn.PgError](rows.Err())
-	if told, same := errors.AsType[*pgconn.PgError](c.err); is && !(same && *told == *failed) {
-		c.err = failed
+	if told, same := errors.AsType[*pgconn.PgError](err); is && !(same && *told == *failed) {
+		err = failed
 	}
-	if err := cmp.Or(c.err, c.failed()); err != nil {
+	if err := cmp.Or(err, c.failed()); err != nil {
 		return &verdict.HandlerError{Call: c.of, Err: err}
 	}
 	return nil

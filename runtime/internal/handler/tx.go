@@ -2,13 +2,17 @@ package handler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/idemgen/idemgen/runtime/internal/footprint"
 	"github.com/idemgen/idemgen/runtime/internal/pool"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
 // handlerTx is what handlers receive: the transaction without Commit and Rollback. It is a
@@ -31,7 +35,7 @@ type driver interface {
 // OutboxID returns the id of the next event that the handler sends about a subject. Package outbox
 // calls it for an event without an id.
 func (h *handlerTx) OutboxID(subject string) [16]byte {
-	if h.of.life.begin() != nil {
+	if h.of.life.begin(false) != nil {
 		return [16]byte{} // the statement is rejected
 	}
 	defer h.of.life.end()
@@ -50,7 +54,7 @@ func (h *handlerTx) during(ctx context.Context, rewritten bool) context.Context 
 // begin is called before every use of the connection: what is queued is sent first. After the
 // transaction has ended, nothing is sent, because it would commit by itself.
 func (h *handlerTx) begin() error {
-	if err := h.of.life.begin(); err != nil {
+	if err := h.of.life.begin(false); err != nil {
 		return err
 	}
 	ready := false
@@ -82,7 +86,7 @@ func (h *handlerTx) beginStatement(ctx context.Context, sql string, args []any) 
 	if err := h.begin(); err != nil {
 		return nil, nil, err
 	}
-	args, rewritten, err := h.read(sql, args)
+	args, rewritten, err := h.read(sql, args, false)
 	if err != nil {
 		h.of.life.end()
 		return nil, nil, err
@@ -92,10 +96,10 @@ func (h *handlerTx) beginStatement(ctx context.Context, sql string, args []any) 
 
 // read examines a statement before it is sent, and returns the arguments to send it with. They
 // select the extended protocol, in which the server accepts only one statement, so that its first
-// words determine what it does. read reports whether a rewriter other than pgx's own produces the
-// statement.
-func (h *handlerTx) read(sql string, args []any) (_ []any, rewritten bool, _ error) {
-	if err := h.judge(sql); err != nil {
+// words determine what it does. pipelined means that it is sent together with others. read reports
+// whether a rewriter other than pgx's own produces the statement.
+func (h *handlerTx) read(sql string, args []any, pipelined bool) (_ []any, rewritten bool, _ error) {
+	if err := h.judge(sql, pipelined); err != nil {
 		return nil, false, err
 	}
 	replace := func(i int, option any) {
@@ -113,7 +117,7 @@ options:
 		case pgx.QueryRewriter:
 			h.of.trace.anything() // it receives the connection
 			rewritten = true
-			replace(i, judged{a, h})
+			replace(i, judged{a, h, pipelined})
 		default:
 			break options
 		}
@@ -121,9 +125,16 @@ options:
 	return args, rewritten, nil
 }
 
-// judge records what a statement may leave in the session. It rejects a statement that would end
-// the transaction, and treats the handler as if it had ended it.
-func (h *handlerTx) judge(sql string) error {
+// judge records what a statement may leave in the session. It rejects a text that the protocol
+// cannot transfer, COPY from or to the client, and a statement that would end the transaction: the
+// handler is treated as if it had ended it.
+func (h *handlerTx) judge(sql string, pipelined bool) error {
+	switch {
+	case strings.IndexByte(sql, 0) >= 0:
+		return errNUL
+	case h.of.trace.texts.Of(sql)&footprint.Copies != 0 && (pipelined || strings.Contains(strings.ToLower(sql), "stdin")):
+		return errCopy // in a pipeline, the driver does not expect the reply; STDIN waits for data forever
+	}
 	if !h.of.trace.see(sql) {
 		return nil
 	}
@@ -134,16 +145,20 @@ func (h *handlerTx) judge(sql string) error {
 // judged is a rewriter whose resulting text is also examined.
 type judged struct {
 	pgx.QueryRewriter
-	of *handlerTx
+	of        *handlerTx
+	pipelined bool
 }
 
 func (j judged) RewriteQuery(ctx context.Context, conn *pgx.Conn, sql string, args []any) (string, []any, error) {
 	sql, args, err := j.QueryRewriter.RewriteQuery(ctx, conn, sql, args)
 	if err == nil {
-		err = j.of.judge(sql)
+		err = j.of.judge(sql, j.pipelined)
 	}
 	return sql, args, err
 }
+
+// errNUL is permanent, because the server would reject the message and not the statement.
+var errNUL = verdict.Permanent(errors.New("idem: an SQL text or a name of a statement contains a NUL character"))
 
 var errEnded = fmt.Errorf("idem: the handler ended the transaction, which only the runtime may do: %w", pgx.ErrTxClosed)
 
@@ -202,7 +217,7 @@ func (h *handlerTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResult
 	defer h.of.life.end()
 	rewritten := false
 	for _, q := range b.QueuedQueries {
-		args, other, err := h.read(q.SQL, q.Arguments)
+		args, other, err := h.read(q.SQL, q.Arguments, true)
 		if err != nil {
 			return pgx.FailedBatchResults(b, err)
 		}

@@ -8,23 +8,28 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kversion"
+
+	"github.com/idemgen/idemgen/internal/kit/fakebroker"
 )
 
 func startCluster(t testing.TB, partitions int32, opts ...kfake.Opt) (*kfake.Cluster, string) {
 	t.Helper()
-	opts = append([]kfake.Opt{
-		kfake.NumBrokers(1), kfake.SeedTopics(partitions, topicName), kfake.GroupMinSessionTimeout(time.Second),
-		kfake.BrokerConfigs(map[string]string{
-			"group.consumer.heartbeat.interval.ms": "200",
-			"group.consumer.session.timeout.ms":    strconv.FormatInt(session.Milliseconds(), 10),
-		}),
-	}, opts...)
-	c, err := kfake.NewCluster(opts...)
+	c, err := fakebroker.New(append(clusterOptions(partitions), opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
 	return c, c.ListenAddrs()[0]
+}
+
+func clusterOptions(partitions int32) []kfake.Opt {
+	return []kfake.Opt{
+		kfake.NumBrokers(1), kfake.SeedTopics(partitions, topicName), kfake.GroupMinSessionTimeout(time.Second),
+		kfake.BrokerConfigs(map[string]string{
+			"group.consumer.heartbeat.interval.ms": "200",
+			"group.consumer.session.timeout.ms":    strconv.FormatInt(session.Milliseconds(), 10),
+		}),
+	}
 }
 
 // produce sends n records to each of the given partitions, with values "0", "1", ...

@@ -102,7 +102,7 @@ type finding struct {
 	low, high int64
 	end       int64  // of the log, with open transactions; of a silent partition
 	holder    string // producer of the first open transaction; "" if unknown
-	epochEnd  int64  // of the position's leader epoch, if the client lost the position
+	epochEnd  int64  // of the position's leader epoch, if the client lost the position or does not read on from it
 }
 
 // findings are a part of the results of a comparison, sent as soon as they are known.
@@ -181,7 +181,7 @@ func compareWith(ctx context.Context, c Asker, list []subject, topics map[string
 				return found, err
 			}
 		}
-		if s.lost && f.at.Epoch >= 0 && !f.otherTopic() {
+		if (s.lost || f.silent && f.at.Offset < f.high) && f.at.Epoch >= 0 && !f.otherTopic() {
 			if f.epochEnd, err = c.EpochEnd(ctx, id, f.at); err != nil {
 				return found, err
 			}

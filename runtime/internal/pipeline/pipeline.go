@@ -39,6 +39,7 @@ type Pipeline struct {
 	conn    *pgconn.PgConn
 	session *session.Session
 	added   []added
+	end     string // COMMIT or ROLLBACK; "" without one
 }
 
 // added is what is needed of a statement to read its answer.
@@ -69,14 +70,23 @@ func (p *Pipeline) Add(statements ...Statement) {
 }
 
 // End adds the statement that ends an explicit transaction: COMMIT or ROLLBACK.
-func (p *Pipeline) End(sql string) { p.p.SendQueryParams(sql, nil, nil, nil, nil) }
+func (p *Pipeline) End(sql string) {
+	p.end = sql
+	p.p.SendQueryParams(sql, nil, nil, nil, nil)
+}
 
 // Reply is the server's reply.
 type Reply struct {
 	Tag      string   // of the last statement
 	Row      [][]byte // the only row of the first statement, not of the user's, that returned one
 	Answered int      // number of statements that succeeded
+
+	committed bool
 }
+
+// Committed reports whether the server has replied that the transaction of the statements is over
+// and committed. Only [Pipeline.Run] and [Pipeline.RunThen] return such a reply.
+func (r Reply) Committed() bool { return r.committed }
 
 // Run sends the statements. It succeeds if the server becomes ready for the next query without an
 // error. Replies to single statements prove nothing, because a deferred constraint or a lost
@@ -101,6 +111,7 @@ func (p *Pipeline) RunThen(behind ...Statement) (out Reply, err, errBehind error
 		p.p.Close()
 		return out, verdict.ErrUnreplicated, nil
 	}
+	out.committed = err == nil && p.conn.TxStatus() == 'I' && (p.end == "" || out.Tag == "COMMIT")
 	if err == nil && len(behind) > 0 {
 		errBehind = p.answers(&Reply{})
 		return out, nil, errors.Join(errBehind, p.p.Close())

@@ -111,6 +111,9 @@ func judgeCall(h *HandlerError) Verdict {
 // disturbed classifies an error of the database in a handler's call. It returns Data if the event
 // is at fault, Halting if an operator must act, and Conflict if nothing is at fault.
 func disturbed(pg *pgconn.PgError) Class {
+	if pg.Code == "08P01" && pg.Severity == "ERROR" { // a message that the server cannot read; it reads on
+		return Data
+	}
 	switch Of(pg) {
 	case Data, Timeout:
 		return Data

@@ -9,7 +9,7 @@
 //
 // It appends and reads rows, and returns what it found. It does not decide the consequences for
 // the partition or for the memory of keys. It must not import any package of this module but
-// deadletter, hook, idemtype, ledger, pipeline, session and wire.
+// deadletter, hook, idemtype, ledger, pipeline, session, verdict and wire.
 package chain
 
 import (
@@ -29,6 +29,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
 	"github.com/idemgen/idemgen/runtime/internal/pipeline"
 	"github.com/idemgen/idemgen/runtime/internal/session"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -129,8 +130,38 @@ func (c *Chain) RolledBack(before int) {
 	c.attempts = slices.Delete(c.attempts, before, len(c.attempts))
 }
 
-// Settle moves the tail to the next row, which is known to be ours.
-func (c *Chain) Settle(a Attempt, written time.Time) {
+// Committed is an attempt that is known to be in the chain. Only two things prove that: the reply
+// to its COMMIT ([Attempt.Acknowledged]), and its row ([Chain.Resolve]).
+type Committed struct {
+	attempt *Attempt // nil if nothing proves it
+	written time.Time
+}
+
+// Acknowledged returns the proof that r gives, if it is the reply to the commit of the attempt. A
+// transaction that had failed before replies to COMMIT with ROLLBACK, without an error. written is
+// when the row was appended.
+func (a *Attempt) Acknowledged(r pipeline.Reply, written time.Time) (Committed, error) {
+	if !r.Committed() {
+		return Committed{}, fmt.Errorf("idem: the transaction was rolled back at COMMIT: %w", verdict.ErrRolledBack)
+	}
+	return Committed{a, written}, nil
+}
+
+// Attempt returns the attempt. It panics if nothing proves that one committed: counting its
+// records would lose them.
+func (c Committed) Attempt() *Attempt {
+	if c.attempt == nil {
+		panic("idem: a transaction that nothing acknowledged was about to count")
+	}
+	return c.attempt
+}
+
+// Written returns when the row was appended, by the database's clock.
+func (c Committed) Written() time.Time { return c.written }
+
+// Settle moves the tail to the row of an attempt of ours.
+func (c *Chain) Settle(is Committed) {
+	a, written := is.Attempt(), is.written
 	c.tail = ledger.Tail{
 		Seq: c.tail.Seq + 1, Token: a.Row.Token, Next: a.Row.Next, Kind: a.Row.Kind, Epoch: a.Row.Epoch,
 		Def: c.tail.Def, Parts: c.tail.Parts, Window: max(c.tail.Window, a.Row.Window), Written: written,
@@ -268,9 +299,8 @@ const (
 
 // Resolved is the row after the tail.
 type Resolved struct {
-	Found   Found
-	Attempt Attempt // of Own
-	Written time.Time
+	Found     Found
+	Committed Committed // of Own
 }
 
 // Resolve reads the row after the tail. If its token is that of one of our attempts, that attempt
@@ -284,10 +314,10 @@ func (c *Chain) Resolve(ctx context.Context, db Querier) (s Resolved, err error)
 	if err != nil {
 		return s, err
 	}
-	s = Resolved{Found: ByOther, Written: written}
+	s = Resolved{Found: ByOther}
 	if i := slices.IndexFunc(c.attempts, func(a Attempt) bool { return a.Row.Token == token }); i >= 0 {
-		s.Found, s.Attempt = Own, c.attempts[i]
-		return s, nil
+		own := c.attempts[i]
+		return Resolved{Own, Committed{&own, written}}, nil
 	}
 	if writer == ledger.Person {
 		s.Found = ByOperator

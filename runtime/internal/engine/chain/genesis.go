@@ -59,8 +59,6 @@ type Genesis struct {
 	Start      int64
 	Def        int32
 	Partitions int32
-	Shard      int32 // of Shards
-	Shards     int32
 }
 
 // Begin creates the stream and its first row, before any record is accepted, at an offset that the
@@ -70,7 +68,7 @@ func (c *Chain) Begin(ctx context.Context, conn *pgx.Conn, g Genesis) (first boo
 	c.topic = g.TopicID
 	for range mostUsed {
 		err = conn.QueryRow(ctx, ledger.GenesisSQL, g.Consumer, g.Partition.Topic, g.TopicID, g.Partition.Number,
-			ledger.NewToken(), g.Start, g.Def, g.Partitions, Who(), "w", g.Shard, g.Shards).Scan(&c.stream)
+			ledger.NewToken(), g.Start, g.Def, g.Partitions, Who(), "w").Scan(&c.stream)
 		switch constraint(err) {
 		case "idem_stream_identity":
 			return false, conn.QueryRow(ctx, ledger.StreamSQL, g.Consumer, g.Partition.Topic, g.TopicID, g.Partition.Number).Scan(&c.stream)

@@ -39,7 +39,6 @@ func changesV1Topic(h ChangesV1Handler) wire.Topic {
 			Keep:           192 * time.Hour,
 		},
 		Ordered: true,
-		Locks:   true,
 		Window:  192 * time.Hour,
 		Writes:  []string{"limits"},
 		Effects: 30 * time.Second,

@@ -37,7 +37,6 @@ func paymentsV1Topic(h PaymentsV1Handler) wire.Topic {
 			Keep:           192 * time.Hour,
 		},
 		Ordered: true,
-		Locks:   true,
 		Window:  192 * time.Hour,
 		Writes:  []string{"bookings"},
 		Effects: 30 * time.Second,

@@ -1,3 +1,3 @@
-package shards
+package first
 
 //go:generate go tool idemgen generate

@@ -1,0 +1,3 @@
+package second
+
+//go:generate go tool idemgen generate

@@ -1,0 +1,1 @@
+../../first/migrations/0001_idem_core_1.sql

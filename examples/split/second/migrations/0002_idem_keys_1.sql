@@ -1,0 +1,1 @@
+../../first/migrations/0002_idem_keys_1.sql
