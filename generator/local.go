@@ -48,6 +48,7 @@ func LocalOf(spec Spec) (*Local, error) {
 	tests := proof.Of(service)
 	for _, c := range s.cases {
 		l.add(tests, "case "+c.name, c.script)
+		tests.Given(c.script.Given)
 	}
 	for _, t := range service.Topics {
 		topic := LocalTopic{Names: t.Kafka}

@@ -25,7 +25,7 @@ func render(s *source, h *history) (files []output.File, err error) {
 		return nil, err
 	}
 	code, err := gocode.Render(s.service, gocode.SQL{Step: sqlcode.Step, Table: sqlcode.TableName}, gocode.Tests{
-		Digest: s.schemas.Digest(s.Content), Cases: proof.CasesFolder,
+		Digest: s.schemas.Digest(s.Content), Cases: proof.CasesFolder, Scenarios: proof.Scenarios(s.service),
 	})
 	if err != nil {
 		return nil, err

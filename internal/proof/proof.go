@@ -27,11 +27,16 @@ import (
 // Service is a service whose tests are played.
 type Service struct {
 	*model.Service
-	in *oracle.Interpreter
+	in    *oracle.Interpreter
+	given []model.Row // of cases
 }
 
 // Of returns the service of a model.
-func Of(s *model.Service) *Service { return &Service{s, oracle.New(s)} }
+func Of(s *model.Service) *Service { return &Service{s, oracle.New(s), nil} }
+
+// Given adds rows that a case has before its events. The scripts of topics have rows like them for
+// the events that name a row of the table.
+func (s *Service) Given(rows []model.Row) { s.given = append(s.given, rows...) }
 
 // Script is what a test plays: rows that are there before, records, and what must be there
 // afterwards.
@@ -48,14 +53,14 @@ var Start = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Topic returns the script of a topic. Its records go to partition 0, from offset 0 on.
 func (s *Service) Topic(t *model.Topic) Script {
-	rows, log := seedlog.Log(s.Service, t)
+	rows, log := seedlog.Log(s.Service, t, s.given)
 	return s.play(t, rows, log)
 }
 
 // Shuffled returns a script of some of the records of a topic, in another order, which the seed
 // decides.
 func (s *Service) Shuffled(t *model.Topic, seed uint64) Script {
-	rows, log := seedlog.Log(s.Service, t)
+	rows, log := seedlog.Log(s.Service, t, s.given)
 	random := rand.New(rand.NewPCG(seed, 0))
 	random.Shuffle(len(log), func(i, j int) { log[i], log[j] = log[j], log[i] })
 	return s.play(t, rows, log[:random.IntN(len(log)+1)])

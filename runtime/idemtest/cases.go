@@ -17,27 +17,24 @@ import (
 // every event repeated, with a crash at every step, and with redelivery. Each time the tables must
 // match the case. With go test -short, each case runs only in order and with every event repeated.
 func (s Service) RunCases(t *testing.T) {
-	dir := filepath.Join(filepath.Dir(s.Spec), proof.CasesFolder)
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+	files, wrong := s.cases()
+	if len(files) == 0 && wrong == nil {
 		t.Skip("there are no cases: idemgen case NAME begins one")
-	} else if err != nil {
-		t.Fatalf("idemtest: %v", err)
 	}
 	spec, err := proof.Read(s.Spec, s.Digest)
 	if err != nil {
 		t.Fatalf("idemtest: %v", err)
 	}
-	for _, entry := range entries {
-		name, err := proof.CaseName(entry)
-		if err != nil {
-			t.Errorf("idemtest: %s: %v: %s", dir, err, proof.CaseRule)
-		}
-		if name == "" || err != nil {
-			continue
-		}
-		t.Run(name, func(t *testing.T) {
-			r, err := s.caseRunner(spec, filepath.Join(dir, entry.Name()))
+	if wrong != nil {
+		t.Errorf("idemtest: %v", wrong)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
+			script, err := readCase(spec, file)
+			if err != nil {
+				t.Fatalf("idemtest: %v", err)
+			}
+			r, err := s.caseRunner(spec, file, script)
 			if err != nil {
 				t.Fatalf("idemtest: %v", err)
 			}
@@ -46,18 +43,42 @@ func (s Service) RunCases(t *testing.T) {
 	}
 }
 
-// caseRunner reads a case and returns the runner of its scenarios.
-func (s Service) caseRunner(spec *proof.Service, path string) (*runner, error) {
+// cases are the files of the service's cases. The error is about files that look like some and
+// have other names.
+func (s Service) cases() (files []string, wrong error) {
+	dir := filepath.Join(filepath.Dir(s.Spec), proof.CasesFolder)
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, entry := range entries {
+		switch name, err := proof.CaseName(entry); {
+		case err != nil:
+			wrong = errors.Join(wrong, fmt.Errorf("%s: %w: %s", dir, err, proof.CaseRule))
+		case name != "":
+			files = append(files, filepath.Join(dir, entry.Name()))
+		}
+	}
+	return files, wrong
+}
+
+// readCase reads a case.
+func readCase(spec *proof.Service, path string) (proof.Script, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return proof.Script{}, err
 	}
 	script, problems := spec.Case(path, content)
 	if problems.Errors() > 0 {
 		var text strings.Builder
 		err := problems.Print(&text, path, content)
-		return nil, errors.Join(fmt.Errorf("the case is invalid:\n%s", text.String()), err)
+		return script, errors.Join(fmt.Errorf("the case is invalid:\n%s", text.String()), err)
 	}
+	return script, nil
+}
+
+// caseRunner returns the runner of a case's scenarios.
+func (s Service) caseRunner(spec *proof.Service, path string, script proof.Script) (*runner, error) {
 	r, err := s.runner(spec, script)
 	if err != nil {
 		return nil, err
@@ -69,7 +90,7 @@ func (s Service) caseRunner(spec *proof.Service, path string) (*runner, error) {
 	}
 	r.compareOnly(script)
 	steps := map[string]bool{}
-	r.scenarios = func() []scenario { return ofACase(len(log), steps) }
+	r.scenarios = func() []scenario { return ofACase(r.log, steps) }
 	return r, nil
 }
 

@@ -47,7 +47,7 @@ func smallCase(t *testing.T, f flaw, edit func(*cases.Case)) *runner {
 	r := small(t, f)
 	r.want, r.ofCase, r.source = wanted(script), true, "the case"
 	r.compareOnly(script)
-	r.scenarios = func() []scenario { return ofACase(len(r.log), map[string]bool{"after handler": true}) }
+	r.scenarios = func() []scenario { return ofACase(r.log, map[string]bool{"after handler": true}) }
 	return r
 }
 

@@ -101,6 +101,20 @@ func (c code) at(receiver, name string) string {
 	return ""
 }
 
+// handler is the place of the method that handles an event, for messages; "" if it is not known.
+func (c code) handler(event string) string {
+	var places []string
+	for of, d := range c {
+		if of[0] != "" && of[1] == event && !strings.Contains(d.place, "_test.go:") {
+			places = append(places, d.place)
+		}
+	}
+	if len(places) == 0 {
+		return ""
+	}
+	return " (" + slices.Min(places) + ")"
+}
+
 // unwritten says which methods of an interface are as idemgen wrote them, and where.
 func (c code) unwritten(methods, handler reflect.Type, pkg string) (missing []string) {
 	for m := range methods.Methods() {

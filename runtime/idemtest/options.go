@@ -16,10 +16,11 @@ var leasesIn func(testing.TB, *pgxpool.Pool) lease.Store
 // Call it in an init function of a test file: idemtest.LeasesIn(testleases.InRedis).
 func LeasesIn(store func(testing.TB, *pgxpool.Pool) lease.Store) { leasesIn = store }
 
-// Options returns the options that generated tests pass to a consumer with effects.
+// Options returns the options that generated tests pass to a consumer with Go code.
 func Options(t testing.TB, db *pgxpool.Pool) []idem.Option {
-	if leasesIn == nil {
-		return nil
+	options := []idem.Option{idem.WithMiddleware(countRows)}
+	if leasesIn != nil {
+		options = append(options, idem.WithLeases(leasesIn(t, db)))
 	}
-	return []idem.Option{idem.WithLeases(leasesIn(t, db))}
+	return options
 }

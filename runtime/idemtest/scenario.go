@@ -15,16 +15,16 @@ type scenario struct {
 	suspects string // the likely causes if it fails
 }
 
-// short are the scenarios that go test -short plays, of topics and of cases: whether the rows are
-// right, and whether copies change them.
-var short = map[string]bool{
-	"one by one": true, "repeated in the batch": true,
-	"once": true, "every event repeated in its batch": true,
-}
+// basic are the scenarios without which the others say nothing.
+var basic = map[string]bool{"rolled back, then applied": true, "every handler changes a row": true, "one by one": true, "once": true}
 
-// ofATopic are the scenarios of a topic's log.
-func ofATopic(log []record) func() []scenario {
-	all := topicScenarios
+// short are the scenarios that go test -short plays, of topics and of cases: the basic ones,
+// and whether copies change rows.
+var short = map[string]bool{"repeated in the batch": true, "every event repeated in its batch": true}
+
+// ofATopic are the scenarios of a topic's log, behind those that come first.
+func ofATopic(log []record, first ...scenario) func() []scenario {
+	all := slices.Concat(first, topicScenarios)
 	if slices.ContainsFunc(log, func(r record) bool { return r.effect != "" }) {
 		all = slices.Concat(all, effectScenarios)
 	}
@@ -40,6 +40,10 @@ var effectScenarios = []scenario{
 	{"lease lost while a call runs", leaseLost,
 		"Whose lease ended may record nothing: the answer of a holder that wakes up must be dropped, and one result be recorded."},
 }
+
+// untilCommit comes first for handlers.
+var untilCommit = scenario{"rolled back, then applied", rolledBack,
+	"A handler must write through tx only, and keep nothing in memory."}
 
 var topicScenarios = []scenario{
 	{"one by one", func(b *trial) { b.inBatches(b.log, func() int { return 1 }) },

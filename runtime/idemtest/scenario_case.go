@@ -14,11 +14,14 @@ import (
 // time.
 const everySize = 16
 
-// ofACase are the scenarios of a case with so many records. The first one finds the steps at which
-// the others crash.
-func ofACase(records int, steps map[string]bool) []scenario {
+// ofACase are the scenarios of a case. The first one finds the steps at which the others crash.
+func ofACase(log []record, steps map[string]bool) []scenario {
 	all := []scenario{{"once", func(b *trial) { once(b, steps) },
 		"Without repeats or crashes, what the case says is not what its records do."}}
+	if slices.ContainsFunc(log, func(r record) bool { return r.handled != "" }) {
+		all = append(all, untilCommit)
+	}
+	records := len(log)
 	for size := 2; size <= records; size = nextSize(size, records) {
 		all = append(all, scenario{fmt.Sprintf("batches of %d", size), func(b *trial) { b.inBatches(b.log, func() int { return size }) },
 			"Records of one batch: where a handler relies on something outside its transaction, or on being called for one record at a time."})
@@ -65,7 +68,7 @@ func once(b *trial, steps map[string]bool) {
 	})
 	for _, m := range b.messages(b.log) {
 		if _, err := b.try(ctx, owners.writer(partitionOf(m)), []idem.Message{m}); err != nil {
-			b.t.Fatalf("applying the record of offset %d of %s: %v%s", m.Offset, m.Topic, err, notWritten(err))
+			b.t.Fatalf("applying the record of offset %d of %s: %v%s", m.Offset, m.Topic, err, b.likelyCause(err))
 		}
 	}
 }

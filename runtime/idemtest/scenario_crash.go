@@ -74,11 +74,13 @@ func (b *trial) stopAt(w *Writer, batch []idem.Message, at func(step string) boo
 		}
 		return errCrash
 	})
-	err := b.attempt(ctx, w, batch)
-	if err != nil {
-		group.Wait() // nothing of a process that is gone runs
-		endLeases(b)
-	}
+	var err error
+	b.leavesNothing(b.recordsOf(batch), func() {
+		if err = b.attempt(ctx, w, batch); err != nil {
+			group.Wait() // nothing of a process that is gone runs
+			endLeases(b)
+		}
+	})
 	if err != nil && !errors.Is(err, errCrash) {
 		b.t.Fatalf("applying a batch of %d from offset %d: %v", len(batch), batch[0].Offset, err)
 	}

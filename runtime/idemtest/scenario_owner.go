@@ -89,9 +89,11 @@ func (b *trial) mustBeFenced(o owners, records []idem.Message) {
 		}
 		tried[p] = true
 		of := slices.DeleteFunc(slices.Clone(records), func(m idem.Message) bool { return partitionOf(m) != p })
-		if _, err := o.writer(p).Apply(b.effects.in(b.t.Context()), packedAll(b, of)); !isFenced(err) {
-			b.t.Errorf("an owner that lost its partition must be refused, got %v", err)
-		}
+		b.leavesNothing(b.recordsOf(of), func() {
+			if _, err := o.writer(p).Apply(b.effects.in(b.t.Context()), packedAll(b, of)); !isFenced(err) {
+				b.t.Errorf("an owner that lost its partition must be refused, got %v", err)
+			}
+		})
 	}
 	after := b.dump()
 	if d := b.diffShown(before.lines(), after.lines(), before, after); d != "" {

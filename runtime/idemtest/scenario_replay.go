@@ -23,7 +23,8 @@ func mendedAndReplayed(b *trial) {
 			continue
 		}
 		refuseWrites(b)
-		_, err := b.try(b.t.Context(), owners.writer(partitionOf(m)), []idem.Message{m})
+		var err error
+		b.leavesNothing([]record{r}, func() { _, err = b.try(b.t.Context(), owners.writer(partitionOf(m)), []idem.Message{m}) })
 		allowWrites(b)
 		if halted, is := errors.AsType[*idem.HaltedError](err); is {
 			b.t.Skipf("no record waits for another one of its record key: %v", halted.Code)

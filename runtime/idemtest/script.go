@@ -61,6 +61,9 @@ func events(spec *proof.Service, script proof.Script) (log []Event) {
 				e.copies.Keyed, e.copies.Here = false, false
 			}
 			e.Keyed = e.copies.Keyed
+			if event.Handle {
+				e.handled = event.GoName
+			}
 			if event.Effect != nil {
 				e.effect, e.locked = event.GoName, event.Effect.Lock != nil
 			}
@@ -124,7 +127,12 @@ func (c *runner) shownScript(script proof.Script) string {
 			cmp.Or(strings.Join(headers, " "), "-"), cmp.Or(string(m.Value), "-"), becomes)
 	}
 	table.Flush() // into a strings.Builder
-	for _, t := range c.want.tables {
+	return b.String() + c.shownTables(c.want)
+}
+
+func (c *runner) shownTables(s *state) string {
+	var b strings.Builder
+	for _, t := range s.tables {
 		fmt.Fprintf(&b, "\n%s: %d rows\n", t.table, len(t.cells))
 		for _, row := range t.cells {
 			fmt.Fprintf(&b, "  %s\n", c.shownRow(t.table, row))

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +16,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/proof"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -195,6 +198,22 @@ func TestTopicWithoutALogIsSkippedAndSaysWhy(t *testing.T) {
 	})
 }
 
+// Generated tests list the scenarios that are played.
+func TestGeneratedTestsListTheScenarios(t *testing.T) {
+	topic := &model.Topic{}
+	e := &model.Event{Topic: topic, Code: model.Code{Handle: true, Effect: &model.Effect{Lock: &model.Lock{}}}}
+	topic.Events = []*model.Event{e}
+	listed := proof.Scenarios(&model.Service{Topics: []*model.Topic{topic}})
+	var played []string
+	log := []record{{effect: "E", locked: true}}
+	for _, s := range ofATopic(log, untilCommit, Service{}.changesRows(nil, topic))() {
+		played = append(played, s.name)
+	}
+	if !slices.Equal(listed, played) {
+		t.Errorf("they list\n%q\nand play\n%q", listed, played)
+	}
+}
+
 // Every flaw must be noticed by the scenario that is there for it.
 func TestFlawsAreNoticed(t *testing.T) {
 	for _, c := range []struct {
@@ -212,7 +231,10 @@ func TestFlawsAreNoticed(t *testing.T) {
 		{"same fingerprints", flaw{samePrints: true}, nil, "key with other content", "was taken for a duplicate"},
 		{"empty value as tombstone", flaw{emptyIsTombstone: true}, nil, "tombstone", "an empty value in place of a tombstone had an effect"},
 		{"handler of the scaffold", flaw{unwritten: true}, nil, "one batch", "likely cause: the Go code returns idem.ErrNotImplemented"},
-		{"handler writes outside its transaction", flaw{ownTransaction: true}, nil, "crash at every step", "total: got  sum="},
+		{"handler writes outside its transaction", flaw{ownTransaction: true}, ownHandler, "rolled back, then applied", "the handler of Put wrote table total outside tx"},
+		{"handler writes outside its transaction", flaw{ownTransaction: true}, ownHandler, "crash at every step", "the handler of Put wrote table total outside tx"},
+		{"handler writes outside its transaction", flaw{ownTransaction: true}, ownHandler, "reply lost", "the handler of Put wrote table total outside tx"},
+		{"handler writes outside its transaction", flaw{ownTransaction: true}, ownHandler, "zombie", "the handler of Put wrote table total outside tx"},
 	} {
 		t.Run(c.name+", "+c.scenario, func(t *testing.T) {
 			run := small(t, c.flaw)
@@ -223,6 +245,16 @@ func TestFlawsAreNoticed(t *testing.T) {
 				t.Errorf("the scenario says\n%s\nwant %q in it", got, c.says)
 			}
 		})
+	}
+}
+
+// ownHandler makes the small service's handler the one that is tested.
+func ownHandler(c *runner) {
+	c.handlers, c.scenarios = true, ofATopic(nil, untilCommit)
+	for i := range c.log {
+		if c.log[i].keyed {
+			c.log[i].handled = "Put"
+		}
 	}
 }
 

@@ -29,6 +29,8 @@ type trial struct {
 	asIs      map[recordOffset]bool         // records whose values are not packed
 	inexact   bool                          // records are decided more than once, so that counters say little
 	others
+	calls     *calls      // of handlers, if they are counted
+	blocked   atomic.Bool // a connection waited for a transaction in which nothing ran
 	broken    atomic.Bool // a batch failed: what follows says nothing
 	unwritten bool        // because a handler is as the scaffold made it, which is told
 
@@ -138,6 +140,16 @@ func (b *trial) copied(r record, partition int32, offset int64) idem.Message {
 // end is the first offset of partition 0 of the record's topic that was not used yet.
 func (b *trial) end(r record) int64 { return b.reached[partition{r.message.Topic, 0}] }
 
+// recordsOf are the records of the log that were delivered at the places of messages.
+func (b *trial) recordsOf(messages []idem.Message) (out []record) {
+	for _, m := range messages {
+		if index, known := b.delivered[placeOf(m)]; known {
+			out = append(out, b.log[index])
+		}
+	}
+	return out
+}
+
 func (b *trial) isDead(r record) bool {
 	_, dead := b.want.dead[r.index]
 	return dead
@@ -236,7 +248,7 @@ func (b *trial) deliver(w *Writer, records []idem.Message) (res idem.Result) {
 		if !ok || !b.skip(recordOffset{partitionOf(records[0]), halted.Offset}) {
 			b.broken.Store(true)
 			b.unwritten = notWritten(err) != ""
-			b.t.Errorf("applying a batch of %d from offset %d: %v%s", len(records), records[0].Offset, err, notWritten(err))
+			b.t.Errorf("applying a batch of %d from offset %d: %v%s", len(records), records[0].Offset, err, b.likelyCause(err))
 			return res
 		}
 		of := partitionOf(records[0])
@@ -307,7 +319,9 @@ func (b *trial) tryOnce(ctx context.Context, w *Writer, records []idem.Message) 
 		end = time.Now().Add(impatient)
 	}
 	for ; ; time.Sleep(time.Millisecond) {
-		res, err := w.Apply(b.effects.in(ctx), packedAll(b, records))
+		quick := b.lookForLocks()
+		res, err := w.Apply(b.calls.in(b.effects.in(ctx)), packedAll(b, records))
+		quick()
 		_, halted := errors.AsType[*idem.HaltedError](err)
 		if err == nil || halted || isFenced(err) || errors.Is(err, errCrash) {
 			return res, err

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/idemgen/idemgen/generator"
+	"github.com/idemgen/idemgen/internal/gen/model"
 	"github.com/idemgen/idemgen/internal/gen/resolve"
 	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
@@ -57,11 +58,11 @@ func (s *service) generate(ctx context.Context, spec string) error {
 		return fmt.Errorf("%w: %w", errBroken, err)
 	}
 	path := filepath.Join(s.folder, generator.SpecFile) // which the tests read
-	return errors.Join(os.WriteFile(path, []byte(spec), 0o644), result.Apply(), result.Close(), s.stub())
+	return errors.Join(os.WriteFile(path, []byte(spec), 0o644), result.Apply(), result.Close(), s.stub(resolved))
 }
 
 // stub lets the tests do without the service's own code, which nobody writes.
-func (s *service) stub() error {
+func (s *service) stub(of *model.Service) error {
 	path := filepath.Join(s.folder, "idem_setup_test.go")
 	setup, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -70,7 +71,15 @@ func (s *service) stub() error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, bytes.ReplaceAll(setup, []byte("return Service{}"), []byte("return struct{ stubHandler }{}")), 0o644)
+	setup = bytes.ReplaceAll(setup, []byte("return Service{}"), []byte("return struct{ stubHandler }{}"))
+	for _, t := range of.Topics {
+		for _, e := range t.Events {
+			if e.Handle {
+				setup = fmt.Appendf(setup, "\nfunc init() { idemtest.ChangesNoRow(%q) }\n", e.GoName)
+			}
+		}
+	}
+	return os.WriteFile(path, setup, 0o644)
 }
 
 // test runs the generated tests. A seed that is not 0 has them play some of their records in

@@ -14,6 +14,21 @@ var generatorBugs = []mutant{
 	{"generated tests: a handler keeps rows of others away",
 		in(seedlogs, "before.foreign").Never(`t.External`),
 		"./internal/proof", "TestMostRecordsOfALogTakeEffect/bank_cards_v1"},
+	{"generated tests: handled events meet no rows",
+		in(seedlogs, "roles.findSteps").Never(`e.Handle`),
+		seedlogs, "TestHandledEventsMeetRows"},
+	{"generated tests: rows of a case are always there",
+		in(seedlogs, "before.foreign").Replace(`given && _`, `false`),
+		seedlogs, "TestHandledEventsMeetRows"},
+	{"generated tests: a handler that does nothing passes",
+		in("./runtime/idemtest", "countRows").Replace(`after - before`, `after - before + 1`),
+		balances, "TestAHandlerThatChangesNoRowIsNamed"},
+	{"generated tests: a handler that writes outside its transaction passes",
+		in("./runtime/idemtest", "trial.leavesNothing").Never(`before[table] != after[table]`),
+		balances, "TestAHandlerThatWritesOutsideItsTransactionFails"},
+	{"generated tests: a handler that waits for itself is not named",
+		in("./runtime/idemtest", "trial.likelyCause").Never(`b.blocked.Load()`),
+		balances, "TestAHandlerThatWritesOutsideItsTransactionFails"},
 	{"cases: a handler overwrites a balance",
 		in(bank, "Service.CardCaptured").Text(`balance_cents = balance_cents - $2`, `balance_cents = 0 - $2`),
 		bank, "TestCases/captures_and_refund"},
@@ -151,6 +166,7 @@ var generatorBugs = []mutant{
 const (
 	cardCharge = "./examples/card-charge"
 	seedlogs   = "./internal/proof/seedlog"
+	balances   = "./testdata/golden/accepted/balances"
 	testKit    = "./runtime/idemtest"
 	states     = "./internal/gen/state"
 	evolutions = "./internal/gen/evolution"

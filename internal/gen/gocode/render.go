@@ -23,8 +23,9 @@ type SQL struct {
 
 // Tests is what generated tests hold.
 type Tests struct {
-	Digest string // of the spec and its schemas
-	Cases  string // the folder of the cases
+	Digest    string   // of the spec and its schemas
+	Cases     string   // the folder of the cases
+	Scenarios []string // of topics, by the names of their subtests
 }
 
 // Render returns all Go files of a service package, in a fixed order.

@@ -3,6 +3,7 @@ package gocode
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
 )
@@ -65,7 +66,7 @@ const ExternalFile = "testdata/idem_external.sql"
 
 // topicTest is the test of a topic.
 func topicTest(f *file, t *model.Topic) {
-	doc := fmt.Sprintf("Test%s applies events of topic %q with duplicates, crashes, fenced owners and invalid records.", t.GoName, t.Name)
+	doc := fmt.Sprintf("Test%s delivers records of topic %q, drawn from the spec, in the ways below.", t.GoName, t.Name)
 	params := []code{named("t", pointer(qual("testing", "T")))}
 	f.fn(doc, "", "Test"+t.GoName, params, nil, func(g *group) { g.Add(call("testService().RunTopic", text("t"), lit(t.Name))) })
 }
@@ -81,16 +82,15 @@ func (p *pkg) casesTest(f *file, tests Tests) {
 	handler := ""
 	if p.handles() {
 		handler = ", " + testHandler(p.service)
+		doc += " newTestHandler is yours, in idem_setup_test.go."
 		elems = append(elems, pair("Stub", newConsumer(p.service, ", stubHandler{}")))
 	}
 	elems = append(elems, pair("New", newConsumer(p.service, handler)))
-	switch {
-	case slices.ContainsFunc(p.service.Topics, handled):
-		doc += " newTestHandler and editTestLog are yours, in idem_setup_test.go."
+	if slices.ContainsFunc(p.service.Topics, handled) {
+		doc = strings.Replace(doc, " is yours", " and editTestLog are yours", 1)
 		elems = append(elems, text("Edit: editTestLog"))
-	case p.handles():
-		doc += " newTestHandler is yours, in idem_setup_test.go."
 	}
+	doc += "\n\nThe tests of topics deliver records in these ways, and each time the rows must be the same: " + strings.Join(tests.Scenarios, "; ") + ". go test -v prints records and rows."
 	service := qual(idemtestPath, "Service")
 	f.fn(doc, "", "testService", nil, service, func(g *group) { g.Return(composite(service, elems)) })
 }
@@ -106,7 +106,7 @@ func newConsumer(s *model.Service, handler string) code {
 				args.Add(text(", ")).Add(ownRegistry(s.Topics))
 			}
 			args.Add(text("%s", handler))
-			if s.HasEffects() {
+			if handler != "" {
 				args.Add(text(", ")).Add(qual(idemtestPath, "Options").Call(text("t"), text("db"))).Add(text("..."))
 			}
 			g.Return(call("NewConsumer", args))

@@ -28,7 +28,7 @@ type draft struct {
 // refused until its then says something.
 func Draft(s *model.Service, e *model.Event) []byte {
 	d := draft{service: s, event: e}
-	rows, log := seedlog.Log(s, e.Topic)
+	rows, log := seedlog.Log(s, e.Topic, nil)
 	d.given, d.records = rows, log[:d.shown(rows, log)+1]
 	want := d.leaves(d.given, d.records)
 	d.records = fewest(d.records, len(d.records)-1, func(less []seedlog.Record) bool {

@@ -14,7 +14,7 @@ import (
 func (r *roles) findBefore(s *model.Service) {
 	b := &before{roles: r, service: s, busy: map[*model.Table]bool{}}
 	for _, e := range r.topic.Events {
-		for _, step := range e.Steps {
+		for _, step := range b.roles.steps[e] {
 			b.table(step.Table)
 			for _, fk := range step.Table.ForeignKeys {
 				if slices.ContainsFunc(step.Set, func(a model.Assign) bool {
@@ -53,7 +53,7 @@ func (b *before) table(t *model.Table) bool {
 	}
 	for _, c := range t.Columns {
 		key := b.roles.keys[c]
-		if c.ByDatabase() && key || !c.ByDatabase() && !c.Nullable && !b.has(c) {
+		if c.ByDatabase() && key || !c.ByDatabase() && !c.Nullable && !b.has(t, c) {
 			return false
 		}
 	}
@@ -62,7 +62,8 @@ func (b *before) table(t *model.Table) bool {
 }
 
 // foreign reports whether the rows are not the topic's: others make the table, another topic makes
-// its rows, or nothing in the spec does, and no handler of the topic can.
+// its rows, or nothing in the spec does, and no handler of the topic can. If a case has rows of it
+// before its events, a handler may make them all the same.
 func (b *before) foreign(t *model.Table) bool {
 	if t.External {
 		return true
@@ -73,13 +74,19 @@ func (b *before) foreign(t *model.Table) bool {
 			return true
 		}
 	}
-	return !slices.ContainsFunc(b.roles.topic.Events, func(e *model.Event) bool { return e.HasCode() })
+	if !slices.ContainsFunc(b.roles.topic.Events, func(e *model.Event) bool { return e.HasCode() }) {
+		return true
+	}
+	_, given := b.roles.given[t]
+	b.roles.maybe[t] = given && !slices.ContainsFunc(b.roles.topic.Events, func(e *model.Event) bool { return e.Handle && e.OnFailure.GiveUp == "stop" })
+	return given
 }
 
 // has reports whether there is a value for the column: of a type of the team's own, only one
-// that the spec has.
-func (b *before) has(c *model.Column) bool {
-	return c.Type.Kind != model.ColNamed || valueOf(b.service, c) != ""
+// that the spec or a case has.
+func (b *before) has(t *model.Table, c *model.Column) bool {
+	_, given := b.roles.given[t]
+	return given && !b.roles.keys[c] || c.Type.Kind != model.ColNamed || valueOf(b.service, c) != ""
 }
 
 // valueOf is some value that the spec gives a column: a constant, or a text of an enum.
@@ -92,10 +99,10 @@ func valueOf(s *model.Service, c *model.Column) string {
 
 // rowsBefore are those rows for the records of one row, parents first. Where few texts are there
 // for a key, some of the rows of a log are one row twice.
-func (w *writer) rowsBefore(s *model.Service, row int) (out []model.Row) {
+func (w *writer) rowsBefore(s *model.Service, tables []*model.Table, row int) (out []model.Row) {
 	now, element := w.now, w.element
 	defer func() { w.now, w.element = now, element }()
-	for _, t := range w.roles.before {
+	for _, t := range tables {
 		elements := 1
 		if slices.ContainsFunc(t.Columns, func(c *model.Column) bool { return w.roles.keys[c] && w.roles.class(c).element }) {
 			elements = 2
@@ -112,6 +119,10 @@ func (w *writer) rowBefore(s *model.Service, t *model.Table) model.Row {
 	row := model.Row{Table: t}
 	for _, c := range t.Columns {
 		if c.ByDatabase() {
+			continue
+		}
+		if given, ok := w.roles.given[t]; ok && !w.roles.keys[c] {
+			row.Set = append(row.Set, slices.DeleteFunc(slices.Clone(given.Set), func(a model.Assign) bool { return a.Column != c })...)
 			continue
 		}
 		value := model.Value{Kind: model.NullValue}

@@ -26,6 +26,7 @@ type drawer struct {
 	refused int          // records of the log that the database refuses
 	far     bool         // the event that is drawn needs too many others before it
 
+	rows int                   // that were drawn
 	row  int                   // that is drawn: what names it is made of its number
 	made map[*model.Table]bool // tables that have a row of that number
 	// spare are events that make nothing for others on this row, if one record of them uses up the
@@ -36,14 +37,14 @@ type drawer struct {
 // firstNumber makes all numbers have six digits.
 const firstNumber = 100_001
 
-func newDrawer(s *model.Service, t *model.Topic) *drawer {
-	r := rolesOf(s, t)
+func newDrawer(s *model.Service, t *model.Topic, given []model.Row) *drawer {
+	r := rolesOf(s, t, given)
 	d := &drawer{
 		service: s, topic: t, roles: r, writer: &writer{seconds: map[int]bool{}, roles: r, topic: t, last: map[int]int{}},
 		in: oracle.New(s), pairs: pairs(t, r), makers: map[*model.Table][]*model.Event{}, seen: map[int]bool{}, next: firstNumber,
 	}
 	for _, e := range t.Events {
-		for _, step := range e.Steps {
+		for _, step := range r.steps[e] {
 			if step.Makes && !slices.Contains(d.makers[step.Table], e) {
 				d.makers[step.Table] = append(d.makers[step.Table], e)
 			}
@@ -120,7 +121,7 @@ func (d *drawer) versions(e *model.Event) {
 
 // again draws a second copy of rows that otherwise differ from record to record.
 func (d *drawer) again(e *model.Event) {
-	if d.roles.keyedByRow(e) || !slices.ContainsFunc(e.Steps, func(s *model.Step) bool { return d.roles.repeatable(s) }) {
+	if d.roles.keyedByRow(e) || !slices.ContainsFunc(d.roles.steps[e], func(s *model.Step) bool { return d.roles.repeatable(s) }) {
 		return
 	}
 	for range 2 {
@@ -163,7 +164,8 @@ func (d *drawer) together(a, b *model.Event) {
 func (d *drawer) onRow(draw func()) {
 	for range 4 {
 		d.row, d.made, d.spare = d.next, map[*model.Table]bool{}, nil
-		for _, t := range d.roles.before {
+		d.rows++
+		for _, t := range d.tablesBefore() {
 			d.made[t] = true
 		}
 		if draw(); d.next > d.row || d.far {
@@ -242,7 +244,7 @@ func (d *drawer) try(v visit) oracle.Outcome {
 	}
 	d.log = append(d.log, r)
 	d.next++
-	for _, s := range v.event.Steps {
+	for _, s := range d.roles.steps[v.event] {
 		if s.Removes {
 			delete(d.made, s.Table)
 			for _, t := range s.Cascades {
@@ -265,11 +267,16 @@ func (d *drawer) rowsBefore(row int) {
 		return
 	}
 	d.seen[row] = true
-	for _, r := range d.writer.rowsBefore(d.service, row) {
+	for _, r := range d.writer.rowsBefore(d.service, d.tablesBefore(), row) {
 		if d.in.Insert(r) == nil { // else it is there already
 			d.before = append(d.before, r)
 		}
 	}
+}
+
+// tablesBefore are the tables that have a row of the number that is drawn before the log.
+func (d *drawer) tablesBefore() []*model.Table {
+	return slices.DeleteFunc(slices.Clone(d.roles.before), func(t *model.Table) bool { return d.roles.maybe[t] && d.rows%3 == 2 })
 }
 
 // needs are the tables whose rows an event changes or names, and does not make itself.
@@ -280,7 +287,7 @@ func (r *roles) needs(e *model.Event) (tables []*model.Table) {
 			tables = append(tables, t)
 		}
 	}
-	for _, s := range e.Steps {
+	for _, s := range r.steps[e] {
 		for _, parent := range r.parents(s) {
 			need(parent)
 		}

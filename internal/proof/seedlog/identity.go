@@ -50,7 +50,7 @@ func keyField(e *model.Event, p model.KeySource) *model.Field {
 // repeats reports whether a field that differs from record to record is the same in two records of
 // one row: as a part of its primary key. Other unique keys may differ then.
 func (r *roles) repeats(e *model.Event, f *model.Field) bool {
-	return r.byRecord[byRecord{e, f}] && slices.ContainsFunc(e.Steps, func(s *model.Step) bool {
+	return r.byRecord[byRecord{e, f}] && slices.ContainsFunc(r.steps[e], func(s *model.Step) bool {
 		return slices.ContainsFunc(s.Set, func(a model.Assign) bool { return a.Value.Field == f && slices.Contains(s.Table.PrimaryKey, a.Column) })
 	})
 }

@@ -10,7 +10,7 @@ import (
 // two events that use a table alike differ in names and columns only.
 type use struct {
 	table   *model.Table
-	verb    string // of the step; "" if the row is used as parent or child of another
+	verb    string // of the step, or byHandler; "" if the row is used as parent or child of another
 	each    bool   // a row per element of a list
 	whole   bool   // the step does not name its rows by the primary key
 	newer   bool   // only newer ones
@@ -28,7 +28,7 @@ func (r *roles) uses(e *model.Event) (out []use) {
 			out = append(out, u)
 		}
 	}
-	for _, s := range e.Steps {
+	for _, s := range r.steps[e] {
 		if !r.ownRow(s) {
 			add(use{
 				table: s.Table, verb: s.Verb, each: s.Each != nil, whole: s.Whole, newer: s.If.Newer != nil,

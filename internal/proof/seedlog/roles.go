@@ -11,15 +11,18 @@ import (
 // the same value for the same row are one class.
 type roles struct {
 	topic    *model.Topic
-	parent   map[any]any // union-find over *model.Field, *model.Column, *model.KeyPart, element
+	steps    map[*model.Event][]*model.Step // what it does to rows, its handler included
+	parent   map[any]any                    // union-find over *model.Field, *model.Column, *model.KeyPart, element
 	classes  map[any]*class
 	written  map[*model.Table]bool // some event of the topic makes rows of it
 	versions map[*model.Column]bool
 	byRecord map[byRecord]bool
 	absent   map[*model.Field]bool // always NULL: it names a parent that no event of the topic makes
 	keys     map[*model.Column]bool
-	second   map[*model.Field]bool // names another row than an earlier field of its event does
-	before   []*model.Table        // rows of them are there before the log, parents before children
+	second   map[*model.Field]bool      // names another row than an earlier field of its event does
+	before   []*model.Table             // rows of them are there before the log, parents before children
+	given    map[*model.Table]model.Row // a row of a case, like which those of the table are
+	maybe    map[*model.Table]bool      // those of them that some rows lack: a handler may make them
 }
 
 // element stands for the elements of a list of scalars.
@@ -32,12 +35,17 @@ type byRecord struct {
 	field *model.Field
 }
 
-func rolesOf(s *model.Service, t *model.Topic) *roles {
-	r := &roles{topic: t, parent: map[any]any{}, classes: map[any]*class{}, written: map[*model.Table]bool{},
+func rolesOf(s *model.Service, t *model.Topic, given []model.Row) *roles {
+	r := &roles{topic: t, steps: map[*model.Event][]*model.Step{}, given: map[*model.Table]model.Row{}, maybe: map[*model.Table]bool{}, parent: map[any]any{}, classes: map[any]*class{}, written: map[*model.Table]bool{},
 		versions: map[*model.Column]bool{}, byRecord: map[byRecord]bool{}, absent: map[*model.Field]bool{},
 		second: map[*model.Field]bool{}}
+	for _, row := range slices.Backward(given) {
+		r.given[row.Table] = row
+	}
+	r.findSteps(s)
 	r.keys = r.keyColumns(s)
 	r.findBefore(s)
+	r.findMakers()
 	for _, tab := range s.Tables {
 		for _, fk := range tab.ForeignKeys {
 			for i, c := range fk.Columns {
@@ -78,7 +86,7 @@ func partOf(f *model.Field) *model.KeyPart {
 // the member of the list's element, or the element.
 func (r *roles) values(fn func(e *model.Event, s *model.Step, c *model.Column, node any, t model.FieldType)) {
 	for _, e := range r.topic.Events {
-		for _, s := range e.Steps {
+		for _, s := range r.steps[e] {
 			assigns := slices.Concat(s.Set, s.Where)
 			if s.If.Newer != nil {
 				assigns = append(assigns, model.Assign{Column: s.If.Newer, Value: s.If.Version})
@@ -115,16 +123,13 @@ func (r *roles) keyColumns(s *model.Service) map[*model.Column]bool {
 		}
 	}
 	for _, e := range r.topic.Events {
-		for _, step := range e.Steps {
+		for _, step := range r.steps[e] {
 			add(step.By)
 			for _, a := range step.Where {
 				keys[a.Column] = true
 			}
 			if step.If.Newer != nil {
 				r.versions[step.If.Newer] = true
-			}
-			if step.Makes {
-				r.written[step.Table] = true
 			}
 		}
 	}
@@ -216,7 +221,7 @@ func (r *roles) describe(s *model.Service) {
 // findAbsent leaves out optional fields that name a row which no event of the topic can
 // have made: with it the event would always be refused.
 func (r *roles) findAbsent(e *model.Event) {
-	for _, s := range e.Steps {
+	for _, s := range r.steps[e] {
 		for _, fk := range s.Table.ForeignKeys {
 			if r.written[fk.References] || slices.Contains(r.before, fk.References) {
 				continue
@@ -268,7 +273,7 @@ func sums(s *model.Step, c *model.Column, how model.How) bool {
 func (r *roles) findByRecord(e *model.Event) {
 	own := map[*model.Field]bool{}
 	shared := map[*model.Field]bool{}
-	for _, s := range e.Steps {
+	for _, s := range r.steps[e] {
 		alone := s.OnlyMakes() && s.Each == nil && r.usedOnlyBy(s)
 		for _, a := range slices.Concat(s.Set, s.Where) {
 			f := a.Value.Field
@@ -295,7 +300,7 @@ func (r *roles) findByRecord(e *model.Event) {
 // They may go with a parent row.
 func (r *roles) usedOnlyBy(s *model.Step) bool {
 	for _, e := range r.topic.Events {
-		for _, o := range e.Steps {
+		for _, o := range r.steps[e] {
 			if o != s && o.Table == s.Table {
 				return false
 			}
@@ -311,7 +316,7 @@ func (r *roles) usedOnlyBy(s *model.Step) bool {
 
 // isVersion reports whether a field of the event fills a column that if_newer compares.
 func (r *roles) isVersion(e *model.Event, f *model.Field) bool {
-	for _, s := range e.Steps {
+	for _, s := range r.steps[e] {
 		for _, a := range s.Set {
 			if a.Value.Field == f && r.versions[a.Column] {
 				return true

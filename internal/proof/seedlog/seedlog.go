@@ -63,9 +63,10 @@ type Header struct {
 // do better. None of an event whose on_failure says stop is refused: it would halt the partition.
 //
 // The rows are there before the first record: those that the topic changes or names as
-// parents, and does not make.
-func Log(s *model.Service, t *model.Topic) ([]model.Row, []Record) {
-	d := newDrawer(s, t)
+// parents, and does not make. If cases have rows before their events, given, the log has some of
+// those tables, too. They are like the first one that is given, but for what names them.
+func Log(s *model.Service, t *model.Topic, given []model.Row) ([]model.Row, []Record) {
+	d := newDrawer(s, t, given)
 	d.draw()
 	return d.before, d.log
 }

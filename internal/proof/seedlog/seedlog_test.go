@@ -233,7 +233,7 @@ func TestRowsStay(t *testing.T) {
 // Rows that a handler of the topic may make would be in its way.
 func TestOnlyRowsThatTheTopicCannotMakeAreThereBefore(t *testing.T) {
 	s := services(t)["rows that a handler may make"]
-	rows, _ := seedlog.Log(s, s.Topics[1])
+	rows, _ := seedlog.Log(s, s.Topics[1], nil)
 	for _, r := range rows {
 		if r.Table.Name != "people" {
 			t.Errorf("a row of %s is there", r.Table.Name)

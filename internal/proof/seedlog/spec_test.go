@@ -209,14 +209,14 @@ func eachTopic(t *testing.T, test func(t *testing.T, s *model.Service, topic *mo
 }
 
 func logOf(s *model.Service, topic *model.Topic) []seedlog.Record {
-	_, log := seedlog.Log(s, topic)
+	_, log := seedlog.Log(s, topic, nil)
 	return log
 }
 
 // begun is an oracle with the rows that are there before the log.
 func begun(s *model.Service, topic *model.Topic) *oracle.Interpreter {
 	in := oracle.New(s)
-	rows, _ := seedlog.Log(s, topic)
+	rows, _ := seedlog.Log(s, topic, nil)
 	for _, r := range rows {
 		_ = in.Insert(r) // it is there already
 	}

@@ -65,7 +65,7 @@ func FuzzDecoders(f *testing.F) {
 	var events []*model.Event
 	for _, topic := range s.Topics {
 		events = append(events, topic.Events...)
-		_, log := seedlog.Log(s, topic)
+		_, log := seedlog.Log(s, topic, nil)
 		for _, r := range log {
 			i := slices.IndexFunc(events, func(e *model.Event) bool { return e.GoName == r.Event })
 			f.Add(uint8(i), r.Key, r.Value, uint8(0), []byte(nil))

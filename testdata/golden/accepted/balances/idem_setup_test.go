@@ -17,6 +17,10 @@ func newTestHandler(t testing.TB, db *pgxpool.Pool) Handler {
 		return overwrites{}
 	case "outside":
 		return outside{db: db}
+	case "idle":
+		return idle{}
+	case "twice":
+		return twice{outside{db: db}}
 	}
 	return Service{}
 }

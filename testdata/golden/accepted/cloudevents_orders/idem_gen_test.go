@@ -11,14 +11,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// TestShippingEvents applies events of topic "shipping.events" with duplicates, crashes,
-// fenced owners and invalid records.
+// TestShippingEvents delivers records of topic "shipping.events", drawn from the spec, in the
+// ways below.
 func TestShippingEvents(t *testing.T) {
 	testService().RunTopic(t, "shipping.events")
 }
 
-// TestCarriersEvents applies events of topic "carriers.events" with duplicates, crashes,
-// fenced owners and invalid records.
+// TestCarriersEvents delivers records of topic "carriers.events", drawn from the spec, in the
+// ways below.
 func TestCarriersEvents(t *testing.T) {
 	testService().RunTopic(t, "carriers.events")
 }
@@ -30,6 +30,12 @@ func TestCases(t *testing.T) {
 }
 
 // testService returns the service under test.
+//
+// The tests of topics deliver records in these ways, and each time the rows must be the same:
+// one by one; one batch; random batches; redelivered; repeated in the batch; repeated in later
+// batches; on two partitions at once; two owners at once; zombie; ledger lost its tail; crash
+// at every step; reply lost; poison in the middle; values that cannot be unpacked; key with
+// other content; mended and replayed; tombstone. go test -v prints records and rows.
 func testService() idemtest.Service {
 	return idemtest.Service{
 		Spec:   "idemgen.yaml",

@@ -12,20 +12,20 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// TestProfilesV1 applies events of topic "profiles.v1" with duplicates, crashes, fenced owners
-// and invalid records.
+// TestProfilesV1 delivers records of topic "profiles.v1", drawn from the spec, in the ways
+// below.
 func TestProfilesV1(t *testing.T) {
 	testService().RunTopic(t, "profiles.v1")
 }
 
-// TestDefaultsV1 applies events of topic "defaults.v1" with duplicates, crashes, fenced owners
-// and invalid records.
+// TestDefaultsV1 delivers records of topic "defaults.v1", drawn from the spec, in the ways
+// below.
 func TestDefaultsV1(t *testing.T) {
 	testService().RunTopic(t, "defaults.v1")
 }
 
-// TestSettingsV1 applies events of topic "settings.v1" with duplicates, crashes, fenced owners
-// and invalid records.
+// TestSettingsV1 delivers records of topic "settings.v1", drawn from the spec, in the ways
+// below.
 func TestSettingsV1(t *testing.T) {
 	testService().RunTopic(t, "settings.v1")
 }
@@ -38,15 +38,22 @@ func TestCases(t *testing.T) {
 
 // testService returns the service under test. newTestHandler and editTestLog are yours, in
 // idem_setup_test.go.
+//
+// The tests of topics deliver records in these ways, and each time the rows must be the same:
+// rolled back, then applied; every handler changes a row; one by one; one batch; random
+// batches; redelivered; repeated in the batch; repeated in later batches; on two partitions at
+// once; two owners at once; zombie; ledger lost its tail; crash at every step; reply lost;
+// poison in the middle; values that cannot be unpacked; key with other content; mended and
+// replayed; tombstone. go test -v prints records and rows.
 func testService() idemtest.Service {
 	return idemtest.Service{
 		Spec:   "idemgen.yaml",
 		Digest: "b59dd25f9ebf967e",
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, stubHandler{})
+			return NewConsumer(db, stubHandler{}, idemtest.Options(t, db)...)
 		},
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
-			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})))
+			return NewConsumer(db, idemtest.Handler(t, newTestHandler(t, db), Handler(stubHandler{})), idemtest.Options(t, db)...)
 		},
 		Edit: editTestLog,
 	}

@@ -15,6 +15,8 @@ func newTestHandler(t testing.TB, db *pgxpool.Pool) Handler {
 	return struct{ stubHandler }{} // does nothing: these tests are about the spec
 }
 
+func init() { idemtest.ChangesNoRow("ProfileCorrected") }
+
 // editTestLog returns the records of a topic that the tests apply: log, which was generated from
 // the spec, as it is or with records of your own.
 func editTestLog(topic string, log []idemtest.Event) []idemtest.Event {

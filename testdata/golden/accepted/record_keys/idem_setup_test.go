@@ -15,6 +15,8 @@ func newTestHandler(t testing.TB, db *pgxpool.Pool) Handler {
 	return Service{}
 }
 
+func init() { idemtest.ChangesNoRow("SiteNamed") }
+
 // editTestLog returns the records of a topic that the tests apply: log, which was drawn from the
 // spec, as it is or with records of your own.
 func editTestLog(topic string, log []idemtest.Event) []idemtest.Event {

@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// TestUserEvents applies events of topic "User.events" with duplicates, crashes, fenced owners
-// and invalid records.
+// TestUserEvents delivers records of topic "User.events", drawn from the spec, in the ways
+// below.
 func TestUserEvents(t *testing.T) {
 	testService().RunTopic(t, "User.events")
 }
@@ -25,6 +25,13 @@ func TestCases(t *testing.T) {
 }
 
 // testService returns the service under test. newTestHandler is yours, in idem_setup_test.go.
+//
+// The tests of topics deliver records in these ways, and each time the rows must be the same:
+// one by one; one batch; random batches; redelivered; repeated in the batch; repeated in later
+// batches; on two partitions at once; two owners at once; zombie; ledger lost its tail; crash
+// at every step; reply lost; poison in the middle; values that cannot be unpacked; key with
+// other content; mended and replayed; tombstone; calls cut off; lease lost while a call runs.
+// go test -v prints records and rows.
 func testService() idemtest.Service {
 	return idemtest.Service{
 		Spec:   "idemgen.yaml",
