@@ -84,6 +84,7 @@ func Of(s *model.Service, topic, event string, values []Value) ([]Key, error) {
 // Maker makes keys of one event from the texts of their parts.
 type Maker struct {
 	Parts  []string      // names of the parts, in the order of the spec
+	Texts  []bool        // by part: any text is one, so nothing notices a value of another notation
 	Window time.Duration // how long duplicates are detected
 	Here   bool          // copies: same_partition
 	Topic  string
@@ -105,6 +106,7 @@ func For(s *model.Service, event string) (*Maker, error) {
 			m := &Maker{Window: e.Key.Window, Here: e.Key.SamePartition, Topic: t.Name, event: e}
 			for _, p := range e.Key.Parts {
 				m.Parts = append(m.Parts, partName(p))
+				m.Texts = append(m.Texts, p.Field == nil || p.Field.Type.Kind == model.String)
 			}
 			return m, nil
 		}
