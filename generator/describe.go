@@ -9,6 +9,7 @@ import (
 
 	"github.com/idemgen/idemgen/internal/gen/model"
 	"github.com/idemgen/idemgen/internal/gen/resolve/typeword"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
 	"github.com/idemgen/idemgen/internal/pgtable"
 )
 
@@ -39,7 +40,7 @@ func describe(tables []*pgtable.Table) (string, []described) {
 		n := described{Table: t, columns: map[string]string{}}
 		columns := map[string]bool{}
 		for i := range t.Columns {
-			if t.Columns[i].Known {
+			if t.Columns[i].Known && syntax.StoredFlaw(t.Columns[i].Name) == "" {
 				n.columns[t.Columns[i].Name] = entryName(t.Columns[i].Name, "c", columns)
 			}
 		}
@@ -65,16 +66,29 @@ func (n *described) noPlace() (is, so string) {
 	switch {
 	case reservedTable.MatchString(n.Name):
 		return "Its name is reserved: idem_ is of idemgen's runtime, pg_ of Postgres", "so no step can write it under this name"
+	case n.flaw() != "":
+		return n.flaw(), "and a spec cannot write that"
 	case n.View:
 		return "It is a view, of which the database knows no key", "so write it yourself: its primary_key is what tells its rows apart"
 	}
 	return "It has no unique key whose columns are NOT NULL and of types that a key may have", "so nothing tells its rows apart"
 }
 
+// flaw returns why the spec cannot have the table's name; "" if it can.
+func (n *described) flaw() string {
+	if why := syntax.StoredFlaw(n.Schema); why != "" {
+		return "The name of its schema " + why
+	}
+	if why := syntax.StoredFlaw(n.Name); why != "" {
+		return "Its name " + why
+	}
+	return ""
+}
+
 // findPrimary returns the key that identifies rows in the spec: the primary key or, if it is not
 // usable, a unique key.
 func (n *described) findPrimary() []string {
-	if reservedTable.MatchString(n.Name) {
+	if reservedTable.MatchString(n.Name) || n.flaw() != "" {
 		return nil
 	}
 	for _, k := range n.Keys {
@@ -246,6 +260,9 @@ func (d *describer) column(n *described, c *pgtable.Column) {
 
 // noWord returns why a spec cannot have a column of this type.
 func noWord(c *pgtable.Column) string {
+	if why := syntax.StoredFlaw(c.Name); why != "" {
+		return "Its name " + why + ", and a spec cannot write that"
+	}
 	if strings.HasPrefix(c.Type, "named(") {
 		return fmt.Sprintf("Its type is %q.%q, and named(schema.type) takes small letters, digits and _ only", c.Base.Schema, c.Base.Name)
 	}

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/idemgen/idemgen/internal/gen/resolve/goname"
 )
 
 var (
@@ -22,10 +24,10 @@ func entryName(name, prefix string, taken map[string]bool) string {
 		key = prefix + "_" + key
 	}
 	key = key[:min(len(key), 38)]
-	for n, first := 2, key; taken[key]; n++ {
+	for n, first := 2, key; taken[goname.Of(key)]; n++ {
 		key = first + "_" + strconv.Itoa(n)
 	}
-	taken[key] = true
+	taken[goname.Of(key)] = true
 	return key
 }
 

@@ -71,7 +71,11 @@ func (l *Local) add(tests *proof.Service, name string, script proof.Script) {
 		return // constants that the oracle accepted are valid
 	}
 	for i, r := range script.Records {
-		script.Records[i].Key, script.Records[i].Value = seedlog.Packed(tests.Reads(r.Topic), r.Key, r.Value)
+		t := tests.Reads(r.Topic)
+		script.Records[i].Key, script.Records[i].Value = seedlog.Packed(t, r.Key, r.Value)
+		for j, h := range r.Headers {
+			r.Headers[j].Value = seedlog.PackedHeader(t, h.Name, h.Value)
+		}
 	}
 	l.Samples = append(l.Samples, Sample{name, rows, script.Records})
 }

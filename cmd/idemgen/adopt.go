@@ -241,6 +241,9 @@ func newIDs(ctx context.Context, conn *pgx.Conn, from string, maker *generator.K
 	}
 	var columns []string
 	for i, at := range n.parts {
+		if err := asText(conn, fields[at]); maker.Texts[i] && err != nil {
+			return nil, err
+		}
 		columns = append(columns, pgx.Identifier{names[at]}.Sanitize())
 		n.parts[i] = i
 	}
@@ -255,6 +258,28 @@ func newIDs(ctx context.Context, conn *pgx.Conn, from string, maker *generator.K
 	}
 	n.sql = "SELECT " + strings.Join(columns, ", ") + " FROM (" + from + "\n) AS ids"
 	return n, nil
+}
+
+// sameTexts are the types whose values have one text, which a producer writes, too: text, varchar,
+// name, uuid and whole numbers.
+var sameTexts = []uint32{
+	pgtype.TextOID, pgtype.VarcharOID, pgtype.NameOID, pgtype.UnknownOID, pgtype.UUIDOID, pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID,
+}
+
+// ownTypes are the numbers of types from here on that users have made, such as enums and citext.
+const ownTypes = 16384
+
+// asText returns an error for a column whose texts are most likely not those of a producer: what
+// is adopted of it would never be a duplicate of anything.
+func asText(conn *pgx.Conn, field pgconn.FieldDescription) error {
+	if field.DataTypeOID >= ownTypes || slices.Contains(sameTexts, field.DataTypeOID) {
+		return nil
+	}
+	is := fmt.Sprintf("of type %d", field.DataTypeOID)
+	if known, ok := conn.TypeMap().TypeForOID(field.DataTypeOID); ok {
+		is = known.Name
+	}
+	return fmt.Errorf("--from: column %s is %s, whose text is not what a producer sends: cast it to that, as in encode(%[1]s, 'hex') of bytea, or rtrim(%[1]s) of char(n)", field.Name, is)
 }
 
 // keys makes the key of each row, as rows arrive.

@@ -80,6 +80,13 @@ func TestAdoptRefusesWhatIsNoKey(t *testing.T) {
 		{"OrderPlaced", "SELECT * FROM nothing", `relation "nothing" does not exist`},
 		{"OrderPlaced", "DELETE FROM orders", "syntax error"},
 		{"OrderPaid", "SELECT 'secret'", "row 1 of --from: payment_id of OrderPaid: must be a UUID"},
+		{"OrderPlaced", `SELECT '\x00ff'::bytea AS id`, "column id is bytea, whose text is not what a producer sends"},
+		{"OrderPlaced", "SELECT 'k-1'::char(20) AS id", "column id is bpchar, whose"},
+		{"OrderPlaced", "SELECT true AS id", "column id is bool, whose"},
+		{"OrderPlaced", "SELECT 7.00 AS id", "column id is numeric, whose"},
+		{"OrderPlaced", "SELECT 7::float8 AS id", "column id is float8, whose"},
+		{"OrderPlaced", "SELECT '{}'::jsonb AS id", "column id is jsonb, whose"},
+		{"OrderPlaced", "SELECT current_date AS id", "column id is date, whose"},
 		{"OrderErased", "SELECT 1", "is identified by its offset"},
 		{"Nothing", "SELECT 1", `no event "Nothing"`},
 	} {
@@ -87,6 +94,10 @@ func TestAdoptRefusesWhatIsNoKey(t *testing.T) {
 		if code != trouble || !strings.Contains(stderr, tc[2]) || strings.Contains(stderr, "secret") {
 			t.Errorf("%s: %d %s", tc[1], code, stderr)
 		}
+	}
+	idemtest.Exec(t, db, `CREATE TYPE word AS ENUM ('k-1'); CREATE DOMAIN number AS text`)
+	for _, from := range []string{"'a'", "'a'::varchar(3)", "7", "7::bigint", "gen_random_uuid()", "'k-1'::word", "'k-1'::number", "'a'::name"} {
+		must(t, "adopt", "keys", "--spec", "../../examples/orders", "--event", "OrderPlaced", "--from", "SELECT "+from+" AS id", "--dry-run")
 	}
 	var n int
 	if err := db.QueryRow(t.Context(), `SELECT count(*) FROM idem_keys`).Scan(&n); err != nil || n != 0 {

@@ -130,6 +130,22 @@ func TestInitNamesWhatItLeavesOut(t *testing.T) {
 			t.Errorf("nothing is said of %s:\n%s", name, read(t, "idemgen.yaml"))
 		}
 	}
+	odd := idemtest.DB(t)
+	idemtest.Exec(t, odd, "CREATE TABLE \"a\x7fb\" (id int PRIMARY KEY); CREATE TABLE \" \" (id int PRIMARY KEY); CREATE TABLE \"${x}\" (id int PRIMARY KEY); CREATE SCHEMA \"{{s}}\"; CREATE TABLE \"{{s}}\".t (id int PRIMARY KEY);"+
+		"CREATE TABLE t (id int PRIMARY KEY, \"a\tb\" int, \"${HOME}\" int, \"\u2028\" int, \"\u202e\" int); CREATE TABLE \"T_\" (id int PRIMARY KEY, a int, \"A\" int, a_ int, \"a b\" int, a_b int, a__b int); CREATE TABLE t1 (id int PRIMARY KEY); CREATE TABLE t_1 (id int PRIMARY KEY)")
+	module(t, nil)
+	must(t, "init", "--from-db", odd.Config().ConnString())
+	for _, want := range []string{
+		`public.a\x7fb: left out. Its name has a control character,`, `public. : left out. Its name is blank,`, `public.${x}: left out. Its name looks like a variable of the environment,`,
+		`{{s}}.t: left out. The name of its schema looks like a template,`, `a\tb: left out. Its name has a control character,`, `${HOME}: left out. Its name looks like a variable`, `\u2028: left out. Its name is blank,`,
+		`name: "\u202e"`, "t_1_2:",
+	} {
+		if !strings.Contains(read(t, "idemgen.yaml"), want) {
+			t.Errorf("nothing is said of %s:\n%s", want, read(t, "idemgen.yaml"))
+		}
+	}
+	module(t, nil)
+	must(t, "init", "--from-db", url)
 	idemtest.Migrate(t, db, "migrations")
 	if _, stdout, _ := run(t, "init", "--from-db", url); strings.Count(stdout, "  # public.idem_") != 1 || strings.Contains(stdout, "idem_keys") {
 		t.Errorf("tables of the runtime are told:\n%s", stdout)

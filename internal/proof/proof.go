@@ -86,7 +86,7 @@ func (s *Service) play(t *model.Topic, rows []model.Row, log []seedlog.Record) S
 			record.Time = r.Time
 		}
 		for _, h := range r.Headers {
-			record.Headers = append(record.Headers, oracle.Header(h))
+			record.Headers = append(record.Headers, oracle.Header{Name: h.Name, Value: seedlog.PackedHeader(t, h.Name, h.Value)})
 		}
 		out := in.Apply(record)
 		if out.Kind == oracle.Stop {

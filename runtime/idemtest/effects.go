@@ -85,7 +85,7 @@ func (c *runner) calledFor(r record) string {
 	if t := c.packed[m.Topic]; t != nil {
 		sent := c.pack(m)
 		if key, value, err := seedlog.Unpacked(t, sent.Key, sent.Value); err == nil {
-			m.Key, m.Value = key, value
+			m.Key, m.Value, m.Headers = key, value, sent.Headers
 		}
 	}
 	return identity(m)

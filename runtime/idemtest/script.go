@@ -28,7 +28,7 @@ func (s Service) runner(spec *proof.Service, script proof.Script) (*runner, erro
 	}
 	for _, t := range spec.Topics {
 		for _, name := range t.Kafka {
-			if t.Payload.Encoding != "" || t.RecordKey != nil && t.RecordKey.Encoding != "" {
+			if t.Payload.Encoding != "" || t.RecordKey != nil && t.RecordKey.Encoding != "" || t.HasBinaryHeaders() {
 				r.packed[name] = t
 			}
 		}
@@ -146,6 +146,10 @@ func (c *runner) shownTables(s *state) string {
 func (c *runner) pack(m idem.Message) idem.Message {
 	if t := c.packed[m.Topic]; t != nil {
 		m.Key, m.Value = seedlog.Packed(t, m.Key, m.Value)
+		m.Headers = slices.Clone(m.Headers)
+		for i, h := range m.Headers {
+			m.Headers[i].Value = seedlog.PackedHeader(t, h.Name, h.Value)
+		}
 	}
 	return m
 }

@@ -67,6 +67,9 @@ func Field(f *model.Field) string {
 		}
 	case model.FromHeader:
 		def += " header " + strconv.Quote(f.Source.Header)
+		if f.Source.Binary {
+			def += " binary"
+		}
 	case model.FromRecord:
 		def += " record " + f.Source.Record
 	case model.FromRecordKey:

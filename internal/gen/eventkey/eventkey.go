@@ -5,6 +5,7 @@
 package eventkey
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -64,7 +65,7 @@ func Of(s *model.Service, topic, event string, values []Value) ([]Key, error) {
 			case p.Field == nil:
 				k.Headers[p.Header] = text
 			case p.Field.Source.Kind == model.FromHeader:
-				k.Headers[p.Field.Source.Header] = text
+				k.Headers[p.Field.Source.Header] = asHeader(p.Field, text)
 			default:
 				k.Fields[p.Field.Name] = text
 			}
@@ -83,6 +84,7 @@ func Of(s *model.Service, topic, event string, values []Value) ([]Key, error) {
 // Maker makes keys of one event from the texts of their parts.
 type Maker struct {
 	Parts  []string      // names of the parts, in the order of the spec
+	Texts  []bool        // by part: any text is one, so nothing notices a value of another notation
 	Window time.Duration // how long duplicates are detected
 	Here   bool          // copies: same_partition
 	Topic  string
@@ -104,6 +106,7 @@ func For(s *model.Service, event string) (*Maker, error) {
 			m := &Maker{Window: e.Key.Window, Here: e.Key.SamePartition, Topic: t.Name, event: e}
 			for _, p := range e.Key.Parts {
 				m.Parts = append(m.Parts, partName(p))
+				m.Texts = append(m.Texts, p.Field == nil || p.Field.Type.Kind == model.String)
 			}
 			return m, nil
 		}
@@ -259,6 +262,26 @@ func add(k *wire.KeyBuilder, m *wire.Message, f *model.Field) error {
 		return errors.New(failed.Reason)
 	}
 	return nil
+}
+
+// asHeader is a field's text as its header holds it, which may be binary.
+func asHeader(f *model.Field, text string) string {
+	if !f.Source.Binary {
+		return text
+	}
+	var r wire.Reader
+	r.Own()
+	t := r.Header(&wire.Message{Headers: []wire.Header{{Name: f.Name, Value: []byte(text)}}}, f.Name)
+	switch f.Type.Kind {
+	case model.Int32:
+		return string(binary.BigEndian.AppendUint32(nil, uint32(t.Int32())))
+	case model.Int64:
+		return string(binary.BigEndian.AppendUint64(nil, uint64(t.Int64())))
+	case model.UUID:
+		id := t.UUID()
+		return string(id[:])
+	}
+	return string(t.Bytes())
 }
 
 // known refuses a text that is none of an enum.

@@ -119,3 +119,20 @@ func TestWhatIsNoKeyIsRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The bytes of a binary header are those of the value that people type.
+func TestBinaryHeadersHaveTheBytesOfAText(t *testing.T) {
+	for kind, c := range map[string]struct{ text, want string }{
+		"int32": {"-2", "\xff\xff\xff\xfe"}, "int64": {"7", "\x00\x00\x00\x00\x00\x00\x00\x07"},
+		"uuid": {"41424344-4546-4748-6162-636465666768", "ABCDEFGHabcdefgh"}, "bytes": {"/wA=", "\xff\x00"},
+	} {
+		s := keyed(t, "{type: "+kind+", header: n, encoding: binary}")
+		keys, err := eventkey.Of(s, "t.v1", "", []eventkey.Value{{Name: "f", Text: c.text}})
+		if err != nil || keys[0].Headers["n"] != c.want {
+			t.Errorf("%s: %q, %v, want %q", kind, keys[0].Headers["n"], err, c.want)
+		}
+		if plain := of(t, keyed(t, "{type: "+kind+", header: n}"), c.text); plain != keys[0].Hash {
+			t.Errorf("%s: its key is another one than that of a text", kind)
+		}
+	}
+}

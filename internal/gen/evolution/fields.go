@@ -137,6 +137,9 @@ func former(old []*model.Field, f *model.Field) (found *model.Field) {
 func placeOf(s model.Source) string {
 	switch s.Kind {
 	case model.FromHeader:
+		if s.Binary {
+			return "header " + s.Header + " (binary)"
+		}
 		return "header " + s.Header
 	case model.FromRecord:
 		return "record " + s.Record

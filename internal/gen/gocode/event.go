@@ -81,6 +81,9 @@ func structField(g *group, f *model.Field) {
 func fieldSource(f *model.Field) string {
 	switch f.Source.Kind {
 	case model.FromHeader:
+		if f.Source.Binary {
+			return fmt.Sprintf("header %q, binary", f.Source.Header)
+		}
 		return fmt.Sprintf("header %q", f.Source.Header)
 	case model.FromRecord:
 		return "the record's " + f.Source.Record

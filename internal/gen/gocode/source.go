@@ -33,7 +33,7 @@ func recordKey(g *group, e *model.Event) {
 	}
 	part := func(p *model.KeyPart) code { return textScalar("s.RecordKey(m)", p.Type) }
 	if e.Topic.RecordKey.Encoding == "binary" {
-		part = func(p *model.KeyPart) code { return call("s.RecordKey(m)." + binaryReads[p.Type.Kind]) }
+		part = func(p *model.KeyPart) code { return binaryScalar("s.RecordKey(m)", p.Type.Kind) }
 	}
 	if e.Topic.RecordKey.JSON {
 		g.Add(text("var k %s", keyType(e.Topic)))
@@ -52,7 +52,7 @@ func recordKey(g *group, e *model.Event) {
 	}
 }
 
-// binaryReads are the methods that read a binary record key.
+// binaryReads are the methods that read a binary record key or header.
 var binaryReads = map[model.Kind]string{model.Int32: "BinaryInt32", model.Int64: "BinaryInt64", model.UUID: "BinaryUUID", model.Bytes: "Raw"}
 
 // keyParts are the parts of the record key that an event reads, in the key's order.
@@ -103,15 +103,30 @@ func same(g *group, f *model.Field, part code) {
 
 func header(g *group, dst string, f *model.Field) {
 	if f.Default == nil && !f.Type.Optional {
-		g.Add(text(dst + " =").Add(textScalar(fmt.Sprintf("s.Header(m, %q)", f.Source.Header), f.Type)))
+		g.Add(text(dst + " =").Add(headerScalar(fmt.Sprintf("s.Header(m, %q)", f.Source.Header), f)))
 		return
 	}
 	method := "OptHeader"
 	if f.Default != nil {
 		method = "DefaultHeader"
 	}
-	g.If(text("h, ok := s.%s(m, %q)", method, f.Source.Header), text("ok")).Block(text(dst + " =").Add(textScalar("h", f.Type)))
+	g.If(text("h, ok := s.%s(m, %q)", method, f.Source.Header), text("ok")).Block(text(dst + " =").Add(headerScalar("h", f)))
 }
+
+// headerScalar reads a header from src, a wire.Text.
+func headerScalar(src string, f *model.Field) *expr {
+	if !f.Source.Binary {
+		return textScalar(src, f.Type)
+	}
+	read := binaryScalar(src, f.Type.Kind)
+	if f.Type.Optional && !nilable(f.Type) {
+		return wire("Keep").Call(text("&s.Reader"), read)
+	}
+	return read
+}
+
+// binaryScalar reads bytes from src, a wire.Text.
+func binaryScalar(src string, kind model.Kind) *expr { return call(src + "." + binaryReads[kind]) }
 
 // metadata is how a piece of what Kafka knows about the record is read. Every record has it.
 func metadata(f *model.Field) *expr {

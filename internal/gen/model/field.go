@@ -101,6 +101,7 @@ type Source struct {
 	Kind   SourceKind
 	Path   []string // member names from the root of the payload; empty = the whole value
 	Header string
+	Binary bool   // the header is a big-endian number, the 16 bytes of a UUID, or bytes as they are
 	Record string // key, value, timestamp, offset, partition or topic
 	Part   *KeyPart
 }

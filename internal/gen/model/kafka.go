@@ -12,6 +12,25 @@ func (t *Topic) Reads(name string) bool { return slices.Contains(t.Kafka, name) 
 // TopicsText is the topics of the entry in words, for comments and messages.
 func (t *Topic) TopicsText() string { return strings.Join(t.Kafka, ", ") }
 
+// HasBinaryHeaders reports whether a header is binary.
+func (t *Topic) HasBinaryHeaders() bool {
+	return slices.ContainsFunc(t.Events, func(e *Event) bool {
+		return slices.ContainsFunc(e.Fields, func(f *Field) bool { return f.Source.Binary })
+	})
+}
+
+// BinaryHeader is the type of a header that is binary; 0 if it is a text.
+func (t *Topic) BinaryHeader(name string) Kind {
+	for _, e := range t.Events {
+		for _, f := range e.Fields {
+			if f.Source.Binary && f.Source.Header == name {
+				return f.Type.Kind
+			}
+		}
+	}
+	return 0
+}
+
 // ShortestWindow is the shortest window of the topic's keys; 0 if it stores none.
 func (t *Topic) ShortestWindow() (least time.Duration) {
 	for _, e := range t.Events {

@@ -73,7 +73,12 @@ func fieldSource(report *syntax.Diagnostics, spec *syntax.Field, ft model.FieldT
 				"a header is one text: use a scalar, an enum or json")
 			return model.Source{}, false
 		}
-		return model.Source{Kind: model.FromHeader, Header: spec.Header.Value}, true
+		binary := spec.Encoding != nil && spec.Encoding.Value == "binary"
+		if binary && !fitsBinary(ft) {
+			report.Add(spec.Type.Pos, "E306", fmt.Sprintf("field %s of %s is %s, which a binary header cannot hold", wording.Quote(spec.Name.Value), owner, typeword.Text(ft)), binaryHint)
+			return model.Source{}, false
+		}
+		return model.Source{Kind: model.FromHeader, Header: spec.Header.Value, Binary: binary}, true
 	case spec.Record != nil:
 		return model.Source{Kind: model.FromRecord, Record: spec.Record.Value}, checkRecordField(report, spec, ft)
 	}

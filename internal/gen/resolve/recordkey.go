@@ -66,8 +66,8 @@ func checkPlace(report *syntax.Diagnostics, k *model.RecordKey, parts int, p *sy
 		report.Add(p.Path.Pos, "E307", fmt.Sprintf("record-key part %s has the path of the whole key, which has %d parts", name, parts), "write the member that holds it: path: "+p.Name.Value)
 	case k.Encoding == "binary" && p.Path != nil:
 		report.Add(p.Path.Key, "E307", fmt.Sprintf("record-key part %s has a path, and the key is binary, without members", name), "write "+p.Name.Value+": "+typeword.Text(ft))
-	case k.Encoding == "binary" && (!slices.Contains(binaryKinds, ft.Kind) || ft.Notation != model.Usual):
-		report.Add(p.Type.Pos, "E310", fmt.Sprintf("%s cannot be read from a binary key: %s", withArticle(typeword.Text(ft)), name), "use int32 (4 bytes), int64 (8 bytes), uuid (16 bytes) or bytes (as they are)")
+	case k.Encoding == "binary" && !fitsBinary(ft):
+		report.Add(p.Type.Pos, "E310", fmt.Sprintf("%s cannot be read from a binary key: %s", withArticle(typeword.Text(ft)), name), binaryHint)
 	case k.Unpacks() && p.Path == nil:
 		report.Add(p.Name.Pos, "E313", fmt.Sprintf("record-key part %s has no path, and a key in %s has members", name, k.Encoding),
 			fmt.Sprintf("write %s: {type: %s, path: ...}; $ is the path of a key that is one value", p.Name.Value, typeword.Text(ft)))
@@ -77,8 +77,12 @@ func checkPlace(report *syntax.Diagnostics, k *model.RecordKey, parts int, p *sy
 	return false
 }
 
-// binaryKinds are the types that a binary record key may have.
-var binaryKinds = []model.Kind{model.Int32, model.Int64, model.UUID, model.Bytes}
+// fitsBinary reports whether a binary record key or header may have a type.
+func fitsBinary(t model.FieldType) bool {
+	return slices.Contains([]model.Kind{model.Int32, model.Int64, model.UUID, model.Bytes}, t.Kind) && t.Notation == model.Usual
+}
+
+const binaryHint = "use int32 (4 bytes), int64 (8 bytes), uuid (16 bytes) or bytes (as they are)"
 
 // keyTypes is the hint of E310.
 const keyTypes = "use string, uuid, int64, decimal, date, bytes, an enum or a timestamp"

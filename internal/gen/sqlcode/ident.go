@@ -1,18 +1,42 @@
 package sqlcode
 
 import (
+	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
 )
 
-// ident quotes a name if Postgres would not read it back as it is.
+// ident quotes a name if Postgres would not read it back as it is. Characters that nobody sees,
+// such as those that turn the direction of a text, are escaped.
 func ident(name string) string {
+	if !strings.ContainsFunc(name, hidden) {
+		return rawIdent(name)
+	}
+	var b strings.Builder
+	for _, c := range strings.ReplaceAll(name, `"`, `""`) {
+		switch {
+		case c == '\\':
+			b.WriteString(`\\`)
+		case hidden(c):
+			fmt.Fprintf(&b, `\+%06X`, c)
+		default:
+			b.WriteRune(c)
+		}
+	}
+	return `U&"` + b.String() + `"`
+}
+
+// rawIdent is ident for what reads names without escapes, such as a cast to regclass.
+func rawIdent(name string) string {
 	if plain(name) && !keywords[name] {
 		return name
 	}
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
+
+func hidden(c rune) bool { return !unicode.IsPrint(c) }
 
 func plain(name string) bool {
 	for i, c := range name {
@@ -26,6 +50,10 @@ func plain(name string) bool {
 
 // tableIdent names a table of the database, with its schema if the spec has one.
 func tableIdent(t *model.Table) string {
+	return tableAs(t, ident)
+}
+
+func tableAs(t *model.Table, ident func(string) string) string {
 	if t.Schema == "" {
 		return ident(t.InDatabase())
 	}
@@ -36,7 +64,7 @@ func columnIdent(c *model.Column) string { return ident(c.InDatabase()) }
 
 // TableName is how SQL names the table if it is not simply the spec's name; else "".
 func TableName(t *model.Table) string {
-	if name := tableIdent(t); name != t.Name {
+	if name := tableAs(t, rawIdent); name != t.Name {
 		return name
 	}
 	return ""

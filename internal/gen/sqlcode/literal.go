@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
 )
@@ -80,7 +79,6 @@ func typedLiteral(t model.ColType, c *model.Constant) (string, error) {
 // escaped, so that the string means the same under every setting of the database, and
 // stands in a Go file, a migration and a diff as it is.
 func quote(text string) string {
-	hidden := func(c rune) bool { return !unicode.IsPrint(c) }
 	text = strings.ReplaceAll(text, "'", "''")
 	if !strings.Contains(text, `\`) && !strings.ContainsFunc(text, hidden) {
 		return "'" + text + "'"

@@ -120,3 +120,21 @@ func TestRowsThatTheDatabaseKeepsAreRefused(t *testing.T) {
 		}
 	})
 }
+
+// Names with characters that nobody sees are escaped, and name the same tables and columns.
+func TestNamesThatNobodySees(t *testing.T) {
+	c := stepCase{write: "insert: t1", table: `name: "ta\u202eb\\le\U000e0001", primary_key: [id], columns: {id: integer, n: {type: integer, name: "c\u200d\"ol"}}`, fields: "n: int32"}
+	s := load(t, c.spec())
+	sql := statement(t, s.Topics[0].Events[0].Steps[0])
+	db := database(t, s)
+	if strings.ContainsFunc(sql, func(c rune) bool { return c > '~' }) {
+		t.Errorf("%+q", sql)
+	}
+	if _, err := db.Exec(t.Context(), sql, ints{1}, ints{2}); err != nil {
+		t.Fatalf("%v\n%s", err, sql)
+	}
+	var n int
+	if err := db.QueryRow(t.Context(), "SELECT \"c\u200d\"\"ol\" FROM \"ta\u202eb\\le\U000e0001\"").Scan(&n); err != nil || n != 2 {
+		t.Errorf("%d, %v", n, err)
+	}
+}

@@ -34,15 +34,31 @@ func (w *walker) environment(p Pair) {
 // it does not.
 func (w *walker) variable(pos Pos, text string) bool {
 	const hint = "write the value itself; what differs from place to place is passed to the generated constructor"
-	switch {
-	case strings.Contains(text, "${"):
+	switch placeholder(text) {
+	case aVariable:
 		w.ds.Add(pos, "E112", quote(text)+" names a variable of the environment, and a "+w.ds.noun()+" has none", hint)
-	case strings.Contains(text, "{{"):
+	case aTemplate:
 		w.ds.Add(pos, "E112", quote(text)+" is a template, and a "+w.ds.noun()+" has none", hint)
 	default:
 		return false
 	}
 	return true
+}
+
+const (
+	aVariable = "a variable of the environment"
+	aTemplate = "a template"
+)
+
+// placeholder says what a text expects to be filled in; "" if nothing.
+func placeholder(text string) string {
+	switch {
+	case strings.Contains(text, "${"):
+		return aVariable
+	case strings.Contains(text, "{{"):
+		return aTemplate
+	}
+	return ""
 }
 
 var environmentLine = regexp.MustCompile(`(?i)([a-z][a-z_.-]*)["']?\s*:\s+(\S)`)

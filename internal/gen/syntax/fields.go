@@ -10,6 +10,7 @@ type Field struct {
 	Type      *FieldType // nil only if Broken
 	Path      *Path
 	Header    *Text
+	Encoding  *Text // of the header: plain or binary
 	Record    *Text // key, value, timestamp, offset, partition or topic
 	Default   *Text // constant, not checked against the type
 	Patch     *Bool
@@ -31,6 +32,7 @@ var fieldKeys = docKeys(func(f *Field) *Doc { return &f.Doc },
 	key[Field]{name: "type", required: true, example: "for example type: string", value: typeShape},
 	key[Field]{name: "path", value: pathOfMembers(func(f *Field) **Path { return &f.Path })},
 	key[Field]{name: "header", value: textValue(func(f *Field) **Text { return &f.Header })},
+	key[Field]{name: "encoding", value: encodingValue(headerEncodings, func(f *Field) **Text { return &f.Encoding })},
 	key[Field]{name: "record", value: wordValue(func(f *Field) **Text { return &f.Record }, "key", "value", "timestamp", "offset", "partition", "topic")},
 	key[Field]{name: "default", value: put(scalarShape, func(f *Field) **Text { return &f.Default }, readConstant)},
 	key[Field]{name: "patch", value: boolValue(func(f *Field) **Bool { return &f.Patch })},
@@ -64,6 +66,10 @@ func readFields(w *walker, e entry, place fieldPlace, into *[]*Field) bool {
 		}
 		f.Broken = !walkMap(w, fe, fieldKeys, f) || !valid
 		checkFieldSources(w, fe, place, f)
+		if f.Encoding != nil && f.Header == nil {
+			f.Broken = true
+			w.ds.Add(f.Encoding.Key, "E110", fe.what+" has an encoding, and is not read from a header", "payload says how a value is written, and record_key_format how a record key is")
+		}
 		if f.Default != nil && f.Type != nil && f.Type.Optional {
 			f.Broken = true
 			w.ds.Add(f.Default.Key, "E305", fe.what+" is optional and has a default", `drop "optional"`)

@@ -12,6 +12,7 @@ type Packing struct {
 
 var (
 	payloadEncodings = []string{"plain", "json_string", "confluent_json", "avro", "confluent_avro", "protobuf", "confluent_protobuf"}
+	headerEncodings  = []string{"plain", "binary"}
 	keyEncodings     = []string{"plain", "binary", "confluent_json", "avro", "confluent_avro", "protobuf", "confluent_protobuf"}
 )
 

@@ -10,6 +10,19 @@ import (
 // mostStored is how many bytes Postgres keeps of a name.
 const mostStored = 63
 
+// StoredFlaw says why no spec can have a name that a database has; "" if one can.
+func StoredFlaw(name string) string {
+	switch {
+	case strings.TrimSpace(name) == "":
+		return "is blank"
+	case placeholder(name) != "":
+		return "looks like " + placeholder(name)
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return "has a control character"
+	}
+	return ""
+}
+
 // storedName reads a name as the database has it: any text that Postgres keeps whole.
 func storedName(w *walker, e entry) (*Text, bool) {
 	t, ok := w.full(e)

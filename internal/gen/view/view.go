@@ -158,7 +158,7 @@ func (s *Spec) Show(topic, event string, m *wire.Message) Shown {
 	}
 	out := Shown{Raw: hide.none()}
 	for _, h := range m.Headers {
-		value := text(h.Value)
+		value := text(binaryText(t.BinaryHeader(h.Name), h.Value))
 		if hide.headers[strings.ToLower(h.Name)] {
 			value, out.Masked = Redacted, true
 		}

@@ -132,3 +132,19 @@ topics:
 		}
 	}
 }
+
+// A binary header is shown as the value that it holds, and as it is if it holds none.
+func TestBinaryHeadersAreShownAsValues(t *testing.T) {
+	s := read(t, `version: 1
+consumer: c
+package: p
+topics:
+  t.v1:
+    idempotency_key: {source: id, window: 8d}
+    events: {Noted: {fields: {id: {type: uuid, header: id, encoding: binary}, n: {type: int64, header: n, encoding: binary}}, handle: true}}
+`)
+	shown := s.Show("t.v1", "Noted", &wire.Message{Value: []byte("{}"), Headers: []wire.Header{{Name: "id", Value: []byte("ABCDEFGHabcdefgh")}, {Name: "n", Value: []byte("7")}}})
+	if h := shown.Headers; h[0].Value != "41424344-4546-4748-6162-636465666768" || h[1].Value != "7" {
+		t.Errorf("%q", h)
+	}
+}

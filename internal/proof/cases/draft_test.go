@@ -111,7 +111,7 @@ func leaves(t *testing.T, s *model.Service, e *model.Event, c *cases.Case, text 
 		sent := oracle.Record{Topic: r.Topic, Offset: offsets[r.Topic], Time: at, Result: r.Result}
 		sent.Key, sent.Value = seedlog.Packed(e.Topic, r.Key, r.Value)
 		for _, h := range r.Headers {
-			sent.Headers = append(sent.Headers, oracle.Header(h))
+			sent.Headers = append(sent.Headers, oracle.Header{Name: h.Name, Value: seedlog.PackedHeader(e.Topic, h.Name, h.Value)})
 		}
 		offsets[r.Topic]++
 		if out := in.Apply(sent); out.Kind == oracle.Stop || out.DeadLetter() != "" && len(c.DeadLetters) == 0 {

@@ -66,7 +66,7 @@ func asRead(t *model.Topic, r *seedlog.Record) oracle.Record {
 	out := oracle.Record{Topic: r.Topic, Time: at, Result: r.Result}
 	out.Key, out.Value = seedlog.Packed(t, r.Key, r.Value)
 	for _, h := range r.Headers {
-		out.Headers = append(out.Headers, oracle.Header(h))
+		out.Headers = append(out.Headers, oracle.Header{Name: h.Name, Value: seedlog.PackedHeader(t, h.Name, h.Value)})
 	}
 	return out
 }

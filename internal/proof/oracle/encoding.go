@@ -67,20 +67,42 @@ func unpack(p *model.Packed, r *Record, header string, packed []byte) ([]byte, *
 	return text, nil
 }
 
-// binaryKey reads a record key that is a number, a UUID or bytes.
-func (d *decoder) binaryKey(t model.FieldType, key []byte, at int) value {
+// binary reads a record key or a header that is a number, a UUID or bytes.
+func (d *decoder) binary(t model.FieldType, raw []byte, at int, path string) value {
 	size := map[model.Kind]int{model.Int32: 4, model.Int64: 8, model.UUID: 16}[t.Kind]
 	switch {
 	case t.Kind == model.Bytes:
-		return key
-	case len(key) != size:
-		d.fail(at, "record key", fmt.Sprintf("has %d bytes, and not %d", len(key), size))
+		return raw
+	case len(raw) != size:
+		d.fail(at, path, fmt.Sprintf("has %d bytes, and not %d", len(raw), size))
 		return nil
 	case t.Kind == model.Int32:
-		return int64(int32(binary.BigEndian.Uint32(key)))
+		return int64(int32(binary.BigEndian.Uint32(raw)))
 	case t.Kind == model.Int64:
-		return int64(binary.BigEndian.Uint64(key))
+		return int64(binary.BigEndian.Uint64(raw))
 	}
-	h := hex.EncodeToString(key)
-	return d.text(t, h[:8]+"-"+h[8:12]+"-"+h[12:16]+"-"+h[16:20]+"-"+h[20:], at, "record key")
+	h := hex.EncodeToString(raw)
+	return d.text(t, h[:8]+"-"+h[8:12]+"-"+h[12:16]+"-"+h[16:20]+"-"+h[20:], at, path)
+}
+
+// asBinary is a text, as examples have it, in the bytes of a binary record key or header; a text
+// that is none stays as it is.
+func asBinary(kind model.Kind, text []byte) []byte {
+	number, err := parseInteger(string(text), map[model.Kind]int{model.Int32: 32, model.Int64: 64}[kind])
+	u, is := parseUUID(string(text))
+	switch {
+	case text == nil: // null
+		return nil
+	case kind == model.Int32 && err == nil:
+		return binary.BigEndian.AppendUint32(nil, uint32(number))
+	case kind == model.Int64 && err == nil:
+		return binary.BigEndian.AppendUint64(nil, uint64(number))
+	case kind == model.UUID && is:
+		return u[:]
+	case kind == model.Bytes:
+		if raw, why := parseBase64(string(text)); why == "" {
+			return raw.([]byte)
+		}
+	}
+	return text
 }

@@ -76,6 +76,12 @@ func (in *Interpreter) checkExample(raw json.RawMessage) *ExampleError {
 	if t == nil {
 		return &ExampleError{Reason: "the spec has no topic " + strconv.Quote(r.Topic)}
 	}
+	if k := t.RecordKey; k != nil && k.Encoding == "binary" && r.Key != nil {
+		r.Key = asBinary(k.Parts[0].Type.Kind, r.Key)
+	}
+	for i, h := range r.Headers {
+		r.Headers[i].Value = asBinary(t.BinaryHeader(h.Name), h.Value)
+	}
 	def, out := in.Read(*r)
 	switch {
 	case out.Kind == Applied || out.Kind == Ignored || out.Class == ClassFit:

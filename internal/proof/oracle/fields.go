@@ -128,6 +128,8 @@ func (d *decoder) header(f *model.Field, r *Record, at int) value {
 	case n == 0:
 	case h.Value == nil && !f.Type.Optional:
 		d.fail(at, path, whyNull)
+	case h.Value != nil && f.Source.Binary:
+		return d.binary(f.Type, h.Value, at, path)
 	case h.Value != nil:
 		return d.text(f.Type, string(h.Value), at, path)
 	}

@@ -16,7 +16,7 @@ func (d *decoder) keyPart(part *model.KeyPart, rk *model.RecordKey, r *Record, a
 		return nil
 	}
 	if rk.Encoding == "binary" {
-		return d.binaryKey(part.Type, r.Key, at)
+		return d.binary(part.Type, r.Key, at, path)
 	}
 	if !rk.JSON {
 		return d.text(part.Type, string(r.Key), at, path)

@@ -233,7 +233,7 @@ func (d *drawer) try(v visit) oracle.Outcome {
 		sent.Time = r.Time
 	}
 	for _, h := range r.Headers {
-		sent.Headers = append(sent.Headers, oracle.Header(h))
+		sent.Headers = append(sent.Headers, oracle.Header{Name: h.Name, Value: PackedHeader(d.topic, h.Name, h.Value)})
 	}
 	out := d.in.Try(sent)
 	if out.Kind != oracle.Applied {

@@ -21,7 +21,7 @@ const anySchema = "\x00\x00\x00\x00\x01"
 func Packed(t *model.Topic, key, value []byte) (sentKey, sentValue []byte) {
 	if k := t.RecordKey; k != nil {
 		if k.Encoding == "binary" {
-			key = binaryKey(k.Parts[0].Type.Kind, key)
+			key = asBinary(k.Parts[0].Type.Kind, key)
 		}
 		key = pack(&k.Packed, key)
 	}
@@ -47,10 +47,17 @@ func pack(p *model.Packed, object []byte) []byte {
 	return message
 }
 
-// binaryKey is a text as a binary record key. A text that is none is sent as it is.
-func binaryKey(kind model.Kind, text []byte) []byte {
+// PackedHeader is the value of a header as producers of a topic send it.
+func PackedHeader(t *model.Topic, name string, value []byte) []byte {
+	return asBinary(t.BinaryHeader(name), value)
+}
+
+// asBinary is a text as a binary record key or header. A text that is none is sent as it is.
+func asBinary(kind model.Kind, text []byte) []byte {
 	number, bad := strconv.ParseInt(string(text), 10, 64)
 	switch raw, err := hex.DecodeString(strings.ReplaceAll(string(text), "-", "")); {
+	case text == nil: // null
+		return nil
 	case kind == model.Int32 && bad == nil:
 		return binary.BigEndian.AppendUint32(nil, uint32(number))
 	case kind == model.Int64 && bad == nil:

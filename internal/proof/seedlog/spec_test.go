@@ -236,7 +236,7 @@ func kafka(topic *model.Topic, offset int, r seedlog.Record) oracle.Record {
 	out := oracle.Record{Topic: r.In(topic), Offset: int64(offset), Time: time.UnixMilli(1767225600000 + int64(offset)), Result: r.Result}
 	out.Key, out.Value = seedlog.Packed(topic, r.Key, r.Value)
 	for _, h := range r.Headers {
-		out.Headers = append(out.Headers, oracle.Header(h))
+		out.Headers = append(out.Headers, oracle.Header{Name: h.Name, Value: seedlog.PackedHeader(topic, h.Name, h.Value)})
 	}
 	return out
 }

@@ -24,7 +24,7 @@ var checks = []func(report *syntax.Diagnostics, d *draft.Service){
 	// effects
 	checkLocks,
 	// fields
-	checkUnused, checkExtents, everyWholeStep(checkPatches),
+	checkUnused, checkExtents, everyTopic(checkHeaders), everyWholeStep(checkPatches),
 }
 
 // Run reports what the checks find in a draft.

@@ -24,9 +24,9 @@ func NewConsumer(db *pgxpool.Pool, registry avro.Registry, opts ...idem.Option) 
 		Consumer: "oddities",
 		Schema:   map[string]int{"core": 1, "keys": 1},
 		Identity: wire.Identity{
-			Writes: 0xb1b0c6eb,
+			Writes: 0xbcb1b62c,
 			Knows: []uint32{
-				0xb1b0c6eb,
+				0xbcb1b62c,
 			},
 		},
 		Limits: wire.Limits{
@@ -97,12 +97,27 @@ func NewConsumer(db *pgxpool.Pool, registry avro.Registry, opts ...idem.Option) 
 				},
 				Rights: []string{"INSERT"},
 			},
+			{
+				Name: "readings",
+				Unique: [][]string{
+					{"id"},
+				},
+				Columns: []wire.Column{
+					{Name: "id", Type: "uuid"},
+					{Name: "seq", Type: "bigint"},
+					{Name: "flags", Type: "integer", Nullable: true, Null: "Reading"},
+					{Name: "tag", Type: "bytea"},
+					{Name: "site", Type: "integer"},
+				},
+				Rights: []string{"INSERT"},
+			},
 		},
 		Topics: []wire.Topic{
 			oldsV1Topic(),
 			looseV1Topic(),
 			envelopesV1Topic(),
 			ordersV1Topic(registry),
+			readingsV1Topic(),
 		},
 	}, opts...)
 }

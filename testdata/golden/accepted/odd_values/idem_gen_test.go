@@ -34,6 +34,12 @@ func TestOrdersV1(t *testing.T) {
 	testService().RunTopic(t, "orders.v1")
 }
 
+// TestReadingsV1 applies events of topic "readings.v1" with duplicates, crashes, fenced owners
+// and invalid records.
+func TestReadingsV1(t *testing.T) {
+	testService().RunTopic(t, "readings.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -50,7 +56,7 @@ func TestCases(t *testing.T) {
 func testService() idemtest.Service {
 	return idemtest.Service{
 		Spec:   "idemgen.yaml",
-		Digest: "3e9577ed2c9d60aa",
+		Digest: "81b8691b62eb7301",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, avro.Own(ordersV1Message))
 		},

@@ -4,6 +4,7 @@
 --   table loose
 --   table envelopes
 --   table orders
+--   table readings
 
 SET LOCAL client_encoding = 'UTF8';
 
@@ -41,4 +42,13 @@ CREATE TABLE orders (
     gift boolean NOT NULL,
     price numeric(12,2),
     CONSTRAINT orders_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE readings (
+    id uuid NOT NULL,
+    seq bigint NOT NULL,
+    flags integer,
+    tag bytea NOT NULL,
+    site integer NOT NULL,
+    CONSTRAINT readings_pkey PRIMARY KEY (id)
 );
