@@ -91,7 +91,7 @@ func (k *token) signIn(pages http.Handler) http.Handler {
 		http.SetCookie(w, &http.Cookie{Name: k.cookie, Value: k.text, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
 		w.Header().Set("Referrer-Policy", "no-referrer")
 		w.Header().Set("Cache-Control", "no-store")
-		http.Redirect(w, r, "/", http.StatusSeeOther)
+		redirect(w, "./")
 	})
 }
 
