@@ -71,8 +71,8 @@ func (c *console) showLetter(q *request, record bool) {
 			shown := c.specs[l.Consumer].Show(l.Topic, l.Event, message(l.Opened.Record))
 			l.Record = &shown
 		}
-		if l.Opened.Returned != nil && c.specs[l.Consumer] != nil {
-			l.Returned = string(l.Opened.Returned.Raw())
+		if l.Opened.Returned != nil {
+			l.Returned = c.specs[l.Consumer].Result(l.Topic, l.Event, l.Opened.Returned.Raw())
 		}
 	}
 	c.render(q, "letter.html", shown{

@@ -153,6 +153,10 @@ func TestALetterIsDecidedOnItsPage(t *testing.T) {
 	if strings.Contains(page, "SECRET") || !strings.Contains(page, "&#34;card&#34;: &#34;[sensitive]&#34;") {
 		t.Errorf("got\n%s", page)
 	}
+	idemtest.Exec(t, s.db, `UPDATE idem_dead_letter SET result = '{"card": "SECRET", "n": 12345}' WHERE offs = 1`)
+	if page = s.get("record?" + at); strings.Contains(page, "SECRET") || !strings.Contains(page, "12345") {
+		t.Errorf("what an effect returned:\n%s", page)
+	}
 	if log := s.log.String(); !strings.Contains(log, "viewed the record") || !strings.Contains(log, "user=ana") {
 		t.Errorf("the view is not logged: %s", log)
 	}
