@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"html"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -25,15 +27,18 @@ func consoleCommand() *cobra.Command {
 		Use:   "console [spec | folder ...]",
 		Short: "Serve web pages of a database: what makes no progress, dead letters, history",
 		Long: `Serves web pages about the services of a database on this machine, prints their address, and opens
-it in a browser if this is a terminal. Whoever has the address with its token may do what you may
-do: stop the command when you are done. The pages show what makes no progress and the ways out,
-dead letters in groups, effects, the outbox, and what operators did.
+it in a browser if this is a terminal, by a file that only you can read: the token is in no list of
+processes. A browser that runs in a sandbox may not see the file: open the printed address then.
+Whoever has the address with its token may do what you may do: stop the command when you are done.
+The pages show what makes no progress and the ways out, dead letters in groups, effects, the outbox,
+and what operators did.
 
 The specs say how records are decoded, which values are sensitive, and what is guaranteed. Without
 the spec of a consumer no record of it is shown. --payload permits to look at records.
 
 --database should be of a role that may only SELECT; --operator then is the role that replays and
-releases, by default the same as --database. A service can serve the pages itself: package
+releases, by default the same as --database. Keep passwords in ~/.pgpass: other users of the machine
+see arguments. A service can serve the pages itself: package
 runtime/console.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Database = flags.database; o.Database == "" {
@@ -68,7 +73,11 @@ runtime/console.`,
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), site.URL)
 			if out, err := os.Stdout.Stat(); !noOpen && err == nil && out.Mode()&os.ModeCharDevice != 0 {
-				browse(cmd, site.URL)
+				forget, err := browse(cmd.Context(), site.URL)
+				defer forget()
+				if err != nil {
+					fmt.Fprintf(cmd.ErrOrStderr(), "no browser was opened, open the address above: %v\n", err)
+				}
 			}
 			return <-site.Done
 		},
@@ -106,13 +115,26 @@ func (r renamed) Open(name string) (fs.File, error) {
 	return r.FS.Open(name)
 }
 
-// browse opens an address in the user's browser, if there is one.
-func browse(cmd *cobra.Command, url string) {
+// browse opens the console in the user's browser, if there is one. Every user of the machine can
+// read the arguments of every program, so the browser is given a file that only this user can read.
+// The file lasts until the returned function is called.
+func browse(ctx context.Context, url string) (forget func(), err error) {
 	name := map[string]string{"darwin": "open", "windows": "explorer"}[runtime.GOOS]
 	if name == "" {
 		name = "xdg-open"
 	}
-	if _, err := exec.LookPath(name); err == nil {
-		_ = exec.CommandContext(cmd.Context(), name, url).Start() //nolint:gosec // the address that was printed
+	if name, err = exec.LookPath(name); err != nil {
+		return func() {}, nil // there is none
 	}
+	folder, err := os.MkdirTemp("", "idemgen-console-")
+	if err != nil {
+		return func() {}, err
+	}
+	forget = func() { _ = os.RemoveAll(folder) }
+	file, url := filepath.Join(folder, "console.html"), html.EscapeString(url)
+	page := fmt.Sprintf(`<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=%s"><a href="%s">The console</a>`, url, url)
+	if err = os.WriteFile(file, []byte(page), 0o600); err == nil {
+		err = exec.CommandContext(ctx, name, file).Start() //nolint:gosec // a file that was just written
+	}
+	return forget, err
 }

@@ -162,3 +162,18 @@ FROM idem_ledger WHERE seq = (SELECT max(seq) FROM idem_ledger l WHERE l.stream 
 		"ok processes: 2 processes report themselves; partitions that make progress: 4",
 		"ok topic orders.v1: 4 partitions, 4 with a ledger, at most 2 records not applied yet")
 }
+
+// A row that cannot be read hides nothing of the other processes from any command: doctor names it.
+func TestCommandsReadTheOtherProcesses(t *testing.T) {
+	db := ledgers(t)
+	process(t, db, "projector", "a, process 1", 2, "0 READY")
+	process(t, db, "order-projector", "b, process 2", 2)
+	idemtest.Exec(t, db, `INSERT INTO idem_process (process, consumer, name, version, every, report) VALUES (gen_random_uuid(), 'order-projector', 'c, process 3', '', '5 s', '{"partitions": 1}')`)
+	if out := must(t, "stream", "list"); !strings.Contains(out, "READY") {
+		t.Error(out)
+	}
+	lines := checked(t, "FAIL", "--database", db.Config().ConnString())
+	if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "process c, process 3: unreadable-report") }) {
+		t.Errorf("doctor: %q", lines)
+	}
+}

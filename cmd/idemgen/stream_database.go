@@ -50,7 +50,7 @@ func openPool(ctx context.Context, flag, url string, right pgconn.ValidateConnec
 		url, from = os.Getenv("DATABASE_URL"), "$DATABASE_URL"
 	}
 	if url == "" {
-		return nil, fmt.Errorf("%s or $DATABASE_URL missing: write %s=postgres://user:password@host:5432/name, or set DATABASE_URL to that address", flag, flag)
+		return nil, fmt.Errorf("%s or $DATABASE_URL missing: set DATABASE_URL to postgres://user:password@host:5432/name (other users of the machine see arguments: %s is for an address without a password)", flag, flag)
 	}
 	cfg, err := pgxpool.ParseConfig(url)
 	if err == nil && strings.LastIndexByte(cfg.ConnConfig.Host, '@') > 0 { // of a password

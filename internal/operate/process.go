@@ -4,7 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -61,7 +65,7 @@ type Reported struct {
 	Code       string    `json:"code"`
 	Reason     string    `json:"reason"`
 	Do         string    `json:"do"`
-	Ways       []string  `json:"ways,omitempty"` // commands that end a halt
+	Ways       []string  `json:"ways,omitempty"` // commands that end a halt of this partition; others are left out
 }
 
 // Stopped reports whether the partition makes no progress.
@@ -71,15 +75,21 @@ func (r *Reported) Stopped() bool { return r.Code != "" }
 // wait for another one to release it.
 func (r *Reported) owns() bool { return r.State != "STANDBY" }
 
-// processesSQL selects the processes of a consumer, or of all consumers if it is empty. A process
-// is silent by the database's clock.
-const processesSQL = `SELECT process::text, consumer, name, version, started_at, seen_at,
-	extract(epoch FROM statement_timestamp() - seen_at)::float8, statement_timestamp() - seen_at > 3 * every, report::text
-FROM idem_process WHERE $1 IN ('', consumer) ORDER BY consumer, name, process`
+// mostReport is how many bytes of a report are read. A process writes less than half of it.
+const mostReport = 32 << 20
+
+// processesSQL selects the processes of a consumer, or of all consumers if it is empty. Every value
+// that a row may hold is selected without an error: times are numbers, because no other form has
+// them all. A report that is too long is empty.
+var processesSQL = fmt.Sprintf(`SELECT process::text, consumer, name, version, extract(epoch FROM started_at)::float8, extract(epoch FROM seen_at)::float8,
+	extract(epoch FROM statement_timestamp())::float8, extract(epoch FROM every)::float8,
+	CASE WHEN octet_length(report::text) <= %d THEN report::text ELSE '' END
+FROM idem_process WHERE $1 IN ('', consumer) ORDER BY consumer, name, process`, mostReport)
 
 // Processes returns the processes that report themselves, of a consumer, or of all consumers if it
 // is "", ordered by consumer and name. A process deletes its row when it ends. One that was killed
-// is silent, and its row is deleted after a day.
+// is silent, and its row is deleted after a day. A process whose row cannot be read has the problem
+// [Unreadable] and no partitions; the others are not affected.
 func Processes(ctx context.Context, db DB, consumer string) ([]Process, error) {
 	if is, err := has(ctx, db, "idem_process"); err != nil || !is {
 		return nil, err
@@ -87,29 +97,93 @@ func Processes(ctx context.Context, db DB, consumer string) ([]Process, error) {
 	return query(ctx, db, scanProcess, processesSQL, consumer)
 }
 
+// Unreadable is the code of the problem that a row of a process cannot be read.
+const Unreadable = "unreadable-report"
+
+// scanProcess reads the row of a process, and judges it alone: a process is silent by the
+// database's clock, and whatever the row holds is no error.
 func scanProcess(r pgx.CollectableRow) (Process, error) {
-	var p Process
+	p := Process{Problems: []ReportedProblem{}, Partitions: []Reported{}}
+	var started, seen, now, every float64
 	var report string
-	if err := r.Scan(&p.ID, &p.Consumer, &p.Name, &p.Version, &p.StartedAt, &p.SeenAt, &p.AgeSeconds, &p.Silent, &report); err != nil {
+	if err := r.Scan(&p.ID, &p.Consumer, &p.Name, &p.Version, &started, &seen, &now, &every, &report); err != nil {
 		return p, err
 	}
-	in := struct {
+	unread := ""
+	p.StartedAt, p.SeenAt = moment(started), moment(seen)
+	if every > 0 && every <= (24*time.Hour).Seconds() && !p.StartedAt.IsZero() && !p.SeenAt.IsZero() {
+		p.AgeSeconds, p.Silent = max(0, now-seen), now-seen > 3*every
+	} else {
+		unread = "its times are not those of a process"
+	}
+	if unread == "" {
+		unread = p.read(report)
+	}
+	if unread != "" {
+		p.Problems, p.Partitions = []ReportedProblem{{
+			Code: Unreadable, Since: p.SeenAt, Reason: "its row of idem_process cannot be read, so the states of its partitions are not known: " + unread,
+			Do: "run the commands and the console of the service's version; if no process writes the row, delete it: DELETE FROM idem_process WHERE process = '" + p.ID + "'",
+		}}, []Reported{}
+	}
+	return p, nil
+}
+
+// moment returns the time of so many seconds since 1970; the zero time for one that no process
+// writes.
+func moment(seconds float64) time.Time {
+	if seconds > 0 && seconds < 1e11 {
+		return time.UnixMicro(int64(math.Round(seconds * 1e6))).UTC()
+	}
+	return time.Time{}
+}
+
+// read reads the report of a row, and returns why that is not possible; "" if it is.
+func (p *Process) read(report string) (unread string) {
+	var in struct {
 		Problems   []ReportedProblem
 		Partitions []Reported
 		More       int
 		Group      string
 		Relay      *Relay
-	}{Problems: []ReportedProblem{}, Partitions: []Reported{}}
-	if err := json.Unmarshal([]byte(report), &in); err != nil {
-		return p, fmt.Errorf("the report of %s cannot be read: %w", p.Name, err)
 	}
-	p.Problems, p.Partitions, p.More, p.Group, p.Relay = in.Problems, in.Partitions, in.More, in.Group, in.Relay
-	p.StartedAt, p.SeenAt, p.AgeSeconds = p.StartedAt.UTC(), p.SeenAt.UTC(), max(0, p.AgeSeconds)
+	if err := json.Unmarshal([]byte(report), &in); err != nil {
+		unread = "it is not a report, or too long"
+		if field, is := errors.AsType[*json.UnmarshalTypeError](err); is {
+			unread = fmt.Sprintf("its member %q has another type", field.Field)
+		}
+		return unread
+	}
+	p.Problems, p.Partitions = append(p.Problems, in.Problems...), append(p.Partitions, in.Partitions...)
+	p.More, p.Group, p.Relay = max(0, in.More), in.Group, in.Relay
+	for i := range p.Problems {
+		p.Problems[i].Do = adviceFor(Name{Consumer: p.Consumer}, p.Problems[i].Do)
+	}
 	for i := range p.Partitions {
 		r := &p.Partitions[i]
+		if r.Topic == "" || r.Partition < 0 {
+			return "a partition has no name"
+		}
+		of := Name{Consumer: p.Consumer, Topic: r.Topic, Partition: r.Partition}
 		r.Process, r.Silent, r.AgeSeconds = p.Name, p.Silent, p.AgeSeconds
+		r.Do = adviceFor(of, r.Do)
+		r.Ways = slices.DeleteFunc(r.Ways, func(command string) bool { return !leadsOut(of, command) })
 	}
-	return p, nil
+	return ""
+}
+
+// leadsOut reports whether a text is a way out of a halt of this very partition: what operators are
+// given to run never changes another one.
+func leadsOut(of Name, command string) bool {
+	w, err := ParseWay(command)
+	return err == nil && w.name.Consumer == of.Consumer && w.name.Topic == of.Topic && (w.all || w.name.Partition == of.Partition)
+}
+
+// adviceFor returns what to do about a partition. A command in it must be a way out of its halt.
+func adviceFor(of Name, do string) string {
+	if _, args, is := strings.Cut(do, "idemgen "); is && !leadsOut(of, "idemgen "+args) {
+		return "read the log of the process: it reports a command that is not about this partition, or that this version does not know"
+	}
+	return do
 }
 
 // reports sets what processes report of streams, and returns what they report of other partitions.

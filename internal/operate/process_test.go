@@ -1,6 +1,7 @@
 package operate_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -60,6 +61,81 @@ func TestProcessesAreReadAsTheyReport(t *testing.T) {
 	}
 	if all, err := operate.Processes(t.Context(), db, ""); err != nil || len(all) != 2 {
 		t.Errorf("of all consumers: %+v, %v", all, err)
+	}
+}
+
+// A row that cannot be read is one process's: it has a problem, and every other process and stream is
+// what it is without it.
+func TestEachRowOfAProcessIsJudgedAlone(t *testing.T) {
+	const times = `seen_at, every, started_at, report) VALUES (gen_random_uuid(), 'other', 'bad', '', `
+	for name, values := range map[string]string{
+		"no JSON object":           `now(), '5 s', now(), '"SECRET"'`,
+		"partitions that are none": `now(), '5 s', now(), '{"partitions": "SECRET"}'`,
+		"a number that is none":    `now(), '5 s', now(), '{"partitions": [{"topic": "orders.v1", "partition": 0, "lag": 1e400}]}'`,
+		"a partition that is none": `now(), '5 s', now(), '{"partitions": [{"topic": "orders.v1", "partition": 0}, null]}'`,
+		"a time that is none":      `now(), '5 s', now(), '{"problems": [{"code": "x", "since": "SECRET"}]}'`,
+		"too much":                 `now(), '5 s', now(), jsonb_build_object('group', repeat('SECRET', 6000000))`,
+		"seen in no year":          `'infinity', '5 s', now(), '{}'`,
+		"seen before any":          `'-infinity', '5 s', now(), '{}'`,
+		"began in no year":         `now(), '5 s', 'infinity', '{}'`,
+		"began far away":           `now(), '5 s', '200000-01-01', '{}'`,
+		"never writes":             `now(), '178000000 years', now(), '{}'`,
+		"writes before":            `now(), '-1 s', now(), '{}'`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := database(t)
+			begin(t, db, orders, oldID)
+			reports(t, db, "good", 1, "0 HALTED runtime")
+			idemtest.Exec(t, db, `INSERT INTO idem_process (process, consumer, name, version, `+times+values+`)`)
+			all, err := operate.Processes(t.Context(), db, "")
+			if err != nil || len(all) != 2 {
+				t.Fatalf("%+v, %v", all, err)
+			}
+			bad, good := all[0], all[1]
+			if len(bad.Problems) != 1 || bad.Problems[0].Code != operate.Unreadable || bad.Problems[0].Do == "" || len(bad.Partitions) != 0 {
+				t.Errorf("the row that cannot be read: %+v", bad)
+			}
+			if good.Name != "good" || len(good.Partitions) != 1 || good.Problems[0].Code != "joining" {
+				t.Errorf("the other one: %+v", good)
+			}
+			if text, err := json.Marshal(all); err != nil || strings.Contains(string(text), "SECRET") {
+				t.Errorf("%s, %v", text, err)
+			}
+			streams, err := operate.List(t.Context(), db, "")
+			if err != nil || len(streams) != 1 || streams[0].Reported.Unknown() != "" || streams[0].Reported.State != "HALTED" {
+				t.Errorf("streams: %+v, %v", streams, err)
+			}
+		})
+	}
+}
+
+// What a process reports as the way out of a halt is about its own partition, or is not reported: a
+// button or a copied command must not change another one.
+func TestWaysOfAnotherPartitionAreLeftOut(t *testing.T) {
+	const own = "idemgen stream release --consumer projector --topic orders.v1 --partition 0 --reason runtime"
+	const whole = "idemgen stream release --consumer projector --topic orders.v1 --all --partitions 12 --reason partitions-changed"
+	foreign := []string{
+		strings.Replace(own, "projector", "other", 1), strings.Replace(own, "orders.v1", "payments.v1", 1), strings.Replace(own, "--partition 0", "--partition 1", 1),
+		own + " --consumer other", own + ";$(reboot)", strings.Replace(whole, "projector", "other", 1), "idemgen dead discard orders.v1 --all", "rm -rf /",
+	}
+	db := database(t)
+	begin(t, db, orders, oldID)
+	for _, do := range append(foreign, own, whole, "wait") {
+		report, err := json.Marshal(map[string]any{
+			"partitions": []any{map[string]any{"topic": "orders.v1", "partition": 0, "state": "HALTED", "code": "runtime", "do": do, "ways": append([]string{own, whole}, foreign...)}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		idemtest.Exec(t, db, `DELETE FROM idem_process; INSERT INTO idem_process (process, consumer, name, version, every, report) VALUES (gen_random_uuid(), 'projector', 'a', '', '5 s', '`+string(report)+`')`)
+		all, err := operate.List(t.Context(), db, "")
+		if err != nil || len(all) != 1 {
+			t.Fatalf("%+v, %v", all, err)
+		}
+		want(t, "ways", strings.Join(all[0].Reported.Ways, "\n"), own+"\n"+whole)
+		if is := all[0].Reported.Do; (is == do) != (do == own || do == whole || do == "wait" || do == "rm -rf /") || is == "" {
+			t.Errorf("%q is reported as %q", do, is)
+		}
 	}
 }
 

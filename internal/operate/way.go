@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,10 +23,16 @@ type Way struct {
 	leave   Leave
 }
 
+// special are characters that no command has, and that a shell may read as more than a word.
+var special = regexp.MustCompile(`[^A-Za-z0-9._:/ -]`)
+
 // ParseWay reads a command that a halted partition names.
 func ParseWay(command string) (w Way, err error) {
 	rest, found := strings.CutPrefix(command, "idemgen stream ")
 	words := strings.Fields(rest)
+	if special.MatchString(command) {
+		return w, fmt.Errorf("%q has characters that mean something to a shell", command)
+	}
 	if !found || len(words) == 0 || !slices.Contains([]string{"set", "release", "resume"}, words[0]) {
 		return w, fmt.Errorf("%q is not a command of idemgen stream", command)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -115,7 +116,7 @@ func (c *console) ask(q *request) {
 		defer cancel()
 		err := bulk.Run(ctx)
 		c.log.Info("an operator requested something of dead letters", "user", user, "reason", why, "verb", a.Verb,
-			"selection", string(a.Query), "asked", bulk.Count, "left_out", bulk.Calls+bulk.Gone, "err", err)
+			"selection", logged(a.Selection), "asked", bulk.Count, "left_out", bulk.Calls+bulk.Gone, "err", err)
 		c.recent.forget()
 		done <- err
 	}(q.user.Name, q.text("reason"))
@@ -129,6 +130,13 @@ func (c *console) ask(q *request) {
 	case <-time.After(askPatience):
 		q.back("asked", query("at", bulk.At.UnixMicro(), "back", a.Query, "running", 1))
 	}
+}
+
+// logged is a selection as the log has it: a record key, or a text of an error, may be somebody's
+// data, so the log says only that letters were selected by it.
+func logged(s operate.Selection) slog.Value {
+	which := []slog.Attr{slog.String("consumer", s.Consumer), slog.String("topic", s.Topic), slog.String("class", s.Class), slog.String("event", s.Event)}
+	return slog.GroupValue(append(which, slog.Bool("by_key", s.RecordKey != ""), slog.Bool("by_error", s.Error != ""))...)
 }
 
 // digits are those of a number as people write it.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
@@ -72,8 +71,8 @@ func (c *console) showLetter(q *request, record bool) {
 			shown := c.specs[l.Consumer].Show(l.Topic, l.Event, message(l.Opened.Record))
 			l.Record = &shown
 		}
-		if l.Opened.Returned != nil && c.specs[l.Consumer] != nil {
-			l.Returned = string(l.Opened.Returned.Raw())
+		if l.Opened.Returned != nil {
+			l.Returned = c.specs[l.Consumer].Result(l.Topic, l.Event, l.Opened.Returned.Raw())
 		}
 	}
 	c.render(q, "letter.html", shown{
@@ -160,7 +159,7 @@ func (c *console) decide(q *request) {
 	}
 	c.log.Info("an operator decided about a dead letter", "user", q.user.Name, "reason", q.text("reason"), "verb", verb, "letter", found[0].Name())
 	c.recent.forget()
-	http.Redirect(q.w, q.r, "letter?"+string(query("consumer", name.Consumer, "topic", name.Topic, "partition", name.Partition, "offset", offset)), http.StatusSeeOther)
+	q.back("letter", query("consumer", name.Consumer, "topic", name.Topic, "partition", name.Partition, "offset", offset))
 }
 
 // result returns what an operator says that the call of an effect returned; nil if the call is

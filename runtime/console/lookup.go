@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -138,19 +139,19 @@ func (c *console) historyFile(q *request) {
 	out := csv.NewWriter(q.w)
 	_ = out.Write([]string{"at", "who", "what", "consumer", "topic", "partition", "from", "to", "letters", "why"})
 	for _, a := range acts {
-		_ = out.Write([]string{a.At.Format(time.RFC3339), cell(a.By), a.What, cell(a.Consumer), cell(a.Topic), blank(int64(a.Partition)), blank(a.From), blank(a.To),
+		_ = out.Write([]string{a.At.Format(time.RFC3339), cell(a.By), cell(a.What), cell(a.Consumer), cell(a.Topic), blank(int64(a.Partition)), blank(a.From), blank(a.To),
 			strconv.Itoa(a.Letters), cell(a.Why)})
 	}
 	out.Flush() // an error means that the reader has gone
 }
 
-// cell returns a text that spreadsheets do not take for a formula.
+// formula is where a formula would begin, after any character that a spreadsheet may take for the end
+// of a cell: it asks the user for the separator, and may trim blanks and quotes.
+var formula = regexp.MustCompile(`(^|[,;|\t\r\n])([\s\p{Zs}"'`+"`"+`]*)([=+\-@＝＋－＠])`)
+
+// cell returns a text no part of which spreadsheets take for a formula, whatever separates cells.
 func cell(text string) string {
-	text = string(visible([]byte(text)))
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
-		return "'" + text
-	}
-	return text
+	return formula.ReplaceAllString(string(visible([]byte(text))), "$1$2'$3")
 }
 
 func blank(n int64) string {

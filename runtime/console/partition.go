@@ -54,7 +54,7 @@ func (c *console) one(q *request) (*halted, error) {
 		}
 	}
 	if r := h.Reported; r != nil && !r.Silent {
-		h.Advice, h.Ways = operate.AdviceOn(r.Code), c.ways(r)
+		h.Advice, h.Ways = operate.AdviceOn(r.Code), waysOf(r)
 	}
 	acts, err := operate.History(q.r.Context(), c.read, name.Consumer, false, 200)
 	for _, a := range acts {
@@ -65,15 +65,12 @@ func (c *console) one(q *request) (*halted, error) {
 	return h, err
 }
 
-// ways are the ways out that a process names of a partition.
-func (c *console) ways(r *operate.Reported) (all []operate.Way) {
+// waysOf are the ways out that a process names of a partition.
+func waysOf(r *operate.Reported) (all []operate.Way) {
 	for _, command := range r.Ways {
-		way, err := operate.ParseWay(command)
-		if err != nil {
-			c.log.Error("a halted partition names a command that the console does not know", "err", err)
-			continue
+		if way, err := operate.ParseWay(command); err == nil { // the others are not reported
+			all = append(all, way)
 		}
-		all = append(all, way)
 	}
 	return all
 }
@@ -116,7 +113,7 @@ func (c *console) chosen(q *request) (*confirmation, []operate.Way, error) {
 	}
 	var ways []operate.Way
 	for _, p := range h.Same {
-		all := c.ways(p.Reported)
+		all := waysOf(p.Reported)
 		if len(all) != len(h.Ways) || slices.ContainsFunc(ways, func(w operate.Way) bool { return w.Command == all[i].Command }) {
 			continue // one command may be about all partitions
 		}

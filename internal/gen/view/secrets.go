@@ -14,8 +14,9 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/model"
 )
 
-// secrets are what a spec calls sensitive of an event. Members of a payload are found by their
-// names alone, wherever they are: a change record has each value twice, and the spec names one.
+// secrets are what a spec calls sensitive of an event. Members of JSON are found by their names
+// alone, wherever they are: a change record has each value twice, and the spec names one; a text
+// may hold JSON. Whatever is shown goes through text or json, which mask them.
 type secrets struct {
 	members map[string]bool // in lower case, as headers are
 	headers map[string]bool
@@ -83,23 +84,55 @@ func (s *secrets) fieldType(t model.FieldType, seen map[*model.Type]bool) {
 	}
 }
 
-// recordKey returns a record key as people may see it.
-func (s *secrets) recordKey(key []byte, masked bool) (string, bool) {
-	if key == nil {
-		return "", masked
+// result adds what is sensitive in what an event's effect returns.
+func (s *secrets) result(e *model.Event) {
+	if e.Returns() {
+		s.fieldType(model.FieldType{Named: e.Effect.Result}, map[*model.Type]bool{})
 	}
-	if s.key {
-		return Redacted, true
-	}
-	if len(key) > 0 && (key[0] == '{' || key[0] == '[') {
-		if out, did, err := s.json(key); err == nil {
-			return out, masked || did
-		}
-		if !s.none() {
+}
+
+// text returns bytes as people may see them: JSON without the values of sensitive members, and
+// indented if it is an object or an array; any other text as it is, unless it may hold such a
+// member.
+func (s *secrets) text(value []byte) (out string, masked bool) {
+	document := trimmed(value)
+	if len(document) > 0 && strings.IndexByte(`{["`, document[0]) >= 0 {
+		out, masked, err := s.json(document)
+		switch {
+		case err == nil && (masked || document[0] != '"'):
+			return out, masked
+		case err != nil && len(s.members) > 0 && bytes.IndexByte(document, '{') >= 0 && bytes.IndexByte(document, '"') >= 0:
 			return Redacted, true
 		}
 	}
-	return text(key), masked
+	if s.named(value) {
+		return Redacted, true
+	}
+	return text(value), false
+}
+
+// trimmed returns a text without the blanks and byte order marks around it, which is how a decoder
+// of JSON may read it.
+func trimmed(value []byte) []byte { return bytes.Trim(value, " \t\r\n\ufeff") }
+
+// named reports whether a text has the name of a sensitive member in quotes, also if they are
+// escaped, or if each character takes several bytes.
+func (s *secrets) named(value []byte) bool {
+	if len(s.members) == 0 {
+		return false
+	}
+	plain := bytes.ToLower(bytes.Map(func(r rune) rune {
+		if r == 0 || r == '\\' {
+			return -1
+		}
+		return r
+	}, value))
+	for name := range s.members {
+		if bytes.Contains(plain, []byte(`"`+name+`"`)) {
+			return true
+		}
+	}
+	return false
 }
 
 // mostShown is how much of a payload is shown, in bytes.
@@ -158,7 +191,7 @@ func (w *printer) value(depth int, hidden bool) error {
 		return w.composite(open, depth, hidden)
 	case hidden:
 	default:
-		w.scalar(token)
+		w.scalar(w.inner(token))
 	}
 	if w.out.Len() > mostShown {
 		return errTooMuch
@@ -209,6 +242,21 @@ func (w *printer) composite(open json.Delim, depth int, hidden bool) error {
 	}
 	write(fmt.Sprint(closing))
 	return nil
+}
+
+// inner returns a token that has no members, without the sensitive ones of JSON that its text holds.
+func (w *printer) inner(token json.Token) json.Token {
+	if v, is := token.(string); is {
+		if shown, masked := w.hide.text([]byte(v)); masked {
+			w.masked = true
+			var short bytes.Buffer
+			if json.Compact(&short, []byte(shown)) == nil {
+				shown = short.String()
+			}
+			return shown
+		}
+	}
+	return token
 }
 
 // scalar writes a token that has no members.

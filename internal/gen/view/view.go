@@ -30,7 +30,8 @@ const SpecFile = "idemgen.yaml"
 // Spec is what is known of a service from its spec.
 type Spec struct {
 	service *model.Service
-	hidden  map[string]*secrets // by topic and event
+	hidden  map[string]*secrets // by topic and event, of records
+	results map[string]*secrets // the same, of what effects return
 }
 
 // Read reads the spec of a folder, and the schemas that it names.
@@ -68,16 +69,20 @@ func regular(folder fs.FS, path string) ([]byte, error) {
 
 // New returns what is known from a spec that was read already.
 func New(service *model.Service) *Spec {
-	s := &Spec{service: service, hidden: map[string]*secrets{}}
+	s := &Spec{service: service, hidden: map[string]*secrets{}, results: map[string]*secrets{}}
 	for _, t := range service.Topics {
-		all := newSecrets()
+		all, results := newSecrets(), newSecrets()
+		s.hidden[t.Name+"\x00"], s.results[t.Name+"\x00"] = all, results
 		for _, e := range t.Events {
-			of := newSecrets()
+			of, result := newSecrets(), newSecrets()
+			s.hidden[t.Name+"\x00"+e.Name], s.results[t.Name+"\x00"+e.Name] = of, result
 			of.event(t, e)
-			s.hidden[t.Name+"\x00"+e.Name] = of
 			all.event(t, e)
+			for _, r := range []*secrets{result, results} { // a call may return what it was given
+				r.event(t, e)
+				r.result(e)
+			}
 		}
-		s.hidden[t.Name+"\x00"] = all
 	}
 	return s
 }
@@ -152,21 +157,46 @@ func (s *Spec) Show(topic, event string, m *wire.Message) Shown {
 	if t == nil {
 		return nothing(m, fmt.Sprintf("the spec of %s has no topic %s", s.service.Consumer, topic))
 	}
-	hide := s.hidden[t.Name+"\x00"+event]
-	if hide == nil {
-		hide = s.hidden[t.Name+"\x00"]
-	}
+	hide := of(s.hidden, t, event)
 	out := Shown{Raw: hide.none()}
-	for _, h := range m.Headers {
-		value := text(binaryText(t.BinaryHeader(h.Name), h.Value))
-		if hide.headers[strings.ToLower(h.Name)] {
-			value, out.Masked = Redacted, true
+	show := func(value []byte, sensitive bool) string {
+		shown, masked := Redacted, true
+		if !sensitive {
+			shown, masked = hide.text(value)
 		}
-		out.Headers = append(out.Headers, Header{h.Name, value})
+		out.Masked = out.Masked || masked
+		return shown
 	}
-	out.Key, out.Masked = hide.recordKey(openKey(t, m.Headers, m.Key), out.Masked)
+	for _, h := range m.Headers {
+		out.Headers = append(out.Headers, Header{h.Name, show(binaryText(t.BinaryHeader(h.Name), h.Value), hide.headers[strings.ToLower(h.Name)])})
+	}
+	if m.Key != nil {
+		out.Key = show(openKey(t, m.Headers, m.Key), hide.key)
+	}
 	out.payload(t, hide, m.Headers, m.Value)
 	return out
+}
+
+// of returns what is sensitive of an event; of a topic's events in all if the event is not known.
+func of(all map[string]*secrets, t *model.Topic, event string) *secrets {
+	if hide := all[t.Name+"\x00"+event]; hide != nil {
+		return hide
+	}
+	return all[t.Name+"\x00"]
+}
+
+// Result returns what the effect of an event returned as people may see it; "" without a spec, or for
+// a topic that it does not have.
+func (s *Spec) Result(topic, event string, result []byte) string {
+	if s == nil || s.topic(topic) == nil {
+		return ""
+	}
+	hide := of(s.results, s.topic(topic), event)
+	if hide.whole {
+		return Redacted
+	}
+	shown, _ := hide.text(result)
+	return shown
 }
 
 // Open returns the JSON that a value of a topic holds, with whatever is sensitive, and whether it

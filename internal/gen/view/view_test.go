@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -84,6 +85,57 @@ func TestSensitiveValuesAreHidden(t *testing.T) {
 	}
 	if shown := s.Show("people.v1", "Left", &m); !shown.Raw || !strings.Contains(shown.Payload, "SECRET") {
 		t.Errorf("an event without sensitive fields is not shown: %+v", shown)
+	}
+}
+
+// A sensitive member is hidden wherever JSON is shown, and in whatever form it is there: as the value,
+// the record key, a header, or what an effect returned, behind a byte order mark, in another encoding
+// of texts, and in a text within another one. Texts that only look similar are shown.
+func TestSensitiveMembersAreHiddenInEveryText(t *testing.T) {
+	s := read(t, strings.Replace(strings.Replace(people, "types:\n", "types:\n  Receipt: {fields: {receipt: string, pan: {type: string, sensitive: true}}}\n", 1),
+		"        write: [{insert: people}]\n", "        effect: {timeout: 10s, if_interrupted: retry, result: Receipt}\n        write: [{insert: people}]\n", 1))
+	wide := func(text string, first, second int) string { // UTF-16
+		var out strings.Builder
+		for _, r := range text {
+			out.WriteString(string([]byte{byte(int(r) * first), byte(int(r) * second)}))
+		}
+		return out.String()
+	}
+	in := func(text string) string { return strconv.Quote(text) }
+	const bom = "\ufeff"
+	for _, member := range []string{"mail", "pan"} {
+		object := `{"a": "plain", "` + member + `": "SECRET"}`
+		for name, text := range map[string]string{
+			"JSON": object, "a byte order mark": bom + object, "blanks": " \n\t" + object, "both": " " + bom + " " + object + bom, "a list": "[" + object + "]",
+			"a text": in(object), "a mark in a text": in(bom + object), "a text in a text": in(in(object)), "a text below": `{"data": ` + in(object) + `}`,
+			"a text in texts below": `{"data": {"data": [` + in(`{"data": `+in(bom+object)+`}`) + `]}}`, "another case": strings.Replace(object, member, strings.ToUpper(member), 1),
+			"a mark, and an escaped name": bom + strings.Replace(object, member, member[:1]+`\u0061`+member[2:], 1),
+			"an escaped name": strings.Replace(object, member, member[:1]+`\u0061`+member[2:], 1), "the end is missing": object[:len(object)-1],
+			"two of them": object + object, "behind a text": "event: " + object, "behind a text below": `{"data": ` + in("event: "+object) + `}`,
+			"cut off below": `{"data": ` + in(object[:len(object)-1]) + `}`, "little-endian": wide(object, 1, 0), "big-endian": wide(object, 0, 1),
+			"marked little-endian": "\xff\xfe" + wide(object, 1, 0), "an escaped name, cut off": strings.Replace(object, member, member[:1]+`\u0061`+member[2:], 1)[:len(object)+4],
+		} {
+			shown := s.Result("people.v1", "Joined", []byte(text))
+			if member == "mail" { // of the record
+				all := s.Show("people.v1", "Joined", &wire.Message{Key: []byte(text), Value: []byte(text), Headers: []wire.Header{{Name: "context", Value: []byte(text)}}})
+				shown += all.Key + all.Payload + all.Hidden + all.Headers[0].Value
+			}
+			if strings.Contains(strings.ReplaceAll(shown, ".", ""), "SECRET") || strings.Contains(shown, `S\u0000E`) || shown == "" {
+				t.Errorf("%s of %s: shown: %s", member, name, shown)
+			}
+		}
+	}
+	for _, text := range []string{"7", "", "mail", "[urgent] write a mail", `"quoted"`, "a\"b", "e-mail: {none}"} {
+		all := s.Show("people.v1", "Joined", &wire.Message{Key: []byte(text), Value: []byte(`{"data": ` + in(text) + `}`), Headers: []wire.Header{{Name: "context", Value: []byte(text)}}})
+		if all.Key != text || all.Headers[0].Value != text || !strings.Contains(all.Payload, in(text)) {
+			t.Errorf("%q is shown as %+v", text, all)
+		}
+	}
+	if shown := s.Result("people.v1", "Joined", []byte(`{"receipt": "R-7", "pan": "SECRET"}`)); !strings.Contains(shown, `"receipt": "R-7"`) {
+		t.Errorf("a result is shown as %s", shown)
+	}
+	if shown := s.Result("other.v1", "Joined", []byte(`{"pan": "SECRET"}`)); shown != "" {
+		t.Errorf("a result of a topic that is not known: %s", shown)
 	}
 }
 
