@@ -1,8 +1,11 @@
 package idem_test
 
 import (
+	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
@@ -44,4 +47,51 @@ func TestDatabaseThatWasMovedWithoutItsSequences(t *testing.T) {
 	if _, err := s.consumer(t, db).Own(t.Context(), topic, 0, 0); err == nil || !strings.Contains(err.Error(), "SELECT setval('idem_fence', 100000000)") {
 		t.Errorf("numbers that are far ahead: got %v", err)
 	}
+}
+
+// A database is moved by logical replication as docs/moves.md says, while keys of all partitions
+// are claimed, and claims of a transaction that ended early are deleted.
+func TestDatabaseThatIsMovedByLogicalReplication(t *testing.T) {
+	lengthy(t)
+	server, err := idemtest.StartPostgres(t.Context(), idemtest.PostgresOptions{TCP: true, Conf: map[string]string{"wal_level": "logical"}})
+	do(t, func() error { return err })
+	t.Cleanup(func() { _ = server.Close() })
+	open := func(url string) *pgxpool.Pool {
+		db, err := pgxpool.New(t.Context(), url)
+		do(t, func() error { return err })
+		t.Cleanup(db.Close)
+		migrate(t, db)
+		return db
+	}
+	from := open(server.URL())
+	idemtest.Exec(t, from, `CREATE DATABASE moved`)
+	address, err := url.Parse(server.URL())
+	do(t, func() error { return err })
+	address.Path = "/moved"
+	to := open(address.String())
+
+	w := own(t, service{}.consumer(t, from))
+	apply(t, w, records(0, "a: put 1 1", "b: put 2 2"))
+	idemtest.Exec(t, from, `CREATE PUBLICATION move FOR ALL TABLES WITH (publish_via_partition_root)`)
+	idemtest.Exec(t, from, `SELECT pg_create_logical_replication_slot('move', 'pgoutput')`)
+	idemtest.Exec(t, to, `DELETE FROM idem_schema`) // a copy of the tables has no rows
+	idemtest.Exec(t, to, `SELECT idem_keys_prepare()`)
+	idemtest.Exec(t, to, `CREATE SUBSCRIPTION move CONNECTION '`+server.URL()+`' PUBLICATION move WITH (create_slot = false)`)
+	within(t, "what was there is copied", func() bool {
+		return query(t, to, `SELECT (count(*) > 0 AND bool_and(srsubstate = 'r'))::text FROM pg_subscription_rel`) == "true"
+	})
+	idemtest.Exec(t, from, `DELETE FROM idem_keys WHERE stream = 1 AND key = (SELECT key FROM idem_keys ORDER BY key LIMIT 1)`)
+	apply(t, w, records(2, "c: put 3 3", "d: put 4 4"))
+	const keys = `SELECT string_agg(gen || ' ' || key, ', ' ORDER BY key) FROM idem_keys`
+	within(t, "the keys are there", func() bool {
+		var moved *string
+		if err := to.QueryRow(t.Context(), keys).Scan(&moved); err != nil {
+			t.Fatal(err)
+		}
+		return moved != nil && *moved == query(t, from, keys)
+	})
+	within(t, "and so are the rows and the ledger", func() bool {
+		return table(t, to) == table(t, from) && query(t, to, `SELECT count(*)::text FROM idem_ledger`) == query(t, from, `SELECT count(*)::text FROM idem_ledger`)
+	})
+	idemtest.Exec(t, to, `DROP SUBSCRIPTION move`)
 }

@@ -59,6 +59,13 @@ CREATE TABLE IF NOT EXISTS idem_keys (
     stream int NOT NULL, -- where the first copy stood
     seq bigint NOT NULL
 ) PARTITION BY LIST (gen);
+-- With logical replication, a deleted row says in which partition it was.
+DO $$
+BEGIN
+    IF (SELECT relreplident FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) 'idem_keys'::regclass::oid) OPERATOR(pg_catalog.<>) 'f' THEN
+        ALTER TABLE idem_keys REPLICA IDENTITY FULL;
+    END IF;
+END $$;
 
 -- What changes the tables of keys. These functions run with the rights of the role that
 -- applies this file, which owns them and the tables, and needs CREATE on this schema for as
@@ -96,6 +103,7 @@ BEGIN
         number := number OPERATOR(pg_catalog.+) 1;
     END LOOP;
     EXECUTE pg_catalog.format('CREATE TABLE %s.idem_keys_%s (LIKE idem_keys, PRIMARY KEY (key))', home::regnamespace, number);
+    EXECUTE pg_catalog.format('ALTER TABLE %s.idem_keys_%s REPLICA IDENTITY FULL', home::regnamespace, number);
     EXECUTE pg_catalog.format('ALTER TABLE idem_keys ATTACH PARTITION idem_keys_%s FOR VALUES IN (%s)', number, number);
     RETURN number;
 END $$;

@@ -34,8 +34,8 @@ func TestOrdersV1(t *testing.T) {
 	testService().RunTopic(t, "orders.v1")
 }
 
-// TestReadingsV1 applies events of topic "readings.v1" with duplicates, crashes, fenced owners
-// and invalid records.
+// TestReadingsV1 delivers records of topic "readings.v1", drawn from the spec, in the ways
+// below.
 func TestReadingsV1(t *testing.T) {
 	testService().RunTopic(t, "readings.v1")
 }
