@@ -163,7 +163,8 @@ FROM idem_ledger WHERE seq = (SELECT max(seq) FROM idem_ledger l WHERE l.stream 
 		"ok topic orders.v1: 4 partitions, 4 with a ledger, at most 2 records not applied yet")
 }
 
-// A row that cannot be read hides nothing of the other processes from any command: doctor names it.
+// A row that cannot be read hides nothing of the other processes from any command: doctor names
+// it.
 func TestCommandsReadTheOtherProcesses(t *testing.T) {
 	db := ledgers(t)
 	process(t, db, "projector", "a, process 1", 2, "0 READY")

@@ -24,7 +24,7 @@ type Table struct {
 	// are elsewhere.
 	Parts []Part `json:"parts"`
 	Citus bool   `json:"citus"` // the database has that extension
-	Role  string `json:"role"` // that asks
+	Role  string `json:"role"`  // that asks
 }
 
 // Trigger is one that runs before a row is written.

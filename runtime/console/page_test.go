@@ -266,8 +266,8 @@ func TestParkedRecordsBelongToTheirGroup(t *testing.T) {
 	s.has("letter?consumer=projector&topic=orders.v1&partition=0&offset=1", "Parked behind it", "0:101")
 }
 
-// A row of a process that cannot be read takes no page from anybody, and is shown for what it is. A
-// way out that is about another consumer is no button, and is not taken.
+// A row of a process that cannot be read takes no page from anybody, and is shown for what it is.
+// A way out that is about another consumer is no button, and is not taken.
 func TestOneRowTakesNoPageAway(t *testing.T) {
 	s := troubled(t)
 	foreign := strings.Replace(strings.Trim(release, `"`), "projector", "other", 1)
@@ -288,7 +288,8 @@ func TestOneRowTakesNoPageAway(t *testing.T) {
 	}
 }
 
-// Behind something that takes a prefix off the address, each form leads to a page below the prefix.
+// Behind something that takes a prefix off the address, each form leads to a page below the
+// prefix.
 func TestFormsStayBelowAPrefixThatIsTakenOff(t *testing.T) {
 	s := troubled(t)
 	forms := map[string]string{ // in the order of their names, each still has something to do
