@@ -116,8 +116,8 @@ func (r renamed) Open(name string) (fs.File, error) {
 }
 
 // browse opens the console in the user's browser, if there is one. Every user of the machine can
-// read the arguments of every program, so the browser is given a file that only this user can read.
-// The file lasts until the returned function is called.
+// read the arguments of every program, so the browser is given a file that only this user can
+// read. The file lasts until the returned function is called.
 func browse(ctx context.Context, url string) (forget func(), err error) {
 	name := map[string]string{"darwin": "open", "windows": "explorer"}[runtime.GOOS]
 	if name == "" {

@@ -19,8 +19,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// Other users of the machine read the arguments of every program: the browser's do not sign in. What
-// signs in is in a file that nobody else can read, and that is gone when the command ends.
+// Other users of the machine read the arguments of every program: the browser's do not sign in.
+// What signs in is in a file that nobody else can read, and that is gone when the command ends.
 func TestArgumentsOfTheBrowserSignNobodyIn(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the browser of this test is a shell script")

@@ -78,9 +78,9 @@ func (r *Reported) owns() bool { return r.State != "STANDBY" }
 // mostReport is how many bytes of a report are read. A process writes less than half of it.
 const mostReport = 32 << 20
 
-// processesSQL selects the processes of a consumer, or of all consumers if it is empty. Every value
-// that a row may hold is selected without an error: times are numbers, because no other form has
-// them all. A report that is too long is empty.
+// processesSQL selects the processes of a consumer, or of all consumers if it is empty. Every
+// value that a row may hold is selected without an error: times are numbers, because no other form
+// has them all. A report that is too long is empty.
 var processesSQL = fmt.Sprintf(`SELECT process::text, consumer, name, version, extract(epoch FROM started_at)::float8, extract(epoch FROM seen_at)::float8,
 	extract(epoch FROM statement_timestamp())::float8, extract(epoch FROM every)::float8,
 	CASE WHEN octet_length(report::text) <= %d THEN report::text ELSE '' END
@@ -88,8 +88,8 @@ FROM idem_process WHERE $1 IN ('', consumer) ORDER BY consumer, name, process`, 
 
 // Processes returns the processes that report themselves, of a consumer, or of all consumers if it
 // is "", ordered by consumer and name. A process deletes its row when it ends. One that was killed
-// is silent, and its row is deleted after a day. A process whose row cannot be read has the problem
-// [Unreadable] and no partitions; the others are not affected.
+// is silent, and its row is deleted after a day. A process whose row cannot be read has the
+// problem [Unreadable] and no partitions; the others are not affected.
 func Processes(ctx context.Context, db DB, consumer string) ([]Process, error) {
 	if is, err := has(ctx, db, "idem_process"); err != nil || !is {
 		return nil, err
@@ -171,8 +171,8 @@ func (p *Process) read(report string) (unread string) {
 	return ""
 }
 
-// leadsOut reports whether a text is a way out of a halt of this very partition: what operators are
-// given to run never changes another one.
+// leadsOut reports whether a text is a way out of a halt of this very partition: what operators
+// are given to run never changes another one.
 func leadsOut(of Name, command string) bool {
 	w, err := ParseWay(command)
 	return err == nil && w.name.Consumer == of.Consumer && w.name.Topic == of.Topic && (w.all || w.name.Partition == of.Partition)

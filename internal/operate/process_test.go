@@ -64,8 +64,8 @@ func TestProcessesAreReadAsTheyReport(t *testing.T) {
 	}
 }
 
-// A row that cannot be read is one process's: it has a problem, and every other process and stream is
-// what it is without it.
+// A row that cannot be read is one process's: it has a problem, and every other process and stream
+// is what it is without it.
 func TestEachRowOfAProcessIsJudgedAlone(t *testing.T) {
 	const times = `seen_at, every, started_at, report) VALUES (gen_random_uuid(), 'other', 'bad', '', `
 	for name, values := range map[string]string{
@@ -109,8 +109,8 @@ func TestEachRowOfAProcessIsJudgedAlone(t *testing.T) {
 	}
 }
 
-// What a process reports as the way out of a halt is about its own partition, or is not reported: a
-// button or a copied command must not change another one.
+// What a process reports as the way out of a halt is about its own partition, or is not reported:
+// a button or a copied command must not change another one.
 func TestWaysOfAnotherPartitionAreLeftOut(t *testing.T) {
 	const own = "idemgen stream release --consumer projector --topic orders.v1 --partition 0 --reason runtime"
 	const whole = "idemgen stream release --consumer projector --topic orders.v1 --all --partitions 12 --reason partitions-changed"

@@ -320,8 +320,8 @@ func connectionCause(err error) string {
 // back redirects to the page of a form, so that reading it again repeats nothing.
 func (q *request) back(to string, query template.URL) { redirect(q.w, to+"?"+string(query)) }
 
-// redirect redirects to a page that is named as links name it. [http.Redirect] would make an absolute
-// path of it, without the prefix that a proxy or [http.StripPrefix] took away.
+// redirect redirects to a page that is named as links name it. [http.Redirect] would make an
+// absolute path of it, without the prefix that a proxy or [http.StripPrefix] took away.
 func redirect(w http.ResponseWriter, to string) {
 	w.Header().Set("Location", to)
 	w.WriteHeader(http.StatusSeeOther)

@@ -244,7 +244,8 @@ func (w *printer) composite(open json.Delim, depth int, hidden bool) error {
 	return nil
 }
 
-// inner returns a token that has no members, without the sensitive ones of JSON that its text holds.
+// inner returns a token that has no members, without the sensitive ones of JSON that its text
+// holds.
 func (w *printer) inner(token json.Token) json.Token {
 	if v, is := token.(string); is {
 		if shown, masked := w.hide.text([]byte(v)); masked {

@@ -173,8 +173,8 @@ func of(all map[string]*secrets, t *model.Topic, event string) *secrets {
 	return all[t.Name+"\x00"]
 }
 
-// Result returns what the effect of an event returned as people may see it; "" without a spec, or for
-// a topic that it does not have.
+// Result returns what the effect of an event returned as people may see it; "" without a spec, or
+// for a topic that it does not have.
 func (s *Spec) Result(topic, event string, result []byte) string {
 	if s == nil || s.topic(topic) == nil {
 		return ""

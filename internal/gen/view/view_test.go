@@ -88,9 +88,10 @@ func TestSensitiveValuesAreHidden(t *testing.T) {
 	}
 }
 
-// A sensitive member is hidden wherever JSON is shown, and in whatever form it is there: as the value,
-// the record key, a header, or what an effect returned, behind a byte order mark, in another encoding
-// of texts, and in a text within another one. Texts that only look similar are shown.
+// A sensitive member is hidden wherever JSON is shown, and in whatever form it is there: as the
+// value, the record key, a header, or what an effect returned, behind a byte order mark, in
+// another encoding of texts, and in a text within another one. Texts that only look similar are
+// shown.
 func TestSensitiveMembersAreHiddenInEveryText(t *testing.T) {
 	s := read(t, strings.Replace(strings.Replace(people, "types:\n", "types:\n  Receipt: {fields: {receipt: string, pan: {type: string, sensitive: true}}}\n", 1),
 		"        write: [{insert: people}]\n", "        effect: {timeout: 10s, if_interrupted: retry, result: Receipt}\n        write: [{insert: people}]\n", 1))
@@ -110,7 +111,7 @@ func TestSensitiveMembersAreHiddenInEveryText(t *testing.T) {
 			"a text": in(object), "a mark in a text": in(bom + object), "a text in a text": in(in(object)), "a text below": `{"data": ` + in(object) + `}`,
 			"a text in texts below": `{"data": {"data": [` + in(`{"data": `+in(bom+object)+`}`) + `]}}`, "another case": strings.Replace(object, member, strings.ToUpper(member), 1),
 			"a mark, and an escaped name": bom + strings.Replace(object, member, member[:1]+`\u0061`+member[2:], 1),
-			"an escaped name": strings.Replace(object, member, member[:1]+`\u0061`+member[2:], 1), "the end is missing": object[:len(object)-1],
+			"an escaped name":             strings.Replace(object, member, member[:1]+`\u0061`+member[2:], 1), "the end is missing": object[:len(object)-1],
 			"two of them": object + object, "behind a text": "event: " + object, "behind a text below": `{"data": ` + in("event: "+object) + `}`,
 			"cut off below": `{"data": ` + in(object[:len(object)-1]) + `}`, "little-endian": wide(object, 1, 0), "big-endian": wide(object, 0, 1),
 			"marked little-endian": "\xff\xfe" + wide(object, 1, 0), "an escaped name, cut off": strings.Replace(object, member, member[:1]+`\u0061`+member[2:], 1)[:len(object)+4],
