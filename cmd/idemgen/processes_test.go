@@ -23,7 +23,7 @@ func process(t *testing.T, db *pgxpool.Pool, consumer, name string, ago int, par
 		words := append(strings.Fields(text), "", "")
 		reason, do := "", ""
 		if words[2] != "" {
-			reason, do = "the "+words[2]+" of it "+strings.Repeat("because ", 20)+"end", "idemgen stream release --consumer projector --topic orders.v1 --partition "+words[0]+" --reason "+words[2]
+			reason, do = "the "+words[2]+" of it "+strings.Repeat("because ", 20)+"end", "idemgen stream release --consumer "+consumer+" --topic orders.v1 --partition "+words[0]+" --reason "+words[2]
 		}
 		all = append(all, fmt.Sprintf(`{"topic": "orders.v1", "partition": %s, "state": %q, "since": "2026-01-01T12:00:00Z", "position": 10, "end": 13, "lag": 3, "code": %q, "reason": %q, "do": %q}`,
 			words[0], words[1], words[2], reason, do))
@@ -131,7 +131,7 @@ UPDATE idem_ledger SET parts = 4`)
 			if strings.HasPrefix(c.About, "process") || strings.HasPrefix(c.About, "partition") || strings.HasPrefix(c.About, "topic") {
 				found = append(found, regexp.MustCompile(`1m3\ds`).ReplaceAllString(c.State+" "+c.About+": "+c.Found, "1m30s"))
 			}
-			if c.State == "FAIL" && strings.Contains(c.Found, "HALTED") && c.Advice != "idemgen stream release --consumer projector --topic orders.v1 --partition 1 --reason runtime" {
+			if c.State == "FAIL" && strings.Contains(c.Found, "HALTED") && c.Advice != "idemgen stream release --consumer order-projector --topic orders.v1 --partition 1 --reason runtime" {
 				t.Errorf("the advice is %q", c.Advice)
 			}
 		}

@@ -79,17 +79,17 @@ func (r *Reported) owns() bool { return r.State != "STANDBY" }
 const mostReport = 32 << 20
 
 // processesSQL selects the processes of a consumer, or of all consumers if it is empty. Every
-// value that a row may hold is selected without an error: times are numbers, because no other
-// form has them all. A report that is too long is empty.
+// value that a row may hold is selected without an error: times are numbers, because no other form
+// has them all. A report that is too long is empty.
 var processesSQL = fmt.Sprintf(`SELECT process::text, consumer, name, version, extract(epoch FROM started_at)::float8, extract(epoch FROM seen_at)::float8,
 	extract(epoch FROM statement_timestamp())::float8, extract(epoch FROM every)::float8,
 	CASE WHEN octet_length(report::text) <= %d THEN report::text ELSE '' END
 FROM idem_process WHERE $1 IN ('', consumer) ORDER BY consumer, name, process`, mostReport)
 
-// Processes returns the processes that report themselves, of a consumer, or of all consumers if
-// it is "", ordered by consumer and name. A process deletes its row when it ends. One that was
-// killed is silent, and its row is deleted after a day. A process whose row cannot be read has
-// the problem [Unreadable] and no partitions; the others are not affected.
+// Processes returns the processes that report themselves, of a consumer, or of all consumers if it
+// is "", ordered by consumer and name. A process deletes its row when it ends. One that was killed
+// is silent, and its row is deleted after a day. A process whose row cannot be read has the
+// problem [Unreadable] and no partitions; the others are not affected.
 func Processes(ctx context.Context, db DB, consumer string) ([]Process, error) {
 	if is, err := has(ctx, db, "idem_process"); err != nil || !is {
 		return nil, err

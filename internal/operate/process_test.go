@@ -64,8 +64,8 @@ func TestProcessesAreReadAsTheyReport(t *testing.T) {
 	}
 }
 
-// A row that cannot be read is one process's: it has a problem, and every other process and
-// stream is what it is without it.
+// A row that cannot be read is one process's: it has a problem, and every other process and stream
+// is what it is without it.
 func TestEachRowOfAProcessIsJudgedAlone(t *testing.T) {
 	const times = `seen_at, every, started_at, report) VALUES (gen_random_uuid(), 'other', 'bad', '', `
 	for name, values := range map[string]string{

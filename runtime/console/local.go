@@ -86,8 +86,9 @@ func (k *token) signIn(pages http.Handler) http.Handler {
 			pages.ServeHTTP(w, r)
 			return
 		}
-		// Browsers send no strict cookie after a link in a file, and idemgen console opens one. With a
-		// lax cookie other sites can link to pages. They cannot read them, and send it with no POST.
+		// Browsers send no strict cookie after a link in a file, and idemgen console opens one.
+		// With a lax cookie other sites can link to pages. They cannot read them, and send it with
+		// no POST.
 		http.SetCookie(w, &http.Cookie{Name: k.cookie, Value: k.text, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
 		w.Header().Set("Referrer-Policy", "no-referrer")
 		w.Header().Set("Cache-Control", "no-store")

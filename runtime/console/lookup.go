@@ -145,11 +145,12 @@ func (c *console) historyFile(q *request) {
 	out.Flush() // an error means that the reader has gone
 }
 
-// formula is where a formula would begin, after any character that a spreadsheet may take for the
-// end of a cell: it asks the user for the separator, and may trim blanks and quotes.
-var formula = regexp.MustCompile(`(^|[,;|\t\r\n])([\s\p{Zs}"'` + "`" + `]*)([=+\-@＝＋－＠])`)
+// formula is where a formula would begin: at the start, or behind a character that a spreadsheet
+// may take for the end of a cell. Users choose that character, and blanks and quotes may be
+// trimmed.
+var formula = regexp.MustCompile(`(^|[,;|\t\r\n])([\s\p{Zs}"']*)([=+\-@＝＋－＠])`)
 
-// cell returns a text no part of which spreadsheets take for a formula, whatever separates cells.
+// cell returns a text in which spreadsheets find no formula, whatever separates cells.
 func cell(text string) string {
 	return formula.ReplaceAllString(string(visible([]byte(text))), "$1$2'$3")
 }
