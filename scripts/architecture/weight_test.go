@@ -32,18 +32,18 @@ var weights = []weight{
 	}},
 	{"codes of warnings", 0, 0, func(t *testing.T) int { return distinct(t, `"W[0-9]{3}"`, "../../generator", "../../internal/gen") }},
 	{"commands", 22, 14, func(t *testing.T) int { return matches(t, `\bRunE:`, production(t, "../../cmd/idemgen")) }},
-	{"product lines", 74_770, 55_000, func(t *testing.T) int {
+	{"product lines", 74_965, 55_000, func(t *testing.T) int {
 		return linesOf(t, production(t, "../../runtime", "../../internal", "../../generator", "../../schema", "../../cmd", "../../templates"))
 	}},
 	{"proof lines", 21_140, 14_000, func(t *testing.T) int {
 		return linesOf(t, handwritten(t, "../../runtime/idemtest", "../../internal/proof", "../../internal/kit"))
 	}},
 	{"exported names", 678, 650, exportedNames},
-	{"linked lines, without effects", 26_160, 19_000, linkedWithout},
-	{"linked lines, with effects", 29_220, 23_000, linkedWith},
+	{"linked lines, without effects", 26_170, 19_000, linkedWithout},
+	{"linked lines, with effects", 29_230, 23_000, linkedWith},
 	{"lines of testdata", 59_370, 35_000, linesOfTestdata},
-	{"words of docs/spec.md", 8_340, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
-	{"words of docs", 52_800, 48_000, wordsOfDocs},
+	{"words of docs/spec.md", 8_420, 9_500, func(t *testing.T) int { return len(strings.Fields(read(t, "../../docs/spec.md"))) }},
+	{"words of docs", 52_870, 48_000, wordsOfDocs},
 }
 
 // The whole gets lighter. go test -v prints what is left to do.
