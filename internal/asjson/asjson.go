@@ -81,9 +81,11 @@ func appendText(b []byte, value string) []byte {
 
 func escaped(r rune) bool { return r < ' ' || r == '"' || r == '\\' }
 
-// Float appends a number. NaN and the infinities become texts, which no field of a number reads.
-func Float(b []byte, v float64, bits int) []byte {
+// Float appends a number. NaN and the infinities become texts, which json reads and no field of a
+// number does.
+func (w *Writer) Float(b []byte, v float64, bits int) []byte {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
+		w.Note(b, "is NaN or infinity, which the type does not have")
 		return strconv.AppendQuote(b, strconv.FormatFloat(v, 'g', -1, bits))
 	}
 	return strconv.AppendFloat(b, v, 'g', -1, bits)

@@ -1,6 +1,7 @@
 package avromsg
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -194,9 +195,9 @@ func (o opening) appendSingle(b []byte, wrote, reads *avro.SchemaNode, value any
 	case int64:
 		return appendInteger(b, means, v), nil
 	case float32:
-		return asjson.Float(b, float64(v), 32), nil
+		return o.Float(b, float64(v), 32), nil
 	case float64:
-		return asjson.Float(b, v, 64), nil
+		return o.Float(b, v, 64), nil
 	case string:
 		if reads.Type == "bytes" && reads.LogicalType == "" {
 			return asjson.Bytes(b, []byte(v)), nil
@@ -217,7 +218,7 @@ func (o opening) appendSingle(b []byte, wrote, reads *avro.SchemaNode, value any
 		}
 		return asjson.Bytes(b, v), nil
 	}
-	return nil, fmt.Errorf("its %s cannot be read", wrote.Type)
+	return o.Refuse(b, fmt.Sprintf("is a %s, which cannot be read", cmp.Or(wrote.LogicalType, wrote.Type))), nil
 }
 
 // The library takes a decimal beyond its own limits, which are larger, for zero.

@@ -22,6 +22,7 @@ func TestValuesThatCannotBeRead(t *testing.T) {
 		"a name of a map":       {`{"type":"map","values":"string"}`, "\x02\x02\xff\x02v\x00", "holds a name that is not valid UTF-8", true},
 		"a text of a union":     {`["int","string"]`, "\x02\x02\xff", "is not valid UTF-8", false},
 		"a decimal of no bytes": {amount, "\x00", "is a decimal of no bytes", false},
+		"a type of the future":  {`{"type":"bytes","logicalType":"big-decimal"}`, "\x06\x02\x05\x02", "is a big-decimal, which cannot be read", false},
 		"one that may be null":  {`["null",` + amount + `]`, "\x02\x00", "is a decimal of no bytes", false},
 	} {
 		schema := `{"type":"record","name":"A","fields":[{"name":"x","type":` + c.typ + `},{"name":"y","type":"string"}]}`
@@ -67,5 +68,15 @@ func TestBooleansAreZeroOrOne(t *testing.T) {
 		if !strings.HasPrefix(string(text), want) {
 			t.Errorf("%q: %s, want %s", value, text, want)
 		}
+	}
+}
+
+// NaN is a text for json, and no number: the reason says so.
+func TestWhatIsNoNumber(t *testing.T) {
+	is := typeOf(t, `{"type":"record","name":"A","fields":[{"name":"x","type":"double"},{"name":"y","type":"float"}]}`, "")
+	text, why, err := is.OpenWithin(nil, []byte("\x00\x00\x00\x00\x00\x00\xf8\x7f\x00\x00\x80\xff"), is.Own(), 0)
+	const want = "is NaN or infinity, which the type does not have"
+	if err != nil || string(text) != `{"x":"NaN","y":"-Inf"}` || why[5] != want || why[15] != want || len(why) != 2 {
+		t.Errorf("%s, %v, %v", text, why, err)
 	}
 }

@@ -173,9 +173,9 @@ func (w *writer) appendValue(b []byte, f protoreflect.FieldDescriptor, v protore
 		w.Note(b, fmt.Sprintf("is enum number %d, which has no name in %s", v.Enum(), f.Enum().FullName()))
 		return strconv.AppendInt(b, int64(v.Enum()), 10), nil
 	case protoreflect.FloatKind:
-		return asjson.Float(b, v.Float(), 32), nil
+		return w.Float(b, v.Float(), 32), nil
 	case protoreflect.DoubleKind:
-		return asjson.Float(b, v.Float(), 64), nil
+		return w.Float(b, v.Float(), 64), nil
 	case protoreflect.Uint32Kind, protoreflect.Uint64Kind, protoreflect.Fixed32Kind, protoreflect.Fixed64Kind:
 		return strconv.AppendUint(b, v.Uint(), 10), nil
 	}

@@ -9,8 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
-	"time"
 
 	"github.com/idemgen/idemgen/internal/avromsg"
 	"github.com/idemgen/idemgen/internal/frame"
@@ -20,25 +18,11 @@ import (
 
 // Message is the Avro type of a topic's values or record keys. It is safe for concurrent use.
 type Message struct {
-	is       *avromsg.Type
-	framed   bool
-	part     packed.Part
-	registry Registry // nil in tests of a message alone
-
-	mu    sync.RWMutex
-	known map[frame.Schema]written // schemas that values were written with
+	is      *avromsg.Type
+	framed  bool
+	part    packed.Part
+	schemas *schemas // that values were written with; nil in tests of a message alone
 }
-
-// written determines how values with one writer's schema are decoded.
-type written struct {
-	as    *avromsg.Written
-	err   error     // why they cannot be decoded
-	until time.Time // of err: when the registry is queried again
-}
-
-// keepErrors is the time after which the registry is queried again for a schema that it does not
-// have, or that is invalid. Many records may name the same schema.
-const keepErrors = 10 * time.Second
 
 // Registry provides the schemas that producers write with. Package registry implements it for
 // registries that have Confluent's API.
@@ -57,7 +41,8 @@ type GUIDs interface {
 	SchemaByGUID(ctx context.Context, guid string) ([]string, error)
 }
 
-// ErrNoSchema means that the registry has no schema with the number.
+// ErrNoSchema means that the registry has no schema with the number, or none that can be used: an
+// error that wraps it says why.
 var ErrNoSchema = errors.New("there is no such schema")
 
 // New returns the type called name in a schema, or the type of the whole schema if name is "". New
@@ -87,26 +72,31 @@ func (m *Message) From(r Registry) *Message {
 	if r == nil {
 		r = none{}
 	}
-	return &Message{is: m.is, framed: true, part: m.part, registry: r, known: map[frame.Schema]written{}}
+	return &Message{is: m.is, framed: true, part: m.part, schemas: newSchemas(m.is, r)}
 }
 
-// Prepare queries the registry for the schemas of records that are not yet known. It returns how
-// many of the first records can be decoded now, and an error if none can.
+// Prepare queries the registry for the schemas of records that are not yet known, several at a
+// time. It returns how many of the first records can be decoded now, and an error if none can.
 func (m *Message) Prepare(ctx context.Context, records []wire.Message) (n int, err error) {
 	asked := map[frame.Schema]bool{}
+	var all []frame.Schema
+	var first []int // by schema: the first record that names it
 	for i := range records {
 		schema, _, bad := m.split(&records[i])
-		if m.part.Of(&records[i]) == nil || bad != nil || asked[schema] || m.knows(schema) {
+		if m.part.Of(&records[i]) == nil || bad != nil || asked[schema] {
 			continue
 		}
 		asked[schema] = true
-		if err := m.ask(ctx, schema); err != nil && i > 0 {
-			return i, nil
-		} else if err != nil {
-			return 0, fmt.Errorf("schema %v of offset %d cannot be read: %w", schema, records[i].Offset, err)
-		}
+		all, first = append(all, schema), append(first, i)
 	}
-	return len(records), nil
+	done, err := m.schemas.prepare(ctx, all)
+	switch {
+	case err == nil:
+		return len(records), nil
+	case first[done] > 0:
+		return first[done], nil
+	}
+	return 0, fmt.Errorf("schema %v of offset %d cannot be read: %w", all[done], records[0].Offset, err)
 }
 
 // Prepare returns a function that prepares the values and the keys of records.
@@ -133,45 +123,6 @@ func (m *Message) split(r *wire.Message) (schema frame.Schema, packed []byte, er
 	return schema, packed, err
 }
 
-func (m *Message) knows(schema frame.Schema) bool {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	w, known := m.known[schema]
-	return known && (w.err == nil || time.Now().Before(w.until))
-}
-
-// ask queries the registry for one schema.
-func (m *Message) ask(ctx context.Context, schema frame.Schema) error {
-	w := written{until: time.Now().Add(keepErrors)}
-	switch texts, err := m.look(ctx, schema); {
-	case errors.Is(err, errNoGUIDs):
-		w.err = err
-	case errors.Is(err, ErrNoSchema):
-		w.err = ErrNoSchema
-	case err != nil:
-		return err
-	default:
-		w.as, w.err = m.is.Written(texts)
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.known[schema] = w
-	return nil
-}
-
-// errNoGUIDs is the error for a registry that finds no schema by its GUID.
-var errNoGUIDs = errors.New("this registry has no schemas by their GUIDs")
-
-func (m *Message) look(ctx context.Context, schema frame.Schema) ([]string, error) {
-	if !schema.Global {
-		return m.registry.Schema(ctx, schema.Number)
-	}
-	if by, ok := m.registry.(GUIDs); ok {
-		return by.SchemaByGUID(ctx, schema.String())
-	}
-	return nil, errNoGUIDs
-}
-
 // open decodes a value or a key to JSON of at most most bytes, which it appends to into. It also
 // says why a field cannot read some of its values.
 func (m *Message) open(into []byte, r *wire.Message, most int) (text []byte, why map[int]string, err error) {
@@ -182,14 +133,9 @@ func (m *Message) open(into []byte, r *wire.Message, most int) (text []byte, why
 	if err != nil {
 		return nil, nil, err
 	}
-	m.mu.RLock()
-	w, known := m.known[schema]
-	m.mu.RUnlock()
-	switch {
-	case !known, errors.Is(w.err, ErrNoSchema):
-		return nil, nil, fmt.Errorf("the registry has no schema %v", schema)
-	case w.err != nil:
-		return nil, nil, fmt.Errorf("it was written with schema %v, which cannot be read: %w", schema, w.err)
+	w := m.schemas.find(schema)
+	if err := w.reason(schema); err != nil {
+		return nil, nil, err
 	}
 	text, why, err = m.is.OpenWithin(into, value, w.as, most)
 	if err != nil {

@@ -198,3 +198,17 @@ func TestSchemaIsHeldAgainstTheFields(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 }
+
+// A boolean tells no events apart, nor does a number: their records would all be dead letters.
+func TestEventsAreToldByTexts(t *testing.T) {
+	was := spec
+	defer func() { spec = was }()
+	for path, says := range map[string]string{"made.yes": "bool", "made.big": "int64", "made.at": "", "made.id": "", "made.raw": "bytes"} {
+		spec = strings.Replace(was, "path: what", "path: "+path, 1)
+		_, problems := read(t, file)
+		all := problems.Sorted()
+		if says == "" && len(all) > 0 || says != "" && (len(all) != 1 || all[0].Code != "E118" || !strings.Contains(all[0].Message, path+" is "+says+", and only a text or an enum tells events apart")) {
+			t.Errorf("%s: %+v", path, all)
+		}
+	}
+}

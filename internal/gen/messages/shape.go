@@ -121,6 +121,9 @@ func (s *shape) mistyped(path []string, events []*model.Event) (why []string) {
 	if is == nil {
 		return []string{fmt.Sprintf("%s has no field %s%s", s.says, strings.Join(path, "."), s.spelled(path[0]))}
 	}
+	if len(is.symbols) == 0 && !slices.Contains(is.kinds, model.String) && len(is.kinds) > 0 {
+		return []string{fmt.Sprintf("%s is %s, and only a text or an enum tells events apart", strings.Join(path, "."), is.says)}
+	}
 	if len(is.symbols) == 0 {
 		return nil
 	}

@@ -52,13 +52,28 @@ func (r *registry) SchemaByGUID(ctx context.Context, guid string) ([]string, err
 	return r.with(ctx, found.Schema, map[sr.SchemaReference]bool{})
 }
 
+// mostReferences is how many schemas a schema may refer to, directly or not.
+const mostReferences = 100
+
+// errReferences is the error for a schema that refers to more: its records become dead letters.
+type errReferences struct{}
+
+func (errReferences) Error() string {
+	return fmt.Sprintf("it refers to more than %d other schemas", mostReferences)
+}
+
+// Is implements errors.Is.
+func (errReferences) Is(target error) bool { return target == avro.ErrNoSchema }
+
 // with returns a schema after the schemas that it refers to, each of them once.
 func (r *registry) with(ctx context.Context, schema sr.Schema, seen map[sr.SchemaReference]bool) (all []string, err error) {
 	for _, ref := range schema.References {
 		if seen[ref] {
 			continue
 		}
-		seen[ref] = true
+		if seen[ref] = true; len(seen) > mostReferences {
+			return nil, errReferences{}
+		}
 		is, err := r.client.SchemaByVersion(ctx, ref.Subject, ref.Version)
 		if err != nil {
 			return nil, fmt.Errorf("version %d of %s, which it refers to: %w", ref.Version, ref.Subject, InWords(err))

@@ -274,3 +274,27 @@ func TestOwnSchema(t *testing.T) {
 		t.Errorf("without a registry: %v", err)
 	}
 }
+
+// A schema that refers to too many others makes dead letters of its records; they do not wait.
+func TestReferencesAreBounded(t *testing.T) {
+	served := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		served++
+		is := map[string]any{"schema": own, "id": 1, "version": served, "subject": "s"}
+		is["references"] = []map[string]any{{"name": "n", "subject": "s", "version": served + 1}} // always another one
+		_ = json.NewEncoder(w).Encode(is)
+	}))
+	t.Cleanup(server.Close)
+	client, err := sr.NewClient(sr.URLs(server.URL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := avro.NewFramed(own, "").From(registry.New(client))
+	r := wire.Message{Value: []byte("\x00\x00\x00\x00\x01\x02a\x02")}
+	if n, err := m.Prepare(t.Context(), []wire.Message{r}); n != 1 || err != nil || served > 101 {
+		t.Errorf("%d, %v, after %d queries", n, err, served)
+	}
+	if got := opened(m, r); !strings.Contains(got, "which cannot be read: it refers to more than 100 other schemas") {
+		t.Error(got)
+	}
+}

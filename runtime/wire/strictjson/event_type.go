@@ -1,6 +1,12 @@
 package strictjson
 
-import "github.com/idemgen/idemgen/runtime/wire"
+import (
+	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/wire/internal/notation"
+)
+
+// notType is the reason for what cannot be the type of an event.
+const notType = "must be a string, which tells events apart"
 
 // EventType returns the string at path in the value of m. It reads the whole value. It is an error
 // if the string, or an object on the path to it, is missing, null, repeated or of another type.
@@ -13,7 +19,8 @@ func (s *Scanner) EventType(m *wire.Message, path ...string) (string, error) {
 
 func textAt(s *Scanner, path []string) (text string) {
 	if len(path) == 0 {
-		return s.String()
+		raw, _, _ := s.stringValue(notType)
+		return notation.Borrow(raw)
 	}
 	found := false
 	for s.Object(); s.Member(); {
