@@ -173,7 +173,7 @@ func TestErrorOfAQueuedStatementIsItsRecords(t *testing.T) {
 			})
 			_, err := tx.Exec(ctx, `SELECT 1`)
 			return err
-		}, 3, "a callback of a queued statement must not use it"},
+		}, 3, "used while a callback of a queued statement ran"},
 		"in the middle of the rows, and the callback hides it": {func(_ context.Context, tx idem.Tx) error {
 			tx.Queue(`SELECT 1 / (3 - n) FROM generate_series(1, 5) AS n`).Query(func(rows pgx.Rows) error {
 				for rows.Next() {

@@ -315,15 +315,16 @@ func (t *transaction) raced(err error) bool {
 // mend closes connections that are not usable after an error. It returns the error, or its cause
 // if that is a setting that the session had kept from an earlier transaction.
 func (t *transaction) mend(ctx context.Context, err error) error {
-	if verdict.MayBeSettings(err) { // the session may keep it beyond the transaction
+	if verdict.MayBeSettings(err) {
 		if moved := t.moved(ctx); verdict.Of(moved) == verdict.SettingMoved {
 			err = moved
 		}
-		_ = t.conn.Conn().Close(ctx)
 	}
 	switch verdict.Of(err) {
 	case verdict.LeaseMoved: // the known outcomes of effects differ from their rows
 		t.w.desk.Reset()
+	case verdict.SettingMoved: // the session may keep it beyond the transaction
+		_ = t.conn.Conn().Close(ctx)
 	case verdict.Stale: // its statements were prepared before the schema changed
 		_ = t.conn.Conn().Close(ctx)
 	case verdict.ReadOnly: // and so is every other connection to this server
