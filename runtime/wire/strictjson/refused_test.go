@@ -21,7 +21,7 @@ func TestWhateverReadsARefusedValueSaysWhy(t *testing.T) {
 	}
 	enum := []string{"a"}
 	for name, read := range map[string]func(s *strictjson.Scanner){
-		"String": func(s *strictjson.Scanner) { s.String() }, "UUID": func(s *strictjson.Scanner) { s.UUID() }, "Bool": func(s *strictjson.Scanner) { s.Bool() },
+		"String": func(s *strictjson.Scanner) { _ = s.String() }, "UUID": func(s *strictjson.Scanner) { s.UUID() }, "Bool": func(s *strictjson.Scanner) { s.Bool() },
 		"Int32": func(s *strictjson.Scanner) { s.Int32() }, "Int64": func(s *strictjson.Scanner) { s.Int64() }, "Float64": func(s *strictjson.Scanner) { s.Float64() },
 		"Decimal": func(s *strictjson.Scanner) { s.Decimal() }, "DecimalBytes": func(s *strictjson.Scanner) { s.DecimalBytes(1) },
 		"DecimalStruct": func(s *strictjson.Scanner) { s.DecimalStruct() }, "Time": func(s *strictjson.Scanner) { s.Time() },
