@@ -2,12 +2,14 @@ package idem_test
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -254,4 +256,116 @@ func TestGoroutinesMayQueueAtOnce(t *testing.T) {
 	apply(t, own(t, c), records(0, "put 1 0", "call 1"))
 	want(t, "dead letters", query(t, db, `SELECT coalesce(string_agg(reason, ' '), '') FROM idem_dead_letter`), "")
 	want(t, "rows", table(t, db), "1=2400")
+}
+
+// What an argument refers to and is not a part of it does not count, and is not read: another
+// goroutine may change it.
+func TestWhatAnArgumentOnlyRefersToDoesNotCount(t *testing.T) {
+	t.Parallel()
+	zone, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := database(t)
+	c := service{handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+		ring := &keyring{keys: map[int]string{}}
+		stop := make(chan struct{})
+		var all sync.WaitGroup
+		all.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+					ring.set(n % 100)
+				}
+			}
+		})
+		defer all.Wait()
+		defer close(stop)
+		rows, err := tx.Query(ctx, `SELECT generate_series(1, 20000)`)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			tx.Queue(`SELECT $1::timestamptz, $2::text`, time.Now().In(zone), sealed{ring})
+		}
+		return rows.Err()
+	}}.consumer(t, db)
+	res := apply(t, own(t, c), records(0, "call 1"))
+	want(t, "applied", res.Applied, 1)
+}
+
+type keyring struct {
+	mu   sync.Mutex
+	keys map[int]string
+}
+
+func (k *keyring) set(n int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.keys[n] = "x"
+}
+
+// sealed is a value that encodes itself with a key ring.
+type sealed struct{ by *keyring }
+
+func (s sealed) Value() (driver.Value, error) {
+	s.by.mu.Lock()
+	defer s.by.mu.Unlock()
+	return s.by.keys[0], nil
+}
+
+// What idemgen does not do with a transaction is an error of the call, even if the handler ignores
+// it.
+func TestRefusedUseThatIsIgnoredFailsTheCall(t *testing.T) {
+	t.Parallel()
+	fail := func(tag pgconn.CommandTag) error { return idem.Permanent(errors.New("no row")) }
+	for name, handle := range map[string]func(ctx context.Context, tx idem.Tx) error{
+		"a callback that is set after its statement was sent": func(ctx context.Context, tx idem.Tx) error {
+			q := tx.Queue(addSQL, 77)
+			_, err := tx.Exec(ctx, addSQL, 1)
+			q.Exec(fail)
+			return err
+		},
+		"a callback that is set after another text was prepared": func(_ context.Context, tx idem.Tx) error {
+			q := tx.Queue(addSQL, 77)
+			tx.Queue(`UPDATE t SET v = v + 2 WHERE id = $1`, 1)
+			q.Exec(fail)
+			return nil
+		},
+		"a NUL": func(ctx context.Context, tx idem.Tx) error {
+			_, _ = tx.Exec(ctx, "SELECT '\x00'")
+			_, err := tx.Exec(ctx, addSQL, 1)
+			return err
+		},
+		"a batch with COPY": func(ctx context.Context, tx idem.Tx) error {
+			b := &pgx.Batch{}
+			b.Queue(`COPY t FROM STDIN`)
+			_ = tx.SendBatch(ctx, b).Close()
+			_, err := tx.Exec(ctx, addSQL, 1)
+			return err
+		},
+		"a source of CopyFrom that panics": func(ctx context.Context, tx idem.Tx) error {
+			var none [][]any
+			_, _ = tx.CopyFrom(ctx, pgx.Identifier{"t"}, []string{"id", "v"}, pgx.CopyFromSlice(2, func(i int) ([]any, error) { return none[i], nil }))
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := database(t)
+			c := service{policy: impatient, handle: func(ctx context.Context, tx idem.Tx, _ int32) error { return handle(ctx, tx) }}.consumer(t, db)
+			src := newSource(records(0, "put 1 0", "call 1", "put 2 2"))
+			if err := src.run(t, c); err != nil {
+				t.Fatal(err)
+			}
+			want(t, "rows", table(t, db), "1=0 2=2")
+			reason := query(t, db, `SELECT coalesce(max(reason), '') FROM idem_dead_letter WHERE offs = 1`)
+			if !strings.HasPrefix(reason, "handler: Test: ") || strings.Contains(reason, "SQLSTATE") {
+				t.Errorf("reason %q", reason)
+			}
+		})
+	}
 }

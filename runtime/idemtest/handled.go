@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -57,8 +58,9 @@ func (c *calls) of(at recordOffset) (rows int64, called bool) {
 	return rows, called
 }
 
-// countRows is the middleware that counts. The second statement waits for all that the handler
-// queued.
+// countRows is the middleware that counts. What it reads after the call waits for all that the
+// handler queued. Rows that hold what they held before do not count: the savepoint that wrote them
+// was rolled back, or they were set to the same values.
 func countRows(next idem.HandlerFunc) idem.HandlerFunc {
 	return func(ctx context.Context, tx idem.Tx) error {
 		c, counts := ctx.Value(callsKey{}).(*calls)
@@ -67,15 +69,21 @@ func countRows(next idem.HandlerFunc) idem.HandlerFunc {
 			return next(ctx, tx)
 		}
 		before, uncounted := changedRows(ctx, tx)
+		held, unread := contents(ctx, tx)
 		err := next(ctx, tx)
-		if err != nil || uncounted != nil {
+		if err != nil || uncounted != nil || unread != nil {
 			return err
 		}
-		if after, err := changedRows(ctx, tx); err == nil { // else a queued statement failed, which ends the call
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			c.changed[placeOf(d.Message)] = after - before
+		after, err := changedRows(ctx, tx)
+		if err != nil { // a queued statement failed, which ends the call
+			return nil
 		}
+		if holds, err := contents(ctx, tx); err != nil || maps.Equal(held, holds) {
+			after = before
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.changed[placeOf(d.Message)] = after - before
 		return nil
 	}
 }

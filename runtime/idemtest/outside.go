@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 )
@@ -93,29 +95,51 @@ func (b *trial) likelyCause(err error) string {
 	return notWritten(err)
 }
 
-// contents are the tables of the database and what each of them holds, as a number; those of the
-// runtime aside.
+// contents are the tables of the database and what each of them holds.
 func (d database) contents() map[string]string {
 	d.t.Helper()
-	names := d.texts(`
-SELECT c.oid::regclass::text FROM pg_class c
+	held, err := contents(d.t.Context(), d.db)
+	if err != nil {
+		d.t.Fatalf("idemtest: read the tables: %v", err)
+	}
+	return held
+}
+
+// querier is a pool, or a handler's transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// contents returns the tables that db sees and what each of them holds, as a number; those of the
+// runtime aside.
+func contents(ctx context.Context, db querier) (map[string]string, error) {
+	texts := func(sql string) ([]string, error) {
+		rows, err := db.Query(ctx, sql)
+		if err != nil {
+			return nil, err
+		}
+		return pgx.CollectRows(rows, pgx.RowTo[string])
+	}
+	names, err := texts(`
+SELECT c.oid::regclass::text FROM pg_catalog.pg_class c
 WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND c.relnamespace::regnamespace::text NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
   AND (c.relname !~ '^idem(test)?_' OR c.relname = 'idem_outbox')`)
 	out := map[string]string{}
-	if len(names) == 0 {
-		return out
+	if len(names) == 0 || err != nil {
+		return out, err
 	}
 	var each []string
-	for i, name := range names {
-		each = append(each, fmt.Sprintf(`SELECT concat(%d, ' ', count(*), ' ', sum(hashtextextended(t::text, 0)::numeric)) FROM %s t`, i, name))
+	for i, name := range names { // a column may have any name, also that of the alias
+		each = append(each, fmt.Sprintf(`SELECT concat(%d, ' ', count(*), ' ', sum(hashtextextended((t.*)::text, 0)::numeric)) FROM %s t`, i, name))
 	}
-	for _, held := range d.texts(strings.Join(each, "\nUNION ALL ")) {
-		number, sum, _ := strings.Cut(held, " ")
+	held, err := texts(strings.Join(each, "\nUNION ALL "))
+	for _, one := range held {
+		number, sum, _ := strings.Cut(one, " ")
 		if i, err := strconv.Atoi(number); err == nil {
 			out[names[i]] = sum
 		}
 	}
-	return out
+	return out, err
 }
 
 // position is where all partitions are.

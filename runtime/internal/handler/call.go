@@ -100,8 +100,10 @@ type call struct {
 	trace   trace
 	ids     *wire.EventIDs
 	queue   queue
-	err     error // of the handler
-	answer  error // of the last callback of a statement that the handler queued
+	err     error              // of the handler
+	answer  error              // of the last callback of a statement that the handler queued
+	running bool               // the handler has not returned
+	unasked []*pgx.QueuedQuery // answered while the handler ran, without a callback
 }
 
 // callContext is a handler's context.
@@ -144,7 +146,13 @@ func (t *Transaction) Call(batch context.Context, of *wire.Call, attempt int) (l
 		c.ctx.Context = ctx
 		over := func() { c.err = cmp.Or(c.life.close(), c.err) } // from now on nothing is queued
 		defer over()                                             // also if the goroutine ends
+		c.running = true
 		t.contained(c, &c.err, func() error { return fn(&c.ctx, &c.tx) })
+		c.running = false
+		if c.err == nil {
+			c.err = c.late()
+		}
+		c.unasked = nil
 		if over(); c.err == nil && !t.conn.PgConn().IsBusy() { // open rows are an error
 			t.contained(c, &c.err, c.hand)
 		}
@@ -174,6 +182,8 @@ func (t *Transaction) ended(batch context.Context, c *call, err error) error {
 	switch {
 	case pool.StateOf(t.conn.PgConn()).Ended:
 		return EndedTransaction(c.of)
+	case verdict.NeverEncoded(err): // the driver may have closed the connection
+		return &verdict.HandlerError{Call: c.of, Err: verdict.Permanent(err)}
 	case verdict.OutOfTime(batch):
 		err = verdict.Overdue(batch, cmp.Or(err, batch.Err(), context.DeadlineExceeded), verdict.Limit{Name: "limits.batch_timeout", Most: limits.BatchTimeout}, limits)
 		return &verdict.HandlerError{Call: c.of, Err: err, Late: true}
@@ -214,6 +224,9 @@ func (t *Transaction) outcome(of *wire.Call, err error) error {
 			return ReadOnly(of)
 		}
 		if told, ok := errors.AsType[*pgconn.PgError](err); ok && *told == *failed {
+			return &verdict.HandlerError{Call: of, Err: err}
+		}
+		if err != nil && failed.Routine == "CopyGetData" { // the handler's rows ended COPY
 			return &verdict.HandlerError{Call: of, Err: err}
 		}
 		return &verdict.HandlerError{Call: of, Err: failed}

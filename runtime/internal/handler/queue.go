@@ -2,7 +2,6 @@ package handler
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -75,45 +74,18 @@ func (c *call) wait(bytes int) {
 
 var errWaiting = verdict.Permanent(fmt.Errorf("idem: statements of more than %d MiB were queued while the rows of a query were open: read the rows first, as pgx.CollectRows does", waiting>>20))
 
-// deepest limits how far occupied looks into a value, which may refer to itself.
-const deepest = 10
-
-// occupied is roughly how many bytes a value occupies, with everything that it refers to.
-func occupied(v reflect.Value, depth int) int {
-	n := 0
-	if v.IsValid() {
-		n = int(v.Type().Size())
-	}
-	if depth > deepest {
-		return n
-	}
-	switch v.Kind() {
-	case reflect.String:
-		n += v.Len()
-	case reflect.Pointer, reflect.Interface:
-		n += occupied(v.Elem(), depth+1)
-	case reflect.Slice:
-		if v.Type().Elem().Kind() <= reflect.Complex128 {
-			return n + v.Len()*int(v.Type().Elem().Size())
-		}
-		for i := range v.Len() {
-			n += occupied(v.Index(i), depth+1)
-		}
-	case reflect.Array:
-		for i := range v.Len() {
-			n += occupied(v.Index(i), depth+1) - int(v.Type().Elem().Size())
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			n += occupied(v.Field(i), depth+1) - int(v.Field(i).Type().Size())
-		}
-	case reflect.Map:
-		for at := v.MapRange(); at.Next(); {
-			n += occupied(at.Key(), depth+1) + occupied(at.Value(), depth+1)
+// late returns an error if a callback was set after the statement had been answered: it would
+// never be called.
+func (c *call) late() error {
+	for _, q := range c.unasked {
+		if q.Fn != nil {
+			return errLate
 		}
 	}
-	return n
+	return nil
 }
+
+var errLate = verdict.Permanent(errors.New("idem: a callback was set after its statement was sent: set it at once, before the next use of the transaction"))
 
 // fail stores the first error of a queued statement.
 func (c *call) fail(err error) {
@@ -121,6 +93,14 @@ func (c *call) fail(err error) {
 	defer c.life.mu.Unlock()
 	if c.queue.err == nil {
 		c.queue.err = err
+	}
+}
+
+// refused stores the error of a use of the transaction that idemgen did not send: the call has
+// failed, even if the handler ignores it. After the call it is nobody's.
+func (c *call) refused(err error) {
+	if !errors.Is(err, pgx.ErrTxClosed) {
+		c.fail(err)
 	}
 }
 
@@ -250,6 +230,9 @@ func (c *call) statement(q *pgx.QueuedQuery) (s pipeline.Statement, err error) {
 // queued it. If the statement itself failed, that is the error, whatever the callback returns.
 func (t *Transaction) callback(c *call, q *pgx.QueuedQuery, r *pgconn.ResultReader) error {
 	if q.Fn == nil {
+		if c.running {
+			c.unasked = append(c.unasked, q)
+		}
 		return nil
 	}
 	rows := pgx.RowsFromResultReader(t.conn.TypeMap(), r)
@@ -289,6 +272,8 @@ func (t *Transaction) Failed(of *wire.Call, s pipeline.Statement, err error) err
 	switch {
 	case pool.StateOf(t.conn.PgConn()).Ended, rejected && pg.Code == notHere:
 		return EndedTransaction(of)
+	case verdict.NeverEncoded(err): // the driver may have closed the connection
+		return &verdict.HandlerError{Call: of, Err: verdict.Permanent(err)}
 	case verdict.OutOfTime(t.ctx):
 		return &verdict.HandlerError{Call: of, Err: named, Late: true}
 	case t.ctx.Err() != nil, t.conn.IsClosed():
@@ -297,75 +282,4 @@ func (t *Transaction) Failed(of *wire.Call, s pipeline.Statement, err error) err
 		return ReadOnly(of)
 	}
 	return &verdict.HandlerError{Call: of, Err: named}
-}
-
-// most is how many statements stay prepared in a session because handlers queued them.
-const most = 500
-
-// prepared contains the statements of one connection that were prepared because handlers queued
-// them, with the time of their last use.
-type prepared struct {
-	all  map[string]*use
-	uses int64
-}
-
-type use struct {
-	is   *pgconn.StatementDescription
-	last int64
-}
-
-const preparedKey = "idemgen: queued"
-
-func preparedOn(conn *pgx.Conn) *prepared {
-	data := conn.PgConn().CustomData()
-	p, ok := data[preparedKey].(*prepared)
-	if !ok {
-		p = &prepared{all: map[string]*use{}}
-		data[preparedKey] = p
-	}
-	return p
-}
-
-// find returns nil if the statement is not prepared.
-func (p *prepared) find(sql string) *pgconn.StatementDescription {
-	u := p.all[sql]
-	if u == nil {
-		return nil
-	}
-	p.uses++
-	u.last = p.uses
-	return u.is
-}
-
-// prepare prepares a statement. If there are too many, the one that was not used for the longest
-// time is removed.
-func (p *prepared) prepare(ctx context.Context, conn *pgx.Conn, sql string) (*pgconn.StatementDescription, error) {
-	if len(p.all) >= most {
-		oldest := sql
-		for other, u := range p.all {
-			if p.all[oldest] == nil || u.last < p.all[oldest].last {
-				oldest = other
-			}
-		}
-		if err := conn.Deallocate(ctx, oldest); err != nil {
-			return nil, err
-		}
-		delete(p.all, oldest)
-	}
-	is, err := conn.Prepare(ctx, sql, sql)
-	if err != nil {
-		return nil, err
-	}
-	p.uses++
-	p.all[sql] = &use{is, p.uses}
-	return is, nil
-}
-
-// forget removes a statement. An error leaves it to the next one.
-func (p *prepared) forget(ctx context.Context, conn *pgx.Conn, is *pgconn.StatementDescription) {
-	for sql, u := range p.all {
-		if u.is == is && conn.Deallocate(ctx, sql) == nil {
-			delete(p.all, sql)
-		}
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/footprint"
 	"github.com/idemgen/idemgen/runtime/internal/pool"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
+	"github.com/idemgen/idemgen/runtime/internal/watchdog"
 )
 
 // handlerTx is what handlers receive: the transaction without Commit and Rollback. It is a
@@ -55,6 +56,7 @@ func (h *handlerTx) during(ctx context.Context, rewritten bool) context.Context 
 // transaction has ended, nothing is sent, because it would commit by itself.
 func (h *handlerTx) begin() error {
 	if err := h.of.life.begin(false); err != nil {
+		h.of.refused(err)
 		return err
 	}
 	ready := false
@@ -88,6 +90,7 @@ func (h *handlerTx) beginStatement(ctx context.Context, sql string, args []any) 
 	}
 	args, rewritten, err := h.read(sql, args, false)
 	if err != nil {
+		h.of.refused(err)
 		h.of.life.end()
 		return nil, nil, err
 	}
@@ -206,9 +209,47 @@ func (h *handlerTx) CopyFrom(ctx context.Context, table pgx.Identifier, columns 
 		return 0, err
 	}
 	defer h.of.life.end()
-	n, err := h.on.CopyFrom(h.during(ctx, false), table, columns, src)
+	rows := &copied{CopyFromSource: src}
+	n, err := h.on.CopyFrom(h.during(ctx, false), table, columns, rows)
+	if rows.panicked != nil {
+		h.of.fail(rows.panicked)
+		return n, rows.panicked
+	}
 	return n, said(err)
 }
+
+// copied is the source of a CopyFrom. The driver reads it on a goroutine of its own, on which a
+// panic would end the process.
+type copied struct {
+	pgx.CopyFromSource
+	panicked error
+}
+
+func (c *copied) contain() {
+	if r := recover(); r != nil {
+		c.panicked = verdict.Permanent(fmt.Errorf("the source of CopyFrom panicked: %s", watchdog.PanicText(r)))
+	}
+}
+
+func (c *copied) Next() (more bool) {
+	defer c.contain()
+	return c.panicked == nil && c.CopyFromSource.Next()
+}
+
+func (c *copied) Values() (values []any, err error) {
+	err = errCopied // in case Values panics
+	defer c.contain()
+	return c.CopyFromSource.Values()
+}
+
+func (c *copied) Err() error {
+	if c.panicked != nil {
+		return c.panicked
+	}
+	return c.CopyFromSource.Err()
+}
+
+var errCopied = errors.New("the source of CopyFrom panicked")
 
 func (h *handlerTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 	if err := h.begin(); err != nil {
@@ -219,6 +260,7 @@ func (h *handlerTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResult
 	for _, q := range b.QueuedQueries {
 		args, other, err := h.read(q.SQL, q.Arguments, true)
 		if err != nil {
+			h.of.refused(err)
 			return pgx.FailedBatchResults(b, err)
 		}
 		q.Arguments, rewritten = args, rewritten || other

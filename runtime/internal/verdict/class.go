@@ -121,7 +121,7 @@ func Of(err error) Class {
 	switch {
 	case errors.Is(err, ErrKeyMemory), errors.Is(err, ErrUnreplicated):
 		return Resource
-	case neverEncoded(err):
+	case NeverEncoded(err):
 		return Data
 	case pgconn.SafeToRetry(err):
 		return Unsent
@@ -138,9 +138,12 @@ func loginRefused(err error) bool {
 	return own && connecting && ok && (strings.HasPrefix(pg.Code, "28") || strings.HasPrefix(pg.Code, "3D"))
 }
 
-// neverEncoded reports whether the driver could not encode the values of a statement, so nothing
+// NeverEncoded reports whether the driver could not encode the values of a statement, so nothing
 // was sent. Its errors for messages that are too large have no type.
-func neverEncoded(err error) bool {
+func NeverEncoded(err error) bool {
+	if err == nil {
+		return false
+	}
 	if _, ok := errors.AsType[pgx.ErrPreprocessingBatch](err); ok {
 		return true
 	}
