@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
@@ -21,8 +23,9 @@ func wellKnown(m protoreflect.MessageDescriptor) bool {
 // writer writes a message as JSON.
 type writer struct {
 	asjson.Writer
-	types resolver
-	depth int // objects and arrays that are open
+	types  resolver
+	narrow narrow
+	depth  int // objects and arrays that are open
 }
 
 const tooDeep = "is nested too deeply"
@@ -138,24 +141,39 @@ func (w *writer) appendField(b []byte, f protoreflect.FieldDescriptor, v protore
 	return append(b, ']'), nil
 }
 
-// appendMap writes a map, in any order: the decoder sorts it.
+// appendMap writes a map in the order of its names. The whole text may be a key, or content that
+// duplicates share, and must be the same for the same message.
 func (w *writer) appendMap(b []byte, f protoreflect.FieldDescriptor, of protoreflect.Map) (_ []byte, err error) {
 	b = append(b, '{')
 	start := len(b)
-	of.Range(func(k protoreflect.MapKey, v protoreflect.Value) bool {
+	keys := make([]protoreflect.MapKey, 0, of.Len())
+	of.Range(func(k protoreflect.MapKey, _ protoreflect.Value) bool {
+		keys = append(keys, k)
+		return true
+	})
+	slices.SortFunc(keys, func(a, b protoreflect.MapKey) int { return strings.Compare(a.String(), b.String()) })
+	for _, k := range keys {
 		if len(b) > start {
 			b = append(b, ',')
 		}
 		b = append(w.Name(b, k.String()), ':')
-		b, err = w.appendValue(b, f.MapValue(), v)
-		return err == nil
-	})
-	return append(b, '}'), err
+		if !w.narrow.holds(f.MapKey(), k.Value()) {
+			b = w.Refuse(b, "is under a name that "+tooWide)
+			continue
+		}
+		if b, err = w.appendValue(b, f.MapValue(), of.Get(k)); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, '}'), nil
 }
 
 func (w *writer) appendValue(b []byte, f protoreflect.FieldDescriptor, v protoreflect.Value) ([]byte, error) {
 	if err := w.Check(b); err != nil {
 		return nil, err
+	}
+	if !w.narrow.holds(f, v) {
+		return w.Refuse(b, tooWide), nil
 	}
 	switch f.Kind() {
 	case protoreflect.MessageKind, protoreflect.GroupKind:

@@ -26,6 +26,9 @@ import (
 type Type struct {
 	Message protoreflect.MessageDescriptor
 	types   resolver
+	read    protoreflect.MessageDescriptor // Message with fields of 64 bits, and the types of its files
+	within  resolver
+	narrow  narrow
 	framed  bool
 	place   []int64 // of the message in its file
 }
@@ -50,7 +53,19 @@ func New(set []byte, message string, framed bool) (*Type, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s is no message", message)
 	}
-	return &Type{Message: is, types: resolver{dynamicpb.NewTypes(registry)}, framed: framed, place: placeOf(is)}, nil
+	wide, narrow := widen(&files)
+	widened, err := protodesc.NewFiles(wide)
+	if err != nil {
+		return nil, err
+	}
+	read, err := widened.FindDescriptorByName(is.FullName())
+	if err != nil {
+		return nil, err
+	}
+	return &Type{
+		Message: is, types: resolver{dynamicpb.NewTypes(registry)}, framed: framed, place: placeOf(is),
+		read: read.(protoreflect.MessageDescriptor), within: resolver{dynamicpb.NewTypes(widened)}, narrow: narrow,
+	}, nil
 }
 
 // Open returns a message as JSON, appended to into. A message with bytes that are none of its
@@ -96,11 +111,11 @@ func (t *Type) OpenBeside(place, into, value []byte, most int) (out []byte, why 
 
 // open opens a value without a frame.
 func (t *Type) open(into, value []byte, most int) (out []byte, why map[int]string, err error) {
-	m := dynamicpb.NewMessage(t.Message)
+	m := dynamicpb.NewMessage(t.read)
 	if err := proto.Unmarshal(value, m); err != nil { // whose text is not the same each time
 		return nil, nil, fmt.Errorf("it is no message %s", t.Message.FullName())
 	}
-	w := &writer{Writer: asjson.Writer{Most: most, Start: len(into)}, types: t.types}
+	w := &writer{Writer: asjson.Writer{Most: most, Start: len(into)}, types: t.within, narrow: t.narrow}
 	if out, err = w.appendMessage(into, m); err == nil {
 		err = w.Check(out)
 	}

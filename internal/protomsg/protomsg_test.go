@@ -3,8 +3,12 @@ package protomsg_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"math"
 	"strings"
 	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/idemgen/idemgen/internal/gen/protofile"
 	"github.com/idemgen/idemgen/internal/protomsg"
@@ -148,5 +152,48 @@ func TestJSONOfAMessageIsLimited(t *testing.T) {
 	}
 	if _, _, err := is.OpenWithin(nil, value[:2], 10); err == nil {
 		t.Error("a message that is longer at its end only is opened")
+	}
+}
+
+// A map has one order, whatever that of its message: the JSON may be a key as a whole.
+func TestJSONOfAMessageIsTheSameEachTime(t *testing.T) {
+	is := typeOf(t, "shop.v1.Order", false)
+	value, err := is.Pack([]byte(`{"counts":{"c":3,"b":2,"a":1,"d":4}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 50 {
+		if got, err := is.Open(nil, value); err != nil || !strings.Contains(string(got), `"counts":{"a":1,"b":2,"c":3,"d":4}`) {
+			t.Fatalf("%v: %s", err, got)
+		}
+	}
+}
+
+// A field that the producer has widened to 64 bits is read if its value fits, and refused if not:
+// cut to 32 bits, two numbers would be one.
+func TestNumbersAreNotCut(t *testing.T) {
+	is := typeOf(t, "shop.v1.Order", false)
+	line := func(qty int64) []byte { // sint32 qty = 2 of lines = 11, and counts = 12 of x
+		of := protowire.AppendVarint(protowire.AppendTag(nil, 2, protowire.VarintType), protowire.EncodeZigZag(qty))
+		entry := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), "x")
+		entry = protowire.AppendVarint(protowire.AppendTag(entry, 2, protowire.VarintType), uint64(qty))
+		out := protowire.AppendBytes(protowire.AppendTag(nil, 11, protowire.BytesType), of)
+		return protowire.AppendBytes(protowire.AppendTag(out, 12, protowire.BytesType), entry)
+	}
+	for _, n := range []int64{0, -1, math.MaxInt32, math.MinInt32} {
+		if got, err := is.Open(nil, line(n)); err != nil || !strings.Contains(string(got), fmt.Sprintf(`"qty":%d}`, n)) || !strings.Contains(string(got), fmt.Sprintf(`{"x":%d}`, n)) {
+			t.Errorf("%d: %v, %s", n, err, got)
+		}
+	}
+	for _, n := range []int64{math.MaxInt32 + 1, math.MinInt32 - 1, 1<<32 + 5, math.MaxInt64, math.MinInt64} {
+		_, why, err := is.OpenWithin(nil, line(n), 0)
+		if err != nil || len(why) != 2 {
+			t.Errorf("%d: %v, %v", n, err, why)
+		}
+		for _, reason := range why {
+			if !strings.Contains(reason, "more than the 32 bits") {
+				t.Errorf("%d: %q", n, reason)
+			}
+		}
 	}
 }
