@@ -253,7 +253,7 @@ func TestFencedOwnerFreesItsMemory(t *testing.T) {
 
 func waitFor(t *testing.T, what string, ready func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ready(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(60 * time.Second); !ready(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s does not come", what)
 		}
