@@ -41,8 +41,8 @@ type GUIDs interface {
 	SchemaByGUID(ctx context.Context, guid string) ([]string, error)
 }
 
-// ErrNoSchema means that the registry has no schema with the number, or none that can be used: an
-// error that wraps it says why.
+// ErrNoSchema means that the registry has no usable schema with the number. An error that wraps it
+// says why.
 var ErrNoSchema = errors.New("there is no such schema")
 
 // New returns the type called name in a schema, or the type of the whole schema if name is "". New

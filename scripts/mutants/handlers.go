@@ -159,7 +159,7 @@ var handlerBugs = []mutant{
 		in(room, "call.refused").Drop(`c.fail(err)`),
 		core, "TestRefusedUseThatIsIgnoredFailsTheCall"},
 	{"what an argument refers to is read",
-		in(room, "occupied").Replace(`$v.Type().Implements(valuer)`, `false`).In(room, "occupied").Always(`!foreign(_)`).In(room, "occupied").Replace(`$f.Kind() != reflect.Map`, `true`),
+		in(room, "occupied").Replace(`$v.Type().Implements(valuer)`, `false`).In(room, "occupied").Always(`!foreign(_)`).In(room, "occupied").Always(`$f.Kind() != reflect.Map && _`),
 		core, "TestWhatAnArgumentOnlyRefersToDoesNotCount"},
 	{"a NUL in a text is sent",
 		in(room, "handlerTx.judge").Replace(`_ >= 0`, `false`),

@@ -182,7 +182,7 @@ func (t *Transaction) ended(batch context.Context, c *call, err error) error {
 	switch {
 	case pool.StateOf(t.conn.PgConn()).Ended:
 		return EndedTransaction(c.of)
-	case verdict.NeverEncoded(err): // the driver may have closed the connection
+	case verdict.TooLarge(err): // the driver may have closed the connection
 		return &verdict.HandlerError{Call: c.of, Err: verdict.Permanent(err)}
 	case verdict.OutOfTime(batch):
 		err = verdict.Overdue(batch, cmp.Or(err, batch.Err(), context.DeadlineExceeded), verdict.Limit{Name: "limits.batch_timeout", Most: limits.BatchTimeout}, limits)

@@ -11,7 +11,7 @@ const deepest = 10
 var valuer = reflect.TypeFor[sqldriver.Valuer]()
 
 // occupied is roughly how many bytes an argument occupies. It does not look into structs behind
-// pointers, maps of structs, and values that encode themselves: other goroutines may change them.
+// pointers, maps in structs, and values that encode themselves: other goroutines may change them.
 func occupied(v reflect.Value, depth int) int {
 	n := 0
 	if v.IsValid() {
@@ -40,7 +40,7 @@ func occupied(v reflect.Value, depth int) int {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if f := v.Field(i); f.Kind() != reflect.Map {
+			if f := v.Field(i); f.Kind() != reflect.Map && f.Kind() != reflect.Interface {
 				n += occupied(f, depth+1) - int(f.Type().Size())
 			}
 		}

@@ -272,7 +272,7 @@ func (t *Transaction) Failed(of *wire.Call, s pipeline.Statement, err error) err
 	switch {
 	case pool.StateOf(t.conn.PgConn()).Ended, rejected && pg.Code == notHere:
 		return EndedTransaction(of)
-	case verdict.NeverEncoded(err): // the driver may have closed the connection
+	case verdict.TooLarge(err): // the driver may have closed the connection
 		return &verdict.HandlerError{Call: of, Err: verdict.Permanent(err)}
 	case verdict.OutOfTime(t.ctx):
 		return &verdict.HandlerError{Call: of, Err: named, Late: true}

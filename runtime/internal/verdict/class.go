@@ -121,7 +121,7 @@ func Of(err error) Class {
 	switch {
 	case errors.Is(err, ErrKeyMemory), errors.Is(err, ErrUnreplicated):
 		return Resource
-	case NeverEncoded(err):
+	case neverEncoded(err):
 		return Data
 	case pgconn.SafeToRetry(err):
 		return Unsent
@@ -138,17 +138,22 @@ func loginRefused(err error) bool {
 	return own && connecting && ok && (strings.HasPrefix(pg.Code, "28") || strings.HasPrefix(pg.Code, "3D"))
 }
 
-// NeverEncoded reports whether the driver could not encode the values of a statement, so nothing
-// was sent. Its errors for messages that are too large have no type.
-func NeverEncoded(err error) bool {
-	if err == nil {
+// neverEncoded reports whether the driver could not encode the values of a statement, so nothing
+// was sent.
+func neverEncoded(err error) bool {
+	_, batch := errors.AsType[pgx.ErrPreprocessingBatch](err)
+	return batch || TooLarge(err)
+}
+
+// TooLarge reports whether a statement has more parameters, or larger ones, than a message can
+// hold: nothing was sent, although the driver may have closed the connection. Its errors for that
+// have no type.
+func TooLarge(err error) bool {
+	if err == nil || !pgconn.SafeToRetry(err) {
 		return false
 	}
-	if _, ok := errors.AsType[pgx.ErrPreprocessingBatch](err); ok {
-		return true
-	}
 	text := err.Error()
-	return pgconn.SafeToRetry(err) && (strings.HasPrefix(text, "write failed: too many parameters") || strings.HasPrefix(text, "write failed: message body too large"))
+	return strings.HasPrefix(text, "write failed: too many parameters") || strings.HasPrefix(text, "write failed: message body too large")
 }
 
 // protocolClass recognizes the errors that the protocol's own tables raise on purpose.

@@ -101,7 +101,7 @@ func oddRecords(t *testing.T) []oddRecord {
 		return string(b)
 	}
 	return append(readings(), []oddRecord{
-		// Proto2: two texts in Latin-1 are two keys, and none of them.
+		// Proto2: two texts in Latin-1 are two keys, and neither is UTF-8.
 		{"a key in Latin-1", olds, "", part(1, "M\xfcller") + part(2, "n"), "", "id" + noText},
 		{"another one", olds, "", part(1, "M\xf6ller") + part(2, "n"), "", "id" + noText},
 		{"an optional text", olds, "", part(1, "a") + part(2, "\xff"), "", "name" + noText},
