@@ -42,7 +42,7 @@ func runDevOn(t *testing.T, dir string, holds func(out string) bool) string {
 	ctx, end := context.WithCancel(t.Context())
 	out, ended := &watched{}, make(chan int, 1)
 	go func() { ended <- Run(ctx, []string{"dev", "--pause", "1ms", dir}, out, out) }()
-	for limit := time.Now().Add(45 * time.Second); !holds(out.String()); time.Sleep(50 * time.Millisecond) {
+	for limit := time.Now().Add(4 * time.Minute); !holds(out.String()); time.Sleep(50 * time.Millisecond) {
 		gaveUp := strings.Contains(out.String(), "nothing more is sent") || strings.Contains(out.String(), "waiting for a file to change")
 		if gaveUp || time.Now().After(limit) {
 			t.Errorf("dev has not come to what is expected:\n%s", out)

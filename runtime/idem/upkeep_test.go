@@ -44,8 +44,8 @@ func (s *tenWindows) Run(ctx context.Context, _ idem.Subscription, sink idem.Sin
 			return err
 		}
 	}
-	opened := map[string]bool{} // generations by their tokens: tables are used again
-	for round := 0; len(opened) <= 20; round++ {
+	opened := map[string]bool{}                                    // generations by their tokens: tables are used again
+	for round := 0; len(opened) <= 20 || s.copies < 100; round++ { // on a busy machine few copies are in their window
 		opened[query(s.t, s.db, `SELECT token::text FROM idem_key_gen WHERE sealed_at IS NULL`)] = true
 		if err := s.round(ctx, sink, round); err != nil {
 			return err
@@ -124,13 +124,10 @@ func TestTenWindowsLeaveEveryTableBounded(t *testing.T) {
 	c.UpkeepEvery(20 * time.Millisecond)
 	c.TransactionsEnd(window / 8)
 	s := &tenWindows{t: t, db: db, c: c, window: window}
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	if err := c.Run(ctx, s); err != errDone {
 		t.Fatal(err)
-	}
-	if s.copies < 100 {
-		t.Errorf("only %d copies were in their window for sure", s.copies)
 	}
 	if err := c.Upkeep(t.Context()); err != nil {
 		t.Fatal(err)
