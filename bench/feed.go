@@ -59,7 +59,7 @@ func (f *feed) partition(ctx context.Context, sink idem.Sink, id idem.Partition)
 	began := time.Now()
 	at, err := sink.Assigned(ctx, idem.Assignment{
 		Partition: id, TopicID: wire.UUID{1}, Partitions: int32(f.partitions), High: 1 << 50,
-		Committed: func(context.Context) (int64, error) { return -1, nil },
+		Committed: func(context.Context) (idem.Commit, error) { return idem.Commit{Offset: -1}, nil },
 	})
 	if err != nil {
 		return err

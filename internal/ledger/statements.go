@@ -98,6 +98,31 @@ INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts
 SELECT stream, 0, $5::uuid, $6::bigint, $6::bigint, 'g', -1, $7::int, $8::int, 0, $9::text, $10::"char" FROM s
 RETURNING stream`
 
+	// StandingSQL reads what is known of a stream besides its rows: its id, and which offsets a
+	// restore or a failover took back, -1 and -1 if none.
+	StandingSQL = `
+SELECT id, coalesce(lost_from, -1), coalesce(lost_to, -1) FROM idem_stream WHERE stream = $1`
+
+	// KnowsSQL tells whether a chain has, or had, a row. One whose rows from there on were trimmed
+	// had it if an operator has set the position back since.
+	KnowsSQL = `
+SELECT EXISTS (SELECT FROM idem_ledger WHERE stream = $1 AND seq = $2 AND token = $3)
+    OR $2 < (SELECT min(seq) FROM idem_ledger WHERE stream = $1)
+       AND (EXISTS (SELECT FROM idem_ledger WHERE stream = $1 AND seq > $2 AND kind = 'r')
+            OR EXISTS (SELECT FROM idem_operator WHERE stream = $1 AND seq > $2 AND kind = 'r'))`
+
+	// LostSQL records that the commits of offsets $2 to $3 are gone.
+	LostSQL = `
+UPDATE idem_stream SET lost_at = clock_timestamp(), lost_from = $2, lost_to = greatest(lost_to, $3)
+WHERE stream = $1 AND (lost_to IS NULL OR lost_from > $2 OR lost_to < $3)`
+
+	// LeapSQL moves the sequence of fencing tokens to $1, unless it is there already.
+	LeapSQL = `
+SELECT pg_catalog.setval('idem_fence', $1::bigint) WHERE coalesce(pg_catalog.pg_sequence_last_value('idem_fence'::regclass), 0) < $1::bigint`
+
+	// DrawnSQL reads the last fencing token that was drawn.
+	DrawnSQL = `SELECT coalesce(pg_catalog.pg_sequence_last_value('idem_fence'::regclass), 0)`
+
 	// TailSQL reads a chain's last row.
 	TailSQL = `
 SELECT seq, token, next, kind, epoch, def, parts, window_seq, written_at, writer, coalesce(letters, 0), coalesce(letters_from, 0), coalesce(info, '')

@@ -22,26 +22,34 @@ type broker struct {
 	epochs  *epochs
 }
 
+var noCommit = idem.Commit{Offset: -1}
+
 // Commit has no timeout of its own: the client's requests have one.
-func (b *broker) Commit(_ context.Context, durable map[idem.Partition]int64) error {
+func (b *broker) Commit(_ context.Context, durable map[idem.Partition]idem.Commit) error {
 	var offsets []kafka.TopicPartition
-	for id, offset := range durable {
-		offsets = append(offsets, topicPartition(&id, offset))
+	for id, c := range durable {
+		at := topicPartition(&id, c.Offset)
+		at.Metadata = &c.Metadata
+		offsets = append(offsets, at)
 	}
 	_, err := b.client.CommitOffsets(offsets)
 	return err
 }
 
 // Committed either succeeds within the timeout or fails.
-func (b *broker) Committed(_ context.Context, id idem.Partition) (int64, error) {
+func (b *broker) Committed(_ context.Context, id idem.Partition) (idem.Commit, error) {
 	of, err := b.client.Committed(one(&id), int(b.timeout.Milliseconds()))
 	if err == nil {
 		err = of[0].Error
 	}
 	if err != nil {
-		return -1, fmt.Errorf("query the group's committed offset: %w", err)
+		return noCommit, fmt.Errorf("query the group's committed offset: %w", err)
 	}
-	return max(int64(of[0].Offset), -1), nil
+	c := idem.Commit{Offset: max(int64(of[0].Offset), -1)}
+	if of[0].Metadata != nil {
+		c.Metadata = *of[0].Metadata
+	}
+	return c, nil
 }
 
 func (b *broker) Topics(ctx context.Context, names ...string) (map[string]intake.Topic, error) {

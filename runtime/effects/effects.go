@@ -38,8 +38,8 @@ type calls struct {
 	leases *pglease.Store
 }
 
-func (c calls) Desk(of idemtype.Partition, topic func() wire.UUID, quit context.Context, tell func(error)) engine.Desk {
-	return c.NewDesk(of, topic, quit, tell)
+func (c calls) Desk(of idemtype.Partition, topic func() wire.UUID, lostTo func() int64, quit context.Context, tell func(error)) engine.Desk {
+	return c.NewDesk(of, topic, lostTo, quit, tell)
 }
 
 // Complete completes the leases that are in Postgres. A lease outside of Postgres is not

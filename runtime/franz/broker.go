@@ -27,18 +27,20 @@ type broker struct {
 	ids map[string]idem.UUID // of topics, as of the last response
 }
 
+var noCommit = idem.Commit{Offset: -1}
+
 // Commit sends the request with the current member id and generation. The client's own method of
 // committing depends on what it has consumed, which is nothing.
-func (b *broker) Commit(ctx context.Context, durable map[idem.Partition]int64) error {
+func (b *broker) Commit(ctx context.Context, durable map[idem.Partition]idem.Commit) error {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
 	q := kmsg.NewPtrOffsetCommitRequest()
 	q.Group = b.name
 	q.MemberID, q.Generation = b.group.GroupMetadata()
 	topics := map[string]kmsg.OffsetCommitRequestTopic{}
-	for id, offset := range durable {
+	for id, c := range durable {
 		topic, p := topics[id.Topic], kmsg.NewOffsetCommitRequestTopicPartition()
-		p.Partition, p.Offset = id.Number, offset
+		p.Partition, p.Offset, p.Metadata = id.Number, c.Offset, &c.Metadata
 		topic.Topic, topic.TopicID, topic.Partitions = id.Topic, b.id(id.Topic), append(topic.Partitions, p)
 		topics[id.Topic] = topic
 	}
@@ -57,7 +59,7 @@ func (b *broker) Commit(ctx context.Context, durable map[idem.Partition]int64) e
 	return nil
 }
 
-func (b *broker) Committed(ctx context.Context, id idem.Partition) (int64, error) {
+func (b *broker) Committed(ctx context.Context, id idem.Partition) (idem.Commit, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
 	q := kmsg.NewPtrOffsetFetchRequest()
@@ -69,15 +71,17 @@ func (b *broker) Committed(ctx context.Context, id idem.Partition) (int64, error
 	if err == nil {
 		err = kerr.ErrorForCode(r.Groups[0].ErrorCode)
 	}
-	offset := int64(-1)
+	c := noCommit
 	if err == nil && len(r.Groups[0].Topics) > 0 {
 		p := r.Groups[0].Topics[0].Partitions[0]
-		offset, err = max(p.Offset, -1), kerr.ErrorForCode(p.ErrorCode)
+		if c.Offset, err = max(p.Offset, -1), kerr.ErrorForCode(p.ErrorCode); p.Metadata != nil {
+			c.Metadata = *p.Metadata
+		}
 	}
 	if err != nil {
-		return -1, fmt.Errorf("query the group's committed offset: %w", b.state.why(err))
+		return noCommit, fmt.Errorf("query the group's committed offset: %w", b.state.why(err))
 	}
-	return offset, nil
+	return c, nil
 }
 
 func (b *broker) Topics(ctx context.Context, names ...string) (map[string]intake.Topic, error) {

@@ -32,7 +32,7 @@ func TestPositionFollowsTheLogOverMarkers(t *testing.T) {
 			t.Fatalf("idle at %d: %v", end, err)
 		}
 	}
-	want(t, "hint", sink.Durable(first), 3)
+	want(t, "hint", sink.Durable(first).Offset, 3)
 	deliver(t, sink, records(3, "put 2 2"))
 	want(t, "the chain", query(t, db, positionSQL), "g0 f0 b1 b3 b4")
 	want(t, "rows", table(t, db), "1=1 2=2")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/engine"
 )
 
@@ -73,11 +74,11 @@ func (s *sink) Standby(ctx context.Context, id Partition) (TakeOver, error) {
 }
 
 // Durable implements [Sink].
-func (s *sink) Durable(id Partition) int64 {
+func (s *sink) Durable(id Partition) Commit {
 	if p := s.partition(id); p != nil {
 		return p.Durable()
 	}
-	return -1
+	return idemtype.NoCommit
 }
 
 // Silent implements [Sink].
@@ -98,17 +99,18 @@ func (s *sink) End(id Partition, end int64) {
 func (s *sink) Group(why error) { s.group.Set(s.settings.log, why) }
 
 // Revoked implements [Sink].
-func (s *sink) Revoked(id Partition) { s.giveUp(id, revokePatience, false) }
+func (s *sink) Revoked(id Partition) Commit { return s.giveUp(id, revokePatience, false) }
 
 // Lost implements [Sink].
 func (s *sink) Lost(id Partition) { s.giveUp(id, 0, true) }
 
-func (s *sink) giveUp(id Partition, wait time.Duration, lost bool) {
+func (s *sink) giveUp(id Partition, wait time.Duration, lost bool) Commit {
 	s.mu.Lock()
 	p := s.assigned[id]
 	delete(s.assigned, id)
 	s.mu.Unlock()
-	if p != nil {
-		p.GiveUp(wait, lost)
+	if p == nil {
+		return idemtype.NoCommit
 	}
+	return p.GiveUp(wait, lost)
 }

@@ -28,22 +28,30 @@ var first = idem.Partition{Topic: topic}
 // drive runs a consumer whose Source is the test itself.
 func drive(t testing.TB, c *idem.Consumer) idem.Sink {
 	t.Helper()
+	sink, end := driveUntil(t, c)
+	t.Cleanup(end)
+	return sink
+}
+
+// driveUntil is drive for a consumer that ends before the test does.
+func driveUntil(t testing.TB, c *idem.Consumer) (sink idem.Sink, end func()) {
+	t.Helper()
 	h, done := make(hand), make(chan error, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() { done <- c.Run(ctx, h) }()
-	t.Cleanup(func() {
+	end = func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-	})
+	}
 	select {
 	case sink := <-h:
-		return sink
+		return sink, end
 	case err := <-done:
-		done <- err
+		cancel()
 		t.Fatal(err)
-		return nil
+		return nil, nil
 	}
 }
 

@@ -31,8 +31,12 @@ func newSource(batch []idem.Message) *source {
 }
 
 // committedAt is a group whose committed offset is known.
-func committedAt(offset int64) func(context.Context) (int64, error) {
-	return func(context.Context) (int64, error) { return offset, nil }
+func committedAt(offset int64) func(context.Context) (idem.Commit, error) {
+	return committing(idem.Commit{Offset: offset})
+}
+
+func committing(c idem.Commit) func(context.Context) (idem.Commit, error) {
+	return func(context.Context) (idem.Commit, error) { return c, nil }
 }
 
 var errDone = errors.New("delivered")
@@ -73,7 +77,7 @@ func TestSourceIsToldWhereToRead(t *testing.T) {
 	c := service{}.consumer(t, db)
 	src := newSource(records(0, "put 1 1", "put 2 2"))
 	src.then = func(_ context.Context, sink idem.Sink) {
-		want(t, "durable", sink.Durable(src.assignment.Partition), 2)
+		want(t, "durable", sink.Durable(src.assignment.Partition).Offset, 2)
 	}
 	if err := src.run(t, c); err != nil {
 		t.Fatal(err)
@@ -89,24 +93,22 @@ func TestSourceIsToldWhereToRead(t *testing.T) {
 	want(t, "redelivered", c.Stats().Redelivered, 1)
 }
 
-// The answer to a question for the group's offsets waits while the group shares its
-// partitions out. Only where it decides anything is it asked, and waited for.
-func TestOnlyAPartitionWithoutALedgerAsksForTheGroupsOffset(t *testing.T) {
+// Only what the group has committed says whether the database lost commits: until it is known, no
+// partition is taken over.
+func TestPartitionIsNotTakenOverBeforeTheGroupsOffsetIsKnown(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	sink := drive(t, service{}.consumer(t, db))
+	sink := drive(t, service{}.consumer(t, database(t)))
 	a := newSource(nil).assignment
 	settling := errors.New("the group settles")
-	a.Committed = func(context.Context) (int64, error) { return -1, settling }
-	if _, err := sink.Assigned(t.Context(), a); !errors.Is(err, settling) {
-		t.Fatalf("a partition that nobody knows was taken over with the error %v", err)
-	}
-	a.Committed = committedAt(-1)
 	for range 2 {
+		a.Committed = func(context.Context) (idem.Commit, error) { return idem.Commit{}, settling }
+		if _, err := sink.Assigned(t.Context(), a); !errors.Is(err, settling) {
+			t.Fatalf("the partition was taken over with the error %v", err)
+		}
+		a.Committed = committedAt(-1)
 		if _, err := sink.Assigned(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
-		a.Committed = func(context.Context) (int64, error) { return -1, settling }
 	}
 }
 
@@ -159,14 +161,14 @@ func TestNothingIsDurableWhileAPartitionIsTakenOver(t *testing.T) {
 			taken <- err
 		}()
 		eventually(t, db, "true", `SELECT (count(*) > 0)::text FROM pg_stat_activity WHERE application_name = 'idemgen' AND wait_event_type = 'Lock' AND datname = current_database()`)
-		waiting = sink.Durable(a.Partition)
+		waiting = sink.Durable(a.Partition).Offset
 		if err := lock.Rollback(ctx); err != nil {
 			return err
 		}
 		if err := <-taken; err != nil {
 			return err
 		}
-		ready = sink.Durable(a.Partition)
+		ready = sink.Durable(a.Partition).Offset
 		sink.Revoked(a.Partition)
 		return errDone
 	}))

@@ -34,7 +34,10 @@ type Stats struct {
 	// ForeignFences counts how often another owner fenced a partition that is still assigned
 	// here. If that happens more than occasionally, two deployments use the same consumer name.
 	ForeignFences int64
-	Waits         int64 // batches retried after an outage, a deadlock or a handler's error
+	// WentBack counts how often a partition was taken over whose database had lost commits, as
+	// after a restore or a failover: offsets that were committed to Kafka are beyond its ledger.
+	WentBack int64
+	Waits    int64 // batches retried after an outage, a deadlock or a handler's error
 	// KeyRaces counts batches that were rebuilt and resent because another partition had claimed
 	// one of their keys first, or because the generation of keys had been sealed.
 	KeyRaces int64
@@ -114,7 +117,7 @@ func (c *Consumer) Stats() Stats {
 			Applied: n.Applied.Load(), Redelivered: n.Redelivered.Load(), Resent: n.Resent.Load(),
 			Conflicts: n.Conflicts.Load(), Dead: n.Dead.Load(), Waiting: n.Waiting.Load(), Ignored: n.Ignored.Load(),
 		},
-		Batches: n.Batches.Load(), Searches: n.Searches.Load(), Fenced: n.Fenced.Load(), ForeignFences: n.ForeignFences.Load(), Waits: n.Waits.Load(),
+		Batches: n.Batches.Load(), Searches: n.Searches.Load(), Fenced: n.Fenced.Load(), ForeignFences: n.ForeignFences.Load(), WentBack: n.WentBack.Load(), Waits: n.Waits.Load(),
 		KeyRaces: n.KeyRaces.Load(), Expired: c.expired.Load(), OpenDead: c.openLetters(), Partitions: c.partitions(),
 	}
 	if calls := c.process.Calls; calls != nil {

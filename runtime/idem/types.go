@@ -57,6 +57,8 @@ type (
 	Partition = idemtype.Partition
 	// Position is where a partition is read from.
 	Position = idemtype.Position
+	// Commit is an offset that a group commits, with its metadata.
+	Commit = idemtype.Commit
 	// Assignment is what the broker reports about a partition that was assigned.
 	Assignment = idemtype.Assignment
 	// TakeOver says when a partition may be taken over again.

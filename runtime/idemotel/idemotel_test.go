@@ -116,7 +116,7 @@ var errDelivered = errors.New("delivered")
 
 func (o once) Run(ctx context.Context, _ idem.Subscription, sink idem.Sink) error {
 	p := idem.Partition{Topic: o[0].Topic}
-	none := func(context.Context) (int64, error) { return -1, nil }
+	none := func(context.Context) (idem.Commit, error) { return idem.Commit{Offset: -1}, nil }
 	if _, err := sink.Assigned(ctx, idem.Assignment{Partition: p, TopicID: idem.UUID{1}, Partitions: 1, High: 2, Committed: none}); err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ var (
 	healthy = desc("idemgen_healthy", "1 while every partition makes progress or is paused, otherwise 0: Consumer.Health returns the reasons.")
 	records = desc("idemgen_records_total", "Records by outcome: applied, redelivered (by Kafka), duplicate (resent by the producer), conflict, dead, waiting or ignored.", "outcome")
 	fences  = desc("idemgen_foreign_fences_total", "Number of times that another owner took over a partition that is assigned here. If it keeps growing, two deployments use the same consumer name.")
+	back    = desc("idemgen_ledger_went_back_total", "Number of times that a partition was taken over whose database had lost commits, as after a restore or a failover.")
 	fenced  = desc("idemgen_fenced_batches_total", "Batches that were rejected because another owner had taken over the partition.")
 	expired = desc("idemgen_dead_letters_expired_total", "Dead letters that were closed because on_failure.keep had passed.")
 	open    = desc("idemgen_dead_letters_open", "Open dead letters in the database, parked records included, by the first word of their reason. Only in the process that does the upkeep.", "class")
@@ -34,7 +35,7 @@ var (
 	behind   = desc("idemgen_partition_parked_records", "Records that wait behind a dead letter.", "topic", "partition")
 )
 
-var asked = []*prometheus.Desc{healthy, records, fences, fenced, expired, open, running, oldest, waiting, lag, lagTime, position, state, parked, behind}
+var asked = []*prometheus.Desc{healthy, records, fences, back, fenced, expired, open, running, oldest, waiting, lag, lagTime, position, state, parked, behind}
 
 // told returns the metrics that the hooks update.
 func (m *Metrics) told() []prometheus.Collector {
@@ -94,6 +95,7 @@ func (s scrape) of(c Consumer) {
 		s.counter(records, r.n, r.outcome)
 	}
 	s.counter(fences, is.ForeignFences)
+	s.counter(back, is.WentBack)
 	s.counter(fenced, is.Fenced)
 	s.counter(expired, is.Expired)
 	for class, n := range is.OpenDead {

@@ -34,7 +34,7 @@ func (orders) Health() idemtype.Problems {
 func (orders) Stats() idem.Stats {
 	return idem.Stats{
 		RecordStats: idem.RecordStats{Applied: 1, Redelivered: 2, Resent: 3, Conflicts: 4, Dead: 5, Waiting: 6, Ignored: 7},
-		Fenced:      8, ForeignFences: 9, Expired: 10, OpenDead: map[string]int64{"decode": 17},
+		Fenced:      8, ForeignFences: 9, WentBack: 18, Expired: 10, OpenDead: map[string]int64{"decode": 17},
 		Calls: idemtype.CallStats{Running: 11, Oldest: 1500 * time.Millisecond, Waiting: 12},
 		Partitions: []idem.PartitionStats{
 			{Partition: idem.Partition{Topic: "orders.v1"}, State: "READY", Position: 13, End: 27, Lag: 14, LagTime: 2 * time.Second, ParkedKeys: 15, WaitingRecords: 16},
@@ -59,6 +59,7 @@ idemgen_fenced_batches_total{consumer="orders"} 8
 idemgen_foreign_fences_total{consumer="orders"} 9
 idemgen_halts_total{partition="1",topic="orders.v1"} 1
 idemgen_healthy{consumer="orders"} 0
+idemgen_ledger_went_back_total{consumer="orders"} 18
 idemgen_partition_lag_records{consumer="orders",partition="0",topic="orders.v1"} 14
 idemgen_partition_lag_seconds{consumer="orders",partition="0",topic="orders.v1"} 2
 idemgen_partition_lag_seconds{consumer="orders",partition="1",topic="orders.v1"} 60

@@ -18,15 +18,24 @@ type Position struct {
 	Epoch  int32 // leader epoch of the record before Offset; -1 if unknown
 }
 
+// Commit is an offset that a group commits, with the metadata that Kafka keeps beside it.
+type Commit struct {
+	Offset   int64 // everything below is durable; -1 if there is none, or it is not known
+	Metadata string
+}
+
+// NoCommit is the Commit of a partition without one.
+var NoCommit = Commit{Offset: -1}
+
 // Assignment is what the broker reports about a partition that was assigned.
 type Assignment struct {
 	Partition  Partition
 	TopicID    wire.UUID // changes when a topic is deleted and recreated
 	Partitions int32     // of the topic
 	Low, High  int64     // first offset that still exists; offset of the next record to be written
-	// Committed returns the group's committed offset; -1 if there is none. It is called only if no
-	// ledger decides, because it blocks while the group assigns its partitions.
-	Committed func(context.Context) (int64, error)
+	// Committed returns what the group has committed. It blocks while the group assigns its
+	// partitions.
+	Committed func(context.Context) (Commit, error)
 	// EpochEnd returns where the leader epoch of a position ends in the log. If that is below the
 	// position, the log was truncated there: the records that follow are not those that were read.
 	// If it is at or after the position, the log still has what was read. EpochEnd returns -1 if

@@ -62,9 +62,10 @@ type Sink interface {
 	// it. Then it calls Assigned, which may return a FencedError again. Any error of Standby means
 	// that the partition is no longer assigned, or that ctx is done.
 	Standby(ctx context.Context, p Partition) (TakeOver, error)
-	// Durable returns the offset below which everything is durable: the hint to commit to Kafka.
-	// It returns -1 while that is not known.
-	Durable(p Partition) int64
+	// Durable returns what the Source commits to Kafka: the offset below which everything is
+	// durable, with metadata by which a later take-over finds that the database lost commits. The
+	// offset is -1 while it is not known.
+	Durable(p Partition) Commit
 	// Silent reports since when the client has delivered no records of a partition although its
 	// log has some, and why. The zero time reports that this is over. It may be called at any
 	// time.
@@ -80,8 +81,8 @@ type Sink interface {
 	// called at any time.
 	Group(why error)
 	// Revoked gives up a partition: it waits up to two seconds for the transaction in flight, then
-	// cancels it.
-	Revoked(p Partition)
+	// cancels it. It returns what Durable would have returned last.
+	Revoked(p Partition) Commit
 	// Lost is like Revoked but does not wait: another member may own the partition already.
 	Lost(p Partition)
 }

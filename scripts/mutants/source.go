@@ -32,7 +32,7 @@ var sourceBugs = []mutant{
 			}`),
 		members, "TestGapsAreNormal/confluent"},
 	{"46 the hint is committed before the ack",
-		in(members, "Member.commitDurable").Replace(`_.sink.Durable(_)`, `max(p.cursor.Next, $0)`),
+		in(members, "Member.commitDurable").Replace(`_.sink.Durable(_)`, `idemtype.Commit{Offset: max(p.cursor.Next, $0.Offset)}`),
 		members, "TestHintIsNeverAheadOfTheLedger/confluent/classic"},
 	{"46 the position passes records that are still held",
 		in(intakes, "Queue.End").Never(`len(_.backlog.batches) > 0`),

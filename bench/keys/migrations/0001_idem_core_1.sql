@@ -53,7 +53,13 @@ CREATE TABLE IF NOT EXISTS idem_stream (
     topic text COLLATE "C" NOT NULL,
     topic_id uuid NOT NULL, -- the broker's id: a topic created anew is another stream
     partition int NOT NULL,
+    id uuid NOT NULL DEFAULT gen_random_uuid(), -- Kafka keeps it beside the group's offsets: by it, the ledger of another database is told from this one
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- When the owner last found that commits are gone, as after a restore or a failover, and the
+    -- offsets of their records. Effects of records below lost_to may have been called by then.
+    lost_at timestamptz,
+    lost_from bigint,
+    lost_to bigint,
     CONSTRAINT idem_stream_identity UNIQUE (consumer, topic, topic_id, partition)
 );
 

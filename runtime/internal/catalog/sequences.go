@@ -7,9 +7,6 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// mostMoved is how far a start moves idem_fence at most; that takes about a second.
-const mostMoved = 2_000_000
-
 // behindSQL returns how far idem_fence is behind the tokens in use, and the highest of them. The
 // sequence is behind if the database was moved without it, for example by logical replication.
 const behindSQL = `
@@ -28,13 +25,8 @@ func (c *Current) MoveFence(ctx context.Context, conn *pgx.Conn) error {
 		return fmt.Errorf("compare the sequence idem_fence with the tokens in use: %w", err)
 	case by == 0:
 		return nil
-	case by > mostMoved:
-		return &RefusedError{
-			fmt.Sprintf("the sequence idem_fence is %d behind the fencing tokens in use: the database was moved without its sequences", by),
-			fmt.Sprintf("run SELECT setval('idem_fence', %d) as the owner of the sequence", most),
-		}
 	}
-	if _, err = conn.Exec(ctx, `SELECT max(nextval('idem_fence'::regclass)) FROM generate_series(1, $1::bigint)`, pgx.QueryExecModeExec, by); err != nil {
+	if _, err = conn.Exec(ctx, `SELECT pg_catalog.setval('idem_fence'::regclass, $1::bigint)`, pgx.QueryExecModeExec, most); err != nil {
 		return fmt.Errorf("move the sequence idem_fence past the tokens in use: %w", err)
 	}
 	c.log.Warn("the sequence idem_fence was behind the fencing tokens in use, and was moved: was the database moved without its sequences?", "by", by)

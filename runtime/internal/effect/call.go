@@ -79,6 +79,20 @@ func (t *task) uncalled(ctx context.Context, hold hold, attempt int) (time.Durat
 	return 0, false
 }
 
+// maybeMade handles a call that may have been made before the database lost commits: like one that
+// was cut off, it is left to an operator. A store outside of the database lost nothing.
+func (t *task) maybeMade(ctx context.Context, hold hold, attempt int) (time.Duration, bool) {
+	err := errors.New("the database lost commits, and the call may have been made before")
+	held, over := t.store(ctx, &hold, lease.End{State: lease.Interrupted, Error: err.Error(), Attempts: attempt - 1})
+	switch {
+	case over != nil:
+		return t.end(Outcome{Err: over})
+	case !held:
+		return 0, false
+	}
+	return t.refuse(wire.ReasonInterrupted, fmt.Errorf("the outcome of the call is unknown: %w", err))
+}
+
 // crashed handles an effect whose calls were cut off as many times as on_failure permits: their
 // process died, or lost the lease.
 func (t *task) crashed(ctx context.Context, hold hold, calls int) (time.Duration, bool) {

@@ -16,6 +16,7 @@ type Desk struct {
 	process   *Process
 	partition idemtype.Partition
 	topic     func() wire.UUID // the topic's id
+	lostTo    func() int64     // calls for records below may have been made by commits that are gone
 	quit      context.Context  // done when the owner gives the partition up
 	tell      func(error)      // is called with the reason why an effect must wait, or nil
 
@@ -25,10 +26,11 @@ type Desk struct {
 }
 
 // NewDesk returns the desk of an owner, whose life ends when quit is done. topic returns the
-// topic's id; it is called when an effect begins. tell is called with the reason why effects wait:
+// topic's id, and lostTo the offset below which calls may have been made by commits that are
+// gone; they are called when an effect begins. tell is called with the reason why effects wait:
 // the store cannot be queried, or calls fail.
-func (p *Process) NewDesk(of idemtype.Partition, topic func() wire.UUID, quit context.Context, tell func(error)) *Desk {
-	return &Desk{process: p, partition: of, topic: topic, quit: quit, tell: tell, tasks: map[int64]*task{}, last: map[string]*task{}}
+func (p *Process) NewDesk(of idemtype.Partition, topic func() wire.UUID, lostTo func() int64, quit context.Context, tell func(error)) *Desk {
+	return &Desk{process: p, partition: of, topic: topic, lostTo: lostTo, quit: quit, tell: tell, tasks: map[int64]*task{}, last: map[string]*task{}}
 }
 
 // Start begins the effects of records, unless they have begun already. Effects with the same

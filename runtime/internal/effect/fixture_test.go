@@ -141,6 +141,7 @@ type bench struct {
 	process            *Process
 	desk               *Desk
 	quit               context.CancelFunc
+	lostTo             int64
 
 	mu   sync.Mutex
 	told []string // what people heard, each once in a row
@@ -184,7 +185,7 @@ func (b *bench) leases() lease.Store {
 
 func (b *bench) newDesk() (*Desk, context.CancelFunc) {
 	quit, cancel := context.WithCancel(b.t.Context())
-	return b.process.NewDesk(idemtype.Partition{Topic: "t"}, func() wire.UUID { return wire.UUID{1} }, quit, func(why error) {
+	return b.process.NewDesk(idemtype.Partition{Topic: "t"}, func() wire.UUID { return wire.UUID{1} }, func() int64 { return b.lostTo }, quit, func(why error) {
 		text := ""
 		if why != nil {
 			text = why.Error()

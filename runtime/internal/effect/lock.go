@@ -36,6 +36,7 @@ type lockStores struct {
 	postgres Postgres
 	external lease.Store
 	outage   *outage // of the external one
+	tokens   *highest
 
 	mu     sync.Mutex
 	stores map[string]*store // by name
@@ -47,9 +48,9 @@ func (l *lockStores) of(name string) *store {
 	defer l.mu.Unlock()
 	if l.stores[name] == nil {
 		if of := lease.Locks(name); l.external != nil {
-			l.stores[name] = newStore(ofDatabase(l.postgres, of), l.external, true, l.outage)
+			l.stores[name] = newStore(ofDatabase(l.postgres, of), l.external, true, l.tokens, l.outage)
 		} else {
-			l.stores[name] = newStore(inPostgres(of), l.postgres, false, l.outage)
+			l.stores[name] = newStore(inPostgres(of), l.postgres, false, l.tokens, l.outage)
 		}
 	}
 	return l.stores[name]

@@ -39,6 +39,7 @@ type Process struct {
 	calls    sync.WaitGroup
 	tally    tally
 	courses  courses
+	tokens   *highest
 	Hooks    Hooks
 }
 
@@ -64,10 +65,14 @@ type seen struct {
 // NewProcess returns the effects of a consumer. At most most calls run at the same time. external
 // is the store of leases outside of Postgres; nil if there is none.
 func NewProcess(consumer string, postgres Postgres, external lease.Store, most int, log *slog.Logger) *Process {
-	p := &Process{Consumer: consumer, Log: log, slots: make(chan struct{}, max(1, most)), postgres: newStore(inPostgres(consumer), postgres, false, &outage{log: log})}
-	p.locks = lockStores{postgres: postgres, external: external, outage: p.postgres.outage, stores: map[string]*store{}}
+	tokens := &highest{}
+	p := &Process{
+		Consumer: consumer, Log: log, slots: make(chan struct{}, max(1, most)), tokens: tokens,
+		postgres: newStore(inPostgres(consumer), postgres, false, tokens, &outage{log: log}),
+	}
+	p.locks = lockStores{postgres: postgres, external: external, outage: p.postgres.outage, tokens: tokens, stores: map[string]*store{}}
 	if external != nil {
-		p.external = newStore(ofDatabase(postgres, consumer), external, true, &outage{log: log})
+		p.external = newStore(ofDatabase(postgres, consumer), external, true, tokens, &outage{log: log})
 		p.locks.outage = p.external.outage
 	}
 	p.look.send = func(ctx context.Context, asked []lookup) ([]seen, error) {
@@ -84,11 +89,15 @@ func NewProcess(consumer string, postgres Postgres, external lease.Store, most i
 		all := make([]seen, len(asked))
 		for i := range all {
 			all[i] = seen{tokens[i], here[i]}
+			p.tokens.note(tokens[i])
 		}
 		return all, nil
 	}
 	return p
 }
+
+// Token returns the highest fencing token that this process has seen; 0 if it has seen none.
+func (p *Process) Token() int64 { return p.tokens.Load() }
 
 // Wait waits until no call is running, or until ctx is done. It is called before the process ends:
 // if a call were cut off, its outcome would be unknown.

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
@@ -54,10 +55,14 @@ type store struct {
 const storeTimeout = 10 * time.Second
 
 // newStore returns a store of leases.
-func newStore(of in, s lease.Store, external bool, down *outage) *store {
+func newStore(of in, s lease.Store, external bool, tokens *highest, down *outage) *store {
 	p := &store{external: external, outage: down}
 	p.acquire.send = func(ctx context.Context, asks []lease.Ask) ([]lease.Answer, error) {
-		return eachOnce(asks, func(some []lease.Ask) ([]lease.Answer, error) { return ask(ctx, p, of, s.Acquire, some) })
+		answers, err := eachOnce(asks, func(some []lease.Ask) ([]lease.Answer, error) { return ask(ctx, p, of, s.Acquire, some) })
+		for i := range answers {
+			tokens.note(answers[i].Token)
+		}
+		return answers, err
 	}
 	p.extend.send = func(ctx context.Context, held []lease.Hold) ([]bool, error) { return ask(ctx, p, of, s.Extend, held) }
 	p.record.send = func(ctx context.Context, ends []lease.End) ([]bool, error) { return ask(ctx, p, of, s.Record, ends) }
@@ -108,6 +113,14 @@ func eachOnce(asks []lease.Ask, send func([]lease.Ask) ([]lease.Answer, error)) 
 		waiting = again
 	}
 	return answers, nil
+}
+
+// highest is the highest fencing token that a process has seen.
+type highest struct{ atomic.Int64 }
+
+func (h *highest) note(token int64) {
+	for was := h.Load(); token > was && !h.CompareAndSwap(was, token); was = h.Load() {
+	}
 }
 
 // outage tracks since when a store has not responded.

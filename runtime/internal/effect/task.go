@@ -39,6 +39,7 @@ type task struct {
 	skip     int64           // tokens to skip, because the store has greater ones
 	lock     lock            // of the event, if it names one
 	course   *course         // of the effect
+	maybe    bool            // the call may have been made by a commit that is gone
 	before   *task           // of the previous record with the same record key; or nil
 	quit     context.Context // done when the effect is no longer needed: no further attempt begins
 	withdraw context.CancelFunc
@@ -67,6 +68,7 @@ func heldBy(what string, a lease.Answer) string {
 func newTask(d *Desk, e *wire.Effect, by lease.Decision) *task {
 	t := &task{desk: d, effect: *e, message: own(e.Message), key: e.Key, decision: by, done: make(chan struct{})}
 	t.effect.Message = &t.message
+	t.maybe = e.Message.Offset < d.lostTo()
 	t.caller = caller{d.partition, string(t.message.Key)}
 	t.quit, t.withdraw = context.WithCancel(d.quit)
 	t.course = d.process.courses.of(e.Event, d.process.Log)
@@ -252,6 +254,9 @@ func (t *task) leased(ctx context.Context, failures int) (wait time.Duration, ov
 	case a.Got:
 		if err := fault.At(ctx, fault.AfterLease); err != nil {
 			return t.stopped(err)
+		}
+		if t.maybe && t.effect.Terms.Interrupts && !hold.at.external && t.decision.Number == 0 {
+			return t.maybeMade(ctx, hold, a.Attempts)
 		}
 		return t.call(ctx, hold, a.Attempts)
 	}

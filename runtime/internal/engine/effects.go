@@ -37,12 +37,15 @@ type Caller struct {
 // Calls are the calls of a process.
 type Calls interface {
 	// Desk returns the desk of an owner, whose life ends when quit is done. topic returns the
-	// topic's id; it is called when an effect begins. tell is called with the reason why effects
-	// wait: the store cannot be queried, or calls fail.
-	Desk(of idemtype.Partition, topic func() wire.UUID, quit context.Context, tell func(error)) Desk
+	// topic's id, and lostTo the offset below which calls may have been made by commits that are
+	// gone; they are called when an effect begins. tell is called with the reason why effects wait:
+	// the store cannot be queried, or calls fail.
+	Desk(of idemtype.Partition, topic func() wire.UUID, lostTo func() int64, quit context.Context, tell func(error)) Desk
 	// Complete returns the statements that complete the leases of results, in the transaction that
 	// writes the rows that depend on them.
 	Complete(results []wire.EffectResult) []pipeline.Statement
+	// Token returns the highest fencing token that this process knows; 0 if it knows none.
+	Token() int64
 	// Stats counts the calls of this process.
 	Stats() idemtype.CallStats
 	// Late returns the calls that are still running although their context has ended. Their leases

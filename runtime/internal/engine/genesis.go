@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
@@ -31,7 +32,7 @@ func (t *takeOver) findChain(ctx context.Context) error {
 	case err != nil:
 		return haltIfFinal(err)
 	case known.Recreated && !known.Found:
-		return t.recreated(ctx)
+		return t.recreated()
 	case known.Found && known.Recreated:
 		return t.superseded(ctx)
 	case known.Found:
@@ -42,7 +43,7 @@ func (t *takeOver) findChain(ctx context.Context) error {
 
 // genesis begins the chain at the offset that the broker and the spec determine.
 func (t *takeOver) genesis(ctx context.Context, added bool) error {
-	start, err := t.startOffset(ctx, added)
+	start, err := t.startOffset(added)
 	if err != nil {
 		return err
 	}
@@ -64,18 +65,19 @@ func (t *takeOver) genesis(ctx context.Context, added bool) error {
 
 // startOffset returns where a partition without a ledger starts. A partition that was, or may have
 // been, added after others had begun starts at the earliest record, so that none is missed.
-func (t *takeOver) startOffset(ctx context.Context, added bool) (int64, error) {
+func (t *takeOver) startOffset(added bool) (int64, error) {
 	from := t.o.p.topic.StartFrom
-	committed, err := t.a.Committed(ctx)
+	committed := t.committed.Offset
+	mark, ours := ledger.ReadMark(t.committed.Metadata)
 	switch {
-	case err != nil:
-		return 0, err
 	case !t.a.broker:
 		return t.a.start, nil
+	case committed >= 0 && ours:
+		return 0, t.ledgerMissing(committed, fmt.Sprintf(": consumer %s committed it from another database, or from a later state of this one; the rows of the records before it are there", mark.Consumer))
 	case from == wire.Committed && committed >= 0:
 		return committed, nil
 	case committed >= 0:
-		return 0, t.ledgerMissing(committed)
+		return 0, t.ledgerMissing(committed, "; start_from: committed moves a group over from other code")
 	case from == wire.Latest && !added:
 		return t.a.High, nil
 	case from == wire.Committed:
@@ -87,12 +89,12 @@ func (t *takeOver) startOffset(ctx context.Context, added bool) (int64, error) {
 
 // checkCommitted logs that another program has consumed in this group since this one did: what it
 // applied is applied again, unless its keys are known.
-func (t *takeOver) checkCommitted(ctx context.Context) {
+func (t *takeOver) checkCommitted() {
 	if !t.a.broker || t.o.p.topic.StartFrom != wire.Committed {
 		return
 	}
-	next := t.o.chain.Next()
-	if committed, err := t.a.Committed(ctx); err == nil && committed > next {
+	next, committed := t.o.chain.Next(), t.committed.Offset
+	if _, ours := ledger.ReadMark(t.committed.Metadata); committed > next && !ours {
 		t.o.p.process.Log.Warn("the group has committed more than was applied here: if the program that this one takes over from has applied the records in between, make its ids known (idemgen adopt keys, docs/adopt.md), or they are applied again",
 			"topic", t.o.p.id.Topic, "partition", t.o.p.id.Number, "next", next, "committed", committed)
 	}
@@ -100,20 +102,16 @@ func (t *takeOver) checkCommitted(ctx context.Context) {
 
 // ledgerMissing halts a partition whose group has committed an offset, but that has no ledger.
 // Only an operator knows whether the rows of the records before it are wanted in this database.
-func (t *takeOver) ledgerMissing(committed int64) error {
+func (t *takeOver) ledgerMissing(committed int64, more string) error {
 	return t.adopt(halt.LedgerMissing, committed,
-		"the ledger is missing: the group has a committed offset, but this database never saw the partition (wrong or reset database, restored backup, renamed consumer); "+
-			"start_from: committed moves a group over from other code")
+		"the ledger is missing: the group has a committed offset, but this database never saw the partition (wrong or reset database, restored backup, renamed consumer)"+more)
 }
 
 // recreated halts a partition whose topic has another id than the one in the ledger. A tool that
 // copies topics to another cluster also translates the group's committed offset; a recreated topic
 // has no committed offset, unless this group has committed one since.
-func (t *takeOver) recreated(ctx context.Context) error {
-	committed, err := t.a.Committed(ctx)
-	if err != nil {
-		return err
-	}
+func (t *takeOver) recreated() error {
+	committed := t.committed.Offset
 	if committed < t.a.Low || committed > t.a.High {
 		committed = t.a.Low // it is of another log
 	}
@@ -128,10 +126,7 @@ func (t *takeOver) superseded(ctx context.Context) error {
 	if err != nil || !is {
 		return haltIfFinal(err)
 	}
-	committed, err := t.a.Committed(ctx)
-	if err != nil {
-		return err
-	}
+	committed := t.committed.Offset
 	set := func(to int64) string { return setBack(next, to) + " --topic-id " + t.a.TopicID.String() }
 	h := &verdict.Halt{Code: halt.TopicRecreated, Offset: -1, Args: set(next),
 		Reason: fmt.Sprintf("after offset %d of this topic the service read another topic of the same name: it was moved to another cluster and back; records that were copied back would be applied again", next)}

@@ -44,7 +44,9 @@ type Owner struct {
 	first      first
 	// restores means that settings of the session are restored after each statement of the topic.
 	restores bool
-	durable  atomic.Int64
+	// durable is the mark of the tail; nil until the chain has been read: a hint for a partition
+	// without a chain would halt the next owner.
+	durable atomic.Pointer[durable]
 }
 
 func newOwner(p *Partition) *Owner {
@@ -57,9 +59,6 @@ func newOwner(p *Partition) *Owner {
 	if p.topic.Effects > 0 {
 		o.desk, o.errands.desk = o.newDesk(), o.newDesk()
 	}
-	// Until the chain has been read: a hint for a partition without a chain would halt the next
-	// owner.
-	o.durable.Store(-1)
 	return o
 }
 
@@ -90,7 +89,7 @@ func (o *Owner) ended() error {
 func (o *Owner) step(e protocol.Event, why error) error {
 	memory, err := o.p.next(o, e, why)
 	if err == nil && memory == protocol.Load {
-		o.durable.Store(o.chain.Next())
+		o.keepDurable()
 		o.p.lag.At(o.chain.Next(), time.Now())
 	}
 	return err
@@ -128,7 +127,7 @@ func (o *Owner) forward(c chain.Committed) {
 		o.desk.Passed(a.Row.Next)
 	}
 	o.life.forward = time.Now()
-	o.durable.Store(a.Row.Next)
+	o.keepDurable()
 	o.p.process.Counters.add(a.Result)
 	o.p.lag.Add(a.Result, a.Row.Next, time.Now())
 	hooks := o.p.process.Hooks

@@ -187,25 +187,29 @@ func (p *Partition) halted(h *verdict.Halt) *idemtype.HaltedError {
 	return err
 }
 
-// Durable returns the offset below which everything is durable; -1 while that is unknown.
-func (p *Partition) Durable() int64 {
+// Durable returns what may be committed to Kafka.
+func (p *Partition) Durable() idemtype.Commit {
 	if o := p.current(); o != nil {
-		return o.durable.Load()
+		return o.commit()
 	}
-	return -1
+	return idemtype.NoCommit
 }
 
-// GiveUp prevents further transactions, waits for the one in flight, then cancels it and leaves it
-// to the next owner's fence. The memory is discarded with the owner. lost means that another
-// member may own the partition already: GiveUp then does not wait.
-func (p *Partition) GiveUp(wait time.Duration, lost bool) {
+// GiveUp prevents further transactions, waits for the one in flight, then cancels it and leaves
+// it to the next owner's fence. The memory is discarded with the owner. lost means that another
+// member may own the partition already: GiveUp then does not wait. It returns what may be
+// committed to Kafka.
+func (p *Partition) GiveUp(wait time.Duration, lost bool) idemtype.Commit {
+	last := idemtype.NoCommit
 	if o := p.current(); o != nil {
 		o.life.giveUp()
 		if o.life.atRest(wait) && lost {
 			o.handBack()
 		}
+		last = o.commit()
 	}
 	_ = p.step(protocol.Revoked, nil) // leads to Off from every state
+	return last
 }
 
 // Deliver applies records, in offset order, and returns when they are durable.

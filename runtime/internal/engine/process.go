@@ -60,8 +60,8 @@ func Who() string { return chain.Who() }
 
 // Counters count the outcomes of records and transactions.
 type Counters struct {
-	Applied, Redelivered, Resent, Conflicts, Dead, Waiting, Ignored atomic.Int64
-	Batches, Searches, Fenced, ForeignFences, Waits, KeyRaces       atomic.Int64
+	Applied, Redelivered, Resent, Conflicts, Dead, Waiting, Ignored     atomic.Int64
+	Batches, Searches, Fenced, ForeignFences, Waits, KeyRaces, WentBack atomic.Int64
 }
 
 func (c *Counters) add(r idemtype.Result) {

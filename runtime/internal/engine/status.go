@@ -28,6 +28,7 @@ type status struct {
 	handler string    // event of a handler that is still running after its timeout
 	overdue time.Time // since when
 	awaits  *awaited
+	lost    *lost // records that a restore or a failover took back; nil if there are none
 }
 
 // reason returns the first reason why the partition makes no progress; nil while it does. Each has
@@ -92,6 +93,8 @@ func (p *Partition) problem(now time.Time) *idemtype.Problem {
 		return problem("silent", doSilent, s.silent, "%v: %s, for %v", p.state, s.silence, now.Sub(s.silent).Round(time.Second))
 	case p.state == protocol.Standby || p.state == protocol.Halted:
 		return problem(code, doOf[state], s.changed, "%v", p.state)
+	case p.lost() != nil:
+		return problem("lost-commits", doLost, s.lost.since, "%v: %w", p.state, p.lost())
 	}
 	return nil
 }
@@ -101,6 +104,7 @@ const (
 	doHandler = "make the handler return when its context ends"
 	doWaiting = "look for locks in the database and for slow handlers"
 	doSilent  = "look at the client's log, and for transactions of producers that do not end (kafka-transactions.sh find-hanging)"
+	doLost    = "if the database was not restored on purpose, find out why it lost commits; then look at its dead letters of class interrupted"
 	doMend    = "wait: it is retried; if it lasts, remove the cause"
 )
 

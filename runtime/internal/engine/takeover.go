@@ -50,7 +50,7 @@ func (p *Partition) Assigned(ctx context.Context, a idemtype.Assignment) (idemty
 // TakeWithoutBroker takes the partition over without a broker. A partition without a ledger starts
 // at offset start.
 func (p *Partition) TakeWithoutBroker(ctx context.Context, start int64) (*Owner, error) {
-	none := func(context.Context) (int64, error) { return -1, nil }
+	none := func(context.Context) (idemtype.Commit, error) { return idemtype.NoCommit, nil }
 	return p.take(ctx, assignment{Assignment: idemtype.Assignment{Partition: p.id, Partitions: 1, Committed: none}, start: start})
 }
 
@@ -87,6 +87,7 @@ func (p *Partition) take(ctx context.Context, a assignment) (*Owner, error) {
 		return nil, stepErr
 	}
 	if err == nil {
+		o.keepLost()
 		taken := hook.Taken{Offset: o.chain.Next(), Took: time.Since(began)}
 		if o.keys.InChain() {
 			taken.Keys = o.keys.Len()
@@ -110,15 +111,20 @@ func fencingEvent(err error) protocol.Event {
 
 // takeOver leads from an assignment to an owner's fence.
 type takeOver struct {
-	o    *Owner
-	a    assignment
-	conn *pgxpool.Conn
+	o         *Owner
+	a         assignment
+	conn      *pgxpool.Conn
+	committed *idemtype.Commit // what the group has committed; nil until it was asked
+	lost      *lost            // what this take-over found to be missing
 }
 
 // run finds or creates the chain, reads its tail, checks it against the broker, and appends a
 // fence (docs/protocol.md). From then on every append of the previous owner fails.
 func (t *takeOver) run(ctx context.Context) error {
 	if err := t.checkTopicID(); err != nil {
+		return err
+	}
+	if _, err := t.commit(ctx); err != nil { // while no connection is held
 		return err
 	}
 	conn, err := t.acquire(ctx)
@@ -135,11 +141,17 @@ func (t *takeOver) run(ctx context.Context) error {
 	if err := t.findChain(ctx); err != nil {
 		return err
 	}
+	if err := t.o.chain.Stand(ctx, conn.Conn(), t.o.p.process.Calls != nil); err != nil {
+		return haltIfFinal(err)
+	}
 	for end := time.Now().Add(fencePatience); time.Now().Before(end); {
 		if err := t.readTail(ctx); err != nil {
 			return err
 		}
 		if err := t.checkTail(ctx); err != nil {
+			return err
+		}
+		if err := t.checkLost(ctx); err != nil {
 			return err
 		}
 		window, err := t.o.keys.Measure(ctx, conn.Conn(), t.o.chain.Stream(), t.o.chain.Tail())
@@ -152,7 +164,7 @@ func (t *takeOver) run(ctx context.Context) error {
 		err = t.fence(ctx, window)
 		switch verdict.Of(err) {
 		case verdict.None:
-			t.checkCommitted(ctx)
+			t.checkCommitted()
 			return nil
 		case verdict.LockWait: // its owner is about to append, or its client has stopped
 			t.o.chain.Stall(time.Now().After(t.o.p.standby.patient))
@@ -189,7 +201,7 @@ func (t *takeOver) fenceOnce(ctx context.Context, window int64) error {
 	if t.a.broker {
 		parts = &t.a.Partitions
 	}
-	return t.o.chain.Fence(ctx, t.conn.Conn(), int32(t.o.p.process.Service.Identity.Writes), parts, window)
+	return t.o.chain.Fence(ctx, t.conn.Conn(), int32(t.o.p.process.Service.Identity.Writes), parts, window, t.note())
 }
 
 // haltIfFinal converts an error of the protocol's statements into a halt if no retry can help.
@@ -218,11 +230,7 @@ func haltIfPooler(err error) error {
 func (t *takeOver) readTail(ctx context.Context) error {
 	err := t.o.chain.Read(ctx, t.conn)
 	if errors.Is(err, pgx.ErrNoRows) {
-		committed, err := t.a.Committed(ctx)
-		if err != nil {
-			return err
-		}
-		return t.halt(halt.LedgerGone, "the ledger is missing: the partition is known, but its rows are gone", t.adoption(max(t.a.Low, committed)))
+		return t.halt(halt.LedgerGone, "the ledger is missing: the partition is known, but its rows are gone", t.adoption(max(t.a.Low, t.committed.Offset)))
 	}
 	if err == nil {
 		t.o.p.lag.At(t.o.chain.Next(), time.Now())

@@ -38,12 +38,12 @@ type Delivery struct {
 
 	config  *Config
 	life    lifetime
-	asking  sync.Mutex   // held while the sink takes the partition over, or is in Standby
-	topic   Topic        // what was passed to the sink about it
-	leader  int32        // leader epoch of the log with which the sink compared its position; -1 if unknown
-	reports chan Report  // at most one is unread
-	arrived Signal       // the awaited record arrived
-	durable atomic.Int64 // everything below is durable; -1 if unknown
+	asking  sync.Mutex                      // held while the sink takes the partition over, or is in Standby
+	topic   Topic                           // what was passed to the sink about it
+	leader  int32                           // leader epoch of the log with which the sink compared its position; -1 if unknown
+	reports chan Report                     // at most one is unread
+	arrived Signal                          // the awaited record arrived
+	durable atomic.Pointer[idemtype.Commit] // what the sink returned when the partition was given up
 }
 
 // lifetime is the beginning and the end of a delivery.
@@ -65,7 +65,7 @@ func NewDelivery(ctx context.Context, c *Config, p idemtype.Partition, previous 
 		config: c, reports: make(chan Report, 1), arrived: NewSignal(),
 		life: lifetime{previous: previous, returned: make(chan struct{}), over: make(chan struct{})},
 	}
-	d.durable.Store(-1)
+	d.durable.Store(&idemtype.NoCommit)
 	d.life.assigned, d.life.end = context.WithCancel(ctx)
 	d.life.deliver, d.life.stop = context.WithCancel(context.WithoutCancel(ctx))
 	return d
@@ -80,7 +80,6 @@ func (d *Delivery) Run() {
 	for {
 		at, err := d.takeOver()
 		if err == nil {
-			d.durable.Store(at.Offset)
 			d.report(Report{State: Reading, at: at, version: d.Queue.Reset()})
 			err = d.deliverAll()
 		}
@@ -116,7 +115,6 @@ func (d *Delivery) deliverAll() error {
 		if err := d.config.Sink.Deliver(d.life.deliver, d.Partition, records); err != nil {
 			return err
 		}
-		d.durable.Store(records[len(records)-1].Offset + 1)
 		d.Queue.Release(records)
 	}
 }
@@ -154,9 +152,8 @@ func (d *Delivery) TakeOverAgain() {
 	d.arrived.Send()
 }
 
-// Durable returns the offset below which everything was durable before the partition was given up;
-// -1 if unknown.
-func (d *Delivery) Durable() int64 { return d.durable.Load() }
+// Durable returns what may be committed for the partition that was given up.
+func (d *Delivery) Durable() idemtype.Commit { return *d.durable.Load() }
 
 // End stops accepting records. GiveUp must follow.
 func (d *Delivery) End() {
@@ -172,7 +169,8 @@ func (d *Delivery) GiveUp(lost bool) {
 	if lost {
 		d.config.Sink.Lost(d.Partition)
 	} else {
-		d.config.Sink.Revoked(d.Partition)
+		c := d.config.Sink.Revoked(d.Partition)
+		d.durable.Store(&c)
 	}
 	d.asking.Unlock() // Run may wait for it before it notices the end
 	d.life.stop()

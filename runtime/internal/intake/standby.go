@@ -14,7 +14,6 @@ func (d *Delivery) standBy(why error) bool {
 	if _, halted := errors.AsType[*idemtype.HaltedError](why); !halted { // which the sink logs itself
 		d.config.Log.Info("partition stands by", "topic", d.Partition.Topic, "partition", d.Partition.Number, "reason", why)
 	}
-	d.durable.Store(-1)
 	d.report(Report{State: StandingBy})
 	takeOver, ok := d.askStandby()
 	for ok && !takeOver.Now {

@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/idemtype"
 )
 
 // chaos is a ledger of partitions whose sinks do at any moment whatever their contract allows:
@@ -151,18 +152,19 @@ func (s *chaosSink) Standby(ctx context.Context, p idem.Partition) (idem.TakeOve
 	return idem.TakeOver{At: idem.Position{Offset: c.next[p], Epoch: -1}, Now: c.owner[p] == nil || c.random.IntN(2) == 0}, nil
 }
 
-func (s *chaosSink) Durable(idem.Partition) int64             { return -1 }
+func (s *chaosSink) Durable(idem.Partition) idem.Commit       { return idemtype.NoCommit }
 func (s *chaosSink) Silent(idem.Partition, time.Time, string) {}
 func (s *chaosSink) End(idem.Partition, int64)                {}
 func (s *chaosSink) Group(error)                              {}
 func (s *chaosSink) Lost(p idem.Partition)                    { s.Revoked(p) }
 
-func (s *chaosSink) Revoked(p idem.Partition) {
+func (s *chaosSink) Revoked(p idem.Partition) idem.Commit {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
 	if s.c.owner[p] == s {
 		s.c.owner[p] = nil
 	}
+	return idemtype.NoCommit
 }
 
 // chaoticProducer writes to both partitions until end: plainly and in transactions. Some

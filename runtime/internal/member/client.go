@@ -38,9 +38,9 @@ type Fetcher interface {
 // Asker queries the brokers. Any goroutine may call it. Each call takes at most Pace.Request.
 type Asker interface {
 	// Commit commits offsets for the group.
-	Commit(context.Context, map[idemtype.Partition]int64) error
-	// Committed returns the group's committed offset, or -1 if there is none.
-	Committed(context.Context, idemtype.Partition) (int64, error)
+	Commit(context.Context, map[idemtype.Partition]idemtype.Commit) error
+	// Committed returns what the group has committed.
+	Committed(context.Context, idemtype.Partition) (idemtype.Commit, error)
 	// Topics returns topic ids and partition counts. A topic that does not exist is left out.
 	// Without names it only checks that a broker responds.
 	Topics(ctx context.Context, names ...string) (map[string]intake.Topic, error)
@@ -83,7 +83,7 @@ func describe(ctx context.Context, c Asker, id idemtype.Partition) (idemtype.Ass
 	if a.Low, a.High, err = c.Watermarks(ctx, id); err != nil {
 		return a, err
 	}
-	a.Committed = func(ctx context.Context) (int64, error) { return c.Committed(ctx, id) }
+	a.Committed = func(ctx context.Context) (idemtype.Commit, error) { return c.Committed(ctx, id) }
 	a.EpochEnd = func(ctx context.Context, at idemtype.Position) (int64, error) { return c.EpochEnd(ctx, id, at) }
 	a.Last = func(ctx context.Context) (idemtype.Position, error) { return c.Last(ctx, id) }
 	return a, nil

@@ -24,7 +24,7 @@ type committer struct {
 // progress is the progress of a partition.
 type progress struct {
 	partition *Partition
-	durable   int64 // everything below is durable; -1 if unknown
+	durable   idemtype.Commit
 }
 
 // due reports whether it is time to commit, once per interval.
@@ -40,9 +40,9 @@ func (c *committer) due(now time.Time, interval time.Duration) bool {
 // that is done.
 func (c *committer) commit(list []progress) <-chan struct{} {
 	done := make(chan struct{})
-	offsets := map[idemtype.Partition]int64{}
+	offsets := map[idemtype.Partition]idemtype.Commit{}
 	for _, g := range list {
-		if g.durable >= 0 && g.durable != g.partition.committed.Load() {
+		if g.durable.Offset >= 0 && g.durable.Offset != g.partition.committed.Load() {
 			offsets[g.partition.delivery.Partition] = g.durable
 		}
 	}
@@ -59,7 +59,7 @@ func (c *committer) commit(list []progress) <-chan struct{} {
 			return
 		}
 		for _, g := range list {
-			g.partition.committed.Store(g.durable)
+			g.partition.committed.Store(g.durable.Offset)
 		}
 	})
 	return done

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/idemtype"
 )
 
 const topicName = "orders.v1"
@@ -218,16 +219,22 @@ func (s *fakeSink) Idle(_ context.Context, p idem.Partition, end int64) error {
 	return nil
 }
 
-func (s *fakeSink) Durable(p idem.Partition) int64 {
+func (s *fakeSink) Durable(p idem.Partition) idem.Commit {
 	if s.asked != nil {
 		s.asked(p)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.owned[p] {
-		return -1
+		return idemtype.NoCommit
 	}
-	return s.ledger.position(p)
+	return s.commit(p)
+}
+
+// commit is what the sink has committed, with metadata.
+func (s *fakeSink) commit(p idem.Partition) idem.Commit {
+	at := s.ledger.position(p)
+	return idem.Commit{Offset: at, Metadata: fmt.Sprintf("at %d", at)}
 }
 
 func (s *fakeSink) End(p idem.Partition, end int64) {
@@ -278,8 +285,12 @@ func (s *fakeSink) isSilent(p idem.Partition) bool {
 	return !s.silent[p].IsZero()
 }
 
-func (s *fakeSink) Revoked(p idem.Partition) { s.gone(p, "Revoked") }
-func (s *fakeSink) Lost(p idem.Partition)    { s.gone(p, "Lost") }
+func (s *fakeSink) Lost(p idem.Partition) { s.gone(p, "Lost") }
+
+func (s *fakeSink) Revoked(p idem.Partition) idem.Commit {
+	s.gone(p, "Revoked")
+	return s.commit(p)
+}
 
 func (s *fakeSink) gone(p idem.Partition, call string) {
 	s.mu.Lock()

@@ -67,7 +67,9 @@ func (m *Member) commitAtLast(list []progress) {
 	for i, g := range list {
 		select {
 		case <-g.partition.delivery.Over(): // and the sink no longer knows the partition
-			list[i].durable = max(g.durable, g.partition.delivery.Durable())
+			if last := g.partition.delivery.Durable(); last.Offset > g.durable.Offset {
+				list[i].durable = last
+			}
 		case <-ended.Done():
 		}
 	}

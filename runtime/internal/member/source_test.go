@@ -82,8 +82,8 @@ func TestStartsWhereTheSinkSays(t *testing.T) {
 		l := newLedger()
 		sink := newSink(t, l)
 		sink.assign = func(ctx context.Context, a idem.Assignment) (idem.Position, error) {
-			if committed, err := a.Committed(ctx); committed != 80 || err != nil {
-				t.Errorf("the group's committed offset is %d, %v", committed, err)
+			if committed, err := a.Committed(ctx); committed.Offset != 80 || err != nil {
+				t.Errorf("the group's committed offset is %d, %v", committed.Offset, err)
 			}
 			if a.Low != 0 || a.High != 100 || a.Partitions != 2 || a.TopicID == (idem.UUID{}) {
 				t.Errorf("the sink was told %+v", a)
@@ -147,6 +147,17 @@ func TestHintIsWhatIsDurable(t *testing.T) {
 		}
 		if got := committed(t, brokers, 0); got != 300 {
 			t.Errorf("after the end the hint is %d, want 300", got)
+		}
+		again := newSink(t, l)
+		known := make(chan idem.Commit, 1)
+		again.assign = func(ctx context.Context, a idem.Assignment) (idem.Position, error) {
+			c, err := a.Committed(ctx)
+			known <- c
+			return idem.Position{Offset: 300, Epoch: -1}, err
+		}
+		start(t, open(t, brokers, k), subscription(), again)
+		if c := <-known; c != (idem.Commit{Offset: 300, Metadata: "at 300"}) {
+			t.Errorf("the group has committed %+v", c)
 		}
 	})
 }
@@ -248,7 +259,7 @@ func TestFinishesTheBatchBegun(t *testing.T) {
 // patientSink waits in Revoked for the transaction in flight, as the runtime does.
 type patientSink struct{ *fakeSink }
 
-func (s *patientSink) Revoked(p idem.Partition) {
+func (s *patientSink) Revoked(p idem.Partition) idem.Commit {
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		s.mu.Lock()
 		busy := s.busy[p] != ""
@@ -257,7 +268,7 @@ func (s *patientSink) Revoked(p idem.Partition) {
 			break
 		}
 	}
-	s.fakeSink.Revoked(p)
+	return s.fakeSink.Revoked(p)
 }
 
 func TestMemoryOfQueuesIsBounded(t *testing.T) { // not beside others: it reads the size of the heap

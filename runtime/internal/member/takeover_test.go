@@ -69,7 +69,7 @@ func (s *lateSink) Idle(ctx context.Context, p idem.Partition, end int64) error 
 	return err
 }
 
-func (s *lateSink) Revoked(p idem.Partition) {
+func (s *lateSink) Revoked(p idem.Partition) idem.Commit {
 	if p.Number != s.s.other {
 		close(s.s.revoked)
 		select {
@@ -77,7 +77,7 @@ func (s *lateSink) Revoked(p idem.Partition) {
 		case <-time.After(time.Minute): // the test says so
 		}
 	}
-	s.Sink.Revoked(p)
+	return s.Sink.Revoked(p)
 }
 
 // lateLog holds up the line by which a partition stands by, before which its queue is shut,

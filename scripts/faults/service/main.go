@@ -126,8 +126,8 @@ type still struct {
 }
 
 // Durable implements [idem.Sink].
-func (s *still) Durable(p idem.Partition) int64 {
-	if d := s.Sink.Durable(p); d <= 0 || s.done {
+func (s *still) Durable(p idem.Partition) idem.Commit {
+	if d := s.Sink.Durable(p); d.Offset <= 0 || s.done {
 		return d
 	}
 	s.done = true

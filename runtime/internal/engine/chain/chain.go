@@ -35,10 +35,11 @@ import (
 
 // Chain is the chain of one partition, up to its tail. Only one goroutine may use it at a time.
 type Chain struct {
-	stream int32
-	topic  wire.UUID // id of the topic
-	tail   ledger.Tail
-	inRow  ledger.InRow // dead letters since the last record that took effect
+	stream   int32
+	topic    wire.UUID // id of the topic
+	tail     ledger.Tail
+	standing standing
+	inRow    ledger.InRow // dead letters since the last record that took effect
 
 	// attempts are the appends sent after the tail whose outcome is unknown. The row that is
 	// finally in the chain decides; its token identifies the attempt.
@@ -240,9 +241,9 @@ func Written(r pipeline.Reply) time.Time {
 // Fence appends a row that does not move the position, but ends the memory of every other owner.
 // It is the first row of a take-over. It contains the identity of events that this service writes,
 // the number of partitions that the topic has now (nil if no broker provides it), and the window
-// of keys.
-func (c *Chain) Fence(ctx context.Context, conn *pgx.Conn, def int32, parts *int32, window int64) error {
-	row := ledger.Row{Kind: ledger.Fence, Token: ledger.NewToken(), Next: c.tail.Next, Epoch: c.tail.Epoch, Window: window, Def: &def, Parts: parts, Letters: c.inRow, Info: Who()}
+// of keys. note is for people, beside the name of the process.
+func (c *Chain) Fence(ctx context.Context, conn *pgx.Conn, def int32, parts *int32, window int64, note string) error {
+	row := ledger.Row{Kind: ledger.Fence, Token: ledger.NewToken(), Next: c.tail.Next, Epoch: c.tail.Epoch, Window: window, Def: &def, Parts: parts, Letters: c.inRow, Info: Who() + note}
 	written, err := c.send(ctx, conn, row)
 	if err != nil {
 		return err

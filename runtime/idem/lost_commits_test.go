@@ -1,0 +1,169 @@
+package idem_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// backup returns a copy of a database that nobody uses.
+func backup(t testing.TB, db *pgxpool.Pool) *pgxpool.Pool {
+	t.Helper()
+	name := db.Config().ConnConfig.Database + "_copy"
+	db.Reset()
+	idemtest.Exec(t, db, `CREATE DATABASE `+name+` TEMPLATE `+db.Config().ConnConfig.Database)
+	cfg := db.Config()
+	cfg.ConnConfig.Database = name
+	other, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		other.Close()
+		if _, err := db.Exec(context.Background(), `DROP DATABASE `+name+` WITH (FORCE)`); err != nil {
+			t.Error(err)
+		}
+	})
+	return other
+}
+
+// applied applies records of partition 0 in a service of its own, to which Kafka says what was
+// committed. It returns what the service would commit.
+func applied(t testing.TB, db *pgxpool.Pool, s service, committed idem.Commit, msgs []idem.Message) idem.Commit {
+	t.Helper()
+	c := s.consumer(t, db)
+	defer c.Close()
+	sink, end := driveUntil(t, c)
+	defer end()
+	a := newSource(nil).assignment
+	a.Committed = committing(committed)
+	if _, err := sink.Assigned(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	deliver(t, sink, msgs)
+	return sink.Revoked(first)
+}
+
+// A restored database is behind what Kafka says was committed for it. Rows are applied again, and
+// each effect whose call may have been made goes by if_interrupted, with a token above all that
+// may have been in use. Health and the ledger say which records that are.
+func TestDatabaseThatWentBack(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		terms   wire.EffectTerms
+		calls   int
+		letters string
+	}{
+		"retry":       {terms, 2, ""},
+		"dead_letter": {interrupts, 1, "3 interrupted, 4 interrupted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := database(t)
+			var p provider
+			s := p.service(tc.terms)
+			applied(t, db, s, idem.Commit{Offset: -1}, records(0, "a: effect 1", "b: effect 2"))
+			old := backup(t, db)
+			last := records(2, "put 9 9", "c: effect 3", "d: effect 4")
+			kafka := applied(t, db, s, idem.Commit{Offset: -1}, last)
+			want(t, "committed", kafka.Offset, 5)
+
+			for round := range 2 { // the second owner finds the same in Kafka: the first did not live to commit
+				c := s.consumer(t, old)
+				sink, end := driveUntil(t, c)
+				a := newSource(nil).assignment
+				a.Committed = committing(kafka)
+				at, err := sink.Assigned(t.Context(), a)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want(t, "position", at.Offset, int64(2+round))
+				want(t, "found", c.Stats().WentBack, int64(1-round))
+				problems := c.Health()
+				if len(problems) != 1 || problems[0].Code != "lost-commits" || !strings.Contains(problems[0].Reason, "back to offset 2") {
+					t.Errorf("Health says %v", problems)
+				}
+				deliver(t, sink, last[round:1+2*round])
+				if round == 1 {
+					want(t, "problems at the end", len(c.Health()), 0)
+				}
+				end()
+				c.Close()
+			}
+			for row := int32(1); row <= 4; row++ {
+				n := 1
+				if row > 2 {
+					n = tc.calls
+				}
+				want(t, fmt.Sprint("calls of row ", row), p.count(row), n)
+			}
+			want(t, "letters", letters(t, old), tc.letters)
+			want(t, "offsets", query(t, old, `SELECT lost_from || ' to ' || lost_to FROM idem_stream`), "2 to 5")
+			want(t, "fence that says it", query(t, old, `SELECT count(*)::text FROM idem_ledger WHERE kind = 'f' AND info LIKE '%the database lost commits%'`), "1")
+			want(t, "tokens that leap", query(t, old, `SELECT count(*)::text FROM idem_lease WHERE fence > 1000000000`), "2")
+
+			if tc.letters != "" {
+				ask(t, old, "replay", 3)
+				applied(t, old, s, kafka, nil)
+				want(t, "calls after a replay", p.count(3), 2)
+			}
+		})
+	}
+}
+
+// Kafka says nothing about commits that are gone if an operator set the position back, if another
+// client committed, or if the ledger is another one.
+func TestDatabaseThatDidNotGoBack(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	kafka := applied(t, db, service{}, idem.Commit{Offset: -1}, records(0, "put 1 1", "put 2 2", "put 3 3"))
+	name := operate.Name{Consumer: "test", Topic: topic, Partition: 0}
+	if _, err := operate.Set(t.Context(), db, name, operate.Target{From: operate.Anywhere, To: 1, ApplyAgain: true}, operate.By{Operator: "ann", Reason: "a test"}); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]idem.Commit{
+		"an operator's row":          kafka,
+		"another client's metadata":  {Offset: 3, Metadata: "mine"},
+		"no metadata":                {Offset: 3},
+		"a ledger of other database": {Offset: 3, Metadata: strings.Replace(kafka.Metadata, " ", " 1 00000000", 1)},
+	} {
+		applied(t, db, service{}, c, nil)
+		if query(t, db, `SELECT (lost_at IS NULL)::text FROM idem_stream`) != "true" {
+			t.Errorf("%s counts as commits that are gone", name)
+		}
+	}
+	// The operator's row is trimmed, and so is that of the mark.
+	idemtest.Exec(t, db, `WITH gone AS (DELETE FROM idem_ledger WHERE seq < (SELECT max(seq) FROM idem_ledger) RETURNING *)
+INSERT INTO idem_operator (stream, seq, kind, prev, next, written_at, info) SELECT stream, seq, kind, prev, next, written_at, info FROM gone WHERE kind = 'r'`)
+	applied(t, db, service{}, kafka, nil)
+	want(t, "found", query(t, db, `SELECT (lost_at IS NULL)::text FROM idem_stream`), "true")
+	idemtest.Exec(t, db, `DELETE FROM idem_operator`)
+	applied(t, db, service{}, kafka, nil)
+	want(t, "found without the operator's row", query(t, db, `SELECT lost_from || ' to ' || lost_to FROM idem_stream`), "1 to 3")
+}
+
+// A database that never saw the partition is not the one that the group's offset is of, if this
+// service committed it: start_from: committed takes over from other programs only.
+func TestOffsetOfAnotherDatabaseIsNotTakenOver(t *testing.T) {
+	t.Parallel()
+	s := service{edit: func(s *wire.Service) { s.Topics[0].StartFrom = wire.Committed }}
+	kafka := applied(t, database(t), s, idem.Commit{Offset: -1}, records(0, "put 1 1", "put 2 2"))
+	empty := database(t)
+	src := newSource(records(0, "put 1 1"))
+	src.assignment.Committed = committing(kafka)
+	halted := wantError[*idem.HaltedError](t, src.run(t, s.consumer(t, empty)))
+	if halted.Code != "ledger-missing" || !strings.Contains(halted.Reason, "consumer test committed it") {
+		t.Errorf("it halts with %v", halted)
+	}
+	kafka.Metadata = "another program's"
+	want(t, "committed", applied(t, empty, s, kafka, records(2, "put 3 3")).Offset, 3)
+	want(t, "rows", table(t, empty), "3=3")
+}
