@@ -123,19 +123,28 @@ SELECT pg_catalog.setval('idem_fence', $1::bigint) WHERE coalesce(pg_catalog.pg_
 	// DrawnSQL reads the last fencing token that was drawn.
 	DrawnSQL = `SELECT coalesce(pg_catalog.pg_sequence_last_value('idem_fence'::regclass), 0)`
 
+	// SeenSQL records the time up to which a partition has been read, by an owner whose tail is row
+	// $3. It never goes back.
+	SeenSQL = `
+UPDATE idem_stream SET seen_at = $2 WHERE stream = $1 AND (seen_at IS NULL OR seen_at < $2)
+    AND EXISTS (SELECT FROM idem_ledger WHERE stream = $1 AND seq = $3 AND token = $4)`
+
 	// TailSQL reads a chain's last row.
 	TailSQL = `
 SELECT seq, token, next, kind, epoch, def, parts, window_seq, written_at, writer, coalesce(letters, 0), coalesce(letters_from, 0), coalesce(info, '')
 FROM idem_ledger WHERE stream = $1 ORDER BY seq DESC LIMIT 1`
 
-	// MeasureSQL tells, of at most $4 rows from row $2 on: what time it is; the last of them;
-	// the first one younger than $3, NULL if there is none; the bytes of keys from that one
-	// on; and of all. Sizes are read without the keys.
+	// MeasureSQL tells, of at most $4 rows from row $2 on: what time it is; the last of them; the
+	// first one younger than $3 at the time that the partition had been read up to, now if $5,
+	// NULL if there is none; the bytes of keys from that one on; and of all. Sizes are read
+	// without the keys.
 	MeasureSQL = `
 WITH part AS MATERIALIZED (
     SELECT seq, written_at, octet_length(keys) AS size FROM idem_ledger WHERE stream = $1 AND seq >= $2 ORDER BY seq LIMIT $4
 ), young AS (
-    SELECT min(seq) AS first FROM part WHERE written_at > clock_timestamp() - $3::interval
+    SELECT min(seq) AS first FROM part
+    WHERE written_at > CASE WHEN $5::boolean THEN clock_timestamp()
+        ELSE coalesce((SELECT seen_at FROM idem_stream WHERE stream = $1), '-infinity') END - $3::interval
 )
 SELECT clock_timestamp(), max(seq), first, coalesce(sum(size) FILTER (WHERE seq >= first), 0), coalesce(sum(size), 0)
 FROM part, young GROUP BY first`

@@ -41,7 +41,7 @@ func TestHiddenKeyIsReadInEveryGeneration(t *testing.T) {
 	}
 	none := func(context.Context) (*pgx.Conn, error) { return nil, errors.New("no filter is built") }
 	process := &keys.Process{Consumer: "test", Filters: generation.NewFilters("test", 0, none, slog.New(slog.DiscardHandler))}
-	memory := keys.New(process, idemtype.Partition{}, &wire.Topic{})
+	memory := keys.New(process, idemtype.Partition{}, &wire.Topic{}, nil)
 	for offset, name := range []string{"sealed", "open"} {
 		var key wire.UUID
 		if err := conn.QueryRow(t.Context(), `SELECT key FROM idem_keys WHERE seq = $1`, offset+2).Scan(&key); err != nil {

@@ -1,7 +1,6 @@
 package idem_test
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -128,6 +127,65 @@ func TestWindowStandsWhileClocksDisagree(t *testing.T) {
 	}
 }
 
+// A partition that was paused, or is behind, forgets no key whose copy may be among the records
+// that it has not read, however much time has passed; nor does the next owner. Records whose own
+// times stand still hold clocks back that have jumped.
+func TestWindowIsOfWhatWasRead(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	clock := fakeClocks(t, db)
+	s := inChain(time.Hour, idem.WithClock(clock.now))
+	at := int64(0)
+	result := func(sink idem.Sink, c *idem.Consumer, texts ...string) string {
+		t.Helper()
+		before := c.Stats()
+		msgs := records(at, texts...)
+		for i := range msgs {
+			msgs[i].Time = clock.now()
+		}
+		at += int64(len(msgs))
+		deliver(t, sink, msgs)
+		now := c.Stats()
+		return fmt.Sprint(now.Applied-before.Applied, " applied, ", now.Resent-before.Resent, " resent")
+	}
+	readAll := func(sink idem.Sink) { sink.End(first, at, time.Now()) }
+
+	c := s.consumer(t, db)
+	sink, end := driveUntil(t, c)
+	assign(t, sink, 0)
+	want(t, "first", result(sink, c, "@a: put 1 1"), "1 applied, 0 resent")
+	readAll(sink)
+	result(sink, c, "put 9 9")
+	clock.pass(t, 3*time.Hour)
+	sink.End(first, at+2, time.Now()) // two records were appended meanwhile
+	want(t, "behind", result(sink, c, "put 9 9"), "1 applied, 0 resent")
+	end()
+	c.Close()
+
+	c = s.consumer(t, db)
+	sink, end = driveUntil(t, c)
+	assign(t, sink, at)
+	want(t, "a copy among the records that waited", result(sink, c, "@a: put 1 1"), "0 applied, 1 resent")
+	readAll(sink)
+	result(sink, c, "put 9 9")
+	result(sink, c, "put 9 9")
+	want(t, "a copy after them", result(sink, c, "@a: put 1 1"), "1 applied, 0 resent")
+	readAll(sink)
+
+	before := clock.now()
+	clock.pass(t, 240*time.Hour) // a jump of both clocks: the records' times do not follow
+	msgs := records(at, "put 9 9", "put 9 9", "@a: put 1 1")
+	resent := c.Stats().Resent
+	for i := range msgs {
+		at++
+		msgs[i].Time = before
+		deliver(t, sink, msgs[i:i+1])
+		readAll(sink)
+	}
+	want(t, "a copy after the jump", c.Stats().Resent, resent+1)
+	end()
+}
+
 // A clock that goes back, or a longer window, moves no window backward.
 func TestWindowNeverMovesBackward(t *testing.T) {
 	t.Parallel()
@@ -170,44 +228,44 @@ func keysAt(from int64, n int) []idem.Message {
 	return records(from, texts...)
 }
 
-// A full memory pauses the partition, with an alarm, and nothing is forgotten or given up;
-// it goes on when keys leave the window.
-func TestFullKeyMemoryPausesUntilKeysLeave(t *testing.T) {
+// A full memory pauses the partition, with an alarm. Nothing is forgotten or given up, whatever
+// the clock says: the records that wait may be copies. It goes on where there is more memory.
+func TestFullKeyMemoryPausesThePartition(t *testing.T) {
 	t.Parallel()
 	db := database(t)
 	clock := fakeClocks(t, db)
 	log := &transcript.Buffer{}
-	c := inChain(time.Hour, idem.WithClock(clock.now), idem.WithKeyMemory(smallMemory), idem.WithLogger(slog.New(slog.NewTextHandler(log, nil)))).consumer(t, db)
-	src := newSource(keysAt(0, 25))
-	src.then = func(ctx context.Context, sink idem.Sink) {
-		p := src.assignment.Partition
-		if err := sink.Deliver(ctx, p, records(25, "@k0: put 0 1")); err != nil {
-			t.Error(err)
-		}
-		delivered := make(chan error, 1)
-		go func() { delivered <- sink.Deliver(ctx, p, keysAt(26, 25)) }()
-		waitFor(t, "the alarm", func() bool { return c.Health().Err() != nil })
-		if err := c.Health().Err(); !strings.Contains(err.Error(), "memory for keys is full") {
-			t.Errorf("health: %v", err)
-		}
-		if !strings.Contains(log.String(), "memory for keys is full") {
-			t.Error("no line in the log")
-		}
-		clock.pass(t, 2*time.Hour)
-		if err := <-delivered; err != nil {
-			t.Error(err)
-		}
-		if err := c.Health().Err(); err != nil {
-			t.Errorf("health: %v", err)
-		}
+	small := inChain(time.Hour, idem.WithClock(clock.now), idem.WithKeyMemory(smallMemory), idem.WithLogger(slog.New(slog.NewTextHandler(log, nil)))).consumer(t, db)
+	sink, end := driveUntil(t, small)
+	assign(t, sink, 0)
+	deliver(t, sink, keysAt(0, 25))
+	deliver(t, sink, records(25, "@k0: put 0 1"))
+	delivered := make(chan error, 1)
+	go func() { delivered <- sink.Deliver(t.Context(), first, keysAt(26, 25)) }()
+	waitFor(t, "the alarm", func() bool { return small.Health().Err() != nil })
+	if err := small.Health().Err(); !strings.Contains(err.Error(), "memory for keys is full") {
+		t.Errorf("health: %v", err)
 	}
+	if !strings.Contains(log.String(), "memory for keys is full") {
+		t.Error("no line in the log")
+	}
+	clock.pass(t, 2*time.Hour)
+	waits := small.Stats().Waits
+	waitFor(t, "another try", func() bool { return small.Stats().Waits > waits+1 })
+	stopped := small.Stats().Applied
+	sink.Revoked(first)
+	<-delivered
+	end()
+	want(t, "memory of a partition given up", small.KeyMemoryUsed(), 0)
+
+	c := inChain(time.Hour, idem.WithClock(clock.now)).consumer(t, db)
+	src := newSource(keysAt(26, 25))
 	if err := src.run(t, c); err != nil {
 		t.Fatal(err)
 	}
-	s := c.Stats()
-	want(t, "applied, resent, dead", fmt.Sprint(s.Applied, s.Resent, s.Dead), "50 1 0")
+	s, more := small.Stats(), c.Stats()
+	want(t, "applied, resent, dead", fmt.Sprint(stopped+more.Applied, s.Resent, s.Dead+more.Dead), "50 1 0")
 	want(t, "position", query(t, db, `SELECT max(next)::text FROM idem_ledger`), "51")
-	want(t, "memory of a partition given up", c.KeyMemoryUsed(), 0)
 }
 
 // A partition whose keys do not fit is not taken over, nor is its owner fenced for that.

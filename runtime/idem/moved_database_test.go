@@ -2,7 +2,6 @@ package idem_test
 
 import (
 	"net/url"
-	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"

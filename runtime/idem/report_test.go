@@ -62,7 +62,7 @@ func TestHaltIsReportedAtOnce(t *testing.T) {
 		t.Errorf("problems: %+v", ready.Problems)
 	}
 	wantError[*idem.HaltedError](t, sink.Deliver(t.Context(), first, records(3, "put 2 2", "stop 1")))
-	sink.End(first, 9)
+	sink.End(first, 9, time.Time{})
 	p := reports(t, db, "HALTED", state("HALTED"))
 	is := p.Partitions[0]
 	problem := c.Health()[0]

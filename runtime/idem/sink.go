@@ -89,9 +89,9 @@ func (s *sink) Silent(id Partition, since time.Time, why string) {
 }
 
 // End implements [Sink].
-func (s *sink) End(id Partition, end int64) {
+func (s *sink) End(id Partition, end int64, after time.Time) {
 	if p := s.partition(id); p != nil {
-		p.Lag().End(end, time.Now())
+		p.Lag().End(end, after, time.Now())
 	}
 }
 

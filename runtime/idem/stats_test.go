@@ -25,8 +25,8 @@ func TestStatsHasEachPartition(t *testing.T) {
 	if err := sink.Deliver(t.Context(), list[1], append(recordsOf(list[1], 0, "put 1 1"), msgs...)); err != nil {
 		t.Fatal(err)
 	}
-	sink.End(list[0], 1)
-	sink.End(list[1], 3007)
+	sink.End(list[0], 1, time.Time{})
+	sink.End(list[1], 3007, time.Time{})
 	all := c.Stats().Partitions
 	if len(all) != 2 {
 		t.Fatalf("%d partitions", len(all))
@@ -54,7 +54,7 @@ func TestLagOfAPartitionThatStands(t *testing.T) {
 	msgs := records(0, "put 1 1", "stop 1", "put 2 2")
 	msgs[1].Time = time.Now().Add(-time.Hour)
 	wantError[*idem.HaltedError](t, sink.Deliver(t.Context(), first, msgs))
-	sink.End(first, 3001)
+	sink.End(first, 3001, time.Time{})
 	got := c.Stats().Partitions[0]
 	if got.LagTime < time.Hour || got.LagTime > time.Hour+time.Minute {
 		t.Errorf("lag %v, want an hour", got.LagTime)

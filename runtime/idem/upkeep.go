@@ -26,7 +26,7 @@ func (c *Consumer) maintain(ctx context.Context) (stop func()) {
 
 func (c *Consumer) newUpkeep() *maintain.Job {
 	return &maintain.Job{
-		Consumer: c.service.Consumer, Schema: c.service.Schema, Keep: c.process.KeepKeys(), Transaction: 2 * c.service.Limits.BatchTimeout,
+		Consumer: c.service.Consumer, Schema: c.service.Schema, Keep: c.process.KeepKeys(), Shares: c.process.SharesKeys, Transaction: 2 * c.service.Limits.BatchTimeout,
 		Connect: c.connectUpkeep, Now: c.settings.now, Log: c.settings.log, Expired: &c.expired,
 		Open: func(byClass map[string]int64) { c.open.Store(&openDead{time.Now(), byClass}) },
 		Ran:  c.process.Hooks.Upkeep,

@@ -96,7 +96,7 @@ func (s *tenWindows) deliver(ctx context.Context, sink idem.Sink, n int, texts [
 		msgs[i].Partition = int32(n)
 	}
 	s.next[n] += int64(len(msgs))
-	before := s.c.Stats().Resent
+	before, began := s.c.Stats().Resent, time.Now()
 	if err := sink.Deliver(ctx, s.partition(n), msgs); err != nil {
 		return err
 	}
@@ -104,6 +104,7 @@ func (s *tenWindows) deliver(ctx context.Context, sink idem.Sink, n int, texts [
 		s.copies += copies
 		want(s.t, "copies in their window that were recognised", got, int64(copies))
 	}
+	sink.End(s.partition(n), s.next[n], began)
 	return nil
 }
 

@@ -71,9 +71,10 @@ type Sink interface {
 	// time.
 	Silent(p Partition, since time.Time, why string)
 	// End reports the offset that the next record to be written to an assigned partition will
-	// have, which tells how far behind the partition is. The Source reports it from time to time,
-	// even while the partition is not read. It may be called at any time.
-	End(p Partition, end int64)
+	// have, which tells how far behind the partition is. All records that were appended before
+	// after are below it; a zero after says nothing. The Source reports it from time to time, even
+	// while the partition is not read. It may be called at any time.
+	End(p Partition, end int64, after time.Time)
 	// Group reports what is wrong with the Source's group. why is nil while the broker responds
 	// and the group has assigned its partitions, even if this member has none. Otherwise it says
 	// what is wrong, in a text that stays the same as long as the cause does. Until the first call

@@ -55,6 +55,9 @@ CREATE TABLE IF NOT EXISTS idem_stream (
     partition int NOT NULL,
     id uuid NOT NULL DEFAULT gen_random_uuid(), -- Kafka keeps it beside the group's offsets: by it, the ledger of another database is told from this one
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- All records that were appended before this time have been read: a key is kept until that is a
+    -- window after its event was applied. NULL if it is not known.
+    seen_at timestamptz,
     -- When the owner last found that commits are gone, as after a restore or a failover, and the
     -- offsets of their records. Effects of records below lost_to may have been called by then.
     lost_at timestamptz,

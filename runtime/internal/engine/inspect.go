@@ -45,7 +45,29 @@ func (o *Owner) checkTail(ctx context.Context) error {
 	if lost {
 		return o.fenced(protocol.Gone, "the ledger's row of this owner is gone").err
 	}
+	if err == nil {
+		err = o.keys.Keep(ctx, conn.Conn(), o.chain.Stream(), o.chain.Tail())
+	}
 	return err
+}
+
+// keepSeen records, from time to time, how far the partition has been read. If that fails, keys
+// are kept for longer.
+func (o *Owner) keepSeen(ctx context.Context) {
+	if state, _ := o.p.at(); state != protocol.Ready || !o.keys.KeepDue() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.limits().BatchTimeout)
+	defer cancel()
+	defer context.AfterFunc(o.life.quit, cancel)()
+	conn, err := o.p.process.Pool.Acquire(ctx, func(error) {})
+	if err == nil {
+		defer conn.Release()
+		err = o.keys.Keep(ctx, conn.Conn(), o.chain.Stream(), o.chain.Tail())
+	}
+	if err != nil {
+		o.p.process.Log.Debug("how far a partition has been read was not recorded", "topic", o.p.id.Topic, "partition", o.p.id.Number, "err", verdict.Describe(err))
+	}
 }
 
 // pass advances the position to end, because the log has no record below it. If that fails, it is

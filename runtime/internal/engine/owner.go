@@ -49,10 +49,19 @@ type Owner struct {
 	durable atomic.Pointer[durable]
 }
 
+// seen returns the time before which the partition has read everything that was appended; zero if
+// that is not known. What is applied without a broker is all that there is.
+func (p *Partition) seen() time.Time {
+	if p.brokerless {
+		return time.Now()
+	}
+	return p.lag.Seen()
+}
+
 func newOwner(p *Partition) *Owner {
 	s := p.process
 	o := &Owner{
-		p: p, chain: &chain.Chain{}, keys: keys.New(s.Keys, p.id, p.topic), retry: retry.New(),
+		p: p, chain: &chain.Chain{}, keys: keys.New(s.Keys, p.id, p.topic, p.seen), retry: retry.New(),
 		decider: decide.New(s.Service, p.topic, s.Catalog), life: newLife(),
 	}
 	o.errands.o = o
@@ -178,6 +187,9 @@ func (o *Owner) Apply(ctx context.Context, records []wire.Message) (idemtype.Res
 	hooks := o.p.process.Hooks
 	ctx = hooks.BatchStart(ctx, o.p.id, len(records))
 	rest := o.unseen(records)
+	if len(rest) > 0 {
+		o.p.process.Keys.Times.Note(&rest[len(rest)-1])
+	}
 	if n := int64(len(records) - len(rest)); n > 0 {
 		res.Duplicates = n
 		o.p.process.Counters.Redelivered.Add(n)
@@ -186,6 +198,9 @@ func (o *Owner) Apply(ctx context.Context, records []wire.Message) (idemtype.Res
 	done, err := o.apply(ctx, rest)
 	res = res.Plus(done)
 	hooks.BatchEnd(ctx, o.p.id, res, err)
+	if err == nil {
+		o.keepSeen(ctx)
+	}
 	return res, err
 }
 

@@ -32,6 +32,8 @@ type Partition struct {
 	owner  *Owner // the owner that is fencing, or whose memory is kept; otherwise nil
 	status status // for operators
 
+	brokerless bool // the records come from no broker
+
 	// Used only by the goroutine on which the Source calls.
 	standby    standby
 	truncation truncation

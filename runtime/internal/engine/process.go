@@ -104,6 +104,12 @@ func (s *Process) warn(id idemtype.Partition, l *deadletter.Letter) {
 	s.Log.Warn(text, args...)
 }
 
+// SharesKeys reports whether all partitions share the keys of a topic.
+func (s *Process) SharesKeys(topic string) bool {
+	t := s.Service.Topic(topic)
+	return t != nil && t.Window > 0
+}
+
 // KeepKeys returns the longest window of the keys that all partitions share.
 func (s *Process) KeepKeys() time.Duration {
 	keep := time.Duration(0)

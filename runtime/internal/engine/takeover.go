@@ -39,7 +39,7 @@ type assignment struct {
 // Assigned takes the partition over from its previous owner and returns where to read.
 func (p *Partition) Assigned(ctx context.Context, a idemtype.Assignment) (idemtype.Position, error) {
 	p.lag.Low(a.Low)
-	p.lag.End(a.High, time.Now())
+	p.lag.End(a.High, time.Time{}, time.Now())
 	o, err := p.take(ctx, assignment{Assignment: a, broker: true})
 	if err != nil {
 		return idemtype.Position{}, err
@@ -50,6 +50,7 @@ func (p *Partition) Assigned(ctx context.Context, a idemtype.Assignment) (idemty
 // TakeWithoutBroker takes the partition over without a broker. A partition without a ledger starts
 // at offset start.
 func (p *Partition) TakeWithoutBroker(ctx context.Context, start int64) (*Owner, error) {
+	p.brokerless = true
 	none := func(context.Context) (idemtype.Commit, error) { return idemtype.NoCommit, nil }
 	return p.take(ctx, assignment{Assignment: idemtype.Assignment{Partition: p.id, Partitions: 1, Committed: none}, start: start})
 }
@@ -154,7 +155,7 @@ func (t *takeOver) run(ctx context.Context) error {
 		if err := t.checkLost(ctx); err != nil {
 			return err
 		}
-		window, err := t.o.keys.Measure(ctx, conn.Conn(), t.o.chain.Stream(), t.o.chain.Tail())
+		window, err := t.o.keys.Measure(ctx, conn.Conn(), t.o.chain.Stream(), t.o.chain.Tail(), !t.a.broker)
 		if err != nil {
 			return haltIfFinal(err)
 		}

@@ -131,7 +131,7 @@ func (t *transaction) run(ctx context.Context) outcome {
 		case len(d.Waiting) > 0:
 			return outcome{is: waits}
 		}
-		if err := t.o.keys.Reserve(ctx, t.conn.Conn(), t.o.chain.Tail(), d.Keys); err != nil {
+		if err := t.o.keys.Reserve(t.o.chain.Tail(), d.Keys); err != nil {
 			return failure(err)
 		}
 		if err := fault.At(ctx, fault.BeforeClaim); err != nil {

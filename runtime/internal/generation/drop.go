@@ -17,17 +17,31 @@ FROM idem_key_gen g WHERE consumer = $1 AND sealed_at IS NULL`, consumer, age).S
 	return open, due, err
 }
 
-// Expired returns the consumer's generations that were sealed longer ago than their keys are kept:
-// the time stored with them, or keep if that is longer, by the database's clock. They stay for the
-// longest time of a transaction beyond that, because their tables are reused, and a claim that saw
-// them open must have ended by then.
-func Expired(ctx context.Context, conn *pgx.Conn, consumer string, keep, transaction time.Duration) ([]int32, error) {
+// Expired returns the consumer's generations that were sealed longer ago than their keys are
+// kept, as of the time that all partitions have been read up to: the time stored with them, or
+// keep if that is longer. They stay for the longest time of a transaction beyond that, because
+// their tables are reused, and a claim that saw them open must have ended by then.
+func Expired(ctx context.Context, conn *pgx.Conn, consumer string, read Progress, keep, transaction time.Duration) ([]int32, error) {
 	rows, err := conn.Query(ctx, `
-SELECT gen FROM idem_key_gen WHERE consumer = $1 AND sealed_at < clock_timestamp() - greatest(keep, $2::interval) - $3::interval ORDER BY gen`, consumer, keep, transaction)
+SELECT gen FROM idem_key_gen WHERE consumer = $1 AND sealed_at < $4::timestamptz - greatest(keep, $2::interval) - $3::interval ORDER BY gen`,
+		consumer, keep, transaction, read.Until)
 	if err != nil {
 		return nil, err
 	}
 	return pgx.CollectRows(rows, pgx.RowTo[int32])
+}
+
+// Overdue returns since when the consumer's oldest sealed generation would have been forgotten by
+// the clock alone; zero if it would not.
+func Overdue(ctx context.Context, conn *pgx.Conn, consumer string, keep, transaction time.Duration) (since time.Time, err error) {
+	var at *time.Time
+	err = conn.QueryRow(ctx, `
+SELECT min(sealed_at + greatest(keep, $2::interval) + $3::interval) FILTER (WHERE sealed_at < clock_timestamp() - greatest(keep, $2::interval) - $3::interval)
+FROM idem_key_gen WHERE consumer = $1`, consumer, keep, transaction).Scan(&at)
+	if at != nil {
+		since = *at
+	}
+	return since, err
 }
 
 // Drop deletes the keys of generations, each in a transaction of its own, so that the table and

@@ -27,6 +27,10 @@ type Gauge struct {
 	counts   idemtype.Result
 	parked   Parked
 
+	seen           time.Time // all records that were appended before then are below the position; zero if unknown
+	marks          []mark    // ends of the log that the position has not reached, oldest first
+	every, passing int       // of so many ends one is kept; ends since the last one that is
+
 	low   int64     // the log had no record below it
 	stood time.Time // since when the partition is halted; zero while it is not
 	lost  bool      // the position does not belong to this log
@@ -54,11 +58,13 @@ func (g *Gauge) Redelivered(n int64) {
 	g.counts.Duplicates += n
 }
 
-// End sets the offset of the next record to be written.
-func (g *Gauge) End(end int64, now time.Time) {
+// End sets the offset of the next record to be written. All records that were appended before
+// after are below it; a zero after says nothing.
+func (g *Gauge) End(end int64, after, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.end, g.told = end, true
+	g.mark(end, after)
 	g.note(now)
 }
 
@@ -107,7 +113,11 @@ func (g *Gauge) move(position int64, now time.Time) {
 	if !g.known || position != g.position {
 		g.behind = time.Time{}
 	}
+	if g.known && position < g.position { // it went back: what it had seen is read again
+		g.seen, g.marks = time.Time{}, nil
+	}
 	g.position, g.known = position, true
+	g.reach()
 	g.note(now)
 }
 

@@ -21,7 +21,7 @@ func check(t *testing.T, what string, g *Gauge, minutes int, want Reading) {
 func TestAgeIsThatOfTheOldestRecord(t *testing.T) {
 	g := &Gauge{}
 	check(t, "nothing is known", g, 0, Reading{Position: Unknown, End: Unknown, Records: Unknown})
-	g.End(10, at(0))
+	g.End(10, time.Time{}, at(0))
 	check(t, "no position", g, 0, Reading{Position: Unknown, End: 10, Records: Unknown})
 	g.At(4, at(1))
 	check(t, "the record was not handed over", g, 5, Reading{Position: 4, End: 10, Records: 6, Age: 4 * time.Minute})
@@ -42,10 +42,10 @@ func TestAgeIsThatOfTheOldestRecord(t *testing.T) {
 func TestAgeGrowsWhileNothingMoves(t *testing.T) {
 	g := &Gauge{}
 	g.At(5, at(0))
-	g.End(5, at(0))
+	g.End(5, time.Time{}, at(0))
 	check(t, "at the end", g, 9, Reading{Position: 5, End: 5})
-	g.End(6, at(10))
-	g.End(3000, at(20))
+	g.End(6, time.Time{}, at(10))
+	g.End(3000, time.Time{}, at(20))
 	g.At(5, at(25))
 	check(t, "behind", g, 30, Reading{Position: 5, End: 3000, Records: 2995, Age: 20 * time.Minute})
 	g.At(3, at(30)) // a rewind

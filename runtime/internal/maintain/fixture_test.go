@@ -34,7 +34,7 @@ func database(t testing.TB) *pgxpool.Pool {
 func job(db *pgxpool.Pool, consumer string) (*maintain.Job, *transcript.Buffer) {
 	log := &transcript.Buffer{}
 	return &maintain.Job{
-		Consumer: consumer, Schema: map[string]int{"core": 1, "keys": 1, "effects": 1}, Keep: time.Hour, Now: time.Now, Log: slog.New(slog.NewTextHandler(log, nil)), Expired: &atomic.Int64{},
+		Consumer: consumer, Schema: map[string]int{"core": 1, "keys": 1, "effects": 1}, Keep: time.Hour, Shares: func(string) bool { return true }, Now: time.Now, Log: slog.New(slog.NewTextHandler(log, nil)), Expired: &atomic.Int64{},
 		Connect: func(ctx context.Context) (*pgx.Conn, error) {
 			cfg := db.Config().ConnConfig
 			cfg.RuntimeParams["application_name"] = "idemgen upkeep"

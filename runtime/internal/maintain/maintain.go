@@ -29,6 +29,8 @@ type Job struct {
 	Schema   map[string]int // versions of the runtime's tables that it uses
 	// Keep is the longest window of keys that all partitions share; 0 = there are none.
 	Keep time.Duration
+	// Shares reports whether the keys of a topic are shared.
+	Shares func(topic string) bool
 	// Transaction is longer than any transaction of the consumer. Rows of the ledger that are
 	// younger stay.
 	Transaction time.Duration
@@ -187,9 +189,19 @@ func (j *Job) rotate(ctx context.Context, conn *pgx.Conn) error {
 
 // drop drops the generations whose keys are out of every window.
 func (j *Job) drop(ctx context.Context, conn *pgx.Conn) error {
-	numbers, err := generation.Expired(ctx, conn, j.Consumer, j.Keep, j.Transaction)
-	if err != nil || len(numbers) == 0 {
+	read, err := generation.ReadUntil(ctx, conn, j.Consumer, j.Shares)
+	if err != nil {
 		return err
+	}
+	if read.Until.IsZero() {
+		return j.kept(ctx, conn, read)
+	}
+	numbers, err := generation.Expired(ctx, conn, j.Consumer, read, j.Keep, j.Transaction)
+	if err != nil {
+		return err
+	}
+	if len(numbers) == 0 {
+		return j.kept(ctx, conn, read)
 	}
 	dropped, err := generation.Drop(ctx, conn, j.Consumer, numbers, j.Transaction)
 	if len(dropped) > 0 {
@@ -199,6 +211,20 @@ func (j *Job) drop(ctx context.Context, conn *pgx.Conn) error {
 		return fmt.Errorf("drop generations of keys: %w", err)
 	}
 	return nil
+}
+
+// kept returns an error if keys have been kept for twice their window, because a partition may
+// still bring copies of them.
+func (j *Job) kept(ctx context.Context, conn *pgx.Conn, read generation.Progress) error {
+	since, err := generation.Overdue(ctx, conn, j.Consumer, 2*j.Keep, j.Transaction)
+	if err != nil || since.IsZero() {
+		return err
+	}
+	at := "is not known"
+	if !read.Until.IsZero() {
+		at = "was last read to its end at " + read.Until.UTC().Format(time.RFC3339)
+	}
+	return fmt.Errorf("keys are kept beyond their window: copies of their events may be among the records that are not read yet; %s %s: is it paused, halted or behind?", read.Last, at)
 }
 
 // complainAgain is the interval at which a lasting error is logged again.

@@ -14,7 +14,7 @@ import (
 // window. Every seventh row is a fence.
 func chain(t testing.TB, db *pgxpool.Pool, consumer string, tail, window int) (stream string) {
 	t.Helper()
-	stream = text(t, db, `INSERT INTO idem_stream (consumer, topic, topic_id, partition) VALUES ($1, 'x', gen_random_uuid(), 0) RETURNING stream`, consumer)
+	stream = text(t, db, `INSERT INTO idem_stream (consumer, topic, topic_id, partition, seen_at) VALUES ($1, 'x', gen_random_uuid(), 0, clock_timestamp()) RETURNING stream`, consumer)
 	idemtest.Exec(t, db, `INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq)
 SELECT $1::text::int, n, gen_random_uuid(), n - n / 7, n + 1 - (n + 1) / 7, CASE WHEN n % 7 = 6 THEN 'f'::"char" ELSE 'b' END, -1, 1, 1, least(n, $3::int) FROM generate_series(0, $2::int) n`, stream, tail, window)
 	return stream

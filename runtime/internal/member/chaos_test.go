@@ -154,7 +154,7 @@ func (s *chaosSink) Standby(ctx context.Context, p idem.Partition) (idem.TakeOve
 
 func (s *chaosSink) Durable(idem.Partition) idem.Commit       { return idemtype.NoCommit }
 func (s *chaosSink) Silent(idem.Partition, time.Time, string) {}
-func (s *chaosSink) End(idem.Partition, int64)                {}
+func (s *chaosSink) End(idem.Partition, int64, time.Time)     {}
 func (s *chaosSink) Group(error)                              {}
 func (s *chaosSink) Lost(p idem.Partition)                    { s.Revoked(p) }
 

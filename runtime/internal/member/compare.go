@@ -100,15 +100,17 @@ type finding struct {
 	subject
 	now       intake.Topic
 	low, high int64
-	end       int64  // of the log, with open transactions; of a silent partition
-	holder    string // producer of the first open transaction; "" if unknown
-	epochEnd  int64  // of the position's leader epoch, if the client lost the position or does not read on from it
+	asked     time.Time // before the end was asked for
+	end       int64     // of the log, with open transactions; of a silent partition
+	holder    string    // producer of the first open transaction; "" if unknown
+	epochEnd  int64     // of the position's leader epoch, if the client lost the position or does not read on from it
 }
 
 // findings are a part of the results of a comparison, sent as soon as they are known.
 type findings struct {
 	topics *topicsAnswer                // the first part
 	ends   map[idemtype.Partition]int64 // of logs
+	asked  time.Time                    // before the ends were asked for
 	list   []finding
 	last   bool  // the comparison has ended
 	err    error // why it is not complete
@@ -147,8 +149,9 @@ func (m *Member) compare(now time.Time) {
 			return
 		}
 		m.comparison.found <- findings{topics: &answer}
+		asked := time.Now()
 		ends, endsErr := m.client.Ends(m.ctx, ask)
-		m.comparison.found <- findings{ends: ends}
+		m.comparison.found <- findings{ends: ends, asked: asked}
 		found, err := compareWith(m.ctx, m.client, list, answer.topics, ends)
 		m.comparison.found <- findings{list: found, last: true, err: errors.Join(endsErr, err), lost: forLost}
 	})
@@ -194,6 +197,7 @@ func compareWith(ctx context.Context, c Asker, list []subject, topics map[string
 // askEnd queries the end of the log, and the producer whose open transaction delays records.
 func (f *finding) askEnd(ctx context.Context, c Asker) error {
 	id := f.partition.delivery.Partition
+	f.asked = time.Now()
 	ends, err := c.Ends(ctx, []idemtype.Partition{id})
 	if err != nil {
 		return err
@@ -238,7 +242,7 @@ func (m *Member) applyFindings(found findings) {
 	}
 	for id, end := range found.ends {
 		if m.partitions.all[id] != nil {
-			m.sink.End(id, end)
+			m.sink.End(id, end, found.asked)
 		}
 	}
 	for _, f := range found.list {
@@ -256,7 +260,7 @@ func (m *Member) apply(f finding) {
 	verdict := f.shows()
 	if f.silent && verdict != topicChanged {
 		p.end = f.end
-		m.sink.End(id, f.end)
+		m.sink.End(id, f.end, f.asked)
 	}
 	caughtUp := f.silent && verdict == inOrder
 	if verdict != topicChanged && (f.heard || caughtUp) && p.silence.over() {

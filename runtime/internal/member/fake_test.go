@@ -237,7 +237,7 @@ func (s *fakeSink) commit(p idem.Partition) idem.Commit {
 	return idem.Commit{Offset: at, Metadata: fmt.Sprintf("at %d", at)}
 }
 
-func (s *fakeSink) End(p idem.Partition, end int64) {
+func (s *fakeSink) End(p idem.Partition, end int64, _ time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ends[p] = end

@@ -21,16 +21,27 @@ func (s *partitions) endsDue(now time.Time) bool {
 
 // tellEnds reports the ends of logs to the sink, for the partitions that are fetched: the client
 // receives the end with every fetch.
-func (m *Member) tellEnds() {
+func (m *Member) tellEnds(now time.Time) {
 	for _, p := range m.partitions.all {
 		if !p.isFetched() {
 			continue
 		}
-		id := p.delivery.Partition
-		if end := m.client.End(id); end >= 0 {
-			m.sink.End(id, max(p.end, end))
+		end := m.client.End(p.delivery.Partition)
+		if end < 0 {
+			continue
 		}
+		if end = max(p.end, end); end != p.told.end { // the client received it after the last look
+			p.told.end, p.told.after = end, p.told.looked
+		}
+		p.told.looked = now
+		m.sink.End(p.delivery.Partition, end, p.told.after)
 	}
+}
+
+// told is the end of a log as the client knows it.
+type told struct {
+	end           int64
+	after, looked time.Time // it has had the end since after; it was asked last at looked
 }
 
 // withoutEnd returns the partitions for which the client may not receive the end of the log,

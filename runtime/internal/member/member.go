@@ -124,7 +124,7 @@ func (m *Member) DoWhatIsDue(now time.Time) {
 		m.commitDurable()
 	}
 	if m.partitions.endsDue(now) {
-		m.tellEnds()
+		m.tellEnds(now)
 	}
 	for len(m.comparison.found) > 0 {
 		m.applyFindings(<-m.comparison.found)

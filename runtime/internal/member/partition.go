@@ -16,7 +16,8 @@ type Partition struct {
 	paused    bool // in the client
 	lost      bool // the client lost the position
 	silence   silence
-	end       int64        // of the log, as a comparison found it: the client may know less
+	end       int64 // of the log, as a comparison found it: the client may know less
+	told      told
 	committed atomic.Int64 // last offset committed to Kafka; of any goroutine
 }
 

@@ -28,7 +28,7 @@ func TestEventIsThatOfTheLastRecord(t *testing.T) {
 	s := &wire.Service{Limits: wire.Limits{MaxPayload: 3}}
 	d := New(s, topic, catalog.NewCurrent(s, log))
 	refused := map[int64]deadletter.Letter{3: {Event: "Closed", Policy: &topic.OnFailure}, 4: {Policy: &topic.OnFailure}}
-	known := keys.New(&keys.Process{}, idemtype.Partition{}, topic).Known(keys.Place{})
+	known := keys.New(&keys.Process{}, idemtype.Partition{}, topic, nil).Known(keys.Place{})
 	for offset, c := range []struct{ value, event string }{
 		{"abc", "Opened"}, {"too large", ""}, {"abc", "Opened"}, {"abc", "Closed"}, {"abc", ""},
 	} {

@@ -47,6 +47,7 @@ type Process struct {
 	Budget   *keyset.Budget
 	Filters  *generation.Filters
 	Now      func() time.Time
+	Times    Times
 	Log      *slog.Logger
 	counting sync.Map // Partition -> *keyset.Set whose bytes count
 }
@@ -59,13 +60,21 @@ type Memory struct {
 	window    time.Duration // of the chain's keys
 	chain     *keyset.Set   // of its rows from the window to the tail; nil if the topic has no keys there
 	clock     clock
+	forever   bool             // the topic has no keys
+	seen      func() time.Time // the time before which the partition has read everything; zero if unknown
+	keepEvery time.Duration
+	keepNext  time.Time
 	recent    *recent.Keys // keys that we claimed and that are durable
 	pace      generation.Pace
 }
 
-// New returns an empty memory.
-func New(process *Process, partition idemtype.Partition, topic *wire.Topic) *Memory {
-	m := &Memory{process: process, partition: partition, window: topic.Chain, recent: recent.New(recentKeys, topic.Window)}
+// New returns an empty memory. seen returns the time before which the partition has read
+// everything that was appended, or zero.
+func New(process *Process, partition idemtype.Partition, topic *wire.Topic, seen func() time.Time) *Memory {
+	m := &Memory{
+		process: process, partition: partition, window: topic.Chain, recent: recent.New(recentKeys, topic.Window),
+		seen: seen, forever: topic.Chain == 0 && topic.Window == 0, keepEvery: min(keepMost, max(topic.Chain, topic.Window)/keepParts),
+	}
 	if topic.Chain > 0 {
 		m.chain = keyset.New(process.Budget, topic.Chain)
 	}
@@ -104,38 +113,30 @@ func (m *Memory) replace() {
 
 // Window returns the first row of the chain that is still needed, for the next append to declare.
 // If the chain contains keys, it is the first row of a segment that is younger than the keys'
-// window, by the database's clock.
+// window, as of the time that the partition has read up to.
 func (m *Memory) Window(tail ledger.Tail) int64 {
-	switch {
-	case m.chain == nil:
+	if m.chain == nil {
 		return max(0, tail.Seq+1-windowRows)
-	case !m.clock.agrees:
+	}
+	at, known := m.horizon()
+	if !known {
 		return tail.Window
 	}
-	return m.chain.Window(m.clock.at, m.window, tail.Seq+1)
+	return m.chain.Window(at, m.window, tail.Seq+1)
 }
 
 // Reserve ensures that there is memory for the keys of a row once they are durable. Otherwise the
-// partition waits until keys are older than the window: none is dropped earlier, and none is
-// rejected.
-func (m *Memory) Reserve(ctx context.Context, conn *pgx.Conn, tail ledger.Tail, row keyset.Row) error {
+// partition waits until another one frees some, or an operator gives it more: no key is forgotten
+// for that, because records that are not read yet may be copies.
+func (m *Memory) Reserve(tail ledger.Tail, row keyset.Row) error {
 	if len(row.Keys) == 0 || m.chain.Reserve(row, m.Window(tail)) {
-		return nil
-	}
-	var now time.Time // keys may have become old since the last append
-	sent := m.process.Now()
-	if err := conn.QueryRow(ctx, ledger.ClockSQL).Scan(&now); err != nil {
-		return err
-	}
-	m.Heard(now, sent)
-	if m.chain.Reserve(row, m.Window(tail)) {
 		return nil
 	}
 	return m.full()
 }
 
 func (m *Memory) full() error {
-	return fmt.Errorf("%w: all partitions of this process together may use %d MiB: the partition waits until keys are older than their window; "+
+	return fmt.Errorf("%w: all partitions of this process together may use %d MiB: the partition waits, and forgets no key for that; "+
 		"raise it with WithKeyMemory, spread the partitions over more processes, or shorten the window", verdict.ErrKeyMemory, m.process.Budget.Limit()>>20)
 }
 
@@ -176,25 +177,26 @@ var binaryFormat = []int16{1}
 // InChain reports whether the topic has keys in the chain, which must be loaded.
 func (m *Memory) InChain() bool { return m.chain != nil }
 
-// Measure determines where the window begins, before the partition is taken over. If the keys from
-// there on do not fit into the memory, it fails, and the previous owner is not fenced.
-func (m *Memory) Measure(ctx context.Context, conn *pgx.Conn, stream int32, tail ledger.Tail) (window int64, err error) {
+// Measure determines where the window begins, before the partition is taken over. If the keys
+// from there on do not fit into the memory, it fails, and the previous owner is not fenced. all
+// says that the partition has been read to its end.
+func (m *Memory) Measure(ctx context.Context, conn *pgx.Conn, stream int32, tail ledger.Tail, all bool) (window int64, err error) {
 	if m.chain == nil {
 		return m.Window(tail), nil
 	}
 	var now time.Time
 	var last int64
 	var first *int64
-	var young, all int
+	var young, whole int
 	sent := m.process.Now()
-	if err := conn.QueryRow(ctx, ledger.MeasureSQL, stream, tail.Window, m.window, measureRows).Scan(&now, &last, &first, &young, &all); err != nil {
+	if err := conn.QueryRow(ctx, ledger.MeasureSQL, stream, tail.Window, m.window, measureRows, all).Scan(&now, &last, &first, &young, &whole); err != nil {
 		return 0, err
 	}
 	m.Heard(now, sent)
 	window = last + 1
 	switch {
 	case !m.clock.agrees:
-		window, young = tail.Window, all
+		window, young = tail.Window, whole
 	case first != nil:
 		window = *first
 	}
