@@ -50,7 +50,7 @@ type Transaction struct {
 	out       Outlet
 	ctx       context.Context // of the transaction; nil before Run
 	outer     pgx.Tx          // for savepoints; nil before it is needed
-	traced    bool            // the service traces each statement of the driver
+	tracer    pgx.QueryTracer // of the service, for each statement of the driver; or nil
 	watch     *watchdog.Watch[*call]
 }
 
@@ -73,7 +73,7 @@ type Outlet interface {
 // ended, and with "" when it has ended.
 func (c *Caller) In(partition idemtype.Partition, conn *pgx.Conn, out Outlet, overtime func(event string)) *Transaction {
 	pool.StateOf(conn.PgConn()).Ended = false
-	return &Transaction{caller: c, partition: partition, overtime: overtime, conn: conn, out: out, traced: conn.Config().Tracer != nil}
+	return &Transaction{caller: c, partition: partition, overtime: overtime, conn: conn, out: out, tracer: conn.Config().Tracer}
 }
 
 // pgx returns the driver's transaction, which sets savepoints. The driver can begin it only with a
@@ -226,8 +226,8 @@ func (t *Transaction) outcome(of *wire.Call, err error) error {
 		if told, ok := errors.AsType[*pgconn.PgError](err); ok && *told == *failed {
 			return &verdict.HandlerError{Call: of, Err: err}
 		}
-		if err != nil && failed.Routine == "CopyGetData" { // the handler's rows ended COPY
-			return &verdict.HandlerError{Call: of, Err: err}
+		if failed.Routine == "CopyGetData" { // the handler's rows ended COPY
+			return &verdict.HandlerError{Call: of, Err: cmp.Or(err, errRows)}
 		}
 		return &verdict.HandlerError{Call: of, Err: failed}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/footprint"
 	"github.com/idemgen/idemgen/runtime/internal/pool"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
-	"github.com/idemgen/idemgen/runtime/internal/watchdog"
 )
 
 // handlerTx is what handlers receive: the transaction without Commit and Rollback. It is a
@@ -28,7 +27,6 @@ type handlerTx struct {
 type driver interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-	CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, src pgx.CopyFromSource) (int64, error)
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 	Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error)
 }
@@ -46,7 +44,7 @@ func (h *handlerTx) OutboxID(subject string) [16]byte {
 // during returns the context for a statement that a handler runs with ctx. A rewriter may look the
 // call up in it, and so may a tracer of the service.
 func (h *handlerTx) during(ctx context.Context, rewritten bool) context.Context {
-	if !h.of.in.traced && !rewritten && ctx == context.Context(&h.of.ctx) {
+	if h.of.in.tracer == nil && !rewritten && ctx == context.Context(&h.of.ctx) {
 		return h.of.ctx.Statements()
 	}
 	return ctx
@@ -203,53 +201,6 @@ func (h *handlerTx) QueryRow(ctx context.Context, sql string, args ...any) pgx.R
 	defer h.of.life.end()
 	return bareRow{h.on.QueryRow(ctx, sql, args...)}
 }
-
-func (h *handlerTx) CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, src pgx.CopyFromSource) (int64, error) {
-	if err := h.begin(); err != nil {
-		return 0, err
-	}
-	defer h.of.life.end()
-	rows := &copied{CopyFromSource: src}
-	n, err := h.on.CopyFrom(h.during(ctx, false), table, columns, rows)
-	if rows.panicked != nil {
-		h.of.fail(rows.panicked)
-		return n, rows.panicked
-	}
-	return n, said(err)
-}
-
-// copied is the source of a CopyFrom. The driver reads it on a goroutine of its own, on which a
-// panic would end the process.
-type copied struct {
-	pgx.CopyFromSource
-	panicked error
-}
-
-func (c *copied) contain() {
-	if r := recover(); r != nil {
-		c.panicked = verdict.Permanent(fmt.Errorf("the source of CopyFrom panicked: %s", watchdog.PanicText(r)))
-	}
-}
-
-func (c *copied) Next() (more bool) {
-	defer c.contain()
-	return c.panicked == nil && c.CopyFromSource.Next()
-}
-
-func (c *copied) Values() (values []any, err error) {
-	err = errCopied // in case Values panics
-	defer c.contain()
-	return c.CopyFromSource.Values()
-}
-
-func (c *copied) Err() error {
-	if c.panicked != nil {
-		return c.panicked
-	}
-	return c.CopyFromSource.Err()
-}
-
-var errCopied = errors.New("the source of CopyFrom panicked")
 
 func (h *handlerTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 	if err := h.begin(); err != nil {
