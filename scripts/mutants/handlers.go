@@ -209,4 +209,10 @@ var handlerBugs = []mutant{
 	{"an array in a CopyFrom loses its dimensions",
 		in(room, "readText").Never(`is`),
 		core, "TestCopyFromStoresWhatTheDriverWould"},
+	{"the end of a handler's own context is not named",
+		in(handlers, "Transaction.ended").Replace(`verdict.OwnContext(_, _)`, `h.Err`),
+		core, "TestContextOfAHandlerIsTheHandlers"},
+	{"a context that ends during a statement is not noted",
+		in(room, "watcher.HandleCancel").Drop(`_.canceled.Store(_)`),
+		core, "TestContextOfAHandlerIsTheHandlers"},
 }

@@ -197,6 +197,9 @@ func (t *Transaction) ended(batch context.Context, c *call, err error) error {
 		err = t.outcome(c.of, err)
 	}
 	if h, ok := errors.AsType[*verdict.HandlerError](err); ok {
+		if !c.ctx.Over() {
+			h.Err = verdict.OwnContext(h.Err, pool.StateOf(t.conn.PgConn()).By)
+		}
 		h.Err = verdict.Overdue(&c.ctx, h.Err, verdict.Limit{Name: "the time of a call", Most: limits.EventTimeout}, limits)
 	}
 	return err
