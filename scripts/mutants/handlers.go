@@ -213,6 +213,12 @@ var handlerBugs = []mutant{
 		in(handlers, "Transaction.ended").Replace(`verdict.OwnContext(_, _)`, `h.Err`),
 		core, "TestContextOfAHandlerIsTheHandlers"},
 	{"a context that ends during a statement is not noted",
-		in(room, "watcher.HandleCancel").Drop(`_.canceled.Store(_)`),
+		in(room, "noteErrors").Never(`why != nil`),
 		core, "TestContextOfAHandlerIsTheHandlers"},
+	{"a function that raises a conflict is called for ever",
+		in(room, "OfState").Text(`case Raised(pg):`, `case pg == nil:`),
+		core, "TestFunctionThatRaisesAConflictIsRetriedThenGivenUp"},
+	{"the record that an error may be about is not named",
+		in(room, "About.named").Never(`len(records) == 1 && _ && _ && _`),
+		core, "TestFunctionThatRaisesAConflictIsRetriedThenGivenUp"},
 }

@@ -26,6 +26,9 @@ func describe(pg *pgconn.PgError) string {
 	if wraparound(pg) {
 		words = "the server is close to the wraparound of transaction ids, and needs a VACUUM of the whole database"
 	}
+	if Raised(pg) && OfState(pg) != Data { // it may have another reason than the server would
+		words = strings.TrimSpace("raised by a function " + strings.TrimPrefix(`as "`+words+`"`, `as ""`))
+	}
 	if words != "" {
 		text = words + ": " + text
 	}
