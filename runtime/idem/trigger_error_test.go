@@ -116,9 +116,9 @@ func TestMessageOfATriggerIsNotQuoted(t *testing.T) {
 	}
 }
 
-// A function that raises the SQLSTATE of a conflict between transactions may mean the record: it is
-// retried as often as on_failure says, and then the record is a dead letter. One of the server's
-// resources is retried without end, and the reason names the record.
+// A function that raises the SQLSTATE of a conflict between transactions may mean the record,
+// which is retried as often as on_failure says, and then it is a dead letter. An SQLSTATE of
+// the server's resources is retried without end, and the reason names the record.
 func TestFunctionThatRaisesAConflictIsRetriedThenGivenUp(t *testing.T) {
 	t.Parallel()
 	insert := func(ctx context.Context, tx idem.Tx, row int32) error {

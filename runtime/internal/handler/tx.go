@@ -86,23 +86,42 @@ func (h *handlerTx) beginStatement(ctx context.Context, sql string, args []any) 
 	if err := h.begin(); err != nil {
 		return nil, nil, err
 	}
-	args, rewritten, err := h.read(sql, args, false)
+	args, rewritten, cached, err := h.read(sql, args, false)
 	if err != nil {
 		h.of.refused(err)
 		h.of.life.end()
 		return nil, nil, err
 	}
-	return h.during(ctx, rewritten), args, nil
+	ctx = h.during(ctx, rewritten)
+	if cached {
+		if err := h.keepLong(ctx, sql, preparedOn(h.of.in.conn).uses); err != nil {
+			h.of.life.end()
+			return nil, nil, err
+		}
+	}
+	return ctx, args, nil
+}
+
+// keepLong prepares a statement with a long text, which the driver would keep in its own cache, as
+// it keeps all that it prepares. The driver uses what is prepared under a text.
+func (h *handlerTx) keepLong(ctx context.Context, sql string, since int64) error {
+	if len(sql) <= long {
+		return nil
+	}
+	_, err := preparedOn(h.of.in.conn).keep(ctx, h.of.in.conn, sql, since)
+	return said(err)
 }
 
 // read examines a statement before it is sent, and returns the arguments to send it with. They
-// select the extended protocol, in which the server accepts only one statement, so that its first
-// words determine what it does. pipelined means that it is sent together with others. read reports
-// whether a rewriter other than pgx's own produces the statement.
-func (h *handlerTx) read(sql string, args []any, pipelined bool) (_ []any, rewritten bool, _ error) {
+// select the extended protocol, in which the server accepts only one statement, so that its
+// first words determine what it does. pipelined means that it is sent together with others.
+// read reports whether a rewriter other than pgx's own produces the statement, and whether the
+// driver would keep the text prepared as it is.
+func (h *handlerTx) read(sql string, args []any, pipelined bool) (_ []any, rewritten, cached bool, _ error) {
 	if err := h.judge(sql, pipelined); err != nil {
-		return nil, false, err
+		return nil, false, false, err
 	}
+	cached = h.of.in.caches
 	replace := func(i int, option any) {
 		args = slices.Clone(args) // the slice is the handler's
 		args[i] = option
@@ -114,16 +133,30 @@ options:
 			if a == pgx.QueryExecModeSimpleProtocol {
 				replace(i, pgx.QueryExecModeExec)
 			}
-		case pgx.QueryResultFormats, pgx.QueryResultFormatsByOID, pgx.NamedArgs, pgx.StrictNamedArgs:
+			cached = caches(a)
+		case pgx.QueryResultFormats, pgx.QueryResultFormatsByOID:
 		case pgx.QueryRewriter:
-			h.of.trace.anything() // it receives the connection
-			rewritten = true
-			replace(i, judged{a, h, pipelined})
+			switch a.(type) {
+			case pgx.NamedArgs, pgx.StrictNamedArgs:
+				if len(sql) <= long {
+					continue
+				}
+			default:
+				h.of.trace.anything() // it receives the connection
+				rewritten = true
+			}
+			cached = false
+			replace(i, judged{a, h, pipelined, preparedOn(h.of.in.conn).uses})
 		default:
 			break options
 		}
 	}
-	return args, rewritten, nil
+	return args, rewritten, cached, nil
+}
+
+// caches reports whether the driver keeps the texts of statements in a mode.
+func caches(mode pgx.QueryExecMode) bool {
+	return mode == pgx.QueryExecModeCacheStatement || mode == pgx.QueryExecModeCacheDescribe
 }
 
 // judge records what a statement may leave in the session. It rejects a text that the protocol
@@ -148,12 +181,16 @@ type judged struct {
 	pgx.QueryRewriter
 	of        *handlerTx
 	pipelined bool
+	since     int64 // of what stays prepared
 }
 
 func (j judged) RewriteQuery(ctx context.Context, conn *pgx.Conn, sql string, args []any) (string, []any, error) {
 	sql, args, err := j.QueryRewriter.RewriteQuery(ctx, conn, sql, args)
 	if err == nil {
 		err = j.of.judge(sql, j.pipelined)
+	}
+	if err == nil {
+		err = j.of.keepLong(ctx, sql, j.since)
 	}
 	return sql, args, err
 }
@@ -164,14 +201,14 @@ var errNUL = verdict.Permanent(errors.New("idem: an SQL text or a name of a stat
 var errEnded = fmt.Errorf("idem: the handler ended the transaction, which only the runtime may do: %w", pgx.ErrTxClosed)
 
 func (h *handlerTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	if len(args) == 0 {
+		args = []any{pgx.QueryExecModeExec} // one round trip, and nothing stays prepared
+	}
 	ctx, args, err := h.beginStatement(ctx, sql, args)
 	if err != nil {
 		return pgconn.CommandTag{}, err
 	}
 	defer h.of.life.end()
-	if len(args) == 0 {
-		args = []any{pgx.QueryExecModeExec} // one round trip, and nothing stays prepared
-	}
 	rows, err := h.on.Query(ctx, sql, args...) // Exec would use the simple protocol without arguments
 	if err != nil {
 		return pgconn.CommandTag{}, said(err)
@@ -207,12 +244,17 @@ func (h *handlerTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResult
 		return pgx.FailedBatchResults(b, err)
 	}
 	defer h.of.life.end()
-	rewritten := false
+	rewritten, since := false, preparedOn(h.of.in.conn).uses
 	for _, q := range b.QueuedQueries {
-		args, other, err := h.read(q.SQL, q.Arguments, true)
+		args, other, cached, err := h.read(q.SQL, q.Arguments, true)
 		if err != nil {
 			h.of.refused(err)
 			return pgx.FailedBatchResults(b, err)
+		}
+		if cached {
+			if err := h.keepLong(h.during(ctx, other), q.SQL, since); err != nil {
+				return pgx.FailedBatchResults(b, err)
+			}
 		}
 		q.Arguments, rewritten = args, rewritten || other
 		if then := q.Fn; then != nil {

@@ -58,9 +58,9 @@ func Overdue(ctx context.Context, err error, limit Limit, limits *wire.Limits) e
 	return err
 }
 
-// OwnContext adds to an error of a handler that a context ended which the handler had made: by is
-// why the context of the failed statement had ended, or nil. It is for a call whose own context has
-// not ended. Other errors are returned unchanged.
+// OwnContext says in an error of a handler that a context which the handler made has ended. by
+// is why the context of the failed statement had ended, or nil. It is for a call whose own
+// context has not ended. Other errors are returned unchanged.
 func OwnContext(err, by error) error {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		if pg.Code != "57014" {

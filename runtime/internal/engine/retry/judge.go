@@ -114,8 +114,9 @@ func (s *State) unexplained(records []wire.Message, v verdict.Verdict) Next {
 	return n
 }
 
-// tooLong handles a statement that was canceled or took too long, or that a function of the user
-// wants to be repeated: half the batch may be fast enough, or have other locks to wait for. A single record is retried, with pauses, as many times as on_failure says.
+// tooLong handles a statement that was canceled or took too long, or whose error a function of the
+// user raised like a conflict: half the batch may be fast enough, or meet no conflict. A single
+// record is retried, with pauses, as many times as on_failure says.
 func (s *State) tooLong(records []wire.Message, v verdict.Verdict, about About) Next {
 	if n := len(records); n != 1 {
 		s.limit = n / 2
