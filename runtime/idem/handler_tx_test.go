@@ -137,8 +137,15 @@ func TestTransientErrorInHandlerIsNoDeadLetter(t *testing.T) {
 // failsOnce creates a function that fails at its first call, because of another session's lock.
 func failsOnce(t *testing.T, db *pgxpool.Pool) {
 	t.Helper()
-	idemtest.Exec(t, db, `CREATE TABLE busy (); CREATE SEQUENCE n; CREATE FUNCTION fails() RETURNS int LANGUAGE plpgsql AS $$ BEGIN
+	idemtest.Exec(t, db, `CREATE SEQUENCE n; CREATE FUNCTION fails() RETURNS int LANGUAGE plpgsql AS $$ BEGIN
 		IF nextval('n') = 1 THEN LOCK TABLE busy NOWAIT; END IF; RETURN 1; END $$`)
+	lockBusy(t, db)
+}
+
+// lockBusy creates a table that another session has locked until the test ends.
+func lockBusy(t *testing.T, db *pgxpool.Pool) {
+	t.Helper()
+	idemtest.Exec(t, db, `CREATE TABLE busy ()`)
 	other, err := db.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)

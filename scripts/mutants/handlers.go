@@ -231,6 +231,6 @@ var handlerBugs = []mutant{
 		in(room, "Describe").Replace(`shorten(_)`, `described(err)`),
 		verdicts, "TestLongTextsOfErrorsAreCut"},
 	{"a long text of an error is cut inside a character",
-		in(verdicts, "cut").Drop(`end--`),
+		in(verdicts, "cut").Text(`for end > reasonBytes-utf8.UTFMax && !utf8.RuneStart(text[end]) {`, `for end > reasonBytes && !utf8.RuneStart(text[end]) {`),
 		verdicts, "TestLongTextsOfErrorsAreCut"},
 }
