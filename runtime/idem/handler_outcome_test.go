@@ -347,9 +347,17 @@ func TestRefusedUseThatIsIgnoredFailsTheCall(t *testing.T) {
 			_, err := tx.Exec(ctx, addSQL, 1)
 			return err
 		},
-		"a source of CopyFrom that panics": func(ctx context.Context, tx idem.Tx) error {
-			var none [][]any
-			_, _ = tx.CopyFrom(ctx, pgx.Identifier{"t"}, []string{"id", "v"}, pgx.CopyFromSlice(2, func(i int) ([]any, error) { return none[i], nil }))
+		"a source of CopyFrom that uses the transaction": func(ctx context.Context, tx idem.Tx) error {
+			_, err := tx.CopyFrom(ctx, pgx.Identifier{"t"}, []string{"id", "v"}, pgx.CopyFromSlice(10_000, func(i int) ([]any, error) {
+				if i == 9_999 { // the first rows are sent
+					_, _ = tx.Exec(ctx, addSQL, 1)
+				}
+				return []any{100 + i, 77}, nil
+			}))
+			return err
+		},
+		"a source of CopyFrom that fails": func(ctx context.Context, tx idem.Tx) error {
+			_, _ = tx.CopyFrom(ctx, pgx.Identifier{"t"}, []string{"id", "v"}, pgx.CopyFromSlice(1, func(int) ([]any, error) { return nil, errors.New("no row") }))
 			return nil
 		},
 	} {

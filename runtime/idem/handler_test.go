@@ -168,7 +168,7 @@ func TestRetryAfterDoesNotCount(t *testing.T) {
 	want(t, "dead letters", letters(t, db), "")
 }
 
-// An error of the database in a handler is judged by its SQLSTATE: a deadlock is tried
+// An error of the database in a handler is judged by its SQLSTATE: a lock is tried for
 // again without counting, a violation is a dead letter at once.
 func TestHandlersDatabaseErrorIsJudgedBySQLSTATE(t *testing.T) {
 	t.Parallel()
@@ -176,16 +176,17 @@ func TestHandlersDatabaseErrorIsJudgedBySQLSTATE(t *testing.T) {
 	calls := 0
 	c := service{policy: wire.FailurePolicy{}, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 		calls++
-		code := "40P01"
 		if row == 1 && calls > 3 {
 			return nil
 		}
+		sql := `LOCK TABLE busy NOWAIT`
 		if row == 2 {
-			code = "23505"
+			sql = `DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '23505'; END $$`
 		}
-		_, err := tx.Exec(ctx, fmt.Sprintf(`DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '%s'; END $$`, code))
+		_, err := tx.Exec(ctx, sql)
 		return err
 	}}.consumer(t, db)
+	lockBusy(t, db)
 	if err := newSource(records(0, "call 1", "call 2")).run(t, c); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
@@ -117,8 +118,7 @@ func TestTransientErrorInHandlerIsNoDeadLetter(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := database(t)
-			idemtest.Exec(t, db, `CREATE SEQUENCE n; CREATE FUNCTION fails() RETURNS int LANGUAGE plpgsql AS $$ BEGIN
-				IF nextval('n') = 1 THEN RAISE EXCEPTION 'deadlock detected' USING ERRCODE = '40P01'; END IF; RETURN 1; END $$`)
+			failsOnce(t, db)
 			calls := 0
 			c := service{policy: wire.FailurePolicy{}, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 				if calls++; calls > 1 {
@@ -134,12 +134,33 @@ func TestTransientErrorInHandlerIsNoDeadLetter(t *testing.T) {
 	}
 }
 
+// failsOnce creates a function that fails at its first call, because of another session's lock.
+func failsOnce(t *testing.T, db *pgxpool.Pool) {
+	t.Helper()
+	idemtest.Exec(t, db, `CREATE SEQUENCE n; CREATE FUNCTION fails() RETURNS int LANGUAGE plpgsql AS $$ BEGIN
+		IF nextval('n') = 1 THEN LOCK TABLE busy NOWAIT; END IF; RETURN 1; END $$`)
+	lockBusy(t, db)
+}
+
+// lockBusy creates a table that another session has locked until the test ends.
+func lockBusy(t *testing.T, db *pgxpool.Pool) {
+	t.Helper()
+	idemtest.Exec(t, db, `CREATE TABLE busy ()`)
+	other, err := db.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = other.Rollback(context.Background()) })
+	if _, err := other.Exec(t.Context(), `LOCK TABLE busy`); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // An error that a savepoint took back is not the one that failed the transaction later.
 func TestEarlierErrorOfASavepointIsNotBlamed(t *testing.T) {
 	t.Parallel()
 	db := database(t)
-	idemtest.Exec(t, db, `CREATE SEQUENCE n; CREATE FUNCTION fails() RETURNS int LANGUAGE plpgsql AS $$ BEGIN
-		IF nextval('n') = 1 THEN RAISE EXCEPTION 'deadlock detected' USING ERRCODE = '40P01'; END IF; RETURN 1; END $$`)
+	failsOnce(t, db)
 	c := service{policy: impatient, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 		if _, err := tx.Exec(ctx, `SAVEPOINT s`); err != nil {
 			return err

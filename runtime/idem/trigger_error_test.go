@@ -115,3 +115,43 @@ func TestMessageOfATriggerIsNotQuoted(t *testing.T) {
 		}
 	}
 }
+
+// A function that raises the SQLSTATE of a conflict between transactions may mean the record,
+// which is retried as often as on_failure says, and then it is a dead letter. An SQLSTATE of
+// the server's resources is retried without end, and the reason names the record.
+func TestFunctionThatRaisesAConflictIsRetriedThenGivenUp(t *testing.T) {
+	t.Parallel()
+	insert := func(ctx context.Context, tx idem.Tx, row int32) error {
+		_, err := tx.Exec(ctx, `INSERT INTO t VALUES ($1, 1)`, row)
+		return err
+	}
+	const deferred = `; CREATE CONSTRAINT TRIGGER later AFTER INSERT ON t DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.id = 3) EXECUTE FUNCTION judge()`
+	for code, bounded := range map[string]bool{"40001": true, "40P01": true, "55P03": true, "53400": false, "53200": false} {
+		t.Run(code, func(t *testing.T) {
+			t.Parallel()
+			db := database(t)
+			idemtest.Exec(t, db, `CREATE FUNCTION judge() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no' USING ERRCODE = '`+code+`'; END $$;
+CREATE TRIGGER judge BEFORE INSERT ON t FOR EACH ROW WHEN (NEW.id IN (2, 4)) EXECUTE FUNCTION judge()`+deferred)
+			c := service{policy: impatient, handle: insert}.consumer(t, db)
+			if bounded {
+				if err := newSource(records(0, "put 1 1", "put 2 2", "put 3 3", "call 4", "call 5")).run(t, c); err != nil {
+					t.Fatal(err)
+				}
+				want(t, "dead letters", letters(t, db), "1 database, 2 database, 3 handler")
+				want(t, "rows", table(t, db), "1=1 5=1")
+				want(t, "reasons that name the function", query(t, db, `SELECT count(*)::text FROM idem_dead_letter
+					WHERE reason ~ ': raised by a function as .*SQLSTATE `+code+`, function judge'`), "3")
+				return
+			}
+			w := own(t, c)
+			for text, names := range map[string]string{"k: put 2 2": "event Test, offset 0: raised by a function", "call 4": "handler Test, offset 0: raised by a function"} {
+				for range 2 * (impatient.Retries + 1) {
+					if _, err := w.Apply(t.Context(), records(0, text)); err == nil || !strings.Contains(err.Error(), names) {
+						t.Fatalf("%s: got %v, want %s", text, err, names)
+					}
+				}
+			}
+			want(t, "dead letters", letters(t, db), "")
+		})
+	}
+}

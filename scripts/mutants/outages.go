@@ -22,7 +22,7 @@ var outageBugs = []mutant{
 		in(room, "State.tooLong").Always(`again`),
 		core, "TestTimeOutsAreRetriedThenGivenUp"},
 	{"a handler whose statement takes too long is never given up",
-		in(verdicts, "disturbed").Text(`case Data, Timeout:`, `case Data:`),
+		in(verdicts, "disturbed").Text(`case Data, Timeout, Chosen:`, `case Data, Chosen:`),
 		core, "TestTimeOutsAreRetriedThenGivenUp"},
 	{"a partition that has no connection says nothing",
 		in(room, "Owner.conclude").Drop(`_.p.tell(_, _)`).In(room, "Owner.tellLater").Replace(`_.p.tell(_, _)`, `_ = err`),

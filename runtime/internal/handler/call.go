@@ -50,7 +50,8 @@ type Transaction struct {
 	out       Outlet
 	ctx       context.Context // of the transaction; nil before Run
 	outer     pgx.Tx          // for savepoints; nil before it is needed
-	traced    bool            // the service traces each statement of the driver
+	caches    bool            // the driver keeps the texts of statements, if a statement does not say how it is run
+	tracer    pgx.QueryTracer // of the service, for each statement of the driver; or nil
 	watch     *watchdog.Watch[*call]
 }
 
@@ -73,7 +74,10 @@ type Outlet interface {
 // ended, and with "" when it has ended.
 func (c *Caller) In(partition idemtype.Partition, conn *pgx.Conn, out Outlet, overtime func(event string)) *Transaction {
 	pool.StateOf(conn.PgConn()).Ended = false
-	return &Transaction{caller: c, partition: partition, overtime: overtime, conn: conn, out: out, traced: conn.Config().Tracer != nil}
+	cfg := conn.Config()
+	return &Transaction{
+		caller: c, partition: partition, overtime: overtime, conn: conn, out: out, caches: caches(cfg.DefaultQueryExecMode), tracer: cfg.Tracer,
+	}
 }
 
 // pgx returns the driver's transaction, which sets savepoints. The driver can begin it only with a
@@ -158,7 +162,10 @@ func (t *Transaction) Call(batch context.Context, of *wire.Call, attempt int) (l
 		}
 		return c.err
 	})
-	return c.trace.left(), t.ended(batch, c, c.err)
+	if err = t.ended(batch, c, c.err); err != nil && !t.conn.IsClosed() && !t.conn.PgConn().IsBusy() {
+		preparedOn(t.conn).forgetLong(t.ctx, t.conn)
+	}
+	return c.trace.left(), err
 }
 
 // contained calls fn, which is the service's code, and stores its error in err. It is also an
@@ -197,6 +204,9 @@ func (t *Transaction) ended(batch context.Context, c *call, err error) error {
 		err = t.outcome(c.of, err)
 	}
 	if h, ok := errors.AsType[*verdict.HandlerError](err); ok {
+		if !c.ctx.Over() {
+			h.Err = verdict.OwnContext(h.Err, pool.StateOf(t.conn.PgConn()).By)
+		}
 		h.Err = verdict.Overdue(&c.ctx, h.Err, verdict.Limit{Name: "the time of a call", Most: limits.EventTimeout}, limits)
 	}
 	return err
@@ -226,8 +236,8 @@ func (t *Transaction) outcome(of *wire.Call, err error) error {
 		if told, ok := errors.AsType[*pgconn.PgError](err); ok && *told == *failed {
 			return &verdict.HandlerError{Call: of, Err: err}
 		}
-		if err != nil && failed.Routine == "CopyGetData" { // the handler's rows ended COPY
-			return &verdict.HandlerError{Call: of, Err: err}
+		if failed.Routine == "CopyGetData" { // the handler's rows ended COPY
+			return &verdict.HandlerError{Call: of, Err: cmp.Or(err, errRows)}
 		}
 		return &verdict.HandlerError{Call: of, Err: failed}
 	}

@@ -60,6 +60,7 @@ type txLife struct {
 	over      bool
 	sending   bool      // what is queued
 	answering bool      // a callback of a queued statement runs
+	copying   bool      // rows of a CopyFrom are read
 	running   int       // uses
 	idle      sync.Cond // of mu: none is running
 }
@@ -74,6 +75,8 @@ func (l *txLife) begin(queues bool) error {
 		return pgx.ErrTxClosed
 	case l.answering:
 		return errAnswering
+	case l.copying && !queues:
+		return errCopying
 	case l.sending && !queues:
 		return errSending
 	}
@@ -83,6 +86,7 @@ func (l *txLife) begin(queues bool) error {
 
 var (
 	errAnswering = errors.New("idem: the transaction was used while a callback of a queued statement ran: neither the callback nor another goroutine may use it then")
+	errCopying   = errors.New("idem: the transaction was used during a CopyFrom: neither its source nor another goroutine may use it then")
 	errSending   = errors.New("idem: the transaction was used by two goroutines at once: one of them is sending what is queued")
 )
 
@@ -112,6 +116,13 @@ func (l *txLife) answers(is bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.answering = is
+}
+
+// copies sets whether the rows of a CopyFrom are read.
+func (l *txLife) copies(is bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.copying = is
 }
 
 func (l *txLife) sent() {

@@ -7,14 +7,21 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// most is how many statements stay prepared in a session because handlers queued them.
-const most = 500
+// The bounds of what stays prepared in a session because of handlers. The runtime prepares the
+// statements that were queued, and those with long texts; the driver prepares the other ones, and
+// bounds only their number.
+const (
+	most      = 500      // statements of the runtime
+	mostBytes = 8 << 20  // of their texts, unless the last one alone has more
+	long      = 16 << 10 // bytes that make a text long
+)
 
-// prepared contains the statements of one connection that were prepared because handlers queued
-// them, with the time of their last use.
+// prepared contains the statements of one connection that the runtime prepared for handlers, with
+// the time of their last use.
 type prepared struct {
-	all  map[string]*use
-	uses int64
+	all   map[string]*use
+	uses  int64
+	bytes int // of the texts
 }
 
 type use struct {
@@ -45,20 +52,25 @@ func (p *prepared) find(sql string) *pgconn.StatementDescription {
 	return u.is
 }
 
-// prepare prepares a statement. If there are too many, the one that was not used for the longest
-// time is removed.
-func (p *prepared) prepare(ctx context.Context, conn *pgx.Conn, sql string) (*pgconn.StatementDescription, error) {
-	if len(p.all) >= most {
-		oldest := sql
+// keep prepares a statement, unless it is prepared. Those that were not used for the longest time
+// are removed if there are too many, but none that was used after since.
+func (p *prepared) keep(ctx context.Context, conn *pgx.Conn, sql string, since int64) (*pgconn.StatementDescription, error) {
+	if is := p.find(sql); is != nil {
+		return is, nil
+	}
+	for len(p.all) >= most || p.bytes+len(sql) > mostBytes {
+		oldest := ""
 		for other, u := range p.all {
-			if p.all[oldest] == nil || u.last < p.all[oldest].last {
+			if u.last <= since && (oldest == "" || u.last < p.all[oldest].last) {
 				oldest = other
 			}
 		}
-		if err := conn.Deallocate(ctx, oldest); err != nil {
+		if oldest == "" {
+			break
+		}
+		if err := p.remove(ctx, conn, oldest); err != nil {
 			return nil, err
 		}
-		delete(p.all, oldest)
 	}
 	is, err := conn.Prepare(ctx, sql, sql)
 	if err != nil {
@@ -66,14 +78,34 @@ func (p *prepared) prepare(ctx context.Context, conn *pgx.Conn, sql string) (*pg
 	}
 	p.uses++
 	p.all[sql] = &use{is, p.uses}
+	p.bytes += len(sql)
 	return is, nil
+}
+
+func (p *prepared) remove(ctx context.Context, conn *pgx.Conn, sql string) error {
+	if err := conn.Deallocate(ctx, sql); err != nil {
+		return err
+	}
+	delete(p.all, sql)
+	p.bytes -= len(sql)
+	return nil
+}
+
+// forgetLong removes the long texts after a call that failed: their tables may have changed. An
+// error leaves them to the next one.
+func (p *prepared) forgetLong(ctx context.Context, conn *pgx.Conn) {
+	for sql := range p.all {
+		if len(sql) > long && p.remove(ctx, conn, sql) != nil {
+			return
+		}
+	}
 }
 
 // forget removes a statement. An error leaves it to the next one.
 func (p *prepared) forget(ctx context.Context, conn *pgx.Conn, is *pgconn.StatementDescription) {
 	for sql, u := range p.all {
-		if u.is == is && conn.Deallocate(ctx, sql) == nil {
-			delete(p.all, sql)
+		if u.is == is {
+			_ = p.remove(ctx, conn, sql)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func (h *handlerTx) Queue(sql string, args ...any) *pgx.QueuedQuery {
 		return q
 	}
 	defer c.life.end()
-	args, _, err := h.read(sql, args, true)
+	args, _, _, err := h.read(sql, args, true)
 	if h.over {
 		err = pgx.ErrTxClosed
 	}
@@ -213,7 +213,7 @@ func (c *call) statement(q *pgx.QueuedQuery) (s pipeline.Statement, err error) {
 		if c.flush(); c.failed() != nil {
 			return s, c.failed()
 		}
-		if is, err = known.prepare(ctx, t.conn, sql); err != nil {
+		if is, err = known.keep(ctx, t.conn, sql, known.uses); err != nil {
 			return s, said(err)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/footprint"
 	"github.com/idemgen/idemgen/runtime/internal/pool"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
-	"github.com/idemgen/idemgen/runtime/internal/watchdog"
 )
 
 // handlerTx is what handlers receive: the transaction without Commit and Rollback. It is a
@@ -28,7 +27,6 @@ type handlerTx struct {
 type driver interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-	CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, src pgx.CopyFromSource) (int64, error)
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 	Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error)
 }
@@ -46,7 +44,7 @@ func (h *handlerTx) OutboxID(subject string) [16]byte {
 // during returns the context for a statement that a handler runs with ctx. A rewriter may look the
 // call up in it, and so may a tracer of the service.
 func (h *handlerTx) during(ctx context.Context, rewritten bool) context.Context {
-	if !h.of.in.traced && !rewritten && ctx == context.Context(&h.of.ctx) {
+	if h.of.in.tracer == nil && !rewritten && ctx == context.Context(&h.of.ctx) {
 		return h.of.ctx.Statements()
 	}
 	return ctx
@@ -88,23 +86,42 @@ func (h *handlerTx) beginStatement(ctx context.Context, sql string, args []any) 
 	if err := h.begin(); err != nil {
 		return nil, nil, err
 	}
-	args, rewritten, err := h.read(sql, args, false)
+	args, rewritten, cached, err := h.read(sql, args, false)
 	if err != nil {
 		h.of.refused(err)
 		h.of.life.end()
 		return nil, nil, err
 	}
-	return h.during(ctx, rewritten), args, nil
+	ctx = h.during(ctx, rewritten)
+	if cached {
+		if err := h.keepLong(ctx, sql, preparedOn(h.of.in.conn).uses); err != nil {
+			h.of.life.end()
+			return nil, nil, err
+		}
+	}
+	return ctx, args, nil
+}
+
+// keepLong prepares a statement with a long text, which the driver would keep in its own cache, as
+// it keeps all that it prepares. The driver uses what is prepared under a text.
+func (h *handlerTx) keepLong(ctx context.Context, sql string, since int64) error {
+	if len(sql) <= long {
+		return nil
+	}
+	_, err := preparedOn(h.of.in.conn).keep(ctx, h.of.in.conn, sql, since)
+	return said(err)
 }
 
 // read examines a statement before it is sent, and returns the arguments to send it with. They
-// select the extended protocol, in which the server accepts only one statement, so that its first
-// words determine what it does. pipelined means that it is sent together with others. read reports
-// whether a rewriter other than pgx's own produces the statement.
-func (h *handlerTx) read(sql string, args []any, pipelined bool) (_ []any, rewritten bool, _ error) {
+// select the extended protocol, in which the server accepts only one statement, so that its
+// first words determine what it does. pipelined means that it is sent together with others.
+// read reports whether a rewriter other than pgx's own produces the statement, and whether the
+// driver would keep the text prepared as it is.
+func (h *handlerTx) read(sql string, args []any, pipelined bool) (_ []any, rewritten, cached bool, _ error) {
 	if err := h.judge(sql, pipelined); err != nil {
-		return nil, false, err
+		return nil, false, false, err
 	}
+	cached = h.of.in.caches
 	replace := func(i int, option any) {
 		args = slices.Clone(args) // the slice is the handler's
 		args[i] = option
@@ -116,16 +133,30 @@ options:
 			if a == pgx.QueryExecModeSimpleProtocol {
 				replace(i, pgx.QueryExecModeExec)
 			}
-		case pgx.QueryResultFormats, pgx.QueryResultFormatsByOID, pgx.NamedArgs, pgx.StrictNamedArgs:
+			cached = caches(a)
+		case pgx.QueryResultFormats, pgx.QueryResultFormatsByOID:
 		case pgx.QueryRewriter:
-			h.of.trace.anything() // it receives the connection
-			rewritten = true
-			replace(i, judged{a, h, pipelined})
+			switch a.(type) {
+			case pgx.NamedArgs, pgx.StrictNamedArgs:
+				if len(sql) <= long {
+					continue
+				}
+			default:
+				h.of.trace.anything() // it receives the connection
+				rewritten = true
+			}
+			cached = false
+			replace(i, judged{a, h, pipelined, preparedOn(h.of.in.conn).uses})
 		default:
 			break options
 		}
 	}
-	return args, rewritten, nil
+	return args, rewritten, cached, nil
+}
+
+// caches reports whether the driver keeps the texts of statements in a mode.
+func caches(mode pgx.QueryExecMode) bool {
+	return mode == pgx.QueryExecModeCacheStatement || mode == pgx.QueryExecModeCacheDescribe
 }
 
 // judge records what a statement may leave in the session. It rejects a text that the protocol
@@ -150,12 +181,16 @@ type judged struct {
 	pgx.QueryRewriter
 	of        *handlerTx
 	pipelined bool
+	since     int64 // of what stays prepared
 }
 
 func (j judged) RewriteQuery(ctx context.Context, conn *pgx.Conn, sql string, args []any) (string, []any, error) {
 	sql, args, err := j.QueryRewriter.RewriteQuery(ctx, conn, sql, args)
 	if err == nil {
 		err = j.of.judge(sql, j.pipelined)
+	}
+	if err == nil {
+		err = j.of.keepLong(ctx, sql, j.since)
 	}
 	return sql, args, err
 }
@@ -166,14 +201,14 @@ var errNUL = verdict.Permanent(errors.New("idem: an SQL text or a name of a stat
 var errEnded = fmt.Errorf("idem: the handler ended the transaction, which only the runtime may do: %w", pgx.ErrTxClosed)
 
 func (h *handlerTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	if len(args) == 0 {
+		args = []any{pgx.QueryExecModeExec} // one round trip, and nothing stays prepared
+	}
 	ctx, args, err := h.beginStatement(ctx, sql, args)
 	if err != nil {
 		return pgconn.CommandTag{}, err
 	}
 	defer h.of.life.end()
-	if len(args) == 0 {
-		args = []any{pgx.QueryExecModeExec} // one round trip, and nothing stays prepared
-	}
 	rows, err := h.on.Query(ctx, sql, args...) // Exec would use the simple protocol without arguments
 	if err != nil {
 		return pgconn.CommandTag{}, said(err)
@@ -204,64 +239,22 @@ func (h *handlerTx) QueryRow(ctx context.Context, sql string, args ...any) pgx.R
 	return bareRow{h.on.QueryRow(ctx, sql, args...)}
 }
 
-func (h *handlerTx) CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, src pgx.CopyFromSource) (int64, error) {
-	if err := h.begin(); err != nil {
-		return 0, err
-	}
-	defer h.of.life.end()
-	rows := &copied{CopyFromSource: src}
-	n, err := h.on.CopyFrom(h.during(ctx, false), table, columns, rows)
-	if rows.panicked != nil {
-		h.of.fail(rows.panicked)
-		return n, rows.panicked
-	}
-	return n, said(err)
-}
-
-// copied is the source of a CopyFrom. The driver reads it on a goroutine of its own, on which a
-// panic would end the process.
-type copied struct {
-	pgx.CopyFromSource
-	panicked error
-}
-
-func (c *copied) contain() {
-	if r := recover(); r != nil {
-		c.panicked = verdict.Permanent(fmt.Errorf("the source of CopyFrom panicked: %s", watchdog.PanicText(r)))
-	}
-}
-
-func (c *copied) Next() (more bool) {
-	defer c.contain()
-	return c.panicked == nil && c.CopyFromSource.Next()
-}
-
-func (c *copied) Values() (values []any, err error) {
-	err = errCopied // in case Values panics
-	defer c.contain()
-	return c.CopyFromSource.Values()
-}
-
-func (c *copied) Err() error {
-	if c.panicked != nil {
-		return c.panicked
-	}
-	return c.CopyFromSource.Err()
-}
-
-var errCopied = errors.New("the source of CopyFrom panicked")
-
 func (h *handlerTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 	if err := h.begin(); err != nil {
 		return pgx.FailedBatchResults(b, err)
 	}
 	defer h.of.life.end()
-	rewritten := false
+	rewritten, since := false, preparedOn(h.of.in.conn).uses
 	for _, q := range b.QueuedQueries {
-		args, other, err := h.read(q.SQL, q.Arguments, true)
+		args, other, cached, err := h.read(q.SQL, q.Arguments, true)
 		if err != nil {
 			h.of.refused(err)
 			return pgx.FailedBatchResults(b, err)
+		}
+		if cached {
+			if err := h.keepLong(h.during(ctx, other), q.SQL, since); err != nil {
+				return pgx.FailedBatchResults(b, err)
+			}
 		}
 		q.Arguments, rewritten = args, rewritten || other
 		if then := q.Fn; then != nil {

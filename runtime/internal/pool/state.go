@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -16,8 +17,11 @@ import (
 // State is what the runtime knows about one of its connections.
 type State struct {
 	Failed *pgconn.PgError // the last error that the server reported
+	By     error           // why the context of the statement that failed had ended; nil if it had not
 	Ended  bool            // a handler of the current transaction tried to commit it
 	Kept   bool            // a handler that is still running uses it: no other code may
+
+	canceled atomic.Pointer[error] // why the context of the running statement has ended
 }
 
 const stateKey = "idemgen"
@@ -39,7 +43,10 @@ func noteErrors(cfg *pgx.ConnConfig) {
 	before := cfg.OnPgError
 	cfg.OnPgError = func(conn *pgconn.PgConn, pg *pgconn.PgError) bool {
 		if s := StateOf(conn); pg.Code != "25P02" || s.Failed == nil {
-			s.Failed = pg
+			s.Failed, s.By = pg, nil
+			if why := s.canceled.Load(); why != nil {
+				s.By = *why
+			}
 		}
 		if verdict.CommitRefused(pg) {
 			StateOf(conn).Ended = true
@@ -56,7 +63,24 @@ const cancelPatience = 5 * time.Second
 // that the statement is no longer running at the next attempt. The driver's default is to close
 // the connection and leave the statement running.
 func endOnServer(conn *pgconn.PgConn) ctxwatch.Handler {
-	return &pgconn.CancelRequestContextWatcherHandler{Conn: conn, DeadlineDelay: cancelPatience}
+	return &watcher{pgconn.CancelRequestContextWatcherHandler{Conn: conn, DeadlineDelay: cancelPatience}, StateOf(conn)}
+}
+
+// watcher also notes why the context has ended, while its statement runs.
+type watcher struct {
+	pgconn.CancelRequestContextWatcherHandler
+	of *State
+}
+
+func (w *watcher) HandleCancel(ctx context.Context) {
+	why := ctx.Err()
+	w.of.canceled.Store(&why)
+	w.CancelRequestContextWatcherHandler.HandleCancel(ctx)
+}
+
+func (w *watcher) HandleUnwatchAfterCancel() {
+	w.CancelRequestContextWatcherHandler.HandleUnwatchAfterCancel()
+	w.of.canceled.Store(nil)
 }
 
 var (

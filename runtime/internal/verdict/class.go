@@ -23,6 +23,7 @@ const (
 	KeyRace                   // a key was claimed meanwhile, or the generation rotated
 	Conflict                  // deadlock, serialization failure: the same batch again
 	LockWait                  // a lock wait timed out: the same batch again
+	Chosen                    // a function of the user raised one of these two: the same, as often as on_failure says
 	Timeout                   // canceled, or a statement took too long: half the batch
 	ReadOnly                  // not a primary, or not yet: reconnect, then the same batch
 	Stale                     // the schema changed: prepare again, once, then the same batch
@@ -46,7 +47,7 @@ func (c Class) Event() protocol.Event {
 		return protocol.Foreign
 	case Gone:
 		return protocol.Gone
-	case Conflict, KeyRace, LockWait, Timeout, ReadOnly, Stale, Unsent, LeaseMoved, LetterMoved, SettingMoved:
+	case Conflict, KeyRace, LockWait, Chosen, Timeout, ReadOnly, Stale, Unsent, LeaseMoved, LetterMoved, SettingMoved:
 		return protocol.Conflict // also a key race that was lost too often to decide again immediately
 	case Resource:
 		return protocol.Resource
@@ -205,10 +206,14 @@ func withoutRecord(pg *pgconn.PgError) Class {
 // OfState implements the table of docs/protocol.md for all other errors.
 func OfState(pg *pgconn.PgError) Class {
 	switch pg.Code {
-	case "40001", "40P01":
+	case "40001", "40P01", "55P03":
+		switch {
+		case Raised(pg):
+			return Chosen
+		case pg.Code == "55P03":
+			return LockWait
+		}
 		return Conflict
-	case "55P03":
-		return LockWait
 	case "57014", "25P04": // the second also ends the session
 		return Timeout
 	case "25006", "57P03": // read-only, starting up

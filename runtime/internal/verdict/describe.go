@@ -26,6 +26,9 @@ func describe(pg *pgconn.PgError) string {
 	if wraparound(pg) {
 		words = "the server is close to the wraparound of transaction ids, and needs a VACUUM of the whole database"
 	}
+	if Raised(pg) && OfState(pg) != Data { // it may have another reason than the server would
+		words = strings.TrimSpace("raised by a function " + strings.TrimPrefix(`as "`+words+`"`, `as ""`))
+	}
 	if words != "" {
 		text = words + ": " + text
 	}
@@ -58,9 +61,12 @@ func refusal(detail string) string {
 	return parts[0] + " in table " + parts[1]
 }
 
-// Describe removes from an error of the database what it may quote. Errors of the server about the
+// Describe returns an error as it may be shown: without what the database quotes, and not longer
+// than a reason is kept. Errors of the server about the
 // schema and about rights keep their message: it names tables and columns, and operators need it.
-func Describe(err error) error {
+func Describe(err error) error { return shorten(described(err)) }
+
+func described(err error) error {
 	if late, ok := errors.AsType[*overdueError](err); ok { // which describes its cause
 		return late
 	}

@@ -17,6 +17,7 @@ type Fault uint8
 const (
 	Nobodys         Fault = iota // nothing in the batch: the same batch again
 	Time                         // it took too long, or was canceled: fewer records may succeed
+	Function                     // a function of the user raised it as if another transaction were at fault
 	Plans                        // the schema changed under prepared statements
 	Settings                     // a trigger or a function changed a setting of the session
 	Record                       // the data of one of the records
@@ -68,6 +69,10 @@ func Judge(err error, records int) Verdict {
 		v.Fault, v.Err = Plans, outage.InWords(v.Err)
 	case Timeout:
 		v.Fault = Time
+	case Chosen:
+		if v.Theirs { // and not a trigger on the runtime's tables
+			v.Fault = Function
+		}
 	case SettingMoved:
 		v.Fault = Settings
 	default:
@@ -98,7 +103,10 @@ func judgeCall(h *HandlerError) Verdict {
 	case h.Late: // the server may not have noticed yet
 		v.Fault, v.Doubt = CallLate, true
 	case pg != nil && disturbed(pg) != Data:
-		v.Fault, v.Event, v.Err = CallDisturbed, Of(pg).Event(), Describe(pg)
+		v.Fault, v.Event = CallDisturbed, Of(pg).Event()
+		if Away(pg) { // not the call's alone
+			v.Err = Describe(pg)
+		}
 		if disturbed(pg) == Halting {
 			v.Fault = CallUnexplained
 		}
@@ -115,7 +123,7 @@ func disturbed(pg *pgconn.PgError) Class {
 		return Data
 	}
 	switch Of(pg) {
-	case Data, Timeout:
+	case Data, Timeout, Chosen:
 		return Data
 	case Halting, Pooler, Successor, Gone:
 		return Halting

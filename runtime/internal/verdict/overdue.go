@@ -58,6 +58,26 @@ func Overdue(ctx context.Context, err error, limit Limit, limits *wire.Limits) e
 	return err
 }
 
+// OwnContext says in an error of a handler that a context which the handler made has ended. by
+// is why the context of the failed statement had ended, or nil. It is for a call whose own
+// context has not ended. Other errors are returned unchanged.
+func OwnContext(err, by error) error {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		if pg.Code != "57014" {
+			return err
+		}
+	} else {
+		by = err
+	}
+	switch {
+	case errors.Is(by, context.DeadlineExceeded):
+		return &overdueError{limit: "a context of the handler's own passed its deadline", err: err}
+	case errors.Is(by, context.Canceled):
+		return &overdueError{limit: "the handler canceled a context of its own", err: err}
+	}
+	return err
+}
+
 // OutOfTime reports whether ctx has ended, or is about to end, because of its deadline.
 func OutOfTime(ctx context.Context) bool {
 	if err := ctx.Err(); err != nil {

@@ -73,6 +73,7 @@ func Undecided(m *wire.Message, policy *wire.FailurePolicy, err error) Letter {
 		key := wire.UUID(c.Key)
 		l.Event, l.Reason, l.Key, l.Conflict = c.Event, c.Error(), &key, true
 	}
+	l.Reason = verdict.Storable(l.Reason)
 	return l
 }
 

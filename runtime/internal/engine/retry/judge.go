@@ -1,6 +1,7 @@
 package retry
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/idemgen/idemgen/internal/protocol"
@@ -44,12 +45,25 @@ func (s *State) Next(records []wire.Message, v verdict.Verdict, about About) Nex
 		if s.settings++; s.settings > mostSettings {
 			return stop(halt.Database, First(records), "a setting of the session is changed by what is not restored after a statement", v.Err)
 		}
-	case verdict.Time:
+	case verdict.Time, verdict.Function:
 		return s.tooLong(records, v, about)
 	case verdict.CallMissing, verdict.CallCut, verdict.CallLate, verdict.CallUnexplained, verdict.CallFailed, verdict.CallRefused:
 		return s.call(records, v)
 	}
-	return later(v, 0)
+	return later(about.named(records, v), 0)
+}
+
+// named adds the record that failed alone to an error of the user's tables and triggers: it may be
+// about that record. A timeout names its records itself.
+func (a About) named(records []wire.Message, v verdict.Verdict) verdict.Verdict {
+	if len(records) == 1 && v.Theirs && v.Fault != verdict.Time && !verdict.Away(v.Err) {
+		record := fmt.Sprintf("offset %d", records[0].Offset)
+		if a.Event != "" {
+			record = "event " + a.Event + ", " + record
+		}
+		v.Err = fmt.Errorf("%s: %w", record, v.Err)
+	}
+	return v
 }
 
 // mostSettings is how many times in a row a setting may have been changed before an operator must
@@ -100,15 +114,16 @@ func (s *State) unexplained(records []wire.Message, v verdict.Verdict) Next {
 	return n
 }
 
-// tooLong handles a statement that was canceled or took too long: half the batch may be fast
-// enough. A single record is retried, with pauses, as many times as on_failure says.
+// tooLong handles a statement that was canceled or took too long, or whose error a function of the
+// user raised like a conflict: half the batch may be fast enough, or meet no conflict. A single
+// record is retried, with pauses, as many times as on_failure says.
 func (s *State) tooLong(records []wire.Message, v verdict.Verdict, about About) Next {
 	if n := len(records); n != 1 {
 		s.limit = n / 2
 		return later(v, 0)
 	}
 	if wait, again := s.timeouts.again(records[0].Offset, about.Policy, v.Err); again {
-		return later(v, wait)
+		return later(about.named(records, v), wait)
 	}
 	return s.record(records, v, about)
 }
