@@ -30,7 +30,7 @@ func (p Part) Named(m *wire.Message) (schema frame.Schema, is bool, err error) {
 	return schema, true, err
 }
 
-// Place returns what follows the schema in a header that names one, the place of a Protobuf message
+// Place returns what follows the schema in a header that names one: the place of a Protobuf message
 // in its file. It reports whether there is such a header.
 func (p Part) Place(m *wire.Message) (place []byte, is bool, err error) {
 	name, header, err := p.header(m)
