@@ -30,8 +30,8 @@ func (p Part) Named(m *wire.Message) (schema frame.Schema, is bool, err error) {
 	return schema, true, err
 }
 
-// Place returns what follows the schema in a header that names one: the place of a Protobuf message
-// in its file. It reports whether there is such a header.
+// Place returns what follows the schema in a header that names one: the place of a message in its
+// file, in Protobuf. It reports whether there is such a header.
 func (p Part) Place(m *wire.Message) (place []byte, is bool, err error) {
 	name, header, err := p.header(m)
 	if header == nil {
