@@ -29,7 +29,7 @@ var avroBugs = []mutant{
 	{"the whole value holds what cannot be read",
 		in("./runtime/wire", "Reader.RecordValue").Never(`why != ""`),
 		strictJSON, "TestWhateverReadsARefusedValueSaysWhy"},
-	{"an Any is looked for in what the program links",
+	{"an Any of an unknown type is an empty message",
 		in("./internal/protomsg", "writer.appendAny").Replace(`w.types.FindMessageByURL(url)`, `w.wide.FindMessageByURL("google.protobuf.Empty")`),
 		boundaries, "TestValuesThatCannotBeRead"},
 	{"values nest deeper than a decoder reads",
