@@ -6,8 +6,8 @@
 // the schema of the type. A field that is null is left out, and so is one that the type does not
 // have; one that the value lacks is its default. A union of several types is an object: its member
 // "type" has the name of the type, and the member of that name has the value. Decimals are
-// numbers, dates and timestamps texts as in ISO 8601, bytes base64, and times of day and durations
-// what they are without their logical type.
+// numbers, dates and timestamps texts as in ISO 8601, bytes and durations base64, and times of day
+// numbers in the unit of the type.
 package avromsg
 
 import (

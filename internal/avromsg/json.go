@@ -214,7 +214,7 @@ func sameBase(reads, wrote *avro.SchemaNode) bool {
 // written with, or else the one that reads it, where that one says it.
 func (o *opening) appendSingle(b []byte, wrote, reads *avro.SchemaNode) ([]byte, error) {
 	means := wrote
-	if sameBase(reads, wrote) && (wrote.LogicalType == "" || reads.LogicalType == "") {
+	if sameBase(reads, wrote) && (logicalOf(wrote) == "" || logicalOf(reads) == "") {
 		means = reads
 	}
 	switch wrote.Type {
@@ -241,8 +241,8 @@ func (o *opening) appendSingle(b []byte, wrote, reads *avro.SchemaNode) ([]byte,
 	if err != nil {
 		return nil, err
 	}
-	switch l := means.LogicalType; {
-	case wrote.Type == "string" && (reads.Type != "bytes" || reads.LogicalType != ""):
+	switch l := logicalOf(means); {
+	case wrote.Type == "string" && (reads.Type != "bytes" || logicalOf(reads) != ""):
 		return o.Text(b, string(v)), nil
 	case wrote.Type == "string":
 		return asjson.Bytes(b, v), nil
@@ -273,12 +273,10 @@ const (
 // units are how many of the unit of a time are in a second.
 var units = map[string]int64{"millis": 1e3, "micros": 1e6, "nanos": 1e9}
 
-// unitOf is the unit of a time of day or of a timestamp; 0 of other types.
-func unitOf(n *avro.SchemaNode) int64 {
-	return units[n.LogicalType[strings.LastIndex(n.LogicalType, "-")+1:]]
-}
+// unitOf is the unit of a time of day or of a timestamp; 0 of other logical types.
+func unitOf(logical string) int64 { return units[logical[strings.LastIndex(logical, "-")+1:]] }
 
-func isTimeOfDay(n *avro.SchemaNode) bool { return strings.HasPrefix(n.LogicalType, "time-") }
+func isTimeOfDay(logical string) bool { return strings.HasPrefix(logical, "time-") }
 
 const (
 	localTime  = "2006-01-02T15:04:05.999999999"
@@ -292,8 +290,8 @@ func (o *opening) appendInteger(b []byte, wrote, reads, means *avro.SchemaNode, 
 	if ignored(wrote, reads) {
 		return o.Refuse(b, mistaken)
 	}
-	if isTimeOfDay(wrote) && isTimeOfDay(reads) {
-		from, to := unitOf(wrote), unitOf(reads)
+	if was, is := logicalOf(wrote), logicalOf(reads); isTimeOfDay(was) && isTimeOfDay(is) {
+		from, to := unitOf(was), unitOf(is)
 		switch {
 		case to < from && v%(from/to) != 0:
 			return o.Refuse(b, "is a time of day that is no whole number in the unit of the schema")
@@ -303,14 +301,15 @@ func (o *opening) appendInteger(b []byte, wrote, reads, means *avro.SchemaNode, 
 			v *= to / from // an int, which has less than 32 bits
 		}
 	}
-	if (reads.Type == "int" || means.LogicalType == "date") && (v < math.MinInt32 || v > math.MaxInt32) {
+	logical := logicalOf(means)
+	if (reads.Type == "int" || logical == "date") && (v < math.MinInt32 || v > math.MaxInt32) {
 		return o.Refuse(b, tooWide)
 	}
-	unit := unitOf(means)
+	unit := unitOf(logical)
 	switch {
-	case means.LogicalType == "date":
+	case logical == "date":
 		return strconv.AppendQuote(b, time.Unix(v*dayInUnits, 0).UTC().Format(time.DateOnly))
-	case unit == 0 || isTimeOfDay(means):
+	case unit == 0 || isTimeOfDay(logical):
 		return strconv.AppendInt(b, v, 10)
 	}
 	seconds, rest := v/unit, v%unit

@@ -22,10 +22,10 @@ const mistaken = "has a logical type in the writer's schema that is not valid or
 const property = "idemgen.ignored"
 
 // carriers are the types that logical types belong to.
-var carriers = map[string]string{
-	"decimal": "bytes fixed", "big-decimal": "bytes", "uuid": "string fixed", "duration": "fixed", "date": "int", "time-millis": "int", "time-micros": "long",
-	"timestamp-millis": "long", "timestamp-micros": "long", "timestamp-nanos": "long",
-	"local-timestamp-millis": "long", "local-timestamp-micros": "long", "local-timestamp-nanos": "long",
+var carriers = map[string][]string{
+	"decimal": {"bytes", "fixed"}, "big-decimal": {"bytes"}, "uuid": {"string", "fixed"}, "duration": {"fixed"}, "date": {"int"}, "time-millis": {"int"}, "time-micros": {"long"},
+	"timestamp-millis": {"long"}, "timestamp-micros": {"long"}, "timestamp-nanos": {"long"},
+	"local-timestamp-millis": {"long"}, "local-timestamp-micros": {"long"}, "local-timestamp-nanos": {"long"},
 }
 
 // mostPrecision is the greatest precision that the library accepts.
@@ -34,7 +34,7 @@ const mostPrecision = 1 << 16
 // isLogical reports whether a logical type means something for a type.
 func isLogical(logical, typ string, size, precision, scale int) bool {
 	switch {
-	case !slices.Contains(strings.Fields(carriers[logical]), typ):
+	case !slices.Contains(carriers[logical], typ):
 		return false
 	case logical == "uuid" && typ == "fixed":
 		return size == 16
@@ -50,6 +50,14 @@ func isLogical(logical, typ string, size, precision, scale int) bool {
 	return precision > 0 && precision <= most && scale >= 0 && scale <= precision
 }
 
+// logicalOf returns the logical type of a type, as Avro has it: "" if it means nothing.
+func logicalOf(n *avro.SchemaNode) string {
+	if n.LogicalType == "" || !isLogical(n.LogicalType, n.Type, n.Size, n.Precision, n.Scale) {
+		return ""
+	}
+	return n.LogicalType
+}
+
 // meaning is what a value means by its logical type.
 func meaning(logical string, scale int) string {
 	if logical == "decimal" {
@@ -61,7 +69,11 @@ func meaning(logical string, scale int) string {
 // ignored reports whether a value would have meant something else than it does to its reader.
 func ignored(wrote, reads *avro.SchemaNode) bool {
 	was, _ := wrote.Props[property].(string)
-	return was != "" && reads.LogicalType != "" && was != meaning(reads.LogicalType, reads.Scale)
+	if was == "" {
+		return false
+	}
+	is := logicalOf(reads)
+	return is != "" && was != meaning(is, reads.Scale)
 }
 
 // withoutMistaken returns a schema in which logical types that Avro ignores are properties.

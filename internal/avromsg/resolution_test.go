@@ -88,6 +88,7 @@ func TestValuesOfOtherTypes(t *testing.T) {
 		{"a decimal of a text", `"string"`, logical("string", "decimal"), "\x02a", `"a"`},
 		{"an unknown one", `"long"`, logical("long", "timestamp-years"), long(50), `50`},
 		{"an unknown one for a time", logical("long", "timestamp-millis"), logical("long", "timestamp-years"), long(50), unknown},
+		{"a time for an unknown one", logical("long", "timestamp-years"), logical("long", "timestamp-millis"), long(50), `50`},
 		{"seconds for a date", logical("int", "date"), logical("int", "time-seconds"), long(50), unknown},
 		{"milliseconds of an int", logical("long", "timestamp-millis"), logical("int", "timestamp-millis"), long(1500), `"1970-01-01T00:00:01.5Z"`},
 		{"microseconds of an int", logical("long", "timestamp-millis"), logical("int", "timestamp-micros"), long(1500), unknown},

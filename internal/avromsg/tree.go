@@ -62,9 +62,6 @@ func defaultOf(f *avro.SchemaField) ([]byte, error) {
 
 // note notes what has a name in a schema, and what its values mean.
 func (t *tree) note(n *avro.SchemaNode) {
-	if !isLogical(n.LogicalType, n.Type, n.Size, n.Precision, n.Scale) {
-		n.LogicalType = "" // which the library leaves there
-	}
 	if n.LogicalType != "" {
 		t.logical = append(t.logical, fmt.Sprintf("%s(%d,%d)", n.LogicalType, n.Precision, n.Scale))
 	}
