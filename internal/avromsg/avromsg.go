@@ -6,8 +6,8 @@
 // the schema of the type. A field that is null is left out, and so is one that the type does not
 // have; one that the value lacks is its default. A union of several types is an object: its member
 // "type" has the name of the type, and the member of that name has the value. Decimals are
-// numbers, dates and timestamps texts as in ISO 8601, bytes base64, and times of day and durations
-// what they are without their logical type.
+// numbers, dates and timestamps texts as in ISO 8601, bytes and durations base64, and times of day
+// numbers in the unit of the type.
 package avromsg
 
 import (
@@ -28,23 +28,13 @@ type Type struct {
 	Root   *avro.SchemaNode
 	Number uint32 // in frames that Pack makes
 	schema *avro.Schema
+	own    *Written
 }
-
-// raw has the library decode values without their logical types: package avromsg reads these.
-var raw = func() (opts []avro.SchemaOpt) {
-	for _, name := range []string{
-		"decimal", "uuid", "date", "duration", "time-millis", "time-micros", "timestamp-millis", "timestamp-micros", "timestamp-nanos",
-		"local-timestamp-millis", "local-timestamp-micros", "local-timestamp-nanos",
-	} {
-		opts = append(opts, avro.CustomType{LogicalType: name})
-	}
-	return opts
-}()
 
 // New returns the type of a schema, or of what has that name in it; "" is all of it. It is a
 // record, or a union of several records.
 func New(schema, name string) (*Type, error) {
-	parsed, err := avro.Parse(schema, raw...)
+	parsed, err := avro.Parse(schema)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +50,7 @@ func New(schema, name string) (*Type, error) {
 		if t.Root = t.find(name); t.Root == nil {
 			return nil, fmt.Errorf("there is no type %s in it, or several", name)
 		}
-		if t.schema, err = t.Root.Schema(raw...); err != nil {
+		if t.schema, err = t.Root.Schema(); err != nil {
 			return nil, err
 		}
 	}
@@ -68,6 +58,9 @@ func New(schema, name string) (*Type, error) {
 	if !IsRecord(t.Root) && !union && !isScalar(t.Root) {
 		return nil, errors.New("its values are no record, no union of records, and no single value")
 	}
+	own := *t.tree
+	own.root = t.Root
+	t.own = &Written{tree: &own, schema: t.schema}
 	t.Number = crc32.ChecksumIEEE(t.schema.Canonical())>>1 | 1
 	return t, nil
 }
@@ -76,6 +69,7 @@ func New(schema, name string) (*Type, error) {
 type Written struct {
 	*tree
 	schema *avro.Schema
+	plans  plans
 }
 
 // Written finds out how values are opened that were written with a schema, the last one; before it
@@ -86,7 +80,7 @@ func (t *Type) Written(schemas []string) (*Written, error) {
 	var w Written
 	var err error
 	for _, text := range schemas {
-		if w.schema, err = known.Parse(text, raw...); err != nil {
+		if w.schema, err = known.Parse(withoutMistaken(text)); err != nil {
 			return nil, err
 		}
 	}
@@ -114,11 +108,7 @@ func (t *Type) Records() (all []string) {
 }
 
 // Own is how values are opened that were written with the schema of the type.
-func (t *Type) Own() *Written {
-	own := *t.tree
-	own.root = t.Root
-	return &Written{&own, t.schema}
-}
+func (t *Type) Own() *Written { return t.own }
 
 // Fits says where values of a schema are not what the type's schema has, by the rules of Avro.
 // They may be opened nevertheless; nil if they are.
@@ -133,33 +123,36 @@ func (t *Type) Open(into, value []byte, as *Written) ([]byte, error) {
 // OpenWithin is Open for a value that may become so many bytes of JSON; 0 is any number. It also
 // says of values in the JSON, by their positions, why a field cannot read them.
 func (t *Type) OpenWithin(into, value []byte, as *Written, most int) (out []byte, why map[int]string, err error) {
-	var is any
-	rest, err := as.schema.Decode(value, &is, avro.TaggedUnions())
-	if err != nil { // whose text may have a part of the value
-		at := ""
-		if where, ok := errors.AsType[*avro.SemanticError](err); ok && where.Field != "" {
-			at = ", at " + where.Field
+	o := &opening{Writer: &asjson.Writer{Most: most, Start: len(into)}, wire: wire{tree: as.tree, rest: value}, reads: t.tree, plans: &as.plans}
+	wrote, err := o.branch(as.root)
+	if err == nil {
+		if !t.opens(wrote) {
+			return nil, nil, fmt.Errorf("it is of type %s, and not %s", as.name(wrote), t.name(t.Root))
 		}
-		return nil, nil, fmt.Errorf("it is no %s%s", as.name(as.root), at)
+		out, err = o.appendValue(into, wrote, t.Root)
 	}
-	if len(rest) > 0 {
-		return nil, nil, fmt.Errorf("it is longer than a %s", as.name(as.root))
+	if bad, is := errors.AsType[*malformed](err); is {
+		return nil, nil, fmt.Errorf("it is no %s%w", as.name(as.root), bad)
 	}
-	if at, bad := as.misread(value); bad {
-		return nil, nil, fmt.Errorf("it is no %s%s: a boolean is neither 0 nor 1", as.name(as.root), at)
+	if err == nil && len(o.rest) > 0 {
+		err = fmt.Errorf("it is longer than a %s", as.name(as.root))
 	}
-	o := opening{&asjson.Writer{Most: most, Start: len(into)}, as.tree, t.tree}
-	wrote, is := o.unwrap(o.wrote.Of(as.root), is)
-	if scalar := isScalar(t.Root); scalar && !isScalar(wrote) || !scalar && !IsRecord(wrote) || IsRecord(t.Root) && !answers(t.Root, wrote) {
-		return nil, nil, fmt.Errorf("it is of type %s, and not %s", as.name(wrote), t.name(t.Root))
-	}
-	if out, err = o.append(into, wrote, t.Root, is); err == nil {
+	if err == nil {
 		err = o.Check(out)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	return out, o.Why, nil
+}
+
+// opens reports whether values of a type are among those that are opened. A union opens all
+// records: one that it lacks is an event that the spec may not have.
+func (t *Type) opens(wrote *avro.SchemaNode) bool {
+	if isScalar(t.Root) {
+		return isScalar(wrote) && matches(t.Root, wrote)
+	}
+	return IsRecord(wrote) && (t.Root.Type == "union" || matches(t.Root, wrote))
 }
 
 // name is the name of a type, for people.

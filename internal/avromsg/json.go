@@ -1,9 +1,10 @@
 package avromsg
 
 import (
-	"cmp"
+	"bytes"
+	"encoding/binary"
 	"fmt"
-	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,163 +15,192 @@ import (
 	"github.com/idemgen/idemgen/internal/asjson"
 )
 
-// opening writes values of one schema with the names of another one.
+// opening opens a value of one schema with the names of another one.
 type opening struct {
 	*asjson.Writer
-	wrote, reads *tree
+	wire
+	reads *tree
+	plans *plans
+	open  int // objects and arrays of the JSON
 }
 
-// unwrap is the type of a union's value, and the value; of no union both as they are.
-func (o opening) unwrap(n *avro.SchemaNode, value any) (*avro.SchemaNode, any) {
-	tagged, ok := value.(map[string]any)
-	if n.Type != "union" || !ok {
-		return n, value
+const tooDeep = "is nested too deeply"
+
+// append reads a value and writes it as JSON. reads is nil where nothing is known of who reads it.
+func (o *opening) append(b []byte, wrote, reads *avro.SchemaNode) ([]byte, error) {
+	wrote, err := o.branch(wrote)
+	if err != nil {
+		return nil, err
 	}
-	for _, b := range o.wrote.Branches(n) {
-		if is, ok := tagged[b.Full]; ok {
-			return b.Is, is
-		}
+	if wrote.Type == "null" {
+		return append(b, "null"...), o.Check(b)
 	}
-	return n, nil
+	return o.appendValue(b, wrote, reads)
 }
 
-// answers reports whether a type that reads is meant for one that was written: of records and the
-// like the name counts, without its namespace.
-func answers(reads, wrote *avro.SchemaNode) bool {
-	if reads.Type != wrote.Type {
-		return false
-	}
-	switch reads.Type {
-	case "record", "error", "enum", "fixed":
-		name := short(wrote.Name)
-		return short(reads.Name) == name || slices.ContainsFunc(reads.Aliases, func(a string) bool { return short(a) == name })
-	}
-	return true
-}
-
-// append writes a decoded value as JSON. reads is nil where nothing is known of who reads it.
-func (o opening) append(b []byte, wrote, reads *avro.SchemaNode, value any) ([]byte, error) {
+// appendValue is append for a value that is neither null nor of a union.
+func (o *opening) appendValue(b []byte, wrote, reads *avro.SchemaNode) ([]byte, error) {
 	if err := o.Check(b); err != nil {
 		return nil, err
 	}
-	wrote, value = o.unwrap(o.wrote.Of(wrote), value)
-	if value == nil {
-		return append(b, "null"...), nil
-	}
 	reads = o.reads.Of(reads)
 	if reads == nil || reads.Type != "union" {
-		return o.appendAs(b, wrote, reads, value)
+		return o.appendAs(b, wrote, reads)
 	}
 	branches := o.reads.Branches(reads)
-	of := branchOf(wrote) // unless the union has it
-	is := (*avro.SchemaNode)(nil)
-	for _, like := range []func(r, w *avro.SchemaNode) bool{answers, sameBase} {
-		if i := slices.IndexFunc(branches, func(r Branch) bool { return like(r.Is, wrote) }); i >= 0 && is == nil {
-			of, is = branches[i], branches[i].Is
-		}
-	}
 	if len(branches) == 1 {
-		return o.appendAs(b, wrote, branches[0].Is, value)
+		return o.appendAs(b, wrote, branches[0].Is)
 	}
-	b = append(append(append(b, `{"type":"`...), of.Name...), `","`...)
-	b, err := o.appendAs(append(append(b, of.Name...), `":`...), wrote, is, value)
-	return append(b, '}'), err
+	of, is := branchOf(wrote), (*avro.SchemaNode)(nil) // unless the union has it
+	i := choose(branches, wrote)
+	if i < 0 { // or has another type of this name, which cannot read it
+		i = slices.IndexFunc(branches, func(b Branch) bool { return b.Name == of.Name })
+	}
+	if i >= 0 {
+		of, is = branches[i], branches[i].Is
+	}
+	return o.within(b, wrote, func(b []byte) ([]byte, error) {
+		b = append(append(append(b, `{"type":"`...), of.Name...), `","`...)
+		b, err := o.appendAs(append(append(b, of.Name...), `":`...), wrote, is)
+		return append(b, '}'), err
+	})
 }
 
-// appendAs writes a value that is of no union.
-func (o opening) appendAs(b []byte, wrote, reads *avro.SchemaNode, value any) (_ []byte, err error) {
-	if reads == nil {
-		reads = &avro.SchemaNode{}
+// within writes an object or an array, unless it would be too deep.
+func (o *opening) within(b []byte, wrote *avro.SchemaNode, write func(b []byte) ([]byte, error)) ([]byte, error) {
+	if o.open == asjson.MostDepth {
+		return o.Refuse(b, tooDeep), o.skip(wrote)
+	}
+	o.open++
+	defer func() { o.open-- }()
+	return write(b)
+}
+
+// appendAs writes a value for a type that is no union.
+func (o *opening) appendAs(b []byte, wrote, reads *avro.SchemaNode) ([]byte, error) {
+	if reads != nil && !matches(reads, wrote) {
+		return o.Refuse(b, fmt.Sprintf("is of type %s, and not %s", o.name(wrote), o.reads.name(reads))), o.skip(wrote)
+	}
+	var items, values *avro.SchemaNode
+	if reads != nil {
+		items, values = reads.Items, reads.Values
 	}
 	switch wrote.Type {
 	case "record", "error":
-		return o.appendRecord(b, wrote, reads, value.(map[string]any))
+		return o.within(b, wrote, func(b []byte) ([]byte, error) { return o.appendRecord(b, wrote, reads) })
 	case "array":
-		b = append(b, '[')
-		for i, v := range value.([]any) {
-			if b, err = o.append(comma(b, i), wrote.Items, reads.Items, v); err != nil {
-				return nil, err
-			}
-		}
-		return append(b, ']'), nil
+		return o.within(b, wrote, func(b []byte) (_ []byte, err error) {
+			b = append(b, '[')
+			start := len(b)
+			err = o.blocks(func() (err error) {
+				b, err = o.append(comma(b, start), wrote.Items, items)
+				return err
+			})
+			return append(b, ']'), err
+		})
 	case "map":
-		members := value.(map[string]any)
-		b = append(b, '{')
-		for i, name := range slices.Sorted(maps.Keys(members)) {
-			b = append(o.Name(comma(b, i), name), ':')
-			if b, err = o.append(b, wrote.Values, reads.Values, members[name]); err != nil {
-				return nil, err
-			}
-		}
-		return append(b, '}'), nil
+		return o.within(b, wrote, func(b []byte) ([]byte, error) { return o.appendMap(b, wrote, values) })
 	case "enum":
-		symbol := value.(string)
-		if reads.Type == "enum" && reads.HasEnumDefault && !slices.Contains(reads.Symbols, symbol) {
+		symbol, err := o.symbol(wrote)
+		if reads != nil && reads.Type == "enum" && reads.HasEnumDefault && !slices.Contains(reads.Symbols, symbol) {
 			symbol = reads.EnumDefault
 		}
-		return o.Text(b, symbol), nil
+		return o.Text(b, symbol), err
 	}
-	return o.appendSingle(b, wrote, reads, value)
+	if reads == nil {
+		reads = &avro.SchemaNode{}
+	}
+	return o.appendSingle(b, wrote, reads)
 }
 
-func comma(b []byte, i int) []byte {
-	if i > 0 {
+// comma appends a comma if something is behind the start of an object or an array.
+func comma(b []byte, start int) []byte {
+	if len(b) > start {
 		b = append(b, ',')
 	}
 	return b
 }
 
-// appendRecord writes the fields that the reader has: those of the value, and the defaults of
-// others. Where nobody reads the record, it writes all.
-func (o opening) appendRecord(b []byte, wrote, reads *avro.SchemaNode, members map[string]any) (_ []byte, err error) {
-	b = append(b, '{')
-	written := 0
-	member := func(name string, wrote, reads *avro.SchemaNode, value any, from opening) error {
-		b = append(append(append(comma(b, written), '"'), name...), `":`...)
-		written++
-		b, err = from.append(b, wrote, reads, value)
-		return err
+// appendMap writes a map in the order of its names. One that holds a name twice is refused: Avro
+// does not say which one counts.
+func (o *opening) appendMap(b []byte, wrote, reads *avro.SchemaNode) ([]byte, error) {
+	from := o.rest
+	var all []int // where entries begin
+	err := o.blocks(func() error {
+		all = append(all, len(from)-len(o.rest))
+		if _, err := o.bytes(mapName); err != nil {
+			return err
+		}
+		return o.skip(wrote.Values)
+	})
+	if err != nil {
+		return nil, err
 	}
-	have := map[string]bool{}
-	for i := range wrote.Fields {
-		f := &wrote.Fields[i]
-		name, is := f.Name, (*avro.SchemaNode)(nil)
-		if IsRecord(reads) {
-			r := fieldFor(reads, f.Name)
-			if r == nil {
-				continue
-			}
-			name, is = r.Name, &r.Type
+	behind := o.rest
+	entry := func(at int) (name []byte) {
+		o.rest = from[at:]
+		name, _ = o.bytes(mapName) // which was read before
+		return name
+	}
+	slices.SortFunc(all, func(a, b int) int { return bytes.Compare(entry(a), entry(b)) })
+	for i := 1; i < len(all); i++ {
+		if bytes.Equal(entry(all[i]), entry(all[i-1])) {
+			o.rest = behind
+			return o.Refuse(b, "is a map that holds a name twice"), nil
 		}
-		have[name] = true
-		if members[f.Name] == nil {
-			continue
-		}
-		if err := member(name, &f.Type, is, members[f.Name], o); err != nil {
+	}
+	b = append(b, '{')
+	start := len(b)
+	for _, at := range all {
+		b = append(o.Name(comma(b, start), string(entry(at))), ':')
+		if b, err = o.append(b, wrote.Values, reads); err != nil {
 			return nil, err
 		}
 	}
-	for i := range reads.Fields {
-		f := &reads.Fields[i]
-		value, is := o.reads.defaults[f]
-		if have[f.Name] || !is {
-			continue
+	o.rest = behind
+	return append(b, '}'), nil
+}
+
+// appendRecord writes the fields that the reader has: those of the value, and the defaults of
+// others. Where nobody reads the record, it writes all. Fields that are null are left out.
+func (o *opening) appendRecord(b []byte, wrote, reads *avro.SchemaNode) ([]byte, error) {
+	b = append(b, '{')
+	start := len(b)
+	member := func(name string) { b = append(append(append(comma(b, start), '"'), name...), `":`...) }
+	p := o.plans.of(wrote, reads, o.reads.defaults)
+	for i, step := range p.steps {
+		f := &wrote.Fields[i]
+		var err error
+		switch {
+		case step.clash:
+			member(step.name)
+			b = o.Refuse(b, "is written by several fields, because of its aliases")
+			err = o.skip(&f.Type)
+		case step.name == "":
+			err = o.skip(&f.Type)
+		default:
+			var is *avro.SchemaNode
+			if is, err = o.branch(&f.Type); err == nil && is.Type != "null" {
+				member(step.name)
+				b, err = o.appendValue(b, is, step.reads)
+			}
 		}
-		if err := member(f.Name, &f.Type, &f.Type, value, opening{o.Writer, o.reads, o.reads}); err != nil {
+		if err != nil {
+			return nil, in(f, err)
+		}
+	}
+	for _, f := range p.lacking {
+		own := opening{Writer: o.Writer, wire: wire{tree: o.reads, rest: o.reads.defaults[f]}, reads: o.reads, plans: o.plans, open: o.open}
+		is, err := own.branch(&f.Type)
+		if err == nil && is.Type != "null" {
+			member(f.Name)
+			b, err = own.appendValue(b, is, &f.Type)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
 	return append(b, '}'), nil
-}
-
-// fieldFor is the field of a record that reads one of this name; nil if there is none.
-func fieldFor(n *avro.SchemaNode, name string) *avro.SchemaField {
-	for i := range n.Fields {
-		if f := &n.Fields[i]; f.Name == name || slices.Contains(f.Aliases, name) {
-			return f
-		}
-	}
-	return nil
 }
 
 // bases are what types are written as.
@@ -182,43 +212,56 @@ func sameBase(reads, wrote *avro.SchemaNode) bool {
 
 // appendSingle writes a value that holds no others. What it means says the schema that it was
 // written with, or else the one that reads it, where that one says it.
-func (o opening) appendSingle(b []byte, wrote, reads *avro.SchemaNode, value any) ([]byte, error) {
+func (o *opening) appendSingle(b []byte, wrote, reads *avro.SchemaNode) ([]byte, error) {
 	means := wrote
-	if sameBase(reads, wrote) && (wrote.LogicalType == "" || reads.LogicalType == "") {
+	if sameBase(reads, wrote) && (logicalOf(wrote) == "" || logicalOf(reads) == "") {
 		means = reads
 	}
-	switch v := value.(type) {
-	case bool:
-		return strconv.AppendBool(b, v), nil
-	case int32:
-		return appendInteger(b, means, int64(v)), nil
-	case int64:
-		return appendInteger(b, means, v), nil
-	case float32:
-		return o.Float(b, float64(v), 32), nil
-	case float64:
-		return o.Float(b, v, 64), nil
-	case string:
-		if reads.Type == "bytes" && reads.LogicalType == "" {
-			return asjson.Bytes(b, []byte(v)), nil
+	switch wrote.Type {
+	case "boolean":
+		v, err := o.boolean()
+		return strconv.AppendBool(b, v), err
+	case "int", "long":
+		v, err := o.integer(wrote)
+		return o.appendInteger(b, wrote, reads, means, v), err
+	case "float":
+		v, err := o.take(4)
+		if err != nil {
+			return nil, err
 		}
-		return o.Text(b, v), nil
-	case []byte:
-		switch {
-		case means.LogicalType == "decimal" && (len(v) > mostDecimal || max(means.Scale, -means.Scale) > mostScale):
-			return o.Refuse(b, "is a decimal that is too large"), nil
-		case means.LogicalType == "decimal" && len(v) == 0:
-			return o.Refuse(b, "is a decimal of no bytes"), nil
-		case means.LogicalType == "decimal":
-			return append(b, avro.RatFromBytes(v, means.Scale).FloatString(max(0, means.Scale))...), nil
-		case means.LogicalType == "uuid" && len(v) == 16:
-			return strconv.AppendQuote(b, fmt.Sprintf("%x-%x-%x-%x-%x", v[:4], v[4:6], v[6:8], v[8:10], v[10:])), nil
-		case reads.Type == "string":
-			return o.Text(b, string(v)), nil
+		return o.Float(b, float64(math.Float32frombits(binary.LittleEndian.Uint32(v))), 32), nil
+	case "double":
+		v, err := o.take(8)
+		if err != nil {
+			return nil, err
 		}
-		return asjson.Bytes(b, v), nil
+		return o.Float(b, math.Float64frombits(binary.LittleEndian.Uint64(v)), 64), nil
 	}
-	return o.Refuse(b, fmt.Sprintf("is a %s, which cannot be read", cmp.Or(wrote.LogicalType, wrote.Type))), nil
+	v, err := o.bytes(wrote)
+	if err != nil {
+		return nil, err
+	}
+	switch l := logicalOf(means); {
+	case wrote.Type == "string" && (reads.Type != "bytes" || logicalOf(reads) != ""):
+		return o.Text(b, string(v)), nil
+	case wrote.Type == "string":
+		return asjson.Bytes(b, v), nil
+	case ignored(wrote, reads):
+		return o.Refuse(b, mistaken), nil
+	case l == "big-decimal":
+		return o.Refuse(b, "is a big-decimal, which cannot be read"), nil
+	case l == "decimal" && (len(v) > mostDecimal || means.Scale > mostScale):
+		return o.Refuse(b, "is a decimal that is too large"), nil
+	case l == "decimal" && len(v) == 0:
+		return o.Refuse(b, "is a decimal of no bytes"), nil
+	case l == "decimal":
+		return append(b, avro.RatFromBytes(v, means.Scale).FloatString(means.Scale)...), nil
+	case l == "uuid" && len(v) == 16:
+		return strconv.AppendQuote(b, fmt.Sprintf("%x-%x-%x-%x-%x", v[:4], v[4:6], v[6:8], v[8:10], v[10:])), nil
+	case reads.Type == "string":
+		return o.Text(b, string(v)), nil
+	}
+	return asjson.Bytes(b, v), nil
 }
 
 // The library takes a decimal beyond its own limits, which are larger, for zero.
@@ -227,22 +270,46 @@ const (
 	mostScale   = 1000     // digits after the point, or zeros before it
 )
 
-// units are how many of a timestamp's unit are in a second.
+// units are how many of the unit of a time are in a second.
 var units = map[string]int64{"millis": 1e3, "micros": 1e6, "nanos": 1e9}
+
+// unitOf is the unit of a time of day or of a timestamp; 0 of other logical types.
+func unitOf(logical string) int64 { return units[logical[strings.LastIndex(logical, "-")+1:]] }
+
+func isTimeOfDay(logical string) bool { return strings.HasPrefix(logical, "time-") }
 
 const (
 	localTime  = "2006-01-02T15:04:05.999999999"
 	dayInUnits = 86_400
+	tooWide    = "has more than the 32 bits that the schema gives it"
 )
 
-// appendInteger writes a number, or the time that it means.
-func appendInteger(b []byte, means *avro.SchemaNode, v int64) []byte {
-	l := means.LogicalType
-	unit := units[l[strings.LastIndex(l, "-")+1:]]
+// appendInteger writes a number, or the time that it means. A time of day is a number in the unit
+// of its reader.
+func (o *opening) appendInteger(b []byte, wrote, reads, means *avro.SchemaNode, v int64) []byte {
+	if ignored(wrote, reads) {
+		return o.Refuse(b, mistaken)
+	}
+	if was, is := logicalOf(wrote), logicalOf(reads); isTimeOfDay(was) && isTimeOfDay(is) {
+		from, to := unitOf(was), unitOf(is)
+		switch {
+		case to < from && v%(from/to) != 0:
+			return o.Refuse(b, "is a time of day that is no whole number in the unit of the schema")
+		case to < from:
+			v /= from / to
+		default:
+			v *= to / from // an int, which has less than 32 bits
+		}
+	}
+	logical := logicalOf(means)
+	if (reads.Type == "int" || logical == "date") && (v < math.MinInt32 || v > math.MaxInt32) {
+		return o.Refuse(b, tooWide)
+	}
+	unit := unitOf(logical)
 	switch {
-	case l == "date":
+	case logical == "date":
 		return strconv.AppendQuote(b, time.Unix(v*dayInUnits, 0).UTC().Format(time.DateOnly))
-	case unit == 0 || !strings.Contains(l, "timestamp-"):
+	case unit == 0 || isTimeOfDay(logical):
 		return strconv.AppendInt(b, v, 10)
 	}
 	seconds, rest := v/unit, v%unit

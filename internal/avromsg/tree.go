@@ -14,14 +14,12 @@ type tree struct {
 	named   map[string]*avro.SchemaNode           // by full name
 	names   map[*avro.SchemaNode]*avro.SchemaNode // what nodes are that are a name only
 	logical []string                              // types that say what values mean, in the order of the schema
-	// defaults are those of fields, as values that were decoded; a field whose default is null has
-	// none.
-	defaults map[*avro.SchemaField]any
-	booleans bool // there are some
+	// defaults are those of fields, as they are written.
+	defaults map[*avro.SchemaField][]byte
 }
 
 func treeOf(s *avro.Schema) (*tree, error) {
-	t := &tree{root: s.Root(), named: map[string]*avro.SchemaNode{}, names: map[*avro.SchemaNode]*avro.SchemaNode{}, defaults: map[*avro.SchemaField]any{}}
+	t := &tree{root: s.Root(), named: map[string]*avro.SchemaNode{}, names: map[*avro.SchemaNode]*avro.SchemaNode{}, defaults: map[*avro.SchemaField][]byte{}}
 	t.note(t.root)
 	for n := range t.names {
 		is, err := n.Schema()
@@ -35,7 +33,7 @@ func treeOf(s *avro.Schema) (*tree, error) {
 
 // setDefaults finds out what the defaults of fields are. The library fills in what a default
 // leaves out, at every depth, and chooses the type of a union, as Java's does: it encodes a record
-// without the field, which is then decoded.
+// without the field.
 func (t *tree) setDefaults() error {
 	for _, n := range t.named {
 		for i := range n.Fields {
@@ -47,27 +45,19 @@ func (t *tree) setDefaults() error {
 			if err != nil {
 				return fmt.Errorf("field %s of %s: its default is no value of its type: %w", f.Name, FullName(n), err)
 			}
-			if value != nil {
-				t.defaults[f] = value
-			}
+			t.defaults[f] = value
 		}
 	}
 	return nil
 }
 
-func defaultOf(f *avro.SchemaField) (any, error) {
+func defaultOf(f *avro.SchemaField) ([]byte, error) {
 	alone := avro.SchemaNode{Type: "record", Name: "idemgen.Default", Fields: []avro.SchemaField{*f}}
-	schema, err := alone.Schema(raw...)
+	schema, err := alone.Schema()
 	if err != nil {
 		return nil, err
 	}
-	packed, err := schema.Encode(map[string]any{})
-	if err != nil {
-		return nil, err
-	}
-	var members map[string]any
-	_, err = schema.Decode(packed, &members, avro.TaggedUnions())
-	return members[f.Name], err
+	return schema.AppendEncode([]byte{}, map[string]any{})
 }
 
 // note notes what has a name in a schema, and what its values mean.
@@ -75,7 +65,6 @@ func (t *tree) note(n *avro.SchemaNode) {
 	if n.LogicalType != "" {
 		t.logical = append(t.logical, fmt.Sprintf("%s(%d,%d)", n.LogicalType, n.Precision, n.Scale))
 	}
-	t.booleans = t.booleans || n.Type == "boolean"
 	switch n.Type {
 	case "record", "error", "enum", "fixed":
 		t.named[FullName(n)] = n
@@ -164,5 +153,3 @@ func FullName(n *avro.SchemaNode) string {
 	}
 	return n.Namespace + "." + n.Name
 }
-
-func short(full string) string { return full[strings.LastIndex(full, ".")+1:] }

@@ -42,6 +42,7 @@ func (s Schema) String() string {
 var (
 	// ErrNone is the error for a value without the prefix.
 	ErrNone     = errors.New("it does not begin with a zero byte and the number of a schema")
+	errZero     = errors.New("it names schema 0, which no registry has")
 	errJSON     = errors.New("it begins like JSON, and not with a zero byte and the number of a schema")
 	errGlue     = errors.New("it begins with the 18 bytes of AWS Glue's schema registry, and not with a zero byte and the number of a schema")
 	errApicurio = errors.New("it begins with a zero byte and a number of 8 bytes, as Apicurio's serializers may write it, and not with one of 4 bytes: set their apicurio.registry.as-confluent")
@@ -52,22 +53,43 @@ func Split(value []byte) (s Schema, rest []byte, err error) {
 	if len(value) < size || value[0] != magic {
 		return Schema{}, nil, other(value)
 	}
-	if s.Number = binary.BigEndian.Uint32(value[1:]); s.Number == 0 && len(value) >= 9 { // the first number is 1
+	switch s.Number = binary.BigEndian.Uint32(value[1:]); {
+	case s.Number == 0 && len(value) >= 9:
 		return Schema{}, nil, errApicurio
+	case s.Number == 0:
+		return Schema{}, nil, errZero
 	}
 	return s, value[size:], nil
 }
 
-// Named returns the schema that a record header called name names, and what follows it there,
-// which Protobuf needs.
-func Named(name string, header []byte) (s Schema, rest []byte, err error) {
+// Named returns the schema that a record header called name names. Only Protobuf has something
+// behind it there, the place of a message in its file: NamedWithPlace returns both.
+func Named(name string, header []byte) (Schema, error) {
+	s, rest, err := NamedWithPlace(name, header)
+	if err == nil && len(rest) > 0 {
+		err = fmt.Errorf("header %s is longer than the number or the GUID of a schema", name)
+	}
+	if err != nil {
+		return Schema{}, err
+	}
+	return s, nil
+}
+
+// NamedWithPlace returns the schema that a record header called name names, and what follows it
+// there.
+func NamedWithPlace(name string, header []byte) (s Schema, rest []byte, err error) {
 	switch {
 	case len(header) >= size && header[0] == magic:
-		return Schema{Number: binary.BigEndian.Uint32(header[1:])}, header[size:], nil
+		s, rest = Schema{Number: binary.BigEndian.Uint32(header[1:])}, header[size:]
 	case len(header) >= sizeGUID && header[0] == magicGUID:
-		return Schema{GUID: [16]byte(header[1:]), Global: true}, header[sizeGUID:], nil
+		s, rest = Schema{GUID: [16]byte(header[1:]), Global: true}, header[sizeGUID:]
+	default:
+		return Schema{}, nil, fmt.Errorf("header %s has neither a zero byte and the number of a schema nor a byte 1 and the GUID of one", name)
 	}
-	return Schema{}, nil, fmt.Errorf("header %s has neither a zero byte and the number of a schema nor a byte 1 and the GUID of one", name)
+	if s.Number == 0 && s.GUID == [16]byte{} {
+		return Schema{}, nil, fmt.Errorf("header %s names schema 0, which no registry has", name)
+	}
+	return s, rest, nil
 }
 
 // other returns what a value begins with that has no prefix.

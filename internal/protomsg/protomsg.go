@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
 
@@ -25,10 +26,9 @@ import (
 // Type is the type of a topic's messages. Any goroutine may use it.
 type Type struct {
 	Message protoreflect.MessageDescriptor
-	types   resolver
-	read    protoreflect.MessageDescriptor // Message with fields of 64 bits, and the types of its files
-	within  resolver
-	narrow  narrow
+	types   *dynamicpb.Types
+	read    protoreflect.MessageDescriptor // Message as it is decoded (see widen), and the types of its files
+	wide    *dynamicpb.Types
 	framed  bool
 	place   []int64 // of the message in its file
 }
@@ -41,11 +41,28 @@ func New(set []byte, message string, framed bool) (*Type, error) {
 	if err := proto.Unmarshal(set, &files); err != nil {
 		return nil, err
 	}
+	addWellKnown(&files)
 	registry, err := protodesc.NewFiles(&files)
 	if err != nil {
 		return nil, err
 	}
-	found, err := registry.FindDescriptorByName(protoreflect.FullName(message))
+	is, err := find(registry, message)
+	if err != nil {
+		return nil, err
+	}
+	wide, err := protodesc.NewFiles(widen(&files))
+	if err != nil {
+		return nil, err
+	}
+	read, err := find(wide, message)
+	if err != nil {
+		return nil, err
+	}
+	return &Type{Message: is, types: dynamicpb.NewTypes(registry), read: read, wide: dynamicpb.NewTypes(wide), framed: framed, place: placeOf(is)}, nil
+}
+
+func find(in *protoregistry.Files, message string) (protoreflect.MessageDescriptor, error) {
+	found, err := in.FindDescriptorByName(protoreflect.FullName(message))
 	if err != nil {
 		return nil, fmt.Errorf("there is no message %s: %w", message, err)
 	}
@@ -53,19 +70,7 @@ func New(set []byte, message string, framed bool) (*Type, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s is no message", message)
 	}
-	wide, narrow := widen(&files)
-	widened, err := protodesc.NewFiles(wide)
-	if err != nil {
-		return nil, err
-	}
-	read, err := widened.FindDescriptorByName(is.FullName())
-	if err != nil {
-		return nil, err
-	}
-	return &Type{
-		Message: is, types: resolver{dynamicpb.NewTypes(registry)}, framed: framed, place: placeOf(is),
-		read: read.(protoreflect.MessageDescriptor), within: resolver{dynamicpb.NewTypes(widened)}, narrow: narrow,
-	}, nil
+	return is, nil
 }
 
 // Open returns a message as JSON, appended to into. A message with bytes that are none of its
@@ -112,11 +117,11 @@ func (t *Type) OpenBeside(place, into, value []byte, most int) (out []byte, why 
 // open opens a value without a frame.
 func (t *Type) open(into, value []byte, most int) (out []byte, why map[int]string, err error) {
 	m := dynamicpb.NewMessage(t.read)
-	if err := proto.Unmarshal(value, m); err != nil { // whose text is not the same each time
+	if err := decoding.Unmarshal(value, m); err != nil { // whose text is not the same each time
 		return nil, nil, fmt.Errorf("it is no message %s", t.Message.FullName())
 	}
-	w := &writer{Writer: asjson.Writer{Most: most, Start: len(into)}, types: t.within, narrow: t.narrow}
-	if out, err = w.appendMessage(into, m); err == nil {
+	w := &writer{Writer: asjson.Writer{Most: most, Start: len(into)}, types: t.types, wide: t.wide}
+	if out, err = w.appendMessage(into, t.Message, m); err == nil {
 		err = w.Check(out)
 	}
 	if err != nil {

@@ -116,7 +116,7 @@ func Prepare(messages ...*Message) func(context.Context, []wire.Message) (int, e
 // split returns the schema that a record names, in a header or before the bytes, and the bytes.
 func (m *Message) split(r *wire.Message) (schema frame.Schema, packed []byte, err error) {
 	packed = m.part.Of(r)
-	schema, _, named, err := m.part.Named(r)
+	schema, named, err := m.part.Named(r)
 	if err == nil && !named {
 		schema, packed, err = frame.Split(packed)
 	}

@@ -31,7 +31,7 @@ func open(m *wire.Message, part packed.Part) (*wire.Message, error) {
 	if text == nil {
 		return m, nil
 	}
-	_, _, named, err := part.Named(m)
+	_, named, err := part.Named(m)
 	if err == nil && !named {
 		_, text, err = frame.Split(text)
 	}

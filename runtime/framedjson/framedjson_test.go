@@ -37,7 +37,7 @@ func TestAValueIsUnpackedToItsJSON(t *testing.T) {
 // A header names the schema in place of the prefix: then the value has none.
 func TestASchemaMayBeNamedInAHeader(t *testing.T) {
 	guid := "\x01ABCDEFGHabcdefgh"
-	for header, want := range map[string]string{"\x00\x00\x01\x86\xa1": "", guid: "", "\x01short": "decode: cannot be read: header __value_schema_id has neither a zero byte and the number of a schema nor a byte 1 and the GUID of one"} {
+	for header, want := range map[string]string{"\x00\x00\x01\x86\xa1": "", guid: "", guid + "x": "decode: cannot be read: header __value_schema_id is longer than the number or the GUID of a schema", "\x01short": "decode: cannot be read: header __value_schema_id has neither a zero byte and the number of a schema nor a byte 1 and the GUID of one"} {
 		m := wire.Message{Value: []byte(`{"orderId":"o-1"}`), Headers: []wire.Header{{Name: "__value_schema_id", Value: []byte(header)}}}
 		opened, err := (Encoding{}).Open(&m)
 		if want == "" && (err != nil || string(opened.Value) != string(m.Value)) || want != "" && (err == nil || err.Error() != want) {

@@ -65,7 +65,7 @@ func (e *Encoding) Open(m *wire.Message) (*wire.Message, error) {
 // open converts a value or a key, whose schema may be named before it or in a header.
 func (m *Message) open(into []byte, r *wire.Message, most int) (text []byte, why map[int]string, err error) {
 	if m.framed {
-		_, place, named, err := m.part.Named(r)
+		place, named, err := m.part.Place(r)
 		if err != nil {
 			return nil, nil, err
 		}

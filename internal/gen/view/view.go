@@ -289,7 +289,10 @@ func framed(p *model.Packed, header string, headers []wire.Header, value []byte)
 		if h.Name != header || !strings.HasPrefix(p.Encoding, "confluent_") {
 			continue
 		}
-		schema, place, err := frame.Named(header, h.Value)
+		schema, place, err := frame.NamedWithPlace(header, h.Value)
+		if p.Encoding != "confluent_protobuf" && err == nil {
+			schema, err = frame.Named(header, h.Value)
+		}
 		if m := p.Messages; m != nil && m.Avro {
 			schema.Number = m.Number
 		}

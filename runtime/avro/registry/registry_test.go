@@ -126,15 +126,15 @@ func TestSchemasInAHeader(t *testing.T) {
 	if err != nil || len(guid) != 16 {
 		t.Fatal(created.GUID, err)
 	}
-	records := []wire.Message{named("\x00\x00\x00\x00" + string(rune(created.ID))), named("\x01" + string(guid)), named("\x01ABCDEFGHabcdefgh"), named("\x01"), {Value: []byte("\x02\x02b")}}
+	records := []wire.Message{named("\x00\x00\x00\x00" + string(rune(created.ID))), named("\x01" + string(guid)), named("\x01ABCDEFGHabcdefgh"), named("\x01"), named("\x01" + string(guid) + "x"), {Value: []byte("\x02\x02b")}}
 	const unknown = "the registry has no schema 41424344-4546-4748-6162-636465666768"
-	const broken, none = "header __value_schema_id has neither a zero byte", "it does not begin with a zero byte and the number of a schema"
+	const broken, junk, none = "header __value_schema_id has neither a zero byte", "header __value_schema_id is longer than", "it does not begin with a zero byte and the number of a schema"
 	for name, c := range map[string]struct {
 		from avro.Registry
 		want []string
 	}{
-		"with GUIDs":    {registry.New(f.Client), []string{`{"id":"b","cents":-1}`, `{"id":"b","cents":-1}`, unknown, broken, none}},
-		"without GUIDs": {numbers{registry.New(f.Client)}, []string{`{"id":"b","cents":-1}`, created.GUID + ", which cannot be read: this registry has no schemas by their GUIDs", "has no schemas by their GUIDs", broken, none}},
+		"with GUIDs":    {registry.New(f.Client), []string{`{"id":"b","cents":-1}`, `{"id":"b","cents":-1}`, unknown, broken, junk, none}},
+		"without GUIDs": {numbers{registry.New(f.Client)}, []string{`{"id":"b","cents":-1}`, created.GUID + ", which cannot be read: this registry has no schemas by their GUIDs", "has no schemas by their GUIDs", broken, junk, none}},
 	} {
 		m := avro.NewFramed(own, "Order").From(c.from)
 		if n, err := m.Prepare(t.Context(), records); n != len(records) || err != nil {

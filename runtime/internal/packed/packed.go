@@ -20,19 +20,35 @@ func (p Part) Of(m *wire.Message) []byte {
 	return m.Value
 }
 
-// Named returns the schema that a header names, and what follows it there. It reports whether
-// there is such a header.
-func (p Part) Named(m *wire.Message) (schema frame.Schema, rest []byte, is bool, err error) {
-	name := frame.Header
+// Named returns the schema that a header names. It reports whether there is such a header.
+func (p Part) Named(m *wire.Message) (schema frame.Schema, is bool, err error) {
+	name, header, err := p.header(m)
+	if header == nil {
+		return frame.Schema{}, false, err
+	}
+	schema, err = frame.Named(name, header)
+	return schema, true, err
+}
+
+// Place returns what follows the schema in a header that names one: the place of a message in its
+// file, in Protobuf. It reports whether there is such a header.
+func (p Part) Place(m *wire.Message) (place []byte, is bool, err error) {
+	name, header, err := p.header(m)
+	if header == nil {
+		return nil, false, err
+	}
+	_, place, err = frame.NamedWithPlace(name, header)
+	return place, true, err
+}
+
+// header returns the header that may name the schema of the part; nil if there is none.
+func (p Part) header(m *wire.Message) (name string, header []byte, err error) {
+	name = frame.Header
 	if p {
 		name = frame.KeyHeader
 	}
-	header, err := m.OptHeader(name)
-	if err != nil || header == nil {
-		return frame.Schema{}, nil, false, err
-	}
-	schema, rest, err = frame.Named(name, header)
-	return schema, rest, true, err
+	header, err = m.OptHeader(name)
+	return name, header, err
 }
 
 // With returns m with text in place of the part's bytes, in memory that will be reused. why says

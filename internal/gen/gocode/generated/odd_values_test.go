@@ -112,6 +112,10 @@ func oddRecords(t *testing.T) []oddRecord {
 		{"U+0000", olds, "", part(1, "f") + part(2, "\x00"), "", "name holds U+0000, which text and jsonb of Postgres cannot hold"},
 		{"a text that nobody reads", olds, "", part(1, "g") + part(9, "\xff"), `(g,,,,{},[])`, ""},
 		{"U+0000 that nobody reads", olds, "", part(1, "h") + part(9, "\x00"), `(h,,,,{},[])`, ""},
+		{"a number for a text", olds, "", part(1, "i") + "\x10\x05", "", "name has another wire type than the schema gives it"},
+		{"an enum number of 33 bits", olds, "", part(1, "j") + "\x28\x81\x80\x80\x80\x10", "", "letter has more than the 32 bits that the schema gives it"},
+		{"a number for a text that nobody reads", olds, "", part(1, "k") + "\x48\x05", `(k,,,,{},[])`, ""},
+		{"a required text that is missing", olds, "", part(2, "n"), "", "id is missing"},
 		// An edition without validation, in a frame.
 		{"a record key", loose, first + part(1, "k\xff"), second, "", "record key.id" + noText},
 		{"the whole place", loose, "\x00\x00\x00\x00\x01\x02\x00" + part(1, "k"), second, `(k,)`, ""},
@@ -134,6 +138,7 @@ func oddRecords(t *testing.T) []oddRecord {
 		{"a record that lacks fields", orders, "", "\x00\x00\x00\x00\x02" + wrote(shipped, map[string]any{"id": "b", "ship": map[string]any{"days": 5}}), `(b,none,5,nowhere,"{""by"": ""default""}",f,)`, ""},
 		{"a boolean of another byte", orders, "", "\x00\x00\x00\x00\x03" + "\x02c\x07", "", "cannot be read: it is no odd.Order, at gift: a boolean is neither 0 nor 1, of schema 3"},
 		{"a decimal of no bytes", orders, "", "\x00\x00\x00\x00\x04" + "\x02d\x00", "", "price is a decimal of no bytes"},
+		{"a record of another name", orders, "", "\x00\x00\x00\x00\x06" + "\x02g\x0a", "", "ship is of type other.Boat, and not odd.Ship"},
 		{"a text that nobody reads in Avro", orders, "", "\x00\x00\x00\x00\x05" + "\x02e\x02\xff", `(e,none,3,nowhere,"{""by"": ""default""}",f,)`, ""},
 		{"a text of Avro", orders, "", "\x00\x00\x00\x00\x05" + "\x02\xff\x02a", "", "id" + noText},
 	}...)
@@ -148,6 +153,7 @@ var writers = schemas{
 	1: wroteBy + `]}`, 2: shipped, 3: wroteBy + `,{"name":"gift","type":"boolean"}]}`,
 	4: wroteBy + `,{"name":"price","type":{"type":"bytes","logicalType":"decimal","precision":12,"scale":2}}]}`,
 	5: wroteBy + `,{"name":"unread","type":"string"}]}`,
+	6: wroteBy + `,{"name":"ship","type":{"type":"record","name":"other.Boat","fields":[{"name":"days","type":"int"}]}}]}`,
 }
 
 func must[T any](v T, err error) T {
