@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
@@ -133,14 +134,17 @@ func TestDatabaseThatDidNotGoBack(t *testing.T) {
 		"an operator's row":          kafka,
 		"another client's metadata":  {Offset: 3, Metadata: "mine"},
 		"no metadata":                {Offset: 3},
-		"a ledger of other database": {Offset: 3, Metadata: strings.Replace(kafka.Metadata, " ", " 1 00000000", 1)},
+		"another database's ledger": {Offset: 3, Metadata: ledger.Mark{Stream: idem.UUID{1}, Seq: 9, Token: idem.UUID{2}, High: 3}.String()},
 	} {
 		applied(t, db, service{}, c, nil)
 		if query(t, db, `SELECT (lost_at IS NULL)::text FROM idem_stream`) != "true" {
 			t.Errorf("%s counts as commits that are gone", name)
 		}
 	}
-	// The operator's row is trimmed, and so is that of the mark.
+	// The row of the mark is trimmed, then the operator's.
+	idemtest.Exec(t, db, `DELETE FROM idem_ledger WHERE seq < (SELECT seq FROM idem_ledger WHERE kind = 'r')`)
+	applied(t, db, service{}, kafka, nil)
+	want(t, "found behind the operator's row", query(t, db, `SELECT (lost_at IS NULL)::text FROM idem_stream`), "true")
 	idemtest.Exec(t, db, `WITH gone AS (DELETE FROM idem_ledger WHERE seq < (SELECT max(seq) FROM idem_ledger) RETURNING *)
 INSERT INTO idem_operator (stream, seq, kind, prev, next, written_at, info) SELECT stream, seq, kind, prev, next, written_at, info FROM gone WHERE kind = 'r'`)
 	applied(t, db, service{}, kafka, nil)
