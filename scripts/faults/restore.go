@@ -58,8 +58,8 @@ func restored(ctx context.Context, t *theatre) (string, error) {
 	return fmt.Sprintf("%d times, with the effects of %d records", rounds, lost), nil
 }
 
-// restoredEmpty brings back a database without a ledger. Its partitions halt; the topic is then read
-// again from its first records, as the command says.
+// restoredEmpty brings back a database without a ledger. Its partitions halt; the topic is then
+// read again from its first records, as the command says.
 func restoredEmpty(ctx context.Context, t *theatre) (string, error) {
 	if err := t.backUp(ctx); err != nil {
 		return "", err
