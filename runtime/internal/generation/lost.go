@@ -2,6 +2,7 @@ package generation
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 
@@ -67,7 +68,7 @@ func Empty(ctx context.Context, conn *pgx.Conn, consumer string) error {
 func whole(ctx context.Context, conn *pgx.Conn, number int32, seal wire.UUID) (have int64, err error) {
 	var want *int64 // nil if they were not counted yet
 	err = conn.QueryRow(ctx, `
-SELECT count(*), (SELECT keys FROM idem_key_gen WHERE gen = $1 AND seal = $2::uuid) FROM idem_keys WHERE gen = $1`, number, seal).Scan(&have, &want)
+SELECT count(*), (SELECT keys FROM idem_key_gen WHERE gen = $1 AND seal = $2::text::uuid) FROM idem_keys WHERE gen = $1`, number, hex.EncodeToString(seal[:])).Scan(&have, &want)
 	if err == nil && want != nil && have < *want {
 		return have, &LostError{Number: number, Have: have, Want: *want}
 	}

@@ -103,14 +103,11 @@ func (j *Job) once(ctx context.Context) (mine bool, err error) {
 	if clockError == nil {
 		// A seal by a clock that is behind would make its keys look older than they are.
 		parts = append(parts, j.letters, j.count)
-		if j.Schema["keys"] > 0 {
-			parts = append(parts, j.rotate, j.drop)
-		}
 		if j.Schema["effects"] > 0 {
 			parts = append(parts, j.leases)
 		}
 		if j.Schema["keys"] > 0 {
-			parts = append(parts, j.countKeys) // the last one: it may take long
+			parts = append(parts, j.rotate, j.drop, j.countKeys) // the last one may take long
 		}
 	}
 	errs := []error{clockError}
