@@ -6,8 +6,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Sealed is a sealed generation of keys whose keys were counted after its seal. Nothing is added to
-// it or taken from it, so it has lost keys if it has fewer now.
+// Sealed is a sealed generation of keys whose keys were counted after its seal. Nothing is added
+// to it or taken from it, so it has lost keys if it has fewer now.
 type Sealed struct {
 	Number int32
 	Seal   string // names its content

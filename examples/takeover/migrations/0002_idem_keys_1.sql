@@ -134,8 +134,8 @@ BEGIN
 END $$;
 
 -- Seals the open generation of a consumer, and opens the next one in a table that
--- idem_keys_prepare named. The trigger waits for the claims in flight, and refuses those
--- to come. Reads go on.
+-- idem_keys_prepare named. Creating the trigger waits for the claims in flight, but not for reads;
+-- the trigger rejects the claims to come.
 CREATE OR REPLACE FUNCTION idem_keys_seal(whose text, number int, next_number int, kept interval) RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$
 BEGIN
     IF kept IS NULL OR kept OPERATOR(pg_catalog.<) interval '0' OR NOT EXISTS (
@@ -156,8 +156,8 @@ BEGIN
     RAISE 'generation % of keys is not open any more', number USING ERRCODE = '55000';
 END $$;
 
--- Counts the keys of a sealed generation, which has the same ever after: a restore that loses some
--- is noticed by the number.
+-- Counts the keys of a sealed generation, once. The number never changes, so a restore that loses
+-- some keys is noticed.
 CREATE OR REPLACE FUNCTION idem_keys_count(whose text, number int) RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$
 BEGIN
     UPDATE idem_key_gen SET keys = (SELECT pg_catalog.count(*) FROM idem_keys k WHERE k.gen OPERATOR(pg_catalog.=) number)

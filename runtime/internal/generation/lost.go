@@ -13,8 +13,8 @@ import (
 
 // Nothing is added to a sealed generation or taken from it, so the upkeep counts its keys once. A
 // generation that has fewer has lost them, such as in a restore. The number is compared where that
-// costs least: whether there is any key when a partition is taken over, and how many when a filter is
-// built, which reads all of them anyway.
+// costs least: whether there is any key when a partition is taken over, and how many when a filter
+// is built, which reads all of them anyway.
 
 // LostError means that a sealed generation has fewer keys than it should have: duplicates of their
 // events would take effect again.

@@ -188,8 +188,8 @@ func (j *Job) rotate(ctx context.Context, conn *pgx.Conn) error {
 // countTime is how long the keys of one generation may be counted.
 const countTime = 10 * time.Minute
 
-// countKeys counts the keys of the generations that were sealed, so that it is noticed if a restore
-// loses some.
+// countKeys counts the keys of the generations that were sealed, so a restore that loses some is
+// noticed.
 func (j *Job) countKeys(ctx context.Context, conn *pgx.Conn) error {
 	numbers, err := generation.Uncounted(ctx, conn, j.Consumer)
 	if err != nil || len(numbers) == 0 {
