@@ -57,6 +57,9 @@ func (e *examination) database(ctx context.Context) {
 			return
 		}
 	}
+	if err := e.keys(ctx); err != nil {
+		e.failed("keys", err)
+	}
 }
 
 // within runs one part of the examination, with a limit of time.
