@@ -208,7 +208,7 @@ func (n *network) rest(t testing.TB) error {
 	t.Helper()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for end := time.Now().Add(20 * time.Second); ; {
+	for end := time.Now().Add(3 * time.Minute); ; {
 		runs := n.running != nil && !n.running.over && n.running.link == nil
 		if !runs && !n.owing() {
 			break
@@ -223,7 +223,7 @@ func (n *network) rest(t testing.TB) error {
 			break
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("after 20s a task still runs (%v), or the server still works (%v)", runs, n.owing())
+			return fmt.Errorf("after 3m a task still runs (%v), or the server still works (%v)", runs, n.owing())
 		}
 	}
 	n.running = nil

@@ -127,6 +127,7 @@ func (s *simulation) complain(format string, args ...any) {
 
 // fail ends the test with all that people need.
 func (s *simulation) fail() {
+	s.n.close() // a task that waits for an answer would hold up the end of its consumer
 	s.t.Fatalf("schedule %d (-seed %d repeats it):\n%s\n\nits steps:\n%s\n\nits log:\n%v",
 		s.seed, s.seed, strings.Join(s.wrong, "\n"), strings.Join(s.steps, "\n"), s.log)
 }
