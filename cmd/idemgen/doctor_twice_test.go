@@ -15,7 +15,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // shopCluster is a broker whose requests a test can hold up, with old records in the topic of the
@@ -65,8 +67,18 @@ func (c *shopCluster) produce(t *testing.T, records int) {
 
 func (c *shopCluster) commit(t *testing.T, offset int64) {
 	t.Helper()
+	c.commitWith(t, offset, nil)
+}
+
+// commitWith commits with metadata.
+func (c *shopCluster) commitWith(t *testing.T, offset int64, metadata *string) {
+	t.Helper()
 	at := map[string]map[int32]kgo.EpochOffset{"orders.v1": {0: {Epoch: -1, Offset: offset}}}
-	c.member.CommitOffsetsSync(t.Context(), at, func(_ *kgo.Client, _ *kmsg.OffsetCommitRequest, r *kmsg.OffsetCommitResponse, err error) {
+	ctx := kgo.PreCommitFnContext(t.Context(), func(q *kmsg.OffsetCommitRequest) error {
+		q.Topics[0].Partitions[0].Metadata = metadata
+		return nil
+	})
+	c.member.CommitOffsetsSync(ctx, at, func(_ *kgo.Client, _ *kmsg.OffsetCommitRequest, r *kmsg.OffsetCommitResponse, err error) {
 		if err == nil {
 			err = kerr.ErrorForCode(r.Topics[0].Partitions[0].ErrorCode)
 		}
@@ -161,4 +173,25 @@ func TestDoctorFindsACommittedOffsetWithoutALedger(t *testing.T) {
 	c.commit(t, 8)
 	wantLines(t, checkedAbout(t, "partition", "FAIL", c.db, c.brokers),
 		"partition orders.v1/0: the group has committed offset 8 in Kafka, and the next record to apply is 7")
+}
+
+// A database that was restored is named, before its service runs and for a week afterwards. An
+// empty one does not begin where this service has committed, whatever start_from says.
+func TestDoctorNamesARestore(t *testing.T) {
+	t.Parallel()
+	c := newShopCluster(t, 7)
+	mark := ledger.Mark{Stream: wire.UUID{1}, Consumer: "order-projector"}.String()
+	c.commitWith(t, 8, &mark)
+	wantLines(t, checkedAbout(t, "partition", "FAIL", c.db, c.brokers),
+		"partition orders.v1/0: the database lost commits: consumer order-projector has committed offset 8 in Kafka, and the next record to apply is 7")
+	idemtest.Exec(t, c.db, `UPDATE idem_stream SET partition = 9`)
+	wantLines(t, checkedAbout(t, "partition", "FAIL", c.db, c.brokers),
+		"partition orders.v1/0: a service of idemgen has committed offset 8 in Kafka, but the database has no ledger: the partition halts")
+	c.commit(t, 5)
+	idemtest.Exec(t, c.db, `UPDATE idem_stream SET partition = 0, lost_at = '2026-01-01 12:00Z', lost_from = 3, lost_to = 7`)
+	wantLines(t, checkedAbout(t, "ledger", "warn", c.db, c.brokers))
+	idemtest.Exec(t, c.db, `UPDATE idem_stream SET lost_at = clock_timestamp()`)
+	if got := checkedAbout(t, "ledger", "warn", c.db, c.brokers); len(got) != 1 || !strings.Contains(got[0], "had lost commits, as after a restore or a failover: records from offset 3 to 6 were applied again") {
+		t.Errorf("got %q", got)
+	}
 }

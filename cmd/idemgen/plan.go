@@ -29,7 +29,7 @@ specs it is the first one. Without arguments the spec is idemgen.yaml here. In C
 branch that the change is for: idemgen plan --base origin/main
 
 Exit code 0: nothing breaks; 1: a change breaks dedup, makes dead letters of records that are still
-in a topic, or reads every topic again; 2: trouble.`,
+in a topic, lets an older version apply events without a call, or reads every topic again; 2: trouble.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 2 {
 				return fmt.Errorf("plan compares two specs, an old and a new one, not %d", len(args))

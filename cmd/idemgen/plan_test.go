@@ -80,6 +80,7 @@ func TestPlan(t *testing.T) {
 		again      = "reprocesses every topic"
 		loses      = "records still in the topic lose values"
 		results    = "results of effects become dead letters"
+		uncalled   = "events are applied without a call"
 	)
 	for _, tc := range []struct{ name, old, new, verdict, text string }{
 		{"a description", "package: doors\n", "package: doors\ndescription: Doors.\n", compatible, "description is new"},
@@ -95,7 +96,11 @@ func TestPlan(t *testing.T) {
 		{"limits", "package: doors\n", "package: doors\nlimits: {batch_events: 7}\n", compatible, "limits is new"},
 		{"smaller records", "package: doors\n", "package: doors\nlimits: {max_payload: 2KiB}\n", letters, "max_payload is 2048, and was 1048576"},
 		{"on_failure", "    record_key: {door: string}\n", "    record_key: {door: string}\n    on_failure: {stop_after: 7}\n", compatible, "on_failure is new"},
-		{"an effect", "set: {n: n}}]", "set: {n: n}}]\n        effect: {if_interrupted: retry}", callers, "effect is new"},
+		{"an effect", "set: {n: n}}]", "set: {n: n}}]\n        effect: {if_interrupted: retry}", uncalled, "Counted.effect is new. The version before applies events without the call, beside this one or after a rollback"},
+		{"an effect goes", ", effect: {if_interrupted: retry}}", ", handle: true}", callers, "Events that this version applies have no call, even after a rollback"},
+		{"an effect in place of a handler", "if_newer: at}]\n        handle: true\n      Counted", "if_newer: at}]\n        effect: {if_interrupted: retry}\n      Counted", uncalled, "Moved.effect is new"},
+		{"another answer to a cut call", "{if_interrupted: retry, timeout", "{if_interrupted: dead_letter, timeout", compatible, "Versions side by side follow their own"},
+		{"a handler in place of steps", "write: [{update: doors, set: {n: n}}]", "handle: true", callers, "handle is new"},
 		{"a shorter call", "timeout: 5s", "timeout: 4s", compatible, "it holds for calls from now on"},
 		{"a result", "opened, effect: {if_interrupted: retry}", "opened, effect: {if_interrupted: retry, result: Ring}", results, `the result of event "Opened" of doors.v1: it is none, and "Ring" is read. A recorded result whose event is not yet in the ledger cannot be read`},
 		{"a result, and what the method returns", "opened, effect: {if_interrupted: retry}", "opened, effect: {if_interrupted: retry, result: Ring}", results, "deploy this when no event waits for its rows.\n- **" + callers + "**: topics.doors.v1.events.Opened.effect.result is new. The method returns a result.\n"},
@@ -111,8 +116,8 @@ func TestPlan(t *testing.T) {
 		{"an optional field renamed beside another new one", "hand: optional string", "arm: optional string, n: optional int32", loses, "fields.n is new. Records without it can still be read"},
 		{"a record's own value goes, and an optional field comes", "blob: {type: bytes, record: key}", "mark: {type: optional string, header: mark}", compatible, "fields.mark is new. Records without it can still be read"},
 		{"an optional field is gone", "hand: optional string, ", "", compatible, "fields.hand is gone"},
-		{"a handler", "set: {n: n}}]", "set: {n: n}}]\n        handle: true", callers, "handle is new"},
-		{"steps", "set: {n: n}}]", "set: {n: n}}, {update: doors, set: {n: n}}]", compatible, "Counted.write changed"},
+		{"a handler", "set: {n: n}}]", "set: {n: n}}]\n        handle: true", uncalled, "Counted.handle is new. The version before applies events without the call, beside this one or after a rollback"},
+		{"steps", "set: {n: n}}]", "set: {n: n}}, {update: doors, set: {n: n}}]", compatible, "Counted.write changed. It holds for events from now on; rows that are there stay as they are. The version before applies events by its own steps"},
 		{"a new column", "n: integer}", "n: integer, m: nullable integer}", migration, `column "m" of "doors" is new`},
 		{"a wider column", "varchar(10)", "text", byHand, "changed from varchar(10) to text"},
 		{"a new unique key", "    primary_key: [door]\n", "    primary_key: [door]\n    unique: [[n]]\n", byHand, `unique key [n] of "doors" is new`},
@@ -152,7 +157,7 @@ func TestPlan(t *testing.T) {
 			}
 			code, out, stderr := run(t, "plan", "old.yaml", "new.yaml")
 			want := done
-			if tc.verdict == letters || tc.verdict == loses || tc.verdict == results || tc.verdict == dedup || tc.verdict == again {
+			if tc.verdict == letters || tc.verdict == loses || tc.verdict == results || tc.verdict == uncalled || tc.verdict == dedup || tc.verdict == again {
 				want = different
 			}
 			if code != want || !strings.Contains(strings.ToLower(out), strings.ToLower(tc.text)) || !strings.Contains(out, "- **"+tc.verdict+"**: ") {

@@ -82,6 +82,17 @@ var ways = []way{
 		idemtest.Exec(l.t, l.db, `DELETE FROM idem_ledger`)
 		l.start()
 	}, effects: "1=1 2=1 3=1 100=1"},
+	{code: halt.KeysLost, cause: func(l *live) {
+		l.stop()
+		l.spec.Topics[0].Window = time.Hour
+		idemtest.Exec(l.t, l.db, `SELECT idem_keys_open('live', '1 hour'); INSERT INTO idem_keys VALUES (1, gen_random_uuid(), 1, 1, 1, 1);
+SELECT idem_keys_seal('live', 1, idem_keys_prepare(), '1 hour'); SELECT idem_keys_count('live', 1); DELETE FROM idem_keys`)
+		l.start()
+		l.produce("put 4")
+	}, cure: func(l *live) {
+		idemtest.Exec(l.t, l.db, `ALTER TABLE idem_keys_1 DISABLE TRIGGER ALL; INSERT INTO idem_keys VALUES (1, gen_random_uuid(), 1, 1, 1, 1);
+ALTER TABLE idem_keys_1 ENABLE TRIGGER ALL`)
+	}, effects: "1=1 2=1 3=1 4=1 100=1"},
 	{code: halt.NewerVersion, cause: func(l *live) {
 		l.stop()
 		l.spec.Identity = wire.Identity{Writes: 2, Knows: []uint32{1, 2}}

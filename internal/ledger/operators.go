@@ -18,7 +18,8 @@ SELECT s.stream, s.consumer, s.topic, s.topic_id::text, s.partition,
        o.seq, o.kind::text, o.written_at, coalesce(o.info, ''), o.prev, o.next,
        extract(epoch FROM clock_timestamp() - coalesce(
          (SELECT written_at FROM idem_ledger l WHERE l.stream = s.stream AND l.seq > t.seq - 10000 AND l.next <> l.prev ORDER BY l.seq DESC LIMIT 1),
-         (SELECT written_at FROM idem_ledger l WHERE l.stream = s.stream AND l.seq > t.seq - 10000 ORDER BY l.seq LIMIT 1)))::float8
+         (SELECT written_at FROM idem_ledger l WHERE l.stream = s.stream AND l.seq > t.seq - 10000 ORDER BY l.seq LIMIT 1)))::float8,
+       s.lost_at, coalesce(s.lost_from, 0), coalesce(s.lost_to, 0)
 FROM idem_stream s
 LEFT JOIN LATERAL (SELECT * FROM idem_ledger l WHERE l.stream = s.stream ORDER BY l.seq DESC LIMIT 1) t ON true
 LEFT JOIN LATERAL (

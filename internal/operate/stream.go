@@ -50,7 +50,15 @@ type Status struct {
 	Tail            *Tail     `json:"tail"`              // null: there is no ledger, or its rows are gone
 	OpenDeadLetters int64     `json:"open_dead_letters"` // neither replayed nor discarded; 1,001 means more than 1,000
 	LastOperatorRow *Move     `json:"last_operator_row"` // null: none within a year
+	Lost            *Lost     `json:"lost"`              // null: the database lost no commits of it, as far as is known
 	Reported        *Reported `json:"reported"`          // null: no process reports the partition, so its state is not known
+}
+
+// Lost are records whose commits a restore or a failover took back: they were applied again.
+type Lost struct {
+	FoundAt time.Time `json:"found_at"`
+	From    int64     `json:"from"` // offset of the first one
+	To      int64     `json:"to"`   // after the last one
 }
 
 // Letters is the number of open dead letters in words.
@@ -232,13 +240,19 @@ func scanStatus(r pgx.CollectableRow) (Status, error) {
 	var epoch, parts, def *int32
 	var info, operatorInfo string
 	var letters ledger.InRow
+	var lostAt *time.Time
+	var lost Lost
 	err := r.Scan(&s.Stream, &s.Consumer, &s.Topic, &s.TopicID, &s.Partition, &s.Former, &s.CreatedAt,
 		&seq, &next, &epoch, &kind, &written, &age, &parts, &def, &window, &info, &letters.N, &letters.First,
-		&s.OpenDeadLetters, &operatorSeq, &operatorKind, &operatorWritten, &operatorInfo, &from, &to, &unmoved)
+		&s.OpenDeadLetters, &operatorSeq, &operatorKind, &operatorWritten, &operatorInfo, &from, &to, &unmoved, &lostAt, &lost.From, &lost.To)
 	if err != nil {
 		return s, err
 	}
 	s.CreatedAt = s.CreatedAt.UTC()
+	if lostAt != nil {
+		lost.FoundAt = lostAt.UTC()
+		s.Lost = &lost
+	}
 	if seq != nil {
 		s.Tail = &Tail{
 			RowHead:  RowHead{*seq, kinds[(*kind)[0]], written.UTC(), ledger.Said(info, letters)},

@@ -196,6 +196,10 @@ var advice = map[halt.Code]Advice{
 		"The partition is known, but the rows of its ledger are gone: they were deleted, or a backup was restored in part.",
 		"What else is missing in the database.",
 	},
+	halt.KeysLost: {
+		"Keys of applied events are missing: a restore lost them, or somebody deleted rows. Duplicates of those events would take effect again.",
+		"The messages of the restore, and what else it lost. Restore the rows from the backup, then release.",
+	},
 	halt.NewerVersion: {
 		"Another version of the service ran here, which identifies events in another way. This version would not recognize its duplicates.",
 		"Whether you can deploy a version that knows both: that needs no command.",

@@ -10,7 +10,7 @@ import (
 
 // codes are all reasons of halts.
 var codes = []halt.Code{
-	halt.TopicRecreated, halt.RetentionPassed, halt.LogTruncated, halt.PartitionsChanged, halt.LedgerMissing, halt.LedgerGone, halt.NewerVersion,
+	halt.TopicRecreated, halt.RetentionPassed, halt.LogTruncated, halt.PartitionsChanged, halt.LedgerMissing, halt.LedgerGone, halt.KeysLost, halt.NewerVersion,
 	halt.RecordRefused, halt.DeadLetters, halt.LetterRefused, halt.Handler, halt.Database, halt.Pooler, halt.Runtime, halt.Paused,
 }
 

@@ -16,6 +16,7 @@ const (
 	PartitionsChanged Code = "partitions-changed"    // records of the same key may now be in another partition
 	LedgerMissing     Code = "ledger-missing"        // the group has a committed offset, but the database has no ledger
 	LedgerGone        Code = "ledger-gone"           // the partition is known, but the rows of its ledger are gone
+	KeysLost          Code = "keys-lost"             // keys of copies: anywhere are missing, which a restore lost
 	NewerVersion      Code = "newer-version"         // a version ran here whose identity of events this version does not know
 	RecordRefused     Code = "record-refused"        // a record fails, and the spec says stop
 	DeadLetters       Code = "too-many-dead-letters" // on_failure.stop_after was reached

@@ -2,12 +2,15 @@ package idem_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/internal/kit/memlease"
+	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
@@ -119,6 +122,32 @@ func TestDatabaseThatWentBack(t *testing.T) {
 	}
 }
 
+// Leases outside of the database did not go back with it: their tokens are greater than those that
+// the database draws then. An operator's decision about one of them counts nevertheless.
+func TestReplayAfterTheDatabaseWentBack(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	var p provider
+	var store memlease.Store
+	s := p.serviceWith(&store, interrupts)
+	applied(t, db, s, idem.Commit{Offset: -1}, records(0, "put 1 1"))
+	old := backup(t, db)
+	idemtest.Exec(t, db, `SELECT max(nextval('idem_fence')) FROM generate_series(1, 500)`)
+	p.call = func(context.Context, int32, int) error { return errors.New("the connection broke") }
+	last := records(1, "a: effect 2")
+	kafka := applied(t, db, s, idem.Commit{Offset: -1}, last)
+	want(t, "letters", letters(t, db), "1 interrupted")
+
+	p.call = nil
+	applied(t, old, s, kafka, last)
+	want(t, "letters of the restored database", letters(t, old), "1 interrupted")
+	want(t, "calls", p.count(2), 1)
+	ask(t, old, "replay", 1)
+	applied(t, old, s, kafka, nil)
+	want(t, "calls after the replay", p.count(2), 2)
+	want(t, "rows", table(t, old), "1=1 2=2")
+}
+
 // Kafka says nothing about commits that are gone if an operator set the position back, if another
 // client committed, or if the ledger is another one.
 func TestDatabaseThatDidNotGoBack(t *testing.T) {
@@ -130,17 +159,20 @@ func TestDatabaseThatDidNotGoBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]idem.Commit{
-		"an operator's row":          kafka,
-		"another client's metadata":  {Offset: 3, Metadata: "mine"},
-		"no metadata":                {Offset: 3},
-		"a ledger of other database": {Offset: 3, Metadata: strings.Replace(kafka.Metadata, " ", " 1 00000000", 1)},
+		"an operator's row":         kafka,
+		"another client's metadata": {Offset: 3, Metadata: "mine"},
+		"no metadata":               {Offset: 3},
+		"another database's ledger": {Offset: 3, Metadata: ledger.Mark{Stream: idem.UUID{1}, Seq: 9, Token: idem.UUID{2}, High: 3}.String()},
 	} {
 		applied(t, db, service{}, c, nil)
 		if query(t, db, `SELECT (lost_at IS NULL)::text FROM idem_stream`) != "true" {
 			t.Errorf("%s counts as commits that are gone", name)
 		}
 	}
-	// The operator's row is trimmed, and so is that of the mark.
+	// The row of the mark is trimmed, then the operator's.
+	idemtest.Exec(t, db, `DELETE FROM idem_ledger WHERE seq < (SELECT seq FROM idem_ledger WHERE kind = 'r')`)
+	applied(t, db, service{}, kafka, nil)
+	want(t, "found behind the operator's row", query(t, db, `SELECT (lost_at IS NULL)::text FROM idem_stream`), "true")
 	idemtest.Exec(t, db, `WITH gone AS (DELETE FROM idem_ledger WHERE seq < (SELECT max(seq) FROM idem_ledger) RETURNING *)
 INSERT INTO idem_operator (stream, seq, kind, prev, next, written_at, info) SELECT stream, seq, kind, prev, next, written_at, info FROM gone WHERE kind = 'r'`)
 	applied(t, db, service{}, kafka, nil)

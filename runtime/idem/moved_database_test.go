@@ -47,8 +47,9 @@ func TestDatabaseThatWasMovedWithoutItsSequences(t *testing.T) {
 	want(t, "the next token after one that is far ahead", query(t, db, `SELECT max(fence)::text FROM idem_lease`), "100000001")
 }
 
-// A database is moved by logical replication as docs/moves.md says, while keys of all partitions
-// are claimed, and claims of a transaction that ended early are deleted.
+// A database is moved by logical replication as docs/moves.md says, with a sealed generation of
+// keys, while keys of all partitions are claimed, and claims of a transaction that ended early are
+// deleted.
 func TestDatabaseThatIsMovedByLogicalReplication(t *testing.T) {
 	lengthy(t)
 	server, err := idemtest.StartPostgres(t.Context(), idemtest.PostgresOptions{TCP: true, Conf: map[string]string{"wal_level": "logical"}})
@@ -68,18 +69,25 @@ func TestDatabaseThatIsMovedByLogicalReplication(t *testing.T) {
 	address.Path = "/moved"
 	to := open(address.String())
 
-	w := own(t, service{}.consumer(t, from))
-	apply(t, w, records(0, "a: put 1 1", "b: put 2 2"))
+	c := service{}.consumer(t, from)
+	w := own(t, c)
+	apply(t, w, records(0, "z: put 9 9"))
+	rotate(t, from, c)
+	apply(t, w, records(1, "a: put 1 1", "b: put 2 2"))
 	idemtest.Exec(t, from, `CREATE PUBLICATION move FOR ALL TABLES WITH (publish_via_partition_root)`)
 	idemtest.Exec(t, from, `SELECT pg_create_logical_replication_slot('move', 'pgoutput')`)
 	idemtest.Exec(t, to, `DELETE FROM idem_schema`) // a copy of the tables has no rows
-	idemtest.Exec(t, to, `SELECT idem_keys_prepare()`)
+	idemtest.Exec(t, to, `SELECT idem_keys_prepare();
+CREATE TRIGGER idem_keys_sealed BEFORE INSERT ON idem_keys_1 FOR EACH ROW EXECUTE FUNCTION idem_keys_sealed();
+CREATE TABLE idem_keys_2 (LIKE idem_keys, PRIMARY KEY (key));
+ALTER TABLE idem_keys_2 REPLICA IDENTITY FULL;
+ALTER TABLE idem_keys ATTACH PARTITION idem_keys_2 FOR VALUES IN (2)`)
 	idemtest.Exec(t, to, `CREATE SUBSCRIPTION move CONNECTION '`+server.URL()+`' PUBLICATION move WITH (create_slot = false)`)
 	within(t, "what was there is copied", func() bool {
 		return query(t, to, `SELECT (count(*) > 0 AND bool_and(srsubstate = 'r'))::text FROM pg_subscription_rel`) == "true"
 	})
-	idemtest.Exec(t, from, `DELETE FROM idem_keys WHERE stream = 1 AND key = (SELECT key FROM idem_keys ORDER BY key LIMIT 1)`)
-	apply(t, w, records(2, "c: put 3 3", "d: put 4 4"))
+	idemtest.Exec(t, from, `DELETE FROM idem_keys WHERE gen = 2 AND key = (SELECT key FROM idem_keys WHERE gen = 2 ORDER BY key LIMIT 1)`)
+	apply(t, w, records(3, "c: put 3 3", "d: put 4 4"))
 	const keys = `SELECT string_agg(gen || ' ' || key, ', ' ORDER BY key) FROM idem_keys`
 	within(t, "the keys are there", func() bool {
 		var moved *string

@@ -23,12 +23,12 @@ func TestSealTakenBackByAFailoverIsNoticed(t *testing.T) {
 	await(t, log, "filter of sealed keys built", 1)
 	apply(t, w, records(2, "c: put 3 3")) // its list is read, its filter in use
 	rival := service{}.consumer(t, db)
-	idemtest.Exec(t, db, `ALTER TABLE idem_keys_1 DROP CONSTRAINT idem_keys_sealed;
+	idemtest.Exec(t, db, `DROP TRIGGER idem_keys_sealed ON idem_keys_1;
 UPDATE idem_key_gen SET token = gen_random_uuid() WHERE gen = 2;
 DELETE FROM idem_key_gen WHERE gen = 2;
 UPDATE idem_key_gen SET sealed_at = NULL`)
 	apply(t, ownPartition(t, rival, 1), records(0, "k: put 7 7", "l: put 8 8"))
-	idemtest.Exec(t, db, `ALTER TABLE idem_keys_1 ADD CONSTRAINT idem_keys_sealed CHECK (false) NOT VALID;
+	idemtest.Exec(t, db, `CREATE TRIGGER idem_keys_sealed BEFORE INSERT ON idem_keys_1 FOR EACH ROW EXECUTE FUNCTION idem_keys_sealed();
 UPDATE idem_key_gen SET sealed_at = clock_timestamp(), seal = gen_random_uuid();
 INSERT INTO idem_key_gen (gen, consumer, token, keep) VALUES (2, 'test', gen_random_uuid(), '1 hour')`)
 	want(t, "copy", apply(t, w, records(3, "k: put 7 7")), idem.Result{Duplicates: 1})
@@ -62,7 +62,7 @@ func TestKnownKeysAreReadAgainOnANewConnection(t *testing.T) {
 	apply(t, ownPartition(t, service{}.consumer(t, db), 1), records(0, "k: put 1 1"))
 	rotate(t, db, c) // so that the key is read, and not met as a race
 	ctx := once(t.Context(), fault.BeforeClaim, func() {
-		idemtest.Exec(t, db, `DELETE FROM idem_keys; DELETE FROM t`)
+		idemtest.Exec(t, db, `DELETE FROM idem_keys; UPDATE idem_key_gen SET keys = NULL; DELETE FROM t`)
 		idemtest.Exec(t, db, `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'idemgen' AND datname = current_database()`)
 	})
 	if _, err := w.Apply(ctx, records(0, "k: put 1 1")); err == nil {

@@ -46,7 +46,7 @@ type fault struct {
 
 // all are the faults, by family.
 func all() []fault {
-	return slices.Concat(processFaults, stopFaults, handlerFaults, postgresFaults, failoverFaults, kafkaFaults, topicFaults, dataFaults, clockFaults, redisFaults, takeoverFaults)
+	return slices.Concat(processFaults, stopFaults, handlerFaults, postgresFaults, failoverFaults, kafkaFaults, topicFaults, dataFaults, clockFaults, restoreFaults, redisFaults, takeoverFaults)
 }
 
 func choose(only *regexp.Regexp) []fault {

@@ -23,7 +23,7 @@ var effectBugs = []mutant{
             OR`),
 		core, "TestDatabaseThatDidNotGoBack"},
 	{"a ledger that another one replaced counts as one that went back",
-		in(room, "Chain.Compare").Replace(`m.Stream != c.standing.id`, `false`),
+		in(room, "Chain.Compare").Never(`m.Stream != c.standing.id`),
 		core, "TestDatabaseThatDidNotGoBack"},
 	{"an empty database takes over what this service has committed",
 		in(room, "takeOver.startOffset").Never(`committed >= 0 && ours`),

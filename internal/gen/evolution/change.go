@@ -29,6 +29,7 @@ const (
 	ByHand      Verdict = "migration by hand"
 	DeadLetters Verdict = "records still in the topic become dead letters"
 	LosesValues Verdict = "records still in the topic lose values"
+	Uncalled    Verdict = "events are applied without a call"
 	Results     Verdict = "results of effects become dead letters"
 	NotKnown    Verdict = "not known"
 	BreaksDedup Verdict = "breaks dedup"
@@ -37,7 +38,7 @@ const (
 
 // Breaks reports whether events are lost or applied twice unless somebody acts, or may be.
 func (v Verdict) Breaks() bool {
-	return v == DeadLetters || v == LosesValues || v == Results || v == NotKnown || v == BreaksDedup || v == Reprocesses
+	return v == DeadLetters || v == LosesValues || v == Uncalled || v == Results || v == NotKnown || v == BreaksDedup || v == Reprocesses
 }
 
 // Change is one change of a spec. Why and Do are clauses; Do is "" if nothing has to be done.
@@ -61,10 +62,11 @@ func Compare(old, now Version) []Change {
 	c.identities()
 	c.records()
 	c.results()
+	c.calls()
 	c.topics()
 	c.tables()
 	c.keys()
-	rank := []Verdict{Reprocesses, BreaksDedup, DeadLetters, LosesValues, Results, NotKnown, ByHand, Migration, GoCallers, Compatible}
+	rank := []Verdict{Reprocesses, BreaksDedup, DeadLetters, LosesValues, Uncalled, Results, NotKnown, ByHand, Migration, GoCallers, Compatible}
 	slices.SortStableFunc(c.found, func(a, b Change) int { return slices.Index(rank, a.Verdict) - slices.Index(rank, b.Verdict) })
 	return c.found
 }

@@ -243,7 +243,7 @@ func (c *comparison) results() {
 	compareResults(c.now.Service, c.old.Service, func(u unread) {
 		if !u.loses {
 			c.result(u, "for the version before, the result", "it cannot read what a call of this version returned: the event becomes a dead letter, and its call is not repeated",
-				"end the version before, before this one starts")
+				firstEnded)
 		}
 	})
 }

@@ -109,7 +109,7 @@ var ofKey = map[string]struct {
 	"start_from":  {Compatible, "it holds for partitions without a ledger only"},
 	"migrations":  {Compatible, "it says where files are, not what is in them"},
 	"assume":      {Compatible, "what relied on it, or relies on it now, was checked again"},
-	"write":       {Compatible, "it holds for events from now on; rows that are there stay as they are"},
+	"write":       {Compatible, "it holds for events from now on; rows that are there stay as they are. The version before applies events by its own steps, beside this one or after a rollback"},
 	"handle":      {GoCallers, "Handler has another set of methods"},
 	"window":      {Compatible, "keys are known for longer"},
 	"compare":     {Compatible, "copies are known; content is compared only with that of keys stored under the new definition"},
@@ -200,8 +200,12 @@ func (c *comparison) event(e edit) (Verdict, string) {
 // effect says what a change of a key of an effect means; of "", of the effect as a whole.
 func (e edit) effect(key string) (Verdict, string) {
 	switch {
+	case key == "" && e.now == nil:
+		return GoCallers, "Handler has another set of methods. Events that this version applies have no call, even after a rollback"
 	case key == "":
 		return GoCallers, "Handler has another set of methods"
+	case key == "if_interrupted":
+		return Compatible, "it holds for calls from now on. Versions side by side follow their own: end the old one before the new one starts"
 	case key == "result" && e.old == nil:
 		return GoCallers, "the method returns a result"
 	case key == "result" && e.now == nil:

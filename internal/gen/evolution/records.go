@@ -20,6 +20,7 @@ const (
 	firstBeside   = "keep the former field beside it, both optional, until the older records are read, or deploy this when they are"
 	firstJSON     = "declare it json until the older records are read, or deploy this when they are"
 	firstKeyed    = "make sure that the older records have that record key, or deploy this when they are read"
+	firstEnded    = "end the version before, before this one starts"
 	firstText     = "keep the text until the records that hold it are read"
 )
 

@@ -305,8 +305,30 @@ func (t *takeOver) load(ctx context.Context) error {
 		err = o.keys.Load(ctx, conn.Conn().PgConn(), o.chain.Stream(), o.chain.Tail(), most)
 	}
 	o.tellParked()
+	if err == nil && o.p.topic.Window > 0 {
+		err = o.wholeKeys(ctx, conn.Conn())
+	}
 	if ctx.Err() != nil {
 		return err
 	}
 	return haltIfFinal(err)
+}
+
+// wholeKeys checks that no sealed generation has lost its keys. One that had lost some is counted
+// again, which may take long.
+func (o *Owner) wholeKeys(ctx context.Context, conn *pgx.Conn) error {
+	err := generation.Empty(ctx, conn, o.p.process.Service.Consumer)
+	if err == nil {
+		err = o.p.process.Keys.Filters.Recount(ctx)
+	}
+	return haltIfLost(err, -1)
+}
+
+// haltIfLost returns a halt if keys have been lost: duplicates of their events would take effect
+// again.
+func haltIfLost(err error, offset int64) error {
+	if _, lost := errors.AsType[*generation.LostError](err); lost {
+		return &verdict.Halt{Code: halt.KeysLost, Offset: offset, Reason: "keys of applied events are missing", Err: err}
+	}
+	return err
 }

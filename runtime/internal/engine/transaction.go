@@ -157,7 +157,7 @@ func (t *transaction) undecided(ctx context.Context, err error) outcome {
 	case errors.Is(err, keys.ErrNoGeneration):
 		return t.o.fenced(protocol.Gone, err.Error())
 	}
-	return failure(err)
+	return failure(haltIfLost(err, retry.First(t.w.records)))
 }
 
 // decide decides what records do, with everything known about their keys. It decides again until

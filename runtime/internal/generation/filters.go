@@ -3,6 +3,7 @@ package generation
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -32,9 +33,12 @@ type Filters struct {
 	ready   map[wire.UUID]*bloom.Filter
 	wanted  map[wire.UUID]int32 // sealed generations of the last list read
 	refused map[wire.UUID]bool  // those whose filter would exceed the limit
+	lost    map[wire.UUID]error // those that have lost keys: a [LostError]
 	bytes   int64               // of those that are ready
 	cancel  context.CancelFunc  // of the builder; nil while it is not running
 	builder sync.WaitGroup
+
+	counting sync.Mutex // held by [Filters.Recount]
 }
 
 // NewFilters returns the filters of a consumer, empty at first. connect opens a connection for
@@ -42,7 +46,7 @@ type Filters struct {
 func NewFilters(consumer string, limit int64, connect func(context.Context) (*pgx.Conn, error), log *slog.Logger) *Filters {
 	return &Filters{
 		consumer: consumer, limit: limit, connect: connect, log: log,
-		ready: map[wire.UUID]*bloom.Filter{}, refused: map[wire.UUID]bool{},
+		ready: map[wire.UUID]*bloom.Filter{}, refused: map[wire.UUID]bool{}, lost: map[wire.UUID]error{},
 	}
 }
 
@@ -59,11 +63,43 @@ func (f *Filters) Listed(l List) {
 		}
 	}
 	maps.DeleteFunc(f.refused, func(name wire.UUID, _ bool) bool { _, ok := f.wanted[name]; return !ok })
+	maps.DeleteFunc(f.lost, func(name wire.UUID, _ error) bool { _, ok := f.wanted[name]; return !ok })
 	if _, _, ok := f.missing(); ok && f.cancel == nil {
 		ctx, cancel := context.WithCancel(context.Background())
 		f.cancel = cancel
 		f.builder.Go(func() { f.build(ctx) })
 	}
+}
+
+// Lost returns a [LostError] if a generation of a list is known to have lost keys: nothing may be
+// claimed until an operator has acted.
+func (f *Filters) Lost(l List) error {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for _, g := range l {
+		if name, sealed := g.name(); sealed && f.lost[name] != nil {
+			return f.lost[name]
+		}
+	}
+	return nil
+}
+
+// Recount reads the generations again that had lost keys. It returns nil if all are whole now.
+func (f *Filters) Recount(ctx context.Context) error {
+	f.counting.Lock()
+	defer f.counting.Unlock()
+	f.mu.RLock()
+	again := map[wire.UUID]int32{}
+	for name := range f.lost {
+		again[name] = f.wanted[name]
+	}
+	f.mu.RUnlock()
+	for name, number := range again {
+		if err := f.buildOne(ctx, name, number); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Close stops the builder. Finished filters stay in use.
@@ -114,7 +150,7 @@ func (f *Filters) Where(l List, keys []wire.Key, open bool) (numbers []int32, su
 // missing returns a sealed generation that has no filter yet.
 func (f *Filters) missing() (name wire.UUID, number int32, ok bool) {
 	for n, g := range f.wanted {
-		if f.ready[n] == nil && !f.refused[n] && g > number {
+		if f.ready[n] == nil && !f.refused[n] && f.lost[n] == nil && g > number {
 			name, number, ok = n, g, true
 		}
 	}
@@ -138,6 +174,10 @@ func (f *Filters) build(ctx context.Context) {
 		f.mu.Unlock()
 		err := f.buildOne(ctx, name, number)
 		if err == nil || ctx.Err() != nil {
+			continue
+		}
+		if _, lost := errors.AsType[*LostError](err); lost {
+			f.log.Error("no key is claimed until an operator has acted", "err", err)
 			continue
 		}
 		f.log.Warn("a filter of sealed keys could not be built: keys are looked up in the database instead", "generation", number, "err", err)
@@ -164,8 +204,9 @@ func (f *Filters) buildOne(ctx context.Context, name wire.UUID, number int32) er
 		f.Listed(l) // it was dropped, or its seal was undone
 		return nil
 	}
-	var count int64
-	if err := conn.QueryRow(ctx, `SELECT count(*) FROM idem_keys WHERE gen = $1`, number).Scan(&count); err != nil {
+	count, err := whole(ctx, conn, number, name)
+	f.note(name, err)
+	if err != nil {
 		return err
 	}
 	if !f.room(name, number, count) {
@@ -177,12 +218,23 @@ func (f *Filters) buildOne(ctx context.Context, name wire.UUID, number int32) er
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.wanted[name] == number {
+	if f.wanted[name] == number && f.ready[name] == nil {
 		f.ready[name] = filter
 		f.bytes += filter.Size()
 		f.log.Info("filter of sealed keys built", "generation", number, "keys", count, "bytes", filter.Size(), "all_bytes", f.bytes)
 	}
 	return nil
+}
+
+// note stores whether a generation has lost keys, by the error of counting them.
+func (f *Filters) note(name wire.UUID, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, lost := errors.AsType[*LostError](err); lost {
+		f.lost[name] = err
+	} else if err == nil {
+		delete(f.lost, name)
+	}
 }
 
 // room reports whether a filter for this many keys stays below the limit. If it does not, that is

@@ -195,15 +195,15 @@ func TestFunctionsOfTheKeysJudgeTheirArguments(t *testing.T) {
 		`idem_keys_open('', '1 hour')`, `idem_keys_open('c', '-1 hour')`, `idem_keys_open(NULL, '1 hour')`,
 		`idem_keys_seal('a', 1, 2, '1 hour')`, `idem_keys_seal('b', 2, 1, '1 hour')`, `idem_keys_seal('a', 2, 9, '1 hour')`,
 		`idem_keys_seal('a', 2, 1, '1 hour')`, `idem_keys_seal('a', 2, 2, NULL)`,
-		`idem_keys_forget('a', 2)`, `idem_keys_forget('a', 1)`, `idem_keys_forget('b', 1)`, `idem_keys_forget('a', NULL)`,
+		`idem_keys_count('a', 2)`, `idem_keys_count('b', 1)`, `idem_keys_count('a', 1)`, `idem_keys_forget('a', 2)`, `idem_keys_forget('a', 1)`, `idem_keys_forget('b', 1)`, `idem_keys_forget('a', NULL)`,
 	} {
 		if _, err := db.Exec(t.Context(), `SELECT `+call); err == nil {
 			t.Errorf("%s is taken", call)
 		}
 	}
-	want(t, "generations", generations(t, db, "a"), "1 sealed, 2 open")
+	want(t, "generations, and keys as counted", generations(t, db, "a")+text(t, db, `SELECT string_agg(' '||keys, '') FROM idem_key_gen`), "1 sealed, 2 open 1")
 	want(t, "who may call them", text(t, db, `SELECT count(*) FROM pg_proc WHERE proname LIKE 'idem\_keys\_%' AND
-(has_function_privilege('public', oid, 'EXECUTE') OR NOT prosecdef OR proconfig IS DISTINCT FROM '{"search_path=pg_catalog, public, pg_temp"}')`), "0")
+(has_function_privilege('public', oid, 'EXECUTE') OR NOT prosecdef AND prorettype <> 'trigger'::regtype OR proconfig IS DISTINCT FROM '{"search_path=pg_catalog, public, pg_temp"}')`), "0")
 }
 
 // While a claim in flight keeps the seal waiting, others claim and read.
@@ -225,7 +225,7 @@ func TestSealThatCannotBeHadLetsOthersPass(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- j.Once(t.Context()) }()
 	until(t, "the seal is not tried", func() bool {
-		return text(t, db, `SELECT count(*) FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database()) AND mode = 'AccessExclusiveLock'`) != "0"
+		return text(t, db, `SELECT count(*) FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database()) AND mode = 'ShareRowExclusiveLock'`) != "0"
 	})
 	key(t, db, "a") // after the seal, which gives up
 	want(t, "while a claim is in flight", generations(t, db, "a"), "1 open")

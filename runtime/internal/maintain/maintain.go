@@ -105,11 +105,11 @@ func (j *Job) once(ctx context.Context) (mine bool, err error) {
 	if clockError == nil {
 		// A seal by a clock that is behind would make its keys look older than they are.
 		parts = append(parts, j.letters, j.count)
-		if j.Schema["keys"] > 0 {
-			parts = append(parts, j.rotate, j.drop)
-		}
 		if j.Schema["effects"] > 0 {
 			parts = append(parts, j.leases)
+		}
+		if j.Schema["keys"] > 0 {
+			parts = append(parts, j.rotate, j.drop, j.countKeys) // the last one may take long
 		}
 	}
 	errs := []error{clockError}
@@ -185,6 +185,27 @@ func (j *Job) rotate(ctx context.Context, conn *pgx.Conn) error {
 	}
 	j.Log.Info("generation of keys sealed", "generation", open, "open", next)
 	return fault.At(ctx, fault.Rotated)
+}
+
+// countTime is how long the keys of one generation may be counted.
+const countTime = 10 * time.Minute
+
+// countKeys counts the keys of the generations that were sealed, so a restore that loses some is
+// noticed.
+func (j *Job) countKeys(ctx context.Context, conn *pgx.Conn) error {
+	numbers, err := generation.Uncounted(ctx, conn, j.Consumer)
+	if err != nil || len(numbers) == 0 {
+		return err
+	}
+	if _, err := conn.Exec(ctx, fmt.Sprintf(`SET statement_timeout = '%dms'`, countTime.Milliseconds())); err != nil {
+		return err
+	}
+	for _, n := range numbers {
+		if err := generation.Count(ctx, conn, j.Consumer, n); err != nil {
+			return fmt.Errorf("count the keys of generation %d: %w", n, err)
+		}
+	}
+	return nil
 }
 
 // drop drops the generations whose keys are out of every window.

@@ -57,6 +57,9 @@ func (e *examination) database(ctx context.Context) {
 			return
 		}
 	}
+	if err := e.keys(ctx); err != nil {
+		e.failed("keys", err)
+	}
 }
 
 // within runs one part of the examination, with a limit of time.
@@ -227,6 +230,10 @@ func (e *examination) positions(ctx context.Context) error {
 	e.ledgers = ledgers
 	open, least := int64(0), ""
 	for _, s := range all {
+		if s.Lost != nil && time.Since(s.Lost.FoundAt) < lostNews {
+			e.add(Warning, fmt.Sprintf("ledger %s/%d", s.Topic, s.Partition), lostAdvice, "on %s the database had lost commits, as after a restore or a failover: records from offset %d to %d were applied again",
+				s.Lost.FoundAt.Format(time.RFC3339), s.Lost.From, s.Lost.To-1)
+		}
 		if open += s.OpenDeadLetters; s.OpenDeadLetters > 1000 {
 			least = "at least "
 		}
@@ -241,6 +248,11 @@ func (e *examination) positions(ctx context.Context) error {
 	}
 	return nil
 }
+
+// lostNews is how long it is reported that the database lost commits.
+const lostNews = 7 * 24 * time.Hour
+
+var lostAdvice = manual("The database lost commits")
 
 // readLedgers reads the ledgers of the consumer, and returns also what it read them from.
 func (e *examination) readLedgers(ctx context.Context) (ledgers map[string]map[int32]ledger, all []operate.Status, err error) {

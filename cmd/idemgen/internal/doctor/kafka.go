@@ -13,6 +13,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/idemgen/idemgen/internal/operate"
 )
 
 func (e *examination) kafka(ctx context.Context) {
@@ -276,6 +278,10 @@ func (k *cluster) group(ctx context.Context) error {
 		if !is || o.At <= l.Position {
 			return
 		}
+		if consumer, ours := operate.CommittedBy(o.Metadata); ours {
+			k.report(Failure, o.Topic, o.Partition, lostAdvice, "the database lost commits: consumer %s has committed offset %d in Kafka, and the next record to apply is %d", consumer, o.At, l.Position)
+			return
+		}
 		state, advice := Failure, "check that this is the right database, and that nothing else commits offsets for this group"
 		if slices.ContainsFunc(k.Topics, func(t Topic) bool { return t.Name == o.Topic && t.StartFrom == "committed" }) {
 			state, advice = Warning, "if the program that this service takes over from has consumed meanwhile, make its ids known with idemgen adopt keys: "+
@@ -295,6 +301,8 @@ func (k *cluster) begin(t Topic, p int32, start, end int64) int64 {
 	case at < 0 && t.StartFrom == "latest" && len(k.ledgers[t.Name]) == 0:
 		return end
 	case at < 0:
+	case k.marked(t.Name, p):
+		k.report(Failure, t.Name, p, manual("ledger-missing"), "a service of idemgen has committed offset %d in Kafka, but the database has no ledger: the partition halts", at)
 	case t.StartFrom != "committed":
 		k.report(Warning, t.Name, p, manual("ledger-missing"), "the group has committed offset %d in Kafka, but the database has no ledger: the partition halts", at)
 	case at < start:
@@ -314,6 +322,13 @@ func (k *cluster) offset(topic string, partition int32) int64 {
 		return o.At
 	}
 	return -1
+}
+
+// marked reports whether a service of idemgen has committed the group's offset.
+func (k *cluster) marked(topic string, partition int32) bool {
+	o, is := k.committed.Lookup(topic, partition)
+	_, ours := operate.CommittedBy(o.Metadata)
+	return is && ours
 }
 
 // fetchOffsets fetches the offsets that the group has committed; a group that does not exist has

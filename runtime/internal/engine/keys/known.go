@@ -93,6 +93,9 @@ func (k *Known) Read(ctx context.Context, conn *pgx.Conn, claims []wire.Claim, h
 	if err := k.readList(ctx, conn); err != nil {
 		return false, err
 	}
+	if err := k.memory.process.Filters.Lost(k.list); err != nil {
+		return false, err
+	}
 	numbers, suspects := k.list.Numbers(), keys
 	if !k.place.Sent {
 		numbers, suspects = k.memory.process.Filters.Where(k.list, keys, k.memory.pace.Reads())

@@ -47,7 +47,8 @@ CREATE TABLE IF NOT EXISTS idem_key_gen (
     keep interval NOT NULL,
     opened_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     sealed_at timestamptz, -- NULL while open
-    seal uuid -- names its content from then on
+    seal uuid, -- names its content from then on
+    keys bigint -- of a sealed one, how many it has; NULL until they are counted
 );
 CREATE UNIQUE INDEX IF NOT EXISTS idem_key_gen_open ON idem_key_gen (consumer) WHERE sealed_at IS NULL;
 
@@ -124,9 +125,19 @@ BEGIN
     END IF;
 END $$;
 
+-- The seal of a generation. It is a trigger, not a constraint, so a restore
+-- (pg_restore --data-only --disable-triggers) and logical replication can load the rows of a
+-- sealed generation.
+CREATE OR REPLACE FUNCTION idem_keys_sealed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE 'the generation of keys in % is sealed', TG_TABLE_NAME USING
+        ERRCODE = '23514', SCHEMA = TG_TABLE_SCHEMA, TABLE = TG_TABLE_NAME, CONSTRAINT = TG_NAME,
+        HINT = 'To restore its rows, disable this trigger, such as by pg_restore --disable-triggers.';
+END $$;
+
 -- Seals the open generation of a consumer, and opens the next one in a table that
--- idem_keys_prepare named. The constraint waits for the claims in flight, and refuses those
--- to come.
+-- idem_keys_prepare named. Creating the trigger waits for the claims in flight, but not for reads;
+-- the trigger rejects the claims to come.
 CREATE OR REPLACE FUNCTION idem_keys_seal(whose text, number int, next_number int, kept interval) RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$
 BEGIN
     IF kept IS NULL OR kept OPERATOR(pg_catalog.<) interval '0' OR NOT EXISTS (
@@ -136,8 +147,8 @@ BEGIN
         RAISE 'idem_keys_seal: % is no table of keys, or keys cannot be kept for %', next_number, kept USING ERRCODE = '22023';
     END IF;
     IF EXISTS (SELECT FROM idem_key_gen WHERE gen OPERATOR(pg_catalog.=) number AND consumer OPERATOR(pg_catalog.=) whose AND sealed_at IS NULL) THEN
-        EXECUTE pg_catalog.format('ALTER TABLE idem_keys_%s ADD CONSTRAINT idem_keys_sealed CHECK (false) NOT VALID', number);
-        UPDATE idem_key_gen SET sealed_at = pg_catalog.clock_timestamp(), seal = pg_catalog.gen_random_uuid()
+        EXECUTE pg_catalog.format('CREATE TRIGGER idem_keys_sealed BEFORE INSERT ON idem_keys_%s FOR EACH ROW EXECUTE FUNCTION idem_keys_sealed()', number);
+        UPDATE idem_key_gen SET sealed_at = greatest(pg_catalog.clock_timestamp(), opened_at), seal = pg_catalog.gen_random_uuid()
         WHERE gen OPERATOR(pg_catalog.=) number AND consumer OPERATOR(pg_catalog.=) whose AND sealed_at IS NULL;
         IF FOUND THEN
             INSERT INTO idem_key_gen (gen, consumer, token, keep) VALUES (next_number, whose, pg_catalog.gen_random_uuid(), kept);
@@ -145,6 +156,17 @@ BEGIN
         END IF;
     END IF;
     RAISE 'generation % of keys is not open any more', number USING ERRCODE = '55000';
+END $$;
+
+-- Counts the keys of a sealed generation, once. The number never changes, so a restore that loses
+-- some keys is noticed.
+CREATE OR REPLACE FUNCTION idem_keys_count(whose text, number int) RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+    UPDATE idem_key_gen SET keys = (SELECT pg_catalog.count(*) FROM idem_keys k WHERE k.gen OPERATOR(pg_catalog.=) number)
+    WHERE gen OPERATOR(pg_catalog.=) number AND consumer OPERATOR(pg_catalog.=) whose AND sealed_at IS NOT NULL AND keys IS NULL;
+    IF NOT FOUND THEN
+        RAISE 'generation % of keys is not sealed, or its keys have been counted', number USING ERRCODE = '55000';
+    END IF;
 END $$;
 
 -- Forgets the keys of a generation that is over: its table is free for another one. Nobody
@@ -159,7 +181,7 @@ BEGIN
         WHERE i.inhparent OPERATOR(pg_catalog.=) 'idem_keys'::regclass::oid
             AND c.relname::text OPERATOR(pg_catalog.=) pg_catalog.format('idem_keys_%s', number)) THEN
         EXECUTE pg_catalog.format('TRUNCATE idem_keys_%s', number);
-        EXECUTE pg_catalog.format('ALTER TABLE idem_keys_%s DROP CONSTRAINT IF EXISTS idem_keys_sealed', number);
+        EXECUTE pg_catalog.format('DROP TRIGGER IF EXISTS idem_keys_sealed ON idem_keys_%s', number);
     END IF;
     DELETE FROM idem_key_gen WHERE gen OPERATOR(pg_catalog.=) number;
 END $$;
@@ -170,7 +192,7 @@ DECLARE
     f regprocedure;
 BEGIN
     FOREACH f IN ARRAY ARRAY['idem_keys_prepare()', 'idem_keys_open(text, interval)', 'idem_keys_seal(text, int, int, interval)',
-        'idem_keys_forget(text, int)']::regprocedure[]
+        'idem_keys_sealed()', 'idem_keys_count(text, int)', 'idem_keys_forget(text, int)']::regprocedure[]
     LOOP
         EXECUTE pg_catalog.format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', f);
         EXECUTE pg_catalog.format('ALTER FUNCTION %s SET search_path = pg_catalog, %s, pg_temp', f, (SELECT relnamespace::regnamespace

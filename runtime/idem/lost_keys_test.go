@@ -1,0 +1,149 @@
+package idem_test
+
+import (
+	"bytes"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/idemtest"
+)
+
+// sealedKeys returns a database with a sealed generation of three keys, which were counted, and
+// with one key in the open generation. The position is 4.
+func sealedKeys(t *testing.T) *pgxpool.Pool {
+	t.Helper()
+	db := database(t)
+	c := service{}.consumer(t, db)
+	w := own(t, c)
+	apply(t, w, records(0, "a: put 1 1", "b: put 2 2", "c: put 3 3"))
+	rotate(t, db, c)
+	apply(t, w, records(3, "d: put 4 4"))
+	c.Close()
+	want(t, "keys of the sealed generation", query(t, db, `SELECT keys::text FROM idem_key_gen WHERE gen = 1`), "3")
+	return db
+}
+
+// copiesOfAll checks that duplicates of all events in the database are recognized.
+func copiesOfAll(t *testing.T, db *pgxpool.Pool) {
+	t.Helper()
+	c := service{}.consumer(t, db)
+	defer c.Close()
+	got := apply(t, ownPartition(t, c, 1), records(0, "a: put 1 1", "b: put 2 2", "c: put 3 3", "d: put 4 4"))
+	want(t, "copies", got, idem.Result{Duplicates: 4})
+}
+
+// A restore has all keys, whether pg_restore makes everything at once or loads rows into tables
+// that are there. If it runs triggers, it loses those of the sealed generation, and a start is
+// refused.
+func TestRestoredDatabaseKnowsItsKeys(t *testing.T) {
+	t.Parallel()
+	db := sealedKeys(t)
+	dump := filepath.Join(t.TempDir(), "dump")
+	if out, err := exec.CommandContext(t.Context(), "pg_dump", "--format=custom", "--file="+dump, address(db)).CombinedOutput(); err != nil {
+		t.Skipf("pg_dump cannot dump this server: %v: %s", err, out)
+	}
+	restore := func(db *pgxpool.Pool, args ...string) (err error) {
+		args = append(args, "--dbname="+address(db), "--no-owner", dump)
+		out, err := exec.CommandContext(t.Context(), "pg_restore", args...).CombinedOutput()
+		if err != nil {
+			t.Logf("pg_restore %v: %v\n%s", args, err, out)
+		}
+		return err
+	}
+	whole := idemtest.DB(t)
+	do(t, func() error { return restore(whole) })
+	copiesOfAll(t, whole)
+
+	steps := idemtest.DB(t)
+	do(t, func() error { return restore(steps, "--schema-only") })
+	do(t, func() error { return restore(steps, "--data-only", "--disable-triggers") })
+	copiesOfAll(t, steps)
+
+	lossy := idemtest.DB(t)
+	do(t, func() error { return restore(lossy, "--schema-only") })
+	if restore(lossy, "--data-only") == nil {
+		t.Error("a restore that runs triggers loads the keys of a sealed generation")
+	}
+	_, err := service{}.consumer(t, lossy).Own(t.Context(), topic, 1, 0)
+	want(t, "code", wantError[*idem.HaltedError](t, err).Code, halt.KeysLost)
+	do(t, func() error { return restore(lossy, "--data-only", "--disable-triggers", "--table=idem_keys_1") })
+	copiesOfAll(t, lossy)
+}
+
+// address returns the URL of a database with its password.
+func address(db *pgxpool.Pool) string { return db.Config().ConnString() }
+
+// Rows of a sealed generation are loaded only with its trigger disabled.
+func TestSealedKeysAreLoadedWithoutTriggers(t *testing.T) {
+	t.Parallel()
+	db := sealedKeys(t)
+	conn, err := db.Acquire(t.Context())
+	do(t, func() error { return err })
+	defer conn.Release()
+	var rows bytes.Buffer
+	_, err = conn.Conn().PgConn().CopyTo(t.Context(), &rows, `COPY idem_keys_1 TO STDOUT`)
+	do(t, func() error { return err })
+	load := func() error {
+		_, err := conn.Conn().PgConn().CopyFrom(t.Context(), bytes.NewReader(rows.Bytes()), `COPY idem_keys_1 FROM STDIN`)
+		return err
+	}
+	idemtest.Exec(t, db, `TRUNCATE idem_keys_1`)
+	wantText(t, load(), "the generation of keys in idem_keys_1 is sealed (SQLSTATE 23514)")
+	idemtest.Exec(t, db, `ALTER TABLE idem_keys_1 DISABLE TRIGGER ALL`)
+	do(t, load)
+	idemtest.Exec(t, db, `ALTER TABLE idem_keys_1 ENABLE TRIGGER ALL`)
+	copiesOfAll(t, db)
+}
+
+// A sealed generation that has lost keys halts partitions: with the take-over if it has none, and
+// when its filter is built if it has some. Rows that are restored end that, and so does the
+// operator's UPDATE, after which copies of what is missing take effect again.
+func TestLostKeysHalt(t *testing.T) {
+	t.Parallel()
+	db := sealedKeys(t)
+	idemtest.Exec(t, db, `CREATE TABLE backup AS TABLE idem_keys_1; DELETE FROM idem_keys WHERE gen = 1`)
+	c := service{}.consumer(t, db)
+	_, err := c.Own(t.Context(), topic, 0, 0)
+	halted := wantError[*idem.HaltedError](t, err)
+	want(t, "code", halted.Code, halt.KeysLost)
+	wantText(t, err, "generation 1 of keys has 0 of its 3 keys")
+	wantText(t, err, "UPDATE idem_key_gen SET keys = NULL WHERE gen = 1")
+	c.Close()
+
+	const restore = `ALTER TABLE idem_keys_1 DISABLE TRIGGER idem_keys_sealed; INSERT INTO idem_keys_1 TABLE backup ON CONFLICT DO NOTHING;
+ALTER TABLE idem_keys_1 ENABLE TRIGGER idem_keys_sealed`
+	const loseOne = `DELETE FROM idem_keys WHERE gen = 1 AND key = (SELECT key FROM idem_keys_1 ORDER BY key LIMIT 1)`
+	idemtest.Exec(t, db, restore+"; "+loseOne)
+	log, option := logged()
+	c = service{options: []idem.Option{option}}.consumer(t, db)
+	w := own(t, c)
+	apply(t, w, records(4, "e: put 5 5")) // reads the list
+	await(t, log, "no key is claimed until an operator has acted", 1)
+	_, err = w.Apply(t.Context(), records(5, "f: put 6 6"))
+	halted = wantError[*idem.HaltedError](t, err)
+	want(t, "code", halted.Code, halt.KeysLost)
+	want(t, "offset", halted.Offset, 5)
+	wantText(t, err, "generation 1 of keys has 2 of its 3 keys")
+	want(t, "rows", table(t, db), "1=1 2=2 3=3 4=4 5=5")
+	_, err = c.Own(t.Context(), topic, 2, 0)
+	want(t, "code of the next take-over", wantError[*idem.HaltedError](t, err).Code, halt.KeysLost)
+	idemtest.Exec(t, db, restore)
+	got := apply(t, ownPartition(t, c, 3), records(0, "a: put 1 1", "b: put 2 2", "c: put 3 3"))
+	want(t, "copies, after the rows are back", got, idem.Result{Duplicates: 3})
+
+	idemtest.Exec(t, db, loseOne+`; UPDATE idem_key_gen SET keys = NULL WHERE gen = 1`)
+	log, option = logged()
+	c = service{options: []idem.Option{option}}.consumer(t, db)
+	w = ownPartition(t, c, 4)
+	do(t, func() error { return c.Upkeep(t.Context()) })
+	apply(t, w, records(0, "g: put 7 7"))
+	await(t, log, "filter of sealed keys built", 1)
+	got = apply(t, w, records(1, "a: put 1 1", "b: put 2 2", "c: put 3 3"))
+	want(t, "copies, after the operator's UPDATE", got, idem.Result{Applied: 1, Duplicates: 2})
+	want(t, "keys", query(t, db, `SELECT keys::text FROM idem_key_gen WHERE gen = 1`), "2")
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/scripts/internal/stage"
+)
+
+// restoreFaults bring back a copy of the database: it is behind what the group has committed.
+var restoreFaults = []fault{
+	{name: "a copy of the database is brought back", do: restored},
+	{name: "a copy from before the first start is brought back", do: restoredEmpty},
+}
+
+// restored brings the database back twice. What was applied since the copy is applied again, and
+// the service says that the database lost commits.
+func restored(ctx context.Context, t *theatre) (string, error) {
+	const rounds = 2
+	lost := int64(0)
+	for range rounds {
+		if err := t.worked(ctx); err != nil {
+			return "", err
+		}
+		if err := t.backUp(ctx); err != nil {
+			return "", err
+		}
+		if err := t.worked(ctx); err != nil {
+			return "", err
+		}
+		before := t.monitor.sum()
+		if err := t.restore(ctx); err != nil {
+			return "", err
+		}
+		n, err := t.behind(ctx, before)
+		if err != nil {
+			return "", err
+		}
+		lost += n
+	}
+	if err := t.startWorking(ctx, 2); err != nil {
+		return "", err
+	}
+	if err := t.caughtUp(ctx); err != nil {
+		return "", err
+	}
+	if err := t.said(ctx, "the database lost commits"); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d times, with the effects of %d records", rounds, lost), nil
+}
+
+// restoredEmpty brings back a database without a ledger. Its partitions halt; the topic is then
+// read again from its first records, as the command says.
+func restoredEmpty(ctx context.Context, t *theatre) (string, error) {
+	if err := t.backUp(ctx); err != nil {
+		return "", err
+	}
+	if err := t.worked(ctx); err != nil {
+		return "", err
+	}
+	if err := t.restore(ctx); err != nil {
+		return "", err
+	}
+	if err := t.startWaiting(ctx); err != nil {
+		return "", err
+	}
+	commands, err := t.halted(ctx, 2*partitions, halt.LedgerMissing)
+	if err != nil {
+		return "", err
+	}
+	commands = slices.DeleteFunc(commands, func(c string) bool { return !bytes.Contains([]byte(c), []byte(" --to 0 ")) })
+	if len(commands) != partitions {
+		return "", fmt.Errorf("%d commands begin at the first record, want %d", len(commands), partitions)
+	}
+	return fmt.Sprintf("once; %d partitions halted, and went on by idemgen stream set", partitions), t.comeBack(ctx, commands)
+}
+
+// worked runs the service under load until it has applied and committed something, and ends it.
+func (t *theatre) worked(ctx context.Context) error {
+	if err := t.startWorking(ctx, 2); err != nil {
+		return err
+	}
+	err := t.load(ctx, rate, func() error { return t.moves(ctx, 800, patience) })
+	if err == nil {
+		err = t.caughtUp(ctx)
+	}
+	return errors.Join(err, t.stopAll())
+}
+
+// said waits until a process has logged a text.
+func (t *theatre) said(ctx context.Context, text string) error {
+	return stage.Until(ctx, 30*time.Second, func() (bool, error) {
+		return slices.ContainsFunc(t.started, func(p *stage.Process) bool { return bytes.Contains(p.Log.All(), []byte(text)) }), t.dead()
+	})
+}
+
+// backUp copies the database while no service runs.
+func (s *servers) backUp(ctx context.Context) error {
+	return s.administer(ctx, func(admin *pgx.Conn, name string) error {
+		if _, err := admin.Exec(ctx, "DROP DATABASE IF EXISTS "+quoted(name+"_copy")); err != nil {
+			return err
+		}
+		return s.alone(ctx, admin, name, "CREATE DATABASE "+quoted(name+"_copy")+" TEMPLATE "+quoted(name))
+	})
+}
+
+// restore puts the copy in the place of the database, while no service runs.
+func (s *servers) restore(ctx context.Context) error {
+	return s.administer(ctx, func(admin *pgx.Conn, name string) error {
+		if err := s.alone(ctx, admin, name, "DROP DATABASE "+quoted(name)); err != nil {
+			return err
+		}
+		_, err := admin.Exec(ctx, "ALTER DATABASE "+quoted(name+"_copy")+" RENAME TO "+quoted(name))
+		return err
+	})
+}
+
+// administer connects to another database of the server.
+func (s *servers) administer(ctx context.Context, do func(admin *pgx.Conn, name string) error) error {
+	u, err := url.Parse(s.database())
+	if err != nil {
+		return err
+	}
+	name := u.Path[1:]
+	u.Path = "/template1"
+	admin, err := pgx.Connect(ctx, u.String())
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(admin, name), admin.Close(ctx))
+}
+
+// alone runs a statement that needs a database without sessions: that of the monitor comes back.
+func (s *servers) alone(ctx context.Context, admin *pgx.Conn, name, sql string) error {
+	var last error
+	err := stage.Until(ctx, 30*time.Second, func() (bool, error) {
+		if _, err := admin.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1`, name); err != nil {
+			return false, err
+		}
+		_, last = admin.Exec(ctx, sql)
+		return last == nil, nil
+	})
+	if errors.Is(err, stage.ErrTimeout) {
+		err = errors.Join(err, last)
+	}
+	return err
+}
+
+func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
