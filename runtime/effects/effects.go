@@ -26,7 +26,7 @@ type effects struct{}
 func (effects) Statements() []session.Statement { return pglease.Statements }
 
 func (effects) Of(c engine.Caller) engine.Calls {
-	store := &pglease.Store{Pool: c.Pool}
+	store := &pglease.Store{Pool: c.Pool, Now: c.Now}
 	p := effect.NewProcess(c.Consumer, store, c.Leases, c.Most, c.Log)
 	p.Hooks, p.Who = c.Hooks, c.Who
 	return calls{p, store}

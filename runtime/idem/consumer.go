@@ -107,7 +107,7 @@ func (c *Consumer) newProcess(db *pgxpool.Pool, hooks *notify.Hooks) *engine.Pro
 	}
 	if s.effects != nil {
 		p.Calls = s.effects.Of(engine.Caller{
-			Consumer: service.Consumer, Who: engine.Who(), Pool: connections, Leases: c.leases, Most: service.Limits.Effects, Log: s.log, Hooks: hooks,
+			Consumer: service.Consumer, Who: engine.Who(), Pool: connections, Now: s.now, Leases: c.leases, Most: service.Limits.Effects, Log: s.log, Hooks: hooks,
 		})
 	}
 	return p

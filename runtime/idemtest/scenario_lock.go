@@ -167,7 +167,7 @@ func (w *walk) rival(l wire.Lock) (token int64, got bool) {
 const rivalSQL = `
 INSERT INTO idem_lease AS l (consumer, key, def, fp, state, owner, fence, attempts, term, interrupts, keep, expires_at)
 VALUES ($1, encode($2::bytea, 'hex')::uuid, 0, 0, 'p', gen_random_uuid(), nextval('idem_fence'), 1, '1 minute', false, '1 minute', clock_timestamp() + interval '1 minute')
-ON CONFLICT (consumer, key) DO UPDATE SET state = 'p', owner = excluded.owner, fence = excluded.fence, expires_at = excluded.expires_at
+ON CONFLICT (consumer, key) DO UPDATE SET state = 'p', owner = excluded.owner, fence = excluded.fence, term = excluded.term, expires_at = excluded.expires_at
 WHERE l.expires_at <= clock_timestamp()
 RETURNING fence`
 

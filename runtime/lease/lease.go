@@ -49,7 +49,9 @@ func Locks(name string) string { return "lock:" + name }
 // per element, in the same order, or an error. After an error no result is known, and some of the
 // operations may have been carried out. The caller may then repeat the call with equal arguments.
 //
-// Times are measured by the store's own clock.
+// Times are measured by the store's own clock. If that may jump, the store sets [Answer.Mark], and
+// may let a lease end once [Ask.Seen] covers its whole term. A store whose leases cannot end early
+// or late ignores Ask.Seen.
 //
 // A store either draws a token for each lease that it grants, or uses the token of the Ask. In
 // the second case it grants no lease for a token that is not greater than the previous one, and
@@ -90,6 +92,16 @@ type Ask struct {
 	Token    int64
 	Decision Decision
 	Holder   string // names the calling process, for operators
+	// Seen is the lease as the caller has seen it by its own clock. The zero Seen means that it has
+	// not.
+	Seen Seen
+}
+
+// Seen is a lease, or the pause after a failed call, that did not change while its caller watched.
+type Seen struct {
+	Token int64         // [Answer.Token]
+	Mark  int64         // [Answer.Mark]
+	For   time.Duration // at least so long, by a clock that does not jump
 }
 
 // Decision is what an operator decided about an event whose call failed or has an unknown outcome.
@@ -119,8 +131,14 @@ type Answer struct {
 	Attempts int           // number of calls started, including this one
 	Result   []byte        // of Done and Completed
 	Error    string        // of the last call that failed, or why its outcome is unknown
-	Wait     time.Duration // of Processing and Failed: until the lease may be acquired
+	Wait     time.Duration // of Processing and Failed: until the lease may be acquired; at most its term, or the pause
 	Holder   string        // [Ask.Holder] of the last holder
+	// Mark changes, for a token, whenever the lease is extended. 0 means that the store does not
+	// need [Ask.Seen].
+	Mark int64
+	// Apart is by how much the store's clock is ahead of the caller's, if they disagree so much
+	// that nothing ends by them.
+	Apart time.Duration
 	// Stale says that the lease is available, but not for the Token of the Ask, because that is
 	// not greater than the Token here. Nothing was changed. Only a store that draws no tokens
 	// sets it.

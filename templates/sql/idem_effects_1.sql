@@ -49,7 +49,7 @@ CREATE TABLE IF NOT EXISTS idem_lease (
     decision bigint, -- number of the operator's request that the last try was made for
     fence bigint NOT NULL, -- the lease's number
     attempts int NOT NULL, -- calls that began
-    term interval NOT NULL, -- how long the lease lasts unless it is extended
+    term interval NOT NULL, -- of p: how long the lease lasts unless it is extended; of f: the pause
     interrupts boolean NOT NULL, -- a lease that ends before its call makes it interrupted
     keep interval NOT NULL, -- how long what became of the key is remembered
     expires_at timestamptz NOT NULL, -- of p: the lease; of f: until then no call begins

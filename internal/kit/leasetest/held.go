@@ -121,6 +121,31 @@ func extended(a *asker) {
 	a.equal("recorded late", a.records(lease.End{Hold: h, State: lease.Done, Attempts: 1}), true)
 }
 
+// A lease that its caller has seen for less than its term, or not as it is now, is held. After a
+// whole term the store decides, if it sets marks.
+func seen(a *asker) {
+	h := a.hold(a.ask(1, 1, long))
+	before := a.acquire(a.ask(2, 1, long))
+	time.Sleep(2 * short)
+	a.equal("extended", a.extends(h), true)
+	now := a.acquire(a.ask(2, 1, long))
+	for what, test := range map[string]struct {
+		seen lease.Seen
+		got  bool
+	}{
+		"for less than its term": {lease.Seen{Token: now.Token, Mark: now.Mark, For: long - time.Minute}, false},
+		"before it was extended": {lease.Seen{Token: now.Token, Mark: before.Mark, For: 2 * long}, before.Mark == now.Mark && now.Mark != 0},
+		"under another token":    {lease.Seen{Token: now.Token - 1, Mark: now.Mark, For: 2 * long}, false},
+	} {
+		ask := a.ask(2, 1, long)
+		ask.Seen = test.seen
+		a.equal("got, seen "+what, a.acquire(ask).Got, test.got)
+	}
+	ask := a.ask(2, 1, long)
+	ask.Seen = lease.Seen{Token: now.Token, Mark: now.Mark, For: long}
+	a.equal("got, seen for its whole term", a.acquire(ask).Got, now.Mark != 0)
+}
+
 // Only the holder records an end.
 func strangers(a *asker) {
 	h := a.hold(a.ask(1, 1, long))

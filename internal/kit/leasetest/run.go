@@ -29,6 +29,7 @@ func Run(t *testing.T, draws bool, open func(testing.TB) lease.Store) {
 		"whose lease interrupts":    whoseInterrupts,
 		"other content":             otherContent,
 		"extended":                  extended,
+		"seen for a whole term":     seen,
 		"a stranger's record":       strangers,
 		"nothing there":             nothingThere,
 		"a person decides":          byPeople,
@@ -124,10 +125,11 @@ func (a *asker) records(e lease.End) bool {
 	return held[0]
 }
 
-// is holds an answer to what it must be. A Wait is compared with its bounds, elsewhere.
+// is holds an answer to what it must be. A Wait is compared with its bounds, elsewhere,
+// and a Mark is the store's own.
 func (a *asker) is(what string, got, want lease.Answer) {
 	a.Helper()
-	got.Wait = 0
+	got.Wait, got.Mark = 0, 0
 	if !reflect.DeepEqual(got, want) {
 		a.Errorf("%s:\n got %s\nwant %s", what, text(got), text(want))
 	}

@@ -16,6 +16,10 @@ import (
 // Store is a [lease.Store]. It draws no tokens, but takes those of the asks, and draws one where
 // an ask brings none. The zero Store is empty.
 type Store struct {
+	// Apart is by how much the server's clock is ahead of those who ask. If it is not 0, nothing
+	// ends but what an ask has seen for its whole term. It is set before the first ask.
+	Apart time.Duration
+
 	mu    sync.Mutex
 	rows  map[place]*row
 	drawn int64
@@ -32,6 +36,7 @@ type row struct {
 	term       time.Duration
 	interrupts bool
 	expires    time.Time // of Processing: the lease; of Failed: until then no call begins
+	lasts      time.Duration
 }
 
 // Acquire implements [lease.Store].
@@ -53,7 +58,7 @@ func (s *Store) acquire(at place, ask *lease.Ask) lease.Answer {
 	if r == nil {
 		r = &row{Answer: lease.Answer{State: lease.Failed, Content: ask.Content}}
 	}
-	if r.free(ask) {
+	if r.free(ask, s.Apart != 0) {
 		token := ask.Token
 		if token == 0 {
 			s.drawn++
@@ -67,13 +72,19 @@ func (s *Store) acquire(at place, ask *lease.Ask) lease.Answer {
 	}
 	a := r.Answer
 	a.Got = r.State == lease.Processing && r.owner == ask.Owner
-	a.Wait = max(0, time.Until(r.expires))
+	a.Wait, a.Mark, a.Apart = max(0, time.Until(r.expires)), r.expires.UnixNano(), s.Apart
+	if s.Apart != 0 {
+		a.Wait = r.lasts
+	}
 	return a
 }
 
 // free reports whether an ask changes the lease.
-func (r *row) free(ask *lease.Ask) bool {
-	over, copied := !time.Now().Before(r.expires), !conflict(r.Content, ask.Content)
+func (r *row) free(ask *lease.Ask, apart bool) bool {
+	over, copied := r.lasts == 0 || !apart && !time.Now().Before(r.expires), !conflict(r.Content, ask.Content)
+	if s := ask.Seen; s.Token == r.Token && s.Mark == r.expires.UnixNano() && s.For >= r.lasts {
+		over = true
+	}
 	decided := ask.Decision.Number > r.Token || ask.Decision.Result != nil
 	switch r.State {
 	case lease.Failed:
@@ -103,7 +114,7 @@ func (r *row) take(ask *lease.Ask, token int64) {
 		r.State, r.Attempts = lease.Processing, r.Attempts+1
 	}
 	r.Content, r.Token, r.owner, r.Holder = ask.Content, token, ask.Owner, ask.Holder
-	r.term, r.interrupts, r.expires = ask.Term, ask.Interrupts, time.Now().Add(ask.Term)
+	r.term, r.lasts, r.interrupts, r.expires = ask.Term, ask.Term, ask.Interrupts, time.Now().Add(ask.Term)
 }
 
 // Extend implements [lease.Store].
@@ -132,7 +143,7 @@ func (s *Store) Record(_ context.Context, consumer string, ends []lease.End) ([]
 		}
 		if is[i] = true; r.State == lease.Processing {
 			r.State, r.Result, r.Error, r.Attempts = e.State, e.Result, e.Error, e.Attempts
-			r.expires = time.Now().Add(e.Pause)
+			r.expires, r.lasts = time.Now().Add(e.Pause), e.Pause
 		}
 	}
 	return is, nil

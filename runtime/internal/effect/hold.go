@@ -44,6 +44,7 @@ func (t *task) acquire(ctx context.Context) (lease.Answer, hold, error) {
 		return a, hold{}, err
 	}
 	t.owner, t.skip = wire.UUID{}, 0
+	t.sight.note(a)
 	if a.Stale {
 		t.skip = past(a, ask)
 	}

@@ -23,6 +23,7 @@ type lock struct {
 	skip   int64        // tokens to skip, because the store has greater ones
 	busy   bool         // another process has the lock: the task keeps its turn
 	answer lease.Answer // if it is busy
+	sight  sighting     // of another holder
 	held   bool
 	hold   hold
 	beat   *heartbeat
@@ -73,6 +74,7 @@ func (l *lock) take(ctx context.Context, lost context.CancelCauseFunc) (wait tim
 		return 0, err
 	}
 	l.owner, l.skip = wire.UUID{}, 0
+	l.sight.note(a)
 	switch {
 	case a.Got:
 		since := asked.Add(min(0, a.Wait-ask.Term)) // it may have been granted to an earlier ask
@@ -95,7 +97,7 @@ func (l *lock) ask(ctx context.Context) (lease.Ask, *store, error) {
 	if l.owner == (wire.UUID{}) {
 		l.owner = newOwner()
 	}
-	ask := lease.Ask{Key: l.of.Key, Owner: l.owner, Term: l.term, Keep: keepLock, Holder: p.Who}
+	ask := lease.Ask{Key: l.of.Key, Owner: l.owner, Term: l.term, Keep: keepLock, Holder: p.Who, Seen: l.sight.seen()}
 	if p.external == nil {
 		return ask, p.locks.of(l.of.Name), nil
 	}

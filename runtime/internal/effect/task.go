@@ -2,6 +2,7 @@ package effect
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -38,6 +39,7 @@ type task struct {
 	owner    wire.UUID       // of the last ask, until it was answered; then zero
 	skip     int64           // tokens to skip, because the store has greater ones
 	lock     lock            // of the event, if it names one
+	sight    sighting        // of the lease of another owner
 	course   *course         // of the effect
 	maybe    bool            // the call may have been made by a commit that is gone
 	before   *task           // of the previous record with the same record key; or nil
@@ -59,10 +61,21 @@ func (t *task) waitsFor(what string) {
 
 // heldBy describes a lease or a lock with its holder.
 func heldBy(what string, a lease.Answer) string {
-	if a.Holder == "" {
-		return what + ", which another process holds"
+	what += ", which " + cmp.Or(a.Holder, "another process") + " holds"
+	return what + apart(a)
+}
+
+// apart says why no clock ends what an effect waits for; "" if one does.
+func apart(a lease.Answer) string {
+	if a.Apart == 0 {
+		return ""
 	}
-	return what + ", which " + a.Holder + " holds"
+	way := "ahead of"
+	if a.Apart < 0 {
+		way = "behind"
+	}
+	return fmt.Sprintf("; the clocks are apart: the database's is %v %s this process's, so it ends once it was seen unchanged for %v",
+		a.Apart.Abs().Round(time.Second), way, a.Wait.Round(time.Millisecond))
 }
 
 func newTask(d *Desk, e *wire.Effect, by lease.Decision) *task {
@@ -269,8 +282,11 @@ func (t *task) leased(ctx context.Context, failures int) (wait time.Duration, ov
 	case lease.Interrupted:
 		return t.refuse(wire.ReasonInterrupted, fmt.Errorf("the outcome of the call is unknown: %s", a.Error))
 	}
-	if a.State == lease.Processing {
+	switch {
+	case a.State == lease.Processing:
 		t.waitsFor(heldBy("its lease", a))
+	case a.Apart != 0:
+		t.waitsFor("the end of the pause after its last call" + apart(a))
 	}
 	return min(a.Wait+time.Millisecond, busyPoll), false
 }
@@ -289,7 +305,7 @@ func (t *task) ask(owner wire.UUID) lease.Ask {
 	e := &t.effect
 	return lease.Ask{
 		Key: t.key, Owner: owner, Term: e.Terms.Term(), Interrupts: e.Terms.Interrupts, Keep: e.Terms.Keep, Holder: t.desk.process.Who,
-		Content: lease.Content{Def: e.Content, Print: e.Print}, Decision: t.decision,
+		Content: lease.Content{Def: e.Content, Print: e.Print}, Decision: t.decision, Seen: t.sight.seen(),
 	}
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
@@ -28,8 +29,9 @@ type Caller struct {
 	Consumer string
 	Who      string // names the process, for operators
 	Pool     *pool.Pool
-	Leases   lease.Store // outside of Postgres; nil if there are none
-	Most     int         // calls at the same time
+	Now      func() time.Time // the process's clock
+	Leases   lease.Store      // outside of Postgres; nil if there are none
+	Most     int              // calls at the same time
 	Log      *slog.Logger
 	Hooks    *notify.Hooks
 }

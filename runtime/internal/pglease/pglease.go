@@ -38,6 +38,7 @@ var (
 // Store is a [lease.Store] in Postgres.
 type Store struct {
 	Pool *pool.Pool
+	Now  func() time.Time       // the process's clock, only ever compared with the database's
 	id   atomic.Pointer[string] // of the database; nil until it has been read
 }
 
@@ -81,6 +82,9 @@ func (s *Store) Acquire(ctx context.Context, consumer string, asks []lease.Ask) 
 		take.Int8(a.Decision.Number)
 		bytea(&take, a.Decision.Result)
 		take.Text(a.Holder)
+		take.Int8(a.Seen.Token)
+		take.Time(time.UnixMicro(a.Seen.Mark))
+		take.Int8(a.Seen.For.Microseconds())
 		look.Row()
 		look.UUID(wire.UUID(a.Key))
 		look.UUID(a.Owner)
@@ -91,7 +95,7 @@ func (s *Store) Acquire(ctx context.Context, consumer string, asks []lease.Ask) 
 		n := int(binary.BigEndian.Uint64(row[0]))
 		found++
 		return answer(&answers[n-1], row)
-	}, bound{acquire, arguments(consumer, &take)}, bound{read, arguments(consumer, &look)})
+	}, bound{acquire, s.timed(consumer, &take)}, bound{read, s.timed(consumer, &look)})
 	if err == nil && found != len(asks) {
 		err = &lease.Broken{Err: errors.New("rows of idem_lease that were just written are not there")}
 	}
@@ -115,6 +119,8 @@ func answer(a *lease.Answer, row [][]byte) error {
 	a.Error = string(row[8])
 	a.Wait = max(0, time.Duration(int64(binary.BigEndian.Uint64(row[9])))*time.Microsecond)
 	a.Holder = string(row[10])
+	a.Mark = int64(binary.BigEndian.Uint64(row[11]))
+	a.Apart = time.Duration(int64(binary.BigEndian.Uint64(row[12]))) * time.Microsecond
 	return nil
 }
 
@@ -143,7 +149,7 @@ func (s *Store) Extend(ctx context.Context, consumer string, held []lease.Hold) 
 	for i := range held {
 		hold(&rows, &held[i])
 	}
-	return s.which(ctx, len(held), bound{extend, arguments(consumer, &rows)})
+	return s.which(ctx, len(held), bound{extend, s.timed(consumer, &rows)})
 }
 
 // Record implements [lease.Store].
@@ -158,7 +164,7 @@ func (s *Store) Record(ctx context.Context, consumer string, ends []lease.End) (
 		rows.Int8(e.Pause.Microseconds())
 		rows.Int4(int32(e.Attempts))
 	}
-	return s.which(ctx, len(ends), bound{record, arguments(consumer, &rows)})
+	return s.which(ctx, len(ends), bound{record, s.timed(consumer, &rows)})
 }
 
 // bytea adds bytes; nil is NULL.
@@ -194,6 +200,15 @@ func (s *Store) Complete(consumer string, done []lease.Hold) []pipeline.Statemen
 
 func arguments(consumer string, rows *wire.Rows) [][]byte {
 	return rows.Seal([][]byte{[]byte(consumer)})
+}
+
+// epoch is the time from which Postgres counts.
+var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// timed returns arguments with the process's time as the second one.
+func (s *Store) timed(consumer string, rows *wire.Rows) [][]byte {
+	now := binary.BigEndian.AppendUint64(nil, uint64(s.Now().Sub(epoch).Microseconds()))
+	return rows.Seal([][]byte{[]byte(consumer), now})
 }
 
 // which runs a statement that returns the numbers of elements, from 1.

@@ -41,7 +41,7 @@ func store(t testing.TB, db *pgxpool.Pool) *pglease.Store {
 	service := &wire.Service{Consumer: "test", Schema: map[string]int{"core": 1, "keys": 1, "effects": 1}, Limits: wire.Limits{BatchTimeout: 30 * time.Second, StatementTimeout: 8 * time.Second, LockTimeout: 5 * time.Second}}
 	p := pool.New(db, service, catalog.NewCurrent(service, slog.New(slog.DiscardHandler)), pglease.Statements)
 	t.Cleanup(p.Close)
-	return &pglease.Store{Pool: p}
+	return &pglease.Store{Pool: p, Now: time.Now}
 }
 
 // How much of the disk a lease takes, with its index and what Postgres needs to change it:
