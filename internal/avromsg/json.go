@@ -124,7 +124,7 @@ func comma(b []byte, start int) []byte {
 // appendMap writes a map in the order of its names. One that holds a name twice is refused: Avro
 // does not say which one counts.
 func (o *opening) appendMap(b []byte, wrote, reads *avro.SchemaNode) ([]byte, error) {
-	from := o.rest
+	from, empty := o.rest, o.empty
 	var all []int // where entries begin
 	err := o.blocks(func() error {
 		all = append(all, len(from)-len(o.rest))
@@ -137,6 +137,7 @@ func (o *opening) appendMap(b []byte, wrote, reads *avro.SchemaNode) ([]byte, er
 		return nil, err
 	}
 	behind := o.rest
+	o.empty = empty // what was skipped is counted when it is written
 	entry := func(at int) (name []byte) {
 		o.rest = from[at:]
 		name, _ = o.bytes(mapName) // which was read before

@@ -200,4 +200,13 @@ func TestValuesThatNest(t *testing.T) {
 			t.Errorf("%d bytes:\n got %s\nwant %s", len(value), got, want)
 		}
 	}
+	const inMaps = `{"type":"record","name":"A","fields":[{"name":"x","type":{"type":"map","values":{"type":"map","values":{"type":"array","items":"null"}}}}]}`
+	maps := typeOf(t, inMaps, "")
+	if as, err = maps.Written([]string{inMaps}); err != nil {
+		t.Fatal(err)
+	}
+	nulls := "\x02\x02a\x02\x02b" + string(appendLong(nil, 40_000)) + "\x00\x00\x00" // a map is read twice: its items count once
+	if got, err := maps.Open(nil, []byte(nulls), as); err != nil || strings.Count(string(got), "null") != 40_000 {
+		t.Errorf("items in maps: %d bytes, %v", len(got), err)
+	}
 }

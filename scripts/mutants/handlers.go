@@ -2,6 +2,15 @@ package main
 
 // handlerBugs are bugs of what a handler's statements may leave behind.
 var handlerBugs = []mutant{
+	{"a statement that was not sent counts as done",
+		in(handlers, "handlerTx.lives").Drop(`_.unsent(_)`),
+		core, "TestStatementThatIsNotSentFailsTheCall"},
+	{"a savepoint whose context has ended stays",
+		in(handlers, "savepointTx.Rollback").Never(`ctx.Err() != nil`),
+		core, "TestStatementThatIsNotSentFailsTheCall"},
+	{"a statement that was not sent counts although its savepoint was rolled back",
+		in(handlers, "handlerTx.back").Never(`h.rolledBack`),
+		core, "TestStatementThatIsNotSentFailsTheCall"},
 	{"every statement of a handler counts as plain",
 		in(room, "trace.see").Never(`f&footprint.Leaves != 0`),
 		core, "TestWhatAHandlerSetsIsTakenBackHoweverItIsSent"},
@@ -66,7 +75,7 @@ var handlerBugs = []mutant{
 		in(room, "ownedTx.Begin").Drop(`_.open.Add(1)`),
 		core, "TestSavepointOfAnotherCallLosesNoRecord"},
 	{"large objects outlive the handler",
-		in(room, "ownedTx.LargeObjects").Replace(`$to = t`, `$to, _ = t.of.in.pgx(context.Background())`),
+		in(room, "ownedTx.LargeObjects").Replace(`$to = t`, `$to, _ = t.of.in.pgx()`),
 		core, "TestLargeObjectsEndWithTheHandler"},
 	{"a handler that deallocates is taken for a pooler",
 		in(room, "explicit.answered").Replace(`handler.Deallocated(_)`, `err`),

@@ -80,11 +80,12 @@ func (c *Caller) In(partition idemtype.Partition, conn *pgx.Conn, out Outlet, ov
 	}
 }
 
-// pgx returns the driver's transaction, which sets savepoints. The driver can begin it only with a
-// statement; this one does nothing, because the transaction has begun.
-func (t *Transaction) pgx(ctx context.Context) (pgx.Tx, error) {
+// pgx returns the driver's transaction, which sets savepoints. The driver can begin it only with
+// a statement; this one does nothing, because the transaction has begun. It does not run under a
+// context of the handler: if that had ended, the driver would close the connection.
+func (t *Transaction) pgx() (pgx.Tx, error) {
 	if t.outer == nil {
-		tx, err := t.conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: "SELECT"})
+		tx, err := t.conn.BeginTx(t.ctx, pgx.TxOptions{BeginQuery: "SELECT"})
 		if err != nil {
 			return nil, err
 		}
@@ -108,6 +109,7 @@ type call struct {
 	answer  error              // of the last callback of a statement that the handler queued
 	running bool               // the handler has not returned
 	unasked []*pgx.QueuedQuery // answered while the handler ran, without a callback
+	unsent  []unsent
 }
 
 // callContext is a handler's context.
@@ -155,6 +157,9 @@ func (t *Transaction) Call(batch context.Context, of *wire.Call, attempt int) (l
 		c.running = false
 		if c.err == nil {
 			c.err = c.late()
+		}
+		if c.err == nil {
+			c.err = c.missed()
 		}
 		c.unasked = nil
 		if over(); c.err == nil && !t.conn.PgConn().IsBusy() { // open rows are an error

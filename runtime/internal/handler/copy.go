@@ -23,6 +23,9 @@ func (h *handlerTx) CopyFrom(ctx context.Context, table pgx.Identifier, columns 
 		return 0, err
 	}
 	defer h.of.life.end()
+	if err := h.lives(ctx); err != nil {
+		return 0, err
+	}
 	c := &copying{ctx: h.during(ctx, false), on: h, table: table, columns: columns}
 	if tracer, ok := h.of.in.tracer.(pgx.CopyFromTracer); ok {
 		c.ctx = tracer.TraceCopyFromStart(c.ctx, h.of.in.conn, pgx.TraceCopyFromStartData{TableName: table, ColumnNames: columns})
@@ -31,7 +34,7 @@ func (h *handlerTx) CopyFrom(ctx context.Context, table pgx.Identifier, columns 
 		}()
 	}
 	err = c.run(src)
-	return c.tag.RowsAffected(), said(err)
+	return c.tag.RowsAffected(), said(h.sent(c.ctx, err))
 }
 
 // copying is one CopyFrom.

@@ -40,19 +40,22 @@ func (t ownedTx) Begin(ctx context.Context) (pgx.Tx, error) {
 		return nil, err
 	}
 	defer t.of.life.end()
+	if err := t.lives(ctx); err != nil {
+		return nil, err
+	}
 	within, ok := t.on.(pgx.Tx)
 	if !ok {
 		var err error
-		if within, err = t.of.in.pgx(ctx); err != nil {
+		if within, err = t.of.in.pgx(); err != nil {
 			return nil, err
 		}
 	}
 	savepoint, err := within.Begin(ctx)
 	if err != nil {
-		return nil, err
+		return nil, t.sent(ctx, err)
 	}
 	t.of.trace.open.Add(1)
-	return savepointTx{ownedTx{&handlerTx{on: savepoint, of: t.of}}, savepoint}, nil
+	return savepointTx{ownedTx{&handlerTx{on: savepoint, of: t.of, within: t.handlerTx}}, savepoint}, nil
 }
 
 func (t ownedTx) Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error) {
@@ -92,6 +95,11 @@ type savepointTx struct {
 }
 
 func (t savepointTx) Commit(ctx context.Context) error {
+	if !t.over {
+		if err := t.lives(ctx); err != nil {
+			return err
+		}
+	}
 	err := t.finish(ctx, t.savepoint.Commit)
 	if err == nil { // a savepoint that was rolled back to is still set
 		t.of.trace.open.Add(-1)
@@ -99,7 +107,24 @@ func (t savepointTx) Commit(ctx context.Context) error {
 	return err
 }
 
-func (t savepointTx) Rollback(ctx context.Context) error { return t.finish(ctx, t.savepoint.Rollback) }
+// Rollback rolls back even if ctx has ended: else what the savepoint did would commit with the
+// event.
+func (t savepointTx) Rollback(ctx context.Context) error {
+	if ctx.Err() != nil {
+		ctx = &t.of.ctx
+	}
+	over := t.over
+	err := t.finish(ctx, t.savepoint.Rollback)
+	switch {
+	case err == nil:
+		t.of.life.mu.Lock()
+		t.rolledBack = true
+		t.of.life.mu.Unlock()
+	case !over:
+		return t.sent(ctx, err)
+	}
+	return err
+}
 
 func (t savepointTx) finish(ctx context.Context, how func(context.Context) error) error {
 	if err := t.of.life.begin(false); err != nil {

@@ -21,6 +21,9 @@ type handlerTx struct {
 	on   driver
 	of   *call
 	over bool // the savepoint has ended
+
+	within     *handlerTx // around the savepoint; nil for the transaction
+	rolledBack bool       // the savepoint was
 }
 
 // driver is what runs a handler's statements: the connection, or a savepoint on it.
@@ -84,6 +87,10 @@ func (h *handlerTx) ready() error {
 // beginStatement is like begin, for a statement. It returns the context and the arguments to send.
 func (h *handlerTx) beginStatement(ctx context.Context, sql string, args []any) (context.Context, []any, error) {
 	if err := h.begin(); err != nil {
+		return nil, nil, err
+	}
+	if err := h.lives(ctx); err != nil {
+		h.of.life.end()
 		return nil, nil, err
 	}
 	args, rewritten, cached, err := h.read(sql, args, false)
@@ -211,10 +218,10 @@ func (h *handlerTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.C
 	defer h.of.life.end()
 	rows, err := h.on.Query(ctx, sql, args...) // Exec would use the simple protocol without arguments
 	if err != nil {
-		return pgconn.CommandTag{}, said(err)
+		return pgconn.CommandTag{}, said(h.sent(ctx, err))
 	}
 	rows.Close()
-	return rows.CommandTag(), said(rows.Err())
+	return rows.CommandTag(), said(h.sent(ctx, rows.Err()))
 }
 
 func (h *handlerTx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
@@ -224,7 +231,7 @@ func (h *handlerTx) Query(ctx context.Context, sql string, args ...any) (pgx.Row
 	}
 	defer h.of.life.end()
 	rows, err := h.on.Query(ctx, sql, args...)
-	if said := said(err); said != err {
+	if said := said(h.sent(ctx, err)); said != err {
 		return noRows{err: said}, said
 	}
 	return handlerRows{rows, h}, err
@@ -244,6 +251,9 @@ func (h *handlerTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResult
 		return pgx.FailedBatchResults(b, err)
 	}
 	defer h.of.life.end()
+	if err := h.lives(ctx); err != nil {
+		return pgx.FailedBatchResults(b, err)
+	}
 	rewritten, since := false, preparedOn(h.of.in.conn).uses
 	for _, q := range b.QueuedQueries {
 		args, other, cached, err := h.read(q.SQL, q.Arguments, true)
