@@ -70,7 +70,15 @@ func (f *feed) partition(ctx context.Context, sink idem.Sink, id idem.Partition)
 	f.assigned.Done()
 	defer sink.Revoked(id)
 	records := f.records(id)
+	told := time.Time{}
 	for ctx.Err() == nil {
+		if now := time.Now(); now.Sub(told) > time.Second { // that all there is was handed over
+			told = now
+			sink.End(id, at.Offset, now)
+			if err := sink.Idle(ctx, id, -1); err != nil && ctx.Err() == nil {
+				return err
+			}
+		}
 		n := f.take()
 		if n == 0 {
 			time.Sleep(time.Millisecond)

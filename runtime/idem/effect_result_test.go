@@ -122,7 +122,10 @@ func TestLetterKeepsTheResult(t *testing.T) {
 				want(t, "letters", letters(t, db), class)
 				if p.call = nil; calls == 2 {
 					ask(t, db, "replay", 0)
-					apply(t, w, nil)
+					waitFor(t, "an answer", func() bool {
+						apply(t, w, nil)
+						return query(t, db, `SELECT (asked IS NULL)::text FROM idem_dead_letter`) == "true"
+					})
 				}
 				forget()
 				idemtest.Exec(t, db, `ALTER TABLE t DROP CONSTRAINT later`)

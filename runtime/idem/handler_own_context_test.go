@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // The end of a context that a handler made is the handler's error, and named so, whatever was done
@@ -86,7 +87,12 @@ func TestContextOfAHandlerIsTheHandlers(t *testing.T) {
 	}
 	db := database(t)
 	var handle func(ctx context.Context, tx idem.Tx) error
-	c := service{policy: impatient, handle: func(ctx context.Context, tx idem.Tx, _ int32) error { return handle(ctx, tx) }}.consumer(t, db)
+	c := service{
+		policy: impatient, handle: func(ctx context.Context, tx idem.Tx, _ int32) error { return handle(ctx, tx) },
+		edit: func(s *wire.Service) { // which end nothing here
+			s.Limits.EventTimeout, s.Limits.StatementTimeout, s.Limits.BatchTimeout = time.Minute, 2*time.Minute, 3*time.Minute
+		},
+	}.consumer(t, db)
 	next := int64(0)
 	for way, run := range ways {
 		for says, begin := range map[string]func(context.Context) (context.Context, context.CancelFunc){

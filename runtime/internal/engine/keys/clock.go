@@ -81,7 +81,7 @@ func (m *Memory) Keep(ctx context.Context, conn *pgx.Conn, stream int32, tail le
 
 // KeepDue reports whether it is time to call Keep.
 func (m *Memory) KeepDue() bool {
-	return !m.forever && !time.Now().Before(m.keepNext) && !m.seen().IsZero()
+	return !m.forever && !time.Now().Before(m.keepNext) && m.process.Times.known() && !m.seen().IsZero()
 }
 
 // keepMost is the longest interval between two calls of Keep that do something.
@@ -105,6 +105,9 @@ func (t *Times) Note(m *wire.Message) {
 	for at, was := m.Time.UnixNano(), t.latest.Load(); at > was && !t.latest.CompareAndSwap(was, at); was = t.latest.Load() {
 	}
 }
+
+// known reports whether a record has come.
+func (t *Times) known() bool { return t.untimed.Load() || t.latest.Load() != 0 }
 
 // limit returns at, or the greatest timestamp of a record if that is earlier: clocks that are
 // ahead together forget nothing. It reports false before the first record.
