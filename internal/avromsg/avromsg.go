@@ -146,8 +146,8 @@ func (t *Type) OpenWithin(into, value []byte, as *Written, most int) (out []byte
 	return out, o.Why, nil
 }
 
-// opens reports whether values of a type are among those that are opened. A union opens all
-// records: one that it lacks is an event that the spec may not have.
+// opens reports whether t opens values of a type. A union opens every record: one that it lacks
+// is an event that the spec may not have.
 func (t *Type) opens(wrote *avro.SchemaNode) bool {
 	if isScalar(t.Root) {
 		return isScalar(wrote) && matches(t.Root, wrote)

@@ -128,8 +128,8 @@ func TestWindowStandsWhileClocksDisagree(t *testing.T) {
 }
 
 // A partition that was paused, or is behind, forgets no key whose copy may be among the records
-// that it has not read, however much time has passed; nor does the next owner. Records whose own
-// times stand still hold clocks back that have jumped.
+// that it has not read, however much time has passed; nor does the next owner. Clocks that jump
+// ahead together forget none either: the records' own times do not follow.
 func TestWindowIsOfWhatWasRead(t *testing.T) {
 	t.Parallel()
 	db := database(t)
@@ -158,7 +158,7 @@ func TestWindowIsOfWhatWasRead(t *testing.T) {
 	result(sink, c, "put 9 9")
 	clock.pass(t, 3*time.Hour)
 	sink.End(first, at+4, time.Now()) // four records were appended meanwhile
-	for range 2 { // the first batch learns the time
+	for range 2 {                     // the first batch learns the time
 		want(t, "behind", result(sink, c, "put 9 9"), "1 applied, 0 resent")
 	}
 	want(t, "a copy among them", result(sink, c, "@a: put 1 1"), "0 applied, 1 resent")
@@ -232,7 +232,7 @@ func keysAt(from int64, n int) []idem.Message {
 }
 
 // A full memory pauses the partition, with an alarm. Nothing is forgotten or given up, whatever
-// the clock says: the records that wait may be copies. It goes on where there is more memory.
+// the clock says: the records that wait may be copies. A process with more memory applies them.
 func TestFullKeyMemoryPausesThePartition(t *testing.T) {
 	t.Parallel()
 	db := database(t)

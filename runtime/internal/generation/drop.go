@@ -31,17 +31,13 @@ SELECT gen FROM idem_key_gen WHERE consumer = $1 AND sealed_at < $4::timestamptz
 	return pgx.CollectRows(rows, pgx.RowTo[int32])
 }
 
-// Overdue returns since when the consumer's oldest sealed generation would have been forgotten by
-// the clock alone; zero if it would not.
-func Overdue(ctx context.Context, conn *pgx.Conn, consumer string, keep, transaction time.Duration) (since time.Time, err error) {
-	var at *time.Time
+// Overdue reports whether one of the consumer's generations would have expired by the database's
+// clock alone.
+func Overdue(ctx context.Context, conn *pgx.Conn, consumer string, keep, transaction time.Duration) (is bool, err error) {
 	err = conn.QueryRow(ctx, `
-SELECT min(sealed_at + greatest(keep, $2::interval) + $3::interval) FILTER (WHERE sealed_at < clock_timestamp() - greatest(keep, $2::interval) - $3::interval)
-FROM idem_key_gen WHERE consumer = $1`, consumer, keep, transaction).Scan(&at)
-	if at != nil {
-		since = *at
-	}
-	return since, err
+SELECT EXISTS (SELECT FROM idem_key_gen WHERE consumer = $1 AND sealed_at < clock_timestamp() - greatest(keep, $2::interval) - $3::interval)`,
+		consumer, keep, transaction).Scan(&is)
+	return is, err
 }
 
 // Drop deletes the keys of generations, each in a transaction of its own, so that the table and

@@ -3,6 +3,8 @@ package generation
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -53,8 +55,8 @@ func ReadUntil(ctx context.Context, conn *pgx.Conn, consumer string, shares func
 		return p, err
 	}
 	known := true
-	for name, t := range topics {
-		until, number := t.until()
+	for _, name := range slices.Sorted(maps.Keys(topics)) { // so that the alarm stays the same
+		until, number := topics[name].until()
 		if !known || !until.IsZero() && !p.Until.IsZero() && !until.Before(p.Until) {
 			continue
 		}

@@ -52,8 +52,8 @@ func (p *prepared) find(sql string) *pgconn.StatementDescription {
 	return u.is
 }
 
-// keep prepares a statement, unless it is prepared. Those that were not used for the longest time
-// are removed if there are too many, but none that was used after since.
+// keep prepares a statement, unless it is prepared. If there are too many, it first removes those
+// that were used least recently. It removes none whose last use is later than since.
 func (p *prepared) keep(ctx context.Context, conn *pgx.Conn, sql string, since int64) (*pgconn.StatementDescription, error) {
 	if is := p.find(sql); is != nil {
 		return is, nil

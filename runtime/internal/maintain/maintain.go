@@ -214,9 +214,6 @@ func (j *Job) drop(ctx context.Context, conn *pgx.Conn) error {
 	if err != nil {
 		return err
 	}
-	if read.Until.IsZero() {
-		return j.kept(ctx, conn, read)
-	}
 	numbers, err := generation.Expired(ctx, conn, j.Consumer, read, j.Keep, j.Transaction)
 	if err != nil {
 		return err
@@ -237,8 +234,8 @@ func (j *Job) drop(ctx context.Context, conn *pgx.Conn) error {
 // kept returns an error if keys have been kept for twice their window, because a partition may
 // still bring copies of them.
 func (j *Job) kept(ctx context.Context, conn *pgx.Conn, read generation.Progress) error {
-	since, err := generation.Overdue(ctx, conn, j.Consumer, 2*j.Keep, j.Transaction)
-	if err != nil || since.IsZero() {
+	is, err := generation.Overdue(ctx, conn, j.Consumer, 2*j.Keep, j.Transaction)
+	if err != nil || !is {
 		return err
 	}
 	at := "is not known"
