@@ -65,6 +65,25 @@ func accepted(t *testing.T, line string) *cobra.Command {
 	return cmd
 }
 
+// moving are the codes of halts that a new position ends.
+var moving = []halt.Code{halt.TopicRecreated, halt.LedgerMissing, halt.LedgerGone, halt.RetentionPassed, halt.LogTruncated}
+
+// The command of each way out of a halt is one that idemgen takes.
+func TestCommandsOfWaysAreTaken(t *testing.T) {
+	t.Setenv("DATABASE_URL", "postgres://127.0.0.1:1/x")
+	id := "11111111-2222-3333-4444-555555555555"
+	for _, way := range []halt.Way{
+		{Partition: 3}, {All: true, Partitions: 12}, {All: true, Partitions: 4, Fewer: true}, {Older: true},
+		{Move: &halt.Move{From: 5000, To: 4711, ApplyAgain: true}, TopicID: id}, {Move: &halt.Move{From: 4711, To: 4711}},
+		{Move: &halt.Move{From: halt.NoLedger}, TopicID: id, Partitions: 12}, halt.Way{}.Pass(4711),
+	} {
+		way.Code, way.Consumer, way.Topic = halt.Runtime, "projector", "orders.v1"
+		if name := accepted(t, way.String()).Name(); name != way.Verb() || way.Costs() == "" {
+			t.Errorf("%s: %s", way, name)
+		}
+	}
+}
+
 // docs/operations.md has an entry for every halt, with the command that its error prints,
 // and shows no command that is refused.
 func TestOperationsHasEveryHalt(t *testing.T) {
@@ -77,7 +96,11 @@ func TestOperationsHasEveryHalt(t *testing.T) {
 			continue
 		}
 		cmd := accepted(t, commands[0])
-		if cmd.Name() != code.Verb() || cmd.Flag("reason") == nil || cmd.Flag("reason").Value.String() != string(code) {
+		way := halt.Way{Code: code}
+		if slices.Contains(moving, code) {
+			way.Move = &halt.Move{}
+		}
+		if cmd.Name() != way.Verb() || cmd.Flag("reason") == nil || cmd.Flag("reason").Value.String() != string(code) {
 			t.Errorf("%s: %s is not what the error prints", code, commands[0])
 		}
 	}

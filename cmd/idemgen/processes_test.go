@@ -21,12 +21,12 @@ func process(t *testing.T, db *pgxpool.Pool, consumer, name string, ago int, par
 	var all []string
 	for _, text := range partitions {
 		words := append(strings.Fields(text), "", "")
-		reason, do := "", ""
+		reason, ways := "", "[]"
 		if words[2] != "" {
-			reason, do = "the "+words[2]+" of it "+strings.Repeat("because ", 20)+"end", "idemgen stream release --consumer "+consumer+" --topic orders.v1 --partition "+words[0]+" --reason "+words[2]
+			reason, ways = "the "+words[2]+" of it "+strings.Repeat("because ", 20)+"end", `[{"code": "`+words[2]+`"}]`
 		}
-		all = append(all, fmt.Sprintf(`{"topic": "orders.v1", "partition": %s, "state": %q, "since": "2026-01-01T12:00:00Z", "position": 10, "end": 13, "lag": 3, "code": %q, "reason": %q, "do": %q}`,
-			words[0], words[1], words[2], reason, do))
+		all = append(all, fmt.Sprintf(`{"topic": "orders.v1", "partition": %s, "state": %q, "since": "2026-01-01T12:00:00Z", "position": 10, "end": 13, "lag": 3, "code": %q, "reason": %q, "ways": %s}`,
+			words[0], words[1], words[2], reason, ways))
 	}
 	idemtest.Exec(t, db, `INSERT INTO idem_process (process, consumer, name, version, seen_at, every, report)
 		VALUES (gen_random_uuid(), $1, $2, '', clock_timestamp() - $3::int * interval '1 s', '5 s', $4)`, consumer, name, ago, `{"partitions": [`+strings.Join(all, ",")+`]}`)

@@ -60,7 +60,9 @@ func (c *charges) runUntil(db *pgxpool.Pool, want int) {
 	}
 	ctx, cancel := context.WithCancel(c.t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- consumer.Run(ctx, &franz.Source{Brokers: c.broker.Addr(), Logger: slog.New(slog.DiscardHandler)}) }()
+	go func() {
+		ended <- consumer.Run(ctx, &franz.Source{Brokers: c.broker.Addr(), Logger: slog.New(slog.DiscardHandler)})
+	}()
 	defer func() {
 		cancel()
 		if err := <-ended; err != nil {

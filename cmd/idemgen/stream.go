@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/runtime/halt"
 )
 
 // streamCommand holds the commands that show and change the ledgers in a database.
@@ -253,7 +254,7 @@ func setCommand(flags *streamFlags) *cobra.Command {
 	var (
 		change changeFlags
 		single int64
-		target = operate.Target{From: operate.Anywhere}
+		target = operate.Target{From: halt.Anywhere}
 		places = map[int32]int64{}
 		moment moment
 	)
@@ -283,13 +284,13 @@ its rows are written, and its effects are called again.`,
 			switch {
 			case byTime == cmd.Flags().Changed("to"):
 				return errors.New("want either --to or --at TIME")
-			case byTime && target.From == operate.NoLedger:
+			case byTime && target.From == halt.NoLedger:
 				return errors.New("--at moves partitions that have a ledger: with --from none give --to")
 			case !byTime && named == (len(places) > 0):
 				return errors.New("want --partition N --to OFFSET, or --to PARTITION:OFFSET,PARTITION:OFFSET for several")
 			case named && cmd.Flags().Changed("partitions") && partition >= target.Partitions:
 				return fmt.Errorf("--partition %d is none of %d: they are numbered from 0", partition, target.Partitions)
-			case target.From == operate.NoLedger && change.name.TopicID == "":
+			case target.From == halt.NoLedger && change.name.TopicID == "":
 				return errors.New("--from none begins a ledger, and needs --topic-id: the partition's error and list show it")
 			case named:
 				places[partition] = single
@@ -329,7 +330,7 @@ its rows are written, and its effects are called again.`,
 		return nil
 	}}, "to", "offset of the next record to apply: OFFSET, or PARTITION:OFFSET,...")
 	cmd.Flags().Var(value{"OFFSET", func(text string) error {
-		if target.From = operate.NoLedger; text == "none" {
+		if target.From = halt.NoLedger; text == "none" {
 			return nil
 		}
 		if number(&target.From, 0, math.MaxInt64).set(text) != nil {

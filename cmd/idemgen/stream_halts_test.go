@@ -201,7 +201,7 @@ func TestEveryHaltHasAWayOut(t *testing.T) {
 			if w.cure != nil {
 				w.cure(l)
 			}
-			l.idemgen(halted.Remedy)
+			l.idemgen(halted.Ways[0].String())
 			if w.redeployed {
 				l.start()
 			}
@@ -228,8 +228,8 @@ func TestResetDatabaseHasTwoWays(t *testing.T) {
 		command func(*idem.HaltedError) string
 		effects string
 	}{
-		"skip":       {func(e *idem.HaltedError) string { return e.Remedy }, "3=1 100=1"},
-		"read again": {func(e *idem.HaltedError) string { return e.Reread }, "1=1 2=1 3=1 100=1"},
+		"skip":       {func(e *idem.HaltedError) string { return e.Ways[0].String() }, "3=1 100=1"},
+		"read again": {func(e *idem.HaltedError) string { return e.Ways[1].String() }, "1=1 2=1 3=1 100=1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -261,10 +261,10 @@ func TestSkippedRecordHasNoEffect(t *testing.T) {
 			if halted.Offset != 1 {
 				t.Fatalf("it stands before offset %d", halted.Offset)
 			}
-			if text := l.current.Health().Err().Error(); !strings.Contains(text, "[or skip the record without effect, which loses it: "+halted.Pass+"]") {
+			if text := l.current.Health().Err().Error(); !strings.Contains(text, "[or: "+halted.Ways[1].String()+"] [with it records before offset") {
 				t.Errorf("Health does not tell how to pass it: %s", text)
 			}
-			l.idemgen(halted.Pass)
+			l.idemgen(halted.Ways[1].String())
 			l.eventually("the record behind it", func() bool { return l.effects() == "1=1 3=1" })
 		})
 	}
@@ -302,6 +302,6 @@ func TestHaltBehindAnOperatorsRowStays(t *testing.T) {
 			t.Fatalf("it does not stand: %v", err)
 		}
 	}
-	l.idemgen(halted.Remedy) // back to the fewer that there are
+	l.idemgen(halted.Ways[0].String()) // back to the fewer that there are
 	l.eventually("the record", func() bool { return l.effects() == "1=1 2=1" })
 }

@@ -197,13 +197,13 @@ func (l *live) halts(code halt.Code) *idem.HaltedError {
 		halted = h
 		return ok && h.Code == code
 	})
-	if text := fmt.Sprint(health()); !strings.Contains(text, "["+string(code)+"; then: "+halted.Remedy+"]") {
+	if text := fmt.Sprint(health()); !strings.Contains(text, "["+string(code)+"; then: "+halted.Ways[0].String()+"]") {
 		l.t.Errorf("Health does not tell the code and the command: %s", text)
 	}
 	l.eventually("the halt is reported", func() bool {
 		all, err := operate.Processes(l.t.Context(), l.db, "live")
 		return err == nil && len(all) == 1 && !all[0].Silent && slices.ContainsFunc(all[0].Partitions, func(r operate.Reported) bool {
-			return r.State == code.State() && r.Code == string(code) && r.Do == halted.Remedy
+			return r.State == code.State() && r.Code == string(code) && r.Do == halted.Ways[0].String()
 		})
 	})
 	return halted

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
@@ -12,7 +13,7 @@ func TestAdoptBeginsALedger(t *testing.T) {
 	begin(t, db, orders, oldID)
 	remade := orders
 	remade.TopicID = newID
-	c, err := operate.Set(t.Context(), db, remade, operate.Target{From: operate.NoLedger, To: 5}, ann)
+	c, err := operate.Set(t.Context(), db, remade, operate.Target{From: halt.NoLedger, To: 5}, ann)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,19 +24,19 @@ func TestAdoptBeginsALedger(t *testing.T) {
 	want(t, "chain", chain(t, db, list[1].Stream), "0g 5>5 0 4") // partitions of the stream before it; any version may go on
 	want(t, "who", list[1].LastOperatorRow.Info, "operator ann: a test")
 	want(t, "row", c.Seq, 0)
-	_, err = operate.Set(t.Context(), db, remade, operate.Target{From: operate.NoLedger, To: 5}, ann)
+	_, err = operate.Set(t.Context(), db, remade, operate.Target{From: halt.NoLedger, To: 5}, ann)
 	refused(t, err, "has a ledger: it is at offset 5")
 	remade.TopicID = ""
-	_, err = operate.Set(t.Context(), db, remade, operate.Target{From: operate.NoLedger, To: 5}, ann)
+	_, err = operate.Set(t.Context(), db, remade, operate.Target{From: halt.NoLedger, To: 5}, ann)
 	refused(t, err, "is not a topic id")
 }
 
 func TestAdoptOfAnUnknownConsumerSaysSo(t *testing.T) {
 	db := database(t)
 	n := operate.Name{Consumer: "projector", Topic: "orders.v1", TopicID: newID}
-	_, err := operate.Set(t.Context(), db, n, operate.Target{From: operate.NoLedger, To: 5}, ann)
+	_, err := operate.Set(t.Context(), db, n, operate.Target{From: halt.NoLedger, To: 5}, ann)
 	refused(t, err, "give --partitions")
-	c, err := operate.Set(t.Context(), db, n, operate.Target{From: operate.NoLedger, To: 5, Partitions: 2}, ann)
+	c, err := operate.Set(t.Context(), db, n, operate.Target{From: halt.NoLedger, To: 5, Partitions: 2}, ann)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,12 +67,12 @@ func TestAdoptOfALedgerThatIsGone(t *testing.T) {
 			if _, err := operate.Release(t.Context(), db, orders, operate.Leave{}, ann); err == nil {
 				t.Error("a row was appended to nothing")
 			}
-			if _, err := operate.Set(t.Context(), db, n, operate.Target{From: operate.NoLedger, To: 12, Partitions: 4}, ann); err != nil {
+			if _, err := operate.Set(t.Context(), db, n, operate.Target{From: halt.NoLedger, To: 12, Partitions: 4}, ann); err != nil {
 				t.Fatal(err)
 			}
 			want(t, "chain", chain(t, db, w.stream), first)
 			refused(t, w.try(1), "null value in column \"prev\"")
-			_, err := operate.Set(t.Context(), db, n, operate.Target{From: operate.NoLedger, To: 12}, ann)
+			_, err := operate.Set(t.Context(), db, n, operate.Target{From: halt.NoLedger, To: 12}, ann)
 			refused(t, err, "has a ledger")
 		})
 	}
@@ -94,7 +95,7 @@ func TestAdoptWaitsForWhatIsUnderWay(t *testing.T) {
 	go func() {
 		n := orders
 		n.TopicID = oldID
-		_, err := operate.Set(t.Context(), db, n, operate.Target{From: operate.NoLedger, To: 12, Partitions: 4}, ann)
+		_, err := operate.Set(t.Context(), db, n, operate.Target{From: halt.NoLedger, To: 12, Partitions: 4}, ann)
 		done <- err
 	}()
 	waits(t, db)

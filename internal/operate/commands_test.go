@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
@@ -27,7 +28,7 @@ func TestCommandsAppendOneRow(t *testing.T) {
 			return operate.Set(t.Context(), db, orders, operate.Target{From: 15, To: 20}, by)
 		}, "2s 15>20 3 4", -1},
 		"rewind": {func(t *testing.T, db operate.DB, by operate.By) (operate.Change, error) {
-			return operate.Set(t.Context(), db, orders, operate.Target{From: operate.Anywhere, To: 0, ApplyAgain: true}, by)
+			return operate.Set(t.Context(), db, orders, operate.Target{From: halt.Anywhere, To: 0, ApplyAgain: true}, by)
 		}, "2r 15>0 3 4", -1},
 		"position that stays": {func(t *testing.T, db operate.DB, by operate.By) (operate.Change, error) {
 			return operate.Set(t.Context(), db, orders, operate.Target{From: 15, To: 15}, by)
@@ -95,11 +96,11 @@ func TestCommandsRefuseWhatTheyCannotMean(t *testing.T) {
 		_, err := operate.Release(ctx, db, n, operate.Leave{}, ann)
 		return err
 	}
-	refused(t, skip(operate.Anywhere, 15, ann), "is at offset 15 already (row 1, batch)")
-	refused(t, skip(operate.Anywhere, 12, ann), "and 12 is before it")
+	refused(t, skip(halt.Anywhere, 15, ann), "is at offset 15 already (row 1, batch)")
+	refused(t, skip(halt.Anywhere, 12, ann), "and 12 is before it")
 	refused(t, skip(0, 20, ann), "is at offset 15 (row 1, batch), not 0")
 	refused(t, skip(14, 20, ann), "is at offset 15 (row 1, batch), not 14")
-	refused(t, skip(operate.Anywhere, 20, operate.By{Operator: "ann"}), "a reason is required")
+	refused(t, skip(halt.Anywhere, 20, operate.By{Operator: "ann"}), "a reason is required")
 	refused(t, rewind(-1, 16, true), "moves back only")
 	refused(t, rewind(14, 10, true), "not 14")
 	refused(t, rewind(-1, 10, false), "--apply-again")
@@ -124,7 +125,7 @@ func TestRefusalSaysWhoAppendedTheLastRow(t *testing.T) {
 	refused := func(info, writer, text string) {
 		t.Helper()
 		idemtest.Exec(t, db, fmt.Sprintf("UPDATE idem_ledger SET info = '%s', writer = '%s' WHERE seq = %d", info, writer, w.tail.Seq))
-		if _, err := operate.Set(t.Context(), db, orders, operate.Target{From: operate.Anywhere, To: 5}, ann); err == nil || !strings.Contains(err.Error(), text) {
+		if _, err := operate.Set(t.Context(), db, orders, operate.Target{From: halt.Anywhere, To: 5}, ann); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("%v, want %q", err, text)
 		}
 	}
@@ -175,7 +176,7 @@ func TestMistypedTopicIDIsNotThePresentOne(t *testing.T) {
 	w.batch(5)
 	typo := orders
 	typo.TopicID = newID
-	if _, err := operate.Set(t.Context(), db, typo, operate.Target{From: operate.NoLedger, To: 0}, ann); err != nil {
+	if _, err := operate.Set(t.Context(), db, typo, operate.Target{From: halt.NoLedger, To: 0}, ann); err != nil {
 		t.Fatal(err)
 	}
 	w.batch(5)
@@ -183,7 +184,7 @@ func TestMistypedTopicIDIsNotThePresentOne(t *testing.T) {
 	if err != nil || len(list) != 2 || list[0].Former || !list[1].Former {
 		t.Errorf("the living ledger is marked: %+v, %v", list, err)
 	}
-	done, err := operate.Set(t.Context(), db, orders, operate.Target{From: operate.Anywhere, To: 30}, ann)
+	done, err := operate.Set(t.Context(), db, orders, operate.Target{From: halt.Anywhere, To: 30}, ann)
 	if err != nil {
 		t.Fatal(err)
 	}

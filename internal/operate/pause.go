@@ -47,7 +47,8 @@ func (s *Status) Pause() (paused, end string) {
 	if s.Tail == nil || s.Tail.Kind != kinds[ledger.Pause] {
 		return "", ""
 	}
-	return fmt.Sprintf("paused at %s by %s", s.Tail.WrittenAt.Format(time.RFC3339), s.Tail.Info), halt.Remedy(halt.Paused, s.Consumer, s.Topic, s.Partition, "")
+	way := halt.Way{Code: halt.Paused, Consumer: s.Consumer, Topic: s.Topic, Partition: s.Partition}
+	return fmt.Sprintf("paused at %s by %s", s.Tail.WrittenAt.Format(time.RFC3339), s.Tail.Info), way.String()
 }
 
 // Paused reports whether the process halts the partition because an operator paused it.

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
@@ -72,7 +73,7 @@ func TestTheRowsOfAPausedPartitionAreOneTransaction(t *testing.T) {
 	idemtest.Exec(t, db, `
 CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION $$planted$$; END';
 CREATE TRIGGER refuse BEFORE INSERT ON idem_ledger FOR EACH ROW WHEN (NEW.kind = 'p') EXECUTE FUNCTION refuse()`)
-	_, err := operate.Set(t.Context(), db, orders, operate.Target{From: operate.Anywhere, To: 12}, ann)
+	_, err := operate.Set(t.Context(), db, orders, operate.Target{From: halt.Anywhere, To: 12}, ann)
 	refused(t, err, "planted")
 	want(t, "rows", chain(t, db, w.stream), "0g 10>10 3 4, 1p 10>10 3 4")
 }

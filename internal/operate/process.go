@@ -7,11 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/internal/process"
 )
 
 // Process is a running process of a service, as it reports itself in the database.
@@ -24,48 +25,19 @@ type Process struct {
 	SeenAt     time.Time         `json:"seen_at"` // when it last wrote its row
 	AgeSeconds float64           `json:"age_seconds"`
 	Silent     bool              `json:"silent"` // it has missed 3 writes: what it reported last may no longer be so
-	Problems   []ReportedProblem `json:"problems"`
+	Problems   []process.Problem `json:"problems"`
 	Partitions []Reported        `json:"partitions"`
 	More       int               `json:"more"`            // number of partitions that are left out
 	Group      string            `json:"group,omitempty"` // of Kafka; "" is the consumer's name
-	Relay      *Relay            `json:"relay,omitempty"` // of a relay of the outbox, which has no consumer; else nil
+	Relay      *process.Relay    `json:"relay,omitempty"` // of a relay of the outbox, which has no consumer; else nil
 }
 
-// Relay is what a relay of the outbox reports.
-type Relay struct {
-	Leads bool  `json:"leads"` // of all relays, it is the one that sends
-	Sent  int64 `json:"sent"`  // events that the broker acknowledged, since it started
-}
-
-// ReportedProblem is why a service as a whole makes no progress.
-type ReportedProblem struct {
-	Code   string    `json:"code"`
-	Since  time.Time `json:"since"`
-	Reason string    `json:"reason"`
-	Do     string    `json:"do"`
-}
-
-// Reported is what a process reports of a partition that is assigned to it. Code, Reason and Do
-// are empty while the partition makes progress. Position, End and Lag are -1 while unknown.
+// Reported is what a process reports of a partition that is assigned to it.
 type Reported struct {
-	Process    string    `json:"process"` // its name
-	Silent     bool      `json:"silent"`  // the process is: the rest is what it reported last
-	AgeSeconds float64   `json:"age_seconds"`
-	Topic      string    `json:"topic"`
-	Partition  int32     `json:"partition"`
-	State      string    `json:"state"`
-	Since      time.Time `json:"since"` // when it entered the state, or the problem began
-	Position   int64     `json:"position"`
-	End        int64     `json:"end"`
-	Lag        int64     `json:"lag"`
-	LagSeconds float64   `json:"lag_seconds"`
-	Applied    int64     `json:"applied"` // since it was assigned, like the next two
-	Duplicates int64     `json:"duplicates"`
-	Dead       int64     `json:"dead"`
-	Code       string    `json:"code"`
-	Reason     string    `json:"reason"`
-	Do         string    `json:"do"`
-	Ways       []string  `json:"ways,omitempty"` // commands that end a halt of this partition; others are left out
+	Process    string  `json:"process"` // its name
+	Silent     bool    `json:"silent"`  // the process is: the rest is what it reported last
+	AgeSeconds float64 `json:"age_seconds"`
+	process.Assigned
 }
 
 // Stopped reports whether the partition makes no progress.
@@ -103,7 +75,7 @@ const Unreadable = "unreadable-report"
 // scanProcess reads the row of a process, and judges it alone: a process is silent by the
 // database's clock, and whatever the row holds is no error.
 func scanProcess(r pgx.CollectableRow) (Process, error) {
-	p := Process{Problems: []ReportedProblem{}, Partitions: []Reported{}}
+	p := Process{Problems: []process.Problem{}, Partitions: []Reported{}}
 	var started, seen, now, every float64
 	var report string
 	if err := r.Scan(&p.ID, &p.Consumer, &p.Name, &p.Version, &started, &seen, &now, &every, &report); err != nil {
@@ -120,7 +92,7 @@ func scanProcess(r pgx.CollectableRow) (Process, error) {
 		unread = p.read(report)
 	}
 	if unread != "" {
-		p.Problems, p.Partitions = []ReportedProblem{{
+		p.Problems, p.Partitions = []process.Problem{{
 			Code: Unreadable, Since: p.SeenAt, Reason: "its row of idem_process cannot be read, so the states of its partitions are not known: " + unread,
 			Do: "run the commands and the console of the service's version; if no process writes the row, delete it: DELETE FROM idem_process WHERE process = '" + p.ID + "'",
 		}}, []Reported{}
@@ -139,13 +111,7 @@ func moment(seconds float64) time.Time {
 
 // read reads the report of a row, and returns why that is not possible; "" if it is.
 func (p *Process) read(report string) (unread string) {
-	var in struct {
-		Problems   []ReportedProblem
-		Partitions []Reported
-		More       int
-		Group      string
-		Relay      *Relay
-	}
+	var in process.Report
 	if err := json.Unmarshal([]byte(report), &in); err != nil {
 		unread = "it is not a report, or too long"
 		if field, is := errors.AsType[*json.UnmarshalTypeError](err); is {
@@ -153,35 +119,28 @@ func (p *Process) read(report string) (unread string) {
 		}
 		return unread
 	}
-	p.Problems, p.Partitions = append(p.Problems, in.Problems...), append(p.Partitions, in.Partitions...)
+	p.Problems = append(p.Problems, in.Problems...)
 	p.More, p.Group, p.Relay = max(0, in.More), in.Group, in.Relay
 	for i := range p.Problems {
-		p.Problems[i].Do = adviceFor(Name{Consumer: p.Consumer}, p.Problems[i].Do)
+		p.Problems[i].Do = words(p.Problems[i].Do)
 	}
-	for i := range p.Partitions {
-		r := &p.Partitions[i]
+	for _, r := range in.Partitions {
 		if r.Topic == "" || r.Partition < 0 {
 			return "a partition has no name"
 		}
-		of := Name{Consumer: p.Consumer, Topic: r.Topic, Partition: r.Partition}
-		r.Process, r.Silent, r.AgeSeconds = p.Name, p.Silent, p.AgeSeconds
-		r.Do = adviceFor(of, r.Do)
-		r.Ways = slices.DeleteFunc(r.Ways, func(command string) bool { return !leadsOut(of, command) })
+		r.Do, r.Ways = words(r.Do), waysOf(Name{Consumer: p.Consumer, Topic: r.Topic, Partition: r.Partition}, r.Ways)
+		if len(r.Ways) > 0 {
+			r.Do = r.Ways[0].String()
+		}
+		p.Partitions = append(p.Partitions, Reported{p.Name, p.Silent, p.AgeSeconds, r})
 	}
 	return ""
 }
 
-// leadsOut reports whether a text is a way out of a halt of this very partition: what operators
-// are given to run never changes another one.
-func leadsOut(of Name, command string) bool {
-	w, err := ParseWay(command)
-	return err == nil && w.name.Consumer == of.Consumer && w.name.Topic == of.Topic && (w.all || w.name.Partition == of.Partition)
-}
-
-// adviceFor returns what to do about a partition. A command in it must be a way out of its halt.
-func adviceFor(of Name, do string) string {
-	if _, args, is := strings.Cut(do, "idemgen "); is && !leadsOut(of, "idemgen "+args) {
-		return "read the log of the process: it reports a command that is not about this partition, or that this version does not know"
+// words returns advice of a process, which has no command: those are ways.
+func words(do string) string {
+	if strings.Contains(do, "idemgen ") {
+		return "read the log of the process: it reports a command that this version does not know"
 	}
 	return do
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/runtime/halt"
 )
 
 // waits returns when a session waits for a lock.
@@ -43,7 +44,7 @@ func TestCommandGetsInBetweenBatches(t *testing.T) {
 			}
 		}
 	}()
-	c, err := operate.Set(t.Context(), db, orders, operate.Target{From: operate.Anywhere, To: 3, ApplyAgain: true}, ann)
+	c, err := operate.Set(t.Context(), db, orders, operate.Target{From: halt.Anywhere, To: 3, ApplyAgain: true}, ann)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func TestCommandWaitsForTheTransactionUnderWay(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() {
-		_, err := operate.Set(t.Context(), db, orders, operate.Target{From: operate.Anywhere, To: 20}, ann)
+		_, err := operate.Set(t.Context(), db, orders, operate.Target{From: halt.Anywhere, To: 20}, ann)
 		done <- err
 	}()
 	waits(t, db)
@@ -97,7 +98,7 @@ func TestOnlyOneAdopts(t *testing.T) {
 		errs := make(chan error, 4)
 		for range 4 {
 			group.Go(func() {
-				_, err := operate.Set(t.Context(), db, n, operate.Target{From: operate.NoLedger, To: 12, Partitions: 4}, ann)
+				_, err := operate.Set(t.Context(), db, n, operate.Target{From: halt.NoLedger, To: 12, Partitions: 4}, ann)
 				errs <- err
 			})
 		}
@@ -151,7 +152,7 @@ func TestLostReplyOfACommand(t *testing.T) {
 	for _, committed := range []bool{true, false} {
 		db := database(t)
 		w := begin(t, db, orders, oldID)
-		c, err := operate.Set(t.Context(), &unreliable{Pool: db, committed: committed}, orders, operate.Target{From: operate.Anywhere, To: 20}, ann)
+		c, err := operate.Set(t.Context(), &unreliable{Pool: db, committed: committed}, orders, operate.Target{From: halt.Anywhere, To: 20}, ann)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +160,7 @@ func TestLostReplyOfACommand(t *testing.T) {
 		want(t, "chain", chain(t, db, w.stream), "0g 10>10 3 4, 1s 10>20 3 4")
 		n := orders
 		n.TopicID = newID
-		c, err = operate.Set(t.Context(), &unreliable{Pool: db, committed: committed}, n, operate.Target{From: operate.NoLedger, To: 20}, ann)
+		c, err = operate.Set(t.Context(), &unreliable{Pool: db, committed: committed}, n, operate.Target{From: halt.NoLedger, To: 20}, ann)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
@@ -42,7 +43,7 @@ GRANT SELECT ON idem_stream, idem_ledger, idem_dead_letter, idem_operator, idem_
 GRANT INSERT ON idem_ledger TO idemgen_test_operator`)
 	n := orders
 	n.TopicID = newID
-	_, err := operate.Set(t.Context(), operator, n, operate.Target{From: operate.NoLedger, To: 1}, ann)
+	_, err := operate.Set(t.Context(), operator, n, operate.Target{From: halt.NoLedger, To: 1}, ann)
 	refused(t, err, "docs/operations.md lists the rights")
 	if _, err := operate.Release(t.Context(), operator, orders, operate.Leave{}, ann); err != nil {
 		t.Error(err)
@@ -60,13 +61,13 @@ GRANT INSERT ON idem_ledger TO idemgen_test_operator`)
 		t.Error(err)
 	}
 	idemtest.Exec(t, db, `GRANT INSERT ON idem_stream TO idemgen_test_operator`)
-	if _, err := operate.Set(t.Context(), operator, n, operate.Target{From: operate.NoLedger, To: 1}, ann); err != nil {
+	if _, err := operate.Set(t.Context(), operator, n, operate.Target{From: halt.NoLedger, To: 1}, ann); err != nil {
 		t.Error(err)
 	}
 	idemtest.Exec(t, db, `GRANT SELECT ON idem_keys TO idemgen_test_operator; GRANT DELETE ON idem_ledger TO idemgen_test_operator`)
 	idemtest.Exec(t, db, `DELETE FROM idem_ledger WHERE stream = $1`, w.stream)
 	n.TopicID = oldID
-	if _, err := operate.Set(t.Context(), operator, n, operate.Target{From: operate.NoLedger, To: 1}, ann); err != nil {
+	if _, err := operate.Set(t.Context(), operator, n, operate.Target{From: halt.NoLedger, To: 1}, ann); err != nil {
 		t.Error(err)
 	}
 }

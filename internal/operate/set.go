@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"github.com/idemgen/idemgen/internal/ledger"
+	"github.com/idemgen/idemgen/runtime/halt"
 )
 
 // Target is the position from which a partition continues.
 type Target struct {
 	// From is the expected position, so that a command that was copied from an alert does nothing
-	// if an operator has already acted; or Anywhere, or NoLedger.
+	// if an operator has already acted; or halt.Anywhere, or halt.NoLedger.
 	From int64
 	To   int64 // offset of the next record to apply
 	// ApplyAgain accepts that records which are applied again take effect again, unless their keys
@@ -23,30 +24,24 @@ type Target struct {
 	Found string
 }
 
-// Special values of From.
-const (
-	Anywhere int64 = -1 // it is at any position
-	NoLedger int64 = -2 // there is none: one begins
-)
-
-// Set moves the position of a partition. Offsets that it skips never take effect. Offsets that
-// it goes back to take effect again, unless their keys are known. If To equals From, the
-// position stays, but is no longer compared with the leader epochs of the log. With [NoLedger],
-// Set begins the ledger of a partition that has none: of a topic that was recreated, of a group
-// that has only a committed offset, or of a stream whose rows are gone. The offsets below To are
-// then unknown, and name.TopicID is required.
+// Set moves the position of a partition. Offsets that it skips never take effect. Offsets that it
+// goes back to take effect again, unless their keys are known. If To equals From, the position
+// stays, but is no longer compared with the leader epochs of the log. With [halt.NoLedger], Set
+// begins the ledger of a partition that has none: of a topic that was recreated, of a group that
+// has only a committed offset, or of a stream whose rows are gone. The offsets below To are then
+// unknown, and name.TopicID is required.
 func Set(ctx context.Context, db DB, name Name, to Target, by By) (Change, error) {
 	if to.To < 0 {
 		return Change{}, fmt.Errorf("there is no offset %d", to.To)
 	}
-	if to.From == NoLedger {
+	if to.From == halt.NoLedger {
 		return adopt(ctx, db, name, to, by)
 	}
 	return begin(ctx, db, name, by, func(t ledger.Tail) (row ledger.Row, effect string, err error) {
 		if to.Found != "" {
 			defer func() { effect += fmt.Sprintf(" (offset %d: %s)", to.To, to.Found) }()
 		}
-		if to.From != Anywhere && to.From != t.Next {
+		if to.From != halt.Anywhere && to.From != t.Next {
 			return ledger.Row{}, "", fmt.Errorf("%v is at offset %d (%s), not %d: it has changed since; check with list, then give the current offset as --from", name, t.Next, last(t), to.From)
 		}
 		row = ledger.Row{Kind: ledger.Skip, Next: to.To, Epoch: -1}

@@ -2,123 +2,35 @@ package operate
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"regexp"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Way is a way out of a halt: a command of idemgen stream, as a halted partition names it.
-type Way struct {
-	Command string // the whole command
-	name    Name
-	all     bool // every partition of the topic
-	code    string
-	to      *Target
-	resume  bool
-	leave   Leave
+// plain matches a word that a shell reads as itself.
+var plain = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+
+// waysOf returns the ways out of a partition's halt that a process reports: about this partition,
+// and without those that no process writes.
+func waysOf(of Name, reported []halt.Way) (all []halt.Way) {
+	for _, w := range reported {
+		w.Consumer, w.Topic, w.Partition = of.Consumer, of.Topic, of.Partition
+		_, err := wire.ParseUUID(w.TopicID)
+		moves := w.Move == nil || w.Move.From >= halt.NoLedger && w.Move.To >= 0
+		if plain.MatchString(w.Consumer) && plain.MatchString(w.Topic) && plain.MatchString(string(w.Code)) && (w.TopicID == "" || err == nil) && w.Partitions >= 0 && moves {
+			all = append(all, w)
+		}
+	}
+	return all
 }
 
-// special are characters that no command has, and that a shell may read as more than a word.
-var special = regexp.MustCompile(`[^A-Za-z0-9._:/ -]`)
-
-// ParseWay reads a command that a halted partition names.
-func ParseWay(command string) (w Way, err error) {
-	rest, found := strings.CutPrefix(command, "idemgen stream ")
-	words := strings.Fields(rest)
-	if special.MatchString(command) {
-		return w, fmt.Errorf("%q has characters that mean something to a shell", command)
-	}
-	if !found || len(words) == 0 || !slices.Contains([]string{"set", "release", "resume"}, words[0]) {
-		return w, fmt.Errorf("%q is not a command of idemgen stream", command)
-	}
-	w = Way{Command: command, name: Name{Partition: Any}, resume: words[0] == "resume"}
-	if words[0] == "set" {
-		w.to = &Target{From: Anywhere, To: -1}
-	}
-	for words = words[1:]; len(words) > 0; {
-		flag := words[0]
-		words = words[1:]
-		if w.alone(flag) {
-			continue
-		}
-		if len(words) == 0 {
-			return w, fmt.Errorf("%q: %s has no value", command, flag)
-		}
-		if err := w.valued(flag, words[0]); err != nil {
-			return w, fmt.Errorf("%q: %s: %w", command, flag, err)
-		}
-		words = words[1:]
-	}
-	if w.name.Consumer == "" || w.name.Topic == "" || w.all == (w.name.Partition >= 0) || w.to != nil && w.to.To < 0 {
-		return w, fmt.Errorf("%q does not name one partition, or all, and where they go on", command)
-	}
-	return w, nil
-}
-
-// alone reads a flag without a value.
-func (w *Way) alone(flag string) bool {
-	switch {
-	case flag == "--all":
-		w.all = true
-	case flag == "--apply-again" && w.to != nil:
-		w.to.ApplyAgain = true
-	case flag == "--older-version-may-run":
-		w.leave.Older = true
-	case flag == "--fewer":
-		w.leave.Fewer = true
-	default:
-		return false
-	}
-	return true
-}
-
-// valued reads a flag with a value.
-func (w *Way) valued(flag, value string) (err error) {
-	number := func(bits int) int64 {
-		var n int64
-		if n, err = strconv.ParseInt(value, 10, bits); err == nil && n < 0 {
-			err = errors.New("it is negative")
-		}
-		return n
-	}
-	switch {
-	case flag == "--consumer":
-		w.name.Consumer = value
-	case flag == "--topic":
-		w.name.Topic = value
-	case flag == "--topic-id":
-		w.name.TopicID = value
-	case flag == "--reason": // the code; the operator's own reason is stored
-		w.code = value
-	case flag == "--partition":
-		w.name.Partition = int32(number(32))
-	case flag == "--partitions" && w.to != nil:
-		w.to.Partitions = int32(number(32))
-	case flag == "--partitions":
-		w.leave.Partitions = int32(number(32))
-	case flag == "--from" && w.to != nil && value == "none":
-		w.to.From = NoLedger
-	case flag == "--from" && w.to != nil:
-		w.to.From = number(64)
-	case flag == "--to" && w.to != nil:
-		w.to.To = number(64)
-	default:
-		err = errors.New("it is not known")
-	}
-	return err
-}
-
-// Run runs the command, on every present partition of the topic if it is about all.
-func (w *Way) Run(ctx context.Context, db DB, by By) ([]Change, error) {
-	names := []Name{w.name}
-	if w.all {
+// Take takes a way out of a halt, on every present partition of the topic if it is about all.
+func Take(ctx context.Context, db DB, w halt.Way, by By) ([]Change, error) {
+	names := []Name{{Consumer: w.Consumer, Topic: w.Topic, Partition: w.Partition, TopicID: w.TopicID}}
+	if w.All {
 		names = nil
-		present, err := Present(ctx, db, w.name.Consumer, w.name.Topic)
+		present, err := Present(ctx, db, w.Consumer, w.Topic)
 		if err != nil {
 			return nil, err
 		}
@@ -127,39 +39,14 @@ func (w *Way) Run(ctx context.Context, db DB, by By) ([]Change, error) {
 		}
 	}
 	return Each(names, by, func(n Name, by By) (Change, error) {
-		if w.to != nil {
-			return Set(ctx, db, n, *w.to, by)
-		}
-		if w.resume {
+		switch m := w.Move; {
+		case m != nil:
+			return Set(ctx, db, n, Target{From: m.From, To: m.To, ApplyAgain: m.ApplyAgain, Partitions: w.Partitions}, by)
+		case w.Code == halt.Paused:
 			return Resume(ctx, db, n, by)
 		}
-		return Release(ctx, db, n, w.leave, by)
+		return Release(ctx, db, n, Leave{Older: w.Older, Partitions: w.Partitions, Fewer: w.Fewer}, by)
 	})
-}
-
-// Costs says what the command loses or repeats.
-func (w *Way) Costs() string {
-	switch {
-	case w.resume:
-		return "Loses and repeats nothing: the partition continues where it was paused."
-	case w.to == nil && w.leave.Older:
-		return "For one window, duplicates of what the newer version applied may take effect again."
-	case w.to == nil && w.leave.Partitions > 0:
-		return "Loses nothing. The order of a key's records across the change is not defined."
-	case w.to == nil && w.code == string(halt.DeadLetters):
-		return "Loses and repeats nothing, but begins to count again: if the cause is still there, as many more records become dead letters. A deployment of the fix resumes the partition without this."
-	case w.to == nil:
-		return "Loses and repeats nothing: the partition retries, and halts again if the cause is still there."
-	case w.to.From == NoLedger && w.to.To == 0:
-		return "The topic is read from its first record: what an earlier ledger applied takes effect again, unless its key is still known."
-	case w.to.From == NoLedger:
-		return fmt.Sprintf("Records before offset %d never take effect here; those from it on take effect once.", w.to.To)
-	case w.to.ApplyAgain:
-		return fmt.Sprintf("Records from offset %d on are read again: those without a known key take effect again.", w.to.To)
-	case w.to.From == w.to.To:
-		return "Loses and repeats nothing, if the log before the position is still the same."
-	}
-	return fmt.Sprintf("Records before offset %d that were not applied never take effect: they are lost, and nothing of them is kept.", w.to.To)
 }
 
 // Advice is what an operator should know of a halt before anything is done.

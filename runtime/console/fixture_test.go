@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"html"
@@ -21,8 +22,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/internal/ledger"
+	"github.com/idemgen/idemgen/internal/process"
 	"github.com/idemgen/idemgen/internal/record"
 	"github.com/idemgen/idemgen/runtime/console"
+	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/outbox"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -173,17 +176,22 @@ func dead(t testing.TB, db *pgxpool.Pool, stream int32, offset int64, reason str
 }
 
 // reports stores what a process reports of partitions.
-func reports(t testing.TB, db *pgxpool.Pool, name string, age int, partitions string) {
+func reports(t testing.TB, db *pgxpool.Pool, name string, age int, partitions ...process.Assigned) {
 	t.Helper()
-	idemtest.Exec(t, db, fmt.Sprintf(`INSERT INTO idem_process (process, consumer, name, version, every, seen_at, report)
-		VALUES (gen_random_uuid(), 'projector', '%s', 'v1.2.3', '5 seconds', clock_timestamp() - interval '%d seconds', $${"partitions": [%s], "problems": [], "more": 0}$$)`,
-		name, age, partitions))
+	report, err := json.Marshal(process.Report{Partitions: partitions})
+	if err != nil {
+		t.Fatal(err)
+	}
+	idemtest.Exec(t, db, `INSERT INTO idem_process (process, consumer, name, version, every, seen_at, report)
+		VALUES (gen_random_uuid(), 'projector', $1, 'v1.2.3', '5 seconds', clock_timestamp() - $2::int * interval '1 second', $3)`, name, age, string(report))
 }
 
 // partition is what is reported of a partition.
-func partition(number int, state, code, reason, ways string) string {
-	return fmt.Sprintf(`{"topic": "orders.v1", "partition": %d, "state": %q, "since": "2026-01-02T03:04:05Z", "position": 10, "end": 30, "lag": 20, "lag_seconds": 3,
-		"code": %q, "reason": %q, "do": "wait", "ways": [%s]}`, number, state, code, reason, ways)
+func partition(number int32, state, code, reason string, ways ...halt.Way) process.Assigned {
+	return process.Assigned{
+		Topic: "orders.v1", Partition: number, State: state, Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Position: 10, End: 30, Lag: 20, LagSeconds: 3,
+		Code: code, Reason: reason, Do: "wait", Ways: ways,
+	}
 }
 
 // link returns the first link of a page that begins with a text.

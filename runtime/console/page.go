@@ -90,13 +90,14 @@ func (p *pages) named(name, method string) *page {
 
 // functions are what templates call besides methods.
 var functions = template.FuncMap{
-	"asset": func(file string) string { return assetNames[file] },
-	"when":  func(t time.Time, now time.Time) when { return when{t, now} },
-	"age":   age,
-	"secs":  func(seconds float64) string { return age(time.Duration(seconds * float64(time.Second))) },
-	"count": bounded,
-	"group": grouped,
-	"query": query,
+	"asset":    func(file string) string { return assetNames[file] },
+	"when":     func(t time.Time, now time.Time) when { return when{t, now} },
+	"age":      age,
+	"secs":     func(seconds float64) string { return age(time.Duration(seconds * float64(time.Second))) },
+	"count":    bounded,
+	"group":    grouped,
+	"query":    query,
+	"sentence": sentence,
 }
 
 // when is a moment as pages show it: the absolute time first, in UTC, then how long ago.
@@ -136,6 +137,12 @@ func age(d time.Duration) string {
 		}
 	}
 	return fmt.Sprintf("%d s", d/time.Second)
+}
+
+// sentence returns a text as a sentence.
+func sentence(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:] + "."
 }
 
 // bounded returns a number that was counted up to a bound.

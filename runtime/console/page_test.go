@@ -8,11 +8,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-const release = `"idemgen stream release --consumer projector --topic orders.v1 --partition 0 --reason record-refused"`
+const release = "idemgen stream release --consumer projector --topic orders.v1 --partition 0 --reason record-refused"
+
+// retries is the way of release, as a process reports it.
+var retries = halt.Way{Code: halt.RecordRefused}
 
 // troubled is a service with a halted partition, one that retries, one that works, one that nobody
 // reports, and dead letters of two causes.
@@ -22,9 +26,8 @@ func troubled(t testing.TB) *site {
 	for n := range int32(3) {
 		stream(t, db, n+1, 10)
 	}
-	reports(t, db, "a, process 1", 1, strings.Join([]string{
-		partition(0, "HALTED", "record-refused", "total overflows", release), partition(1, "BACKOFF", "backoff", "disk full", ""), partition(2, "READY", "", "", ""),
-	}, ","))
+	reports(t, db, "a, process 1", 1,
+		partition(0, "HALTED", "record-refused", "total overflows", retries), partition(1, "BACKOFF", "backoff", "disk full"), partition(2, "READY", "", ""))
 	for n := range 3 {
 		dead(t, db, first, int64(n), "database: OrderPaid: value "+string(rune('7'+n))+" too long", wire.Message{Value: []byte(`{"id": 1, "card": "SECRET"}`)})
 	}
@@ -50,7 +53,7 @@ func TestOverview(t *testing.T) {
 // A halted partition without a ledger is shown as a halted one.
 func TestOverviewShowsAHaltWithoutALedger(t *testing.T) {
 	db := database(t)
-	reports(t, db, "a, process 1", 1, partition(0, "HALTED", "ledger-missing", "the ledger is missing", release))
+	reports(t, db, "a, process 1", 1, partition(0, "HALTED", "ledger-missing", "the ledger is missing", retries))
 	open(t, db).has("", "1 partition halted", "the ledger is missing", "<title>HALTED 1")
 }
 
@@ -61,7 +64,7 @@ func TestAPauseIsEndedByThePage(t *testing.T) {
 	idemtest.Exec(t, db, `INSERT INTO idem_ledger SELECT stream, 1, gen_random_uuid(), next, next, 'p', 'o', -1, 3, 4, 0, '2026-01-02T03:04:05Z', NULL, 'operator ann: repair'
 FROM idem_ledger WHERE stream = $1`, id)
 	const resume = "idemgen stream resume --consumer projector --topic orders.v1 --partition 0 --reason paused"
-	reports(t, db, "a, process 1", 1, partition(0, "PAUSED", "paused", "paused at 2026-01-02T03:04:05Z by operator ann: repair", `"`+resume+`"`))
+	reports(t, db, "a, process 1", 1, partition(0, "PAUSED", "paused", "paused at 2026-01-02T03:04:05Z by operator ann: repair", halt.Way{Code: halt.Paused}))
 	s := open(t, db)
 	const at = "consumer=projector&topic=orders.v1&partition=0"
 	s.has("", "1 partition paused", "<title>PAUSED 1", `<h1 class="banner passing">`, `<li class="card passing">`, "by operator ann: repair", "What to do")
@@ -78,8 +81,8 @@ FROM idem_ledger WHERE stream = $1`, id)
 func TestAHaltIsEndedByThePage(t *testing.T) {
 	s := troubled(t)
 	at := "consumer=projector&topic=orders.v1&partition=0"
-	s.has("partition?"+at, "A record is rejected", "Loses and repeats nothing", "idemgen stream release --consumer projector", "Nothing.")
-	way := url.QueryEscape(strings.Trim(release, `"`))
+	s.has("partition?"+at, "A record is rejected", "Nothing is lost or repeated", "idemgen stream release --consumer projector", "Nothing.")
+	way := url.QueryEscape(release)
 	s.has("act?"+at+"&way="+way, "the partition retries", "operator", `name="reason" required`)
 	form, _ := url.ParseQuery(at + "&way=" + way)
 	if r := s.do(http.MethodPost, "act", form); r.StatusCode == http.StatusSeeOther {
@@ -220,11 +223,11 @@ func TestTheOtherPages(t *testing.T) {
 // done while the owner has not reported again. What works has a page, too.
 func TestPartitionsOfOneReasonAreReleasedTogether(t *testing.T) {
 	s := troubled(t)
-	idemtest.Exec(t, s.db, `UPDATE idem_process SET report = jsonb_set(report, '{partitions,1}', replace((report #> '{partitions,0}')::text, '--partition 0', '--partition 1')::jsonb || '{"partition": 1}')`)
+	idemtest.Exec(t, s.db, `UPDATE idem_process SET report = jsonb_set(report, '{partitions,1}', report #> '{partitions,0}' || '{"partition": 1}')`)
 	at := "consumer=projector&topic=orders.v1&partition=0"
 	s.has("", "2 partitions halted", `<a href="partition?consumer=projector&amp;partition=1&amp;topic=orders.v1">1</a>`)
 	s.has("partition?"+at, "For all 2 partitions", "Halted for the same reason")
-	form, _ := url.ParseQuery(at + "&all=1&reason=mended&way=" + url.QueryEscape(strings.Trim(release, `"`)))
+	form, _ := url.ParseQuery(at + "&all=1&reason=mended&way=" + url.QueryEscape(release))
 	s.has("act?"+form.Encode(), "Confirm: 2 partitions of orders.v1")
 	if r := s.do(http.MethodPost, "act", form); r.StatusCode != http.StatusSeeOther {
 		t.Fatal(r.StatusCode, body(t, r))
@@ -243,7 +246,7 @@ func TestWhatIsNotKnownIsSaid(t *testing.T) {
 	s := troubled(t)
 	s.has("", "at least 60")
 	idemtest.Exec(t, s.db, `UPDATE idem_dead_letter SET asked = 'r', asked_at = now(), asked_by = 'ana: x'; DELETE FROM idem_process`)
-	reports(t, s.db, "a, process 1", 1, strings.Join([]string{partition(0, "READY", "", "", ""), partition(1, "READY", "", "", ""), partition(2, "READY", "", "", ""), partition(3, "READY", "", "", "")}, ","))
+	reports(t, s.db, "a, process 1", 1, partition(0, "READY", "", ""), partition(1, "READY", "", ""), partition(2, "READY", "", ""), partition(3, "READY", "", ""))
 	eventually(t, func() bool {
 		page := s.get("")
 		return strings.Contains(page, "4 requests about dead letters pending") && strings.Contains(page, "<title>RETRYING") && strings.Contains(page, `data-h="lag">80<`)

@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/runtime/halt"
 )
 
 // halted is a partition that makes no progress, with the ways out.
 type halted struct {
 	partition
 	Advice operate.Advice
-	Ways   []operate.Way
+	Ways   []halt.Way
 	Same   []partition   // partitions of the topic with the same cause, and this one
 	Acts   []operate.Act // of operators, in this partition
 }
@@ -54,7 +55,7 @@ func (c *console) one(q *request) (*halted, error) {
 		}
 	}
 	if r := h.Reported; r != nil && !r.Silent {
-		h.Advice, h.Ways = operate.AdviceOn(r.Code), waysOf(r)
+		h.Advice, h.Ways = operate.AdviceOn(r.Code), r.Ways
 	}
 	acts, err := operate.History(q.r.Context(), c.read, name.Consumer, false, 200)
 	for _, a := range acts {
@@ -63,16 +64,6 @@ func (c *console) one(q *request) (*halted, error) {
 		}
 	}
 	return h, err
-}
-
-// waysOf are the ways out that a process names of a partition.
-func waysOf(r *operate.Reported) (all []operate.Way) {
-	for _, command := range r.Ways {
-		if way, err := operate.ParseWay(command); err == nil { // the others are not reported
-			all = append(all, way)
-		}
-	}
-	return all
 }
 
 // partition shows a partition and, if it makes no progress, the ways out.
@@ -91,30 +82,30 @@ func (c *console) partition(q *request) {
 // confirmation is what a way out would do.
 type confirmation struct {
 	*halted
-	Way     operate.Way // of the partition that is named
-	All     bool        // for all partitions that are halted for the same reason
+	Way     halt.Way // of the partition that is named
+	All     bool     // for all partitions that are halted for the same reason
 	Changes []operate.Change
 }
 
 // chosen are the ways out that a request names: the one of its partition, which must be one that
 // the partition names now, or with "all" that of each partition with the same cause.
-func (c *console) chosen(q *request) (*confirmation, []operate.Way, error) {
+func (c *console) chosen(q *request) (*confirmation, []halt.Way, error) {
 	h, err := c.one(q)
 	if err != nil {
 		return nil, nil, err
 	}
-	i := slices.IndexFunc(h.Ways, func(w operate.Way) bool { return w.Command == q.text("way") })
+	i := slices.IndexFunc(h.Ways, func(w halt.Way) bool { return w.String() == q.text("way") })
 	if i < 0 {
 		return nil, nil, errors.New("the partition does not name this way out any more: look at it again")
 	}
 	d := &confirmation{halted: h, Way: h.Ways[i], All: q.text("all") != ""}
 	if !d.All {
-		return d, []operate.Way{d.Way}, nil
+		return d, []halt.Way{d.Way}, nil
 	}
-	var ways []operate.Way
+	var ways []halt.Way
 	for _, p := range h.Same {
-		all := waysOf(p.Reported)
-		if len(all) != len(h.Ways) || slices.ContainsFunc(ways, func(w operate.Way) bool { return w.Command == all[i].Command }) {
+		all := p.Reported.Ways
+		if len(all) != len(h.Ways) || slices.ContainsFunc(ways, func(w halt.Way) bool { return w.String() == all[i].String() }) {
 			continue // one command may be about all partitions
 		}
 		ways = append(ways, all[i])
@@ -123,11 +114,11 @@ func (c *console) chosen(q *request) (*confirmation, []operate.Way, error) {
 }
 
 // take takes ways out, first without appending: if one is rejected, none is taken.
-func take(ctx context.Context, db operate.DB, ways []operate.Way, by operate.By) (all []operate.Change, err error) {
+func take(ctx context.Context, db operate.DB, ways []halt.Way, by operate.By) (all []operate.Change, err error) {
 	for _, w := range ways {
 		dry := by
 		dry.DryRun = true
-		changes, err := w.Run(ctx, db, dry)
+		changes, err := operate.Take(ctx, db, w, dry)
 		if err != nil {
 			return nil, err
 		}
@@ -138,7 +129,7 @@ func take(ctx context.Context, db operate.DB, ways []operate.Way, by operate.By)
 	}
 	all = nil
 	for _, w := range ways {
-		changes, err := w.Run(ctx, db, by)
+		changes, err := operate.Take(ctx, db, w, by)
 		all = append(all, changes...)
 		if err != nil {
 			return all, fmt.Errorf("%w; %d rows were appended before", err, len(all))
@@ -157,7 +148,7 @@ func (c *console) confirmAct(q *request) {
 		c.failed(q, err)
 		return
 	}
-	c.render(q, "act.html", shown{Title: "Confirm", Tab: "overview", Command: d.Way.Command, Data: d})
+	c.render(q, "act.html", shown{Title: "Confirm", Tab: "overview", Command: d.Way.String(), Data: d})
 }
 
 // act takes a way out.
@@ -171,7 +162,7 @@ func (c *console) act(q *request) {
 		c.failed(q, err)
 		return
 	}
-	c.log.Info("an operator acted", "user", q.user.Name, "reason", q.text("reason"), "command", d.Way.Command, "rows", len(changes))
+	c.log.Info("an operator acted", "user", q.user.Name, "reason", q.text("reason"), "command", d.Way.String(), "rows", len(changes))
 	c.recent.forget()
 	what := fmt.Sprintf("%s/%d: %s", d.Topic, d.Partition, changes[0].Effect)
 	if d.All {

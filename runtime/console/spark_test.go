@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/internal/process"
 )
 
 // Rates and lags of the last minutes are those of the ledgers' positions and of the reports; what
@@ -16,7 +17,7 @@ func TestSparklines(t *testing.T) {
 		var all []operate.Status
 		for p := range int32(2) {
 			all = append(all, operate.Status{
-				Name: operate.Name{Consumer: "c", Topic: "t", Partition: p}, Tail: &operate.Tail{Position: i * i}, Reported: &operate.Reported{Lag: 3 * i},
+				Name: operate.Name{Consumer: "c", Topic: "t", Partition: p}, Tail: &operate.Tail{Position: i * i}, Reported: &operate.Reported{Assigned: process.Assigned{Lag: 3 * i}},
 			})
 		}
 		at := begin.Add(time.Duration(i) * sampleEvery)

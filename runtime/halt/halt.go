@@ -1,8 +1,6 @@
 // Package halt names the reasons for which a partition is halted until an operator acts, and the
-// command that ends each halt. It must not import any other package of this module.
+// ways out of each. It must not import any other package of this module.
 package halt
-
-import "fmt"
 
 // Code says why a partition is halted. Its text is stable: alerts may match it, and
 // docs/operations.md has an entry for each.
@@ -35,43 +33,10 @@ const (
 	Rereads = "the topic is read again from its first record: its rows are written, and its effects are called again"
 )
 
-// Verb returns the verb of idemgen stream that ends a halt once its cause is gone.
-func (c Code) Verb() string {
-	switch c {
-	case TopicRecreated, LedgerMissing, LedgerGone, RetentionPassed, LogTruncated:
-		return "set"
-	case Paused:
-		return "resume"
-	}
-	return "release"
-}
-
 // State returns the state of a partition that is halted for the reason.
 func (c Code) State() string {
 	if c == Paused {
 		return "PAUSED"
 	}
 	return "HALTED"
-}
-
-// Remedy returns the whole command. args holds the arguments that the verb needs besides the name
-// of the stream, each preceded by a space. The reason, which the ledger keeps, is the code;
-// operators may write more. A command for a whole topic names no partition, because the partitions
-// concerned may have no ledger.
-func Remedy(c Code, consumer, topic string, partition int32, args string) string {
-	which := fmt.Sprintf("--partition %d", partition)
-	if c == PartitionsChanged {
-		which = "--all"
-	}
-	return fmt.Sprintf("idemgen stream %s --consumer %s --topic %s %s%s --reason %s", c.Verb(), consumer, topic, which, args, c)
-}
-
-// Pass returns the command that skips, without effect, the record at which a partition is halted.
-// It returns "" if that does not end the halt, or if no record is known. The command does not name
-// the position to start from, because there may be gaps before the record.
-func Pass(c Code, consumer, topic string, partition int32, offset int64) string {
-	if offset < 0 || c != RecordRefused && c != LetterRefused && c != Database {
-		return ""
-	}
-	return fmt.Sprintf("idemgen stream set --consumer %s --topic %s --partition %d --to %d --reason %s", consumer, topic, partition, offset+1, c)
 }

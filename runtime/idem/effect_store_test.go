@@ -17,6 +17,7 @@ import (
 	"github.com/idemgen/idemgen/internal/kit/memlease"
 	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/effects"
+	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
@@ -310,7 +311,7 @@ func TestEffectsOfATopicThatWasMadeAgain(t *testing.T) {
 	}
 	run(1)
 	again := operate.Name{Consumer: "test", Topic: topic, TopicID: idem.UUID{2}.String()}
-	if _, err := operate.Set(t.Context(), db, again, operate.Target{From: operate.NoLedger, To: 0, Partitions: 4}, operate.By{Operator: "ann", Reason: "made again"}); err != nil {
+	if _, err := operate.Set(t.Context(), db, again, operate.Target{From: halt.NoLedger, To: 0, Partitions: 4}, operate.By{Operator: "ann", Reason: "made again"}); err != nil {
 		t.Fatal(err)
 	}
 	run(2)

@@ -12,6 +12,7 @@ import (
 	"github.com/idemgen/idemgen/internal/kit/memlease"
 	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -155,7 +156,7 @@ func TestDatabaseThatDidNotGoBack(t *testing.T) {
 	db := database(t)
 	kafka := applied(t, db, service{}, idem.Commit{Offset: -1}, records(0, "put 1 1", "put 2 2", "put 3 3"))
 	name := operate.Name{Consumer: "test", Topic: topic, Partition: 0}
-	if _, err := operate.Set(t.Context(), db, name, operate.Target{From: operate.Anywhere, To: 1, ApplyAgain: true}, operate.By{Operator: "ann", Reason: "a test"}); err != nil {
+	if _, err := operate.Set(t.Context(), db, name, operate.Target{From: halt.Anywhere, To: 1, ApplyAgain: true}, operate.By{Operator: "ann", Reason: "a test"}); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]idem.Commit{

@@ -34,13 +34,13 @@ func TestTopicThatWasMovedToAnotherClusterAndBack(t *testing.T) {
 	if err := read(1, -1, records(0, "add 1 1")); err != nil {
 		t.Fatal(err)
 	}
-	set(2, operate.NoLedger, 1) // the copy has the record, and gets another one
+	set(2, halt.NoLedger, 1) // the copy has the record, and gets another one
 	if err := read(2, 1, records(1, "add 2 2")); err != nil {
 		t.Fatal(err)
 	}
 	err := read(1, 2, records(1, "add 2 2", "add 3 3")) // which was copied back
 	halted, is := errors.AsType[*idem.HaltedError](err)
-	if !is || halted.Code != halt.TopicRecreated || !strings.Contains(err.Error(), "--from 1 --to 2 --topic-id "+idem.UUID{1}.String()) {
+	if !is || halted.Code != halt.TopicRecreated || !strings.Contains(err.Error(), "--from 1 --topic-id "+idem.UUID{1}.String()+" --to 2") {
 		t.Fatalf("got %v", err)
 	}
 	set(1, 1, 2)

@@ -53,8 +53,8 @@ func TestNewPartitionStandsAsTheOldOnesDo(t *testing.T) {
 				if !strings.Contains(halted.Reason, "which "+name+" rules out") {
 					t.Errorf("the reason is not what the spec says: %s", halted.Reason)
 				}
-				if strings.Contains(halted.Remedy, "--partition ") {
-					t.Errorf("the command is for a ledger that does not exist: %s", halted.Remedy)
+				if strings.Contains(halted.Ways[0].String(), "--partition ") {
+					t.Errorf("the command is for a ledger that does not exist: %s", halted.Ways[0].String())
 				}
 				want(t, "ledgers", query(t, db, `SELECT count(*)::text FROM idem_stream`), "2")
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/idemgen/idemgen/internal/process"
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/engine"
 	"github.com/idemgen/idemgen/runtime/internal/report"
@@ -21,12 +22,12 @@ func (c *Consumer) report() (stop func()) {
 }
 
 // snapshot is what this process reports.
-func (c *Consumer) snapshot() (r report.Report) {
+func (c *Consumer) snapshot() (r process.Report) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r.Group = c.settings.group
 	if p := c.whole(); p != nil {
-		r.Problems = append(r.Problems, report.Problem{Code: p.Code, Since: p.Since, Reason: p.Reason, Do: p.Do})
+		r.Problems = append(r.Problems, process.Problem{Code: p.Code, Since: p.Since, Reason: p.Reason, Do: p.Do})
 	}
 	late := map[Partition]*idemtype.Problem{}
 	if c.process.Calls != nil {
@@ -38,7 +39,7 @@ func (c *Consumer) snapshot() (r report.Report) {
 	for id, p := range c.assigned {
 		state, why := p.Report(now)
 		at := p.Lag().Read(now)
-		seen := report.Partition{
+		seen := process.Assigned{
 			Topic: id.Topic, Partition: id.Number, State: state, Position: at.Position, End: at.End, Lag: at.Records, LagSeconds: at.Age.Round(time.Millisecond).Seconds(),
 			Applied: at.Counts.Applied, Duplicates: at.Counts.Duplicates, Dead: at.Counts.Dead + at.Counts.Conflicts,
 		}
@@ -55,13 +56,13 @@ func (c *Consumer) snapshot() (r report.Report) {
 }
 
 // halted adds what a page needs of a halt.
-func halted(p *report.Partition, h *HaltedError) {
+func halted(p *process.Assigned, h *HaltedError) {
 	if h.Err != nil {
 		p.Reason += ": " + h.Err.Error()
 	}
-	for _, command := range []string{h.Remedy, h.Reread, h.Pass} {
-		if command != "" {
-			p.Ways = append(p.Ways, command)
-		}
+	p.Do = ""
+	for _, w := range h.Ways {
+		w.Consumer, w.Topic, w.Partition = "", "", 0 // those of the row
+		p.Ways = append(p.Ways, w)
 	}
 }

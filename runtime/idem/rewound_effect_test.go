@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
 )
 
@@ -16,7 +17,7 @@ import (
 func truncated(t testing.TB, db *pgxpool.Pool, to int64) {
 	t.Helper()
 	name := operate.Name{Consumer: "test", Topic: topic}
-	if _, err := operate.Set(t.Context(), db, name, operate.Target{From: operate.Anywhere, To: to, ApplyAgain: true}, operate.By{Operator: "ann", Reason: "log-truncated"}); err != nil {
+	if _, err := operate.Set(t.Context(), db, name, operate.Target{From: halt.Anywhere, To: to, ApplyAgain: true}, operate.By{Operator: "ann", Reason: "log-truncated"}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/idemgen/idemgen/internal/kit/transcript"
 	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -229,10 +230,10 @@ func (r realm) commands(t *testing.T, c *idem.Consumer) {
 	}{
 		{"release", func() (operate.Change, error) { return operate.Release(ctx, r.operator, name, operate.Leave{}, by) }},
 		{"skip", func() (operate.Change, error) {
-			return operate.Set(ctx, r.operator, name, operate.Target{From: operate.Anywhere, To: at + 2}, by)
+			return operate.Set(ctx, r.operator, name, operate.Target{From: halt.Anywhere, To: at + 2}, by)
 		}},
 		{"rewind", func() (operate.Change, error) {
-			return operate.Set(ctx, r.operator, name, operate.Target{From: operate.Anywhere, To: at + 1, ApplyAgain: true}, by)
+			return operate.Set(ctx, r.operator, name, operate.Target{From: halt.Anywhere, To: at + 1, ApplyAgain: true}, by)
 		}},
 		{"confirm", func() (operate.Change, error) {
 			return operate.Release(ctx, r.operator, name, operate.Leave{Partitions: 12}, by)
@@ -245,11 +246,11 @@ func (r realm) commands(t *testing.T, c *idem.Consumer) {
 	_, err = w.Apply(ctx, records(at, "put 5 5"))
 	wantError[*idem.FencedError](t, err)
 	want(t, "position", own(t, c).Next(), at+1)
-	if _, err := operate.Set(ctx, r.operator, other, operate.Target{From: operate.NoLedger, To: 1, Partitions: 12}, by); err != nil {
+	if _, err := operate.Set(ctx, r.operator, other, operate.Target{From: halt.NoLedger, To: 1, Partitions: 12}, by); err != nil {
 		t.Errorf("adopt: %v", err)
 	}
 	idemtest.Exec(t, r.admin, `DELETE FROM idem_ledger WHERE stream = (SELECT stream FROM idem_stream WHERE topic_id = '`+other.TopicID+`')`)
-	if _, err := operate.Set(ctx, r.operator, other, operate.Target{From: operate.NoLedger, To: 1, Partitions: 12}, by); err != nil {
+	if _, err := operate.Set(ctx, r.operator, other, operate.Target{From: halt.NoLedger, To: 1, Partitions: 12}, by); err != nil {
 		t.Errorf("adopt again: %v", err)
 	}
 }

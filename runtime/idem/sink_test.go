@@ -210,13 +210,13 @@ func TestMissingLedgerHasTwoWaysOut(t *testing.T) {
 	src.assignment.Low, src.assignment.Committed = 5, committedAt(10)
 	halted := wantError[*idem.HaltedError](t, src.run(t, c))
 	adopt := "idemgen stream set --consumer test --topic " + topic + " --partition 0 --from none --topic-id " + src.assignment.TopicID.String()
-	want(t, "the way that skips", halted.Remedy, adopt+" --to 10 --partitions 4 --reason ledger-missing")
-	want(t, "the way that reads again", halted.Reread, adopt+" --to 5 --partitions 4 --reason ledger-missing")
+	want(t, "the way that skips", halted.Ways[0].String(), adopt+" --to 10 --partitions 4 --reason ledger-missing")
+	want(t, "the way that reads again", halted.Ways[1].String(), adopt+" --to 5 --partitions 4 --reason ledger-missing")
 	_, told, _ := strings.Cut(c.Health().Err().Error(), " [ledger-missing; then: ")
-	want(t, "what Health tells", told, halted.Remedy+"] [with it "+halt.Skips+"] [or: "+halted.Reread+"] [with it "+halt.Rereads+"]")
+	want(t, "what Health tells", told, halted.Ways[0].String()+"] [with it "+halt.Skips+"] [or: "+halted.Ways[1].String()+"] [with it "+halt.Rereads+"]")
 	src.assignment.Low = 10
 	halted = wantError[*idem.HaltedError](t, src.run(t, service{}.consumer(t, db)))
-	want(t, "the way that reads again, of a topic that has nothing to skip", halted.Reread, "")
+	want(t, "ways of a topic that has nothing to skip", len(halted.Ways), 1)
 }
 
 // A topic that was copied to another cluster has another id and other offsets. Both ways on are
@@ -246,11 +246,15 @@ func TestTopicWithAnotherIDHasTwoWaysOut(t *testing.T) {
 			want(t, "code", halted.Code, halt.TopicRecreated)
 			adopt := "idemgen stream set --consumer test --topic " + topic + " --partition 0 --from none --topic-id " + a.TopicID.String() + " --to "
 			const end = " --partitions 4 --reason topic-recreated"
-			want(t, "the way that skips", halted.Remedy, adopt+tc.skips+end)
-			if tc.read != "" {
-				tc.read = adopt + tc.read + end
+			ways := ""
+			for _, to := range strings.Fields(tc.skips + " " + tc.read) {
+				ways += adopt + to + end + "\n"
 			}
-			want(t, "the way that reads again", halted.Reread, tc.read)
+			said := ""
+			for _, w := range halted.Ways {
+				said += w.String() + "\n"
+			}
+			want(t, "ways", said, ways)
 		})
 	}
 }

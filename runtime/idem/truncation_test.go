@@ -50,8 +50,8 @@ func TestLogThatEndedBelowThePositionIsNotForgotten(t *testing.T) {
 			}
 			halted := wantError[*idem.HaltedError](t, err)
 			want(t, "code", halted.Code, halt.LogTruncated)
-			if !strings.Contains(halted.Remedy, "--from 2 --to 1 --apply-again") {
-				t.Error(halted.Remedy)
+			if way := halted.Ways[0].String(); !strings.Contains(way, "--from 2 --to 1 --apply-again") {
+				t.Error(way)
 			}
 		})
 	}

@@ -23,10 +23,8 @@ type HaltedError struct {
 	Offset    int64 // of the record at which it is halted; -1 if it was not read
 	Code      halt.Code
 	Reason    string
-	Remedy    string // the command that resumes the partition once the cause is gone
-	Reread    string // the alternative command, which reads the topic again from its first record; "" if there is none
-	Pass      string // the alternative command, which skips the record without effect; "" if there is none
-	Err       error  // what happened; may be nil
+	Ways      []halt.Way // each resumes the partition once the cause is gone, the first at least cost
+	Err       error      // what happened; may be nil
 }
 
 func (e *HaltedError) Error() string {
@@ -37,14 +35,15 @@ func (e *HaltedError) Error() string {
 	if e.Err != nil {
 		text += ": " + e.Err.Error()
 	}
-	if e.Remedy != "" {
-		text += " [" + string(e.Code) + "; then: " + e.Remedy + "]"
-	}
-	if e.Reread != "" {
-		text += " [with it " + halt.Skips + "] [or: " + e.Reread + "] [with it " + halt.Rereads + "]"
-	}
-	if e.Pass != "" {
-		text += " [or skip the record without effect, which loses it: " + e.Pass + "]"
+	for i := range e.Ways {
+		if i == 0 {
+			text += " [" + string(e.Code) + "; then: " + e.Ways[i].String() + "]"
+		} else {
+			text += " [or: " + e.Ways[i].String() + "]"
+		}
+		if len(e.Ways) > 1 {
+			text += " [with it " + e.Ways[i].Costs() + "]"
+		}
 	}
 	return text
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/idemgen/idemgen/internal/process"
 	"github.com/idemgen/idemgen/runtime/internal/report"
 )
 
@@ -82,14 +83,14 @@ var advice = map[string]string{
 }
 
 // snapshot is what this relay reports.
-func (r *Relay) snapshot() report.Report {
+func (r *Relay) snapshot() process.Report {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out := report.Report{Relay: &report.Relay{Leads: r.is.Leading, Sent: r.is.Sent}}
+	out := process.Report{Relay: &process.Relay{Leads: r.is.Leading, Sent: r.is.Sent}}
 	for about, err := range r.fault {
 		_, code, _ := strings.Cut(about, " ")
-		out.Problems = append(out.Problems, report.Problem{Code: code, Since: r.since[about], Reason: err.Error(), Do: advice[about]})
+		out.Problems = append(out.Problems, process.Problem{Code: code, Since: r.since[about], Reason: err.Error(), Do: advice[about]})
 	}
-	slices.SortFunc(out.Problems, func(a, b report.Problem) int { return strings.Compare(a.Code, b.Code) })
+	slices.SortFunc(out.Problems, func(a, b process.Problem) int { return strings.Compare(a.Code, b.Code) })
 	return out
 }

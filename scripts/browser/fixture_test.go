@@ -191,7 +191,7 @@ SELECT gen_random_uuid(), 'order-projector', 'orders-7d9f4, process 1', 'v1.8.2'
 		'state', CASE p WHEN 3 THEN 'HALTED' WHEN 7 THEN 'BACKOFF' ELSE 'READY' END, 'code', CASE p WHEN 3 THEN 'database' WHEN 7 THEN 'backoff' ELSE '' END,
 		'reason', CASE p WHEN 3 THEN 'the database rejected a statement: column "channel" of relation "orders" does not exist: SQLSTATE 42703' WHEN 7 THEN 'the database is out of disk space: SQLSTATE 53100' ELSE '' END,
 		'do', CASE p WHEN 7 THEN 'wait: it is retried; if it lasts, remove the cause' ELSE '' END,
-		'ways', CASE p WHEN 3 THEN '["idemgen stream release --consumer order-projector --topic orders.v1 --partition 3 --reason database", "idemgen stream set --consumer order-projector --topic orders.v1 --partition 3 --to 51143 --reason database"]'::jsonb ELSE '[]'::jsonb END)) FROM generate_series(0, 9) p));
+		'ways', CASE p WHEN 3 THEN '[{"code": "database"}, {"code": "database", "move": {"from": -1, "to": 51143}}]'::jsonb ELSE '[]'::jsonb END)) FROM generate_series(0, 9) p));
 INSERT INTO idem_process (process, consumer, name, version, every, started_at, seen_at, report)
 SELECT gen_random_uuid(), 'order-projector', 'orders-5c2aa, process 1', 'v1.8.2', '5 seconds', now() - interval '3 hours', now() - interval '40 seconds', jsonb_build_object('problems', '[]'::jsonb, 'more', 0, 'partitions', (
 	SELECT jsonb_agg(jsonb_build_object('topic', 'orders.v1', 'partition', p, 'since', to_char(now() - interval '3 hours', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), 'position', 48211 + 977 * p, 'end', -1, 'lag', -1, 'lag_seconds', 0,

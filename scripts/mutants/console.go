@@ -33,7 +33,7 @@ var consoleBugs = []mutant{
 		in(pages, "newPartition").Never(`r.Silent`),
 		pages, "TestOverview"},
 	{"console: any command is run as a way out",
-		in(pages, "console.chosen").Replace(`w.Command == $q.text("way")`, `true`),
+		in(pages, "console.chosen").Replace(`w.String() == $q.text("way")`, `true`),
 		pages, "TestAHaltIsEndedByThePage"},
 	{"console: a view of a record is not logged",
 		in(pages, "console.showLetter").Drop(`$c.log.Info(_, _, _, _, _)`),
@@ -99,6 +99,6 @@ var consoleBugs = []mutant{
 		in(operators, "newestSQL").Text(`(r.created_at, r.stream, r.offs, r.seq) < (b.created_at, b.stream, b.offs, b.seq)`, `false`),
 		operators, "TestPagesHaveEachLetterOnce"},
 	{"halts: a way out of another partition is run",
-		in(operators, "Way.Run").Replace(`[]Name{$w.name}`, `[]Name{{Consumer: w.name.Consumer, Topic: w.name.Topic}}`),
+		in(operators, "Take").Replace(`$w.Partition`, `0`),
 		operators, "TestAWayOutIsTaken"},
 }

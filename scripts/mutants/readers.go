@@ -18,7 +18,7 @@ var readerBugs = []mutant{
 		in(operators, "chainKeySQL").Text(`substring(keys FROM at FOR 16) = $2::bytea`, `true`),
 		operators, "TestKeyInALedger"},
 	{"Health does not say what ends a halt",
-		in(room, "Partition.problem").Replace(`halted.Remedy`, `""`),
+		in(room, "Partition.problem").Replace(`halted.Ways[0].String()`, `""`),
 		core, "TestLagOfAPartitionThatStands"},
 	{"Health does not know since when a partition waits",
 		in(room, "Partition.show").Replace(`time.Now()`, `time.Time{}`),

@@ -127,26 +127,30 @@ func (t *takeOver) superseded(ctx context.Context) error {
 		return haltIfFinal(err)
 	}
 	committed := t.committed.Offset
-	set := func(to int64) string { return setBack(next, to) + " --topic-id " + t.a.TopicID.String() }
-	h := &verdict.Halt{Code: halt.TopicRecreated, Offset: -1, Args: set(next),
+	set := func(to int64) halt.Way {
+		way := setTo(next, to)
+		way.TopicID = t.a.TopicID.String()
+		return way
+	}
+	h := &verdict.Halt{Code: halt.TopicRecreated, Offset: -1, Ways: []halt.Way{set(next)},
 		Reason: fmt.Sprintf("after offset %d of this topic the service read another topic of the same name: it was moved to another cluster and back; records that were copied back would be applied again", next)}
 	if committed > next && committed <= t.a.High {
-		h.Args, h.Reread = set(committed), set(next)
+		h.Ways = []halt.Way{set(committed), set(next)}
 	}
 	return h
 }
 
-// adopt halts a partition that has no ledger. Its command begins a ledger at the group's committed
-// offset; if that skips records, an alternative command begins one at the first record.
+// adopt halts a partition that has no ledger. Its first way begins a ledger at the group's
+// committed offset; if that skips records, another one begins it at the first record.
 func (t *takeOver) adopt(code halt.Code, committed int64, reason string) error {
-	h := &verdict.Halt{Code: code, Offset: -1, Reason: reason, Args: t.adoption(committed)}
+	h := &verdict.Halt{Code: code, Offset: -1, Reason: reason, Ways: []halt.Way{t.adoption(committed)}}
 	if committed > t.a.Low {
-		h.Reread = t.adoption(t.a.Low)
+		h.Ways = append(h.Ways, t.adoption(t.a.Low))
 	}
 	return h
 }
 
-// adoption returns the arguments with which idemgen stream set begins a chain at an offset.
-func (t *takeOver) adoption(to int64) string {
-	return fmt.Sprintf(" --from none --topic-id %s --to %d --partitions %d", t.a.TopicID, to, t.a.Partitions)
+// adoption returns the way that begins a chain at an offset.
+func (t *takeOver) adoption(to int64) halt.Way {
+	return halt.Way{TopicID: t.a.TopicID.String(), Partitions: t.a.Partitions, Move: &halt.Move{From: halt.NoLedger, To: to, First: to == t.a.Low}}
 }

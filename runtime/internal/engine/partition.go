@@ -173,18 +173,20 @@ func NotTaken(id idemtype.Partition) error {
 	return &idemtype.FencedError{Partition: id, Reason: notTaken}
 }
 
-// halted returns the error of a halt, with the commands that end it.
+// halted returns the error of a halt, with the ways that end it.
 func (p *Partition) halted(h *verdict.Halt) *idemtype.HaltedError {
-	consumer := p.process.Service.Consumer
-	err := &idemtype.HaltedError{
-		Partition: p.id, Offset: h.Offset, Code: h.Code, Reason: h.Reason, Err: h.Err,
-		Remedy: halt.Remedy(h.Code, consumer, p.id.Topic, p.id.Number, h.Args),
+	err := &idemtype.HaltedError{Partition: p.id, Offset: h.Offset, Code: h.Code, Reason: h.Reason, Err: h.Err}
+	ways := h.Ways
+	if len(ways) == 0 {
+		ways = []halt.Way{{}}
 	}
-	if h.Reread != "" {
-		err.Reread = halt.Remedy(h.Code, consumer, p.id.Topic, p.id.Number, h.Reread)
+	for _, w := range ways {
+		w.Code, w.Consumer, w.Topic, w.Partition = h.Code, p.process.Service.Consumer, p.id.Topic, p.id.Number
+		err.Ways = append(err.Ways, w)
 	}
-	if h.Pass || h.Code != halt.Database { // which rarely has to do with the record
-		err.Pass = halt.Pass(h.Code, consumer, p.id.Topic, p.id.Number, h.Offset)
+	record := h.Code == halt.RecordRefused || h.Code == halt.LetterRefused
+	if h.Offset >= 0 && (record || h.Pass && h.Code == halt.Database) { // which rarely has to do with the record
+		err.Ways = append(err.Ways, err.Ways[0].Pass(h.Offset))
 	}
 	return err
 }

@@ -30,11 +30,9 @@ func (t *takeOver) promise() string {
 // partitionsChanged halts the partition until an operator confirms that records may have moved.
 // The command is the same for all partitions of the topic, because some may have no chain yet.
 func (t *takeOver) partitionsChanged(before int32) error {
-	args := fmt.Sprintf(" --partitions %d", t.a.Partitions)
-	if t.a.Partitions < before { // Kafka never removes partitions: too many were confirmed
-		args += " --fewer"
-	}
-	return t.halt(halt.PartitionsChanged, fmt.Sprintf("the topic has %d partitions, the ledger was written with %d: records of one key may now be in another partition, which %s", t.a.Partitions, before, t.promise()), args)
+	// Kafka never removes partitions: if it has fewer, too many were confirmed.
+	way := halt.Way{All: true, Partitions: t.a.Partitions, Fewer: t.a.Partitions < before}
+	return t.halt(halt.PartitionsChanged, fmt.Sprintf("the topic has %d partitions, the ledger was written with %d: records of one key may now be in another partition, which %s", t.a.Partitions, before, t.promise()), way)
 }
 
 // checkOthers halts a new partition if the topic's other partitions are halted, or will be,

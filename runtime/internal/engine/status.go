@@ -71,7 +71,7 @@ func (p *Partition) problem(now time.Time) *idemtype.Problem {
 	halted, _ := errors.AsType[*idemtype.HaltedError](why)
 	switch {
 	case halted != nil && p.state == protocol.Halted:
-		h := problem(string(halted.Code), halted.Remedy, s.changed, "%w", why)
+		h := problem(string(halted.Code), halted.Ways[0].String(), s.changed, "%w", why)
 		if s.handler != "" {
 			h.Err = fmt.Errorf("%w; handler %s is still running", why, s.handler)
 		}

@@ -239,21 +239,20 @@ func (t *takeOver) readTail(ctx context.Context) error {
 	return haltIfFinal(err)
 }
 
-// halt returns a halt before any record was read. args are the arguments of the command that ends
-// it.
-func (t *takeOver) halt(code halt.Code, reason, args string) error {
-	return &verdict.Halt{Code: code, Offset: -1, Reason: reason, Args: args}
+// halt returns a halt before any record was read, with the ways that end it.
+func (t *takeOver) halt(code halt.Code, reason string, ways ...halt.Way) error {
+	return &verdict.Halt{Code: code, Offset: -1, Reason: reason, Ways: ways}
 }
 
 // checkTail compares the tail with the broker and the spec before the partition is fenced.
 func (t *takeOver) checkTail(ctx context.Context) error {
 	tail, identity := t.o.chain.Tail(), t.o.p.process.Service.Identity
 	if tail.Kind == ledger.Pause {
-		return t.halt(halt.Paused, fmt.Sprintf("paused at %s by %s", tail.Written.UTC().Format(time.RFC3339), tail.Info), "")
+		return t.halt(halt.Paused, fmt.Sprintf("paused at %s by %s", tail.Written.UTC().Format(time.RFC3339), tail.Info))
 	}
 	if tail.Def != ledger.NoIdentity && !slices.Contains(identity.Knows, uint32(tail.Def)) {
 		return t.halt(halt.NewerVersion, fmt.Sprintf("another version of this service ran here, with another identity of events (%08x, this one has %08x): this version might not recognize events that it applied, and apply their duplicates again; deploy that version again, or one that knows both", uint32(tail.Def), identity.Writes),
-			" --older-version-may-run")
+			halt.Way{Older: true})
 	}
 	if !t.a.broker {
 		return nil
@@ -263,7 +262,7 @@ func (t *takeOver) checkTail(ctx context.Context) error {
 		return t.partitionsChanged(tail.Parts)
 	case tail.Next < t.a.Low:
 		return t.halt(halt.RetentionPassed, fmt.Sprintf("offsets %d to %d were deleted before they were read: the topic's retention overtook the position", tail.Next, t.a.Low-1),
-			fmt.Sprintf(" --from %d --to %d", tail.Next, t.a.Low))
+			setTo(tail.Next, t.a.Low))
 	}
 	return t.checkLog(ctx, tail)
 }

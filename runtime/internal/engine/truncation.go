@@ -87,10 +87,10 @@ func (t *takeOver) checkLog(ctx context.Context, tail ledger.Tail) error {
 	return nil
 }
 
-// truncated halts a partition whose log was truncated. The command sets the position back to the
+// truncated halts a partition whose log was truncated. Its way sets the position back to the
 // point of truncation.
 func (t *takeOver) truncated(reason string, next, end int64) error {
-	return t.halt(halt.LogTruncated, reason, setBack(next, max(end, t.a.Low)))
+	return t.halt(halt.LogTruncated, reason, setTo(next, max(end, t.a.Low)))
 }
 
 // otherLog halts a partition whose log has no leader epoch as high as the ledger's. It is unknown
@@ -98,22 +98,17 @@ func (t *takeOver) truncated(reason string, next, end int64) error {
 func (t *takeOver) otherLog(tail ledger.Tail) error {
 	to := min(tail.Next, t.a.High)
 	h := &verdict.Halt{
-		Code: halt.LogTruncated, Offset: -1, Args: setBack(tail.Next, to),
+		Code: halt.LogTruncated, Offset: -1, Ways: []halt.Way{setTo(tail.Next, to)},
 		Reason: fmt.Sprintf("the log has no leader epoch %d, under which the records before the ledger's position %d were read: the cluster was restored to an earlier state, or replaced; "+
 			"who knows the offset at which its log differs names that", tail.Epoch, tail.Next),
 	}
 	if to > t.a.Low {
-		h.Reread = setBack(tail.Next, t.a.Low)
+		h.Ways = append(h.Ways, setTo(tail.Next, t.a.Low))
 	}
 	return h
 }
 
-// setBack returns the arguments with which idemgen stream set moves the position back, or confirms
-// it.
-func setBack(from, to int64) string {
-	args := fmt.Sprintf(" --from %d --to %d", from, to)
-	if to < from {
-		args += " --apply-again"
-	}
-	return args
+// setTo returns the way that moves the position, or confirms it.
+func setTo(from, to int64) halt.Way {
+	return halt.Way{Move: &halt.Move{From: from, To: to, ApplyAgain: to < from}}
 }

@@ -8,7 +8,7 @@
 // The protocol never reads the row. If it cannot be written, the log says so, and nothing else
 // changes: partitions neither wait for the writer nor see its errors. The row then grows old, and
 // readers must treat the state as not known. It must not import any package of this module but
-// backoff and frequency.
+// backoff, frequency and internal/process.
 package report
 
 import (
@@ -18,52 +18,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/idemgen/idemgen/internal/process"
 	"github.com/idemgen/idemgen/runtime/internal/frequency"
 )
-
-// Report is what a process says of itself. Its JSON is the column of the table; internal/operate
-// reads it.
-type Report struct {
-	Problems   []Problem   `json:"problems"` // of the service as a whole
-	Partitions []Partition `json:"partitions"`
-	More       int         `json:"more"`            // number of partitions that were left out
-	Group      string      `json:"group,omitempty"` // of Kafka, if it has another name than the consumer
-	Relay      *Relay      `json:"relay,omitempty"` // nil unless it is a relay of an outbox that reports
-}
-
-// Relay is the state of a relay.
-type Relay struct {
-	Leads bool  `json:"leads"` // of all relays, it is the one that sends
-	Sent  int64 `json:"sent"`  // events that the broker acknowledged
-}
-
-// Problem is why the service as a whole makes no progress.
-type Problem struct {
-	Code   string    `json:"code"`
-	Since  time.Time `json:"since"`
-	Reason string    `json:"reason"`
-	Do     string    `json:"do"`
-}
-
-// Partition is one partition that is assigned to the process. Code, Reason and Do are empty while
-// it makes progress. Position, End and Lag are -1 while unknown.
-type Partition struct {
-	Topic      string    `json:"topic"`
-	Partition  int32     `json:"partition"`
-	State      string    `json:"state"`
-	Since      time.Time `json:"since"` // when it entered the state, or the problem began
-	Position   int64     `json:"position"`
-	End        int64     `json:"end"`
-	Lag        int64     `json:"lag"`
-	LagSeconds float64   `json:"lag_seconds"`
-	Applied    int64     `json:"applied"`
-	Duplicates int64     `json:"duplicates"`
-	Dead       int64     `json:"dead"`
-	Code       string    `json:"code"`
-	Reason     string    `json:"reason"`
-	Do         string    `json:"do"`
-	Ways       []string  `json:"ways,omitempty"` // commands that end a halt, the first one as Do
-}
 
 // The bounds of a row.
 const (
@@ -73,8 +30,8 @@ const (
 
 // bound sorts the partitions, those that make no progress first, and cuts what would make the row
 // too large or unfit for jsonb.
-func (r *Report) bound() {
-	slices.SortFunc(r.Partitions, func(a, b Partition) int {
+func bound(r *process.Report) {
+	slices.SortFunc(r.Partitions, func(a, b process.Assigned) int {
 		return cmp.Or(works(a)-works(b), strings.Compare(a.Topic, b.Topic), cmp.Compare(a.Partition, b.Partition))
 	})
 	if n := len(r.Partitions); n > mostPartitions {
@@ -90,7 +47,7 @@ func (r *Report) bound() {
 	}
 }
 
-func works(p Partition) int {
+func works(p process.Assigned) int {
 	if p.Code == "" {
 		return 1
 	}
@@ -106,11 +63,11 @@ func Text(s string) string {
 	return s
 }
 
-// json returns the row's column. Lists are never null in it.
-func (r *Report) json() (string, error) {
+// column returns the row's column. Lists are never null in it.
+func column(r *process.Report) (string, error) {
 	c := *r
-	c.Problems = append([]Problem{}, c.Problems...)
-	c.Partitions = append([]Partition{}, c.Partitions...)
+	c.Problems = append([]process.Problem{}, c.Problems...)
+	c.Partitions = append([]process.Assigned{}, c.Partitions...)
 	text, err := json.Marshal(c)
 	return string(text), err
 }
@@ -118,9 +75,11 @@ func (r *Report) json() (string, error) {
 // changed reports whether a report must be written at once: it has other partitions, states, codes
 // or reasons. Numbers in reasons do not count, because many reasons contain a duration. Positions
 // do not count either.
-func changed(a, b *Report) bool {
-	sameProblem := func(a, b Problem) bool { return a.Code == b.Code && frequency.SameButNumbers(a.Reason, b.Reason) }
-	samePartition := func(a, b Partition) bool {
+func changed(a, b *process.Report) bool {
+	sameProblem := func(a, b process.Problem) bool {
+		return a.Code == b.Code && frequency.SameButNumbers(a.Reason, b.Reason)
+	}
+	samePartition := func(a, b process.Assigned) bool {
 		return a.Topic == b.Topic && a.Partition == b.Partition && a.State == b.State && a.Code == b.Code &&
 			frequency.SameButNumbers(a.Reason, b.Reason)
 	}
@@ -134,12 +93,12 @@ type place struct {
 }
 
 // times remembers since when partitions are in their states.
-type times map[place]Partition
+type times map[place]process.Assigned
 
 // keep sets Since of each partition: the time at which it was first seen like this, or at which
 // its problem began, whichever is earlier. A problem remains the same one if only its words change
 // and the position stays.
-func (t *times) keep(r *Report, now time.Time) {
+func (t *times) keep(r *process.Report, now time.Time) {
 	next := make(times, len(r.Partitions))
 	for i := range r.Partitions {
 		p := &r.Partitions[i]

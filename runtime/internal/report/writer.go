@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/idemgen/idemgen/internal/process"
 	"github.com/idemgen/idemgen/runtime/internal/backoff"
 )
 
@@ -37,7 +38,7 @@ type Writer struct {
 	Connect func(context.Context) (*pgx.Conn, error)
 	// Snapshot returns the state of the process. It must neither wait nor do I/O. A zero Since of a
 	// partition means that it is not known.
-	Snapshot func() Report
+	Snapshot func() process.Report
 	Every    time.Duration // the longest time between two writes
 	Log      *slog.Logger
 
@@ -47,11 +48,11 @@ type Writer struct {
 	opened  time.Time // when conn was
 	pruned  time.Time // opened, of the connection on which old rows were last deleted
 	times   times
-	written *Report   // the last one that was written, or nil
-	at      time.Time // when that was tried
-	stored  bool      // there may be a row
-	failed  int       // writes in a row
-	retry   time.Time // not before this time
+	written *process.Report // the last one that was written, or nil
+	at      time.Time       // when that was tried
+	stored  bool            // there may be a row
+	failed  int             // writes in a row
+	retry   time.Time       // not before this time
 }
 
 // Start begins to write, under a new id. The returned function deletes the row, and returns after
@@ -93,7 +94,7 @@ func (w *Writer) run(ctx context.Context, quit <-chan struct{}) {
 func (w *Writer) turn(ctx context.Context) {
 	r, now := w.Snapshot(), time.Now()
 	w.times.keep(&r, now)
-	r.bound()
+	bound(&r)
 	switch {
 	case now.Before(w.retry):
 		return
@@ -137,10 +138,10 @@ ON CONFLICT (process) DO UPDATE SET seen_at = excluded.seen_at, every = excluded
 const pruneSQL = `DELETE FROM idem_process WHERE seen_at < clock_timestamp() - interval '24 hours'`
 
 // write writes the row, and deletes old ones when the connection is new.
-func (w *Writer) write(ctx context.Context, r *Report) error {
+func (w *Writer) write(ctx context.Context, r *process.Report) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	text, err := r.json()
+	text, err := column(r)
 	if err != nil {
 		return err
 	}

@@ -16,35 +16,36 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/internal/kit/transcript"
+	"github.com/idemgen/idemgen/internal/process"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/report"
 	"github.com/idemgen/idemgen/templates"
 )
 
-// process is a process that reports what a test says.
-type process struct {
+// reporter is a process that reports what a test says.
+type reporter struct {
 	t   *testing.T
 	db  *pgxpool.Pool
 	w   *report.Writer
 	log transcript.Buffer
-	now atomic.Pointer[report.Report]
+	now atomic.Pointer[process.Report]
 }
 
-// newProcess returns a process that writes only what has changed.
-func newProcess(t *testing.T) *process {
+// newReporter returns a process that writes only what has changed.
+func newReporter(t *testing.T) *reporter {
 	t.Helper()
 	t.Parallel()
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, templates.SQL); err != nil {
 		t.Fatal(err)
 	}
-	p := &process{t: t, db: idemtest.Migrated(t, filepath.Join(dir, "sql"))}
-	p.now.Store(&report.Report{})
+	p := &reporter{t: t, db: idemtest.Migrated(t, filepath.Join(dir, "sql"))}
+	p.now.Store(&process.Report{})
 	p.w = &report.Writer{
 		Consumer: "test", Name: "host, process 1", Version: "v1", Every: time.Hour, Log: slog.New(slog.NewTextHandler(&p.log, nil)),
-		Snapshot: func() report.Report {
+		Snapshot: func() process.Report {
 			r := *p.now.Load()
-			r.Partitions = append([]report.Partition{}, r.Partitions...)
+			r.Partitions = append([]process.Assigned{}, r.Partitions...)
 			return r
 		},
 		Connect: func(ctx context.Context) (*pgx.Conn, error) {
@@ -57,7 +58,7 @@ func newProcess(t *testing.T) *process {
 	return p
 }
 
-func (p *process) start() (stop func()) {
+func (p *reporter) start() (stop func()) {
 	p.t.Helper()
 	once := sync.OnceFunc(p.w.Start())
 	p.t.Cleanup(once)
@@ -65,9 +66,9 @@ func (p *process) start() (stop func()) {
 }
 
 // says sets what the process reports.
-func (p *process) says(all ...report.Partition) { p.now.Store(&report.Report{Partitions: all}) }
+func (p *reporter) says(all ...process.Assigned) { p.now.Store(&process.Report{Partitions: all}) }
 
-func (p *process) query(sql string) string {
+func (p *reporter) query(sql string) string {
 	p.t.Helper()
 	var text string
 	if err := p.db.QueryRow(p.t.Context(), `SELECT (`+sql+`)::text`).Scan(&text); err != nil {
@@ -77,7 +78,7 @@ func (p *process) query(sql string) string {
 }
 
 // until waits until the only row has a value.
-func (p *process) until(what, sql, want string) {
+func (p *reporter) until(what, sql, want string) {
 	p.t.Helper()
 	got := ""
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
@@ -91,29 +92,29 @@ func (p *process) until(what, sql, want string) {
 const state = `report #>> '{partitions,0,state}'`
 
 func TestChangeIsWrittenAtOnce(t *testing.T) {
-	p := newProcess(t)
+	p := newReporter(t)
 	p.start()
 	p.until("at the start", `report #>> '{partitions}'`, "[]")
-	p.says(report.Partition{Topic: "a", State: "READY"})
+	p.says(process.Assigned{Topic: "a", State: "READY"})
 	p.until("another partition", state, "READY")
-	p.says(report.Partition{Topic: "a", State: "HALTED"})
+	p.says(process.Assigned{Topic: "a", State: "HALTED"})
 	p.until("another state", state, "HALTED")
-	p.says(report.Partition{Topic: "a", State: "HALTED", Code: "runtime"})
+	p.says(process.Assigned{Topic: "a", State: "HALTED", Code: "runtime"})
 	p.until("another code", `report #>> '{partitions,0,code}'`, "runtime")
-	p.says(report.Partition{Topic: "a", State: "HALTED", Code: "runtime", Reason: "why, for 3s"})
+	p.says(process.Assigned{Topic: "a", State: "HALTED", Code: "runtime", Reason: "why, for 3s"})
 	p.until("another reason", `report #>> '{partitions,0,reason}'`, "why, for 3s")
-	p.now.Store(&report.Report{Problems: []report.Problem{{Code: "joining"}}})
+	p.now.Store(&process.Report{Problems: []process.Problem{{Code: "joining"}}})
 	p.until("a problem of the whole", `report #>> '{problems,0,code}'`, "joining")
 }
 
 // A report without a change is written when its time has come, and no more often: numbers alone
 // are no change.
 func TestRowIsWrittenRegularly(t *testing.T) {
-	p := newProcess(t)
+	p := newReporter(t)
 	p.w.Every = time.Second
 	var n atomic.Int64
-	p.w.Snapshot = func() report.Report {
-		return report.Report{Partitions: []report.Partition{{Topic: "a", State: "READY", Code: "waiting", Reason: fmt.Sprintf("for %ds", n.Add(1)), Applied: n.Load()}}}
+	p.w.Snapshot = func() process.Report {
+		return process.Report{Partitions: []process.Assigned{{Topic: "a", State: "READY", Code: "waiting", Reason: fmt.Sprintf("for %ds", n.Add(1)), Applied: n.Load()}}}
 	}
 	idemtest.Exec(t, p.db, `CREATE TABLE writes (at timestamptz); CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO writes VALUES (clock_timestamp()); RETURN NULL; END';
 		CREATE TRIGGER note AFTER INSERT OR UPDATE ON idem_process FOR EACH ROW EXECUTE FUNCTION note()`)
@@ -129,7 +130,7 @@ func TestRowIsWrittenRegularly(t *testing.T) {
 }
 
 func TestRowIsDeletedAtTheEnd(t *testing.T) {
-	p := newProcess(t)
+	p := newReporter(t)
 	stop := p.start()
 	p.until("there is a row", `true`, "true")
 	p.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'idemgen report' AND datname = current_database()`)
@@ -141,7 +142,7 @@ func TestRowIsDeletedAtTheEnd(t *testing.T) {
 
 // Rows of processes that could not delete theirs do not stay forever.
 func TestOldRowsAreDeleted(t *testing.T) {
-	p := newProcess(t)
+	p := newReporter(t)
 	idemtest.Exec(t, p.db, `INSERT INTO idem_process (process, consumer, name, version, seen_at, every, report)
 		SELECT gen_random_uuid(), 'other', n::text, '', clock_timestamp() - n * interval '1 hour', '5 s', '{}' FROM generate_series(20, 30) n`)
 	p.start()
@@ -150,7 +151,7 @@ func TestOldRowsAreDeleted(t *testing.T) {
 
 // Writes that fail are logged once, are retried, and hold nothing up.
 func TestFailureIsLoggedOnceAndEnds(t *testing.T) {
-	p := newProcess(t)
+	p := newReporter(t)
 	p.w.Every = 300 * time.Millisecond
 	idemtest.Exec(t, p.db, `ALTER TABLE idem_process RENAME TO away`)
 	p.start()
@@ -173,11 +174,11 @@ func TestFailureIsLoggedOnceAndEnds(t *testing.T) {
 
 // A connection that was lost between two writes is no failure.
 func TestLostConnectionIsReplaced(t *testing.T) {
-	p := newProcess(t)
+	p := newReporter(t)
 	p.start()
 	p.until("there is a row", `true`, "true")
 	p.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'idemgen report' AND datname = current_database()`)
-	p.says(report.Partition{Topic: "a", State: "HALTED"})
+	p.says(process.Assigned{Topic: "a", State: "HALTED"})
 	p.until("after the loss", state, "HALTED")
 	if p.log.String() != "" {
 		t.Errorf("the log: %s", p.log.String())
@@ -186,7 +187,7 @@ func TestLostConnectionIsReplaced(t *testing.T) {
 
 // A process ends in time although the database does not answer.
 func TestEndDoesNotWaitForTheDatabase(t *testing.T) {
-	p := newProcess(t)
+	p := newReporter(t)
 	connect := p.w.Connect
 	p.w.Connect = func(ctx context.Context) (*pgx.Conn, error) {
 		conn, err := connect(ctx)
@@ -217,14 +218,14 @@ func TestEndDoesNotWaitForTheDatabase(t *testing.T) {
 // Whatever a process has to say, its row is one that Postgres takes, and that is no larger than
 // readers can bear.
 func TestRowIsBounded(t *testing.T) {
-	p := newProcess(t)
-	var all []report.Partition
+	p := newReporter(t)
+	var all []process.Assigned
 	for n := range int32(1500) {
-		all = append(all, report.Partition{Topic: "b", Partition: n, State: "READY"})
+		all = append(all, process.Assigned{Topic: "b", Partition: n, State: "READY"})
 	}
 	odd := "a\x00b\xff" + strings.Repeat("é", 5000)
-	all = append(all, report.Partition{Topic: "c", Partition: 9, State: "HALTED", Code: "runtime", Reason: odd, Do: odd}, report.Partition{Topic: "a", State: "READY"})
-	p.now.Store(&report.Report{Partitions: all, Problems: []report.Problem{{Code: "x", Reason: odd, Do: odd}}})
+	all = append(all, process.Assigned{Topic: "c", Partition: 9, State: "HALTED", Code: "runtime", Reason: odd, Do: odd}, process.Assigned{Topic: "a", State: "READY"})
+	p.now.Store(&process.Report{Partitions: all, Problems: []process.Problem{{Code: "x", Reason: odd, Do: odd}}})
 	p.w.Name, p.w.Version = odd, odd
 	p.start()
 	p.until("partitions", `jsonb_array_length(report -> 'partitions') || ' ' || (report ->> 'more')`, "1000 502")
@@ -238,10 +239,10 @@ func TestRowIsBounded(t *testing.T) {
 // Since is when a state or a problem began, even if the words of the problem change, and if the
 // partition makes no progress.
 func TestSinceIsWhenItBegan(t *testing.T) {
-	p := newProcess(t)
+	p := newReporter(t)
 	since := func(what string, at time.Time, state, code, reason string, position int64) string {
 		t.Helper()
-		p.says(report.Partition{Topic: "a", State: state, Code: code, Reason: reason, Position: position, Since: at})
+		p.says(process.Assigned{Topic: "a", State: state, Code: code, Reason: reason, Position: position, Since: at})
 		p.until(what, `report #>> '{partitions,0,state}' || (report #>> '{partitions,0,reason}')`, state+reason)
 		return p.query(`SELECT report #>> '{partitions,0,since}' FROM idem_process`)
 	}

@@ -12,9 +12,10 @@ type Halt struct {
 	Offset int64  // of the record before which the partition is halted; -1 if it was not read
 	Reason string // for operators
 	Err    error  // what happened; may be nil
-	Args   string // of the command that ends it, if that needs more than the stream's name
-	Reread string // of the alternative command, which reads the topic again; "" if there is none
-	Pass   bool   // the record may be the cause, although the code does not say so
+	// Ways end it, the first of them at least cost. They have neither the code nor the partition's
+	// name. None means that the partition is released.
+	Ways []halt.Way
+	Pass bool // the record may be the cause, although the code does not say so
 }
 
 func (h *Halt) Error() string {
