@@ -189,9 +189,9 @@ func TestDoctorNamesARestore(t *testing.T) {
 		"partition orders.v1/0: a service of idemgen has committed offset 8 in Kafka, but the database has no ledger: the partition halts")
 	c.commit(t, 5)
 	idemtest.Exec(t, c.db, `UPDATE idem_stream SET partition = 0, lost_at = '2026-01-01 12:00Z', lost_from = 3, lost_to = 7`)
-	wantLines(t, checkedAbout(t, "ledger", "warn", c.db, c.brokers))
+	wantLines(t, checkedAbout(t, "partition", "warn", c.db, c.brokers))
 	idemtest.Exec(t, c.db, `UPDATE idem_stream SET lost_at = clock_timestamp()`)
-	if got := checkedAbout(t, "ledger", "warn", c.db, c.brokers); len(got) != 1 || !strings.Contains(got[0], "had lost commits, as after a restore or a failover: records from offset 3 to 6 were applied again") {
+	if got := checkedAbout(t, "partition", "warn", c.db, c.brokers); len(got) != 1 || !strings.Contains(got[0], "had lost commits, as after a restore or a failover: records from offset 3 to 6 were applied again") {
 		t.Errorf("got %q", got)
 	}
 }

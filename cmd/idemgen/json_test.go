@@ -13,7 +13,7 @@ import (
 // members are what each command has in its JSON, beside error.
 var members = map[string][]string{
 	"generate": {"changes", "diagnostics"}, "check": {"changes", "diagnostics"}, "init": {"changes", "diagnostics"}, "case": {"changes"}, "plan": {"changes", "diagnostics"}, "explain": {"diagnostics", "topics"}, "version": {"commit", "go", "version"},
-	"stream": {}, "stream list": {"streams"}, "stream set": {"changes"}, "stream release": {"changes"}, "stream pause": {"changes"}, "stream resume": {"changes"},
+	"stream": {}, "stream list": {"problems", "streams"}, "stream set": {"changes"}, "stream release": {"changes"}, "stream pause": {"changes"}, "stream resume": {"changes"},
 	"dead": {}, "dead list": {"by_class", "dead_letters"}, "dead show": {}, "dead replay": {"letters"}, "dead discard": {"letters"},
 	"find": {"answers"}, "doctor": {"checks"}, "adopt": {}, "adopt keys": {"events"},
 }

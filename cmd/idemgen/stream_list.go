@@ -17,30 +17,38 @@ func listCommand(flags *streamFlags) *cobra.Command {
 	var consumer string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "Show every partition: ledger, owner and state",
-		Long: `Shows of every partition its ledger, with the position and the last row, what an operator did last,
-which process has it, and its state. If it makes no progress, the reason and what to do follow. The
-state is what the process reported within the last seconds; it is not known if no process reports
-the partition, or if the process has stopped reporting without having ended. KIND is "none" if the
-partition has no ledger, and "gone" if the rows of its ledger were deleted.`,
+		Short: "Show what is wrong, and every partition: ledger, owner and state",
+		Long: `Shows what is wrong with the services of the database, the worst first, with the cause and what to
+do. Then it shows of every partition its ledger, with the position and the last row, what an operator
+did last, which process has it, and its state. The state is what the process reported within the last
+seconds; it is not known if no process reports the partition, or if the process has stopped reporting
+without having ended. KIND is "none" if the partition has no ledger, and "gone" if the rows of its
+ledger were deleted.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return flags.run(cmd, onPrimary, "streams", func(ctx context.Context, db operate.DB) (any, error) {
-				all, err := operate.List(ctx, db, consumer)
+				s, err := operate.StateOf(ctx, db, consumer)
+				if err == nil {
+					err = s.Err()
+				}
+				if err == nil && consumer != "" && len(s.Streams) == 0 {
+					_, err = operate.List(ctx, db, consumer) // names those that there are
+				}
 				if err != nil {
 					return nil, err
 				}
-				return streams{all}, nil
+				return streams{s.Problems, s.Streams}, nil
 			})
 		},
 	}
-	asJSON(cmd, "streams")
+	asJSON(cmd, "streams", "problems")
 	cmd.Flags().StringVar(&consumer, "consumer", "", "name of the consumer, as the spec has it (default all)")
 	return cmd
 }
 
 // streams are what list shows.
 type streams struct {
-	Streams []operate.Status `json:"streams"`
+	Problems []operate.Problem `json:"problems"`
+	Streams  []operate.Status  `json:"streams"`
 }
 
 // topic is the part of a list that has the partitions of one topic.
@@ -72,46 +80,24 @@ func (s streams) Topics() (all []topic) {
 	return all
 }
 
-// Owners returns a line for each process, with its partitions, and lines for those whose state is
-// not known.
+// Owners returns a line for each process, with its partitions.
 func (t topic) Owners() (lines []string) {
 	var heads []string
 	numbers := map[string][]int32{}
 	for _, s := range t.Streams {
-		if s.Former {
+		if s.Former || s.Reported.Unknown() != "" {
 			continue
 		}
-		head := s.Reported.Unknown()
-		if head == "" {
-			head = "at " + s.Reported.Process
-		}
+		head := "at " + s.Reported.Process
 		if numbers[head] == nil {
 			heads = append(heads, head)
 		}
 		numbers[head] = append(numbers[head], s.Partition)
 	}
 	for _, head := range heads {
-		lines = append(lines, head+": "+ranges(numbers[head]))
+		lines = append(lines, head+": "+operate.Ranges(numbers[head]))
 	}
 	return lines
-}
-
-// ranges writes ascending numbers: "0-3, 7".
-func ranges(numbers []int32) string {
-	var parts []string
-	for i := 0; i < len(numbers); {
-		first := numbers[i]
-		last := first
-		for i++; i < len(numbers) && numbers[i] == last+1; i++ {
-			last++
-		}
-		part := fmt.Sprint(first)
-		if last > first {
-			part = fmt.Sprintf("%d-%d", first, last)
-		}
-		parts = append(parts, part)
-	}
-	return strings.Join(parts, ", ")
 }
 
 // stateOf is the state of a partition as the list shows it.
@@ -139,14 +125,6 @@ func lagOf(s operate.Status) string {
 		return "-"
 	}
 	return fmt.Sprint(s.Reported.Lag)
-}
-
-// troubleOf is what a partition reports that makes no progress; nil if it does, or is not known.
-func troubleOf(s operate.Status) *operate.Reported {
-	if r := s.Reported; r.Unknown() == "" && r.Stopped() {
-		return r
-	}
-	return nil
 }
 
 // advice puts what to do behind blanks. A command stays on one line, so that it can be copied.

@@ -24,9 +24,9 @@ var pages = template.New("")
 
 func init() {
 	template.Must(pages.Funcs(template.FuncMap{
-		"age": operate.Age, "ownerless": operate.Ownerless, "state": stateOf, "lag": lagOf, "missing": missing, "trouble": troubleOf, "advice": advice, "bytes": bytesText, "quote": quote, "payload": payloadText, "short": short, "wrap": wrap,
+		"age": operate.Age, "ownerless": operate.Ownerless, "state": stateOf, "lag": lagOf, "missing": missing, "advice": advice, "bytes": bytesText, "quote": quote, "payload": payloadText, "short": short, "wrap": wrap,
 		"time": func(t time.Time) string { return t.Format(time.RFC3339) }, "nano": func(t time.Time) string { return t.Format(time.RFC3339Nano) },
-		"text": text, "base": path.Base, "dir": path.Dir, "join": func(words []string) string { return strings.Join(words, " ") },
+		"text": text, "base": path.Base, "split": func(text string) []string { return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }) }, "dir": path.Dir, "join": func(words []string) string { return strings.Join(words, " ") },
 		"line": oneLine, "capital": capital, "list": func(texts ...string) []string { return texts },
 	}).ParseFS(texts, "text/*.tmpl"))
 }

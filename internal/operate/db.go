@@ -103,36 +103,12 @@ func printable(text string) bool {
 
 // count says how many there are.
 func count[N int | int32 | int64](n N, what string) string {
-	if n != 1 {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(what, "s"):
+		what += "es"
+	default:
 		what += "s"
 	}
 	return fmt.Sprintf("%d %s", n, what)
-}
-
-// Lock is the lock for which a statement of a session waits.
-type Lock struct {
-	On       string // what is locked
-	Sessions string // that hold the lock, or wait for it before this session
-}
-
-func (l *Lock) Error() string {
-	return fmt.Sprintf("a statement waits for a lock on %s, which another session holds or waits for: %s", l.On, l.Sessions)
-}
-
-// lockSQL selects the lock for which a session waits, and the sessions that block it.
-const lockSQL = `SELECT coalesce('table ' || l.relation::regclass::text, l.locktype),
-       string_agg(concat_ws(', ', 'pid ' || b.pid, nullif(a.application_name, ''), a.usename, a.state,
-           'since ' || to_char(a.xact_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')), '; ' ORDER BY a.xact_start)
-FROM pg_locks l CROSS JOIN LATERAL unnest(pg_blocking_pids(l.pid)) b (pid) LEFT JOIN pg_stat_activity a ON a.pid = b.pid
-WHERE l.pid = $1 AND NOT l.granted GROUP BY 1 LIMIT 1`
-
-// LockOf returns the lock that a session waits for, or nil if it waits for none that this role may
-// see. search_path should be pg_catalog, because it is not certain what other schemas contain.
-func LockOf(ctx context.Context, db DB, pid uint32) (*Lock, error) {
-	var l Lock
-	found, err := one(ctx, db, []any{&l.On, &l.Sessions}, lockSQL, int64(pid))
-	if !found {
-		return nil, err
-	}
-	return &l, nil
 }

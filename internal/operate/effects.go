@@ -29,12 +29,12 @@ type OpenCall struct {
 const (
 	callCountsSQL = `
 SELECT (SELECT count(*) FROM (SELECT FROM idem_lease WHERE ($1::text = '' OR consumer = $1::text) AND state = 'p' LIMIT 1001) c),
-    (SELECT count(*) FROM (SELECT FROM idem_lease WHERE ($1::text = '' OR consumer = $1::text) AND state = 'f' AND expires_at > clock_timestamp() - interval '1 minute' LIMIT 1001) c)`
+    (SELECT count(*) FROM (SELECT FROM idem_lease WHERE ($1::text = '' OR consumer = $1::text) AND state = 'f' AND term > '0' AND expires_at > clock_timestamp() - interval '1 minute' LIMIT 1001) c)`
 
 	openCallsSQL = `
 SELECT c.* FROM unnest('{f,p}'::"char"[]) WITH ORDINALITY AS s (state, n), LATERAL (
     SELECT l.consumer, replace(l.key::text, '-', ''), l.state, l.attempts, l.changed_at, coalesce(substring(l.error FROM 1 FOR 1000), ''), coalesce(l.holder, ''), l.expires_at, l.expires_at < clock_timestamp()
-    FROM idem_lease l WHERE ($1::text = '' OR l.consumer = $1::text) AND l.state = s.state AND l.state IN ('p', 'f') AND (l.state = 'p' OR l.expires_at > clock_timestamp() - interval '1 minute')
+    FROM idem_lease l WHERE ($1::text = '' OR l.consumer = $1::text) AND l.state = s.state AND l.state IN ('p', 'f') AND (l.state = 'p' OR l.term > '0' AND l.expires_at > clock_timestamp() - interval '1 minute')
     ORDER BY l.changed_at LIMIT 50) c
 ORDER BY s.n`
 )

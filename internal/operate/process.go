@@ -37,6 +37,7 @@ type Reported struct {
 	Process    string  `json:"process"` // its name
 	Silent     bool    `json:"silent"`  // the process is: the rest is what it reported last
 	AgeSeconds float64 `json:"age_seconds"`
+	Whole      bool    `json:"-"` // its problem is that of the process as a whole
 	process.Assigned
 }
 
@@ -56,12 +57,12 @@ const mostReport = 32 << 20
 var processesSQL = fmt.Sprintf(`SELECT process::text, consumer, name, version, extract(epoch FROM started_at)::float8, extract(epoch FROM seen_at)::float8,
 	extract(epoch FROM statement_timestamp())::float8, extract(epoch FROM every)::float8,
 	CASE WHEN octet_length(report::text) <= %d THEN report::text ELSE '' END
-FROM idem_process WHERE $1 IN ('', consumer) ORDER BY consumer, name, process`, mostReport)
+FROM idem_process WHERE $1 = '' OR consumer IN ($1, '') ORDER BY consumer, name, process`, mostReport)
 
-// Processes returns the processes that report themselves, of a consumer, or of all consumers if it
-// is "", ordered by consumer and name. A process deletes its row when it ends. One that was killed
-// is silent, and its row is deleted after a day. A process whose row cannot be read has the
-// problem [Unreadable] and no partitions; the others are not affected.
+// Processes returns the processes that report themselves, of a consumer and relays of the outbox,
+// or all if it is "", ordered by consumer and name. A process deletes its row when it ends. One
+// that was killed is silent, and its row is deleted after a day. A process whose row cannot be
+// read has the problem [Unreadable] and no partitions; the others are not affected.
 func Processes(ctx context.Context, db DB, consumer string) ([]Process, error) {
 	if is, err := has(ctx, db, "idem_process"); err != nil || !is {
 		return nil, err
@@ -132,7 +133,7 @@ func (p *Process) read(report string) (unread string) {
 		if len(r.Ways) > 0 {
 			r.Do = r.Ways[0].String()
 		}
-		p.Partitions = append(p.Partitions, Reported{p.Name, p.Silent, p.AgeSeconds, r})
+		p.Partitions = append(p.Partitions, Reported{p.Name, p.Silent, p.AgeSeconds, false, r})
 	}
 	return ""
 }
@@ -159,7 +160,7 @@ func reports(ctx context.Context, db DB, consumer string, streams []Status) (oth
 			r := &p.Partitions[i]
 			if len(p.Problems) > 0 && !r.Stopped() {
 				whole := p.Problems[0]
-				r.Code, r.Since, r.Reason, r.Do = whole.Code, whole.Since, whole.Reason, whole.Do
+				r.Whole, r.Code, r.Since, r.Reason, r.Do = true, whole.Code, whole.Since, whole.Reason, whole.Do
 			}
 			at := Name{Consumer: p.Consumer, Topic: r.Topic, Partition: r.Partition}
 			if was := best[at]; was == nil || prefer(r, was) < 0 {

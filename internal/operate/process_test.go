@@ -138,7 +138,7 @@ func TestWaysAreAboutTheirPartition(t *testing.T) {
 			if len(r.Ways) > 0 {
 				got = r.Ways[0].String()
 			}
-			if got != want || want != "" && r.Do != want || want == "" && (r.Do == "wait") != (do == "wait") {
+			if got != want || want != "" && r.Do != want || want == "" && (r.Do == do) != (do == "wait") {
 				t.Errorf("%s with %q: %q, and %q is what to do", ways, do, got, r.Do)
 			}
 		}

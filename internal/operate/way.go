@@ -49,16 +49,8 @@ func Take(ctx context.Context, db DB, w halt.Way, by By) ([]Change, error) {
 	})
 }
 
-// Advice is what an operator should know of a halt before anything is done.
-type Advice struct {
-	Happened string
-	Check    string
-}
-
-// AdviceOn returns the advice on a code of a halt; none for other codes.
-func AdviceOn(code string) Advice { return advice[halt.Code(code)] }
-
-var advice = map[halt.Code]Advice{
+// advice says of each code of a halt what happened, and what to check before anything is done.
+var advice = map[halt.Code]struct{ happened, check string }{
 	halt.TopicRecreated: {
 		"The topic was deleted and created again, or the service reads a copy of it in another cluster. Its offsets count other records.",
 		"Which of the two it was, and that it was meant. After a copy, skip to the group's committed offset; for a new topic, read from its first record. Whatever was not read from the former topic is lost: let the producer send it again.",

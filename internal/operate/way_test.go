@@ -14,10 +14,10 @@ var codes = []halt.Code{
 	halt.RecordRefused, halt.DeadLetters, halt.LetterRefused, halt.Handler, halt.Database, halt.Pooler, halt.Runtime, halt.Paused,
 }
 
-// Every code has advice.
+// Every halt says what happened, and what to check.
 func TestEveryHaltHasAdvice(t *testing.T) {
 	for _, code := range codes {
-		if a := operate.AdviceOn(string(code)); a.Happened == "" || a.Check == "" {
+		if p := streams(1, member("a", "0 HALTED "+string(code))).Judge()[0]; p.Happened == "" || p.Check == "" {
 			t.Errorf("%s has no advice", code)
 		}
 	}

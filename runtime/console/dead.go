@@ -127,7 +127,7 @@ func (c *console) dead(q *request) {
 			if !l.Filtered { // the overview has them
 				var state *snapshot
 				if state, at, err = c.snapshot(ctx); err == nil {
-					l.Groups = state.Dead.Groups
+					l.Groups = state.Letters
 				}
 				return err
 			}

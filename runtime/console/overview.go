@@ -1,41 +1,23 @@
 package console
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"html/template"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/runtime/halt"
 )
-
-// severity says who acts about something.
-type severity string
-
-const (
-	fine    severity = "fine"
-	passing severity = "passing" // the service retries by itself, or an operator paused it
-	unknown severity = "unknown" // no process reports it
-	urgent  severity = "urgent"  // only an operator can help
-)
-
-// rank orders severities by how much they need an operator.
-func (s severity) rank() int {
-	return slices.Index([]severity{urgent, unknown, passing, fine}, s)
-}
 
 // snapshot is the state of all services in the database, read at one time.
 type snapshot struct {
-	Processes []operate.Process
-	Topics    []topic
-	all       []partition
-	Trouble   []trouble // all that makes no progress, what needs an operator first
-	Dead      dead
-	Calls     operate.Calls
-	Outbox    *operate.Outbox
-	Summary   summary
+	*operate.State
+	Topics  []topic
+	Dead    dead
+	Summary summary
+	all     []partition
 }
 
 // topic is a topic as one consumer reads it.
@@ -43,7 +25,7 @@ type topic struct {
 	Consumer, Topic string
 	Partitions      int
 	Ready           int
-	Worst           severity
+	Worst           operate.Severity
 	Lag             int64   // of the partitions with a known lag
 	Unknown         int     // partitions whose lag is not known
 	LagSeconds      float64 // of the partition that is furthest behind
@@ -54,36 +36,9 @@ type topic struct {
 // partition is a partition of a topic.
 type partition struct {
 	operate.Status
-	Severity severity
+	Severity operate.Severity
 	State    string // as reported, or NOT KNOWN
 	Detail   string // of NOT KNOWN: why
-}
-
-// trouble is partitions of a topic that make no progress for one cause.
-type trouble struct {
-	partition  // the first of them
-	Partitions []partition
-}
-
-// Shown are those that a page names.
-func (t *trouble) Shown() []partition { return t.Partitions[:min(len(t.Partitions), mostNamed)] }
-
-// More is how many are not named.
-func (t *trouble) More() int { return max(0, len(t.Partitions)-mostNamed) }
-
-const mostNamed = 12
-
-// of reports whether a partition has the same cause.
-func (t *trouble) of(p *partition) bool {
-	cause := func(p *partition) (code, reason string) {
-		if r := p.Reported; r != nil && !r.Silent {
-			return r.Code, operate.Common(r.Reason)
-		}
-		return "", p.Detail
-	}
-	code, reason := cause(p)
-	itsCode, itsReason := cause(&t.partition)
-	return t.Consumer == p.Consumer && t.Topic == p.Topic && t.Severity == p.Severity && t.State == p.State && code == itsCode && reason == itsReason
 }
 
 // dead are the open dead letters.
@@ -94,10 +49,20 @@ type dead struct {
 
 // summary is the state in a few words, for the head of each page.
 type summary struct {
-	Worst     severity
-	Text      string // "1 partition halted"
+	Worst     operate.Severity
+	Parts     []part // the worst first
 	Title     string // "HALTED 1"
 	Consumers []string
+	Dead      int  // open letters, for the navigation
+	Calls     bool // there may be calls of effects to look at
+	Outbox    *operate.Outbox
+}
+
+// part is a problem in a few words, with the page that says more.
+type part struct {
+	Severity operate.Severity
+	Text     string
+	Page     template.URL
 }
 
 // snapshot reads the state.
@@ -106,24 +71,15 @@ func (c *console) snapshot(ctx context.Context) (*snapshot, time.Time, error) {
 }
 
 func (c *console) readSnapshot(ctx context.Context) (*snapshot, error) {
-	s := &snapshot{}
-	streams, err := operate.List(ctx, c.read, "")
+	state, err := operate.StateOf(ctx, c.read, "")
+	if err == nil {
+		err = state.Err()
+	}
 	if err != nil {
 		return nil, err
 	}
-	if s.Processes, err = operate.Processes(ctx, c.read, ""); err != nil {
-		return nil, err
-	}
-	if s.Dead.Groups, err = operate.GroupsOf(ctx, c.read, operate.Selection{}); err != nil {
-		return nil, err
-	}
-	if s.Calls, err = operate.CallsOf(ctx, c.read, ""); err != nil {
-		return nil, err
-	}
-	if s.Outbox, err = operate.FindOutbox(ctx, c.read); err != nil {
-		return nil, err
-	}
-	for _, g := range s.Dead.Groups.Groups {
+	s := &snapshot{State: state, Dead: dead{Groups: state.Letters}}
+	for _, g := range s.Letters.Groups {
 		s.Dead.Count += g.Count
 		s.Dead.Waiting += g.Waiting
 		s.Dead.Recent += g.Recent
@@ -132,45 +88,30 @@ func (c *console) readSnapshot(ctx context.Context) (*snapshot, error) {
 			s.Dead.Interrupted += g.Count
 		}
 	}
-	c.samples.add(time.Now(), streams)
-	s.topics(streams, &c.samples)
+	c.samples.add(time.Now(), s.Streams)
+	s.topics(&c.samples)
 	s.Summary = s.summarize()
 	return s, nil
 }
 
-// topics sorts the partitions by topic, and picks those that make no progress.
-func (s *snapshot) topics(streams []operate.Status, samples *samples) {
-	for _, status := range streams {
+// topics sorts the partitions by topic.
+func (s *snapshot) topics(samples *samples) {
+	for _, status := range s.Streams {
 		if status.Former {
 			continue
 		}
 		if n := len(s.Topics); n == 0 || s.Topics[n-1].Consumer != status.Consumer || s.Topics[n-1].Topic != status.Topic {
-			s.Topics = append(s.Topics, topic{Consumer: status.Consumer, Topic: status.Topic, Worst: fine})
+			s.Topics = append(s.Topics, topic{Consumer: status.Consumer, Topic: status.Topic, Worst: operate.Fine})
 		}
-		t := &s.Topics[len(s.Topics)-1]
-		p := newPartition(status)
-		t.add(&p)
+		p := partition{Status: status}
+		p.Severity, p.State, p.Detail = status.Now()
+		s.Topics[len(s.Topics)-1].add(&p)
 		s.all = append(s.all, p)
-		if p.Severity != fine {
-			s.add(p)
-		}
 	}
 	for i := range s.Topics {
 		t := &s.Topics[i]
 		t.Rate, t.Rates, t.Lags = samples.of(t.Consumer, t.Topic)
 	}
-	slices.SortStableFunc(s.Trouble, func(a, b trouble) int { return cmp.Compare(a.Severity.rank(), b.Severity.rank()) })
-}
-
-// add adds a partition that makes no progress to those with the same cause.
-func (s *snapshot) add(p partition) {
-	for i := range s.Trouble {
-		if t := &s.Trouble[i]; t.of(&p) {
-			t.Partitions = append(t.Partitions, p)
-			return
-		}
-	}
-	s.Trouble = append(s.Trouble, trouble{p, []partition{p}})
 }
 
 // Behind is the lag in words, which is not less than it is.
@@ -186,10 +127,10 @@ func (t *topic) Behind() string {
 
 func (t *topic) add(p *partition) {
 	t.Partitions++
-	if p.Severity == fine {
+	if p.Severity == operate.Fine {
 		t.Ready++
 	}
-	if p.Severity.rank() < t.Worst.rank() {
+	if p.Severity.Rank() < t.Worst.Rank() {
 		t.Worst = p.Severity
 	}
 	r := p.Reported
@@ -201,142 +142,191 @@ func (t *topic) add(p *partition) {
 	t.LagSeconds = max(t.LagSeconds, r.LagSeconds)
 }
 
-// newPartition says what is known of a partition. What no process reports is not known, and never
-// fine.
-func newPartition(status operate.Status) partition {
-	p := partition{Status: status, State: "NOT KNOWN", Severity: unknown, Detail: "no process reports it"}
-	r := status.Reported
-	switch {
-	case r == nil:
-		return p
-	case r.Silent:
-		p.Detail = fmt.Sprintf("%s reported %s, and is silent", r.Process, r.State)
-		return p
+// tile is a number that tells how the services are.
+type tile struct {
+	Severity    operate.Severity
+	Name, Value string
+	Page        template.URL
+}
+
+// Tiles are the numbers above all else.
+func (s *snapshot) Tiles() []tile {
+	halted, live, members := 0, 0, 0
+	lag := topic{}
+	for _, p := range s.all {
+		if p.Severity == operate.Urgent {
+			halted++
+		}
+		lag.add(&p)
 	}
-	p.State, p.Severity, p.Detail = r.State, fine, ""
-	switch {
-	case r.State == "HALTED":
-		p.Severity = urgent
-	case r.Code != "" || r.State != "READY":
-		p.Severity = passing
+	for _, p := range s.Processes {
+		if p.Relay != nil {
+			continue
+		}
+		if members++; !p.Silent {
+			live++
+		}
 	}
-	return p
+	tone := func(bad bool, severity operate.Severity) operate.Severity {
+		if bad {
+			return severity
+		}
+		return operate.Fine
+	}
+	letters := thousands(int64(s.Dead.Count))
+	if s.Dead.Older != nil {
+		letters += "+"
+	}
+	tiles := []tile{
+		{tone(halted > 0, operate.Urgent), "Halted", fmt.Sprintf("%d of %d", halted, len(s.all)), "#topics"},
+		{tone(s.Dead.Count > 0, operate.Urgent), "Dead letters", letters, "dead"},
+		{tone(lag.Unknown > 0, operate.NotKnown), "Lag", lag.Behind(), "#topics"},
+		{tone(live == 0, operate.Urgent), "Processes", fmt.Sprintf("%d of %d", live, members), "#processes"},
+	}
+	if s.Outbox != nil {
+		tiles = append(tiles, tile{tone(s.Outbox.Stuck(), operate.Urgent), "Outbox", bounded(s.Outbox.Waiting, 100000), "outbox"})
+	}
+	return tiles
 }
 
 // summarize says the state in a few words, the worst first.
 func (s *snapshot) summarize() summary {
-	out := summary{Worst: fine}
-	for _, p := range s.Processes {
-		if !p.Silent && len(p.Problems) > 0 {
-			out.worse(passing)
-		}
-	}
+	out := summary{Worst: operate.Fine, Title: "OK", Dead: s.Dead.Count, Outbox: s.Outbox, Calls: s.Calls.Here || s.Dead.Interrupted > 0}
 	for _, t := range s.Topics {
 		if !slices.Contains(out.Consumers, t.Consumer) {
 			out.Consumers = append(out.Consumers, t.Consumer)
 		}
 	}
-	n, paused := map[severity]int{}, 0
-	for _, t := range s.Trouble {
-		out.worse(t.Severity)
-		if t.Reported.Paused() {
-			paused += len(t.Partitions)
-			continue
+	for i := range s.Problems {
+		out.Parts = append(out.Parts, part{s.Problems[i].Severity, s.Problems[i].Title, pageOf(&s.Problems[i])})
+	}
+	switch {
+	case len(s.Problems) > 0:
+		out.Worst = s.Problems[0].Severity
+	case len(s.Topics) == 0:
+		out.Worst, out.Parts = operate.NotKnown, []part{{operate.NotKnown, "no consumer has read a record yet", ""}}
+	}
+	halted, paused, retrying := 0, 0, false
+	for i := range s.Problems {
+		switch p := &s.Problems[i]; {
+		case p.State == "HALTED":
+			halted += len(p.Partitions)
+		case p.State == "PAUSED":
+			paused += len(p.Partitions)
+		case p.Severity == operate.Passing:
+			retrying = true
 		}
-		n[t.Severity] += len(t.Partitions)
-	}
-	var parts []string
-	say := func(n int, one, many string) {
-		if n == 1 {
-			parts = append(parts, "1 "+one)
-		} else if n > 1 {
-			parts = append(parts, thousands(int64(n))+" "+many)
-		}
-	}
-	say(n[urgent], "partition halted", "partitions halted")
-	if s.Dead.Interrupted > 0 {
-		out.worse(urgent)
-		say(s.Dead.Interrupted, "call needs a decision", "calls need a decision")
-	}
-	if n := s.Dead.Count - s.Dead.Interrupted - s.Dead.Asked; n > 0 {
-		out.worse(urgent)
-		say(n, "dead letter", "dead letters")
-	}
-	if s.Dead.Asked > 0 {
-		out.worse(passing)
-		say(s.Dead.Asked, "request about a dead letter pending", "requests about dead letters pending")
-	}
-	say(n[unknown], "partition not known", "partitions not known")
-	say(n[passing], "partition retries by itself", "partitions retry by themselves")
-	say(paused, "partition paused", "partitions paused")
-	if s.Calls.Failing > 0 {
-		out.worse(passing)
-		say(s.Calls.Failing, "call keeps failing", "calls keep failing")
-	}
-	if text := s.outbox(); text != "" {
-		out.worse(urgent)
-		parts = append(parts, text)
-	}
-	if len(s.Topics) == 0 && len(parts) == 0 {
-		out.worse(unknown)
-		parts = append(parts, "no consumer has read a record yet")
-	}
-	out.Text, out.Title = strings.Join(parts, ", "), "OK"
-	if out.Text == "" {
-		out.Text = "Everything makes progress"
 	}
 	switch out.Worst {
-	case urgent:
-		out.Title = "ACT"
-		if n[urgent] > 0 {
-			out.Title = fmt.Sprintf("HALTED %d", n[urgent])
+	case operate.Urgent:
+		if out.Title = "ACT"; halted > 0 {
+			out.Title = fmt.Sprintf("HALTED %d", halted)
 		}
-	case unknown:
+	case operate.NotKnown:
 		out.Title = "NOT KNOWN"
-	case passing:
-		out.Title = "RETRYING"
-		if paused > 0 && n[passing] == 0 {
+	case operate.Passing:
+		if out.Title = "RETRYING"; paused > 0 && !retrying {
 			out.Title = fmt.Sprintf("PAUSED %d", paused)
 		}
 	}
 	return out
 }
 
-// outbox says why events stay in the outbox; "" if they do not.
-func (s *snapshot) outbox() string {
-	if s.Outbox == nil || !s.Outbox.Stuck() {
-		return ""
-	}
-	for _, p := range s.Processes {
-		if p.Relay == nil || p.Silent {
-			continue
+// pageOf is the page that says more about a problem.
+func pageOf(p *operate.Problem) template.URL {
+	switch p.Subject {
+	case operate.OfPartitions:
+		if p.Code == "not-reported" && len(p.Partitions) > 1 {
+			return "#problems"
 		}
-		for _, problem := range p.Problems {
-			switch problem.Code {
-			case "refused":
-				return "the broker rejects events of the outbox"
-			case "broker", "unanswered":
-				return "the relay of the outbox cannot reach the broker"
-			}
+		first := p.Partitions[0]
+		return "partition?" + query("consumer", first.Consumer, "topic", first.Topic, "partition", first.Partition)
+	case operate.OfLetters:
+		if p.Code == "interrupted" {
+			return "dead?class=interrupted&list=1"
 		}
+		return "dead"
+	case operate.OfEffects:
+		return "effects"
+	case operate.OfRelay, operate.OfOutbox:
+		return "outbox"
+	default:
+		return "#processes"
 	}
-	if s.Outbox.Leader == "" {
-		return "no relay sends the outbox"
-	}
-	return "events wait in the outbox"
 }
 
-func (s *summary) worse(is severity) {
-	if is.rank() < s.Worst.rank() {
-		s.Worst = is
+// card is a problem as the overview shows it.
+type card struct {
+	*operate.Problem
+	Page template.URL
+}
+
+// mostNamed is how many partitions a card names.
+const mostNamed = 12
+
+// Shown are the partitions that a card names.
+func (c card) Shown() []operate.Status { return c.Partitions[:min(len(c.Partitions), mostNamed)] }
+
+// More is how many are not named.
+func (c card) More() int { return max(0, len(c.Partitions)-mostNamed) }
+
+// Acts reports whether the console itself can act on the problem.
+func (c card) Acts() bool {
+	return c.Subject == operate.OfLetters || slices.ContainsFunc(c.Ways, func(e operate.Exit) bool { return e.Way != nil })
+}
+
+// Verb is what the button of a card says.
+func (c card) Verb() string {
+	if c.Subject == operate.OfLetters {
+		return "Look at them"
 	}
+	i := slices.IndexFunc(c.Ways, func(e operate.Exit) bool { return e.Way != nil })
+	switch way := c.Ways[i].Way; {
+	case way.Move != nil:
+		return fmt.Sprintf("Read from offset %d", way.Move.To)
+	case way.Code == halt.Paused:
+		return "Resume"
+	default:
+		return "Release"
+	}
+}
+
+// Pasted are the ways to paste. Letters have a page for theirs.
+func (c card) Pasted() []operate.Exit {
+	if c.Subject == operate.OfLetters {
+		return nil
+	}
+	return c.Problem.Pasted()
+}
+
+// Cards are the problems.
+func (s *snapshot) Cards() (all []card) {
+	for i := range s.Problems {
+		all = append(all, card{&s.Problems[i], pageOf(&s.Problems[i])})
+	}
+	return all
+}
+
+// ByLife are the processes, silent ones last.
+func (s *snapshot) ByLife() []operate.Process {
+	all := slices.Clone(s.Processes)
+	slices.SortStableFunc(all, func(a, b operate.Process) int {
+		switch {
+		case a.Silent == b.Silent:
+			return 0
+		case a.Silent:
+			return 1
+		}
+		return -1
+	})
+	return all
 }
 
 // state returns the summary for the head of a page.
 func (c *console) state(ctx context.Context) summary {
 	s, _, err := c.snapshot(ctx)
 	if err != nil {
-		return summary{Worst: unknown, Title: "NOT KNOWN"}
+		return summary{Worst: operate.NotKnown, Title: "NOT KNOWN"}
 	}
 	return s.Summary
 }

@@ -39,6 +39,7 @@ type page struct {
 // table are all pages.
 var table = []page{
 	{"", http.MethodGet, reads, (*console).overview},
+	{"topic", http.MethodGet, reads, (*console).topic},
 	{"partition", http.MethodGet, reads, (*console).partition},
 	{"act", http.MethodGet, acts, (*console).confirmAct},
 	{"act", http.MethodPost, acts, (*console).act},
@@ -241,6 +242,18 @@ type shown struct {
 	form        url.Values
 }
 
+// doneFor is for how long a page says what was done.
+const doneFor = time.Minute
+
+// Done says what was done just now; "" if nothing was.
+func (s shown) Done() string {
+	at, err := time.Parse(time.RFC3339, s.form.Get("at"))
+	if err != nil || s.Now.Sub(at) > doneFor {
+		return ""
+	}
+	return s.form.Get("done")
+}
+
 // Form returns a value of the request, for its form.
 func (s shown) Form(name string) string { return s.form.Get(name) }
 
@@ -266,7 +279,7 @@ func (c *console) render(q *request, name string, s shown) {
 // failed shows an error as a page.
 func (c *console) failed(q *request, err error) {
 	status, text := c.explained(err)
-	s := shown{Title: "Not possible", Environment: c.environment, User: q.user, Now: time.Now().UTC(), Data: text, State: summary{Worst: unknown, Title: "?"}}
+	s := shown{Title: "Not possible", Environment: c.environment, User: q.user, Now: time.Now().UTC(), Data: text, State: summary{Worst: operate.NotKnown, Title: "?"}}
 	var out bytes.Buffer
 	if errRender := c.pages.templates.ExecuteTemplate(&out, "failed.html", s); errRender != nil {
 		http.Error(q.w, "this page cannot be shown", http.StatusInternalServerError)

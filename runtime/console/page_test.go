@@ -39,22 +39,22 @@ func troubled(t testing.TB) *site {
 // what no process reports.
 func TestOverview(t *testing.T) {
 	s := troubled(t)
-	s.has("", "1 partition halted", "4 dead letters", "1 partition not known", "1 partition retries by itself", "total overflows", "disk full",
-		"no process reports it", "1 of 4 ready", "a, process 1", "v1.2.3", "PRODUCTION", "<title>HALTED 1", "value # too long")
+	s.has("", "1 partition halted", "4 dead letters", "1 partition not known", "1 partition retries by itself", "Total overflows", "Disk full",
+		"No process reports it", "1 of 4 ready", "a, process 1", "v1.2.3", "PRODUCTION", "<title>HALTED 1", "value # too long")
 	page := s.get("")
-	if strings.Index(page, "total overflows") > strings.Index(page, "disk full") {
+	if strings.Index(page, "Total overflows") > strings.Index(page, "Disk full") {
 		t.Error("what retries comes before what is halted")
 	}
 	idemtest.Exec(t, s.db, `UPDATE idem_process SET seen_at = clock_timestamp() - interval '1 minute'`)
 	s.do(http.MethodPost, "letter", url.Values{}) // nothing that was kept is shown
-	eventually(t, func() bool { return strings.Contains(s.get(""), "4 partitions not known") })
+	eventually(t, func() bool { return strings.Contains(s.get(""), "no process of projector is left") })
 }
 
 // A halted partition without a ledger is shown as a halted one.
 func TestOverviewShowsAHaltWithoutALedger(t *testing.T) {
 	db := database(t)
 	reports(t, db, "a, process 1", 1, partition(0, "HALTED", "ledger-missing", "the ledger is missing", retries))
-	open(t, db).has("", "1 partition halted", "the ledger is missing", "<title>HALTED 1")
+	open(t, db).has("", "1 partition halted", "The ledger is missing", "<title>HALTED 1")
 }
 
 // A pause is no breakage: the pages say who paused it, since when and why, and resume it.
@@ -67,7 +67,7 @@ FROM idem_ledger WHERE stream = $1`, id)
 	reports(t, db, "a, process 1", 1, partition(0, "PAUSED", "paused", "paused at 2026-01-02T03:04:05Z by operator ann: repair", halt.Way{Code: halt.Paused}))
 	s := open(t, db)
 	const at = "consumer=projector&topic=orders.v1&partition=0"
-	s.has("", "1 partition paused", "<title>PAUSED 1", `<h1 class="banner passing">`, `<li class="card passing">`, "by operator ann: repair", "What to do")
+	s.has("", "1 partition paused", "<title>PAUSED 1", `<h1 class="banner passing">`, `<li class="card passing">`, "by operator ann: repair", `href="partition?consumer=projector&amp;partition=0&amp;topic=orders.v1">Resume</a>`)
 	s.has("partition?"+at, `<span class="state passing">PAUSED</span>`, "paused at 2026-01-02T03:04:05Z by operator ann: repair", "An operator paused the partition", resume, "continues where it was paused")
 	form, _ := url.ParseQuery(at + "&reason=repaired&way=" + url.QueryEscape(resume))
 	if r := s.do(http.MethodPost, "act", form); r.StatusCode != http.StatusSeeOther {
@@ -225,7 +225,7 @@ func TestPartitionsOfOneReasonAreReleasedTogether(t *testing.T) {
 	s := troubled(t)
 	idemtest.Exec(t, s.db, `UPDATE idem_process SET report = jsonb_set(report, '{partitions,1}', report #> '{partitions,0}' || '{"partition": 1}')`)
 	at := "consumer=projector&topic=orders.v1&partition=0"
-	s.has("", "2 partitions halted", `<a href="partition?consumer=projector&amp;partition=1&amp;topic=orders.v1">1</a>`)
+	s.has("", "2 partitions halted", `<a href="partition?consumer=projector&amp;partition=1&amp;topic=orders.v1">orders.v1/1</a>`)
 	s.has("partition?"+at, "For all 2 partitions", "Halted for the same reason")
 	form, _ := url.ParseQuery(at + "&all=1&reason=mended&way=" + url.QueryEscape(release))
 	s.has("act?"+form.Encode(), "Confirm: 2 partitions of orders.v1")

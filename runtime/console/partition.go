@@ -14,10 +14,10 @@ import (
 // halted is a partition that makes no progress, with the ways out.
 type halted struct {
 	partition
-	Advice operate.Advice
-	Ways   []halt.Way
-	Same   []partition   // partitions of the topic with the same cause, and this one
-	Acts   []operate.Act // of operators, in this partition
+	Problem *operate.Problem // nil if it has none of its own
+	Ways    []halt.Way
+	Same    []operate.Status // partitions with the same cause, and this one
+	Acts    []operate.Act    // of operators, in this partition
 }
 
 // Others is how many more partitions have the same cause.
@@ -25,7 +25,7 @@ func (h *halted) Others() int { return max(0, len(h.Same)-1) }
 
 // Soon is an act of the last moments that the owner may not have seen yet; nil if there is none.
 func (h *halted) Soon(now time.Time) *operate.Act {
-	if len(h.Acts) > 0 && now.Sub(h.Acts[0].At) < 20*time.Second && (h.Severity == urgent || h.Reported.Paused() && h.Acts[0].What != "pause") {
+	if len(h.Acts) > 0 && now.Sub(h.Acts[0].At) < 20*time.Second && (h.Severity == operate.Urgent || h.Reported.Paused() && h.Acts[0].What != "pause") {
 		return &h.Acts[0]
 	}
 	return nil
@@ -49,13 +49,14 @@ func (c *console) one(q *request) (*halted, error) {
 		return nil, fmt.Errorf("%v is not known", name)
 	}
 	h := &halted{partition: s.all[i]}
-	for _, t := range s.Trouble {
-		if slices.ContainsFunc(t.Partitions, is) {
-			h.Same = t.Partitions
+	for i := range s.Problems {
+		p := &s.Problems[i]
+		if p.Subject == operate.OfPartitions && slices.ContainsFunc(p.Partitions, func(t operate.Status) bool { return is(partition{Status: t}) }) {
+			h.Problem, h.Same = p, p.Partitions
 		}
 	}
-	if r := h.Reported; r != nil && !r.Silent {
-		h.Advice, h.Ways = operate.AdviceOn(r.Code), r.Ways
+	if r := h.Reported; r.Unknown() == "" {
+		h.Ways = r.Ways
 	}
 	acts, err := operate.History(q.r.Context(), c.read, name.Consumer, false, 200)
 	for _, a := range acts {
@@ -168,5 +169,5 @@ func (c *console) act(q *request) {
 	if d.All {
 		what = fmt.Sprintf("%d partitions of %s: %s", len(ways), d.Topic, changes[0].Effect)
 	}
-	q.back("./", query("done", what))
+	q.back("./", query("done", what, "at", time.Now().UTC().Format(time.RFC3339)))
 }

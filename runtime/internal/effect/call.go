@@ -41,10 +41,14 @@ func (t *task) call(ctx context.Context, hold hold, attempt int) (time.Duration,
 		return t.stopped(ferr)
 	}
 	end, dead := t.judge(attempt, result, err, t.course.ended(t.key, attempt > 1 && 2*attempt > t.effect.Policy.Retries+1, err))
+	pause := end.Pause
+	if dead { // no other call follows by itself
+		end.Pause = 0
+	}
 	beat.stop()
 	held, over := t.store(ctx, &hold, end)
 	if err != nil {
-		t.course.pauses(end.Pause, t.effect.Policy.MaxBackoff)
+		t.course.pauses(pause, t.effect.Policy.MaxBackoff)
 	}
 	t.tell(nil)
 	t.told(told, attempt, took, end.State, held && over == nil, err)

@@ -46,7 +46,7 @@ func (e *examination) database(ctx context.Context) {
 		at    func(context.Context) error
 	}{
 		{"database", e.server}, {"migrations", e.runtimeTables}, {"tables", e.tables}, {"role", e.role},
-		{"slots", e.slots}, {"outbox", e.outbox}, {"ledgers", e.positions},
+		{"slots", e.slots}, {"ledgers", e.positions},
 		{"processes", e.processes},
 	} {
 		err := within(ctx, look.at)
@@ -218,7 +218,7 @@ func (e *examination) slots(ctx context.Context) error {
 	return rows.Err()
 }
 
-// positions reads the ledgers, for the checks of topics, and counts dead letters that are open.
+// positions reads the ledgers, for the checks of topics.
 func (e *examination) positions(ctx context.Context) error {
 	if e.lacks(ctx, "idem_ledger") {
 		return nil
@@ -228,29 +228,13 @@ func (e *examination) positions(ctx context.Context) error {
 		return err
 	}
 	e.ledgers = ledgers
-	open, least := int64(0), ""
 	for _, s := range all {
-		if s.Lost != nil && time.Since(s.Lost.FoundAt) < lostNews {
-			e.add(Warning, fmt.Sprintf("ledger %s/%d", s.Topic, s.Partition), lostAdvice, "on %s the database had lost commits, as after a restore or a failover: records from offset %d to %d were applied again",
-				s.Lost.FoundAt.Format(time.RFC3339), s.Lost.From, s.Lost.To-1)
-		}
-		if open += s.OpenDeadLetters; s.OpenDeadLetters > 1000 {
-			least = "at least "
-		}
 		if !s.Former && s.Tail == nil && !s.NoLedger() {
 			e.add(Failure, fmt.Sprintf("ledger %s/%d", s.Topic, s.Partition), manual("ledger-missing"), "the database knows this partition, and its ledger has no rows: they were deleted, or the database was restored to an earlier state")
 		}
 	}
-	if open > 0 {
-		e.add(Warning, "dead letters", "list them: idemgen dead list --consumer "+e.Consumer, "%s%d wait for a replay or a discard", least, open)
-	} else {
-		e.add(OK, "dead letters", "", "none waits for a replay or a discard")
-	}
 	return nil
 }
-
-// lostNews is how long it is reported that the database lost commits.
-const lostNews = 7 * 24 * time.Hour
 
 var lostAdvice = manual("The database lost commits")
 

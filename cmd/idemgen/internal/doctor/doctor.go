@@ -75,7 +75,7 @@ const patience = 10 * time.Second
 
 // Examine looks at everything, and returns what it found in the order in which one would mend it.
 func Examine(ctx context.Context, s Service, a Around) []Check {
-	e := &examination{Service: s, Around: a}
+	e := &examination{Service: s, Around: a, stopped: map[place]bool{}}
 	e.database(ctx)
 	if e.Group == "" {
 		e.Group = e.Consumer

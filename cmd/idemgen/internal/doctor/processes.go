@@ -5,57 +5,153 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/idemgen/idemgen/internal/operate"
 )
 
-// reports are what the processes of the service report of its partitions.
-type reports struct {
-	live, silent int     // processes
-	partitions   int     // that make progress
-	left         int     // partitions that processes left out
-	wrong        []Check // of processes and partitions
-	stopped      map[place]bool
-	group        string // of Kafka; "" is the consumer's name
-}
-
-// processes looks at what the processes report. What is wrong only once is not reported: while a
-// group shares its partitions out, nobody reports some of them.
+// processes looks at what the processes of the service report, at its dead letters and at its
+// outbox. What is wrong with processes only once is not reported: while a group shares its
+// partitions out, nobody reports some of them.
 func (e *examination) processes(ctx context.Context) error {
 	if e.lacks(ctx, "idem_ledger") || e.lacks(ctx, "idem_process") {
 		return nil
 	}
-	if e.ledgers == nil {
-		e.add(Skipped, "processes", "nothing, once the ledgers can be read", "not examined, because no ledger was read")
-		return nil
-	}
-	r, err := e.readReports(ctx)
-	if err == nil && len(r.wrong) > 0 {
+	s, err := e.state(ctx)
+	if err == nil && slices.ContainsFunc(s.Problems, ofProcesses) {
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause):
 		}
-		r, err = e.readReports(ctx)
+		s, err = e.state(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	e.stopped = r.stopped
-	if e.Group == "" {
-		e.Group = r.group
+	unread := map[string]bool{}
+	for _, u := range s.Unread {
+		unread[u.Part] = true
+		if e.ledgers != nil && u.Part != "streams" || u.Part == "outbox" { // the others were looked at before
+			e.failed(u.Part, u.Err)
+		}
 	}
-	e.checks = append(e.checks, r.wrong...)
-	switch {
-	case r.live+r.silent == 0:
-		e.add(Warning, "processes", "start the service", "no process reports itself: the service does not run, and the states of its partitions are not known")
-	case len(r.wrong) > 0:
-	case r.left > 0:
-		e.add(Warning, "processes", "look at /readyz of each process", "%s; partitions that make progress: %d, left out of the reports: %d", reporting(r.live), r.partitions, r.left)
-	default:
-		e.add(OK, "processes", "", "%s; partitions that make progress: %d", reporting(r.live), r.partitions)
+	for i := range s.Problems {
+		if p := &s.Problems[i]; p.Subject != operate.OfDatabase && (e.ledgers != nil || p.Subject == operate.OfOutbox || p.Subject == operate.OfRelay) {
+			e.problem(p)
+		}
 	}
+	e.well(s, unread)
 	return nil
+}
+
+// ofProcesses reports whether a problem may pass while a group shares its partitions out.
+func ofProcesses(p operate.Problem) bool {
+	return p.Severity != operate.Notice && (p.Subject == operate.OfProcess || p.Subject == operate.OfPartitions)
+}
+
+// state is the state of the service, without topics that it does not read.
+func (e *examination) state(ctx context.Context) (*operate.State, error) {
+	s, err := operate.StateOf(ctx, e.Database, e.Consumer)
+	if err != nil {
+		return nil, err
+	}
+	foreign := func(t operate.Status) bool {
+		return !slices.ContainsFunc(e.Topics, func(of Topic) bool { return of.Name == t.Topic })
+	}
+	var problems []operate.Problem
+	for _, p := range s.Problems {
+		had := len(p.Partitions)
+		p.Partitions = slices.DeleteFunc(slices.Clone(p.Partitions), foreign)
+		if had == 0 || len(p.Partitions) > 0 {
+			problems = append(problems, p)
+		}
+	}
+	s.Problems = problems
+	return s, nil
+}
+
+// problem adds a check of a problem.
+func (e *examination) problem(p *operate.Problem) {
+	state := Failure
+	if p.Severity == operate.Notice || p.State == "PAUSED" || p.Subject == operate.OfLetters || p.Code == "no-process" || p.Code == "no-relay" {
+		state = Warning
+	}
+	e.add(state, about(p), strings.Join(p.Advice(), "\n"), "%s", p.Text())
+	if p.Subject != operate.OfPartitions || state == Warning {
+		return
+	}
+	for _, t := range p.Partitions {
+		e.stopped[place{t.Topic, t.Partition}] = true
+	}
+}
+
+// about names what a problem is about.
+func about(p *operate.Problem) string {
+	switch p.Subject {
+	case operate.OfPartitions:
+		if len(p.Partitions) == 1 {
+			return "partition " + p.Where()
+		}
+		return "partitions " + p.Where()
+	case operate.OfProcess, operate.OfRelay:
+		if len(p.Processes) == 1 {
+			return string(p.Subject) + " " + p.Processes[0]
+		}
+		return "processes " + strings.Join(p.Processes, "; ")
+	case operate.OfService:
+		return "processes"
+	case operate.OfLetters:
+		return "dead letters"
+	default:
+		return string(p.Subject)
+	}
+}
+
+// well adds what is as it should be.
+func (e *examination) well(s *operate.State, unread map[string]bool) {
+	is := func(subject operate.Subject) bool {
+		return slices.ContainsFunc(s.Problems, func(p operate.Problem) bool { return p.Subject == subject && p.Severity != operate.Notice })
+	}
+	live, works, left := 0, 0, 0
+	for _, p := range s.Processes {
+		if p.Silent || p.Relay != nil {
+			continue
+		}
+		live++
+		left += p.More
+		e.Group = cmp.Or(e.Group, p.Group)
+	}
+	for _, t := range s.Streams {
+		if severity, _, _ := t.Now(); severity == operate.Fine && !t.Former {
+			works++
+		}
+	}
+	switch reports := reporting(live); {
+	case e.ledgers == nil:
+		e.add(Skipped, "processes", "nothing, once the ledgers can be read", "not examined, because no ledger was read")
+	case unread["processes"], is(operate.OfService) || is(operate.OfProcess) || is(operate.OfPartitions):
+	case live == 0:
+		e.add(Warning, "processes", "start the service", "no process reports itself: the service does not run, and the states of its partitions are not known")
+	case left > 0:
+		e.add(Warning, "processes", "look at /readyz of each process", "%s; partitions that make progress: %d, left out of the reports: %d", reports, works, left)
+	default:
+		e.add(OK, "processes", "", "%s; partitions that make progress: %d", reports, works)
+	}
+	if !is(operate.OfLetters) && !unread["dead letters"] {
+		e.add(OK, "dead letters", "", "none waits for a replay or a discard")
+	}
+	if s.Outbox == nil || is(operate.OfOutbox) || is(operate.OfRelay) {
+		return
+	}
+	switch o, unsent := s.Outbox, count(s.Outbox.Waiting, "event"); {
+	case o.Leader != "":
+		e.add(OK, "outbox", "", "unsent: %s, and a relay leads: %s", unsent, o.Leader)
+	case o.Waiting == 0:
+		e.add(OK, "outbox", "", "all events are sent, and no relay leads")
+	default:
+		e.add(Warning, "outbox", "start a relay, or read the logs of the relays that run", "unsent: %s, the first one for %s, and no relay leads", unsent, o.Oldest)
+	}
 }
 
 func reporting(n int) string {
@@ -63,66 +159,4 @@ func reporting(n int) string {
 		return "1 process reports itself"
 	}
 	return fmt.Sprintf("%d processes report themselves", n)
-}
-
-// readReports reads what is reported now.
-func (e *examination) readReports(ctx context.Context) (*reports, error) {
-	processes, err := operate.Processes(ctx, e.Database, e.Consumer)
-	if err != nil {
-		return nil, err
-	}
-	streams, err := operate.List(ctx, e.Database, "")
-	if err != nil {
-		return nil, err
-	}
-	r := &reports{stopped: map[place]bool{}}
-	for _, p := range processes {
-		if p.Silent {
-			r.silent++
-			continue
-		}
-		r.live++
-		r.group = cmp.Or(r.group, p.Group)
-		r.left += p.More
-		if len(p.Partitions) > 0 { // each of them has the problem of the whole
-			continue
-		}
-		for _, problem := range p.Problems {
-			r.wrong = append(r.wrong, Check{Failure, "process " + p.Name, fmt.Sprintf("%s since %s: %s", problem.Code, problem.Since.UTC().Format(time.RFC3339), problem.Reason), problem.Do})
-		}
-	}
-	for _, s := range streams {
-		reads := slices.ContainsFunc(e.Topics, func(t Topic) bool { return t.Name == s.Topic })
-		if s.Consumer != e.Consumer || s.Former || !reads {
-			continue
-		}
-		r.add(s)
-	}
-	return r, nil
-}
-
-// add adds what is reported of a partition.
-func (r *reports) add(s operate.Status) {
-	check := Check{State: Failure, About: fmt.Sprintf("partition %s/%d", s.Topic, s.Partition)}
-	if paused, end := s.Pause(); paused != "" { // whether a process has it or not
-		r.wrong = append(r.wrong, Check{Warning, check.About, paused, end})
-	}
-	switch on := s.Reported; {
-	case on.Paused(): // the ledger has said so
-		return
-	case on == nil && (r.live+r.silent == 0 || r.left > 0):
-		return
-	case on == nil:
-		check.Found, check.Advice = on.Unknown(), "look at the members of the group, and at their logs: the group may have assigned the partition to a process that does not report itself"
-	case on.Silent:
-		check.Found, check.Advice = on.Unknown(), "see whether the process still runs and reaches the database; if it does not, start it"
-	case on.Stopped():
-		check.Found = fmt.Sprintf("%s at %s, %s since %s: %s", on.State, on.Process, on.Code, on.Since.UTC().Format(time.RFC3339), on.Reason)
-		check.Advice = on.Do
-	default:
-		r.partitions++
-		return
-	}
-	r.stopped[place{s.Topic, s.Partition}] = true
-	r.wrong = append(r.wrong, check)
 }

@@ -1,0 +1,105 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Lock is a lock for which statements wait, or that keeps them from a table.
+type Lock struct {
+	On       string    `json:"on"` // what is locked
+	Sessions []Session `json:"sessions"`
+}
+
+// Session is a session that holds a lock, or waits for it before others. What this role may not
+// see of it is empty.
+type Session struct {
+	PID         int32     `json:"pid"`
+	Application string    `json:"application"`
+	User        string    `json:"user"`
+	State       string    `json:"state"`
+	Since       time.Time `json:"since"` // when its transaction began
+}
+
+func (s Session) String() string {
+	text := fmt.Sprintf("pid %d", s.PID)
+	for _, more := range []string{s.Application, s.User, s.State} {
+		if more != "" {
+			text += ", " + more
+		}
+	}
+	if !s.Since.IsZero() {
+		text += ", since " + s.Since.Format(time.RFC3339)
+	}
+	return text
+}
+
+func (l *Lock) Error() string {
+	var sessions []string
+	for _, s := range l.Sessions {
+		sessions = append(sessions, s.String())
+	}
+	return fmt.Sprintf("a statement waits for a lock on %s, which another session holds or waits for: %s", l.On, strings.Join(sessions, "; "))
+}
+
+const (
+	// sessionSQL are the columns of a session a with the process id pid.
+	sessionSQL = `b.pid, coalesce(a.application_name, ''), coalesce(a.usename, '')::text, coalesce(a.state, ''), a.xact_start`
+
+	// lockSQL selects the sessions that block one, with what it waits for.
+	lockSQL = `SELECT coalesce('table ' || l.relation::regclass::text, l.locktype), ` + sessionSQL + `
+FROM pg_locks l CROSS JOIN LATERAL unnest(pg_blocking_pids(l.pid)) b (pid) LEFT JOIN pg_stat_activity a ON a.pid = b.pid
+WHERE l.pid = $1 AND NOT l.granted ORDER BY 1, a.xact_start, b.pid`
+
+	// locksSQL selects the sessions that block others, and those that hold a table against writers
+	// for more than a moment: a writer that gives up its wait is not seen to wait.
+	locksSQL = `SELECT on_what, ` + sessionSQL + ` FROM (
+    SELECT coalesce('table ' || l.relation::regclass::text, l.locktype) AS on_what, b.pid
+    FROM pg_locks l CROSS JOIN LATERAL unnest(pg_blocking_pids(l.pid)) b (pid)
+    WHERE NOT l.granted AND (l.database IS NULL OR l.database = (SELECT oid FROM pg_database WHERE datname = current_database()))
+    UNION
+    SELECT 'table ' || l.relation::regclass::text, l.pid
+    FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
+    WHERE l.granted AND l.locktype = 'relation' AND l.relation >= 16384 AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      AND l.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock') AND l.pid <> pg_backend_pid()
+      AND (a.xact_start IS NULL OR a.xact_start < clock_timestamp() - interval '2 seconds')) b LEFT JOIN pg_stat_activity a ON a.pid = b.pid
+ORDER BY 1, a.xact_start, b.pid LIMIT 100`
+)
+
+// LockOf returns the lock that a session waits for, or nil if it waits for none that this role may
+// see. search_path should be pg_catalog, because it is not certain what other schemas contain.
+func LockOf(ctx context.Context, db DB, pid uint32) (*Lock, error) {
+	all, err := locks(ctx, db, lockSQL, int64(pid))
+	if len(all) == 0 {
+		return nil, err
+	}
+	return &all[0], nil
+}
+
+// Locks returns the locks that hold up statements in this database, or may.
+func Locks(ctx context.Context, db DB) ([]Lock, error) { return locks(ctx, db, locksSQL) }
+
+// locks reads sessions that are sorted by what they lock.
+func locks(ctx context.Context, db DB, sql string, args ...any) (all []Lock, err error) {
+	_, err = query(ctx, db, func(row pgx.CollectableRow) (s Session, err error) {
+		var on string
+		var since *time.Time
+		if err = row.Scan(&on, &s.PID, &s.Application, &s.User, &s.State, &since); err != nil {
+			return s, err
+		}
+		if since != nil {
+			s.Since = since.UTC()
+		}
+		if n := len(all); n == 0 || all[n-1].On != on {
+			all = append(all, Lock{On: on})
+		}
+		last := &all[len(all)-1]
+		last.Sessions = append(last.Sessions, s)
+		return s, nil
+	}, sql, args...)
+	return all, err
+}

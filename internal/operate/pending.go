@@ -1,0 +1,190 @@
+package operate
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/idemgen/idemgen/internal/process"
+)
+
+// letters are the open dead letters, and the requests about them.
+func (s *State) letters() (all []Problem) {
+	var dead, interrupted, asked Problem
+	var deads, calls, requests, parked int
+	for _, g := range s.Letters.Groups {
+		free := g.Count - g.Asked
+		requests += g.Asked
+		parked += g.Waiting
+		if g.Class == interruptedClass {
+			calls += free
+			interrupted.since(g.First)
+			continue
+		}
+		if deads += free; free > 0 {
+			dead.since(g.First)
+		}
+		if g.Asked > 0 {
+			asked.since(g.First)
+		}
+	}
+	more := ""
+	if s.Letters.Older != nil {
+		more = "+"
+	}
+	number := func(n int, one, many string) string {
+		if n == 1 && more == "" {
+			return "1 " + one
+		}
+		return fmt.Sprintf("%d%s %s", n, more, many)
+	}
+	costs := "the record has no effect until it is replayed"
+	if parked > 0 {
+		costs += fmt.Sprintf("; %s of the same record keys wait behind these", count(parked, "record"))
+	}
+	const closed = "none of them is open"
+	if calls > 0 {
+		interrupted.fill(Urgent, "interrupted", "DECIDE", number(calls, "call needs a decision", "calls need a decision"),
+			"a call of an effect may have been made, and nobody knows what it did", costs, closed)
+		interrupted.Check = "what the provider says about the key of each"
+		interrupted.Ways = []Exit{{Command: "idemgen dead list --class interrupted", Costs: "shows them: complete each with its result, or replay it, which calls again"}}
+		all = append(all, interrupted)
+	}
+	if deads > 0 {
+		dead.fill(Urgent, "dead-letters", "DEAD", number(deads, "dead letter", "dead letters"), "records were passed without effect: their reasons are listed by groups", costs, closed)
+		dead.Check = "the reason of each group; mend it first"
+		dead.Ways = []Exit{{Command: "idemgen dead list", Costs: "shows them: replay a group once its cause is mended, or discard it"}}
+		all = append(all, dead)
+	}
+	if requests > 0 {
+		asked.fill(Passing, "requests", "ASKED", number(requests, "request about a dead letter pending", "requests about dead letters pending"),
+			"the owner of the partition has not answered yet", "nothing", "each has an outcome, within seconds while the partition is READY")
+		asked.Do = "wait; if it lasts, mend what keeps their partitions from progress"
+		all = append(all, asked)
+	}
+	return all
+}
+
+// interruptedClass is the class of letters of calls that may have been made.
+const interruptedClass = "interrupted"
+
+func (p *Problem) since(at time.Time) {
+	if p.Since.IsZero() || at.Before(p.Since) {
+		p.Since = at
+	}
+}
+
+func (p *Problem) fill(severity Severity, code, state, title, cause, costs, mended string) {
+	p.Severity, p.Subject, p.Code, p.State, p.Title, p.Cause, p.Costs, p.Mended = severity, OfLetters, code, state, title, cause, costs, mended
+}
+
+// calls are the calls of effects that fail and are repeated.
+func (s *State) calls() []Problem {
+	n := s.Calls.Failing
+	if n == 0 {
+		return nil
+	}
+	p := Problem{
+		Severity: Passing, Subject: OfEffects, Code: "calls-failing", State: "FAILING", Cause: "the last call of each failed", Costs: "the rows of their events, and of later ones of their partitions, wait",
+		Do: "wait: they are called again; if it lasts, see whether the provider works", Mended: "each call has succeeded, or its event is a dead letter",
+	}
+	switch {
+	case n == 1:
+		p.Title = "1 call keeps failing"
+	case n > 1000:
+		p.Title = "1000+ calls keep failing"
+	default:
+		p.Title = fmt.Sprintf("%d calls keep failing", n)
+	}
+	for _, c := range s.Calls.Oldest {
+		if c.State == callStates['f'] {
+			p.since(c.ChangedAt)
+		}
+	}
+	return []Problem{p}
+}
+
+// events are those that wait in the outbox although no relay says why.
+func (s *State) events() []Problem {
+	said := slices.ContainsFunc(s.Processes, func(p Process) bool {
+		return p.Relay != nil && !p.Silent && slices.ContainsFunc(p.Problems, func(is process.Problem) bool { return is.Code != "leader" })
+	})
+	if s.Outbox == nil || !s.Outbox.Stuck() || said {
+		return nil
+	}
+	p := Problem{
+		Severity: Urgent, Subject: OfOutbox, Code: "outbox-held", State: "HELD", Title: "events wait in the outbox", Since: s.At.Add(-s.Outbox.Oldest), Costs: eventsStay, Mended: allSent,
+		Cause: fmt.Sprintf("the first event has waited for %v, although a relay leads: %s", s.Outbox.Oldest, s.Outbox.Leader),
+		Do:    "read the log of that relay; if it hangs, end its session: another relay takes over",
+	}
+	if s.Outbox.Leader == "" {
+		p.Code, p.Title = "no-relay", "no relay sends the outbox"
+		p.Cause = fmt.Sprintf("the first event has waited for %v, and no relay leads", s.Outbox.Oldest)
+		p.Do = "start a relay, or read the logs of the relays that run"
+	}
+	return []Problem{p}
+}
+
+const (
+	// remembered is for how long a restore is noticed.
+	remembered = 7 * 24 * time.Hour
+	// lately is for how long a process that fell silent is noticed.
+	lately = time.Hour
+)
+
+// notices are what could not be read, and what holds up nothing and should be read.
+func (s *State) notices(gone []Problem) (all []Problem) {
+	all = append(all, s.restores()...)
+	for _, u := range s.Unread {
+		p := Problem{
+			Severity: NotKnown, Subject: OfDatabase, Code: "unread", State: "NOT READ", Title: u.Part + " not known", Cause: u.Table + " cannot be read: " + u.Err.Error(),
+			Costs: "what is wrong there is not known", Mended: "it is shown again", Do: "mend what the error names",
+		}
+		if u.denied() {
+			p.Code, p.Do, p.Cause = "no-right", "", "role "+s.Role+" has no right to read "+u.Table
+			p.Ways = []Exit{{Command: fmt.Sprintf("GRANT SELECT ON %s TO %q", u.Table, s.Role), Costs: "the role may read the table"}}
+		}
+		all = append(all, p)
+	}
+	p := Problem{
+		Severity: Notice, Subject: OfProcess, Code: "fell-silent", State: "SILENT", Costs: "nothing, once others own its partitions", Mended: "none has fallen silent for an hour",
+		Cause: "a process that ends says so: these were killed, or lost their machine or their way to the database", Do: "if it happens again and again, look for kills by the kernel for want of memory, and for crashes in their logs",
+	}
+	for _, is := range s.Processes {
+		left := slices.ContainsFunc(gone, func(g Problem) bool { return g.Consumer == is.Consumer })
+		if is.Silent && is.AgeSeconds < lately.Seconds() && !left {
+			p.Processes = append(p.Processes, is.Name)
+			p.since(is.SeenAt)
+		}
+	}
+	if n := len(p.Processes); n > 0 {
+		p.Title = count(n, "process") + " fell silent in this hour"
+		all = append(all, p)
+	}
+	return all
+}
+
+// restores are the partitions whose database lost commits that were applied again since.
+func (s *State) restores() (all []Problem) {
+	for consumer, streams := range s.byConsumer() {
+		p := Problem{
+			Severity: Notice, Subject: OfPartitions, Code: lostCommits, State: "WENT BACK", Consumer: consumer, Costs: "nothing is held up: the records were applied again",
+			Do: "if nobody restored the database, find out why it lost commits; look at dead letters of class interrupted", Mended: "it is a week ago",
+		}
+		for _, t := range streams {
+			reported := t.Reported.Unknown() == "" && t.Reported.Code == lostCommits
+			if t.Lost == nil || s.At.Sub(t.Lost.FoundAt) > remembered || reported { // which is a problem of the partition
+				continue
+			}
+			p.Partitions = append(p.Partitions, t)
+			p.since(t.Lost.FoundAt)
+		}
+		if n := len(p.Partitions); n > 0 {
+			first := p.Partitions[0].Lost
+			p.Title = "the database lost commits of " + count(n, "partition")
+			p.Cause = fmt.Sprintf("the database had lost commits, as after a restore or a failover: records from offset %d to %d were applied again", first.From, first.To-1)
+			all = append(all, p)
+		}
+	}
+	return all
+}

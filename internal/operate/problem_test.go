@@ -1,0 +1,171 @@
+package operate_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/internal/process"
+	"github.com/idemgen/idemgen/runtime/halt"
+)
+
+// noon is when the states of these tests were read.
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+// member is a process with the partitions that it reports as "partition state code".
+func member(name string, partitions ...string) operate.Process {
+	p := operate.Process{Consumer: "projector", Name: name, SeenAt: noon}
+	for _, text := range partitions {
+		var r operate.Reported
+		_, _ = fmt.Sscan(text, &r.Partition, &r.State, &r.Code) // a code is optional
+		r.Process, r.Topic, r.Since, r.Lag = name, "orders.v1", noon.Add(-time.Hour), -1
+		if r.Code != "" {
+			r.Reason, r.Do = "the cause "+strings.Repeat("x", int(r.Partition)/10), "wait"
+		}
+		if r.State == "HALTED" {
+			r.Ways = []halt.Way{{Code: halt.Code(r.Code), Consumer: "projector", Topic: "orders.v1", Partition: r.Partition}}
+		}
+		p.Partitions = append(p.Partitions, r)
+	}
+	return p
+}
+
+// sick is a process with a problem as a whole.
+func sick(name, code string, relay *process.Relay) operate.Process {
+	p := member(name)
+	p.Problems, p.Relay = []process.Problem{{Code: code, Since: noon.Add(-time.Minute), Reason: "no broker responds", Do: "see whether the brokers run"}}, relay
+	if relay != nil {
+		p.Consumer = ""
+	}
+	return p
+}
+
+func silent(p operate.Process) operate.Process {
+	p.Silent, p.AgeSeconds, p.SeenAt = true, 60, noon.Add(-time.Minute)
+	p.Partitions = slices.Clone(p.Partitions)
+	for i := range p.Partitions {
+		p.Partitions[i].Silent, p.Partitions[i].AgeSeconds = true, 60
+	}
+	return p
+}
+
+// streams are the streams of partitions 0 to n-1 with what processes report of them.
+func streams(n int32, processes ...operate.Process) *operate.State {
+	s := &operate.State{At: noon, Role: "console", Processes: processes}
+	for i := range n {
+		t := operate.Status{
+			Stream: i + 1, Name: operate.Name{Consumer: "projector", Topic: "orders.v1", Partition: i},
+			Tail: &operate.Tail{RowHead: operate.RowHead{Kind: "batch", WrittenAt: noon.Add(-time.Hour)}, Position: 10},
+		}
+		for _, p := range processes {
+			for j := range p.Partitions {
+				if r := &p.Partitions[j]; r.Partition == i {
+					t.Reported = r
+				}
+			}
+		}
+		s.Streams = append(s.Streams, t)
+	}
+	return s
+}
+
+// Each problem that there is has its words, once, the worst first, whoever shows them.
+func TestWhatIsWrongIsJudgedOnce(t *testing.T) {
+	leads, follows := &process.Relay{Leads: true}, &process.Relay{}
+	healthy := member("a", "0 READY", "1 READY")
+	for name, tc := range map[string]struct {
+		state *operate.State
+		edit  func(s *operate.State)
+		want  string // "severity code title: where", a line for each
+	}{
+		"nothing":          {state: streams(2, healthy)},
+		"halted, a group":  {state: streams(3, member("a", "0 HALTED record-refused", "1 HALTED record-refused", "2 READY")), want: "urgent record-refused 2 partitions halted: orders.v1/0-1"},
+		"halted, by cause": {state: streams(2, member("a", "0 HALTED record-refused", "1 HALTED database")), want: "urgent record-refused 1 partition halted: orders.v1/0\nurgent database 1 partition halted: orders.v1/1"},
+		"retries":          {state: streams(2, member("a", "0 BACKOFF backoff", "1 READY")), want: "passing backoff 1 partition retries by itself: orders.v1/0"},
+		"not reported":     {state: streams(3, healthy), want: "unknown not-reported 1 partition not known: orders.v1/2"},
+		"silent": {state: streams(3, healthy, silent(member("b", "2 READY"))), want: "unknown not-reported 1 partition not known: orders.v1/2\n" +
+			"notice fell-silent 1 process fell silent in this hour"},
+		"nobody is left":        {state: streams(2), want: "urgent no-process no process of projector is left: orders.v1/0-1"},
+		"killed":                {state: streams(2, silent(healthy)), want: "urgent no-process no process of projector is left: orders.v1/0-1"},
+		"retired":               {state: streams(1), edit: func(s *operate.State) { s.At = s.At.Add(40 * 24 * time.Hour) }, want: "notice no-process no process of projector has run for a month: orders.v1/0"},
+		"the broker is away":    {state: streams(2, sick("a", "unavailable", nil), sick("b", "unavailable", nil)), want: "passing unavailable 2 processes of projector cannot work"},
+		"an event is refused":   {state: streams(2, healthy, sick("r", "refused", leads), sick("q", "leader", follows)), want: "urgent refused the broker rejects events of the outbox"},
+		"a standby that waits":  {state: streams(2, healthy, sick("q", "leader", follows), operate.Process{Name: "r", Relay: leads}), want: ""},
+		"the leader is unknown": {state: streams(2, healthy, sick("q", "leader", follows)), want: "passing leader the relay of the outbox does not keep up"},
+		"no relay": {state: streams(2, healthy), edit: func(s *operate.State) { s.Outbox = &operate.Outbox{Waiting: 1, Oldest: time.Hour} },
+			want: "urgent no-relay no relay sends the outbox"},
+		"a relay hangs": {state: streams(2, healthy), edit: func(s *operate.State) { s.Outbox = &operate.Outbox{Waiting: 1, Oldest: time.Hour, Leader: "pid 1"} },
+			want: "urgent outbox-held events wait in the outbox"},
+		"events just written": {state: streams(2, healthy), edit: func(s *operate.State) { s.Outbox = &operate.Outbox{Waiting: 1, Oldest: time.Second} }},
+		"paused": {state: streams(2, healthy), edit: func(s *operate.State) { s.Streams[0].Tail.Kind, s.Streams[0].Tail.Info = "pause", "ann: repair" },
+			want: "passing paused 1 partition paused: orders.v1/0"},
+		"letters": {state: streams(2, healthy), edit: func(s *operate.State) {
+			s.Letters.Groups = []operate.Group{
+				{Cause: operate.Cause{Class: "handler"}, Count: 5, Asked: 2, Waiting: 7}, {Cause: operate.Cause{Class: "interrupted"}, Count: 1},
+			}
+		}, want: "urgent interrupted 1 call needs a decision\nurgent dead-letters 3 dead letters\npassing requests 2 requests about dead letters pending"},
+		"calls": {state: streams(2, healthy), edit: func(s *operate.State) { s.Calls.Failing = 1001 }, want: "passing calls-failing 1000+ calls keep failing"},
+		"a restore": {state: streams(2, healthy), edit: func(s *operate.State) { s.Streams[1].Lost = &operate.Lost{FoundAt: noon, From: 3, To: 7} },
+			want: "notice lost-commits the database lost commits of 1 partition: orders.v1/1"},
+		"an old restore": {state: streams(2, healthy), edit: func(s *operate.State) {
+			s.Streams[1].Lost = &operate.Lost{FoundAt: noon.Add(-8 * 24 * time.Hour), From: 3, To: 7}
+		}},
+		"a restore just now": {state: streams(2, member("a", "0 READY", "1 READY lost-commits")), edit: func(s *operate.State) { s.Streams[1].Lost = &operate.Lost{FoundAt: noon} },
+			want: "notice lost-commits 1 partition applies records again: orders.v1/1"},
+		"a right is missing": {state: streams(2, healthy), edit: func(s *operate.State) {
+			s.Unread = []operate.Unread{{Part: "outbox", Table: "idem_outbox", Err: &pgconn.PgError{Code: "42501"}}}
+		}, want: "unknown no-right outbox not known"},
+		"something cannot be read": {state: streams(2, healthy), edit: func(s *operate.State) {
+			s.Unread = []operate.Unread{{Part: "effects", Table: "idem_lease", Err: errors.New("a page is broken")}}
+		}, want: "unknown unread effects not known"},
+		"a lock": {state: streams(2, member("a", "0 BACKOFF backoff", "1 READY")), edit: func(s *operate.State) {
+			s.Streams[0].Reported.Reason = "a lock was not to be had in time: SQLSTATE 55P03"
+			s.Locks = []operate.Lock{{On: "table orders", Sessions: []operate.Session{{PID: 4711, Application: "a migration", User: "ann"}}}}
+		}, want: "passing backoff 1 partition retries by itself: orders.v1/0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if tc.edit != nil {
+				tc.edit(tc.state)
+			}
+			var lines []string
+			for _, p := range tc.state.Judge() {
+				line := strings.TrimSuffix(fmt.Sprintf("%s %s %s: %s", p.Severity, p.Code, p.Title, p.Where()), ": ")
+				lines = append(lines, line)
+				if p.Subject == "" || p.State == "" || p.Cause == "" || p.Costs == "" || p.Mended == "" || len(p.Advice()) == 0 {
+					t.Errorf("%s says too little: %+v", line, p)
+				}
+			}
+			want(t, "problems", strings.Join(lines, "\n"), tc.want)
+		})
+	}
+}
+
+// A lock is explained by who holds it, and how to end that.
+func TestALockIsExplained(t *testing.T) {
+	s := streams(1, member("a", "0 BACKOFF backoff"))
+	s.Streams[0].Reported.Reason = "a lock was not to be had in time: SQLSTATE 55P03"
+	s.Locks = []operate.Lock{{On: "table orders", Sessions: []operate.Session{{PID: 4711, Application: "a migration", User: "ann", Since: noon}}}}
+	p := s.Judge()[0]
+	want(t, "cause", p.Cause, "a lock was not to be had in time: SQLSTATE 55P03; table orders: held by pid 4711, a migration, ann, since 2026-01-02T12:00:00Z")
+	want(t, "advice", strings.Join(p.Advice(), "\n"), "wait until that transaction ends, or end its session\nSELECT pg_terminate_backend(4711)")
+}
+
+// The commands of all partitions of a problem are listed, and the second choices after them with
+// what they cost.
+func TestAdviceListsTheCommandsOfAllPartitions(t *testing.T) {
+	s := streams(2, member("a", "0 HALTED record-refused", "1 HALTED record-refused"))
+	for i := range s.Streams {
+		r := s.Streams[i].Reported
+		r.Ways = append(r.Ways, r.Ways[0].Pass(10))
+	}
+	const release, set = "idemgen stream release --consumer projector --topic orders.v1 --partition ", "idemgen stream set --consumer projector --topic orders.v1 --partition "
+	want(t, "advice", strings.Join(s.Judge()[0].Advice(), "\n"), release+"0 --reason record-refused\n"+release+"1 --reason record-refused\n"+
+		"or, where records before offset 11 that were not applied are lost: they never take effect, and nothing of them is kept:\n"+
+		set+"0 --to 11 --reason record-refused\n"+set+"1 --to 11 --reason record-refused")
+}

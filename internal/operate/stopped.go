@@ -1,0 +1,296 @@
+package operate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/idemgen/idemgen/internal/process"
+	"github.com/idemgen/idemgen/runtime/halt"
+)
+
+// retired is how long a consumer may have no process until it is taken for one that is no more.
+const retired = 30 * 24 * time.Hour
+
+// gone are consumers without a live process.
+func (s *State) gone() (all []Problem) {
+	for consumer, streams := range s.byConsumer() {
+		live, last := false, Process{}
+		for _, p := range s.Processes {
+			if p.Consumer != consumer {
+				continue
+			}
+			live = live || !p.Silent
+			if p.SeenAt.After(last.SeenAt) {
+				last = p
+			}
+		}
+		if live {
+			continue
+		}
+		written := time.Time{}
+		for _, t := range streams {
+			if t.Tail != nil && t.Tail.WrittenAt.After(written) {
+				written = t.Tail.WrittenAt
+			}
+		}
+		p := Problem{
+			Severity: Urgent, Subject: OfService, Code: "no-process", State: "STOPPED", Consumer: consumer, Title: "no process of " + consumer + " is left", Partitions: streams,
+			Cause: "no process of " + consumer + " reports itself: none runs, or none reaches this database",
+			Do:    "start the service; if a process runs, its log says why it does not reach the database", Costs: recordsWait, Mended: allReady,
+		}
+		if last.Name != "" {
+			p.Since, p.Processes = last.SeenAt, []string{last.Name}
+			p.Cause += fmt.Sprintf("; %s reported itself last, and did not end as a process does: it was killed, or its machine is gone", last.Name)
+		}
+		if s.At.Sub(written) > retired {
+			p.Severity, p.Title = Notice, "no process of "+consumer+" has run for a month"
+		}
+		all = append(all, p)
+	}
+	slices.SortFunc(all, func(a, b Problem) int { return strings.Compare(a.Consumer, b.Consumer) })
+	return all
+}
+
+// byConsumer returns the present streams of each consumer.
+func (s *State) byConsumer() map[string][]Status {
+	all := map[string][]Status{}
+	for _, t := range s.Streams {
+		if !t.Former {
+			all[t.Consumer] = append(all[t.Consumer], t)
+		}
+	}
+	return all
+}
+
+// What problems cost while they last, and how it looks when they are mended.
+const (
+	recordsWait = "records of these partitions wait in Kafka: none is lost while the topic keeps them"
+	allReady    = "the partitions are READY, within about 5 seconds"
+	eventsStay  = "events stay in idem_outbox in their order: none is lost"
+	allSent     = "the events are sent, and the outbox is empty"
+)
+
+// wholes are the problems that processes and relays report of themselves, the same one of several
+// of them once.
+func (s *State) wholes() (all []Problem) {
+	leads := slices.ContainsFunc(s.Processes, func(p Process) bool { return !p.Silent && p.Relay != nil && p.Relay.Leads })
+	for _, p := range s.Processes {
+		for _, is := range p.Problems {
+			if p.Silent || p.Relay != nil && is.Code == "leader" && leads { // which reports what is wrong itself
+				continue
+			}
+			of := s.whole(p, is)
+			i := slices.IndexFunc(all, func(a Problem) bool {
+				return a.Subject == of.Subject && a.Code == of.Code && a.Consumer == of.Consumer && Common(a.Cause) == Common(of.Cause)
+			})
+			if i < 0 {
+				all = append(all, of)
+				continue
+			}
+			all[i].Processes = append(all[i].Processes, p.Name)
+			if of.Since.Before(all[i].Since) {
+				all[i].Since = of.Since
+			}
+		}
+	}
+	for i := range all {
+		if p := &all[i]; p.Subject == OfProcess {
+			p.Title = count(len(p.Processes), "process") + " of " + p.Consumer + " cannot work"
+		}
+	}
+	return all
+}
+
+// whole is a problem of a process or a relay.
+func (s *State) whole(p Process, is process.Problem) Problem {
+	of := Problem{
+		Severity: Passing, Subject: OfProcess, Code: is.Code, State: "RETRYING", Consumer: p.Consumer, Processes: []string{p.Name}, Since: is.Since,
+		Cause: is.Reason, Do: is.Do, Costs: recordsWait, Mended: allReady,
+	}
+	if is.Code == Unreadable {
+		of.Severity, of.State, of.Costs, of.Mended = NotKnown, "NOT KNOWN", "the states of its partitions are not known", "the process is shown with its partitions"
+	}
+	if p.Relay == nil {
+		return of
+	}
+	of.Subject, of.Costs, of.Mended = OfRelay, eventsStay, allSent
+	switch is.Code {
+	case "refused":
+		of.Severity, of.State, of.Title = Urgent, "REFUSED", "the broker rejects events of the outbox"
+	case "broker", "unanswered":
+		of.Title = "the relay of the outbox cannot reach the broker"
+	case "database":
+		of.Title = "the relay of the outbox cannot use the database"
+	default:
+		of.Title = "the relay of the outbox does not keep up"
+	}
+	return of
+}
+
+// Now returns what is known of a partition at present: how bad it is, and its state in a word. Why
+// is not empty if no process reports it.
+func (s *Status) Now() (severity Severity, state, why string) {
+	switch r := s.Reported; {
+	case r.Unknown() != "":
+		return NotKnown, "NOT KNOWN", strings.TrimPrefix(r.Unknown(), "not known: ")
+	case r.State == "HALTED":
+		return Urgent, r.State, ""
+	case r.Code != "" || r.State != "READY":
+		return Passing, r.State, ""
+	default:
+		return Fine, r.State, ""
+	}
+}
+
+// partitions are the partitions that make no progress, by their causes. What the whole of a
+// process has, or no process of the consumer reports, is a problem of those.
+func (s *State) partitions(gone []Problem) (all []Problem) {
+	lacking := map[string]bool{} // consumers whose unreported partitions have a known cause
+	for _, p := range gone {
+		lacking[p.Consumer] = true
+	}
+	for _, p := range s.Processes {
+		if !p.Silent && p.Relay == nil && (len(p.Problems) > 0 || p.More > 0) {
+			lacking[p.Consumer] = true
+		}
+	}
+	first := map[string]int{} // of each cause
+	add := func(of Problem) {
+		cause := strings.Join([]string{of.Consumer, of.State, of.Code, Common(of.Cause)}, "\n")
+		i, known := first[cause]
+		if !known {
+			first[cause] = len(all)
+			all = append(all, of)
+			return
+		}
+		p := &all[i]
+		p.Partitions, p.Ways = append(p.Partitions, of.Partitions...), append(p.Ways, of.Ways...)
+		if of.Since.Before(p.Since) {
+			p.Since = of.Since
+		}
+	}
+	for _, t := range s.Streams {
+		severity, state, why := t.Now()
+		if paused, _ := t.Pause(); paused != "" && !t.Former {
+			add(s.paused(t, paused))
+			if severity != NotKnown {
+				continue
+			}
+		}
+		if t.Former || severity == Fine || severity == NotKnown && lacking[t.Consumer] || severity != NotKnown && t.Reported.Whole {
+			continue
+		}
+		add(s.partition(t, severity, state, why))
+	}
+	for i := range all {
+		p := &all[i]
+		p.Title = count(len(p.Partitions), "partition") + " " + inWords(p)
+		p.Ways = append(p.exits(), p.Ways...)
+		for n := 0; n < len(p.Ways); n++ { // one may be about several partitions
+			if slices.ContainsFunc(p.Ways[:n], func(e Exit) bool { return e.Command == p.Ways[n].Command }) {
+				p.Ways = slices.Delete(p.Ways, n, n+1)
+				n--
+			}
+		}
+	}
+	return all
+}
+
+// paused is the problem of a partition that an operator paused, whether a process has it or not.
+func (s *State) paused(t Status, words string) Problem {
+	way := halt.Way{Code: halt.Paused, Consumer: t.Consumer, Topic: t.Topic, Partition: t.Partition}
+	a := advice[halt.Paused]
+	return Problem{
+		Severity: Passing, Subject: OfPartitions, Code: string(halt.Paused), State: halt.Paused.State(), Consumer: t.Consumer, Partitions: []Status{t}, Since: t.Tail.WrittenAt,
+		Cause: words, Happened: a.happened, Check: a.check, Costs: recordsWait, Ways: []Exit{{way.String(), way.Costs(), false, &way}}, Mended: allReady,
+	}
+}
+
+// partition is the problem of one partition.
+func (s *State) partition(t Status, severity Severity, state, why string) Problem {
+	p := Problem{Severity: severity, Subject: OfPartitions, State: state, Consumer: t.Consumer, Partitions: []Status{t}, Costs: recordsWait, Mended: allReady}
+	if severity == NotKnown {
+		p.Code, p.Cause = "not-reported", why
+		p.Do = "look at the members of the group, and at their logs: the group may have assigned the partition to a process that does not report itself"
+		if t.Reported != nil {
+			p.Do = "see whether the process still runs and reaches the database; if not, start it"
+		}
+		return p
+	}
+	r := t.Reported
+	a := advice[halt.Code(r.Code)]
+	p.Code, p.Since, p.Cause, p.Happened, p.Check = r.Code, r.Since, r.Reason, a.happened, a.check
+	if len(r.Ways) == 0 {
+		p.Do = r.Do
+	}
+	if len(s.Locks) > 0 && strings.Contains(r.Reason, lockState) {
+		p.Do = "wait until that transaction ends, or end its session"
+		for _, l := range s.Locks {
+			for _, session := range l.Sessions {
+				p.Cause += fmt.Sprintf("; %s: held by %v", l.On, session)
+				p.Ways = append(p.Ways, Exit{Command: fmt.Sprintf("SELECT pg_terminate_backend(%d)", session.PID), Costs: "the transaction of that session is rolled back"})
+			}
+		}
+	}
+	if r.Code == lostCommits {
+		p.Severity, p.State, p.Costs, p.Mended = Notice, "WENT BACK", "nothing is held up: the records are applied again", "the partitions have passed the second offset"
+	}
+	return p
+}
+
+// lockState is the SQLSTATE of a statement that gave up its wait for a lock.
+const lockState = "SQLSTATE 55P03"
+
+// lostCommits is the code of a partition whose database lost commits, until they are applied
+// again.
+const lostCommits = "lost-commits"
+
+// locked reports whether a partition, or a process, waits for a lock.
+func (s *State) locked() bool {
+	return slices.ContainsFunc(s.Streams, func(t Status) bool {
+		return t.Reported.Unknown() == "" && strings.Contains(t.Reported.Reason, lockState)
+	})
+}
+
+// exits are the ways out of a halt of all partitions of a problem: first the first one of each.
+func (p *Problem) exits() (all []Exit) {
+	for i := 0; ; i++ {
+		more := false
+		for _, t := range p.Partitions {
+			if t.Reported.Unknown() != "" || i >= len(t.Reported.Ways) {
+				continue
+			}
+			more = true
+			way := t.Reported.Ways[i]
+			all = append(all, Exit{way.String(), way.Costs(), i > 0, &way})
+		}
+		if !more {
+			return all
+		}
+	}
+}
+
+// inWords is what a title says of partitions.
+func inWords(p *Problem) string {
+	one := len(p.Partitions) == 1
+	verb := func(singular, plural string) string {
+		if one {
+			return singular
+		}
+		return plural
+	}
+	switch {
+	case p.Severity == Urgent:
+		return "halted"
+	case p.Severity == NotKnown:
+		return "not known"
+	case p.Severity == Notice:
+		return verb("applies", "apply") + " records again"
+	case p.Code == string(halt.Paused):
+		return "paused"
+	default:
+		return verb("retries by itself", "retry by themselves")
+	}
+}
