@@ -193,7 +193,9 @@ func TestCommandsReadTheOtherProcesses(t *testing.T) {
 		t.Error(out)
 	}
 	lines := checked(t, "FAIL", "--database", db.Config().ConnString())
-	if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "process c, process 3: ") && strings.Contains(l, "unreadable-report") }) {
+	if !slices.ContainsFunc(lines, func(l string) bool {
+		return strings.HasPrefix(l, "process c, process 3: ") && strings.Contains(l, "unreadable-report")
+	}) {
 		t.Errorf("doctor: %q", lines)
 	}
 }

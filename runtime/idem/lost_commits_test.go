@@ -123,6 +123,40 @@ func TestDatabaseThatWentBack(t *testing.T) {
 	}
 }
 
+// A database that goes back under a live process has lost the lease of a call that is under way.
+// The call is repeated, with a token above its first one, or left to an operator.
+func TestCallUnderADatabaseThatWentBack(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		terms   wire.EffectTerms
+		tokens  []bool // of each call: above 500
+		letters string
+	}{
+		"retry":       {terms, []bool{true, true}, ""},
+		"dead_letter": {interrupts, []bool{true}, "0 interrupted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := database(t)
+			idemtest.Exec(t, db, `SELECT setval('idem_fence', 500)`)
+			var p provider
+			var above []bool
+			p.call = func(ctx context.Context, _ int32, n int) error {
+				d, _ := idem.DeliveryFrom(ctx)
+				above = append(above, d.Token > 500)
+				if n == 1 {
+					idemtest.Exec(t, db, `DELETE FROM idem_lease`)
+					idemtest.Exec(t, db, `SELECT setval('idem_fence', 1)`)
+				}
+				return nil
+			}
+			applied(t, db, p.service(tc.terms), idem.Commit{Offset: -1}, records(0, "a: effect 1"))
+			want(t, "calls with a token above all before", fmt.Sprint(above), fmt.Sprint(tc.tokens))
+			want(t, "letters", letters(t, db), tc.letters)
+		})
+	}
+}
+
 // Leases outside of the database did not go back with it: their tokens are greater than those that
 // the database draws then. An operator's decision about one of them counts nevertheless.
 func TestReplayAfterTheDatabaseWentBack(t *testing.T) {

@@ -89,7 +89,10 @@ type Ask struct {
 	Keep       time.Duration // how long, at least, the store remembers the outcome for the key
 	// Token is drawn by the caller, from idem_fence, for a store that draws none. 0 means that the
 	// store draws it.
-	Token    int64
+	Token int64
+	// Above is the highest token that the caller has seen. A store that draws tokens draws a
+	// greater one, even if it was restored and has forgotten that.
+	Above    int64
 	Decision Decision
 	Holder   string // names the calling process, for operators
 	// Seen is the lease as the caller has seen it by its own clock. The zero Seen means that it has

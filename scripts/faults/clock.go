@@ -23,6 +23,7 @@ import (
 // clockFaults move clocks, which must decide nothing.
 var clockFaults = []fault{
 	{name: "the database's clock jumps", clock: true, cannot: needsCompiler, do: databaseClock},
+	{name: "the database's clock jumps under leases", clock: true, cannot: needsCompiler, users: pings, do: leaseClock},
 	{name: "records' timestamps jump", do: recordClock},
 	{name: "the process's clock jumps", do: processClock},
 }
@@ -111,6 +112,52 @@ func databaseClock(ctx context.Context, t *theatre) (string, error) {
 		return nil
 	})
 	return fmt.Sprintf("%d times, by up to 40 days, with old records again each time", len(jumps)), err
+}
+
+// leaseClock moves the clock by a day, forwards and back, during calls that outlast a heartbeat,
+// and kills a process while the clocks are apart. Another one must get its leases in time: within
+// their term after it first asked.
+func leaseClock(ctx context.Context, t *theatre) (string, error) {
+	const long, term, slack = 12 * time.Second, 30 * time.Second, 30 * time.Second
+	t.env = append(t.env, script.LongCall+"="+long.String())
+	if err := t.startWorking(ctx, 2); err != nil {
+		return "", err
+	}
+	jumps := []time.Duration{day, 0, -day, 0}
+	err := t.load(ctx, usersRate/3, func() error {
+		for _, ahead := range jumps {
+			if err := t.movesAll(ctx, patience); err != nil {
+				return err
+			}
+			if err := errors.Join(t.setClock(ahead), t.clockIs(ctx, ahead)); err != nil {
+				return err
+			}
+			if err := stage.Pause(ctx, long); err != nil {
+				return err
+			}
+			if ahead == 0 {
+				continue
+			}
+			if err := t.kill(t.running[0]); err != nil {
+				return err
+			}
+			if _, err := t.start(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		err = t.caughtUp(ctx)
+	}
+	if err != nil {
+		return "", err
+	}
+	if stood := t.monitor.since(); stood > term+long+slack {
+		return "", fmt.Errorf("a partition stood for %v, longer than a term, the longest call and %v", stood, slack)
+	}
+	did, err := t.users.callsBy(ctx, t)
+	return fmt.Sprintf("%d times, by a day, with a kill at every other; %s", len(jumps), did), err
 }
 
 // clockIs demands that the database tells the time that it was given.

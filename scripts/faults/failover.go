@@ -207,7 +207,7 @@ func (s *servers) endWaiting(ctx context.Context, function string) (int, error) 
 
 // hintsBelowLedger demands that no offset was committed to Kafka that the ledger does not cover.
 func (t *theatre) hintsBelowLedger(ctx context.Context) error {
-	hints := t.broker.Committed(group, shop.Topic)
+	hints := t.broker.Committed(t.group(), shop.Topic)
 	conn, err := pgx.Connect(ctx, t.database())
 	if err != nil {
 		return err

@@ -34,6 +34,7 @@ type fault struct {
 	alone func(ctx context.Context, k *kit) (*outcome, error)
 	// cannot says why the fault cannot be made here; "" if it can.
 	cannot   func() string
+	users    *usersService // that suffers in place of the orders example
 	postgres idemtest.PostgresOptions
 	disk     string        // size of a file system of the server's own, such as "96m"; "" is none
 	clock    bool          // the server's clock can be moved
@@ -46,7 +47,7 @@ type fault struct {
 
 // all are the faults, by family.
 func all() []fault {
-	return slices.Concat(processFaults, stopFaults, handlerFaults, postgresFaults, failoverFaults, kafkaFaults, topicFaults, dataFaults, clockFaults, restoreFaults, redisFaults, takeoverFaults)
+	return slices.Concat(processFaults, stopFaults, handlerFaults, postgresFaults, failoverFaults, kafkaFaults, topicFaults, dataFaults, clockFaults, restoreFaults, windowFaults, redisFaults, takeoverFaults)
 }
 
 func choose(only *regexp.Regexp) []fault {

@@ -82,7 +82,7 @@ func brokerRestarted(ctx context.Context, t *theatre) (string, error) {
 
 // spoken is an error if the group does not speak the protocol that the fault is about.
 func (t *theatre) spoken(ctx context.Context) error {
-	brokers, err := t.broker.ServerSide(ctx, group)
+	brokers, err := t.broker.ServerSide(ctx, t.group())
 	if err == nil && brokers != (t.fault.protocol == script.Consumer) {
 		err = errors.New("the group speaks another protocol")
 	}

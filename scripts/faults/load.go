@@ -70,7 +70,9 @@ func events(n int) func(*shop.Maker) []*wire.Message {
 }
 
 // produce sends about n records at once.
-func (l *topicLog) produce(ctx context.Context, n int) error { return l.compose(ctx, events(n)) }
+func (l *topicLog) produce(ctx context.Context, n int) error {
+	return l.compose(ctx, func(*shop.Maker) []*wire.Message { return l.next(n) })
+}
 
 // chunk is how many records load sends at a time.
 const chunk = 20
@@ -189,6 +191,11 @@ func (t *theatre) auditAt(ctx context.Context, at string) ([]audit.Finding, erro
 	if err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
-	found, err := audit.Audit(ctx, t.kit.service, t.paid, conn, t.messages())
+	var found []audit.Finding
+	if t.users != nil {
+		found, err = t.users.audit(ctx, t, conn)
+	} else {
+		found, err = audit.Audit(ctx, t.kit.service, t.paid, conn, t.messages())
+	}
 	return found, errors.Join(err, conn.Close(ctx))
 }

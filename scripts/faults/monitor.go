@@ -75,7 +75,7 @@ const deadMember = 2 * time.Second
 
 // expelDead ends the sessions of processes that have died.
 func (m *monitor) expelDead(ctx context.Context) {
-	m.t.expel(func(id string) error { return m.t.broker.Expel(ctx, group, id) })
+	m.t.expel(func(id string) error { return m.t.broker.Expel(ctx, m.t.group(), id) })
 }
 
 // joinPatience is how long a group may wait for its members: longer than for one that is missing.
@@ -87,7 +87,7 @@ const joinPatience = 6 * time.Second
 // for ever. If their connections are cut, they ask at the same time.
 func (m *monitor) freeGroup() {
 	now := time.Now()
-	if !m.t.broker.Joining(group) {
+	if !m.t.broker.Joining(m.t.group()) {
 		m.joining = now
 	}
 	if now.Sub(m.joining) < joinPatience || now.Sub(m.cut) < maxPoll+joinPatience {

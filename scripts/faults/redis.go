@@ -2,35 +2,33 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/idemgen/idemgen/internal/kit/redistest"
-	"github.com/idemgen/idemgen/scripts/internal/audit"
+	"github.com/idemgen/idemgen/scripts/internal/script"
 	"github.com/idemgen/idemgen/scripts/internal/stage"
 )
 
-// redisFaults happen to the Redis in which a service's effects have their leases. They have
-// services of their own.
+// redisFaults happen to the Redis in which a service's effects have their leases.
 var redisFaults = []fault{
-	{name: "Redis crashes, and kept all on disk", alone: onRedis(map[string]string{"appendonly": "yes", "appendfsync": "always"}, 0, redisCrashes)},
-	{name: "Redis loses all its data", alone: onRedis(nil, lossesOfRedis, redisFlushed)},
-	{name: "a Redis Cluster fails over", alone: onRedisCluster},
+	{name: "Redis crashes, and kept all on disk", users: pings, do: onRedis(map[string]string{"appendonly": "yes", "appendfsync": "always"}, 0, redisCrashes)},
+	{name: "Redis loses all its data", users: pings, do: onRedis(nil, lossesOfRedis, redisFlushed)},
+	{name: "a Redis Cluster fails over", users: pings, do: onRedisCluster},
 }
 
 const lossesOfRedis = 3
 
 // onRedis is a fault of one server. losses says how often it forgets what it knew.
-func onRedis(conf map[string]string, losses int, do func(context.Context, *redistest.Server) error) func(context.Context, *kit) (*outcome, error) {
-	return func(ctx context.Context, k *kit) (*outcome, error) {
+func onRedis(conf map[string]string, losses int, do func(context.Context, *redistest.Server) error) func(context.Context, *theatre) (string, error) {
+	return func(ctx context.Context, t *theatre) (string, error) {
 		s, err := redistest.Run(ctx, conf)
 		if err != nil {
-			return nil, err
+			return "", err
 		}
-		defer s.Close()
-		return k.pings(ctx, s.Addr(), losses, func() error { return do(ctx, s) })
+		t.servers.onClose = append(t.servers.onClose, func() error { s.Close(); return nil })
+		return t.pingsOn(ctx, s.Addr(), losses, func() error { return do(ctx, s) })
 	}
 }
 
@@ -65,14 +63,14 @@ func redisFlushed(ctx context.Context, s *redistest.Server) error {
 }
 
 // onRedisCluster kills two masters, one after the other.
-func onRedisCluster(ctx context.Context, k *kit) (*outcome, error) {
+func onRedisCluster(ctx context.Context, t *theatre) (string, error) {
 	c, err := redistest.RunCluster(ctx)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	defer c.Close()
+	t.servers.onClose = append(t.servers.onClose, func() error { c.Close(); return nil })
 	const failovers = 2
-	return k.pings(ctx, strings.Join(c.Addrs(), ","), failovers, func() error {
+	return t.pingsOn(ctx, strings.Join(c.Addrs(), ","), failovers, func() error {
 		for i := range failovers {
 			key := fmt.Sprint("idem:welcomes:", i)
 			before, err := c.MasterOf(ctx, key)
@@ -96,31 +94,19 @@ func onRedisCluster(ctx context.Context, k *kit) (*outcome, error) {
 	})
 }
 
-// pings runs a service while do runs, and holds that each event has one effect on its row, and how
-// often it was called.
-func (k *kit) pings(ctx context.Context, redis string, losses int, do func() error) (o *outcome, err error) {
-	p, err := k.openPings(ctx, redis)
-	if err != nil {
-		return nil, err
+// pingsOn runs processes on a Redis while do runs. Each loss may repeat the running calls.
+func (t *theatre) pingsOn(ctx context.Context, redis string, losses int, do func() error) (string, error) {
+	const processes = 2
+	t.env = append(t.env, script.Redis+"="+redis)
+	t.users.forgets = losses * processes * callsAtOnce
+	if err := t.startWorking(ctx, processes); err != nil {
+		return "", err
 	}
-	defer func() { err = errors.Join(err, p.close()) }()
-	if err := p.load(ctx, do); err != nil {
-		return nil, err
+	if err := t.load(ctx, usersRate, do); err != nil {
+		return "", err
 	}
-	if err := p.caughtUp(ctx); err != nil {
-		return nil, err
+	if err := t.caughtUp(ctx); err != nil {
+		return "", err
 	}
-	if err := p.stopAll(); err != nil {
-		return nil, err
-	}
-	o = &outcome{records: p.records, stall: p.longest}
-	calls := 0
-	if o.findings, calls, err = p.audit(ctx); err != nil {
-		return nil, err
-	}
-	o.did = fmt.Sprintf("%d events, %d calls", len(p.events), calls)
-	if most := len(p.events) + losses*pingers*pingsAtOnce; calls > most {
-		o.findings = append(o.findings, audit.Finding{Kind: audit.Doubled, What: fmt.Sprintf("%d calls, more than %d", calls, most)})
-	}
-	return o, nil
+	return t.users.callsBy(ctx, t)
 }

@@ -6,12 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
+	"os/exec"
 	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/scripts/internal/audit"
+	"github.com/idemgen/idemgen/scripts/internal/script"
 	"github.com/idemgen/idemgen/scripts/internal/stage"
 )
 
@@ -19,6 +23,7 @@ import (
 var restoreFaults = []fault{
 	{name: "a copy of the database is brought back", do: restored},
 	{name: "a copy from before the first start is brought back", do: restoredEmpty},
+	{name: "a copy of the database's files is brought back, with effects under way", users: pings, do: filesRestored},
 }
 
 // restored brings the database back twice. What was applied since the copy is applied again, and
@@ -82,6 +87,127 @@ func restoredEmpty(ctx context.Context, t *theatre) (string, error) {
 		return "", fmt.Errorf("%d commands begin at the first record, want %d", len(commands), partitions)
 	}
 	return fmt.Sprintf("once; %d partitions halted, and went on by idemgen stream set", partitions), t.comeBack(ctx, commands)
+}
+
+// filesRestored brings the same copy back twice: while no process runs, and under processes that
+// live through it. The copy is taken, and brought back, while calls are under way.
+func filesRestored(ctx context.Context, t *theatre) (string, error) {
+	t.env = append(t.env, script.LongCall+"=1s")
+	if err := t.startWorking(ctx, 2); err != nil {
+		return "", err
+	}
+	lost := int64(0)
+	err := t.load(ctx, usersRate, func() error {
+		if err := t.commitsBeyond(ctx, nil); err != nil { // each partition has a ledger
+			return err
+		}
+		if err := t.copyFiles(ctx); err != nil {
+			return err
+		}
+		for _, live := range []bool{false, true} {
+			// Each partition has calls before its last commit to Kafka: others are repeated unnoticed.
+			if err := t.commitsBeyond(ctx, t.monitor.partitions()); err != nil {
+				return err
+			}
+			before := t.monitor.sum()
+			for i := len(t.running) - 1; i >= 0 && !live; i-- {
+				if err := t.kill(t.running[i]); err != nil {
+					return err
+				}
+			}
+			if err := t.bringBack(ctx); err != nil {
+				return err
+			}
+			n, err := t.behind(ctx, before)
+			if err == nil && !live {
+				err = t.startWorking(ctx, 2)
+			}
+			if err == nil {
+				err = t.movesAll(ctx, patience)
+			}
+			if err != nil {
+				return err
+			}
+			lost += n
+		}
+		return nil
+	})
+	if err == nil {
+		err = t.caughtUp(ctx)
+	}
+	if err == nil {
+		err = t.said(ctx, "the database lost commits")
+	}
+	if err != nil {
+		return "", err
+	}
+	did, err := t.users.callsBy(ctx, t)
+	return fmt.Sprintf("2 times, with the effects of %d records; %s", lost, did), err
+}
+
+// restore is one of a copy of the database's files.
+type restore struct {
+	copied, back time.Time
+	committed    []int64 // by the group, when the database went back
+}
+
+// commitsBeyond waits until the group has committed more than these offsets.
+func (t *theatre) commitsBeyond(ctx context.Context, offsets map[int32]int64) error {
+	return stage.Until(ctx, patience, func() (bool, error) {
+		for p, committed := range t.broker.Committed(t.group(), t.topic) {
+			if committed <= offsets[int32(p)] {
+				return false, t.dead()
+			}
+		}
+		return true, nil
+	})
+}
+
+// copyFiles copies the files of the server, as a crash leaves them.
+func (t *theatre) copyFiles(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, t.database())
+	if err != nil {
+		return err
+	}
+	err = conn.QueryRow(ctx, "SHOW data_directory").Scan(&t.files)
+	if err := errors.Join(err, conn.Close(ctx)); err != nil {
+		return err
+	}
+	t.copied = time.Now()
+	if err := t.postgres.Crash(); err != nil {
+		return err
+	}
+	if err := errors.Join(replaceFiles(ctx, t.files, t.files+".copy"), t.postgres.Restart()); err != nil {
+		return err
+	}
+	if conn, err = pgx.Connect(ctx, t.database()); err != nil {
+		return err
+	}
+	t.atCopy, err = audit.Passed(ctx, conn)
+	return errors.Join(err, conn.Close(ctx))
+}
+
+// bringBack puts the copy in the place of the server's files.
+func (t *theatre) bringBack(ctx context.Context) error {
+	if err := t.postgres.Crash(); err != nil {
+		return err
+	}
+	r := restore{copied: t.copied, committed: t.broker.Committed(t.group(), t.topic)}
+	err := errors.Join(replaceFiles(ctx, t.files+".copy", t.files), t.postgres.Restart())
+	r.back = time.Now()
+	t.restored = append(t.restored, r)
+	return err
+}
+
+// replaceFiles makes a folder a copy of another one.
+func replaceFiles(ctx context.Context, from, to string) error {
+	if err := os.RemoveAll(to); err != nil {
+		return err
+	}
+	if out, err := exec.CommandContext(ctx, "cp", "-a", from, to).CombinedOutput(); err != nil {
+		return fmt.Errorf("copy %s: %w: %s", from, err, out)
+	}
+	return nil
 }
 
 // worked runs the service under load until it has applied and committed something, and ends it.

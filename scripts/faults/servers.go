@@ -6,12 +6,12 @@ import (
 	"net/url"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/idemgen/idemgen/internal/kit/cutproxy"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/idemgen/idemgen/scripts/internal/audit"
 )
 
 // servers are the Postgres servers of a fault.
@@ -22,14 +22,18 @@ type servers struct {
 	dsn      string             // what processes get
 	disk     string             // folder of a file system of the server's own
 	clock    string             // file with the seconds by which the server's clock is ahead
+	files    string             // of the server that was copied
+	copied   time.Time
+	atCopy   map[int32]int64 // offsets that the ledger had passed
+	restored []restore
 	onClose  []func() error
 
 	mu     sync.Mutex
 	direct string // URL of the database that counts
 }
 
-// startServers starts a server as a fault wants it, with the example's tables.
-func (s *servers) startServers(ctx context.Context, f fault) (err error) {
+// startServers starts a server as a fault wants it, with the tables of the service in dir.
+func (s *servers) startServers(ctx context.Context, f fault, dir, setUp string) (err error) {
 	o := f.postgres
 	o.Durable, o.TCP = true, true
 	if f.disk != "" {
@@ -52,10 +56,10 @@ func (s *servers) startServers(ctx context.Context, f fault) (err error) {
 	if !f.proxied {
 		s.dsn = s.direct
 	}
-	if err := s.postgres.Migrate(ctx, filepath.Join(example, "migrations")); err != nil {
+	if err := s.postgres.Migrate(ctx, filepath.Join(dir, "migrations")); err != nil {
 		return err
 	}
-	return s.exec(ctx, audit.JournalSQL)
+	return s.exec(ctx, setUp)
 }
 
 // proxyFor puts a proxy in front of the server of a URL.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -12,6 +13,7 @@ import (
 	"github.com/idemgen/idemgen/internal/kit/cutproxy"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/scripts/internal/audit"
+	"github.com/idemgen/idemgen/scripts/internal/script"
 	"github.com/idemgen/idemgen/scripts/internal/stage"
 )
 
@@ -42,6 +44,7 @@ var mixed = []struct {
 	{"Postgres crashes", 1, func(_ context.Context, s *soaking) error {
 		return errors.Join(s.postgres.Crash(), s.postgres.Restart())
 	}},
+	{"restores", 2, goBack},
 	{"failovers", 1, func(ctx context.Context, s *soaking) error { return s.failOver(ctx) }},
 	{"old records again", 3, func(ctx context.Context, s *soaking) error { return s.sendAgain(ctx, 1+s.random.IntN(200)) }},
 }
@@ -70,6 +73,19 @@ func (k *kit) soak(ctx context.Context, minutes float64, seed uint64) (err error
 		return err
 	}
 	end := time.Now().Add(time.Duration(minutes * float64(time.Minute)))
+	c, err := k.open(ctx, fault{name: "soak, calls", users: pings})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.close(), k.keep("soak, calls", c)) }()
+	calls := make(chan error, 1)
+	var made string
+	var wrong []audit.Finding
+	go func() {
+		var err error
+		made, wrong, err = c.soakCalls(ctx, end, rand.New(rand.NewPCG(seed, 1)))
+		calls <- err
+	}()
 	var found []audit.Finding
 	failed := t.load(ctx, rate*3/4, func() (err error) {
 		found, err = s.mix(ctx, end)
@@ -80,7 +96,9 @@ func (k *kit) soak(ctx context.Context, minutes float64, seed uint64) (err error
 		failed = t.stopAll()
 	}
 	last, err := s.auditMore(ctx)
-	found = append(found, last...)
+	err = errors.Join(err, <-calls)
+	found = slices.Concat(found, last, wrong)
+	fmt.Printf("soak: a service with effects: %s\n", made)
 	s.print(found)
 	fmt.Printf("soak: seed %d, %g minutes, %d kills, %d records, %d lost, %d doubled\n", seed, minutes, s.counts["kills"], len(t.messages()),
 		audit.Count(found, audit.Lost), audit.Count(found, audit.Doubled))
@@ -167,6 +185,67 @@ func replaceOne(ctx context.Context, s *soaking) error {
 	}
 	_, err := s.start(ctx)
 	return err
+}
+
+// goBack brings back a copy of the primary's files. The standby is ahead of it, and replaced.
+func goBack(ctx context.Context, s *soaking) error {
+	if err := s.copyFiles(ctx); err != nil {
+		return err
+	}
+	if err := s.moves(ctx, 400, patience); err != nil {
+		return err
+	}
+	old := s.standby
+	s.standby = nil
+	if err := errors.Join(old.Close(), s.bringBack(ctx)); err != nil {
+		return err
+	}
+	s.auditor = audit.NewAuditor(s.kit.service, s.paid) // what the last one has seen is undone
+	return s.addStandby(ctx, true)
+}
+
+// soakCalls kills, crashes and restores a service with effects, until the time is over, and audits
+// its calls then.
+func (t *theatre) soakCalls(ctx context.Context, end time.Time, random *rand.Rand) (did string, found []audit.Finding, err error) {
+	t.env = append(t.env, script.LongCall+"=1s")
+	if err := t.startWorking(ctx, 2); err != nil {
+		return "", nil, err
+	}
+	err = t.load(ctx, usersRate/2, func() error {
+		if err := errors.Join(t.commitsBeyond(ctx, nil), t.copyFiles(ctx)); err != nil {
+			return err
+		}
+		for time.Now().Before(end) {
+			var err error
+			switch random.IntN(8) {
+			case 0:
+				if err = t.commitsBeyond(ctx, t.atCopy); err == nil { // else some are repeated unnoticed
+					err = t.bringBack(ctx)
+				}
+			case 1:
+				err = t.copyFiles(ctx)
+			case 2:
+				err = errors.Join(t.postgres.Crash(), t.postgres.Restart())
+			default:
+				err = t.killOne(ctx, random)
+			}
+			if err := errors.Join(err, stage.Pause(ctx, 2*time.Second)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		err = errors.Join(t.caughtUp(ctx), t.stopAll())
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	if did, err = t.users.callsBy(ctx, t); err != nil {
+		return "", nil, err
+	}
+	found, err = t.audit(ctx)
+	return fmt.Sprintf("%d restores; %s", len(t.restored), did), found, err
 }
 
 // hitSessions hits sessions of the service for a second.

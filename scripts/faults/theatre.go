@@ -4,17 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
 	"github.com/idemgen/idemgen/scripts/internal/audit"
 	"github.com/idemgen/idemgen/scripts/internal/script"
+	"github.com/idemgen/idemgen/scripts/internal/shop"
 	"github.com/idemgen/idemgen/scripts/internal/stage"
 )
 
 const (
 	partitions = 4
-	group      = "order-projector"
 	// maxPoll is how long a broker waits for a member that joined and then fell silent, by the
 	// spec 5 minutes; the service's source waits up to 10 s for partitions to be taken over.
 	maxPoll = 12 * time.Second
@@ -29,6 +30,8 @@ type theatre struct {
 	*processes
 	kit     *kit
 	fault   fault
+	users   *users        // of fault.users; nil if the orders example suffers
+	env     []string      // of all its processes
 	paid    audit.Handler // what the handler of OrderPaid must do
 	monitor *monitor
 }
@@ -43,10 +46,18 @@ func (k *kit) open(ctx context.Context, f fault) (_ *theatre, err error) {
 			err = errors.Join(err, t.close())
 		}
 	}()
-	if err := t.startServers(ctx, f); err != nil {
+	dir, topic, setUp := example, shop.Topic, audit.JournalSQL
+	if f.users != nil {
+		if t.users, err = newUsers(f.users); err != nil {
+			return t, err
+		}
+		t.next, t.env = t.users.next, []string{script.Provider + "=" + t.users.provider}
+		dir, topic, setUp = f.users.dir, usersTopic, f.users.setUp()
+	}
+	if err := t.startServers(ctx, f, dir, setUp); err != nil {
 		return t, err
 	}
-	if err := t.startBroker(f.kept); err != nil {
+	if err := t.startBroker(topic, f.kept); err != nil {
 		return t, err
 	}
 	t.monitor = startMonitor(ctx, t)
@@ -57,12 +68,27 @@ func (t *theatre) close() error {
 	if t.monitor != nil {
 		t.monitor.end()
 	}
-	return errors.Join(t.processes.close(), t.topicLog.close(), t.servers.close())
+	err := errors.Join(t.processes.close(), t.topicLog.close(), t.servers.close())
+	if t.users != nil {
+		err = errors.Join(err, os.Remove(t.users.provider))
+	}
+	return err
 }
 
 // start starts a process of the service with more environment.
 func (t *theatre) start(ctx context.Context, env ...string) (*stage.Process, error) {
+	if t.users != nil {
+		return t.launch(ctx, env, t.kit.program("pinger"), t.group())
+	}
 	return t.launch(ctx, env, t.kit.program("service"))
+}
+
+// group is the consumer of the service.
+func (t *theatre) group() string {
+	if t.users != nil {
+		return t.users.of.consumer
+	}
+	return t.kit.service.Consumer
 }
 
 func (t *theatre) launch(ctx context.Context, env []string, argv ...string) (*stage.Process, error) {
@@ -70,7 +96,7 @@ func (t *theatre) launch(ctx context.Context, env []string, argv ...string) (*st
 	env = append([]string{
 		script.Client + "=" + id, script.Protocol + "=" + t.fault.protocol, script.MaxPoll + "=" + maxPoll.String(),
 		script.Brokers + "=" + t.kafka.Addr().String(), script.Database + "=" + t.dsn,
-	}, env...)
+	}, slices.Concat(t.env, env)...)
 	p, err := stage.Start(ctx, env, argv...)
 	if err != nil {
 		return nil, err

@@ -13,9 +13,11 @@ import (
 
 // topicLog is the topic of a fault: its broker, and what was produced.
 type topicLog struct {
+	topic   string
 	broker  *idemtest.Broker
-	kafka   *cutproxy.Proxy // in front of the broker
-	shop    *shop.Maker
+	kafka   *cutproxy.Proxy             // in front of the broker
+	next    func(n int) []*wire.Message // makes about n records
+	shop    *shop.Maker                 // makes them for the orders example
 	onClose []func() error
 
 	making sync.Mutex // of messages
@@ -27,11 +29,13 @@ type topicLog struct {
 func newTopicLog() *topicLog {
 	l := &topicLog{shop: shop.New(7, partitions), ends: map[int32]int64{}}
 	l.shop.Recent = 40
+	l.next = func(n int) []*wire.Message { return events(n)(l.shop) }
 	return l
 }
 
 // startBroker starts a broker with a proxy in front of it.
-func (l *topicLog) startBroker(kept bool) (err error) {
+func (l *topicLog) startBroker(topic string, kept bool) (err error) {
+	l.topic = topic
 	o := idemtest.BrokerOptions{Session: session}
 	if kept {
 		if o.Dir, err = os.MkdirTemp("", "idemgen-broker-"); err != nil {
@@ -47,7 +51,7 @@ func (l *topicLog) startBroker(kept bool) (err error) {
 		}
 		return l.kafka.Addr().String(), nil
 	}
-	l.broker, err = idemtest.StartBrokerWith(map[string]int32{shop.Topic: partitions}, o)
+	l.broker, err = idemtest.StartBrokerWith(map[string]int32{topic: partitions}, o)
 	return err
 }
 

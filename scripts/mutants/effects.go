@@ -17,6 +17,12 @@ var effectBugs = []mutant{
 	{"fencing tokens go back with the database",
 		in(room, "Chain.Compare").Replace(`m.Fence + leap`, `0`),
 		core, "TestDatabaseThatWentBack"},
+	{"fencing tokens go back under a live process",
+		in(effects, "newStore").Replace(`tokens.Load()`, `int64(0)`),
+		core, "TestCallUnderADatabaseThatWentBack"},
+	{"a call whose lease a restore took back is made again, against the spec",
+		in(effects, "task.call").Drop(`t.maybe = _ || _`),
+		core, "TestCallUnderADatabaseThatWentBack"},
 	{"a position that an operator set back counts as a database that went back",
 		in(ledgers, "KnowsSQL").Text(`AND seq > $2 AND kind = 'r')
             OR`, `AND false)

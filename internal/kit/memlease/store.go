@@ -61,7 +61,7 @@ func (s *Store) acquire(at place, ask *lease.Ask) lease.Answer {
 	if r.free(ask, s.Apart != 0) {
 		token := ask.Token
 		if token == 0 {
-			s.drawn++
+			s.drawn = max(s.drawn, ask.Above) + 1
 			token = s.drawn
 		}
 		if token <= r.Token {

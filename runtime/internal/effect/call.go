@@ -55,7 +55,8 @@ func (t *task) call(ctx context.Context, hold hold, attempt int) (time.Duration,
 	switch {
 	case over != nil:
 		return t.end(Outcome{Err: over})
-	case !held: // the row decides
+	case !held: // the row decides; if it is gone, the database lost it
+		t.maybe = t.maybe || end.State != lease.Failed
 		return 0, false
 	}
 	if ferr := fault.At(ctx, fault.AfterDone); ferr != nil {

@@ -58,6 +58,10 @@ const storeTimeout = 10 * time.Second
 func newStore(of in, s lease.Store, external bool, tokens *highest, down *outage) *store {
 	p := &store{external: external, outage: down}
 	p.acquire.send = func(ctx context.Context, asks []lease.Ask) ([]lease.Answer, error) {
+		above := tokens.Load()
+		for i := range asks {
+			asks[i].Above = above
+		}
 		answers, err := eachOnce(asks, func(some []lease.Ask) ([]lease.Answer, error) { return ask(ctx, p, of, s.Acquire, some) })
 		for i := range answers {
 			tokens.note(answers[i].Token)

@@ -24,12 +24,13 @@ import (
 )
 
 // Statements are prepared on every connection.
-var Statements = []session.Statement{acquire, read, look, extend, record, complete}
+var Statements = []session.Statement{acquire, read, look, leap, extend, record, complete}
 
 var (
 	acquire  = session.NewStatement("lease_acquire", acquireSQL)
 	read     = session.NewStatement("lease_read", readSQL)
 	look     = session.NewStatement("lease_look", lookSQL)
+	leap     = session.NewStatement("lease_leap", leapSQL)
 	extend   = session.NewStatement("lease_extend", extendSQL)
 	record   = session.NewStatement("lease_record", recordSQL)
 	complete = session.NewStatement("lease_complete", completeSQL)
@@ -91,11 +92,12 @@ func (s *Store) Acquire(ctx context.Context, consumer string, asks []lease.Ask) 
 	}
 	answers := make([]lease.Answer, len(asks))
 	found := 0
+	above := binary.BigEndian.AppendUint64(nil, uint64(asks[0].Above))
 	err := s.run(ctx, func(row [][]byte) error {
 		n := int(binary.BigEndian.Uint64(row[0]))
 		found++
 		return answer(&answers[n-1], row)
-	}, bound{acquire, s.timed(consumer, &take)}, bound{read, s.timed(consumer, &look)})
+	}, bound{leap, [][]byte{above}}, bound{acquire, s.timed(consumer, &take)}, bound{read, s.timed(consumer, &look)})
 	if err == nil && found != len(asks) {
 		err = &lease.Broken{Err: errors.New("rows of idem_lease that were just written are not there")}
 	}

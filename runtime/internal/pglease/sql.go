@@ -29,6 +29,15 @@ const (
         OR EXISTS (SELECT FROM unnest($3::uuid[], $13::bigint[], $14::timestamptz[], $15::bigint[]) AS s (key, fence, expires_at, seen)
             WHERE s.key = l.key AND s.fence = l.fence AND s.expires_at = l.expires_at AND s.seen * interval '1 microsecond' >= l.term))`
 
+	// leapSQL moves the sequence of tokens past $1, the highest one that the process has seen, if a
+	// restored database has forgotten it. The distance is more than other processes may have drawn
+	// since. It returns no rows. Only one session does it at a time, because setval may go back.
+	leapSQL = `
+WITH behind AS MATERIALIZED (SELECT WHERE coalesce(pg_catalog.pg_sequence_last_value('idem_fence'::regclass), 0) < $1::bigint),
+alone AS MATERIALIZED (SELECT pg_catalog.pg_advisory_xact_lock('idem_fence'::regclass::oid::bigint) FROM behind)
+SELECT FROM alone WHERE CASE WHEN pg_catalog.pg_sequence_last_value('idem_fence'::regclass) < $1::bigint
+    THEN pg_catalog.setval('idem_fence', $1::bigint + 1000000000) < 0 END`
+
 	// acquireSQL acquires the leases that are available. The new token is drawn while the row is
 	// locked, so it is greater than the previous one. Whether an expired lease becomes interrupted
 	// depends on the setting of the event that acquired it, not on that of the new ask. An

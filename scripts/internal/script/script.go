@@ -8,16 +8,18 @@ import "strings"
 const (
 	Brokers  = "KAFKA_BROKERS"
 	Database = "DATABASE_URL"
-	Redis    = "REDIS_ADDRESSES" // host:port of a server, or of several of a Cluster, by commas
-	ExitAt   = "FAULTS_EXIT_AT"  // "step" or "step/n": end at the n-th time a batch comes to it
-	Handler  = "FAULTS_HANDLER"  // one of the handlers below
-	Client   = "FAULTS_CLIENT"   // client.id
-	Library  = "FAULTS_LIBRARY"  // the Kafka client: franz, or else confluent
-	Session  = "FAULTS_SESSION"  // milliseconds after which the group misses the process
-	Protocol = "FAULTS_PROTOCOL" // group.protocol
-	MaxPoll  = "FAULTS_MAX_POLL" // max.poll.interval in place of the spec's
-	NoPoll   = "FAULTS_NO_POLL"  // once, the polling goroutine stands still for so long
-	Clock    = "FAULTS_CLOCK_BY" // at every SIGUSR1 the process's clock jumps: by so much, and back
+	Redis    = "REDIS_ADDRESSES"  // host:port of a server, or of several of a Cluster, by commas
+	Provider = "FAULTS_PROVIDER"  // file in which effects write down their calls
+	LongCall = "FAULTS_LONG_CALL" // how long two of 50 calls take
+	ExitAt   = "FAULTS_EXIT_AT"   // "step" or "step/n": end at the n-th time a batch comes to it
+	Handler  = "FAULTS_HANDLER"   // one of the handlers below
+	Client   = "FAULTS_CLIENT"    // client.id
+	Library  = "FAULTS_LIBRARY"   // the Kafka client: franz, or else confluent
+	Session  = "FAULTS_SESSION"   // milliseconds after which the group misses the process
+	Protocol = "FAULTS_PROTOCOL"  // group.protocol
+	MaxPoll  = "FAULTS_MAX_POLL"  // max.poll.interval in place of the spec's
+	NoPoll   = "FAULTS_NO_POLL"   // once, the polling goroutine stands still for so long
+	Clock    = "FAULTS_CLOCK_BY"  // at every SIGUSR1 the process's clock jumps: by so much, and back
 )
 
 // Handlers of OrderPaid. They do what the example's does, and something else first.

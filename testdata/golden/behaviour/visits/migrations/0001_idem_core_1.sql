@@ -1,0 +1,1 @@
+../../../../../templates/sql/idem_core_1.sql

@@ -1,0 +1,1 @@
+../../../../../templates/sql/idem_keys_1.sql
