@@ -169,3 +169,14 @@ func TestAdviceListsTheCommandsOfAllPartitions(t *testing.T) {
 		"or, where records before offset 11 that were not applied are lost: they never take effect, and nothing of them is kept:\n"+
 		set+"0 --to 11 --reason record-refused\n"+set+"1 --to 11 --reason record-refused")
 }
+
+// Reasons of one cause are one, and those with another status, SQLSTATE or type are not.
+func TestCommonKeepsWhatTellsCausesApart(t *testing.T) {
+	for reason, common := range map[string]string{
+		`order 9b2c7e4a-0d3f-4a51-8f7e-2f1c3b9a7d10 of "ann" has 12 items at 10:15`: "order # of # has # items at #",
+		"POST 10.0.0.1: status 422 Unprocessable Entity":                           "POST #: status 422 Unprocessable Entity",
+		"total has 11 digits, more than numeric(12,2) has room for: SQLSTATE 22003": "total has # digits, more than numeric(12,2) has room for: SQLSTATE 22003",
+	} {
+		want(t, "common", operate.Common(reason), common)
+	}
+}

@@ -240,13 +240,20 @@ func (g *Group) add(asked, recent bool, at time.Time) {
 	}
 }
 
-// differs matches what differs between reasons of one cause: quoted texts, UUIDs and numbers.
-var differs = regexp.MustCompile(`"[^"]*"|'[^']*'|\b[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}\b|[0-9]+(?:[.:-][0-9]+)*`)
+// differs matches what differs between reasons of one cause: quoted texts, UUIDs and numbers. A
+// status, an SQLSTATE and the size of a type, in the first group, do not.
+var differs = regexp.MustCompile(`\b(status [0-9]{3}\b|SQLSTATE [0-9A-Z]{5}\b|numeric\([0-9]+,-?[0-9]+\))|"[^"]*"|'[^']*'|\b[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}\b|[0-9]+(?:[.:-][0-9]+)*`)
 
 // Common returns the part of a reason that is the same for all that has one cause, with # for each
 // number and each quoted text, at most 300 characters.
 func Common(reason string) string {
-	return shorten(differs.ReplaceAllString(reason, "#"), 300)
+	common := differs.ReplaceAllStringFunc(reason, func(found string) string {
+		if keeps := differs.FindStringSubmatch(found); keeps[1] != "" {
+			return found
+		}
+		return "#"
+	})
+	return shorten(common, 300)
 }
 
 // shorten returns the first characters of a text.

@@ -31,6 +31,7 @@ type topic struct {
 	LagSeconds      float64 // of the partition that is furthest behind
 	Rate            float64 // offsets a second
 	Rates, Lags     spark
+	broke           time.Time // when the oldest problem of a partition began
 }
 
 // partition is a partition of a topic.
@@ -111,6 +112,9 @@ func (s *snapshot) topics(samples *samples) {
 	for i := range s.Topics {
 		t := &s.Topics[i]
 		t.Rate, t.Rates, t.Lags = samples.of(t.Consumer, t.Topic)
+		if !t.broke.IsZero() {
+			t.Rates.broke, t.Lags.broke = s.At.Sub(t.broke), s.At.Sub(t.broke)
+		}
 	}
 }
 
@@ -129,6 +133,8 @@ func (t *topic) add(p *partition) {
 	t.Partitions++
 	if p.Severity == operate.Fine {
 		t.Ready++
+	} else if r := p.Reported; r != nil && !r.Since.IsZero() && (t.broke.IsZero() || r.Since.Before(t.broke)) {
+		t.broke = r.Since
 	}
 	if p.Severity.Rank() < t.Worst.Rank() {
 		t.Worst = p.Severity

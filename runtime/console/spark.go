@@ -106,10 +106,11 @@ type spark struct {
 	values []float64
 	what   string
 	span   time.Duration
+	broke  time.Duration // how long ago the oldest problem of the topic began; 0 if it has none
 }
 
 const (
-	sparkWidth  = 120
+	sparkWidth  = 240
 	sparkHeight = 20
 )
 
@@ -129,6 +130,14 @@ func (s spark) Points() string {
 		points = append(points, fmt.Sprintf("%.1f,%.1f", x, y))
 	}
 	return strings.Join(points, " ")
+}
+
+// Mark is where the oldest problem began; "" if it is not in the picture.
+func (s spark) Mark() string {
+	if s.broke <= 0 || s.broke > s.span {
+		return ""
+	}
+	return fmt.Sprintf("%.1f", (1-float64(s.broke)/float64(s.span))*sparkWidth)
 }
 
 // Most is the largest value.

@@ -1,6 +1,21 @@
+// Puts a button beside each command that copies it.
+"use strict";
+const copies = () => {
+	for (const command of document.querySelectorAll("[data-copy]")) {
+		if (command.querySelector(".copy") || !navigator.clipboard) continue;
+		const text = command.textContent;
+		const button = document.createElement("button");
+		button.type = "button";
+		button.className = "second copy";
+		button.textContent = "Copy";
+		button.addEventListener("click", async () => { await navigator.clipboard.writeText(text); button.textContent = "Copied"; });
+		command.prepend(button);
+	}
+};
+copies();
+
 // Reads the page again every few seconds, and replaces its content. Nothing is replaced while the
 // page is hidden, a form has the focus or was filled in, or a text is selected.
-"use strict";
 (() => {
 	const every = 1000 * Number(document.querySelector("main")?.dataset.refresh || 0);
 	if (!every) return;
@@ -47,6 +62,7 @@
 			document.querySelector(".bar").replaceChildren(...page.querySelector(".bar").childNodes);
 			const icon = page.querySelector("link[rel=icon]"), was = document.querySelector("link[rel=icon]");
 			if (icon && was.getAttribute("href") !== icon.getAttribute("href")) was.setAttribute("href", icon.getAttribute("href"));
+			copies();
 			live("refreshed every 5 seconds");
 		} catch {
 			live("not refreshed: the console does not answer");
