@@ -197,5 +197,5 @@ func TestRecordWithoutItsKey(t *testing.T) {
 	apply(t, own(t, db, payments, 0), idem.Result{Applied: 1, Dead: 2}, first, second, received(2, "c", 10))
 	apply(t, own(t, db, payments, 0), idem.Result{Duplicates: 1}, first)
 	balance(t, db, "generated", 10)
-	holds(t, db, "generated, dead letters", `SELECT string_agg(DISTINCT reason, ';') FROM idem_dead_letter`, "key: PaymentReceived: header Idempotency-Key is missing")
+	holds(t, db, "generated, dead letters", `SELECT string_agg(DISTINCT reason, ';') FROM idem_dead_letter`, "key: PaymentReceived: header Idempotency-Key is missing; the record has no headers")
 }

@@ -174,7 +174,7 @@ func TestAdviceListsTheCommandsOfAllPartitions(t *testing.T) {
 func TestCommonKeepsWhatTellsCausesApart(t *testing.T) {
 	for reason, common := range map[string]string{
 		`order 9b2c7e4a-0d3f-4a51-8f7e-2f1c3b9a7d10 of "ann" has 12 items at 10:15`: "order # of # has # items at #",
-		"POST 10.0.0.1: status 422 Unprocessable Entity":                           "POST #: status 422 Unprocessable Entity",
+		"POST 10.0.0.1: status 422 Unprocessable Entity":                            "POST #: status 422 Unprocessable Entity",
 		"total has 11 digits, more than numeric(12,2) has room for: SQLSTATE 22003": "total has # digits, more than numeric(12,2) has room for: SQLSTATE 22003",
 	} {
 		want(t, "common", operate.Common(reason), common)

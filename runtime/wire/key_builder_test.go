@@ -123,13 +123,14 @@ func TestKeysThatCollideWhenJoinedByHyphens(t *testing.T) {
 // A part that is missing, null or empty is an error, the first one, never a key.
 func TestNoKey(t *testing.T) {
 	one := []byte("1")
+	const has = `the record has "one", "null", "empty", "twice", "bad", "twice"`
 	for _, c := range []struct {
 		name string
 		add  func(k *KeyBuilder, m *Message)
 		want string
 	}{
-		{"missing", func(k *KeyBuilder, m *Message) { k.Header(m, "none") }, "key: E: header none is missing"},
-		{"case", func(k *KeyBuilder, m *Message) { k.Header(m, "ONE") }, "key: E: header ONE is missing"},
+		{"missing", func(k *KeyBuilder, m *Message) { k.Header(m, "none") }, "key: E: header none is missing; " + has},
+		{"case", func(k *KeyBuilder, m *Message) { k.Header(m, "ONE") }, "key: E: header ONE is missing; " + has},
 		{"null", func(k *KeyBuilder, m *Message) { k.Header(m, "null") }, "key: E: header null must not be null"},
 		{"empty", func(k *KeyBuilder, m *Message) { k.Header(m, "empty") }, "key: E: header empty is empty, but part of the key"},
 		{"twice", func(k *KeyBuilder, m *Message) { k.Header(m, "twice") }, "key: E: header twice occurs 2 times"},

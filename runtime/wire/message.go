@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -80,13 +81,33 @@ func (m *Message) Header(name string) ([]byte, error) {
 	v, n := m.find(name)
 	switch {
 	case n == 0:
-		return nil, &DecodeError{Path: "header " + name, Reason: "is missing"}
+		return nil, &DecodeError{Path: "header " + name, Reason: "is missing; " + m.headers()}
 	case n > 1:
 		return nil, &DecodeError{Path: "header " + name, Reason: "occurs " + strconv.Itoa(n) + " times"}
 	case v == nil:
 		return nil, &DecodeError{Path: "header " + name, Reason: "must not be null"}
 	}
 	return v, nil
+}
+
+// mostHeaders is how many headers of a record are named.
+const mostHeaders = 10
+
+// headers says which headers the record has, in order. Names come from the producer, like an event
+// type.
+func (m *Message) headers() string {
+	if len(m.Headers) == 0 {
+		return "the record has no headers"
+	}
+	var names []string
+	for i := range m.Headers {
+		if i == mostHeaders {
+			names = append(names, "...")
+			break
+		}
+		names = append(names, quoteType(m.Headers[i].Name))
+	}
+	return "the record has " + strings.Join(names, ", ")
 }
 
 // JoinType appends the next of several texts that together form the event type. An empty text is

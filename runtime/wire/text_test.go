@@ -76,7 +76,7 @@ func TestTextAfterAnError(t *testing.T) {
 		if s.Header(m, "h").String() != "" {
 			t.Errorf("%s: read on after an error", name)
 		}
-		if err := s.Err("E"); text(err) != "decode: E: header missing is missing" {
+		if err := s.Err("E"); text(err) != `decode: E: header missing is missing; the record has "h"` {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
@@ -92,7 +92,7 @@ func TestHeaderSources(t *testing.T) {
 	}{
 		{[]Header{{"h", one}}, "", "", true},
 		{[]Header{{"h", []byte{}}}, "", "", true},
-		{[]Header{{"H", one}}, "decode: E: header h is missing", "", false},
+		{[]Header{{"H", one}}, `decode: E: header h is missing; the record has "H"`, "", false},
 		{[]Header{{"h", nil}}, "decode: E: header h must not be null", "", false},
 		{[]Header{{"h", one}, {"x", one}, {"h", one}}, "decode: E: header h occurs 2 times", "decode: E: header h occurs 2 times", false},
 		{[]Header{{"h", nil}, {"h", nil}}, "decode: E: header h occurs 2 times", "decode: E: header h occurs 2 times", false},

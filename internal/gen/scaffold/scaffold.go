@@ -88,7 +88,7 @@ func Main(s *model.Service, importPath, client string) ([]byte, error) {
 // inMain are the names that the program has a use for, beside those of the language.
 var inMain = []string{
 	"cmp", "context", "errors", "slog", "http", "os", "signal", "syscall", "time", "pgxpool", "idem", "confluent", "franz",
-	"prometheus", "promhttp", "idemprom", "run", "answers", "metrics", "stop", "err", "ctx", "brokers", "dsn", "level", "db", "consumer", "server", "serving", "mux", "w",
+	"prometheus", "promhttp", "idemprom", "run", "answers", "metrics", "stop", "err", "ctx", "brokers", "dsn", "level", "db", "consumer", "server", "serving", "listener", "net", "mux", "w",
 	"redis", "redislease", "options", "client", "sr", "registry", "schemas", "strings",
 }
 
