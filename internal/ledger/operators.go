@@ -31,6 +31,13 @@ LEFT JOIN LATERAL (
   ORDER BY seq DESC LIMIT 1) o ON true
 ORDER BY s.consumer, s.topic, s.partition, s.stream`
 
+	// FormerSQL is the streams that ListSQL calls former ones.
+	FormerSQL = `
+SELECT stream FROM (
+    SELECT s.stream, row_number() OVER (PARTITION BY s.consumer, s.topic, s.partition ORDER BY t.written_at DESC NULLS LAST, s.stream DESC) > 1 AS former
+    FROM idem_stream s LEFT JOIN LATERAL (SELECT written_at FROM idem_ledger l WHERE l.stream = s.stream ORDER BY l.seq DESC LIMIT 1) t ON true) s
+WHERE former`
+
 	// LockSQL ends when no append is under way in any stream, and lets none begin before the
 	// transaction ends.
 	LockSQL = `LOCK TABLE idem_ledger IN SHARE ROW EXCLUSIVE MODE`

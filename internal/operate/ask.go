@@ -13,15 +13,29 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// askSQL stores a request, unless there already is one. A replay has a number, which shows that it
-// was requested after the outcome of the effect's last call. With a condition on the state alone
-// Postgres may use an index of the open letters, and read all of them for each letter.
+// askSQL stores a request of a time, or of now, unless there already is one. A replay has a
+// number, which shows that it was requested after the outcome of the effect's last call. With a
+// condition on the state alone Postgres may use an index of the open letters, and read all of
+// them for each letter.
 const askSQL = `
-UPDATE idem_dead_letter d SET asked = $4::text::"char", asked_at = clock_timestamp(), asked_by = $5, answer = NULL, answered_at = NULL,
+UPDATE idem_dead_letter d SET asked = $4::text::"char", asked_at = coalesce($7::timestamptz, clock_timestamp()), asked_by = $5, answer = NULL, answered_at = NULL,
     asked_number = CASE WHEN $4::text = 'r' THEN nextval('idem_fence') END, asked_result = $6::bytea,
     asked_with_result = $6::bytea IS NOT NULL
 FROM unnest($1::int[], $2::bigint[], $3::bigint[]) AS a (stream, offs, seq)
 WHERE d.stream = a.stream AND d.offs = a.offs AND d.seq = a.seq AND CASE WHEN d.state = 'd' THEN d.asked IS NULL END`
+
+// closeSQL discards letters of a topic that was made again, which no process owns, with those that
+// wait behind them.
+const closeSQL = `
+WITH meant AS (
+    SELECT d.stream, d.offs, d.seq, d.order_key FROM idem_dead_letter d JOIN unnest($1::int[], $2::bigint[], $3::bigint[]) AS a (stream, offs, seq) USING (stream, offs, seq)
+), those AS (
+    SELECT stream, offs, seq FROM meant
+    UNION SELECT w.stream, w.offs, w.seq FROM meant m JOIN idem_dead_letter w ON w.stream = m.stream AND w.order_key = m.order_key AND w.state = 'w'
+)
+UPDATE idem_dead_letter d SET state = 'x', resolved_at = clock_timestamp(), resolved_by = $4, asked = NULL, asked_number = NULL, asked_result = NULL,
+    asked_at = coalesce($5::timestamptz, clock_timestamp()), asked_by = $4
+FROM those t WHERE d.stream = t.stream AND d.offs = t.offs AND d.seq = t.seq AND d.state IN ('d', 'w')`
 
 // Meant returns the letters of a topic to which a request with a filter applies: those without a
 // request or, to withdraw requests, those with one. It leaves out letters of calls that a replay
@@ -38,6 +52,7 @@ func Meant(ctx context.Context, db DB, f Filter, verb string, takeBack bool) (me
 	for _, l := range found {
 		switch {
 		case (l.Asked() != "") != takeBack:
+		case verb == "replay" && !takeBack && l.Former:
 		case verb == "replay" && !takeBack && f.Class != wire.ReasonInterrupted && l.CallsAgain():
 			leftOut++
 		default:
@@ -90,11 +105,23 @@ func Ask(ctx context.Context, db DB, letters []Letter, verb string, result []byt
 	if by.DryRun {
 		return pretend(letters, Request{For: verb, By: who, Result: result != nil}), nil
 	}
-	now, did, err := rewrite(ctx, db, letters, askSQL, asked, who, result)
+	var open, former []Letter
+	for _, l := range letters {
+		if l.Former {
+			former = append(former, l)
+		} else {
+			open = append(open, l)
+		}
+	}
+	now, did, err := rewrite(ctx, db, open, askSQL, asked, who, result, nil)
 	if err == nil && did == 0 && len(now) == 1 {
 		err = now[0].may(verb)
 	}
-	return now, err
+	if err != nil || len(former) == 0 {
+		return now, err
+	}
+	closed, _, err := rewrite(ctx, db, former, closeSQL, who, nil)
+	return append(now, closed...), err
 }
 
 // pretend returns letters as a dry run shows them.
@@ -164,7 +191,9 @@ func places(letters []Letter) []any {
 // may returns why a request is not possible for a letter; nil if it is.
 func (l *Letter) may(verb string) error {
 	switch {
-	case l.State == "waiting":
+	case l.Former && verb == "replay":
+		return fmt.Errorf("%s: its topic was made again, and nothing of the former one is applied any more: it can only be discarded", l.Name())
+	case l.State == "waiting" && !l.Former:
 		return fmt.Errorf("%s waits behind a dead letter of its record key: replay or discard that one (%s)", l.Name(), l.Text())
 	case !l.Open():
 		return fmt.Errorf("%s was %s by %s", l.Name(), l.State, l.End.By)
@@ -204,7 +233,7 @@ func Erase(ctx context.Context, db DB, consumer, topic, key string, by By) ([]Le
 	if _, err := named(ctx, db, Name{Consumer: consumer, Topic: topic, Partition: Any}); err != nil {
 		return nil, err
 	}
-	found, err := query(ctx, db, scanLetter, ofKeySQL, consumer, topic, record.OrderKey([]byte(key)))
+	found, err := letters(ctx, db, ofKeySQL, consumer, topic, record.OrderKey([]byte(key)))
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // Asked says what a request about a selection did.
@@ -15,6 +17,8 @@ type Asked struct {
 	Count int64     `json:"asked"` // letters that now have the request
 	Calls int64     `json:"calls"` // left out: a replay would repeat a call that may have succeeded
 	Gone  int64     `json:"gone"`  // left out: the record is not kept
+	// Former are left out of a replay: their topic was made again.
+	Former int64 `json:"former"`
 }
 
 const (
@@ -22,32 +26,16 @@ const (
 
 	selectedStreamsSQL = `SELECT stream FROM idem_stream WHERE ($1::text = '' OR consumer = $1::text) AND ($2::text = '' OR topic = $2::text) ORDER BY 1`
 
-	// askSomeSQL stores a request in the next letters of one stream, in the order in which they
-	// came, and returns up to which letter. Those that were parked, or have a request, are no part
-	// of it.
-	askSomeSQL = `
-WITH part AS MATERIALIZED (
-    SELECT d.stream, d.created_at, d.offs, d.seq, d.state, d.reason, d.event, d.order_key, d.asked, d.answer, d.record IS NULL AS gone,
-        d.result IS NOT NULL AS called
-    FROM idem_dead_letter d
-    WHERE d.stream = $1::int AND d.state IN ('d', 'w') AND d.created_at BETWEEN $2::timestamptz AND $5::timestamptz
-      AND (d.created_at, d.offs, d.seq) > ($2::timestamptz, $3::bigint, $4::bigint)
-      AND (d.created_at, d.stream, d.offs, d.seq) <= ($5::timestamptz, $6::int, $11::bigint, $12::bigint)
-    ORDER BY d.created_at, d.offs, d.seq LIMIT 2000
-), meant AS MATERIALIZED (
-    SELECT d.stream, d.offs, d.seq, $13::text = 'r' AND d.gone AS gone,
-        $13::text = 'r' AND $7::text <> 'interrupted' AND ` + callsAgainSQL + ` AS calls
-    FROM part d WHERE d.state = 'd' AND d.asked IS NULL AND ` + selectedSQL + `
-), done AS (
-    UPDATE idem_dead_letter d SET asked = $13::text::"char", asked_at = $14::timestamptz, asked_by = $15::text, answer = NULL, answered_at = NULL,
-        asked_number = CASE WHEN $13::text = 'r' THEN nextval('idem_fence') END, asked_result = NULL, asked_with_result = false
-    FROM meant m
-    WHERE d.stream = m.stream AND d.offs = m.offs AND d.seq = m.seq AND NOT m.gone AND NOT m.calls AND CASE WHEN d.state = 'd' THEN d.asked IS NULL END
-    RETURNING 1
-)
-SELECT (SELECT count(*) FROM done), (SELECT count(*) FROM meant WHERE calls), (SELECT count(*) FROM meant WHERE gone AND NOT calls),
-    l.created_at, l.offs, l.seq
-FROM part l ORDER BY l.created_at DESC, l.offs DESC, l.seq DESC LIMIT 1`
+	// partSQL selects the next letters of one stream, in the order in which they came.
+	partSQL = `
+SELECT d.created_at, d.offs, d.seq, d.reason, coalesce(d.event, ''), d.record IS NULL, ` + callsAgainSQL + `,
+    coalesce(d.state = 'd' AND d.asked IS NULL AND ` + selectedSQL + `, false)
+FROM (SELECT *, result IS NOT NULL AS called FROM idem_dead_letter
+    WHERE stream = $1::int AND state IN ('d', 'w') AND created_at BETWEEN $2::timestamptz AND $5::timestamptz
+      AND (created_at, offs, seq) > ($2::timestamptz, $3::bigint, $4::bigint)
+      AND (created_at, stream, offs, seq) <= ($5::timestamptz, $6::int, $11::bigint, $12::bigint)
+    ORDER BY created_at, offs, seq LIMIT 2000) d
+ORDER BY d.created_at, d.offs, d.seq`
 )
 
 // Bulk is a request about all letters of a selection.
@@ -84,26 +72,58 @@ func AskAll(ctx context.Context, db DB, s Selection, verb string, by By) (*Bulk,
 // Run makes the request. Letters are changed 2,000 at a time: after an error, At identifies those
 // that have the request already.
 func (b *Bulk) Run(ctx context.Context) error {
+	former, err := formerStreams(ctx, b.db)
+	if err != nil {
+		return err
+	}
 	streams, err := query(ctx, b.db, pgx.RowTo[int32], selectedStreamsSQL, b.selection.Consumer, b.selection.Topic)
 	for _, stream := range streams {
 		if err == nil {
-			err = b.stream(ctx, stream)
+			err = b.stream(ctx, stream, former[stream])
 		}
 	}
 	return err
 }
 
-// stream stores the request in the letters of one stream.
-func (b *Bulk) stream(ctx context.Context, stream int32) error {
-	var from Mark
-	s := &b.selection
+// stream stores the request in the letters of one stream. Those that were parked, or have a
+// request, are no part of it.
+func (b *Bulk) stream(ctx context.Context, stream int32, former bool) error {
+	s, from, replays := &b.selection, Mark{}, b.asked == "r"
 	for {
 		args := append([]any{stream, from.At, from.Offset, from.Seq, s.Through.At, s.Through.Stream}, s.args(Mark{})[6:]...)
-		args = append(args, s.Through.Offset, s.Through.Seq, b.asked, b.At, b.by)
-		var did, calls, gone int64
-		found, err := one(ctx, b.db, []any{&did, &calls, &gone, &from.At, &from.Offset, &from.Seq}, askSomeSQL, args...)
-		b.Count, b.Calls, b.Gone = b.Count+did, b.Calls+calls, b.Gone+gone
-		if err != nil || !found {
+		part, err := query(ctx, b.db, func(row pgx.CollectableRow) (f found, err error) {
+			f.Stream = stream
+			err = row.Scan(&f.At, &f.Offset, &f.Seq, &f.reason, &f.event, &f.gone, &f.calls, &f.is)
+			f.is = f.is && s.has(f.reason, f.event)
+			return f, err
+		}, partSQL, append(args, s.Through.Offset, s.Through.Seq)...)
+		if err != nil || len(part) == 0 {
+			return err
+		}
+		from = part[len(part)-1].Mark
+		var meant []Letter
+		for _, f := range part {
+			switch {
+			case !f.is:
+			case replays && former:
+				b.Former++
+			case replays && f.calls && s.Class != wire.ReasonInterrupted:
+				b.Calls++
+			case replays && f.gone:
+				b.Gone++
+			default:
+				meant = append(meant, Letter{Place: Place{Offset: f.Offset}, Seq: f.Seq, stream: stream})
+			}
+		}
+		if len(meant) == 0 {
+			continue
+		}
+		sql, of := askSQL, append(places(meant), b.asked, b.by, nil, b.At)
+		if former {
+			sql, of = closeSQL, append(places(meant), b.by, b.At)
+		}
+		n, err := alter(ctx, b.db, sql, of...)
+		if b.Count += n; err != nil {
 			return err
 		}
 	}

@@ -262,7 +262,7 @@ func refused(ctx context.Context, db DB, a *Answer, streams []int32, key Key) (f
 		}
 	}
 	hash := hex.EncodeToString(key.Hash[:])
-	all, err := query(ctx, db, scanLetter, heldSQL, streams, hash, values)
+	all, err := letters(ctx, db, heldSQL, streams, hash, values)
 	if err != nil {
 		return false, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -53,6 +54,7 @@ type Letter struct {
 	End       *End       `json:"end"`        // nil while it is open
 	Parks     bool       `json:"parks"`      // later records of its record key wait behind it while it is open
 	Behind    *int64     `json:"behind"`     // of a waiting one: the offset of the dead letter before it
+	Former    bool       `json:"former"`     // the topic was made again: nothing of the former one is applied any more
 
 	stream int32
 }
@@ -179,7 +181,7 @@ func Letters(ctx context.Context, db DB, f Filter) (list LetterList, err error) 
 	if limit > 0 {
 		limit++
 	}
-	if list.Letters, err = query(ctx, db, scanLetter, chosenSQL, append(of, limit)...); err != nil {
+	if list.Letters, err = letters(ctx, db, chosenSQL, append(of, limit)...); err != nil {
 		return list, err
 	}
 	if list.More = f.Limit > 0 && len(list.Letters) > f.Limit; list.More {
@@ -189,20 +191,16 @@ func Letters(ctx context.Context, db DB, f Filter) (list LetterList, err error) 
 	return list, err
 }
 
-// DeadLetters returns the letters of a present topic about which requests are possible: those that
-// are neither replayed nor discarded, nor parked behind another one. They are ordered by partition
-// and offset.
+// DeadLetters returns the letters of a topic about which requests are possible: those that are
+// neither replayed nor discarded, nor parked behind another one. They are ordered by partition and
+// offset. Those of a topic that was made again are among them.
 func DeadLetters(ctx context.Context, db DB, f Filter) ([]Letter, error) {
-	present, err := Present(ctx, db, f.Consumer, f.Topic)
-	if err != nil {
+	if _, err := named(ctx, db, Name{Consumer: f.Consumer, Topic: f.Topic, Partition: Any}); err != nil {
 		return nil, err
 	}
-	found, err := query(ctx, db, scanLetter, chosenSQL, f.Consumer, f.Topic, f.Class, f.Event, "d", pattern(f.Error), 0)
-	found = slices.DeleteFunc(found, func(l Letter) bool {
-		return !slices.ContainsFunc(present, func(s Status) bool { return s.Stream == l.stream })
-	})
+	found, err := letters(ctx, db, chosenSQL, f.Consumer, f.Topic, f.Class, f.Event, "d", pattern(f.Error), 0)
 	slices.SortFunc(found, func(a, b Letter) int {
-		return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Seq, b.Seq))
+		return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.stream, b.stream), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Seq, b.Seq))
 	})
 	return found, err
 }
@@ -211,18 +209,14 @@ func DeadLetters(ctx context.Context, db DB, f Filter) ([]Letter, error) {
 func FindLetters(ctx context.Context, db DB, places []Place) ([]Letter, error) {
 	var found []Letter
 	for _, p := range places {
-		s, err := StreamOf(ctx, db, Name{p.Consumer, p.Topic, p.Partition, p.TopicID})
+		s, at, err := atOffset(ctx, db, Name{p.Consumer, p.Topic, p.Partition, p.TopicID}, p.Offset)
 		if err != nil {
 			return nil, err
 		}
-		letters, err := LettersAt(ctx, db, &s, p.Offset)
-		if err != nil {
-			return nil, err
-		}
-		if len(letters) == 0 {
+		if len(at) == 0 {
 			return nil, fmt.Errorf("%v: there is no dead letter at offset %d: %s", s.Name, p.Offset, s.whereIs(p.Offset))
 		}
-		found = append(found, letters[0])
+		found = append(found, at[0])
 	}
 	return found, nil
 }
@@ -230,13 +224,37 @@ func FindLetters(ctx context.Context, db DB, places []Place) ([]Letter, error) {
 // LettersAt returns the letters of one offset, the newest first. There are several if the offset
 // was read again.
 func LettersAt(ctx context.Context, db DB, s *Status, offset int64) ([]Letter, error) {
-	return query(ctx, db, scanLetter, atSQL, s.Stream, offset)
+	return letters(ctx, db, atSQL, s.Stream, offset)
+}
+
+// atOffset returns the letters of an offset with their stream: the one that n names, or without a
+// topic id the present one and then former ones, the newest first.
+func atOffset(ctx context.Context, db DB, n Name, offset int64) (s Status, at []Letter, err error) {
+	streams, err := named(ctx, db, n)
+	slices.SortStableFunc(streams, func(a, b Status) int {
+		switch {
+		case a.Former == b.Former:
+			return cmp.Compare(b.Stream, a.Stream)
+		case a.Former:
+			return 1
+		}
+		return -1
+	})
+	for i := range streams {
+		if at, err = LettersAt(ctx, db, &streams[i], offset); err != nil || len(at) > 0 {
+			return streams[i], at, err
+		}
+	}
+	if err == nil {
+		s = streams[0]
+	}
+	return s, nil, err
 }
 
 // Refresh reads letters again.
 func Refresh(ctx context.Context, db DB, of []Letter) (now []Letter, err error) {
 	for some := range slices.Chunk(of, portion) {
-		are, err := query(ctx, db, scanLetter, theseSQL, places(some)...)
+		are, err := letters(ctx, db, theseSQL, places(some)...)
 		if now = append(now, are...); err != nil {
 			return now, err
 		}
@@ -271,6 +289,29 @@ func (s *Status) whereIs(offset int64) string {
 		return fmt.Sprintf("the partition is at offset %d", s.Tail.Position)
 	}
 	return "it took effect, was skipped, or its letter was removed"
+}
+
+// letters reads letters.
+func letters(ctx context.Context, db DB, sql string, args ...any) ([]Letter, error) {
+	all, err := query(ctx, db, scanLetter, sql, args...)
+	if err != nil || len(all) == 0 {
+		return all, err
+	}
+	former, err := formerStreams(ctx, db)
+	for i := range all {
+		all[i].Former = former[all[i].stream]
+	}
+	return all, err
+}
+
+// formerStreams are the streams of topics that were made again.
+func formerStreams(ctx context.Context, db DB) (map[int32]bool, error) {
+	all, err := query(ctx, db, pgx.RowTo[int32], ledger.FormerSQL)
+	former := map[int32]bool{}
+	for _, stream := range all {
+		former[stream] = true
+	}
+	return former, err
 }
 
 // scanLetter reads the columns of letterSQL.
@@ -322,7 +363,7 @@ ORDER BY d.offs LIMIT $4::int`
 
 // BehindLetter returns the first letters that are parked behind a letter, in the order of the log.
 func BehindLetter(ctx context.Context, db DB, l *Letter, limit int) ([]Letter, error) {
-	return query(ctx, db, scanLetter, behindSQL, l.stream, l.Offset, l.Seq, limit)
+	return letters(ctx, db, behindSQL, l.stream, l.Offset, l.Seq, limit)
 }
 
 // May returns why a request, replay or discard, is not possible for the letter; nil if it is.

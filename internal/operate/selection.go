@@ -17,11 +17,13 @@ import (
 // Selection selects open letters: dead ones, and records parked behind them. "" and zero mean any.
 // Lists, counts and requests of one selection are about the same letters.
 type Selection struct {
-	Consumer  string
-	Topic     string
-	Class     string // of the reason
-	Event     string // by its name in Go
-	Error     string // is contained in the reason, with # for any text, as [Group] has it
+	Consumer string
+	Topic    string
+	Class    string // of the reason
+	Event    string // by its name in Go
+	Error    string // is contained in the reason, with # for any text, as [Group] has it
+	// Exact selects one [Group]: Class, Event and Error are its own, and "" means that it has none.
+	Exact     bool
 	RecordKey string // as text
 	Through   Mark   // no letter that came after this one
 }
@@ -68,34 +70,60 @@ WITH streams AS MATERIALIZED (
 
 	boundSQL = newestSQL + `SELECT created_at, stream, offs, seq FROM bound`
 
-	pageSQL = newestSQL + `, page AS MATERIALIZED (
-    SELECT * FROM newest d WHERE ` + selectedSQL + ` ORDER BY created_at DESC, stream DESC, offs DESC, seq DESC LIMIT $11::int
-)` + letterSQL + `JOIN page p ON p.stream = d.stream AND p.offs = d.offs AND p.seq = d.seq
-ORDER BY d.created_at DESC, d.stream DESC, d.offs DESC, d.seq DESC`
-
-	groupsSQL = newestSQL + `
-SELECT d.reason, coalesce(d.event, ''), d.state = 'w', d.asked IS NOT NULL, d.created_at > clock_timestamp() - interval '1 hour', d.created_at, s.consumer, s.topic,
-    d.stream, coalesce(d.order_key, '00000000-0000-0000-0000-000000000000')
+	// foundSQL selects what a selection needs of the newest letters, and of all parked ones among
+	// them.
+	foundSQL = newestSQL + `
+SELECT d.created_at, d.stream, d.offs, d.seq, d.reason, coalesce(d.event, ''), d.state = 'w', d.asked IS NOT NULL, d.gone, ` + callsAgainSQL + `,
+    d.created_at > clock_timestamp() - interval '1 hour', coalesce(d.order_key, '00000000-0000-0000-0000-000000000000'), s.consumer, s.topic,
+    coalesce(` + selectedSQL + `, false)
 FROM newest d JOIN idem_stream s USING (stream) WHERE d.state = 'w' OR ` + selectedSQL + `
-ORDER BY d.state = 'w'`
-
-	countSQL = newestSQL + `
-SELECT count(*) FILTER (WHERE d.state = 'd' AND d.asked IS NULL), count(*) FILTER (WHERE d.state = 'd' AND d.asked IS NOT NULL), count(*) FILTER (WHERE d.state = 'w'),
-    count(*) FILTER (WHERE d.state = 'd' AND d.asked IS NULL AND ` + callsAgainSQL + `), count(*) FILTER (WHERE d.state = 'd' AND d.asked IS NULL AND d.gone)
-FROM newest d WHERE ` + selectedSQL
+ORDER BY d.created_at DESC, d.stream DESC, d.offs DESC, d.seq DESC`
 
 	// callsAgainSQL is the condition for letters whose replay calls an effect again although its
 	// first call may have succeeded.
 	callsAgainSQL = `(starts_with(d.reason, 'interrupted:') AND NOT d.called OR starts_with(coalesce(d.answer, ''), 'interrupted:'))`
 )
 
-// args are the parameters of statements with newestSQL and selectedSQL.
+// args are the parameters of statements with newestSQL and selectedSQL. Of an exact selection they
+// select too much: has decides.
 func (s *Selection) args(before Mark) []any {
-	key := any(nil)
+	key, text := any(nil), pattern(s.Error)
 	if s.RecordKey != "" {
 		key = record.OrderKey([]byte(s.RecordKey))
 	}
-	return append(s.place(before), s.Class, s.Event, pattern(s.Error), key)
+	if s.Exact {
+		text = ""
+	}
+	return append(s.place(before), s.Class, s.Event, text, key)
+}
+
+// has reports whether an exact selection has a letter with a reason and an event.
+func (s *Selection) has(reason, event string) bool {
+	if !s.Exact {
+		return true
+	}
+	class, rest := split(reason, event)
+	return class == s.Class && event == s.Event && Common(rest) == s.Error
+}
+
+// found is what a selection needs of a letter.
+type found struct {
+	Mark
+	reason, event                         string
+	waits, asked, gone, calls, recent, is bool // is: it is one of the selection
+	key                                   [16]byte
+	consumer, topic                       string
+}
+
+// find returns the newest letters of a selection before a mark, and the parked ones among those
+// that were searched.
+func (s *Selection) find(ctx context.Context, db DB, before Mark) ([]found, error) {
+	all, err := query(ctx, db, func(row pgx.CollectableRow) (f found, err error) {
+		err = row.Scan(&f.At, &f.Stream, &f.Offset, &f.Seq, &f.reason, &f.event, &f.waits, &f.asked, &f.gone, &f.calls, &f.recent, &f.key, &f.consumer, &f.topic, &f.is)
+		f.is = f.is && s.has(f.reason, f.event)
+		return f, err
+	}, foundSQL, s.args(before)...)
+	return slices.DeleteFunc(all, func(f found) bool { return !f.waits && !f.is }), err
 }
 
 // place are the parameters of newestSQL: letters before a mark, or up to Through.
@@ -123,13 +151,23 @@ type LetterPage struct {
 // Page lists at most limit letters that came before a mark; the zero Mark means the newest ones.
 // It searches the newest 5,000 letters before the mark.
 func Page(ctx context.Context, db DB, s Selection, before Mark, limit int) (p LetterPage, err error) {
-	if p.Letters, err = query(ctx, db, scanLetter, pageSQL, append(s.args(before), limit+1)...); err != nil {
+	all, err := s.find(ctx, db, before)
+	all = slices.DeleteFunc(all, func(f found) bool { return !f.is })
+	if err != nil {
 		return p, err
 	}
-	if len(p.Letters) > limit {
-		p.Letters = p.Letters[:limit]
-		m := p.Letters[limit-1].Mark()
-		p.Next = &m
+	more := len(all) > limit
+	var of []Letter
+	for _, f := range all[:min(len(all), limit)] {
+		of = append(of, Letter{Place: Place{Offset: f.Offset}, Seq: f.Seq, stream: f.Stream})
+	}
+	if len(of) > 0 { // one that was removed meanwhile is left out
+		if p.Letters, err = letters(ctx, db, theseSQL, places(of)...); err != nil {
+			return p, err
+		}
+	}
+	if more {
+		p.Next = &all[limit-1].Mark
 		return p, nil
 	}
 	p.Next, err = s.bound(ctx, db, before)
@@ -175,41 +213,35 @@ type parked struct {
 
 // GroupsOf returns the groups of the newest 5,000 letters of a selection.
 func GroupsOf(ctx context.Context, db DB, s Selection) (g Groups, err error) {
+	all, err := s.find(ctx, db, Mark{})
+	if err != nil {
+		return g, err
+	}
 	groups, first := map[Cause]*Group{}, map[parked]*Group{}
-	rows, _ := db.Query(ctx, groupsSQL, append([]any{pgx.QueryExecModeExec}, s.args(Mark{})...)...)
-	var reason, event, consumer, topic string
-	var waits, asked, recent bool
-	var at time.Time
-	var of parked
-	_, err = pgx.ForEachRow(rows, []any{&reason, &event, &waits, &asked, &recent, &at, &consumer, &topic, &of.stream, &of.key}, func() error {
-		if waits { // these come last
-			if group := first[of]; group != nil {
-				group.Waiting++
-			}
-			return nil
+	for i := len(all) - 1; i >= 0; i-- { // the oldest first: later records of a key wait behind it
+		f := &all[i]
+		if f.waits {
+			continue
 		}
-		c := Cause{Event: event}
-		c.Class, c.Reason = split(reason, event)
+		c := Cause{Event: f.event}
+		c.Class, c.Reason = split(f.reason, f.event)
 		c.Reason = Common(c.Reason)
 		group := groups[c]
 		if group == nil {
-			group = &Group{Cause: c, First: at.UTC(), Last: at.UTC(), Consumer: consumer, Topic: topic}
+			group = &Group{Cause: c, First: f.At.UTC(), Last: f.At.UTC(), Consumer: f.consumer, Topic: f.topic}
 			groups[c] = group
 		}
-		if of.key != [16]byte{} {
-			first[of] = group
+		if f.key != [16]byte{} {
+			first[parked{f.Stream, f.key}] = group
 		}
-		group.add(asked, recent, at.UTC())
-		if group.Consumer != consumer {
-			group.Consumer = ""
+		group.add(f)
+	}
+	for i := range all {
+		if f := &all[i]; f.waits {
+			if group := first[parked{f.Stream, f.key}]; group != nil {
+				group.Waiting++
+			}
 		}
-		if group.Topic != topic {
-			group.Topic = ""
-		}
-		return nil
-	})
-	if err != nil {
-		return g, Explain(err)
 	}
 	for _, of := range groups {
 		g.Groups = append(g.Groups, *of)
@@ -224,20 +256,21 @@ func GroupsOf(ctx context.Context, db DB, s Selection) (g Groups, err error) {
 	return g, err
 }
 
-func (g *Group) add(asked, recent bool, at time.Time) {
+func (g *Group) add(f *found) {
 	g.Count++
-	if asked {
+	if f.asked {
 		g.Asked++
 	}
-	if recent {
+	if f.recent {
 		g.Recent++
 	}
-	if at.Before(g.First) {
-		g.First = at
+	if g.Consumer != f.consumer {
+		g.Consumer = ""
 	}
-	if at.After(g.Last) {
-		g.Last = at
+	if g.Topic != f.topic {
+		g.Topic = ""
 	}
+	g.Last = f.At.UTC()
 }
 
 // differs matches what differs between reasons of one cause: quoted texts, UUIDs and numbers. A
@@ -281,14 +314,38 @@ type Count struct {
 	Waiting int   // parked behind another one: their turn comes by itself
 	Calls   int   // of Free: a replay would repeat a call that may have succeeded
 	Gone    int   // of Free: the record is not kept, so it can only be discarded
+	Former  int   // of Free: the topic was made again, so they can only be discarded
 	Older   *Mark // letters before it were not counted; nil if all were
 }
 
 // CountOf counts the newest 5,000 letters of a selection.
 func CountOf(ctx context.Context, db DB, s Selection) (c Count, err error) {
-	if _, err = one(ctx, db, []any{&c.Free, &c.Asked, &c.Waiting, &c.Calls, &c.Gone}, countSQL, s.args(Mark{})...); err != nil {
+	all, err := s.find(ctx, db, Mark{})
+	if err != nil {
 		return c, err
 	}
-	c.Older, err = s.bound(ctx, db, Mark{})
+	former, err := formerStreams(ctx, db)
+	for i := range all {
+		switch f := &all[i]; {
+		case !f.is:
+		case f.waits:
+			c.Waiting++
+		case f.asked:
+			c.Asked++
+		default:
+			c.Free++
+			switch {
+			case former[f.Stream]:
+				c.Former++
+			case f.calls:
+				c.Calls++
+			case f.gone:
+				c.Gone++
+			}
+		}
+	}
+	if err == nil {
+		c.Older, err = s.bound(ctx, db, Mark{})
+	}
 	return c, err
 }

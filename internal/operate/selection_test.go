@@ -2,6 +2,7 @@ package operate_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -76,7 +77,7 @@ func TestRequestAboutASelection(t *testing.T) {
 	}
 	all.Through = seen.Letters[0].Mark()
 	count, err := operate.CountOf(t.Context(), db, all)
-	want(t, "count", fmt.Sprint(count, err), "{3998 1 1 1 2 <nil>} <nil>")
+	want(t, "count", fmt.Sprint(count, err), "{3998 1 1 1 2 0 <nil>} <nil>")
 	asked, err := operate.AskAll(t.Context(), db, all, "replay", ann)
 	if err == nil {
 		err = asked.Run(t.Context())
@@ -109,5 +110,72 @@ func TestHistoryIsNotBuriedUnderAnswers(t *testing.T) {
 	acts, err := operate.History(t.Context(), db, "", false, 10)
 	if err != nil || len(acts) != 2 || acts[0].By != "ann" {
 		t.Errorf("got %+v, %v", acts, err)
+	}
+}
+
+// An exact selection is one group, whatever other letters contain.
+func TestAnExactSelectionIsOneGroup(t *testing.T) {
+	db := database(t)
+	w := begin(t, db, orders, oldID)
+	letters(t, db, w.stream, 0, 3, "handler: OrderPaid: timeout")
+	letters(t, db, w.stream, 100, 5, "handler: OrderPaid: timeout of call N")
+	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET event = NULL, reason = 'handler: timeout' WHERE offs = 1`)
+	for _, tc := range []struct {
+		event, text string
+		want        int
+	}{{"OrderPaid", "timeout", 2}, {"OrderPaid", "timeout of call #", 5}, {"", "timeout", 1}} {
+		s := operate.Selection{Topic: orders.Topic, Class: "handler", Event: tc.event, Error: tc.text, Exact: true}
+		page, err := operate.Page(t.Context(), db, s, operate.Mark{}, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		count, err := operate.CountOf(t.Context(), db, s)
+		want(t, "letters", fmt.Sprint(len(page.Letters), count.Free, err), fmt.Sprint(tc.want, tc.want, " <nil>"))
+		s.Through = page.Letters[0].Mark()
+		asked, err := operate.AskAll(t.Context(), db, s, "replay", ann)
+		if err == nil {
+			err = asked.Run(t.Context())
+		}
+		want(t, "asked", fmt.Sprint(asked.Count, err), fmt.Sprint(tc.want, " <nil>"))
+	}
+}
+
+// Letters of a topic that was made again can be read and discarded, with those parked behind them,
+// although no process owns them. They cannot be replayed.
+func TestLettersOfAFormerTopic(t *testing.T) {
+	db := database(t)
+	was := begin(t, db, orders, oldID)
+	idemtest.Exec(t, db, `UPDATE idem_ledger SET written_at = written_at - interval '1 hour'`)
+	begin(t, db, orders, newID)
+	letters(t, db, was.stream, 0, 4, "handler: OrderPaid: refused")
+	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET order_key = md5('k')::uuid, state = CASE WHEN offs IN (2, 3) THEN 'w'::"char" ELSE 'd' END WHERE offs < 4`)
+	o, err := operate.Open(t.Context(), db, orders, 4)
+	if err != nil || !o.Former || o.Record == nil && o.Damaged == "" {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	one, err := operate.FindLetters(t.Context(), db, []operate.Place{{Consumer: orders.Consumer, Topic: orders.Topic, Offset: 4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := operate.Ask(t.Context(), db, one, "replay", nil, ann); err == nil || !strings.Contains(err.Error(), "it can only be discarded") {
+		t.Errorf("replay: %v", err)
+	}
+	now, err := operate.Ask(t.Context(), db, one, "discard", nil, ann)
+	if err != nil || now[0].State != "discarded" || now[0].End.By != "ann: a test" {
+		t.Errorf("%+v, %v", now, err)
+	}
+	s := operate.Selection{Topic: orders.Topic, Through: one[0].Mark()}
+	count, err := operate.CountOf(t.Context(), db, s)
+	want(t, "count", fmt.Sprint(count, err), "{1 0 2 0 0 1 <nil>} <nil>")
+	for _, tc := range []struct{ verb, want, states string }{{"replay", "0 1", "dwwx"}, {"discard", "3 0", "xxxx"}} {
+		asked, err := operate.AskAll(t.Context(), db, s, tc.verb, ann)
+		if err == nil {
+			err = asked.Run(t.Context())
+		}
+		var states string
+		if err == nil {
+			err = db.QueryRow(t.Context(), `SELECT string_agg(state::text, '' ORDER BY offs) FROM idem_dead_letter`).Scan(&states)
+		}
+		want(t, tc.verb, fmt.Sprint(asked.Count, asked.Former, err, states), tc.want+" <nil>"+tc.states)
 	}
 }

@@ -82,11 +82,7 @@ WHERE stream = $1::int GROUP BY s.partition, d.offs ORDER BY abs(d.offs - $2::bi
 // Open returns the newest letter of a record, with the record. It returns a [NotFoundError] for a
 // partition without a ledger.
 func Open(ctx context.Context, db DB, name Name, offset int64) (*Opened, error) {
-	status, err := StreamOf(ctx, db, name)
-	if err != nil {
-		return nil, err
-	}
-	all, err := LettersAt(ctx, db, &status, offset)
+	status, all, err := atOffset(ctx, db, name, offset)
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +93,10 @@ func Open(ctx context.Context, db DB, name Name, offset int64) (*Opened, error) 
 	if t := status.Tail; t != nil {
 		o.LedgerAge = &t.AgeSeconds
 	}
-	if o.Reported, err = reportOf(ctx, db, status); err != nil {
-		return nil, err
+	if !status.Former {
+		if o.Reported, err = reportOf(ctx, db, status); err != nil {
+			return nil, err
+		}
 	}
 	stored, returned, err := o.Stored(ctx, db)
 	if err == nil {
@@ -199,6 +197,8 @@ func (o *Opened) next() (steps []string) {
 	switch {
 	case !o.Open():
 		return []string{"nothing: it is " + o.State}
+	case o.Former:
+		return []string{"its topic was made again, so it cannot be replayed: let the producer send the event to the new topic, and close this one: " + discard}
 	case o.State == "waiting" && o.Behind == nil:
 		return []string{"nothing: its turn is next"}
 	case o.State == "waiting":

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"log/slog"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,6 +27,7 @@ type asking struct {
 	Count     operate.Count
 	Meant     int    // letters to which the request applies, of those that were counted
 	Typed     string // what must be typed; "" for few letters
+	Grew      bool   // more letters match than were confirmed
 }
 
 // verb returns what a request asks for.
@@ -61,7 +63,7 @@ func (c *console) asking(q *request) (*asking, error) {
 	}
 	a.Meant = a.Count.Free
 	if a.Verb == "replay" {
-		a.Meant -= a.Count.Gone
+		a.Meant -= a.Count.Gone + a.Count.Former
 		if a.Selection.Class != "interrupted" {
 			a.Meant -= a.Count.Calls
 		}
@@ -79,6 +81,10 @@ func (c *console) confirmAsk(q *request) {
 		c.failed(q, err)
 		return
 	}
+	c.showAsking(q, a)
+}
+
+func (c *console) showAsking(q *request, a *asking) {
 	now := time.Now().UTC()
 	a.Through = when{a.Selection.Through.At, now}
 	c.render(q, "ask.html", shown{Title: "Confirm", Tab: "dead", Now: now, Command: askCommand(a.Verb, a.Selection), Data: a})
@@ -94,6 +100,13 @@ const mostAsk = 10 * time.Minute
 // ask makes a request about a selection.
 func (c *console) ask(q *request) {
 	a, err := c.asking(q)
+	if err == nil {
+		if confirmed, errNumber := strconv.Atoi(q.text("meant")); errNumber == nil && a.Meant > confirmed {
+			a.Grew = true
+			c.showAsking(q, a)
+			return
+		}
+	}
 	if err == nil && a.Typed != "" && digits(q.text("count")) != a.Typed {
 		err = fmt.Errorf("type %s, the number of letters, to confirm", a.Typed)
 	}
@@ -116,7 +129,7 @@ func (c *console) ask(q *request) {
 		defer cancel()
 		err := bulk.Run(ctx)
 		c.log.Info("an operator requested something of dead letters", "user", user, "reason", why, "verb", a.Verb,
-			"selection", logged(a.Selection), "asked", bulk.Count, "left_out", bulk.Calls+bulk.Gone, "err", err)
+			"selection", logged(a.Selection), "asked", bulk.Count, "left_out", bulk.Calls+bulk.Gone+bulk.Former, "err", err)
 		c.recent.forget()
 		done <- err
 	}(q.user.Name, q.text("reason"))
@@ -126,7 +139,7 @@ func (c *console) ask(q *request) {
 			c.failed(q, err)
 			return
 		}
-		q.back("asked", query("at", bulk.At.UnixMicro(), "calls", bulk.Calls, "gone", bulk.Gone, "back", a.Query))
+		q.back("asked", query("at", bulk.At.UnixMicro(), "calls", bulk.Calls, "gone", bulk.Gone+bulk.Former, "back", a.Query))
 	case <-time.After(askPatience):
 		q.back("asked", query("at", bulk.At.UnixMicro(), "back", a.Query, "running", 1))
 	}

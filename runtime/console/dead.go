@@ -22,7 +22,7 @@ func (q *request) selection() (operate.Selection, error) { return newSelection(q
 func newSelection(form url.Values) (s operate.Selection, err error) {
 	s = operate.Selection{
 		Consumer: form.Get("consumer"), Topic: form.Get("topic"), Class: form.Get("class"), Event: form.Get("event"), Error: strings.TrimSpace(form.Get("error")),
-		RecordKey: form.Get("key"),
+		RecordKey: form.Get("key"), Exact: form.Get("exact") != "",
 	}
 	s.Through, err = parseMark(form.Get("through"))
 	return s, err
@@ -39,7 +39,11 @@ func parseSelection(text string) (operate.Selection, error) {
 
 // pairs are a selection as a query.
 func pairs(s operate.Selection) template.URL {
-	return query("consumer", s.Consumer, "topic", s.Topic, "class", s.Class, "event", s.Event, "error", s.Error, "key", s.RecordKey, "through", markText(s.Through))
+	exact := ""
+	if s.Exact {
+		exact = "1"
+	}
+	return query("exact", exact, "consumer", s.Consumer, "topic", s.Topic, "class", s.Class, "event", s.Event, "error", s.Error, "key", s.RecordKey, "through", markText(s.Through))
 }
 
 // markText returns a mark as a query has it.
@@ -100,7 +104,7 @@ func (l *letters) AskQuery(g operate.Group) template.URL {
 
 func (l *letters) of(g operate.Group) operate.Selection {
 	s := l.Selection
-	s.Class, s.Event, s.Error = g.Class, g.Event, g.Reason
+	s.Class, s.Event, s.Error, s.Exact = g.Class, g.Event, g.Reason, true
 	if s.Consumer == "" {
 		s.Consumer = g.Consumer
 	}
@@ -211,6 +215,9 @@ func flags(s operate.Selection, topic bool) (text string) {
 	add("class", s.Class)
 	add("event", s.Event)
 	add("error", s.Error)
+	if s.Exact {
+		text += " --exact"
+	}
 	add("consumer", s.Consumer)
 	return text
 }

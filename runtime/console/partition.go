@@ -88,6 +88,21 @@ type confirmation struct {
 	Changes []operate.Change
 }
 
+// Former is how many open letters, parked records included, will be of a topic that was made
+// again.
+func (d *confirmation) Former() (n int64) {
+	if d.Way.Code != halt.TopicRecreated {
+		return 0
+	}
+	if !d.All {
+		return d.OpenDeadLetters
+	}
+	for i := range d.Same {
+		n += d.Same[i].OpenDeadLetters
+	}
+	return n
+}
+
 // chosen are the ways out that a request names: the one of its partition, which must be one that
 // the partition names now, or with "all" that of each partition with the same cause.
 func (c *console) chosen(q *request) (*confirmation, []halt.Way, error) {
