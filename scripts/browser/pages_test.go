@@ -55,9 +55,9 @@ func TestPagesWorkWithoutScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.open("")
-	b.click("What to do")
+	b.click("Release")
 	b.shows("Ways out")
-	b.click("Show what it does")
+	b.click("Preview")
 	b.shows("What is appended to the ledger")
 	b.fill("reason", "the migration is applied")
 	b.click("Confirm")
