@@ -29,13 +29,18 @@ const (
 	// NULL and the row is refused (23502); if there is a row at our seq, the primary key
 	// refuses (23505).
 	// Plain INSERT: the outcome is the same at every isolation level.
+	//
+	// A key is known for a window after the time of its row, so that time is never too early: it is
+	// the later of the database's and the writer's ($18), and not before that of the row before. So
+	// a clock that is behind while a row is written, and is set right later, makes no key too old.
 	AppendSQL = `
-INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, keys, info, key_defs, writer, letters, letters_from)
+INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, keys, info, key_defs, writer, letters, letters_from, written_at)
 SELECT $1::int, $2::bigint + 1, $4::uuid, p.next, $6::bigint, $7::"char", $8::int, coalesce($11::int, p.def), coalesce($12::int, p.parts),
-       greatest(p.window_seq, $9::bigint), $10::bytea, $13::text, $14::bytea, $15::"char", $16::int, $17::bigint
+       greatest(p.window_seq, $9::bigint), $10::bytea, $13::text, $14::bytea, $15::"char", $16::int, $17::bigint,
+       greatest(clock_timestamp(), $18::timestamptz, p.written_at)
 FROM (SELECT) AS one
 LEFT JOIN idem_ledger p ON p.stream = $1 AND p.seq = $2 AND p.token = $3::uuid AND p.next = $5::bigint
-RETURNING written_at`
+RETURNING written_at, clock_timestamp()`
 
 	// SameSQL is refused (23514 on idem_assert) unless the current transaction, and no other,
 	// wrote the row.
@@ -81,7 +86,8 @@ FROM idem_stream s CROSS JOIN LATERAL (SELECT parts FROM idem_ledger WHERE strea
 WHERE s.consumer = $1 AND s.topic = $2 AND s.topic_id = $3 AND s.partition <> $4`
 
 	// LaterSQL reads the position of a stream, and whether the chain of the same partition of another
-	// topic of this name has a later last row.
+	// topic of this name has a later last row. An operator's row is later than those of the other
+	// chains, whatever the clock says (FormerSQL).
 	LaterSQL = `
 WITH last AS (
     SELECT s.stream, t.next, t.written_at FROM idem_stream own JOIN idem_stream s USING (consumer, topic, partition)
@@ -91,11 +97,17 @@ WITH last AS (
 SELECT own.next, EXISTS (SELECT FROM last WHERE last.written_at > own.written_at) FROM last own WHERE own.stream = $1`
 
 	// GenesisSQL makes stream and first row in one statement, so that a late one cannot
-	// start a second chain.
+	// start a second chain. It is refused (23502) if the number that it draws has rows already: of
+	// streams that an older idem_stream does not know. The next one draws another number.
 	GenesisSQL = `
 WITH s AS (INSERT INTO idem_stream (consumer, topic, topic_id, partition) VALUES ($1, $2, $3, $4) RETURNING stream)
-INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info, writer)
-SELECT stream, 0, $5::uuid, $6::bigint, $6::bigint, 'g', -1, $7::int, $8::int, 0, $9::text, $10::"char" FROM s
+INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info, writer, written_at)
+SELECT stream, CASE WHEN EXISTS (SELECT FROM idem_ledger l WHERE l.stream = s.stream) OR EXISTS (SELECT FROM idem_operator o WHERE o.stream = s.stream)
+           OR EXISTS (SELECT FROM idem_dead_letter d WHERE d.stream = s.stream) THEN NULL ELSE 0 END,
+       $5::uuid, $6::bigint, $6::bigint, 'g', -1, $7::int, $8::int, 0, $9::text, $10::"char", greatest(clock_timestamp(),
+           (SELECT max(t.written_at) + interval '1 microsecond' FROM idem_stream f
+           CROSS JOIN LATERAL (SELECT written_at FROM idem_ledger l WHERE l.stream = f.stream ORDER BY seq DESC LIMIT 1) t
+           WHERE f.consumer = $1 AND f.topic = $2 AND f.partition = $4)) FROM s
 RETURNING stream`
 
 	// StandingSQL reads what is known of a stream besides its rows: its id, and which offsets a
