@@ -24,20 +24,24 @@ const (
 )
 
 const (
+	// ToleranceSQL is how far the clocks of the database and of a process may be apart and still
+	// agree.
+	ToleranceSQL = `interval '5 minutes'`
+
 	// AppendSQL is the append of every kind but genesis. There is always exactly one
 	// candidate row. If the predecessor is not there with our token and position, prev is
 	// NULL and the row is refused (23502); if there is a row at our seq, the primary key
 	// refuses (23505).
 	// Plain INSERT: the outcome is the same at every isolation level.
 	//
-	// A key is known for a window after the time of its row, so that time is never too early: it is
-	// the later of the database's and the writer's ($18), and not before that of the row before. So
-	// a clock that is behind while a row is written, and is set right later, makes no key too old.
+	// A key is known for a window after the time of its row, so that time is never too early: if the
+	// database's clock is behind the writer's ($18), it is the writer's, and it is not before that of
+	// the row before. So keys are not too old once a clock that was behind is set right.
 	AppendSQL = `
 INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, keys, info, key_defs, writer, letters, letters_from, written_at)
 SELECT $1::int, $2::bigint + 1, $4::uuid, p.next, $6::bigint, $7::"char", $8::int, coalesce($11::int, p.def), coalesce($12::int, p.parts),
        greatest(p.window_seq, $9::bigint), $10::bytea, $13::text, $14::bytea, $15::"char", $16::int, $17::bigint,
-       greatest(clock_timestamp(), $18::timestamptz, p.written_at)
+       greatest(p.written_at, CASE WHEN $18::timestamptz > clock_timestamp() + ` + ToleranceSQL + ` THEN $18 ELSE clock_timestamp() END)
 FROM (SELECT) AS one
 LEFT JOIN idem_ledger p ON p.stream = $1 AND p.seq = $2 AND p.token = $3::uuid AND p.next = $5::bigint
 RETURNING written_at, clock_timestamp()`

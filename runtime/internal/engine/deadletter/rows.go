@@ -10,11 +10,13 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// A letter is kept from the later of the database's time and the process's ($14) on, as keys are.
+// A letter is kept from the time of the process ($14) on if the database's clock is behind that, as
+// keys are (ledger.AppendSQL).
 const insertSQL = `
 INSERT INTO idem_dead_letter (stream, offs, seq, state, parks, event, reason, sqlstate, order_key, key, result, record, created_at, expires_at)
 SELECT $1::int, offs, $2::bigint, CASE WHEN waits THEN 'w'::"char" ELSE 'd' END, parks, event, reason, sqlstate, order_key, key, result, record, at, at + nullif(keep, 0) * interval '1 microsecond'
-FROM greatest(clock_timestamp(), $14::timestamptz) AS at, unnest($3::bigint[], $4::boolean[], $5::boolean[], $6::text[], $7::text[], $8::text[], $9::uuid[], $10::uuid[], $11::bytea[], $12::bytea[], $13::bigint[])
+FROM (SELECT CASE WHEN $14::timestamptz > clock_timestamp() + ` + ledger.ToleranceSQL + ` THEN $14 ELSE clock_timestamp() END AS at OFFSET 0) AS now,
+    unnest($3::bigint[], $4::boolean[], $5::boolean[], $6::text[], $7::text[], $8::text[], $9::uuid[], $10::uuid[], $11::bytea[], $12::bytea[], $13::bigint[])
     AS d (offs, waits, parks, event, reason, sqlstate, order_key, key, result, record, keep)`
 
 // Insert inserts dead letters.
