@@ -132,9 +132,11 @@ SELECT EXISTS (SELECT FROM idem_ledger WHERE stream = $1 AND seq = $2 AND token 
 UPDATE idem_stream SET lost_at = clock_timestamp(), lost_from = $2, lost_to = greatest(lost_to, $3)
 WHERE stream = $1 AND (lost_to IS NULL OR lost_from > $2 OR lost_to < $3)`
 
-	// LeapSQL moves the sequence of fencing tokens to $1, unless it is there already.
+	// LeapSQL moves the sequence of fencing tokens to $1, unless it is there already. The lock is
+	// taken first: of two that move it, the second one must see the tokens drawn since the first.
 	LeapSQL = `
-SELECT pg_catalog.setval('idem_fence', $1::bigint) WHERE coalesce(pg_catalog.pg_sequence_last_value('idem_fence'::regclass), 0) < $1::bigint`
+WITH turn AS MATERIALIZED (SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('idemgen fence', 0)))
+SELECT pg_catalog.setval('idem_fence', $1::bigint) FROM turn WHERE coalesce(pg_catalog.pg_sequence_last_value('idem_fence'::regclass), 0) < $1::bigint`
 
 	// DrawnSQL reads the last fencing token that was drawn.
 	DrawnSQL = `SELECT coalesce(pg_catalog.pg_sequence_last_value('idem_fence'::regclass), 0)`
@@ -165,8 +167,9 @@ WITH part AS MATERIALIZED (
 SELECT clock_timestamp(), max(seq), first, coalesce(sum(size) FILTER (WHERE seq >= first), 0), coalesce(sum(size), 0)
 FROM part, young GROUP BY first`
 
-	// ClockSQL asks the database what time it is.
-	ClockSQL = `SELECT clock_timestamp()`
+	// ClockSQL asks the database what time it is, and up to when a partition of the consumer has been
+	// read at least; NULL if that is not known of any.
+	ClockSQL = `SELECT clock_timestamp(), (SELECT max(seen_at) FROM idem_stream WHERE consumer = $1)`
 
 	// KeysSQL reads the keys of the rows $2 to $3, at most $4 rows.
 	KeysSQL = `
