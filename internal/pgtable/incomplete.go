@@ -49,8 +49,8 @@ WHERE h.oid OPERATOR(pg_catalog.=) pg_catalog.to_regclass('idem_schema')::pg_cat
         WHERE a.grantee OPERATOR(pg_catalog.=) 0::pg_catalog.oid AND a.privilege_type OPERATOR(pg_catalog.=) 'EXECUTE'::pg_catalog.text))
 LIMIT 1`
 
-// Incomplete reports a table that lacks something that the runtime's migrations make, or a function
-// that lacks what they revoke. It is nil if there is none.
+// Incomplete reports a table that lacks something that the runtime's migrations make, or a
+// function whose rights they revoke, and that has them. It is nil if there is none.
 func Incomplete(ctx context.Context, db Querier, parts []string) (*Difference, error) {
 	rows, _ := db.Query(ctx, incompleteSQL, pgx.QueryExecModeExec, parts)
 	found, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Difference])

@@ -79,7 +79,7 @@ func TestRestoredDatabaseKnowsItsKeys(t *testing.T) {
 // address returns the URL of a database with its password.
 func address(db *pgxpool.Pool) string { return db.Config().ConnString() }
 
-// A table of keys that does not fit its generation, as after a restore of some of the tables, halts
+// A table of keys that does not fit its generation, as after a restore of some tables, halts
 // partitions, and the halt says how to make it fit.
 func TestTableOfKeysThatDoesNotFitHalts(t *testing.T) {
 	t.Parallel()

@@ -179,8 +179,8 @@ func TestRightsThatDeadLettersNeed(t *testing.T) {
 		WHERE prosecdef AND NOT coalesce(proconfig::text LIKE '%search_path=pg_catalog,%', false) AND proname LIKE 'idem_%'`), "0")
 }
 
-// A letter that the database loses, and that is written again by another row of the ledger, has the
-// same id. Another letter of the record, as after a rewind, has one of its own.
+// A letter that the database loses, and that is written again by another row of the ledger, has
+// the same id. Another letter of the record, as after a rewind, has one of its own.
 func TestLetterThatIsWrittenAgainKeepsItsID(t *testing.T) {
 	t.Parallel()
 	db := letterTables(t)

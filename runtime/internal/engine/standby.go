@@ -93,8 +93,8 @@ func (p *Partition) Standby(ctx context.Context) (idemtype.TakeOver, error) {
 
 // readChain reads the rows that were appended after the last row seen. moved means that the tail
 // is another row. operator means that an operator appended, that an owner handed the partition
-// back and no owner has taken it since, or that the partition is halted and the row is gone. If no row was seen before, the tail counts as an
-// operator's row.
+// back and no owner has taken it since, or that the partition is halted and the row seen is gone.
+// If no row was seen before, the tail counts as an operator's row.
 func (p *Partition) readChain(ctx context.Context) (moved, operator bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, assignTimeout)
 	defer cancel()

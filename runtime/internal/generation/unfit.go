@@ -2,7 +2,7 @@ package generation
 
 import "fmt"
 
-// flaw says why the table of a generation cannot be used, as after a restore of some of the tables.
+// flaw says why the table of a generation cannot be used, as after a restore of some tables only.
 // The migrations and the functions that they make never leave one behind.
 type flaw string
 

@@ -80,8 +80,9 @@ func (c *Chain) Begin(ctx context.Context, conn *pgx.Conn, g Genesis) (first boo
 	return err == nil, err
 }
 
-// mostUsed limits how many consecutive numbers of streams may be in use already: a database that
-// was moved without its sequences, or whose idem_stream is older than its ledger, draws them again.
+// mostUsed limits how many consecutive numbers of streams may be in use already. They are drawn
+// again in a database that was moved without its sequences, or whose idem_stream is older than its
+// ledger.
 const mostUsed = 10_000
 
 // refused returns the unique constraint, or the column, that refused a genesis; "" for other

@@ -10,8 +10,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// A letter is kept from the time of the process ($14) on if the database's clock is behind that, as
-// keys are (ledger.AppendSQL).
+// A letter is kept from the time of the process ($14) on if the database's clock is behind that,
+// as keys are (ledger.AppendSQL).
 const insertSQL = `
 INSERT INTO idem_dead_letter (stream, offs, seq, state, parks, event, reason, sqlstate, order_key, key, result, record, created_at, expires_at)
 SELECT $1::int, offs, $2::bigint, CASE WHEN waits THEN 'w'::"char" ELSE 'd' END, parks, event, reason, sqlstate, order_key, key, result, record, at, at + nullif(keep, 0) * interval '1 microsecond'

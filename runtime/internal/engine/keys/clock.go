@@ -94,8 +94,8 @@ const keepMost = time.Minute
 // keepParts is how many such intervals a window has at least.
 const keepParts = 20
 
-// Times is what the records that a process reads say of the time. What those of other processes say
-// is in the database: a process may own only partitions without records.
+// Times is what the records that a process reads say of the time. What those of other processes
+// say is in the database: a process may own only partitions without records.
 type Times struct {
 	latest  atomic.Int64 // the greatest timestamp, in nanoseconds since 1970; 0 if there is none
 	untimed atomic.Bool  // records have no timestamps
