@@ -321,6 +321,7 @@ func (t *takeOver) load(ctx context.Context) error {
 func (o *Owner) wholeKeys(ctx context.Context, conn *pgx.Conn) error {
 	list, err := generation.Read(ctx, conn, o.p.process.Service.Consumer)
 	if err == nil {
+		o.p.process.Keys.Filters.Listed(list)
 		err = list.Fits()
 	}
 	if err == nil {
