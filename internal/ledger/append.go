@@ -46,6 +46,8 @@ type Row struct {
 	// letter that was settled.
 	Letters InRow
 	Info    string // who, and why, for people; "" is NULL
+	// At is the time of the process that appends. The row's own is not before it.
+	At time.Time
 }
 
 // NewToken is the token of a new row: random, so that nobody else appends a row with the same.
@@ -58,7 +60,7 @@ func NewToken() (t wire.UUID) {
 func Append(stream int32, t Tail, r Row) [][]byte {
 	return [][]byte{
 		Int4(stream), Int8(t.Seq), t.Token[:], r.Token[:], Int8(t.Next), Int8(r.Next), {r.Kind}, Int4(r.Epoch),
-		Int8(r.Window), r.Keys, optInt4(r.Def), optInt4(r.Parts), optText(r.Info), r.Defs, {cmp.Or(r.Writer, Worker)}, r.count(), r.first(),
+		Int8(r.Window), r.Keys, optInt4(r.Def), optInt4(r.Parts), optText(r.Info), r.Defs, {cmp.Or(r.Writer, Worker)}, r.count(), r.first(), Timestamp(r.At),
 	}
 }
 
@@ -106,6 +108,14 @@ func optText(v string) []byte {
 
 // postgresEpoch is where Postgres' times begin.
 var postgresEpoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Timestamp is a timestamptz in Postgres' binary format. The zero time is NULL.
+func Timestamp(t time.Time) []byte {
+	if t.IsZero() {
+		return nil
+	}
+	return Int8(t.Sub(postgresEpoch).Microseconds())
+}
 
 // Time reads a timestamptz in Postgres' binary format.
 func Time(b []byte) time.Time {

@@ -47,12 +47,20 @@ WHERE former`
 SELECT greatest((SELECT max(seq) FROM idem_keys WHERE stream = $1::int), (SELECT max(seq) FROM idem_dead_letter WHERE stream = $1::int),
        (SELECT max(seq) FROM idem_operator WHERE stream = $1::int), -1)`
 
+	// FormerSQL reads the time after the last rows of the chains of the same partition of other
+	// topics of this name; NULL if there are none.
+	FormerSQL = `
+SELECT max(t.written_at) + interval '1 microsecond'
+FROM idem_stream own JOIN idem_stream f USING (consumer, topic, partition)
+CROSS JOIN LATERAL (SELECT written_at FROM idem_ledger l WHERE l.stream = f.stream ORDER BY seq DESC LIMIT 1) t
+WHERE own.stream = $1 AND f.stream <> own.stream`
+
 	// RenewSQL is the first row of a stream whose rows are gone. It must come after every row
 	// that keys or dead letters name: a worker takes a key of a row after its tail for one of
 	// an append of its own. It needs LockSQL before it, in the same transaction.
 	RenewSQL = `
-INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info, writer)
-SELECT $1::int, $2::bigint, $3::uuid, $4::bigint, $4::bigint, 'g', -1, $5::int, $6::int, $2::bigint, $7::text, 'o'
+INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info, writer, written_at)
+SELECT $1::int, $2::bigint, $3::uuid, $4::bigint, $4::bigint, 'g', -1, $5::int, $6::int, $2::bigint, $7::text, 'o', greatest(clock_timestamp(), $8::timestamptz)
 WHERE NOT EXISTS (SELECT FROM idem_ledger WHERE stream = $1::int)`
 )
 

@@ -24,18 +24,27 @@ const (
 )
 
 const (
+	// ToleranceSQL is how far the clocks of the database and of a process may be apart and still
+	// agree.
+	ToleranceSQL = `interval '5 minutes'`
+
 	// AppendSQL is the append of every kind but genesis. There is always exactly one
 	// candidate row. If the predecessor is not there with our token and position, prev is
 	// NULL and the row is refused (23502); if there is a row at our seq, the primary key
 	// refuses (23505).
 	// Plain INSERT: the outcome is the same at every isolation level.
+	//
+	// A key is known for a window after the time of its row, so that time is never too early: if the
+	// database's clock is behind the writer's ($18), it is the writer's, and it is not before that of
+	// the row before. So keys are not too old once a clock that was behind is set right.
 	AppendSQL = `
-INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, keys, info, key_defs, writer, letters, letters_from)
+INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, keys, info, key_defs, writer, letters, letters_from, written_at)
 SELECT $1::int, $2::bigint + 1, $4::uuid, p.next, $6::bigint, $7::"char", $8::int, coalesce($11::int, p.def), coalesce($12::int, p.parts),
-       greatest(p.window_seq, $9::bigint), $10::bytea, $13::text, $14::bytea, $15::"char", $16::int, $17::bigint
+       greatest(p.window_seq, $9::bigint), $10::bytea, $13::text, $14::bytea, $15::"char", $16::int, $17::bigint,
+       greatest(p.written_at, CASE WHEN $18::timestamptz > clock_timestamp() + ` + ToleranceSQL + ` THEN $18 ELSE clock_timestamp() END)
 FROM (SELECT) AS one
 LEFT JOIN idem_ledger p ON p.stream = $1 AND p.seq = $2 AND p.token = $3::uuid AND p.next = $5::bigint
-RETURNING written_at`
+RETURNING written_at, clock_timestamp()`
 
 	// SameSQL is refused (23514 on idem_assert) unless the current transaction, and no other,
 	// wrote the row.
@@ -81,7 +90,8 @@ FROM idem_stream s CROSS JOIN LATERAL (SELECT parts FROM idem_ledger WHERE strea
 WHERE s.consumer = $1 AND s.topic = $2 AND s.topic_id = $3 AND s.partition <> $4`
 
 	// LaterSQL reads the position of a stream, and whether the chain of the same partition of another
-	// topic of this name has a later last row.
+	// topic of this name has a later last row. An operator's row is later than those of the other
+	// chains, whatever the clock says (FormerSQL).
 	LaterSQL = `
 WITH last AS (
     SELECT s.stream, t.next, t.written_at FROM idem_stream own JOIN idem_stream s USING (consumer, topic, partition)
@@ -91,11 +101,17 @@ WITH last AS (
 SELECT own.next, EXISTS (SELECT FROM last WHERE last.written_at > own.written_at) FROM last own WHERE own.stream = $1`
 
 	// GenesisSQL makes stream and first row in one statement, so that a late one cannot
-	// start a second chain.
+	// start a second chain. It is refused (23502) if the number that it draws has rows already: of
+	// streams that an older idem_stream does not know. The next one draws another number.
 	GenesisSQL = `
 WITH s AS (INSERT INTO idem_stream (consumer, topic, topic_id, partition) VALUES ($1, $2, $3, $4) RETURNING stream)
-INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info, writer)
-SELECT stream, 0, $5::uuid, $6::bigint, $6::bigint, 'g', -1, $7::int, $8::int, 0, $9::text, $10::"char" FROM s
+INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info, writer, written_at)
+SELECT stream, CASE WHEN EXISTS (SELECT FROM idem_ledger l WHERE l.stream = s.stream) OR EXISTS (SELECT FROM idem_operator o WHERE o.stream = s.stream)
+           OR EXISTS (SELECT FROM idem_dead_letter d WHERE d.stream = s.stream) THEN NULL ELSE 0 END,
+       $5::uuid, $6::bigint, $6::bigint, 'g', -1, $7::int, $8::int, 0, $9::text, $10::"char", greatest(clock_timestamp(),
+           (SELECT max(t.written_at) + interval '1 microsecond' FROM idem_stream f
+           CROSS JOIN LATERAL (SELECT written_at FROM idem_ledger l WHERE l.stream = f.stream ORDER BY seq DESC LIMIT 1) t
+           WHERE f.consumer = $1 AND f.topic = $2 AND f.partition = $4)) FROM s
 RETURNING stream`
 
 	// StandingSQL reads what is known of a stream besides its rows: its id, and which offsets a
@@ -116,9 +132,11 @@ SELECT EXISTS (SELECT FROM idem_ledger WHERE stream = $1 AND seq = $2 AND token 
 UPDATE idem_stream SET lost_at = clock_timestamp(), lost_from = $2, lost_to = greatest(lost_to, $3)
 WHERE stream = $1 AND (lost_to IS NULL OR lost_from > $2 OR lost_to < $3)`
 
-	// LeapSQL moves the sequence of fencing tokens to $1, unless it is there already.
+	// LeapSQL moves the sequence of fencing tokens to $1, unless it is there already. The lock is
+	// taken first: of two that move it, the second one must see the tokens drawn since the first.
 	LeapSQL = `
-SELECT pg_catalog.setval('idem_fence', $1::bigint) WHERE coalesce(pg_catalog.pg_sequence_last_value('idem_fence'::regclass), 0) < $1::bigint`
+WITH turn AS MATERIALIZED (SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('idemgen fence', 0)))
+SELECT pg_catalog.setval('idem_fence', $1::bigint) FROM turn WHERE coalesce(pg_catalog.pg_sequence_last_value('idem_fence'::regclass), 0) < $1::bigint`
 
 	// DrawnSQL reads the last fencing token that was drawn.
 	DrawnSQL = `SELECT coalesce(pg_catalog.pg_sequence_last_value('idem_fence'::regclass), 0)`
@@ -149,8 +167,9 @@ WITH part AS MATERIALIZED (
 SELECT clock_timestamp(), max(seq), first, coalesce(sum(size) FILTER (WHERE seq >= first), 0), coalesce(sum(size), 0)
 FROM part, young GROUP BY first`
 
-	// ClockSQL asks the database what time it is.
-	ClockSQL = `SELECT clock_timestamp()`
+	// ClockSQL asks the database what time it is, and up to when a partition of the consumer has been
+	// read at least; NULL if that is not known of any.
+	ClockSQL = `SELECT clock_timestamp(), (SELECT max(seen_at) FROM idem_stream WHERE consumer = $1)`
 
 	// KeysSQL reads the keys of the rows $2 to $3, at most $4 rows.
 	KeysSQL = `

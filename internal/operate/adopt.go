@@ -75,12 +75,16 @@ func (n *adoption) renew(ctx context.Context, stream int32, row sent) (Change, e
 	}
 	row.seq++
 	row.done.Seq = row.seq
+	at, err := now(ctx, n.db, stream)
+	if err != nil {
+		return Change{}, n.read(err)
+	}
 	return n.write(ctx, row, func(conn *pgconn.PgConn) (int64, error) {
 		if err := conn.Exec(ctx, ledger.LockSQL).Close(); err != nil {
 			return 0, err
 		}
 		return exec(ctx, conn, ledger.RenewSQL, ledger.Int4(stream), ledger.Int8(row.seq), row.token[:], ledger.Int8(n.To),
-			ledger.Int4(ledger.NoIdentity), ledger.Int4(n.Partitions), []byte(n.info))
+			ledger.Int4(ledger.NoIdentity), ledger.Int4(n.Partitions), []byte(n.info), ledger.Timestamp(at))
 	})
 }
 

@@ -116,14 +116,31 @@ func (c *change) try(ctx context.Context) (Change, error) {
 		effect += "; it stays paused"
 	}
 	row.Token, row.Writer, row.Info, row.Window = ledger.NewToken(), ledger.Person, c.info, tail.Window
+	if row.At, err = now(ctx, c.db, c.status.Stream); err != nil {
+		return Change{}, c.read(err)
+	}
 	return c.write(ctx, sent{tail.Seq + 1, row.Token, c.describe(tail, row, effect)}, func(conn *pgconn.PgConn) (int64, error) {
 		rows, err := exec(ctx, conn, ledger.AppendSQL, ledger.Append(c.status.Stream, tail, row)...)
 		if err == nil && rows == 1 && stays {
-			pause := ledger.Row{Kind: ledger.Pause, Token: ledger.NewToken(), Next: row.Next, Epoch: row.Epoch, Window: tail.Window, Writer: ledger.Person, Info: c.info}
+			pause := ledger.Row{Kind: ledger.Pause, Token: ledger.NewToken(), Next: row.Next, Epoch: row.Epoch, Window: tail.Window, Writer: ledger.Person, Info: c.info, At: row.At}
 			rows, err = exec(ctx, conn, ledger.AppendSQL, ledger.Append(c.status.Stream, ledger.Tail{Seq: tail.Seq + 1, Token: row.Token, Next: row.Next}, pause)...)
 		}
 		return rows, err
 	})
+}
+
+// now returns the time for an operator's row of a stream. It is after the last rows of the former
+// topics of this name, even if a clock was ahead when they were written.
+func now(ctx context.Context, db DB, stream int32) (time.Time, error) {
+	var former *time.Time
+	now := time.Now()
+	if _, err := one(ctx, db, []any{&former}, ledger.FormerSQL, stream); err != nil {
+		return now, err
+	}
+	if former != nil && former.After(now) {
+		return *former, nil
+	}
+	return now, nil
 }
 
 func (c *change) describe(t ledger.Tail, r ledger.Row, effect string) Change {
@@ -297,12 +314,12 @@ func isUnknown(err error) bool {
 	return pg.Code == "40003" || pg.Code[:2] == "08" || pg.Code[:3] == "57P"
 }
 
-// isMoved reports whether the tail is no longer the last row, or the stream has been created
-// meanwhile.
+// isMoved reports whether the tail is no longer the last row, the stream has been created
+// meanwhile, or the number of a new stream is in use.
 func isMoved(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (pg.Code == "23505" && (pg.ConstraintName == "idem_ledger_pkey" || pg.ConstraintName == "idem_stream_identity") ||
-		pg.Code == "23502" && pg.TableName == "idem_ledger" && pg.ColumnName == "prev")
+		pg.Code == "23502" && pg.TableName == "idem_ledger" && (pg.ColumnName == "prev" || pg.ColumnName == "seq"))
 }
 
 func isLockTimeout(err error) bool {

@@ -52,7 +52,7 @@ func Set(ctx context.Context, db DB, name Name, to Target, by By) (Change, error
 			return row, "", fmt.Errorf("%v is at offset %d (%s): --apply-again moves back only, and %d is not before it", name, t.Next, last(t), to.To)
 		case to.To > t.Next:
 			return row, passed(t.Next, to.To, "passes without effect", "pass without effect"), nil
-		case to.To == t.Next && to.From == t.Next && t.Epoch >= 0:
+		case to.To == t.Next && to.From == t.Next && (t.Epoch >= 0 || t.Writer != ledger.Person):
 			row.Kind = ledger.Operator
 			return row, "the position stays, whatever the log before it is now", nil
 		case to.To == t.Next:

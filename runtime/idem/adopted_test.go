@@ -104,12 +104,16 @@ CREATE VIEW idem_schema AS SELECT bait() AS part, 1 AS version; GRANT ALL ON ide
 	refused("idem_schema belongs to role " + role)
 	want(t, "called", called(t, db), "")
 	idemtest.Exec(t, db, `DROP VIEW idem_schema; ALTER TABLE kept RENAME TO idem_schema`)
+	idemtest.Exec(t, db, `SELECT idem_keys_prepare()`)
 	for _, c := range []struct{ drop, undo, text string }{
 		{`ALTER TABLE idem_step_refused DROP CONSTRAINT idem_step_refused`, `ALTER TABLE idem_step_refused ADD CONSTRAINT idem_step_refused CHECK (false)`, "idem_step_refused lacks its constraint idem_step_refused"},
 		{`ALTER TABLE idem_ledger DISABLE TRIGGER idem_ledger_commit`, `ALTER TABLE idem_ledger ENABLE TRIGGER idem_ledger_commit`, "idem_ledger lacks its trigger idem_ledger_commit"},
 		{`DROP INDEX idem_key_gen_open`, `CREATE UNIQUE INDEX idem_key_gen_open ON idem_key_gen (consumer) WHERE sealed_at IS NULL`, "idem_key_gen lacks its unique index idem_key_gen_open"},
 		{`ALTER TABLE idem_stream DROP CONSTRAINT idem_stream_identity`, `ALTER TABLE idem_stream ADD CONSTRAINT idem_stream_identity UNIQUE (consumer, topic, topic_id, partition)`, "idem_stream lacks its constraint idem_stream_identity"},
 		{`ALTER TABLE idem_operator DROP CONSTRAINT idem_operator_pkey`, `ALTER TABLE idem_operator ADD PRIMARY KEY (stream, seq)`, "idem_operator lacks its primary key"},
+		{`ALTER TABLE idem_keys_1 DROP CONSTRAINT idem_keys_1_pkey`, `ALTER TABLE idem_keys_1 ADD PRIMARY KEY (key)`, "ALTER TABLE idem_keys_1 ADD PRIMARY KEY (key)"},
+		{`ALTER TABLE idem_keys_1 DROP CONSTRAINT idem_keys_1_pkey, ADD PRIMARY KEY (key) DEFERRABLE`, `ALTER TABLE idem_keys_1 DROP CONSTRAINT idem_keys_1_pkey, ADD PRIMARY KEY (key)`, "idem_keys_1 lacks its primary key"},
+		{`GRANT EXECUTE ON FUNCTION idem_keys_forget TO PUBLIC`, `REVOKE EXECUTE ON FUNCTION idem_keys_forget FROM PUBLIC`, "REVOKE EXECUTE ON FUNCTION idem_keys_forget(text,integer) FROM PUBLIC"},
 	} {
 		idemtest.Exec(t, db, c.drop)
 		refused(c.text)

@@ -127,3 +127,19 @@ func TestOperatorEndsTheWaitForARecord(t *testing.T) {
 	now(t, sink)
 	assign(t, sink, 0)
 }
+
+// A process that owns only partitions without records records how far they were read, by the times
+// of records that others read: else their keys would be kept for ever.
+func TestPartitionWithoutRecordsIsRead(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	apply(t, ownPartition(t, service{}.consumer(t, db), 1), records(0, "a: put 1 1"))
+	idemtest.Exec(t, db, `UPDATE idem_stream SET seen_at = date_trunc('minute', now() - interval '1 minute')`)
+	sink := drive(t, service{}.consumer(t, db))
+	assign(t, sink, 0)
+	sink.End(first, 0, time.Now())
+	if err := sink.Idle(t.Context(), first, -1); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "times", query(t, db, `SELECT count(DISTINCT seen_at) || ' ' || count(seen_at) FROM idem_stream`), "1 2")
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/idemgen/idemgen/internal/kit/transcript"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // clocks are those of a database and of a process, both set by the test.
@@ -125,6 +126,32 @@ func TestWindowStandsWhileClocksDisagree(t *testing.T) {
 			want(t, "agreed", apply(t, w, records(w.Next(), "@a: put 1 1")), idem.Result{Applied: 1})
 		})
 	}
+}
+
+// The database's clock is two hours behind while a key, a dead letter and the outcome of an effect
+// are written. Once it is set right, they are as old as they are.
+func TestClockThatIsSetRightMakesNothingOld(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	clock := fakeClocks(t, db)
+	clock.database(t, -2*time.Hour)
+	var p provider
+	s := p.service(terms)
+	s.policy = impatient
+	s.policy.Keep = time.Hour
+	s.options = append(s.options, idem.WithClock(clock.now))
+	s.edit = func(s *wire.Service) { s.Topics[0].Chain = time.Hour }
+	c := s.consumer(t, db)
+	w := own(t, c)
+	want(t, "first", apply(t, w, records(0, "@a: put 1 1", "call x", "e: effect 3")), idem.Result{Applied: 2, Dead: 1})
+	clock.database(t, 0)
+	move(t, w)
+	do(t, func() error { return c.Upkeep(t.Context()) })
+	want(t, "a copy", apply(t, w, records(w.Next(), "@a: put 1 1")), idem.Result{Duplicates: 1})
+	w = own(t, s.consumer(t, db))
+	want(t, "a copy after a restart", apply(t, w, records(w.Next(), "@a: put 1 1")), idem.Result{Duplicates: 1})
+	want(t, "letters", query(t, db, `SELECT string_agg(state::text || ' ' || (now() - created_at < '1 minute'), ', ') FROM idem_dead_letter`), "d true")
+	want(t, "outcomes kept for their time", query(t, db, `SELECT bool_and(forget_at > now() + keep - interval '1 minute')::text FROM idem_lease`), "true")
 }
 
 // A partition that was paused, or is behind, forgets no key whose copy may be among the records

@@ -183,6 +183,68 @@ func TestReplayAfterTheDatabaseWentBack(t *testing.T) {
 	want(t, "rows", table(t, old), "1=1 2=2")
 }
 
+// Fencing tokens never go back, even if the sequence did and no lease is left that tells: by what
+// Kafka keeps, also in a database that is not the one of before, and by what the process knows.
+func TestTokensGrowWithoutTheirSequence(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	var p provider
+	s := p.service(terms)
+	idemtest.Exec(t, db, `SELECT setval('idem_fence', 5000)`)
+	kafka := applied(t, db, s, applied(t, db, s, idem.Commit{Offset: -1}, records(0, "a: effect 1")), records(1, "put 9 9"))
+	grows := func(db *pgxpool.Pool) {
+		t.Helper()
+		want(t, "the token is greater", query(t, db, `SELECT (max(fence) > 5001)::text FROM idem_lease`), "true")
+	}
+	empty := database(t)
+	name := operate.Name{Consumer: "test", Topic: topic, TopicID: newSource(nil).assignment.TopicID.String()}
+	if _, err := operate.Set(t.Context(), empty, name, operate.Target{From: halt.NoLedger, To: 2, Partitions: 4}, operate.By{Reason: "ledger-missing"}); err != nil {
+		t.Fatal(err)
+	}
+	applied(t, empty, s, kafka, records(2, "c: effect 3"))
+	grows(empty)
+
+	const reset = `DELETE FROM idem_lease; SELECT setval('idem_fence', 1, false)`
+	idemtest.Exec(t, db, reset)
+	applied(t, db, s, kafka, records(2, "c: effect 3"))
+	grows(db)
+
+	c := s.consumer(t, db)
+	apply(t, ownPartition(t, c, 1), records(0, "d: effect 4"))
+	idemtest.Exec(t, db, reset)
+	apply(t, ownPartition(t, c, 1), records(1, "e: effect 5"))
+	grows(db)
+	idemtest.Exec(t, db, `UPDATE idem_lease SET fence = fence + 1000000; SELECT setval('idem_fence', 1, false);
+		SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+	if _, err := c.Own(t.Context(), topic, 2, 0); err != nil { // on a connection that is new
+		_, err = c.Own(t.Context(), topic, 2, 0)
+		do(t, func() error { return err })
+	}
+	want(t, "the sequence is not behind", query(t, db, `SELECT (last_value >= (SELECT max(fence) FROM idem_lease))::text FROM idem_fence`), "true")
+}
+
+// A process whose filters are of keys that the database lost reads them again.
+func TestFiltersAreBuiltAgainWhenCommitsAreLost(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	log, option := logged()
+	c := service{options: []idem.Option{option}}.consumer(t, db)
+	sink, end := driveUntil(t, c)
+	defer end()
+	assign(t, sink, 0)
+	deliver(t, sink, records(0, "a: put 1 1", "b: put 2 2", "c: put 3 3"))
+	rotate(t, db, c)
+	deliver(t, sink, records(3, "d: put 4 4"))
+	await(t, log, "filter of sealed keys built", 1)
+	a := newSource(nil).assignment
+	a.Committed = committing(sink.Revoked(first))
+	idemtest.Exec(t, db, `DELETE FROM idem_ledger WHERE next = 4; DELETE FROM idem_keys WHERE gen = 2 OR gen = 1 AND key = (SELECT key FROM idem_keys_1 ORDER BY key LIMIT 1)`)
+	if _, err := sink.Assigned(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	await(t, log, "no key is claimed until an operator has acted", 1)
+}
+
 // Kafka says nothing about commits that are gone if an operator set the position back, if another
 // client committed, or if the ledger is another one.
 func TestDatabaseThatDidNotGoBack(t *testing.T) {

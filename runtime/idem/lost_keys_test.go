@@ -2,6 +2,7 @@ package idem_test
 
 import (
 	"bytes"
+	"cmp"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -77,6 +78,37 @@ func TestRestoredDatabaseKnowsItsKeys(t *testing.T) {
 
 // address returns the URL of a database with its password.
 func address(db *pgxpool.Pool) string { return db.Config().ConnString() }
+
+// A table of keys that does not fit its generation, as after a restore of some tables, halts
+// partitions, and the halt says how to make it fit.
+func TestTableOfKeysThatDoesNotFitHalts(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ breaks, mends, text string }{
+		"missing": {`DROP TABLE idem_keys_2`, `CREATE TABLE idem_keys_2 PARTITION OF idem_keys (PRIMARY KEY (key)) FOR VALUES IN (2); ALTER TABLE idem_keys_2 REPLICA IDENTITY FULL`, ""},
+		"keyless": {`ALTER TABLE idem_keys_2 DROP CONSTRAINT idem_keys_2_pkey`, `ALTER TABLE idem_keys_2 ADD PRIMARY KEY (key)`, ""},
+		"sealed": {`CREATE TRIGGER idem_keys_sealed BEFORE INSERT ON idem_keys_2 FOR EACH ROW EXECUTE FUNCTION idem_keys_sealed()`, `DROP TRIGGER idem_keys_sealed ON idem_keys_2`,
+			"its table idem_keys_2 is sealed: restore idem_key_gen and all tables of keys from one backup"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := sealedKeys(t)
+			c := service{}.consumer(t, db)
+			w := own(t, c)
+			idemtest.Exec(t, db, test.breaks)
+			text := cmp.Or(test.text, test.mends)
+			if name != "keyless" { // the claim is not rejected, so only a take-over notices it
+				_, err := w.Apply(t.Context(), records(4, "e: put 5 5"))
+				want(t, "code", wantError[*idem.HaltedError](t, err).Code, halt.KeysLost)
+				wantText(t, err, text)
+			}
+			_, err := c.Own(t.Context(), topic, 0, 0)
+			want(t, "code", wantError[*idem.HaltedError](t, err).Code, halt.KeysLost)
+			wantText(t, err, text)
+			idemtest.Exec(t, db, test.mends)
+			apply(t, own(t, c), records(4, "e: put 5 5"))
+		})
+	}
+}
 
 // Rows of a sealed generation are loaded only with its trigger disabled.
 func TestSealedKeysAreLoadedWithoutTriggers(t *testing.T) {

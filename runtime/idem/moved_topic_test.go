@@ -10,6 +10,7 @@ import (
 	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -51,6 +52,35 @@ func TestTopicThatWasMovedToAnotherClusterAndBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, "rows", table(t, db), "1=1 2=2 3=3 4=4")
+}
+
+// The printed commands end the halts of a partition without a record, and even if the database's
+// clock was ahead while the former topic was read.
+func TestTopicThatWasMovedBackWithoutARecord(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	read := func(id byte, batch ...idem.Message) error {
+		s := newSource(batch)
+		s.assignment.TopicID, s.assignment.Committed = idem.UUID{id}, committedAt(-1)
+		return s.run(t, service{}.consumer(t, db))
+	}
+	set := func(id byte, from int64) {
+		t.Helper()
+		n := operate.Name{Consumer: "test", Topic: topic, TopicID: idem.UUID{id}.String()}
+		if _, err := operate.Set(t.Context(), db, n, operate.Target{From: from, Partitions: 4}, operate.By{Reason: "topic-recreated"}); err != nil {
+			t.Error(err)
+		}
+	}
+	do(t, func() error { return read(1) })
+	idemtest.Exec(t, db, `UPDATE idem_ledger SET written_at = written_at + interval '2 hours'`)
+	set(2, halt.NoLedger)
+	do(t, func() error { return read(2) })
+	wantError[*idem.HaltedError](t, read(1))
+	set(1, 0)
+	do(t, func() error { return read(1, records(0, "add 1 1")...) })
+	do(t, func() error { return read(1, records(1, "add 2 2")...) })
+	wantError[*idem.HaltedError](t, read(2))
+	want(t, "rows", table(t, db), "1=1 2=2")
 }
 
 // A service that takes over a group says if the group has no offset, and if another program has

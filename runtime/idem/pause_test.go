@@ -11,6 +11,7 @@ import (
 	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -21,6 +22,28 @@ func pause(t *testing.T, db *pgxpool.Pool, do func(name operate.Name, by operate
 	if err != nil || !change.Appended {
 		t.Fatal(change, err)
 	}
+}
+
+// A pause that the database lost holds no running process.
+func TestPauseThatIsGoneEnds(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	sink := drive(t, service{}.consumer(t, db))
+	assign(t, sink, 0)
+	deliver(t, sink, records(0, "put 1 1"))
+	pause(t, db, func(n operate.Name, by operate.By) (operate.Change, error) {
+		return operate.Pause(t.Context(), db, n, by)
+	})
+	wantError[*idem.FencedError](t, sink.Deliver(t.Context(), first, records(1, "put 2 2")))
+	now(t, sink)
+	_, err := sink.Assigned(t.Context(), newSource(nil).assignment)
+	want(t, "code", wantError[*idem.HaltedError](t, err).Code, halt.Paused)
+	idles(t, sink)
+	idemtest.Exec(t, db, `DELETE FROM idem_ledger WHERE kind = 'p'`)
+	now(t, sink)
+	assign(t, sink, 1)
+	deliver(t, sink, records(1, "put 2 2"))
+	want(t, "rows", table(t, db), "1=1 2=2")
 }
 
 // A pause is a state of its own for hooks and Stats, and no error in the log. The partition

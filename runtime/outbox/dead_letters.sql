@@ -20,10 +20,13 @@ CREATE TABLE IF NOT EXISTS idem_dead_letter_topic (
     payload text NOT NULL DEFAULT 'whole' CHECK (payload IN ('whole', 'omitted'))
 );
 
--- The event of a dead letter always has the same id.
+-- The event of a dead letter always has the same id, even if the database loses the letter and it is
+-- written again, by another row of the ledger. Letters of one record are told apart by their number.
 CREATE OR REPLACE FUNCTION idem_dead_letter_id(d idem_dead_letter) RETURNS uuid LANGUAGE sql STABLE AS $$
     SELECT pg_catalog.overlay(pg_catalog.overlay(pg_catalog.left(pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(
-        pg_catalog.concat_ws(E'\n', s.consumer, s.topic, s.topic_id, s.partition, d.offs, d.seq), 'UTF8')), 'hex'), 32), '8', 13), '8', 17)::uuid
+        pg_catalog.concat_ws(E'\n', s.consumer, s.topic, s.topic_id, s.partition, d.offs, nullif(
+            (SELECT pg_catalog.count(*) FROM idem_dead_letter e WHERE e.stream OPERATOR(pg_catalog.=) d.stream AND e.offs OPERATOR(pg_catalog.=) d.offs
+                AND e.seq OPERATOR(pg_catalog.<) d.seq), 0)), 'UTF8')), 'hex'), 32), '8', 13), '8', 17)::uuid
     FROM idem_stream s WHERE s.stream OPERATOR(pg_catalog.=) d.stream
 $$;
 

@@ -179,6 +179,26 @@ func TestRightsThatDeadLettersNeed(t *testing.T) {
 		WHERE prosecdef AND NOT coalesce(proconfig::text LIKE '%search_path=pg_catalog,%', false) AND proname LIKE 'idem_%'`), "0")
 }
 
+// A letter that the database loses, and that is written again by another row of the ledger, has
+// the same id. Another letter of the record, as after a rewind, has one of its own.
+func TestLetterThatIsWrittenAgainKeepsItsID(t *testing.T) {
+	t.Parallel()
+	db := letterTables(t)
+	idemtest.Exec(t, db, `INSERT INTO idem_stream (consumer, topic, topic_id, partition) VALUES ('shop', 't', '00000000-0000-0000-0000-000000000000', 0)`)
+	write := func(seq int) string {
+		t.Helper()
+		idemtest.Exec(t, db, fmt.Sprintf(`INSERT INTO idem_dead_letter (stream, offs, seq, state, reason) SELECT stream, 7, %d, 'd', 'decode: no' FROM idem_stream`, seq))
+		return query(t, db, fmt.Sprintf(`SELECT idem_dead_letter_id(d)::text FROM idem_dead_letter d WHERE seq = %d`, seq))
+	}
+	first := write(2)
+	idemtest.Exec(t, db, `DELETE FROM idem_dead_letter; DELETE FROM idem_outbox`)
+	want(t, "id", write(3), first)
+	if another := write(9); another == first {
+		t.Errorf("two letters have the id %s", first)
+	}
+	want(t, "unsent", query(t, db, `SELECT count(*)::text FROM idem_outbox`), "2")
+}
+
 // Letters from before the migration are sent when an operator says so, and so are others again,
 // under the same id.
 func TestDeadLettersAreSentOnRequest(t *testing.T) {

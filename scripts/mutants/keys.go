@@ -27,7 +27,7 @@ var keyBugs = []mutant{
 			}`),
 		core, "TestKeyClaimedAroundASealIsADuplicate"},
 	{"34 only the newest generation is read",
-		in(generations, "listSQL").Text(`ORDER BY sealed_at`, `AND sealed_at IS NULL ORDER BY sealed_at`),
+		in(generations, "listSQL").Text(`ORDER BY g.sealed_at`, `AND sealed_at IS NULL ORDER BY sealed_at`),
 		core, "TestKeyIsKnownInEveryGeneration"},
 	{"49 what was read is kept over a reconnect",
 		in(room, "Known.readKeys").Replace(`hits, err := $read`,

@@ -27,21 +27,21 @@ import (
 // what it has to send, and sends it when a handler needs an answer, at the latest with COMMIT.
 type explicit struct {
 	*transaction
-	session *session.Session
-	calls   *handler.Transaction
-	d       *decide.Decision
-	a       *chain.Attempt // what the commit will have done
-	pending []pending      // to be sent in the next round trip
-	behind  int            // how many of them were pending after the last call
-	queued  size           // what handlers queued of them
-	last    *wire.Call     // the handler that was called last; nil before the first call
-	began   bool           // BEGIN was sent
-	checked bool           // nothing of a handler comes after the last check
-	fitted  bool           // lock_timeout is set for handlers, as soon as pending is sent
-	marker  string         // name of the savepoint of mark, which is set or will be set by the checks
-	written time.Time      // when the row was appended; zero while that is pending
-	acked   chain.Committed
-	err     error // why the transaction has failed
+	session  *session.Session
+	calls    *handler.Transaction
+	d        *decide.Decision
+	a        *chain.Attempt // what the commit will have done
+	pending  []pending      // to be sent in the next round trip
+	behind   int            // how many of them were pending after the last call
+	queued   size           // what handlers queued of them
+	last     *wire.Call     // the handler that was called last; nil before the first call
+	began    bool           // BEGIN was sent
+	checked  bool           // nothing of a handler comes after the last check
+	fitted   bool           // lock_timeout is set for handlers, as soon as pending is sent
+	marker   string         // name of the savepoint of mark, which is set or will be set by the checks
+	appended chain.Stamp    // zero while that is pending
+	acked    chain.Committed
+	err      error // why the transaction has failed
 }
 
 // pending is a statement to be sent.
@@ -283,8 +283,8 @@ func (x *explicit) Flush(ctx context.Context) error {
 	if x.err = x.answered(sent, r, err, false); x.err != nil {
 		return x.err
 	}
-	if x.written.IsZero() { // the append comes first
-		x.written = chain.Written(r)
+	if x.appended == (chain.Stamp{}) { // the append comes first
+		x.appended = chain.Appended(r)
 	}
 	x.err = fault.At(ctx, fault.AfterAppend)
 	return x.err
@@ -329,10 +329,10 @@ func (x *explicit) commit(ctx context.Context) error {
 	if err := x.answered(sent, r, err, true); err != nil {
 		return err
 	}
-	if x.written.IsZero() {
-		x.written = chain.Written(r)
+	if x.appended == (chain.Stamp{}) {
+		x.appended = chain.Appended(r)
 	}
-	x.acked, err = x.a.Acknowledged(r, x.written)
+	x.acked, err = x.a.Acknowledged(r, x.appended)
 	return err
 }
 

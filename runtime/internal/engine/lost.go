@@ -63,6 +63,9 @@ func (t *takeOver) checkLost(ctx context.Context) error {
 		if missing, is, err = o.chain.Compare(ctx, t.conn.Conn(), c.Offset, m, p.process.Calls != nil); err != nil {
 			return haltIfFinal(err)
 		}
+		if is {
+			p.process.Keys.Filters.Forget()
+		}
 		if is && !missing.Known {
 			t.lost = &lost{missing.From, missing.To, time.Now()}
 			p.process.Counters.WentBack.Add(1)
@@ -70,6 +73,25 @@ func (t *takeOver) checkLost(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// passTokens moves the sequence of fencing tokens past those that Kafka and this process know to
+// have been drawn, if it is behind: a database may be moved or restored without it.
+func (t *takeOver) passTokens(ctx context.Context) error {
+	p := t.o.p
+	if p.process.Calls == nil {
+		return nil
+	}
+	known := p.process.Calls.Token()
+	if m, ours := ledger.ReadMark(t.committed.Metadata); ours {
+		known = max(known, m.Fence)
+	}
+	moved, err := chain.PassToken(ctx, t.conn.Conn(), known)
+	if moved {
+		p.process.Log.Warn("the sequence idem_fence was behind a fencing token that was drawn, and was moved: was the database moved or restored without its sequences?",
+			"topic", p.id.Topic, "partition", p.id.Number, "token", known)
+	}
+	return haltIfFinal(err)
 }
 
 // commit returns what the group has committed for the partition.

@@ -56,19 +56,19 @@ func (s *Process) overtaking(ctx context.Context, conn *pgxpool.Conn, id idemtyp
 // statements after the append may wait for another partition's handler, which must not be
 // terminated.
 func (t *transaction) overtaking(ctx context.Context, d *decide.Decision, a *chain.Attempt) (acked chain.Committed, err error) {
-	var written time.Time
+	var appended chain.Stamp
 	o, conn := t.o, t.conn.Conn()
 	err = o.p.process.overtaking(ctx, t.conn, o.p.id, func() error {
 		p := pipeline.New(ctx, conn)
 		p.Add(chain.Begin()...)
 		p.Add(o.chain.Append(a.Row))
 		r, err := p.Run()
-		written = chain.Written(r)
+		appended = chain.Appended(r)
 		return err
 	})
 	if err == nil {
 		x := t.explicit(d, a, d.Known.Claim(d.Claims)...)
-		x.began, x.written = true, written
+		x.began, x.appended = true, appended
 		acked, err = x.run(ctx)
 	}
 	if err != nil {

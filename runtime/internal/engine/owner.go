@@ -61,7 +61,7 @@ func (p *Partition) seen() time.Time {
 func newOwner(p *Partition) *Owner {
 	s := p.process
 	o := &Owner{
-		p: p, chain: &chain.Chain{}, keys: keys.New(s.Keys, p.id, p.topic, p.seen), retry: retry.New(),
+		p: p, chain: &chain.Chain{Now: s.Keys.Now}, keys: keys.New(s.Keys, p.id, p.topic, p.seen), retry: retry.New(),
 		decider: decide.New(s.Service, p.topic, s.Catalog), life: newLife(),
 	}
 	o.errands.o = o

@@ -92,9 +92,9 @@ func (p *Partition) Standby(ctx context.Context) (idemtype.TakeOver, error) {
 }
 
 // readChain reads the rows that were appended after the last row seen. moved means that the tail
-// is another row. operator means that an operator appended, or that an owner handed the partition
-// back and no owner has taken it since. If no row was seen before, the tail counts as an
-// operator's row.
+// is another row. operator means that an operator appended, that an owner handed the partition
+// back and no owner has taken it since, or that the partition is halted and the row seen is gone.
+// If no row was seen before, the tail counts as an operator's row.
 func (p *Partition) readChain(ctx context.Context) (moved, operator bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, assignTimeout)
 	defer cancel()
@@ -117,6 +117,10 @@ func (p *Partition) readChain(ctx context.Context) (moved, operator bool, err er
 		}
 	}
 	t, err := chain.Tail(ctx, db, s.stream)
+	if errors.Is(err, pgx.ErrNoRows) && p.State() == protocol.Halted && s.seen.Token != (wire.UUID{}) {
+		s.stream, s.seen = 0, ledger.Tail{} // it went back to before the chain
+		return true, true, nil
+	}
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, false, nil
 	}
@@ -126,6 +130,8 @@ func (p *Partition) readChain(ctx context.Context) (moved, operator bool, err er
 	state := p.State()
 	moved = t.Token != s.seen.Token
 	switch {
+	case state == protocol.Halted && moved && (t.Seq <= s.seen.Seq || s.seen.Kind == ledger.Pause && t.Kind != ledger.Pause):
+		operator = true // the database went back: what the partition halted for may be gone
 	case t.Token == s.acted: // nothing was appended since
 	case s.seen.Token == wire.UUID{}:
 		operator = true

@@ -142,6 +142,9 @@ func (t *takeOver) run(ctx context.Context) error {
 	if err := t.findChain(ctx); err != nil {
 		return err
 	}
+	if err := t.passTokens(ctx); err != nil {
+		return err
+	}
 	if err := t.o.chain.Stand(ctx, conn.Conn(), t.o.p.process.Calls != nil); err != nil {
 		return haltIfFinal(err)
 	}
@@ -313,10 +316,17 @@ func (t *takeOver) load(ctx context.Context) error {
 	return haltIfFinal(err)
 }
 
-// wholeKeys checks that no sealed generation has lost its keys. One that had lost some is counted
-// again, which may take long.
+// wholeKeys checks that the tables of keys fit their generations, and that no sealed one has lost
+// its keys. One that had lost some is counted again, which may take long.
 func (o *Owner) wholeKeys(ctx context.Context, conn *pgx.Conn) error {
-	err := generation.Empty(ctx, conn, o.p.process.Service.Consumer)
+	list, err := generation.Read(ctx, conn, o.p.process.Service.Consumer)
+	if err == nil {
+		o.p.process.Keys.Filters.Listed(list)
+		err = list.Fits()
+	}
+	if err == nil {
+		err = generation.Empty(ctx, conn, o.p.process.Service.Consumer)
+	}
 	if err == nil {
 		err = o.p.process.Keys.Filters.Recount(ctx)
 	}
@@ -328,6 +338,9 @@ func (o *Owner) wholeKeys(ctx context.Context, conn *pgx.Conn) error {
 func haltIfLost(err error, offset int64) error {
 	if _, lost := errors.AsType[*generation.LostError](err); lost {
 		return &verdict.Halt{Code: halt.KeysLost, Offset: offset, Reason: "keys of applied events are missing", Err: err}
+	}
+	if _, unfit := errors.AsType[*generation.UnfitError](err); unfit {
+		return &verdict.Halt{Code: halt.KeysLost, Offset: offset, Reason: "a table of keys does not fit", Err: err}
 	}
 	return err
 }

@@ -219,7 +219,7 @@ func (t *transaction) send(ctx context.Context, d *decide.Decision) outcome {
 	if err != nil {
 		return t.unacknowledged(ctx, before, err)
 	}
-	o.keys.Heard(acked.Written(), sent)
+	o.keys.Heard(acked.Clock(), sent)
 	return o.advance(protocol.Acked, acked)
 }
 
@@ -299,7 +299,7 @@ func (t *transaction) oneTrip(ctx context.Context, d *decide.Decision, a *chain.
 	if err != nil {
 		return acked, err
 	}
-	return a.Acknowledged(r, chain.Written(r))
+	return a.Acknowledged(r, chain.Appended(r))
 }
 
 // raced reports whether the batch lost a key to another partition, and counts that.

@@ -29,14 +29,15 @@ type Filters struct {
 	connect  func(context.Context) (*pgx.Conn, error)
 	log      *slog.Logger
 
-	mu      sync.RWMutex
-	ready   map[wire.UUID]*bloom.Filter
-	wanted  map[wire.UUID]int32 // sealed generations of the last list read
-	refused map[wire.UUID]bool  // those whose filter would exceed the limit
-	lost    map[wire.UUID]error // those that have lost keys: a [LostError]
-	bytes   int64               // of those that are ready
-	cancel  context.CancelFunc  // of the builder; nil while it is not running
-	builder sync.WaitGroup
+	mu        sync.RWMutex
+	ready     map[wire.UUID]*bloom.Filter
+	wanted    map[wire.UUID]int32 // sealed generations of the last list read
+	refused   map[wire.UUID]bool  // those whose filter would exceed the limit
+	lost      map[wire.UUID]error // those that have lost keys: a [LostError]
+	bytes     int64               // of those that are ready
+	forgotten int                 // calls of Forget
+	cancel    context.CancelFunc  // of the builder; nil while it is not running
+	builder   sync.WaitGroup
 
 	counting sync.Mutex // held by [Filters.Recount]
 }
@@ -48,6 +49,17 @@ func NewFilters(consumer string, limit int64, connect func(context.Context) (*pg
 		consumer: consumer, limit: limit, connect: connect, log: log,
 		ready: map[wire.UUID]*bloom.Filter{}, refused: map[wire.UUID]bool{}, lost: map[wire.UUID]error{},
 	}
+}
+
+// Forget drops all filters, and builds them again: the database lost commits, and so may have lost
+// keys of sealed generations.
+func (f *Filters) Forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.forgotten++
+	f.bytes = 0
+	clear(f.ready)
+	f.start()
 }
 
 // Listed handles a list that was just read: filters of generations that are not in it are dropped,
@@ -64,6 +76,11 @@ func (f *Filters) Listed(l List) {
 	}
 	maps.DeleteFunc(f.refused, func(name wire.UUID, _ bool) bool { _, ok := f.wanted[name]; return !ok })
 	maps.DeleteFunc(f.lost, func(name wire.UUID, _ error) bool { _, ok := f.wanted[name]; return !ok })
+	f.start()
+}
+
+// start starts the builder if a filter is missing. The lock must be held.
+func (f *Filters) start() {
 	if _, _, ok := f.missing(); ok && f.cancel == nil {
 		ctx, cancel := context.WithCancel(context.Background())
 		f.cancel = cancel
@@ -188,6 +205,9 @@ func (f *Filters) build(ctx context.Context) {
 // buildOne reads a sealed generation into a filter. The list is read again on the same
 // connection: only a server that has the seal has the generation's last keys.
 func (f *Filters) buildOne(ctx context.Context, name wire.UUID, number int32) error {
+	f.mu.RLock()
+	forgotten := f.forgotten
+	f.mu.RUnlock()
 	conn, err := f.connect(ctx)
 	if err != nil {
 		return err
@@ -218,7 +238,7 @@ func (f *Filters) buildOne(ctx context.Context, name wire.UUID, number int32) er
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.wanted[name] == number && f.ready[name] == nil {
+	if f.wanted[name] == number && f.ready[name] == nil && f.forgotten == forgotten {
 		f.ready[name] = filter
 		f.bytes += filter.Size()
 		f.log.Info("filter of sealed keys built", "generation", number, "keys", count, "bytes", filter.Size(), "all_bytes", f.bytes)

@@ -23,6 +23,7 @@ type Generation struct {
 	Token  wire.UUID // identifies the generation in a claim
 	Open   bool      // keys are claimed in it; otherwise nothing is ever added to it
 	Seal   wire.UUID // identifies the content of a sealed generation
+	flaw   flaw      // of its table; "" if there is none
 }
 
 // List contains the generations of a consumer, the open one last, as seen by one statement.
@@ -83,7 +84,13 @@ var Statements = []session.Statement{list, known, Claim}
 
 const (
 	listSQL = `
-SELECT gen, token, coalesce(seal, token), sealed_at IS NULL FROM idem_key_gen WHERE consumer = $1 ORDER BY sealed_at NULLS LAST`
+SELECT g.gen, g.token, coalesce(g.seal, g.token), g.sealed_at IS NULL, CASE WHEN t.inhrelid IS NULL THEN 'missing'
+    WHEN NOT EXISTS (SELECT FROM pg_index x WHERE x.indrelid = t.inhrelid AND x.indisprimary AND x.indimmediate) THEN 'keyless'
+    WHEN g.sealed_at IS NULL AND EXISTS (SELECT FROM pg_trigger x WHERE x.tgrelid = t.inhrelid AND x.tgname = 'idem_keys_sealed' AND x.tgenabled <> 'D') THEN 'closed'
+    ELSE '' END
+FROM idem_key_gen g LEFT JOIN (SELECT i.inhrelid, c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'idem_keys'::regclass) t
+    ON t.relname = format('idem_keys_%s', g.gen)
+WHERE g.consumer = $1 ORDER BY g.sealed_at NULLS LAST`
 
 	// knownSQL looks up which keys were claimed before in one generation. With an array of
 	// generations, a cached plan would probe all generations, including those of other consumers.
@@ -127,7 +134,7 @@ func Read(ctx context.Context, conn *pgx.Conn, consumer string) (List, error) {
 	res := conn.PgConn().ExecPrepared(ctx, session.Of(conn.PgConn()).Name(list), [][]byte{[]byte(consumer)}, binaryFormat, binaryFormat)
 	for res.NextRow() {
 		row := res.Values()
-		l = append(l, Generation{Number: int32(binary.BigEndian.Uint32(row[0])), Token: wire.UUID(row[1]), Seal: wire.UUID(row[2]), Open: row[3][0] != 0})
+		l = append(l, Generation{Number: int32(binary.BigEndian.Uint32(row[0])), Token: wire.UUID(row[1]), Seal: wire.UUID(row[2]), Open: row[3][0] != 0, flaw: flaw(row[4])})
 	}
 	if _, err := res.Close(); err != nil {
 		delete(conn.PgConn().CustomData(), listed)

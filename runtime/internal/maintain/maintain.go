@@ -238,11 +238,12 @@ func (j *Job) kept(ctx context.Context, conn *pgx.Conn, read generation.Progress
 	if err != nil || !is {
 		return err
 	}
-	at := "is not known"
+	at := "is not known to have been read to its end"
 	if !read.Until.IsZero() {
 		at = "was last read to its end at " + read.Until.UTC().Format(time.RFC3339)
 	}
-	return fmt.Errorf("keys are kept beyond their window: copies of their events may be among the records that are not read yet; %s %s: is it paused, halted or behind?", read.Last, at)
+	return fmt.Errorf("keys are kept beyond their window: copies of their events may be among the records that are not read yet; %s %s: "+
+		"is it paused, halted or behind, or has the consumer read no record with a later timestamp?", read.Last, at)
 }
 
 // complainAgain is the interval at which a lasting error is logged again.

@@ -197,7 +197,7 @@ func (s *Store) Complete(consumer string, done []lease.Hold) []pipeline.Statemen
 		rows.UUID(wire.UUID(done[i].Key))
 		rows.Int8(done[i].Token)
 	}
-	return []pipeline.Statement{{Is: complete, Args: arguments(consumer, &rows)}}
+	return []pipeline.Statement{{Is: complete, Args: s.timed(consumer, &rows)}}
 }
 
 func arguments(consumer string, rows *wire.Rows) [][]byte {

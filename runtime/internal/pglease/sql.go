@@ -19,7 +19,7 @@ const (
 	// thirds, so the lease of a live holder has not ended. The term of an effect is 30 seconds.
 	agreeSQL = `clock_timestamp() BETWEEN $2::timestamptz - interval '10 seconds' AND $2::timestamptz + interval '10 seconds'`
 
-	// laterSQL is the start of a lease or pause.
+	// laterSQL is the start of a lease or pause, and of the time for which an outcome is kept.
 	laterSQL = `greatest(clock_timestamp(), $2::timestamptz)`
 
 	// overSQL reports whether a lease or pause has ended. A pause of zero always has. While the
@@ -49,7 +49,7 @@ INSERT INTO idem_lease AS l (consumer, key, def, fp, state, owner, fence, attemp
 SELECT $1, a.key, a.def, a.fp, CASE WHEN a.result IS NULL THEN 'p'::"char" ELSE 'd' END, a.owner, nextval('idem_fence'),
        CASE WHEN a.result IS NULL THEN 1 ELSE 0 END, a.term * interval '1 microsecond', a.interrupts,
        a.keep * interval '1 microsecond', ` + laterSQL + ` + a.term * interval '1 microsecond',
-       CASE WHEN a.result IS NOT NULL THEN clock_timestamp() + a.keep * interval '1 microsecond' END,
+       CASE WHEN a.result IS NOT NULL THEN ` + laterSQL + ` + a.keep * interval '1 microsecond' END,
        nullif(a.decision, 0), a.result, a.holder
 FROM unnest($3::uuid[], $4::int[], $5::int[], $6::uuid[], $7::bigint[], $8::boolean[], $9::bigint[], $10::bigint[], $11::bytea[], $12::text[])
     AS a (key, def, fp, owner, term, interrupts, keep, decision, result, holder)
@@ -128,7 +128,7 @@ WITH held AS (
     FROM held WHERE (lease).state = 'p'
     ON CONFLICT (consumer, key) DO UPDATE SET
         state = excluded.state, result = excluded.result, error = excluded.error, attempts = excluded.attempts,
-        term = excluded.term, expires_at = excluded.expires_at, changed_at = clock_timestamp(), forget_at = clock_timestamp() + l.keep
+        term = excluded.term, expires_at = excluded.expires_at, changed_at = clock_timestamp(), forget_at = ` + laterSQL + ` + l.keep
 )
 SELECT n FROM held`
 
@@ -139,7 +139,7 @@ SELECT n FROM held`
 	completeSQL = `
 WITH done AS (
     SELECT l.lease
-    FROM (SELECT * FROM unnest($2::uuid[], $3::bigint[]) AS a (key, fence) ORDER BY key) a
+    FROM (SELECT * FROM unnest($3::uuid[], $4::bigint[]) AS a (key, fence) ORDER BY key) a
     CROSS JOIN LATERAL (
         SELECT l AS lease FROM idem_lease l
         WHERE l.consumer = $1 AND l.key = a.key AND l.fence = a.fence AND l.state::text IN ('d', 'c')
@@ -147,8 +147,8 @@ WITH done AS (
     ) l
 ), completed AS (
     INSERT INTO idem_lease AS l SELECT (lease).* FROM done
-    ON CONFLICT (consumer, key) DO UPDATE SET state = 'c', changed_at = clock_timestamp(), forget_at = clock_timestamp() + l.keep
+    ON CONFLICT (consumer, key) DO UPDATE SET state = 'c', changed_at = clock_timestamp(), forget_at = ` + laterSQL + ` + l.keep
     RETURNING l.key
 )
-INSERT INTO idem_assert (what) SELECT 'lease' WHERE (SELECT count(*) FROM completed) <> cardinality($2::uuid[])`
+INSERT INTO idem_assert (what) SELECT 'lease' WHERE (SELECT count(*) FROM completed) <> cardinality($3::uuid[])`
 )

@@ -60,11 +60,6 @@ func (p *Pool) check(ctx context.Context, sessions *pgxpool.Pool) error {
 	if err := catalog.CheckRuntime(ctx, bare, p.service.Schema); err != nil {
 		return fmt.Errorf("idem: %w", err)
 	}
-	if p.service.Schema["effects"] > 0 {
-		if err := p.catalog.MoveFence(ctx, bare); err != nil {
-			return fmt.Errorf("idem: %w", err)
-		}
-	}
 	if err := catalog.CheckTables(ctx, bare, p.service); err != nil {
 		return fmt.Errorf("idem: %w", err)
 	}
@@ -84,6 +79,11 @@ func (p *Pool) check(ctx context.Context, sessions *pgxpool.Pool) error {
 func (p *Pool) prepare(ctx context.Context, conn *pgx.Conn) error {
 	if err := p.catalog.AskAtOpening(ctx, conn); err != nil {
 		return err
+	}
+	if p.service.Schema["effects"] > 0 {
+		if err := p.catalog.MoveFence(ctx, conn); err != nil {
+			return err
+		}
 	}
 	s := session.Of(conn.PgConn())
 	if n, err := s.Prepare(ctx, conn.PgConn(), p.statements); err != nil {

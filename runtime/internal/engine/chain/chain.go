@@ -35,6 +35,8 @@ import (
 
 // Chain is the chain of one partition, up to its tail. Only one goroutine may use it at a time.
 type Chain struct {
+	Now func() time.Time // the clock of the process
+
 	stream   int32
 	topic    wire.UUID // id of the topic
 	tail     ledger.Tail
@@ -135,17 +137,23 @@ func (c *Chain) RolledBack(before int) {
 // to its COMMIT ([Attempt.Acknowledged]), and its row ([Chain.Resolve]).
 type Committed struct {
 	attempt *Attempt // nil if nothing proves it
-	written time.Time
+	at      Stamp
+}
+
+// Stamp is the time of an append.
+type Stamp struct {
+	Row   time.Time // of the row
+	Clock time.Time // of the database's clock; zero if it is not known
 }
 
 // Acknowledged returns the proof that r gives, if it is the reply to the commit of the attempt. A
-// transaction that had failed before replies to COMMIT with ROLLBACK, without an error. written is
-// when the row was appended.
-func (a *Attempt) Acknowledged(r pipeline.Reply, written time.Time) (Committed, error) {
+// transaction that had failed before replies to COMMIT with ROLLBACK, without an error. at is when
+// the row was appended.
+func (a *Attempt) Acknowledged(r pipeline.Reply, at Stamp) (Committed, error) {
 	if !r.Committed() {
 		return Committed{}, fmt.Errorf("idem: the transaction was rolled back at COMMIT: %w", verdict.ErrRolledBack)
 	}
-	return Committed{a, written}, nil
+	return Committed{a, at}, nil
 }
 
 // Attempt returns the attempt. It panics if nothing proves that one committed: counting its
@@ -157,12 +165,12 @@ func (c Committed) Attempt() *Attempt {
 	return c.attempt
 }
 
-// Written returns when the row was appended, by the database's clock.
-func (c Committed) Written() time.Time { return c.written }
+// Clock returns the time of the database's clock when the row was appended.
+func (c Committed) Clock() time.Time { return c.at.Clock }
 
 // Settle moves the tail to the row of an attempt of ours.
 func (c *Chain) Settle(is Committed) {
-	a, written := is.Attempt(), is.written
+	a, written := is.Attempt(), is.at.Row
 	c.tail = ledger.Tail{
 		Seq: c.tail.Seq + 1, Token: a.Row.Token, Next: a.Row.Next, Kind: a.Row.Kind, Epoch: a.Row.Epoch,
 		Def: c.tail.Def, Parts: c.tail.Parts, Window: max(c.tail.Window, a.Row.Window), Written: written,
@@ -195,6 +203,7 @@ var Statements = []session.Statement{appendRow, sameRow, ownRow, begin, mayNotCo
 
 // Append appends the row after the tail. It is the first statement of every transaction.
 func (c *Chain) Append(r ledger.Row) pipeline.Statement {
+	r.At = c.Now()
 	return pipeline.Statement{Is: appendRow, Args: ledger.Append(c.stream, c.tail, r)}
 }
 
@@ -227,15 +236,15 @@ func (c *Chain) Shorten(was wire.UUID, r ledger.Row) pipeline.Statement {
 
 // Letters returns the statements that insert dead letters with the row after the tail.
 func (c *Chain) Letters(letters []deadletter.Letter) []pipeline.Statement {
-	return deadletter.Statements(c.stream, c.Seq(), letters)
+	return deadletter.Statements(c.stream, c.Seq(), c.Now(), letters)
 }
 
-// Written returns when the appended row was written, by the database's clock.
-func Written(r pipeline.Reply) time.Time {
+// Appended returns when the row was appended.
+func Appended(r pipeline.Reply) Stamp {
 	if len(r.Row) == 0 {
-		return time.Time{}
+		return Stamp{}
 	}
-	return ledger.Time(r.Row[0])
+	return Stamp{ledger.Time(r.Row[0]), ledger.Time(r.Row[1])}
 }
 
 // Fence appends a row that does not move the position, but ends the memory of every other owner.
@@ -283,7 +292,7 @@ func (c *Chain) send(ctx context.Context, conn *pgx.Conn, row ledger.Row) (time.
 	p := pipeline.New(ctx, conn)
 	p.Add(c.Append(row))
 	r, err := p.Run()
-	return Written(r), err
+	return Appended(r).Row, err
 }
 
 // Found says whose row was found in the chain.
@@ -318,7 +327,7 @@ func (c *Chain) Resolve(ctx context.Context, db Querier) (s Resolved, err error)
 	s = Resolved{Found: ByOther}
 	if i := slices.IndexFunc(c.attempts, func(a Attempt) bool { return a.Row.Token == token }); i >= 0 {
 		own := c.attempts[i]
-		return Resolved{Own, Committed{&own, written}}, nil
+		return Resolved{Own, Committed{&own, Stamp{Row: written}}}, nil
 	}
 	if writer == ledger.Person {
 		s.Found = ByOperator

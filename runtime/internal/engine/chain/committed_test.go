@@ -3,7 +3,6 @@ package chain_test
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
 	"github.com/idemgen/idemgen/runtime/internal/pipeline"
@@ -14,7 +13,7 @@ import (
 func TestNothingCommitsWithoutItsReply(t *testing.T) {
 	var a chain.Attempt
 	for _, r := range []pipeline.Reply{{}, {Tag: "COMMIT", Answered: 9}} { // neither is from the server
-		if c, err := a.Acknowledged(r, time.Now()); !errors.Is(err, verdict.ErrRolledBack) || c != (chain.Committed{}) {
+		if c, err := a.Acknowledged(r, chain.Stamp{}); !errors.Is(err, verdict.ErrRolledBack) || c != (chain.Committed{}) {
 			t.Errorf("%+v: got %v, %v", r, c, err)
 		}
 	}

@@ -69,10 +69,10 @@ func (c *Chain) Begin(ctx context.Context, conn *pgx.Conn, g Genesis) (first boo
 	for range mostUsed {
 		err = conn.QueryRow(ctx, ledger.GenesisSQL, g.Consumer, g.Partition.Topic, g.TopicID, g.Partition.Number,
 			ledger.NewToken(), g.Start, g.Def, g.Partitions, Who(), "w").Scan(&c.stream)
-		switch constraint(err) {
+		switch refused(err) {
 		case "idem_stream_identity":
 			return false, conn.QueryRow(ctx, ledger.StreamSQL, g.Consumer, g.Partition.Topic, g.TopicID, g.Partition.Number).Scan(&c.stream)
-		case "idem_stream_pkey": // and the number is drawn
+		case "idem_stream_pkey", "seq": // and the number is drawn
 			continue
 		}
 		break
@@ -80,15 +80,20 @@ func (c *Chain) Begin(ctx context.Context, conn *pgx.Conn, g Genesis) (first boo
 	return err == nil, err
 }
 
-// mostUsed limits how many consecutive numbers of streams may be in use already: a database that
-// was moved without its sequences draws them again.
+// mostUsed limits how many consecutive numbers of streams may be in use already. They are drawn
+// again in a database that was moved without its sequences, or whose idem_stream is older than its
+// ledger.
 const mostUsed = 10_000
 
-// constraint returns the name of the unique constraint that an error violates; "" for other
+// refused returns the unique constraint, or the column, that refused a genesis; "" for other
 // errors.
-func constraint(err error) string {
-	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "23505" {
+func refused(err error) string {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	switch {
+	case ok && pg.Code == "23505":
 		return pg.ConstraintName
+	case ok && pg.Code == "23502":
+		return pg.ColumnName
 	}
 	return ""
 }

@@ -107,7 +107,7 @@ const settleSQL = `
 WITH letter AS (
     UPDATE idem_dead_letter SET state = $5::"char", resolved_at = CASE WHEN $9::text IS NULL THEN clock_timestamp() END,
         resolved_seq = CASE WHEN $9 IS NULL THEN $6::bigint END, resolved_by = CASE WHEN $9 IS NULL THEN $7::text END,
-        asked = NULL, asked_number = NULL, asked_result = NULL, answer = $8::text, answered_at = clock_timestamp(), expires_at = clock_timestamp() + (expires_at - created_at),
+        asked = NULL, asked_number = NULL, asked_result = NULL, answer = $8::text, answered_at = clock_timestamp(), expires_at = greatest(clock_timestamp(), created_at) + (expires_at - created_at),
         reason = coalesce($9, reason), key = coalesce($11::uuid, key), result = coalesce($12::bytea, result), record = CASE WHEN NOT $10::boolean THEN record END
     WHERE stream = $1::int AND offs = $2::bigint AND seq = $3::bigint AND state = $4::"char" AND ($5 = 'x' OR erased_by IS NULL) AND (state = 'w' OR asked IS NOT NULL) RETURNING offs
 )

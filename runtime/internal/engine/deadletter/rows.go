@@ -1,6 +1,8 @@
 package deadletter
 
 import (
+	"time"
+
 	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/internal/record"
 	"github.com/idemgen/idemgen/runtime/internal/pipeline"
@@ -8,22 +10,26 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
+// A letter is kept from the time of the process ($14) on if the database's clock is behind that,
+// as keys are (ledger.AppendSQL).
 const insertSQL = `
-INSERT INTO idem_dead_letter (stream, offs, seq, state, parks, event, reason, sqlstate, order_key, key, result, record, expires_at)
-SELECT $1::int, offs, $2::bigint, CASE WHEN waits THEN 'w'::"char" ELSE 'd' END, parks, event, reason, sqlstate, order_key, key, result, record, clock_timestamp() + nullif(keep, 0) * interval '1 microsecond'
-FROM unnest($3::bigint[], $4::boolean[], $5::boolean[], $6::text[], $7::text[], $8::text[], $9::uuid[], $10::uuid[], $11::bytea[], $12::bytea[], $13::bigint[])
+INSERT INTO idem_dead_letter (stream, offs, seq, state, parks, event, reason, sqlstate, order_key, key, result, record, created_at, expires_at)
+SELECT $1::int, offs, $2::bigint, CASE WHEN waits THEN 'w'::"char" ELSE 'd' END, parks, event, reason, sqlstate, order_key, key, result, record, at, at + nullif(keep, 0) * interval '1 microsecond'
+FROM (SELECT CASE WHEN $14::timestamptz > clock_timestamp() + ` + ledger.ToleranceSQL + ` THEN $14 ELSE clock_timestamp() END AS at OFFSET 0) AS now,
+    unnest($3::bigint[], $4::boolean[], $5::boolean[], $6::text[], $7::text[], $8::text[], $9::uuid[], $10::uuid[], $11::bytea[], $12::bytea[], $13::bigint[])
     AS d (offs, waits, parks, event, reason, sqlstate, order_key, key, result, record, keep)`
 
 // Insert inserts dead letters.
 var Insert = session.NewStatement("dead_letter", insertSQL)
 
 // Statements returns the statements that insert letters with the row of a stream's chain; none if
-// there are no letters.
-func Statements(stream int32, seq int64, letters []Letter) []pipeline.Statement {
+// there are no letters. at is the time of the process.
+func Statements(stream int32, seq int64, at time.Time, letters []Letter) []pipeline.Statement {
 	if len(letters) == 0 {
 		return nil
 	}
 	args := append([][]byte{ledger.Int4(stream), ledger.Int8(seq)}, rows(letters)...)
+	args = append(args, ledger.Timestamp(at))
 	return []pipeline.Statement{{Is: Insert, Args: args}}
 }
 

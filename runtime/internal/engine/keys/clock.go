@@ -66,11 +66,15 @@ func (m *Memory) Keep(ctx context.Context, conn *pgx.Conn, stream int32, tail le
 	}
 	m.keepNext = time.Now().Add(m.keepEvery)
 	var at time.Time
+	var others *time.Time
 	sent := m.process.Now()
-	if err := conn.QueryRow(ctx, ledger.ClockSQL).Scan(&at); err != nil {
+	if err := conn.QueryRow(ctx, ledger.ClockSQL, m.process.Consumer).Scan(&at, &others); err != nil {
 		return err
 	}
 	m.Heard(at, sent)
+	if others != nil { // by records that another process may have read
+		m.process.Times.reach(*others)
+	}
 	seen, ok := m.horizon()
 	if !ok {
 		return nil
@@ -81,7 +85,7 @@ func (m *Memory) Keep(ctx context.Context, conn *pgx.Conn, stream int32, tail le
 
 // KeepDue reports whether it is time to call Keep.
 func (m *Memory) KeepDue() bool {
-	return !m.forever && !time.Now().Before(m.keepNext) && m.process.Times.known() && !m.seen().IsZero()
+	return !m.forever && !time.Now().Before(m.keepNext) && !m.seen().IsZero()
 }
 
 // keepMost is the longest interval between two calls of Keep that do something.
@@ -90,7 +94,8 @@ const keepMost = time.Minute
 // keepParts is how many such intervals a window has at least.
 const keepParts = 20
 
-// Times is what the records that a process reads say of the time.
+// Times is what the records that a process reads say of the time. What those of other processes
+// say is in the database: a process may own only partitions without records.
 type Times struct {
 	latest  atomic.Int64 // the greatest timestamp, in nanoseconds since 1970; 0 if there is none
 	untimed atomic.Bool  // records have no timestamps
@@ -102,12 +107,14 @@ func (t *Times) Note(m *wire.Message) {
 		t.untimed.Store(true)
 		return
 	}
-	for at, was := m.Time.UnixNano(), t.latest.Load(); at > was && !t.latest.CompareAndSwap(was, at); was = t.latest.Load() {
-	}
+	t.reach(m.Time)
 }
 
-// known reports whether a record has come.
-func (t *Times) known() bool { return t.untimed.Load() || t.latest.Load() != 0 }
+// reach notes a time that a record has, or that is not after the one of some record.
+func (t *Times) reach(then time.Time) {
+	for at, was := then.UnixNano(), t.latest.Load(); at > was && !t.latest.CompareAndSwap(was, at); was = t.latest.Load() {
+	}
+}
 
 // limit returns at, or the greatest timestamp of a record if that is earlier: clocks that are
 // ahead together forget nothing. It reports false before the first record.

@@ -133,6 +133,9 @@ func (k *Known) readList(ctx context.Context, conn *pgx.Conn) error {
 	if k.open, ok = list.Open(); !ok {
 		return ErrNoGeneration
 	}
+	if err := list.Fits(); err != nil {
+		return err
+	}
 	k.list, k.listed = list, true
 	return nil
 }
