@@ -31,8 +31,8 @@ LEFT JOIN LATERAL (
   ORDER BY seq DESC LIMIT 1) o ON true
 ORDER BY s.consumer, s.topic, s.partition, s.stream`
 
-	// FormerSQL is the streams that ListSQL calls former ones.
-	FormerSQL = `
+	// FormersSQL is the streams that ListSQL calls former ones.
+	FormersSQL = `
 SELECT stream FROM (
     SELECT s.stream, row_number() OVER (PARTITION BY s.consumer, s.topic, s.partition ORDER BY t.written_at DESC NULLS LAST, s.stream DESC) > 1 AS former
     FROM idem_stream s LEFT JOIN LATERAL (SELECT written_at FROM idem_ledger l WHERE l.stream = s.stream ORDER BY l.seq DESC LIMIT 1) t ON true) s

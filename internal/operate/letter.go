@@ -306,7 +306,7 @@ func letters(ctx context.Context, db DB, sql string, args ...any) ([]Letter, err
 
 // formerStreams are the streams of topics that were made again.
 func formerStreams(ctx context.Context, db DB) (map[int32]bool, error) {
-	all, err := query(ctx, db, pgx.RowTo[int32], ledger.FormerSQL)
+	all, err := query(ctx, db, pgx.RowTo[int32], ledger.FormersSQL)
 	former := map[int32]bool{}
 	for _, stream := range all {
 		former[stream] = true
