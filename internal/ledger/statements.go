@@ -99,22 +99,27 @@ SELECT stream, 0, $5::uuid, $6::bigint, $6::bigint, 'g', -1, $7::int, $8::int, 0
 RETURNING stream`
 
 	// StandingSQL reads what is known of a stream besides its rows: its id, and which offsets a
-	// restore or a failover took back, -1 and -1 if none.
+	// restore or a failover took back, -1 and -1 if none, and below which number operators' decisions
+	// are older than that.
 	StandingSQL = `
-SELECT id, coalesce(lost_from, -1), coalesce(lost_to, -1) FROM idem_stream WHERE stream = $1`
+SELECT id, coalesce(lost_from, -1), coalesce(lost_to, -1), coalesce(lost_fence, 0) FROM idem_stream WHERE stream = $1`
 
-	// KnowsSQL tells whether a chain has, or had, a row. One whose rows from there on were trimmed
-	// had it if an operator has set the position back since.
+	// KnowsSQL tells whether a chain has, or had, a row, whose position is $4. A chain whose rows from
+	// there on were trimmed had it unless its position was never that far, until an operator set it
+	// back for the first time since.
 	KnowsSQL = `
 SELECT EXISTS (SELECT FROM idem_ledger WHERE stream = $1 AND seq = $2 AND token = $3)
     OR $2 < (SELECT min(seq) FROM idem_ledger WHERE stream = $1)
-       AND (EXISTS (SELECT FROM idem_ledger WHERE stream = $1 AND seq > $2 AND kind = 'r')
-            OR EXISTS (SELECT FROM idem_operator WHERE stream = $1 AND seq > $2 AND kind = 'r'))`
+       AND $4 <= coalesce((SELECT prev FROM (SELECT seq, prev FROM idem_ledger WHERE stream = $1 AND seq > $2 AND kind = 'r'
+                           UNION ALL SELECT seq, prev FROM idem_operator WHERE stream = $1 AND seq > $2 AND kind = 'r') r
+                           ORDER BY seq LIMIT 1),
+                          (SELECT next FROM idem_ledger WHERE stream = $1 ORDER BY seq DESC LIMIT 1))`
 
-	// LostSQL records that the commits of offsets $2 to $3 are gone.
+	// LostSQL records that the commits of offsets $2 to $3 are gone, and that decisions below number
+	// $4 are older than that.
 	LostSQL = `
-UPDATE idem_stream SET lost_at = clock_timestamp(), lost_from = $2, lost_to = greatest(lost_to, $3)
-WHERE stream = $1 AND (lost_to IS NULL OR lost_from > $2 OR lost_to < $3)`
+UPDATE idem_stream SET lost_at = clock_timestamp(), lost_from = $2, lost_to = greatest(lost_to, $3), lost_fence = greatest(lost_fence, $4)
+WHERE stream = $1 AND (lost_to IS NULL OR lost_from > $2 OR lost_to < $3 OR coalesce(lost_fence, 0) < $4)`
 
 	// LeapSQL moves the sequence of fencing tokens to $1, unless it is there already.
 	LeapSQL = `

@@ -46,7 +46,8 @@ type Owner struct {
 	restores bool
 	// durable is the mark of the tail; nil until the chain has been read: a hint for a partition
 	// without a chain would halt the next owner.
-	durable atomic.Pointer[durable]
+	durable atomic.Pointer[ledger.Mark]
+	called  atomic.Int64 // effects of records below this offset may have been called
 }
 
 // seen returns the time before which the partition has read everything that was appended; zero if

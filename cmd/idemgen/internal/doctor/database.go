@@ -231,8 +231,12 @@ func (e *examination) positions(ctx context.Context) error {
 	open, least := int64(0), ""
 	for _, s := range all {
 		if s.Lost != nil && time.Since(s.Lost.FoundAt) < lostNews {
-			e.add(Warning, fmt.Sprintf("ledger %s/%d", s.Topic, s.Partition), lostAdvice, "on %s the database had lost commits, as after a restore or a failover: records from offset %d to %d were applied again",
-				s.Lost.FoundAt.Format(time.RFC3339), s.Lost.From, s.Lost.To-1)
+			gone := fmt.Sprintf("records from offset %d to %d were applied again", s.Lost.From, s.Lost.To-1)
+			if s.Lost.From == s.Lost.To {
+				gone = "rows of the ledger were gone, but no records"
+			}
+			e.add(Warning, fmt.Sprintf("ledger %s/%d", s.Topic, s.Partition), lostAdvice, "on %s the database had lost commits, as after a restore or a failover: %s",
+				s.Lost.FoundAt.Format(time.RFC3339), gone)
 		}
 		if open += s.OpenDeadLetters; s.OpenDeadLetters > 1000 {
 			least = "at least "
