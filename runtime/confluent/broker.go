@@ -32,7 +32,12 @@ func (b *broker) Commit(_ context.Context, durable map[idem.Partition]idem.Commi
 		at.Metadata = &c.Metadata
 		offsets = append(offsets, at)
 	}
-	_, err := b.client.CommitOffsets(offsets)
+	done, err := b.client.CommitOffsets(offsets)
+	for i := range done {
+		if err == nil {
+			err = done[i].Error
+		}
+	}
 	return err
 }
 
