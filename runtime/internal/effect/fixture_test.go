@@ -187,7 +187,7 @@ func (b *bench) newDesk() (*Desk, context.CancelFunc) {
 	quit, cancel := context.WithCancel(b.t.Context())
 	return b.process.NewDesk(Owner{
 		Partition: idemtype.Partition{Topic: "t"}, Quit: quit, Topic: func() wire.UUID { return wire.UUID{1} },
-		Gone: func() (int64, int64) { return b.lostTo, 0 }, Began: func(int64) {},
+		Gone: func() (int64, int64) { return b.lostTo, 0 }, Began: func(int64) {}, Elsewhere: func(context.Context) (string, error) { return "", nil },
 		Tell: func(why error) {
 			text := ""
 			if why != nil {

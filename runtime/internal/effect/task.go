@@ -221,13 +221,23 @@ func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over 
 		return wait, false
 	}
 	defer leave()
+	what, err := t.elsewhere(ctx)
+	if err != nil {
+		t.tell(fmt.Errorf("cannot find out whether the database lost commits of other partitions: %w", verdict.Describe(err)))
+		return backoff.Pause(failures+1, backoff.Initial, backoff.Most), false
+	}
+	if what != "" {
+		t.waitsFor(what)
+		t.lock.busy = false // it was not requested
+		t.tell(nil)
+		return busyPoll, false
+	}
 	if err := fault.At(ctx, fault.BeforeLease); err != nil {
 		return t.end(Outcome{Err: err})
 	}
 	ctx, lost := context.WithCancelCause(ctx)
 	defer lost(nil)
-	wait, err := t.lock.take(ctx, lost)
-	if err != nil {
+	if wait, err = t.lock.take(ctx, lost); err != nil {
 		return t.failed(err, failures)
 	}
 	if wait > 0 {
@@ -251,6 +261,15 @@ func (t *task) admit() (wait time.Duration, leave func()) {
 		return 0, func() {}
 	}
 	return t.course.admit(t.key, t.effect.Terms.Timeout)
+}
+
+// elsewhere returns what the call must wait for, because its event may be a copy of one whose call
+// is not known here any more; "" for nothing.
+func (t *task) elsewhere(ctx context.Context) (string, error) {
+	if !t.effect.Terms.Interrupts || t.maybe || t.decision.Result != nil || t.desk.process.external != nil {
+		return "", nil
+	}
+	return t.desk.owner.Elsewhere(ctx)
 }
 
 // leased is the part of an attempt that holds the lock, if there is one.

@@ -64,6 +64,9 @@ type DeskOwner struct {
 	Gone func() (lostTo, lostFence int64)
 	// Began is called, on any goroutine, before a call is made, with the offset after its record.
 	Began func(next int64)
+	// Elsewhere returns what a call that must not be repeated waits for, to follow "waits for": its
+	// event may be a copy of one that was called by a commit that is gone. "" means nothing.
+	Elsewhere func(context.Context) (string, error)
 	// Tell is called with the reason why effects wait: the store cannot be queried, or calls fail.
 	Tell func(error)
 }

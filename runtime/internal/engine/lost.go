@@ -8,6 +8,7 @@ import (
 
 	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
@@ -112,11 +113,18 @@ func (t *takeOver) checkLost(ctx context.Context) error {
 		return haltIfFinal(err)
 	}
 	if is && !missing.Known {
-		t.lost = &lost{missing.From, missing.To, time.Now()}
-		p.process.Counters.WentBack.Add(1)
-		p.process.Log.Error(t.lost.Error(), "topic", p.id.Topic, "partition", p.id.Number, "next", missing.From, "committed", missing.To)
+		t.lost = p.process.wentBack(p.id, missing)
+		p.process.elsewhere.lost()
 	}
 	return nil
+}
+
+// wentBack reports that the database lost commits of a partition.
+func (s *Process) wentBack(id idemtype.Partition, m chain.Missing) *lost {
+	l := &lost{m.From, m.To, time.Now()}
+	s.Counters.WentBack.Add(1)
+	s.Log.Error(l.Error(), "topic", id.Topic, "partition", id.Number, "next", m.From, "committed", m.To)
+	return l
 }
 
 // commit returns what the group has committed for the partition.

@@ -233,7 +233,7 @@ func (o *Owner) refuse(h *verdict.Halt) error {
 // progress.
 func (o *Owner) newDesk() Desk {
 	return o.p.process.Calls.Desk(DeskOwner{
-		Partition: o.p.id, Quit: o.life.quit, Topic: o.chain.Topic, Gone: o.chain.Gone, Began: o.began,
+		Partition: o.p.id, Quit: o.life.quit, Topic: o.chain.Topic, Gone: o.chain.Gone, Began: o.began, Elsewhere: o.elsewhere,
 		Tell: func(why error) {
 			if why != nil {
 				why = &verdict.Later{Err: why}

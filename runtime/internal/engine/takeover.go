@@ -68,6 +68,7 @@ func (p *Partition) take(ctx context.Context, a assignment) (*Owner, error) {
 		return nil, err
 	}
 	o := p.begin()
+	o.committed = a.Others
 	t := &takeOver{o: o, a: a}
 	err := t.run(short)
 	if err == nil {

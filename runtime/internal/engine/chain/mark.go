@@ -44,6 +44,22 @@ func (c *Chain) Lost() (m Missing, is bool) {
 	return Missing{From: c.standing.lostFrom, To: c.standing.lostTo}, c.standing.lostTo > c.tail.Next
 }
 
+// Tails returns the chains of some partitions of a topic, as far as their marks need them.
+func Tails(ctx context.Context, conn *pgx.Conn, consumer, topic string, topicID wire.UUID, numbers []int32) (map[int32]*Chain, error) {
+	rows, err := conn.Query(ctx, ledger.TailsSQL, consumer, topic, topicID, numbers)
+	if err != nil {
+		return nil, err
+	}
+	all := map[int32]*Chain{}
+	var number int32
+	var c Chain
+	_, err = pgx.ForEachRow(rows, []any{&number, &c.stream, &c.standing.id, &c.tail.Seq, &c.tail.Token, &c.tail.Next}, func() error {
+		all[number] = &Chain{stream: c.stream, standing: c.standing, tail: c.tail}
+		return nil
+	})
+	return all, err
+}
+
 // Mark returns the mark of the tail.
 func (c *Chain) Mark(consumer string) ledger.Mark {
 	return ledger.Mark{
