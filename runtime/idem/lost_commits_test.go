@@ -191,6 +191,60 @@ func TestCallsAheadOfThePositionAreNotForgotten(t *testing.T) {
 	want(t, "calls", p.count(2)+p.count(3), 2)
 }
 
+// A copy in another partition waits for the partition that lost the event, although that is taken
+// over later, and then has the outcome of its call.
+func TestCopyWaitsForThePartitionThatLostItsEvent(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	var p provider
+	s := p.service(interrupts)
+	second := idem.Partition{Topic: topic, Number: 1}
+	kafka := map[int32]idem.Commit{0: {Offset: -1}, 1: {Offset: -1}}
+	lost := records(0, "a: effect 1")
+	elsewhere := records(0, "b: effect 2", "a: effect 1", "c: effect 3")
+	for i := range elsewhere {
+		elsewhere[i].Partition = 1
+	}
+	take := func(sink idem.Sink, number int32) {
+		t.Helper()
+		a := newSource(nil).assignment
+		a.Partition.Number, a.Committed = number, committing(kafka[number])
+		a.Others = func(context.Context) (map[int32]idem.Commit, error) { return kafka, nil }
+		if _, err := sink.Assigned(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(records []idem.Message) {
+		c := s.consumer(t, db)
+		defer c.Close()
+		sink, end := driveUntil(t, c)
+		defer end()
+		take(sink, 0)
+		take(sink, 1)
+		deliver(t, sink, records)
+		kafka = map[int32]idem.Commit{0: sink.Revoked(first), 1: sink.Revoked(second)}
+	}
+	run(nil)
+	old := backup(t, db)
+	run(lost)
+
+	c := s.consumer(t, old)
+	defer c.Close()
+	sink, end := driveUntil(t, c)
+	defer end()
+	take(sink, 1)
+	delivered := make(chan error, 1)
+	go func() { delivered <- sink.Deliver(t.Context(), second, elsewhere) }()
+	eventually(t, old, "0 to 1", `SELECT coalesce(lost_from || ' to ' || lost_to, '') FROM idem_stream WHERE partition = 0`)
+	take(sink, 0)
+	deliver(t, sink, lost)
+	if err := <-delivered; err != nil {
+		t.Fatal(err)
+	}
+	want(t, "letters", letters(t, old), "0 interrupted, 1 interrupted")
+	want(t, "calls", fmt.Sprint(p.count(1), p.count(2), p.count(3)), "1 1 1")
+}
+
 // Rows of the ledger may be gone although no record is: log, Health and idem_stream say so. A
 // replay that was requested before is not carried out a second time, until somebody requests it
 // again.
