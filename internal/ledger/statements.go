@@ -98,9 +98,9 @@ INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts
 SELECT stream, 0, $5::uuid, $6::bigint, $6::bigint, 'g', -1, $7::int, $8::int, 0, $9::text, $10::"char" FROM s
 RETURNING stream`
 
-	// StandingSQL reads what is known of a stream besides its rows: its id, and which offsets a
-	// restore or a failover took back, -1 and -1 if none, and below which number operators' decisions
-	// are older than that.
+	// StandingSQL reads what is known of a stream besides its rows: its id; which offsets a restore
+	// or a failover took back, -1 and -1 if none; and the number below which operators' decisions are
+	// older than that.
 	StandingSQL = `
 SELECT id, coalesce(lost_from, -1), coalesce(lost_to, -1), coalesce(lost_fence, 0) FROM idem_stream WHERE stream = $1`
 

@@ -221,23 +221,17 @@ func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over 
 		return wait, false
 	}
 	defer leave()
-	what, err := t.elsewhere(ctx)
-	if err != nil {
-		t.tell(fmt.Errorf("cannot find out whether the database lost commits of other partitions: %w", verdict.Describe(err)))
-		return backoff.Pause(failures+1, backoff.Initial, backoff.Most), false
-	}
-	if what != "" {
-		t.waitsFor(what)
+	if behind := t.elsewhere(ctx, failures); behind > 0 {
 		t.lock.busy = false // it was not requested
-		t.tell(nil)
-		return busyPoll, false
+		return behind, false
 	}
 	if err := fault.At(ctx, fault.BeforeLease); err != nil {
 		return t.end(Outcome{Err: err})
 	}
 	ctx, lost := context.WithCancelCause(ctx)
 	defer lost(nil)
-	if wait, err = t.lock.take(ctx, lost); err != nil {
+	wait, err := t.lock.take(ctx, lost)
+	if err != nil {
 		return t.failed(err, failures)
 	}
 	if wait > 0 {
@@ -263,13 +257,23 @@ func (t *task) admit() (wait time.Duration, leave func()) {
 	return t.course.admit(t.key, t.effect.Terms.Timeout)
 }
 
-// elsewhere returns what the call must wait for, because its event may be a copy of one whose call
-// is not known here any more; "" for nothing.
-func (t *task) elsewhere(ctx context.Context) (string, error) {
+// elsewhere returns how long the call must wait because its event may be a copy of one that was
+// called by a commit that is gone; 0 if it need not. A store outside of the database lost nothing.
+func (t *task) elsewhere(ctx context.Context, failures int) time.Duration {
 	if !t.effect.Terms.Interrupts || t.maybe || t.decision.Result != nil || t.desk.process.external != nil {
-		return "", nil
+		return 0
 	}
-	return t.desk.owner.Elsewhere(ctx)
+	what, err := t.desk.owner.Elsewhere(ctx)
+	switch {
+	case err != nil:
+		t.tell(fmt.Errorf("cannot find out whether the database lost commits of other partitions: %w", verdict.Describe(err)))
+		return backoff.Pause(failures+1, backoff.Initial, backoff.Most)
+	case what != "":
+		t.waitsFor(what)
+		t.tell(nil)
+		return busyPoll
+	}
+	return 0
 }
 
 // leased is the part of an attempt that holds the lock, if there is one.
