@@ -221,9 +221,9 @@ func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over 
 		return wait, false
 	}
 	defer leave()
-	if behind := t.elsewhere(ctx, failures); behind > 0 {
+	if pause, waits := t.elsewhere(ctx, failures); waits {
 		t.lock.busy = false // it was not requested
-		return behind, false
+		return pause, false
 	}
 	if err := fault.At(ctx, fault.BeforeLease); err != nil {
 		return t.end(Outcome{Err: err})
@@ -257,23 +257,23 @@ func (t *task) admit() (wait time.Duration, leave func()) {
 	return t.course.admit(t.key, t.effect.Terms.Timeout)
 }
 
-// elsewhere returns how long the call must wait because its event may be a copy of one that was
-// called by a commit that is gone; 0 if it need not. A store outside of the database lost nothing.
-func (t *task) elsewhere(ctx context.Context, failures int) time.Duration {
+// elsewhere reports whether the call must wait because its event may be a copy of one that was
+// called by a commit that is gone. A store outside of the database lost nothing.
+func (t *task) elsewhere(ctx context.Context, failures int) (pause time.Duration, waits bool) {
 	if !t.effect.Terms.Interrupts || t.maybe || t.decision.Result != nil || t.desk.process.external != nil {
-		return 0
+		return 0, false
 	}
 	what, err := t.desk.owner.Elsewhere(ctx)
 	switch {
 	case err != nil:
 		t.tell(fmt.Errorf("cannot find out whether the database lost commits of other partitions: %w", verdict.Describe(err)))
-		return backoff.Pause(failures+1, backoff.Initial, backoff.Most)
+		return backoff.Pause(failures+1, backoff.Initial, backoff.Most), true
 	case what != "":
 		t.waitsFor(what)
 		t.tell(nil)
-		return busyPoll
+		return busyPoll, true
 	}
-	return 0
+	return 0, false
 }
 
 // leased is the part of an attempt that holds the lock, if there is one.
