@@ -104,9 +104,9 @@ RETURNING stream`
 	StandingSQL = `
 SELECT id, coalesce(lost_from, -1), coalesce(lost_to, -1), coalesce(lost_fence, 0) FROM idem_stream WHERE stream = $1`
 
-	// KnowsSQL tells whether a chain has, or had, a row, whose position is $4. A chain whose rows from
-	// there on were trimmed had it unless its position was never that far, until an operator set it
-	// back for the first time since.
+	// KnowsSQL reports whether a chain has, or had, a row, whose position is $4. A chain whose rows
+	// from there on were trimmed had it unless its position was never that far, until an operator set
+	// it back for the first time since.
 	KnowsSQL = `
 SELECT EXISTS (SELECT FROM idem_ledger WHERE stream = $1 AND seq = $2 AND token = $3)
     OR $2 < (SELECT min(seq) FROM idem_ledger WHERE stream = $1)
