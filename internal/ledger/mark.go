@@ -14,7 +14,8 @@ type Mark struct {
 	Stream   wire.UUID // id of the chain
 	Seq      int64     // the row
 	Token    wire.UUID // of the row
-	High     int64     // an earlier owner may have called the effects of records below this offset
+	Next     int64     // its position: the offset that is committed, which the text does not repeat
+	High     int64     // effects of records below this offset may have been called
 	Fence    int64     // the highest fencing token that the process knew; 0 for none
 	Consumer string
 }
@@ -29,7 +30,7 @@ func (m Mark) String() string {
 
 // ReadMark reads the metadata of a committed offset. It reports false if no version of idemgen
 // that writes this format committed it.
-func ReadMark(metadata string) (m Mark, ok bool) {
+func ReadMark(offset int64, metadata string) (m Mark, ok bool) {
 	var stream, token string
 	if n, err := fmt.Sscanf(metadata, markFormat, &stream, &m.Seq, &token, &m.High, &m.Fence); n != 5 || err != nil {
 		return Mark{}, false
@@ -42,6 +43,6 @@ func ReadMark(metadata string) (m Mark, ok bool) {
 	if err != nil || len(parts) < 8 {
 		return Mark{}, false
 	}
-	m.Consumer = parts[7]
+	m.Next, m.Consumer = offset, parts[7]
 	return m, true
 }

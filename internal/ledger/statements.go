@@ -114,23 +114,42 @@ SELECT stream, CASE WHEN EXISTS (SELECT FROM idem_ledger l WHERE l.stream = s.st
            WHERE f.consumer = $1 AND f.topic = $2 AND f.partition = $4)) FROM s
 RETURNING stream`
 
-	// StandingSQL reads what is known of a stream besides its rows: its id, and which offsets a
-	// restore or a failover took back, -1 and -1 if none.
+	// StandingSQL reads what is known of a stream besides its rows: its id; which offsets a restore
+	// or a failover took back, -1 and -1 if none; and the number below which operators' decisions are
+	// older than that.
 	StandingSQL = `
-SELECT id, coalesce(lost_from, -1), coalesce(lost_to, -1) FROM idem_stream WHERE stream = $1`
+SELECT id, coalesce(lost_from, -1), coalesce(lost_to, -1), coalesce(lost_fence, 0) FROM idem_stream WHERE stream = $1`
 
-	// KnowsSQL tells whether a chain has, or had, a row. One whose rows from there on were trimmed
-	// had it if an operator has set the position back since.
+	// KnowsSQL reports whether a chain has, or had, a row, whose position is $4. A chain whose rows
+	// from there on were trimmed had it unless its position was never that far, until an operator set
+	// it back for the first time since.
 	KnowsSQL = `
 SELECT EXISTS (SELECT FROM idem_ledger WHERE stream = $1 AND seq = $2 AND token = $3)
     OR $2 < (SELECT min(seq) FROM idem_ledger WHERE stream = $1)
-       AND (EXISTS (SELECT FROM idem_ledger WHERE stream = $1 AND seq > $2 AND kind = 'r')
-            OR EXISTS (SELECT FROM idem_operator WHERE stream = $1 AND seq > $2 AND kind = 'r'))`
+       AND $4 <= coalesce((SELECT prev FROM (SELECT seq, prev FROM idem_ledger WHERE stream = $1 AND seq > $2 AND kind = 'r'
+                           UNION ALL SELECT seq, prev FROM idem_operator WHERE stream = $1 AND seq > $2 AND kind = 'r') r
+                           ORDER BY seq LIMIT 1),
+                          (SELECT next FROM idem_ledger WHERE stream = $1 ORDER BY seq DESC LIMIT 1))`
 
-	// LostSQL records that the commits of offsets $2 to $3 are gone.
+	// LostSQL records that the commits of offsets $2 to $3 are gone, and that decisions below number
+	// $4 are older than that.
 	LostSQL = `
-UPDATE idem_stream SET lost_at = clock_timestamp(), lost_from = $2, lost_to = greatest(lost_to, $3)
-WHERE stream = $1 AND (lost_to IS NULL OR lost_from > $2 OR lost_to < $3)`
+UPDATE idem_stream SET lost_at = clock_timestamp(), lost_from = $2, lost_to = greatest(lost_to, $3), lost_fence = greatest(lost_fence, $4)
+WHERE stream = $1 AND (lost_to IS NULL OR lost_from > $2 OR lost_to < $3 OR coalesce(lost_fence, 0) < $4)`
+
+	// BehindSQL lists the partitions of a consumer whose position has not passed again what was
+	// found to be gone, of the present topics.
+	BehindSQL = `
+SELECT s.topic, s.partition FROM idem_stream s
+WHERE s.consumer = $1 AND s.lost_to > (SELECT next FROM idem_ledger WHERE stream = s.stream ORDER BY seq DESC LIMIT 1)
+  AND NOT EXISTS (SELECT FROM idem_stream n WHERE n.consumer = s.consumer AND n.topic = s.topic AND n.partition = s.partition AND n.stream > s.stream)
+ORDER BY s.topic, s.partition`
+
+	// TailsSQL reads the last rows of the partitions $4 of a topic.
+	TailsSQL = `
+SELECT s.partition, s.stream, s.id, t.seq, t.token, t.next
+FROM idem_stream s CROSS JOIN LATERAL (SELECT seq, token, next FROM idem_ledger WHERE stream = s.stream ORDER BY seq DESC LIMIT 1) t
+WHERE s.consumer = $1 AND s.topic = $2 AND s.topic_id = $3 AND s.partition = ANY ($4::int[])`
 
 	// LeapSQL moves the sequence of fencing tokens to $1, unless it is there already. The lock is
 	// taken first: of two that move it, the second one must see the tokens drawn since the first.

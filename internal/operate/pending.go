@@ -183,6 +183,9 @@ func (s *State) restores() (all []Problem) {
 			first := p.Partitions[0].Lost
 			p.Title = "the database lost commits of " + count(n, "partition")
 			p.Cause = fmt.Sprintf("the database had lost commits, as after a restore or a failover: records from offset %d to %d were applied again", first.From, first.To-1)
+			if first.From == first.To {
+				p.Cause = "the database had lost rows of the ledger, but no records, as after a restore or a failover: what operators did since is undone"
+			}
 			all = append(all, p)
 		}
 	}

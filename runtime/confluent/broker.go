@@ -32,24 +32,37 @@ func (b *broker) Commit(_ context.Context, durable map[idem.Partition]idem.Commi
 		at.Metadata = &c.Metadata
 		offsets = append(offsets, at)
 	}
-	_, err := b.client.CommitOffsets(offsets)
+	done, err := b.client.CommitOffsets(offsets)
+	for i := range done {
+		if err == nil {
+			err = done[i].Error
+		}
+	}
 	return err
 }
 
 // Committed either succeeds within the timeout or fails.
-func (b *broker) Committed(_ context.Context, id idem.Partition) (idem.Commit, error) {
-	of, err := b.client.Committed(one(&id), int(b.timeout.Milliseconds()))
-	if err == nil {
-		err = of[0].Error
+func (b *broker) Committed(_ context.Context, topic string, partitions []int32) (map[int32]idem.Commit, error) {
+	of := map[int32]idem.Commit{}
+	var asked []kafka.TopicPartition
+	for _, number := range partitions {
+		of[number] = noCommit
+		asked = append(asked, topicPartition(&idem.Partition{Topic: topic, Number: number}, int64(kafka.OffsetInvalid)))
+	}
+	found, err := b.client.Committed(asked, int(b.timeout.Milliseconds()))
+	for _, p := range found {
+		c := idem.Commit{Offset: max(int64(p.Offset), -1)}
+		if p.Metadata != nil {
+			c.Metadata = *p.Metadata
+		}
+		if of[p.Partition] = c; err == nil {
+			err = p.Error
+		}
 	}
 	if err != nil {
-		return noCommit, fmt.Errorf("query the group's committed offset: %w", err)
+		return nil, fmt.Errorf("query the group's committed offset: %w", err)
 	}
-	c := idem.Commit{Offset: max(int64(of[0].Offset), -1)}
-	if of[0].Metadata != nil {
-		c.Metadata = *of[0].Metadata
-	}
-	return c, nil
+	return of, nil
 }
 
 func (b *broker) Topics(ctx context.Context, names ...string) (map[string]intake.Topic, error) {

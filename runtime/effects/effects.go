@@ -3,10 +3,7 @@
 package effects
 
 import (
-	"context"
-
 	"github.com/idemgen/idemgen/runtime/idem"
-	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/door"
 	"github.com/idemgen/idemgen/runtime/internal/effect"
 	"github.com/idemgen/idemgen/runtime/internal/engine"
@@ -38,9 +35,7 @@ type calls struct {
 	leases *pglease.Store
 }
 
-func (c calls) Desk(of idemtype.Partition, topic func() wire.UUID, lostTo func() int64, quit context.Context, tell func(error)) engine.Desk {
-	return c.NewDesk(of, topic, lostTo, quit, tell)
-}
+func (c calls) Desk(of engine.DeskOwner) engine.Desk { return c.NewDesk(effect.Owner(of)) }
 
 // Complete completes the leases that are in Postgres. A lease outside of Postgres is not
 // completed: the transaction claims its key, or its position.

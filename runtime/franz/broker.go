@@ -59,29 +59,37 @@ func (b *broker) Commit(ctx context.Context, durable map[idem.Partition]idem.Com
 	return nil
 }
 
-func (b *broker) Committed(ctx context.Context, id idem.Partition) (idem.Commit, error) {
+func (b *broker) Committed(ctx context.Context, name string, partitions []int32) (map[int32]idem.Commit, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
 	q := kmsg.NewPtrOffsetFetchRequest()
 	group, topic := kmsg.NewOffsetFetchRequestGroup(), kmsg.NewOffsetFetchRequestGroupTopic()
-	topic.Topic, topic.TopicID, topic.Partitions = id.Topic, b.id(id.Topic), []int32{id.Number}
+	topic.Topic, topic.TopicID, topic.Partitions = name, b.id(name), partitions
 	group.Group, group.Topics = b.name, append(group.Topics, topic)
 	q.Groups = append(q.Groups, group)
 	r, err := q.RequestWith(ctx, b.fetch)
 	if err == nil {
 		err = kerr.ErrorForCode(r.Groups[0].ErrorCode)
 	}
-	c := noCommit
+	of := map[int32]idem.Commit{}
+	for _, number := range partitions {
+		of[number] = noCommit
+	}
 	if err == nil && len(r.Groups[0].Topics) > 0 {
-		p := r.Groups[0].Topics[0].Partitions[0]
-		if c.Offset, err = max(p.Offset, -1), kerr.ErrorForCode(p.ErrorCode); p.Metadata != nil {
-			c.Metadata = *p.Metadata
+		for _, p := range r.Groups[0].Topics[0].Partitions {
+			c := idem.Commit{Offset: max(p.Offset, -1)}
+			if p.Metadata != nil {
+				c.Metadata = *p.Metadata
+			}
+			if of[p.Partition] = c; err == nil {
+				err = kerr.ErrorForCode(p.ErrorCode)
+			}
 		}
 	}
 	if err != nil {
-		return noCommit, fmt.Errorf("query the group's committed offset: %w", b.state.why(err))
+		return nil, fmt.Errorf("query the group's committed offset: %w", b.state.why(err))
 	}
-	return c, nil
+	return of, nil
 }
 
 func (b *broker) Topics(ctx context.Context, names ...string) (map[string]intake.Topic, error) {

@@ -97,7 +97,7 @@ func TestTakeOverOfAGroupSaysWhatIsOdd(t *testing.T) {
 		{wire.Committed, -1, ""}, // it has a ledger by now
 		{wire.Committed, 0, ""},
 		{wire.Committed, 7, "the group has committed more than was applied here"},
-		{wire.Earliest, 7, ""},
+		{wire.Earliest, 7, "another program consumes in it, or set its offsets"},
 	} {
 		var log bytes.Buffer
 		s := service{edit: func(s *wire.Service) { s.Topics[0].StartFrom = c.from }, options: []idem.Option{idem.WithLogger(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn})))}}

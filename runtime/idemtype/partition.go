@@ -36,6 +36,9 @@ type Assignment struct {
 	// Committed returns what the group has committed. It blocks while the group assigns its
 	// partitions.
 	Committed func(context.Context) (Commit, error)
+	// Others returns what the group has committed for the partitions of the topic, by number. It may
+	// be nil.
+	Others func(context.Context) (map[int32]Commit, error)
 	// EpochEnd returns where the leader epoch of a position ends in the log. If that is below the
 	// position, the log was truncated there: the records that follow are not those that were read.
 	// If it is at or after the position, the log still has what was read. EpochEnd returns -1 if

@@ -59,10 +59,12 @@ CREATE TABLE IF NOT EXISTS idem_stream (
     -- window after its event was applied. NULL if it is not known.
     seen_at timestamptz,
     -- When the owner last found that commits are gone, as after a restore or a failover, and the
-    -- offsets of their records. Effects of records below lost_to may have been called by then.
+    -- offsets of their records. Effects of records below lost_to may have been called by then, and
+    -- decisions of operators whose number is below lost_fence may have been carried out.
     lost_at timestamptz,
     lost_from bigint,
     lost_to bigint,
+    lost_fence bigint,
     CONSTRAINT idem_stream_identity UNIQUE (consumer, topic, topic_id, partition)
 );
 

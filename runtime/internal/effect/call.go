@@ -88,6 +88,9 @@ func (t *task) uncalled(ctx context.Context, hold hold, attempt int) (time.Durat
 // was cut off, it is left to an operator. A store outside of the database lost nothing.
 func (t *task) maybeMade(ctx context.Context, hold hold, attempt int) (time.Duration, bool) {
 	err := errors.New("the database lost commits, and the call may have been made before")
+	if t.decision.Number != 0 {
+		err = errors.New("the database has lost commits since this was requested, and it may have been carried out before: find out, and request it again")
+	}
 	held, over := t.store(ctx, &hold, lease.End{State: lease.Interrupted, Error: err.Error(), Attempts: attempt - 1})
 	switch {
 	case over != nil:
@@ -170,7 +173,7 @@ func (t *task) begins(ctx context.Context, hold hold, attempt int) context.Conte
 	if p.Hooks == nil {
 		return ctx
 	}
-	return p.Hooks.CallStart(ctx, t.desk.partition)
+	return p.Hooks.CallStart(ctx, t.desk.owner.Partition)
 }
 
 // made makes the call. The lease is extended until beat is stopped.

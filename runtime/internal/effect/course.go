@@ -272,7 +272,7 @@ func (t *task) tell(err error) {
 	if err == nil {
 		err = t.course.why()
 	}
-	t.desk.tell(err)
+	t.desk.owner.Tell(err)
 }
 
 // courses are the courses of a process, by event.

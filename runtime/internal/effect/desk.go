@@ -13,24 +13,34 @@ import (
 
 // Desk manages the effects of the records that one owner of a partition has not yet applied.
 type Desk struct {
-	process   *Process
-	partition idemtype.Partition
-	topic     func() wire.UUID // the topic's id
-	lostTo    func() int64     // calls for records below may have been made by commits that are gone
-	quit      context.Context  // done when the owner gives the partition up
-	tell      func(error)      // is called with the reason why an effect must wait, or nil
+	process *Process
+	owner   Owner
 
 	mu    sync.Mutex
 	tasks map[int64]*task  // by the record's offset
 	last  map[string]*task // the last one of each record key
 }
 
-// NewDesk returns the desk of an owner, whose life ends when quit is done. topic returns the
-// topic's id, and lostTo the offset below which calls may have been made by commits that are
-// gone; they are called when an effect begins. tell is called with the reason why effects wait:
-// the store cannot be queried, or calls fail.
-func (p *Process) NewDesk(of idemtype.Partition, topic func() wire.UUID, lostTo func() int64, quit context.Context, tell func(error)) *Desk {
-	return &Desk{process: p, partition: of, topic: topic, lostTo: lostTo, quit: quit, tell: tell, tasks: map[int64]*task{}, last: map[string]*task{}}
+// Owner is the owner of a partition, as its desk sees it.
+type Owner struct {
+	Partition idemtype.Partition
+	Quit      context.Context  // done when the owner gives the partition up
+	Topic     func() wire.UUID // the topic's id; called when an effect begins
+	// Gone returns below which offset calls may have been made by commits that are gone, and below
+	// which number operators' decisions. It is called when an effect begins.
+	Gone func() (lostTo, lostFence int64)
+	// Began is called, on any goroutine, before a call is made, with the offset after its record.
+	Began func(next int64)
+	// Elsewhere returns what a call that must not be repeated waits for, to follow "waits for": its
+	// event may be a copy of one that was called by a commit that is gone. "" means nothing.
+	Elsewhere func(context.Context) (string, error)
+	// Tell is called with the reason why an effect must wait, or nil.
+	Tell func(error)
+}
+
+// NewDesk returns the desk of an owner.
+func (p *Process) NewDesk(of Owner) *Desk {
+	return &Desk{process: p, owner: of, tasks: map[int64]*task{}, last: map[string]*task{}}
 }
 
 // Start begins the effects of records, unless they have begun already. Effects with the same
@@ -131,8 +141,8 @@ func (d *Desk) Wait(ctx context.Context, offset int64) error {
 		return o.Err
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-d.quit.Done():
-		return d.quit.Err()
+	case <-d.owner.Quit.Done():
+		return d.owner.Quit.Err()
 	}
 }
 

@@ -185,16 +185,20 @@ func (b *bench) leases() lease.Store {
 
 func (b *bench) newDesk() (*Desk, context.CancelFunc) {
 	quit, cancel := context.WithCancel(b.t.Context())
-	return b.process.NewDesk(idemtype.Partition{Topic: "t"}, func() wire.UUID { return wire.UUID{1} }, func() int64 { return b.lostTo }, quit, func(why error) {
-		text := ""
-		if why != nil {
-			text = why.Error()
-		}
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		if n := len(b.told); n == 0 || b.told[n-1] != text {
-			b.told = append(b.told, text)
-		}
+	return b.process.NewDesk(Owner{
+		Partition: idemtype.Partition{Topic: "t"}, Quit: quit, Topic: func() wire.UUID { return wire.UUID{1} },
+		Gone: func() (int64, int64) { return b.lostTo, 0 }, Began: func(int64) {}, Elsewhere: func(context.Context) (string, error) { return "", nil },
+		Tell: func(why error) {
+			text := ""
+			if why != nil {
+				text = why.Error()
+			}
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			if n := len(b.told); n == 0 || b.told[n-1] != text {
+				b.told = append(b.told, text)
+			}
+		},
 	}), cancel
 }
 

@@ -72,8 +72,8 @@ func (t *task) store(ctx context.Context, h *hold, end lease.End) (held bool, er
 			return false, t.broken(err)
 		}
 		t.tell(unanswered(err))
-		if t.desk.quit.Err() != nil && time.Now().After(over) {
-			return false, t.desk.quit.Err()
+		if t.desk.owner.Quit.Err() != nil && time.Now().After(over) {
+			return false, t.desk.owner.Quit.Err()
 		}
 		time.Sleep(backoff.Pause(try, backoff.Initial, time.Second))
 	}

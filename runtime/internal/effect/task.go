@@ -41,7 +41,7 @@ type task struct {
 	lock     lock            // of the event, if it names one
 	sight    sighting        // of the lease of another owner
 	course   *course         // of the effect
-	maybe    bool            // the call may have been made by a commit that is gone
+	maybe    bool            // the call may have been made, and its result is gone with a commit
 	before   *task           // of the previous record with the same record key; or nil
 	quit     context.Context // done when the effect is no longer needed: no further attempt begins
 	withdraw context.CancelFunc
@@ -81,13 +81,16 @@ func apart(a lease.Answer) string {
 func newTask(d *Desk, e *wire.Effect, by lease.Decision) *task {
 	t := &task{desk: d, effect: *e, message: own(e.Message), key: e.Key, decision: by, done: make(chan struct{})}
 	t.effect.Message = &t.message
-	t.maybe = e.Message.Offset < d.lostTo()
-	t.caller = caller{d.partition, string(t.message.Key)}
-	t.quit, t.withdraw = context.WithCancel(d.quit)
+	lostTo, lostFence := d.owner.Gone()
+	if t.maybe = e.Message.Offset < lostTo; by.Number != 0 {
+		t.maybe = by.Number < lostFence
+	}
+	t.caller = caller{d.owner.Partition, string(t.message.Key)}
+	t.quit, t.withdraw = context.WithCancel(d.owner.Quit)
 	t.course = d.process.courses.of(e.Event, d.process.Log)
 	t.lock = lock{process: d.process, of: e.Lock, term: e.Terms.Term()}
 	if t.key == (wire.Key{}) {
-		t.key = offsetKey(d.process.Consumer, d.topic(), &t.message)
+		t.key = offsetKey(d.process.Consumer, d.owner.Topic(), &t.message)
 	}
 	return t
 }
@@ -218,6 +221,10 @@ func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over 
 		return wait, false
 	}
 	defer leave()
+	if pause, waits := t.elsewhere(ctx, failures); waits {
+		t.lock.busy = false // it was not requested
+		return pause, false
+	}
 	if err := fault.At(ctx, fault.BeforeLease); err != nil {
 		return t.end(Outcome{Err: err})
 	}
@@ -250,6 +257,25 @@ func (t *task) admit() (wait time.Duration, leave func()) {
 	return t.course.admit(t.key, t.effect.Terms.Timeout)
 }
 
+// elsewhere reports whether the call must wait because its event may be a copy of one that was
+// called by a commit that is gone. A store outside of the database lost nothing.
+func (t *task) elsewhere(ctx context.Context, failures int) (pause time.Duration, waits bool) {
+	if !t.effect.Terms.Interrupts || t.maybe || t.decision.Result != nil || t.desk.process.external != nil {
+		return 0, false
+	}
+	what, err := t.desk.owner.Elsewhere(ctx)
+	switch {
+	case err != nil:
+		t.tell(fmt.Errorf("cannot find out whether the database lost commits of other partitions: %w", verdict.Describe(err)))
+		return backoff.Pause(failures+1, backoff.Initial, backoff.Most), true
+	case what != "":
+		t.waitsFor(what)
+		t.tell(nil)
+		return busyPoll, true
+	}
+	return 0, false
+}
+
 // leased is the part of an attempt that holds the lock, if there is one.
 func (t *task) leased(ctx context.Context, failures int) (wait time.Duration, over bool) {
 	a, hold, err := t.acquire(ctx)
@@ -259,6 +285,7 @@ func (t *task) leased(ctx context.Context, failures int) (wait time.Duration, ov
 	if a.Stale {
 		return t.stale(a.Token)
 	}
+	t.desk.owner.Began(t.message.Offset + 1)
 	t.tell(nil)
 	t.waitsFor("")
 	switch {
@@ -268,7 +295,7 @@ func (t *task) leased(ctx context.Context, failures int) (wait time.Duration, ov
 		if err := fault.At(ctx, fault.AfterLease); err != nil {
 			return t.stopped(err)
 		}
-		if t.maybe && t.effect.Terms.Interrupts && !hold.at.external && t.decision.Number == 0 {
+		if t.maybe && t.effect.Terms.Interrupts && !hold.at.external {
 			return t.maybeMade(ctx, hold, a.Attempts)
 		}
 		return t.call(ctx, hold, a.Attempts)

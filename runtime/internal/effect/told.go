@@ -112,6 +112,6 @@ func (t *task) told(ctx context.Context, attempt int, took time.Duration, state 
 	}
 	p.tally.mu.Unlock()
 	if p.Hooks != nil {
-		p.Hooks.Call(ctx, t.desk.partition, hook.Ended{Offset: t.message.Offset, Event: t.effect.Event, Attempt: attempt, Took: took, Outcome: outcome, Err: err})
+		p.Hooks.Call(ctx, t.desk.owner.Partition, hook.Ended{Offset: t.message.Offset, Event: t.effect.Event, Attempt: attempt, Took: took, Outcome: outcome, Err: err})
 	}
 }

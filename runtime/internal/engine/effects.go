@@ -38,11 +38,8 @@ type Caller struct {
 
 // Calls are the calls of a process.
 type Calls interface {
-	// Desk returns the desk of an owner, whose life ends when quit is done. topic returns the
-	// topic's id, and lostTo the offset below which calls may have been made by commits that are
-	// gone; they are called when an effect begins. tell is called with the reason why effects wait:
-	// the store cannot be queried, or calls fail.
-	Desk(of idemtype.Partition, topic func() wire.UUID, lostTo func() int64, quit context.Context, tell func(error)) Desk
+	// Desk returns the desk of an owner.
+	Desk(DeskOwner) Desk
 	// Complete returns the statements that complete the leases of results, in the transaction that
 	// writes the rows that depend on them.
 	Complete(results []wire.EffectResult) []pipeline.Statement
@@ -55,6 +52,23 @@ type Calls interface {
 	Late() []idemtype.Problem
 	// Wait waits until no call is running, or until ctx is done.
 	Wait(ctx context.Context)
+}
+
+// DeskOwner is the owner of a partition, as its desk sees it.
+type DeskOwner struct {
+	Partition idemtype.Partition
+	Quit      context.Context  // done when the owner's life ends
+	Topic     func() wire.UUID // the topic's id; called when an effect begins
+	// Gone returns below which offset calls may have been made by commits that are gone, and below
+	// which number operators' decisions. It is called when an effect begins.
+	Gone func() (lostTo, lostFence int64)
+	// Began is called, on any goroutine, before a call is made, with the offset after its record.
+	Began func(next int64)
+	// Elsewhere returns what a call that must not be repeated waits for, to follow "waits for": its
+	// event may be a copy of one that was called by a commit that is gone. "" means nothing.
+	Elsewhere func(context.Context) (string, error)
+	// Tell is called with the reason why effects wait: the store cannot be queried, or calls fail.
+	Tell func(error)
 }
 
 // Desk manages the effects of the records that one owner of a partition has not yet applied.

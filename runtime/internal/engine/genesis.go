@@ -68,7 +68,7 @@ func (t *takeOver) genesis(ctx context.Context, added bool) error {
 func (t *takeOver) startOffset(added bool) (int64, error) {
 	from := t.o.p.topic.StartFrom
 	committed := t.committed.Offset
-	mark, ours := ledger.ReadMark(t.committed.Metadata)
+	mark, ours := ledger.ReadMark(committed, t.committed.Metadata)
 	switch {
 	case !t.a.broker:
 		return t.a.start, nil
@@ -87,17 +87,20 @@ func (t *takeOver) startOffset(added bool) (int64, error) {
 	return t.a.Low, nil
 }
 
-// checkCommitted logs that another program has consumed in this group since this one did: what it
-// applied is applied again, unless its keys are known.
+// checkCommitted logs that another program has committed in this group since this one did. What it
+// applied is applied again, unless its keys are known. If it only set the offsets, they no longer
+// tell whether the database lost commits.
 func (t *takeOver) checkCommitted() {
-	if !t.a.broker || t.o.p.topic.StartFrom != wire.Committed {
+	next, committed := t.o.chain.Next(), t.committed.Offset
+	if _, ours := ledger.ReadMark(committed, t.committed.Metadata); ours || committed <= next {
 		return
 	}
-	next, committed := t.o.chain.Next(), t.committed.Offset
-	if _, ours := ledger.ReadMark(t.committed.Metadata); committed > next && !ours {
-		t.o.p.process.Log.Warn("the group has committed more than was applied here: if the program that this one takes over from has applied the records in between, make its ids known (idemgen adopt keys, docs/adopt.md), or they are applied again",
-			"topic", t.o.p.id.Topic, "partition", t.o.p.id.Number, "next", next, "committed", committed)
+	more := "another program consumes in it, or set its offsets; if the database was restored as well, nothing tells which effects were called before, and they are called again"
+	if t.o.p.topic.StartFrom == wire.Committed {
+		more = "if the program that this one takes over from has applied the records in between, make its ids known (idemgen adopt keys, docs/adopt.md), or they are applied again"
 	}
+	t.o.p.process.Log.Warn("the group has committed more than was applied here: "+more,
+		"topic", t.o.p.id.Topic, "partition", t.o.p.id.Number, "next", next, "committed", committed)
 }
 
 // ledgerMissing halts a partition whose group has committed an offset, but that has no ledger.

@@ -2,12 +2,14 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
 // A restore, or a failover to a standby that lags, takes commits back. Kafka does not go back
@@ -15,62 +17,107 @@ import (
 // chain. So a take-over whose chain never had that row knows that commits are gone, and which
 // records were theirs.
 
-// durable is what is committed to Kafka of a tail.
-type durable struct {
-	next int64
-	mark ledger.Mark
-}
-
-// keepDurable keeps what is to be committed of the tail.
+// keepDurable keeps the mark of the tail.
 func (o *Owner) keepDurable() {
-	o.durable.Store(&durable{o.chain.Next(), o.chain.Mark(o.p.process.Service.Consumer)})
+	m := o.chain.Mark(o.p.process.Service.Consumer)
+	m.Fence = o.fence(m.Fence)
+	o.durable.Store(&m)
 }
 
-// commit returns what may be committed to Kafka.
-func (o *Owner) commit() idemtype.Commit {
+// fence returns the highest fencing token that is known.
+func (o *Owner) fence(known int64) int64 {
+	if calls := o.p.process.Calls; calls != nil {
+		return max(known, calls.Token())
+	}
+	return known
+}
+
+// mark returns the mark to commit to Kafka; nil if the chain has not been read. Calls that began
+// ahead of the position belong to it.
+func (o *Owner) mark() *ledger.Mark {
 	d := o.durable.Load()
 	if d == nil {
-		return idemtype.NoCommit
+		return nil
 	}
-	m := d.mark
-	if calls := o.p.process.Calls; calls != nil {
-		m.Fence = max(m.Fence, calls.Token())
+	m := *d
+	if called := o.called.Load(); called > m.High {
+		m.High, m.Fence = called, o.fence(m.Fence)
 	}
-	return idemtype.Commit{Offset: d.next, Metadata: m.String()}
+	return &m
 }
 
-// lost are records whose commits the database no longer has.
+// began records that a call may have begun for every record below an offset. Any goroutine may
+// call it.
+func (o *Owner) began(offset int64) {
+	for was := o.called.Load(); offset > was && !o.called.CompareAndSwap(was, offset); was = o.called.Load() {
+	}
+}
+
+// committing returns what may be committed to Kafka.
+func committing(m *ledger.Mark) idemtype.Commit {
+	if m == nil {
+		return idemtype.NoCommit
+	}
+	return idemtype.Commit{Offset: m.Next, Metadata: m.String()}
+}
+
+// lost are records whose commits the database no longer has; or none, if only other rows of the
+// ledger are gone.
 type lost struct {
 	from, to int64
 	since    time.Time // when it was found
 }
 
 func (l *lost) Error() string {
-	return fmt.Sprintf("the database lost commits, as after a restore or a failover: the ledger went back to offset %d, and records up to offset %d (at most %d) are applied again; "+
+	const text = "the database lost commits, as after a restore or a failover: "
+	if l.from == l.to {
+		return text + fmt.Sprintf("rows of the ledger at offset %d are gone, but no records; what operators did since, such as replays, discards, erasures and pauses, is undone", l.from)
+	}
+	return text + fmt.Sprintf("the ledger went back to offset %d, and records up to offset %d (at most %d) are applied again; "+
 		"calls of effects that may have been made for them are repeated or become dead letters, as if_interrupted says", l.from, l.to-1, l.to-l.from)
 }
 
-// checkLost compares the chain with what was committed to Kafka for it.
+// news is how long Health reports rows that are gone without records.
+const news = time.Hour
+
+// over reports whether a chain that ends at next has all records again.
+func (l *lost) over(next int64) bool {
+	if l.from == l.to {
+		return next > l.to || time.Since(l.since) > news
+	}
+	return next >= l.to
+}
+
+// checkLost compares the chain with what was committed to Kafka for it, and with what the last
+// owner in this process knew.
 func (t *takeOver) checkLost(ctx context.Context) error {
 	c, err := t.commit(ctx)
 	if err != nil {
 		return err
 	}
 	p, o := t.o.p, t.o
-	if m, ours := ledger.ReadMark(c.Metadata); ours {
-		var missing chain.Missing
-		var is bool
-		if missing, is, err = o.chain.Compare(ctx, t.conn.Conn(), c.Offset, m, p.process.Calls != nil); err != nil {
-			return haltIfFinal(err)
+	var marks []ledger.Mark
+	if m, ours := ledger.ReadMark(c.Offset, c.Metadata); ours {
+		marks = append(marks, m)
+	}
+	if m := p.standby.mark; m != nil {
+		marks = append(marks, *m)
+	}
+	for _, m := range marks {
+		if m.Stream == o.chain.ID() {
+			o.began(m.High)
 		}
-		if is {
-			p.process.Keys.Filters.Forget()
-		}
-		if is && !missing.Known {
-			t.lost = &lost{missing.From, missing.To, time.Now()}
-			p.process.Counters.WentBack.Add(1)
-			p.process.Log.Error(t.lost.Error(), "topic", p.id.Topic, "partition", p.id.Number, "next", missing.From, "committed", missing.To)
-		}
+	}
+	missing, is, err := o.chain.Compare(ctx, t.conn.Conn(), marks, p.process.Calls != nil)
+	if err != nil {
+		return haltIfFinal(err)
+	}
+	if is {
+		p.process.Keys.Filters.Forget()
+	}
+	if is && !missing.Known {
+		t.lost = p.process.wentBack(p.id, missing)
+		p.process.elsewhere.lost()
 	}
 	return nil
 }
@@ -83,7 +130,7 @@ func (t *takeOver) passTokens(ctx context.Context) error {
 		return nil
 	}
 	known := p.process.Calls.Token()
-	if m, ours := ledger.ReadMark(t.committed.Metadata); ours {
+	if m, ours := ledger.ReadMark(t.committed.Offset, t.committed.Metadata); ours {
 		known = max(known, m.Fence)
 	}
 	moved, err := chain.PassToken(ctx, t.conn.Conn(), known)
@@ -92,6 +139,14 @@ func (t *takeOver) passTokens(ctx context.Context) error {
 			"topic", p.id.Topic, "partition", p.id.Number, "token", known)
 	}
 	return haltIfFinal(err)
+}
+
+// wentBack reports that the database lost commits of a partition.
+func (s *Process) wentBack(id idemtype.Partition, m chain.Missing) *lost {
+	l := &lost{m.From, m.To, time.Now()}
+	s.Counters.WentBack.Add(1)
+	s.Log.Error(l.Error(), "topic", id.Topic, "partition", id.Number, "next", m.From, "committed", m.To)
+	return l
 }
 
 // commit returns what the group has committed for the partition.
@@ -104,6 +159,15 @@ func (t *takeOver) commit(ctx context.Context) (idemtype.Commit, error) {
 		t.committed = &c
 	}
 	return *t.committed, nil
+}
+
+// withLost adds to the reason of a halt that commits are gone, which may be its cause.
+func (t *takeOver) withLost(err error) error {
+	h, halts := errors.AsType[*verdict.Halt](err)
+	if m, is := t.o.chain.Lost(); halts && is {
+		h.Reason += "; " + (&lost{from: m.From, to: m.To}).Error()
+	}
+	return err
 }
 
 // note returns what the fence says of what is missing.
@@ -121,18 +185,21 @@ func (p *Partition) lost() error {
 	if l == nil || p.owner == nil {
 		return nil
 	}
-	if d := p.owner.durable.Load(); d != nil && d.next >= l.to {
+	if d := p.owner.durable.Load(); d != nil && l.over(d.Next) {
 		return nil
 	}
 	return l
 }
 
-// keepLost keeps for Health what the chain says is missing.
-func (o *Owner) keepLost() {
+// keepLost keeps for Health what is missing: as found by the take-over, or as an earlier one found
+// it.
+func (o *Owner) keepLost(found *lost) {
+	if m, is := o.chain.Lost(); is {
+		found = &lost{m.From, m.To, time.Now()}
+	}
 	o.p.mu.Lock()
 	defer o.p.mu.Unlock()
-	o.p.status.lost = nil
-	if m, is := o.chain.Lost(); is && o.p.owner == o {
-		o.p.status.lost = &lost{m.From, m.To, time.Now()}
+	if o.p.status.lost = nil; o.p.owner == o {
+		o.p.status.lost = found
 	}
 }

@@ -46,7 +46,11 @@ type Owner struct {
 	restores bool
 	// durable is the mark of the tail; nil until the chain has been read: a hint for a partition
 	// without a chain would halt the next owner.
-	durable atomic.Pointer[durable]
+	durable atomic.Pointer[ledger.Mark]
+	// committed returns what the group has committed for the topic's partitions; nil if there is no
+	// broker.
+	committed func(context.Context) (map[int32]idemtype.Commit, error)
+	called    atomic.Int64 // effects of records below this offset may have been called
 }
 
 // seen returns the time before which the partition has read everything that was appended; zero if

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idemtype"
@@ -33,6 +35,8 @@ type Partition struct {
 	status status // for operators
 
 	brokerless bool // the records come from no broker
+	// paused is the mark of the row that pauses the partition, for Kafka: the pause may be lost, too.
+	paused atomic.Pointer[ledger.Mark]
 
 	// Used only by the goroutine on which the Source calls.
 	standby    standby
@@ -58,6 +62,7 @@ func (p *Partition) begin() *Owner {
 		return o
 	}
 	p.owner = o
+	p.paused.Store(nil)
 	return o
 }
 
@@ -194,9 +199,9 @@ func (p *Partition) halted(h *verdict.Halt) *idemtype.HaltedError {
 // Durable returns what may be committed to Kafka.
 func (p *Partition) Durable() idemtype.Commit {
 	if o := p.current(); o != nil {
-		return o.commit()
+		return committing(o.mark())
 	}
-	return idemtype.NoCommit
+	return committing(p.paused.Load())
 }
 
 // GiveUp prevents further transactions, waits for the one in flight, then cancels it and leaves
@@ -204,16 +209,17 @@ func (p *Partition) Durable() idemtype.Commit {
 // member may own the partition already: GiveUp then does not wait. It returns what may be
 // committed to Kafka.
 func (p *Partition) GiveUp(wait time.Duration, lost bool) idemtype.Commit {
-	last := idemtype.NoCommit
+	last := p.paused.Load()
 	if o := p.current(); o != nil {
 		o.life.giveUp()
 		if o.life.atRest(wait) && lost {
 			o.handBack()
 		}
-		last = o.commit()
+		last = o.mark()
 	}
 	_ = p.step(protocol.Revoked, nil) // leads to Off from every state
-	return last
+	p.paused.Store(nil)
+	return committing(last)
 }
 
 // Deliver applies records, in offset order, and returns when they are durable.

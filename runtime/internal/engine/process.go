@@ -51,8 +51,9 @@ type Process struct {
 	Prober   *outage.Prober // for all partitions that wait for the database
 	Counters Counters
 
-	letters frequency.Throttle // lines about dead letters
-	fences  frequency.Hour     // of other owners
+	letters   frequency.Throttle // lines about dead letters
+	fences    frequency.Hour     // of other owners
+	elsewhere elsewhere
 }
 
 // Who names this process for operators.

@@ -232,10 +232,13 @@ func (o *Owner) refuse(h *verdict.Halt) error {
 // newDesk returns the desk for the effects of an owner's records. Health reports why they make no
 // progress.
 func (o *Owner) newDesk() Desk {
-	return o.p.process.Calls.Desk(o.p.id, o.chain.Topic, o.chain.LostTo, o.life.quit, func(why error) {
-		if why != nil {
-			why = &verdict.Later{Err: why}
-		}
-		o.tellCalls(why)
+	return o.p.process.Calls.Desk(DeskOwner{
+		Partition: o.p.id, Quit: o.life.quit, Topic: o.chain.Topic, Gone: o.chain.Gone, Began: o.began, Elsewhere: o.elsewhere,
+		Tell: func(why error) {
+			if why != nil {
+				why = &verdict.Later{Err: why}
+			}
+			o.tellCalls(why)
+		},
 	})
 }

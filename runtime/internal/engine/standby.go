@@ -20,9 +20,10 @@ import (
 
 // standby is what a partition without a memory knows about the chain that it waits for.
 type standby struct {
-	a       assignment  // the last one
-	stream  int32       // 0 while the partition has none
-	seen    ledger.Tail // the last known row; zero while there is none
+	a       assignment   // the last one
+	stream  int32        // 0 while the partition has none
+	seen    ledger.Tail  // the last known row; zero while there is none
+	mark    *ledger.Mark // of the last owner that read the chain
 	rivals  rivals
 	others  *chain.Counts // of the other chains, if the partition could not begin because of them; otherwise nil
 	acted   wire.UUID     // the tail for which an operator's permission was given: it is valid once
@@ -38,8 +39,13 @@ type permission struct {
 	given time.Time
 }
 
-// begin saves the stream and the tail of a memory that was discarded.
-func (s *standby) begin(o *Owner) { s.stream, s.seen, s.may = o.chain.Stream(), o.chain.Tail(), nil }
+// begin saves the stream, the tail and the mark of a memory that was discarded.
+func (s *standby) begin(o *Owner) {
+	s.stream, s.seen, s.may = o.chain.Stream(), o.chain.Tail(), nil
+	if m := o.mark(); m != nil {
+		s.mark = m
+	}
+}
 
 const (
 	mostPause  = 3 * time.Second

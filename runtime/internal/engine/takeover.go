@@ -68,6 +68,7 @@ func (p *Partition) take(ctx context.Context, a assignment) (*Owner, error) {
 		return nil, err
 	}
 	o := p.begin()
+	o.committed = a.Others
 	t := &takeOver{o: o, a: a}
 	err := t.run(short)
 	if err == nil {
@@ -88,7 +89,7 @@ func (p *Partition) take(ctx context.Context, a assignment) (*Owner, error) {
 		return nil, stepErr
 	}
 	if err == nil {
-		o.keepLost()
+		o.keepLost(t.lost)
 		taken := hook.Taken{Offset: o.chain.Next(), Took: time.Since(began)}
 		if o.keys.InChain() {
 			taken.Keys = o.keys.Len()
@@ -152,11 +153,11 @@ func (t *takeOver) run(ctx context.Context) error {
 		if err := t.readTail(ctx); err != nil {
 			return err
 		}
-		if err := t.checkTail(ctx); err != nil {
-			return err
-		}
 		if err := t.checkLost(ctx); err != nil {
 			return err
+		}
+		if err := t.checkTail(ctx); err != nil {
+			return t.withLost(err)
 		}
 		window, err := t.o.keys.Measure(ctx, conn.Conn(), t.o.chain.Stream(), t.o.chain.Tail(), !t.a.broker)
 		if err != nil {
@@ -251,6 +252,8 @@ func (t *takeOver) halt(code halt.Code, reason string, ways ...halt.Way) error {
 func (t *takeOver) checkTail(ctx context.Context) error {
 	tail, identity := t.o.chain.Tail(), t.o.p.process.Service.Identity
 	if tail.Kind == ledger.Pause {
+		t.o.keepDurable()
+		t.o.p.paused.Store(t.o.mark())
 		return t.halt(halt.Paused, fmt.Sprintf("paused at %s by %s", tail.Written.UTC().Format(time.RFC3339), tail.Info))
 	}
 	if tail.Def != ledger.NoIdentity && !slices.Contains(identity.Knows, uint32(tail.Def)) {

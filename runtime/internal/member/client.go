@@ -39,8 +39,8 @@ type Fetcher interface {
 type Asker interface {
 	// Commit commits offsets for the group.
 	Commit(context.Context, map[idemtype.Partition]idemtype.Commit) error
-	// Committed returns what the group has committed.
-	Committed(context.Context, idemtype.Partition) (idemtype.Commit, error)
+	// Committed returns what the group has committed for partitions of a topic, by number.
+	Committed(ctx context.Context, topic string, partitions []int32) (map[int32]idemtype.Commit, error)
 	// Topics returns topic ids and partition counts. A topic that does not exist is left out.
 	// Without names it only checks that a broker responds.
 	Topics(ctx context.Context, names ...string) (map[string]intake.Topic, error)
@@ -83,7 +83,20 @@ func describe(ctx context.Context, c Asker, id idemtype.Partition) (idemtype.Ass
 	if a.Low, a.High, err = c.Watermarks(ctx, id); err != nil {
 		return a, err
 	}
-	a.Committed = func(ctx context.Context) (idemtype.Commit, error) { return c.Committed(ctx, id) }
+	a.Committed = func(ctx context.Context) (idemtype.Commit, error) {
+		of, err := c.Committed(ctx, id.Topic, []int32{id.Number})
+		if err != nil {
+			return idemtype.NoCommit, err
+		}
+		return of[id.Number], nil
+	}
+	a.Others = func(ctx context.Context) (map[int32]idemtype.Commit, error) {
+		var all []int32
+		for number := range found.Partitions {
+			all = append(all, number)
+		}
+		return c.Committed(ctx, id.Topic, all)
+	}
 	a.EpochEnd = func(ctx context.Context, at idemtype.Position) (int64, error) { return c.EpochEnd(ctx, id, at) }
 	a.Last = func(ctx context.Context) (idemtype.Position, error) { return c.Last(ctx, id) }
 	return a, nil

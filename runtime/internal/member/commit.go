@@ -8,18 +8,23 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/idemtype"
-	"github.com/idemgen/idemgen/runtime/internal/intake"
 )
 
-// committer commits offsets to Kafka as a hint, for operators who look at the group's lag. The
-// position is in the ledger. Nothing is lost if a commit fails, so errors are only logged.
+// committer commits offsets to Kafka: for operators who look at the group's lag, and with metadata
+// by which a take-over notices that the database lost commits. The position is in the ledger.
+// Nothing is lost if a commit fails, so errors are only logged.
 type committer struct {
-	client Asker
-	log    *slog.Logger
-	calls  *sync.WaitGroup // that use the client
-	next   time.Time
-	busy   atomic.Bool
+	client   Asker
+	log      *slog.Logger
+	calls    *sync.WaitGroup // that use the client
+	next     time.Time
+	busy     atomic.Bool
+	failures atomic.Int32 // since the last success
 }
+
+// mostSilent is after how many failures in a row, at one commit every five seconds, they are
+// reported.
+const mostSilent = 6
 
 // progress is the progress of a partition.
 type progress struct {
@@ -36,13 +41,13 @@ func (c *committer) due(now time.Time, interval time.Duration) bool {
 	return !c.busy.Load()
 }
 
-// commit commits offsets that have changed, without waiting. The returned channel is closed when
-// that is done.
+// commit commits what has changed, without waiting. The returned channel is closed when that is
+// done.
 func (c *committer) commit(list []progress) <-chan struct{} {
 	done := make(chan struct{})
 	offsets := map[idemtype.Partition]idemtype.Commit{}
 	for _, g := range list {
-		if g.durable.Offset >= 0 && g.durable.Offset != g.partition.committed.Load() {
+		if last := g.partition.committed.Load(); g.durable.Offset >= 0 && (last == nil || *last != g.durable) {
 			offsets[g.partition.delivery.Partition] = g.durable
 		}
 	}
@@ -55,23 +60,33 @@ func (c *committer) commit(list []progress) <-chan struct{} {
 		defer close(done)
 		defer c.busy.Store(false)
 		if err := c.client.Commit(context.Background(), offsets); err != nil {
-			c.log.Debug("the group's offsets were not committed; the ledger holds the position", "err", err)
+			c.failed(err)
 			return
 		}
-		for _, g := range list {
-			g.partition.committed.Store(g.durable.Offset)
+		if c.failures.Swap(0) >= mostSilent {
+			c.log.Info("the group's offsets are committed again")
+		}
+		for i := range list {
+			list[i].partition.committed.Store(&list[i].durable)
 		}
 	})
 	return done
 }
 
-// commitDurable commits the durable offsets of the partitions that are being read.
+// failed logs that offsets were not committed: as a warning once, when that lasts.
+func (c *committer) failed(err error) {
+	if c.failures.Add(1) == mostSilent {
+		c.log.Warn("the group's offsets have not been committed several times in a row; the ledger holds the position, but commits that the database loses now are not noticed, and effects are called again for them", "failures", mostSilent, "err", err)
+		return
+	}
+	c.log.Debug("the group's offsets were not committed; the ledger holds the position", "err", err)
+}
+
+// commitDurable commits what is durable of the partitions.
 func (m *Member) commitDurable() {
 	var list []progress
 	for _, p := range m.partitions.all {
-		if p.cursor.State == intake.Reading {
-			list = append(list, progress{p, m.sink.Durable(p.delivery.Partition)})
-		}
+		list = append(list, progress{p, m.sink.Durable(p.delivery.Partition)})
 	}
 	m.committer.commit(list)
 }

@@ -79,6 +79,7 @@ type fakeSink struct {
 	group   []string
 	ends    map[idem.Partition]int64
 	answers []idem.Assignment
+	since   string // what the metadata says besides the offset
 }
 
 func newSink(t testing.TB, l *ledger) *fakeSink {
@@ -234,7 +235,7 @@ func (s *fakeSink) Durable(p idem.Partition) idem.Commit {
 // commit is what the sink has committed, with metadata.
 func (s *fakeSink) commit(p idem.Partition) idem.Commit {
 	at := s.ledger.position(p)
-	return idem.Commit{Offset: at, Metadata: fmt.Sprintf("at %d", at)}
+	return idem.Commit{Offset: at, Metadata: fmt.Sprintf("at %d%s", at, s.since)}
 }
 
 func (s *fakeSink) End(p idem.Partition, end int64, _ time.Time) {

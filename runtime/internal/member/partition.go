@@ -18,12 +18,11 @@ type Partition struct {
 	silence   silence
 	end       int64 // of the log, as a comparison found it: the client may know less
 	told      told
-	committed atomic.Int64 // last offset committed to Kafka; of any goroutine
+	committed atomic.Pointer[idemtype.Commit] // the last one to Kafka; nil if there was none; of any goroutine
 }
 
 func newPartition(d *intake.Delivery) *Partition {
 	p := &Partition{delivery: d, cursor: intake.NewCursor(d.Queue)}
-	p.committed.Store(-1)
 	return p
 }
 

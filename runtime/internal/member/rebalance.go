@@ -67,7 +67,7 @@ func (m *Member) commitAtLast(list []progress) {
 	for i, g := range list {
 		select {
 		case <-g.partition.delivery.Over(): // and the sink no longer knows the partition
-			if last := g.partition.delivery.Durable(); last.Offset > g.durable.Offset {
+			if last := g.partition.delivery.Durable(); last.Offset >= 0 {
 				list[i].durable = last
 			}
 		case <-ended.Done():

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -121,6 +122,13 @@ func commit(t *testing.T, brokers string, offset int64) {
 
 func committed(t *testing.T, brokers string, partition int32) int64 {
 	t.Helper()
+	offset, _ := commitOf(t, brokers, partition)
+	return offset
+}
+
+// commitOf is what the group has committed; -1 and "" if nothing.
+func commitOf(t *testing.T, brokers string, partition int32) (offset int64, metadata string) {
+	t.Helper()
 	request := kmsg.NewPtrOffsetFetchRequest()
 	request.Group = "orders"
 	topic := kmsg.NewOffsetFetchRequestTopic()
@@ -128,18 +136,45 @@ func committed(t *testing.T, brokers string, partition int32) int64 {
 	request.Topics = append(request.Topics, topic)
 	response, err := request.RequestWith(t.Context(), asking(t, brokers))
 	if err != nil || len(response.Topics) == 0 {
-		return -1 // the group does not exist yet
+		return -1, "" // the group does not exist yet
 	}
-	return response.Topics[0].Partitions[0].Offset
+	p := response.Topics[0].Partitions[0]
+	if p.Metadata != nil {
+		metadata = *p.Metadata
+	}
+	return p.Offset, metadata
 }
 
+// A commit is also made if only the metadata has changed. Commits that fail again and again are
+// reported once.
 func TestHintIsWhatIsDurable(t *testing.T) {
 	withBoth(t, func(t *testing.T, k kind) {
-		_, brokers := startCluster(t, 1)
+		cluster, brokers := startCluster(t, 1)
 		produce(t, brokers, 250, 0)
 		l := newLedger()
-		stop := start(t, open(t, brokers, k), subscription(), newSink(t, l))
+		sink, s, log := newSink(t, l), open(t, brokers, k), &testLog{}
+		s.Logger = textLogger(log)
+		stop := start(t, s, subscription(), sink)
 		eventually(t, "a hint of 250 while running", func() bool { return committed(t, brokers, 0) == 250 })
+		var refused []kfake.Fault
+		for range 8 {
+			refused = append(refused, kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Err: kerr.OffsetMetadataTooLarge})
+		}
+		cluster.Fault(refused...)
+		sink.mu.Lock()
+		sink.since = ", and a row"
+		sink.mu.Unlock()
+		eventually(t, "the metadata of 250", func() bool {
+			_, metadata := commitOf(t, brokers, 0)
+			return metadata == "at 250, and a row"
+		})
+		eventually(t, "the end of the failures", func() bool { return strings.Contains(log.String(), "offsets are committed again") })
+		if n := strings.Count(log.String(), "level=WARN msg=\"the group's offsets have not been committed"); n != 1 {
+			t.Errorf("%d warnings:\n%s", n, log)
+		}
+		sink.mu.Lock()
+		sink.since = ""
+		sink.mu.Unlock()
 		produce(t, brokers, 50, 0)
 		eventually(t, "300 records", func() bool { return l.count() == 300 })
 		if err := stop(); err != nil {

@@ -11,17 +11,18 @@ import (
 
 // standing is what is known of the chain besides its rows.
 type standing struct {
-	id       wire.UUID
-	lostFrom int64 // commits of the records from here
-	lostTo   int64 // to here are gone; -1 if none are known to be
-	drawn    int64 // the highest fencing token as of the take-over; 0 if the service draws none
+	id        wire.UUID
+	lostFrom  int64 // commits of the records from here
+	lostTo    int64 // to here are gone; -1 if none are known to be
+	lostFence int64 // decisions of operators below this number may have been carried out by commits that are gone
+	drawn     int64 // the highest fencing token as of the take-over; 0 if the service draws none
 }
 
 // Stand reads what is known of the chain besides its rows. fences says whether the service draws
 // fencing tokens.
 func (c *Chain) Stand(ctx context.Context, conn *pgx.Conn, fences bool) error {
 	s := standing{}
-	err := conn.QueryRow(ctx, ledger.StandingSQL, c.stream).Scan(&s.id, &s.lostFrom, &s.lostTo)
+	err := conn.QueryRow(ctx, ledger.StandingSQL, c.stream).Scan(&s.id, &s.lostFrom, &s.lostTo, &s.lostFence)
 	if err == nil && fences {
 		err = conn.QueryRow(ctx, ledger.DrawnSQL).Scan(&s.drawn)
 	}
@@ -31,54 +32,84 @@ func (c *Chain) Stand(ctx context.Context, conn *pgx.Conn, fences bool) error {
 	return err
 }
 
-// LostTo returns the offset below which effects may have been called by commits that are gone.
-func (c *Chain) LostTo() int64 { return c.standing.lostTo }
+// ID returns the id of the chain, which is also in its marks.
+func (c *Chain) ID() wire.UUID { return c.standing.id }
+
+// Gone returns the offset below which effects may have been called by commits that are gone, and
+// the number below which operators' decisions may have been carried out by them.
+func (c *Chain) Gone() (lostTo, lostFence int64) { return c.standing.lostTo, c.standing.lostFence }
 
 // Lost returns the records whose commits are gone and that are not applied again yet.
 func (c *Chain) Lost() (m Missing, is bool) {
 	return Missing{From: c.standing.lostFrom, To: c.standing.lostTo}, c.standing.lostTo > c.tail.Next
 }
 
+// Tails returns the chains of some partitions of a topic, as far as their marks need them.
+func Tails(ctx context.Context, conn *pgx.Conn, consumer, topic string, topicID wire.UUID, numbers []int32) (map[int32]*Chain, error) {
+	rows, err := conn.Query(ctx, ledger.TailsSQL, consumer, topic, topicID, numbers)
+	if err != nil {
+		return nil, err
+	}
+	all := map[int32]*Chain{}
+	var number int32
+	var c Chain
+	_, err = pgx.ForEachRow(rows, []any{&number, &c.stream, &c.standing.id, &c.tail.Seq, &c.tail.Token, &c.tail.Next}, func() error {
+		all[number] = &Chain{stream: c.stream, standing: c.standing, tail: c.tail}
+		return nil
+	})
+	return all, err
+}
+
 // Mark returns the mark of the tail.
 func (c *Chain) Mark(consumer string) ledger.Mark {
 	return ledger.Mark{
-		Stream: c.standing.id, Seq: c.tail.Seq, Token: c.tail.Token, High: max(c.tail.Next, c.standing.lostTo), Fence: c.standing.drawn, Consumer: consumer,
+		Stream: c.standing.id, Seq: c.tail.Seq, Token: c.tail.Token, Next: c.tail.Next, High: max(c.tail.Next, c.standing.lostTo), Fence: c.standing.drawn, Consumer: consumer,
 	}
 }
 
-// Missing are records whose commits are gone from the database.
+// Missing are records whose commits are gone from the database. If there are none, only rows
+// without records are gone.
 type Missing struct {
 	From, To int64
 	Known    bool // they were found to be missing before
 }
 
-// Compare compares the chain with the mark that was committed to Kafka with an offset. If the
-// chain ends before it and never had its row, the database lost commits: Compare records which,
-// and moves the fencing tokens past all that may have been in use. It reports false if nothing is
-// missing. A mark of another chain says nothing: an operator began this one.
-func (c *Chain) Compare(ctx context.Context, conn *pgx.Conn, offset int64, m ledger.Mark, fences bool) (Missing, bool, error) {
-	missing := Missing{From: c.tail.Next, To: max(offset, m.High)}
-	if m.Stream != c.standing.id || missing.To <= missing.From {
-		return Missing{}, false, nil
-	}
-	var known bool
-	if err := conn.QueryRow(ctx, ledger.KnowsSQL, c.stream, m.Seq, m.Token).Scan(&known); err != nil || known {
-		return Missing{}, false, err
-	}
-	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		if fences {
-			if _, err := tx.Exec(ctx, ledger.LeapSQL, m.Fence+leap); err != nil {
-				return err
-			}
+// Compare compares the chain with marks that its owners made. If it never had the row of one of
+// them, the database lost commits: Compare records which, and moves the fencing tokens past all
+// that may have been in use. It reports false if nothing is missing. A mark of another chain says
+// nothing: an operator began this one.
+func (c *Chain) Compare(ctx context.Context, conn *pgx.Conn, marks []ledger.Mark, fences bool) (missing Missing, is bool, err error) {
+	missing = Missing{From: c.tail.Next, To: c.tail.Next}
+	fence := int64(0)
+	for _, m := range marks {
+		if m.Stream != c.standing.id || m.Token == c.tail.Token {
+			continue
 		}
-		tag, err := tx.Exec(ctx, ledger.LostSQL, c.stream, missing.From, missing.To)
+		var known bool
+		if err := conn.QueryRow(ctx, ledger.KnowsSQL, c.stream, m.Seq, m.Token, m.Next).Scan(&known); err != nil {
+			return missing, false, err
+		}
+		if !known {
+			is, missing.To, fence = true, max(missing.To, m.Next, m.High), max(fence, m.Fence+leap)
+		}
+	}
+	if !is {
+		return missing, false, nil
+	}
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		if !fences {
+			fence = 0
+		} else if _, err := tx.Exec(ctx, ledger.LeapSQL, fence); err != nil {
+			return err
+		}
+		tag, err := tx.Exec(ctx, ledger.LostSQL, c.stream, missing.From, missing.To, fence)
 		missing.Known = tag.RowsAffected() == 0
 		return err
 	})
-	if err != nil {
-		return Missing{}, false, err
+	if err == nil {
+		err = c.Stand(ctx, conn, fences)
 	}
-	return missing, true, c.Stand(ctx, conn, fences)
+	return missing, err == nil, err
 }
 
 // leap is how far fencing tokens move when the database lost commits. Those that were drawn after
