@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/spf13/cobra"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 	"github.com/idemgen/idemgen/generator"
 	"github.com/idemgen/idemgen/internal/operate"
 )
@@ -29,7 +30,7 @@ applied have no effect. docs/adopt.md has the whole move. The position is taken 
 committed and idem.WithGroup.`,
 	}
 	flags.define(cmd)
-	asJSON(cmd)
+	command.AsJSON(cmd)
 	cmd.AddCommand(adoptKeysCommand(&flags))
 	noCompletions(cmd)
 	return cmd
@@ -61,17 +62,17 @@ The keys are added as a batch adds its own, so the service may run. What is know
 it again after an error, and once more behind the last record of the other consumer. 10 million keys
 take a few minutes. Events with copies: same_partition keep their keys in the ledger, and cannot adopt
 any.`,
-		Args: noArguments,
+		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, flags) },
 	}
-	asJSON(cmd, "events")
+	command.AsJSON(cmd, "events")
 	cmd.Flags().StringVar(&f.from, "from", "", "the query that selects the ids")
 	cmd.Flags().StringVar(&f.source, "from-database", "", "URL of the database that it reads (default --database)")
 	cmd.Flags().StringSliceVar(&f.events, "event", nil, "the event's name in the spec; several by commas")
 	cmd.Flags().StringVar(&f.spec, "spec", generator.SpecFile, "the spec that says how keys are made")
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "read and check all ids, and add none")
-	require(cmd, "from")
-	require(cmd, "event")
+	command.Require(cmd, "from")
+	command.Require(cmd, "event")
 	return cmd
 }
 
@@ -91,7 +92,7 @@ type adoptedKeys struct {
 }
 
 func (f *adoptFlags) run(cmd *cobra.Command, flags *streamFlags) error {
-	specs, err := findSpecs([]string{f.spec})
+	specs, err := command.FindSpecs([]string{f.spec})
 	if err != nil {
 		return err
 	}
@@ -114,19 +115,19 @@ func (f *adoptFlags) run(cmd *cobra.Command, flags *streamFlags) error {
 		source = flags.database
 	}
 	ctx := cmd.Context()
-	from, err := connectTo(ctx, cmd.ErrOrStderr(), "--from-database", source, anywhere)
+	from, err := command.ConnectTo(ctx, cmd.ErrOrStderr(), "--from-database", source, anywhere)
 	if err != nil {
 		return err
 	}
 	defer from.Close()
 	conn, err := from.Acquire(ctx)
 	if err != nil {
-		return maskConnect(err)
+		return command.MaskConnect(err)
 	}
 	defer conn.Release()
 	var db operate.DB
 	if !f.dry {
-		pool, err := connect(ctx, cmd.ErrOrStderr(), "--database", flags.database)
+		pool, err := command.Connect(ctx, cmd.ErrOrStderr(), "--database", flags.database)
 		if err != nil {
 			return err
 		}
@@ -170,10 +171,10 @@ func (f *adoptFlags) adopt(cmd *cobra.Command, db operate.DB, consumer string, l
 }
 
 func (f *adoptFlags) print(cmd *cobra.Command, page string, done any) error {
-	if a := answerOf(cmd); a.wanted {
-		return a.fill(done)
+	if a := command.AnswerOf(cmd); a.Wanted {
+		return a.Fill(done)
 	}
-	out, err := text(page, done)
+	out, err := pages.Text(page, done)
 	if err == nil {
 		_, err = fmt.Fprint(cmd.OutOrStdout(), out)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 	"github.com/idemgen/idemgen/examples/orders"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
@@ -114,7 +115,7 @@ func BenchmarkAdopt(b *testing.B) {
 	for n := 0; b.Loop(); n++ {
 		idemtest.Exec(b, db, `TRUNCATE idem_keys`)
 		var out, errs strings.Builder
-		if code := Run(b.Context(), []string{"adopt", "keys", "--spec", "../../examples/orders", "--event", "OrderPlaced", "--from", "SELECT event_id, processed_at FROM processed_messages"}, &out, &errs); code != 0 {
+		if code := command.Run(b.Context(), []string{"adopt", "keys", "--spec", "../../examples/orders", "--event", "OrderPlaced", "--from", "SELECT event_id, processed_at FROM processed_messages"}, &out, &errs, commands(nil)...); code != 0 {
 			b.Fatal(fmt.Sprint(code), out.String(), errs.String())
 		}
 	}

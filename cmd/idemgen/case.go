@@ -6,12 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 	"github.com/idemgen/idemgen/generator"
 )
 
 // caseCommand writes the frame of a case.
 func caseCommand() *cobra.Command {
-	var machine *answer
+	var machine *command.Answer
 	var event string
 	cmd := &cobra.Command{
 		Use:   "case name [spec | folder]",
@@ -31,7 +32,7 @@ batches of every size and crashes. Replaces no file of yours.`,
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			specs, err := findSpecs(args[1:])
+			specs, err := command.FindSpecs(args[1:])
 			if err != nil {
 				return err
 			}
@@ -46,11 +47,11 @@ batches of every size and crashes. Replaces no file of yours.`,
 			if err := result.Apply(); err != nil {
 				return err
 			}
-			machine.tell(cmd, result)
+			tell(cmd, machine, result)
 			return nil
 		},
 	}
 	cmd.Flags().StringVar(&event, "event", "", "name of the event, as the spec has it (default: the first one with Go code)")
-	machine = asJSON(cmd, "changes")
+	machine = command.AsJSON(cmd, "changes")
 	return cmd
 }

@@ -1,10 +1,16 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 )
+
+// errDifferent ends check with its own exit code.
+var errDifferent = command.Differs(errors.New("generated files differ from the spec: run idemgen generate"))
 
 // checkCommand prints what generate would change.
 func checkCommand() *cobra.Command {
@@ -18,7 +24,7 @@ would change; 1: something would; 2: trouble. Starter files, which are yours, do
 			print := formats[flags.format]
 			switch {
 			case flags.format == "json":
-				flags.json.wanted = true
+				flags.json.Wanted = true
 			case print == nil && flags.format != "text":
 				return fmt.Errorf("--format %s: it is text, json, github or sarif", flags.format)
 			}
@@ -34,11 +40,11 @@ would change; 1: something would; 2: trouble. Starter files, which are yours, do
 					continue
 				}
 				changes = append(changes, change{c.Op, c.Path, diff})
-				if print == nil && !flags.json.wanted {
+				if print == nil && !flags.json.Wanted {
 					fmt.Fprint(cmd.OutOrStdout(), diff)
 				}
 			}
-			flags.json.members["changes"] = changes
+			flags.json.Members["changes"] = changes
 			if print != nil {
 				if err := print(cmd.OutOrStdout(), findings(result.Diagnostics, changes)); err != nil {
 					return err

@@ -5,7 +5,6 @@ import (
 	"context"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -13,34 +12,16 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/commandtest"
 	"github.com/idemgen/idemgen/internal/gen/typecheck"
 )
-
-// repository is the root of this repository. Tests go elsewhere.
-var repository = sync.OnceValue(func() string {
-	dir, err := filepath.Abs("../..")
-	if err != nil {
-		panic(err)
-	}
-	return dir
-})
-
-func TestMain(m *testing.M) {
-	repository() // before a test changes the working directory
-	for _, name := range []string{"DATABASE_URL", "KAFKA_BROKERS", "SCHEMA_REGISTRY_URL", "REDIS_URL"} {
-		if err := os.Unsetenv(name); err != nil {
-			panic(err)
-		}
-	}
-	os.Exit(m.Run())
-}
 
 // librdkafka is the package with the Kafka client that needs cgo; "" without cgo.
 var librdkafka string
 
 // whatServicesImport is what the code of a service may import.
 var whatServicesImport = sync.OnceValues(func() (*typecheck.Checker, error) {
-	return typecheck.New(context.Background(), repository(),
+	return typecheck.New(context.Background(), commandtest.Repository,
 		"./runtime/idem", "./runtime/avro/registry", "./runtime/"+cmp.Or(librdkafka, "franz"), "./runtime/franz", "./runtime/idemprom", "./runtime/idemtest", "./runtime/protobuf", "./runtime/redislease", "./runtime/wire/strictjson",
 		"github.com/prometheus/client_golang/prometheus", "github.com/prometheus/client_golang/prometheus/promhttp", "github.com/twmb/franz-go/pkg/sr")
 })
@@ -81,19 +62,4 @@ func foldersOfGo(t *testing.T) (folders []string) {
 	}
 	slices.SortFunc(folders, func(a, b string) int { return len(a) - len(b) })
 	return folders
-}
-
-// goCommand makes the module here complete, as the lines that init prints do but with this
-// repository in place of a release, and runs the go command on it.
-func goCommand(t *testing.T, args ...string) (string, error) {
-	t.Helper()
-	requires := read(t, filepath.Join(repository(), "go.mod"))
-	_, requires, _ = strings.Cut(requires, "\nrequire (")
-	write(t, "go.mod", "module example.com/orders\n\ngo 1.26.0\n\nrequire github.com/idemgen/idemgen v0.0.0\n\n"+
-		"replace github.com/idemgen/idemgen => "+repository()+"\n\nrequire ("+requires)
-	write(t, "go.sum", read(t, filepath.Join(repository(), "go.sum")))
-	cmd := exec.CommandContext(t.Context(), "go", args...)
-	cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "GOWORK=off")
-	out, err := cmd.CombinedOutput()
-	return string(out), err
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 	"github.com/idemgen/idemgen/runtime/console"
 )
 
@@ -50,18 +51,18 @@ runtime/console.`,
 			if readOnly && operator != "" {
 				return errors.New("--read-only and --operator exclude each other")
 			}
-			db, err := connectTo(cmd.Context(), cmd.ErrOrStderr(), "--database", flags.database, anywhere) // a clear error at once
+			db, err := command.ConnectTo(cmd.Context(), cmd.ErrOrStderr(), "--database", flags.database, anywhere) // a clear error at once
 			if err != nil {
 				return err
 			}
 			db.Close()
 			if len(args) > 0 {
-				specs, err := findSpecs(args)
+				specs, err := command.FindSpecs(args)
 				if err != nil {
 					return err
 				}
 				for _, s := range specs {
-					o.Specs = append(o.Specs, specFolder(s.Path))
+					o.Specs = append(o.Specs, command.SpecFolder(s.Path))
 				}
 			} else if _, err := os.Stat("idemgen.yaml"); err == nil {
 				o.Specs = []fs.FS{os.DirFS(".")}
@@ -92,27 +93,6 @@ runtime/console.`,
 	withoutCompletions(cmd)
 	cmd.ValidArgsFunction = cobra.FixedCompletions([]string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt)
 	return cmd
-}
-
-// specFolder is the folder of a spec, in which the spec has its usual name, whatever its own is.
-func specFolder(path string) fs.FS {
-	dir, name := filepath.Split(filepath.FromSlash(path))
-	if dir == "" {
-		dir = "."
-	}
-	return renamed{os.DirFS(dir), name}
-}
-
-type renamed struct {
-	fs.FS
-	spec string
-}
-
-func (r renamed) Open(name string) (fs.File, error) {
-	if name == "idemgen.yaml" {
-		name = r.spec
-	}
-	return r.FS.Open(name)
 }
 
 // browse opens the console in the user's browser, if there is one. Every user of the machine can

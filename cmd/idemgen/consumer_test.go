@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"strings"
 	"testing"
 
@@ -14,7 +13,7 @@ import (
 // may be left out.
 func TestConsumerIsNamedInOneWay(t *testing.T) {
 	seen := 0
-	everyCommand(rootCommand(nil, io.Discard, io.Discard), func(cmd *cobra.Command) {
+	idemgen.Every(func(cmd *cobra.Command) {
 		if strings.Contains(cmd.Use, "CONSUMER") {
 			t.Errorf("%s takes the consumer as an argument", cmd.CommandPath())
 		}

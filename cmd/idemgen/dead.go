@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 	"github.com/idemgen/idemgen/generator"
 	"github.com/idemgen/idemgen/internal/gen/view"
 	"github.com/idemgen/idemgen/internal/operate"
@@ -34,7 +35,7 @@ within about 5 seconds, and writes the answer beside the letter. If no service r
 that takes the partition over does it.`,
 	}
 	flags.define(cmd)
-	asJSON(cmd)
+	command.AsJSON(cmd)
 	cmd.AddCommand(deadListCommand(&flags), deadShowCommand(&flags), replayCommand(&flags), discardCommand(&flags))
 	noCompletions(cmd)
 	return cmd
@@ -68,7 +69,7 @@ func deadListCommand(flags *streamFlags) *cobra.Command {
 		Use:   "list",
 		Short: "List dead letters",
 		Long:  "Lists dead letters, and the records that are parked behind them: first the number of each class, then the newest letters. In JSON, the member more says whether --limit left letters out.",
-		Args:  noArguments,
+		Args:  command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			filter.All = state == "all"
 			return flags.run(cmd, anywhere, "dead letters", func(ctx context.Context, db operate.DB) (any, error) {
@@ -76,7 +77,7 @@ func deadListCommand(flags *streamFlags) *cobra.Command {
 				if err != nil {
 					return nil, err
 				}
-				if !answerOf(cmd).wanted {
+				if !command.AnswerOf(cmd).Wanted {
 					slices.SortStableFunc(list.Letters, func(a, b operate.Letter) int {
 						return cmp.Or(cmp.Compare(a.Consumer, b.Consumer), cmp.Compare(a.Topic, b.Topic))
 					})
@@ -88,7 +89,7 @@ func deadListCommand(flags *streamFlags) *cobra.Command {
 			})
 		},
 	}
-	asJSON(cmd, "by_class", "dead_letters")
+	command.AsJSON(cmd, "by_class", "dead_letters")
 	cmd.Flags().StringVar(&filter.Consumer, "consumer", "", "name of the consumer, as the spec has it (default all)")
 	cmd.Flags().StringVar(&filter.Topic, "topic", "", "name of the topic (default all)")
 	cmd.Flags().Var(oneOf(&state, "open", "all"), "state", "open, or all: also those that were replayed or discarded (default open)")
@@ -114,7 +115,7 @@ JSON, if the spec is here, or named by --spec.`,
 			if err != nil {
 				return err
 			}
-			if raw != "" && answerOf(cmd).wanted {
+			if raw != "" && command.AnswerOf(cmd).Wanted {
 				return errors.New("--raw writes the payload as it is: leave out --json")
 			}
 			return flags.run(cmd, anywhere, "dead letter", func(ctx context.Context, db operate.DB) (any, error) {
@@ -137,7 +138,7 @@ JSON, if the spec is here, or named by --spec.`,
 			})
 		},
 	}
-	asJSON(cmd)
+	command.AsJSON(cmd)
 	consumerFlag(cmd, &consumer)
 	cmd.Flags().StringVar(&spec, "spec", generator.SpecFile, "the spec that says how payloads are encoded")
 	cmd.Flags().StringVar(&raw, "raw", "", "write the payload's bytes to this file, which must not exist; - is stdout")
@@ -150,13 +151,13 @@ func decode(path string, named bool, o *operate.Opened) (string, error) {
 	if o.Record == nil || o.Record.Value == nil {
 		return "", nil
 	}
-	specs, err := findSpecs([]string{path})
+	specs, err := command.FindSpecs([]string{path})
 	if err == nil && len(specs) != 1 {
 		err = fmt.Errorf("--spec %s names %d specs: name the one of the service", path, len(specs))
 	}
 	var spec *view.Spec
 	if err == nil {
-		spec, err = view.Read(specFolder(specs[0].Path))
+		spec, err = view.Read(command.SpecFolder(specs[0].Path))
 	}
 	if err != nil {
 		if named {
@@ -201,10 +202,7 @@ func writePayload(cmd *cobra.Command, o *operate.Opened, to string) error {
 	}
 	raw, out := o.Record.Value.Raw(), cmd.OutOrStdout()
 	if to == "-" {
-		if escaped, is := out.(printable); is {
-			out = escaped.to
-		}
-		_, err := out.Write(raw)
+		_, err := command.Raw(out).Write(raw)
 		return err
 	}
 	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

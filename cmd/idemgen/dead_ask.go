@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 	"github.com/idemgen/idemgen/internal/operate"
 )
 
@@ -79,7 +80,7 @@ func (f *askFlags) define(cmd *cobra.Command, flags *streamFlags) {
 	set.BoolVar(&f.all, "all", false, "all dead letters of the topic")
 	byFlags(cmd, &f.by)
 	set.DurationVar(&f.wait, "wait", 0, "wait up to this long for the outcomes, and fail if a letter stays dead")
-	asJSON(cmd, "letters")
+	command.AsJSON(cmd, "letters")
 	cmd.Args = func(_ *cobra.Command, args []string) error { return f.parse(args) }
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return flags.run(cmd, onPrimary, "asked", func(ctx context.Context, db operate.DB) (any, error) {

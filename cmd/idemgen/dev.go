@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 	"github.com/idemgen/idemgen/cmd/idemgen/internal/dev"
 	"github.com/idemgen/idemgen/generator"
 	"github.com/idemgen/idemgen/runtime/console"
@@ -45,7 +46,7 @@ With --database and --brokers it uses servers of yours, as they are: you apply t
 make the topics and send the records.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			specs, err := findSpecs(args)
+			specs, err := command.FindSpecs(args)
 			if err != nil {
 				return err
 			}
@@ -80,7 +81,7 @@ func runDev(cmd *cobra.Command, spec generator.Spec, program string, o dev.Optio
 	o.Out = cmd.OutOrStdout()
 	o.Pages = func(ctx context.Context, database string) (string, error) {
 		site, err := console.Local(ctx, "127.0.0.1:0", console.User{Name: os.Getenv("USER"), Act: true, Payload: true}, console.Options{
-			Database: database, Operator: database, Specs: []fs.FS{specFolder(spec.Path)}, Environment: "dev", Logger: slog.New(slog.DiscardHandler),
+			Database: database, Operator: database, Specs: []fs.FS{command.SpecFolder(spec.Path)}, Environment: "dev", Logger: slog.New(slog.DiscardHandler),
 		})
 		if err != nil {
 			return "", err
@@ -95,7 +96,7 @@ func runDev(cmd *cobra.Command, spec generator.Spec, program string, o dev.Optio
 
 // generateAgain generates what the spec asks for, as it is now, and names what it wrote.
 func generateAgain(ctx context.Context, cmd *cobra.Command, path string) (parts dev.Parts, err error) {
-	specs, err := findSpecs([]string{path})
+	specs, err := command.FindSpecs([]string{path})
 	if err != nil {
 		return parts, err
 	}

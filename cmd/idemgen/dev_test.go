@@ -14,6 +14,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/commandtest"
 	"github.com/idemgen/idemgen/internal/proof/longtest"
 )
 
@@ -41,7 +43,7 @@ func runDevOn(t *testing.T, dir string, holds func(out string) bool) string {
 	t.Helper()
 	ctx, end := context.WithCancel(t.Context())
 	out, ended := &watched{}, make(chan int, 1)
-	go func() { ended <- Run(ctx, []string{"dev", "--pause", "1ms", dir}, out, out) }()
+	go func() { ended <- command.Run(ctx, []string{"dev", "--pause", "1ms", dir}, out, out, commands(nil)...) }()
 	for limit := time.Now().Add(4 * time.Minute); !holds(out.String()); time.Sleep(50 * time.Millisecond) {
 		gaveUp := strings.Contains(out.String(), "nothing more is sent") || strings.Contains(out.String(), "waiting for a file to change")
 		if gaveUp || time.Now().After(limit) {
@@ -59,10 +61,10 @@ func runDevOn(t *testing.T, dir string, holds func(out string) bool) string {
 // documentedOutbox is a service with the table and the event of docs/outbox.md, and one header.
 func documentedOutbox(t *testing.T) string {
 	t.Helper()
-	_, page, _ := strings.Cut(read(t, filepath.Join(repository(), "docs", "outbox.md")), "\n## From a spec\n")
-	tables := block(t, page, "yaml")
+	_, page, _ := strings.Cut(read(t, filepath.Join(commandtest.Repository, "docs", "outbox.md")), "\n## From a spec\n")
+	tables := commandtest.Block(t, page, "yaml")
 	_, page, _ = strings.Cut(page, tables)
-	events := block(t, page, "yaml")
+	events := commandtest.Block(t, page, "yaml")
 	tables = strings.Replace(tables, "      payload:", "      tenant: nullable text\n      payload:", 1)
 	events = strings.Replace(events, "payload: event}", "payload: event, tenant: {value: \"a\\u202eb\"}}", 1)
 	return "version: 1\nconsumer: people\npackage: people\n" + tables + `topics:
@@ -85,7 +87,7 @@ events:
 then: {idem_outbox: [{aggregatetype: person, type: PersonListed}]}
 `)
 	must(t, "init", "--client", "franz")
-	if out, err := goCommand(t, "list", "./..."); err != nil { // which makes the module complete
+	if out, err := commandtest.GoCommand(t, "list", "./..."); err != nil { // which makes the module complete
 		t.Fatalf("%v\n%s", err, out)
 	}
 	const payload = `key=k1\u202e type=PersonListed payload={"name":"Ada \u202e"}` + "\n"
@@ -105,12 +107,12 @@ func sentAll(out string) bool { return strings.Contains(out, " records of the te
 // whose lines are of several.
 func documentedSpecs(t *testing.T) map[string]string {
 	t.Helper()
-	pages, err := filepath.Glob(filepath.Join(repository(), "docs", "*.md"))
+	pages, err := filepath.Glob(filepath.Join(commandtest.Repository, "docs", "*.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	specs := map[string]string{}
-	for _, page := range append(pages, filepath.Join(repository(), "README.md")) {
+	for _, page := range append(pages, filepath.Join(commandtest.Repository, "README.md")) {
 		name := strings.ToLower(strings.TrimSuffix(filepath.Base(page), ".md"))
 		for i, shown := range yamlBlocks.FindAllStringSubmatch(read(t, page), -1) {
 			indent := shown[1][:len(shown[1])-len(strings.TrimLeft(shown[1], " "))]
@@ -146,7 +148,7 @@ func TestDevRunsTheDocumentedSpecs(t *testing.T) {
 			write(t, path, notWritten.ReplaceAllString(read(t, path), "nil")+"\nvar _, _ = fmt.Errorf, idem.ErrNotImplemented\n")
 		}
 	}
-	if out, err := goCommand(t, "list", "./..."); err != nil { // which makes the module complete
+	if out, err := commandtest.GoCommand(t, "list", "./..."); err != nil { // which makes the module complete
 		t.Fatalf("%v\n%s", err, out)
 	}
 	atOnce := make(chan struct{}, 3)

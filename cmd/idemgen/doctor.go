@@ -10,20 +10,21 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 	"github.com/idemgen/idemgen/cmd/idemgen/internal/doctor"
 	"github.com/idemgen/idemgen/generator"
 )
 
 // errUnwell ends doctor with an exit code of its own.
-var errUnwell = errors.New("something fails: see the lines that begin with FAIL")
+var errUnwell = command.Differs(errors.New("something fails: see the lines that begin with FAIL"))
 
 // doctorFlags say where to look.
 type doctorFlags struct {
 	group string
 	streamFlags
-	kafka           kafkaFlags
+	kafka           command.KafkaFlags
 	redis, registry string
-	json            *answer
+	json            *command.Answer
 }
 
 // doctorCommand looks at what is around a service.
@@ -47,9 +48,9 @@ $KAFKA_PASSWORD. Connect as the service does: then the rights are those of its r
 		RunE: func(cmd *cobra.Command, args []string) error { return f.examine(cmd, args) },
 	}
 	f.define(cmd)
-	f.json = asJSON(cmd, "checks")
+	f.json = command.AsJSON(cmd, "checks")
 	flags := cmd.Flags()
-	f.kafka.define(cmd)
+	f.kafka.Define(cmd)
 	flags.StringVar(&f.group, "group", "", "the consumer group, if idem.WithGroup gives it another name than the consumer's (default what the processes report)")
 	flags.StringVar(&f.redis, "redis", "", "URL of the Redis that stores leases (default $REDIS_URL)")
 	flags.StringVar(&f.registry, "registry", "", "URL of the schema registry (default $SCHEMA_REGISTRY_URL)")
@@ -58,7 +59,7 @@ $KAFKA_PASSWORD. Connect as the service does: then the rights are those of its r
 }
 
 func (f *doctorFlags) examine(cmd *cobra.Command, args []string) error {
-	specs, err := findSpecs(args)
+	specs, err := command.FindSpecs(args)
 	if err != nil {
 		return err
 	}
@@ -80,13 +81,13 @@ func (f *doctorFlags) examine(cmd *cobra.Command, args []string) error {
 		service.Group = f.group
 		checks = append(checks, doctor.Examine(cmd.Context(), *service, around)...)
 	}
-	f.json.members["checks"] = checks
-	if !f.json.wanted {
+	f.json.Members["checks"] = checks
+	if !f.json.Wanted {
 		wide := 0
 		for _, c := range checks {
 			wide = max(wide, len(c.About))
 		}
-		page, err := text("checks", map[string]any{"Wide": wide, "Checks": checks})
+		page, err := pages.Text("checks", map[string]any{"Wide": wide, "Checks": checks})
 		fmt.Fprint(cmd.OutOrStdout(), page)
 		if err != nil {
 			return err
@@ -132,13 +133,13 @@ func current(ctx context.Context, spec generator.Spec) (checks []doctor.Check, _
 // around is where to look.
 func (f *doctorFlags) around(ctx context.Context) (a doctor.Around, err error) {
 	a.Waits = new(doctor.Waits)
-	if a.Kafka, err = f.kafka.options(); err != nil {
+	if a.Kafka, err = f.kafka.Options(); err != nil {
 		return a, err
 	}
 	a.Registry = cmp.Or(f.registry, os.Getenv("SCHEMA_REGISTRY_URL"))
 	a.Redis = cmp.Or(f.redis, os.Getenv("REDIS_URL"))
 	if f.database != "" || os.Getenv("DATABASE_URL") != "" {
-		a.Database, a.NoAnswer = openPool(ctx, "--database", f.database, pgconn.ValidateConnectTargetSessionAttrsReadWrite, a.Waits.Found, nil)
+		a.Database, a.NoAnswer = command.OpenPool(ctx, "--database", f.database, pgconn.ValidateConnectTargetSessionAttrsReadWrite, a.Waits.Found, nil)
 	}
 	return a, nil
 }

@@ -5,12 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 	"github.com/idemgen/idemgen/generator"
 )
 
 // explainCommand says what a spec promises of each event.
 func explainCommand() *cobra.Command {
-	var out *answer
+	var out *command.Answer
 	cmd := &cobra.Command{
 		Use:   "explain [spec | folder]",
 		Short: "Show what is guaranteed for each event",
@@ -24,7 +25,7 @@ is idemgen.yaml here.`,
 			if len(args) == 0 {
 				args = []string{generator.SpecFile}
 			}
-			specs, err := findSpecs(args)
+			specs, err := command.FindSpecs(args)
 			if err != nil {
 				return err
 			}
@@ -32,23 +33,23 @@ is idemgen.yaml here.`,
 				return fmt.Errorf("explain is for one spec, and %s has %d", args[0], len(specs))
 			}
 			e := generator.Explain(specs[0])
-			out.members["diagnostics"] = append([]generator.Diagnostic{}, e.Diagnostics...)
+			out.Members["diagnostics"] = append([]generator.Diagnostic{}, e.Diagnostics...)
 			if e.Refused() {
-				if !out.wanted {
+				if !out.Wanted {
 					fmt.Fprint(cmd.ErrOrStderr(), e.Problems, lastLine(e.Summary, false))
 				}
 				return errRead
 			}
-			out.members["topics"] = e.Topics
-			if out.wanted {
+			out.Members["topics"] = e.Topics
+			if out.Wanted {
 				return nil
 			}
-			page, err := text("explained", e)
+			page, err := pages.Text("explained", e)
 			fmt.Fprint(cmd.OutOrStdout(), page)
 			return err
 		},
 	}
-	out = asJSON(cmd, "diagnostics", "topics")
+	out = command.AsJSON(cmd, "diagnostics", "topics")
 	cmd.ValidArgsFunction = cobra.FixedCompletions([]string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt)
 	return cmd
 }

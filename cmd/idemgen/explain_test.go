@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 )
 
 // What explain says of some specs of testdata/golden/accepted stands beside them.
@@ -20,7 +22,7 @@ func TestGoldenExplained(t *testing.T) {
 		}
 		same(t, expected, text)
 		for line := range strings.Lines(text) {
-			if len(line) > columns+1 {
+			if len(line) > command.Columns+1 {
 				t.Errorf("%s: a line of %d columns: %s", name, len(line), line)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 	"github.com/idemgen/idemgen/generator"
 	"github.com/idemgen/idemgen/internal/operate"
 )
@@ -46,7 +47,7 @@ a standby will do.`,
 		},
 	}
 	flags.define(cmd)
-	asJSON(cmd, "answers")
+	command.AsJSON(cmd, "answers")
 	consumerFlag(cmd, &f.consumer)
 	cmd.Flags().StringVar(&f.offset, "offset", "", "the record, as PARTITION:OFFSET")
 	cmd.Flags().StringArrayVar(&f.key, "key", nil, "a part of the event's key, as NAME=VALUE")
@@ -103,7 +104,7 @@ func (f *findFlags) keys(topic string, parts []generator.KeyPart) (consumer stri
 	if parts == nil {
 		return f.consumer, nil, nil
 	}
-	specs, err := findSpecs([]string{f.spec})
+	specs, err := command.FindSpecs([]string{f.spec})
 	if err != nil {
 		return "", nil, err
 	}

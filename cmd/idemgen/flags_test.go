@@ -1,20 +1,11 @@
 package main
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
-)
 
-// parse reads what --json printed into value, which must know every field of it.
-func parse(t *testing.T, text string, value any) {
-	t.Helper()
-	d := json.NewDecoder(strings.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(value); err != nil || d.More() {
-		t.Fatalf("%v\n%s", err, text)
-	}
-}
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/commandtest"
+)
 
 // found is what generate --json and check --json print.
 type found struct {
@@ -45,17 +36,6 @@ func TestFlagsStandBeforeAndBehindArguments(t *testing.T) {
 	}
 }
 
-func TestVersionAsJSON(t *testing.T) {
-	var b struct{ Version, Commit, Go string }
-	parse(t, must(t, "version", "--json"), &b)
-	if text := must(t, "version"); b.Version == "" || text != "idemgen "+built(b).String()+"\n" || text != must(t, "--version") || !strings.HasPrefix(b.Go, "go1.") {
-		t.Errorf("%+v, and as text %s", b, text)
-	}
-	if text := (built{Version: "v0.1.0", Commit: "3f0c", Go: "go1.26.8"}).String(); text != "v0.1.0, commit 3f0c, go1.26.8" {
-		t.Error(text)
-	}
-}
-
 // With --json the problems of a spec stand on stdout with their places, and not on stderr.
 func TestProblemsAsJSON(t *testing.T) {
 	module(t, map[string]string{"idemgen.yaml": strings.Replace(spec, "order_id: uuid\n", "order_id: uuuid\n", 1)})
@@ -65,7 +45,7 @@ func TestProblemsAsJSON(t *testing.T) {
 			t.Errorf("%s: exit code %d\n%s", verb, code, stderr)
 		}
 		var got found
-		parse(t, stdout, &got)
+		commandtest.Parse(t, stdout, &got)
 		if got.Error == "" || len(got.Diagnostics) == 0 || got.Changes == nil || len(got.Changes) > 0 {
 			t.Fatalf("%s: %s", verb, stdout)
 		}
@@ -82,7 +62,7 @@ func TestChangesAsJSON(t *testing.T) {
 	_, text, _ := run(t, "check")
 	code, stdout, stderr := run(t, "check", "--json")
 	var would found
-	parse(t, stdout, &would)
+	commandtest.Parse(t, stdout, &would)
 	diffs := ""
 	for _, c := range would.Changes {
 		diffs += c.Diff
@@ -91,7 +71,7 @@ func TestChangesAsJSON(t *testing.T) {
 		t.Errorf("exit code %d\n%s\nwant\n%s", code, diffs, text)
 	}
 	var did found
-	parse(t, must(t, "generate", "--json"), &did)
+	commandtest.Parse(t, must(t, "generate", "--json"), &did)
 	if len(did.Changes) <= len(would.Changes) { // the starter files are written, too
 		t.Errorf("%d changes, and check told %d", len(did.Changes), len(would.Changes))
 	}

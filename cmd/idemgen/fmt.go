@@ -10,12 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 	"github.com/idemgen/idemgen/internal/gen/syntax"
 	"github.com/idemgen/idemgen/internal/proof"
 )
 
 // errLayout ends fmt --check with the exit code of check.
-var errLayout = errors.New("these files are not formatted: run idemgen fmt")
+var errLayout = command.Differs(errors.New("these files are not formatted: run idemgen fmt"))
 
 // fmtCommand lays specs and cases out.
 func fmtCommand() *cobra.Command {
@@ -28,7 +29,7 @@ changed: two spaces for each level, lists deeper than their key, one space behin
 comma and none inside of brackets, at most one empty line, LF. Order, quotes, comments and what
 stands on one line stay yours.` + specArguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			specs, err := findSpecs(args)
+			specs, err := command.FindSpecs(args)
 			if err != nil {
 				return err
 			}
@@ -63,7 +64,7 @@ func layOut(cmd *cobra.Command, path string, check bool) (changed bool, err erro
 	if err != nil {
 		return false, err
 	}
-	data, err := readSpec(path)
+	data, err := command.ReadSpec(path)
 	if err != nil {
 		return false, err
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 	"github.com/idemgen/idemgen/generator"
 )
 
@@ -91,7 +92,7 @@ type (
 // https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 func printSARIF(out io.Writer, all []generator.Diagnostic) error {
 	run := sarifRun{Results: []sarifResult{}}
-	run.Tool.Driver.Name, run.Tool.Driver.Version = "idemgen", version().Version
+	run.Tool.Driver.Name, run.Tool.Driver.Version = "idemgen", command.Version().Version
 	for _, d := range all {
 		var at sarifLocation
 		at.Physical.Artifact.URI = d.File

@@ -28,7 +28,7 @@ never touched.` + specArguments,
 			if err := result.Apply(); err != nil {
 				return err
 			}
-			flags.json.tell(cmd, result)
+			tell(cmd, flags.json, result)
 			fmt.Fprint(cmd.ErrOrStderr(), result.Notes)
 			noteRemoved(cmd, result)
 			return nil

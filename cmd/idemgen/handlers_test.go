@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/commandtest"
 	"github.com/idemgen/idemgen/internal/proof/longtest"
 )
 
@@ -27,8 +28,8 @@ var handlers = []struct {
 
 // ofTheGuide is the service of docs/guide.md, with its handler.
 func ofTheGuide(t *testing.T, name string) {
-	guide := read(t, filepath.Join(repository(), "docs", "guide.md"))
-	spec := strings.ReplaceAll("\n"+block(t, guide, "yaml"), "\n   ", "\n")
+	guide := read(t, filepath.Join(commandtest.Repository, "docs", "guide.md"))
+	spec := strings.ReplaceAll("\n"+commandtest.Block(t, guide, "yaml"), "\n   ", "\n")
 	write(t, filepath.Join(name, "idemgen.yaml"), strings.Replace(spec, "package: payments", "package: "+name, 1))
 	must(t, "init", name)
 	write(t, filepath.Join(name, "handler.go"), "package "+name+`
@@ -44,12 +45,12 @@ import (
 
 type Service struct{}
 
-`+block(t, guide, "go"))
+`+commandtest.Block(t, guide, "go"))
 }
 
 // ofAnExample is a copy of an example's package.
 func ofAnExample(t *testing.T, name string) {
-	from := filepath.Join(repository(), "examples", name)
+	from := filepath.Join(commandtest.Repository, "examples", name)
 	if err := os.CopyFS(name, os.DirFS(from)); err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +170,7 @@ func TestBugsOfHandlersAreFound(t *testing.T) {
 		edit(t, filepath.Join(h.name, "idem_setup_test.go"), "return Service{}", "return planted{Service{}, db}")
 		packages = append(packages, "./"+h.name)
 	}
-	if out, err := goCommand(t, packages...); err != nil {
+	if out, err := commandtest.GoCommand(t, packages...); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	here, err := os.Getwd()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 	"github.com/idemgen/idemgen/generator"
 )
 
@@ -15,7 +16,7 @@ import (
 // them stand in problems of the spec.
 func initCommand(args []string) *cobra.Command {
 	start := generator.Start{Dir: "."}
-	var machine *answer
+	var machine *command.Answer
 	var from fromDatabase
 	var topic fromTopic
 	cmd := &cobra.Command{
@@ -62,9 +63,9 @@ name and the password are in $KAFKA_USERNAME and $KAFKA_PASSWORD.`,
 				return err
 			}
 			defer started.Close()
-			machine.members["diagnostics"] = append([]generator.Diagnostic{}, started.Diagnostics...)
-			if !machine.wanted {
-				fmt.Fprint(cmd.ErrOrStderr(), mask(started.Problems, args), lastLine(started.Summary, true))
+			machine.Members["diagnostics"] = append([]generator.Diagnostic{}, started.Diagnostics...)
+			if !machine.Wanted {
+				fmt.Fprint(cmd.ErrOrStderr(), command.Mask(started.Problems, args), lastLine(started.Summary, true))
 			}
 			if started.Refused { // the spec that was there
 				return errProblems
@@ -72,16 +73,16 @@ name and the password are in $KAFKA_USERNAME and $KAFKA_PASSWORD.`,
 			if err := started.Apply(); err != nil {
 				return err
 			}
-			machine.tell(cmd, started.Result)
+			tell(cmd, machine, started.Result)
 			if started.Kept {
 				fmt.Fprint(cmd.ErrOrStderr(), started.Notes)
 			}
-			steps, err := text("next steps", started)
+			steps, err := pages.Text("next steps", started)
 			fmt.Fprint(cmd.ErrOrStderr(), steps)
 			return err
 		},
 	}
-	machine = asJSON(cmd, "diagnostics", "changes")
+	machine = command.AsJSON(cmd, "diagnostics", "changes")
 	cmd.Flags().StringVar(&start.Consumer, "consumer", "", "name of the consumer")
 	cmd.Flags().StringVar(&start.Package, "package", "", "name of the Go package")
 	cmd.Flags().StringVar(&start.Client, "client", generator.Clients[0], "the program's Kafka `client`: confluent (librdkafka), or franz (franz-go), which builds without cgo")

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 	"github.com/idemgen/idemgen/generator"
 	"github.com/idemgen/idemgen/internal/pgtable"
 )
@@ -21,7 +22,7 @@ type fromDatabase struct {
 
 // read reads what the tables are like.
 func (f *fromDatabase) read(ctx context.Context, stderr io.Writer) ([]*pgtable.Table, error) {
-	db, err := connect(ctx, stderr, "--from-db", f.url)
+	db, err := command.Connect(ctx, stderr, "--from-db", f.url)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 	"github.com/idemgen/idemgen/cmd/idemgen/internal/sampler"
 	"github.com/idemgen/idemgen/generator"
 	"github.com/idemgen/idemgen/internal/gen/survey"
@@ -19,13 +20,13 @@ const mostSampled = 20_000
 
 // fromTopic says which topic a first spec describes.
 type fromTopic struct {
-	kafkaFlags
+	command.KafkaFlags
 	name string
 	most int
 }
 
 func (f *fromTopic) define(cmd *cobra.Command) {
-	f.kafkaFlags.define(cmd)
+	f.KafkaFlags.Define(cmd)
 	cmd.Flags().StringVar(&f.name, "from-topic", "", "describe this topic in the spec, as its newest records show it")
 	cmd.Flags().IntVar(&f.most, "sample", 2000, "with --from-topic: how many records to read")
 }
@@ -35,7 +36,7 @@ func (f *fromTopic) read(ctx context.Context) (*survey.Report, error) {
 	if f.most < 1 || f.most > mostSampled {
 		return nil, fmt.Errorf("--sample %d: it is 1 to %d", f.most, mostSampled)
 	}
-	opts, err := f.options()
+	opts, err := f.Options()
 	if err != nil {
 		return nil, err
 	}
@@ -46,13 +47,13 @@ func (f *fromTopic) read(ctx context.Context) (*survey.Report, error) {
 }
 
 // examine reads a sample of the topic, prints what it shows, and has the spec describe it.
-func (f *fromTopic) examine(cmd *cobra.Command, start *generator.Start, machine *answer) (err error) {
+func (f *fromTopic) examine(cmd *cobra.Command, start *generator.Start, machine *command.Answer) (err error) {
 	if start.Topic, err = f.read(cmd.Context()); err != nil {
 		return err
 	}
-	machine.members["topic"] = start.Topic
-	if !machine.wanted {
-		page, err := text("topic", start.Topic)
+	machine.Members["topic"] = start.Topic
+	if !machine.Wanted {
+		page, err := pages.Text("topic", start.Topic)
 		fmt.Fprint(cmd.OutOrStdout(), page)
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/commandtest"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
@@ -122,9 +123,9 @@ func TestInitRefusesATopicWithoutASpec(t *testing.T) {
 	t.Setenv("KAFKA_BROKERS", produce(t, map[string]int32{"empty.v1": 2, "avro.v1": 1}, &idem.Message{Topic: "avro.v1", Value: []byte("\x00\x00\x00\x00\x07\x10abcd")}))
 	refused(t, "topic empty.v1 has no records", "init", "--from-topic", "empty.v1")
 	refused(t, `the brokers have no topic "missing.v1"`, "init", "--from-topic", "missing.v1")
-	before := tree(t, ".")
+	before := commandtest.Tree(t, ".")
 	code, stdout, stderr := run(t, "init", "--from-topic", "avro.v1")
-	if code != trouble || !strings.Contains(stderr, "Avro or Protobuf behind a zero byte and a schema id; put the schema file") || !strings.Contains(stdout, "     1  Avro or Protobuf") || tree(t, ".") != before {
+	if code != trouble || !strings.Contains(stderr, "Avro or Protobuf behind a zero byte and a schema id; put the schema file") || !strings.Contains(stdout, "     1  Avro or Protobuf") || commandtest.Tree(t, ".") != before {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 	t.Setenv("KAFKA_BROKERS", "")
@@ -189,9 +190,9 @@ func TestTheTestsOfATopicAreGreen(t *testing.T) {
 	}
 	brokers := produce(t, map[string]int32{"payments.v1": 2}, payments("payments.v1")...)
 	module(t, nil)
-	own := strings.Replace(read(t, filepath.Join(repository(), "go.mod")), "module github.com/idemgen/idemgen\n", "module example.com/orders\n", 1)
-	write(t, "go.mod", own+"\nrequire github.com/idemgen/idemgen v0.0.0\n\nreplace github.com/idemgen/idemgen => "+repository()+"\n")
-	write(t, "go.sum", read(t, filepath.Join(repository(), "go.sum")))
+	own := strings.Replace(read(t, filepath.Join(commandtest.Repository, "go.mod")), "module github.com/idemgen/idemgen\n", "module example.com/orders\n", 1)
+	write(t, "go.mod", own+"\nrequire github.com/idemgen/idemgen v0.0.0\n\nreplace github.com/idemgen/idemgen => "+commandtest.Repository+"\n")
+	write(t, "go.sum", read(t, filepath.Join(commandtest.Repository, "go.sum")))
 	must(t, "init", "--from-topic", "payments.v1", "--brokers", brokers, "--client", "franz")
 	cmd := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-short", ".")
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS="+os.Getenv("GOFLAGS")+" -ldflags=-s -mod=mod")

@@ -1,13 +1,15 @@
 package main
 
 import (
-	"io"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/commandtest"
 )
 
 // members are what each command has in its JSON, beside error.
@@ -25,7 +27,7 @@ func fails(t *testing.T, path, want string, args ...string) {
 	args = append(strings.Fields(path), args...)
 	code, stdout, stderr := run(t, args...)
 	var got map[string]any
-	parse(t, stdout, &got)
+	commandtest.Parse(t, stdout, &got)
 	text, _ := got["error"].(string)
 	delete(got, "error")
 	if code != trouble || !slices.Equal(slices.Sorted(maps.Keys(got)), members[path]) || !strings.Contains(text, want) || text == "" {
@@ -41,8 +43,8 @@ func fails(t *testing.T, path, want string, args ...string) {
 // With --json a command whose arguments are wrong prints the object that it always prints.
 func TestJSONOfWrongArguments(t *testing.T) {
 	seen := 0
-	everyCommand(rootCommand(nil, io.Discard, io.Discard), func(cmd *cobra.Command) {
-		if answerOf(cmd) == nil {
+	idemgen.Every(func(cmd *cobra.Command) {
+		if command.AnswerOf(cmd) == nil {
 			return
 		}
 		seen++

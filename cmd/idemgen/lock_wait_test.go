@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/outbox"
 )
@@ -101,7 +102,7 @@ func TestCommandsNameTheLockThatTheyWaitFor(t *testing.T) {
 			var out bytes.Buffer
 			said := &firstLine{line: make(chan string, 1)}
 			ended := make(chan int, 1)
-			go func() { ended <- Run(t.Context(), append(args, at(db)), &out, said) }()
+			go func() { ended <- command.Run(t.Context(), append(args, at(db)), &out, said, commands(nil)...) }()
 			select {
 			case line := <-said.line:
 				if !strings.Contains(line, "a statement waits for a lock on table public.idem_stream, ") || !strings.Contains(line, ", a migration, ") {

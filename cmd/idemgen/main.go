@@ -10,6 +10,8 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 )
 
 func main() {
@@ -18,5 +20,5 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	os.Exit(Run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(command.Run(ctx, os.Args[1:], os.Stdout, os.Stderr, commands(os.Args[1:])...))
 }

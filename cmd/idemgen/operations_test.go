@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/commandtest"
 	"github.com/idemgen/idemgen/runtime/halt"
 )
 
@@ -41,21 +43,15 @@ func haltCodes(t *testing.T) (codes []halt.Code) {
 	return codes
 }
 
-// words splits a command line as a shell does.
-var words = regexp.MustCompile(`"[^"]*"|\S+`)
-
 // accepted runs a command line up to where it connects to the database, and returns the
 // command.
 func accepted(t *testing.T, line string) *cobra.Command {
 	t.Helper()
-	args := words.FindAllString(line, -1)
-	for i := range args {
-		args[i] = strings.Trim(args[i], `"`)
-	}
+	args := commandtest.Words(line)
 	if code, _, stderr := run(t, args[1:]...); code != trouble || !strings.HasPrefix(stderr, "idemgen: connect to the database that $DATABASE_URL names: ") {
 		t.Errorf("%s: %s", line, stderr)
 	}
-	cmd, flags, err := rootCommand(nil, io.Discard, io.Discard).Find(args[1:])
+	cmd, flags, err := command.Root(io.Discard, io.Discard, commands(nil)...).Find(args[1:])
 	if err == nil {
 		err = cmd.ParseFlags(flags)
 	}

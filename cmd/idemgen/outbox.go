@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 	"github.com/idemgen/idemgen/internal/gen/connector"
 	"github.com/idemgen/idemgen/runtime/outbox"
 )
@@ -30,7 +31,7 @@ func outboxMigrationCommand() *cobra.Command {
 		Long: `Prints the SQL that makes the table idem_outbox, for a file among your migrations. It is
 that of outbox.Migration, followed with --dead-letters by that of outbox.DeadLetterMigration:
 apply it after the migrations of idemgen's runtime. It can be applied again.`,
-		Args: noArguments,
+		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			by := outbox.ByRelay
 			if debezium {
@@ -66,7 +67,7 @@ The password is never in it: --password names the place where Connect finds it. 
 ${env:IDEM_OUTBOX_PASSWORD}, needs config.providers=env and
 config.providers.env.class=org.apache.kafka.common.config.provider.EnvVarConfigProvider in the
 settings of the worker.`,
-		Args: noArguments,
+		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			text, err := of.JSON(wrapped)
 			if err != nil {
@@ -90,6 +91,6 @@ settings of the worker.`,
 	f.StringVar(&of.Topic, "topic", "outbox.event.${routedByValue}", "topic of an event; ${routedByValue} is its aggregate type")
 	f.StringArrayVar(&of.Headers, "header", nil, "further column of the table that is a header; give it once for each")
 	f.BoolVar(&wrapped, "wrapped", false, "print it for POST /connectors, with the connector's name")
-	require(cmd, "host", "dbname", "user")
+	command.Require(cmd, "host", "dbname", "user")
 	return cmd
 }

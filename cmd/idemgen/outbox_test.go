@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/commandtest"
 	"github.com/idemgen/idemgen/runtime/outbox"
 )
 
@@ -25,7 +26,7 @@ func TestOutboxConnector(t *testing.T) {
 	args := []string{"outbox", "connector", "--host", "db", "--dbname", "shop", "--user", "debezium", "--header", "tenant"}
 	text := must(t, args...)
 	var settings map[string]string
-	parse(t, text, &settings)
+	commandtest.Parse(t, text, &settings)
 	if settings["database.password"] != "${env:IDEM_OUTBOX_PASSWORD}" || !strings.HasSuffix(settings["transforms.outbox.table.fields.additional.placement"], ",tenant:header") {
 		t.Error(text)
 	}
@@ -33,7 +34,7 @@ func TestOutboxConnector(t *testing.T) {
 		Name   string
 		Config map[string]string
 	}
-	parse(t, must(t, append(args, "--wrapped", "--name", "shop")...), &wrapped)
+	commandtest.Parse(t, must(t, append(args, "--wrapped", "--name", "shop")...), &wrapped)
 	if wrapped.Name != "shop" || wrapped.Config["topic.prefix"] != "shop" {
 		t.Errorf("%+v", wrapped)
 	}

@@ -7,17 +7,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 	"github.com/idemgen/idemgen/generator"
 	"github.com/idemgen/idemgen/internal/gen/evolution"
 )
 
 // errBreaks ends plan with its own exit code.
-var errBreaks = said{errors.New("the change breaks")}
+var errBreaks = command.Said(command.Differs(errors.New("the change breaks")))
 
 // planCommand says what the changes of a spec mean.
 func planCommand() *cobra.Command {
 	base := "HEAD"
-	var out *answer
+	var out *command.Answer
 	cmd := &cobra.Command{
 		Use:   "plan [[old] new]",
 		Short: "Show the consequences of a change of a spec",
@@ -38,7 +39,7 @@ in a topic, lets an older version apply events without a call, or reads every to
 			if len(args) > 0 {
 				name = args[len(args)-1]
 			}
-			specs, err := findSpecs([]string{name})
+			specs, err := command.FindSpecs([]string{name})
 			if err != nil {
 				return err
 			}
@@ -53,16 +54,16 @@ in a topic, lets an older version apply events without a call, or reads every to
 					return err
 				}
 			}
-			out.members["diagnostics"] = append([]generator.Diagnostic{}, plan.Diagnostics...)
-			out.members["changes"] = append([]evolution.Change{}, plan.Changes...)
+			out.Members["diagnostics"] = append([]generator.Diagnostic{}, plan.Diagnostics...)
+			out.Members["changes"] = append([]evolution.Change{}, plan.Changes...)
 			if plan.Refused() {
-				if !out.wanted {
+				if !out.Wanted {
 					fmt.Fprint(cmd.ErrOrStderr(), plan.Problems, lastLine(plan.Summary, false))
 				}
 				return errRead
 			}
-			if !out.wanted {
-				page, err := text("plan", map[string]any{"Spec": now.Path, "Against": against, "Changes": plan.Changes, "First": before == nil})
+			if !out.Wanted {
+				page, err := pages.Text("plan", map[string]any{"Spec": now.Path, "Against": against, "Changes": plan.Changes, "First": before == nil})
 				fmt.Fprint(cmd.OutOrStdout(), page)
 				if err != nil {
 					return err
@@ -77,7 +78,7 @@ in a topic, lets an older version apply events without a call, or reads every to
 		},
 	}
 	cmd.Flags().StringVar(&base, "base", base, "commit or branch of git to compare with")
-	out = asJSON(cmd, "diagnostics", "changes")
+	out = command.AsJSON(cmd, "diagnostics", "changes")
 	cmd.ValidArgsFunction = cobra.FixedCompletions([]string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt)
 	return cmd
 }
@@ -91,7 +92,7 @@ func earlier(cmd *cobra.Command, args []string, now generator.Spec, base string)
 	if cmd.Flags().Changed("base") {
 		return nil, "", errors.New("--base selects a version in git, and cannot be used with an old spec")
 	}
-	specs, err := findSpecs(args[:1])
+	specs, err := command.FindSpecs(args[:1])
 	if err != nil {
 		return nil, "", err
 	}

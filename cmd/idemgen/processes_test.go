@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/commandtest"
 	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
@@ -143,7 +144,7 @@ UPDATE idem_ledger SET parts = 4`)
 		var answer struct {
 			Checks []struct{ State, About, Found, Advice string }
 		}
-		parse(t, out, &answer)
+		commandtest.Parse(t, out, &answer)
 		for _, c := range answer.Checks {
 			if strings.HasPrefix(c.About, "process") || strings.HasPrefix(c.About, "partition") || strings.HasPrefix(c.About, "topic") {
 				found = append(found, regexp.MustCompile(`1m3\ds`).ReplaceAllString(c.State+" "+c.About+": "+c.Found, "1m30s"))

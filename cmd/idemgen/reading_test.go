@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/commandtest"
 	"github.com/idemgen/idemgen/examples/orders"
 	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idem"
@@ -150,7 +151,7 @@ func TestDeadLettersAreChosen(t *testing.T) {
 			Sums    []operate.Sum    `json:"by_class"`
 			More    *bool            `json:"more"`
 		}
-		parse(t, must(t, strings.Fields("dead list --json "+args)...), &got)
+		commandtest.Parse(t, must(t, strings.Fields("dead list --json "+args)...), &got)
 		if left := args == "--limit 1"; got.More == nil || *got.More != left {
 			t.Errorf("dead list %s: more: %v, want %t", args, got.More, left)
 		}

@@ -5,13 +5,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/commandtest"
 )
 
 // What README shows is what happens: the sample's spec, its generated code and its handler, and
 // what the commands of the quick start print. What the go command does with them is
 // TestServicesPassTheirTests's.
 func TestReadmeShowsTheSample(t *testing.T) {
-	readme := read(t, filepath.Join(repository(), "README.md"))
+	readme := read(t, filepath.Join(commandtest.Repository, "README.md"))
 	module(t, nil)
 	said := map[string]string{}
 	for _, args := range [][]string{{"init"}, {"generate", "./..."}, {"check", "./..."}} {
@@ -21,7 +23,7 @@ func TestReadmeShowsTheSample(t *testing.T) {
 		}
 	}
 	spec := regexp.MustCompile(`(?m)^ *#.*\n| +#.*|^description: .*\n`)
-	if shown, made := spec.ReplaceAllString(block(t, readme, "yaml"), ""), spec.ReplaceAllString(read(t, "idemgen.yaml"), ""); shown != strings.ReplaceAll(made, "\n\n", "\n") {
+	if shown, made := spec.ReplaceAllString(commandtest.Block(t, readme, "yaml"), ""), spec.ReplaceAllString(read(t, "idemgen.yaml"), ""); shown != strings.ReplaceAll(made, "\n\n", "\n") {
 		t.Errorf("README shows the spec\n%s\ninit writes\n%s", shown, made)
 	}
 	code := read(t, "idem_orders_v1_gen.go") + read(t, "handler.go")
@@ -49,15 +51,4 @@ func TestReadmeShowsTheSample(t *testing.T) {
 			t.Errorf("README has no %s", command)
 		}
 	}
-}
-
-// block is the first block of a language in a page.
-func block(t *testing.T, page, language string) string {
-	t.Helper()
-	_, text, _ := strings.Cut(page, "```"+language+"\n")
-	text, _, found := strings.Cut(text, "```")
-	if !found {
-		t.Fatalf("the page has no block of %s", language)
-	}
-	return text
 }

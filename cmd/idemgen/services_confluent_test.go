@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/commandtest"
 	"github.com/idemgen/idemgen/internal/proof/longtest"
 )
 
@@ -45,7 +46,7 @@ func TestServicesPassTheirTests(t *testing.T) {
 	} else {
 		args = append(args, "-vet=off", "-run", "^TestCases$|//^one_by_one$")
 	}
-	out, err := goCommand(t, args...)
+	out, err := commandtest.GoCommand(t, args...)
 	for _, want := range []string{
 		"ok  \texample.com/orders/handled\t", "ok  \texample.com/orders/described\t",
 		"--- PASS: TestOrdersV1/handlers/one_by_one ", "--- PASS: TestReturnsV1/handlers/one_by_one ", "--- PASS: TestEventsV1/spec/one_by_one ",
@@ -69,7 +70,7 @@ func TestServicesPassTheirTests(t *testing.T) {
 func asksForItsAddresses(t *testing.T, name string) {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "service")
-	if out, err := goCommand(t, "build", stripped, "-o", program, "./"+name+"/cmd/"+name); err != nil {
+	if out, err := commandtest.GoCommand(t, "build", stripped, "-o", program, "./"+name+"/cmd/"+name); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, tc := range []struct{ set, missing string }{{"DATABASE_URL=x", "KAFKA_BROKERS"}, {"KAFKA_BROKERS=x", "DATABASE_URL"}} {

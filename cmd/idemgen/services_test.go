@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/commandtest"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
@@ -117,7 +118,7 @@ func TestServiceWithoutCgoIsStatic(t *testing.T) {
 	must(t, "init", "--client", "franz", "static")
 	t.Setenv("CGO_ENABLED", "0")
 	program := filepath.Join(t.TempDir(), "service")
-	if out, err := goCommand(t, "build", stripped, "-o", program, "./static/cmd/static"); err != nil {
+	if out, err := commandtest.GoCommand(t, "build", stripped, "-o", program, "./static/cmd/static"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	file, err := elf.Open(program)

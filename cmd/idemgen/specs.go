@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 	"github.com/idemgen/idemgen/generator"
 	"github.com/idemgen/idemgen/internal/gen/output"
 )
@@ -24,30 +25,30 @@ const specsUsage = " [spec | folder | dir/...] ..."
 
 // specFlags are the flags of generate and check.
 type specFlags struct {
-	json   *answer
+	json   *command.Answer
 	format string // of check: "" is text, or JSON if that is wanted; else one of formats
 	writes bool   // the command is generate
 }
 
 func (f *specFlags) define(cmd *cobra.Command) {
-	f.json = asJSON(cmd, "diagnostics", "changes")
+	f.json = command.AsJSON(cmd, "diagnostics", "changes")
 	cmd.ValidArgsFunction = cobra.FixedCompletions([]string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt)
 }
 
 // load runs the generator over the specs that the arguments name. Without an error the specs
 // are in order, and the result must be closed.
 func (f *specFlags) load(cmd *cobra.Command, args []string) (*generator.Result, error) {
-	specs, err := findSpecs(args)
+	specs, err := command.FindSpecs(args)
 	if err != nil {
 		return nil, err
 	}
 	result, err := generator.Generate(cmd.Context(), specs)
 	refused := result.Refused
-	f.json.members["diagnostics"] = append([]generator.Diagnostic{}, result.Diagnostics...)
+	f.json.Members["diagnostics"] = append([]generator.Diagnostic{}, result.Diagnostics...)
 	switch print := formats[f.format]; {
 	case print != nil && refused:
 		err = errors.Join(err, print(cmd.OutOrStdout(), findings(result.Diagnostics, nil)))
-	case print == nil && !f.json.wanted:
+	case print == nil && !f.json.Wanted:
 		fmt.Fprint(cmd.ErrOrStderr(), result.Problems, lastLine(result.Summary, f.writes))
 	}
 	switch {
@@ -65,8 +66,8 @@ func (f *specFlags) load(cmd *cobra.Command, args []string) (*generator.Result, 
 // errProblems ends a command that has told the problems of the specs, and errRead one that would
 // write nothing anyway.
 var (
-	errRead     = said{errors.New("the specs have problems, see diagnostics")}
-	errProblems = said{errors.New("the specs have problems, see diagnostics; nothing was written")}
+	errRead     = command.Said(errors.New("the specs have problems, see diagnostics"))
+	errProblems = command.Said(errors.New("the specs have problems, see diagnostics; nothing was written"))
 )
 
 // lastLine is the line behind the problems of specs; "" if there are no errors. writes says that
@@ -89,13 +90,13 @@ type change struct {
 }
 
 // tell prints the files that were written or removed, or adds them to the JSON.
-func (a *answer) tell(cmd *cobra.Command, result *generator.Result) {
+func tell(cmd *cobra.Command, a *command.Answer, result *generator.Result) {
 	changes := []change{}
 	for _, c := range result.Changes {
 		changes = append(changes, change{Op: c.Op, Path: c.Path})
-		if !a.wanted {
+		if !a.Wanted {
 			fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", c.Op, c.Path)
 		}
 	}
-	a.members["changes"] = changes
+	a.Members["changes"] = changes
 }

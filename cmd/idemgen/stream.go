@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/halt"
 )
@@ -34,7 +35,7 @@ partition prints the whole command; docs/operations.md says what to check before
 to the guarantee. Nothing else in the database changes.`,
 	}
 	flags.define(cmd)
-	asJSON(cmd)
+	command.AsJSON(cmd)
 	cmd.AddCommand(listCommand(&flags), releaseCommand(&flags), setCommand(&flags),
 		pauseCommand(&flags, "pause", "Stop the consumption of a topic for a while", `Stops the consumption of a topic, or of one partition, until idemgen stream resume, such as while a
 table is repaired. Processes keep running; other topics continue. Batches that have committed stay,
@@ -43,7 +44,7 @@ and not paused.`, operate.Pause, operate.Unpaused),
 		pauseCommand(&flags, "resume", "End a pause", `Ends the pause of a topic, or of one partition, which continues where it was. Partitions that are not
 paused are left alone.`, operate.Resume, nil))
 	for _, verb := range cmd.Commands() {
-		verb.Args = noArguments
+		verb.Args = command.NoArguments
 	}
 	noCompletions(cmd)
 	return cmd
@@ -87,21 +88,21 @@ var (
 
 // run runs a command on a server that right takes, and prints what it returns by a page.
 func (f *streamFlags) run(cmd *cobra.Command, right pgconn.ValidateConnectFunc, page string, do work) error {
-	db, err := connectTo(cmd.Context(), cmd.ErrOrStderr(), "--database", f.database, right)
+	db, err := command.ConnectTo(cmd.Context(), cmd.ErrOrStderr(), "--database", f.database, right)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
 	done, err := do(cmd.Context(), db)
 	if done == nil {
-		return maskConnect(err)
+		return command.MaskConnect(err)
 	}
-	if a := answerOf(cmd); a.wanted {
-		return cmp.Or(maskConnect(err), a.fill(done))
+	if a := command.AnswerOf(cmd); a.Wanted {
+		return cmp.Or(command.MaskConnect(err), a.Fill(done))
 	}
-	out, failed := text(page, done)
+	out, failed := pages.Text(page, done)
 	_, unwritten := io.WriteString(cmd.OutOrStdout(), out)
-	return cmp.Or(maskConnect(err), failed, unwritten)
+	return cmp.Or(command.MaskConnect(err), failed, unwritten)
 }
 
 // consumerFlag adds the flag by which every command about one topic names the consumer.
@@ -125,7 +126,7 @@ func byFlags(cmd *cobra.Command, by *operate.By) {
 	flags.Var(notEmpty(&by.Operator, "the ledger keeps who acted"), "operator", "name of who acts (default $USER, else the database role)")
 	flags.BoolVar(&by.DryRun, "dry-run", false, "print what would be done, and do nothing")
 	by.Operator = os.Getenv("USER")
-	require(cmd, "reason")
+	command.Require(cmd, "reason")
 }
 
 // changeFlags are the flags of all commands that append a row to a ledger.
@@ -146,8 +147,8 @@ func (f *changeFlags) define(cmd *cobra.Command, partitions *int32) {
 		flags.Var(natural(partitions), "partitions", "number of partitions of the topic")
 	}
 	byFlags(cmd, &f.by)
-	require(cmd, "topic")
-	asJSON(cmd, "changes")
+	command.Require(cmd, "topic")
+	command.AsJSON(cmd, "changes")
 }
 
 // apply runs a command on some partitions; on every one that has a ledger if none is named.

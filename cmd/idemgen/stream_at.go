@@ -10,19 +10,20 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 	"github.com/idemgen/idemgen/internal/operate"
 )
 
 // moment finds the offsets of a topic at a time.
 type moment struct {
-	kafkaFlags
+	command.KafkaFlags
 	at    time.Time
 	topic kadm.TopicDetail
 	found map[int32]kadm.ListedOffset // nil before the brokers were asked
 }
 
 func (m *moment) define(cmd *cobra.Command) {
-	m.kafkaFlags.define(cmd)
+	m.KafkaFlags.Define(cmd)
 	cmd.Flags().Var(value{"TIME", func(text string) (err error) {
 		if m.at, err = time.Parse(time.RFC3339, text); err != nil {
 			return errors.New("want a time with its zone, such as 2026-11-27T22:00:00Z or 2026-11-27T23:00:00+01:00")
@@ -39,7 +40,7 @@ func (m *moment) ask(ctx context.Context, topic string) error {
 	if m.found != nil {
 		return nil
 	}
-	opts, err := m.options()
+	opts, err := m.Options()
 	if err == nil && opts == nil {
 		err = errors.New("--brokers or $KAFKA_BROKERS missing: --at asks the brokers for offsets")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 	"github.com/idemgen/idemgen/internal/operate"
 )
 
@@ -40,7 +41,7 @@ ledger were deleted.`,
 			})
 		},
 	}
-	asJSON(cmd, "streams", "problems")
+	command.AsJSON(cmd, "streams", "problems")
 	cmd.Flags().StringVar(&consumer, "consumer", "", "name of the consumer, as the spec has it (default all)")
 	return cmd
 }
@@ -132,5 +133,5 @@ func advice(do string) string {
 	if strings.HasPrefix(do, "idemgen ") {
 		return "          " + do
 	}
-	return wrap(do)
+	return command.Wrap(do)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/commandtest"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
@@ -291,7 +292,7 @@ func TestStreamJSON(t *testing.T) {
 	page := read(t, "../../docs/operations.md")
 	members := func(name string, args ...string) []map[string]any {
 		var got map[string][]map[string]any
-		parse(t, must(t, append([]string{"stream"}, args...)...), &got)
+		commandtest.Parse(t, must(t, append([]string{"stream"}, args...)...), &got)
 		delete(got, "problems")
 		if len(got) != 1 || len(got[name]) != 2 || !strings.Contains(page, "`"+name+"`:") {
 			t.Fatalf("%v", got)

@@ -7,53 +7,24 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"strconv"
 	"strings"
 	"text/template"
 	"time"
-	"unicode/utf8"
 
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 	"github.com/idemgen/idemgen/internal/operate"
 )
 
 //go:embed text
 var texts embed.FS
 
-// pages are what commands print for people, a template each.
-var pages = template.New("")
-
-func init() {
-	template.Must(pages.Funcs(template.FuncMap{
-		"age": operate.Age, "ownerless": operate.Ownerless, "state": stateOf, "lag": lagOf, "missing": missing, "advice": advice, "bytes": bytesText, "quote": quote, "payload": payloadText, "short": short, "wrap": wrap,
-		"time": func(t time.Time) string { return t.Format(time.RFC3339) }, "nano": func(t time.Time) string { return t.Format(time.RFC3339Nano) },
-		"text": text, "base": path.Base, "split": func(text string) []string { return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }) }, "dir": path.Dir, "join": func(words []string) string { return strings.Join(words, " ") },
-		"line": oneLine, "capital": capital, "list": func(texts ...string) []string { return texts },
-	}).ParseFS(texts, "text/*.tmpl"))
-}
-
-// text is a page of a value.
-func text(page string, of any) (string, error) {
-	var b strings.Builder
-	err := pages.ExecuteTemplate(&b, page, of)
-	return b.String(), err
-}
-
-// columns is how wide a terminal is at least.
-const columns = 100
-
-// wrap puts a text behind blanks, in lines that end before the last column.
-func wrap(text string) string {
-	var b strings.Builder
-	line := "         "
-	for word := range strings.FieldsSeq(text) {
-		if utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > columns {
-			b.WriteString(line + "\n")
-			line = "           "
-		}
-		line += " " + word
-	}
-	return b.String() + strings.TrimRight(line, " ")
-}
+// pages are what commands print for people.
+var pages = command.NewPages(texts, template.FuncMap{
+	"age": operate.Age, "ownerless": operate.Ownerless, "state": stateOf, "lag": lagOf, "missing": missing, "advice": advice,
+	"bytes": bytesText, "payload": payloadText, "short": short, "nano": func(t time.Time) string { return t.Format(time.RFC3339Nano) },
+	"split": func(text string) []string { return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }) },
+	"base":  path.Base, "dir": path.Dir, "join": func(words []string) string { return strings.Join(words, " ") }, "line": oneLine, "capital": capital,
+})
 
 // short cuts what a list shows of a reason; dead show has all of it.
 func short(text string) string {
@@ -71,15 +42,7 @@ func bytesText(v *operate.Bytes) string {
 	case v.Text == nil:
 		return "hex " + v.Hex
 	}
-	return quote(*v.Text)
-}
-
-// quote quotes a text in which blanks or marks would be overlooked.
-func quote(text string) string {
-	if quoted := strconv.Quote(text); text == "" || quoted[1:len(quoted)-1] != text || strings.TrimSpace(text) != text {
-		return quoted
-	}
-	return text
+	return command.Quote(*v.Text)
 }
 
 // mostHex is how much of a payload that is no text is shown; --raw writes all of it.

@@ -30,7 +30,7 @@ var letterBugs = []mutant{
 		in(doctors, "cluster.group").Never(`slices.ContainsFunc(_, _)`),
 		commands, "TestDoctorBeforeAndAfterATakeOver"},
 	{"a command does not say what lock it waits for",
-		in(commands, "lockWatch.TraceQueryStart").Replace(`$found != nil`, `$found != nil && $found.On == ""`),
+		in(frame, "lockWatch.TraceQueryStart").Replace(`$found != nil`, `$found != nil && $found.On == ""`),
 		commands, "TestDoctorNamesTheLockThatItWaitsFor"},
 	{"doctor does not compare leader epochs",
 		in(doctors, "cluster.topic").Replace(`$known && epochEnd < l.Position`, `false`),

@@ -37,6 +37,7 @@ const (
 	orders       = "./examples/orders"
 	doctors      = "./cmd/idemgen/internal/doctor"
 	commands     = "./cmd/idemgen"
+	frame        = "./cmd/idemgen/internal/command"
 	directory    = "./examples/users/directory"
 	outboxes     = "./runtime/outbox"
 	telemetry    = "./examples/telemetry"

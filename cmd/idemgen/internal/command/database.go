@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"cmp"
@@ -18,20 +18,20 @@ import (
 	"github.com/idemgen/idemgen/internal/pgtable"
 )
 
-// connect opens connections to the primary.
-func connect(ctx context.Context, stderr io.Writer, flag, url string) (*pgxpool.Pool, error) {
-	return connectTo(ctx, stderr, flag, url, pgconn.ValidateConnectTargetSessionAttrsReadWrite)
+// Connect opens connections to the primary.
+func Connect(ctx context.Context, stderr io.Writer, flag, url string) (*pgxpool.Pool, error) {
+	return ConnectTo(ctx, stderr, flag, url, pgconn.ValidateConnectTargetSessionAttrsReadWrite)
 }
 
-// connectTo opens connections to a server that right takes; nil takes a standby as well. It
+// ConnectTo opens connections to a server that right takes; nil takes a standby as well. It
 // returns an error if somebody planted functions or operators for the statements of commands. A
 // statement that waits for a lock is reported on stderr.
-func connectTo(ctx context.Context, stderr io.Writer, flag, url string, right pgconn.ValidateConnectFunc) (*pgxpool.Pool, error) {
+func ConnectTo(ctx context.Context, stderr io.Writer, flag, url string, right pgconn.ValidateConnectFunc) (*pgxpool.Pool, error) {
 	tell := func(l *operate.Lock) (giveUp bool) {
 		fmt.Fprintln(stderr, l)
 		return false
 	}
-	return openPool(ctx, flag, url, right, tell, func(ctx context.Context, conn *pgx.Conn) error {
+	return OpenPool(ctx, flag, url, right, tell, func(ctx context.Context, conn *pgx.Conn) error {
 		planted, err := pgtable.Planted(ctx, conn)
 		if err == nil && planted != nil {
 			err = planted.Err()
@@ -40,10 +40,10 @@ func connectTo(ctx context.Context, stderr io.Writer, flag, url string, right pg
 	})
 }
 
-// openPool opens connections, and checks each unless check is nil. flag is where the address was
+// OpenPool opens connections, and checks each unless check is nil. flag is where the address was
 // given, if not in the environment. They are named differently than a worker's, so no worker ends
 // one of them as a stalled one of its own. waits takes what a statement waits for: see lockWatch.
-func openPool(ctx context.Context, flag, url string, right pgconn.ValidateConnectFunc, waits func(*operate.Lock) bool,
+func OpenPool(ctx context.Context, flag, url string, right pgconn.ValidateConnectFunc, waits func(*operate.Lock) bool,
 	check func(context.Context, *pgx.Conn) error) (*pgxpool.Pool, error) {
 	from := flag
 	if url == "" {
@@ -66,21 +66,21 @@ func openPool(ctx context.Context, flag, url string, right pgconn.ValidateConnec
 	cfg.ConnConfig.Tracer = &lockWatch{cfg.ConnConfig.Copy(), waits}
 	db, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
-		return nil, maskConnect(err)
+		return nil, MaskConnect(err)
 	}
 	if err := db.Ping(ctx); err != nil {
 		db.Close()
-		return nil, maskConnect(fmt.Errorf("connect to the database that %s names: %w", from, err))
+		return nil, MaskConnect(fmt.Errorf("connect to the database that %s names: %w", from, err))
 	}
 	return db, nil
 }
 
-// maskConnect takes the user and the database out of an error of connecting: of an address that
+// MaskConnect takes the user and the database out of an error of connecting: of an address that
 // was mistyped, one of them may hold a part of the password. A server that was reached quotes
 // them, and settings of the address, too: of its answer only the SQLSTATE is told. The driver
 // prints the password nowhere, so nothing else of the text is touched: a password may be a word
 // of it.
-func maskConnect(err error) error {
+func MaskConnect(err error) error {
 	connecting, ok := errors.AsType[*pgconn.ConnectError](err)
 	if !ok {
 		return err

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"errors"
@@ -33,8 +33,8 @@ func wrongFlag(_ *cobra.Command, err error) error {
 	return err
 }
 
-// require marks flags that must be given.
-func require(cmd *cobra.Command, names ...string) {
+// Require marks flags that must be given.
+func Require(cmd *cobra.Command, names ...string) {
 	for _, name := range names {
 		if err := cmd.MarkFlagRequired(name); err != nil {
 			panic(errors.Join(errors.New("a command requires a flag that it does not have"), err))

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"errors"
@@ -14,9 +14,9 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
-// findSpecs returns the specs that the arguments name, in their order, each once. Paths
+// FindSpecs returns the specs that the arguments name, in their order, each once. Paths
 // stay as they were given.
-func findSpecs(args []string) ([]generator.Spec, error) {
+func FindSpecs(args []string) ([]generator.Spec, error) {
 	if len(args) == 0 {
 		args = []string{generator.SpecFile}
 	}
@@ -39,7 +39,7 @@ func findSpecs(args []string) ([]generator.Spec, error) {
 			continue
 		}
 		seen = append(seen, abs)
-		content, err := readSpec(path)
+		content, err := ReadSpec(path)
 		if err != nil {
 			return nil, specMissing(path, err)
 		}
@@ -48,8 +48,8 @@ func findSpecs(args []string) ([]generator.Spec, error) {
 	return specs, nil
 }
 
-// readSpec reads a spec, and of one that is too large as much as tells that.
-func readSpec(path string) ([]byte, error) {
+// ReadSpec reads a spec, and of one that is too large as much as tells that.
+func ReadSpec(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -141,4 +141,25 @@ func elsewhere(found []string) string {
 		return fmt.Sprintf("is %s: name its folder, as in idemgen generate %s", names[0], dir)
 	}
 	return fmt.Sprintf("are %s%s: name a folder, as in idemgen generate %s, or all of them: idemgen generate ./...", strings.Join(names, ", "), more, dir)
+}
+
+// SpecFolder is the folder of a spec, in which the spec has its usual name, whatever its own is.
+func SpecFolder(path string) fs.FS {
+	dir, name := filepath.Split(filepath.FromSlash(path))
+	if dir == "" {
+		dir = "."
+	}
+	return renamed{os.DirFS(dir), name}
+}
+
+type renamed struct {
+	fs.FS
+	spec string
+}
+
+func (r renamed) Open(name string) (fs.File, error) {
+	if name == "idemgen.yaml" {
+		name = r.spec
+	}
+	return r.FS.Open(name)
 }

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ import (
 // go install.
 type built struct{ Version, Commit, Go string }
 
-// version returns the module's version, which ends in +dirty if files differed from the commit,
+// Version returns the module's version, which ends in +dirty if files differed from the commit,
 // the commit, and the version of Go.
-func version() built {
+func Version() built {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return built{Version: "(unknown)"}
@@ -41,22 +41,22 @@ func (b built) String() string {
 
 // versionCommand prints what the binary was built from.
 func versionCommand() *cobra.Command {
-	var machine *answer
+	var machine *Answer
 	cmd := &cobra.Command{
 		Use:               "version",
 		Short:             "Print the version, the commit and the version of Go",
 		Long:              "Prints the version of idemgen, the commit and the version of Go that it was built from, as idemgen --version does.",
-		Args:              noArguments,
+		Args:              NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if machine.wanted {
+			if machine.Wanted {
 				return nil
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "idemgen %s\n", version())
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "idemgen %s\n", Version())
 			return err
 		},
 	}
-	machine = asJSON(cmd)
-	machine.members["version"], machine.members["commit"], machine.members["go"] = version().Version, version().Commit, version().Go
+	machine = AsJSON(cmd)
+	machine.Members["version"], machine.Members["commit"], machine.Members["go"] = Version().Version, Version().Commit, Version().Go
 	return cmd
 }

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"cmp"
@@ -14,21 +14,21 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 )
 
-// kafkaFlags say which brokers to ask, and how.
-type kafkaFlags struct {
+// KafkaFlags say which brokers to ask, and how.
+type KafkaFlags struct {
 	brokers, sasl string
 	tls           bool
 }
 
-func (f *kafkaFlags) define(cmd *cobra.Command) {
+func (f *KafkaFlags) Define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.brokers, "brokers", "", "addresses of brokers, host:port,host:port (default $KAFKA_BROKERS)")
 	flags.BoolVar(&f.tls, "tls", false, "the brokers speak TLS")
 	flags.StringVar(&f.sasl, "sasl", "", "SASL mechanism of the brokers: plain, scram-sha-256 or scram-sha-512")
 }
 
-// options are those of a client; nil without an address of brokers.
-func (f *kafkaFlags) options() ([]kgo.Opt, error) {
+// Options are those of a client; nil without an address of brokers.
+func (f *KafkaFlags) Options() ([]kgo.Opt, error) {
 	brokers := cmp.Or(f.brokers, os.Getenv("KAFKA_BROKERS"))
 	if brokers == "" {
 		return nil, nil
@@ -45,7 +45,7 @@ func (f *kafkaFlags) options() ([]kgo.Opt, error) {
 }
 
 // mechanism returns how to authenticate to the brokers, nil without --sasl.
-func (f *kafkaFlags) mechanism() (sasl.Mechanism, error) {
+func (f *KafkaFlags) mechanism() (sasl.Mechanism, error) {
 	name, password := os.Getenv("KAFKA_USERNAME"), os.Getenv("KAFKA_PASSWORD")
 	switch f.sasl {
 	case "":

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"io"
@@ -33,6 +33,14 @@ func (p printable) Write(b []byte) (int, error) {
 		return 0, err
 	}
 	return len(b), nil
+}
+
+// Raw is the writer below one of a command, for bytes that are not to be escaped.
+func Raw(out io.Writer) io.Writer {
+	if escaped, is := out.(printable); is {
+		return escaped.to
+	}
+	return out
 }
 
 // acts reports whether a terminal may do something else with a character than to show it.

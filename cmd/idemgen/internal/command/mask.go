@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"path/filepath"
@@ -9,9 +9,9 @@ import (
 // masked stands in place of an argument that is not shown.
 const masked = "(an argument that looks like a database's address; not shown)"
 
-// mask takes out of a text every argument that may hold a password, wherever it was meant to
+// Mask takes out of a text every argument that may hold a password, wherever it was meant to
 // go: a database's address is easily given without its flag, or to another one.
-func mask(text string, args []string) string {
+func Mask(text string, args []string) string {
 	for _, arg := range args {
 		if !strings.Contains(arg, "://") && !strings.Contains(arg, "@") && !strings.Contains(strings.ToLower(arg), "password=") {
 			continue

@@ -1,10 +1,13 @@
-package main
+package command_test
 
 import (
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/commandtest"
 )
 
 func TestFindSpecs(t *testing.T) {
@@ -19,7 +22,7 @@ func TestFindSpecs(t *testing.T) {
 	} {
 		files[filepath.Join(dir, "idemgen.yaml")] = ""
 	}
-	module(t, files)
+	commandtest.Module(t, files)
 	for _, tc := range []struct{ args, want string }{
 		{"", "idemgen.yaml"},
 		{"sub", "sub/idemgen.yaml"},
@@ -31,7 +34,7 @@ func TestFindSpecs(t *testing.T) {
 		{"testdata/...", "testdata/x/idemgen.yaml"},
 		{"nested/...", "nested/idemgen.yaml nested/in/idemgen.yaml"},
 	} {
-		specs, err := findSpecs(strings.Fields(tc.args))
+		specs, err := command.FindSpecs(strings.Fields(tc.args))
 		var got []string
 		for _, s := range specs {
 			got = append(got, s.Path)
@@ -44,22 +47,22 @@ func TestFindSpecs(t *testing.T) {
 
 // Who has specs in folders is told which, and how a command takes them.
 func TestNoSuchSpecNamesThoseBelow(t *testing.T) {
-	module(t, map[string]string{"billing/idemgen.yaml": "", "vendor/x/idemgen.yaml": ""})
+	commandtest.Module(t, map[string]string{"billing/idemgen.yaml": "", "vendor/x/idemgen.yaml": ""})
 	one := "idemgen.yaml: no such spec; below there is billing/idemgen.yaml: name its folder, as in idemgen generate billing"
-	if _, err := findSpecs(nil); err == nil || err.Error() != one {
+	if _, err := command.FindSpecs(nil); err == nil || err.Error() != one {
 		t.Errorf("%v, want %s", err, one)
 	}
 	for _, dir := range []string{"c1", "c2", "c3", "c4", "c5"} {
-		write(t, dir+"/idemgen.yaml", "")
+		commandtest.Write(t, dir+"/idemgen.yaml", "")
 	}
 	several := "idemgen.yaml: no such spec; below there are billing/idemgen.yaml, c1/idemgen.yaml, c2/idemgen.yaml, c3/idemgen.yaml, c4/idemgen.yaml and 1 more: " +
 		"name a folder, as in idemgen generate billing, or all of them: idemgen generate ./..."
 	for _, args := range [][]string{nil, {"."}} {
-		if _, err := findSpecs(args); err == nil || err.Error() != several {
+		if _, err := command.FindSpecs(args); err == nil || err.Error() != several {
 			t.Errorf("%v, want %s", err, several)
 		}
 	}
-	if _, err := findSpecs([]string{"c1/other.yaml"}); err == nil || !strings.HasSuffix(err.Error(), "idemgen init writes a first one") {
+	if _, err := command.FindSpecs([]string{"c1/other.yaml"}); err == nil || !strings.HasSuffix(err.Error(), "idemgen init writes a first one") {
 		t.Error(err)
 	}
 }
