@@ -9,10 +9,7 @@ import (
 
 func TestMain(m *testing.M) { commandtest.Main(m) }
 
-const (
-	done, different, trouble = command.Done, command.Different, command.Trouble
-	spec, second             = commandtest.Spec, commandtest.Second
-)
+const done, trouble = command.Done, command.Trouble
 
 // idemgen are the commands that tests run, and what they write and read.
 var (

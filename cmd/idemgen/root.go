@@ -1,8 +1,16 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"slices"
 
-// commands are all commands. args are the arguments of the program.
+	"github.com/spf13/cobra"
+
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/here"
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/operators"
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/spec"
+)
+
+// commands are those of all rooms. args are the arguments of the program.
 func commands(args []string) []*cobra.Command {
-	return []*cobra.Command{generateCommand(), checkCommand(), planCommand(), explainCommand(), initCommand(args), caseCommand(), fmtCommand(), devCommand(), doctorCommand(), consoleCommand(), adoptCommand(), streamCommand(), deadCommand(), findCommand(), outboxCommand()}
+	return slices.Concat(spec.Commands(args), here.Commands(), operators.Commands())
 }

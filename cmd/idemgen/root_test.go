@@ -78,3 +78,23 @@ func TestRequiredFlagsHaveNoDefault(t *testing.T) {
 		})
 	})
 }
+
+// No argument that looks like a database's address is shown, wherever it stands.
+func TestNoArgumentShowsAPassword(t *testing.T) {
+	t.Setenv("DATABASE_URL", "postgres://127.0.0.1:1/db")
+	for _, secret := range []string{"postgres://bob:s3cretpw@h/db", "bob:s3cretpw@h", "host=h password=s3cretpw", "postgres://bob:\"s3cretpw@h"} {
+		for _, args := range [][]string{
+			{secret}, {"help", secret}, {"generate", secret}, {"check", secret + "/..."}, {"generate", "-" + secret}, {"generate", "--json=" + secret},
+			{"init", secret, "there"}, {"init", "--consumer", secret}, {"version", secret}, {"stream", secret}, {"stream", "list", secret},
+			{"stream", "list", "-" + secret}, {"stream", "list", "--json=" + secret},
+			{"stream", "release", "--consumer", "c", "--topic", "t", "--reason", "r", "--partition", secret},
+			{"stream", "release", "--consumer", "c", "--topic", "t", "--reason", "r", "--partition=" + secret},
+		} {
+			module(t, nil)
+			code, stdout, stderr := run(t, args...)
+			if code != trouble || strings.Contains(stdout+stderr, "s3cretpw") {
+				t.Errorf("%q: exit code %d\n%s%s", args, code, stdout, stderr)
+			}
+		}
+	}
+}

@@ -10,7 +10,7 @@ var letterBugs = []mutant{
 		commands, "TestFindFindsADeadLetterByItsKey"},
 	{"doctor counts what it cannot know without the database",
 		in(doctors, "cluster.topic").Never(`k.ledgers == nil`),
-		command, "TestDoctorGoesOnWithoutTheDatabase"},
+		commands, "TestDoctorGoesOnWithoutTheDatabase"},
 	{"doctor does not look for records that wait",
 		in(doctors, "cluster.waiting").Never(`age(_) > mostIdle && _`),
 		commands, "TestDoctorFindsAPartitionThatMakesNoProgress"},

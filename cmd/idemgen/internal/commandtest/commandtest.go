@@ -1,15 +1,17 @@
 // Package commandtest runs commands of idemgen for the tests of their packages: in a module of its
 // own, with what they print and write. Tests alone link it.
 //
-// It must not import any package of this module but command and generator.
+// It must not import any package of this module but command, generator and internal/gen/typecheck.
 package commandtest
 
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,6 +62,26 @@ func (c Commands) Refused(t *testing.T, want string, args ...string) {
 	}
 	if after := Tree(t, "."); after != before {
 		t.Errorf("idemgen %v changed files:\n%s\nwere\n%s", args, after, before)
+	}
+}
+
+// Fails runs a command that must end in trouble, with one object on stdout that has its members,
+// empty lists all of them, and an error that holds want.
+func (c Commands) Fails(t *testing.T, members []string, path, want string, args ...string) {
+	t.Helper()
+	args = append(strings.Fields(path), args...)
+	code, stdout, stderr := c.Run(t, args...)
+	var got map[string]any
+	Parse(t, stdout, &got)
+	text, _ := got["error"].(string)
+	delete(got, "error")
+	if code != command.Trouble || !slices.Equal(slices.Sorted(maps.Keys(got)), members) || !strings.Contains(text, want) || text == "" {
+		t.Errorf("idemgen %v: exit code %d, stdout %s, stderr %s\nwant %q", args, code, stdout, stderr, want)
+	}
+	for name, value := range got {
+		if list, ok := value.([]any); path != "version" && (!ok || len(list) > 0) {
+			t.Errorf("idemgen %v: %s is %v", args, name, value)
+		}
 	}
 }
 
@@ -137,19 +159,16 @@ func Block(t *testing.T, page, language string) string {
 	return text
 }
 
-// Repository is the root of this repository. Tests go elsewhere.
+// Repository is the root of this repository. Tests go elsewhere, and the kit of tests starts their
+// program in other folders, where it is "".
 var Repository = root()
 
 func root() string {
 	dir, err := os.Getwd()
-	for err == nil {
+	for ; err == nil && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(dir, "go.work")); err == nil {
 			return dir
 		}
-		if filepath.Dir(dir) == dir {
-			break
-		}
-		dir = filepath.Dir(dir)
 	}
-	panic("the tests of commands run in this repository")
+	return ""
 }
