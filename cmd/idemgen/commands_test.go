@@ -13,7 +13,7 @@ const done, trouble = command.Done, command.Trouble
 
 // idemgen are the commands that tests run, and what they write and read.
 var (
-	idemgen                   = commandtest.Commands(commands)
-	run, must, refused        = idemgen.Run, idemgen.Must, idemgen.Refused
-	module, write, read, edit = commandtest.Module, commandtest.Write, commandtest.Read, commandtest.Edit
+	idemgen             = commandtest.Commands(commands)
+	run, must, refused  = idemgen.Run, idemgen.Must, idemgen.Refused
+	module, write, read = commandtest.Module, commandtest.Write, commandtest.Read
 )
