@@ -10,6 +10,8 @@ PLAYED    := $(addprefix ./testdata/golden/accepted/, all_types avro_orders bank
 	iot_telemetry kitchen_sink locks maps offset_ledger order_evolution orders_minimal parked_records patches protobuf_orders record_keys \
 	rows_of_other_topics stripe_payments sums welcome_mail)
 BRIEFLY   := ./examples/bank ./examples/catalog/... ./examples/mirror ./examples/recipes ./examples/split/... ./examples/takeover ./examples/telemetry ./examples/textbook ./examples/users/directory ./examples/welcome-mail ./bench/accounts ./bench/devices ./bench/keys ./bench/notices ./bench/readings $(PLAYED)
+# The packages whose tests take longest, which begin first.
+LONGEST   := ./runtime/idem ./cmd/idemgen $(addprefix ./cmd/idemgen/internal/, spec/services spec/handlers operators spec here)
 # The packages that start goroutines; the Kafka clients are in make matrix only.
 CONCURRENT := ./runtime/idem ./runtime/redislease ./runtime/outbox $(addprefix ./runtime/internal/, catalog effect engine \
 	generation intake lag maintain notify outage pglease recent session watchdog)
@@ -66,7 +68,7 @@ test:
 	@INSTALL=1 ./scripts/cc.sh $(MAKE) --no-print-directory tested
 
 tested:
-	$(FASTER) $(GOTEST) ./runtime/idem ./cmd/idemgen $$(./scripts/tested.sh ./... ./bench/... ./bench/peers/... | grep -v -F -x "$$(go list $(BRIEFLY))")
+	$(FASTER) $(GOTEST) $(LONGEST) $$(./scripts/tested.sh ./... ./bench/... ./bench/peers/... | grep -v -F -x "$$(go list $(BRIEFLY))")
 	$(FASTER) $(GOTEST) -count=1 $$(./scripts/tested.sh ./scripts/...) # they read files of other modules, which the cache does not see
 	$(FASTER) $(GOTEST) -short $$(./scripts/tested.sh $(BRIEFLY))
 	@./scripts/tested.sh

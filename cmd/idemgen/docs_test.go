@@ -7,6 +7,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/commandtest"
 )
 
 var (
@@ -30,11 +33,7 @@ func TestCommandsInTheDocumentationExist(t *testing.T) {
 			for _, m := range ownCommand.FindAllStringSubmatch(code, -1) {
 				seen++
 				line, _, _ := strings.Cut(m[1], "&&")
-				var args []string
-				for _, word := range words.FindAllString(line, -1) {
-					args = append(args, strings.Trim(word, `"`))
-				}
-				cmd, rest, err := rootCommand(nil, io.Discard, io.Discard).Find(args)
+				cmd, rest, err := command.Root(io.Discard, io.Discard, commands(nil)...).Find(commandtest.Words(line))
 				if err == nil {
 					err = cmd.ParseFlags(rest)
 				}

@@ -1,34 +1,15 @@
 package main
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/commandtest"
 )
-
-// parse reads what --json printed into value, which must know every field of it.
-func parse(t *testing.T, text string, value any) {
-	t.Helper()
-	d := json.NewDecoder(strings.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(value); err != nil || d.More() {
-		t.Fatalf("%v\n%s", err, text)
-	}
-}
-
-// found is what generate --json and check --json print.
-type found struct {
-	Diagnostics []struct {
-		File, Code, Message, Hint string
-		Line, Column              int
-	}
-	Changes []struct{ Op, Path, Diff string }
-	Error   string
-}
 
 // A flag means the same before the arguments and behind them.
 func TestFlagsStandBeforeAndBehindArguments(t *testing.T) {
-	module(t, map[string]string{"sub/idemgen.yaml": strings.Replace(spec, "    columns:\n", "    unique: [[customer_id]]\n    columns:\n", 1)})
+	module(t, map[string]string{"sub/idemgen.yaml": strings.Replace(commandtest.Spec, "    columns:\n", "    unique: [[customer_id]]\n    columns:\n", 1)})
 	for _, args := range [][]string{{"--json", "sub"}, {"sub", "--json"}, {"sub", "--json", "sub/idemgen.yaml"}} {
 		if out := must(t, append([]string{"generate"}, args...)...); !strings.HasPrefix(out, "{") {
 			t.Errorf("%v: %s", args, out)
@@ -42,66 +23,5 @@ func TestFlagsStandBeforeAndBehindArguments(t *testing.T) {
 	t.Setenv("DATABASE_URL", "postgres://127.0.0.1:1/x")
 	for _, args := range []string{"list", "--database postgres://127.0.0.1:1/y list"} {
 		refused(t, "connect to the database", append([]string{"stream"}, strings.Fields(args)...)...)
-	}
-}
-
-func TestVersionAsJSON(t *testing.T) {
-	var b struct{ Version, Commit, Go string }
-	parse(t, must(t, "version", "--json"), &b)
-	if text := must(t, "version"); b.Version == "" || text != "idemgen "+built(b).String()+"\n" || text != must(t, "--version") || !strings.HasPrefix(b.Go, "go1.") {
-		t.Errorf("%+v, and as text %s", b, text)
-	}
-	if text := (built{Version: "v0.1.0", Commit: "3f0c", Go: "go1.26.8"}).String(); text != "v0.1.0, commit 3f0c, go1.26.8" {
-		t.Error(text)
-	}
-}
-
-// With --json the problems of a spec stand on stdout with their places, and not on stderr.
-func TestProblemsAsJSON(t *testing.T) {
-	module(t, map[string]string{"idemgen.yaml": strings.Replace(spec, "order_id: uuid\n", "order_id: uuuid\n", 1)})
-	for _, verb := range []string{"check", "generate"} {
-		code, stdout, stderr := run(t, verb, "--json")
-		if code != trouble || stderr != "" {
-			t.Errorf("%s: exit code %d\n%s", verb, code, stderr)
-		}
-		var got found
-		parse(t, stdout, &got)
-		if got.Error == "" || len(got.Diagnostics) == 0 || got.Changes == nil || len(got.Changes) > 0 {
-			t.Fatalf("%s: %s", verb, stdout)
-		}
-		d := got.Diagnostics[0]
-		if d.File != "idemgen.yaml" || d.Line != 9 || d.Column != 17 || d.Code[0] != 'E' || !strings.Contains(d.Message, "uuuid") {
-			t.Errorf("%s: %+v", verb, d)
-		}
-	}
-}
-
-// check --json has the diffs that check prints, generate --json the files that it writes.
-func TestChangesAsJSON(t *testing.T) {
-	module(t, map[string]string{"idemgen.yaml": strings.Replace(spec, "    columns:\n", "    unique: [[customer_id]]\n    columns:\n", 1) + second})
-	_, text, _ := run(t, "check")
-	code, stdout, stderr := run(t, "check", "--json")
-	var would found
-	parse(t, stdout, &would)
-	diffs := ""
-	for _, c := range would.Changes {
-		diffs += c.Diff
-	}
-	if code != different || would.Error != "" || diffs != text || !strings.Contains(stderr, "run idemgen generate") {
-		t.Errorf("exit code %d\n%s\nwant\n%s", code, diffs, text)
-	}
-	var did found
-	parse(t, must(t, "generate", "--json"), &did)
-	if len(did.Changes) <= len(would.Changes) { // the starter files are written, too
-		t.Errorf("%d changes, and check told %d", len(did.Changes), len(would.Changes))
-	}
-	for _, c := range did.Changes {
-		read(t, c.Path)
-	}
-	if len(did.Diagnostics) != 0 {
-		t.Errorf("%+v", did.Diagnostics)
-	}
-	if out := must(t, "check", "--json"); !strings.Contains(out, `"changes": []`) {
-		t.Error(out)
 	}
 }

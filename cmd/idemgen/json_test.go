@@ -1,13 +1,12 @@
 package main
 
 import (
-	"io"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 )
 
 // members are what each command has in its JSON, beside error.
@@ -18,31 +17,17 @@ var members = map[string][]string{
 	"find": {"answers"}, "doctor": {"checks"}, "adopt": {}, "adopt keys": {"events"},
 }
 
-// fails runs a command that must end in trouble, with one object on stdout that has its
-// members, and an error that holds want.
+// fails runs a command that must end in trouble, with one object on stdout that has its members.
 func fails(t *testing.T, path, want string, args ...string) {
 	t.Helper()
-	args = append(strings.Fields(path), args...)
-	code, stdout, stderr := run(t, args...)
-	var got map[string]any
-	parse(t, stdout, &got)
-	text, _ := got["error"].(string)
-	delete(got, "error")
-	if code != trouble || !slices.Equal(slices.Sorted(maps.Keys(got)), members[path]) || !strings.Contains(text, want) || text == "" {
-		t.Errorf("idemgen %v: exit code %d, stdout %s, stderr %s\nwant %q", args, code, stdout, stderr, want)
-	}
-	for name, value := range got {
-		if list, ok := value.([]any); path != "version" && (!ok || len(list) > 0) {
-			t.Errorf("idemgen %v: %s is %v", args, name, value)
-		}
-	}
+	idemgen.Fails(t, members[path], path, want, args...)
 }
 
 // With --json a command whose arguments are wrong prints the object that it always prints.
 func TestJSONOfWrongArguments(t *testing.T) {
 	seen := 0
-	everyCommand(rootCommand(nil, io.Discard, io.Discard), func(cmd *cobra.Command) {
-		if answerOf(cmd) == nil {
+	idemgen.Every(func(cmd *cobra.Command) {
+		if command.AnswerOf(cmd) == nil {
 			return
 		}
 		seen++
@@ -76,22 +61,5 @@ func TestJSONOfTrouble(t *testing.T) {
 		"stream set": "--partition 0 --to 1" + name, "stream release": "--all" + name,
 	} {
 		fails(t, path, "connect to the database", strings.Fields(args)...)
-	}
-}
-
-// A module that is not tidy is told in words of ours, also in the JSON.
-func TestJSONOfAModuleThatIsNotTidy(t *testing.T) {
-	module(t, map[string]string{"idemgen.yaml": spec, "hand.go": "package orders\n\nimport _ \"example.com/b\"\n"})
-	write(t, "go.mod", "module example.com/orders\n\ngo 1.26\n\nrequire (\n\texample.com/b v0.0.0\n\texample.com/c v0.0.1\n)\n\n"+
-		"replace example.com/b => ./b\n\nreplace example.com/c => ./c\n")
-	write(t, "b/go.mod", "module example.com/b\n\ngo 1.26\n\nrequire example.com/c v0.0.2\n")
-	write(t, "b/b.go", "package b\n")
-	write(t, "c/go.mod", "module example.com/c\n\ngo 1.26\n")
-	for _, verb := range []string{"generate", "check"} {
-		fails(t, verb, "go.mod or go.sum is not complete", "--json")
-		_, _, stderr := run(t, verb)
-		if !strings.HasSuffix(stderr, "): run go mod tidy first\n") || strings.Contains(stderr, "exit status") {
-			t.Error(stderr)
-		}
 	}
 }

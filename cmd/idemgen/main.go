@@ -1,7 +1,6 @@
 // Command idemgen turns a spec of Kafka events into Go, SQL and tests that apply every
-// event to Postgres exactly once, and helps to operate it. This package has one file for each
-// command, which reads flags and prints; text/ has what it prints. The work is done by packages
-// generator, operate, doctor and dev.
+// event to Postgres exactly once, and helps to operate it. This package joins the commands of
+// packages spec, operators and here, which are below internal.
 package main
 
 import (
@@ -10,6 +9,8 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 )
 
 func main() {
@@ -18,5 +19,5 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	os.Exit(Run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(command.Run(ctx, os.Args[1:], os.Stdout, os.Stderr, commands(os.Args[1:])...))
 }

@@ -8,12 +8,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/commandtest"
 )
 
 // quickStart are the commands of README's quick start, with this module as the clone.
 func quickStart(t *testing.T) string {
 	t.Helper()
-	readme := read(t, filepath.Join(repository(), "README.md"))
+	readme := read(t, filepath.Join(commandtest.Repository, "README.md"))
 	_, section, _ := strings.Cut(readme, "\n## Quick start\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	var lines []string
@@ -27,7 +29,7 @@ func quickStart(t *testing.T) string {
 	if len(lines) < 8 || !strings.HasPrefix(lines[0], "go mod init ") || strings.Count(script, "=../idemgen ") != 1 || strings.Count(script, "go mod tidy\n") != 1 {
 		t.Fatalf("README has no quick start:\n%s", script)
 	}
-	return strings.ReplaceAll(script, "=../idemgen ", "="+repository()+" ")
+	return strings.ReplaceAll(script, "=../idemgen ", "="+commandtest.Repository+" ")
 }
 
 // README's quick start, pasted into an empty folder, is green to its end. The last go mod tidy
@@ -53,7 +55,7 @@ func TestQuickStartIsGreen(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	_, line, _ := strings.Cut(read(t, filepath.Join(repository(), "README.md")), "\n`go install ")
+	_, line, _ := strings.Cut(read(t, filepath.Join(commandtest.Repository, "README.md")), "\n`go install ")
 	line, _, _ = strings.Cut(line, "`")
 	install := exec.CommandContext(t.Context(), "go", append([]string{"install"}, strings.Fields(line)...)...)
 	install.Dir, install.Env = dir, append(cmd.Env, "GOBIN="+t.TempDir())

@@ -94,7 +94,7 @@ func list(t *testing.T) []pkg {
 // listed fails the test: think about its place first. An internal package says it itself, in
 // its doc comment.
 var may = map[string][]string{
-	"cmd/idemgen":                   {"cmd/idemgen/internal/dev", "cmd/idemgen/internal/doctor", "cmd/idemgen/internal/sampler", "generator", "internal/gen/survey", "internal/gen/connector", "internal/gen/evolution", "internal/gen/output", "internal/gen/scaffold", "internal/gen/syntax", "internal/gen/view", "internal/proof", "runtime/console", "runtime/idem", "runtime/outbox", "internal/pgtable", "internal/operate", "runtime/halt"},
+	"cmd/idemgen":                   {"cmd/idemgen/internal/command", "cmd/idemgen/internal/here", "cmd/idemgen/internal/operators", "cmd/idemgen/internal/spec"},
 	"generator":                     {"internal/proof", "internal/gen/messages", "internal/gen/eventkey", "internal/gen/explain", "internal/gen/evolution", "internal/gen/resolve", "internal/gen/resolve/goname", "internal/gen/resolve/typeword", "internal/gen/model", "internal/gen/gocode", "internal/gen/sqlcode", "internal/gen/scaffold", "internal/proof/seedlog", "internal/gen/state", "internal/gen/survey", "internal/gen/output", "internal/gen/gopkg", "internal/pgtable", "runtime/outbox", "internal/gen/syntax", "schema"},
 	"schema":                        {},
 	"templates":                     {},
@@ -145,6 +145,29 @@ func TestImportDirection(t *testing.T) {
 				t.Errorf("%s must not import %s", name, of)
 			}
 		}
+	}
+}
+
+// The command has a room for each kind of work, which the program joins. No room imports another,
+// or is imported by what they share; what helps their tests is linked by nothing else.
+func TestRoomsOfTheCommandKnowNoOther(t *testing.T) {
+	const below = "cmd/idemgen/internal/"
+	rooms := []string{below + "here", below + "operators", below + "spec"}
+	joined := 0
+	for _, p := range packages(t) {
+		for _, of := range p.own() {
+			switch room := slices.Contains(rooms, of); {
+			case room && p.name() == "cmd/idemgen":
+				joined++
+			case room, of == below+"commandtest":
+				t.Errorf("%s must not import %s", p.name(), of)
+			case p.name() == below+"command" && within(of, "cmd/idemgen"):
+				t.Errorf("%s is below all commands, and must not import %s", p.name(), of)
+			}
+		}
+	}
+	if joined != len(rooms) {
+		t.Errorf("the program joins %d rooms of %d", joined, len(rooms))
 	}
 }
 

@@ -46,7 +46,7 @@ func TestWeight(t *testing.T) {
 // production are the files of the product: those without what only proves it.
 func production(t *testing.T, dirs ...string) []string {
 	return slices.DeleteFunc(handwritten(t, dirs...), func(path string) bool {
-		return strings.Contains(path, "/idemtest/") || strings.Contains(path, "/internal/proof/") || strings.Contains(path, "/internal/kit/")
+		return strings.Contains(path, "/idemtest/") || strings.Contains(path, "/internal/proof/") || strings.Contains(path, "/internal/kit/") || strings.Contains(path, "/commandtest/")
 	})
 }
 

@@ -46,7 +46,7 @@ var avroBugs = []mutant{
 		avroMessages, "TestValuesThatCannotBeRead"},
 	{"imports beside a .proto file are not looked for",
 		in("./internal/gen/messages", "missing.Is").Replace(`target == fs.ErrNotExist`, `false`),
-		command, "TestGoldenAccepted"},
+		specs, "TestGoldenAccepted"},
 	{"schemas: each batch has a query of its own",
 		in("./runtime/avro", "schemas.ask").Always(`q == nil`),
 		"./runtime/avro", "TestQueriesOfManySchemas"},

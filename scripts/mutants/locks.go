@@ -70,7 +70,7 @@ var lockBugs = []mutant{
 		upkeep, "TestLocksAreForgotten"},
 	{"E813: what may be missing is locked",
 		in("./internal/gen/resolve", "checkLockField").Never(`$f.Type.Optional`),
-		command, "TestGoldenRefused/locks"},
+		specs, "TestGoldenRefused/locks"},
 }
 
 const locksTest = "./testdata/golden/accepted/locks"

@@ -24,6 +24,6 @@ var readerBugs = []mutant{
 		in(room, "Partition.show").Replace(`time.Now()`, `time.Time{}`),
 		core, "TestLagOfAPartitionThatStands"},
 	{"dead show --raw escapes the payload",
-		in(commands, "writePayload").Never(`is`),
+		in(frame, "Raw").Never(`is`),
 		commands, "TestPayloadThatIsNoText"},
 }

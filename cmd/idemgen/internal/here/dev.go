@@ -1,0 +1,155 @@
+// Package here has the command that runs a service on this machine, dev. It reads flags and the
+// spec, and prints; package dev does the work.
+//
+// It must not import any package of this module but command, dev, generator, runtime/console and
+// runtime/idem.
+package here
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/dev"
+	"github.com/idemgen/idemgen/generator"
+	"github.com/idemgen/idemgen/runtime/console"
+	"github.com/idemgen/idemgen/runtime/idem"
+)
+
+// Commands are the commands of this package.
+func Commands() []*cobra.Command { return []*cobra.Command{devCommand()} }
+
+// devCommand runs a service on this machine.
+func devCommand() *cobra.Command {
+	var o dev.Options
+	program := ""
+	cmd := &cobra.Command{
+		Use:   "dev [spec | folder]",
+		Short: "Run the service here, with a Postgres and a broker of its own",
+		Long: `Starts Postgres and a Kafka broker, applies the migrations, builds the service's program and runs
+it with your handlers, and sends it the records of your cases, each after its rows, and of the
+generated tests, some of them twice. Tables of others (external: true) are made as the spec says.
+After a change of a .go, .yaml, .sql, .proto or .avsc file it generates, builds, and begins anew:
+with an empty database and log, and all the records. With --keep both stay, and new migrations are applied
+to what is there. It prints the addresses for psql and Kafka tools. The servers are gone when it ends.
+
+The program is given KAFKA_BROKERS, DATABASE_URL, HTTP_ADDR and LOG_LEVEL=debug, as the main that
+idemgen init writes takes them: at that level the log has a line for each event, with its outcome.
+One that imports redislease is given REDIS_URL, too, and one whose records have their schemas in a
+registry SCHEMA_REGISTRY_URL, of a registry that has the schemas of the spec.
+
+It serves the pages of idemgen console, and prints their address; their spec is the one of the start.
+It prints each record that the service sends, and makes the topics for them. If the database has an
+outbox and the program links no producer of a relay, dev sends the outbox's events.
+
+With --database and --brokers it uses servers of yours, as they are: you apply the migrations,
+make the topics and send the records.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			specs, err := command.FindSpecs(args)
+			if err != nil {
+				return err
+			}
+			if len(specs) != 1 {
+				return errors.New("dev runs one service: name its spec")
+			}
+			return runDev(cmd, specs[0], program, o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&program, "program", "", "`package` of the program; by default the only one that imports the spec's package")
+	flags.StringVar(&o.Database, "database", "", "`URL` of a database to use, with its migrations applied")
+	flags.StringVar(&o.Brokers, "brokers", "", "`addresses` of brokers to use, host:port,host:port")
+	flags.Int32Var(&o.Partitions, "partitions", 3, "`number` of partitions of each topic")
+	flags.BoolVar(&o.Keep, "keep", false, "keep the rows and the log after a change, as long as no applied migration and no topic changes")
+	flags.DurationVar(&o.Pause, "pause", 500*time.Millisecond, "`time` between two records that are sent; 0 sends none")
+	cmd.ValidArgsFunction = cobra.FixedCompletions([]string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt)
+	return cmd
+}
+
+const mostPartitions = 1000
+
+func runDev(cmd *cobra.Command, spec generator.Spec, program string, o dev.Options) error {
+	switch {
+	case o.Partitions < 1 || o.Partitions > mostPartitions:
+		return fmt.Errorf("--partitions is 1 to %d", mostPartitions)
+	case o.Pause < 0:
+		return errors.New("--pause is not negative")
+	case (o.Database == "") != (o.Brokers == ""):
+		return errors.New("--database and --brokers go together: what a database knows of a log is about one broker's")
+	}
+	o.Out = cmd.OutOrStdout()
+	o.Pages = func(ctx context.Context, database string) (string, error) {
+		site, err := console.Local(ctx, "127.0.0.1:0", console.User{Name: os.Getenv("USER"), Act: true, Payload: true}, console.Options{
+			Database: database, Operator: database, Specs: []fs.FS{command.SpecFolder(spec.Path)}, Environment: "dev", Logger: slog.New(slog.DiscardHandler),
+		})
+		if err != nil {
+			return "", err
+		}
+		return site.URL, nil
+	}
+	return dev.Run(cmd.Context(), dev.Service{
+		Dir: filepath.Dir(filepath.FromSlash(spec.Path)), Program: program,
+		Generate: func(ctx context.Context) (dev.Parts, error) { return generateAgain(ctx, cmd, spec.Path) },
+	}, o)
+}
+
+// generateAgain generates what the spec asks for, as it is now, and names what it wrote.
+func generateAgain(ctx context.Context, cmd *cobra.Command, path string) (parts dev.Parts, err error) {
+	specs, err := command.FindSpecs([]string{path})
+	if err != nil {
+		return parts, err
+	}
+	result, err := generator.Generate(ctx, specs)
+	if err != nil {
+		return parts, err
+	}
+	defer func() { err = errors.Join(err, result.Close()) }()
+	fmt.Fprint(cmd.ErrOrStderr(), result.Problems)
+	if result.Refused {
+		return parts, errors.New("the spec has the problems above")
+	}
+	if err := result.Apply(); err != nil {
+		return parts, err
+	}
+	for _, c := range result.Changes {
+		fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", c.Op, c.Path)
+	}
+	local, err := generator.LocalOf(specs[0])
+	if err != nil {
+		return parts, err
+	}
+	parts.Migrations = local.Migrations
+	for _, t := range local.Topics {
+		topic := dev.Topic{Names: t.Names}
+		for _, s := range t.Schemas {
+			topic.Schemas = append(topic.Schemas, dev.Schema{Of: s.Of, Text: s.Text, Number: s.Number})
+		}
+		parts.Topics = append(parts.Topics, topic)
+	}
+	for _, s := range local.Samples {
+		parts.Samples = append(parts.Samples, sampleOf(s))
+	}
+	return parts, nil
+}
+
+// sampleOf is a sample as dev sends it.
+func sampleOf(s generator.Sample) dev.Sample {
+	out := dev.Sample{Name: s.Name, Rows: s.Rows}
+	for _, r := range s.Records {
+		m := idem.Message{Topic: r.Topic, Time: r.Time, Key: r.Key, Value: r.Value}
+		for _, h := range r.Headers {
+			m.Headers = append(m.Headers, idem.Header(h))
+		}
+		out.Records = append(out.Records, dev.Record{Event: r.Event, Message: m})
+	}
+	return out
+}

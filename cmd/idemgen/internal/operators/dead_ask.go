@@ -1,0 +1,184 @@
+package operators
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
+	"github.com/idemgen/idemgen/internal/operate"
+)
+
+// replayCommand asks for dead letters to be applied again.
+func replayCommand(flags *streamFlags) *cobra.Command {
+	ask := askFlags{verb: "replay"}
+	cmd := &cobra.Command{
+		Use:   "replay TOPIC {PARTITION:OFFSET... | --class WORD | --event NAME | --error TEXT | --all} [--consumer C] --reason TEXT [--result JSON]",
+		Short: "Apply dead letters again, by the code that runs now",
+		Long: `Has dead letters applied again, by the code that runs now: each takes effect once, with its key,
+in a transaction of its own. One whose key was applied since by a copy is resolved without effect.
+One that is refused again stays dead, with the new reason; nothing else moves.
+
+The effect of an event is called again for it, if the call failed, or if nobody knows what it did:
+find that out on the other side first. If it was done, --result says what it returned, and nothing
+is called. A result that was recorded is taken as it is, unless it cannot be read. So --all, --event
+and --error leave out letters of interrupted calls, which --class interrupted means.
+
+Letters of one record key are replayed in the order of the log, one after the other; one that waits
+holds up no others. --take-back takes back what was asked and is not done yet.`,
+	}
+	ask.define(cmd, flags)
+	cmd.Flags().Var(notEmpty(&ask.result, "the result of an effect without a result is null"), "result", "the effect of this letter succeeded: its result, as JSON with the names of the spec; null if it has no result")
+	cmd.Flags().BoolVar(&ask.takeBack, "take-back", false, "withdraw the pending request, a replay or a discard, of these letters")
+	cmd.MarkFlagsMutuallyExclusive("take-back", "result")
+	return cmd
+}
+
+// discardCommand asks for dead letters to be closed without effect.
+func discardCommand(flags *streamFlags) *cobra.Command {
+	ask := askFlags{verb: "discard"}
+	cmd := &cobra.Command{
+		Use:   "discard TOPIC {PARTITION:OFFSET... | --class WORD | --event NAME | --error TEXT | --all | --record-key KEY --erase} [--consumer C] --reason TEXT",
+		Short: "Close dead letters without effect, or erase what they keep",
+		Long: `Has dead letters closed without effect. Their rows stay for as long as on_failure.keep says, with
+who and why.
+
+--erase erases what dead letters of the topic keep of the records of a record key: record, reason
+and result, of closed letters too. Those that are open are discarded.`,
+	}
+	ask.define(cmd, flags)
+	cmd.Flags().Var(notEmpty(&ask.recordKey, "want the record key as Kafka has it, as text"), "record-key", "with --erase: the record key, as Kafka has it, as text")
+	cmd.Flags().BoolVar(&ask.erase, "erase", false, "erase what is kept of the records of --record-key")
+	cmd.MarkFlagsRequiredTogether("record-key", "erase")
+	return cmd
+}
+
+// askFlags are what replay and discard are told.
+type askFlags struct {
+	verb      string
+	filter    operate.Filter
+	places    []operate.Place // none: those that filter means
+	all       bool
+	by        operate.By
+	result    string // "" is none
+	takeBack  bool
+	recordKey string // whose records are erased; "" is none
+	erase     bool
+	wait      time.Duration
+}
+
+func (f *askFlags) define(cmd *cobra.Command, flags *streamFlags) {
+	set := cmd.Flags()
+	consumerFlag(cmd, &f.filter.Consumer)
+	set.Var(oneOf(&f.filter.Class, operate.Classes...), "class", "those whose reason begins with this word: "+classes)
+	set.Var(notEmpty(&f.filter.Event, "want the name of an event"), "event", "those of an event, by its name in Go")
+	set.Var(notEmpty(&f.filter.Error, "want a text"), "error", "those whose reason contains this text, # for any text")
+	set.BoolVar(&f.all, "all", false, "all dead letters of the topic")
+	byFlags(cmd, &f.by)
+	set.DurationVar(&f.wait, "wait", 0, "wait up to this long for the outcomes, and fail if a letter stays dead")
+	command.AsJSON(cmd, "letters")
+	cmd.Args = func(_ *cobra.Command, args []string) error { return f.parse(args) }
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return flags.run(cmd, onPrimary, "asked", func(ctx context.Context, db operate.DB) (any, error) {
+			done := &asked{Dry: f.by.DryRun}
+			err := f.ask(ctx, db, done)
+			if err != nil && done.Letters == nil {
+				return nil, err
+			}
+			return done, err
+		})
+	}
+}
+
+// asked is what replay and discard print.
+type asked struct {
+	Letters []operate.Letter `json:"letters"`
+	Dry     bool             `json:"-"`
+	LeftOut int              `json:"-"` // letters of interrupted calls
+	Idle    []operate.Status `json:"-"` // partitions that may have no owner
+}
+
+// parse reads the arguments.
+func (f *askFlags) parse(args []string) error {
+	if len(args) < 1 {
+		return fmt.Errorf("want TOPIC, as the spec has it, and which letters to %s", f.verb)
+	}
+	filtered := f.all || f.filter.Class != "" || f.filter.Event != "" || f.filter.Error != ""
+	f.filter.Topic = args[0]
+	for _, arg := range args[1:] {
+		p, err := place(arg)
+		if err != nil {
+			return err
+		}
+		p.Topic = f.filter.Topic
+		f.places = append(f.places, p)
+	}
+	switch {
+	case f.erase && (filtered || len(f.places) > 0):
+		return errors.New("--erase is of a record key: say no letters beside it")
+	case f.erase:
+	case len(f.places) == 0 && !filtered:
+		return fmt.Errorf("say which letters to %s: PARTITION:OFFSET, or --class, --event, --error or --all", f.verb)
+	case len(f.places) > 0 && filtered:
+		return errors.New("either PARTITION:OFFSET, or --class, --event, --error or --all")
+	case f.result != "" && len(f.places) != 1:
+		return errors.New("--result is of one letter: say PARTITION:OFFSET of that one")
+	}
+	return nil
+}
+
+// ask asks about the letters. What is refused for one of those that were named asks about none.
+func (f *askFlags) ask(ctx context.Context, db operate.DB, done *asked) (err error) {
+	if f.filter.Consumer, err = theConsumer(ctx, db, f.filter.Consumer, f.filter.Topic); err != nil {
+		return err
+	}
+	if f.erase {
+		done.Letters, err = operate.Erase(ctx, db, f.filter.Consumer, f.filter.Topic, f.recordKey, f.by)
+		return err
+	}
+	var meant, now []operate.Letter
+	if len(f.places) == 0 {
+		meant, done.LeftOut, err = operate.Meant(ctx, db, f.filter, f.verb, f.takeBack)
+	} else {
+		for i := range f.places {
+			f.places[i].Consumer = f.filter.Consumer
+		}
+		meant, err = operate.FindLetters(ctx, db, f.places)
+	}
+	if err != nil {
+		return err
+	}
+	if f.takeBack {
+		now, err = operate.TakeBack(ctx, db, meant, f.by)
+	} else {
+		now, err = operate.Ask(ctx, db, meant, f.verb, f.json(), f.by)
+	}
+	if err != nil && len(f.places) > 1 {
+		err = fmt.Errorf("%w; nothing was requested", err)
+	}
+	if err != nil {
+		return err
+	}
+	done.Letters = append([]operate.Letter{}, now...)
+	if f.by.DryRun {
+		return nil
+	}
+	if f.wait > 0 {
+		done.Letters, err = operate.Await(ctx, db, done.Letters, f.wait)
+	}
+	idle, errIdle := operate.Idle(ctx, db, done.Letters)
+	done.Idle = idle
+	return cmp.Or(err, errIdle)
+}
+
+// json is the result that was given; nil is none.
+func (f *askFlags) json() []byte {
+	if f.result == "" {
+		return nil
+	}
+	return []byte(f.result)
+}

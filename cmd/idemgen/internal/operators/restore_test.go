@@ -1,0 +1,143 @@
+package operators
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/commandtest"
+	cardcharge "github.com/idemgen/idemgen/examples/card-charge"
+	"github.com/idemgen/idemgen/runtime/franz"
+	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/idemtest"
+)
+
+// charges is a service that charges cards, with a topic of one partition.
+type charges struct {
+	t        *testing.T
+	broker   *idemtest.Broker
+	provider *httptest.Server
+	calls    atomic.Int64
+}
+
+func newCharges(t *testing.T) *charges {
+	c := &charges{t: t, broker: idemtest.Kafka(t, map[string]int32{"charges.v1": 1})}
+	c.provider = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(map[string]any{"id": fmt.Sprint(c.calls.Add(1)), "at": time.Now()})
+	}))
+	t.Cleanup(c.provider.Close)
+	return c
+}
+
+// produce appends requests for charges from first to last.
+func (c *charges) produce(first, last int) {
+	c.t.Helper()
+	for n := first; n <= last; n++ {
+		id := fmt.Sprintf("00000000-0000-4000-8000-%012d", n)
+		m := &idem.Message{Topic: "charges.v1", Key: []byte(id), Value: fmt.Appendf(nil, `{"order_id":%q,"cents":100,"card_token":"t"}`, id),
+			Headers: []idem.Header{{Name: "event-type", Value: []byte("ChargeRequested")}, {Name: "Idempotency-Key", Value: []byte(id)}}}
+		if err := c.broker.Produce(c.t.Context(), m); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+}
+
+// runUntil runs the service on a database until so many charges are there and Health is nil.
+func (c *charges) runUntil(db *pgxpool.Pool, want int) {
+	c.t.Helper()
+	consumer, err := cardcharge.NewConsumer(db, cardcharge.Service{Provider: c.provider.URL, Client: c.provider.Client()}, idem.WithLogger(slog.New(slog.DiscardHandler)))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(c.t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- consumer.Run(ctx, &franz.Source{Brokers: c.broker.Addr(), Logger: slog.New(slog.DiscardHandler)})
+	}()
+	defer func() {
+		cancel()
+		if err := <-ended; err != nil {
+			c.t.Error(err)
+		}
+	}()
+	var n int
+	for end := time.Now().Add(time.Minute); n != want || consumer.Health().Err() != nil; time.Sleep(20 * time.Millisecond) {
+		if err := db.QueryRow(c.t.Context(), `SELECT count(*) FROM charges`).Scan(&n); err != nil {
+			c.t.Fatal(err)
+		}
+		if time.Now().After(end) {
+			c.t.Fatalf("%d charges, not %d; Health: %v", n, want, consumer.Health().Err())
+		}
+	}
+}
+
+// The commands of docs/production.md bring a backup back. Each lost event is applied again once,
+// and its call is made again, as its spec says.
+func TestRestoreOfABackupAsDocumented(t *testing.T) {
+	_, section, _ := strings.Cut(read(t, "../../../../docs/production.md"), "\n## Restore a backup\n")
+	_, rest, _ := strings.Cut(section, "```sh\n")
+	steps, rest, _ := strings.Cut(rest, "```")
+	_, rest, _ = strings.Cut(rest, "`")
+	backUp, _, _ := strings.Cut(rest, "`")
+
+	c := newCharges(t)
+	db := idemtest.DB(t)
+	idemtest.Migrate(t, db, "../../../../examples/card-charge/migrations")
+	spec := read(t, "../../../../examples/card-charge/idemgen.yaml")
+	module(t, map[string]string{"idemgen.yaml": spec})
+	commandtest.Generate(t)
+	t.Setenv("KAFKA_BROKERS", c.broker.Addr())
+	shell := func(db *pgxpool.Pool, line string) error {
+		t.Setenv("DATABASE_URL", db.Config().ConnString())
+		out, err := exec.CommandContext(t.Context(), "sh", "-c", line).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%s: %w\n%s", line, err, out)
+		}
+		return nil
+	}
+
+	c.produce(1, 4)
+	c.runUntil(db, 4)
+	if err := shell(db, backUp); err != nil {
+		t.Skipf("pg_dump cannot dump this server: %v", err)
+	}
+	c.produce(5, 10)
+	c.runUntil(db, 10)
+
+	restored := idemtest.DB(t)
+	said := map[string]string{}
+	for line := range strings.Lines(steps) {
+		args := strings.Fields(line)
+		if args[0] != "idemgen" {
+			if err := shell(restored, line); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		_, out, stderr := run(t, args[1:]...)
+		said[args[1]] = strings.Join(strings.Fields(out+stderr), " ")
+	}
+	if want := "the database lost commits: consumer card-charger has committed offset 10 in Kafka, and the next record to apply is 4"; !strings.Contains(said["doctor"], want) {
+		t.Errorf("doctor does not say %q: %s", want, said["doctor"])
+	}
+	if !strings.HasPrefix(said["dead"], "no open dead letters") {
+		t.Errorf("dead letters: %q", said["dead"])
+	}
+	c.runUntil(restored, 10)
+	if n := c.calls.Load(); n != 16 {
+		t.Errorf("%d calls, not 10 and 6 again", n)
+	}
+	if _, out, _ := run(t, "doctor"); !strings.Contains(strings.Join(strings.Fields(out), " "), "records from offset 4 to 9 were applied again") {
+		t.Errorf("doctor does not name the restore:\n%s", out)
+	}
+}

@@ -1,0 +1,62 @@
+package spec
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
+)
+
+// errDifferent ends check with its own exit code.
+var errDifferent = command.Differs(errors.New("generated files differ from the spec: run idemgen generate"))
+
+// checkCommand prints what generate would change.
+func checkCommand() *cobra.Command {
+	var flags specFlags
+	cmd := &cobra.Command{
+		Use:   "check" + specsUsage,
+		Short: "Print what generate would change",
+		Long: `Prints what generate would change, as a unified diff, and writes nothing. Exit code 0: nothing
+would change; 1: something would; 2: trouble. Starter files, which are yours, do not count.` + specArguments,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			print := formats[flags.format]
+			switch {
+			case flags.format == "json":
+				flags.json.Wanted = true
+			case print == nil && flags.format != "text":
+				return fmt.Errorf("--format %s: it is text, json, github or sarif", flags.format)
+			}
+			result, err := flags.load(cmd, args)
+			if err != nil {
+				return err
+			}
+			defer result.Close()
+			changes := []change{}
+			for _, c := range result.Changes {
+				diff := c.Diff()
+				if diff == "" {
+					continue
+				}
+				changes = append(changes, change{c.Op, c.Path, diff})
+				if print == nil && !flags.json.Wanted {
+					fmt.Fprint(cmd.OutOrStdout(), diff)
+				}
+			}
+			flags.json.Members["changes"] = changes
+			if print != nil {
+				if err := print(cmd.OutOrStdout(), findings(result.Diagnostics, changes)); err != nil {
+					return err
+				}
+			}
+			if len(changes) > 0 {
+				return errDifferent
+			}
+			return nil
+		},
+	}
+	flags.define(cmd)
+	cmd.Flags().StringVar(&flags.format, "format", "text", "how problems and files are printed: text, json, github (lines of a pull request) or sarif")
+	return cmd
+}

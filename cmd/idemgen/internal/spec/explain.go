@@ -1,0 +1,55 @@
+package spec
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
+	"github.com/idemgen/idemgen/generator"
+)
+
+// explainCommand says what a spec promises of each event.
+func explainCommand() *cobra.Command {
+	var out *command.Answer
+	cmd := &cobra.Command{
+		Use:   "explain [spec | folder]",
+		Short: "Show what is guaranteed for each event",
+		Long: `Says of each event of a spec, in a sentence each: what makes two records one event, which copies are
+recognised and for how long, what a known key with other content is, what orders the event, what
+becomes of a record that is stale or cannot be applied, what is promised of its effect, and what
+would be faster if a promise of the producer held. It writes nothing. Without an argument the spec
+is idemgen.yaml here.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				args = []string{generator.SpecFile}
+			}
+			specs, err := command.FindSpecs(args)
+			if err != nil {
+				return err
+			}
+			if len(specs) != 1 {
+				return fmt.Errorf("explain is for one spec, and %s has %d", args[0], len(specs))
+			}
+			e := generator.Explain(specs[0])
+			out.Members["diagnostics"] = append([]generator.Diagnostic{}, e.Diagnostics...)
+			if e.Refused() {
+				if !out.Wanted {
+					fmt.Fprint(cmd.ErrOrStderr(), e.Problems, lastLine(e.Summary, false))
+				}
+				return errRead
+			}
+			out.Members["topics"] = e.Topics
+			if out.Wanted {
+				return nil
+			}
+			page, err := pages.Text("explained", e)
+			fmt.Fprint(cmd.OutOrStdout(), page)
+			return err
+		},
+	}
+	out = command.AsJSON(cmd, "diagnostics", "topics")
+	cmd.ValidArgsFunction = cobra.FixedCompletions([]string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt)
+	return cmd
+}

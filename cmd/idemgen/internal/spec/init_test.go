@@ -1,0 +1,152 @@
+package spec
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestInit(t *testing.T) {
+	module(t, nil)
+	code, stdout, stderr := run(t, "init")
+	if code != done {
+		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	for _, name := range []string{"idemgen.yaml", "gen.go", "handler.go", "testdata/cases/order_paid.yaml", "cmd/orders/main.go", "idem_setup_test.go", ".gitattributes", "idem_gen.go"} {
+		if !strings.Contains(stdout, "create "+name+"\n") {
+			t.Errorf("%s is not among\n%s", name, stdout)
+		}
+		read(t, name)
+	}
+	for _, want := range []string{
+		"\n  go mod init -modfile=tools.mod tools\n  go get -tool -modfile=tools.mod github.com/idemgen/idemgen/cmd/idemgen\n",
+		"\n  go mod tidy\n",
+	} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("no line %q in\n%s", want, stderr)
+		}
+	}
+	must(t, "check")
+	if text := read(t, "handler.go"); strings.Contains(text, "ErrNotImplemented") {
+		t.Errorf("the handler of the sample is not written:\n%s", text)
+	}
+	compiles(t)
+}
+
+func TestInitElsewhere(t *testing.T) {
+	module(t, map[string]string{".gitattributes": "* text\n", "main.go": "package main\n"})
+	refused(t, "main.go is of package main, ", "init")
+	must(t, "init", "--consumer", "order-projector", "--package", "orders", "./internal/order-events")
+	read(t, "internal/order-events/cmd/order-projector/main.go")
+	if text := read(t, "internal/order-events/idemgen.yaml"); !strings.Contains(text, "\nconsumer: order-projector ") {
+		t.Error(text)
+	}
+	refused(t, "internal/order-events/idemgen.yaml exists, and has the names of its consumer and package", "init", "--package", "x", "internal/order-events")
+	write(t, "y/gen.go", "package y\n")
+	refused(t, "y/gen.go exists; idemgen init replaces nothing", "init", "y")
+}
+
+// A name that is not allowed is refused as an argument: there is no spec yet to point into.
+func TestInitRefusesNames(t *testing.T) {
+	module(t, nil)
+	for want, args := range map[string]string{"E201": "--consumer Bad_Name x", "E215": "--package main x"} {
+		refused(t, "("+want+")\n", append([]string{"init"}, strings.Fields(args)...)...)
+		if _, _, stderr := run(t, append([]string{"init"}, strings.Fields(args)...)...); strings.Contains(stderr, "idemgen.yaml") {
+			t.Error(stderr)
+		}
+	}
+}
+
+// In a folder with a spec of one's own, init writes what is missing around it, and no more.
+func TestInitBesideASpec(t *testing.T) {
+	module(t, map[string]string{"idemgen.yaml": spec + second, "handler.go": "package orders\n\n// Service is ours.\ntype Service struct{}\n"})
+	must(t, "generate")
+	own := read(t, "handler.go")
+	code, stdout, stderr := run(t, "init")
+	if code != done || stdout != "create gen.go\ncreate cmd/order-projector/main.go\ncreate .gitattributes\n" || !strings.Contains(stderr, "  go mod tidy\n") || strings.Contains(stderr, "sample") {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	if read(t, "handler.go") != own || read(t, "idemgen.yaml") != spec+second {
+		t.Error("init changed a file that was there")
+	}
+	code, stdout, stderr = run(t, "init")
+	if code != done || stdout != "" || strings.Contains(stderr, "add these lines") {
+		t.Errorf("again: exit code %d\n%s%s", code, stdout, stderr)
+	}
+	edit(t, "idemgen.yaml", "order_id: uuid\n", "order_id: uuuid\n")
+	refused(t, "idemgen.yaml:9:17: ", "init")
+}
+
+func TestInitKeepsAttributes(t *testing.T) {
+	module(t, map[string]string{".gitattributes": "* text\n"})
+	code, _, stderr := run(t, "init")
+	if code != done || !strings.Contains(stderr, "idem_gen.go text eol=lf linguist-generated=false\n") {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+	if read(t, ".gitattributes") != "* text\n" {
+		t.Error(".gitattributes was changed")
+	}
+}
+
+// What init says of the module fits the module.
+func TestInitSaysWhatIsMissing(t *testing.T) {
+	for goMod, want := range map[string]bool{
+		"tool github.com/idemgen/idemgen/cmd/idemgen\n":                            false,
+		"tool (\n\tgithub.com/idemgen/idemgen/cmd/idemgen // pinned\n)\n":          false,
+		"tool example.com/github.com/idemgen/idemgen/cmd/idemgen\n":                true,
+		"require github.com/idemgen/idemgen v0.1.0\n":                              true,
+		"// not yet: go get -tool github.com/idemgen/idemgen/cmd/idemgen@latest\n": true,
+	} {
+		for _, file := range []string{"go.mod", "tools.mod"} {
+			module(t, nil)
+			if file == "tools.mod" {
+				write(t, file, "module tools\n")
+			}
+			write(t, file, read(t, file)+goMod)
+			_, _, stderr := run(t, "init", "sub")
+			if strings.Contains(stderr, "go get -tool") != want || !strings.Contains(stderr, "\n  go mod tidy\n") {
+				t.Errorf("with %q:\n%s", goMod, stderr)
+			}
+			tool := "go tool -modfile=../tools.mod idemgen"
+			if file == "go.mod" && !want {
+				tool = "go tool idemgen"
+			}
+			if line := "//go:generate " + tool + " generate\n"; !strings.HasSuffix(read(t, "sub/gen.go"), line) || !strings.Contains(stderr, "\n  "+tool+" dev\n") {
+				t.Errorf("with %q in %s:\n%s%s", goMod, file, read(t, "sub/gen.go"), stderr)
+			}
+		}
+	}
+	edit(t, "sub/idemgen.yaml", "      total: numeric(12,2)\n", "")
+	edit(t, "sub/idemgen.yaml", ", total: decimal", "")
+	edit(t, "sub/testdata/cases/order_paid.yaml", "total: 30, ", "")
+	refused(t, "if the migrations were never applied anywhere, delete sub/migrations and sub/idem.state.yaml and run generate again", "generate", "sub")
+	if err := errors.Join(os.RemoveAll("sub/migrations"), os.Remove("sub/idem.state.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "generate", "sub")
+	must(t, "check", "sub")
+}
+
+func TestInitWithoutModule(t *testing.T) {
+	module(t, nil)
+	write(t, "go.mod", "// empty\n")
+	refused(t, "go.mod names no module", "init")
+}
+
+// Scaffolds are not written beside code of the team's own that does their work.
+func TestScaffoldsAreSkipped(t *testing.T) {
+	for _, by := range []string{
+		"type Service struct{}\n",
+		"type Mine struct{}\n\nfunc (*Mine) OrderReturned() { does not compile }\n",
+	} {
+		module(t, map[string]string{
+			"idemgen.yaml": spec + second, "mine.go": "package orders\n\n" + by,
+			"mine_test.go": "package orders\n\nfunc newTestHandler() {}\n\nfunc editTestLog() {}\n",
+		})
+		out := must(t, "generate")
+		if strings.Contains(out, "handler.go") || strings.Contains(out, "setup") {
+			t.Errorf("beside %q:\n%s", by, out)
+		}
+	}
+}
