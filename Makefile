@@ -25,7 +25,7 @@ BEHAVIOUR := ./testdata/golden/behaviour/...
 MODULES   := ./... ./scripts/... ./bench/... ./bench/peers/...
 SPECS     := ./examples/... ./bench/... $(GOLDEN) $(BEHAVIOUR)
 
-.PHONY: demo compare faults soak e2e fuzz schedules test tested quick matrix model check race generate mutants bench cc
+.PHONY: demo compare faults soak e2e fuzz schedules test tested quick matrix alerts model check race generate mutants bench cc
 
 ## demo: the whole product at work: a screen in a terminal, else a text, and an audit (DEMO=plain: text)
 demo:
@@ -87,6 +87,11 @@ matrix: cc
 	$(GOTEST) -timeout 40m -race ./runtime/...
 	CGO_ENABLED=0 $(GOTEST) ./runtime/franz/... ./runtime/internal/member
 	go run ./scripts/e2e -short
+	$(MAKE) --no-print-directory alerts
+
+## alerts: plays ten breakages against deploy/alerts.yaml with promtool, which it builds
+alerts:
+	@cd scripts/alerts && GOWORK=off go tool promtool test rules ../../deploy/alerts_test.yaml
 
 ## model: explores the protocol's state machine within its full bounds; needs a few minutes and 4 GB
 model:

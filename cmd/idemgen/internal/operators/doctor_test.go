@@ -245,6 +245,8 @@ func TestDoctorLooksAtTheOutbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("warn", `unsent: 1 event, the first one for \d+s, and no relay leads`)
+	// The relay does not report that the broker is slow to answer.
+	idemtest.Exec(t, db, `CREATE FUNCTION quiet() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; CREATE TRIGGER quiet BEFORE INSERT ON idem_process FOR EACH ROW EXECUTE FUNCTION quiet()`)
 	relay := &outbox.Relay{DB: db, Producer: mute{}, Logger: slog.New(slog.DiscardHandler)}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
