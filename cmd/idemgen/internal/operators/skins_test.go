@@ -66,7 +66,9 @@ UPDATE idem_outbox SET written_at = now() - interval '2 minutes'`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var checks struct{ Checks []struct{ Found, Advice string } }
+	var checks struct {
+		Checks []struct{ Found, Advice string }
+	}
 	_, text, _ := run(t, "doctor", "../../../../examples/orders", at(db), "--json")
 	if err := json.Unmarshal([]byte(text), &checks); err != nil {
 		t.Fatal(err)
