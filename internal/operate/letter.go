@@ -105,6 +105,7 @@ type Filter struct {
 	Class    string // of the reason
 	Event    string // by its name in Go
 	Error    string // is contained in the reason, with # for any text
+	Exact    bool   // Class, Event and Error are those of one group, as [Selection] has it
 	All      bool   // also those that are closed
 	Limit    int    // at most so many, the newest ones; 0 is all
 }
@@ -173,22 +174,51 @@ func Letters(ctx context.Context, db DB, f Filter) (list LetterList, err error) 
 	if _, err := named(ctx, db, Name{Consumer: f.Consumer, Topic: f.Topic, Partition: Any}); err != nil {
 		return list, err
 	}
-	of := []any{f.Consumer, f.Topic, f.Class, f.Event, "dw", pattern(f.Error)}
+	of := []any{f.Consumer, f.Topic, f.Class, f.Event, "dw", f.pattern()}
 	if f.All {
 		of[4] = "dwrx"
 	}
 	limit := f.Limit
-	if limit > 0 {
+	if limit > 0 && !f.Exact {
 		limit++
+	} else {
+		limit = 0
 	}
 	if list.Letters, err = letters(ctx, db, chosenSQL, append(of, limit)...); err != nil {
 		return list, err
 	}
+	list.Letters = f.exactly(list.Letters)
+	all := len(list.Letters)
 	if list.More = f.Limit > 0 && len(list.Letters) > f.Limit; list.More {
 		list.Letters = list.Letters[:f.Limit]
 	}
+	if f.Exact {
+		list.Sums = []Sum{}
+		if all > 0 {
+			list.Sums = []Sum{{f.Class, all}}
+		}
+		return list, nil
+	}
 	list.Sums, err = query(ctx, db, pgx.RowToStructByPos[Sum], sumsSQL, of...)
 	return list, err
+}
+
+// pattern is the condition on the reason. Of an exact filter it is none: exactly decides.
+func (f *Filter) pattern() string {
+	if f.Exact {
+		return ""
+	}
+	return pattern(f.Error)
+}
+
+// exactly leaves out the letters of other groups than an exact filter names.
+func (f *Filter) exactly(all []Letter) []Letter {
+	if !f.Exact {
+		return all
+	}
+	return slices.DeleteFunc(all, func(l Letter) bool {
+		return l.Class != f.Class || l.Event != f.Event || Common(l.Reason) != f.Error
+	})
 }
 
 // DeadLetters returns the letters of a topic about which requests are possible: those that are
@@ -198,7 +228,8 @@ func DeadLetters(ctx context.Context, db DB, f Filter) ([]Letter, error) {
 	if _, err := named(ctx, db, Name{Consumer: f.Consumer, Topic: f.Topic, Partition: Any}); err != nil {
 		return nil, err
 	}
-	found, err := letters(ctx, db, chosenSQL, f.Consumer, f.Topic, f.Class, f.Event, "d", pattern(f.Error), 0)
+	found, err := letters(ctx, db, chosenSQL, f.Consumer, f.Topic, f.Class, f.Event, "d", f.pattern(), 0)
+	found = f.exactly(found)
 	slices.SortFunc(found, func(a, b Letter) int {
 		return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.stream, b.stream), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Seq, b.Seq))
 	})

@@ -47,7 +47,7 @@ func (s *State) letters() (all []Problem) {
 		interrupted.fill(Urgent, "interrupted", "DECIDE", number(calls, "call needs a decision", "calls need a decision"),
 			"a call of an effect may have been made, and nobody knows what it did", costs, closed)
 		interrupted.Check = "what the provider says about the key of each"
-		interrupted.Ways = []Exit{{Command: "idemgen dead list --class interrupted", Costs: "shows them: complete each with its result, or replay it, which calls again"}}
+		interrupted.Ways = []Exit{{Command: "idemgen dead list --class interrupted", Costs: "shows them: replay each with its result, which calls nothing, or without one, which calls again"}}
 		all = append(all, interrupted)
 	}
 	if deads > 0 {

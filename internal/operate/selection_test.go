@@ -131,6 +131,8 @@ func TestAnExactSelectionIsOneGroup(t *testing.T) {
 		}
 		count, err := operate.CountOf(t.Context(), db, s)
 		want(t, "letters", fmt.Sprint(len(page.Letters), count.Free, err), fmt.Sprint(tc.want, tc.want, " <nil>"))
+		list, err := operate.Letters(t.Context(), db, operate.Filter{Consumer: orders.Consumer, Topic: orders.Topic, Class: "handler", Event: tc.event, Error: tc.text, Exact: true, Limit: 1})
+		want(t, "list", fmt.Sprint(len(list.Letters), list.More, list.Sums, err), fmt.Sprintf("1 %t [{handler %d}] <nil>", tc.want > 1, tc.want))
 		s.Through = page.Letters[0].Mark()
 		asked, err := operate.AskAll(t.Context(), db, s, "replay", ann)
 		if err == nil {

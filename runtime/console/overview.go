@@ -187,12 +187,20 @@ func (s *snapshot) Tiles() []tile {
 		{tone(halted > 0, operate.Urgent), "Halted", fmt.Sprintf("%d of %d", halted, len(s.all)), "#topics"},
 		{tone(s.Dead.Count > 0, operate.Urgent), "Dead letters", letters, "dead"},
 		{tone(lag.Unknown > 0, operate.NotKnown), "Lag", lag.Behind(), "#topics"},
-		{tone(live == 0, operate.Urgent), "Processes", fmt.Sprintf("%d of %d", live, members), "#processes"},
+		{tone(live < members || live == 0 && len(s.all) > 0, toneOf(live)), "Processes", fmt.Sprintf("%d of %d", live, members), "#processes"},
 	}
 	if s.Outbox != nil {
 		tiles = append(tiles, tile{tone(s.Outbox.Stuck(), operate.Urgent), "Outbox", bounded(s.Outbox.Waiting, 100000), "outbox"})
 	}
 	return tiles
+}
+
+// toneOf is the severity of processes that are silent while so many live.
+func toneOf(live int) operate.Severity {
+	if live == 0 {
+		return operate.Urgent
+	}
+	return operate.NotKnown
 }
 
 // summarize says the state in a few words, the worst first.

@@ -222,14 +222,21 @@ func TestPromisesNameTestsThatExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	scenarios := read(t, "../../runtime/idemtest/scenario.go")
-	for line := range strings.Lines(read(t, "../../docs/guarantees.md")) {
-		promise, shown, isRow := strings.Cut(strings.TrimPrefix(line, "| "), " | ")
-		if !isRow || promise == "promise" {
-			continue
+	page, shownBy, _ := strings.Cut(read(t, "../../docs/guarantees.md"), "\n## Which test shows it\n")
+	row := regexp.MustCompile(`(?m)^\| (\d+) \| (.*) \|$`)
+	promises := map[string]bool{}
+	for _, m := range row.FindAllStringSubmatch(page, -1) {
+		promises[m[1]] = true
+	}
+	for _, m := range row.FindAllStringSubmatch(shownBy, -1) {
+		promise, shown := m[1], m[2]
+		if !promises[promise] {
+			t.Errorf("docs/guarantees.md has no promise %s, or two lists of tests of it", promise)
 		}
+		delete(promises, promise)
 		names := testName.FindAllStringSubmatch(shown, -1)
 		if len(names) == 0 && !strings.Contains(shown, "`make e2e`") {
-			t.Errorf("docs/guarantees.md names no test for %q", promise)
+			t.Errorf("docs/guarantees.md names no test of promise %s", promise)
 		}
 		for _, m := range names {
 			if !tests[m[1]] {
@@ -241,6 +248,9 @@ func TestPromisesNameTestsThatExist(t *testing.T) {
 				t.Errorf("docs/guarantees.md names scenario %q, which does not exist", m[1])
 			}
 		}
+	}
+	for promise := range promises {
+		t.Errorf("docs/guarantees.md names no test of promise %s", promise)
 	}
 }
 

@@ -95,9 +95,15 @@ func deadListCommand(flags *streamFlags) *cobra.Command {
 	cmd.Flags().Var(oneOf(&state, "open", "all"), "state", "open, or all: also those that were replayed or discarded (default open)")
 	cmd.Flags().StringVar(&filter.Event, "event", "", "name of the event (default all)")
 	cmd.Flags().Var(oneOf(&filter.Class, operate.Classes...), "class", "the first word of the reason: "+classes+" (default all)")
+	exactFlag(cmd, &filter)
 	cmd.Flags().StringVar(&filter.Error, "error", "", "those whose reason contains this text, # for any text (default all)")
 	cmd.Flags().Var(number(&filter.Limit, 1, 100_000), "limit", "maximum number of letters, the newest ones (default 50)")
 	return cmd
+}
+
+// exactFlag adds the flag that means one group of letters.
+func exactFlag(cmd *cobra.Command, filter *operate.Filter) {
+	cmd.Flags().BoolVar(&filter.Exact, "exact", false, "--class, --event and --error are all that one group of the console has; one that is left out, it has not")
 }
 
 // deadShowCommand shows all of one dead letter.

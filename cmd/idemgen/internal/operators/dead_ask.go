@@ -77,6 +77,7 @@ func (f *askFlags) define(cmd *cobra.Command, flags *streamFlags) {
 	set.Var(oneOf(&f.filter.Class, operate.Classes...), "class", "those whose reason begins with this word: "+classes)
 	set.Var(notEmpty(&f.filter.Event, "want the name of an event"), "event", "those of an event, by its name in Go")
 	set.Var(notEmpty(&f.filter.Error, "want a text"), "error", "those whose reason contains this text, # for any text")
+	exactFlag(cmd, &f.filter)
 	set.BoolVar(&f.all, "all", false, "all dead letters of the topic")
 	byFlags(cmd, &f.by)
 	set.DurationVar(&f.wait, "wait", 0, "wait up to this long for the outcomes, and fail if a letter stays dead")
@@ -120,6 +121,8 @@ func (f *askFlags) parse(args []string) error {
 	switch {
 	case f.erase && (filtered || len(f.places) > 0):
 		return errors.New("--erase is of a record key: say no letters beside it")
+	case f.filter.Exact && f.filter.Class == "":
+		return errors.New("--exact is of a group: give its --class")
 	case f.erase:
 	case len(f.places) == 0 && !filtered:
 		return fmt.Errorf("say which letters to %s: PARTITION:OFFSET, or --class, --event, --error or --all", f.verb)
