@@ -50,6 +50,9 @@ func TestCallsOfEffectsAreToldAndCounted(t *testing.T) {
 			}}
 			h := &heard{}
 			s := p.service(interrupts)
+			if name == "lost" { // else the call that may have been made is a letter
+				s = p.service(terms)
+			}
 			s.options = []idem.Option{idem.WithHooks(endedCalls{h})}
 			consumer := s.consumer(t, db)
 			apply(t, own(t, consumer), records(0, "a: effect 1"))

@@ -117,7 +117,7 @@ func TestContextOfAHandlerIsTheHandlers(t *testing.T) {
 			}
 			next += 3
 			reason := query(t, db, `SELECT coalesce((SELECT reason FROM idem_dead_letter WHERE offs = $1), 'none')`, next-2)
-			if !strings.HasPrefix(reason, "handler: Test: "+says+": ") || calls != 1+impatient.Retries {
+			if !strings.HasPrefix(reason, "handler: Test: "+says+": ") || calls < 1+impatient.Retries { // a slow machine may end a transaction and call once more
 				t.Errorf("%s: %d calls, dead letter %q", way, calls, reason)
 			}
 		}
