@@ -75,6 +75,7 @@ func (m *Memory) Keep(ctx context.Context, conn *pgx.Conn, stream int32, tail le
 	if others != nil { // by records that another process may have read
 		m.process.Times.reach(*others)
 	}
+	m.blind = !m.process.Times.known()
 	seen, ok := m.horizon()
 	if !ok {
 		return nil
@@ -83,9 +84,11 @@ func (m *Memory) Keep(ctx context.Context, conn *pgx.Conn, stream int32, tail le
 	return err
 }
 
-// KeepDue reports whether it is time to call Keep.
+// KeepDue reports whether it is time to call Keep. That is also the case once the first record has
+// come, if none was known before.
 func (m *Memory) KeepDue() bool {
-	return !m.forever && !time.Now().Before(m.keepNext) && !m.seen().IsZero()
+	due := !time.Now().Before(m.keepNext) || m.blind && m.process.Times.known()
+	return due && !m.forever && !m.seen().IsZero()
 }
 
 // keepMost is the longest interval between two calls of Keep that do something.
@@ -109,6 +112,9 @@ func (t *Times) Note(m *wire.Message) {
 	}
 	t.reach(m.Time)
 }
+
+// known reports whether a record says anything of the time.
+func (t *Times) known() bool { return t.untimed.Load() || t.latest.Load() != 0 }
 
 // reach notes a time that a record has, or that is not after the one of some record.
 func (t *Times) reach(then time.Time) {

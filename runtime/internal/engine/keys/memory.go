@@ -64,6 +64,7 @@ type Memory struct {
 	seen      func() time.Time // the time before which the partition has read everything; zero if unknown
 	keepEvery time.Duration
 	keepNext  time.Time
+	blind     bool         // the last call of Keep knew no record
 	recent    *recent.Keys // keys that we claimed and that are durable
 	pace      generation.Pace
 }
