@@ -203,24 +203,6 @@ func Letters(ctx context.Context, db DB, f Filter) (list LetterList, err error) 
 	return list, err
 }
 
-// pattern is the condition on the reason. Of an exact filter it is none: exactly decides.
-func (f *Filter) pattern() string {
-	if f.Exact {
-		return ""
-	}
-	return pattern(f.Error)
-}
-
-// exactly leaves out the letters of other groups than an exact filter names.
-func (f *Filter) exactly(all []Letter) []Letter {
-	if !f.Exact {
-		return all
-	}
-	return slices.DeleteFunc(all, func(l Letter) bool {
-		return l.Class != f.Class || l.Event != f.Event || Common(l.Reason) != f.Error
-	})
-}
-
 // DeadLetters returns the letters of a topic about which requests are possible: those that are
 // neither replayed nor discarded, nor parked behind another one. They are ordered by partition and
 // offset. Those of a topic that was made again are among them.

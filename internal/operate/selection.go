@@ -349,3 +349,21 @@ func CountOf(ctx context.Context, db DB, s Selection) (c Count, err error) {
 	}
 	return c, err
 }
+
+// pattern is the condition on the reason. Of an exact filter it is none: exactly decides.
+func (f *Filter) pattern() string {
+	if f.Exact {
+		return ""
+	}
+	return pattern(f.Error)
+}
+
+// exactly leaves out the letters of other groups than an exact filter names.
+func (f *Filter) exactly(all []Letter) []Letter {
+	if !f.Exact {
+		return all
+	}
+	return slices.DeleteFunc(all, func(l Letter) bool {
+		return l.Class != f.Class || l.Event != f.Event || Common(l.Reason) != f.Error
+	})
+}
