@@ -140,8 +140,8 @@ func age(d time.Duration) string {
 	return fmt.Sprintf("%d s", d/time.Second)
 }
 
-// sentence returns a text as a sentence. A name at its beginning, such as one with digits, stays as
-// it is.
+// sentence returns a text as a sentence. A name at its beginning, such as one with digits, stays
+// as it is.
 func sentence(text string) string {
 	if word, _, _ := strings.Cut(text, " "); strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && r != ',' && r != ':' && r != ';' }) {
 		return text + "."
