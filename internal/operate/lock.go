@@ -55,16 +55,18 @@ const (
 FROM pg_locks l CROSS JOIN LATERAL unnest(pg_blocking_pids(l.pid)) b (pid) LEFT JOIN pg_stat_activity a ON a.pid = b.pid
 WHERE l.pid = $1 AND NOT l.granted ORDER BY 1, a.xact_start, b.pid`
 
-	// locksSQL selects the sessions that block others, and those that hold a table against writers
-	// for more than a moment: a writer that gives up its wait is not seen to wait.
+	// locksSQL selects the sessions that block those of services and, because a service that gives up
+	// its wait is not always seen to wait, those that hold a table of this schema against writers for
+	// more than a moment.
 	locksSQL = `SELECT on_what, ` + sessionSQL + ` FROM (
     SELECT coalesce('table ' || l.relation::regclass::text, l.locktype) AS on_what, b.pid
-    FROM pg_locks l CROSS JOIN LATERAL unnest(pg_blocking_pids(l.pid)) b (pid)
-    WHERE NOT l.granted AND (l.database IS NULL OR l.database = (SELECT oid FROM pg_database WHERE datname = current_database()))
+    FROM pg_locks l JOIN pg_stat_activity w ON w.pid = l.pid CROSS JOIN LATERAL unnest(pg_blocking_pids(l.pid)) b (pid)
+    WHERE NOT l.granted AND w.application_name LIKE 'idemgen%' AND w.datname = current_database()
     UNION
     SELECT 'table ' || l.relation::regclass::text, l.pid
-    FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
-    WHERE l.granted AND l.locktype = 'relation' AND l.relation >= 16384 AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    FROM pg_locks l JOIN pg_class c ON c.oid = l.relation AND c.relkind IN ('r', 'p') AND c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'idem_stream'::regclass)
+    LEFT JOIN pg_stat_activity a ON a.pid = l.pid
+    WHERE l.granted AND l.locktype = 'relation' AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
       AND l.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock') AND l.pid <> pg_backend_pid()
       AND (a.xact_start IS NULL OR a.xact_start < clock_timestamp() - interval '2 seconds')) b LEFT JOIN pg_stat_activity a ON a.pid = b.pid
 ORDER BY 1, a.xact_start, b.pid LIMIT 100`

@@ -67,7 +67,7 @@ func TestChangesAsJSON(t *testing.T) {
 	}
 }
 
-// A module that is not tidy is told in words of ours, also in the JSON.
+// The error for a module that is not tidy is our own text, in the JSON too.
 func TestJSONOfAModuleThatIsNotTidy(t *testing.T) {
 	module(t, map[string]string{"idemgen.yaml": spec, "hand.go": "package orders\n\nimport _ \"example.com/b\"\n"})
 	write(t, "go.mod", "module example.com/orders\n\ngo 1.26\n\nrequire (\n\texample.com/b v0.0.0\n\texample.com/c v0.0.1\n)\n\n"+
