@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -151,7 +152,7 @@ func (c *console) dead(q *request) {
 	if n := len(l.Page.Letters); n > 0 {
 		l.Through = markText(l.Page.Letters[0].Mark())
 		if before != (operate.Mark{}) || through != (operate.Mark{}) {
-			l.Through = cmpText(q.text("through"), l.Through)
+			l.Through = cmp.Or(q.text("through"), l.Through)
 		}
 	}
 	if l.Page.Next != nil {
@@ -168,13 +169,6 @@ func (c *console) dead(q *request) {
 		l.Topics = appendNew(l.Topics, t.Topic)
 	}
 	c.render(q, "dead.html", shown{Title: "Dead letters", Tab: "dead", Now: at, Refresh: !l.List, Command: listCommand(s), State: state.Summary, Data: l})
-}
-
-func cmpText(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 func appendNew(all []string, text string) []string {

@@ -165,13 +165,8 @@ func idleUntil(t testing.TB, db *pgxpool.Pool, s service, committed idem.Commit,
 	t.Helper()
 	c := s.consumer(t, db)
 	defer c.Close()
-	sink, end := driveUntil(t, c)
+	sink, end := assignedAt(t, c, committed)
 	defer end()
-	a := newSource(nil).assignment
-	a.Committed = committing(committed)
-	if _, err := sink.Assigned(t.Context(), a); err != nil {
-		t.Fatal(err)
-	}
 	for end := time.Now().Add(20 * time.Second); !done(c); time.Sleep(10 * time.Millisecond) {
 		if err := sink.Idle(t.Context(), first, -1); err != nil || time.Now().After(end) {
 			t.Fatal("it does not happen", err)

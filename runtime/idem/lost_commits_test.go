@@ -39,19 +39,26 @@ func backup(t testing.TB, db *pgxpool.Pool) *pgxpool.Pool {
 	return other
 }
 
+// assignedAt gives partition 0 to a service, to which Kafka says what was committed.
+func assignedAt(t testing.TB, c *idem.Consumer, committed idem.Commit) (sink idem.Sink, end func()) {
+	t.Helper()
+	sink, end = driveUntil(t, c)
+	a := newSource(nil).assignment
+	a.Committed = committing(committed)
+	if _, err := sink.Assigned(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	return sink, end
+}
+
 // applied applies records of partition 0 in a service of its own, to which Kafka says what was
 // committed. It returns what the service would commit.
 func applied(t testing.TB, db *pgxpool.Pool, s service, committed idem.Commit, msgs []idem.Message) idem.Commit {
 	t.Helper()
 	c := s.consumer(t, db)
 	defer c.Close()
-	sink, end := driveUntil(t, c)
+	sink, end := assignedAt(t, c, committed)
 	defer end()
-	a := newSource(nil).assignment
-	a.Committed = committing(committed)
-	if _, err := sink.Assigned(t.Context(), a); err != nil {
-		t.Fatal(err)
-	}
 	deliver(t, sink, msgs)
 	return sink.Revoked(first)
 }
