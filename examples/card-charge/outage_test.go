@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/idemgen/idemgen/internal/kit/port"
 	"github.com/idemgen/idemgen/internal/proof/longtest"
 	"github.com/idemgen/idemgen/runtime/franz"
 	"github.com/idemgen/idemgen/runtime/idem"
@@ -83,7 +84,11 @@ func TestOutageOfTheProvider(t *testing.T) {
 		away = 105 * time.Second
 	}
 	p := &provider{}
-	server := reachable(t, p, "127.0.0.1:0")
+	address, err := port.FreeAddr()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := reachable(t, p, address)
 	db, client, log := idemtest.DB(t), &counted{}, &lines{}
 	idemtest.Migrate(t, db, "migrations")
 	broker := idemtest.Kafka(t, map[string]int32{"charges.v1": 4})

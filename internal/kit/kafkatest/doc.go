@@ -4,5 +4,5 @@
 // registry 21: one that is installed, else one that pip fetches. Nothing is skipped: without Java
 // it fails, and names the commands that help.
 //
-// It must not import any package of this module but maven, postgres and program.
+// It must not import any package of this module but maven, port, postgres and program.
 package kafkatest

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/idemgen/idemgen/internal/kit/port"
 	"github.com/idemgen/idemgen/internal/kit/postgres"
 	"github.com/idemgen/idemgen/internal/kit/program"
 )
@@ -110,21 +110,11 @@ func writeProperties(file string, settings map[string]string) error {
 	return os.WriteFile(file, []byte(lines.String()), 0o600)
 }
 
-// freeAddrs are addresses of this machine that are free now. They are open all at once: else two
-// could be the same.
+// freeAddrs are n addresses of this machine on which nobody listens.
 func freeAddrs(n int) (addrs []string, err error) {
-	var open []net.Listener
 	for range n {
-		l, errListen := net.Listen("tcp", "127.0.0.1:0")
-		if errListen != nil {
-			err = errors.Join(err, errListen)
-			break
-		}
-		open = append(open, l)
-		addrs = append(addrs, l.Addr().String())
-	}
-	for _, l := range open {
-		err = errors.Join(err, l.Close())
+		addr, errFree := port.FreeAddr()
+		addrs, err = append(addrs, addr), errors.Join(err, errFree)
 	}
 	return addrs, err
 }

@@ -2,7 +2,7 @@
 // benchmarks. A server belongs to the process that started it: however that process ends,
 // a supervisor (the same executable, started again) stops the server and removes its directory.
 //
-// It must not import any other package of this module.
+// It must not import any package of this module but port.
 package postgres
 
 // Environment variables that people may set.

@@ -16,6 +16,8 @@ import (
 	"strings"
 
 	embedded "github.com/fergusstrange/embedded-postgres"
+
+	"github.com/idemgen/idemgen/internal/kit/port"
 )
 
 const unpackDir = "unpacked"
@@ -40,7 +42,7 @@ func fetchHere(in io.Reader) error {
 	if err := os.WriteFile(filepath.Join(data, "PG_VERSION"), []byte(major+"\n"), 0o600); err != nil {
 		return err
 	}
-	port, err := freePort()
+	port, err := port.Free()
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/idemgen/idemgen/internal/kit/port"
 )
 
 const startTimeout = time.Minute
@@ -49,7 +50,7 @@ func settings(durable bool, extra map[string]string) map[string]string {
 }
 
 // start runs the server and waits until it takes connections. The first start of a server
-// with TCP picks the port, again if somebody else took it meanwhile.
+// with TCP picks the port.
 func (p *postmaster) start() error {
 	if p.port != 0 {
 		return p.run()
@@ -59,15 +60,10 @@ func (p *postmaster) start() error {
 		return p.run()
 	}
 	var err error
-	for range 5 {
-		if p.port, err = freePort(); err != nil {
-			return err
-		}
-		if err = p.run(); err == nil || !strings.Contains(err.Error(), "Address already in use") {
-			return err
-		}
+	if p.port, err = port.Free(); err != nil {
+		return err
 	}
-	return err
+	return p.run()
 }
 
 func (p *postmaster) run() error {
@@ -197,12 +193,3 @@ func (p *postmaster) stop() {
 }
 
 var errDown = errors.New("the server is down")
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
-}

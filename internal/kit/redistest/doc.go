@@ -4,7 +4,7 @@
 // commands that help.
 //
 // It must not import a client of Redis, so that tests of services without Redis link none. It must
-// not import any package of this module but maven, postgres and program.
+// not import any package of this module but maven, port, postgres and program.
 package redistest
 
 // EnvBin is the program redis-server, or one that does the same.

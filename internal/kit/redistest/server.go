@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/idemgen/idemgen/internal/kit/port"
 	"github.com/idemgen/idemgen/internal/kit/program"
 )
 
@@ -60,7 +61,7 @@ func run(ctx context.Context, conf map[string]string, sentinel []string) (*Serve
 }
 
 func runOn(ctx context.Context, path string, conf map[string]string, sentinel []string) (*Server, error) {
-	port, err := freePort()
+	port, err := port.Free()
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package member_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/idemgen/idemgen/internal/kit/port"
 	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -30,12 +30,11 @@ type logs struct {
 }
 
 func newLogs(t *testing.T) *logs {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	free, err := port.Free()
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Close()
-	logs := &logs{t: t, dir: t.TempDir(), port: l.Addr().(*net.TCPAddr).Port, stop: func() {}}
+	logs := &logs{t: t, dir: t.TempDir(), port: free, stop: func() {}}
 	logs.serve()
 	t.Cleanup(func() { logs.stop() })
 	return logs

@@ -3,7 +3,6 @@ package member_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"runtime"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/idemgen/idemgen/internal/kit/port"
 	"github.com/idemgen/idemgen/runtime/idem"
 )
 
@@ -199,12 +199,10 @@ func TestHintIsWhatIsDurable(t *testing.T) {
 
 func TestWaitsForTheBroker(t *testing.T) {
 	withBoth(t, func(t *testing.T, k kind) {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		port, err := port.Free()
 		if err != nil {
 			t.Fatal(err)
 		}
-		port := listener.Addr().(*net.TCPAddr).Port
-		listener.Close()
 		l := newLedger()
 		s := open(t, fmt.Sprintf("127.0.0.1:%d", port), k)
 		log := &testLog{}

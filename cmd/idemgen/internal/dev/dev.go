@@ -3,7 +3,7 @@
 // each change of its files. It prints what the service sends, and empties its outbox.
 //
 // It must not import any package of this module but runtime/franz/producer, runtime/idem,
-// runtime/idemtest, internal/kit/redistest and runtime/outbox.
+// runtime/idemtest, internal/kit/port, internal/kit/redistest and runtime/outbox.
 package dev
 
 import (
@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/idemgen/idemgen/internal/kit/port"
 	"github.com/idemgen/idemgen/runtime/idem"
 )
 
@@ -95,7 +96,7 @@ func Run(ctx context.Context, s Service, o Options) (err error) {
 	if r.Program, err = r.main(ctx); err != nil {
 		return err
 	}
-	if r.address, err = freeAddress(); err != nil {
+	if r.address, err = port.FreeAddr(); err != nil {
 		return err
 	}
 	if r.folder, err = os.MkdirTemp("", "idemgen-dev-"); err != nil {

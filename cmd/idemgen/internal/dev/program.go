@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -135,13 +134,4 @@ func (r *run) ready(ctx context.Context) bool {
 		}
 	}
 	return true
-}
-
-// freeAddress is a free one of this machine.
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/idemgen/idemgen/internal/kit/port"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
@@ -86,12 +87,10 @@ func TestSetAtATime(t *testing.T) {
 func TestSetAtATimeIsRefused(t *testing.T) {
 	t.Parallel()
 	db, brokers := timed(t)
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	nobody, err := port.FreeAddr()
 	if err != nil {
 		t.Fatal(err)
 	}
-	nobody := free.Addr().String()
-	free.Close()
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections, and answers nothing
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"debug/elf"
 	"io"
-	"net"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/idemgen/idemgen/cmd/idemgen/internal/commandtest"
+	"github.com/idemgen/idemgen/internal/kit/port"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
@@ -30,12 +30,10 @@ func stopsWell(t *testing.T, program, name string) {
 	t.Helper()
 	db := idemtest.DB(t)
 	idemtest.Migrate(t, db, name+"/migrations")
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := port.FreeAddr()
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := l.Addr().String()
-	l.Close()
 	brokers := idemtest.Kafka(t, map[string]int32{"orders.v1": 1}).Addr()
 	var log bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), program)

@@ -10,5 +10,3 @@ import (
 var errSystem = errors.New("Redis servers run on Unix only")
 
 func fetched(context.Context) (string, error) { return "", errSystem }
-
-func freePort() (int, error) { return 0, errSystem }
