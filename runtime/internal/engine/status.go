@@ -70,7 +70,7 @@ func (p *Partition) problem(now time.Time) *idemtype.Problem {
 	code, late := strings.ToLower(state), waits > 2*p.process.Service.Limits.BatchTimeout
 	halted, _ := errors.AsType[*idemtype.HaltedError](why)
 	switch {
-	case halted != nil && p.state == protocol.Halted:
+	case halted != nil && haltedIn(p.state):
 		h := problem(string(halted.Code), halted.Ways[0].String(), s.changed, "%w", why)
 		if s.handler != "" {
 			h.Err = fmt.Errorf("%w; handler %s is still running", why, s.handler)
@@ -134,10 +134,17 @@ func shown(state protocol.State, why error) (string, error) {
 
 // named is the name of a state for operators: that of a halt depends on its reason.
 func named(state protocol.State, why error) string {
-	if h, ok := errors.AsType[*idemtype.HaltedError](why); ok && state == protocol.Halted {
+	if h, ok := errors.AsType[*idemtype.HaltedError](why); ok && haltedIn(state) {
 		return h.Code.State()
 	}
 	return state.String()
+}
+
+// haltedIn reports whether a partition in this state is halted if its reason says so. While a
+// halted partition is looked at again, it stays halted for everybody: otherwise a paused one
+// would fail a rollout now and then.
+func haltedIn(state protocol.State) bool {
+	return state == protocol.Halted || state == protocol.Fencing
 }
 
 // Shown returns the state as it is reported.

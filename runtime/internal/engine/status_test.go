@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -41,6 +43,20 @@ func TestCallsThatGoWellHideNoOutage(t *testing.T) {
 		is := p.Health(time.Now())
 		if (is == nil) != (c.want == nil) || is != nil && (!errors.Is(is.Err, c.want) || time.Since(is.Since) > time.Minute) {
 			t.Errorf("%v, %v: %v", c.why, c.call, is)
+		}
+	}
+}
+
+// A halted partition that is looked at again stays what it was: a paused one fails no rollout.
+func TestHaltedPartitionThatIsLookedAtAgainIsHalted(t *testing.T) {
+	why := &idemtype.HaltedError{Code: halt.Paused, Reason: "paused by ann", Ways: []halt.Way{{}}}
+	for _, state := range []protocol.State{protocol.Halted, protocol.Fencing} {
+		p := &Partition{process: &Process{Service: &wire.Service{}}, state: state, status: status{why: why}}
+		is := p.Health(time.Now())
+		if is == nil || is.Code != string(halt.Paused) || p.Shown() != halt.Paused.State() {
+			t.Errorf("%v: shown as %s, %+v", state, p.Shown(), is)
+		} else if err := (idemtype.Problems{*is}).Err(); err != nil {
+			t.Errorf("%v: %v", state, err)
 		}
 	}
 }
