@@ -37,31 +37,6 @@ UPDATE idem_dead_letter d SET state = 'x', resolved_at = clock_timestamp(), reso
     asked_at = coalesce($5::timestamptz, clock_timestamp()), asked_by = $4
 FROM those t WHERE d.stream = t.stream AND d.offs = t.offs AND d.seq = t.seq AND d.state IN ('d', 'w')`
 
-// Meant returns the letters of a topic to which a request with a filter applies: those without a
-// request or, to withdraw requests, those with one. It leaves out letters of calls that a replay
-// would repeat, and counts them, unless the filter names their class. It is an error if the event
-// never had a letter.
-func Meant(ctx context.Context, db DB, f Filter, verb string, takeBack bool) (meant []Letter, leftOut int, err error) {
-	found, err := DeadLetters(ctx, db, f)
-	if err == nil && len(found) == 0 && f.Event != "" {
-		ever, errEver := Letters(ctx, db, Filter{Consumer: f.Consumer, Topic: f.Topic, Event: f.Event, All: true, Limit: 1})
-		if err = errEver; err == nil && len(ever.Letters) == 0 {
-			err = fmt.Errorf("%s never had a dead letter of event %s: idemgen dead list shows the events by name", f.Topic, f.Event)
-		}
-	}
-	for _, l := range found {
-		switch {
-		case (l.Asked() != "") != takeBack:
-		case verb == "replay" && !takeBack && l.Former:
-		case verb == "replay" && !takeBack && f.Class != wire.ReasonInterrupted && l.CallsAgain():
-			leftOut++
-		default:
-			meant = append(meant, l)
-		}
-	}
-	return meant, leftOut, err
-}
-
 // CallsAgain reports whether a replay calls an effect again although its first call may have
 // succeeded.
 func (l *Letter) CallsAgain() bool {
@@ -80,7 +55,7 @@ const mostResult = 1 << 20
 // For a replay, an effect whose call failed or was interrupted is called again, unless result
 // states its result, as JSON: null if it has none. The owner rejects a result of the wrong type.
 func Ask(ctx context.Context, db DB, letters []Letter, verb string, result []byte, by By) ([]Letter, error) {
-	asked := map[string]string{"replay": "r", "discard": "x"}[verb]
+	asked := requestOf[verb]
 	if asked == "" {
 		return letters, fmt.Errorf("a letter is replayed or discarded, not %q", verb)
 	}

@@ -1,9 +1,11 @@
 package operate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -11,50 +13,125 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Asked says what a request about a selection did.
-type Asked struct {
-	At    time.Time `json:"at"`    // of the request, and of each letter's: it identifies them
-	Count int64     `json:"asked"` // letters that now have the request
-	Calls int64     `json:"calls"` // left out: a replay would repeat a call that may have succeeded
-	Gone  int64     `json:"gone"`  // left out: the record is not kept
-	// Former are left out of a replay: their topic was made again.
-	Former int64 `json:"former"`
+// Left counts the letters of a selection that a replay leaves out.
+type Left struct {
+	Calls  int64 `json:"calls"`  // a call would be repeated that may have succeeded
+	Gone   int64 `json:"gone"`   // the record is not kept, so it can only be discarded
+	Former int64 `json:"former"` // the topic was made again, so it can only be discarded
 }
 
-const (
-	nowSQL = `SELECT clock_timestamp()`
+// TakeBackVerb selects the letters whose pending requests can be withdrawn.
+const TakeBackVerb = "take back"
 
-	selectedStreamsSQL = `SELECT stream FROM idem_stream WHERE ($1::text = '' OR consumer = $1::text) AND ($2::text = '' OR topic = $2::text) ORDER BY 1`
+// applies reports whether a request applies to a letter that was found, and counts those that a
+// replay leaves out. Of interrupted calls, only a selection of their class replays letters.
+func (s *Selection) applies(verb string, f *found, out *Left) bool {
+	switch {
+	case !f.is || f.waits || f.asked != (verb == TakeBackVerb):
+		return false
+	case verb != "replay":
+		return true
+	case f.former:
+		out.Former++
+	case f.calls && s.Class != wire.ReasonInterrupted:
+		out.Calls++
+	case f.gone:
+		out.Gone++
+	default:
+		return true
+	}
+	return false
+}
 
-	// partSQL selects the next letters of one stream, in the order in which they came.
-	partSQL = `
-SELECT d.created_at, d.offs, d.seq, d.reason, coalesce(d.event, ''), d.record IS NULL, ` + callsAgainSQL + `,
-    coalesce(d.state = 'd' AND d.asked IS NULL AND ` + selectedSQL + `, false)
-FROM (SELECT *, result IS NOT NULL AS called FROM idem_dead_letter
-    WHERE stream = $1::int AND state IN ('d', 'w') AND created_at BETWEEN $2::timestamptz AND $5::timestamptz
-      AND (created_at, offs, seq) > ($2::timestamptz, $3::bigint, $4::bigint)
-      AND (created_at, stream, offs, seq) <= ($5::timestamptz, $6::int, $11::bigint, $12::bigint)
-    ORDER BY created_at, offs, seq LIMIT 2000) d
-ORDER BY d.created_at, d.offs, d.seq`
-)
+// Count says how many letters of a selection there are, by what a request does with them.
+type Count struct {
+	Meant   int // the request applies to them
+	Again   int // of Meant: a replay repeats a call that may have succeeded
+	Left    Left
+	Asked   int   // dead, with a pending request
+	Waiting int   // parked behind another one: their turn comes by itself
+	Older   *Mark // letters before it were not counted; nil if all were
+}
+
+// CountOf counts the newest 5,000 letters of a selection for a request, replay or discard.
+func CountOf(ctx context.Context, db DB, s Selection, verb string) (c Count, err error) {
+	all, err := s.find(ctx, db, Mark{})
+	if err != nil {
+		return c, err
+	}
+	for i := range all {
+		switch f := &all[i]; {
+		case s.applies(verb, f, &c.Left):
+			c.Meant++
+			if f.calls && verb == "replay" {
+				c.Again++
+			}
+		case f.is && f.waits:
+			c.Waiting++
+		case f.is && f.asked:
+			c.Asked++
+		}
+	}
+	c.Older, err = s.bound(ctx, db, Mark{})
+	return c, err
+}
+
+// Meant returns the letters of a topic to which a request applies, by partition and offset: replay
+// and discard apply to those without a request, "take back" to those with one. It is an error if
+// the event never had a letter.
+func Meant(ctx context.Context, db DB, s Selection, verb string) (meant []Letter, out Left, err error) {
+	if _, err := named(ctx, db, Name{Consumer: s.Consumer, Topic: s.Topic, Partition: Any}); err != nil {
+		return nil, out, err
+	}
+	matched := false
+	err = s.each(ctx, db, func(part []found) error {
+		var of []Letter
+		for i := range part {
+			matched = matched || part[i].is
+			if s.applies(verb, &part[i], &out) {
+				of = append(of, part[i].letter())
+			}
+		}
+		are, err := letters(ctx, db, theseSQL, places(of)...)
+		meant = append(meant, are...)
+		return err
+	})
+	if err == nil && !matched && s.Event != "" {
+		ever, errEver := Letters(ctx, db, Selection{Consumer: s.Consumer, Topic: s.Topic, Event: s.Event, Closed: true}, 1)
+		if err = errEver; err == nil && len(ever.Letters) == 0 {
+			err = fmt.Errorf("%s never had a dead letter of event %s: idemgen dead list shows the events by name", s.Topic, s.Event)
+		}
+	}
+	slices.SortFunc(meant, func(a, b Letter) int {
+		return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.stream, b.stream), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Seq, b.Seq))
+	})
+	return meant, out, err
+}
+
+// Asked says what a request about a selection did.
+type Asked struct {
+	At    time.Time // of the request, and of each letter's: it identifies them
+	Count int64     // letters that now have the request
+	Left  Left
+}
+
+const nowSQL = `SELECT clock_timestamp()`
 
 // Bulk is a request about all letters of a selection.
 type Bulk struct {
 	Asked
 	selection Selection
-	asked     string // r to replay, x to discard
-	by        string
+	verb, by  string
 	db        DB
 }
 
 // AskAll prepares a request to the owners to replay or discard all dead letters of a selection
 // that have no request. It needs Through, so letters that the operator did not see are left alone,
-// and a topic or a consumer. Of interrupted calls, only a selection of their class replays
-// letters.
+// and a topic or a consumer.
 func AskAll(ctx context.Context, db DB, s Selection, verb string, by By) (*Bulk, error) {
-	b := &Bulk{selection: s, asked: map[string]string{"replay": "r", "discard": "x"}[verb], db: db}
+	b := &Bulk{selection: s, verb: verb, db: db}
 	switch {
-	case b.asked == "":
+	case requestOf[verb] == "":
 		return nil, fmt.Errorf("letters are replayed or discarded, not %q", verb)
 	case s.Through == (Mark{}):
 		return nil, errors.New("a request about a selection needs the newest letter that it is about")
@@ -69,64 +146,33 @@ func AskAll(ctx context.Context, db DB, s Selection, verb string, by By) (*Bulk,
 	return b, err
 }
 
-// Run makes the request. Letters are changed 2,000 at a time: after an error, At identifies those
-// that have the request already.
+// Run makes the request. Letters are changed some thousand at a time: after an error, At
+// identifies those that have the request already.
 func (b *Bulk) Run(ctx context.Context) error {
-	former, err := formerStreams(ctx, b.db)
-	if err != nil {
-		return err
-	}
-	streams, err := query(ctx, b.db, pgx.RowTo[int32], selectedStreamsSQL, b.selection.Consumer, b.selection.Topic)
-	for _, stream := range streams {
-		if err == nil {
-			err = b.stream(ctx, stream, former[stream])
-		}
-	}
-	return err
-}
-
-// stream stores the request in the letters of one stream. Those that were parked, or have a
-// request, are no part of it.
-func (b *Bulk) stream(ctx context.Context, stream int32, former bool) error {
-	s, from, replays := &b.selection, Mark{}, b.asked == "r"
-	for {
-		args := append([]any{stream, from.At, from.Offset, from.Seq, s.Through.At, s.Through.Stream}, s.args(Mark{})[6:]...)
-		part, err := query(ctx, b.db, func(row pgx.CollectableRow) (f found, err error) {
-			f.Stream = stream
-			err = row.Scan(&f.At, &f.Offset, &f.Seq, &f.reason, &f.event, &f.gone, &f.calls, &f.is)
-			f.is = f.is && s.has(f.reason, f.event)
-			return f, err
-		}, partSQL, append(args, s.Through.Offset, s.Through.Seq)...)
-		if err != nil || len(part) == 0 {
-			return err
-		}
-		from = part[len(part)-1].Mark
-		var meant []Letter
-		for _, f := range part {
-			switch {
-			case !f.is:
-			case replays && former:
-				b.Former++
-			case replays && f.calls && s.Class != wire.ReasonInterrupted:
-				b.Calls++
-			case replays && f.gone:
-				b.Gone++
+	return b.selection.each(ctx, b.db, func(part []found) error {
+		var open, former []Letter
+		for i := range part {
+			switch f := &part[i]; {
+			case !b.selection.applies(b.verb, f, &b.Left):
+			case f.former:
+				former = append(former, f.letter())
 			default:
-				meant = append(meant, Letter{Place: Place{Offset: f.Offset}, Seq: f.Seq, stream: stream})
+				open = append(open, f.letter())
 			}
 		}
-		if len(meant) == 0 {
-			continue
-		}
-		sql, of := askSQL, append(places(meant), b.asked, b.by, nil, b.At)
-		if former {
-			sql, of = closeSQL, append(places(meant), b.by, b.At)
-		}
-		n, err := alter(ctx, b.db, sql, of...)
-		if b.Count += n; err != nil {
-			return err
-		}
+		return errors.Join(
+			b.store(ctx, open, askSQL, requestOf[b.verb], b.by, nil, b.At),
+			b.store(ctx, former, closeSQL, b.by, b.At))
+	})
+}
+
+func (b *Bulk) store(ctx context.Context, of []Letter, sql string, args ...any) error {
+	if len(of) == 0 {
+		return nil
 	}
+	n, err := alter(ctx, b.db, sql, append(places(of), args...)...)
+	b.Count += n
+	return err
 }
 
 // Progress is what became of the letters of one request. Each number is at most 10,001.

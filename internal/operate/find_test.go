@@ -78,9 +78,9 @@ VALUES (1, 10, 2, 'r', 'handler: no', now(), 8, 'ann: mended')`)
 	}
 	want(t, "class, event and error", o.Class+" "+o.Event+" "+o.Reason, "decode Paid bad")
 	want(t, "a record that is not kept", o.Record, nil)
-	list, err := operate.Letters(t.Context(), db, operate.Filter{Limit: 2})
+	list, err := operate.Letters(t.Context(), db, operate.Selection{}, 2)
 	want(t, "more than two are open", err == nil && len(list.Letters) == 2 && list.More, true)
-	list, err = operate.Letters(t.Context(), db, operate.Filter{Limit: 10, All: true, Class: "handler"})
+	list, err = operate.Letters(t.Context(), db, operate.Selection{Closed: true, Class: "handler"}, 10)
 	if found := list.Letters; err != nil || len(found) != 1 || found[0].End == nil || found[0].End.By != "ann: mended" {
 		t.Errorf("%v, %v", found, err)
 	}

@@ -98,21 +98,11 @@ var Classes = []string{
 	wire.ReasonTooLarge, wire.ReasonDatabase, wire.ReasonHandler, wire.ReasonEffect, wire.ReasonResult, wire.ReasonInterrupted,
 }
 
-// Filter selects letters. "" means any.
-type Filter struct {
-	Consumer string
-	Topic    string
-	Class    string // of the reason
-	Event    string // by its name in Go
-	Error    string // is contained in the reason, with # for any text
-	Exact    bool   // Class, Event and Error are those of one group, as [Selection] has it
-	All      bool   // also those that are closed
-	Limit    int    // at most so many, the newest ones; 0 is all
-}
-
 var (
 	states   = map[byte]string{'d': "dead", 'w': "waiting", 'r': "replayed", 'x': "discarded"}
 	requests = map[string]string{"r": "replay", "x": "discard"}
+	// requestOf are the requests as they are stored.
+	requestOf = map[string]string{"replay": "r", "discard": "x"}
 )
 
 const letterSQL = `
@@ -125,22 +115,6 @@ SELECT s.stream, s.consumer, s.topic, s.topic_id::text, s.partition, d.offs, d.s
 FROM idem_dead_letter d JOIN idem_stream s USING (stream) `
 
 const (
-	// chosenSQL selects letters, the newest first.
-	chosenSQL = letterSQL + meantSQL + `
-ORDER BY d.created_at DESC, s.consumer, s.topic, s.partition, d.offs DESC, d.seq DESC
-LIMIT nullif($7::bigint, 0)`
-
-	// sumsSQL counts the same letters.
-	sumsSQL = `
-SELECT split_part(d.reason, ':', 1), count(*) FROM idem_dead_letter d JOIN idem_stream s USING (stream)` + meantSQL + `
-GROUP BY 1 ORDER BY 2 DESC, 1`
-
-	// meantSQL is the condition of a filter. A class is the part of the reason before the colon.
-	meantSQL = `
-WHERE ($1::text = '' OR s.consumer = $1::text) AND ($2::text = '' OR s.topic = $2::text)
-  AND ($3::text = '' OR starts_with(d.reason, $3::text || ':')) AND ($4::text = '' OR d.event = $4::text)
-  AND position(d.state::text IN $5::text) > 0 AND ($6::text = '' OR d.reason LIKE $6::text)`
-
 	atSQL = letterSQL + `WHERE d.stream = $1::int AND d.offs = $2::bigint ORDER BY d.seq DESC`
 
 	// heldSQL selects letters that have a key, or whose record has some values, open ones first.
@@ -155,68 +129,6 @@ ORDER BY a.n`
 
 	storedSQL = `SELECT record, nullif(result, '') FROM idem_dead_letter WHERE stream = $1::int AND offs = $2::bigint AND seq = $3::bigint`
 )
-
-// LetterList contains the letters that match a filter.
-type LetterList struct {
-	Letters []Letter `json:"dead_letters"` // the newest first
-	Sums    []Sum    `json:"by_class"`     // whatever the limit is
-	More    bool     `json:"more"`         // the limit left some out
-}
-
-// Sum is the number of letters of a class.
-type Sum struct {
-	Class string `json:"class"`
-	Count int    `json:"count"`
-}
-
-// Letters lists the letters that match a filter.
-func Letters(ctx context.Context, db DB, f Filter) (list LetterList, err error) {
-	if _, err := named(ctx, db, Name{Consumer: f.Consumer, Topic: f.Topic, Partition: Any}); err != nil {
-		return list, err
-	}
-	of := []any{f.Consumer, f.Topic, f.Class, f.Event, "dw", f.pattern()}
-	if f.All {
-		of[4] = "dwrx"
-	}
-	limit := f.Limit
-	if limit > 0 && !f.Exact {
-		limit++
-	} else {
-		limit = 0
-	}
-	if list.Letters, err = letters(ctx, db, chosenSQL, append(of, limit)...); err != nil {
-		return list, err
-	}
-	list.Letters = f.exactly(list.Letters)
-	all := len(list.Letters)
-	if list.More = f.Limit > 0 && len(list.Letters) > f.Limit; list.More {
-		list.Letters = list.Letters[:f.Limit]
-	}
-	if f.Exact {
-		list.Sums = []Sum{}
-		if all > 0 {
-			list.Sums = []Sum{{f.Class, all}}
-		}
-		return list, nil
-	}
-	list.Sums, err = query(ctx, db, pgx.RowToStructByPos[Sum], sumsSQL, of...)
-	return list, err
-}
-
-// DeadLetters returns the letters of a topic about which requests are possible: those that are
-// neither replayed nor discarded, nor parked behind another one. They are ordered by partition and
-// offset. Those of a topic that was made again are among them.
-func DeadLetters(ctx context.Context, db DB, f Filter) ([]Letter, error) {
-	if _, err := named(ctx, db, Name{Consumer: f.Consumer, Topic: f.Topic, Partition: Any}); err != nil {
-		return nil, err
-	}
-	found, err := letters(ctx, db, chosenSQL, f.Consumer, f.Topic, f.Class, f.Event, "d", f.pattern(), 0)
-	found = f.exactly(found)
-	slices.SortFunc(found, func(a, b Letter) int {
-		return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.stream, b.stream), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Seq, b.Seq))
-	})
-	return found, err
-}
 
 // FindLetters returns the last dead letter of each of several records.
 func FindLetters(ctx context.Context, db DB, places []Place) ([]Letter, error) {

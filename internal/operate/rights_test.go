@@ -49,7 +49,7 @@ GRANT INSERT ON idem_ledger TO idemgen_test_operator`)
 		t.Error(err)
 	}
 	idemtest.Exec(t, db, `INSERT INTO idem_dead_letter (stream, offs, seq, state, reason) VALUES ($1, 11, 1, 'd', 'decode')`, w.stream)
-	letters, err := operate.DeadLetters(t.Context(), operator, operate.Filter{Consumer: orders.Consumer, Topic: orders.Topic})
+	letters, _, err := operate.Meant(t.Context(), operator, operate.Selection{Consumer: orders.Consumer, Topic: orders.Topic}, "discard")
 	if err != nil {
 		t.Fatal(err)
 	}

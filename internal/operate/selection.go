@@ -3,7 +3,6 @@ package operate
 import (
 	"cmp"
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +14,8 @@ import (
 )
 
 // Selection selects open letters: dead ones, and records parked behind them. "" and zero mean any.
-// Lists, counts and requests of one selection are about the same letters.
+// Lists, counts and requests of one selection are about the same letters, whether a page or a
+// command has it.
 type Selection struct {
 	Consumer string
 	Topic    string
@@ -26,6 +26,7 @@ type Selection struct {
 	Exact     bool
 	RecordKey string // as text
 	Through   Mark   // no letter that came after this one
+	Closed    bool   // also letters that were replayed or discarded; requests have no use for it
 }
 
 // Mark is the place of a letter in the order in which letters came. The zero Mark is the end.
@@ -72,12 +73,25 @@ WITH streams AS MATERIALIZED (
 
 	// foundSQL selects what a selection needs of the newest letters, and of all parked ones among
 	// them.
-	foundSQL = newestSQL + `
-SELECT d.created_at, d.stream, d.offs, d.seq, d.reason, coalesce(d.event, ''), d.state = 'w', d.asked IS NOT NULL, d.gone, ` + callsAgainSQL + `,
-    d.created_at > clock_timestamp() - interval '1 hour', coalesce(d.order_key, '00000000-0000-0000-0000-000000000000'), s.consumer, s.topic,
-    coalesce(` + selectedSQL + `, false)
+	foundSQL = newestSQL + foundColumnsSQL + `
 FROM newest d JOIN idem_stream s USING (stream) WHERE d.state = 'w' OR ` + selectedSQL + `
 ORDER BY d.created_at DESC, d.stream DESC, d.offs DESC, d.seq DESC`
+
+	// partSQL selects the same of the next letters of one stream, in the order in which they came.
+	partSQL = foundColumnsSQL + `
+FROM (SELECT *, record IS NULL AS gone, result IS NOT NULL AS called FROM idem_dead_letter
+    WHERE stream = $1::int AND state IN ('d', 'w') AND created_at BETWEEN $2::timestamptz AND $5::timestamptz
+      AND (created_at, offs, seq) > ($2::timestamptz, $3::bigint, $4::bigint)
+      AND (created_at, stream, offs, seq) <= ($5::timestamptz, $6::int, $11::bigint, $12::bigint)
+    ORDER BY created_at, offs, seq LIMIT 2000) d JOIN idem_stream s USING (stream)
+ORDER BY d.created_at, d.offs, d.seq`
+
+	foundColumnsSQL = `
+SELECT d.created_at, d.stream, d.offs, d.seq, d.reason, coalesce(d.event, ''), d.state = 'w', d.asked IS NOT NULL, d.gone, ` + callsAgainSQL + `,
+    d.created_at > clock_timestamp() - interval '1 hour', coalesce(d.order_key, '00000000-0000-0000-0000-000000000000'), s.consumer, s.topic,
+    coalesce(` + selectedSQL + `, false)`
+
+	selectedStreamsSQL = `SELECT stream FROM idem_stream WHERE ($1::text = '' OR consumer = $1::text) AND ($2::text = '' OR topic = $2::text) ORDER BY 1`
 
 	// callsAgainSQL is the condition for letters whose replay calls an effect again although its
 	// first call may have succeeded.
@@ -113,17 +127,72 @@ type found struct {
 	waits, asked, gone, calls, recent, is bool // is: it is one of the selection
 	key                                   [16]byte
 	consumer, topic                       string
+	former                                bool
+}
+
+// letter is the letter by what identifies it.
+func (f *found) letter() Letter {
+	return Letter{Place: Place{Offset: f.Offset}, Seq: f.Seq, stream: f.Stream}
 }
 
 // find returns the newest letters of a selection before a mark, and the parked ones among those
 // that were searched.
 func (s *Selection) find(ctx context.Context, db DB, before Mark) ([]found, error) {
-	all, err := query(ctx, db, func(row pgx.CollectableRow) (f found, err error) {
-		err = row.Scan(&f.At, &f.Stream, &f.Offset, &f.Seq, &f.reason, &f.event, &f.waits, &f.asked, &f.gone, &f.calls, &f.recent, &f.key, &f.consumer, &f.topic, &f.is)
-		f.is = f.is && s.has(f.reason, f.event)
-		return f, err
-	}, foundSQL, s.args(before)...)
+	former, err := formerStreams(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.read(ctx, db, former, s.searched(foundSQL), s.args(before)...)
 	return slices.DeleteFunc(all, func(f found) bool { return !f.waits && !f.is }), err
+}
+
+// each calls do for all letters of a selection, stream by stream, some thousand at a time. Parked
+// letters and those of other selections may be among them.
+func (s *Selection) each(ctx context.Context, db DB, do func([]found) error) error {
+	former, err := formerStreams(ctx, db)
+	if err != nil {
+		return err
+	}
+	streams, err := query(ctx, db, pgx.RowTo[int32], selectedStreamsSQL, s.Consumer, s.Topic)
+	if err != nil {
+		return err
+	}
+	of := s.args(Mark{})
+	for _, stream := range streams {
+		for from := (Mark{}); ; {
+			args := append([]any{stream, from.At, from.Offset, from.Seq, of[2], of[3]}, of[6:]...)
+			part, err := s.read(ctx, db, former, partSQL, append(args, of[4], of[5])...)
+			if err == nil && len(part) > 0 {
+				from = part[len(part)-1].Mark
+				err = do(part)
+			}
+			if err != nil {
+				return err
+			}
+			if len(part) == 0 {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// read reads letters by a statement with foundColumnsSQL.
+func (s *Selection) read(ctx context.Context, db DB, former map[int32]bool, sql string, args ...any) ([]found, error) {
+	return query(ctx, db, func(row pgx.CollectableRow) (f found, err error) {
+		err = row.Scan(&f.At, &f.Stream, &f.Offset, &f.Seq, &f.reason, &f.event, &f.waits, &f.asked, &f.gone, &f.calls, &f.recent, &f.key, &f.consumer, &f.topic, &f.is)
+		f.is, f.former = f.is && s.has(f.reason, f.event), former[f.Stream]
+		return f, err
+	}, sql, args...)
+}
+
+// searched is a statement with newestSQL that searches closed letters too if the selection has
+// them. No index is for these.
+func (s *Selection) searched(sql string) string {
+	if s.Closed {
+		return strings.ReplaceAll(sql, " AND d.state IN ('d', 'w')", "")
+	}
+	return sql
 }
 
 // place are the parameters of newestSQL: letters before a mark, or up to Through.
@@ -142,27 +211,33 @@ func (s *Selection) place(before Mark) []any {
 
 // LetterPage is a part of the letters of a selection, the newest first.
 type LetterPage struct {
-	Letters []Letter `json:"dead_letters"`
+	Letters []Letter
 	// Next is the mark before which the list continues; nil at its end. There may be no letter
 	// before it: it is only the end of what was searched.
-	Next *Mark `json:"next"`
+	Next *Mark
 }
 
 // Page lists at most limit letters that came before a mark; the zero Mark means the newest ones.
 // It searches the newest 5,000 letters before the mark.
-func Page(ctx context.Context, db DB, s Selection, before Mark, limit int) (p LetterPage, err error) {
+func Page(ctx context.Context, db DB, s Selection, before Mark, limit int) (LetterPage, error) {
 	all, err := s.find(ctx, db, before)
-	all = slices.DeleteFunc(all, func(f found) bool { return !f.is })
 	if err != nil {
-		return p, err
+		return LetterPage{}, err
 	}
+	return s.page(ctx, db, all, before, limit)
+}
+
+// page is the page of letters that were found before a mark.
+func (s *Selection) page(ctx context.Context, db DB, all []found, before Mark, limit int) (p LetterPage, err error) {
+	all = slices.DeleteFunc(all, func(f found) bool { return !f.is })
 	more := len(all) > limit
 	var of []Letter
 	for _, f := range all[:min(len(all), limit)] {
-		of = append(of, Letter{Place: Place{Offset: f.Offset}, Seq: f.Seq, stream: f.Stream})
+		of = append(of, f.letter())
 	}
-	if len(of) > 0 { // one that was removed meanwhile is left out
-		if p.Letters, err = letters(ctx, db, theseSQL, places(of)...); err != nil {
+	for some := range slices.Chunk(of, portion) { // one that was removed meanwhile is left out
+		are, err := letters(ctx, db, theseSQL, places(some)...)
+		if p.Letters = append(p.Letters, are...); err != nil {
 			return p, err
 		}
 	}
@@ -174,129 +249,68 @@ func Page(ctx context.Context, db DB, s Selection, before Mark, limit int) (p Le
 	return p, err
 }
 
+// LetterList is the newest letters of a selection.
+type LetterList struct {
+	Letters []Letter `json:"dead_letters"` // the newest first
+	Sums    []Sum    `json:"by_class"`     // of the newest 5,000, whatever the limit is
+	Counted bool     `json:"counted_all"`  // there are no more than those
+	More    bool     `json:"more"`         // the limit left some out
+}
+
+// Sum is the number of letters of a class.
+type Sum struct {
+	Class string `json:"class"`
+	Count int    `json:"count"`
+}
+
+// Letters lists at most limit letters of a selection.
+func Letters(ctx context.Context, db DB, s Selection, limit int) (list LetterList, err error) {
+	if _, err := named(ctx, db, Name{Consumer: s.Consumer, Topic: s.Topic, Partition: Any}); err != nil {
+		return list, err
+	}
+	all, err := s.find(ctx, db, Mark{})
+	if err != nil {
+		return list, err
+	}
+	list.Sums = sumsOf(all)
+	page, err := s.page(ctx, db, all, Mark{}, limit+1)
+	list.Letters, list.Counted = page.Letters, page.Next == nil || len(page.Letters) > limit
+	for err == nil && page.Next != nil && len(list.Letters) <= limit {
+		page, err = Page(ctx, db, s, *page.Next, limit+1-len(list.Letters))
+		list.Letters = append(list.Letters, page.Letters...)
+	}
+	if list.More = len(list.Letters) > limit; list.More {
+		list.Letters = list.Letters[:limit]
+	}
+	return list, err
+}
+
+// sumsOf counts letters by class, the largest first.
+func sumsOf(all []found) []Sum {
+	of := map[string]int{}
+	for i := range all {
+		if f := &all[i]; f.is {
+			class, _ := split(f.reason, f.event)
+			of[class]++
+		}
+	}
+	sums := []Sum{}
+	for class, n := range of {
+		sums = append(sums, Sum{class, n})
+	}
+	slices.SortFunc(sums, func(a, b Sum) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Class, b.Class)) })
+	return sums
+}
+
 // bound returns the mark of the oldest letter that was searched; nil if all were.
 func (s *Selection) bound(ctx context.Context, db DB, before Mark) (*Mark, error) {
 	var m Mark
-	found, err := one(ctx, db, []any{&m.At, &m.Stream, &m.Offset, &m.Seq}, boundSQL, s.place(before)...)
+	found, err := one(ctx, db, []any{&m.At, &m.Stream, &m.Offset, &m.Seq}, s.searched(boundSQL), s.place(before)...)
 	if !found {
 		return nil, err
 	}
 	m.At = m.At.UTC()
 	return &m, nil
-}
-
-// Group is dead letters that have a class, an event and an error in common.
-type Group struct {
-	Cause              // Reason has # for each number and each quoted text
-	Count    int       `json:"count"`
-	Waiting  int       `json:"waiting"`   // records that are parked behind them, not counted by Count
-	Asked    int       `json:"asked"`     // of them: with a pending request
-	Recent   int       `json:"last_hour"` // of them: from the last hour
-	First    time.Time `json:"first"`
-	Last     time.Time `json:"last"`
-	Consumer string    `json:"consumer"` // "" if they are from several
-	Topic    string    `json:"topic"`    // "" if they are from several
-}
-
-// Groups are the letters of a selection by what they have in common.
-type Groups struct {
-	Groups []Group `json:"groups"` // the largest first, at most 100
-	More   bool    `json:"more"`   // there are smaller ones
-	Older  *Mark   `json:"older"`  // letters before it were not counted; nil if all were
-}
-
-// parked identifies the letters that wait for one another: those of a record key in a stream.
-type parked struct {
-	stream int32
-	key    [16]byte
-}
-
-// GroupsOf returns the groups of the newest 5,000 letters of a selection.
-func GroupsOf(ctx context.Context, db DB, s Selection) (g Groups, err error) {
-	all, err := s.find(ctx, db, Mark{})
-	if err != nil {
-		return g, err
-	}
-	groups, first := map[Cause]*Group{}, map[parked]*Group{}
-	for i := len(all) - 1; i >= 0; i-- { // the oldest first: later records of a key wait behind it
-		f := &all[i]
-		if f.waits {
-			continue
-		}
-		c := Cause{Event: f.event}
-		c.Class, c.Reason = split(f.reason, f.event)
-		c.Reason = Common(c.Reason)
-		group := groups[c]
-		if group == nil {
-			group = &Group{Cause: c, First: f.At.UTC(), Last: f.At.UTC(), Consumer: f.consumer, Topic: f.topic}
-			groups[c] = group
-		}
-		if f.key != [16]byte{} {
-			first[parked{f.Stream, f.key}] = group
-		}
-		group.add(f)
-	}
-	for i := range all {
-		if f := &all[i]; f.waits {
-			if group := first[parked{f.Stream, f.key}]; group != nil {
-				group.Waiting++
-			}
-		}
-	}
-	for _, of := range groups {
-		g.Groups = append(g.Groups, *of)
-	}
-	slices.SortFunc(g.Groups, func(a, b Group) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), b.Last.Compare(a.Last), cmp.Compare(a.Text(), b.Text()))
-	})
-	if g.More = len(g.Groups) > 100; g.More {
-		g.Groups = g.Groups[:100]
-	}
-	g.Older, err = s.bound(ctx, db, Mark{})
-	return g, err
-}
-
-func (g *Group) add(f *found) {
-	g.Count++
-	if f.asked {
-		g.Asked++
-	}
-	if f.recent {
-		g.Recent++
-	}
-	if g.Consumer != f.consumer {
-		g.Consumer = ""
-	}
-	if g.Topic != f.topic {
-		g.Topic = ""
-	}
-	g.Last = f.At.UTC()
-}
-
-// differs matches what differs between reasons of one cause: quoted texts, UUIDs and numbers. A
-// status, an SQLSTATE and the size of a type, in the first group, do not.
-var differs = regexp.MustCompile(`\b(status [0-9]{3}\b|SQLSTATE [0-9A-Z]{5}\b|numeric\([0-9]+,-?[0-9]+\))|"[^"]*"|'[^']*'|\b[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}\b|[0-9]+(?:[.:-][0-9]+)*`)
-
-// Common returns the part of a reason that is the same for all that has one cause, with # for each
-// number and each quoted text, at most 300 characters.
-func Common(reason string) string {
-	common := differs.ReplaceAllStringFunc(reason, func(found string) string {
-		if keeps := differs.FindStringSubmatch(found); keeps[1] != "" {
-			return found
-		}
-		return "#"
-	})
-	return shorten(common, 300)
-}
-
-// shorten returns the first characters of a text.
-func shorten(text string, most int) string {
-	for i := range text {
-		if most--; most < 0 {
-			return text[:i]
-		}
-	}
-	return text
 }
 
 // pattern returns a condition for LIKE that a text is contained, with # for any text.
@@ -305,65 +319,4 @@ func pattern(text string) string {
 		return ""
 	}
 	return "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`, "#", "%").Replace(text) + "%"
-}
-
-// Count says how many letters of a selection there are, by what a request does with them.
-type Count struct {
-	Free    int   // dead, without a request
-	Asked   int   // dead, with a pending request
-	Waiting int   // parked behind another one: their turn comes by itself
-	Calls   int   // of Free: a replay would repeat a call that may have succeeded
-	Gone    int   // of Free: the record is not kept, so it can only be discarded
-	Former  int   // of Free: the topic was made again, so they can only be discarded
-	Older   *Mark // letters before it were not counted; nil if all were
-}
-
-// CountOf counts the newest 5,000 letters of a selection.
-func CountOf(ctx context.Context, db DB, s Selection) (c Count, err error) {
-	all, err := s.find(ctx, db, Mark{})
-	if err != nil {
-		return c, err
-	}
-	former, err := formerStreams(ctx, db)
-	for i := range all {
-		switch f := &all[i]; {
-		case !f.is:
-		case f.waits:
-			c.Waiting++
-		case f.asked:
-			c.Asked++
-		default:
-			c.Free++
-			switch {
-			case former[f.Stream]:
-				c.Former++
-			case f.calls:
-				c.Calls++
-			case f.gone:
-				c.Gone++
-			}
-		}
-	}
-	if err == nil {
-		c.Older, err = s.bound(ctx, db, Mark{})
-	}
-	return c, err
-}
-
-// pattern is the condition on the reason. Of an exact filter it is none: exactly decides.
-func (f *Filter) pattern() string {
-	if f.Exact {
-		return ""
-	}
-	return pattern(f.Error)
-}
-
-// exactly leaves out the letters of other groups than an exact filter names.
-func (f *Filter) exactly(all []Letter) []Letter {
-	if !f.Exact {
-		return all
-	}
-	return slices.DeleteFunc(all, func(l Letter) bool {
-		return l.Class != f.Class || l.Event != f.Event || Common(l.Reason) != f.Error
-	})
 }

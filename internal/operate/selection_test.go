@@ -76,13 +76,13 @@ func TestRequestAboutASelection(t *testing.T) {
 		t.Error("a request without the newest letter that was seen was accepted")
 	}
 	all.Through = seen.Letters[0].Mark()
-	count, err := operate.CountOf(t.Context(), db, all)
-	want(t, "count", fmt.Sprint(count, err), "{3998 1 1 1 2 0 <nil>} <nil>")
+	count, err := operate.CountOf(t.Context(), db, all, "replay")
+	want(t, "count", fmt.Sprint(count, err), "{3995 0 {1 2 0} 1 1 <nil>} <nil>")
 	asked, err := operate.AskAll(t.Context(), db, all, "replay", ann)
 	if err == nil {
 		err = asked.Run(t.Context())
 	}
-	want(t, "asked", fmt.Sprint(asked.Count, asked.Calls, asked.Gone, err), "3995 1 2 <nil>")
+	want(t, "asked", fmt.Sprint(asked.Count, asked.Left, err), "3995 {1 2 0} <nil>")
 	var is string
 	if err := db.QueryRow(t.Context(), `SELECT string_agg(concat(asked, ' ', asked_by, ' ', n), ', ' ORDER BY asked, asked_by) FROM
 		(SELECT asked, asked_by, count(*) AS n FROM idem_dead_letter GROUP BY 1, 2) d`).Scan(&is); err != nil {
@@ -129,9 +129,9 @@ func TestAnExactSelectionIsOneGroup(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		count, err := operate.CountOf(t.Context(), db, s)
-		want(t, "letters", fmt.Sprint(len(page.Letters), count.Free, err), fmt.Sprint(tc.want, tc.want, " <nil>"))
-		list, err := operate.Letters(t.Context(), db, operate.Filter{Consumer: orders.Consumer, Topic: orders.Topic, Class: "handler", Event: tc.event, Error: tc.text, Exact: true, Limit: 1})
+		count, err := operate.CountOf(t.Context(), db, s, "replay")
+		want(t, "letters", fmt.Sprint(len(page.Letters), count.Meant, err), fmt.Sprint(tc.want, tc.want, " <nil>"))
+		list, err := operate.Letters(t.Context(), db, s, 1)
 		want(t, "list", fmt.Sprint(len(list.Letters), list.More, list.Sums, err), fmt.Sprintf("1 %t [{handler %d}] <nil>", tc.want > 1, tc.want))
 		s.Through = page.Letters[0].Mark()
 		asked, err := operate.AskAll(t.Context(), db, s, "replay", ann)
@@ -167,8 +167,8 @@ func TestLettersOfAFormerTopic(t *testing.T) {
 		t.Errorf("%+v, %v", now, err)
 	}
 	s := operate.Selection{Topic: orders.Topic, Through: one[0].Mark()}
-	count, err := operate.CountOf(t.Context(), db, s)
-	want(t, "count", fmt.Sprint(count, err), "{1 0 2 0 0 1 <nil>} <nil>")
+	count, err := operate.CountOf(t.Context(), db, s, "replay")
+	want(t, "count", fmt.Sprint(count, err), "{0 0 {0 0 1} 0 2 <nil>} <nil>")
 	for _, tc := range []struct{ verb, want, states string }{{"replay", "0 1", "dwwx"}, {"discard", "3 0", "xxxx"}} {
 		asked, err := operate.AskAll(t.Context(), db, s, tc.verb, ann)
 		if err == nil {
@@ -178,6 +178,6 @@ func TestLettersOfAFormerTopic(t *testing.T) {
 		if err == nil {
 			err = db.QueryRow(t.Context(), `SELECT string_agg(state::text, '' ORDER BY offs) FROM idem_dead_letter`).Scan(&states)
 		}
-		want(t, tc.verb, fmt.Sprint(asked.Count, asked.Former, err, states), tc.want+" <nil>"+tc.states)
+		want(t, tc.verb, fmt.Sprint(asked.Count, asked.Left.Former, err, states), tc.want+" <nil>"+tc.states)
 	}
 }

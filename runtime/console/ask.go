@@ -25,7 +25,6 @@ type asking struct {
 	Mark      string       // Selection.Through
 	Through   when
 	Count     operate.Count
-	Meant     int    // letters to which the request applies, of those that were counted
 	Typed     string // what must be typed; "" for few letters
 	Grew      bool   // more letters match than were confirmed
 }
@@ -58,18 +57,11 @@ func (c *console) asking(q *request) (*asking, error) {
 	all := a.Selection
 	all.Through = operate.Mark{}
 	a.Query, a.Back, a.Mark = pairs(a.Selection), pairs(all), markText(a.Selection.Through)
-	if a.Count, err = operate.CountOf(q.r.Context(), c.read, a.Selection); err != nil {
+	if a.Count, err = operate.CountOf(q.r.Context(), c.read, a.Selection, a.Verb); err != nil {
 		return nil, err
 	}
-	a.Meant = a.Count.Free
-	if a.Verb == "replay" {
-		a.Meant -= a.Count.Gone + a.Count.Former
-		if a.Selection.Class != "interrupted" {
-			a.Meant -= a.Count.Calls
-		}
-	}
-	if a.Meant > typed || a.Count.Older != nil {
-		a.Typed = fmt.Sprint(a.Meant)
+	if a.Count.Meant > typed || a.Count.Older != nil {
+		a.Typed = fmt.Sprint(a.Count.Meant)
 	}
 	return a, nil
 }
@@ -101,7 +93,7 @@ const mostAsk = 10 * time.Minute
 func (c *console) ask(q *request) {
 	a, err := c.asking(q)
 	if err == nil {
-		if confirmed, errNumber := strconv.Atoi(q.text("meant")); errNumber == nil && a.Meant > confirmed {
+		if confirmed, errNumber := strconv.Atoi(q.text("meant")); errNumber == nil && a.Count.Meant > confirmed {
 			a.Grew = true
 			c.showAsking(q, a)
 			return
@@ -110,7 +102,7 @@ func (c *console) ask(q *request) {
 	if err == nil && a.Typed != "" && digits(q.text("count")) != a.Typed {
 		err = fmt.Errorf("type %s, the number of letters, to confirm", a.Typed)
 	}
-	risky := a != nil && (a.Verb == "discard" || a.Selection.Class == "interrupted" && a.Count.Calls > 0)
+	risky := a != nil && (a.Verb == "discard" || a.Count.Again > 0)
 	if err == nil && risky && q.text("sure") != "yes" {
 		err = errors.New("confirm that you mean it: the form has a box for that")
 	}
@@ -129,7 +121,7 @@ func (c *console) ask(q *request) {
 		defer cancel()
 		err := bulk.Run(ctx)
 		c.log.Info("an operator requested something of dead letters", "user", user, "reason", why, "verb", a.Verb,
-			"selection", logged(a.Selection), "asked", bulk.Count, "left_out", bulk.Calls+bulk.Gone+bulk.Former, "err", err)
+			"selection", logged(a.Selection), "asked", bulk.Count, "left_out", bulk.Left, "err", err)
 		c.recent.forget()
 		done <- err
 	}(q.user.Name, q.text("reason"))
@@ -139,7 +131,7 @@ func (c *console) ask(q *request) {
 			c.failed(q, err)
 			return
 		}
-		q.back("asked", query("at", bulk.At.UnixMicro(), "calls", bulk.Calls, "gone", bulk.Gone+bulk.Former, "back", a.Query))
+		q.back("asked", query("at", bulk.At.UnixMicro(), "calls", bulk.Left.Calls, "gone", bulk.Left.Gone+bulk.Left.Former, "back", a.Query))
 	case <-time.After(askPatience):
 		q.back("asked", query("at", bulk.At.UnixMicro(), "back", a.Query, "running", 1))
 	}

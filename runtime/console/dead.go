@@ -187,11 +187,11 @@ func listCommand(s operate.Selection) string {
 
 // askCommand is the command that requests something about a selection.
 func askCommand(verb string, s operate.Selection) string {
-	if s.Topic == "" || s.RecordKey != "" {
-		return "" // no command is about that
+	if s.Topic == "" {
+		return "" // a command is about one topic
 	}
 	text := flags(s, false)
-	if s.Class == "" && s.Event == "" && s.Error == "" {
+	if s.Class == "" && s.Event == "" && s.Error == "" && s.RecordKey == "" {
 		text = " --all" + text
 	}
 	return fmt.Sprintf("idemgen dead %s %s%s --reason %s", verb, quoted(s.Topic), text, quoted("why"))
@@ -212,6 +212,7 @@ func flags(s operate.Selection, topic bool) (text string) {
 	if s.Exact {
 		text += " --exact"
 	}
+	add("record-key", s.RecordKey)
 	add("consumer", s.Consumer)
 	return text
 }

@@ -44,7 +44,7 @@ func TestTablesThatNobodyNeedsAreNotThere(t *testing.T) {
 			t.Errorf("%+v, %v", a, err)
 		}
 	}
-	letters, err := operate.DeadLetters(t.Context(), db, operate.Filter{Consumer: "core", Topic: topic})
+	letters, _, err := operate.Meant(t.Context(), db, operate.Selection{Consumer: "core", Topic: topic}, "discard")
 	if err != nil || len(letters) != 1 {
 		t.Fatal(letters, err)
 	}

@@ -50,7 +50,7 @@ func TestLettersOfOneOffsetHaveACallEach(t *testing.T) {
 	apply(t, w, keyed(0, "k2/b: effect 2"))
 	want(t, "letters", lettersNow(t, db), "0 d, 0 d")
 	p.call = func(context.Context, int32, int) error { time.Sleep(100 * time.Millisecond); return nil }
-	all, err := operate.DeadLetters(t.Context(), db, operate.Filter{Consumer: "test", Topic: topic})
+	all, _, err := operate.Meant(t.Context(), db, operate.Selection{Consumer: "test", Topic: topic}, "discard")
 	if err == nil {
 		_, err = operate.Ask(t.Context(), db, all, "replay", nil, operate.By{Operator: "ann", Reason: "mended"})
 	}

@@ -104,14 +104,14 @@ func TestDocumentedRightsAreEnough(t *testing.T) {
 			want(t, "result", apply(t, w, records(0, "a: put 1 1", "@h: put 2 2", "call 1", "nonsense x", "add 1 1", "need 9 9", "a: put 1 1")),
 				idem.Result{Applied: 3, Duplicates: 1, Dead: 3})
 			want(t, "handled", handled > 0, true)
-			letters, err := operate.DeadLetters(t.Context(), r.operator, operate.Filter{Consumer: "test", Topic: topic, Class: "decode"})
+			letters, _, err := operate.Meant(t.Context(), r.operator, operate.Selection{Consumer: "test", Topic: topic, Class: "decode"}, "discard")
 			if err != nil {
 				t.Fatal(err)
 			}
 			if _, err := operate.Ask(t.Context(), r.operator, letters[:1], "discard", nil, operate.By{Operator: "ann", Reason: "a test"}); err != nil {
 				t.Error(err)
 			}
-			letters, err = operate.DeadLetters(t.Context(), r.operator, operate.Filter{Consumer: "test", Topic: topic, Class: "database"})
+			letters, _, err = operate.Meant(t.Context(), r.operator, operate.Selection{Consumer: "test", Topic: topic, Class: "database"}, "discard")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -70,7 +70,7 @@ func (p *Partition) problem(now time.Time) *idemtype.Problem {
 	code, late := strings.ToLower(state), waits > 2*p.process.Service.Limits.BatchTimeout
 	halted, _ := errors.AsType[*idemtype.HaltedError](why)
 	switch {
-	case halted != nil && haltedIn(p.state):
+	case halted != nil && seen(p.state, why) == protocol.Halted:
 		h := problem(string(halted.Code), halted.Ways[0].String(), s.changed, "%w", why)
 		if s.handler != "" {
 			h.Err = fmt.Errorf("%w; handler %s is still running", why, s.handler)
@@ -125,26 +125,28 @@ func shown(state protocol.State, why error) (string, error) {
 	later, is := errors.AsType[*verdict.Later](why)
 	switch {
 	case !is:
-		return named(state, why), why
+		return named(seen(state, why), why), why
 	case state == protocol.Ready:
 		return retrying, later.Err
 	}
 	return state.String(), later.Err
 }
 
+// seen is a state as Health and Stats have it: a halted partition stays halted while it is looked at
+// again. Otherwise a paused one would fail a rollout now and then.
+func seen(state protocol.State, why error) protocol.State {
+	if _, halted := errors.AsType[*idemtype.HaltedError](why); halted && state == protocol.Fencing {
+		return protocol.Halted
+	}
+	return state
+}
+
 // named is the name of a state for operators: that of a halt depends on its reason.
 func named(state protocol.State, why error) string {
-	if h, ok := errors.AsType[*idemtype.HaltedError](why); ok && haltedIn(state) {
+	if h, ok := errors.AsType[*idemtype.HaltedError](why); ok && state == protocol.Halted {
 		return h.Code.State()
 	}
 	return state.String()
-}
-
-// haltedIn reports whether a partition in this state is halted if its reason says so. While a
-// halted partition is looked at again, it stays halted for everybody: otherwise a paused one
-// would fail a rollout now and then.
-func haltedIn(state protocol.State) bool {
-	return state == protocol.Halted || state == protocol.Fencing
 }
 
 // Shown returns the state as it is reported.

@@ -64,16 +64,17 @@ var classes = strings.Join(operate.Classes, ", ")
 
 // deadListCommand shows which dead letters there are.
 func deadListCommand(flags *streamFlags) *cobra.Command {
-	filter, state := operate.Filter{Limit: 50}, "open"
+	var s operate.Selection
+	limit, state := 50, "open"
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List dead letters",
 		Long:  "Lists dead letters, and the records that are parked behind them: first the number of each class, then the newest letters. In JSON, the member more says whether --limit left letters out.",
 		Args:  command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			filter.All = state == "all"
+			s.Closed = state == "all"
 			return flags.run(cmd, anywhere, "dead letters", func(ctx context.Context, db operate.DB) (any, error) {
-				list, err := operate.Letters(ctx, db, filter)
+				list, err := operate.Letters(ctx, db, s, limit)
 				if err != nil {
 					return nil, err
 				}
@@ -85,25 +86,27 @@ func deadListCommand(flags *streamFlags) *cobra.Command {
 				return struct {
 					operate.LetterList
 					All bool `json:"-"`
-				}{list, filter.All}, nil
+				}{list, s.Closed}, nil
 			})
 		},
 	}
 	command.AsJSON(cmd, "by_class", "dead_letters")
-	cmd.Flags().StringVar(&filter.Consumer, "consumer", "", "name of the consumer, as the spec has it (default all)")
-	cmd.Flags().StringVar(&filter.Topic, "topic", "", "name of the topic (default all)")
+	cmd.Flags().StringVar(&s.Consumer, "consumer", "", "name of the consumer, as the spec has it (default all)")
+	cmd.Flags().StringVar(&s.Topic, "topic", "", "name of the topic (default all)")
 	cmd.Flags().Var(oneOf(&state, "open", "all"), "state", "open, or all: also those that were replayed or discarded (default open)")
-	cmd.Flags().StringVar(&filter.Event, "event", "", "name of the event (default all)")
-	cmd.Flags().Var(oneOf(&filter.Class, operate.Classes...), "class", "the first word of the reason: "+classes+" (default all)")
-	exactFlag(cmd, &filter)
-	cmd.Flags().StringVar(&filter.Error, "error", "", "those whose reason contains this text, # for any text (default all)")
-	cmd.Flags().Var(number(&filter.Limit, 1, 100_000), "limit", "maximum number of letters, the newest ones (default 50)")
+	selectionFlags(cmd, &s, "; default all")
+	cmd.Flags().Var(number(&limit, 1, 100_000), "limit", "maximum number of letters, the newest ones (default 50)")
 	return cmd
 }
 
-// exactFlag adds the flag that means one group of letters.
-func exactFlag(cmd *cobra.Command, filter *operate.Filter) {
-	cmd.Flags().BoolVar(&filter.Exact, "exact", false, "--class, --event and --error are all that one group of the console has; one that is left out, it has not")
+// selectionFlags adds the flags that select letters, beside those of consumer and topic.
+func selectionFlags(cmd *cobra.Command, s *operate.Selection, all string) {
+	set := cmd.Flags()
+	set.Var(oneOf(&s.Class, operate.Classes...), "class", "those whose reason begins with this word: "+classes+all)
+	set.Var(notEmpty(&s.Event, "want the name of an event"), "event", "those of an event, by its name in Go"+all)
+	set.Var(notEmpty(&s.Error, "want a text"), "error", "those whose reason contains this text, # for any text"+all)
+	set.Var(notEmpty(&s.RecordKey, "want the record key as Kafka has it, as text"), "record-key", "those of a record key, as Kafka has it, as text"+all)
+	set.BoolVar(&s.Exact, "exact", false, "--class, --event and --error are all that one group of the console has; one that is left out, it has not")
 }
 
 // deadShowCommand shows all of one dead letter.

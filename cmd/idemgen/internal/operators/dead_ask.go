@@ -17,7 +17,7 @@ import (
 func replayCommand(flags *streamFlags) *cobra.Command {
 	ask := askFlags{verb: "replay"}
 	cmd := &cobra.Command{
-		Use:   "replay TOPIC {PARTITION:OFFSET... | --class WORD | --event NAME | --error TEXT | --all} [--consumer C] --reason TEXT [--result JSON]",
+		Use:   "replay TOPIC {PARTITION:OFFSET... | --class WORD | --event NAME | --error TEXT | --record-key KEY | --all} [--consumer C] --reason TEXT [--result JSON]",
 		Short: "Apply dead letters again, by the code that runs now",
 		Long: `Has dead letters applied again, by the code that runs now: each takes effect once, with its key,
 in a transaction of its own. One whose key was applied since by a copy is resolved without effect.
@@ -25,8 +25,8 @@ One that is refused again stays dead, with the new reason; nothing else moves.
 
 The effect of an event is called again for it, if the call failed, or if nobody knows what it did:
 find that out on the other side first. If it was done, --result says what it returned, and nothing
-is called. A result that was recorded is taken as it is, unless it cannot be read. So --all, --event
-and --error leave out letters of interrupted calls, which --class interrupted means.
+is called. A result that was recorded is taken as it is, unless it cannot be read. So letters
+of interrupted calls are left out, unless --class interrupted selects them.
 
 Letters of one record key are replayed in the order of the log, one after the other; one that waits
 holds up no others. --take-back takes back what was asked and is not done yet.`,
@@ -42,7 +42,7 @@ holds up no others. --take-back takes back what was asked and is not done yet.`,
 func discardCommand(flags *streamFlags) *cobra.Command {
 	ask := askFlags{verb: "discard"}
 	cmd := &cobra.Command{
-		Use:   "discard TOPIC {PARTITION:OFFSET... | --class WORD | --event NAME | --error TEXT | --all | --record-key KEY --erase} [--consumer C] --reason TEXT",
+		Use:   "discard TOPIC {PARTITION:OFFSET... | --class WORD | --event NAME | --error TEXT | --record-key KEY [--erase] | --all} [--consumer C] --reason TEXT",
 		Short: "Close dead letters without effect, or erase what they keep",
 		Long: `Has dead letters closed without effect. Their rows stay for as long as on_failure.keep says, with
 who and why.
@@ -51,33 +51,27 @@ who and why.
 and result, of closed letters too. Those that are open are discarded.`,
 	}
 	ask.define(cmd, flags)
-	cmd.Flags().Var(notEmpty(&ask.recordKey, "want the record key as Kafka has it, as text"), "record-key", "with --erase: the record key, as Kafka has it, as text")
 	cmd.Flags().BoolVar(&ask.erase, "erase", false, "erase what is kept of the records of --record-key")
-	cmd.MarkFlagsRequiredTogether("record-key", "erase")
 	return cmd
 }
 
 // askFlags are what replay and discard are told.
 type askFlags struct {
-	verb      string
-	filter    operate.Filter
-	places    []operate.Place // none: those that filter means
-	all       bool
-	by        operate.By
-	result    string // "" is none
-	takeBack  bool
-	recordKey string // whose records are erased; "" is none
-	erase     bool
-	wait      time.Duration
+	verb     string
+	letters  operate.Selection
+	places   []operate.Place // none: those that letters selects
+	all      bool
+	by       operate.By
+	result   string // "" is none
+	takeBack bool
+	erase    bool // what is kept of the records of a record key
+	wait     time.Duration
 }
 
 func (f *askFlags) define(cmd *cobra.Command, flags *streamFlags) {
 	set := cmd.Flags()
-	consumerFlag(cmd, &f.filter.Consumer)
-	set.Var(oneOf(&f.filter.Class, operate.Classes...), "class", "those whose reason begins with this word: "+classes)
-	set.Var(notEmpty(&f.filter.Event, "want the name of an event"), "event", "those of an event, by its name in Go")
-	set.Var(notEmpty(&f.filter.Error, "want a text"), "error", "those whose reason contains this text, # for any text")
-	exactFlag(cmd, &f.filter)
+	consumerFlag(cmd, &f.letters.Consumer)
+	selectionFlags(cmd, &f.letters, "")
 	set.BoolVar(&f.all, "all", false, "all dead letters of the topic")
 	byFlags(cmd, &f.by)
 	set.DurationVar(&f.wait, "wait", 0, "wait up to this long for the outcomes, and fail if a letter stays dead")
@@ -99,7 +93,7 @@ func (f *askFlags) define(cmd *cobra.Command, flags *streamFlags) {
 type asked struct {
 	Letters []operate.Letter `json:"letters"`
 	Dry     bool             `json:"-"`
-	LeftOut int              `json:"-"` // letters of interrupted calls
+	Left    operate.Left     `json:"left_out"`
 	Idle    []operate.Status `json:"-"` // partitions that may have no owner
 }
 
@@ -108,26 +102,29 @@ func (f *askFlags) parse(args []string) error {
 	if len(args) < 1 {
 		return fmt.Errorf("want TOPIC, as the spec has it, and which letters to %s", f.verb)
 	}
-	filtered := f.all || f.filter.Class != "" || f.filter.Event != "" || f.filter.Error != ""
-	f.filter.Topic = args[0]
+	s := &f.letters
+	filtered := f.all || s.Class != "" || s.Event != "" || s.Error != "" || s.RecordKey != "" && !f.erase
+	s.Topic = args[0]
 	for _, arg := range args[1:] {
 		p, err := place(arg)
 		if err != nil {
 			return err
 		}
-		p.Topic = f.filter.Topic
+		p.Topic = s.Topic
 		f.places = append(f.places, p)
 	}
 	switch {
 	case f.erase && (filtered || len(f.places) > 0):
 		return errors.New("--erase is of a record key: say no letters beside it")
-	case f.filter.Exact && f.filter.Class == "":
+	case s.Exact && s.Class == "":
 		return errors.New("--exact is of a group: give its --class")
+	case f.erase && s.RecordKey == "":
+		return errors.New("--erase is of a record key: give its --record-key")
 	case f.erase:
 	case len(f.places) == 0 && !filtered:
-		return fmt.Errorf("say which letters to %s: PARTITION:OFFSET, or --class, --event, --error or --all", f.verb)
+		return fmt.Errorf("say which letters to %s: PARTITION:OFFSET, or --class, --event, --error, --record-key or --all", f.verb)
 	case len(f.places) > 0 && filtered:
-		return errors.New("either PARTITION:OFFSET, or --class, --event, --error or --all")
+		return errors.New("either PARTITION:OFFSET, or --class, --event, --error, --record-key or --all")
 	case f.result != "" && len(f.places) != 1:
 		return errors.New("--result is of one letter: say PARTITION:OFFSET of that one")
 	}
@@ -136,19 +133,23 @@ func (f *askFlags) parse(args []string) error {
 
 // ask asks about the letters. What is refused for one of those that were named asks about none.
 func (f *askFlags) ask(ctx context.Context, db operate.DB, done *asked) (err error) {
-	if f.filter.Consumer, err = theConsumer(ctx, db, f.filter.Consumer, f.filter.Topic); err != nil {
+	if f.letters.Consumer, err = theConsumer(ctx, db, f.letters.Consumer, f.letters.Topic); err != nil {
 		return err
 	}
 	if f.erase {
-		done.Letters, err = operate.Erase(ctx, db, f.filter.Consumer, f.filter.Topic, f.recordKey, f.by)
+		done.Letters, err = operate.Erase(ctx, db, f.letters.Consumer, f.letters.Topic, f.letters.RecordKey, f.by)
 		return err
 	}
 	var meant, now []operate.Letter
 	if len(f.places) == 0 {
-		meant, done.LeftOut, err = operate.Meant(ctx, db, f.filter, f.verb, f.takeBack)
+		verb := f.verb
+		if f.takeBack {
+			verb = operate.TakeBackVerb
+		}
+		meant, done.Left, err = operate.Meant(ctx, db, f.letters, verb)
 	} else {
 		for i := range f.places {
-			f.places[i].Consumer = f.filter.Consumer
+			f.places[i].Consumer = f.letters.Consumer
 		}
 		meant, err = operate.FindLetters(ctx, db, f.places)
 	}

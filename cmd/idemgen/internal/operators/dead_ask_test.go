@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/internal/record"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
@@ -71,6 +72,29 @@ func TestDeadCommandsAsk(t *testing.T) {
 	}
 }
 
+// A record key selects letters for lists and requests, as on the page. What a replay cannot apply
+// is left out and counted.
+func TestDeadCommandsSelectByRecordKey(t *testing.T) {
+	db := lettersOf(t)
+	key := record.OrderKey([]byte("k"))
+	if _, err := db.Exec(t.Context(), `UPDATE idem_dead_letter SET order_key = $1 WHERE offs IN (3, 4)`, key); err != nil {
+		t.Fatal(err)
+	}
+	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET order_key = NULL WHERE offs = 3; UPDATE idem_dead_letter SET order_key = md5('other')::uuid WHERE offs = 5`)
+	if list := must(t, strings.Fields("dead list --record-key k")...); !strings.HasPrefix(list, "1 decode\n") {
+		t.Error(list)
+	}
+	for args, want := range map[string]string{
+		"discard orders.v1 --record-key k":   "orders.v1/0 offset 4 of projector: would request to discard it (decode: no)\n",
+		"replay orders.v1 --record-key k":    "no dead letter matches\nleft out: 1 without a record, which can only be discarded\n",
+		"replay orders.v1 --record-key none": "no dead letter matches\n",
+	} {
+		if got := must(t, strings.Fields("dead "+args+" --reason why --dry-run")...); got != want {
+			t.Errorf("%s:\n%swant\n%s", args, got, want)
+		}
+	}
+}
+
 func TestDeadCommandsRefuse(t *testing.T) {
 	lettersOf(t)
 	must(t, strings.Fields("dead discard orders.v1 0:3 --reason old --operator bob")...)
@@ -86,7 +110,8 @@ func TestDeadCommandsRefuse(t *testing.T) {
 		{"discard orders.v2 --all --reason x", "this database has no ledger of topic orders.v2; it has topics orders.v1"},
 		{"replay orders.v1 0:4 0:5 --reason x", "nothing was requested"},
 		{"discard orders.v1 0:4 --record-key k --erase --reason x", "--erase is of a record key"},
-		{"discard orders.v1 --record-key k --reason x", "say which letters to discard"},
+		{"discard orders.v1 --reason x", "say which letters to discard"},
+		{"discard orders.v1 --erase --reason x", "--erase is of a record key: give its --record-key"},
 		{"replay --reason x", "want TOPIC"},
 		{"replay projector orders.v1 0:3 --reason x", "a consumer is named by --consumer"},
 		{"show projector orders.v1 0:3", "a consumer is named by --consumer"},

@@ -149,6 +149,7 @@ func TestDeadLettersAreChosen(t *testing.T) {
 		var got struct {
 			Letters []operate.Letter `json:"dead_letters"`
 			Sums    []operate.Sum    `json:"by_class"`
+			Counted bool             `json:"counted_all"`
 			More    *bool            `json:"more"`
 		}
 		commandtest.Parse(t, must(t, strings.Fields("dead list --json "+args)...), &got)

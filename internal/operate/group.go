@@ -1,0 +1,123 @@
+package operate
+
+import (
+	"cmp"
+	"context"
+	"regexp"
+	"slices"
+	"time"
+)
+
+// Group is dead letters that have a class, an event and an error in common.
+type Group struct {
+	Cause              // Reason has # for each number and each quoted text
+	Count    int       `json:"count"`
+	Waiting  int       `json:"waiting"`   // records that are parked behind them, not counted by Count
+	Asked    int       `json:"asked"`     // of them: with a pending request
+	Recent   int       `json:"last_hour"` // of them: from the last hour
+	First    time.Time `json:"first"`
+	Last     time.Time `json:"last"`
+	Consumer string    `json:"consumer"` // "" if they are from several
+	Topic    string    `json:"topic"`    // "" if they are from several
+}
+
+// Groups are the letters of a selection by what they have in common.
+type Groups struct {
+	Groups []Group `json:"groups"` // the largest first, at most 100
+	More   bool    `json:"more"`   // there are smaller ones
+	Older  *Mark   `json:"older"`  // letters before it were not counted; nil if all were
+}
+
+// parked identifies the letters that wait for one another: those of a record key in a stream.
+type parked struct {
+	stream int32
+	key    [16]byte
+}
+
+// GroupsOf returns the groups of the newest 5,000 letters of a selection.
+func GroupsOf(ctx context.Context, db DB, s Selection) (g Groups, err error) {
+	all, err := s.find(ctx, db, Mark{})
+	if err != nil {
+		return g, err
+	}
+	groups, first := map[Cause]*Group{}, map[parked]*Group{}
+	for i := len(all) - 1; i >= 0; i-- { // the oldest first: later records of a key wait behind it
+		f := &all[i]
+		if f.waits {
+			continue
+		}
+		c := Cause{Event: f.event}
+		c.Class, c.Reason = split(f.reason, f.event)
+		c.Reason = Common(c.Reason)
+		group := groups[c]
+		if group == nil {
+			group = &Group{Cause: c, First: f.At.UTC(), Last: f.At.UTC(), Consumer: f.consumer, Topic: f.topic}
+			groups[c] = group
+		}
+		if f.key != [16]byte{} {
+			first[parked{f.Stream, f.key}] = group
+		}
+		group.add(f)
+	}
+	for i := range all {
+		if f := &all[i]; f.waits {
+			if group := first[parked{f.Stream, f.key}]; group != nil {
+				group.Waiting++
+			}
+		}
+	}
+	for _, of := range groups {
+		g.Groups = append(g.Groups, *of)
+	}
+	slices.SortFunc(g.Groups, func(a, b Group) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), b.Last.Compare(a.Last), cmp.Compare(a.Text(), b.Text()))
+	})
+	if g.More = len(g.Groups) > 100; g.More {
+		g.Groups = g.Groups[:100]
+	}
+	g.Older, err = s.bound(ctx, db, Mark{})
+	return g, err
+}
+
+func (g *Group) add(f *found) {
+	g.Count++
+	if f.asked {
+		g.Asked++
+	}
+	if f.recent {
+		g.Recent++
+	}
+	if g.Consumer != f.consumer {
+		g.Consumer = ""
+	}
+	if g.Topic != f.topic {
+		g.Topic = ""
+	}
+	g.Last = f.At.UTC()
+}
+
+// differs matches what differs between reasons of one cause: quoted texts, UUIDs and numbers. A
+// status, an SQLSTATE and the size of a type, in the first group, do not.
+var differs = regexp.MustCompile(`\b(status [0-9]{3}\b|SQLSTATE [0-9A-Z]{5}\b|numeric\([0-9]+,-?[0-9]+\))|"[^"]*"|'[^']*'|\b[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}\b|[0-9]+(?:[.:-][0-9]+)*`)
+
+// Common returns the part of a reason that is the same for all that has one cause, with # for each
+// number and each quoted text, at most 300 characters.
+func Common(reason string) string {
+	common := differs.ReplaceAllStringFunc(reason, func(found string) string {
+		if keeps := differs.FindStringSubmatch(found); keeps[1] != "" {
+			return found
+		}
+		return "#"
+	})
+	return shorten(common, 300)
+}
+
+// shorten returns the first characters of a text.
+func shorten(text string, most int) string {
+	for i := range text {
+		if most--; most < 0 {
+			return text[:i]
+		}
+	}
+	return text
+}
