@@ -132,8 +132,8 @@ func shown(state protocol.State, why error) (string, error) {
 	return state.String(), later.Err
 }
 
-// seen is a state as Health and Stats have it: a halted partition stays halted while it is looked at
-// again. Otherwise a paused one would fail a rollout now and then.
+// seen is a state as Health and Stats have it: a halted partition stays halted while it is looked
+// at again. Otherwise a paused one would fail a rollout now and then.
 func seen(state protocol.State, why error) protocol.State {
 	if _, halted := errors.AsType[*idemtype.HaltedError](why); halted && state == protocol.Fencing {
 		return protocol.Halted
