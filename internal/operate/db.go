@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/idemgen/idemgen/internal/visible"
 )
 
 // DB is a *pgxpool.Pool or a *pgx.Conn. A pool is better: if the connection is lost while a row is
@@ -94,11 +95,10 @@ func oneLine(what, text string, most int) (string, error) {
 	return text, nil
 }
 
-// printable reports whether a text is UTF-8 without control characters other than tabs and line
-// ends.
+// printable reports whether a text is UTF-8 in which nothing is hidden but the ends of lines.
 func printable(text string) bool {
-	bad := func(r rune) bool { return !unicode.IsPrint(r) && r != '\n' && r != '\r' && r != '\t' }
-	return utf8.ValidString(text) && !strings.ContainsFunc(text, bad)
+	hidden := func(r rune) bool { return r != '\r' && visible.Hidden(r) }
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, hidden)
 }
 
 // count says how many there are.

@@ -10,5 +10,5 @@
 // can append after the same row.
 //
 // The package does not use Kafka: the caller must know whether an offset exists. It must not
-// import any package of this module but halt, ledger, process, record and wire.
+// import any package of this module but halt, ledger, process, record, visible and wire.
 package operate

@@ -12,6 +12,7 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/eventkey"
 	"github.com/idemgen/idemgen/internal/gen/explain"
 	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/internal/visible"
 )
 
 // found is what became of a record.
@@ -152,7 +153,7 @@ var formula = regexp.MustCompile(`(^|[,;|\t\r\n])([\s\p{Zs}"']*)([=+\-@＝＋－
 
 // cell returns a text in which spreadsheets find no formula, whatever separates cells.
 func cell(text string) string {
-	return formula.ReplaceAllString(string(visible([]byte(text))), "$1$2'$3")
+	return formula.ReplaceAllString(visible.Text(text), "$1$2'$3")
 }
 
 func blank(n int64) string {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -18,6 +19,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/internal/visible"
 )
 
 // right is what a page needs of its user.
@@ -277,7 +279,7 @@ func (c *console) render(q *request, name string, s shown) {
 		return
 	}
 	q.w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = q.w.Write(visible(out.Bytes()))
+	_, _ = io.WriteString(q.w, visible.Text(out.String()))
 }
 
 // failed shows an error as a page.
@@ -291,7 +293,7 @@ func (c *console) failed(q *request, err error) {
 	}
 	q.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	q.w.WriteHeader(status)
-	_, _ = q.w.Write(visible(out.Bytes()))
+	_, _ = io.WriteString(q.w, visible.Text(out.String()))
 }
 
 // explained returns the status and the text with which a page answers an error.
@@ -309,24 +311,6 @@ func (c *console) explained(err error) (status int, text string) {
 		return http.StatusServiceUnavailable, fmt.Sprintf("the database took longer than %v: choose a topic, or a smaller part", statementTime)
 	}
 	return status, err.Error()
-}
-
-// visible escapes what people cannot see: control characters, and those that change the direction
-// of text, wherever on the page they are.
-func visible(page []byte) []byte {
-	bad := func(r rune) bool { return !unicode.IsPrint(r) && !unicode.Is(unicode.Zs, r) && r != '\n' && r != '\t' }
-	if bytes.IndexFunc(page, bad) < 0 {
-		return page
-	}
-	out := make([]byte, 0, len(page)+64)
-	for _, r := range string(page) {
-		if bad(r) {
-			out = fmt.Appendf(out, `\u%04x`, r)
-			continue
-		}
-		out = utf8.AppendRune(out, r)
-	}
-	return out
 }
 
 // connectionCause returns what may be told of an error of connecting: the driver's text has user

@@ -107,7 +107,7 @@ var may = map[string][]string{
 	"runtime/halt":                  {},
 	"runtime/hook":                  {"runtime/idemtype"},
 	"runtime/idemtype":              {"runtime/halt", "runtime/wire"},
-	"runtime/console":               {"internal/gen/eventkey", "internal/gen/explain", "internal/gen/view", "internal/operate", "internal/pgtable", "runtime/halt", "runtime/wire"},
+	"runtime/console":               {"internal/gen/eventkey", "internal/gen/explain", "internal/gen/view", "internal/operate", "internal/pgtable", "internal/visible", "runtime/halt", "runtime/wire"},
 	"runtime/confluent":             {"runtime/idem", "runtime/confluent/internal/clientlog", "runtime/internal/intake", "runtime/internal/member"},
 	"runtime/confluent/producer":    {"runtime/outbox", "runtime/confluent/internal/clientlog"},
 	"runtime/franz":                 {"runtime/idem", "runtime/franz/internal/clientlog", "runtime/franz/internal/options", "runtime/internal/intake", "runtime/internal/member"},

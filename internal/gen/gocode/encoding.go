@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/visible"
 )
 
 const (
@@ -94,7 +95,7 @@ func (p packing) declareAvro(f *file, doc string) {
 	is := qual(avroPath, construct).Call(text(p.schemaConst()), lit(m.Name))
 	f.decl(fmt.Sprintf("%s is %s.", p.messageVar(), says), text("var %s =", p.messageVar()).Add(p.made(is)))
 	schema := "`" + string(m.Schema) + "`"
-	if strings.ContainsRune(string(m.Schema), '`') || strings.ContainsFunc(string(m.Schema), hidden) {
+	if strings.ContainsRune(string(m.Schema), '`') || strings.ContainsFunc(string(m.Schema), visible.Hidden) {
 		schema = strconv.Quote(string(m.Schema))
 	}
 	f.decl(fmt.Sprintf("%s is %s.", p.schemaConst(), path.Base(m.File)), text("const %s = %s", p.schemaConst(), schema))

@@ -9,10 +9,11 @@ import (
 	"go/token"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/dave/jennifer/jen"
+
+	"github.com/idemgen/idemgen/internal/visible"
 )
 
 // What the rest of the package sees of jennifer.
@@ -160,32 +161,10 @@ func commentLines(doc string) []string {
 	var lines []string
 	for _, l := range strings.Split(doc, "\n") {
 		for _, l := range wrapped(l) {
-			lines = append(lines, strings.TrimRight("// "+notConstraint(visible(l)), " "))
+			lines = append(lines, strings.TrimRight("// "+notConstraint(visible.Text(l)), " "))
 		}
 	}
 	return lines
-}
-
-// visible is a line of prose with escapes for what is hidden.
-func visible(line string) string {
-	if !strings.ContainsFunc(line, hidden) {
-		return line
-	}
-	var b strings.Builder
-	for _, c := range line {
-		if hidden(c) {
-			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(c), "'"))
-		} else {
-			b.WriteRune(c)
-		}
-	}
-	return b.String()
-}
-
-// hidden reports whether a character makes a reader see other code than the compiler: it turns the
-// direction of a text, or controls a terminal.
-func hidden(c rune) bool {
-	return unicode.In(c, unicode.Bidi_Control, unicode.Cc, unicode.Zl, unicode.Zp) && c != '\n' && c != '\t'
 }
 
 // notConstraint quotes what would be a build constraint at the start of a comment line. gofmt

@@ -22,6 +22,6 @@
 // this map is reported already, so a key that is missing here proves nothing.
 // Resolve adds no error about what a broken part lacks or was meant to hold.
 //
-// Package syntax imports the standard library and, in node.go only, yaml.v3. It must
-// not import any other package of this module.
+// Package syntax imports the standard library and, in node.go only, yaml.v3. It must not import
+// any package of this module but visible.
 package syntax

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/idemgen/idemgen/internal/visible"
 )
 
 // maxPrinted is how many problems of one file are printed: nobody reads more in one go.
@@ -122,18 +124,17 @@ func sortedMasks(masks []Pos) []Pos {
 func shown(text []rune) string {
 	out := make([]rune, len(text))
 	for i, r := range text {
-		out[i] = visible(r)
+		out[i] = seen(r)
 	}
 	return string(out)
 }
 
-// visible replaces what a terminal would act on: a tab by a space, control and
-// direction characters by U+FFFD.
-func visible(r rune) rune {
+// seen is a character of one column: a blank for a tab, U+FFFD for a hidden one.
+func seen(r rune) rune {
 	switch {
 	case r == '\t', r == '\n':
 		return ' '
-	case !unicode.IsPrint(r):
+	case visible.Hidden(r):
 		return unicode.ReplacementChar
 	}
 	return r

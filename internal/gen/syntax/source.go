@@ -130,7 +130,7 @@ func short(text string) string {
 			b.WriteString("...")
 			break
 		}
-		b.WriteRune(visible(r))
+		b.WriteRune(seen(r))
 		n++
 	}
 	return b.String()

@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/visible"
 )
 
 // secrets are what a spec calls sensitive of an event. Members of JSON are found by their names
@@ -281,24 +281,7 @@ func quote(v string) string {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(v) // of a string it cannot fail
-	return visible(strings.TrimSuffix(b.String(), "\n"))
-}
-
-// visible escapes characters that are neither printable nor the end of a line or a tab.
-func visible(text string) string {
-	bad := func(r rune) bool { return !unicode.IsPrint(r) && r != '\n' && r != '\t' }
-	if strings.IndexFunc(text, bad) < 0 {
-		return text
-	}
-	var out strings.Builder
-	for _, r := range text {
-		if bad(r) {
-			fmt.Fprintf(&out, `\u%04x`, r)
-			continue
-		}
-		out.WriteRune(r)
-	}
-	return out.String()
+	return visible.Text(strings.TrimSuffix(b.String(), "\n"))
 }
 
 // text returns bytes as people can read them: as text, or else the first of them in hex.
@@ -312,7 +295,7 @@ func text(value []byte) string {
 		}
 	}
 	if utf8.Valid(value) {
-		return visible(string(value)) + cut
+		return visible.Text(string(value)) + cut
 	}
 	if n := len(value); n > 4096 {
 		value, cut = value[:4096], fmt.Sprintf("\n... more bytes, of at least %d", n)

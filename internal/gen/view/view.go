@@ -1,7 +1,7 @@
 // Package view shows records as a spec reads them: the payload as JSON, whatever it is encoded in,
 // without the values that the spec calls sensitive. Web pages and commands that show records to
 // people use it. It must not import any package of this module but eventkey, explain, frame,
-// messages, model, resolve, syntax and wire.
+// messages, model, resolve, syntax, visible and wire.
 package view
 
 import (

@@ -2,10 +2,8 @@ package command
 
 import (
 	"io"
-	"strconv"
-	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/idemgen/idemgen/internal/visible"
 )
 
 // printable writes to a terminal. What others wrote, such as a record, a broker or a registry, may
@@ -14,22 +12,7 @@ type printable struct{ to io.Writer }
 
 // Write writes whole texts: a character is never split over two calls.
 func (p printable) Write(b []byte) (int, error) {
-	text := string(b)
-	if !strings.ContainsFunc(text, acts) && utf8.ValidString(text) {
-		return p.to.Write(b)
-	}
-	var out strings.Builder
-	for len(text) > 0 {
-		r, size := utf8.DecodeRuneInString(text)
-		if part := text[:size]; acts(r) || r == utf8.RuneError && size == 1 {
-			quoted := strconv.QuoteToASCII(part)
-			out.WriteString(quoted[1 : len(quoted)-1])
-		} else {
-			out.WriteString(part)
-		}
-		text = text[size:]
-	}
-	if _, err := io.WriteString(p.to, out.String()); err != nil {
+	if _, err := io.WriteString(p.to, visible.Text(string(b))); err != nil {
 		return 0, err
 	}
 	return len(b), nil
@@ -42,6 +25,3 @@ func Raw(out io.Writer) io.Writer {
 	}
 	return out
 }
-
-// acts reports whether a terminal may do something else with a character than to show it.
-func acts(r rune) bool { return r != '\n' && r != '\t' && r != ' ' && !unicode.IsPrint(r) }

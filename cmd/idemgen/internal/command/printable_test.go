@@ -10,9 +10,9 @@ import (
 func TestNothingActsOnATerminal(t *testing.T) {
 	for text, want := range map[string]string{
 		"ok    database  é 世界\n\tx":      "ok    database  é 世界\n\tx",
-		"a\x1b[2Jb":                      `a\x1b[2Jb`,
+		"a\x1b[2Jb":                      `a\u001b[2Jb`,
 		"a\u202Eb\u200bc":                `a\u202eb\u200bc`,
-		"a\rb\x00\x7f":                   `a\rb\x00\x7f`,
+		"a\rb\x00\x7f":                   `a\u000db\u0000\u007f`,
 		"a\xffb":                         `a\xffb`,
 		"\u2028line, \u0085line, \ufeff": `\u2028line, \u0085line, \ufeff`,
 	} {

@@ -3,7 +3,8 @@
 // each change of its files. It prints what the service sends, and empties its outbox.
 //
 // It must not import any package of this module but runtime/franz/producer, runtime/idem,
-// runtime/idemtest, internal/kit/port, internal/kit/redistest and runtime/outbox.
+// runtime/idemtest, internal/kit/port, internal/kit/redistest, internal/visible and
+// runtime/outbox.
 package dev
 
 import (

@@ -7,12 +7,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/idemgen/idemgen/internal/visible"
 	"github.com/idemgen/idemgen/runtime/franz/producer"
 	"github.com/idemgen/idemgen/runtime/outbox"
 )
@@ -108,9 +107,5 @@ func shown(b []byte) string {
 	if len(b) > most {
 		text, more = string(b[:most]), "..."
 	}
-	if !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		text = strconv.QuoteToASCII(text)
-		text = strings.ReplaceAll(text[1:len(text)-1], `\"`, `"`)
-	}
-	return text + more
+	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(visible.Text(text)) + more
 }

@@ -253,7 +253,7 @@ func TestTextsOfOthersGiveTheTerminalNoOrders(t *testing.T) {
 	db := lettersOf(t)
 	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET reason = E'effect: OrderPlaced: no \x1b[2J\u202Eé', record = NULL WHERE offs = 3`)
 	for _, args := range []string{"dead list", "dead show orders.v1 0:3"} {
-		if got := must(t, strings.Fields(args)...); !strings.Contains(got, `no \x1b[2J\u202eé`) || strings.ContainsAny(got, "\x1b\u202E") {
+		if got := must(t, strings.Fields(args)...); !strings.Contains(got, `no \u001b[2J\u202eé`) || strings.ContainsAny(got, "\x1b\u202E") {
 			t.Errorf("%s: %q", args, got)
 		}
 	}
