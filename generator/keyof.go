@@ -4,13 +4,14 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/internal/gen/eventkey"
+	"github.com/idemgen/idemgen/internal/record"
 )
 
 // KeyPart is a part of an idempotency key: the name of a field or header, and its value as text.
 type KeyPart = eventkey.Value
 
 // EventKey is the idempotency key of one event.
-type EventKey = eventkey.Key
+type EventKey = record.EventKey
 
 // Keys computes the idempotency keys that events of a topic have with these parts, and returns
 // them with the consumer of the spec. event selects one event; "" means all.

@@ -34,11 +34,9 @@ func read(spec Spec) (*source, error) {
 		return nil, err
 	}
 	s := &source{Spec: spec, folder: folder, schemas: proof.Files{}}
-	service := (*model.Service)(nil)
-	if s.parsed, service, s.problems = spec.resolve(s.schemas); s.problems.Errors() > 0 {
+	if s.parsed, s.service, s.problems = spec.resolve(s.schemas); s.service == nil {
 		return s, nil
 	}
-	s.service = service
 	return s, errors.Join(s.checkExamples(), s.readCases())
 }
 
@@ -48,14 +46,7 @@ func (s Spec) resolve(schemas proof.Files) (*syntax.Spec, *model.Service, syntax
 	if file == nil {
 		file = s.fromDisk
 	}
-	parsed, problems := syntax.Load(s.Path, s.Content)
-	read, unread := messages.Read(parsed, schemas.Reader(file))
-	service, more := resolve.Resolve(parsed)
-	problems.Append(unread)
-	if problems.Append(more); problems.Errors() == 0 {
-		problems.Append(read.Attach(service))
-	}
-	return parsed, service, problems
+	return resolve.Read(s.Path, s.Content, messages.Schemas(schemas.Reader(file)))
 }
 
 // fromDisk reads a file by its path from the spec.

@@ -91,7 +91,7 @@ func TestKeyInALedger(t *testing.T) {
 	db := ledgers(t)
 	find := func(b byte) operate.Answer {
 		t.Helper()
-		key := operate.Key{Hash: [16]byte(bytes.Repeat([]byte{b}, 16)), Here: true}
+		key := record.EventKey{Hash: [16]byte(bytes.Repeat([]byte{b}, 16)), Here: true}
 		a, err := operate.FindKey(t.Context(), db, projector.Consumer, projector.Topic, -1, key)
 		if err != nil {
 			t.Fatal(err)
@@ -117,7 +117,7 @@ func TestKeyInTwoLedgers(t *testing.T) {
 INSERT INTO idem_stream (consumer, topic, topic_id, partition) VALUES ('projector', 'orders.v1', '00000000-0000-4000-8000-000000000001', 1);
 INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, written_at, keys)
 SELECT 2, 0, gen_random_uuid(), 7, 8, 'b', -1, 3, 1, 0, timestamptz '2026-11-23 08:00Z', keys FROM idem_ledger WHERE seq = 3`)
-	key := operate.Key{Hash: [16]byte(bytes.Repeat([]byte{0xcd}, 16)), Here: true}
+	key := record.EventKey{Hash: [16]byte(bytes.Repeat([]byte{0xcd}, 16)), Here: true}
 	a, err := operate.FindKey(t.Context(), db, projector.Consumer, projector.Topic, -1, key)
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func TestLetterOfAKeyOfFields(t *testing.T) {
 		{"Paid", "order-7", "471", operate.Unknown},
 		{"Refunded", "order-7", "4711", operate.Unknown},
 	} {
-		key := operate.Key{Event: c.event, Here: true, Fields: map[string]string{"order": c.order, "id": c.id}}
+		key := record.EventKey{Event: c.event, Here: true, Fields: map[string]string{"order": c.order, "id": c.id}}
 		a, err := operate.FindKey(t.Context(), db, projector.Consumer, projector.Topic, -1, key)
 		if err != nil {
 			t.Fatal(err)

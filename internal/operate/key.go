@@ -17,17 +17,6 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Key is an idempotency key of an event.
-type Key struct {
-	Hash  [16]byte
-	Event string
-	// Here means that all duplicates arrive in one partition: the key is in a ledger, not in the
-	// table that partitions share.
-	Here bool
-	// Headers and Fields are the parts of the key, by their names.
-	Headers, Fields map[string]string
-}
-
 // Call is the state of the call of an event's effect.
 type Call struct {
 	State     string    `json:"state"` // processing, done, completed, failed or interrupted
@@ -43,7 +32,7 @@ const callSQL = `SELECT state, attempts, changed_at, coalesce(error, '') FROM id
 // FindKey returns the outcome of the event with the key, in all partitions of a topic, or in one
 // of them if partition is not negative. Keys in ledgers are found by reading all rows that have
 // keys.
-func FindKey(ctx context.Context, db DB, consumer, topic string, partition int32, key Key) (Answer, error) {
+func FindKey(ctx context.Context, db DB, consumer, topic string, partition int32, key record.EventKey) (Answer, error) {
 	of, err := named(ctx, db, Name{Consumer: consumer, Topic: topic, Partition: partition})
 	if err != nil {
 		return Answer{}, err
@@ -95,7 +84,7 @@ func FindKey(ctx context.Context, db DB, consumer, topic string, partition int32
 // unheld returns the verdict on a key that was not found, with the time since when keys are known:
 // before that, the verdict says nothing. Of several ledgers, the one with the shortest history
 // counts.
-func unheld(ctx context.Context, db DB, consumer string, streams []int32, key Key) (Verdict, string, error) {
+func unheld(ctx context.Context, db DB, consumer string, streams []int32, key record.EventKey) (Verdict, string, error) {
 	table, sql, of := "idem_key_gen", `SELECT min(opened_at) FROM idem_key_gen WHERE consumer = $1`, any(consumer)
 	if key.Here {
 		table, of = "idem_ledger", streams
@@ -114,7 +103,7 @@ func unheld(ctx context.Context, db DB, consumer string, streams []int32, key Ke
 }
 
 // call reads the state of the key's call; nil if there is none.
-func call(ctx context.Context, db DB, consumer string, key Key) (*Call, error) {
+func call(ctx context.Context, db DB, consumer string, key record.EventKey) (*Call, error) {
 	if ok, err := has(ctx, db, "idem_lease"); err != nil || !ok {
 		return nil, err
 	}
@@ -152,7 +141,7 @@ func match(place *Place, at, key Answer) Answer {
 // the partitions of a topic that n names. With both, it distinguishes the record from its
 // duplicates. If several events may have the key, it leaves out those that were not applied, if
 // one was.
-func Find(ctx context.Context, db DB, n Name, at *Place, keys []Key) (found []Answer, err error) {
+func Find(ctx context.Context, db DB, n Name, at *Place, keys []record.EventKey) (found []Answer, err error) {
 	for _, k := range keys {
 		a, err := FindKey(ctx, db, n.Consumer, n.Topic, n.Partition, k)
 		if err != nil {
@@ -254,7 +243,7 @@ func holders(ctx context.Context, db DB, sql string, args ...any) ([]*Holder, er
 // refused looks for the event of a key among the letters, and reports whether it found one. A
 // letter claims no key, and contains one only for a conflict or an effect. Other letters are found
 // by their record, which contains the values of the key's parts.
-func refused(ctx context.Context, db DB, a *Answer, streams []int32, key Key) (found bool, err error) {
+func refused(ctx context.Context, db DB, a *Answer, streams []int32, key record.EventKey) (found bool, err error) {
 	var values [][]byte
 	for _, parts := range []map[string]string{key.Headers, key.Fields} {
 		for _, text := range parts {
@@ -296,7 +285,7 @@ func refused(ctx context.Context, db DB, a *Answer, streams []int32, key Key) (f
 
 // holdsParts reports whether a record contains the values of the key's parts. It looks for a field
 // in the record key, among the values of a JSON payload, and in the bytes of any other payload.
-func holdsParts(m *wire.Message, key Key) bool {
+func holdsParts(m *wire.Message, key record.EventKey) bool {
 	for name, text := range key.Headers {
 		if value, err := m.Header(name); err != nil || string(value) != text {
 			return false

@@ -3,7 +3,6 @@ package proof
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -16,10 +15,9 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
-// Schemas reads the schemas that a spec names, .proto and .avsc files, and returns a function that
-// adds them to the model. Package testmessages sets it, so that tests of services without such
-// files do not link their parsers.
-var Schemas func(spec *syntax.Spec, file func(path string) ([]byte, error)) (add func(*model.Service) syntax.Diagnostics, problems syntax.Diagnostics)
+// Schemas returns what reads the schemas that a spec names, .proto and .avsc files. Package
+// testmessages sets it, so that tests of services without such files do not link their parsers.
+var Schemas func(file func(path string) ([]byte, error)) resolve.Schemas
 
 // Read reads the spec at a path. Digest is that of the spec from which the code was generated: if
 // the spec is another one by now, this is the error.
@@ -28,30 +26,22 @@ func Read(path, digest string) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	parsed, problems := syntax.Load(path, content)
-	files := Files{}
-	add := func(*model.Service) (none syntax.Diagnostics) { return none }
-	if hasSchemas(parsed) {
-		if Schemas == nil {
-			return nil, fmt.Errorf("%s has schemas, and nothing reads them: import runtime/idemtest/testmessages in a test file", path)
+	files, unlinked := Files{}, false
+	s, err := resolve.Service(path, content, func(spec *syntax.Spec) (func(*model.Service) syntax.Diagnostics, syntax.Diagnostics) {
+		if unlinked = Schemas == nil && hasSchemas(spec); unlinked || Schemas == nil {
+			return func(*model.Service) (none syntax.Diagnostics) { return none }, syntax.Diagnostics{}
 		}
-		var unread syntax.Diagnostics
-		add, unread = Schemas(parsed, files.Reader(func(name string) ([]byte, error) {
+		return Schemas(files.Reader(func(name string) ([]byte, error) {
 			return os.ReadFile(filepath.Join(filepath.Dir(path), filepath.FromSlash(name)))
-		}))
-		problems.Append(unread)
-	}
-	if files.Digest(content) != digest {
+		}))(spec)
+	})
+	switch {
+	case unlinked:
+		return nil, fmt.Errorf("%s has schemas, and nothing reads them: import runtime/idemtest/testmessages in a test file", path)
+	case files.Digest(content) != digest:
 		return nil, fmt.Errorf("%s has changed since the code was generated: run go generate", path)
-	}
-	s, more := resolve.Resolve(parsed)
-	if problems.Append(more); problems.Errors() == 0 {
-		problems.Append(add(s))
-	}
-	if problems.Errors() > 0 {
-		var text strings.Builder
-		err := problems.Print(&text, path, content)
-		return nil, errors.Join(errors.New(strings.TrimSpace(text.String())), err)
+	case err != nil:
+		return nil, err
 	}
 	return Of(s), nil
 }

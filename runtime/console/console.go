@@ -16,8 +16,8 @@
 // pages work under any prefix that ends in a slash. They work without JavaScript, load nothing
 // from other hosts, and are protected by a Content-Security-Policy of their own.
 //
-// It must not import any package of this module but eventkey, explain, operate, pgtable, view,
-// visible and wire.
+// It must not import any package of this module but eventkey, explain, operate, pgtable, record,
+// view, visible and wire.
 package console
 
 import (

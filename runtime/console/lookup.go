@@ -12,6 +12,7 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/eventkey"
 	"github.com/idemgen/idemgen/internal/gen/explain"
 	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/internal/record"
 	"github.com/idemgen/idemgen/internal/visible"
 )
 
@@ -76,7 +77,7 @@ func (c *console) lookUp(q *request, f *found) ([]operate.Answer, string, error)
 }
 
 // keys makes the keys that a request describes; nil if it describes none.
-func (c *console) keys(q *request, f *found, consumer, topic string) (keys []operate.Key, words string, err error) {
+func (c *console) keys(q *request, f *found, consumer, topic string) (keys []record.EventKey, words string, err error) {
 	spec := c.specs[consumer]
 	if spec != nil {
 		_, f.Parts, _ = spec.Topic(topic)
@@ -101,10 +102,7 @@ func (c *console) keys(q *request, f *found, consumer, topic string) (keys []ope
 	if spec == nil {
 		return nil, words, fmt.Errorf("the spec of %s is not known here, and says how keys are made: give the record as PARTITION:OFFSET", consumer)
 	}
-	made, err := spec.Keys(topic, "", parts)
-	for _, k := range made {
-		keys = append(keys, operate.Key{Hash: k.Hash, Event: k.Event, Here: k.Here, Headers: k.Headers, Fields: k.Fields})
-	}
+	keys, err = spec.Keys(topic, "", parts)
 	return keys, words, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/internal/record"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -40,7 +41,7 @@ func TestTablesThatNobodyNeedsAreNotThere(t *testing.T) {
 		t.Error(err)
 	}
 	for _, here := range []bool{true, false} {
-		if a, err := operate.FindKey(t.Context(), db, "core", topic, -1, operate.Key{Here: here}); err != nil || a.Call != nil {
+		if a, err := operate.FindKey(t.Context(), db, "core", topic, -1, record.EventKey{Here: here}); err != nil || a.Call != nil {
 			t.Errorf("%+v, %v", a, err)
 		}
 	}

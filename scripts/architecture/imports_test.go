@@ -95,7 +95,7 @@ func list(t *testing.T) []pkg {
 // its doc comment.
 var may = map[string][]string{
 	"cmd/idemgen":                   {"cmd/idemgen/internal/command", "cmd/idemgen/internal/here", "cmd/idemgen/internal/operators", "cmd/idemgen/internal/spec"},
-	"generator":                     {"internal/proof", "internal/gen/messages", "internal/gen/eventkey", "internal/gen/explain", "internal/gen/evolution", "internal/gen/resolve", "internal/gen/resolve/goname", "internal/gen/resolve/typeword", "internal/gen/model", "internal/gen/gocode", "internal/gen/sqlcode", "internal/gen/scaffold", "internal/proof/seedlog", "internal/gen/state", "internal/gen/survey", "internal/gen/output", "internal/gen/gopkg", "internal/pgtable", "runtime/outbox", "internal/gen/syntax", "schema"},
+	"generator":                     {"internal/proof", "internal/gen/messages", "internal/gen/eventkey", "internal/gen/explain", "internal/gen/evolution", "internal/gen/resolve", "internal/gen/resolve/goname", "internal/gen/resolve/typeword", "internal/gen/model", "internal/gen/gocode", "internal/gen/sqlcode", "internal/gen/scaffold", "internal/proof/seedlog", "internal/gen/state", "internal/gen/survey", "internal/gen/output", "internal/gen/gopkg", "internal/pgtable", "runtime/outbox", "internal/gen/syntax", "schema", "internal/record"},
 	"schema":                        {},
 	"templates":                     {},
 	"runtime/idem":                  {"runtime/hook", "runtime/idemtype", "runtime/lease", "runtime/wire", "runtime/internal/backoff", "runtime/internal/catalog", "runtime/internal/door", "runtime/internal/engine", "runtime/internal/engine/keys", "runtime/internal/fault", "runtime/internal/generation", "runtime/internal/handler", "runtime/internal/keyset", "runtime/internal/maintain", "runtime/internal/notify", "runtime/internal/outage", "runtime/internal/pool", "runtime/internal/report", "runtime/internal/verdict", "internal/process"},
@@ -107,7 +107,7 @@ var may = map[string][]string{
 	"runtime/halt":                  {},
 	"runtime/hook":                  {"runtime/idemtype"},
 	"runtime/idemtype":              {"runtime/halt", "runtime/wire"},
-	"runtime/console":               {"internal/gen/eventkey", "internal/gen/explain", "internal/gen/view", "internal/operate", "internal/pgtable", "internal/visible", "runtime/halt", "runtime/wire"},
+	"runtime/console":               {"internal/gen/eventkey", "internal/gen/explain", "internal/gen/view", "internal/operate", "internal/pgtable", "internal/record", "internal/visible", "runtime/halt", "runtime/wire"},
 	"runtime/confluent":             {"runtime/idem", "runtime/confluent/internal/clientlog", "runtime/internal/intake", "runtime/internal/member"},
 	"runtime/confluent/producer":    {"runtime/outbox", "runtime/confluent/internal/clientlog"},
 	"runtime/franz":                 {"runtime/idem", "runtime/franz/internal/clientlog", "runtime/franz/internal/options", "runtime/internal/intake", "runtime/internal/member"},
@@ -123,7 +123,7 @@ var may = map[string][]string{
 	"runtime/idemprom":              {"runtime/idem", "runtime/hook", "runtime/idemtype"},
 	"runtime/idemprom/outboxprom":   {"runtime/outbox"},
 	"runtime/idemtest":              {"internal/gen/model", "internal/proof", "internal/proof/seedlog", "runtime/idem", "runtime/halt", "runtime/lease", "internal/operate", "runtime/wire", "runtime/internal/door", "runtime/internal/engine", "runtime/internal/fault", "internal/kit/fakebroker", "internal/kit/postgres", "internal/kit/redistest"},
-	"runtime/idemtest/testmessages": {"internal/gen/messages", "internal/gen/model", "internal/gen/syntax", "internal/proof"},
+	"runtime/idemtest/testmessages": {"internal/gen/messages", "internal/gen/resolve", "internal/proof"},
 	"runtime/idemtest/testleases":   {"runtime/idem", "runtime/idemtest", "internal/kit/redistest", "runtime/lease", "runtime/redislease"},
 }
 

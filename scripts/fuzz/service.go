@@ -45,11 +45,9 @@ func build(ctx context.Context, spec string) (*service, error) {
 func (s *service) remove() error { return os.RemoveAll(s.folder) }
 
 func (s *service) generate(ctx context.Context, spec string) error {
-	parsed, problems := syntax.Load("idemgen.yaml", []byte(spec))
-	resolved, more := resolve.Resolve(parsed)
-	problems.Append(more)
-	if resolved == nil || problems.Errors() > 0 {
-		return fmt.Errorf("the spec is refused: %v", problems.Sorted())
+	resolved, err := resolve.Service("idemgen.yaml", []byte(spec), nil)
+	if err != nil {
+		return fmt.Errorf("the spec is refused: %w", err)
 	}
 	result, err := generator.Generate(ctx, []generator.Spec{{
 		Path: filepath.ToSlash(filepath.Join(s.folder, generator.SpecFile)), Content: []byte(spec),

@@ -1,7 +1,7 @@
 // Package eventkey makes the idempotency key of an event of texts, as people type them: the same
 // bytes that the service makes of the record. It reads and writes no files.
 //
-// It must not import any package of this module but model, syntax and wire.
+// It must not import any package of this module but model, record, syntax and wire.
 package eventkey
 
 import (
@@ -14,6 +14,7 @@ import (
 
 	"github.com/idemgen/idemgen/internal/gen/model"
 	"github.com/idemgen/idemgen/internal/gen/syntax"
+	"github.com/idemgen/idemgen/internal/record"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -23,20 +24,10 @@ type Value struct {
 	Name, Text string
 }
 
-// Key is the key that an event has by some of its parts.
-type Key struct {
-	Hash   [16]byte
-	Event  string
-	Window time.Duration // how long copies are known
-	Here   bool          // copies: same_partition: the key is kept in the ledger of its partition
-	// Headers and Fields are the parts that the key is made of, by their names.
-	Headers, Fields map[string]string
-}
-
 // Of returns the keys of a topic's events that have just these parts, in the order of the spec.
 // event is the name of the event; "" is any. Two events may share a
 // key.
-func Of(s *model.Service, topic, event string, values []Value) ([]Key, error) {
+func Of(s *model.Service, topic, event string, values []Value) ([]record.EventKey, error) {
 	t, err := find(s, topic)
 	if err != nil {
 		return nil, err
@@ -44,7 +35,7 @@ func Of(s *model.Service, topic, event string, values []Value) ([]Key, error) {
 	if err := once(values); err != nil {
 		return nil, err
 	}
-	var keys []Key
+	var keys []record.EventKey
 	var have []string
 	for _, e := range t.Events {
 		if event != "" && e.Name != event {
@@ -58,7 +49,7 @@ func Of(s *model.Service, topic, event string, values []Value) ([]Key, error) {
 		if err != nil {
 			return nil, err
 		}
-		k := Key{Hash: hash, Event: e.Name, Window: e.Key.Window, Here: e.Key.SamePartition, Headers: map[string]string{}, Fields: map[string]string{}}
+		k := record.EventKey{Hash: hash, Event: e.Name, Window: e.Key.Window, Here: e.Key.SamePartition, Headers: map[string]string{}, Fields: map[string]string{}}
 		for _, p := range e.Key.Parts {
 			text, _ := textOf(p, values)
 			switch {

@@ -53,6 +53,14 @@ func Read(spec *syntax.Spec, file func(path string) ([]byte, error)) (*All, synt
 	return a, a.problems
 }
 
+// Schemas returns what reads the files of a spec, as package resolve asks for it.
+func Schemas(file func(path string) ([]byte, error)) func(*syntax.Spec) (add func(*model.Service) syntax.Diagnostics, problems syntax.Diagnostics) {
+	return func(spec *syntax.Spec) (func(*model.Service) syntax.Diagnostics, syntax.Diagnostics) {
+		all, problems := Read(spec, file)
+		return all.Attach, problems
+	}
+}
+
 // missing is the error for a file that is not there. The search for imports asks for
 // [fs.ErrNotExist], and people read its text, which holds no path of this machine.
 type missing struct{}

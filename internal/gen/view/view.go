@@ -1,7 +1,7 @@
 // Package view shows records as a spec reads them: the payload as JSON, whatever it is encoded in,
 // without the values that the spec calls sensitive. Web pages and commands that show records to
 // people use it. It must not import any package of this module but eventkey, explain, frame,
-// messages, model, resolve, syntax, visible and wire.
+// messages, model, record, resolve, visible and wire.
 package view
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/messages"
 	"github.com/idemgen/idemgen/internal/gen/model"
 	"github.com/idemgen/idemgen/internal/gen/resolve"
-	"github.com/idemgen/idemgen/internal/gen/syntax"
+	"github.com/idemgen/idemgen/internal/record"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -40,17 +40,9 @@ func Read(folder fs.FS) (*Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	parsed, problems := syntax.Load(SpecFile, content)
-	read, unread := messages.Read(parsed, func(path string) ([]byte, error) { return regular(folder, path) })
-	service, more := resolve.Resolve(parsed)
-	problems.Append(unread)
-	if problems.Append(more); problems.Errors() == 0 {
-		problems.Append(read.Attach(service))
-	}
-	if problems.Errors() > 0 {
-		var text strings.Builder
-		err := problems.Print(&text, SpecFile, content)
-		return nil, errors.Join(errors.New(strings.TrimSpace(text.String())), err)
+	service, err := resolve.Service(SpecFile, content, messages.Schemas(func(path string) ([]byte, error) { return regular(folder, path) }))
+	if err != nil {
+		return nil, err
 	}
 	return New(service), nil
 }
@@ -117,7 +109,7 @@ func (s *Spec) Topic(name string) (events, parts []string, found bool) {
 
 // Keys returns the idempotency keys of a topic's events that have just these parts, given by their
 // names.
-func (s *Spec) Keys(topic, event string, parts []eventkey.Value) ([]eventkey.Key, error) {
+func (s *Spec) Keys(topic, event string, parts []eventkey.Value) ([]record.EventKey, error) {
 	return eventkey.Of(s.service, topic, event, parts)
 }
 

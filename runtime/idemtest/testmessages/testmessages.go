@@ -3,20 +3,16 @@
 //
 //	import _ "github.com/idemgen/idemgen/runtime/idemtest/testmessages"
 //
-// It must not import any package of this module but messages, model, proof and syntax. Tests of
+// It must not import any package of this module but messages, proof and resolve. Tests of
 // other services do not link the schema parsers.
 package testmessages
 
 import (
 	"github.com/idemgen/idemgen/internal/gen/messages"
-	"github.com/idemgen/idemgen/internal/gen/model"
-	"github.com/idemgen/idemgen/internal/gen/syntax"
+	"github.com/idemgen/idemgen/internal/gen/resolve"
 	"github.com/idemgen/idemgen/internal/proof"
 )
 
 func init() {
-	proof.Schemas = func(spec *syntax.Spec, file func(path string) ([]byte, error)) (func(*model.Service) syntax.Diagnostics, syntax.Diagnostics) {
-		all, problems := messages.Read(spec, file)
-		return all.Attach, problems
-	}
+	proof.Schemas = func(file func(path string) ([]byte, error)) resolve.Schemas { return messages.Schemas(file) }
 }

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/idemgen/idemgen/internal/gen/resolve"
-	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
 // Spec is a spec that idemgen accepts.
@@ -70,11 +69,7 @@ func (s *Spec) repair() bool {
 // refused are the paths to what is to be taken out: all fields that nothing uses, or the place of
 // the first other refusal. Taking that out may be enough.
 func (s *Spec) refused() (unused [][]*part) {
-	spec, problems := syntax.Load("random.yaml", []byte(s.String()))
-	if problems.Errors() == 0 {
-		_, more := resolve.Resolve(spec)
-		problems.Append(more)
-	}
+	_, _, problems := resolve.Read("random.yaml", []byte(s.String()), nil)
 	for _, p := range problems.Sorted() {
 		path := s.root.at(p.Pos.Line - 1)
 		switch {

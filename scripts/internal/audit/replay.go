@@ -32,15 +32,7 @@ func ReadSpec(dir string) (*model.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	spec, problems := syntax.Load(filepath.ToSlash(file), src)
-	if spec == nil {
-		return nil, fmt.Errorf("%s: %v", file, problems)
-	}
-	service, more := resolve.Resolve(spec)
-	if service == nil {
-		return nil, fmt.Errorf("%s: %v", file, more)
-	}
-	return service, nil
+	return resolve.Service(filepath.ToSlash(file), src, nil)
 }
 
 // Replay is the state that a log leads to.

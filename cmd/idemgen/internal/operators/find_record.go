@@ -100,7 +100,7 @@ func (f *findFlags) find(ctx context.Context, db operate.DB, topic string, parts
 }
 
 // keys makes the keys, and finds the consumer that is meant; "" if nothing tells.
-func (f *findFlags) keys(topic string, parts []generator.KeyPart) (consumer string, keys []operate.Key, err error) {
+func (f *findFlags) keys(topic string, parts []generator.KeyPart) (consumer string, keys []generator.EventKey, err error) {
 	if parts == nil {
 		return f.consumer, nil, nil
 	}
@@ -111,10 +111,7 @@ func (f *findFlags) keys(topic string, parts []generator.KeyPart) (consumer stri
 	if len(specs) != 1 {
 		return "", nil, fmt.Errorf("--spec %s names %d specs: name the one of the service", f.spec, len(specs))
 	}
-	of, made, err := generator.Keys(specs[0], topic, f.event, parts)
-	for _, k := range made {
-		keys = append(keys, operate.Key{Hash: k.Hash, Event: k.Event, Here: k.Here, Headers: k.Headers, Fields: k.Fields})
-	}
+	of, keys, err := generator.Keys(specs[0], topic, f.event, parts)
 	if err == nil && f.consumer != "" && f.consumer != of {
 		err = fmt.Errorf("%s is the spec of consumer %s, not of %s: give --spec", specs[0].Path, of, f.consumer)
 	}
