@@ -13,7 +13,6 @@ import (
 	"github.com/idemgen/idemgen/generator"
 	"github.com/idemgen/idemgen/internal/gen/model"
 	"github.com/idemgen/idemgen/internal/gen/resolve"
-	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
 // service is a generated service in a folder of this module, with its tests compiled.

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/idemgen/idemgen/internal/gen/resolve"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
 // Spec is a spec that idemgen accepts.
@@ -69,7 +70,11 @@ func (s *Spec) repair() bool {
 // refused are the paths to what is to be taken out: all fields that nothing uses, or the place of
 // the first other refusal. Taking that out may be enough.
 func (s *Spec) refused() (unused [][]*part) {
-	_, _, problems := resolve.Read("random.yaml", []byte(s.String()), nil)
+	spec, problems := syntax.Load("random.yaml", []byte(s.String()))
+	if problems.Errors() == 0 {
+		_, more := resolve.Resolve(spec)
+		problems.Append(more)
+	}
 	for _, p := range problems.Sorted() {
 		path := s.root.at(p.Pos.Line - 1)
 		switch {

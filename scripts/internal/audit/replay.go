@@ -17,7 +17,6 @@ import (
 
 	"github.com/idemgen/idemgen/internal/gen/model"
 	"github.com/idemgen/idemgen/internal/gen/resolve"
-	"github.com/idemgen/idemgen/internal/gen/syntax"
 	"github.com/idemgen/idemgen/internal/proof/oracle"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
