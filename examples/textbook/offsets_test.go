@@ -98,8 +98,8 @@ func TestPoisonIsAcknowledged(t *testing.T) {
 	apply(t, w, idem.Result{Applied: 2, Dead: 2}, log...)
 	balance(t, db, "generated", 200)
 	letter := replay(t, db, w, poison)
-	stored, _, err := letter.Stored(t.Context(), db)
-	if err != nil || !bytes.Contains(stored, poison.Value) || !letter.Open() || letter.Class != "decode" {
+	stored, err := letter.Stored(t.Context(), db)
+	if err != nil || !bytes.Contains(stored.Record, poison.Value) || !letter.Open() || letter.Class != "decode" {
 		t.Errorf("generated: %+v, %v; it holds %q", letter, err, stored)
 	}
 	if letter := replay(t, db, w, early); letter.Open() {

@@ -192,7 +192,7 @@ ORDER BY s.stream, d.offs, d.seq`
 	// discards a parked one when its turn comes.
 	eraseSQL = `
 UPDATE idem_dead_letter d SET
-    record = NULL, result = NULL, asked_result = NULL, erased_by = $4,
+    record = NULL, result = NULL, response = NULL, asked_result = NULL, erased_by = $4,
     reason = coalesce(substring(d.reason FROM '^([a-z_ -]+): '), 'decode') || ': erased by ' || $4,
     answer = CASE WHEN d.answer IS NOT NULL THEN 'erased by ' || $4 END,
     asked = CASE WHEN d.state = 'd' THEN 'x'::"char" ELSE d.asked END, asked_with_result = d.asked_with_result AND d.state <> 'd',

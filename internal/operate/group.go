@@ -15,10 +15,14 @@ type Group struct {
 	Waiting  int       `json:"waiting"`   // records that are parked behind them, not counted by Count
 	Asked    int       `json:"asked"`     // of them: with a pending request
 	Recent   int       `json:"last_hour"` // of them: from the last hour
+	Keys     int       `json:"keys"`      // different record keys that they have
+	Version  string    `json:"version"`   // of the program that rejected the first of them; "" if it has none
 	First    time.Time `json:"first"`
 	Last     time.Time `json:"last"`
 	Consumer string    `json:"consumer"` // "" if they are from several
 	Topic    string    `json:"topic"`    // "" if they are from several
+
+	keys map[parked]bool
 }
 
 // Groups are the letters of a selection by what they have in common.
@@ -51,11 +55,11 @@ func GroupsOf(ctx context.Context, db DB, s Selection) (g Groups, err error) {
 		c.Reason = Common(c.Reason)
 		group := groups[c]
 		if group == nil {
-			group = &Group{Cause: c, First: f.At.UTC(), Last: f.At.UTC(), Consumer: f.consumer, Topic: f.topic}
+			group = &Group{Cause: c, First: f.At.UTC(), Last: f.At.UTC(), Version: f.version, Consumer: f.consumer, Topic: f.topic, keys: map[parked]bool{}}
 			groups[c] = group
 		}
-		if f.key != [16]byte{} {
-			first[parked{f.Stream, f.key}] = group
+		if key := (parked{f.Stream, f.key}); f.key != [16]byte{} {
+			first[key], group.keys[key] = group, true
 		}
 		group.add(f)
 	}
@@ -67,6 +71,7 @@ func GroupsOf(ctx context.Context, db DB, s Selection) (g Groups, err error) {
 		}
 	}
 	for _, of := range groups {
+		of.Keys, of.keys = len(of.keys), nil
 		g.Groups = append(g.Groups, *of)
 	}
 	slices.SortFunc(g.Groups, func(a, b Group) int {

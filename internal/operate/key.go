@@ -262,11 +262,11 @@ func refused(ctx context.Context, db DB, a *Answer, streams []int32, key record.
 		}
 		is := l.Key == hash
 		if l.Key == "" {
-			stored, _, err := l.Stored(ctx, db)
+			stored, err := l.Stored(ctx, db)
 			if err != nil {
 				return false, err
 			}
-			m, err := record.Parse(stored)
+			m, err := record.Parse(stored.Record)
 			is = err == nil && holdsParts(&m, key)
 		}
 		if !is {

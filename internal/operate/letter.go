@@ -47,6 +47,7 @@ type Letter struct {
 	CreatedAt time.Time  `json:"created_at"`
 	ExpiresAt *time.Time `json:"expires_at"` // when an open one is closed; nil is never
 	State     string     `json:"state"`      // dead, waiting, replayed or discarded
+	Version   string     `json:"version"`    // of the program that rejected the record first; "" if it has none
 	Kept      bool       `json:"kept"`       // the record is there
 	Called    bool       `json:"called"`     // the call of its effect was made, and what it returned recorded
 	ErasedBy  string     `json:"erased_by"`  // who erased record and reason, and why; "" if nobody did
@@ -109,7 +110,7 @@ const letterSQL = `
 SELECT s.stream, s.consumer, s.topic, s.topic_id::text, s.partition, d.offs, d.seq, d.created_at, d.expires_at, d.state, d.record IS NOT NULL,
        coalesce(d.event, ''), d.reason, coalesce(d.sqlstate, ''), coalesce(replace(d.key::text, '-', ''), ''),
        coalesce(d.asked::text, ''), d.asked_at, coalesce(d.asked_by, ''), d.asked_with_result, coalesce(d.answer, ''), d.answered_at,
-       d.resolved_at, d.resolved_seq, coalesce(d.resolved_by, ''), coalesce(d.erased_by, ''), d.result IS NOT NULL, d.parks,
+       d.resolved_at, d.resolved_seq, coalesce(d.resolved_by, ''), coalesce(d.erased_by, ''), d.result IS NOT NULL, d.parks, coalesce(d.version, ''),
        CASE WHEN d.state = 'w' THEN (SELECT max(b.offs) FROM idem_dead_letter b
            WHERE b.stream = d.stream AND b.order_key = d.order_key AND b.offs < d.offs AND b.state = 'd') END
 FROM idem_dead_letter d JOIN idem_stream s USING (stream) `
@@ -127,7 +128,7 @@ ORDER BY position(d.state::text IN 'dwrx'), d.created_at DESC, d.offs DESC LIMIT
     ON d.stream = a.stream AND d.offs = a.offs AND d.seq = a.seq
 ORDER BY a.n`
 
-	storedSQL = `SELECT record, nullif(result, '') FROM idem_dead_letter WHERE stream = $1::int AND offs = $2::bigint AND seq = $3::bigint`
+	storedSQL = `SELECT record, nullif(result, ''), response FROM idem_dead_letter WHERE stream = $1::int AND offs = $2::bigint AND seq = $3::bigint`
 )
 
 // FindLetters returns the last dead letter of each of several records.
@@ -195,14 +196,20 @@ func Refresh(ctx context.Context, db DB, of []Letter) (now []Letter, err error) 
 // errRemoved means that the row of a letter was deleted.
 var errRemoved = errors.New("the row of the letter was deleted")
 
-// Stored returns the letter's stored record, and the result of its effect; nil if they are not
-// kept, or if there are none.
-func (l *Letter) Stored(ctx context.Context, db DB) (stored, returned []byte, err error) {
-	found, err := one(ctx, db, []any{&stored, &returned}, storedSQL, l.stream, l.Offset, l.Seq)
+// Stored is what a letter keeps. Each is nil if there is none, or if it is not kept.
+type Stored struct {
+	Record   []byte
+	Returned []byte // the result of its effect
+	Response []byte // the beginning of what the other side answered to the call that was refused
+}
+
+// Stored reads what the letter keeps.
+func (l *Letter) Stored(ctx context.Context, db DB) (s Stored, err error) {
+	found, err := one(ctx, db, []any{&s.Record, &s.Returned, &s.Response}, storedSQL, l.stream, l.Offset, l.Seq)
 	if err == nil && !found {
 		err = fmt.Errorf("%s: %w", l.Name(), errRemoved)
 	}
-	return stored, returned, err
+	return s, err
 }
 
 // whereIs describes the state of an offset without a letter.
@@ -247,7 +254,7 @@ func scanLetter(row pgx.CollectableRow) (l Letter, err error) {
 	var asked string
 	var askedAt *time.Time
 	err = row.Scan(&l.stream, &l.Consumer, &l.Topic, &l.TopicID, &l.Partition, &l.Offset, &l.Seq, &l.CreatedAt, &l.ExpiresAt, &state, &l.Kept,
-		&l.Event, &l.Reason, &l.SQLState, &l.Key, &asked, &askedAt, &r.By, &r.Result, &r.Answer, &r.AnsweredAt, &e.At, &e.Seq, &e.By, &l.ErasedBy, &l.Called, &l.Parks, &l.Behind)
+		&l.Event, &l.Reason, &l.SQLState, &l.Key, &asked, &askedAt, &r.By, &r.Result, &r.Answer, &r.AnsweredAt, &e.At, &e.Seq, &e.By, &l.ErasedBy, &l.Called, &l.Parks, &l.Version, &l.Behind)
 	if err != nil {
 		return l, err
 	}

@@ -56,7 +56,7 @@ WITH streams AS MATERIALIZED (
 ), read AS MATERIALIZED (
     SELECT l.*, row_number() OVER (PARTITION BY l.stream ORDER BY l.created_at DESC, l.offs DESC, l.seq DESC) AS n
     FROM streams s, LATERAL (
-        SELECT d.stream, d.created_at, d.offs, d.seq, d.state, d.reason, d.event, d.order_key, d.asked, d.answer, d.record IS NULL AS gone,
+        SELECT d.stream, d.created_at, d.offs, d.seq, d.state, d.reason, d.event, d.order_key, d.version, d.asked, d.answer, d.record IS NULL AS gone,
             d.result IS NOT NULL AS called
         FROM idem_dead_letter d
         WHERE d.stream = s.stream AND d.state IN ('d', 'w') AND d.created_at <= $3::timestamptz
@@ -88,7 +88,7 @@ ORDER BY d.created_at, d.offs, d.seq`
 
 	foundColumnsSQL = `
 SELECT d.created_at, d.stream, d.offs, d.seq, d.reason, coalesce(d.event, ''), d.state = 'w', d.asked IS NOT NULL, d.gone, ` + callsAgainSQL + `,
-    d.created_at > clock_timestamp() - interval '1 hour', coalesce(d.order_key, '00000000-0000-0000-0000-000000000000'), s.consumer, s.topic,
+    d.created_at > clock_timestamp() - interval '1 hour', coalesce(d.order_key, '00000000-0000-0000-0000-000000000000'), s.consumer, s.topic, coalesce(d.version, ''),
     coalesce(` + selectedSQL + `, false)`
 
 	selectedStreamsSQL = `SELECT stream FROM idem_stream WHERE ($1::text = '' OR consumer = $1::text) AND ($2::text = '' OR topic = $2::text) ORDER BY 1`
@@ -126,7 +126,7 @@ type found struct {
 	reason, event                         string
 	waits, asked, gone, calls, recent, is bool // is: it is one of the selection
 	key                                   [16]byte
-	consumer, topic                       string
+	consumer, topic, version              string
 	former                                bool
 }
 
@@ -180,7 +180,7 @@ func (s *Selection) each(ctx context.Context, db DB, do func([]found) error) err
 // read reads letters by a statement with foundColumnsSQL.
 func (s *Selection) read(ctx context.Context, db DB, former map[int32]bool, sql string, args ...any) ([]found, error) {
 	return query(ctx, db, func(row pgx.CollectableRow) (f found, err error) {
-		err = row.Scan(&f.At, &f.Stream, &f.Offset, &f.Seq, &f.reason, &f.event, &f.waits, &f.asked, &f.gone, &f.calls, &f.recent, &f.key, &f.consumer, &f.topic, &f.is)
+		err = row.Scan(&f.At, &f.Stream, &f.Offset, &f.Seq, &f.reason, &f.event, &f.waits, &f.asked, &f.gone, &f.calls, &f.recent, &f.key, &f.consumer, &f.topic, &f.version, &f.is)
 		f.is, f.former = f.is && s.has(f.reason, f.event), former[f.Stream]
 		return f, err
 	}, sql, args...)

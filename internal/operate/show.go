@@ -27,6 +27,9 @@ type Opened struct {
 	// Returned is the recorded result of its effect, which a replay uses; nil if there is none, or
 	// it is not kept.
 	Returned *Bytes `json:"returned"`
+	// Response is the beginning of what the other side answered to the call that was refused; nil if
+	// it is not known, or not kept.
+	Response *Bytes `json:"response"`
 	// First is the row that applied the first event with the key of a conflict; nil if it is no
 	// longer known, or if the letter is not a conflict.
 	First *Holder `json:"first_copy"`
@@ -98,11 +101,11 @@ func Open(ctx context.Context, db DB, name Name, offset int64) (*Opened, error) 
 			return nil, err
 		}
 	}
-	stored, returned, err := o.Stored(ctx, db)
+	stored, err := o.Stored(ctx, db)
 	if err == nil {
-		o.Returned = newBytes(returned)
+		o.Returned, o.Response = newBytes(stored.Returned), newBytes(stored.Response)
 		var unread error
-		if o.Record, unread = parse(stored); unread != nil {
+		if o.Record, unread = parse(stored.Record); unread != nil {
 			o.Damaged = unread.Error()
 		}
 	}

@@ -19,6 +19,7 @@ type letter struct {
 	Payload  bool             // the user may see the record
 	Record   *view.Shown      // nil: it was not asked for, or is not kept
 	Returned string           // what its effect returned; "" if it is not shown
+	Response string           // what the other side answered to a call that was refused; "" if it is not shown
 	Refused  map[string]string
 	Hints    []string // what can be done besides the forms
 	Commands []string // what the forms do, as commands
@@ -73,6 +74,9 @@ func (c *console) showLetter(q *request, record bool) {
 		}
 		if l.Opened.Returned != nil {
 			l.Returned = c.specs[l.Consumer].Result(l.Topic, l.Event, l.Opened.Returned.Raw())
+		}
+		if l.Opened.Response != nil {
+			l.Response = c.specs[l.Consumer].Response(l.Topic, l.Event, l.Opened.Response.Raw())
 		}
 	}
 	c.render(q, "letter.html", shown{

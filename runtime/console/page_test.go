@@ -157,6 +157,13 @@ func TestALetterIsDecidedOnItsPage(t *testing.T) {
 	if page = s.get("record?" + at); strings.Contains(page, "SECRET") || !strings.Contains(page, "12345") {
 		t.Errorf("what an effect returned:\n%s", page)
 	}
+	idemtest.Exec(t, s.db, `UPDATE idem_dead_letter SET response = '{"card": "SECRET", "code": "declined"}', version = 'v1.2.2' WHERE offs = 1`)
+	if page = s.get("record?" + at); strings.Contains(page, "SECRET") || !strings.Contains(page, "declined") {
+		t.Errorf("what the other side answered:\n%s", page)
+	}
+	if page = s.get("letter?" + at); strings.Contains(page, "declined") || !strings.Contains(page, "version v1.2.2") {
+		t.Error("the response is shown without being asked for")
+	}
 	if log := s.log.String(); !strings.Contains(log, "viewed the record") || !strings.Contains(log, "user=ana") {
 		t.Errorf("the view is not logged: %s", log)
 	}
@@ -259,7 +266,7 @@ func TestParkedRecordsBelongToTheirGroup(t *testing.T) {
 	s := troubled(t)
 	idemtest.Exec(t, s.db, `UPDATE idem_dead_letter SET order_key = md5(offs::text)::uuid, parks = true;
 		INSERT INTO idem_dead_letter (stream, offs, seq, state, event, reason, order_key) SELECT stream, 100 + n, 0, 'w', 'OrderPaid', 'parked: OrderPaid: behind', md5('1')::uuid FROM idem_stream, generate_series(1, 5) n WHERE partition = 0`)
-	s.has("dead", "5 parked behind them", "Replay 3")
+	s.has("dead", "5 parked behind them", "Replay 3", "3 record keys")
 	if page := s.get("dead"); strings.Contains(page, "parked</span>") || strings.Count(page, `<li class="card">`) != 2 {
 		t.Errorf("groups:\n%s", page)
 	}

@@ -45,6 +45,10 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("%s %s: status %d %s", e.Method, e.Host, e.Answer.Status, http.StatusText(e.Answer.Status))
 }
 
+// Response returns the body. A dead letter keeps its beginning, for those with the right to see
+// payloads.
+func (e *StatusError) Response() []byte { return e.Answer.Body }
+
 // Do sends a request and returns the response if its status is 2xx. Every other outcome is an
 // error that an effect can return unchanged: [idem.Unavailable], [idem.Interrupted] or
 // [idem.Permanent], which wraps a [StatusError] if there was a response; or [idem.NotDone] for a

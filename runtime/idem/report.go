@@ -15,7 +15,7 @@ import (
 // report starts to report this process in the database. The returned function ends it.
 func (c *Consumer) report() (stop func()) {
 	w := report.Writer{
-		Consumer: c.service.Consumer, Name: engine.Who(), Version: report.Version(),
+		Consumer: c.service.Consumer, Name: engine.Who(), Version: process.Version(),
 		Connect: c.process.Pool.Report, Snapshot: c.snapshot, Every: c.reports, Log: c.settings.log,
 	}
 	return w.Start()

@@ -37,7 +37,7 @@ func (r *Relay) report(ctx context.Context) (stop func()) {
 			host = "unknown host"
 		}
 		w := report.Writer{
-			Name: fmt.Sprintf("%s, process %d", host, os.Getpid()), Version: report.Version(),
+			Name: fmt.Sprintf("%s, process %d", host, os.Getpid()), Version: process.Version(),
 			Connect: r.connectReport, Snapshot: r.snapshot, Every: report.Every, Log: r.log(),
 		}
 		end := w.Start()

@@ -158,6 +158,8 @@ CREATE TABLE IF NOT EXISTS idem_dead_letter (
     -- What the call of its effect returned, if one was made and recorded: null if it has no result,
     -- empty if it is not kept. A replay takes it, and makes no call.
     result bytea,
+    response bytea, -- the beginning of what the other side answered to the call that was refused; NULL if it is not known
+    version text, -- of the program that rejected the record first, from its build information
     record bytea, -- the record as it was read; NULL if it is not kept, or was erased
     erased_by text, -- who erased record and reason, and why
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),

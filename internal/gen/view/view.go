@@ -191,6 +191,30 @@ func (s *Spec) Result(topic, event string, result []byte) string {
 	return shown
 }
 
+// Response returns what the other side answered to a call as people may see it; "" without a spec,
+// or for a topic that it does not have. It may be cut, and may quote the record or what a call
+// returns: JSON is shown without the members that either calls sensitive, and any other text only
+// if neither has some.
+func (s *Spec) Response(topic, event string, response []byte) string {
+	if s == nil || s.topic(topic) == nil {
+		return ""
+	}
+	t := s.topic(topic)
+	for _, hide := range []*secrets{of(s.hidden, t, event), of(s.results, t, event)} {
+		if hide.none() {
+			continue
+		}
+		shown, masked, err := hide.json(trimmed(response))
+		if err != nil || hide.whole {
+			return Redacted
+		}
+		if masked {
+			response = []byte(shown)
+		}
+	}
+	return text(response)
+}
+
 // Open returns the JSON that a value of a topic holds, with whatever is sensitive, and whether it
 // is encoded in another way. An error says why the value cannot be read.
 func (s *Spec) Open(topic string, headers []wire.Header, value []byte) (object []byte, packed bool, err error) {

@@ -83,6 +83,9 @@ func TestSensitiveValuesAreHidden(t *testing.T) {
 			}
 		}
 	}
+	if cut := `{"code": "declined", "sta`; s.Response("people.v1", "Left", []byte(cut)) != cut || s.Response("people.v1", "Joined", []byte(cut)) != view.Redacted {
+		t.Error("a response that is cut is shown beside sensitive values, or not without them")
+	}
 	if shown := s.Show("people.v1", "Left", &m); !shown.Raw || !strings.Contains(shown.Payload, "SECRET") {
 		t.Errorf("an event without sensitive fields is not shown: %+v", shown)
 	}
@@ -116,7 +119,7 @@ func TestSensitiveMembersAreHiddenInEveryText(t *testing.T) {
 			"cut off below": `{"data": ` + in(object[:len(object)-1]) + `}`, "little-endian": wide(object, 1, 0), "big-endian": wide(object, 0, 1),
 			"marked little-endian": "\xff\xfe" + wide(object, 1, 0), "an escaped name, cut off": strings.Replace(object, member, member[:1]+`\u0061`+member[2:], 1)[:len(object)+4],
 		} {
-			shown := s.Result("people.v1", "Joined", []byte(text))
+			shown := s.Result("people.v1", "Joined", []byte(text)) + s.Response("people.v1", "Joined", []byte(text))
 			if member == "mail" { // of the record
 				all := s.Show("people.v1", "Joined", &wire.Message{Key: []byte(text), Value: []byte(text), Headers: []wire.Header{{Name: "context", Value: []byte(text)}}})
 				shown += all.Key + all.Payload + all.Hidden + all.Headers[0].Value

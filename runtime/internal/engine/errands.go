@@ -204,7 +204,7 @@ func (e *errands) answer(ctx context.Context, l *letter) error {
 	conn, err := o.p.process.Pool.Acquire(ctx, o.tellLater)
 	if err == nil {
 		defer conn.Release()
-		err = deadletter.Answer(ctx, conn.Conn(), o.chain.Stream(), l.open, verdict.Storable(l.why), l.returned())
+		err = deadletter.Answer(ctx, conn.Conn(), o.chain.Stream(), l.open, verdict.Storable(l.why), l.returned(), l.response())
 	}
 	args := []any{"topic", o.p.id.Topic, "partition", o.p.id.Number, "offset", l.open.Offset, "reason", l.why}
 	if err != nil {

@@ -207,6 +207,15 @@ func (l *letter) dies() {
 	l.why = ""
 }
 
+// response returns what the other side answered to the call that was refused again; nil if that is
+// not known.
+func (l *letter) response() []byte {
+	if l.refused == nil || l.e.o.p.topic.OnFailure.Drop {
+		return nil
+	}
+	return l.refused.Response
+}
+
 // returned returns the recorded result of the letter's effect; nil if there is none.
 func (l *letter) returned() []byte {
 	if l.e.desk == nil {

@@ -4,7 +4,7 @@
 // oracle, which reads the spec and shares no code with the runtime or the generated service.
 //
 // It must not import any package of this module but internal/gen/model, internal/proof/oracle,
-// internal/gen/resolve, runtime/wire and syntax.
+// internal/gen/resolve and runtime/wire.
 package audit
 
 import (

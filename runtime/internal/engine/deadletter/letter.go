@@ -1,7 +1,7 @@
-// Package deadletter implements dead letters, the records that a batch skips without effect: their
-// reasons, the rows that store them, and operators' requests about them. It decides nothing. It
-// must not import any package of this module but idemtype, ledger, pipeline, record, session,
-// verdict and wire.
+// Package deadletter implements dead letters, the records that a batch skips without effect:
+// their reasons, the rows that store them, and operators' requests about them. It decides
+// nothing. It must not import any package of this module but idemtype, ledger, pipeline, process,
+// record, session, verdict and wire.
 package deadletter
 
 import (
@@ -21,6 +21,7 @@ type Letter struct {
 	SQLState *string
 	Key      *wire.UUID // idempotency key of a conflict, or of an effect; otherwise nil
 	Returned []byte     // recorded result of its effect; nil if there is none
+	Response []byte     // the beginning of what the other side answered to its call; nil if that is not known
 	Conflict bool
 	Effect   bool // its effect was rejected: a duplicate of it may have taken effect meanwhile
 	Stop     bool // on_failure says stop: the record must not become a dead letter
@@ -60,7 +61,24 @@ func Of(m *wire.Message, policy *wire.FailurePolicy, class, event string, err er
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		l.SQLState = &pg.Code
 	}
+	l.Response = ResponseOf(err)
 	return l
+}
+
+// mostResponse is how many bytes of a response are kept.
+const mostResponse = 500
+
+// ResponseOf returns the beginning of the response that an error holds; nil if it holds none. It
+// may quote the record, so texts of errors leave it out.
+func ResponseOf(err error) []byte {
+	if with, ok := errors.AsType[interface {
+		error
+		Response() []byte
+	}](err); ok {
+		response := with.Response()
+		return response[:min(len(response), mostResponse)]
+	}
+	return nil
 }
 
 // Undecided returns the dead letter of a record that the plan rejected.

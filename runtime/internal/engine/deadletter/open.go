@@ -108,7 +108,7 @@ WITH letter AS (
     UPDATE idem_dead_letter SET state = $5::"char", resolved_at = CASE WHEN $9::text IS NULL THEN clock_timestamp() END,
         resolved_seq = CASE WHEN $9 IS NULL THEN $6::bigint END, resolved_by = CASE WHEN $9 IS NULL THEN $7::text END,
         asked = NULL, asked_number = NULL, asked_result = NULL, answer = $8::text, answered_at = clock_timestamp(), expires_at = greatest(clock_timestamp(), created_at) + (expires_at - created_at),
-        reason = coalesce($9, reason), key = coalesce($11::uuid, key), result = coalesce($12::bytea, result), record = CASE WHEN NOT $10::boolean THEN record END
+        reason = coalesce($9, reason), key = coalesce($11::uuid, key), result = coalesce($12::bytea, result), response = coalesce($13::bytea, response), version = coalesce(version, $14::text), record = CASE WHEN NOT $10::boolean THEN record END
     WHERE stream = $1::int AND offs = $2::bigint AND seq = $3::bigint AND state = $4::"char" AND ($5 = 'x' OR erased_by IS NULL) AND (state = 'w' OR asked IS NOT NULL) RETURNING offs
 )
 INSERT INTO idem_assert (what) SELECT 'letter' WHERE NOT EXISTS (SELECT FROM letter)`
@@ -119,9 +119,12 @@ var Settle = session.NewStatement("settle_letter", settleSQL)
 // Statement settles the letter with a row of its stream's chain.
 func (s *Settling) Statement(stream int32, seq int64) pipeline.Statement {
 	l, drop := s.Letter, []byte{0}
-	var reason, key, called []byte
+	var reason, key, called, response []byte
 	if dead := s.Dead; dead != nil {
 		reason, called = []byte(dead.Reason), kept(dead.Returned, s.Drop)
+		if !s.Drop {
+			response = dead.Response
+		}
 		if dead.Key != nil {
 			key = dead.Key[:]
 		}
@@ -130,18 +133,18 @@ func (s *Settling) Statement(stream int32, seq int64) pipeline.Statement {
 		drop[0] = 1
 	}
 	return pipeline.Statement{Is: Settle, Args: [][]byte{
-		ledger.Int4(stream), ledger.Int8(l.Offset), ledger.Int8(l.Seq), {l.State}, {s.State}, ledger.Int8(seq), []byte(l.By), []byte(s.Answer), reason, drop, key, called,
+		ledger.Int4(stream), ledger.Int8(l.Offset), ledger.Int8(l.Seq), {l.State}, {s.State}, ledger.Int8(seq), []byte(l.By), []byte(s.Answer), reason, drop, key, called, response, version,
 	}}
 }
 
 const answerSQL = `
-UPDATE idem_dead_letter SET asked = NULL, asked_number = NULL, asked_result = NULL, answer = $5, answered_at = clock_timestamp(), result = coalesce($7, result)
+UPDATE idem_dead_letter SET asked = NULL, asked_number = NULL, asked_result = NULL, answer = $5, answered_at = clock_timestamp(), result = coalesce($7, result), response = coalesce($8, response)
 WHERE stream = $1 AND offs = $2 AND seq = $3 AND asked_at = $4 AND state IN ('d', 'w') AND coalesce(erased_by, '') = $6`
 
 // Answer stores, for the operator who made the request, why a letter stays as it is, unless the
 // letter has been erased since it was read: the text might quote it. If its effect was called, the
-// result is kept. Nothing else changes.
-func Answer(ctx context.Context, conn *pgx.Conn, stream int32, l *Open, why string, returned []byte) error {
-	_, err := conn.Exec(ctx, answerSQL, stream, l.Offset, l.Seq, l.AskedAt, why, l.ErasedBy, returned)
+// result, or the response, is kept. Nothing else changes.
+func Answer(ctx context.Context, conn *pgx.Conn, stream int32, l *Open, why string, returned, response []byte) error {
+	_, err := conn.Exec(ctx, answerSQL, stream, l.Offset, l.Seq, l.AskedAt, why, l.ErasedBy, returned, response)
 	return err
 }
