@@ -304,7 +304,12 @@ func pattern(text string) string {
 	if text == "" {
 		return ""
 	}
-	return "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`, "#", "%").Replace(text) + "%"
+	return "%" + strings.ReplaceAll(literal(text), "#", "%") + "%"
+}
+
+// literal returns a text for LIKE that means itself.
+func literal(text string) string {
+	return strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(text)
 }
 
 // Count says how many letters of a selection there are, by what a request does with them.
