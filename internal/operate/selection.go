@@ -68,15 +68,14 @@ WITH streams AS MATERIALIZED (
     SELECT r.* FROM read r WHERE NOT EXISTS (SELECT FROM bound b WHERE (r.created_at, r.stream, r.offs, r.seq) < (b.created_at, b.stream, b.offs, b.seq))
 )`
 
-	boundSQL = newestSQL + `SELECT created_at, stream, offs, seq FROM bound`
-
 	// foundSQL selects what a selection needs of the newest letters, and of all parked ones among
-	// them.
+	// them, and the bound.
 	foundSQL = newestSQL + `
 SELECT d.created_at, d.stream, d.offs, d.seq, d.reason, coalesce(d.event, ''), d.state = 'w', d.asked IS NOT NULL, d.gone, ` + callsAgainSQL + `,
     d.created_at > clock_timestamp() - interval '1 hour', coalesce(d.order_key, '00000000-0000-0000-0000-000000000000'), s.consumer, s.topic,
-    coalesce(` + selectedSQL + `, false)
-FROM newest d JOIN idem_stream s USING (stream) WHERE d.state = 'w' OR ` + selectedSQL + `
+    coalesce(` + selectedSQL + `, false), b.stream IS NOT NULL
+FROM newest d JOIN idem_stream s USING (stream) LEFT JOIN bound b ON b.stream = d.stream AND b.offs = d.offs AND b.seq = d.seq
+WHERE d.state = 'w' OR b.stream IS NOT NULL OR ` + selectedSQL + `
 ORDER BY d.created_at DESC, d.stream DESC, d.offs DESC, d.seq DESC`
 
 	// callsAgainSQL is the condition for letters whose replay calls an effect again although its
@@ -116,14 +115,18 @@ type found struct {
 }
 
 // find returns the newest letters of a selection before a mark, and the parked ones among those
-// that were searched.
-func (s *Selection) find(ctx context.Context, db DB, before Mark) ([]found, error) {
-	all, err := query(ctx, db, func(row pgx.CollectableRow) (f found, err error) {
-		err = row.Scan(&f.At, &f.Stream, &f.Offset, &f.Seq, &f.reason, &f.event, &f.waits, &f.asked, &f.gone, &f.calls, &f.recent, &f.key, &f.consumer, &f.topic, &f.is)
+// that were searched. bound is the mark of the oldest letter that was searched; nil if all were.
+func (s *Selection) find(ctx context.Context, db DB, before Mark) (all []found, bound *Mark, err error) {
+	all, err = query(ctx, db, func(row pgx.CollectableRow) (f found, err error) {
+		last := false
+		err = row.Scan(&f.At, &f.Stream, &f.Offset, &f.Seq, &f.reason, &f.event, &f.waits, &f.asked, &f.gone, &f.calls, &f.recent, &f.key, &f.consumer, &f.topic, &f.is, &last)
+		if last {
+			bound = &Mark{f.At.UTC(), f.Stream, f.Offset, f.Seq}
+		}
 		f.is = f.is && s.has(f.reason, f.event)
 		return f, err
 	}, foundSQL, s.args(before)...)
-	return slices.DeleteFunc(all, func(f found) bool { return !f.waits && !f.is }), err
+	return slices.DeleteFunc(all, func(f found) bool { return !f.waits && !f.is }), bound, err
 }
 
 // place are the parameters of newestSQL: letters before a mark, or up to Through.
@@ -151,7 +154,7 @@ type LetterPage struct {
 // Page lists at most limit letters that came before a mark; the zero Mark means the newest ones.
 // It searches the newest 5,000 letters before the mark.
 func Page(ctx context.Context, db DB, s Selection, before Mark, limit int) (p LetterPage, err error) {
-	all, err := s.find(ctx, db, before)
+	all, bound, err := s.find(ctx, db, before)
 	all = slices.DeleteFunc(all, func(f found) bool { return !f.is })
 	if err != nil {
 		return p, err
@@ -170,19 +173,8 @@ func Page(ctx context.Context, db DB, s Selection, before Mark, limit int) (p Le
 		p.Next = &all[limit-1].Mark
 		return p, nil
 	}
-	p.Next, err = s.bound(ctx, db, before)
-	return p, err
-}
-
-// bound returns the mark of the oldest letter that was searched; nil if all were.
-func (s *Selection) bound(ctx context.Context, db DB, before Mark) (*Mark, error) {
-	var m Mark
-	found, err := one(ctx, db, []any{&m.At, &m.Stream, &m.Offset, &m.Seq}, boundSQL, s.place(before)...)
-	if !found {
-		return nil, err
-	}
-	m.At = m.At.UTC()
-	return &m, nil
+	p.Next = bound
+	return p, nil
 }
 
 // Group is dead letters that have a class, an event and an error in common.
@@ -213,10 +205,11 @@ type parked struct {
 
 // GroupsOf returns the groups of the newest 5,000 letters of a selection.
 func GroupsOf(ctx context.Context, db DB, s Selection) (g Groups, err error) {
-	all, err := s.find(ctx, db, Mark{})
+	all, older, err := s.find(ctx, db, Mark{})
 	if err != nil {
 		return g, err
 	}
+	g.Older = older
 	groups, first := map[Cause]*Group{}, map[parked]*Group{}
 	for i := len(all) - 1; i >= 0; i-- { // the oldest first: later records of a key wait behind it
 		f := &all[i]
@@ -252,8 +245,7 @@ func GroupsOf(ctx context.Context, db DB, s Selection) (g Groups, err error) {
 	if g.More = len(g.Groups) > 100; g.More {
 		g.Groups = g.Groups[:100]
 	}
-	g.Older, err = s.bound(ctx, db, Mark{})
-	return g, err
+	return g, nil
 }
 
 func (g *Group) add(f *found) {
@@ -325,10 +317,11 @@ type Count struct {
 
 // CountOf counts the newest 5,000 letters of a selection.
 func CountOf(ctx context.Context, db DB, s Selection) (c Count, err error) {
-	all, err := s.find(ctx, db, Mark{})
+	all, older, err := s.find(ctx, db, Mark{})
 	if err != nil {
 		return c, err
 	}
+	c.Older = older
 	former, err := formerStreams(ctx, db)
 	for i := range all {
 		switch f := &all[i]; {
@@ -348,9 +341,6 @@ func CountOf(ctx context.Context, db DB, s Selection) (c Count, err error) {
 				c.Gone++
 			}
 		}
-	}
-	if err == nil {
-		c.Older, err = s.bound(ctx, db, Mark{})
 	}
 	return c, err
 }
