@@ -126,7 +126,15 @@ FROM idem_dead_letter d JOIN idem_stream s USING (stream) `
 
 const (
 	// chosenSQL selects letters, the newest first.
-	chosenSQL = letterSQL + meantSQL + `
+	chosenSQL = letterSQL + meantSQL + chosenOrderSQL
+
+	// latestSQL selects the same letters if they are open ones and $7 is not 0. It reads each stream
+	// by an index until it has enough, so it is for filters that pass most letters.
+	latestSQL = letterSQL + `WHERE (d.stream, d.offs, d.seq) IN (
+    SELECT l.stream, l.offs, l.seq FROM idem_stream s, LATERAL (SELECT d.stream, d.offs, d.seq FROM idem_dead_letter d` + meantSQL + `
+        AND d.stream = s.stream AND d.state IN ('d', 'w') ORDER BY d.created_at DESC, d.offs DESC, d.seq DESC LIMIT $7::bigint) l)` + chosenOrderSQL
+
+	chosenOrderSQL = `
 ORDER BY d.created_at DESC, s.consumer, s.topic, s.partition, d.offs DESC, d.seq DESC
 LIMIT nullif($7::bigint, 0)`
 
@@ -174,17 +182,17 @@ func Letters(ctx context.Context, db DB, f Filter) (list LetterList, err error) 
 	if _, err := named(ctx, db, Name{Consumer: f.Consumer, Topic: f.Topic, Partition: Any}); err != nil {
 		return list, err
 	}
-	of := []any{f.Consumer, f.Topic, f.Class, f.Event, "dw", f.pattern()}
+	of, sql, limit := []any{f.Consumer, f.Topic, f.Class, f.Event, "dw", f.pattern()}, chosenSQL, 0
 	if f.All {
 		of[4] = "dwrx"
 	}
-	limit := f.Limit
-	if limit > 0 && !f.Exact {
-		limit++
-	} else {
-		limit = 0
+	if f.Limit > 0 && !f.Exact {
+		limit = f.Limit + 1
 	}
-	if list.Letters, err = letters(ctx, db, chosenSQL, append(of, limit)...); err != nil {
+	if limit > 0 && !f.All && f.Class == "" && f.Event == "" && f.Error == "" {
+		sql = latestSQL
+	}
+	if list.Letters, err = letters(ctx, db, sql, append(of, limit)...); err != nil {
 		return list, err
 	}
 	list.Letters = f.exactly(list.Letters)
