@@ -55,10 +55,11 @@ type Count struct {
 
 // CountOf counts the newest 5,000 letters of a selection for a request, replay or discard.
 func CountOf(ctx context.Context, db DB, s Selection, verb string) (c Count, err error) {
-	all, err := s.find(ctx, db, Mark{})
+	all, bound, err := s.find(ctx, db, Mark{})
 	if err != nil {
 		return c, err
 	}
+	c.Older = bound
 	for i := range all {
 		switch f := &all[i]; {
 		case s.applies(verb, f, &c.Left):
@@ -72,8 +73,7 @@ func CountOf(ctx context.Context, db DB, s Selection, verb string) (c Count, err
 			c.Asked++
 		}
 	}
-	c.Older, err = s.bound(ctx, db, Mark{})
-	return c, err
+	return c, nil
 }
 
 // Meant returns the letters of a topic to which a request applies, by partition and offset: replay

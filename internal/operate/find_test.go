@@ -150,3 +150,42 @@ func TestLetterOfAKeyOfFields(t *testing.T) {
 		want(t, c.event+" "+c.order+" "+c.id, a.Verdict, c.verdict)
 	}
 }
+
+// The letter of a key is found by an index however many letters are newer: if it has the key, or
+// if a part of the key is its record key. Otherwise letters are searched, the newest of each
+// partition first, for a limited time, and the answer says how many were. An open letter comes
+// before a newer one that is closed.
+func TestLetterOfAKeyAmongMany(t *testing.T) {
+	db := ledgers(t)
+	idemtest.Exec(t, db, `INSERT INTO idem_dead_letter (stream, offs, seq, reason, event, state) SELECT 1, n, 7, 'handler: Paid: no', 'Paid', 'd' FROM generate_series(100, 5200) n`)
+	letter := func(offset int, state, order, id string, key *wire.UUID) {
+		t.Helper()
+		value := record.Append(nil, &wire.Message{Key: []byte(order), Value: []byte(`{"id": "` + id + `"}`)})
+		if _, err := db.Exec(t.Context(), `INSERT INTO idem_dead_letter (stream, offs, seq, reason, event, record, state, order_key, key) VALUES (1, $1, 7, 'handler: Paid: no', 'Paid', $2, $3, $4, $5)`,
+			offset, value, state, record.OrderKey([]byte(order)), key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	letter(1, "d", "a", "50%", nil)
+	letter(2, "d", "a", "50_", nil)
+	letter(3, "x", "a", "effect", &wire.UUID{7})
+	letter(5300, "x", "a", "50%", nil)
+	find := func(key record.EventKey) operate.Answer {
+		t.Helper()
+		key.Event, key.Here = "Paid", true
+		a, err := operate.FindKey(t.Context(), db, projector.Consumer, projector.Topic, -1, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	id := func(value string) record.EventKey { return record.EventKey{Fields: map[string]string{"id": value}} }
+	says(t, find(id("50%")).Because, "offset 1 of")
+	says(t, find(id("50_")).Because, "offset 2 of")
+	says(t, find(id("none")).Because, "earlier events are not known")
+	defer operate.SearchOnce()()
+	says(t, find(id("50%")).Because, "offset 5300 of")
+	says(t, find(id("50_")).Because, "earlier events are not known; it may be an older dead letter: only the newest 5000 were searched")
+	says(t, find(record.EventKey{Fields: map[string]string{"id": "50_", "order": "a"}}).Because, "offset 2 of")
+	says(t, find(record.EventKey{Hash: wire.UUID{7}}).Because, "offset 3 of")
+}

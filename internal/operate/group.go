@@ -40,7 +40,7 @@ type parked struct {
 
 // GroupsOf returns the groups of the newest 5,000 letters of a selection.
 func GroupsOf(ctx context.Context, db DB, s Selection) (g Groups, err error) {
-	all, err := s.find(ctx, db, Mark{})
+	all, bound, err := s.find(ctx, db, Mark{})
 	if err != nil {
 		return g, err
 	}
@@ -80,8 +80,8 @@ func GroupsOf(ctx context.Context, db DB, s Selection) (g Groups, err error) {
 	if g.More = len(g.Groups) > 100; g.More {
 		g.Groups = g.Groups[:100]
 	}
-	g.Older, err = s.bound(ctx, db, Mark{})
-	return g, err
+	g.Older = bound
+	return g, nil
 }
 
 func (g *Group) add(f *found) {

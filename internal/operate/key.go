@@ -1,12 +1,9 @@
 package operate
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"time"
@@ -14,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/idemgen/idemgen/internal/record"
-	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // Call is the state of the call of an event's effect.
@@ -31,7 +27,7 @@ const callSQL = `SELECT state, attempts, changed_at, coalesce(error, '') FROM id
 
 // FindKey returns the outcome of the event with the key, in all partitions of a topic, or in one
 // of them if partition is not negative. Keys in ledgers are found by reading all rows that have
-// keys.
+// keys. Dead letters are searched for a limited time: if that was not enough, Because says so.
 func FindKey(ctx context.Context, db DB, consumer, topic string, partition int32, key record.EventKey) (Answer, error) {
 	of, err := named(ctx, db, Name{Consumer: consumer, Topic: topic, Partition: partition})
 	if err != nil {
@@ -60,11 +56,13 @@ func FindKey(ctx context.Context, db DB, consumer, topic string, partition int32
 		a.Key = hex.EncodeToString(key.Hash[:])
 	}
 	if len(found) == 0 {
-		found, err := refused(ctx, db, &a, streams, key)
-		if err != nil || found {
-			return a, err
+		l, unread, err := refused(ctx, db, streams, key)
+		if err == nil && l != nil {
+			a.refused(l)
+		} else if err == nil {
+			a.Verdict, a.Because, err = unheld(ctx, db, consumer, streams, key)
+			a.Because += unread
 		}
-		a.Verdict, a.Because, err = unheld(ctx, db, consumer, streams, key)
 		return a, err
 	}
 	first := found[0]
@@ -238,80 +236,4 @@ func holders(ctx context.Context, db DB, sql string, args ...any) ([]*Holder, er
 		}
 	}
 	return all, err
-}
-
-// refused looks for the event of a key among the letters, and reports whether it found one. A
-// letter claims no key, and contains one only for a conflict or an effect. Other letters are found
-// by their record, which contains the values of the key's parts.
-func refused(ctx context.Context, db DB, a *Answer, streams []int32, key record.EventKey) (found bool, err error) {
-	var values [][]byte
-	for _, parts := range []map[string]string{key.Headers, key.Fields} {
-		for _, text := range parts {
-			values = append(values, []byte(text))
-		}
-	}
-	hash := hex.EncodeToString(key.Hash[:])
-	all, err := letters(ctx, db, heldSQL, streams, hash, values)
-	if err != nil {
-		return false, err
-	}
-	for i := range all {
-		l := &all[i]
-		if l.Event != "" && l.Event != key.Event {
-			continue
-		}
-		is := l.Key == hash
-		if l.Key == "" {
-			stored, err := l.Stored(ctx, db)
-			if err != nil {
-				return false, err
-			}
-			m, err := record.Parse(stored.Record)
-			is = err == nil && holdsParts(&m, key)
-		}
-		if !is {
-			continue
-		}
-		a.Letter, a.Verdict, a.Key = l, verdictOf[l.State], l.Key
-		a.Because = fmt.Sprintf("the record at offset %d of %s/%d, which ledger row %d passed at %s, has this key: %s",
-			l.Offset, l.Topic, l.Partition, l.Seq, l.CreatedAt.Format(time.RFC3339), l.Class)
-		if r := l.Request; r != nil && r.Answer != "" {
-			a.Because += "; the last answer to a request: " + r.Answer
-		}
-		return true, nil
-	}
-	return false, nil
-}
-
-// holdsParts reports whether a record contains the values of the key's parts. It looks for a field
-// in the record key, among the values of a JSON payload, and in the bytes of any other payload.
-func holdsParts(m *wire.Message, key record.EventKey) bool {
-	for name, text := range key.Headers {
-		if value, err := m.Header(name); err != nil || string(value) != text {
-			return false
-		}
-	}
-	for _, text := range key.Fields {
-		if !holdsText(m.Key, text) && !holdsText(m.Value, text) {
-			return false
-		}
-	}
-	return true
-}
-
-// holdsText reports whether a document contains a text, as one of its values if it is JSON.
-func holdsText(document []byte, text string) bool {
-	d := json.NewDecoder(bytes.NewReader(document))
-	d.UseNumber()
-	for {
-		token, err := d.Token()
-		switch {
-		case err == io.EOF:
-			return false
-		case err != nil:
-			return bytes.Contains(document, []byte(text))
-		case fmt.Sprint(token) == text:
-			return true
-		}
-	}
 }

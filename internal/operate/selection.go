@@ -69,16 +69,15 @@ WITH streams AS MATERIALIZED (
     SELECT r.* FROM read r WHERE NOT EXISTS (SELECT FROM bound b WHERE (r.created_at, r.stream, r.offs, r.seq) < (b.created_at, b.stream, b.offs, b.seq))
 )`
 
-	boundSQL = newestSQL + `SELECT created_at, stream, offs, seq FROM bound`
-
 	// foundSQL selects what a selection needs of the newest letters, and of all parked ones among
-	// them.
-	foundSQL = newestSQL + foundColumnsSQL + `
-FROM newest d JOIN idem_stream s USING (stream) WHERE d.state = 'w' OR ` + selectedSQL + `
+	// them, and the bound.
+	foundSQL = newestSQL + foundColumnsSQL + `, b.stream IS NOT NULL
+FROM newest d JOIN idem_stream s USING (stream) LEFT JOIN bound b ON b.stream = d.stream AND b.offs = d.offs AND b.seq = d.seq
+WHERE d.state = 'w' OR b.stream IS NOT NULL OR ` + selectedSQL + `
 ORDER BY d.created_at DESC, d.stream DESC, d.offs DESC, d.seq DESC`
 
 	// partSQL selects the same of the next letters of one stream, in the order in which they came.
-	partSQL = foundColumnsSQL + `
+	partSQL = foundColumnsSQL + `, false
 FROM (SELECT *, record IS NULL AS gone, result IS NOT NULL AS called FROM idem_dead_letter
     WHERE stream = $1::int AND state IN ('d', 'w') AND created_at BETWEEN $2::timestamptz AND $5::timestamptz
       AND (created_at, offs, seq) > ($2::timestamptz, $3::bigint, $4::bigint)
@@ -127,7 +126,7 @@ type found struct {
 	waits, asked, gone, calls, recent, is bool // is: it is one of the selection
 	key                                   [16]byte
 	consumer, topic, version              string
-	former                                bool
+	former, last                          bool // last: it is the oldest one that was searched
 }
 
 // letter is the letter by what identifies it.
@@ -136,14 +135,19 @@ func (f *found) letter() Letter {
 }
 
 // find returns the newest letters of a selection before a mark, and the parked ones among those
-// that were searched.
-func (s *Selection) find(ctx context.Context, db DB, before Mark) ([]found, error) {
+// that were searched. bound is the mark of the oldest letter that was searched; nil if all were.
+func (s *Selection) find(ctx context.Context, db DB, before Mark) (all []found, bound *Mark, err error) {
 	former, err := formerStreams(ctx, db)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	all, err := s.read(ctx, db, former, s.searched(foundSQL), s.args(before)...)
-	return slices.DeleteFunc(all, func(f found) bool { return !f.waits && !f.is }), err
+	all, err = s.read(ctx, db, former, s.searched(foundSQL), s.args(before)...)
+	for i := range all {
+		if f := &all[i]; f.last {
+			bound = &Mark{f.At.UTC(), f.Stream, f.Offset, f.Seq}
+		}
+	}
+	return slices.DeleteFunc(all, func(f found) bool { return !f.waits && !f.is }), bound, err
 }
 
 // each calls do for all letters of a selection, stream by stream, some thousand at a time. Parked
@@ -180,7 +184,7 @@ func (s *Selection) each(ctx context.Context, db DB, do func([]found) error) err
 // read reads letters by a statement with foundColumnsSQL.
 func (s *Selection) read(ctx context.Context, db DB, former map[int32]bool, sql string, args ...any) ([]found, error) {
 	return query(ctx, db, func(row pgx.CollectableRow) (f found, err error) {
-		err = row.Scan(&f.At, &f.Stream, &f.Offset, &f.Seq, &f.reason, &f.event, &f.waits, &f.asked, &f.gone, &f.calls, &f.recent, &f.key, &f.consumer, &f.topic, &f.version, &f.is)
+		err = row.Scan(&f.At, &f.Stream, &f.Offset, &f.Seq, &f.reason, &f.event, &f.waits, &f.asked, &f.gone, &f.calls, &f.recent, &f.key, &f.consumer, &f.topic, &f.version, &f.is, &f.last)
 		f.is, f.former = f.is && s.has(f.reason, f.event), former[f.Stream]
 		return f, err
 	}, sql, args...)
@@ -220,15 +224,15 @@ type LetterPage struct {
 // Page lists at most limit letters that came before a mark; the zero Mark means the newest ones.
 // It searches the newest 5,000 letters before the mark.
 func Page(ctx context.Context, db DB, s Selection, before Mark, limit int) (LetterPage, error) {
-	all, err := s.find(ctx, db, before)
+	all, bound, err := s.find(ctx, db, before)
 	if err != nil {
 		return LetterPage{}, err
 	}
-	return s.page(ctx, db, all, before, limit)
+	return page(ctx, db, all, bound, limit)
 }
 
-// page is the page of letters that were found before a mark.
-func (s *Selection) page(ctx context.Context, db DB, all []found, before Mark, limit int) (p LetterPage, err error) {
+// page is the page of letters that were found, down to a bound.
+func page(ctx context.Context, db DB, all []found, bound *Mark, limit int) (p LetterPage, err error) {
 	all = slices.DeleteFunc(all, func(f found) bool { return !f.is })
 	more := len(all) > limit
 	var of []Letter
@@ -245,8 +249,8 @@ func (s *Selection) page(ctx context.Context, db DB, all []found, before Mark, l
 		p.Next = &all[limit-1].Mark
 		return p, nil
 	}
-	p.Next, err = s.bound(ctx, db, before)
-	return p, err
+	p.Next = bound
+	return p, nil
 }
 
 // LetterList is the newest letters of a selection.
@@ -268,16 +272,16 @@ func Letters(ctx context.Context, db DB, s Selection, limit int) (list LetterLis
 	if _, err := named(ctx, db, Name{Consumer: s.Consumer, Topic: s.Topic, Partition: Any}); err != nil {
 		return list, err
 	}
-	all, err := s.find(ctx, db, Mark{})
+	all, bound, err := s.find(ctx, db, Mark{})
 	if err != nil {
 		return list, err
 	}
-	list.Sums = sumsOf(all)
-	page, err := s.page(ctx, db, all, Mark{}, limit+1)
-	list.Letters, list.Counted = page.Letters, page.Next == nil || len(page.Letters) > limit
-	for err == nil && page.Next != nil && len(list.Letters) <= limit {
-		page, err = Page(ctx, db, s, *page.Next, limit+1-len(list.Letters))
-		list.Letters = append(list.Letters, page.Letters...)
+	list.Sums, list.Counted = sumsOf(all), bound == nil
+	p, err := page(ctx, db, all, bound, limit+1)
+	list.Letters = p.Letters
+	for err == nil && p.Next != nil && len(list.Letters) <= limit {
+		p, err = Page(ctx, db, s, *p.Next, limit+1-len(list.Letters))
+		list.Letters = append(list.Letters, p.Letters...)
 	}
 	if list.More = len(list.Letters) > limit; list.More {
 		list.Letters = list.Letters[:limit]
@@ -302,21 +306,15 @@ func sumsOf(all []found) []Sum {
 	return sums
 }
 
-// bound returns the mark of the oldest letter that was searched; nil if all were.
-func (s *Selection) bound(ctx context.Context, db DB, before Mark) (*Mark, error) {
-	var m Mark
-	found, err := one(ctx, db, []any{&m.At, &m.Stream, &m.Offset, &m.Seq}, s.searched(boundSQL), s.place(before)...)
-	if !found {
-		return nil, err
-	}
-	m.At = m.At.UTC()
-	return &m, nil
-}
-
 // pattern returns a condition for LIKE that a text is contained, with # for any text.
 func pattern(text string) string {
 	if text == "" {
 		return ""
 	}
-	return "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`, "#", "%").Replace(text) + "%"
+	return "%" + strings.ReplaceAll(literal(text), "#", "%") + "%"
+}
+
+// literal returns a text for LIKE that means itself.
+func literal(text string) string {
+	return strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(text)
 }

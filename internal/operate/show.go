@@ -78,9 +78,12 @@ func newBytes(raw []byte) *Bytes {
 	return b
 }
 
+// nearLettersSQL selects the letters nearest to an offset, without those at it.
 const nearLettersSQL = `
-SELECT s.partition || ':' || d.offs FROM idem_dead_letter d JOIN idem_stream s USING (stream)
-WHERE stream = $1::int GROUP BY s.partition, d.offs ORDER BY abs(d.offs - $2::bigint), d.offs LIMIT 5`
+SELECT s.partition || ':' || d.offs FROM idem_stream s, (
+    (SELECT offs FROM idem_dead_letter WHERE stream = $1::int AND offs < $2::bigint GROUP BY offs ORDER BY offs DESC LIMIT 5)
+    UNION ALL (SELECT offs FROM idem_dead_letter WHERE stream = $1::int AND offs > $2::bigint GROUP BY offs ORDER BY offs LIMIT 5)) d
+WHERE s.stream = $1::int ORDER BY abs(d.offs - $2::bigint), d.offs LIMIT 5`
 
 // Open returns the newest letter of a record, with the record. It returns a [NotFoundError] for a
 // partition without a ledger.

@@ -43,6 +43,13 @@ topics:
       OrderPaid:
         fields: {id: uuid, card: {type: string, sensitive: true}}
         write: [{insert: payments}]
+  payments.v1:
+    record_key: {payment_id: uuid}
+    idempotency_key: {source: [payment_id, version], window: 8d}
+    events:
+      PaymentMade:
+        fields: {version: int64}
+        write: [{insert: payments, set: {id: payment_id, card: {value: none}}}]
 `
 
 // everyone may do everything.

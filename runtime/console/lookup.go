@@ -27,9 +27,10 @@ type found struct {
 
 // find says what became of a record, by its offset or its key.
 func (c *console) find(q *request) {
-	f := &found{}
-	if state, _, err := c.snapshot(q.r.Context()); err == nil {
-		for _, t := range state.Topics {
+	f, state := &found{}, summary{}
+	if s, _, err := c.snapshot(q.r.Context()); err == nil {
+		state = s.Summary
+		for _, t := range s.Topics {
 			f.Topics = appendNew(f.Topics, t.Topic)
 		}
 	}
@@ -40,7 +41,7 @@ func (c *console) find(q *request) {
 			_, f.Wrong = c.explained(err)
 		}
 	}
-	c.render(q, "find.html", shown{Title: "Find", Tab: "find", Command: command, Data: f})
+	c.render(q, "find.html", shown{Title: "Find", Tab: "find", Command: command, State: state, Data: f})
 }
 
 // lookUp finds the record that a request describes.

@@ -23,7 +23,7 @@ BEGIN
     FROM (
         SELECT oid::regclass::text AS name, relowner AS owner FROM pg_catalog.pg_class
         WHERE relnamespace OPERATOR(pg_catalog.=) home AND relname::text OPERATOR(pg_catalog.~)
-            '^idem_(schema|stream|ledger(_marks|_acts)?|operator|dead_letter(_open|_recent|_request|_asked|_expiry|_topic)?|process|assert|step_refused|fence|key_gen(_open)?|keys|lease(_over|_open|_fence)?|outbox(_letter)?)$'
+            '^idem_(schema|stream|ledger(_marks|_acts)?|operator|dead_letter(_open|_recent|_request|_asked|_expiry|_key|_topic)?|process|assert|step_refused|fence|key_gen(_open)?|keys|lease(_over|_open|_fence)?|outbox(_letter)?)$'
         UNION ALL SELECT oid::regprocedure::text, proowner FROM pg_catalog.pg_proc
         WHERE pronamespace OPERATOR(pg_catalog.=) home AND proname::text OPERATOR(pg_catalog.~) '^idem_'
         UNION ALL SELECT 'publication idem_outbox', pubowner FROM pg_catalog.pg_publication WHERE pubname OPERATOR(pg_catalog.=) 'idem_outbox'

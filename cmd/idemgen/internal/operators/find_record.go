@@ -33,8 +33,8 @@ is a duplicate, a dead letter, waits, was skipped, or was not seen yet.
 --key names a part of the idempotency key and its value, as a header would hold it; it is given once
 for each part. The key is made as the spec says, which is idemgen.yaml here, or --spec. A key of
 copies: same_partition is looked for in all rows of the ledgers that have keys; --partition reads
-those of one only. With --offset as well, the record is told apart from its copies. It reads only, and
-a standby will do.`,
+those of one only. Dead letters are searched for half a second, the newest first. With --offset as
+well, the record is told apart from its copies. It reads only, and a standby will do.`,
 		Args: arguments("TOPIC"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			parts, err := f.parts()

@@ -22,7 +22,7 @@ BEGIN
     FROM (
         SELECT oid::regclass::text AS name, relowner AS owner FROM pg_catalog.pg_class
         WHERE relnamespace OPERATOR(pg_catalog.=) home AND relname::text OPERATOR(pg_catalog.~)
-            '^idem_(schema|stream|ledger(_marks|_acts)?|operator|dead_letter(_open|_recent|_request|_asked|_expiry|_topic)?|process|assert|step_refused|fence|key_gen(_open)?|keys|lease(_over|_open|_fence)?|outbox(_letter)?)$'
+            '^idem_(schema|stream|ledger(_marks|_acts)?|operator|dead_letter(_open|_recent|_request|_asked|_expiry|_key|_topic)?|process|assert|step_refused|fence|key_gen(_open)?|keys|lease(_over|_open|_fence)?|outbox(_letter)?)$'
         UNION ALL SELECT oid::regprocedure::text, proowner FROM pg_catalog.pg_proc
         WHERE pronamespace OPERATOR(pg_catalog.=) home AND proname::text OPERATOR(pg_catalog.~) '^idem_'
         UNION ALL SELECT 'publication idem_outbox', pubowner FROM pg_catalog.pg_publication WHERE pubname OPERATOR(pg_catalog.=) 'idem_outbox'
@@ -192,6 +192,7 @@ CREATE INDEX IF NOT EXISTS idem_dead_letter_request ON idem_dead_letter (asked_a
     WHERE asked_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS idem_dead_letter_asked ON idem_dead_letter (stream, offs, seq) WHERE asked IS NOT NULL;
 CREATE INDEX IF NOT EXISTS idem_dead_letter_expiry ON idem_dead_letter (stream, expires_at);
+CREATE INDEX IF NOT EXISTS idem_dead_letter_key ON idem_dead_letter (key) WHERE key IS NOT NULL;
 
 -- What each running process reports of itself and of its partitions, for operators: the protocol
 -- never reads it. A process writes its row when something changes, and every few seconds; it
