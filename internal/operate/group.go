@@ -5,6 +5,7 @@ import (
 	"context"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -101,20 +102,52 @@ func (g *Group) add(f *found) {
 	g.Last = f.At.UTC()
 }
 
-// differs matches what differs between reasons of one cause: quoted texts, UUIDs and numbers. A
-// status, an SQLSTATE and the size of a type, in the first group, do not.
-var differs = regexp.MustCompile(`\b(status [0-9]{3}\b|SQLSTATE [0-9A-Z]{5}\b|numeric\([0-9]+,-?[0-9]+\))|"[^"]*"|'[^']*'|\b[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}\b|[0-9]+(?:[.:-][0-9]+)*`)
+// atWord matches what a word begins with that is more than a number: what tells causes apart, in the
+// first group, and UUIDs.
+var atWord = regexp.MustCompile(`^(?:(status [0-9]{3}\b|SQLSTATE [0-9A-Z]{5}\b|numeric\([0-9]+,-?[0-9]+\))|[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}\b)`)
+
+// number matches what a number begins.
+var number = regexp.MustCompile(`^[0-9]+(?:[.:-][0-9]+)*`)
+
+// differs returns the length of a text that begins at i and differs between reasons of one cause: a
+// quoted text, a UUID or a number. A status, an SQLSTATE and the size of a type stay. It is called
+// for each byte of thousands of reasons, so it looks before it matches.
+func differs(reason string, i int) (length int, stays bool) {
+	rest, c := reason[i:], reason[i]
+	if c == '"' || c == '\'' {
+		return strings.IndexByte(rest[1:], c) + 2, false // 1 if it does not end
+	}
+	hex := len(rest) > 8 && rest[8] == '-'
+	if (hex || c == 's' || c == 'S' || c == 'n') && (i == 0 || !inWord(reason[i-1])) {
+		if m := atWord.FindStringSubmatchIndex(rest); m != nil {
+			return m[1], m[2] >= 0
+		}
+	}
+	if c >= '0' && c <= '9' {
+		return len(number.FindString(rest)), false
+	}
+	return 0, false
+}
+
+func inWord(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c == '_'
+}
 
 // Common returns the part of a reason that is the same for all that has one cause, with # for each
 // number and each quoted text, at most 300 characters.
 func Common(reason string) string {
-	common := differs.ReplaceAllStringFunc(reason, func(found string) string {
-		if keeps := differs.FindStringSubmatch(found); keeps[1] != "" {
-			return found
+	var common strings.Builder
+	for i := 0; i < len(reason); {
+		length, stays := differs(reason, i)
+		if length > 1 && !stays || length == 1 && inWord(reason[i]) {
+			common.WriteByte('#')
+		} else {
+			length = max(length, 1)
+			common.WriteString(reason[i : i+length])
 		}
-		return "#"
-	})
-	return shorten(common, 300)
+		i += length
+	}
+	return shorten(common.String(), 300)
 }
 
 // shorten returns the first characters of a text.

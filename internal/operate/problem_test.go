@@ -176,6 +176,10 @@ func TestCommonKeepsWhatTellsCausesApart(t *testing.T) {
 		`order 9b2c7e4a-0d3f-4a51-8f7e-2f1c3b9a7d10 of "ann" has 12 items at 10:15`: "order # of # has # items at #",
 		"POST 10.0.0.1: status 422 Unprocessable Entity":                            "POST #: status 422 Unprocessable Entity",
 		"total has 11 digits, more than numeric(12,2) has room for: SQLSTATE 22003": "total has # digits, more than numeric(12,2) has room for: SQLSTATE 22003",
+		`it's 'quoted', "open and 7, a1b2 xstatus 500 status 5000 9`:                `it#quoted', "open and #, a#b# xstatus # status # #`,
+		"numeric(1,2)3 deadbeef-1-9b2c7e4a-0d3f-4a51-8f7e-2f1c3b":                   "numeric(1,2)# deadbeef-#b#c#e#a-#d#f-#a#f#e-#f#c#b",
+		"of aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaa-b":                                  "of #b",
+		"x9b2c7e4a-0d3f-4a51-8f7e-2f1c3b9a7d10 -1.5:3- SQLSTATE 2200":               "x#b#c#e#a-#d#f-#a#f#e-#f#c#b#a#d# -#- SQLSTATE #",
 	} {
 		want(t, "common", operate.Common(reason), common)
 	}
