@@ -287,15 +287,29 @@ func split(reason, event string) (class, rest string) {
 	return class, rest
 }
 
-// behindSQL selects the letters that are parked behind others of their record key.
-const behindSQL = letterSQL + `
+const (
+	// parkedSQL is the condition for the letters that are parked behind one of their record key.
+	parkedSQL = `
 WHERE d.stream = $1::int AND d.state = 'w' AND d.offs > $2::bigint
   AND d.order_key = (SELECT order_key FROM idem_dead_letter WHERE stream = $1::int AND offs = $2::bigint AND seq = $3::bigint)
 ORDER BY d.offs LIMIT $4::int`
 
-// BehindLetter returns the first letters that are parked behind a letter, in the order of the log.
-func BehindLetter(ctx context.Context, db DB, l *Letter, limit int) ([]Letter, error) {
-	return letters(ctx, db, behindSQL, l.stream, l.Offset, l.Seq, limit)
+	behindSQL = letterSQL + parkedSQL
+
+	countBehindSQL = `SELECT count(*) FROM (SELECT FROM idem_dead_letter d ` + parkedSQL + `) p`
+)
+
+// mostParked is up to how many letters behind one are counted.
+const mostParked = 10_000
+
+// BehindLetter returns the first letters that are parked behind a letter, in the order of the log,
+// and how many there are, up to 10,001.
+func BehindLetter(ctx context.Context, db DB, l *Letter, limit int) (first []Letter, count int, err error) {
+	first, err = letters(ctx, db, behindSQL, l.stream, l.Offset, l.Seq, limit)
+	if count = len(first); err == nil && count == limit {
+		_, err = one(ctx, db, []any{&count}, countBehindSQL, l.stream, l.Offset, l.Seq, mostParked+1)
+	}
+	return first, count, err
 }
 
 // May returns why a request, replay or discard, is not possible for the letter; nil if it is.

@@ -62,6 +62,7 @@ type site struct {
 	handler http.Handler
 	log     strings.Builder
 	user    console.User
+	reader  string // the URL of the role that may only SELECT
 }
 
 // database returns a database with all tables of the runtime and of the outbox.
@@ -75,9 +76,16 @@ func database(t testing.TB) *pgxpool.Pool {
 // open opens the console of a database. Its pages are read by a role that may only SELECT.
 func open(t testing.TB, db *pgxpool.Pool) *site {
 	t.Helper()
-	s := &site{t: t, db: db, user: everyone}
+	s := &site{t: t, db: db, user: everyone, reader: reader(t, db)}
+	s.handler = handler(t, s, db.Config().ConnString())
+	return s
+}
+
+// handler returns the pages of a site, with the URL of the operators' role.
+func handler(t testing.TB, s *site, operator string) http.Handler {
+	t.Helper()
 	handler, err := console.Handler(t.Context(), console.Options{
-		Database: reader(t, db), Operator: db.Config().ConnString(), Hosts: []string{"ops.example.com"}, Environment: "PRODUCTION",
+		Database: s.reader, Operator: operator, Hosts: []string{"ops.example.com"}, Environment: "PRODUCTION",
 		Specs: []fs.FS{fstest.MapFS{"idemgen.yaml": {Data: []byte(spec)}}}, Logger: slog.New(slog.NewTextHandler(&s.log, nil)),
 		Auth: func(*http.Request) (console.User, error) {
 			if s.user.Name == "" {
@@ -89,8 +97,7 @@ func open(t testing.TB, db *pgxpool.Pool) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.handler = handler
-	return s
+	return handler
 }
 
 // reader makes a role that may only SELECT, and returns the URL with it.

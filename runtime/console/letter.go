@@ -15,7 +15,8 @@ import (
 // letter is a dead letter with what is around it.
 type letter struct {
 	*operate.Opened
-	Behind   []operate.Letter // that wait behind it, the first 20
+	Behind   []operate.Letter // that wait behind it, the first ones
+	Parked   int              // how many wait behind it, up to 10,001
 	Payload  bool             // the user may see the record
 	Record   *view.Shown      // nil: it was not asked for, or is not kept
 	Returned string           // what its effect returned; "" if it is not shown
@@ -24,6 +25,9 @@ type letter struct {
 	Hints    []string // what can be done besides the forms
 	Commands []string // what the forms do, as commands
 }
+
+// mostBehind is how many of the letters behind a letter its page has.
+const mostBehind = 20
 
 // May returns why a request is not possible; "" if it is.
 func (l *letter) May(verb string) string { return l.Refused[verb] }
@@ -51,7 +55,7 @@ func (c *console) open(q *request) (*letter, error) {
 			l.Hints = append(l.Hints, step)
 		}
 	}
-	l.Behind, err = operate.BehindLetter(q.r.Context(), c.read, &o.Letter, 20)
+	l.Behind, l.Parked, err = operate.BehindLetter(q.r.Context(), c.read, &o.Letter, mostBehind)
 	return l, err
 }
 

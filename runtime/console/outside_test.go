@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"encoding/csv"
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -123,4 +124,21 @@ func TestLogHasNoKey(t *testing.T) {
 			t.Errorf("%q is in the log: %s", secret, log)
 		}
 	}
+}
+
+// Where the operators' role lacks a right, no page has a form that would be refused: it says which
+// right, and how to grant it.
+func TestFormsNeedTheRightsOfTheRole(t *testing.T) {
+	s := troubled(t)
+	s.has("dead", "Replay 3")
+	s.handler = handler(t, s, s.reader)
+	s.has("dead", "Requests are not possible", "GRANT UPDATE ON idem_dead_letter TO", "Show the letters")
+	for _, page := range []string{"", "dead", "dead?list=1&topic=orders.v1", "letter?consumer=projector&topic=orders.v1&partition=0&offset=1"} {
+		if is := s.get(page); strings.Contains(is, `method="post"`) || strings.Contains(is, "ask?verb=") {
+			t.Errorf("page %q has a form:\n%s", page, is)
+		}
+	}
+	idemtest.Exec(t, s.db, fmt.Sprintf(`GRANT INSERT, DELETE ON idem_ledger TO %[1]s; GRANT INSERT ON idem_stream TO %[1]s; GRANT UPDATE (asked) ON idem_dead_letter TO %[1]s;
+		GRANT USAGE ON SEQUENCE idem_fence TO %[1]s`, "reader_"+s.db.Config().ConnConfig.Database))
+	eventually(t, func() bool { return strings.Contains(s.get("dead"), "Replay 3") })
 }

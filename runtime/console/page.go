@@ -19,6 +19,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/internal/pgtable"
 	"github.com/idemgen/idemgen/internal/visible"
 )
 
@@ -239,7 +240,8 @@ type shown struct {
 	Tab         string // the page that the navigation marks
 	Environment string
 	User        User
-	MayAct      bool
+	MayAct      bool      // the user, and the role
+	Lacks       string    // what the role lacks, with the statement that grants it
 	Now         time.Time // when the data was read
 	Refresh     bool      // the page may be read again by itself
 	Command     string    // the equal command; "" if there is none
@@ -266,6 +268,10 @@ func (s shown) Form(name string) string { return s.form.Get(name) }
 // render writes a page. It is rendered before anything is sent, so an error is a page of its own.
 func (c *console) render(q *request, name string, s shown) {
 	s.Environment, s.User, s.MayAct, s.form = c.environment, q.user, q.user.Act && c.write != nil, q.form
+	if s.MayAct {
+		s.Lacks = c.lacks(q.r.Context())
+		s.MayAct = s.Lacks == ""
+	}
 	if s.Now.IsZero() {
 		s.Now = time.Now().UTC()
 	}
@@ -280,6 +286,19 @@ func (c *console) render(q *request, name string, s shown) {
 	}
 	q.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_, _ = io.WriteString(q.w, visible.Text(out.String()))
+}
+
+// lacks says which rights the operators' role lacks, so that no form is filled in for nothing; ""
+// if it lacks none, or if that cannot be read.
+func (c *console) lacks(ctx context.Context) string {
+	found, _, err := kept(ctx, &c.recent, "rights", func(ctx context.Context) (*pgtable.Difference, error) {
+		all, err := pgtable.Needs(ctx, c.read, c.write.Config().ConnConfig.User, []string{pgtable.Operator})
+		return pgtable.Join(all), err
+	})
+	if err != nil || found == nil {
+		return ""
+	}
+	return found.Text + ". " + found.Advice
 }
 
 // failed shows an error as a page.

@@ -265,12 +265,12 @@ func TestWhatIsNotKnownIsSaid(t *testing.T) {
 func TestParkedRecordsBelongToTheirGroup(t *testing.T) {
 	s := troubled(t)
 	idemtest.Exec(t, s.db, `UPDATE idem_dead_letter SET order_key = md5(offs::text)::uuid, parks = true;
-		INSERT INTO idem_dead_letter (stream, offs, seq, state, event, reason, order_key) SELECT stream, 100 + n, 0, 'w', 'OrderPaid', 'parked: OrderPaid: behind', md5('1')::uuid FROM idem_stream, generate_series(1, 5) n WHERE partition = 0`)
-	s.has("dead", "5 parked behind them", "Replay 3", "3 record keys")
+		INSERT INTO idem_dead_letter (stream, offs, seq, state, event, reason, order_key) SELECT stream, 100 + n, 0, 'w', 'OrderPaid', 'parked: OrderPaid: behind', md5('1')::uuid FROM idem_stream, generate_series(1, 25) n WHERE partition = 0`)
+	s.has("dead", "25 parked behind them", "Replay 3", "3 record keys")
 	if page := s.get("dead"); strings.Contains(page, "parked</span>") || strings.Count(page, `<li class="card">`) != 2 {
 		t.Errorf("groups:\n%s", page)
 	}
-	s.has("letter?consumer=projector&topic=orders.v1&partition=0&offset=1", "Parked behind it", "0:101")
+	s.has("letter?consumer=projector&topic=orders.v1&partition=0&offset=1", "25 parked behind it", "The first 20;", "0:101")
 }
 
 // Every link of every page leads to a page.

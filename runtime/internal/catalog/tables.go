@@ -45,7 +45,7 @@ func CheckRuntime(ctx context.Context, conn *pgx.Conn, schema map[string]int) er
 	if why != nil {
 		return asRefusal(why)
 	}
-	lacks, err := pgtable.Needs(ctx, conn, parts)
+	lacks, err := pgtable.Needs(ctx, conn, "", parts)
 	if err != nil {
 		return err
 	}

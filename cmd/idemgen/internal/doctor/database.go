@@ -147,7 +147,7 @@ func (e *examination) runtimeTables(ctx context.Context) error {
 		e.differences("migrations", "", []pgtable.Difference{*why})
 		return nil
 	}
-	lacks, err := pgtable.Needs(ctx, e.Database, parts)
+	lacks, err := pgtable.Needs(ctx, e.Database, "", parts)
 	e.differences("migrations", "the tables of the runtime are there: "+strings.Join(slices.Sorted(maps.Keys(e.Schema)), ", "), lacks)
 	return err
 }
