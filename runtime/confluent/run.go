@@ -21,6 +21,9 @@ type run struct {
 	client *kafka.Consumer
 	log    *clientlog.Log
 	member *member.Member
+
+	failed  bool // an error event named a cause since the last alarm
+	alarmed bool // all brokers were reported down, without a cause
 }
 
 // consumer implements member.Client.

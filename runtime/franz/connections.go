@@ -2,13 +2,17 @@ package franz
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"io"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/idemgen/idemgen/runtime/internal/member"
 )
@@ -18,6 +22,7 @@ type connections struct {
 	mu    sync.Mutex
 	open  int
 	cause error // why the last one could not be opened; nil if it could
+	login error // why the last one was closed during authentication; nil if it was not
 	alarm bool  // none is open, and one could not be opened; not yet reported
 	given int   // how many times in a row a caller stopped waiting for one to be opened
 }
@@ -45,12 +50,26 @@ func (c *connections) OnBrokerDisconnect(kgo.BrokerMetadata, net.Conn) {
 	c.open--
 }
 
+// OnBrokerRead implements [kgo.HookBrokerRead]. A broker that closes the connection after it read
+// the credentials most likely rejects them.
+func (c *connections) OnBrokerRead(_ kgo.BrokerMetadata, key int16, _ int, _, _ time.Duration, err error) {
+	if key != int16(kmsg.SASLAuthenticate) {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.login = nil
+	if errors.Is(err, io.EOF) {
+		c.login = &member.Denied{Code: member.Credentials, Cause: member.ClosedSASL}
+	}
+}
+
 // allDown reports, once for each attempt, that no broker can be reached, and why.
-func (c *connections) allDown() (cause string, down bool) {
+func (c *connections) allDown() (cause error, down bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if down, c.alarm = c.alarm && c.open == 0 && c.cause != nil, false; down {
-		cause = reason(c.cause)
+		cause = judge(c.cause, true)
 	}
 	return cause, down
 }
@@ -60,11 +79,34 @@ func (c *connections) allDown() (cause string, down bool) {
 func (c *connections) why(err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.cause != nil {
-		err = c.cause
+	switch {
+	case c.cause != nil:
+		return judge(c.cause, true)
+	case c.login != nil && !errors.Is(err, kerr.SaslAuthenticationFailed):
+		return c.login
 	}
-	if errors.Is(err, kerr.SaslAuthenticationFailed) {
-		return &member.Denied{Cause: err.Error()}
+	return judge(err, false)
+}
+
+// judge returns what an error of a connection means. opening is true if it occurred before the
+// first request, which is in the TLS handshake if there is one.
+func judge(err error, opening bool) error {
+	closed := errors.Is(err, io.EOF) // also of a kgo.ErrFirstReadEOF
+	op, _ := errors.AsType[*net.OpError](err)
+	_, unverified := errors.AsType[*tls.CertificateVerificationError](err)
+	_, noTLS := errors.AsType[tls.RecordHeaderError](err)
+	_, alert := errors.AsType[tls.AlertError](err)
+	switch {
+	case errors.Is(err, kerr.SaslAuthenticationFailed), errors.Is(err, kerr.UnsupportedSaslMechanism):
+		return &member.Denied{Code: member.Credentials, Cause: err.Error()}
+	case opening && (closed || op != nil && op.Op == "read"), noTLS:
+		return &member.Denied{Code: member.TLS, Cause: member.ClosedHandshake}
+	case unverified, alert, op != nil && op.Op == "remote error":
+		return &member.Denied{Code: member.TLS, Cause: err.Error()}
+	case closed && strings.Contains(err.Error(), "requires TLS"):
+		return &member.Denied{Code: member.TLS, Cause: member.ClosedFirst}
+	case closed:
+		return member.ErrClosed
 	}
 	return errors.New(reason(err))
 }
@@ -72,7 +114,7 @@ func (c *connections) why(err error) error {
 // reason returns the text of an error without the parts that differ from one attempt to the next,
 // such as the port of a connection.
 func reason(err error) string {
-	if op, ok := errors.AsType[*net.OpError](err); ok && op.Err != nil {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Err != nil && op.Addr != nil {
 		return op.Op + " " + op.Addr.String() + ": " + op.Err.Error()
 	}
 	return err.Error()
@@ -81,4 +123,5 @@ func reason(err error) string {
 var (
 	_ kgo.HookBrokerConnect    = (*connections)(nil)
 	_ kgo.HookBrokerDisconnect = (*connections)(nil)
+	_ kgo.HookBrokerRead       = (*connections)(nil)
 )

@@ -18,8 +18,8 @@ func TestAllBrokersAreDownIfNoneIsOpen(t *testing.T) {
 	fail := func() { c.OnBrokerConnect(meta, time.Second, nil, refused) }
 	down := func(want bool) {
 		t.Helper()
-		if cause, got := c.allDown(); got != want || got && cause != "dial 127.0.0.1:9: refused" {
-			t.Errorf("all down: %v, %q", got, cause)
+		if cause, got := c.allDown(); got != want || got && cause.Error() != "dial 127.0.0.1:9: refused" {
+			t.Errorf("all down: %v, %v", got, cause)
 		}
 	}
 	down(false)

@@ -86,7 +86,7 @@ func (r *run) poll() {
 // answerGroup handles the events of the group since the last poll.
 func (r *run) answerGroup() {
 	if cause, down := r.state.allDown(); down {
-		r.member.BrokerFailed(errors.New(cause))
+		r.member.BrokerFailed(cause)
 		r.member.AllBrokersDown()
 	}
 	select {

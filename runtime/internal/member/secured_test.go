@@ -1,0 +1,99 @@
+package member_test
+
+import (
+	"crypto/tls"
+	"io"
+	"net"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/idemgen/idemgen/internal/kit/certs"
+)
+
+const secret = "hunter2"
+
+// secured are the authority and the server's sides of secured brokers.
+type secured struct {
+	ca          *certs.Authority
+	server      *tls.Config
+	mutual      *tls.Config // asks for a client certificate
+	scram, both []kfake.Opt // users; both: with TLS
+}
+
+func secure(t testing.TB) secured {
+	t.Helper()
+	s := secured{ca: certs.New(t)}
+	s.server = &tls.Config{Certificates: []tls.Certificate{s.ca.Issue(t, "broker").TLS}}
+	s.mutual = s.server.Clone()
+	s.mutual.ClientAuth, s.mutual.ClientCAs = tls.RequireAndVerifyClientCert, s.ca.Pool()
+	s.scram = []kfake.Opt{kfake.EnableSASL()}
+	for _, mechanism := range []string{"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"} {
+		s.scram = append(s.scram, kfake.Superuser(mechanism, "ann", secret))
+	}
+	s.both = append(s.scram[:len(s.scram):len(s.scram)], kfake.TLS(s.server))
+	return s
+}
+
+// brokers starts a cluster until the test ends. The requests of control get other answers.
+func (s secured) brokers(t testing.TB, control map[kmsg.Key]func(kmsg.Request) kmsg.Response, options ...kfake.Opt) string {
+	t.Helper()
+	c, err := kfake.NewCluster(append(clusterOptions(1), options...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	for key, answer := range control {
+		c.ControlKey(key.Int16(), func(r kmsg.Request) (kmsg.Response, error, bool) {
+			c.KeepControl()
+			return answer(r), nil, true
+		})
+	}
+	return c.ListenAddrs()[0]
+}
+
+// Kafka answers credentials and mechanisms that it rejects; kfake closes the connection, or takes
+// each mechanism.
+var (
+	rejectsLogin = map[kmsg.Key]func(kmsg.Request) kmsg.Response{kmsg.SASLAuthenticate: func(r kmsg.Request) kmsg.Response {
+		answer := r.ResponseKind().(*kmsg.SASLAuthenticateResponse)
+		answer.ErrorCode, answer.ErrorMessage = kerr.SaslAuthenticationFailed.Code, kmsg.StringPtr("Authentication failed: Invalid username or password")
+		return answer
+	}}
+	rejectsMechanism = map[kmsg.Key]func(kmsg.Request) kmsg.Response{kmsg.SASLHandshake: func(r kmsg.Request) kmsg.Response {
+		answer := r.ResponseKind().(*kmsg.SASLHandshakeResponse)
+		answer.ErrorCode, answer.SupportedMechanisms = kerr.UnsupportedSaslMechanism.Code, []string{"PLAIN"}
+		return answer
+	}}
+)
+
+// plaintext makes a listener that, like Kafka's, closes connections that do not begin with a
+// request; kfake would wait.
+func plaintext(network, address string) (net.Listener, error) {
+	l, err := net.Listen(network, address)
+	return requests{l}, err
+}
+
+type requests struct{ net.Listener }
+
+func (l requests) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	return &request{Conn: c}, err
+}
+
+type request struct {
+	net.Conn
+	begun bool
+}
+
+func (c *request) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if !c.begun && n > 0 && b[0] != 0 { // a request begins with its size
+		c.Conn.Close()
+		return 0, io.EOF
+	}
+	c.begun = true
+	return n, err
+}
