@@ -35,7 +35,7 @@ func (r *run) allDown() {
 	if text := r.log.Failed(); text != "" && !r.failed {
 		why := cause(kafka.ErrTransport, text)
 		r.member.BrokerFailed(why)
-		r.failed = why != member.ErrClosed
+		r.failed = why != member.Later
 	}
 	if !r.failed && !r.alarmed {
 		r.alarmed = true
@@ -54,17 +54,17 @@ func cause(code kafka.ErrorCode, text string) error {
 	closed := strings.HasPrefix(text, "Disconnected")
 	switch {
 	case closed && state == "SSL_HANDSHAKE", strings.Contains(text, "PLAINTEXT broker"):
-		return &member.Denied{Code: member.TLS, Cause: member.ClosedHandshake}
+		return member.InHandshake
 	case closed && state == "APIVERSION_QUERY":
-		return &member.Denied{Code: member.TLS, Cause: member.ClosedFirst}
+		return member.AtFirst
 	case code == kafka.ErrAuthentication:
 		return &member.Denied{Code: member.Credentials, Cause: text}
 	case closed && strings.HasPrefix(state, "AUTH_"), strings.HasPrefix(text, "SASL authentication error"):
-		return &member.Denied{Code: member.Credentials, Cause: member.ClosedSASL}
+		return member.InSASL
+	case closed:
+		return member.Later
 	case code == kafka.ErrSsl, strings.Contains(text, "SSL"):
 		return &member.Denied{Code: member.TLS, Cause: text}
-	case closed:
-		return member.ErrClosed
 	}
 	return errors.New(text)
 }

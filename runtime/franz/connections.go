@@ -21,26 +21,32 @@ import (
 type connections struct {
 	mu    sync.Mutex
 	open  int
-	cause error // why the last one could not be opened; nil if it could
-	login error // why the last one was closed during authentication; nil if it was not
+	cause error // what kept the last one from being used; nil if nothing did
+	login error // the broker closed the last one during authentication; nil if it did not
 	alarm bool  // none is open, and one could not be opened; not yet reported
 	given int   // how many times in a row a caller stopped waiting for one to be opened
 }
 
-// OnBrokerConnect implements [kgo.HookBrokerConnect].
-func (c *connections) OnBrokerConnect(_ kgo.BrokerMetadata, _ time.Duration, _ net.Conn, err error) {
+// OnBrokerConnect implements [kgo.HookBrokerConnect]. conn is not nil if only the first requests
+// failed; then the connection was reported as disconnected before.
+func (c *connections) OnBrokerConnect(_ kgo.BrokerMetadata, _ time.Duration, conn net.Conn, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if conn != nil {
+		c.open++
+	}
 	if c.given++; !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
 		c.given = 0
 	} else if c.given == 1 { // the next attempt shows more
 		return
 	}
-	if c.cause = err; err == nil {
-		c.open++
-	} else if c.open == 0 {
-		c.alarm = true
+	if c.cause = nil; err == nil {
+		return
 	}
+	if c.cause = judge(err, conn == nil); c.login != nil && errors.Is(err, io.EOF) {
+		c.cause = c.login
+	}
+	c.alarm = c.alarm || c.open == 0
 }
 
 // OnBrokerDisconnect implements [kgo.HookBrokerDisconnect].
@@ -60,7 +66,7 @@ func (c *connections) OnBrokerRead(_ kgo.BrokerMetadata, key int16, _ int, _, _ 
 	defer c.mu.Unlock()
 	c.login = nil
 	if errors.Is(err, io.EOF) {
-		c.login = &member.Denied{Code: member.Credentials, Cause: member.ClosedSASL}
+		c.login = member.InSASL
 	}
 }
 
@@ -68,10 +74,8 @@ func (c *connections) OnBrokerRead(_ kgo.BrokerMetadata, key int16, _ int, _, _ 
 func (c *connections) allDown() (cause error, down bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if down, c.alarm = c.alarm && c.open == 0 && c.cause != nil, false; down {
-		cause = judge(c.cause, true)
-	}
-	return cause, down
+	down, c.alarm = c.alarm && c.open == 0 && c.cause != nil, false
+	return c.cause, down
 }
 
 // why returns why a query failed. If the last connection could not be opened, that is the reason,
@@ -79,19 +83,16 @@ func (c *connections) allDown() (cause error, down bool) {
 func (c *connections) why(err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch {
-	case c.cause != nil:
-		return judge(c.cause, true)
-	case c.login != nil && !errors.Is(err, kerr.SaslAuthenticationFailed):
-		return c.login
+	if c.cause != nil {
+		return c.cause
 	}
 	return judge(err, false)
 }
 
-// judge returns what an error of a connection means. opening is true if it occurred before the
-// first request, which is in the TLS handshake if there is one.
-func judge(err error, opening bool) error {
-	closed := errors.Is(err, io.EOF) // also of a kgo.ErrFirstReadEOF
+// judge returns what an error of a connection means. dial is true if it could not be opened,
+// which includes the TLS handshake.
+func judge(err error, dial bool) error {
+	closed := errors.Is(err, io.EOF)
 	op, _ := errors.AsType[*net.OpError](err)
 	_, unverified := errors.AsType[*tls.CertificateVerificationError](err)
 	_, noTLS := errors.AsType[tls.RecordHeaderError](err)
@@ -99,14 +100,14 @@ func judge(err error, opening bool) error {
 	switch {
 	case errors.Is(err, kerr.SaslAuthenticationFailed), errors.Is(err, kerr.UnsupportedSaslMechanism):
 		return &member.Denied{Code: member.Credentials, Cause: err.Error()}
-	case opening && (closed || op != nil && op.Op == "read"), noTLS:
-		return &member.Denied{Code: member.TLS, Cause: member.ClosedHandshake}
+	case dial && (closed || op != nil && op.Op == "read"), noTLS:
+		return member.InHandshake
 	case unverified, alert, op != nil && op.Op == "remote error":
 		return &member.Denied{Code: member.TLS, Cause: err.Error()}
 	case closed && strings.Contains(err.Error(), "requires TLS"):
-		return &member.Denied{Code: member.TLS, Cause: member.ClosedFirst}
+		return member.AtFirst
 	case closed:
-		return member.ErrClosed
+		return member.Later
 	}
 	return errors.New(reason(err))
 }

@@ -14,7 +14,7 @@ func TestAllBrokersAreDownIfNoneIsOpen(t *testing.T) {
 	t.Parallel()
 	c := &connections{}
 	meta, refused := kgo.BrokerMetadata{}, &net.OpError{Op: "dial", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 9}, Err: errors.New("refused")}
-	open := func() { c.OnBrokerConnect(meta, time.Second, nil, nil) }
+	open := func() { c.OnBrokerConnect(meta, time.Second, new(net.TCPConn), nil) }
 	fail := func() { c.OnBrokerConnect(meta, time.Second, nil, refused) }
 	down := func(want bool) {
 		t.Helper()
@@ -28,7 +28,10 @@ func TestAllBrokersAreDownIfNoneIsOpen(t *testing.T) {
 	down(false) // that was told
 	open()
 	fail()
-	down(false) // another one is open
+	down(false)                     // another one is open
+	c.OnBrokerDisconnect(meta, nil) // of one that is opened, and whose first request fails
+	c.OnBrokerConnect(meta, time.Second, new(net.TCPConn), refused)
+	down(false)
 	open()
 	if err := c.why(errTime); err.Error() != errTime.Error() {
 		t.Errorf("a question fails for %v", err)

@@ -33,6 +33,7 @@ type cause struct {
 // How specific a cause is. A more specific one replaces another.
 const (
 	unanswered = iota
+	closed
 	unconnected
 	denied
 )

@@ -20,16 +20,19 @@ const (
 	TLS         = "tls"         // one side uses TLS and the other does not, or one rejects the other's certificate
 )
 
-// What a closed connection means, depending on when the broker closed it. Clients report it as an
-// end of file.
-const (
-	ClosedHandshake = "the broker closed the connection during the TLS handshake: it may not use TLS"
-	ClosedFirst     = "the broker closed the connection at the first request: it may require TLS"
-	ClosedSASL      = "the broker closed the connection during SASL authentication"
-)
+// Closed is a connection that a broker closed, which clients report as an end of file. When it did
+// so shows what it may require; a broker that ends does the same.
+type Closed struct{ code, when string }
 
-// ErrClosed is a connection that a broker closed later. Any other cause is more specific.
-var ErrClosed = errors.New("the broker closed the connection: it may require SASL")
+func (e *Closed) Error() string { return "the broker closed the connection " + e.when }
+
+// When a broker closes a connection.
+var (
+	InHandshake = &Closed{TLS, "during the TLS handshake: it may not use TLS"}
+	AtFirst     = &Closed{TLS, "at the first request: it may require TLS"}
+	InSASL      = &Closed{Credentials, "during SASL authentication"}
+	Later       = &Closed{outage.Unavailable, "after a request: it may require SASL"}
+)
 
 // advice says what to do about a problem, by its code.
 var advice = map[string]string{
@@ -50,8 +53,8 @@ func causeOf(err error, says int) cause {
 	if d, is := errors.AsType[*Denied](err); is {
 		return cause{d.Cause, denied, d.Code}
 	}
-	if errors.Is(err, ErrClosed) {
-		says = unanswered
+	if c, is := errors.AsType[*Closed](err); is {
+		return cause{c.Error(), closed, c.code}
 	}
 	return cause{err.Error(), says, outage.Unavailable}
 }
@@ -61,7 +64,7 @@ func joining(format string, args ...any) error {
 }
 
 func (m *membership) noAnswer() error {
-	if m.cause.says == denied {
+	if m.cause.code == Credentials || m.cause.code == TLS {
 		return reason(m.cause.code, fmt.Errorf("no connection to the brokers %s: %s", m.brokers, m.cause.text))
 	}
 	return reason(outage.Unavailable, fmt.Errorf("no broker of %s responds: %s", m.brokers, cmp.Or(m.cause.text, "all are down")))

@@ -37,7 +37,7 @@ func (c *Condition) Begin(log *slog.Logger, why error, patience time.Duration) (
 	t := time.AfterFunc(patience, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.patient && c.why != nil {
+		if c.patient && c.why != nil && ReasonOf(c.why).Waits {
 			c.said = "" // it is now logged as a fault
 		}
 		c.patient = false

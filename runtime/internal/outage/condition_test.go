@@ -75,7 +75,7 @@ func TestWhatAStartBeginsWithIsLoggedIfItLasts(t *testing.T) {
 					t.Error("it is not told at once")
 				}
 				c.then(condition, log)
-				time.Sleep(time.Minute)
+				time.Sleep(30 * time.Second)
 				synctest.Wait()
 				got := strings.NewReplacer("msg=\"the service ", "", "\" reason=", ": ", "\"", "", "\n", ", ").Replace(lines.String())
 				if got = strings.TrimSuffix(got, ", "); got != c.want {
