@@ -18,7 +18,11 @@ func init() {
 		name: "confluent", open: openConfluent, revokes: "delegating incremental revoke", watched: true,
 		refused: "Connect to ipv4#127.0.0.1:1 failed: Connection refused",
 		send: func(t testing.TB, brokers string, l login) sender {
-			p, err := producer.New(brokers, confluentLogin(l))
+			config := confluentLogin(l)
+			if l.patience > 0 {
+				config["message.timeout.ms"] = int(l.patience.Milliseconds())
+			}
+			p, err := producer.New(brokers, config)
 			if err != nil {
 				t.Fatal(err)
 			}

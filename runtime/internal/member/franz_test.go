@@ -1,6 +1,7 @@
 package member_test
 
 import (
+	"cmp"
 	"testing"
 	"time"
 
@@ -16,7 +17,7 @@ func init() {
 		name: "franz", open: openFranz, revokes: ": calling onRevoke at the end of a session", memory: 2 << 20, takes: 1,
 		refused: "dial 127.0.0.1:1: connect: connection refused",
 		send: func(t testing.TB, brokers string, l login) sender {
-			p, err := producer.New(brokers, l.franz()...)
+			p, err := producer.New(brokers, append(l.franz(), kgo.RecordDeliveryTimeout(cmp.Or(l.patience, 10*time.Second)))...)
 			if err != nil {
 				t.Fatal(err)
 			}

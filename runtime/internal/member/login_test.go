@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"os"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
@@ -17,6 +18,8 @@ type login struct {
 	ca                        string     // file of the authority; "" is no TLS
 	own                       certs.Pair // of the client; zero is none
 	mechanism, user, password string     // of SASL; "" is none
+
+	patience time.Duration // of a producer, for one record; 0 is its own
 }
 
 // protocol is librdkafka's security.protocol.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,18 +14,21 @@ import (
 
 	"github.com/idemgen/idemgen/internal/kit/certs"
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/idemtype"
+	"github.com/idemgen/idemgen/runtime/internal/refusal"
+	"github.com/idemgen/idemgen/runtime/outbox"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // refusals are the ways in which brokers do not serve a client, with what a service says of each.
-func refusals(t testing.TB) []refusal {
+func refusals(t testing.TB) []unserved {
 	s := secure(t)
 	other := certs.New(t)
 	wrong := login{mechanism: "SCRAM-SHA-512", user: "ann", password: secret + "!"}
 	wrongOverTLS := wrong
 	wrongOverTLS.ca = s.ca.File
-	return []refusal{
+	return []unserved{
 		{"wrong password", s.brokers(t, rejectsLogin, s.scram...), wrong, "credentials", "authentication failed"},
 		{"wrong password over TLS, and the broker hangs up", s.brokers(t, nil, s.both...), wrongOverTLS, "credentials", "closed the connection during sasl authentication"},
 		{"wrong mechanism", s.brokers(t, rejectsMechanism, s.both...), wrongOverTLS, "credentials", "unsupported sasl mechanism"},
@@ -40,7 +44,7 @@ func refusals(t testing.TB) []refusal {
 	}
 }
 
-type refusal struct {
+type unserved struct {
 	name, brokers string
 	login         login
 	code, words   string
@@ -50,6 +54,11 @@ var (
 	errorLine  = regexp.MustCompile(`(?m)^.*level=ERROR.*$`)
 	reasonPart = regexp.MustCompile(`reason="((?:[^"\\]|\\.)*)"`)
 )
+
+// errorsIn are the errors of a log, but those of a database that is slow while many tests run.
+func errorsIn(log *testLog) []string {
+	return slices.DeleteFunc(errorLine.FindAllString(log.String(), -1), func(l string) bool { return strings.Contains(l, "database") })
+}
 
 // plainly is a text without the differences of clients.
 func plainly(text string) string { return strings.ToLower(strings.ReplaceAll(text, "_", " ")) }
@@ -90,7 +99,7 @@ func TestRefusalIsAnErrorThatNamesTheCause(t *testing.T) {
 						t.Fatalf("Health: %+v\n%s", found, errorLine.FindAllString(log.String(), -1))
 					}
 				}
-				lines := errorLine.FindAllString(log.String(), -1)
+				lines := errorsIn(log)
 				if len(lines) != 1 || !strings.Contains(lines[0], "do="+fmt.Sprintf("%q", found[0].Do)) {
 					t.Errorf("errors in the log:\n%s", strings.Join(lines, "\n"))
 				}
@@ -100,6 +109,46 @@ func TestRefusalIsAnErrorThatNamesTheCause(t *testing.T) {
 					}
 				}
 				if strings.Contains(log.String()+fmt.Sprint(found), secret) {
+					t.Error("the password is told")
+				}
+			})
+		}
+	})
+}
+
+// A relay says the same of its brokers.
+func TestRelaySaysWhatKeepsItFromBrokers(t *testing.T) {
+	cases := refusals(t)
+	withBoth(t, func(t *testing.T, k kind) {
+		for _, of := range cases {
+			if of.code == "topic-missing" { // it holds back one aggregate: see TestEventOfAMissingTopic
+				continue
+			}
+			t.Run(of.name, func(t *testing.T) {
+				t.Parallel()
+				db, log := idemtest.DB(t), &testLog{}
+				idemtest.Exec(t, db, outbox.Migration(outbox.ByRelay))
+				of.login.patience = time.Second
+				p := k.send(t, of.brokers, of.login)
+				defer p.Close()
+				r := &outbox.Relay{DB: db, Producer: p, Topic: func(string) string { return topicName }, Logger: textLogger(log)}
+				if err := outbox.Write(t.Context(), db, outbox.Event{AggregateType: "a", AggregateID: "1", Type: "T"}); err != nil {
+					t.Fatal(err)
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				ended := make(chan error, 1)
+				go func() { ended <- r.Run(ctx) }()
+				defer func() { cancel(); <-ended }()
+				says := func() string { return plainly(fmt.Sprint(r.Health())) }
+				for end := time.Now().Add(30 * time.Second); !strings.Contains(says(), of.words); time.Sleep(20 * time.Millisecond) {
+					if time.Now().After(end) {
+						t.Fatalf("Health: %s", says())
+					}
+				}
+				if lines := errorsIn(log); len(lines) != 1 || !strings.Contains(plainly(lines[0]), of.words) || !strings.Contains(lines[0], "do="+fmt.Sprintf("%q", refusal.Advice(of.code))) {
+					t.Errorf("errors in the log:\n%s", strings.Join(lines, "\n"))
+				}
+				if strings.Contains(log.String()+says(), secret) {
 					t.Error("the password is told")
 				}
 			})

@@ -1,7 +1,7 @@
-// Package clientlog forwards the log of a confluent-kafka-go client, and logs the errors after
-// which the client retries.
+// Package clientlog forwards the log of a confluent-kafka-go client, logs the errors after which the
+// client retries, and tells what those of connections mean.
 //
-// It must not import any other package of this module.
+// It must not import any other package of this module but runtime/internal/refusal.
 package clientlog
 
 import (

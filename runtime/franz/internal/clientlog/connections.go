@@ -1,4 +1,4 @@
-package franz
+package clientlog
 
 import (
 	"context"
@@ -14,22 +14,23 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/idemgen/idemgen/runtime/internal/member"
+	"github.com/idemgen/idemgen/runtime/internal/refusal"
 )
 
-// connections tracks the connections of both clients to brokers, through their hooks.
-type connections struct {
+// Connections tracks the connections of clients to brokers, through their hooks.
+type Connections struct {
 	mu    sync.Mutex
 	open  int
 	cause error // what kept the last one from being used; nil if nothing did
-	login error // the broker closed the last one during authentication; nil if it did not
-	alarm bool  // none is open, and one could not be opened; not yet reported
-	given int   // how many times in a row a caller stopped waiting for one to be opened
+
+	closed *refusal.Closed // the broker closed a connection when the client read last; nil if it did not
+	alarm  bool            // none is open, and one could not be opened; not yet reported
+	given  int             // how many times in a row a caller stopped waiting for one to be opened
 }
 
 // OnBrokerConnect implements [kgo.HookBrokerConnect]. conn is not nil if only the first requests
 // failed; then the connection was reported as disconnected before.
-func (c *connections) OnBrokerConnect(_ kgo.BrokerMetadata, _ time.Duration, conn net.Conn, err error) {
+func (c *Connections) OnBrokerConnect(_ kgo.BrokerMetadata, _ time.Duration, conn net.Conn, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if conn != nil {
@@ -43,14 +44,14 @@ func (c *connections) OnBrokerConnect(_ kgo.BrokerMetadata, _ time.Duration, con
 	if c.cause = nil; err == nil {
 		return
 	}
-	if c.cause = judge(err, conn == nil); c.login != nil && errors.Is(err, io.EOF) {
-		c.cause = c.login
+	if c.cause = judge(err, conn == nil); c.cause == refusal.Later && c.closed != nil {
+		c.cause = c.closed
 	}
 	c.alarm = c.alarm || c.open == 0
 }
 
 // OnBrokerDisconnect implements [kgo.HookBrokerDisconnect].
-func (c *connections) OnBrokerDisconnect(kgo.BrokerMetadata, net.Conn) {
+func (c *Connections) OnBrokerDisconnect(kgo.BrokerMetadata, net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.open--
@@ -58,35 +59,46 @@ func (c *connections) OnBrokerDisconnect(kgo.BrokerMetadata, net.Conn) {
 
 // OnBrokerRead implements [kgo.HookBrokerRead]. A broker that closes the connection after it read
 // the credentials most likely rejects them.
-func (c *connections) OnBrokerRead(_ kgo.BrokerMetadata, key int16, _ int, _, _ time.Duration, err error) {
-	if key != int16(kmsg.SASLAuthenticate) {
-		return
-	}
+func (c *Connections) OnBrokerRead(_ kgo.BrokerMetadata, key int16, _ int, _, _ time.Duration, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.login = nil
-	if errors.Is(err, io.EOF) {
-		c.login = member.InSASL
+	switch {
+	case !errors.Is(err, io.EOF):
+		c.closed = nil
+	case key == int16(kmsg.SASLAuthenticate):
+		c.closed = refusal.InSASL
+	default:
+		c.closed = refusal.Later
 	}
 }
 
-// allDown reports, once for each attempt, that no broker can be reached, and why.
-func (c *connections) allDown() (cause error, down bool) {
+// AllDown reports, once for each attempt, that no broker can be reached, and why.
+func (c *Connections) AllDown() (cause error, down bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	down, c.alarm = c.alarm && c.open == 0 && c.cause != nil, false
 	return c.cause, down
 }
 
-// why returns why a query failed. If the last connection could not be opened, that is the reason,
+// Why returns why a query failed. If the last connection could not be opened, that is the reason,
 // rather than the timeout of the query.
-func (c *connections) why(err error) error {
+func (c *Connections) Why(err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.cause != nil {
 		return c.cause
 	}
 	return judge(err, false)
+}
+
+// Cause returns what kept the last connection from being used, or ended it; nil if nothing did.
+func (c *Connections) Cause() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cause == nil && c.closed != nil {
+		return c.closed
+	}
+	return c.cause
 }
 
 // judge returns what an error of a connection means. dial is true if it could not be opened,
@@ -99,15 +111,15 @@ func judge(err error, dial bool) error {
 	_, alert := errors.AsType[tls.AlertError](err)
 	switch {
 	case errors.Is(err, kerr.SaslAuthenticationFailed), errors.Is(err, kerr.UnsupportedSaslMechanism):
-		return &member.Denied{Code: member.Credentials, Cause: err.Error()}
+		return &refusal.Denied{Code: refusal.Credentials, Cause: err.Error()}
 	case dial && (closed || op != nil && op.Op == "read"), noTLS:
-		return member.InHandshake
+		return refusal.InHandshake
 	case unverified, alert, op != nil && op.Op == "remote error":
-		return &member.Denied{Code: member.TLS, Cause: err.Error()}
+		return &refusal.Denied{Code: refusal.TLS, Cause: err.Error()}
 	case closed && strings.Contains(err.Error(), "requires TLS"):
-		return member.AtFirst
+		return refusal.AtFirst
 	case closed:
-		return member.Later
+		return refusal.Later
 	}
 	return errors.New(reason(err))
 }
@@ -122,7 +134,7 @@ func reason(err error) string {
 }
 
 var (
-	_ kgo.HookBrokerConnect    = (*connections)(nil)
-	_ kgo.HookBrokerDisconnect = (*connections)(nil)
-	_ kgo.HookBrokerRead       = (*connections)(nil)
+	_ kgo.HookBrokerConnect    = (*Connections)(nil)
+	_ kgo.HookBrokerDisconnect = (*Connections)(nil)
+	_ kgo.HookBrokerRead       = (*Connections)(nil)
 )
