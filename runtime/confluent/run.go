@@ -82,8 +82,7 @@ func (r *run) poll() error {
 		case kafka.Error:
 			r.clientError(e)
 		case kafka.OAuthBearerTokenRefresh:
-			r.clientError(kafka.NewError(kafka.ErrAuthentication,
-				"sasl.oauthbearer.method=default needs the application's help: use oidc", false))
+			r.member.BrokerFailed(clientlog.NoToken)
 		}
 	}
 	return nil

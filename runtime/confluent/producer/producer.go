@@ -127,6 +127,8 @@ func (p *Producer) listen(client *kafka.Producer, log *clientlog.Log) {
 				p.learn(nil)
 			}
 			e.Opaque.(func(error))(p.judge(client, e.TopicPartition.Error))
+		case kafka.OAuthBearerTokenRefresh:
+			p.learn(clientlog.NoToken)
 		case kafka.Error:
 			if cause := log.CauseOf(e); cause != nil {
 				p.learn(cause)

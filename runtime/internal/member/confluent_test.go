@@ -60,6 +60,16 @@ func confluentLogin(l login) kafka.ConfigMap {
 			config[name] = value
 		}
 	}
+	if l.mechanism == "OAUTHBEARER" {
+		delete(config, "sasl.username")
+		delete(config, "sasl.password")
+	}
+	if l.tokens != "" {
+		maps.Copy(config, kafka.ConfigMap{
+			"sasl.oauthbearer.method": "oidc", "sasl.oauthbearer.token.endpoint.url": l.tokens,
+			"sasl.oauthbearer.client.id": l.user, "sasl.oauthbearer.client.secret": l.password,
+		})
+	}
 	if p := l.protocol(); p != "plaintext" {
 		config["security.protocol"] = p
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/idemgen/idemgen/internal/kit/certs"
 	"github.com/idemgen/idemgen/internal/kit/postgres"
@@ -114,6 +115,7 @@ func TestServiceConnectsWithTLSAndSASL(t *testing.T) {
 	user := func(mechanism string) login {
 		return login{ca: s.ca.File, mechanism: mechanism, user: "ann", password: secret}
 	}
+	endpoint, token := tokens(t)
 	var databases atomic.Int32
 	withBoth(t, func(t *testing.T, k kind) {
 		for _, tc := range []struct {
@@ -123,6 +125,7 @@ func TestServiceConnectsWithTLSAndSASL(t *testing.T) {
 			user     *url.Userinfo
 			settings url.Values
 		}{
+			{"OAUTHBEARER", []kfake.Opt{kfake.TLS(s.server)}, login{ca: s.ca.File, mechanism: "OAUTHBEARER", user: "ann", password: secret, tokens: endpoint}, byPassword, verified},
 			{"TLS", []kfake.Opt{kfake.TLS(s.server)}, login{ca: s.ca.File}, byPassword, verified},
 			{"mTLS", []kfake.Opt{kfake.TLS(s.mutual)}, login{ca: s.ca.File, own: own}, byCertificate, certified},
 			{"PLAIN", s.both, user("PLAIN"), byPassword, verified},
@@ -132,7 +135,15 @@ func TestServiceConnectsWithTLSAndSASL(t *testing.T) {
 			t.Run(tc.name, func(t *testing.T) {
 				name := fmt.Sprintf("shop_%d", databases.Add(1))
 				idemtest.Exec(t, server.admin, `CREATE DATABASE `+name+` TEMPLATE shop`)
-				roundTrip(t, k, s.brokers(t, nil, tc.brokers...), tc.login, pool(t, server.address(name, tc.user, tc.settings)))
+				var control map[kmsg.Key]func(kmsg.Request) kmsg.Response
+				var taken atomic.Int32
+				if tc.login.tokens != "" {
+					control = takesToken(token, &taken)
+				}
+				roundTrip(t, k, s.brokers(t, control, tc.brokers...), tc.login, pool(t, server.address(name, tc.user, tc.settings)))
+				if tc.login.tokens != "" && taken.Load() < 2 { // of the service and of its relay
+					t.Errorf("the brokers took %d tokens", taken.Load())
+				}
 			})
 		}
 	})

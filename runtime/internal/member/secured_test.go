@@ -2,9 +2,17 @@ package member_test
 
 import (
 	"crypto/tls"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -96,4 +104,51 @@ func (c *request) Read(b []byte) (int, error) {
 	}
 	c.begun = true
 	return n, err
+}
+
+// tokens is an endpoint that gives a token to user ann.
+func tokens(t testing.TB) (endpoint, token string) {
+	t.Helper()
+	part := func(content any) string {
+		text, err := json.Marshal(content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return base64.RawURLEncoding.EncodeToString(text)
+	}
+	now := time.Now().Unix()
+	token = part(map[string]any{"alg": "none"}) + "." + part(map[string]any{"sub": "ann", "iat": now, "exp": now + 3600}) + "."
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); user != "ann" || password != secret {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"access_token": %q, "token_type": "Bearer", "expires_in": 3600}`, token)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, token
+}
+
+// takesToken answers for a broker that knows OAUTHBEARER alone, which kfake does not. Without
+// SASL of its own, kfake takes connections that were rejected.
+func takesToken(token string, taken *atomic.Int32) map[kmsg.Key]func(kmsg.Request) kmsg.Response {
+	return map[kmsg.Key]func(kmsg.Request) kmsg.Response{
+		kmsg.SASLHandshake: func(r kmsg.Request) kmsg.Response {
+			answer := r.ResponseKind().(*kmsg.SASLHandshakeResponse)
+			if r.(*kmsg.SASLHandshakeRequest).Mechanism != "OAUTHBEARER" {
+				answer.ErrorCode = kerr.UnsupportedSaslMechanism.Code
+			}
+			return answer
+		},
+		kmsg.SASLAuthenticate: func(r kmsg.Request) kmsg.Response {
+			answer := r.ResponseKind().(*kmsg.SASLAuthenticateResponse)
+			if !strings.Contains(string(r.(*kmsg.SASLAuthenticateRequest).SASLAuthBytes), "auth=Bearer "+token+"\x01") {
+				answer.ErrorCode = kerr.SaslAuthenticationFailed.Code
+				return answer
+			}
+			taken.Add(1)
+			return answer
+		},
+	}
 }

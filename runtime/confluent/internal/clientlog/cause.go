@@ -9,6 +9,9 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/refusal"
 )
 
+// NoToken is the cause if the client asks the application for a token of OAUTHBEARER.
+var NoToken = &refusal.Denied{Code: refusal.Credentials, Cause: "sasl.oauthbearer.method=default asks the application for a token: set it to oidc"}
+
 // CauseOf returns why brokers cannot be used, as an error event tells; nil if it is about something
 // else.
 func (l *Log) CauseOf(e kafka.Error) error {
