@@ -152,8 +152,8 @@ var refusing = []kafka.ErrorCode{
 	kafka.ErrUnknownPartition, kafka.ErrInvalidArg,
 }
 
-// judge classifies an error of a record. It discards a client that failed permanently. If no broker
-// can be used, it says why: the record's own error says that its time is over.
+// judge classifies an error of a record. It discards a client that failed permanently. If no
+// broker can be used, it says why: the record's own error says that its time is over.
 func (p *Producer) judge(client *kafka.Producer, err error) error {
 	of, ok := errors.AsType[kafka.Error](err)
 	switch {

@@ -22,7 +22,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/outbox"
 )
 
-// onlySecured lets users in with TLS only: by a password, or by a certificate whose name is theirs.
+// onlySecured lets users in with TLS only: by a password, or by a certificate in their name.
 const onlySecured = `hostssl all idemtest 127.0.0.1/32 scram-sha-256
 hostssl all by_password 127.0.0.1/32 scram-sha-256
 hostssl all by_certificate 127.0.0.1/32 cert
@@ -94,8 +94,8 @@ func pool(t *testing.T, address string) *pgxpool.Pool {
 	return db
 }
 
-// A service applies records of secured brokers, of each kind, into a secured database, and its relay
-// sends to them.
+// A service applies records of secured brokers, of each kind, into a secured database, and its
+// relay sends to them.
 func TestServiceConnectsWithTLSAndSASL(t *testing.T) {
 	s := secure(t)
 	own := s.ca.Issue(t, "by_certificate")

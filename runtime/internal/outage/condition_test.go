@@ -37,8 +37,8 @@ func TestFaultIsLoggedOnceAMinute(t *testing.T) {
 	})
 }
 
-// What every start begins with is told at once, and logged only if it lasts. What else usually ends
-// by itself is logged, and is an error if it lasts; a fault is one at once.
+// What every start begins with is told at once, and logged only if it lasts. What else usually
+// ends by itself is logged, and is an error if it lasts; a fault is one at once.
 func TestWhatAStartBeginsWithIsLoggedIfItLasts(t *testing.T) {
 	early := &Reason{Do: "wait", Waits: true, Err: errors.New("not yet")}
 	joining := &Reason{Do: "wait", Waits: true, Err: errors.New("joining")}

@@ -1,5 +1,5 @@
-// Package refusal describes why brokers do not serve a client, and what to do about it, in the same
-// words for each client.
+// Package refusal describes why brokers do not serve a client, and what to do about it, in the
+// same words for each client.
 //
 // It must not import any other package of this module.
 package refusal

@@ -9,11 +9,11 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/refusal"
 )
 
-// NoToken is the cause if the client asks the application for a token of OAUTHBEARER.
+// NoToken is the cause if the client asks the application for a token.
 var NoToken = &refusal.Denied{Code: refusal.Credentials, Cause: "sasl.oauthbearer.method=default asks the application for a token: set it to oidc"}
 
-// CauseOf returns why brokers cannot be used, as an error event tells; nil if it is about something
-// else.
+// CauseOf returns why brokers cannot be used, as an error event tells; nil if it is about
+// something else.
 func (l *Log) CauseOf(e kafka.Error) error {
 	switch e.Code() {
 	case kafka.ErrTransport, kafka.ErrResolve, kafka.ErrSsl, kafka.ErrAuthentication:

@@ -1,7 +1,7 @@
-// Package clientlog forwards the log of a confluent-kafka-go client, logs the errors after which the
-// client retries, and tells what those of connections mean.
+// Package clientlog forwards the log of a confluent-kafka-go client, logs the errors after which
+// the client retries, and tells why its connections fail.
 //
-// It must not import any other package of this module but runtime/internal/refusal.
+// It must not import any package of this module but refusal.
 package clientlog
 
 import (
@@ -47,10 +47,11 @@ func (l *Log) Report(e kafka.Error, told bool) {
 // Failed returns why a connection failed last; "" if none did. The client has no error event for a
 // connection that a broker closed.
 func (l *Log) Failed() string {
-	if text := l.failed.Load(); text != nil {
-		return *text
+	text := l.failed.Load()
+	if text == nil {
+		return ""
 	}
-	return ""
+	return *text
 }
 
 // trace is the level of the client's internal messages: LOG_LEVEL=debug-4 shows them, but debug
