@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -18,8 +19,10 @@ import (
 
 	"github.com/idemgen/idemgen/internal/kit/certs"
 	"github.com/idemgen/idemgen/internal/kit/postgres"
+	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/outbox"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // onlySecured lets users in with TLS only: by a password, or by a certificate in their name.
@@ -103,14 +106,12 @@ func TestServiceConnectsWithTLSAndSASL(t *testing.T) {
 	verified := url.Values{"sslmode": {"verify-full"}, "sslrootcert": {s.ca.File}}
 	certified := url.Values{"sslmode": {"verify-full"}, "sslrootcert": {s.ca.File}, "sslcert": {own.CertFile}, "sslkey": {own.KeyFile}}
 	byPassword, byCertificate := url.UserPassword("by_password", secret), url.User("by_certificate")
-	for name, broken := range map[string]string{
-		"no encryption":        server.address("shop", byPassword, url.Values{"sslmode": {"disable"}}),
-		"an unknown authority": server.address("shop", byPassword, url.Values{"sslmode": {"verify-full"}, "sslrootcert": {certs.New(t).File}}),
-		"no certificate":       server.address("shop", byCertificate, verified),
+	for _, broken := range []struct{ address, says string }{
+		{server.address("shop", byPassword, url.Values{"sslmode": {"disable"}}), "pg_hba.conf"},
+		{server.address("shop", byPassword, url.Values{"sslmode": {"verify-full"}, "sslrootcert": {certs.New(t).File}}), "certificate is not accepted"},
+		{server.address("shop", byCertificate, verified), "pg_hba.conf"},
 	} {
-		if err := pool(t, broken).Ping(t.Context()); err == nil {
-			t.Errorf("the database takes a connection with %s", name)
-		}
+		staysOut(t, pool(t, broken.address), broken.says)
 	}
 	user := func(mechanism string) login {
 		return login{ca: s.ca.File, mechanism: mechanism, user: "ann", password: secret}
@@ -147,6 +148,35 @@ func TestServiceConnectsWithTLSAndSASL(t *testing.T) {
 			})
 		}
 	})
+}
+
+// staysOut runs a service that its database does not let in, until it says why.
+func staysOut(t *testing.T, db *pgxpool.Pool, says string) {
+	t.Helper()
+	log := &testLog{}
+	c := consumerOfTopic(t, db, wire.Topic{Name: topicName}, idem.WithLogger(textLogger(log)))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- c.Run(ctx, nil) }()
+	for {
+		select {
+		case err := <-ended: // an operator must act
+			if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), secret) {
+				t.Errorf("Run: %v, want %s", err, says)
+			}
+			return
+		case <-time.After(10 * time.Millisecond):
+		}
+		if p := c.Health(); len(p) == 1 && p[0].Code == "unavailable" && strings.Contains(p[0].Reason, says) {
+			if lines := errorLine.FindAllString(log.String(), -1); len(lines) != 1 || !strings.Contains(lines[0], says) || !strings.Contains(lines[0], p[0].Do) || strings.Contains(lines[0], secret) {
+				t.Errorf("errors in the log: %q", lines)
+			}
+			cancel()
+			<-ended
+			return
+		}
+	}
 }
 
 // roundTrip writes events into an outbox, until they are applied as records.
