@@ -34,6 +34,7 @@ func refusals(t testing.TB) []unserved {
 		{"wrong mechanism", s.brokers(t, rejectsMechanism, s.both...), wrongOverTLS, "credentials", "unsupported sasl mechanism"},
 		{"no SASL", s.brokers(t, nil, s.scram...), login{}, "unavailable", "it may require sasl"},
 		{"plaintext to TLS", s.brokers(t, nil, kfake.TLS(s.server)), login{}, "tls", "it may require tls"},
+		{"plaintext to TLS that sends an alert", s.brokers(t, nil, kfake.ListenFn(alerting)), login{}, "tls", "it may require tls"},
 		{"SASL over plaintext to TLS", s.brokers(t, nil, s.both...), wrong, "tls", "it may require tls"},
 		{"TLS to plaintext", s.brokers(t, nil, kfake.ListenFn(plaintext)), login{ca: s.ca.File}, "tls", "it may not use tls"},
 		{"unknown authority", s.brokers(t, nil, kfake.TLS(s.server)), login{ca: other.File}, "tls", "certificate"},
@@ -66,8 +67,10 @@ func plainly(text string) string { return strings.ToLower(strings.ReplaceAll(tex
 
 // Whatever keeps a service from its brokers is an error in the log, with what to do, and is in
 // Health under a code of its own. A secret is in neither.
-func TestRefusalIsAnErrorThatNamesTheCause(t *testing.T) {
-	cases, db := refusals(t), diaryDB(t)
+func TestRefusalIsAnErrorThatNamesTheCause(t *testing.T) { servicesSay(t, refusals(t)) }
+
+func servicesSay(t *testing.T, cases []unserved) {
+	db := diaryDB(t)
 	withBoth(t, func(t *testing.T, k kind) {
 		for _, of := range cases {
 			if of.login.mechanism == "OAUTHBEARER" && k.name == "franz" { // its option has a function that gives the token
@@ -121,8 +124,9 @@ func TestRefusalIsAnErrorThatNamesTheCause(t *testing.T) {
 }
 
 // A relay says the same of its brokers.
-func TestRelaySaysWhatKeepsItFromBrokers(t *testing.T) {
-	cases := refusals(t)
+func TestRelaySaysWhatKeepsItFromBrokers(t *testing.T) { relaysSay(t, refusals(t)) }
+
+func relaysSay(t *testing.T, cases []unserved) {
 	withBoth(t, func(t *testing.T, k kind) {
 		for _, of := range cases {
 			if of.code == "topic-missing" { // it holds back one aggregate: see TestEventOfAMissingTopic

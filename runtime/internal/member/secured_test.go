@@ -96,6 +96,31 @@ type request struct {
 	begun bool
 }
 
+// alerting is a listener with TLS that, like Kafka's, answers a request in plaintext by an alert.
+func alerting(network, address string) (net.Listener, error) {
+	l, err := net.Listen(network, address)
+	return alerts{l}, err
+}
+
+type alerts struct{ net.Listener }
+
+func (l alerts) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	return &alert{c}, err
+}
+
+type alert struct{ net.Conn }
+
+func (c *alert) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if n > 0 {
+		_, _ = c.Write([]byte{21, 3, 3, 0, 2, 2, 80}) // an internal error, of TLS 1.2
+		c.Close()
+		return 0, io.EOF
+	}
+	return n, err
+}
+
 func (c *request) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if !c.begun && n > 0 && b[0] != 0 { // a request begins with its size

@@ -26,7 +26,7 @@ func BrokerAdvice(err error) string {
 		return loginAdvice
 	case unverified, noTLS, op != nil && (op.Op == "remote error" || op.Op == "read"):
 		return tlsAdvice
-	case errors.Is(err, io.EOF) && strings.Contains(err.Error(), "TLS"):
+	case errors.Is(err, io.EOF) && strings.Contains(err.Error(), "TLS"), strings.Contains(err.Error(), "tls alert record"):
 		return tlsAdvice
 	case errors.Is(err, io.EOF): // the broker closed the connection when it had the credentials, or lacked them
 		return loginAdvice

@@ -116,7 +116,7 @@ func judge(err error, dial bool) error {
 		return refusal.InHandshake
 	case unverified, alert, op != nil && op.Op == "remote error":
 		return &refusal.Denied{Code: refusal.TLS, Cause: err.Error()}
-	case closed && strings.Contains(err.Error(), "requires TLS"):
+	case closed && strings.Contains(err.Error(), "requires TLS"), strings.Contains(err.Error(), "tls alert record"):
 		return refusal.AtFirst
 	case closed:
 		return refusal.Later
