@@ -102,16 +102,16 @@ func (g *Group) add(f *found) {
 	g.Last = f.At.UTC()
 }
 
-// atWord matches what a word begins with that is more than a number: what tells causes apart, in the
-// first group, and UUIDs.
+// atWord matches what a word begins with that is more than a number: what tells causes apart, in
+// the first group, and UUIDs.
 var atWord = regexp.MustCompile(`^(?:(status [0-9]{3}\b|SQLSTATE [0-9A-Z]{5}\b|numeric\([0-9]+,-?[0-9]+\))|[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}\b)`)
 
 // number matches what a number begins.
 var number = regexp.MustCompile(`^[0-9]+(?:[.:-][0-9]+)*`)
 
-// differs returns the length of a text that begins at i and differs between reasons of one cause: a
-// quoted text, a UUID or a number. A status, an SQLSTATE and the size of a type stay. It is called
-// for each byte of thousands of reasons, so it looks before it matches.
+// differs returns the length of a text that begins at i and differs between reasons of one cause:
+// a quoted text, a UUID or a number. A status, an SQLSTATE and the size of a type stay. It is
+// called for each byte of thousands of reasons, so it looks before it matches.
 func differs(reason string, i int) (length int, stays bool) {
 	rest, c := reason[i:], reason[i]
 	if c == '"' || c == '\'' {

@@ -1,13 +1,12 @@
 package confluent
 
 import (
-	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 
-	"github.com/idemgen/idemgen/runtime/internal/member"
+	"github.com/idemgen/idemgen/runtime/confluent/internal/clientlog"
+	"github.com/idemgen/idemgen/runtime/internal/refusal"
 )
 
 // clientError handles an error event. Errors that are not fatal are left to the client, which
@@ -20,22 +19,27 @@ func (r *run) clientError(e kafka.Error) {
 	switch e.Code() {
 	case kafka.ErrAutoOffsetReset, kafka.ErrLogTruncation, kafka.ErrOffsetOutOfRange:
 		r.member.PositionLost(nil)
-	case kafka.ErrTransport, kafka.ErrResolve:
-		r.member.BrokerFailed(errors.New(reason(e.Error())))
-	case kafka.ErrSsl, kafka.ErrAuthentication:
-		r.member.BrokerFailed(&member.Denied{Cause: reason(e.Error())})
+	case kafka.ErrTransport, kafka.ErrResolve, kafka.ErrSsl, kafka.ErrAuthentication:
+		r.failed = true
+		r.member.BrokerFailed(clientlog.Cause(e.Code(), e.Error()))
 	case kafka.ErrAllBrokersDown:
-		r.member.AllBrokersDown()
+		r.allDown()
 	}
 	r.log.Report(e, r.member.Unreachable())
 }
 
-// reason returns the text of a broker's error without the parts that differ from one attempt to
-// the next: the broker's name, how long it took, how often it happened.
-func reason(text string) string {
-	text, _, _ = strings.Cut(text, " (after ")
-	if _, rest, found := strings.Cut(text, ": "); found {
-		text = rest
+// allDown reports that all brokers are down. An alarm without a cause is ignored, because the next
+// one comes soon, and the client logs the cause at about the same time.
+func (r *run) allDown() {
+	if text := r.log.Failed(); text != "" && !r.failed {
+		why := clientlog.Cause(kafka.ErrTransport, text)
+		r.member.BrokerFailed(why)
+		r.failed = why != refusal.Later
 	}
-	return text
+	if !r.failed && !r.alarmed {
+		r.alarmed = true
+		return
+	}
+	r.failed, r.alarmed = false, false
+	r.member.AllBrokersDown()
 }

@@ -21,6 +21,9 @@ type run struct {
 	client *kafka.Consumer
 	log    *clientlog.Log
 	member *member.Member
+
+	failed  bool // an error event named a cause since the last alarm
+	alarmed bool // all brokers were reported down, without a cause
 }
 
 // consumer implements member.Client.
@@ -79,8 +82,7 @@ func (r *run) poll() error {
 		case kafka.Error:
 			r.clientError(e)
 		case kafka.OAuthBearerTokenRefresh:
-			r.clientError(kafka.NewError(kafka.ErrAuthentication,
-				"sasl.oauthbearer.method=default needs the application's help: use oidc", false))
+			r.member.BrokerFailed(clientlog.NoToken)
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/idemgen/idemgen/runtime/franz/internal/clientlog"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/internal/intake"
 )
@@ -20,7 +21,7 @@ import (
 type broker struct {
 	group, fetch *kgo.Client
 	name         string // of the group
-	state        *connections
+	state        *clientlog.Connections
 	timeout      time.Duration // of one query
 
 	mu  sync.Mutex
@@ -47,7 +48,7 @@ func (b *broker) Commit(ctx context.Context, durable map[idem.Partition]idem.Com
 	q.Topics = slices.Collect(maps.Values(topics))
 	r, err := q.RequestWith(ctx, b.group)
 	if err != nil {
-		return b.state.why(err)
+		return b.state.Why(err)
 	}
 	for _, t := range r.Topics {
 		for _, p := range t.Partitions {
@@ -87,7 +88,7 @@ func (b *broker) Committed(ctx context.Context, name string, partitions []int32)
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("query the group's committed offset: %w", b.state.why(err))
+		return nil, fmt.Errorf("query the group's committed offset: %w", b.state.Why(err))
 	}
 	return of, nil
 }
@@ -104,7 +105,7 @@ func (b *broker) Topics(ctx context.Context, names ...string) (map[string]intake
 	}
 	r, err := q.RequestWith(ctx, b.fetch)
 	if err != nil {
-		return nil, b.state.why(err)
+		return nil, b.state.Why(err)
 	}
 	out := map[string]intake.Topic{}
 	for _, t := range r.Topics {
@@ -187,7 +188,7 @@ func (b *broker) EpochEnd(ctx context.Context, id idem.Partition, at idem.Positi
 	q.ReplicaID, q.Topics = -1, append(q.Topics, topic)
 	r, err := q.RequestWith(ctx, b.fetch)
 	if err != nil {
-		err = b.state.why(err)
+		err = b.state.Why(err)
 	} else {
 		err = kerr.ErrorForCode(r.Topics[0].Partitions[0].ErrorCode)
 	}
@@ -211,7 +212,7 @@ func (b *broker) offsets(ctx context.Context, at int64, isolation int8, list ...
 	}
 	r, err := q.RequestWith(ctx, b.fetch)
 	if err != nil {
-		return nil, b.state.why(err)
+		return nil, b.state.Why(err)
 	}
 	found := map[idem.Partition]idem.Position{}
 	for _, t := range r.Topics {

@@ -18,7 +18,7 @@ type run struct {
 	ctx    context.Context // of Run
 	log    *clientlog.Log
 	fetch  *fetcher
-	state  *connections
+	state  *clientlog.Connections
 	group  *group
 	member *member.Member
 }
@@ -41,7 +41,7 @@ func newRun(ctx, alive context.Context, s *Source, set *settings, sub idem.Subsc
 	if logger == nil {
 		logger = slog.Default()
 	}
-	r := &run{ctx: ctx, log: clientlog.New(logger), state: &connections{}, group: newGroup()}
+	r := &run{ctx: ctx, log: clientlog.New(logger), state: &clientlog.Connections{}, group: newGroup()}
 	options := append(set.all, kgo.WithContext(alive), kgo.WithLogger(r.log), kgo.WithHooks(r.state))
 	fetch, err := kgo.NewClient(options...)
 	if err != nil {
@@ -85,8 +85,8 @@ func (r *run) poll() {
 
 // answerGroup handles the events of the group since the last poll.
 func (r *run) answerGroup() {
-	if cause, down := r.state.allDown(); down {
-		r.member.BrokerFailed(errors.New(cause))
+	if cause, down := r.state.AllDown(); down {
+		r.member.BrokerFailed(cause)
 		r.member.AllBrokersDown()
 	}
 	select {

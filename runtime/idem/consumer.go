@@ -115,7 +115,8 @@ func (c *Consumer) newProcess(db *pgxpool.Pool, hooks *notify.Hooks) *engine.Pro
 
 // Run consumes from src until ctx is done, finishes the transactions in flight, and returns nil.
 // It returns an error only if an operator must act, for example if the database schema is too old
-// or the broker rejects the credentials. Run waits out outages of the database and the broker.
+// or src rejects a setting. Run waits out outages of the database and the broker, and brokers that
+// reject the credentials.
 func (c *Consumer) Run(ctx context.Context, src Source) error {
 	c.run.Set(nil, errStarting)
 	defer func() { c.run.Set(nil, errEnded) }()

@@ -68,32 +68,21 @@ func problemOf(condition *outage.Condition) *idemtype.Problem {
 	if why == nil {
 		return nil
 	}
-	p := &idemtype.Problem{Code: "unavailable", Partition: -1, Since: since, Reason: why.Error(), Do: "remove the cause; the runtime keeps retrying", Err: why}
-	for _, known := range wholes {
-		if why == known.why {
-			p.Code, p.Do = known.code, known.do
-		}
-	}
-	return p
+	r := outage.ReasonOf(why)
+	return &idemtype.Problem{Code: r.Code, Partition: -1, Since: since, Reason: why.Error(), Do: r.Do, Err: why}
 }
 
-// wholes are code and advice of what is known to be wrong with the service as a whole.
-var wholes = []struct {
-	why      error
-	code, do string
-}{
-	{errNotRun, "not-running", "call Run"},
-	{errStarting, "starting", "wait until the database answers"},
-	{errEnded, "not-running", "see the error of Run, and start the service again"},
-	{errNotJoined, "joining", "wait: after a process was killed, for as long as the session of its member lasts"},
-}
-
+// The reasons of the service itself; those of the group come from the Source.
 var (
-	errNotRun    = errors.New("the service is not started: Run was not called")
-	errStarting  = errors.New("the service is starting: the database has not been reached yet")
-	errEnded     = errors.New("the service has ended: Run has returned")
-	errNotJoined = errors.New("the group has not assigned its partitions yet")
+	errNotRun    = whole("not-running", "call Run", "the service is not started: Run was not called")
+	errStarting  = whole("starting", "wait until the database answers", "the service is starting: the database has not been reached yet")
+	errEnded     = whole("not-running", "see the error of Run, and start the service again", "the service has ended: Run has returned")
+	errNotJoined = &outage.Reason{Code: "joining", Do: outage.JoinAdvice, Waits: true, Err: errors.New("the group has not assigned its partitions yet")}
 )
+
+func whole(code, do, text string) *outage.Reason {
+	return &outage.Reason{Code: code, Do: do, Err: errors.New(text)}
+}
 
 // joinPatience is how long a group may take to assign its partitions before that is logged as an
 // error: a session of 45 seconds, and some more. Health reports it immediately.

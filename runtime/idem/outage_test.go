@@ -246,7 +246,7 @@ func TestGroupIsInHealth(t *testing.T) {
 		sink.Group(errors.New("no broker of b:9092 answers"))
 	}
 	want(t, "Health", c.Health().Err().Error(), "no broker of b:9092 answers")
-	want(t, "lines", strings.Count(log.String(), "the service waits"), 1)
+	want(t, "lines", strings.Count(log.String(), "level=ERROR"), 1)
 	sink.Group(nil)
 	if err := c.Health().Err(); err != nil {
 		t.Errorf("a member without partitions: %v", err)

@@ -15,7 +15,9 @@ type Problem struct {
 	// standby, fencing, backoff, retrying or doubt. A partition that works has waiting if records
 	// have waited for longer than two transactions may take, silent if the client does not deliver
 	// its records, and handler-running or effect-running if a call has not ended with its context.
-	// The service as a whole has not-running, starting, joining, or unavailable.
+	// The service as a whole has not-running, starting, joining, unavailable, topic-missing,
+	// credentials if the brokers reject the login, or tls if no TLS connection to them is possible
+	// or they require one.
 	Code      string
 	Topic     string    // "" if the problem is the service's as a whole
 	Partition int32     // -1 if the problem is the service's as a whole

@@ -283,6 +283,6 @@ func (l *lead) failed(err error) {
 	}
 	err = fmt.Errorf("the broker has accepted no events since %s: %w", l.brokenSince.UTC().Format(time.RFC3339), err)
 	if l.tell(aboutBroker, err) {
-		l.log().Warn("outbox: the broker accepts no events", "err", err)
+		l.log().Error("outbox: the broker accepts no events", "err", err, "do", adviceOn(aboutBroker, err))
 	}
 }

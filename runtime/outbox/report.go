@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/idemgen/idemgen/internal/process"
+	"github.com/idemgen/idemgen/runtime/internal/refusal"
 	"github.com/idemgen/idemgen/runtime/internal/report"
 )
 
@@ -71,15 +72,22 @@ func (r *Relay) connectReport(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// advice is what to do about what Health reports.
+// advice is what to do about what Health reports, besides the broker.
 var advice = map[string]string{
 	aboutDatabase:   "see whether the database runs, and whether the relay's role has its rights",
-	aboutBroker:     "see whether the brokers run",
 	aboutRefused:    "see whether the topic exists and takes the event; an event that can never be sent is deleted from idem_outbox",
 	aboutUnanswered: "see whether the topic's partitions have a leader",
 	aboutDelete:     "see which transaction locks rows of idem_outbox, and which triggers and rules the table has",
 	aboutWaiting:    "see why events are written faster than they are sent",
 	aboutLeader:     "see the relay that leads: it sends nothing",
+}
+
+// adviceOn says what to do about what Health reports.
+func adviceOn(about string, err error) string {
+	if about == aboutBroker {
+		return refusal.Advice(refusal.Code(err))
+	}
+	return advice[about]
 }
 
 // snapshot is what this relay reports.
@@ -89,7 +97,7 @@ func (r *Relay) snapshot() process.Report {
 	out := process.Report{Relay: &process.Relay{Leads: r.is.Leading, Sent: r.is.Sent}}
 	for about, err := range r.fault {
 		_, code, _ := strings.Cut(about, " ")
-		out.Problems = append(out.Problems, process.Problem{Code: code, Since: r.since[about], Reason: err.Error(), Do: advice[about]})
+		out.Problems = append(out.Problems, process.Problem{Code: code, Since: r.since[about], Reason: err.Error(), Do: adviceOn(about, err)})
 	}
 	slices.SortFunc(out.Problems, func(a, b process.Problem) int { return strings.Compare(a.Code, b.Code) })
 	return out

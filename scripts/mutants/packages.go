@@ -6,6 +6,8 @@ const (
 	core         = "./runtime/idem"
 	confluents   = "./runtime/confluent"
 	franzes      = "./runtime/franz"
+	franzLogs    = "./runtime/franz/internal/clientlog"
+	rdkafkaLogs  = "./runtime/confluent/internal/clientlog"
 	members      = "./runtime/internal/member"
 	producers    = "./runtime/confluent/producer"
 	waves        = "./runtime/wire"

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -22,20 +23,38 @@ type Broker struct {
 	server
 	addr       string
 	controller string
+	more       map[string]string // addresses of further listeners
 }
 
 // Run starts the first broker of a Kafka. conf is what differs from its settings, as in
 // server.properties. Topics are not created by themselves. ctx limits only the start.
 func Run(ctx context.Context, conf map[string]string) (*Broker, error) {
-	addrs, err := freeAddrs(2)
+	return RunWith(ctx, conf, nil)
+}
+
+// RunWith is [Run] with further listeners. protocols maps their names, in capitals, to security
+// protocols, which conf sets up.
+func RunWith(ctx context.Context, conf, protocols map[string]string) (*Broker, error) {
+	addrs, err := freeAddrs(2 + len(protocols))
 	if err != nil {
 		return nil, err
 	}
+	more, listeners, protocol := map[string]string{}, "PLAINTEXT://"+addrs[0], "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT"
+	for i, name := range slices.Sorted(maps.Keys(protocols)) {
+		more[name] = addrs[2+i]
+		listeners += "," + name + "://" + more[name]
+		protocol += "," + name + ":" + protocols[name]
+	}
 	own := map[string]string{
-		"node.id": "1", "process.roles": "broker,controller", "listeners": "PLAINTEXT://" + addrs[0] + ",CONTROLLER://" + addrs[1],
+		"node.id": "1", "process.roles": "broker,controller", "listeners": listeners + ",CONTROLLER://" + addrs[1],
+		"advertised.listeners": listeners, "listener.security.protocol.map": protocol,
 	}
 	maps.Copy(own, conf)
-	return start(ctx, addrs[0], addrs[1], own)
+	b, err := start(ctx, addrs[0], addrs[1], own)
+	if err == nil {
+		b.more = more
+	}
+	return b, err
 }
 
 // Join starts another broker of the same Kafka, whose number is 2 or more. conf is as for [Run].
@@ -63,7 +82,7 @@ func start(ctx context.Context, addr, controller string, own map[string]string) 
 	file := filepath.Join(dir, "server.properties")
 	settings := brokerSettings(dir, addr, controller)
 	maps.Copy(settings, own)
-	b := &Broker{server{dir, &program.Program{Dir: dir, Argv: j.argv("384m", "kafka.Kafka", file)}}, addr, controller}
+	b := &Broker{server{dir, &program.Program{Dir: dir, Argv: j.argv("384m", "kafka.Kafka", file)}}, addr, controller, nil}
 	err = writeProperties(file, settings)
 	if err == nil {
 		err = j.run(ctx, "kafka.tools.StorageTool", "format", "-t", clusterID, "-c", file)
@@ -103,6 +122,9 @@ func brokerSettings(dir, addr, controller string) map[string]string {
 
 // Addr is the broker's host and port.
 func (b *Broker) Addr() string { return b.addr }
+
+// AddrOf is the host and port of a further listener.
+func (b *Broker) AddrOf(name string) string { return b.more[name] }
 
 // Restart starts a broker that crashed, at the same address, and waits until it answers.
 func (b *Broker) Restart(ctx context.Context) error {

@@ -59,6 +59,17 @@ func newStandby(primary, dir string, a *syscall.Credential) error {
 	return errors.Join(os.WriteFile(signal, nil, 0o600), give(signal, a))
 }
 
+// addFiles writes files into a folder, for one owner.
+func addFiles(files map[string]string, dir string, owner *syscall.Credential) error {
+	for name, content := range files {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.WriteFile(path, []byte(content), 0o600), give(path, owner)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // runInitdb runs initdb in dir and puts its result at made, whole or not at all.
 func runInitdb(bin Binaries, dir, made string, a *syscall.Credential) error {
 	work := filepath.Join(dir, "initdb")

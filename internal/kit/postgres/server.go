@@ -47,6 +47,7 @@ type Options struct {
 	Conf    map[string]string // further settings, as in postgresql.conf
 	Dir     string            // folder for the server's own directory; "" chooses one
 	Env     []string          // added to the server's environment, NAME=value
+	Files   map[string]string // name to content of files in the data directory that only the server's account reads
 
 	primary *Server // to copy and to follow
 }
@@ -97,7 +98,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	}
 	s := &Server{cmd: cmd, orders: write, out: json.NewDecoder(bufio.NewReader(out)), tcp: o.TCP}
 	stop := context.AfterFunc(ctx, func() { out.Close() })
-	err = s.begin(o, order{Binaries: bin, Durable: o.Durable, TCP: o.TCP, Conf: o.Conf, Base: o.Dir, Env: o.Env, Copy: o.primary.data()})
+	err = s.begin(o, order{Binaries: bin, Durable: o.Durable, TCP: o.TCP, Conf: o.Conf, Base: o.Dir, Env: o.Env, Files: o.Files, Copy: o.primary.data()})
 	if !stop() {
 		err = ctx.Err()
 	}

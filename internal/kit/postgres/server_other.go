@@ -18,6 +18,7 @@ type Options struct {
 	Conf    map[string]string
 	Dir     string
 	Env     []string
+	Files   map[string]string
 }
 
 var errSystem = errors.New("servers run on Unix only: set " + EnvURL)

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"syscall"
 	"time"
@@ -52,7 +53,8 @@ type order struct {
 	Conf     map[string]string
 	Base     string   // folder for the directory; "" is chosen by Durable
 	Env      []string // more of the environment
-	Copy     string   // data of a primary, stopped, to be a standby of; "" makes a new cluster
+	Files    map[string]string
+	Copy     string // data of a primary, stopped, to be a standby of; "" makes a new cluster
 }
 
 type reply struct {
@@ -87,19 +89,22 @@ func supervise(in io.Reader, out io.Writer) error {
 	}
 	defer lock.Close()
 	p := &postmaster{bin: o.Binaries, dir: dir, account: a, tcp: o.TCP, env: o.Env, conf: settings(o.Durable, o.Conf)}
-	err = serve(p, o.Copy, lines, json.NewEncoder(out))
+	err = serve(p, &o, lines, json.NewEncoder(out))
 	p.stop()
 	return errors.Join(err, removeDirectory(dir))
 }
 
 // serve starts the server and does what the lines say until they end.
-func serve(p *postmaster, primary string, lines *bufio.Scanner, out *json.Encoder) error {
+func serve(p *postmaster, o *order, lines *bufio.Scanner, out *json.Encoder) error {
 	var password string
 	var err error
-	if primary != "" {
-		err = newStandby(primary, p.dir, p.account)
+	if o.Copy != "" {
+		err = newStandby(o.Copy, p.dir, p.account)
 	} else {
 		password, err = newCluster(p.bin, p.dir, p.account)
+	}
+	if err == nil {
+		err = addFiles(o.Files, filepath.Join(p.dir, "data"), p.account)
 	}
 	if err == nil {
 		err = p.start()

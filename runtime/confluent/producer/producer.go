@@ -25,6 +25,7 @@ type Producer struct {
 	client  *kafka.Producer // nil if the last one failed permanently
 	ended   sync.WaitGroup
 	closing bool
+	cause   error // why brokers cannot be used, as of the last event; nil if one took a record since
 }
 
 // produced are the settings that the relay depends on: a record is acknowledged when all in-sync
@@ -122,12 +123,26 @@ func (p *Producer) listen(client *kafka.Producer, log *clientlog.Log) {
 	for e := range client.Events() {
 		switch e := e.(type) {
 		case *kafka.Message:
+			if e.TopicPartition.Error == nil {
+				p.learn(nil)
+			}
 			e.Opaque.(func(error))(p.judge(client, e.TopicPartition.Error))
+		case kafka.OAuthBearerTokenRefresh:
+			p.learn(clientlog.NoToken)
 		case kafka.Error:
+			if cause := log.CauseOf(e); cause != nil {
+				p.learn(cause)
+			}
 			log.Report(e, false)
 			_ = p.judge(client, e)
 		}
 	}
+}
+
+func (p *Producer) learn(cause error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cause = cause
 }
 
 // refusing are the errors that concern one record, or its topic.
@@ -137,7 +152,8 @@ var refusing = []kafka.ErrorCode{
 	kafka.ErrUnknownPartition, kafka.ErrInvalidArg,
 }
 
-// judge classifies an error of a record. It discards a client that failed permanently.
+// judge classifies an error of a record. It discards a client that failed permanently. If no
+// broker can be used, it says why: the record's own error says that its time is over.
 func (p *Producer) judge(client *kafka.Producer, err error) error {
 	of, ok := errors.AsType[kafka.Error](err)
 	switch {
@@ -147,6 +163,11 @@ func (p *Producer) judge(client *kafka.Producer, err error) error {
 		p.giveUp(client)
 	case slices.Contains(refusing, of.Code()):
 		return &outbox.RefusedError{Err: err}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cause != nil {
+		return fmt.Errorf("%w: %w", p.cause, err)
 	}
 	return err
 }

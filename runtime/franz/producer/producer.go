@@ -23,6 +23,7 @@ import (
 // Producer sends the records of an [outbox.Relay].
 type Producer struct {
 	options []kgo.Opt
+	state   *clientlog.Connections
 	mu      sync.Mutex
 	client  *kgo.Client // nil if the last one was discarded
 	ended   sync.WaitGroup
@@ -63,9 +64,10 @@ func New(brokers string, opts ...kgo.Opt) (*Producer, error) {
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
-	p := &Producer{options: slices.Concat(usual, opts, []kgo.Opt{
-		kgo.SeedBrokers(strings.Split(brokers, ",")...), kgo.WithLogger(clientlog.New(slog.Default())),
-	})}
+	p := &Producer{state: &clientlog.Connections{}}
+	p.options = slices.Concat(usual, opts, []kgo.Opt{
+		kgo.SeedBrokers(strings.Split(brokers, ",")...), kgo.WithLogger(clientlog.New(slog.Default())), kgo.WithHooks(p.state),
+	})
 	_, err := p.connected()
 	return p, err
 }
@@ -95,7 +97,7 @@ func (p *Producer) Produce(r outbox.Record, done func(error)) {
 		headers[i] = kgo.RecordHeader{Key: h.Name, Value: h.Value}
 	}
 	record := &kgo.Record{Topic: r.Topic, Key: r.Key, Value: r.Value, Headers: headers}
-	client.TryProduce(context.Background(), record, func(_ *kgo.Record, err error) { done(judge(err)) })
+	client.TryProduce(context.Background(), record, func(_ *kgo.Record, err error) { done(p.judge(err)) })
 }
 
 // refusing are the errors that concern one record, or its topic.
@@ -104,10 +106,17 @@ var refusing = []error{
 	kerr.InvalidTopicException, kerr.TopicAuthorizationFailed, kerr.UnknownTopicOrPartition,
 }
 
-// judge classifies an error of a record.
-func judge(err error) error {
+// judge classifies an error of a record. If no broker can be used, it says why: the record's own
+// error says that its time is over.
+func (p *Producer) judge(err error) error {
+	if err == nil {
+		return nil
+	}
 	if slices.ContainsFunc(refusing, func(one error) bool { return errors.Is(err, one) }) {
 		return &outbox.RefusedError{Err: err}
+	}
+	if cause := p.state.Cause(); cause != nil {
+		return fmt.Errorf("%w: %w", cause, err)
 	}
 	return err
 }

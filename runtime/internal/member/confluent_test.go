@@ -3,6 +3,7 @@
 package member_test
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
@@ -16,8 +17,12 @@ func init() {
 	clients = append(clients, client{
 		name: "confluent", open: openConfluent, revokes: "delegating incremental revoke", watched: true,
 		refused: "Connect to ipv4#127.0.0.1:1 failed: Connection refused",
-		send: func(t testing.TB, brokers string) sender {
-			p, err := producer.New(brokers, nil)
+		send: func(t testing.TB, brokers string, l login) sender {
+			config := confluentLogin(l)
+			if l.patience > 0 {
+				config["message.timeout.ms"] = int(l.patience.Milliseconds())
+			}
+			p, err := producer.New(brokers, config)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -37,13 +42,36 @@ func openConfluent(s *source) idem.Source {
 	if s.metadata != 0 {
 		config["topic.metadata.refresh.interval.ms"] = int(s.metadata.Milliseconds())
 	}
-	if s.password != "" {
-		for name, v := range map[string]string{"security.protocol": "SASL_PLAINTEXT", "sasl.mechanisms": "PLAIN", "sasl.username": "ann", "sasl.password": s.password} {
-			config[name] = v
-		}
-	}
+	maps.Copy(config, confluentLogin(s.login))
 	if s.debug {
 		config["debug"] = "cgrp"
 	}
 	return &confluent.Source{Brokers: s.Brokers, Config: config, Logger: s.Logger}
+}
+
+// confluentLogin is a login in librdkafka's settings.
+func confluentLogin(l login) kafka.ConfigMap {
+	config := kafka.ConfigMap{}
+	for name, value := range map[string]string{
+		"ssl.ca.location": l.ca, "ssl.certificate.location": l.own.CertFile, "ssl.key.location": l.own.KeyFile,
+		"sasl.mechanism": l.mechanism, "sasl.username": l.user, "sasl.password": l.password,
+	} {
+		if value != "" {
+			config[name] = value
+		}
+	}
+	if l.mechanism == "OAUTHBEARER" {
+		delete(config, "sasl.username")
+		delete(config, "sasl.password")
+	}
+	if l.tokens != "" {
+		maps.Copy(config, kafka.ConfigMap{
+			"sasl.oauthbearer.method": "oidc", "sasl.oauthbearer.token.endpoint.url": l.tokens,
+			"sasl.oauthbearer.client.id": l.user, "sasl.oauthbearer.client.secret": l.password,
+		})
+	}
+	if p := l.protocol(); p != "plaintext" {
+		config["security.protocol"] = p
+	}
+	return config
 }

@@ -56,7 +56,7 @@ func consumerOf(t *testing.T, db *pgxpool.Pool, plan func() wire.Plan) *idem.Con
 	return consumerOfTopic(t, db, wire.Topic{Name: topicName, StartFrom: wire.Earliest, NewPlan: plan})
 }
 
-func consumerOfTopic(t *testing.T, db *pgxpool.Pool, topic wire.Topic) *idem.Consumer {
+func consumerOfTopic(t *testing.T, db *pgxpool.Pool, topic wire.Topic, options ...idem.Option) *idem.Consumer {
 	t.Helper()
 	const most = 500 * time.Millisecond
 	c, err := idem.New(db, wire.Service{
@@ -66,7 +66,7 @@ func consumerOfTopic(t *testing.T, db *pgxpool.Pool, topic wire.Topic) *idem.Con
 			StatementTimeout: most, LockTimeout: most, MaxPollInterval: time.Minute, MaxPayload: 1 << 10,
 		},
 		Topics: []wire.Topic{topic},
-	}, idem.WithLogger(textLogger(&testLog{})))
+	}, append([]idem.Option{idem.WithLogger(textLogger(&testLog{}))}, options...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func TestDeadLettersToABroker(t *testing.T) {
 		c := consumerOfTopic(t, db, wire.Topic{
 			Name: topicName, StartFrom: wire.Earliest, NewPlan: func() wire.Plan { return &refuser{} }, OnFailure: wire.FailurePolicy{StopAfter: 100},
 		})
-		p := k.send(t, brokers)
+		p := k.send(t, brokers, login{})
 		defer p.Close()
 		idemtest.Exec(t, db, `INSERT INTO idem_dead_letter_topic (consumer, topic) VALUES ('`+c.Name()+`', 'orders.dead')`)
 		r := &outbox.Relay{DB: db, Producer: p, Logger: slog.New(slog.DiscardHandler)}

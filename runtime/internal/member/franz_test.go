@@ -1,11 +1,11 @@
 package member_test
 
 import (
+	"cmp"
 	"testing"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/sasl/plain"
 
 	"github.com/idemgen/idemgen/runtime/franz"
 	"github.com/idemgen/idemgen/runtime/franz/producer"
@@ -16,8 +16,8 @@ func init() {
 	clients = append(clients, client{
 		name: "franz", open: openFranz, revokes: ": calling onRevoke at the end of a session", memory: 2 << 20, takes: 1,
 		refused: "dial 127.0.0.1:1: connect: connection refused",
-		send: func(t testing.TB, brokers string) sender {
-			p, err := producer.New(brokers)
+		send: func(t testing.TB, brokers string, l login) sender {
+			p, err := producer.New(brokers, append(l.franz(), kgo.RecordDeliveryTimeout(cmp.Or(l.patience, 10*time.Second)))...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -27,14 +27,11 @@ func init() {
 }
 
 func openFranz(s *source) idem.Source {
-	var options []kgo.Opt
+	options := s.login.franz()
 	if s.protocol == classic {
 		options = append(options, kgo.SessionTimeout(s.session), kgo.HeartbeatInterval(200*time.Millisecond))
 	} else {
 		options = append(options, kgo.ServerSideBalancer())
-	}
-	if s.password != "" {
-		options = append(options, kgo.SASL(plain.Auth{User: "ann", Pass: s.password}.AsMechanism()))
 	}
 	if s.instance != "" {
 		options = append(options, kgo.InstanceID(s.instance))

@@ -36,7 +36,7 @@ func subscription() idem.Subscription {
 type client struct {
 	name string
 	open func(*source) idem.Source
-	send func(t testing.TB, brokers string) sender
+	send func(t testing.TB, brokers string, l login) sender
 	// revokes is what its log says when it has a revoke for its application.
 	revokes string
 	// watched is whether it leaves the group when it is polled no more.
@@ -102,7 +102,7 @@ type source struct {
 	instance string        // of a static member
 	metadata time.Duration // after which topics are looked at again; 0 is the usual
 	debug    bool          // its log says all of the group
-	password string        // of user ann, by SASL PLAIN; "" for none
+	login    login
 }
 
 func (s *source) Run(ctx context.Context, sub idem.Subscription, sink idem.Sink) error {

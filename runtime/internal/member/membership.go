@@ -1,8 +1,6 @@
 package member
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"time"
 )
@@ -29,19 +27,16 @@ type membership struct {
 type cause struct {
 	text string
 	says int
+	code string
 }
 
 // How specific a cause is. A more specific one replaces another.
 const (
 	unanswered = iota
+	closed
 	unconnected
 	denied
 )
-
-// Denied is the error of brokers that reject the client's credentials.
-type Denied struct{ Cause string }
-
-func (e *Denied) Error() string { return e.Cause }
 
 // learn keeps the first of the most specific causes of an outage.
 func (m *membership) learn(c cause) {
@@ -57,9 +52,9 @@ func (m *membership) news() (why error, changed bool) {
 	case m.unreachable != nil:
 		why = m.unreachable
 	case !m.member && m.wasMember:
-		why = errors.New("the group no longer knows this member, which is rejoining")
+		why = joining("the group no longer knows this member, which is rejoining")
 	case !m.member:
-		why = fmt.Errorf("the group has not assigned its partitions yet; if a member died without leaving (kill -9), the group waits until that member's session ends, at most %s", m.session)
+		why = joining("the group has not assigned its partitions yet; if a member died without leaving (kill -9), the group waits until that member's session ends, at most %s", m.session)
 	}
 	text := fmt.Sprint(why)
 	changed = m.told == nil || *m.told != text
@@ -91,11 +86,7 @@ func (m *Member) Shared() {
 
 // BrokerFailed records why a broker cannot be reached, or rejects the client.
 func (m *Member) BrokerFailed(why error) {
-	c := cause{why.Error(), unconnected}
-	if _, is := errors.AsType[*Denied](why); is {
-		c.says = denied
-	}
-	m.group.learn(c)
+	m.group.learn(causeOf(why, unconnected))
 }
 
 // AllBrokersDown records that the client reaches no broker. That is reported immediately. The next
@@ -137,11 +128,7 @@ func (m *membership) answered(a topicsAnswer) {
 
 func (m *membership) trouble(a topicsAnswer) error {
 	if a.err != nil {
-		c := cause{a.err.Error(), unanswered}
-		if _, is := errors.AsType[*Denied](a.err); is {
-			c.says = denied
-		}
-		m.learn(c)
+		m.learn(causeOf(a.err, unanswered))
 		return m.noAnswer()
 	}
 	for _, name := range m.topics {
@@ -151,9 +138,3 @@ func (m *membership) trouble(a topicsAnswer) error {
 	}
 	return nil
 }
-
-func (m *membership) noAnswer() error {
-	return fmt.Errorf("no broker of %s responds: %s", m.brokers, cmp.Or(m.cause.text, "all are down"))
-}
-
-func missing(topic string) error { return fmt.Errorf("topic %s does not exist", topic) }

@@ -22,7 +22,7 @@ func TestEventOfAMissingTopic(t *testing.T) {
 		_, brokers := startCluster(t, 1)
 		db := idemtest.DB(t)
 		idemtest.Exec(t, db, outbox.Migration(outbox.ByRelay))
-		p := k.send(t, brokers)
+		p := k.send(t, brokers, login{})
 		topics := map[string]string{"user": topicName, "missing": "missing"}
 		r := &outbox.Relay{DB: db, Producer: p, Topic: func(of string) string { return topics[of] }, Logger: slog.New(slog.DiscardHandler)}
 		ctx, cancel := context.WithCancel(t.Context())

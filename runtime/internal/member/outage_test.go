@@ -23,7 +23,7 @@ func TestWrongPasswordStaysTheCause(t *testing.T) {
 		})
 		sink := newSink(t, newLedger())
 		s := open(t, brokers, k)
-		s.password = "wrong"
+		s.login = login{mechanism: "PLAIN", user: "ann", password: "wrong"}
 		s.pace.Request = time.Second
 		start(t, s, subscription(), sink)
 		refused := func() bool { return strings.Contains(strings.ToLower(sink.stands()), "authentication") }

@@ -22,7 +22,7 @@ func TestOutboxToABroker(t *testing.T) {
 		_, brokers := startCluster(t, 4)
 		db := idemtest.DB(t)
 		idemtest.Exec(t, db, outbox.Migration(outbox.ByRelay))
-		p := k.send(t, brokers)
+		p := k.send(t, brokers, login{})
 		r := &outbox.Relay{DB: db, Producer: p, Topic: func(string) string { return topicName }, Logger: slog.New(slog.DiscardHandler)}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)

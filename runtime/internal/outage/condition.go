@@ -12,7 +12,7 @@ type Condition struct {
 	why     error
 	since   time.Time // of why
 	said    string
-	patient bool   // it is not yet a fault
+	patient bool   // a reason that usually ends by itself is not yet a fault
 	begun   string // the reason that is not logged until it becomes a fault
 	log     *slog.Logger
 	repeat  *time.Timer // repeats the log line; nil while there is none
@@ -28,8 +28,8 @@ func (c *Condition) Why() (since time.Time, why error) {
 	return c.since, c.why
 }
 
-// Begin sets why as the initial reason of a start. It is not a fault, and neither is the next
-// reason that is set, unless it lasts longer than patience. stop ends the wait.
+// Begin sets why as the initial reason of a start. Neither it nor another reason that usually ends
+// by itself is a fault, unless it lasts longer than patience. stop ends the wait.
 func (c *Condition) Begin(log *slog.Logger, why error, patience time.Duration) (stop func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -37,7 +37,7 @@ func (c *Condition) Begin(log *slog.Logger, why error, patience time.Duration) (
 	t := time.AfterFunc(patience, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.patient && c.why != nil {
+		if c.patient && c.why != nil && ReasonOf(c.why).Waits {
 			c.said = "" // it is now logged as a fault
 		}
 		c.patient = false
@@ -74,33 +74,33 @@ func (c *Condition) End(why error) {
 }
 
 func (c *Condition) say(log *slog.Logger) {
-	text := ""
+	text, waits := "", false
 	if c.why != nil {
-		text = c.why.Error()
+		text, waits = c.why.Error(), c.patient && ReasonOf(c.why).Waits
 	}
-	if log == nil || text == c.said || c.patient && text == c.begun {
+	if log == nil || text == c.said || waits && c.said == "" && text == c.begun {
 		return
 	}
 	c.rest()
 	switch c.said = text; {
 	case text == "":
 		log.Info("the service makes progress")
-	case c.patient:
+	case waits:
 		log.Info("the service waits", "reason", text)
 	default:
-		c.complain(log, text)
+		c.complain(log, text, ReasonOf(c.why).Do)
 	}
 }
 
 // complain logs a fault, and repeats the line while it lasts.
-func (c *Condition) complain(log *slog.Logger, text string) {
-	log.Error("the service makes no progress", "reason", text)
+func (c *Condition) complain(log *slog.Logger, text, do string) {
+	log.Error("the service makes no progress", "reason", text, "do", do)
 	var t *time.Timer
 	t = time.AfterFunc(repeatInterval, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.repeat == t {
-			c.complain(log, text)
+			c.complain(log, text, do)
 		}
 	})
 	c.repeat = t

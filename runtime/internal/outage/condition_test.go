@@ -37,23 +37,28 @@ func TestFaultIsLoggedOnceAMinute(t *testing.T) {
 	})
 }
 
-// What every start begins with is told at once, and logged only if it lasts. What comes in its
-// place is logged, and is an error if it lasts.
+// What every start begins with is told at once, and logged only if it lasts. What else usually
+// ends by itself is logged, and is an error if it lasts; a fault is one at once.
 func TestWhatAStartBeginsWithIsLoggedIfItLasts(t *testing.T) {
-	early := errors.New("not yet")
+	early := &Reason{Do: "wait", Waits: true, Err: errors.New("not yet")}
+	joining := &Reason{Do: "wait", Waits: true, Err: errors.New("joining")}
 	for name, c := range map[string]struct {
 		then func(*Condition, *slog.Logger)
 		want string
 	}{
-		"it passes":         {func(c *Condition, log *slog.Logger) { c.Set(log, nil) }, ""},
-		"it is taken back":  {func(c *Condition, _ *slog.Logger) { c.End(early) }, ""},
-		"it lasts":          {func(c *Condition, log *slog.Logger) { c.Set(log, errors.New("not yet")) }, "makes no progress: not yet"},
-		"something else is": {func(c *Condition, log *slog.Logger) { c.Set(log, errors.New("down")) }, "waits: down, makes no progress: down"},
-		"and both":          {func(c *Condition, log *slog.Logger) { c.Set(log, errors.New("down")); c.Set(log, early) }, "waits: down, makes no progress: not yet"},
+		"it passes":        {func(c *Condition, log *slog.Logger) { c.Set(log, nil) }, ""},
+		"it is taken back": {func(c *Condition, _ *slog.Logger) { c.End(early) }, ""},
+		"it lasts":         {func(c *Condition, log *slog.Logger) { c.Set(log, early) }, "makes no progress: not yet do=wait"},
+		"it waits further": {func(c *Condition, log *slog.Logger) { c.Set(log, joining) }, "waits: joining, makes no progress: joining do=wait"},
+		"a fault is":       {func(c *Condition, log *slog.Logger) { c.Set(log, errors.New("down")) }, "makes no progress: down do=remove the cause; the runtime keeps retrying"},
+		"and both": {func(c *Condition, log *slog.Logger) {
+			c.Set(log, &Reason{Do: "mend", Err: errors.New("down")})
+			c.Set(log, early)
+		}, "makes no progress: down do=mend, waits: not yet, makes no progress: not yet do=wait"},
 		"for long": {func(c *Condition, log *slog.Logger) {
 			time.Sleep(time.Minute)
 			c.Set(log, nil)
-		}, "makes no progress: not yet, makes progress"},
+		}, "makes no progress: not yet do=wait, makes progress"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -70,7 +75,7 @@ func TestWhatAStartBeginsWithIsLoggedIfItLasts(t *testing.T) {
 					t.Error("it is not told at once")
 				}
 				c.then(condition, log)
-				time.Sleep(time.Minute)
+				time.Sleep(30 * time.Second)
 				synctest.Wait()
 				got := strings.NewReplacer("msg=\"the service ", "", "\" reason=", ": ", "\"", "", "\n", ", ").Replace(lines.String())
 				if got = strings.TrimSuffix(got, ", "); got != c.want {

@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"os"
 	"strings"
@@ -18,12 +19,16 @@ import (
 type KafkaFlags struct {
 	brokers, sasl string
 	tls           bool
+	ca, cert, key string // files
 }
 
 func (f *KafkaFlags) Define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.brokers, "brokers", "", "addresses of brokers, host:port,host:port (default $KAFKA_BROKERS)")
 	flags.BoolVar(&f.tls, "tls", false, "the brokers speak TLS")
+	flags.StringVar(&f.ca, "tls-ca", "", "`file` with the certificates (PEM) of the brokers' authorities (default those of the system); implies --tls")
+	flags.StringVar(&f.cert, "tls-cert", "", "`file` with a client certificate (PEM), if the brokers require one; implies --tls")
+	flags.StringVar(&f.key, "tls-key", "", "`file` with the key (PEM) of --tls-cert")
 	flags.StringVar(&f.sasl, "sasl", "", "SASL mechanism of the brokers: plain, scram-sha-256 or scram-sha-512")
 }
 
@@ -34,14 +39,43 @@ func (f *KafkaFlags) Options() ([]kgo.Opt, error) {
 		return nil, nil
 	}
 	opts := []kgo.Opt{kgo.SeedBrokers(strings.Split(brokers, ",")...)}
-	if f.tls {
-		opts = append(opts, kgo.DialTLSConfig(new(tls.Config)))
+	secured, err := f.secured()
+	if err != nil {
+		return nil, err
+	}
+	if secured != nil {
+		opts = append(opts, kgo.DialTLSConfig(secured))
 	}
 	mechanism, err := f.mechanism()
 	if mechanism != nil {
 		opts = append(opts, kgo.SASL(mechanism))
 	}
 	return opts, err
+}
+
+// secured returns how to connect with TLS; nil is without.
+func (f *KafkaFlags) secured() (*tls.Config, error) {
+	if !f.tls && f.ca == "" && f.cert == "" && f.key == "" {
+		return nil, nil
+	}
+	config := new(tls.Config)
+	if f.ca != "" {
+		pem, err := os.ReadFile(f.ca)
+		if err != nil {
+			return nil, fmt.Errorf("--tls-ca: %w", err)
+		}
+		if config.RootCAs = x509.NewCertPool(); !config.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("--tls-ca: %s has no certificate in PEM", f.ca)
+		}
+	}
+	if f.cert != "" || f.key != "" {
+		own, err := tls.LoadX509KeyPair(f.cert, f.key)
+		if err != nil {
+			return nil, fmt.Errorf("--tls-cert, --tls-key: %w", err)
+		}
+		config.Certificates = []tls.Certificate{own}
+	}
+	return config, nil
 }
 
 // mechanism returns how to authenticate to the brokers, nil without --sasl.

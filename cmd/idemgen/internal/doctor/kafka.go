@@ -32,7 +32,7 @@ func (e *examination) kafka(ctx context.Context) {
 	defer client.Close()
 	asked := time.Now()
 	if err := client.Ping(ctx); err != nil {
-		e.add(Failure, "kafka", reach, "the brokers do not respond: %v", err)
+		e.add(Failure, "kafka", BrokerAdvice(err), "the brokers do not respond: %v", err)
 		return
 	}
 	e.add(OK, "kafka", "", "the brokers answer in %s", time.Since(asked).Round(100*time.Microsecond))

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
@@ -313,36 +312,6 @@ func TestDoctorAsksRedis(t *testing.T) {
 	if !strings.Contains(out, "connection refused") || !strings.Contains(out, "= check that it runs, that the address is right") {
 		t.Errorf("nothing listens there:\n%s", out)
 	}
-}
-
-// Brokers that ask for a password are given it; one that speaks TLS must have a known certificate.
-func TestDoctorSpeaksToBrokers(t *testing.T) {
-	t.Setenv("DATABASE_URL", "")
-	t.Setenv("KAFKA_USERNAME", "ann")
-	t.Setenv("KAFKA_PASSWORD", "secret")
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "orders.v1"), kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-512", "ann", "secret"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer cluster.Close()
-	brokers := cluster.ListenAddrs()[0]
-	if lines := checked(t, "FAIL", "--brokers", brokers, "--sasl", "scram-sha-512"); len(lines) > 0 {
-		t.Error(lines)
-	}
-	if lines := checked(t, "FAIL", "--brokers", brokers, "--sasl", "plain"); len(lines) != 1 || !strings.HasPrefix(lines[0], "kafka: the brokers do not respond") || strings.Contains(lines[0], "secret") {
-		t.Errorf("%q", lines)
-	}
-	server := httptest.NewTLSServer(nil) // for its certificate, which nobody knows
-	defer server.Close()
-	secure, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.TLS(server.TLS))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer secure.Close()
-	if lines := checked(t, "FAIL", "--brokers", secure.ListenAddrs()[0], "--tls"); len(lines) != 1 || !strings.Contains(lines[0], "failed to verify certificate") {
-		t.Errorf("%q", lines)
-	}
-	refused(t, "--sasl kerberos: it is plain, scram-sha-256 or scram-sha-512", "doctor", "../../../../examples/orders", "--brokers", brokers, "--sasl", "kerberos")
 }
 
 // A broker that is too old to give topic ids is a failure: the service reads nothing of it.

@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
+	"github.com/idemgen/idemgen/cmd/idemgen/internal/doctor"
 	"github.com/idemgen/idemgen/internal/operate"
 )
 
@@ -55,7 +56,7 @@ func (m *moment) ask(ctx context.Context, topic string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if err := client.Ping(ctx); err != nil {
-		return fmt.Errorf("the brokers do not respond within %v, and only they know the offsets of a time: %w", patience, err)
+		return fmt.Errorf("the brokers do not respond within %v, and only they know the offsets of a time: %w\n%s", patience, err, doctor.BrokerAdvice(err))
 	}
 	admin := kadm.NewClient(client)
 	details, err := admin.ListTopics(ctx, topic)

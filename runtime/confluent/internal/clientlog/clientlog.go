@@ -1,12 +1,14 @@
-// Package clientlog forwards the log of a confluent-kafka-go client, and logs the errors after
-// which the client retries.
+// Package clientlog forwards the log of a confluent-kafka-go client, logs the errors after which
+// the client retries, and tells why its connections fail.
 //
-// It must not import any other package of this module.
+// It must not import any package of this module but refusal.
 package clientlog
 
 import (
 	"context"
 	"log/slog"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
@@ -17,6 +19,7 @@ type Log struct {
 	*slog.Logger
 	brokers string
 	logged  map[kafka.ErrorCode]time.Time // when an error was logged last
+	failed  atomic.Pointer[string]        // why a connection failed last; nil if none did
 }
 
 // New returns the log of a client of brokers.
@@ -41,6 +44,16 @@ func (l *Log) Report(e kafka.Error, told bool) {
 	}
 }
 
+// Failed returns why a connection failed last; "" if none did. The client has no error event for a
+// connection that a broker closed.
+func (l *Log) Failed() string {
+	text := l.failed.Load()
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
 // trace is the level of the client's internal messages: LOG_LEVEL=debug-4 shows them, but debug
 // does not.
 const trace = slog.LevelDebug - 4
@@ -51,7 +64,10 @@ func (l *Log) Forward(ctx context.Context, lines <-chan kafka.LogEvent) {
 	for line := range lines {
 		level := trace
 		switch {
-		case line.Tag == "FAIL" || line.Tag == "ERROR":
+		case line.Tag == "FAIL":
+			_, text, _ := strings.Cut(line.Message, "]: ") // after the thread's name
+			l.failed.Store(&text)
+		case line.Tag == "ERROR":
 		case line.Level <= 4:
 			level = slog.LevelWarn
 		case line.Level == 5:

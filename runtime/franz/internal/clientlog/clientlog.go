@@ -1,6 +1,6 @@
-// Package clientlog forwards the log of a franz-go client.
+// Package clientlog forwards the log of a franz-go client, and tells why its connections fail.
 //
-// It must not import any other package of this module.
+// It must not import any package of this module but refusal.
 package clientlog
 
 import (

@@ -1,4 +1,4 @@
-package franz
+package clientlog
 
 import (
 	"errors"
@@ -12,14 +12,14 @@ import (
 // That no broker can be reached is told if none is, and once for each try.
 func TestAllBrokersAreDownIfNoneIsOpen(t *testing.T) {
 	t.Parallel()
-	c := &connections{}
+	c := &Connections{}
 	meta, refused := kgo.BrokerMetadata{}, &net.OpError{Op: "dial", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 9}, Err: errors.New("refused")}
-	open := func() { c.OnBrokerConnect(meta, time.Second, nil, nil) }
+	open := func() { c.OnBrokerConnect(meta, time.Second, new(net.TCPConn), nil) }
 	fail := func() { c.OnBrokerConnect(meta, time.Second, nil, refused) }
 	down := func(want bool) {
 		t.Helper()
-		if cause, got := c.allDown(); got != want || got && cause != "dial 127.0.0.1:9: refused" {
-			t.Errorf("all down: %v, %q", got, cause)
+		if cause, got := c.AllDown(); got != want || got && cause.Error() != "dial 127.0.0.1:9: refused" {
+			t.Errorf("all down: %v, %v", got, cause)
 		}
 	}
 	down(false)
@@ -28,16 +28,19 @@ func TestAllBrokersAreDownIfNoneIsOpen(t *testing.T) {
 	down(false) // that was told
 	open()
 	fail()
-	down(false) // another one is open
+	down(false)                     // another one is open
+	c.OnBrokerDisconnect(meta, nil) // of one that is opened, and whose first request fails
+	c.OnBrokerConnect(meta, time.Second, new(net.TCPConn), refused)
+	down(false)
 	open()
-	if err := c.why(errTime); err.Error() != errTime.Error() {
+	if err := c.Why(errTime); err.Error() != errTime.Error() {
 		t.Errorf("a question fails for %v", err)
 	}
 	c.OnBrokerDisconnect(meta, nil)
 	c.OnBrokerDisconnect(meta, nil)
 	fail()
 	down(true)
-	if err := c.why(errTime); err.Error() != "dial 127.0.0.1:9: refused" {
+	if err := c.Why(errTime); err.Error() != "dial 127.0.0.1:9: refused" {
 		t.Errorf("a question fails for %v", err)
 	}
 }
