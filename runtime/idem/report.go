@@ -3,7 +3,6 @@ package idem
 import (
 	"cmp"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/idemgen/idemgen/internal/process"
@@ -44,8 +43,7 @@ func (c *Consumer) snapshot() (r process.Report) {
 			Applied: at.Counts.Applied, Duplicates: at.Counts.Duplicates, Dead: at.Counts.Dead + at.Counts.Conflicts,
 		}
 		if why = cmp.Or(why, late[id]); why != nil {
-			seen.Code, seen.Since, seen.Do = why.Code, why.Since, why.Do
-			seen.Reason = strings.TrimPrefix(why.Reason, state+": ")
+			seen.Code, seen.Since, seen.Reason, seen.Do = why.Code, why.Since, why.Reason, why.Do
 			if h, is := errors.AsType[*HaltedError](why.Err); is {
 				halted(&seen, h)
 			}
@@ -57,9 +55,6 @@ func (c *Consumer) snapshot() (r process.Report) {
 
 // halted adds what a page needs of a halt.
 func halted(p *process.Assigned, h *HaltedError) {
-	if h.Err != nil {
-		p.Reason += ": " + h.Err.Error()
-	}
 	p.Do = ""
 	for _, w := range h.Ways {
 		w.Consumer, w.Topic, w.Partition = "", "", 0 // those of the row

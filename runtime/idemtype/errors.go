@@ -28,12 +28,9 @@ type HaltedError struct {
 }
 
 func (e *HaltedError) Error() string {
-	text := fmt.Sprintf("%s/%d: %s: %s", e.Partition.Topic, e.Partition.Number, e.Code.State(), e.Reason)
+	text := fmt.Sprintf("%s/%d: %s: %s", e.Partition.Topic, e.Partition.Number, e.Code.State(), e.Cause())
 	if e.Offset >= 0 {
-		text = fmt.Sprintf("%s/%d: HALTED before offset %d: %s", e.Partition.Topic, e.Partition.Number, e.Offset, e.Reason)
-	}
-	if e.Err != nil {
-		text += ": " + e.Err.Error()
+		text = fmt.Sprintf("%s/%d: HALTED before offset %d: %s", e.Partition.Topic, e.Partition.Number, e.Offset, e.Cause())
 	}
 	for i := range e.Ways {
 		if i == 0 {
@@ -46,6 +43,14 @@ func (e *HaltedError) Error() string {
 		}
 	}
 	return text
+}
+
+// Cause returns Reason and Err in words, without the place and the ways out.
+func (e *HaltedError) Cause() string {
+	if e.Err == nil {
+		return e.Reason
+	}
+	return e.Reason + ": " + e.Err.Error()
 }
 
 // Unwrap returns Err.

@@ -22,7 +22,7 @@ type Problem struct {
 	Topic     string    // "" if the problem is the service's as a whole
 	Partition int32     // -1 if the problem is the service's as a whole
 	Since     time.Time // when this process first saw it
-	Reason    string    // what is wrong
+	Reason    string    // what is wrong, in the words that pages and commands have
 	Do        string    // what to do; of a halted partition the command that resumes it
 	// Err says all of this. Its chain has the cause, such as a [HaltedError] or a [FencedError].
 	Err error

@@ -65,7 +65,7 @@ func (p *Partition) problem(now time.Time) *idemtype.Problem {
 	state, why := shown(p.state, s.reason())
 	problem := func(code, do string, since time.Time, format string, args ...any) *idemtype.Problem {
 		err := fmt.Errorf(format, args...)
-		return &idemtype.Problem{Code: code, Topic: p.id.Topic, Partition: p.id.Number, Since: since, Reason: err.Error(), Do: do, Err: err}
+		return &idemtype.Problem{Code: code, Topic: p.id.Topic, Partition: p.id.Number, Since: since, Reason: strings.TrimPrefix(err.Error(), state+": "), Do: do, Err: err}
 	}
 	code, late := strings.ToLower(state), waits > 2*p.process.Service.Limits.BatchTimeout
 	halted, _ := errors.AsType[*idemtype.HaltedError](why)
@@ -75,7 +75,7 @@ func (p *Partition) problem(now time.Time) *idemtype.Problem {
 		if s.handler != "" {
 			h.Err = fmt.Errorf("%w; handler %s is still running", why, s.handler)
 		}
-		h.Reason = halted.Reason
+		h.Reason = halted.Cause()
 		return h
 	case why != nil && p.state == protocol.Halted:
 		return problem(code, doOf[state], s.changed, "%w", why)

@@ -7,7 +7,9 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -24,8 +26,8 @@ func plain(text string) string {
 	return strings.Join(strings.Fields(html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(text, ""))), " ")
 }
 
-// The page, stream list and doctor show the same problems: each with the same cause and the same
-// ways out.
+// The page, stream list and doctor show the same problems, each with the same cause and the same
+// ways out, and alarms name them in the same words.
 func TestProblemsHaveTheSameWordsEverywhere(t *testing.T) {
 	db := shop(t)
 	t.Setenv("KAFKA_BROKERS", "")
@@ -76,6 +78,18 @@ UPDATE idem_outbox SET written_at = now() - interval '2 minutes'`)
 	doctor := ""
 	for _, c := range checks.Checks {
 		doctor += c.Found + "\n" + c.Advice + "\n"
+	}
+	alarms, err := os.ReadFile("../../../../deploy/alerts.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for code, words := range map[string]string{
+		"record-refused": "halted", "dead-letters": "dead letters", "no-relay": "no relay sends the outbox", "paused": "paused", "lost-commits": "the database lost commits",
+	} {
+		i := slices.IndexFunc(state.Problems, func(p operate.Problem) bool { return p.Code == code })
+		if i < 0 || !strings.Contains(state.Problems[i].Title, words) || !strings.Contains(string(alarms), words) {
+			t.Errorf("the problem %s and its alarm do not both say %q: %s", code, words, state.Problems[max(i, 0)].Title)
+		}
 	}
 	page, list, doctor := plain(string(body)), plain(must(t, "stream", "list", "--consumer", "order-projector", at(db))), plain(doctor)
 	for _, p := range state.Problems {

@@ -182,8 +182,8 @@ func (l *live) effects() string {
 	return text
 }
 
-// halts waits until the partition is halted with a code, which Health and the database tell with
-// the command, and returns its error.
+// halts waits until the partition is halted with a code, and returns its error. Health, the
+// process's report and the problems of pages and commands have the same cause and command.
 func (l *live) halts(code halt.Code) *idem.HaltedError {
 	l.t.Helper()
 	var halted *idem.HaltedError
@@ -207,6 +207,15 @@ func (l *live) halts(code halt.Code) *idem.HaltedError {
 			return r.State == code.State() && r.Code == string(code) && r.Do == halted.Ways[0].String()
 		})
 	})
+	state, err := operate.StateOf(l.t.Context(), l.db, "live")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	if !slices.ContainsFunc(state.Problems, func(p operate.Problem) bool {
+		return p.Code == string(code) && (p.Cause == halted.Cause() || code == halt.Paused) && p.Ways[0].Command == halted.Ways[0].String()
+	}) {
+		l.t.Errorf("pages and commands do not say what Health does: %+v, not %q", state.Problems, halted.Cause())
+	}
 	return halted
 }
 
