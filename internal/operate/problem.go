@@ -161,6 +161,9 @@ func (s *State) judge() (all []Problem) {
 	for i := range all {
 		all[i].Names, all[i].Ways = []Name{}, append([]Exit{}, all[i].Ways...)
 		all[i].Processes = append([]string{}, all[i].Processes...)
+		if strings.Contains(all[i].Cause, `"idem_outbox" does not exist`) {
+			all[i].Ways = append(all[i].Ways, Exit{Command: "idemgen outbox migration", Costs: "prints the SQL that creates the table: apply it before you resume"})
+		}
 		for _, t := range all[i].Partitions {
 			all[i].Names = append(all[i].Names, t.Name)
 		}

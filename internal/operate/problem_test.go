@@ -156,6 +156,16 @@ func TestALockIsExplained(t *testing.T) {
 	want(t, "advice", strings.Join(p.Advice(), "\n"), "wait until that transaction ends, or end its session\nSELECT pg_terminate_backend(4711)")
 }
 
+// Where the table of the outbox is missing, the command that prints it is named.
+func TestAMissingOutboxIsExplained(t *testing.T) {
+	s := streams(1, member("a", "0 HALTED database"))
+	s.Streams[0].Reported.Reason = `ERROR: relation "idem_outbox" does not exist (SQLSTATE 42P01)`
+	p := s.Judge()[0]
+	if advice := p.Advice(); !slices.Contains(advice, "idemgen outbox migration") {
+		t.Errorf("advice: %q", advice)
+	}
+}
+
 // The commands of all partitions of a problem are listed, and the second choices after them with
 // what they cost.
 func TestAdviceListsTheCommandsOfAllPartitions(t *testing.T) {

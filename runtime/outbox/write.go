@@ -102,7 +102,7 @@ func explained(err error) error {
 	case !ok:
 		return err
 	case pg.Code == "42P01": // undefined_table
-		return fmt.Errorf("%w; outbox.Migration creates the table", err)
+		return fmt.Errorf("%w; idemgen outbox migration prints the SQL that creates the table", err)
 	case pg.Code == "42703": // undefined_column
 		return fmt.Errorf("%w; each header needs a column: ALTER TABLE idem_outbox ADD COLUMN ... text", err)
 	}

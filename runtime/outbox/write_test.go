@@ -92,7 +92,7 @@ func TestWriteRefuses(t *testing.T) {
 		t.Errorf("a header without a column: %v", err)
 	}
 	idemtest.Exec(t, db, `DROP TABLE idem_outbox`)
-	if err := outbox.Write(t.Context(), db, good); err == nil || !strings.Contains(err.Error(), "outbox.Migration creates the table") {
+	if err := outbox.Write(t.Context(), db, good); err == nil || !strings.Contains(err.Error(), "idemgen outbox migration prints the SQL") {
 		t.Errorf("without a table: %v", err)
 	}
 	if err := outbox.Write(context.Background(), nil); err != nil {
