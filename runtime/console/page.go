@@ -304,7 +304,10 @@ func (c *console) lacks(ctx context.Context) string {
 // failed shows an error as a page.
 func (c *console) failed(q *request, err error) {
 	status, text := c.explained(err)
-	s := shown{Title: "Not possible", Environment: c.environment, User: q.user, Now: time.Now().UTC(), Data: text, State: summary{Worst: operate.NotKnown, Title: "?"}}
+	s := shown{Title: "Not possible", Environment: c.environment, User: q.user, MayAct: q.user.Act && c.write != nil, Now: time.Now().UTC(), Data: text}
+	if s.State = (summary{Worst: operate.NotKnown, Title: "NOT KNOWN"}); status != http.StatusServiceUnavailable {
+		s.State = c.state(q.r.Context())
+	}
 	var out bytes.Buffer
 	if errRender := c.pages.templates.ExecuteTemplate(&out, "failed.html", s); errRender != nil {
 		http.Error(q.w, "this page cannot be shown", http.StatusInternalServerError)

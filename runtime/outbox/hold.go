@@ -145,7 +145,7 @@ func (l *lead) tellHeld() {
 	}
 	l.count(func(all *numbers) { all.HeldBack = n })
 	if n > 0 {
-		l.tell(aboutRefused, fmt.Errorf("%d aggregates are held back, the first one by %w", n, first.err))
+		l.tell(aboutRefused, fmt.Errorf("%s held back, the first one by %w", aggregates(n), first.err))
 		return
 	}
 	l.tell(aboutRefused, nil)
@@ -153,4 +153,12 @@ func (l *lead) tellHeld() {
 		l.told = false
 		l.log().Info("outbox: no aggregate is held back any more")
 	}
+}
+
+// aggregates counts in words.
+func aggregates(n int) string {
+	if n == 1 {
+		return "1 aggregate is"
+	}
+	return fmt.Sprintf("%d aggregates are", n)
 }

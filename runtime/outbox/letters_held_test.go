@@ -134,7 +134,7 @@ func TestRelayThatMayNotDeleteSendsNothing(t *testing.T) {
 		CREATE TRIGGER refuse BEFORE DELETE ON idem_outbox FOR EACH STATEMENT EXECUTE FUNCTION refuse()`
 	for _, c := range []struct{ without, says string }{
 		{refuse, "ERROR: no right (SQLSTATE P0001)"},
-		{`ALTER TABLE idem_outbox RENAME TO gone`, "idemgen outbox migration prints the SQL"},
+		{`ALTER TABLE idem_outbox RENAME TO gone`, "idemgen outbox migration prints the SQL that creates the table"},
 	} {
 		db, broker := letterTables(t), &log{}
 		write(t, db, "7", "event")

@@ -201,7 +201,7 @@ func TestRefusedEventHoldsBackItsAggregate(t *testing.T) {
 		t.Errorf("sent of the aggregate that is held back: %s", got)
 	}
 	err := r.Health()
-	for _, want := range []string{"1 aggregates are held back", `of type "Seen", aggregate "user" "7", to topic "outbox.event.user": refused: too large`} {
+	for _, want := range []string{"1 aggregate is held back", `of type "Seen", aggregate "user" "7", to topic "outbox.event.user": refused: too large`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Health: %v, want %q", err, want)
 		}

@@ -39,7 +39,7 @@ func TestMissingTopicDelaysOnlyItsEvents(t *testing.T) {
 				broker.answered(t, err)
 				if n == 0 {
 					until(t, "Health names it", func() bool {
-						return strings.Contains(fmt.Sprint(r.Health()), `1 aggregates are held back, the first one by event`)
+						return strings.Contains(fmt.Sprint(r.Health()), `1 aggregate is held back, the first one by event`)
 					})
 				}
 			}
