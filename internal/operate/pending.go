@@ -143,17 +143,22 @@ func (s *State) notices(gone []Problem) (all []Problem) {
 		if u.denied() {
 			p.Code, p.Do, p.Cause = "no-right", "", "role "+s.Role+" has no right to read "+u.Table
 			p.Ways = []Exit{{Command: fmt.Sprintf("GRANT SELECT ON %s TO %q", u.Table, s.Role), Costs: "the role may read the table"}}
+		} else if u.blocked() && len(s.Locks) > 0 {
+			p.Severity, p.Code, p.State, p.Cause = Urgent, "locked", "LOCKED", "a lock keeps everybody from reading "+u.Part
+			s.held(&p)
 		}
 		all = append(all, p)
 	}
 	p := Problem{
 		Severity: Notice, Subject: OfProcess, Code: "fell-silent", State: "SILENT", Costs: "nothing, once others own its partitions", Mended: "none has fallen silent for an hour",
-		Cause: "a process that ends says so: these were killed, or lost their machine or their way to the database", Do: "if it happens again and again, look for kills by the kernel for want of memory, and for crashes in their logs",
+		Cause: "a process that ends says so: these were killed, hang, or lost their machine or their way to the database", Do: "if it happens again and again, look for kills by the kernel for want of memory, and for crashes in their logs",
 	}
 	for _, is := range s.Processes {
 		left := slices.ContainsFunc(gone, func(g Problem) bool { return g.Consumer == is.Consumer })
 		if is.Silent && is.AgeSeconds < lately.Seconds() && !left {
-			p.Processes = append(p.Processes, is.Name)
+			if !slices.Contains(p.Processes, is.Name) { // a relay is a part of one, with a report of its own
+				p.Processes = append(p.Processes, is.Name)
+			}
 			p.since(is.SeenAt)
 		}
 	}

@@ -146,6 +146,34 @@ func TestWhatIsWrongIsJudgedOnce(t *testing.T) {
 	}
 }
 
+// A process that was killed is not blamed for what another one, which ended in order, left behind.
+// One is counted once, although its relay reports itself, too.
+func TestWhoEndedLast(t *testing.T) {
+	dead := silent(member("a", "0 READY"))
+	dead.SeenAt = noon.Add(-2 * time.Hour)
+	s := streams(1, dead)
+	says(t, s.Judge()[0].Cause, "the last one ended as a process does")
+	s.Streams[0].Tail.WrittenAt = dead.SeenAt
+	says(t, s.Judge()[0].Cause, "a reported itself last, and did not end as a process does")
+	relay := silent(sick("a", "leader", &process.Relay{}))
+	want(t, "title", streams(1, member("b", "0 READY"), silent(member("a")), relay).Judge()[0].Title, "1 process fell silent in this hour")
+}
+
+// A lock that keeps everybody from reading a table is a problem with a way out, and no error.
+func TestALockOnATableOfTheRuntime(t *testing.T) {
+	s := &operate.State{
+		At: noon, Unread: []operate.Unread{{Part: "streams", Table: "idem_ledger", Err: &pgconn.PgError{Code: "55P03"}}},
+		Locks: []operate.Lock{{On: "table idem_ledger", Sessions: []operate.Session{{PID: 4711, Application: "a migration"}}}},
+	}
+	p := s.Judge()[0]
+	want(t, "problem", fmt.Sprint(p.Severity, " ", p.State, " ", p.Cause, " ", s.Err()), "urgent LOCKED a lock keeps everybody from reading streams; table idem_ledger: held by pid 4711, a migration <nil>")
+	want(t, "way", p.Ways[0].Command, "SELECT pg_terminate_backend(4711)")
+	s.Locks = nil
+	if s.Err() == nil {
+		t.Error("streams that cannot be read without a known lock are no error")
+	}
+}
+
 // A lock is explained by who holds it, and how to end that.
 func TestALockIsExplained(t *testing.T) {
 	s := streams(1, member("a", "0 BACKOFF backoff"))

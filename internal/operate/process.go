@@ -30,7 +30,13 @@ type Process struct {
 	More       int               `json:"more"`            // number of partitions that are left out
 	Group      string            `json:"group,omitempty"` // of Kafka; "" is the consumer's name
 	Relay      *process.Relay    `json:"relay,omitempty"` // of a relay of the outbox, which has no consumer; else nil
+
+	every time.Duration // the longest time between two reports
 }
+
+// until is until when a process may have worked that was killed. What was written later, another
+// one wrote.
+func (p *Process) until() time.Time { return p.SeenAt.Add(p.every) }
 
 // Reported is what a process reports of a partition that is assigned to it.
 type Reported struct {
@@ -85,7 +91,7 @@ func scanProcess(r pgx.CollectableRow) (Process, error) {
 	unread := ""
 	p.StartedAt, p.SeenAt = moment(started), moment(seen)
 	if every > 0 && every <= (24*time.Hour).Seconds() && !p.StartedAt.IsZero() && !p.SeenAt.IsZero() {
-		p.AgeSeconds, p.Silent = max(0, now-seen), now-seen > 3*every
+		p.AgeSeconds, p.Silent, p.every = max(0, now-seen), now-seen > 3*every, time.Duration(every*float64(time.Second))
 	} else {
 		unread = "its times are not those of a process"
 	}
@@ -154,7 +160,7 @@ func reports(ctx context.Context, db DB, consumer string, streams []Status) (oth
 	if err != nil {
 		return nil, err
 	}
-	best := map[Name]*Reported{}
+	best, until := map[Name]*Reported{}, map[Name]time.Time{}
 	for _, p := range processes {
 		for i := range p.Partitions {
 			r := &p.Partitions[i]
@@ -164,15 +170,18 @@ func reports(ctx context.Context, db DB, consumer string, streams []Status) (oth
 			}
 			at := Name{Consumer: p.Consumer, Topic: r.Topic, Partition: r.Partition}
 			if was := best[at]; was == nil || prefer(r, was) < 0 {
-				best[at] = r
+				best[at], until[at] = r, p.until()
 			}
 		}
 	}
 	for i := range streams {
 		if s := &streams[i]; !s.Former {
 			at := Name{Consumer: s.Consumer, Topic: s.Topic, Partition: s.Partition}
-			s.Reported = best[at]
-			delete(best, at)
+			r := best[at]
+			if delete(best, at); r != nil && r.Silent && s.Tail != nil && s.Tail.WrittenAt.After(until[at]) {
+				continue // another process had the partition since, and ended
+			}
+			s.Reported = r
 		}
 	}
 	return best, nil

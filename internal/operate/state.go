@@ -37,6 +37,12 @@ func (u Unread) denied() bool {
 	return is && pg.Code == "42501"
 }
 
+// blocked reports whether a lock kept the part from being read, or may have.
+func (u Unread) blocked() bool {
+	pg, is := errors.AsType[*pgconn.PgError](u.Err)
+	return is && (pg.Code == "55P03" || pg.Code == "57014")
+}
+
 // StateOf reads the state of a consumer, or of all consumers if it is "", and judges it. Only if
 // nothing can be read it returns an error.
 func StateOf(ctx context.Context, db DB, consumer string) (*State, error) {
@@ -60,7 +66,7 @@ func StateOf(ctx context.Context, db DB, consumer string) (*State, error) {
 	read("effects", "idem_lease", err)
 	s.Outbox, err = FindOutbox(ctx, db)
 	read("outbox", "idem_outbox", err)
-	if s.locked() {
+	if s.locked() || slices.ContainsFunc(s.Unread, Unread.blocked) {
 		s.Locks, err = Locks(ctx, db)
 		read("locks", "pg_locks", err)
 	}
@@ -68,10 +74,11 @@ func StateOf(ctx context.Context, db DB, consumer string) (*State, error) {
 	return s, nil
 }
 
-// Err returns why streams or processes could not be read: without them nothing else is judged.
+// Err returns why streams or processes could not be read: without them nothing else is judged. A
+// lock that is known is no error: it is the first problem.
 func (s *State) Err() error {
 	for _, u := range s.Unread {
-		if u.Part == "streams" || u.Part == "processes" {
+		if (u.Part == "streams" || u.Part == "processes") && !(u.blocked() && len(s.Locks) > 0) {
 			return u.Err
 		}
 	}

@@ -40,9 +40,13 @@ func (s *State) gone() (all []Problem) {
 			Cause: "no process of " + consumer + " reports itself: none runs, or none reaches this database",
 			Do:    "start the service; if a process runs, its log says why it does not reach the database", Costs: recordsWait, Mended: allReady,
 		}
-		if last.Name != "" {
+		switch {
+		case last.Name != "" && !written.After(last.until()):
 			p.Since, p.Processes = last.SeenAt, []string{last.Name}
-			p.Cause += fmt.Sprintf("; %s reported itself last, and did not end as a process does: it was killed, or its machine is gone", last.Name)
+			p.Cause += fmt.Sprintf("; %s reported itself last, and did not end as a process does: it was killed, it hangs, or its machine is gone", last.Name)
+		case !written.IsZero(): // which reported itself, and took its report back
+			p.Since = written
+			p.Cause += "; the last one ended as a process does, after it wrote the ledger's last row"
 		}
 		if s.At.Sub(written) > retired {
 			p.Severity, p.Title = Notice, "no process of "+consumer+" has run for a month"
@@ -213,7 +217,7 @@ func (s *State) partition(t Status, severity Severity, state, why string) Proble
 	p := Problem{Severity: severity, Subject: OfPartitions, State: state, Consumer: t.Consumer, Partitions: []Status{t}, Costs: recordsWait, Mended: allReady}
 	if severity == NotKnown {
 		p.Code, p.Cause = "not-reported", why
-		p.Do = "look at the members of the group, and at their logs: the group may have assigned the partition to a process that does not report itself"
+		p.Do = "wait: a rebalance takes a moment; if it lasts, look at the members of the group: one may have the partition that does not report itself"
 		if t.Reported != nil {
 			p.Do = "see whether the process still runs and reaches the database; if not, start it"
 		}
@@ -226,18 +230,23 @@ func (s *State) partition(t Status, severity Severity, state, why string) Proble
 		p.Do = r.Do
 	}
 	if len(s.Locks) > 0 && strings.Contains(r.Reason, lockState) {
-		p.Do = "wait until that transaction ends, or end its session"
-		for _, l := range s.Locks {
-			for _, session := range l.Sessions {
-				p.Cause += fmt.Sprintf("; %s: held by %v", l.On, session)
-				p.Ways = append(p.Ways, Exit{Command: fmt.Sprintf("SELECT pg_terminate_backend(%d)", session.PID), Costs: "the transaction of that session is rolled back"})
-			}
-		}
+		s.held(&p)
 	}
 	if r.Code == lostCommits {
 		p.Severity, p.State, p.Costs, p.Mended = Notice, "WENT BACK", "nothing is held up: the records are applied again", "the partitions have passed the second offset"
 	}
 	return p
+}
+
+// held adds to a problem who holds the locks, and how to end that.
+func (s *State) held(p *Problem) {
+	p.Do = "wait until that transaction ends, or end its session"
+	for _, l := range s.Locks {
+		for _, session := range l.Sessions {
+			p.Cause += fmt.Sprintf("; %s: held by %v", l.On, session)
+			p.Ways = append(p.Ways, Exit{Command: fmt.Sprintf("SELECT pg_terminate_backend(%d)", session.PID), Costs: "the transaction of that session is rolled back"})
+		}
+	}
 }
 
 // lockState is the SQLSTATE of a statement that gave up its wait for a lock.

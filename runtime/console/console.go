@@ -134,6 +134,9 @@ const (
 	connections = 2
 	// statementTime is how long a statement of a page may run.
 	statementTime = 5 * time.Second
+	// lockTime is how long a statement of a page may wait for a lock: the page then says who holds
+	// it.
+	lockTime = time.Second
 	// requestTime is how long a page may take in all.
 	requestTime = 15 * time.Second
 )
@@ -147,7 +150,7 @@ func open(ctx context.Context, option, url string, readOnly bool) (*pgxpool.Pool
 	cfg.MaxConns, cfg.MinConns = connections, 0
 	cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec // a connection pooler may be in between
 	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		settings := fmt.Sprintf("SET application_name = 'idemgen-console'; SET statement_timeout = %d", statementTime.Milliseconds())
+		settings := fmt.Sprintf("SET application_name = 'idemgen-console'; SET statement_timeout = %d; SET lock_timeout = %d", statementTime.Milliseconds(), lockTime.Milliseconds())
 		if readOnly {
 			settings += "; SET default_transaction_read_only = on"
 		}

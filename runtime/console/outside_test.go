@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/idemgen/idemgen/internal/record"
 	"github.com/idemgen/idemgen/runtime/console"
 	"github.com/idemgen/idemgen/runtime/idemtest"
@@ -141,4 +143,25 @@ func TestFormsNeedTheRightsOfTheRole(t *testing.T) {
 	idemtest.Exec(t, s.db, fmt.Sprintf(`GRANT INSERT, DELETE ON idem_ledger TO %[1]s; GRANT INSERT ON idem_stream TO %[1]s; GRANT UPDATE (asked) ON idem_dead_letter TO %[1]s;
 		GRANT USAGE ON SEQUENCE idem_fence TO %[1]s`, "reader_"+s.db.Config().ConnConfig.Database))
 	eventually(t, func() bool { return strings.Contains(s.get("dead"), "Replay 3") })
+}
+
+// Where a migration locks a table of the runtime, the overview says who holds it and how to end
+// that, in place of an error.
+func TestOverviewOfALockedLedger(t *testing.T) {
+	s := troubled(t)
+	tx, err := s.db.Begin(t.Context())
+	if err == nil {
+		_, err = tx.Exec(t.Context(), `SET LOCAL application_name = 'a migration'; LOCK TABLE idem_ledger IN ACCESS EXCLUSIVE MODE`, pgx.QueryExecModeSimpleProtocol)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() bool {
+		page := s.get("")
+		return strings.Contains(page, "LOCKED") && strings.Contains(page, "table idem_ledger: held by pid") && strings.Contains(page, "pg_terminate_backend")
+	})
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() bool { return !strings.Contains(s.get(""), "LOCKED") })
 }

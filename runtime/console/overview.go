@@ -166,7 +166,7 @@ func (s *snapshot) Tiles() []tile {
 		lag.add(&p)
 	}
 	for _, p := range s.Processes {
-		if p.Relay != nil {
+		if p.Relay != nil || p.Silent && lag.Unknown == 0 { // others own its partitions
 			continue
 		}
 		if members++; !p.Silent {
