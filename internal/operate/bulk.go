@@ -47,9 +47,10 @@ func (s *Selection) applies(verb string, f *found, out *Left) bool {
 type Count struct {
 	Meant   int // the request applies to them
 	Again   int // of Meant: a replay repeats a call that may have succeeded
+	Former  int // of Meant: their topic was made again, so what is parked behind them is discarded, too
 	Left    Left
 	Asked   int   // dead, with a pending request
-	Waiting int   // parked behind another one: their turn comes by itself
+	Behind  int   // parked behind those that are meant
 	Older   *Mark // letters before it were not counted; nil if all were
 }
 
@@ -60,17 +61,25 @@ func CountOf(ctx context.Context, db DB, s Selection, verb string) (c Count, err
 		return c, err
 	}
 	c.Older = bound
+	keys := map[parked]bool{}
 	for i := range all {
 		switch f := &all[i]; {
 		case s.applies(verb, f, &c.Left):
+			keys[parked{f.Stream, f.key}] = f.key != [16]byte{}
 			c.Meant++
 			if f.calls && verb == "replay" {
 				c.Again++
 			}
-		case f.is && f.waits:
-			c.Waiting++
-		case f.is && f.asked:
+			if f.former {
+				c.Former++
+			}
+		case f.is && f.asked && !f.waits:
 			c.Asked++
+		}
+	}
+	for i := range all {
+		if f := &all[i]; f.waits && keys[parked{f.Stream, f.key}] {
+			c.Behind++
 		}
 	}
 	return c, nil

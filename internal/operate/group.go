@@ -18,6 +18,7 @@ type Group struct {
 	Recent   int       `json:"last_hour"` // of them: from the last hour
 	Keys     int       `json:"keys"`      // different record keys that they have
 	Version  string    `json:"version"`   // of the program that rejected the first of them; "" if it has none
+	Former   bool      `json:"former"`    // their topic was made again: they can only be discarded
 	First    time.Time `json:"first"`
 	Last     time.Time `json:"last"`
 	Consumer string    `json:"consumer"` // "" if they are from several
@@ -45,18 +46,22 @@ func GroupsOf(ctx context.Context, db DB, s Selection) (g Groups, err error) {
 	if err != nil {
 		return g, err
 	}
-	groups, first := map[Cause]*Group{}, map[parked]*Group{}
+	type identity struct {
+		Cause
+		former bool
+	}
+	groups, first := map[identity]*Group{}, map[parked]*Group{}
 	for i := len(all) - 1; i >= 0; i-- { // the oldest first: later records of a key wait behind it
 		f := &all[i]
 		if f.waits {
 			continue
 		}
-		c := Cause{Event: f.event}
+		c := identity{Cause{Event: f.event}, f.former}
 		c.Class, c.Reason = split(f.reason, f.event)
 		c.Reason = Common(c.Reason)
 		group := groups[c]
 		if group == nil {
-			group = &Group{Cause: c, First: f.At.UTC(), Last: f.At.UTC(), Version: f.version, Consumer: f.consumer, Topic: f.topic, keys: map[parked]bool{}}
+			group = &Group{Cause: c.Cause, Former: f.former, First: f.At.UTC(), Last: f.At.UTC(), Version: f.version, Consumer: f.consumer, Topic: f.topic, keys: map[parked]bool{}}
 			groups[c] = group
 		}
 		if key := (parked{f.Stream, f.key}); f.key != [16]byte{} {

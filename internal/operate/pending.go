@@ -10,11 +10,17 @@ import (
 
 // letters are the open dead letters, and the requests about them.
 func (s *State) letters() (all []Problem) {
-	var dead, interrupted, asked Problem
-	var deads, calls, requests, parked int
-	for _, g := range s.Letters.Groups {
+	var dead, interrupted, asked, former Problem
+	var deads, calls, requests, parked, formers int
+	var most *Group
+	for i, g := range s.Letters.Groups {
 		free := g.Count - g.Asked
 		requests += g.Asked
+		if g.Former {
+			formers += free
+			former.since(g.First)
+			continue
+		}
 		parked += g.Waiting
 		if g.Class == interruptedClass {
 			calls += free
@@ -23,6 +29,9 @@ func (s *State) letters() (all []Problem) {
 		}
 		if deads += free; free > 0 {
 			dead.since(g.First)
+			if most == nil { // the largest come first
+				most = &s.Letters.Groups[i]
+			}
 		}
 		if g.Asked > 0 {
 			asked.since(g.First)
@@ -51,10 +60,17 @@ func (s *State) letters() (all []Problem) {
 		all = append(all, interrupted)
 	}
 	if deads > 0 {
-		dead.fill(Urgent, "dead-letters", "DEAD", number(deads, "dead letter", "dead letters"), "records were passed without effect: their reasons are listed by groups", costs, closed)
+		dead.fill(Urgent, "dead-letters", "DEAD", number(deads, "dead letter", "dead letters"), most.said(deads), costs, closed)
 		dead.Check = "the reason of each group; mend it first"
 		dead.Ways = []Exit{{Command: "idemgen dead list", Costs: "shows them: replay a group once its cause is mended, or discard it"}}
 		all = append(all, dead)
+	}
+	if formers > 0 {
+		former.fill(Passing, "former-letters", "FORMER", number(formers, "dead letter of a former topic", "dead letters of a former topic"),
+			"the topic was made again while they were open", "they, and what is parked behind them, can only be discarded", closed)
+		former.Do = "let the producer send again what is still needed, then discard them"
+		former.Ways = []Exit{{Command: "idemgen dead list --former", Costs: "shows them"}}
+		all = append(all, former)
 	}
 	if requests > 0 {
 		asked.fill(Passing, "requests", "ASKED", number(requests, "request about a dead letter pending", "requests about dead letters pending"),
@@ -63,6 +79,19 @@ func (s *State) letters() (all []Problem) {
 		all = append(all, asked)
 	}
 	return all
+}
+
+// said is the cause of dead letters: what most of them have in common.
+func (g *Group) said(all int) string {
+	cause := "records were passed without effect: "
+	if g.Count-g.Asked < all {
+		cause += fmt.Sprintf("%d of them, ", g.Count-g.Asked)
+	}
+	cause += g.Text()
+	if g.Version != "" {
+		cause += ", first with version " + g.Version
+	}
+	return cause
 }
 
 // interruptedClass is the class of letters of calls that may have been made.

@@ -110,6 +110,9 @@ func TestWhatIsWrongIsJudgedOnce(t *testing.T) {
 				{Cause: operate.Cause{Class: "handler"}, Count: 5, Asked: 2, Waiting: 7}, {Cause: operate.Cause{Class: "interrupted"}, Count: 1},
 			}
 		}, want: "urgent interrupted 1 call needs a decision\nurgent dead-letters 3 dead letters\npassing requests 2 requests about dead letters pending"},
+		"letters of a former topic": {state: streams(2, healthy), edit: func(s *operate.State) {
+			s.Letters.Groups = []operate.Group{{Cause: operate.Cause{Class: "handler"}, Count: 5, Waiting: 7, Former: true}}
+		}, want: "passing former-letters 5 dead letters of a former topic"},
 		"calls": {state: streams(2, healthy), edit: func(s *operate.State) { s.Calls.Failing = 1001 }, want: "passing calls-failing 1000+ calls keep failing"},
 		"a restore": {state: streams(2, healthy), edit: func(s *operate.State) { s.Streams[1].Lost = &operate.Lost{FoundAt: noon, From: 3, To: 7} },
 			want: "notice lost-commits the database lost commits of 1 partition: orders.v1/1"},
@@ -152,7 +155,7 @@ func TestWhoEndedLast(t *testing.T) {
 	dead := silent(member("a", "0 READY"))
 	dead.SeenAt = noon.Add(-2 * time.Hour)
 	s := streams(1, dead)
-	says(t, s.Judge()[0].Cause, "the last one ended as a process does")
+	says(t, s.Judge()[0].Cause, "the last one ended in order")
 	s.Streams[0].Tail.WrittenAt = dead.SeenAt
 	says(t, s.Judge()[0].Cause, "a reported itself last, and did not end as a process does")
 	relay := silent(sick("a", "leader", &process.Relay{}))

@@ -27,6 +27,8 @@ type Selection struct {
 	RecordKey string // as text
 	Through   Mark   // no letter that came after this one
 	Closed    bool   // also letters that were replayed or discarded; requests have no use for it
+	// Former selects letters of topics that were made again. A group has either those or others.
+	Former bool
 }
 
 // Mark is the place of a letter in the order in which letters came. The zero Mark is the end.
@@ -110,13 +112,13 @@ func (s *Selection) args(before Mark) []any {
 	return append(s.place(before), s.Class, s.Event, text, key)
 }
 
-// has reports whether an exact selection has a letter with a reason and an event.
-func (s *Selection) has(reason, event string) bool {
+// has reports whether a selection has a letter that its statement selected.
+func (s *Selection) has(f *found) bool {
 	if !s.Exact {
-		return true
+		return f.former || !s.Former
 	}
-	class, rest := split(reason, event)
-	return class == s.Class && event == s.Event && Common(rest) == s.Error
+	class, rest := split(f.reason, f.event)
+	return class == s.Class && f.event == s.Event && f.former == s.Former && Common(rest) == s.Error
 }
 
 // found is what a selection needs of a letter.
@@ -185,7 +187,8 @@ func (s *Selection) each(ctx context.Context, db DB, do func([]found) error) err
 func (s *Selection) read(ctx context.Context, db DB, former map[int32]bool, sql string, args ...any) ([]found, error) {
 	return query(ctx, db, func(row pgx.CollectableRow) (f found, err error) {
 		err = row.Scan(&f.At, &f.Stream, &f.Offset, &f.Seq, &f.reason, &f.event, &f.waits, &f.asked, &f.gone, &f.calls, &f.recent, &f.key, &f.consumer, &f.topic, &f.version, &f.is, &f.last)
-		f.is, f.former = f.is && s.has(f.reason, f.event), former[f.Stream]
+		f.former = former[f.Stream]
+		f.is = f.is && s.has(&f)
 		return f, err
 	}, sql, args...)
 }

@@ -77,7 +77,7 @@ func TestRequestAboutASelection(t *testing.T) {
 	}
 	all.Through = seen.Letters[0].Mark()
 	count, err := operate.CountOf(t.Context(), db, all, "replay")
-	want(t, "count", fmt.Sprint(count, err), "{3995 0 {1 2 0} 1 1 <nil>} <nil>")
+	want(t, "count", fmt.Sprint(count, err), "{3995 0 0 {1 2 0} 1 1 <nil>} <nil>")
 	asked, err := operate.AskAll(t.Context(), db, all, "replay", ann)
 	if err == nil {
 		err = asked.Run(t.Context())
@@ -168,7 +168,16 @@ func TestLettersOfAFormerTopic(t *testing.T) {
 	}
 	s := operate.Selection{Topic: orders.Topic, Through: one[0].Mark()}
 	count, err := operate.CountOf(t.Context(), db, s, "replay")
-	want(t, "count", fmt.Sprint(count, err), "{0 0 {0 0 1} 0 2 <nil>} <nil>")
+	want(t, "count", fmt.Sprint(count, err), "{0 0 0 {0 0 1} 0 0 <nil>} <nil>")
+	count, err = operate.CountOf(t.Context(), db, s, "discard")
+	want(t, "count of a discard", fmt.Sprint(count, err), "{1 0 1 {0 0 0} 0 2 <nil>} <nil>")
+	groups, err := operate.GroupsOf(t.Context(), db, operate.Selection{Former: true})
+	if err != nil || len(groups.Groups) != 1 || !groups.Groups[0].Former {
+		t.Errorf("groups of the former topic: %+v, %v", groups, err)
+	}
+	if list, err := operate.Letters(t.Context(), db, operate.Selection{Topic: orders.Topic, Exact: true, Class: "handler", Event: "OrderPaid", Error: "refused"}, 9); err != nil || len(list.Letters) > 0 {
+		t.Errorf("a group of the present topic has letters of the former one: %+v, %v", list, err)
+	}
 	for _, tc := range []struct{ verb, want, states string }{{"replay", "0 1", "dwwx"}, {"discard", "3 0", "xxxx"}} {
 		asked, err := operate.AskAll(t.Context(), db, s, tc.verb, ann)
 		if err == nil {

@@ -45,8 +45,7 @@ func (s *State) gone() (all []Problem) {
 			p.Since, p.Processes = last.SeenAt, []string{last.Name}
 			p.Cause += fmt.Sprintf("; %s reported itself last, and did not end as a process does: it was killed, it hangs, or its machine is gone", last.Name)
 		case !written.IsZero(): // which reported itself, and took its report back
-			p.Since = written
-			p.Cause += "; the last one ended as a process does, after it wrote the ledger's last row"
+			p.Cause += "; the last one ended in order"
 		}
 		if s.At.Sub(written) > retired {
 			p.Severity, p.Title = Notice, "no process of "+consumer+" has run for a month"

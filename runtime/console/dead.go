@@ -23,7 +23,7 @@ func (q *request) selection() (operate.Selection, error) { return newSelection(q
 func newSelection(form url.Values) (s operate.Selection, err error) {
 	s = operate.Selection{
 		Consumer: form.Get("consumer"), Topic: form.Get("topic"), Class: form.Get("class"), Event: form.Get("event"), Error: strings.TrimSpace(form.Get("error")),
-		RecordKey: form.Get("key"), Exact: form.Get("exact") != "",
+		RecordKey: form.Get("key"), Exact: form.Get("exact") != "", Former: form.Get("former") != "",
 	}
 	s.Through, err = parseMark(form.Get("through"))
 	return s, err
@@ -40,11 +40,14 @@ func parseSelection(text string) (operate.Selection, error) {
 
 // pairs are a selection as a query.
 func pairs(s operate.Selection) template.URL {
-	exact := ""
+	exact, former := "", ""
 	if s.Exact {
 		exact = "1"
 	}
-	return query("exact", exact, "consumer", s.Consumer, "topic", s.Topic, "class", s.Class, "event", s.Event, "error", s.Error, "key", s.RecordKey, "through", markText(s.Through))
+	if s.Former {
+		former = "1"
+	}
+	return query("exact", exact, "former", former, "consumer", s.Consumer, "topic", s.Topic, "class", s.Class, "event", s.Event, "error", s.Error, "key", s.RecordKey, "through", markText(s.Through))
 }
 
 // markText returns a mark as a query has it.
@@ -105,7 +108,7 @@ func (l *letters) AskQuery(g operate.Group) template.URL {
 
 func (l *letters) of(g operate.Group) operate.Selection {
 	s := l.Selection
-	s.Class, s.Event, s.Error, s.Exact = g.Class, g.Event, g.Reason, true
+	s.Class, s.Event, s.Error, s.Exact, s.Former = g.Class, g.Event, g.Reason, true, g.Former
 	if s.Consumer == "" {
 		s.Consumer = g.Consumer
 	}
@@ -191,7 +194,7 @@ func askCommand(verb string, s operate.Selection) string {
 		return "" // a command is about one topic
 	}
 	text := flags(s, false)
-	if s.Class == "" && s.Event == "" && s.Error == "" && s.RecordKey == "" {
+	if s.Class == "" && s.Event == "" && s.Error == "" && s.RecordKey == "" && !s.Former {
 		text = " --all" + text
 	}
 	return fmt.Sprintf("idemgen dead %s %s%s --reason %s", verb, quoted(s.Topic), text, quoted("why"))
@@ -211,6 +214,9 @@ func flags(s operate.Selection, topic bool) (text string) {
 	add("error", s.Error)
 	if s.Exact {
 		text += " --exact"
+	}
+	if s.Former {
+		text += " --former"
 	}
 	add("record-key", s.RecordKey)
 	add("consumer", s.Consumer)

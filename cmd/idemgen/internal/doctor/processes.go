@@ -74,7 +74,7 @@ func (e *examination) state(ctx context.Context) (*operate.State, error) {
 // problem adds a check of a problem.
 func (e *examination) problem(p *operate.Problem) {
 	state := Failure
-	if p.Severity == operate.Notice || p.State == "PAUSED" || p.Subject == operate.OfLetters || p.Code == "no-relay" {
+	if p.Severity == operate.Notice || p.State == "PAUSED" || p.Subject == operate.OfLetters || p.Code == "no-relay" || p.Code == "no-process" && len(p.Processes) == 0 {
 		state = Warning
 	}
 	e.add(state, about(p), strings.Join(p.Advice(), "\n"), "%s", p.Text())

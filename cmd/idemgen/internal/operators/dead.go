@@ -106,6 +106,7 @@ func selectionFlags(cmd *cobra.Command, s *operate.Selection, all string) {
 	set.Var(notEmpty(&s.Event, "want the name of an event"), "event", "those of an event, by its name in Go"+all)
 	set.Var(notEmpty(&s.Error, "want a text"), "error", "those whose reason contains this text, # for any text"+all)
 	set.Var(notEmpty(&s.RecordKey, "want the record key as Kafka has it, as text"), "record-key", "those of a record key, as Kafka has it, as text"+all)
+	set.BoolVar(&s.Former, "former", false, "those of topics that were made again: they can only be discarded")
 	set.BoolVar(&s.Exact, "exact", false, "--class, --event and --error are all that one group of the console has; one that is left out, it has not")
 }
 

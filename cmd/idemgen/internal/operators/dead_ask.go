@@ -103,7 +103,7 @@ func (f *askFlags) parse(args []string) error {
 		return fmt.Errorf("want TOPIC, as the spec has it, and which letters to %s", f.verb)
 	}
 	s := &f.letters
-	filtered := f.all || s.Class != "" || s.Event != "" || s.Error != "" || s.RecordKey != "" && !f.erase
+	filtered := f.all || s.Class != "" || s.Event != "" || s.Error != "" || s.Former || s.RecordKey != "" && !f.erase
 	s.Topic = args[0]
 	for _, arg := range args[1:] {
 		p, err := place(arg)

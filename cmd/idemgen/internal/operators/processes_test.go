@@ -57,8 +57,8 @@ INSERT INTO idem_ledger SELECT stream, 0, gen_random_uuid(), 10, 10, 'g', 'w', -
 
 1 partition not known: orders.v1/7
           not-reported: no process reports it
-          look at the members of the group, and at their logs: the group may have assigned the
-            partition to a process that does not report itself
+          wait: a rebalance takes a moment; if it lasts, look at the members of the group: one may
+            have the partition that does not report itself
 
 1 partition retries by itself: orders.v1/6
           waiting since 2026-01-01T12:00:00Z: the waiting of it because because because because
@@ -67,8 +67,8 @@ INSERT INTO idem_ledger SELECT stream, 0, gen_random_uuid(), 10, 10, 'g', 'w', -
           idemgen stream release --consumer projector --topic orders.v1 --partition 6 --reason waiting
 
 1 process fell silent in this hour
-          fell-silent since T: a process that ends says so: these were killed, or
-            lost their machine or their way to the database
+          fell-silent since T: a process that ends says so: these were killed,
+            hang, or lost their machine or their way to the database
           if it happens again and again, look for kills by the kernel for want of memory, and for
             crashes in their logs
 
@@ -135,7 +135,7 @@ func TestDoctorReadsWhatProcessesReport(t *testing.T) {
 	idemtest.Exec(t, db, `
 INSERT INTO idem_stream (consumer, topic, topic_id, partition) SELECT consumer, topic, topic_id, p FROM idem_stream, generate_series(1, 3) p;
 INSERT INTO idem_ledger SELECT stream, 0, gen_random_uuid(), 0, 0, 'g', 'w', -1, 3, 4, 0, clock_timestamp(), NULL, 'host, process 1' FROM idem_stream WHERE partition > 0;
-UPDATE idem_ledger SET parts = 4`)
+UPDATE idem_ledger SET parts = 4, written_at = written_at - interval '1 hour'`)
 	brokers := log(t, 4, 9)
 	// lines are those about processes, partitions and topics.
 	lines := func() (found []string) {
@@ -159,12 +159,12 @@ UPDATE idem_ledger SET parts = 4`)
 	process(t, db, "order-projector", killed, 90, "0 READY", "1 READY")
 	process(t, db, "order-projector", "a, process 1", 1, "0 READY", "1 HALTED runtime")
 	process(t, db, "order-projector", "b, process 2", 90, "2 READY")
-	const silent = "warn process k, process 0: 1 process fell silent in this hour, fell-silent since T: a process that ends says so: these were killed, or lost their machine or their way to the database"
+	const silent = "warn process k, process 0: 1 process fell silent in this hour, fell-silent since T: a process that ends says so: these were killed, hang, or lost their machine or their way to the database"
 	wantLines(t, lines(),
 		"FAIL partition orders.v1/1: HALTED, runtime since 2026-01-01T12:00:00Z: the runtime of it "+strings.Repeat("because ", 20)+"end",
 		"FAIL partition orders.v1/2: NOT KNOWN, not-reported: b, process 2 has been silent for 1m30s",
 		"FAIL partition orders.v1/3: NOT KNOWN, not-reported: no process reports it",
-		"warn processes b, process 2; k, process 0: 2 processes fell silent in this hour, fell-silent since T: a process that ends says so: these were killed, or lost their machine or their way to the database")
+		"warn processes b, process 2; k, process 0: 2 processes fell silent in this hour, fell-silent since T: a process that ends says so: these were killed, hang, or lost their machine or their way to the database")
 	idemtest.Exec(t, db, `
 INSERT INTO idem_ledger SELECT stream, seq + 1, gen_random_uuid(), next, next, 'p', 'o', -1, 3, 4, 0, '2026-01-01T12:00:00Z', NULL, 'operator ann: repair'
 FROM idem_ledger WHERE seq = (SELECT max(seq) FROM idem_ledger l WHERE l.stream = idem_ledger.stream) AND stream IN (SELECT stream FROM idem_stream WHERE partition IN (1, 3))`)
