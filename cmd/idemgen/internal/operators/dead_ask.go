@@ -47,8 +47,8 @@ func discardCommand(flags *streamFlags) *cobra.Command {
 		Long: `Has dead letters closed without effect. Their rows stay for as long as on_failure.keep says, with
 who and why.
 
---erase erases what dead letters of the topic keep of the records of a record key: record, reason
-and result, of closed letters too. Those that are open are discarded.`,
+--erase erases what dead letters of the topic keep of the records of a record key: record, reason,
+response and result, of closed letters too. Those that are open are discarded.`,
 	}
 	ask.define(cmd, flags)
 	cmd.Flags().BoolVar(&ask.erase, "erase", false, "erase what is kept of the records of --record-key")
