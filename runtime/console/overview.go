@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/idemgen/idemgen/internal/operate"
@@ -57,6 +58,7 @@ type summary struct {
 	Dead      int  // open letters, for the navigation
 	Calls     bool // there may be calls of effects to look at
 	Outbox    *operate.Outbox
+	Versions  string // of the processes that run; "" if they have none
 }
 
 // part is a problem in a few words, with the page that says more.
@@ -211,6 +213,13 @@ func (s *snapshot) summarize() summary {
 			out.Consumers = append(out.Consumers, t.Consumer)
 		}
 	}
+	var versions []string
+	for _, p := range s.Processes {
+		if !p.Silent && p.Relay == nil && p.Version != "" {
+			versions = appendNew(versions, p.Version)
+		}
+	}
+	out.Versions = strings.Join(versions, ", ")
 	for i := range s.Problems {
 		out.Parts = append(out.Parts, part{s.Problems[i].Severity, s.Problems[i].Title, pageOf(&s.Problems[i])})
 	}

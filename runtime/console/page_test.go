@@ -161,7 +161,7 @@ func TestALetterIsDecidedOnItsPage(t *testing.T) {
 	if page = s.get("record?" + at); strings.Contains(page, "SECRET") || !strings.Contains(page, "declined") {
 		t.Errorf("what the other side answered:\n%s", page)
 	}
-	if page = s.get("letter?" + at); strings.Contains(page, "declined") || !strings.Contains(page, "version v1.2.2") {
+	if page = s.get("letter?" + at); strings.Contains(page, "declined") || !strings.Contains(page, "version v1.2.2") || !strings.Contains(page, "is running now (v1.2.3)") || !strings.Contains(page, "answered the call") {
 		t.Error("the response is shown without being asked for")
 	}
 	if log := s.log.String(); !strings.Contains(log, "viewed the record") || !strings.Contains(log, "user=ana") {
