@@ -103,8 +103,8 @@ func TestDoctorFindsAServiceWell(t *testing.T) {
 		"retention of orders.v1: records are kept for 7d, and their keys for 8d")
 	wantLines(t, checked(t, "warn", "--brokers", brokers),
 		"role: it is a superuser: give the service a role with fewer rights",
-		"processes: no process of order-projector is left, no-process: no process of order-projector reports itself: none runs, or none reaches this database",
-		"dead letters: 2 dead letters, dead-letters since T: records were passed without effect: their reasons are listed by groups",
+		"processes: no process of order-projector is left, no-process: no process of order-projector reports itself: none runs, or none reaches this database; the last one ended in order",
+		"dead letters: 2 dead letters, dead-letters since T: records were passed without effect: 1 of them, conflict: OrderPlaced: the key was used before by an event with different content; the first copy is in the same batch",
 		"group order-projector: it has no members: the service does not run")
 }
 
