@@ -121,8 +121,8 @@ func (p *Producer) forgotten(topic string) int {
 }
 
 // renew makes a client forget a topic, and then calls done. A client keeps the id of a topic that
-// was deleted, and rejects records even after the topic is created again. Once it forgot the topic,
-// it looks it up for the next record. Forgetting drops the topic's records that are not
+// was deleted, and rejects records even after the topic is created again. Once it forgot the
+// topic, it looks it up for the next record. Forgetting drops the topic's records that are not
 // acknowledged, which Produce reports as those of a missing topic.
 func (p *Producer) renew(client *kgo.Client, topic string, done func()) {
 	p.mu.Lock()
@@ -150,9 +150,10 @@ func (p *Producer) renew(client *kgo.Client, topic string, done func()) {
 }
 
 // refusing are the errors that concern one record, or its topic.
-var refusing = []error{
-	kerr.MessageTooLarge, kerr.RecordListTooLarge, kerr.CorruptMessage, kerr.InvalidRecord, kerr.PolicyViolation,
-	kerr.InvalidTopicException, kerr.TopicAuthorizationFailed, kerr.UnknownTopicOrPartition, kerr.UnknownTopicID,
+var refusing = map[error]outbox.Cause{
+	kerr.MessageTooLarge: outbox.TooLarge, kerr.RecordListTooLarge: outbox.TooLarge,
+	kerr.UnknownTopicOrPartition: outbox.NoTopic, kerr.UnknownTopicID: outbox.NoTopic,
+	kerr.CorruptMessage: "", kerr.InvalidRecord: "", kerr.PolicyViolation: "", kerr.InvalidTopicException: "", kerr.TopicAuthorizationFailed: "",
 }
 
 // judge classifies an error of a record. If no broker can be used, it says why: the record's own
@@ -161,8 +162,10 @@ func (p *Producer) judge(err error) error {
 	if err == nil {
 		return nil
 	}
-	if slices.ContainsFunc(refusing, func(one error) bool { return errors.Is(err, one) }) {
-		return &outbox.RefusedError{Err: err}
+	for one, cause := range refusing {
+		if errors.Is(err, one) {
+			return &outbox.RefusedError{Err: err, Cause: cause}
+		}
 	}
 	if cause := p.state.Cause(); cause != nil {
 		return fmt.Errorf("%w: %w", cause, err)
