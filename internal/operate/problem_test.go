@@ -177,6 +177,33 @@ func TestALockOnATableOfTheRuntime(t *testing.T) {
 	}
 }
 
+// An event that the broker rejects has the remedy of its cause, and the statement that gives it up
+// where that helps. What is not the name of a topic or the id of an event is not passed on.
+func TestARejectedEventIsExplained(t *testing.T) {
+	const id, deletes = "0bae690c-1111-4222-8333-444455556666", "DELETE FROM idem_outbox WHERE id = '0bae690c-1111-4222-8333-444455556666'"
+	const gone, left = "the event is given up: no consumer receives it, and the later events of its aggregate follow within a minute",
+		"the dead letter is not sent to its topic: it stays in the database, and the later ones of its key follow within a minute"
+	for _, tc := range []struct {
+		code          string
+		event         *process.Event
+		title, advice string
+	}{
+		{process.TopicMissing, &process.Event{ID: id, Topic: "orders.v1"}, "topic orders.v1 of the outbox is missing", "do"},
+		{process.TooLarge, &process.Event{ID: id, Topic: "orders.v1", Bytes: 7}, "an event of the outbox is too large for topic orders.v1", "do\nor, where " + gone + ":\n" + deletes},
+		{process.Refused, &process.Event{ID: id}, "the broker rejects events of the outbox", "do\nor, where " + gone + ":\n" + deletes},
+		{process.Refused, &process.Event{ID: id, Topic: "dead.v1", Letter: true}, "the broker rejects events of the outbox", "do\nor, where " + left + ":\n" + deletes},
+		{process.TooLarge, &process.Event{ID: "' OR true; --", Topic: "a topic; DROP TABLE x"}, "the broker rejects events of the outbox", "do"},
+		{process.Refused, nil, "the broker rejects events of the outbox", "do"},
+	} {
+		relay := sick("r", tc.code, &process.Relay{Leads: true})
+		relay.Problems[0].Do, relay.Problems[0].Event = "do", tc.event
+		p := streams(0, relay).Judge()[0]
+		want(t, "title", p.Title, tc.title)
+		want(t, "severity", string(p.Severity), "urgent")
+		want(t, "advice", strings.Join(p.Advice(), "\n"), tc.advice)
+	}
+}
+
 // A lock is explained by who holds it, and how to end that.
 func TestALockIsExplained(t *testing.T) {
 	s := streams(1, member("a", "0 BACKOFF backoff"))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/idemgen/idemgen/internal/process"
 	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // retired is how long a consumer may have no process until it is taken for one that is no more.
@@ -120,8 +121,9 @@ func (s *State) whole(p Process, is process.Problem) Problem {
 	}
 	of.Subject, of.Costs, of.Mended = OfRelay, eventsStay, allSent
 	switch is.Code {
-	case "refused":
+	case process.Refused, process.TopicMissing, process.TooLarge:
 		of.Severity, of.State, of.Title = Urgent, "REFUSED", "the broker rejects events of the outbox"
+		of.reject(is.Code, is.Event)
 	case "broker", "unanswered":
 		of.Title = "the relay of the outbox cannot reach the broker"
 	case "database":
@@ -130,6 +132,32 @@ func (s *State) whole(p Process, is process.Problem) Problem {
 		of.Title = "the relay of the outbox does not keep up"
 	}
 	return of
+}
+
+// reject names the topic of the event that the broker rejects, and how to give the event up. If
+// the topic is missing, giving up one event helps little. A process may report any text, so only
+// the names of topics and ids are passed on.
+func (p *Problem) reject(code string, e *process.Event) {
+	if e == nil {
+		return
+	}
+	if plain.MatchString(e.Topic) {
+		switch code {
+		case process.TopicMissing:
+			p.Title = "topic " + e.Topic + " of the outbox is missing"
+		case process.TooLarge:
+			p.Title = "an event of the outbox is too large for topic " + e.Topic
+		}
+	}
+	id, err := wire.ParseUUID(e.ID)
+	if err != nil || code == process.TopicMissing {
+		return
+	}
+	costs := "the event is given up: no consumer receives it, and the later events of its aggregate follow within a minute"
+	if e.Letter {
+		costs = "the dead letter is not sent to its topic: it stays in the database, and the later ones of its key follow within a minute"
+	}
+	p.Ways = append(p.Ways, Exit{Command: fmt.Sprintf("DELETE FROM idem_outbox WHERE id = '%s'", id), Costs: costs, Other: true})
 }
 
 // Now returns what is known of a partition at present: how bad it is, and its state in a word. Why

@@ -30,6 +30,22 @@ type Problem struct {
 	Since  time.Time `json:"since"`
 	Reason string    `json:"reason"`
 	Do     string    `json:"do"`
+	Event  *Event    `json:"event,omitempty"` // that the broker rejects; nil if the problem is another one
+}
+
+// Codes of a relay whose events the broker rejects.
+const (
+	TopicMissing = "topic-missing"
+	TooLarge     = "too-large"
+	Refused      = "refused" // for another reason
+)
+
+// Event is a row of idem_outbox: the first event that the broker rejects.
+type Event struct {
+	ID     string `json:"id"`
+	Topic  string `json:"topic"`
+	Bytes  int    `json:"bytes"`  // of its payload
+	Letter bool   `json:"letter"` // it is a dead letter
 }
 
 // Assigned is a partition that is assigned to the process. Code, Reason, Do and Ways are empty

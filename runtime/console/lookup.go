@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -174,8 +175,10 @@ func (c *console) effects(q *request) {
 // sending is the state of the outbox.
 type sending struct {
 	*operate.Outbox
-	Kinds  []operate.Kind
-	Relays []operate.Process
+	Severity operate.Severity
+	Cards    []card
+	Kinds    []operate.Kind
+	Relays   []operate.Process
 }
 
 func (c *console) outbox(q *request) {
@@ -187,6 +190,8 @@ func (c *console) outbox(q *request) {
 				o.Relays = append(o.Relays, p)
 			}
 		}
+		o.Severity = s.sends()
+		o.Cards = slices.DeleteFunc(s.Cards(), func(c card) bool { return !isSending(*c.Problem) })
 		if o.Outbox = s.Outbox; o.Outbox != nil {
 			o.Kinds, err = operate.OutboxKinds(q.r.Context(), c.read)
 		}
@@ -195,7 +200,7 @@ func (c *console) outbox(q *request) {
 		c.failed(q, err)
 		return
 	}
-	c.render(q, "outbox.html", shown{Title: "Outbox", Tab: "outbox", Now: at, Refresh: true, Command: "idemgen doctor", Data: o})
+	c.render(q, "outbox.html", shown{Title: "Outbox", Tab: "outbox", Now: at, Refresh: true, Command: "idemgen stream list", Data: o})
 }
 
 // promises are the guarantees of a consumer.

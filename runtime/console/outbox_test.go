@@ -34,8 +34,12 @@ func TestWhatHoldsBackTheOutboxIsNamed(t *testing.T) {
 	s.has("", "no relay sends the outbox")
 	s.has("outbox", "Is a process with a relay running")
 	b := &broker{}
-	refused := error(&outbox.RefusedError{Err: errors.New("MESSAGE_TOO_LARGE")})
-	b.err.Store(&refused)
+	rejects := func(cause outbox.Cause) {
+		refused := error(&outbox.RefusedError{Err: errors.New("REFUSED: by the broker."), Cause: cause})
+		b.err.Store(&refused)
+	}
+	rejects(outbox.TooLarge)
+	idemtest.Exec(t, s.db, `UPDATE idem_outbox SET written_at = now()`) // events that have not waited for long
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	r := &outbox.Relay{DB: s.db, Producer: b, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
@@ -58,10 +62,16 @@ func TestWhatHoldsBackTheOutboxIsNamed(t *testing.T) {
 			return strings.Contains(s.get(""), headline)
 		})
 	}
-	says("the broker rejects events of the outbox", "MESSAGE_TOO_LARGE", "see whether the topic exists", "refused</span>")
+	const topic = "outbox.event.order"
+	says("an event of the outbox is too large for topic "+topic, "too-large</span>", "REFUSED: by the broker. Raise max.message.bytes of topic "+topic+",", "DELETE FROM idem_outbox WHERE id = &#39;", "The event is given up: ", "leads: its session is", " of Postgres")
+	s.has("", `<li class="urgent"><a href="outbox"><span>Outbox</span>`)
+	rejects(outbox.NoTopic)
+	says("topic "+topic+" of the outbox is missing", "topic-missing</span>", "Create topic "+topic+": the relay then sends its events by itself.")
+	rejects("")
+	says("the broker rejects events of the outbox", "refused</span>", "Remove the cause that the error names", "DELETE FROM idem_outbox WHERE id = &#39;")
 	away := errors.New("no broker answers")
 	b.err.Store(&away)
-	says("the relay of the outbox cannot reach the broker", "no broker answers", "see whether the brokers run")
+	says("the relay of the outbox cannot reach the broker", "broker</span>", "no broker answers. See whether the brokers run")
 	b.err.Store(nil)
-	says("1 partition halted", "0 events wait", "sends</span>")
+	says(`<li class="fine"><a href="outbox"><span>Outbox</span>`, "0 events wait", "sends</span>")
 }

@@ -192,9 +192,22 @@ func (s *snapshot) Tiles() []tile {
 		{tone(live < members || live == 0 && len(s.all) > 0, toneOf(live)), "Processes", fmt.Sprintf("%d of %d", live, members), "#processes"},
 	}
 	if s.Outbox != nil {
-		tiles = append(tiles, tile{tone(s.Outbox.Stuck(), operate.Urgent), "Outbox", bounded(s.Outbox.Waiting, 100000), "outbox"})
+		tiles = append(tiles, tile{s.sends(), "Outbox", bounded(s.Outbox.Waiting, 100000), "outbox"})
 	}
 	return tiles
+}
+
+// isSending reports whether a problem is about the outbox.
+func isSending(p operate.Problem) bool {
+	return p.Subject == operate.OfRelay || p.Subject == operate.OfOutbox
+}
+
+// sends is how bad the worst problem of the outbox is.
+func (s *snapshot) sends() operate.Severity {
+	if i := slices.IndexFunc(s.Problems, isSending); i >= 0 {
+		return s.Problems[i].Severity
+	}
+	return operate.Fine
 }
 
 // toneOf is the severity of processes that are silent while so many live.

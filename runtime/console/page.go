@@ -146,6 +146,7 @@ func age(d time.Duration) string {
 // sentence returns a text as a sentence. A name at its beginning, such as one with digits, stays
 // as it is.
 func sentence(text string) string {
+	text = strings.TrimRight(text, ". ")
 	if word, _, _ := strings.Cut(text, " "); strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && r != ',' && r != ':' && r != ';' }) {
 		return text + "."
 	}

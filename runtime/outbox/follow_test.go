@@ -30,7 +30,7 @@ func TestRelayThatLeadsAndSendsNothing(t *testing.T) {
 	idemtest.Exec(t, db, `UPDATE idem_outbox SET written_at = now() - interval '90 s'`)
 	second, _ := relay(t, db, &log{}, nil)
 	until(t, "Health says it", func() bool { return second.Health() != nil })
-	says := regexp.MustCompile(`^outbox: another relay leads \(idemgen outbox, (?:127\.0\.0\.1:\d+, )?pid \d+, since 20\S+Z\), and the first event has waited for 1m\d+s$`)
+	says := regexp.MustCompile(`^outbox: another relay leads \(idemgen outbox, (?:127\.0\.0\.1:\d+, )?pid \d+ of Postgres, since 20\S+Z\), and the first event has waited for 1m\d+s$`)
 	if err := second.Health(); !says.MatchString(fmt.Sprint(err)) {
 		t.Errorf("Health: %v", err)
 	}

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/idemgen/idemgen/internal/process"
 )
 
 // What Health is about.
@@ -37,6 +39,30 @@ func (r *Relay) Health() error {
 	}
 	return fmt.Errorf("outbox: %w", errors.Join(all...))
 }
+
+// lasting is an error with the time when it began.
+type lasting struct {
+	what  string
+	since time.Time
+	err   error
+}
+
+func (e *lasting) Error() string {
+	return fmt.Sprintf("%s since %s: %v", e.what, e.since.UTC().Format(time.RFC3339), e.err)
+}
+
+func (e *lasting) Unwrap() error { return e.err }
+
+// heldError is the error of an event that holds back its aggregate.
+type heldError struct {
+	event process.Event
+	name  string
+	err   error
+}
+
+func (e *heldError) Error() string { return e.name + ": " + e.err.Error() }
+
+func (e *heldError) Unwrap() error { return e.err }
 
 // tell sets an error that Health reports; nil clears it. It reports whether that is a change.
 func (r *Relay) tell(about string, err error) (news bool) {

@@ -3,6 +3,8 @@ package outbox
 import (
 	"fmt"
 	"time"
+
+	"github.com/idemgen/idemgen/internal/process"
 )
 
 // holds are the events that failed, and where they are tried again.
@@ -99,7 +101,7 @@ func (l *lead) hold(e *event, why reason, err error) {
 	h.seq, h.bytes, h.why = e.seq, e.bytes, why
 	h.failures++
 	h.until = time.Now().Add(h.pause())
-	h.err = fmt.Errorf("%s: %w", e.name(), err)
+	h.err = &heldError{process.Event{ID: e.id, Topic: e.record.Topic, Bytes: e.bytes, Letter: e.letters}, e.name(), err}
 	for _, waits := range l.lines[e.aggregate] {
 		l.bytes -= waits.bytes
 	}
@@ -110,7 +112,7 @@ func (l *lead) hold(e *event, why reason, err error) {
 	}
 	if why != away && h.failures == 2 { // this time it went alone
 		l.told = true
-		l.log().Error("outbox: an event cannot be sent, and holds back its aggregate", append([]any{"err", h.err}, stack(err)...)...)
+		l.log().Error("outbox: an event cannot be sent, and holds back its aggregate", append([]any{"err", h.err, "do", adviceOn(aboutRefused, h.err)}, stack(err)...)...)
 	}
 	if why != away || before != away {
 		l.tellHeld()
@@ -145,7 +147,7 @@ func (l *lead) tellHeld() {
 	}
 	l.count(func(all *numbers) { all.HeldBack = n })
 	if n > 0 {
-		l.tell(aboutRefused, fmt.Errorf("%s held back, the first one by %w", aggregates(n), first.err))
+		l.tell(aboutRefused, fmt.Errorf("%s held back, the first one by %w", count(n, "aggregate is", "aggregates are"), first.err))
 		return
 	}
 	l.tell(aboutRefused, nil)
@@ -155,10 +157,10 @@ func (l *lead) tellHeld() {
 	}
 }
 
-// aggregates counts in words.
-func aggregates(n int) string {
+// count counts in words.
+func count(n int, one, more string) string {
 	if n == 1 {
-		return "1 aggregate is"
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d aggregates are", n)
+	return fmt.Sprintf("%d %s", n, more)
 }

@@ -3,7 +3,6 @@ package outbox
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -226,7 +225,7 @@ func (l *lead) send(e *event) {
 	l.to(e).flying++
 	e.at = time.Now()
 	if e.invalid != nil {
-		l.done <- outcome{e.seq, &RefusedError{e.invalid}}
+		l.done <- outcome{e.seq, &RefusedError{Err: e.invalid}}
 		return
 	}
 	l.produce(e.record, func(err error) { l.done <- outcome{e.seq, err} })
@@ -281,7 +280,7 @@ func (l *lead) failed(err error) {
 	if l.brokenSince.IsZero() {
 		l.brokenSince = time.Now()
 	}
-	err = fmt.Errorf("the broker has accepted no events since %s: %w", l.brokenSince.UTC().Format(time.RFC3339), err)
+	err = &lasting{"the broker has accepted no events", l.brokenSince, err}
 	if l.tell(aboutBroker, err) {
 		l.log().Error("outbox: the broker accepts no events", "err", err, "do", adviceOn(aboutBroker, err))
 	}

@@ -31,7 +31,19 @@ type Producer interface {
 
 // RefusedError says that the broker or the client rejects a record but accepts others: the record
 // is too large, its topic is unknown or forbidden, or the client panics on it.
-type RefusedError struct{ Err error }
+type RefusedError struct {
+	Err   error
+	Cause Cause // NoTopic, TooLarge, or "" for another one
+}
+
+// Cause is why a record is rejected, if there is a remedy of its own.
+type Cause string
+
+// The causes.
+const (
+	NoTopic  Cause = "no topic"  // the topic does not exist
+	TooLarge Cause = "too large" // for the topic, or for the client
+)
 
 func (e *RefusedError) Error() string { return fmt.Sprintf("refused: %v", e.Err) }
 

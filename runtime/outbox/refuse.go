@@ -63,7 +63,7 @@ func (r *Relay) produce(of Record, done func(error)) {
 	answer := func(err error) { once.Do(func() { done(err) }) }
 	defer func() {
 		if p := recover(); p != nil {
-			answer(&RefusedError{panicked("the producer", p)})
+			answer(&RefusedError{Err: panicked("the producer", p)})
 		}
 	}()
 	r.Producer.Produce(of, answer)

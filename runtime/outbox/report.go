@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -75,7 +76,6 @@ func (r *Relay) connectReport(ctx context.Context) (*pgx.Conn, error) {
 // advice is what to do about what Health reports, besides the broker.
 var advice = map[string]string{
 	aboutDatabase:   "see whether the database runs, and whether the relay's role has its rights",
-	aboutRefused:    "see whether the topic exists and takes the event; an event that can never be sent is deleted from idem_outbox",
 	aboutUnanswered: "see whether the topic's partitions have a leader",
 	aboutDelete:     "see which transaction locks rows of idem_outbox, and which triggers and rules the table has",
 	aboutWaiting:    "see why events are written faster than they are sent",
@@ -84,10 +84,31 @@ var advice = map[string]string{
 
 // adviceOn says what to do about what Health reports.
 func adviceOn(about string, err error) string {
-	if about == aboutBroker {
+	switch about {
+	case aboutBroker:
 		return refusal.Advice(refusal.Code(err))
+	case aboutRefused:
+		_, _, do := rejection(err)
+		return do
 	}
 	return advice[about]
+}
+
+// rejection returns the code of an event that holds back its aggregate, and what to do. The event
+// is nil if the broker does not reject it, but does not accept it either.
+func rejection(err error) (code string, of *process.Event, do string) {
+	held, is := errors.AsType[*heldError](err)
+	no, rejected := errors.AsType[*RefusedError](err)
+	if !is || !rejected {
+		return process.Refused, nil, advice[aboutUnanswered]
+	}
+	switch of = &held.event; no.Cause {
+	case NoTopic:
+		return process.TopicMissing, of, "create topic " + of.Topic + ": the relay then sends its events by itself"
+	case TooLarge:
+		return process.TooLarge, of, fmt.Sprintf("raise max.message.bytes of topic %s, and the limit in the settings of the relay's producer: the payload of this event has %d bytes", of.Topic, of.Bytes)
+	}
+	return process.Refused, of, "remove the cause that the error names: the relay retries the event"
 }
 
 // snapshot is what this relay reports.
@@ -97,7 +118,14 @@ func (r *Relay) snapshot() process.Report {
 	out := process.Report{Relay: &process.Relay{Leads: r.is.Leading, Sent: r.is.Sent}}
 	for about, err := range r.fault {
 		_, code, _ := strings.Cut(about, " ")
-		out.Problems = append(out.Problems, process.Problem{Code: code, Since: r.since[about], Reason: err.Error(), Do: adviceOn(about, err)})
+		is := process.Problem{Code: code, Since: r.since[about], Reason: err.Error(), Do: adviceOn(about, err)}
+		if of, lasts := err.(*lasting); lasts { // readers show Since
+			is.Since, is.Reason = of.since, of.what+": "+of.err.Error()
+		}
+		if about == aboutRefused {
+			is.Code, is.Event, is.Do = rejection(err)
+		}
+		out.Problems = append(out.Problems, is)
 	}
 	slices.SortFunc(out.Problems, func(a, b process.Problem) int { return strings.Compare(a.Code, b.Code) })
 	return out

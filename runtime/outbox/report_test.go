@@ -15,7 +15,12 @@ func TestARelayReportsItself(t *testing.T) {
 	t.Parallel()
 	db, broker := table(t, outbox.ByRelay), &log{}
 	idemtest.Migrate(t, db, filepath.Join("..", "..", "templates", "sql"))
-	broker.answers(func(outbox.Record) error { return &outbox.RefusedError{Err: errors.New("the topic does not exist")} })
+	rejects := func(cause outbox.Cause) {
+		broker.answers(func(outbox.Record) error {
+			return &outbox.RefusedError{Err: errors.New("the topic does not exist"), Cause: cause}
+		})
+	}
+	rejects("")
 	write(t, db, "a", "1")
 	_, end := relay(t, db, broker, nil)
 	said := func(sql string) string {
@@ -28,6 +33,21 @@ func TestARelayReportsItself(t *testing.T) {
 	until(t, "the report names the rejection", func() bool {
 		return said(`SELECT coalesce(string_agg(concat(report #>> '{relay,leads}', ' ', p ->> 'code', ' ', position('the topic does not exist' IN p ->> 'reason') > 0, ' ', (p ->> 'since')::timestamptz > now() - interval '1 minute'), ','), '')
 			FROM idem_process, jsonb_array_elements(report -> 'problems') p WHERE consumer = ''`) == "true refused t t"
+	})
+	for cause, want := range map[outbox.Cause]string{
+		outbox.NoTopic:  `topic-missing create topic outbox.event.user: the relay then sends its events by itself`,
+		outbox.TooLarge: `too-large raise max.message.bytes of topic outbox.event.user, and the limit in the settings of the relay's producer: the payload of this event has 1 bytes`,
+		"":              `refused remove the cause that the error names: the relay retries the event`,
+	} {
+		rejects(cause)
+		until(t, "the report has a remedy for "+want, func() bool {
+			return said(`SELECT coalesce(string_agg(concat_ws(' ', p ->> 'code', p ->> 'do'), ','), '') FROM idem_process, jsonb_array_elements(report -> 'problems') p
+				JOIN idem_outbox e ON e.id = (p #>> '{event,id}')::uuid WHERE p #>> '{event,topic}' = 'outbox.event.user' AND (p #>> '{event,bytes}')::int = octet_length(payload)`) == want
+		})
+	}
+	broker.answers(func(outbox.Record) error { return errors.New("nobody answers") })
+	until(t, "the time is not in the reason", func() bool {
+		return said(`SELECT coalesce(string_agg(concat(p ->> 'code', ' ', p ->> 'reason'), ','), '') FROM idem_process, jsonb_array_elements(report -> 'problems') p`) == "broker the broker has accepted no events: nobody answers"
 	})
 	broker.answers(nil)
 	until(t, "and then that all is sent", func() bool {

@@ -262,8 +262,8 @@ func (l *lead) gone(n int, left []int64) func() {
 		case l.acked.stuck.IsZero():
 			l.acked.stuck = now
 		case now.Sub(l.acked.stuck) >= undeletable:
-			err := fmt.Errorf("%d events that the broker has are not deleted from idem_outbox since %s: another transaction locks their rows, or a trigger or a rule of the table prevents the delete; the next relay that leads sends them again",
-				len(left), l.acked.stuck.UTC().Format(time.RFC3339))
+			why := errors.New("another transaction locks their rows, or a trigger or a rule of the table prevents the delete; the next relay that leads sends them again")
+			err := &lasting{count(len(left), "event that the broker has is", "events that the broker has are") + " not deleted from idem_outbox", l.acked.stuck, why}
 			if l.tell(aboutDelete, err) {
 				l.log().Error("outbox: " + err.Error())
 			}

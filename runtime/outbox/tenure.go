@@ -200,7 +200,7 @@ const leaderSQL = ` AS lead (key)
 JOIN pg_locks l ON l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 AND l.classid::bigint << 32 | l.objid::bigint = lead.key
     AND l.database = (SELECT oid FROM pg_database WHERE datname = pg_catalog.current_database())
 JOIN pg_stat_activity a USING (pid),
-    pg_catalog.concat_ws(', ', nullif(a.application_name, ''), pg_catalog.host(a.client_addr) || ':' || a.client_port::text, 'pid ' || a.pid::text,
+    pg_catalog.concat_ws(', ', nullif(a.application_name, ''), pg_catalog.host(a.client_addr) || ':' || a.client_port::text, 'pid ' || a.pid::text || ' of Postgres',
     'since ' || pg_catalog.to_char(a.backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) AS name`
 
 // endSilent ends the session of a leader that has asked nothing for so long that it sends nothing

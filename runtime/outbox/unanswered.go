@@ -1,7 +1,7 @@
 package outbox
 
 import (
-	"fmt"
+	"errors"
 	"time"
 )
 
@@ -86,7 +86,7 @@ func (l *lead) tellUnanswered(now time.Time) {
 		l.tell(aboutUnanswered, nil)
 		return
 	}
-	err := fmt.Errorf("%d aggregates wait for an answer of the broker, the first one since %s: %s", n, first.at.UTC().Format(time.RFC3339), first.name())
+	err := &lasting{count(n, "aggregate waits", "aggregates wait") + " for an answer of the broker, the first one", first.at, errors.New(first.name())}
 	if l.tell(aboutUnanswered, err) {
 		l.log().Warn("outbox: " + err.Error())
 	}

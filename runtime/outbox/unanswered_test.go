@@ -43,7 +43,7 @@ func TestOthersGoOnBesideAPartitionThatDoesNotAnswer(t *testing.T) {
 			r, _ := relay(t, db, broker, func(r *outbox.Relay) { r.SetPace(0, time.Minute) })
 			write(t, db, "cold", "1", "2")
 			until(t, "another aggregate is sent", func() bool { return broker.of("cold") == "1 2" })
-			names := regexp.MustCompile(fmt.Sprintf(`%d aggregates wait for an answer of the broker, the first one since 20\S+Z: event \S+ of type "Seen", aggregate "user" "hot\d*", to topic "outbox.event.user"$`, hot.aggregates))
+			names := regexp.MustCompile(fmt.Sprintf(`%d aggregates? waits? for an answer of the broker, the first one since 20\S+Z: event \S+ of type "Seen", aggregate "user" "hot\d*", to topic "outbox.event.user"$`, hot.aggregates))
 			until(t, "Health names the event", func() bool { return names.MatchString(fmt.Sprint(r.Health())) })
 			broker.Purge() // as a client that has waited for long enough
 			until(t, "the failure is known", func() bool { return !names.MatchString(fmt.Sprint(r.Health())) })

@@ -146,23 +146,25 @@ func (p *Producer) learn(cause error) {
 }
 
 // refusing are the errors that concern one record, or its topic.
-var refusing = []kafka.ErrorCode{
-	kafka.ErrMsgSizeTooLarge, kafka.ErrInvalidMsgSize, kafka.ErrRecordListTooLarge, kafka.ErrInvalidMsg, kafka.ErrInvalidRecord,
-	kafka.ErrPolicyViolation, kafka.ErrTopicException, kafka.ErrTopicAuthorizationFailed, kafka.ErrUnknownTopic, kafka.ErrUnknownTopicOrPart,
-	kafka.ErrUnknownPartition, kafka.ErrInvalidArg,
+var refusing = map[kafka.ErrorCode]outbox.Cause{
+	kafka.ErrMsgSizeTooLarge: outbox.TooLarge, kafka.ErrInvalidMsgSize: outbox.TooLarge, kafka.ErrRecordListTooLarge: outbox.TooLarge,
+	kafka.ErrUnknownTopic: outbox.NoTopic, kafka.ErrUnknownTopicOrPart: outbox.NoTopic, kafka.ErrUnknownPartition: outbox.NoTopic,
+	kafka.ErrInvalidMsg: "", kafka.ErrInvalidRecord: "", kafka.ErrPolicyViolation: "", kafka.ErrTopicException: "",
+	kafka.ErrTopicAuthorizationFailed: "", kafka.ErrInvalidArg: "",
 }
 
 // judge classifies an error of a record. It discards a client that failed permanently. If no
 // broker can be used, it says why: the record's own error says that its time is over.
 func (p *Producer) judge(client *kafka.Producer, err error) error {
 	of, ok := errors.AsType[kafka.Error](err)
+	cause, rejects := refusing[of.Code()]
 	switch {
 	case !ok:
 		return err
 	case of.IsFatal():
 		p.giveUp(client)
-	case slices.Contains(refusing, of.Code()):
-		return &outbox.RefusedError{Err: err}
+	case rejects:
+		return &outbox.RefusedError{Err: err, Cause: cause}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

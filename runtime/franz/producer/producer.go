@@ -28,6 +28,8 @@ type Producer struct {
 	client  *kgo.Client // nil if the last one was discarded
 	ended   sync.WaitGroup
 	closing bool
+	renewed map[string][]func() // topics that the client is about to forget, and what follows
+	forgets map[string]int      // how often a client began to forget a topic
 }
 
 // refused are the options that the relay depends on: a record is acknowledged when all in-sync
@@ -43,10 +45,11 @@ var refused = []options.Refusal{
 
 // usual are our defaults. A key is assigned to the same partition as by Java clients, and so by
 // Debezium. A broker that is unreachable is reported after ten seconds, and a missing topic at the
-// second attempt; the relay then retries, although a record may have arrived.
+// second attempt, within two seconds; the relay then retries, although a record may have arrived.
 var usual = []kgo.Opt{
 	kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)), kgo.ProducerLinger(time.Millisecond), kgo.MaxBufferedRecords(100_000),
 	kgo.RecordDeliveryTimeout(10 * time.Second), kgo.AllowIdempotentProduceCancellation(), kgo.UnknownTopicRetries(1),
+	kgo.MetadataMinAge(time.Second),
 }
 
 // New returns a producer that connects to brokers, "host:port,host:port". opts are further options
@@ -64,7 +67,7 @@ func New(brokers string, opts ...kgo.Opt) (*Producer, error) {
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
-	p := &Producer{state: &clientlog.Connections{}}
+	p := &Producer{state: &clientlog.Connections{}, renewed: map[string][]func(){}, forgets: map[string]int{}}
 	p.options = slices.Concat(usual, opts, []kgo.Opt{
 		kgo.SeedBrokers(strings.Split(brokers, ",")...), kgo.WithLogger(clientlog.New(slog.Default())), kgo.WithHooks(p.state),
 	})
@@ -97,13 +100,60 @@ func (p *Producer) Produce(r outbox.Record, done func(error)) {
 		headers[i] = kgo.RecordHeader{Key: h.Name, Value: h.Value}
 	}
 	record := &kgo.Record{Topic: r.Topic, Key: r.Key, Value: r.Value, Headers: headers}
-	client.TryProduce(context.Background(), record, func(_ *kgo.Record, err error) { done(p.judge(err)) })
+	before := p.forgotten(r.Topic)
+	client.TryProduce(context.Background(), record, func(_ *kgo.Record, err error) {
+		switch dropped := p.forgotten(r.Topic) != before; {
+		case err != nil && dropped:
+			done(p.judge(fmt.Errorf("%w: %w", kerr.UnknownTopicOrPartition, err)))
+		case errors.Is(err, kerr.UnknownTopicID), errors.Is(err, kerr.UnknownTopicOrPartition):
+			p.renew(client, r.Topic, func() { done(p.judge(err)) })
+		default:
+			done(p.judge(err))
+		}
+	})
+}
+
+// forgotten returns how often a client began to forget a topic.
+func (p *Producer) forgotten(topic string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.forgets[topic]
+}
+
+// renew makes a client forget a topic, and then calls done. A client keeps the id of a topic that
+// was deleted, and rejects records even after the topic is created again. Once it forgot the
+// topic, it looks it up for the next record. Forgetting drops the topic's records that are not
+// acknowledged, which Produce reports as those of a missing topic.
+func (p *Producer) renew(client *kgo.Client, topic string, done func()) {
+	p.mu.Lock()
+	if p.client != client { // it was discarded
+		p.mu.Unlock()
+		done()
+		return
+	}
+	defer p.mu.Unlock()
+	waiting, under := p.renewed[topic]
+	if p.renewed[topic] = append(waiting, done); under {
+		return
+	}
+	p.forgets[topic]++
+	p.ended.Go(func() {
+		client.PurgeTopicsFromProducing(topic)
+		p.mu.Lock()
+		all := p.renewed[topic]
+		delete(p.renewed, topic)
+		p.mu.Unlock()
+		for _, done := range all {
+			done()
+		}
+	})
 }
 
 // refusing are the errors that concern one record, or its topic.
-var refusing = []error{
-	kerr.MessageTooLarge, kerr.RecordListTooLarge, kerr.CorruptMessage, kerr.InvalidRecord, kerr.PolicyViolation,
-	kerr.InvalidTopicException, kerr.TopicAuthorizationFailed, kerr.UnknownTopicOrPartition,
+var refusing = map[error]outbox.Cause{
+	kerr.MessageTooLarge: outbox.TooLarge, kerr.RecordListTooLarge: outbox.TooLarge,
+	kerr.UnknownTopicOrPartition: outbox.NoTopic, kerr.UnknownTopicID: outbox.NoTopic,
+	kerr.CorruptMessage: "", kerr.InvalidRecord: "", kerr.PolicyViolation: "", kerr.InvalidTopicException: "", kerr.TopicAuthorizationFailed: "",
 }
 
 // judge classifies an error of a record. If no broker can be used, it says why: the record's own
@@ -112,8 +162,10 @@ func (p *Producer) judge(err error) error {
 	if err == nil {
 		return nil
 	}
-	if slices.ContainsFunc(refusing, func(one error) bool { return errors.Is(err, one) }) {
-		return &outbox.RefusedError{Err: err}
+	for one, cause := range refusing {
+		if errors.Is(err, one) {
+			return &outbox.RefusedError{Err: err, Cause: cause}
+		}
 	}
 	if cause := p.state.Cause(); cause != nil {
 		return fmt.Errorf("%w: %w", cause, err)

@@ -62,6 +62,35 @@ func TestProducerOutlivesItsClient(t *testing.T) {
 	}
 }
 
+// A record that is dropped because its topic was found missing is rejected as such: the broker is
+// not away.
+func TestRecordOfATopicThatIsForgotten(t *testing.T) {
+	t.Parallel()
+	broker := idemtest.Kafka(t, map[string]int32{"users": 1})
+	p, err := New(broker.Addr(), kgo.ProducerLinger(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	client, err := p.connected()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dropped, renewed := make(chan error, 1), make(chan error, 1)
+	p.Produce(outbox.Record{Topic: "users"}, func(err error) { dropped <- err })
+	p.renew(client, "users", func() { renewed <- nil })
+	for _, done := range []chan error{renewed, dropped} {
+		select {
+		case err := <-done:
+			if _, refused := err.(*outbox.RefusedError); done == dropped && !refused {
+				t.Errorf("got %v", err)
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("not within a minute")
+		}
+	}
+}
+
 // A broker that is away is told, so that the relay tries again.
 func TestBrokerThatIsAwayIsTold(t *testing.T) {
 	t.Parallel()

@@ -254,7 +254,7 @@ func TestDoctorLooksAtTheOutbox(t *testing.T) {
 	for end := time.Now().Add(20 * time.Second); !relay.Stats().Leading && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond)
 	}
-	const leader = `idemgen outbox, .*pid \d+, since 20\S+Z`
+	const leader = `idemgen outbox, .*pid \d+ of Postgres, since 20\S+Z`
 	want("ok", "unsent: 1 event, and a relay leads: "+leader)
 	idemtest.Exec(t, db, `UPDATE idem_outbox SET written_at = now() - interval '2 minutes'`)
 	want("FAIL", `events wait in the outbox, outbox-held since \S+: the first event has waited for 2m\d+s, although a relay leads: `+leader)
