@@ -174,8 +174,9 @@ func (c *console) effects(q *request) {
 // sending is the state of the outbox.
 type sending struct {
 	*operate.Outbox
-	Kinds  []operate.Kind
-	Relays []operate.Process
+	NotRead *operate.Problem // nil if the table was read
+	Kinds   []operate.Kind
+	Relays  []operate.Process
 }
 
 func (c *console) outbox(q *request) {
@@ -187,7 +188,7 @@ func (c *console) outbox(q *request) {
 				o.Relays = append(o.Relays, p)
 			}
 		}
-		if o.Outbox = s.Outbox; o.Outbox != nil {
+		if o.Outbox, o.NotRead = s.Outbox, s.notRead("outbox"); o.Outbox != nil && o.NotRead == nil {
 			o.Kinds, err = operate.OutboxKinds(q.r.Context(), c.read)
 		}
 	}
