@@ -143,8 +143,8 @@ func age(d time.Duration) string {
 	return fmt.Sprintf("%d s", d/time.Second)
 }
 
-// sentence returns a text as a sentence. A name at its beginning, such as one with digits or that of
-// a process, stays as it is.
+// sentence returns a text as a sentence. A name at its beginning, such as one with digits or that
+// of a process, stays as it is.
 func sentence(text string) string {
 	if text == "" {
 		return ""
