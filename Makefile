@@ -89,7 +89,7 @@ matrix: cc
 	go run ./scripts/e2e -short
 	$(MAKE) --no-print-directory alerts
 
-## alerts: plays ten breakages against deploy/alerts.yaml with promtool, which it builds
+## alerts: plays breakages against deploy/alerts.yaml with promtool, which it builds
 alerts:
 	@cd scripts/alerts && GOWORK=off go tool promtool test rules ../../deploy/alerts_test.yaml
 

@@ -45,13 +45,13 @@ func (s *Selection) applies(verb string, f *found, out *Left) bool {
 
 // Count says how many letters of a selection there are, by what a request does with them.
 type Count struct {
-	Meant   int // the request applies to them
-	Again   int // of Meant: a replay repeats a call that may have succeeded
-	Former  int // of Meant: their topic was made again, so what is parked behind them is discarded, too
-	Left    Left
-	Asked   int   // dead, with a pending request
-	Behind  int   // parked behind those that are meant
-	Older   *Mark // letters before it were not counted; nil if all were
+	Meant  int // the request applies to them
+	Again  int // of Meant: a replay repeats a call that may have succeeded
+	Former int // of Meant: their topic was made again, so what is parked behind them is discarded, too
+	Left   Left
+	Asked  int   // dead, with a pending request
+	Behind int   // parked behind those that are meant
+	Older  *Mark // letters before it were not counted; nil if all were
 }
 
 // CountOf counts the newest 5,000 letters of a selection for a request, replay or discard.

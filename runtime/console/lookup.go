@@ -175,6 +175,7 @@ func (c *console) effects(q *request) {
 // sending is the state of the outbox.
 type sending struct {
 	*operate.Outbox
+	NotRead  *operate.Problem // nil if the table was read
 	Severity operate.Severity
 	Cards    []card
 	Kinds    []operate.Kind
@@ -192,7 +193,7 @@ func (c *console) outbox(q *request) {
 		}
 		o.Severity = s.sends()
 		o.Cards = slices.DeleteFunc(s.Cards(), func(c card) bool { return !isSending(*c.Problem) })
-		if o.Outbox = s.Outbox; o.Outbox != nil {
+		if o.Outbox, o.NotRead = s.Outbox, s.notRead("outbox"); o.Outbox != nil && o.NotRead == nil {
 			o.Kinds, err = operate.OutboxKinds(q.r.Context(), c.read)
 		}
 	}

@@ -191,7 +191,10 @@ func (s *snapshot) Tiles() []tile {
 		{tone(lag.Unknown > 0, operate.NotKnown), "Lag", lag.Behind(), "#topics"},
 		{tone(live < members || live == 0 && len(s.all) > 0, toneOf(live)), "Processes", fmt.Sprintf("%d of %d", live, members), "#processes"},
 	}
-	if s.Outbox != nil {
+	switch {
+	case s.notRead("outbox") != nil:
+		tiles = append(tiles, tile{operate.NotKnown, "Outbox", "?", "outbox"})
+	case s.Outbox != nil:
 		tiles = append(tiles, tile{s.sends(), "Outbox", bounded(s.Outbox.Waiting, 100000), "outbox"})
 	}
 	return tiles
@@ -208,6 +211,15 @@ func (s *snapshot) sends() operate.Severity {
 		return s.Problems[i].Severity
 	}
 	return operate.Fine
+}
+
+// notRead returns the problem that a part of the state could not be read; nil if it could.
+func (s *snapshot) notRead(part string) *operate.Problem {
+	i := slices.IndexFunc(s.Problems, func(p operate.Problem) bool { return p.Subject == operate.OfDatabase && p.Title == part+" not known" })
+	if i < 0 {
+		return nil
+	}
+	return &s.Problems[i]
 }
 
 // toneOf is the severity of processes that are silent while so many live.

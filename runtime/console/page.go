@@ -143,11 +143,14 @@ func age(d time.Duration) string {
 	return fmt.Sprintf("%d s", d/time.Second)
 }
 
-// sentence returns a text as a sentence. A name at its beginning, such as one with digits, stays
-// as it is.
+// sentence returns a text as a sentence. A name at its beginning, such as one with digits or that
+// of a process, stays as it is.
 func sentence(text string) string {
 	text = strings.TrimRight(text, ". ")
-	if word, _, _ := strings.Cut(text, " "); strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && r != ',' && r != ':' && r != ';' }) {
+	if text == "" {
+		return ""
+	}
+	if word, rest, _ := strings.Cut(text, " "); strings.HasPrefix(rest, "process ") && strings.HasSuffix(word, ",") || strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && r != ',' && r != ':' && r != ';' }) {
 		return text + "."
 	}
 	first, size := utf8.DecodeRuneInString(text)

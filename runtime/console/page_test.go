@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"fmt"
 	"html"
 	"net/http"
 	"net/url"
@@ -258,6 +259,17 @@ func TestWhatIsNotKnownIsSaid(t *testing.T) {
 		page := s.get("")
 		return strings.Contains(page, "4 requests about dead letters pending") && strings.Contains(page, "<title>RETRYING") && strings.Contains(page, `data-h="lag">80<`)
 	})
+	idemtest.Exec(t, s.db, fmt.Sprintf(`REVOKE SELECT ON idem_outbox FROM %s; DELETE FROM idem_process; UPDATE idem_ledger SET written_at = written_at - interval '1 hour'`, "reader_"+s.db.Config().ConnConfig.Database))
+	reports(t, s.db, "a, process 1", 1, partition(0, "READY", "", ""), partition(1, "READY", "", ""), partition(2, "READY", "", ""))
+	reports(t, s.db, "vm, process 2", 60, partition(3, "READY", "", ""))
+	eventually(t, func() bool {
+		page := s.get("")
+		return strings.Contains(page, "<strong>?</strong>") && strings.Contains(page, "<p>vm, process 2 has been silent")
+	})
+	s.has("outbox", "has no right to read idem_outbox", "GRANT SELECT ON idem_outbox TO")
+	if is := s.get("outbox"); strings.Contains(is, "Nothing was changed") || strings.Contains(is, "events wait") {
+		t.Errorf("a table that cannot be read is shown as if it could, or as a failed request:\n%s", is)
+	}
 }
 
 // Parked records belong to the group of the letter that they wait for. They have no group of their

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,9 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/internal/kit/memlease"
-	"github.com/idemgen/idemgen/internal/kit/transcript"
 	"github.com/idemgen/idemgen/internal/operate"
-	"github.com/idemgen/idemgen/internal/process"
 	"github.com/idemgen/idemgen/internal/proof/longtest"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
@@ -127,44 +124,6 @@ func TestReplayCallsAFailedEffectAgain(t *testing.T) {
 		want(t, "rows", table(t, db), "1=10")
 		want(t, "leases", leases(), "c")
 	})
-}
-
-// refusal is an error with what the other side answered.
-type refusal string
-
-func (r refusal) Error() string    { return "status 422" }
-func (r refusal) Response() []byte { return []byte(r) }
-
-// What the other side answered to a call that was refused is kept beside the letter, cut, and as
-// payloads are; no error and no log has it. So is the version that rejected the record.
-func TestResponsesAreKeptAsPayloads(t *testing.T) {
-	t.Parallel()
-	var log transcript.Buffer
-	db := database(t)
-	kept := func() string {
-		return query(t, db, `SELECT string_agg(coalesce(convert_from(response, 'UTF8'), 'none'), ', ' ORDER BY offs) FROM idem_dead_letter`)
-	}
-	var p provider
-	answer := refusal("no such card" + strings.Repeat(".", 1000))
-	p.call = func(context.Context, int32, int) error { return idem.Permanent(fmt.Errorf("charge: %w", answer)) }
-	s := p.service(terms)
-	s.options = append(s.options, idem.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-	w := own(t, s.consumer(t, db))
-	apply(t, w, records(0, "a: effect 1"))
-	want(t, "response", kept(), string(answer[:500]))
-	want(t, "letters", lettersNow(t, db), "0 d")
-	want(t, "versions", query(t, db, `SELECT version FROM idem_dead_letter`), process.Version())
-	answer = "card expired"
-	ask(t, db, "replay", 0)
-	apply(t, w, nil)
-	want(t, "response to the replay", kept(), "card expired")
-	s.policy.Drop = true
-	w = own(t, s.consumer(t, db))
-	apply(t, w, records(1, "b: effect 2"))
-	want(t, "responses", kept(), "card expired, none")
-	if text := log.String(); strings.Contains(text, "card") {
-		t.Error(text)
-	}
 }
 
 // What was recorded is not called again for a replay, whatever else made the record a letter.

@@ -2,6 +2,7 @@ package idemprom
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -17,6 +18,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 var (
 	healthy = desc("idemgen_healthy", "1 while every partition makes progress or is paused, otherwise 0: Consumer.Health returns the reasons.")
 	records = desc("idemgen_records_total", "Records by outcome: applied, redelivered (by Kafka), duplicate (resent by the producer), conflict, dead, waiting or ignored.", "outcome")
+	problem = desc("idemgen_problem_seconds", "How long a problem that Consumer.Health returns has lasted. topic and partition are empty if it concerns the whole service.", "code", "topic", "partition")
 	fences  = desc("idemgen_foreign_fences_total", "Number of times that another owner took over a partition that is assigned here. If it keeps growing, two deployments use the same consumer name.")
 	back    = desc("idemgen_ledger_went_back_total", "Number of times that a partition was taken over whose database had lost commits, as after a restore or a failover.")
 	fenced  = desc("idemgen_fenced_batches_total", "Batches that were rejected because another owner had taken over the partition.")
@@ -35,7 +37,7 @@ var (
 	behind   = desc("idemgen_partition_parked_records", "Records that wait behind a dead letter.", "topic", "partition")
 )
 
-var asked = []*prometheus.Desc{healthy, records, fences, back, fenced, expired, open, running, oldest, waiting, lag, lagTime, position, state, parked, behind}
+var asked = []*prometheus.Desc{healthy, problem, records, fences, back, fenced, expired, open, running, oldest, waiting, lag, lagTime, position, state, parked, behind}
 
 // told returns the metrics that the hooks update.
 func (m *Metrics) told() []prometheus.Collector {
@@ -80,11 +82,14 @@ func (s scrape) gauge(d *prometheus.Desc, v float64, labels ...string) {
 
 func (s scrape) of(c Consumer) {
 	is := c.Stats()
-	well := 0.0
-	if c.Health().Err() == nil {
+	well, problems := 0.0, c.Health()
+	if problems.Err() == nil {
 		well = 1
 	}
 	s.gauge(healthy, well)
+	for labels, d := range lasting(problems) {
+		s.gauge(problem, d.Seconds(), labels[:]...)
+	}
 	for _, r := range []struct {
 		outcome string
 		n       int64
@@ -107,6 +112,20 @@ func (s scrape) of(c Consumer) {
 	for _, p := range is.Partitions {
 		s.partition(p)
 	}
+}
+
+// lasting returns how long each problem has lasted, by the labels of its metric: of problems with
+// the same labels, such as two calls of one partition, the one that has lasted longest.
+func lasting(problems idemtype.Problems) map[[3]string]time.Duration {
+	all := map[[3]string]time.Duration{}
+	for _, p := range problems {
+		labels := [3]string{p.Code}
+		if p.Partition >= 0 {
+			labels = [3]string{p.Code, p.Topic, strconv.Itoa(int(p.Partition))}
+		}
+		all[labels] = max(all[labels], time.Since(p.Since))
+	}
+	return all
 }
 
 func (s scrape) partition(p idem.PartitionStats) {

@@ -24,12 +24,18 @@ import (
 var _ idemprom.Consumer = (*idem.Consumer)(nil)
 
 // orders is a consumer with two partitions: one works, and one is halted, and nobody knows how far
-// that one is behind.
+// that one is behind. Two calls of the first ignore their context.
 type orders struct{}
 
 func (orders) Name() string { return "orders" }
 func (orders) Health() idemtype.Problems {
-	return idemtype.Problems{{Err: errors.New("orders.v1/1 is halted")}}
+	at := time.Now().Add(-time.Hour)
+	return idemtype.Problems{
+		{Code: "unavailable", Partition: -1, Since: at, Err: errors.New("no broker responds")},
+		{Code: "effect-running", Topic: "orders.v1", Since: at.Add(time.Minute), Err: errors.New("orders.v1/0: offset 1")},
+		{Code: "effect-running", Topic: "orders.v1", Since: at, Err: errors.New("orders.v1/0: offset 2")},
+		{Code: "database", Topic: "orders.v1", Partition: 1, Since: at, Err: errors.New("orders.v1/1 is halted")},
+	}
 }
 func (orders) Stats() idem.Stats {
 	return idem.Stats{
@@ -70,6 +76,9 @@ idemgen_partition_parked_records{consumer="orders",partition="1",topic="orders.v
 idemgen_partition_position{consumer="orders",partition="0",topic="orders.v1"} 13
 idemgen_partition_state{consumer="orders",partition="0",state="READY",topic="orders.v1"} 1
 idemgen_partition_state{consumer="orders",partition="1",state="HALTED",topic="orders.v1"} 1
+idemgen_problem_seconds{code="database",consumer="orders",partition="1",topic="orders.v1"} 3600
+idemgen_problem_seconds{code="effect-running",consumer="orders",partition="0",topic="orders.v1"} 3600
+idemgen_problem_seconds{code="unavailable",consumer="orders",partition="",topic=""} 3600
 idemgen_records_total{consumer="orders",outcome="applied"} 1
 idemgen_records_total{consumer="orders",outcome="conflict"} 4
 idemgen_records_total{consumer="orders",outcome="dead"} 5
@@ -117,6 +126,7 @@ func TestScrape(t *testing.T) {
 		if name, is := strings.CutPrefix(line, "# TYPE "); is && !strings.Contains(string(docs), "| `"+strings.Fields(name)[0]+"` |") {
 			t.Errorf("docs/operations.md lacks %s", name)
 		}
+		line = regexp.MustCompile(`^(idemgen_problem_seconds.*) 36\d\d\..*`).ReplaceAllString(line, "$1 3600")
 		if line[0] != '#' && !regexp.MustCompile(`^idemgen_batch_seconds_sum|_bucket{`).MatchString(line) {
 			got = append(got, line)
 		}

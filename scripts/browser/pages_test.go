@@ -19,8 +19,8 @@ var pages = map[string]string{
 	"find": "find?topic=orders.v1&at=1:40001", "history": "history?owners=1", "effects": "effects", "outbox": "outbox", "guarantees": "guarantees",
 }
 
-// Every page can be used by everyone: axe finds nothing serious, in both themes, and nothing is
-// wider than a phone.
+// Every page can be used by everyone: axe finds nothing serious, in both themes, and on a phone
+// nothing is wider than the screen, and no cell of a table covers another.
 func TestPagesCanBeUsedByEveryone(t *testing.T) {
 	script := axe(t)
 	b := serve(t, troubled(t), ordersFolder)
@@ -37,10 +37,15 @@ func TestPagesCanBeUsedByEveryone(t *testing.T) {
 				t.Errorf("%s: %s", name, text)
 			}
 		}
-		b.width(360)
-		b.open(page)
-		if w := evaluate[int](b, `document.scrollingElement.scrollWidth`); w > 360 {
-			t.Errorf("%s is %d pixels wide on a screen of 360", name, w)
+		for _, width := range []int{500, 360} {
+			b.width(int64(width))
+			b.open(page)
+			if w := evaluate[int](b, `document.scrollingElement.scrollWidth`); w > width {
+				t.Errorf("%s is %d pixels wide on a screen of %d", name, w, width)
+			}
+			for _, cell := range evaluate[[]string](b, `[...document.querySelectorAll("td")].filter(c => c.scrollHeight > c.clientHeight + 1).map(c => c.innerText)`) {
+				t.Errorf("%s: on a screen of %d, a cell covers another: %q", name, width, cell)
+			}
 		}
 	}
 	if messages := b.complaints(); len(messages) > 0 {

@@ -141,7 +141,7 @@ func (e *examination) well(s *operate.State, unread map[string]bool) {
 	if !is(operate.OfLetters) && !unread["dead letters"] {
 		e.add(OK, "dead letters", "", "none waits for a replay or a discard")
 	}
-	if s.Outbox == nil || is(operate.OfOutbox) || is(operate.OfRelay) {
+	if s.Outbox == nil || unread["outbox"] || is(operate.OfOutbox) || is(operate.OfRelay) {
 		return
 	}
 	switch o, unsent := s.Outbox, count(s.Outbox.Waiting, "event"); {
