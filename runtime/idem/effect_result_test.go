@@ -43,7 +43,7 @@ func TestResultThatAnotherVersionRecorded(t *testing.T) {
 				want(t, "what the letter keeps", query(t, db, `SELECT convert_from(result, 'UTF8') FROM idem_dead_letter`), "EUR 1")
 
 				ask(t, db, "replay", 0)
-				apply(t, w, nil)
+				settled(t, db, w)
 				want(t, "letters", lettersNow(t, db), "0 d result: Test: result must be a number")
 				rows := "1=1 5=5"
 				if how == "a result that was given" {
@@ -53,7 +53,7 @@ func TestResultThatAnotherVersionRecorded(t *testing.T) {
 					w = own(t, newer.consumer(t, db))
 					ask(t, db, "replay", 0)
 				}
-				apply(t, w, nil)
+				settled(t, db, w)
 				want(t, "letters", lettersNow(t, db), "0 r replayed")
 				want(t, "rows", table(t, db), rows)
 				want(t, "calls", p.count(1), 1)

@@ -39,7 +39,7 @@ func TestResponsesAreKeptAsPayloads(t *testing.T) {
 	want(t, "versions", query(t, db, `SELECT version FROM idem_dead_letter`), process.Version())
 	answer = "card expired"
 	ask(t, db, "replay", 0)
-	apply(t, w, nil)
+	settled(t, db, w)
 	want(t, "response to the replay", kept(), "card expired")
 	s.policy.Drop = true
 	w = own(t, s.consumer(t, db))
