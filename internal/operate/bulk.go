@@ -50,7 +50,7 @@ type Count struct {
 	Former int // of Meant: their topic was made again, so what is parked behind them is discarded, too
 	Left   Left
 	Asked  int   // dead, with a pending request
-	Behind int   // parked behind those that are meant
+	Behind int   // records that are parked behind letters of Meant
 	Older  *Mark // letters before it were not counted; nil if all were
 }
 

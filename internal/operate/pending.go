@@ -166,7 +166,7 @@ func (s *State) notices(gone []Problem) (all []Problem) {
 	all = append(all, s.restores()...)
 	for _, u := range s.Unread {
 		p := Problem{
-			Severity: NotKnown, Subject: OfDatabase, Code: "unread", State: "NOT READ", Title: u.Part + " not known", Cause: u.Table + " cannot be read: " + u.Err.Error(),
+			Severity: NotKnown, Part: u.Part, Subject: OfDatabase, Code: "unread", State: "NOT READ", Title: u.Part + " not known", Cause: u.Table + " cannot be read: " + u.Err.Error(),
 			Costs: "what is wrong there is not known", Mended: "it is shown again", Do: "mend what the error names",
 		}
 		if u.denied() {

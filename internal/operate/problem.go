@@ -46,6 +46,7 @@ const (
 // Problem is one thing that is wrong with a service. Console, doctor and stream list show it in
 // the same words.
 type Problem struct {
+	Part       string    `json:"-"` // of the state, that could not be read; else ""
 	Severity   Severity  `json:"severity"`
 	Subject    Subject   `json:"subject"`
 	Code       string    `json:"code"`

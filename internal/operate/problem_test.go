@@ -156,7 +156,16 @@ func TestWhoEndedLast(t *testing.T) {
 	dead.SeenAt = noon.Add(-2 * time.Hour)
 	s := streams(1, dead)
 	says(t, s.Judge()[0].Cause, "the last one ended in order")
-	s.Streams[0].Tail.WrittenAt = dead.SeenAt
+	s.Streams[0].Tail.Kind = "pause" // by an operator
+	says(t, s.Judge()[0].Cause, "a reported itself last")
+	if cause := streams(1).Judge()[0].Cause; !strings.Contains(cause, "ended in order") {
+		t.Errorf("an hour after its last row: %s", cause)
+	}
+	late := streams(1)
+	if late.At = late.At.Add(25 * time.Hour); strings.Contains(late.Judge()[0].Cause, "ended in order") {
+		t.Error("after a day, the report of a process that was killed is gone as well")
+	}
+	s.Streams[0].Tail.Kind, s.Streams[0].Tail.WrittenAt = "batch", dead.SeenAt
 	says(t, s.Judge()[0].Cause, "a reported itself last, and did not end as a process does")
 	relay := silent(sick("a", "leader", &process.Relay{}))
 	want(t, "title", streams(1, member("b", "0 READY"), silent(member("a")), relay).Judge()[0].Title, "1 process fell silent in this hour")

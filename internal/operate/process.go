@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/internal/process"
 )
 
@@ -37,6 +39,18 @@ type Process struct {
 // until is until when a process may have worked that was killed. What was written later, another
 // one wrote.
 func (p *Process) until() time.Time { return p.SeenAt.Add(p.every) }
+
+// kept is for how long the report of a process that was killed is kept.
+const kept = 24 * time.Hour
+
+// worked returns when a process wrote the ledger's last row; the zero time if an operator may have
+// written it.
+func (s *Status) worked() time.Time {
+	if s.Tail == nil || !slices.Contains([]string{kinds[ledger.Batch], kinds[ledger.Fence], kinds[ledger.Letter]}, s.Tail.Kind) {
+		return time.Time{}
+	}
+	return s.Tail.WrittenAt
+}
 
 // Reported is what a process reports of a partition that is assigned to it.
 type Reported struct {
@@ -178,7 +192,7 @@ func reports(ctx context.Context, db DB, consumer string, streams []Status) (oth
 		if s := &streams[i]; !s.Former {
 			at := Name{Consumer: s.Consumer, Topic: s.Topic, Partition: s.Partition}
 			r := best[at]
-			if delete(best, at); r != nil && r.Silent && s.Tail != nil && s.Tail.WrittenAt.After(until[at]) {
+			if delete(best, at); r != nil && r.Silent && s.worked().After(until[at]) {
 				continue // another process had the partition since, and ended
 			}
 			s.Reported = r

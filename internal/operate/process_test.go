@@ -167,14 +167,17 @@ func TestPartitionIsReportedByItsOwner(t *testing.T) {
 		}, "STANDBY b"},
 		"silent, and another one wrote since": {func(db *pgxpool.Pool) {
 			reports(t, db, "a", 40, "0 READY")
-			idemtest.Exec(t, db, `UPDATE idem_ledger SET written_at = clock_timestamp() - interval '30 seconds'`)
+			idemtest.Exec(t, db, `UPDATE idem_ledger SET kind = 'f', written_at = clock_timestamp() - interval '30 seconds'`)
 		}, "not known: no process reports it"},
+		"silent, and an operator wrote since": {func(db *pgxpool.Pool) {
+			reports(t, db, "a", 40, "0 READY")
+			idemtest.Exec(t, db, `UPDATE idem_ledger SET kind = 'o'`)
+		}, "not known: a has been silent for 40s"},
 		"two owners": {func(db *pgxpool.Pool) { reports(t, db, "a", 9, "0 READY"); reports(t, db, "b", 2, "0 READY") }, "READY b"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := database(t)
 			begin(t, db, orders, oldID)
-			idemtest.Exec(t, db, `UPDATE idem_ledger SET written_at = written_at - interval '1 hour'`)
 			tc.says(db)
 			for what, ask := range map[string]func() ([]operate.Status, error){
 				"List":    func() ([]operate.Status, error) { return operate.List(t.Context(), db, "") },

@@ -30,10 +30,13 @@ func (s *State) gone() (all []Problem) {
 		if live {
 			continue
 		}
-		written := time.Time{}
+		written, worked := time.Time{}, time.Time{}
 		for _, t := range streams {
 			if t.Tail != nil && t.Tail.WrittenAt.After(written) {
 				written = t.Tail.WrittenAt
+			}
+			if at := t.worked(); at.After(worked) {
+				worked = at
 			}
 		}
 		p := Problem{
@@ -42,10 +45,10 @@ func (s *State) gone() (all []Problem) {
 			Do:    "start the service; if a process runs, its log says why it does not reach the database", Costs: recordsWait, Mended: allReady,
 		}
 		switch {
-		case last.Name != "" && !written.After(last.until()):
+		case last.Name != "" && !worked.After(last.until()):
 			p.Since, p.Processes = last.SeenAt, []string{last.Name}
 			p.Cause += fmt.Sprintf("; %s reported itself last, and did not end as a process does: it was killed, it hangs, or its machine is gone", last.Name)
-		case !written.IsZero(): // which reported itself, and took its report back
+		case s.At.Sub(worked) < kept: // else the report of one that was killed may be deleted
 			p.Cause += "; the last one ended in order"
 		}
 		if s.At.Sub(written) > retired {

@@ -215,7 +215,7 @@ func (s *snapshot) sends() operate.Severity {
 
 // notRead returns the problem that a part of the state could not be read; nil if it could.
 func (s *snapshot) notRead(part string) *operate.Problem {
-	i := slices.IndexFunc(s.Problems, func(p operate.Problem) bool { return p.Subject == operate.OfDatabase && p.Title == part+" not known" })
+	i := slices.IndexFunc(s.Problems, func(p operate.Problem) bool { return p.Part == part })
 	if i < 0 {
 		return nil
 	}

@@ -53,9 +53,9 @@ func inEachStore(t *testing.T, terms wire.EffectTerms, test func(t *testing.T, d
 	})
 }
 
-// settled has the owner carry out requests until each has an answer. It waits for the call of an
-// effect for a few milliseconds only, and then goes on with others: on a busy machine one look is
-// not enough.
+// settled runs the owner until each request has an answer. The owner waits only a few
+// milliseconds for the call of an effect before it continues with other requests, so on a busy
+// machine one batch is not enough.
 func settled(t *testing.T, db *pgxpool.Pool, w *idem.Writer) {
 	t.Helper()
 	waitFor(t, "each request has an answer", func() bool {

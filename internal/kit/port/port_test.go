@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Ports differ, nobody listens on them, and the system gives none of them to others.
+// Free returns different ports, on which nobody listens. The system gives none of them to anybody
+// who listens on port 0.
 func TestPortsStayFree(t *testing.T) {
 	seen := map[string]bool{}
 	for range 200 {

@@ -37,8 +37,9 @@ func TestFaultIsLoggedOnceAMinute(t *testing.T) {
 	})
 }
 
-// What every start begins with is told at once, and logged only if it lasts. What else usually
-// ends by itself is logged, and is an error if it lasts; a fault is one at once.
+// Health reports each reason immediately. The log does not have those with which every start
+// begins, unless they last. Other reasons that usually end by themselves are logged, and become
+// errors if they last. A fault is logged as an error immediately.
 func TestWhatAStartBeginsWithIsLoggedIfItLasts(t *testing.T) {
 	early := &Reason{Do: "wait", Waits: true, Err: errors.New("not yet")}
 	joining := &Reason{Do: "wait", Waits: true, Err: errors.New("joining")}

@@ -40,7 +40,7 @@ func TestStreamCommands(t *testing.T) {
 	const table = `
 no process of projector is left: orders.v1/0-1
           no-process: no process of projector reports itself: none runs, or none reaches this
-            database; the last one ended in order
+            database
           start the service; if a process runs, its log says why it does not reach the database
 
 orders.v1 of projector
