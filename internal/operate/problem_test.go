@@ -218,9 +218,13 @@ func TestALockIsExplained(t *testing.T) {
 	s := streams(1, member("a", "0 BACKOFF backoff"))
 	s.Streams[0].Reported.Reason = "a lock was not to be had in time: SQLSTATE 55P03"
 	s.Locks = []operate.Lock{{On: "table orders", Sessions: []operate.Session{{PID: 4711, Application: "a migration", User: "ann", Since: noon}}}}
-	p := s.Judge()[0]
-	want(t, "cause", p.Cause, "a lock was not to be had in time: SQLSTATE 55P03; table orders: held by pid 4711, a migration, ann, since 2026-01-02T12:00:00Z")
-	want(t, "advice", strings.Join(p.Advice(), "\n"), "wait until that transaction ends, or end its session\nSELECT pg_terminate_backend(4711)")
+	whole := streams(1, sick("a", "unavailable", nil))
+	whole.Processes[0].Problems[0].Reason, whole.Locks = s.Streams[0].Reported.Reason, s.Locks
+	for _, s := range []*operate.State{s, whole} {
+		p := s.Judge()[0]
+		want(t, "cause", p.Cause, "a lock was not to be had in time: SQLSTATE 55P03; table orders: held by pid 4711, a migration, ann, since 2026-01-02T12:00:00Z")
+		want(t, "advice", strings.Join(p.Advice(), "\n"), "wait until that transaction ends, or end its session\nSELECT pg_terminate_backend(4711)")
+	}
 }
 
 // Where the table of the outbox is missing, the command that prints it is named.

@@ -119,6 +119,7 @@ func (s *State) whole(p Process, is process.Problem) Problem {
 	if is.Code == Unreadable {
 		of.Severity, of.State, of.Costs, of.Mended = NotKnown, "NOT KNOWN", "the states of its partitions are not known", "the process is shown with its partitions"
 	}
+	s.held(&of)
 	if p.Relay == nil {
 		return of
 	}
@@ -200,6 +201,9 @@ func (s *State) partitions(gone []Problem) (all []Problem) {
 			return
 		}
 		p := &all[i]
+		if len(p.Partitions) == 1 && p.Cause != of.Cause { // which names an event of one partition
+			p.Cause = p.Where() + ": " + p.Cause
+		}
 		p.Partitions, p.Ways = append(p.Partitions, of.Partitions...), append(p.Ways, of.Ways...)
 		if of.Since.Before(p.Since) {
 			p.Since = of.Since
@@ -259,17 +263,18 @@ func (s *State) partition(t Status, severity Severity, state, why string) Proble
 	if len(r.Ways) == 0 {
 		p.Do = r.Do
 	}
-	if len(s.Locks) > 0 && strings.Contains(r.Reason, lockState) {
-		s.held(&p)
-	}
+	s.held(&p)
 	if r.Code == lostCommits {
 		p.Severity, p.State, p.Costs, p.Mended = Notice, "WENT BACK", "nothing is held up: the records are applied again", "the partitions have passed the second offset"
 	}
 	return p
 }
 
-// held adds to a problem who holds the locks, and how to end that.
+// held adds to a problem of a lock who holds it, and how to end that.
 func (s *State) held(p *Problem) {
+	if len(s.Locks) == 0 || p.Part == "" && !strings.Contains(p.Cause, lockState) {
+		return
+	}
 	p.Do = "wait until that transaction ends, or end its session"
 	for _, l := range s.Locks {
 		for _, session := range l.Sessions {
@@ -288,6 +293,10 @@ const lostCommits = "lost-commits"
 
 // locked reports whether a partition, or a process, waits for a lock.
 func (s *State) locked() bool {
+	waits := func(is process.Problem) bool { return strings.Contains(is.Reason, lockState) }
+	if slices.ContainsFunc(s.Processes, func(p Process) bool { return !p.Silent && slices.ContainsFunc(p.Problems, waits) }) {
+		return true
+	}
 	return slices.ContainsFunc(s.Streams, func(t Status) bool {
 		return t.Reported.Unknown() == "" && strings.Contains(t.Reported.Reason, lockState)
 	})

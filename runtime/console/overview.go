@@ -160,15 +160,15 @@ type tile struct {
 // Tiles are the numbers above all else.
 func (s *snapshot) Tiles() []tile {
 	halted, live, members := 0, 0, 0
-	lag := topic{}
+	all := topic{Worst: operate.Fine}
 	for _, p := range s.all {
 		if p.Severity == operate.Urgent {
 			halted++
 		}
-		lag.add(&p)
+		all.add(&p)
 	}
 	for _, p := range s.Processes {
-		if p.Relay != nil || p.Silent && lag.Unknown == 0 { // others own its partitions
+		if p.Relay != nil || p.Silent && all.Unknown == 0 { // others own its partitions
 			continue
 		}
 		if members++; !p.Silent {
@@ -181,14 +181,19 @@ func (s *snapshot) Tiles() []tile {
 		}
 		return operate.Fine
 	}
-	letters := thousands(int64(s.Dead.Count))
+	open := s.Dead.Count - s.Dead.Asked // that wait for an operator
+	letters := thousands(int64(open))
 	if s.Dead.Older != nil {
 		letters += "+"
 	}
+	name, number := "Ready", all.Ready
+	if halted > 0 {
+		name, number = "Halted", halted
+	}
 	tiles := []tile{
-		{tone(halted > 0, operate.Urgent), "Halted", fmt.Sprintf("%d of %d", halted, len(s.all)), "#topics"},
-		{tone(s.Dead.Count > 0, operate.Urgent), "Dead letters", letters, "dead"},
-		{tone(lag.Unknown > 0, operate.NotKnown), "Lag", lag.Behind(), "#topics"},
+		{all.Worst, name, fmt.Sprintf("%d of %d", number, all.Partitions), "#topics"},
+		{tone(open > 0, operate.Urgent), "Dead letters", letters, "dead"},
+		{tone(all.Unknown > 0, operate.NotKnown), "Lag", all.Behind(), "#topics"},
 		{tone(live < members || live == 0 && len(s.all) > 0, toneOf(live)), "Processes", fmt.Sprintf("%d of %d", live, members), "#processes"},
 	}
 	switch {
@@ -246,7 +251,10 @@ func (s *snapshot) summarize() summary {
 	}
 	out.Versions = strings.Join(versions, ", ")
 	for i := range s.Problems {
-		out.Parts = append(out.Parts, part{s.Problems[i].Severity, s.Problems[i].Title, pageOf(&s.Problems[i])})
+		of := part{s.Problems[i].Severity, s.Problems[i].Title, pageOf(&s.Problems[i])}
+		if !slices.Contains(out.Parts, of) { // two causes may have one title
+			out.Parts = append(out.Parts, of)
+		}
 	}
 	switch {
 	case len(s.Problems) > 0:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/idemgen/idemgen/internal/operate"
@@ -164,7 +165,11 @@ func (c *console) confirmAct(q *request) {
 		c.failed(q, err)
 		return
 	}
-	c.render(q, "act.html", shown{Title: "Confirm", Tab: "overview", Command: d.Way.String(), Data: d})
+	var commands []string
+	for _, w := range ways {
+		commands = append(commands, w.String())
+	}
+	c.render(q, "act.html", shown{Title: "Confirm", Tab: "overview", Command: strings.Join(commands, " && "), Data: d})
 }
 
 // act takes a way out.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -38,13 +39,14 @@ func withoutCompiler(t *testing.T) []string {
 	return slices.Clip(append(kept, "PATH="+dir))
 }
 
-// script runs a script of make, and returns both of its outputs.
+// script runs a script of make, and returns both of its outputs, without what the go command says of
+// its downloads.
 func script(t *testing.T, env []string, args ...string) (string, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), filepath.Join("..", args[0]), args[1:]...)
 	cmd.Env = env
 	out, err := cmd.CombinedOutput()
-	return string(out), err
+	return regexp.MustCompile(`(?m)^go: downloading .*\n`).ReplaceAllString(string(out), ""), err
 }
 
 // Without a C compiler a command that can do without runs with franz-go, and says so in one line;

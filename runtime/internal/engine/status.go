@@ -11,6 +11,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/frequency"
 	"github.com/idemgen/idemgen/runtime/internal/lag"
+	"github.com/idemgen/idemgen/runtime/internal/outage"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
@@ -84,7 +85,11 @@ func (p *Partition) problem(now time.Time) *idemtype.Problem {
 	case s.handler != "":
 		return problem("handler-running", doHandler, s.overdue, "%s: handler %s is still running after its context ended", state, s.handler)
 	case why != nil:
-		return problem(code, doOf[state], s.changed, "%s: %w", state, why)
+		do := doOf[state]
+		if outage.Waits(why) {
+			do = outage.LockAdvice
+		}
+		return problem(code, do, s.changed, "%s: %w", state, why)
 	case late && s.awaits != nil:
 		return problem("waiting", doWaiting, s.since, "%v: no progress for %v: the record at offset %d is waiting for %s", p.state, waits.Round(time.Second), s.awaits.offset, s.awaits.what)
 	case late:

@@ -51,7 +51,7 @@ func TestWhatAStartBeginsWithIsLoggedIfItLasts(t *testing.T) {
 		"it is taken back": {func(c *Condition, _ *slog.Logger) { c.End(early) }, ""},
 		"it lasts":         {func(c *Condition, log *slog.Logger) { c.Set(log, early) }, "makes no progress: not yet do=wait"},
 		"it waits further": {func(c *Condition, log *slog.Logger) { c.Set(log, joining) }, "waits: joining, makes no progress: joining do=wait"},
-		"a fault is":       {func(c *Condition, log *slog.Logger) { c.Set(log, errors.New("down")) }, "makes no progress: down do=remove the cause; the runtime keeps retrying"},
+		"a fault is":       {func(c *Condition, log *slog.Logger) { c.Set(log, errors.New("down")) }, "makes no progress: down do=wait: the runtime keeps retrying; if it lasts, remove the cause"},
 		"and both": {func(c *Condition, log *slog.Logger) {
 			c.Set(log, &Reason{Do: "mend", Err: errors.New("down")})
 			c.Set(log, early)

@@ -75,7 +75,7 @@ const patience = 10 * time.Second
 
 // Examine looks at everything, and returns what it found in the order in which one would mend it.
 func Examine(ctx context.Context, s Service, a Around) []Check {
-	e := &examination{Service: s, Around: a, stopped: map[place]bool{}}
+	e := &examination{Service: s, Around: a, stopped: map[place]string{}}
 	e.database(ctx)
 	if e.Group == "" {
 		e.Group = e.Consumer
@@ -92,7 +92,7 @@ type examination struct {
 	Around
 	checks  []Check
 	ledgers map[string]map[int32]ledger // by topic and partition; nil if the database was not asked
-	stopped map[place]bool              // partitions that make no progress, or whose state is not known, by their processes' reports
+	stopped map[place]string            // partitions that make no progress, or whose state is not known, with the code of their problem
 }
 
 func (e *examination) add(state State, about, advice, found string, args ...any) {

@@ -160,9 +160,14 @@ type log struct {
 // topic compares a topic with the ledgers of its partitions.
 func (k *cluster) topic(t Topic, d kadm.TopicDetail, in log) {
 	behind, fine, fresh, unread := int64(0), true, 0, 0
-	wrong := func(p int32, advice, found string, args ...any) {
+	report := func(p int32, advice, found string, args ...any) {
 		if k.report(Failure, t.Name, p, advice, found, args...) {
 			fine = false
+		}
+	}
+	wrong := func(p int32, code, found string, args ...any) {
+		if k.stopped[place{t.Name, p}] != code { // else its process has said so
+			report(p, manual(code), found, args...)
 		}
 	}
 	for _, p := range slices.Sorted(maps.Keys(d.Partitions)) {
@@ -170,7 +175,7 @@ func (k *cluster) topic(t Topic, d kadm.TopicDetail, in log) {
 		start, end := in.starts[p].Offset, in.ends[p].Offset
 		epochEnd, known := in.epochs[p]
 		next, waits := in.waiting[p]
-		stopped := k.stopped[place{t.Name, p}]
+		stopped := k.stopped[place{t.Name, p}] != ""
 		fine = fine && !stopped
 		switch {
 		case !is:
@@ -181,20 +186,20 @@ func (k *cluster) topic(t Topic, d kadm.TopicDetail, in log) {
 			}
 			continue
 		case l.topicID != uuidText(d.ID) && l.topicID != uuidText(kadm.TopicID{}):
-			wrong(p, manual("topic-recreated"), "the topic has another id than in the ledger: it was deleted and created again, or this is another cluster")
+			wrong(p, "topic-recreated", "the topic has another id than in the ledger: it was deleted and created again, or this is another cluster")
 		case l.Partitions != int32(len(d.Partitions)):
-			wrong(p, manual("partitions-changed"), "the topic has %s, and had %d when the ledger was written", count(len(d.Partitions), "partition"), l.Partitions)
+			wrong(p, "partitions-changed", "the topic has %s, and had %d when the ledger was written", count(len(d.Partitions), "partition"), l.Partitions)
 		case l.Position < start:
-			wrong(p, manual("retention-passed"), "the topic begins at offset %d, and the next record to apply is %d: Kafka deleted records before they were applied", start, l.Position)
+			wrong(p, "retention-passed", "the topic begins at offset %d, and the next record to apply is %d: Kafka deleted records before they were applied", start, l.Position)
 		case l.Position > end:
-			wrong(p, manual("log-truncated"), "the topic ends at offset %d, and the next record to apply is %d: Kafka lost records that were applied, or this is another cluster", end, l.Position)
+			wrong(p, "log-truncated", "the topic ends at offset %d, and the next record to apply is %d: Kafka lost records that were applied, or this is another cluster", end, l.Position)
 		case known && epochEnd < 0:
-			wrong(p, manual("log-truncated"), "the log has no leader epoch %d, under which the records before the position %d were read: the cluster was restored to an earlier state, or replaced", l.Epoch, l.Position)
+			wrong(p, "log-truncated", "the log has no leader epoch %d, under which the records before the position %d were read: the cluster was restored to an earlier state, or replaced", l.Epoch, l.Position)
 		case known && epochEnd < l.Position:
-			wrong(p, manual("log-truncated"), "the log was truncated at offset %d, where leader epoch %d ends, before the position %d: records written since then have offsets that count as applied", epochEnd, l.Epoch, l.Position)
+			wrong(p, "log-truncated", "the log was truncated at offset %d, where leader epoch %d ends, before the position %d: records written since then have offsets that count as applied", epochEnd, l.Epoch, l.Position)
 		case stopped || l.Kind == "pause": // its process, or the ledger, has said why
 		case waits:
-			wrong(p, "look in the logs of the group's members for the reason; "+manual("When a partition is halted"),
+			report(p, "look in the logs of the group's members for the reason; "+manual("When a partition is halted"),
 				"no progress for %s, although the record at offset %d waits and the group has members", age(l.Unmoved), next)
 		}
 		behind += max(0, end-max(l.Position, start))
@@ -297,7 +302,7 @@ func (k *cluster) group(ctx context.Context) error {
 func (k *cluster) begin(t Topic, p int32, start, end int64) int64 {
 	at := k.offset(t.Name, p)
 	switch {
-	case k.ledgers == nil || k.noOffsets != nil || k.stopped[place{t.Name, p}]: // it is not known, or its process has said why
+	case k.ledgers == nil || k.noOffsets != nil || k.stopped[place{t.Name, p}] != "": // it is not known, or its process has said why
 	case at < 0 && t.StartFrom == "latest" && len(k.ledgers[t.Name]) == 0:
 		return end
 	case at < 0:

@@ -82,7 +82,7 @@ func (e *examination) problem(p *operate.Problem) {
 		return
 	}
 	for _, t := range p.Partitions {
-		e.stopped[place{t.Topic, t.Partition}] = true
+		e.stopped[place{t.Topic, t.Partition}] = p.Code
 	}
 }
 
