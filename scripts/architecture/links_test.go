@@ -1,6 +1,7 @@
 package architecture
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -82,5 +83,29 @@ func TestIndexesNameEachPage(t *testing.T) {
 		if !strings.Contains(index, "(../examples/"+filepath.Base(example)+")") {
 			t.Errorf("docs/index.md does not name %s", example)
 		}
+	}
+}
+
+// No file names the host of a package registry: packages come through their ordinary clients, which
+// each machine has set up its own way.
+func TestNoFileNamesARegistry(t *testing.T) {
+	host := regexp.MustCompile(`registry\.npmjs|\brepo1?\.maven|proxy\.golang|sum\.golang|\bpypi\.org|registry-1\.docker`)
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == ".git":
+			return filepath.SkipDir
+		case d.IsDir() || filepath.Base(path) == "links_test.go":
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if found := host.Find(text); found != nil {
+			t.Errorf("%s names %s", path, found)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
