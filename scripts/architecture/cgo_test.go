@@ -39,8 +39,8 @@ func withoutCompiler(t *testing.T) []string {
 	return slices.Clip(append(kept, "PATH="+dir))
 }
 
-// script runs a script of make, and returns both of its outputs, without what the go command says of
-// its downloads.
+// script runs a script of make, and returns both of its outputs, without what the go command says
+// of its downloads.
 func script(t *testing.T, env []string, args ...string) (string, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), filepath.Join("..", args[0]), args[1:]...)

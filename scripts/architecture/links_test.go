@@ -86,8 +86,8 @@ func TestIndexesNameEachPage(t *testing.T) {
 	}
 }
 
-// No file names the host of a package registry: packages come through their ordinary clients, which
-// each machine has set up its own way.
+// No file names the host of a package registry: packages come through their ordinary clients,
+// which each machine has set up its own way.
 func TestNoFileNamesARegistry(t *testing.T) {
 	host := regexp.MustCompile(`registry\.npmjs|\brepo1?\.maven|proxy\.golang|sum\.golang|\bpypi\.org|registry-1\.docker`)
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
