@@ -40,7 +40,7 @@ func main() {
 	flag.DurationVar(&s.span, "for", time.Minute, "how long P10c runs at full speed")
 	claims := flag.Bool("claims", false, "instead of rows: what the database needs to insert a key, in tables of several shapes and sizes")
 	chart := flag.String("chart", "", "file for an SVG of the main rows that are measured")
-	flag.StringVar(&s.profiles, "cpuprofile", "", "folder for a CPU profile of each run; profiled figures are no results")
+	flag.StringVar(&s.profiles, "cpuprofile", "", "folder for profiles of CPU time and allocations of each run; profiled figures are no results")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

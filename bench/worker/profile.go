@@ -6,8 +6,8 @@ import (
 	"runtime/pprof"
 )
 
-// startProfile writes a CPU profile to a file until the returned function is called; no name is
-// no profile.
+// startProfile writes a CPU profile to a file until the returned function is called, and then a
+// profile of all allocations beside it, under the name with .allocs. No name is no profile.
 func startProfile(name string) (stop func() error, err error) {
 	if name == "" {
 		return func() error { return nil }, nil
@@ -21,6 +21,10 @@ func startProfile(name string) (stop func() error, err error) {
 	}
 	return func() error {
 		pprof.StopCPUProfile()
-		return file.Close()
+		allocs, err := os.Create(name + ".allocs")
+		if err == nil {
+			err = errors.Join(pprof.Lookup("allocs").WriteTo(allocs, 0), allocs.Close())
+		}
+		return errors.Join(file.Close(), err)
 	}, nil
 }
