@@ -8,7 +8,8 @@ import (
 // EventIDs derives the ids of the events that one record sends. The ids are the same in every
 // transaction that applies the record, even after a failover that loses commits.
 type EventIDs struct {
-	record string         // identity of the record's event
+	call   *Call          // that sends them; nil if a step does
+	record string         // identity of the record's event; "" before it is needed
 	sent   map[string]int // number of events so far, by subject
 }
 
@@ -16,6 +17,9 @@ type EventIDs struct {
 func (ids *EventIDs) Next(subject string) (id UUID) {
 	if ids.sent == nil {
 		ids.sent = map[string]int{}
+	}
+	if c := ids.call; ids.record == "" && c != nil {
+		ids.record = identity(c.Key, c.origin, c.Message)
 	}
 	ids.sent[subject]++
 	sum := sha256.Sum256(fmt.Appendf(nil, "idemgen event of %q %q %d", ids.record, subject, ids.sent[subject]))
@@ -47,6 +51,4 @@ func (b *Batch) OutboxID(m *Message, step string) UUID {
 }
 
 // EventIDs derives the ids of the events that the call sends.
-func (c *Call) EventIDs() *EventIDs {
-	return &EventIDs{record: identity(c.Key, c.origin, c.Message)}
-}
+func (c *Call) EventIDs() EventIDs { return EventIDs{call: c} }

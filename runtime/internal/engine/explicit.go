@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/idemgen/idemgen/internal/ledger"
@@ -32,6 +31,7 @@ type explicit struct {
 	d        *decide.Decision
 	a        *chain.Attempt // what the commit will have done
 	pending  []pending      // to be sent in the next round trip
+	spare    []pending      // empty: memory of what was answered
 	behind   int            // how many of them were pending after the last call
 	queued   size           // what handlers queued of them
 	last     *wire.Call     // the handler that was called last; nil before the first call
@@ -44,44 +44,14 @@ type explicit struct {
 	err      error // why the transaction has failed
 }
 
-// pending is a statement to be sent.
-type pending struct {
-	pipeline.Statement
-	of   *wire.Call // that is blamed for an error; nil for the protocol's and the spec's statements
-	is   kind
-	asks *pgx.QueuedQuery // may have a callback, which may refuse the commit; or nil
-	ends bool             // the last one of its call: the call has succeeded
-}
-
-type kind uint8
-
-const (
-	write    kind = iota // of the runtime, of a step, or queued by the call
-	checks               // checks the transaction after the call
-	restores             // also undoes what the call left in the session
-)
-
-// size measures what handlers have queued.
-type size struct{ statements, bytes int }
-
-// most limits the memory of what is queued. A batch of the default size, with handlers that queue
-// two statements, is sent at once.
-var most = size{statements: 1000, bytes: 1 << 20}
-
 // explicit returns the transaction that begins with statements.
 func (t *transaction) explicit(d *decide.Decision, a *chain.Attempt, first ...pipeline.Statement) *explicit {
 	p, conn := t.o.p, t.conn.Conn()
-	x := &explicit{transaction: t, session: session.Of(conn.PgConn()), d: d, a: a, checked: true}
+	x := &explicit{transaction: t, session: session.Of(conn.PgConn()), d: d, a: a, checked: true, pending: t.o.spare}
+	t.o.spare = nil // a handler that ignores its context keeps it
 	x.calls = p.process.Handlers.In(p.id, conn, x, p.overtime)
 	x.add(first...)
 	return x
-}
-
-// add adds statements that no call is blamed for.
-func (x *explicit) add(statements ...pipeline.Statement) {
-	for _, s := range statements {
-		x.pending = append(x.pending, pending{Statement: s})
-	}
 }
 
 // inTurn calls handlers between the statements of a transaction, between BEGIN and COMMIT. A
@@ -91,6 +61,9 @@ func (t *transaction) inTurn(ctx context.Context, d *decide.Decision, a *chain.A
 	acked, err = x.run(ctx)
 	if err != nil && x.began {
 		pool.Abandon(ctx, t.conn.Conn())
+	}
+	if err == nil {
+		t.o.keep(x.pending, x.spare)
 	}
 	return acked, err
 }
@@ -183,44 +156,6 @@ func (x *explicit) call(ctx context.Context, call *wire.Call) error {
 	return fault.At(ctx, fault.AfterHandler)
 }
 
-// Queue implements [handler.Outlet].
-func (x *explicit) Queue(of *wire.Call, s pipeline.Statement, q *pgx.QueuedQuery) (full bool) {
-	x.pending = append(x.pending, pending{Statement: s, of: of, asks: q})
-	x.queued.statements++
-	for _, arg := range s.Args {
-		x.queued.bytes += len(arg)
-	}
-	return x.full()
-}
-
-// full reports whether what is queued should be sent: it is much, or will take a part of the time
-// after which the transaction ends early.
-func (x *explicit) full() bool {
-	took := time.Duration(x.queued.statements) * x.o.pace
-	return x.queued.statements >= most.statements || x.queued.bytes >= most.bytes || took > x.o.limits().BatchTimeout/(3*shareOfTime)
-}
-
-// paced notes how long a queued statement took, on average.
-func (x *explicit) paced(sent []pending, r pipeline.Reply, took time.Duration) {
-	n := 0
-	for i := range min(len(sent), r.Answered+1) { // the last one may have been interrupted
-		if sent[i].asks != nil {
-			n++
-		}
-	}
-	if n > 0 {
-		x.o.pace = took / time.Duration(n)
-	}
-}
-
-// asks reports whether a queued statement has a callback.
-func (x *explicit) asks() bool {
-	return slices.ContainsFunc(x.pending, func(p pending) bool { return p.asks != nil && p.asks.Fn != nil })
-}
-
-// Pending implements [handler.Outlet].
-func (x *explicit) Pending() bool { return x.err != nil || len(x.pending) > 0 }
-
 // Began implements [handler.Outlet].
 func (x *explicit) Began() bool { return x.began }
 
@@ -283,21 +218,13 @@ func (x *explicit) Flush(ctx context.Context) error {
 	if x.err = x.answered(sent, r, err, false); x.err != nil {
 		return x.err
 	}
+	clear(sent)
+	x.spare = sent[:0]
 	if x.appended == (chain.Stamp{}) { // the append comes first
 		x.appended = chain.Appended(r)
 	}
 	x.err = fault.At(ctx, fault.AfterAppend)
 	return x.err
-}
-
-// send adds what is pending to a pipeline.
-func (x *explicit) send(p *pipeline.Pipeline) (sent []pending) {
-	sent, x.pending = x.pending, nil
-	for i := range sent {
-		p.Add(sent[i].Statement)
-	}
-	x.began, x.behind, x.queued = true, 0, size{}
-	return sent
 }
 
 const commitSQL = `COMMIT`
@@ -329,6 +256,8 @@ func (x *explicit) commit(ctx context.Context) error {
 	if err := x.answered(sent, r, err, true); err != nil {
 		return err
 	}
+	clear(sent)
+	x.spare = sent[:0]
 	if x.appended == (chain.Stamp{}) {
 		x.appended = chain.Appended(r)
 	}

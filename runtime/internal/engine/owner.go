@@ -37,6 +37,7 @@ type Owner struct {
 	statements map[string]session.Statement
 	desk       Desk          // nil if no event of the topic has an effect
 	pace       time.Duration // of a statement in the last transaction with handlers
+	spare      []pending     // empty: memory for what the next one sends
 	errands    errands
 	foreseen   foreseen
 	parked     deadletter.Parked // which record keys wait behind a dead letter

@@ -53,6 +53,10 @@ type Transaction struct {
 	caches    bool            // the driver keeps the texts of statements, if a statement does not say how it is run
 	tracer    pgx.QueryTracer // of the service, for each statement of the driver; or nil
 	watch     *watchdog.Watch[*call]
+	calls     []call     // allocated together
+	queries   []answered // of queued statements, allocated together
+	arguments arguments
+	answering watchdog.Context // of the callback that runs
 }
 
 // Outlet sends what handlers queue, in the order in which it was queued.
@@ -103,7 +107,7 @@ type call struct {
 	ctx     callContext
 	life    txLife
 	trace   trace
-	ids     *wire.EventIDs
+	ids     wire.EventIDs
 	queue   queue
 	err     error              // of the handler
 	answer  error              // of the last callback of a statement that the handler queued
@@ -114,7 +118,7 @@ type call struct {
 
 // callContext is a handler's context.
 type callContext struct {
-	*watchdog.Context
+	watchdog.Context
 	of *call
 }
 
@@ -129,8 +133,17 @@ func (c *callContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
+// mostTogether is how many calls, or statements that they queue, are allocated at once.
+const mostTogether = 64
+
 func (t *Transaction) newCall(of *wire.Call, attempt int) *call {
-	c := &call{of: of, in: t, attempt: attempt, ids: of.EventIDs()}
+	if len(t.calls) == cap(t.calls) { // those before stay where they are: handlers may keep parts of them
+		t.calls = make([]call, 0, min(2*cap(t.calls)+1, mostTogether))
+	}
+	t.calls = t.calls[:len(t.calls)+1]
+	c := &t.calls[len(t.calls)-1]
+	c.of, c.in, c.attempt, c.ids = of, t, attempt, of.EventIDs()
+	c.queue.queries = c.queue.first[:0]
 	c.life.idle.L = &c.life.mu
 	c.trace.texts = &t.caller.texts
 	c.ctx.of = c
@@ -148,8 +161,7 @@ func (t *Transaction) Call(batch context.Context, of *wire.Call, attempt int) (l
 	}
 	c := t.newCall(of, attempt)
 	defer func() { c.ctx.End() }()
-	_ = t.watch.Call(c, func(ctx *watchdog.Context) error {
-		c.ctx.Context = ctx
+	_ = t.watch.Call(c, &c.ctx.Context, func() error {
 		over := func() { c.err = cmp.Or(c.life.close(), c.err) } // from now on nothing is queued
 		defer over()                                             // also if the goroutine ends
 		c.running = true

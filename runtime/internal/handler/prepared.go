@@ -25,8 +25,9 @@ type prepared struct {
 }
 
 type use struct {
-	is   *pgconn.StatementDescription
-	last int64
+	is               *pgconn.StatementDescription
+	last             int64
+	formats, results []int16 // of its parameters and columns, as they were sent last
 }
 
 const preparedKey = "idemgen: queued"
@@ -42,21 +43,21 @@ func preparedOn(conn *pgx.Conn) *prepared {
 }
 
 // find returns nil if the statement is not prepared.
-func (p *prepared) find(sql string) *pgconn.StatementDescription {
+func (p *prepared) find(sql string) *use {
 	u := p.all[sql]
 	if u == nil {
 		return nil
 	}
 	p.uses++
 	u.last = p.uses
-	return u.is
+	return u
 }
 
 // keep prepares a statement, unless it is prepared. If there are too many, it first removes those
 // that were used least recently. It removes none whose last use is later than since.
-func (p *prepared) keep(ctx context.Context, conn *pgx.Conn, sql string, since int64) (*pgconn.StatementDescription, error) {
-	if is := p.find(sql); is != nil {
-		return is, nil
+func (p *prepared) keep(ctx context.Context, conn *pgx.Conn, sql string, since int64) (*use, error) {
+	if u := p.find(sql); u != nil {
+		return u, nil
 	}
 	for len(p.all) >= most || p.bytes+len(sql) > mostBytes {
 		oldest := ""
@@ -77,9 +78,10 @@ func (p *prepared) keep(ctx context.Context, conn *pgx.Conn, sql string, since i
 		return nil, err
 	}
 	p.uses++
-	p.all[sql] = &use{is, p.uses}
+	u := &use{is: is, last: p.uses}
+	p.all[sql] = u
 	p.bytes += len(sql)
-	return is, nil
+	return u, nil
 }
 
 func (p *prepared) remove(ctx context.Context, conn *pgx.Conn, sql string) error {

@@ -12,7 +12,6 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/pipeline"
 	"github.com/idemgen/idemgen/runtime/internal/pool"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
-	"github.com/idemgen/idemgen/runtime/internal/watchdog"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -20,9 +19,10 @@ import (
 // because the rows of a query are open, or another goroutine uses the transaction.
 type queue struct {
 	queries []*pgx.QueuedQuery
-	bytes   int   // that their texts and arguments occupy
-	full    bool  // the transaction has so many that they should be sent before the next one
-	err     error // the call has failed, whatever the handler returns
+	first   [2]*pgx.QueuedQuery // memory of the first queries
+	bytes   int                 // that their texts and arguments occupy
+	full    bool                // the transaction has so many that they should be sent before the next one
+	err     error               // the call has failed, whatever the handler returns
 }
 
 // waiting limits the bytes of what a call has queued and not yet passed on. The transaction limits
@@ -147,8 +147,9 @@ func (c *call) send() error {
 // hand passes queued statements to the transaction.
 func (c *call) hand() error {
 	c.life.mu.Lock()
-	queries := c.queue.queries
-	c.queue.queries, c.queue.bytes = nil, 0
+	var few [2]*pgx.QueuedQuery // another goroutine may queue meanwhile
+	queries := append(few[:0], c.queue.queries...)
+	c.queue.queries, c.queue.bytes = c.queue.first[:0], 0
 	c.life.mu.Unlock()
 	done := false
 	defer func() {
@@ -217,18 +218,29 @@ func (c *call) statement(q *pgx.QueuedQuery) (s pipeline.Statement, err error) {
 			return s, said(err)
 		}
 	}
-	var b pgx.ExtendedQueryBuilder
-	if err := b.Build(t.conn.TypeMap(), is, args); err != nil {
+	if err := t.arguments.encode(t.conn.TypeMap(), is, args, &s); err != nil {
 		return s, said(err)
 	}
-	s = pipeline.Statement{Driver: is, Args: b.ParamValues, Formats: b.ParamFormats, Results: b.ResultFormats, User: true}
-	s.Read = func(r *pgconn.ResultReader) error { return t.callback(c, q, r) }
+	if len(t.queries) == cap(t.queries) {
+		t.queries = make([]answered, 0, min(2*cap(t.queries)+1, mostTogether))
+	}
+	t.queries = append(t.queries, answered{of: c, query: q})
+	s.User, s.Reader = true, &t.queries[len(t.queries)-1]
 	return s, nil
 }
 
-// callback calls the callback of a queued statement, if it has one, as a part of the call that
-// queued it. If the statement itself failed, that is the error, whatever the callback returns.
-func (t *Transaction) callback(c *call, q *pgx.QueuedQuery, r *pgconn.ResultReader) error {
+// answered is a queued statement that waits for its answer, and the answer as a callback receives
+// it.
+type answered struct {
+	of    *call
+	query *pgx.QueuedQuery
+	answer
+}
+
+// Read calls the callback of the statement, if it has one, as a part of the call that queued it.
+// If the statement itself failed, that is the error, whatever the callback returns.
+func (a *answered) Read(r *pgconn.ResultReader) error {
+	c, t, q := a.of, a.of.in, a.query
 	if q.Fn == nil {
 		if c.running {
 			c.unasked = append(c.unasked, q)
@@ -236,10 +248,11 @@ func (t *Transaction) callback(c *call, q *pgx.QueuedQuery, r *pgconn.ResultRead
 		return nil
 	}
 	rows := pgx.RowsFromResultReader(t.conn.TypeMap(), r)
-	_ = t.watch.Call(c, func(*watchdog.Context) error {
+	a.rows = handlerRows{rows, &c.tx}
+	_ = t.watch.Call(c, &t.answering, func() error {
 		c.life.answers(true)
 		defer c.life.answers(false)
-		t.contained(c, &c.answer, func() error { return q.Fn(answer{handlerRows{rows, &c.tx}}) })
+		t.contained(c, &c.answer, func() error { return q.Fn(a) })
 		return c.answer
 	})
 	rows.Close()

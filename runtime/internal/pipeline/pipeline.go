@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -27,8 +28,13 @@ type Statement struct {
 	User   bool // tables and triggers are the user's
 
 	// Only with Driver.
-	Formats, Results []int16                          // of the parameters and of the columns
-	Read             func(*pgconn.ResultReader) error // reads the answer before the next one; nil to ignore it
+	Formats, Results []int16 // of the parameters and of the columns
+	Reader           Reader  // nil to ignore the answer
+}
+
+// Reader reads the answer to a statement before the next one.
+type Reader interface {
+	Read(*pgconn.ResultReader) error
 }
 
 var binaryFormat = []int16{1}
@@ -46,13 +52,16 @@ type Pipeline struct {
 type added struct {
 	user bool
 	step string // SQL of a step
-	read func(*pgconn.ResultReader) error
+	read Reader
 }
 
 // New returns a pipeline on a connection with a session.
 func New(ctx context.Context, conn *pgx.Conn) *Pipeline {
 	return &Pipeline{p: conn.PgConn().StartPipeline(ctx), conn: conn.PgConn(), session: session.Of(conn.PgConn())}
 }
+
+// Expect makes room for n statements and a few more.
+func (p *Pipeline) Expect(n int) { p.added = slices.Grow(p.added, n+4) }
 
 // Add adds statements.
 func (p *Pipeline) Add(statements ...Statement) {
@@ -65,7 +74,7 @@ func (p *Pipeline) Add(statements ...Statement) {
 		default:
 			p.p.SendQueryPrepared(p.session.Name(s.Is), s.Args, binaryFormat, binaryFormat)
 		}
-		p.added = append(p.added, added{s.User, s.Is.SQL, s.Read})
+		p.added = append(p.added, added{s.User, s.Is.SQL, s.Reader})
 	}
 }
 
@@ -166,7 +175,7 @@ func (p *Pipeline) at(i int) (a added) {
 
 func (r *Reply) read(result *pgconn.ResultReader, of added) error {
 	if of.read != nil {
-		if err := of.read(result); err != nil {
+		if err := of.read.Read(result); err != nil {
 			return err
 		}
 	}

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Context is the context of one call. It ends at the call's timeout, with the work's context, and
-// with End. Most calls only pass it to statements, so its channel is created lazily.
+// Context is the context of one call, from [Watch.Call] on. It ends at the call's timeout, with the
+// work's context, and with End. Most calls only pass it to statements, so its channel is created
+// lazily.
 type Context struct {
 	work       context.Context
 	statements *shared
@@ -21,9 +22,9 @@ type Context struct {
 	ended    bool
 }
 
-func newContext(work context.Context, limit time.Duration, statements *shared) *Context {
+func (c *Context) begin(work context.Context, limit time.Duration, statements *shared) {
 	now := time.Now()
-	return &Context{work: work, begun: now, deadline: within(work, now.Add(limit)), statements: statements}
+	*c = Context{work: work, begun: now, deadline: within(work, now.Add(limit)), statements: statements}
 }
 
 // Statements returns a context for statements that the call sends and waits for itself. It ends at

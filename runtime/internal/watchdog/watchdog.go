@@ -158,10 +158,10 @@ func (w *Watch[T]) ended(now time.Time) time.Time {
 	return end
 }
 
-// Call calls fn with the context of a call, which the caller ends. It does not return if the
-// call was abandoned, or ended its goroutine.
-func (w *Watch[T]) Call(of T, fn func(*Context) error) error {
-	ctx := w.begin(of)
+// Call calls fn, which may use the context of the call: ctx, which the caller ends. It does not
+// return if the call was abandoned, or ended its goroutine.
+func (w *Watch[T]) Call(of T, ctx *Context, fn func() error) error {
+	w.begin(of, ctx)
 	returned := false
 	defer func() {
 		if !returned {
@@ -169,7 +169,7 @@ func (w *Watch[T]) Call(of T, fn func(*Context) error) error {
 			w.end()
 		}
 	}()
-	err := fn(ctx)
+	err := fn()
 	returned = true
 	if abandoned := w.end(); abandoned {
 		runtime.Goexit()
@@ -177,14 +177,14 @@ func (w *Watch[T]) Call(of T, fn func(*Context) error) error {
 	return err
 }
 
-func (w *Watch[T]) begin(of T) *Context {
+func (w *Watch[T]) begin(of T, ctx *Context) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.statements == nil || w.statements.Err() != nil {
 		w.statements = share(w.work)
 	}
-	w.ctx, w.of = newContext(w.work, w.rules.Limit, w.statements), of
-	return w.ctx
+	ctx.begin(w.work, w.rules.Limit, w.statements)
+	w.ctx, w.of = ctx, of
 }
 
 func (w *Watch[T]) end() (abandoned bool) {

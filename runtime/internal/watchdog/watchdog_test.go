@@ -14,6 +14,12 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/watchdog"
 )
 
+// call makes a call with a context of its own.
+func call(w *watchdog.Watch[string], of string, fn func(*watchdog.Context) error) error {
+	ctx := new(watchdog.Context)
+	return w.Call(of, ctx, func() error { return fn(ctx) })
+}
+
 // heard notes what Rules are told of.
 type heard struct {
 	mu    sync.Mutex
@@ -61,7 +67,7 @@ func TestErrorOfTheWorkIsReturned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		want := errors.New("no")
 		of, err := watchdog.Run(t.Context(), patient(), func(w *watch) error {
-			return errors.Join(w.Call("a", func(*watchdog.Context) error { return nil }), w.Call("b", func(*watchdog.Context) error { return want }))
+			return errors.Join(call(w, "a", func(*watchdog.Context) error { return nil }), call(w, "b", func(*watchdog.Context) error { return want }))
 		})
 		if !errors.Is(err, want) || of != "b" {
 			t.Errorf("got %q, %v", of, err)
@@ -72,7 +78,7 @@ func TestErrorOfTheWorkIsReturned(t *testing.T) {
 func TestCallThatEndsItsGoroutineIsNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		of, err := watchdog.Run(t.Context(), patient(), func(w *watch) error {
-			return w.Call("a", func(*watchdog.Context) error { runtime.Goexit(); return nil })
+			return call(w, "a", func(*watchdog.Context) error { runtime.Goexit(); return nil })
 		})
 		if !errors.Is(err, watchdog.ErrExit) || of != "a" {
 			t.Errorf("got %q, %v", of, err)
@@ -114,7 +120,7 @@ func TestLateCallIsHeardOfAndReturnsAllTheSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, r := rules(time.Millisecond, time.Millisecond, time.Hour)
 		_, err := watchdog.Run(t.Context(), r, func(w *watch) error {
-			return w.Call("a", func(*watchdog.Context) error {
+			return call(w, "a", func(*watchdog.Context) error {
 				for len(h.all()) == 0 {
 					time.Sleep(time.Millisecond)
 				}
@@ -140,7 +146,7 @@ func TestCallThatDoesNotEndIsLeft(t *testing.T) {
 				h, r := rules(c.limit, time.Millisecond, 2*time.Millisecond)
 				free, behind := make(chan struct{}), false
 				of, err := watchdog.Run(ctx, r, func(w *watch) error {
-					err := w.Call("a", func(*watchdog.Context) error {
+					err := call(w, "a", func(*watchdog.Context) error {
 						if c.over {
 							cancel()
 						}
@@ -177,14 +183,14 @@ func TestEachCallHasItsOwnTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, r := rules(300*time.Millisecond, time.Hour, 2*time.Hour)
 		_, err := watchdog.Run(t.Context(), r, func(w *watch) error {
-			err := w.Call("slow", func(ctx *watchdog.Context) error {
+			err := call(w, "slow", func(ctx *watchdog.Context) error {
 				select {
 				case <-ctx.Statements().Done():
 				case <-time.After(10 * time.Second):
 				}
 				return errors.Join(expect(ctx.Err(), context.DeadlineExceeded), expect(ctx.Statements().Err(), context.DeadlineExceeded))
 			})
-			return errors.Join(err, w.Call("next", func(ctx *watchdog.Context) error {
+			return errors.Join(err, call(w, "next", func(ctx *watchdog.Context) error {
 				return errors.Join(expect(ctx.Err(), nil), expect(ctx.Statements().Err(), nil))
 			}))
 		})
@@ -200,7 +206,7 @@ func TestStatementsEndWhenTheContextHasEnded(t *testing.T) {
 		for range 1000 {
 			_, r := rules(200*time.Microsecond, time.Hour, 2*time.Hour)
 			_, err := watchdog.Run(t.Context(), r, func(w *watch) error {
-				return w.Call("a", func(ctx *watchdog.Context) error {
+				return call(w, "a", func(ctx *watchdog.Context) error {
 					_ = ctx.Err() // it ends by a clock of its own from here on
 					<-ctx.Statements().Done()
 					return expect(ctx.Err(), context.DeadlineExceeded)
@@ -231,7 +237,7 @@ func TestContextEndsWithTheWorks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		work, cancel := context.WithCancel(t.Context())
 		_, _ = watchdog.Run(work, patient(), func(w *watch) error {
-			return w.Call("a", func(ctx *watchdog.Context) error {
+			return call(w, "a", func(ctx *watchdog.Context) error {
 				derived, stop := context.WithCancel(ctx)
 				defer stop()
 				cancel()
@@ -253,7 +259,7 @@ func TestContextEndsWithItsCall(t *testing.T) {
 		for _, asked := range []bool{true, false} { // whether somebody asked before
 			var kept *watchdog.Context
 			_, _ = watchdog.Run(t.Context(), patient(), func(w *watch) error {
-				return w.Call("a", func(ctx *watchdog.Context) error {
+				return call(w, "a", func(ctx *watchdog.Context) error {
 					if kept = ctx; asked && ctx.Err() != nil {
 						t.Error("it ended early")
 					}
@@ -276,7 +282,7 @@ func TestContextHasTheWorksValuesAndTheEarlierDeadline(t *testing.T) {
 		work, cancel := context.WithDeadline(context.WithValue(t.Context(), key{}, "v"), end)
 		defer cancel()
 		_, _ = watchdog.Run(work, patient(), func(w *watch) error {
-			return w.Call("a", func(ctx *watchdog.Context) error {
+			return call(w, "a", func(ctx *watchdog.Context) error {
 				if got, ok := ctx.Deadline(); !ok || !got.Equal(end) {
 					t.Errorf("deadline %v, want %v", got, end)
 				}
@@ -298,13 +304,13 @@ func TestTimeAsideIsNotTheCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, r := rules(50*time.Millisecond, time.Millisecond, time.Hour)
 		_, err := watchdog.Run(t.Context(), r, func(w *watch) error {
-			return w.Call("a", func(ctx *watchdog.Context) error {
+			return call(w, "a", func(ctx *watchdog.Context) error {
 				derived, cancel := context.WithTimeout(ctx, time.Hour)
 				defer cancel()
 				began, _ := ctx.Deadline()
 				if err := w.Aside(func() error {
 					time.Sleep(60 * time.Millisecond)
-					return w.Call("b", func(ctx *watchdog.Context) error { time.Sleep(30 * time.Millisecond); return ctx.Err() })
+					return call(w, "b", func(ctx *watchdog.Context) error { time.Sleep(30 * time.Millisecond); return ctx.Err() })
 				}); err != nil {
 					return err
 				}
