@@ -24,7 +24,8 @@ type Group struct {
 	Consumer string    `json:"consumer"` // "" if they are from several
 	Topic    string    `json:"topic"`    // "" if they are from several
 
-	keys map[parked]bool
+	keys    map[parked]bool
+	askedAt time.Time // of the first pending request
 }
 
 // Groups are the letters of a selection by what they have in common.
@@ -94,6 +95,9 @@ func (g *Group) add(f *found) {
 	g.Count++
 	if f.asked {
 		g.Asked++
+		if g.askedAt.IsZero() || f.askedAt.Before(g.askedAt) {
+			g.askedAt = f.askedAt
+		}
 	}
 	if f.recent {
 		g.Recent++

@@ -15,7 +15,7 @@ type Lock struct {
 	Sessions []Session `json:"sessions"`
 }
 
-// Session is a session that holds a lock, or waits for it before others. What this role may not
+// Session is a session that holds a lock, or waits before others for it. What this role may not
 // see of it is empty.
 type Session struct {
 	PID         int32     `json:"pid"`
@@ -23,6 +23,7 @@ type Session struct {
 	User        string    `json:"user"`
 	State       string    `json:"state"`
 	Since       time.Time `json:"since"` // when its transaction began
+	Waits       bool      `json:"waits"` // it holds up others only because it waits itself
 }
 
 func (s Session) String() string {
@@ -38,27 +39,57 @@ func (s Session) String() string {
 	return text
 }
 
-func (l *Lock) Error() string {
-	var sessions []string
+// String says who holds the lock, and who waits for it before others.
+func (l *Lock) String() string {
+	texts := []string{}
 	for _, s := range l.Sessions {
-		sessions = append(sessions, s.String())
+		if s.Waits {
+			texts = append(texts, s.String()+" waits for it before others")
+			continue
+		}
+		texts = append(texts, "held by "+s.String())
 	}
-	return fmt.Sprintf("a statement waits for a lock on %s, which another session holds or waits for: %s", l.On, strings.Join(sessions, "; "))
+	return l.On + ": " + strings.Join(texts, "; ")
+}
+
+// Ends are the statements that end the sessions, first those that hold the lock.
+func (l *Lock) Ends() (all []Exit) {
+	for _, s := range l.Sessions {
+		all = append(all, Exit{
+			Command: fmt.Sprintf("SELECT pg_terminate_backend(%d) -- as a superuser, or as a member of pg_signal_backend", s.PID),
+			Costs:   "the transaction of that session is rolled back", Other: s.Waits,
+		})
+	}
+	return all
+}
+
+func (l *Lock) Error() string {
+	return "a statement waits for a lock on " + l.String()
 }
 
 const (
-	// sessionSQL are the columns of a session a with the process id pid.
-	sessionSQL = `b.pid, coalesce(a.application_name, ''), coalesce(a.usename, '')::text, coalesce(a.state, ''), a.xact_start`
+	// chainSQL selects the sessions that block others, those that block them, and so on. A session
+	// may block others only because it waits before them: who holds the lock comes first. Sessions
+	// of services that wait themselves are left out. It follows a relation blocks of what is
+	// locked and who locks it.
+	chainSQL = `, chain (on_what, pid) AS (
+    SELECT on_what, pid FROM blocks
+    UNION SELECT c.on_what, b.pid FROM chain c CROSS JOIN LATERAL unnest(pg_blocking_pids(c.pid)) b (pid)
+), seen AS (SELECT on_what, pid, cardinality(pg_blocking_pids(pid)) > 0 AS waits FROM chain)
+SELECT s.on_what, s.pid, coalesce(a.application_name, ''), coalesce(a.usename, '')::text, coalesce(a.state, ''), a.xact_start, s.waits
+FROM seen s LEFT JOIN pg_stat_activity a ON a.pid = s.pid
+WHERE NOT (s.waits AND coalesce(a.application_name, '') LIKE 'idemgen%')
+ORDER BY 1, s.waits, a.xact_start, s.pid LIMIT 100`
 
 	// lockSQL selects the sessions that block one, with what it waits for.
-	lockSQL = `SELECT coalesce('table ' || l.relation::regclass::text, l.locktype), ` + sessionSQL + `
-FROM pg_locks l CROSS JOIN LATERAL unnest(pg_blocking_pids(l.pid)) b (pid) LEFT JOIN pg_stat_activity a ON a.pid = b.pid
-WHERE l.pid = $1 AND NOT l.granted ORDER BY 1, a.xact_start, b.pid`
+	lockSQL = `WITH RECURSIVE blocks AS (
+    SELECT coalesce('table ' || l.relation::regclass::text, l.locktype) AS on_what, b.pid
+    FROM pg_locks l CROSS JOIN LATERAL unnest(pg_blocking_pids(l.pid)) b (pid) WHERE l.pid = $1 AND NOT l.granted)` + chainSQL
 
-	// locksSQL selects the sessions that block those of services and, because a service that gives up
-	// its wait is not always seen to wait, those that hold a table of this schema against writers for
-	// more than a moment.
-	locksSQL = `SELECT on_what, ` + sessionSQL + ` FROM (
+	// locksSQL selects the sessions that block those of services and, because a service that gives
+	// up its wait is not always seen to wait, those that hold a table of this schema against
+	// writers for more than a moment.
+	locksSQL = `WITH RECURSIVE blocks AS (
     SELECT coalesce('table ' || l.relation::regclass::text, l.locktype) AS on_what, b.pid
     FROM pg_locks l JOIN pg_stat_activity w ON w.pid = l.pid CROSS JOIN LATERAL unnest(pg_blocking_pids(l.pid)) b (pid)
     WHERE NOT l.granted AND w.application_name LIKE 'idemgen%' AND w.datname = current_database()
@@ -66,10 +97,9 @@ WHERE l.pid = $1 AND NOT l.granted ORDER BY 1, a.xact_start, b.pid`
     SELECT 'table ' || l.relation::regclass::text, l.pid
     FROM pg_locks l JOIN pg_class c ON c.oid = l.relation AND c.relkind IN ('r', 'p') AND c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'idem_stream'::regclass)
     LEFT JOIN pg_stat_activity a ON a.pid = l.pid
-    WHERE l.granted AND l.locktype = 'relation' AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    WHERE l.locktype = 'relation' AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
       AND l.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock') AND l.pid <> pg_backend_pid()
-      AND (a.xact_start IS NULL OR a.xact_start < clock_timestamp() - interval '2 seconds')) b LEFT JOIN pg_stat_activity a ON a.pid = b.pid
-ORDER BY 1, a.xact_start, b.pid LIMIT 100`
+      AND (a.xact_start IS NULL OR a.xact_start < clock_timestamp() - interval '2 seconds'))` + chainSQL
 )
 
 // LockOf returns the lock that a session waits for, or nil if it waits for none that this role may
@@ -90,7 +120,7 @@ func locks(ctx context.Context, db DB, sql string, args ...any) (all []Lock, err
 	_, err = query(ctx, db, func(row pgx.CollectableRow) (s Session, err error) {
 		var on string
 		var since *time.Time
-		if err = row.Scan(&on, &s.PID, &s.Application, &s.User, &s.State, &since); err != nil {
+		if err = row.Scan(&on, &s.PID, &s.Application, &s.User, &s.State, &since, &s.Waits); err != nil {
 			return s, err
 		}
 		if since != nil {

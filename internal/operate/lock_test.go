@@ -72,4 +72,17 @@ func TestLocksOfAServiceAreFound(t *testing.T) {
 	}
 	exec(migration, `BEGIN; LOCK TABLE orders`)
 	until("a table, although nobody waits", "table orders by a migration; ")
+	exec(migration, `ROLLBACK`)
+
+	report := session("a report")
+	exec(report, `BEGIN; SELECT FROM orders`)
+	go func() {
+		_, err := migration.Exec(context.Background(), `ALTER TABLE orders ADD COLUMN v int`)
+		ended <- err
+	}()
+	until("who holds up the one that waits before a service", "table orders by a report; table orders by a migration; ")
+	exec(report, `ROLLBACK`)
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
 }

@@ -3,6 +3,7 @@ package operate
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/idemgen/idemgen/internal/process"
@@ -34,7 +35,7 @@ func (s *State) letters() (all []Problem) {
 			}
 		}
 		if g.Asked > 0 {
-			asked.since(g.First)
+			asked.since(g.askedAt)
 		}
 	}
 	more := ""
@@ -73,9 +74,13 @@ func (s *State) letters() (all []Problem) {
 		all = append(all, former)
 	}
 	if requests > 0 {
-		asked.fill(Passing, "requests", "ASKED", number(requests, "request about a dead letter pending", "requests about dead letters pending"),
-			"the owner of the partition has not answered yet", "nothing", "each has an outcome, within seconds while the partition is READY")
-		asked.Do = "wait; if it lasts, mend what keeps their partitions from progress"
+		severity := Notice
+		if s.At.Sub(asked.Since) > standstill {
+			severity = Passing
+		}
+		asked.fill(severity, "requests", "ASKED", number(requests, "request about a dead letter pending", "requests about dead letters pending"),
+			"the owners of the partitions have not answered yet", "nothing", "each has an outcome, within seconds while the partition is READY")
+		asked.Do = "wait; if it lasts, mend what else is wrong with these partitions: the owner answers when they make progress"
 		all = append(all, asked)
 	}
 	return all
@@ -170,29 +175,36 @@ func (s *State) notices(gone []Problem) (all []Problem) {
 			Costs: "what is wrong there is not known", Mended: "it is shown again", Do: "mend what the error names",
 		}
 		if u.denied() {
-			p.Code, p.Do, p.Cause = "no-right", "", "role "+s.Role+" has no right to read "+u.Table
-			p.Ways = []Exit{{Command: fmt.Sprintf("GRANT SELECT ON %s TO %q", u.Table, s.Role), Costs: "the role may read the table"}}
+			p.Code, p.Do, p.Cause = "no-right", "", "role "+s.Role+" has no right to read "+u.denies()
+			p.Ways = []Exit{{Command: fmt.Sprintf("GRANT SELECT ON %s TO %q -- as the owner of the table", u.denies(), s.Role), Costs: "the role may read the table"}}
 		} else if u.blocked() && len(s.Locks) > 0 {
-			p.Severity, p.Code, p.State, p.Cause = Urgent, "locked", "LOCKED", "a lock keeps everybody from reading "+u.Part
+			p.Severity = Urgent
 			s.held(&p)
 		}
 		all = append(all, p)
 	}
 	p := Problem{
 		Severity: Notice, Subject: OfProcess, Code: "fell-silent", State: "SILENT", Costs: "nothing, once others own its partitions", Mended: "none has fallen silent for an hour",
-		Cause: "a process that ends says so: these were killed, hang, or lost their machine or their way to the database", Do: "if it happens again and again, look for kills by the kernel for want of memory, and for crashes in their logs",
+		Cause: "a process that ends says so: it was killed, hangs, or lost its machine or its way to the database", Do: "if it happens again and again, look for kills by the kernel for want of memory, and for crashes in their logs",
 	}
-	for _, is := range s.Processes {
-		left := slices.ContainsFunc(gone, func(g Problem) bool { return g.Consumer == is.Consumer })
-		if is.Silent && is.AgeSeconds < lately.Seconds() && !left {
-			if !slices.Contains(p.Processes, is.Name) { // a relay is a part of one, with a report of its own
-				p.Processes = append(p.Processes, is.Name)
-			}
-			p.since(is.SeenAt)
+	silent := slices.Clone(s.Processes)
+	slices.SortStableFunc(silent, func(a, b Process) int { return b.SeenAt.Compare(a.SeenAt) })
+	var last []string
+	for _, is := range silent {
+		left := slices.ContainsFunc(gone, func(g Problem) bool {
+			return g.Consumer == is.Consumer || is.Consumer == "" && slices.Contains(g.Processes, is.Name)
+		})
+		if !is.Silent || is.AgeSeconds >= lately.Seconds() || left || slices.Contains(p.Processes, is.Name) { // a relay is a part of one, with a report of its own
+			continue
+		}
+		p.Processes = append(p.Processes, is.Name)
+		if len(last) < 5 {
+			last = append(last, is.Name+" since "+is.SeenAt.UTC().Format(time.RFC3339))
 		}
 	}
 	if n := len(p.Processes); n > 0 {
 		p.Title = count(n, "process") + " fell silent in this hour"
+		p.Cause = strings.Join(last, "; ") + "; " + p.Cause
 		all = append(all, p)
 	}
 	return all

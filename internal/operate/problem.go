@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/idemgen/idemgen/internal/process"
 	"github.com/idemgen/idemgen/runtime/halt"
 )
 
@@ -64,6 +65,8 @@ type Problem struct {
 	Do         string    `json:"do"`       // in words; "" if Ways say all
 	Ways       []Exit    `json:"ways"`
 	Mended     string    `json:"mended"` // how it looks then
+
+	locks []string // that cause it, and who holds them; nil for another cause
 }
 
 // Exit is a way out of a problem that one can take as it is: a command, or a statement for psql.
@@ -157,7 +160,8 @@ func (s *State) judge() (all []Problem) {
 	all = append(all, s.letters()...)
 	all = append(all, s.calls()...)
 	all = append(all, s.events()...)
-	all = append(all, s.notices(gone)...)
+	all = byLock(append(all, s.notices(gone)...))
+	s.escalate(all)
 	slices.SortStableFunc(all, func(a, b Problem) int { return cmp.Compare(a.Severity.Rank(), b.Severity.Rank()) })
 	for i := range all {
 		all[i].Names, all[i].Ways = []Name{}, append([]Exit{}, all[i].Ways...)
@@ -170,4 +174,31 @@ func (s *State) judge() (all []Problem) {
 		}
 	}
 	return all
+}
+
+// standstill is how long a consumer may stand still before an operator should act.
+const standstill = 30 * time.Second
+
+// escalates are the codes of whole processes that do not pass by themselves.
+var escalates = []string{process.TopicMissing, "credentials", "tls"}
+
+// escalate makes problems urgent that last: if no partition of their consumer makes progress, or
+// if only a person can end them.
+func (s *State) escalate(all []Problem) {
+	works := map[string]bool{}
+	for _, t := range s.Streams {
+		if severity, _, _ := t.Now(); severity == Fine && !t.Former {
+			works[t.Consumer] = true
+		}
+	}
+	for i := range all {
+		p := &all[i]
+		about := p.Subject == OfPartitions || p.Subject == OfProcess
+		if !about || p.Severity != Passing || p.State == halt.Paused.State() || s.At.Sub(p.Since) < standstill {
+			continue
+		}
+		if !works[p.Consumer] || p.locks != nil || slices.Contains(escalates, p.Code) {
+			p.Severity = Urgent
+		}
+	}
 }

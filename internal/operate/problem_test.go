@@ -88,13 +88,20 @@ func TestWhatIsWrongIsJudgedOnce(t *testing.T) {
 		"halted, a group":  {state: streams(3, member("a", "0 HALTED record-refused", "1 HALTED record-refused", "2 READY")), want: "urgent record-refused 2 partitions halted: orders.v1/0-1"},
 		"halted, by cause": {state: streams(2, member("a", "0 HALTED record-refused", "1 HALTED database")), want: "urgent record-refused 1 partition halted: orders.v1/0\nurgent database 1 partition halted: orders.v1/1"},
 		"retries":          {state: streams(2, member("a", "0 BACKOFF backoff", "1 READY")), want: "passing backoff 1 partition retries by itself: orders.v1/0"},
-		"not reported":     {state: streams(3, healthy), want: "unknown not-reported 1 partition not known: orders.v1/2"},
+		"stands still":     {state: streams(2, member("a", "0 BACKOFF backoff", "1 BACKOFF backoff")), want: "urgent backoff 2 partitions retry by themselves: orders.v1/0-1"},
+		"stands still for a moment": {state: streams(1, member("a", "0 BACKOFF backoff")), edit: func(s *operate.State) { s.Streams[0].Reported.Since = noon.Add(-10 * time.Second) },
+			want: "passing backoff 1 partition retries by itself: orders.v1/0"},
+		"a topic is missing": {state: streams(2, sick("a", "topic-missing", nil), member("b", "0 READY", "1 READY")), want: "urgent topic-missing projector: no broker responds"},
+		"of one record each": {state: streams(2, member("a", "0 BACKOFF backoff", "1 BACKOFF backoff")), edit: func(s *operate.State) {
+			s.Streams[0].Reported.Reason = "event OrderPlaced, offset 8: " + s.Streams[0].Reported.Reason
+		}, want: "urgent backoff 2 partitions retry by themselves: orders.v1/0-1"},
+		"not reported": {state: streams(3, healthy), want: "unknown not-reported 1 partition not known: orders.v1/2"},
 		"silent": {state: streams(3, healthy, silent(member("b", "2 READY"))), want: "unknown not-reported 1 partition not known: orders.v1/2\n" +
 			"notice fell-silent 1 process fell silent in this hour"},
 		"nobody is left":        {state: streams(2), want: "urgent no-process no process of projector is left: orders.v1/0-1"},
 		"killed":                {state: streams(2, silent(healthy)), want: "urgent no-process no process of projector is left: orders.v1/0-1"},
 		"retired":               {state: streams(1), edit: func(s *operate.State) { s.At = s.At.Add(40 * 24 * time.Hour) }, want: "notice no-process no process of projector has run for a month: orders.v1/0"},
-		"the broker is away":    {state: streams(2, sick("a", "unavailable", nil), sick("b", "unavailable", nil)), want: "passing unavailable 2 processes of projector cannot work"},
+		"the broker is away":    {state: streams(2, sick("a", "unavailable", nil), sick("b", "unavailable", nil)), want: "urgent unavailable projector: no broker responds, in 2 processes"},
 		"an event is refused":   {state: streams(2, healthy, sick("r", "refused", leads), sick("q", "leader", follows)), want: "urgent refused the broker rejects events of the outbox"},
 		"a standby that waits":  {state: streams(2, healthy, sick("q", "leader", follows), operate.Process{Name: "r", Relay: leads}), want: ""},
 		"the leader is unknown": {state: streams(2, healthy, sick("q", "leader", follows)), want: "passing leader the relay of the outbox does not keep up"},
@@ -130,7 +137,7 @@ func TestWhatIsWrongIsJudgedOnce(t *testing.T) {
 		"a lock": {state: streams(2, member("a", "0 BACKOFF backoff", "1 READY")), edit: func(s *operate.State) {
 			s.Streams[0].Reported.Reason = "a lock was not to be had in time: SQLSTATE 55P03"
 			s.Locks = []operate.Lock{{On: "table orders", Sessions: []operate.Session{{PID: 4711, Application: "a migration", User: "ann"}}}}
-		}, want: "passing backoff 1 partition retries by itself: orders.v1/0"},
+		}, want: "urgent locked a lock holds up 1 partition: orders.v1/0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if tc.edit != nil {
@@ -178,8 +185,8 @@ func TestALockOnATableOfTheRuntime(t *testing.T) {
 		Locks: []operate.Lock{{On: "table idem_ledger", Sessions: []operate.Session{{PID: 4711, Application: "a migration"}}}},
 	}
 	p := s.Judge()[0]
-	want(t, "problem", fmt.Sprint(p.Severity, " ", p.State, " ", p.Cause, " ", s.Err()), "urgent LOCKED a lock keeps everybody from reading streams; table idem_ledger: held by pid 4711, a migration <nil>")
-	want(t, "way", p.Ways[0].Command, "SELECT pg_terminate_backend(4711)")
+	want(t, "problem", fmt.Sprint(p.Severity, " ", p.State, " ", p.Cause, " ", s.Err()), "urgent LOCKED table idem_ledger: held by pid 4711, a migration <nil>")
+	want(t, "way", p.Ways[0].Command, "SELECT pg_terminate_backend(4711) -- as a superuser, or as a member of pg_signal_backend")
 	s.Locks = nil
 	if s.Err() == nil {
 		t.Error("streams that cannot be read without a known lock are no error")
@@ -189,7 +196,7 @@ func TestALockOnATableOfTheRuntime(t *testing.T) {
 // An event that the broker rejects has the remedy of its cause, and the statement that gives it up
 // where that helps. What is not the name of a topic or the id of an event is not passed on.
 func TestARejectedEventIsExplained(t *testing.T) {
-	const id, deletes = "0bae690c-1111-4222-8333-444455556666", "DELETE FROM idem_outbox WHERE id = '0bae690c-1111-4222-8333-444455556666'"
+	const id, deletes = "0bae690c-1111-4222-8333-444455556666", "DELETE FROM idem_outbox WHERE id = '0bae690c-1111-4222-8333-444455556666' -- as the service's role"
 	const gone, left = "the event is given up: no consumer receives it, and the later events of its aggregate follow within a minute",
 		"the dead letter is not sent to its topic: it stays in the database, and the later ones of its key follow within a minute"
 	for _, tc := range []struct {
@@ -222,9 +229,35 @@ func TestALockIsExplained(t *testing.T) {
 	whole.Processes[0].Problems[0].Reason, whole.Locks = s.Streams[0].Reported.Reason, s.Locks
 	for _, s := range []*operate.State{s, whole} {
 		p := s.Judge()[0]
-		want(t, "cause", p.Cause, "a lock was not to be had in time: SQLSTATE 55P03; table orders: held by pid 4711, a migration, ann, since 2026-01-02T12:00:00Z")
-		want(t, "advice", strings.Join(p.Advice(), "\n"), "wait until that transaction ends, or end its session\nSELECT pg_terminate_backend(4711)")
+		want(t, "cause", p.Cause, "table orders: held by pid 4711, a migration, ann, since 2026-01-02T12:00:00Z")
+		want(t, "advice", strings.Join(p.Advice(), "\n"), "wait until that transaction ends, or end its session\nSELECT pg_terminate_backend(4711) -- as a superuser, or as a member of pg_signal_backend")
 	}
+}
+
+// One lock is one problem, whatever waits for it, and who holds it is the first to end.
+func TestALockIsOneProblem(t *testing.T) {
+	s := streams(2, member("a", "0 BACKOFF backoff", "1 BACKOFF backoff"), sick("b", "unavailable", nil))
+	for _, r := range []*string{&s.Streams[0].Reported.Reason, &s.Streams[1].Reported.Reason, &s.Processes[1].Problems[0].Reason} {
+		*r = "a lock was not to be had in time: SQLSTATE 55P03"
+	}
+	s.Unread = []operate.Unread{{Part: "dead letters", Table: "idem_dead_letter", Err: &pgconn.PgError{Code: "55P03"}}}
+	s.Locks = []operate.Lock{{On: "table idem_dead_letter", Sessions: []operate.Session{{PID: 1, Application: "report"}, {PID: 2, Application: "a migration", Waits: true}}}}
+	all := s.Judge()
+	if len(all) != 1 {
+		t.Fatalf("%d problems: %+v", len(all), all)
+	}
+	want(t, "title", all[0].Title, "a lock holds up 1 process, 2 partitions, whoever reads dead letters")
+	want(t, "cause", all[0].Cause, "table idem_dead_letter: held by pid 1, report; pid 2, a migration waits for it before others")
+	want(t, "other ways", fmt.Sprint(all[0].Ways[0].Other, all[0].Ways[1].Other, len(all[0].Ways)), "false true 2")
+}
+
+// A missing right of a role that reads is a problem with the statement that mends it, and the rest
+// is shown.
+func TestAMissingRightIsNamed(t *testing.T) {
+	s := &operate.State{At: noon, Role: "reader", Unread: []operate.Unread{{Part: "streams", Table: "idem_stream", Err: &pgconn.PgError{Code: "42501", Message: "permission denied for table idem_ledger"}}}}
+	p := s.Judge()[0]
+	want(t, "problem", fmt.Sprint(p.Code, ": ", p.Cause, " ", s.Err()), "no-right: role reader has no right to read idem_ledger <nil>")
+	want(t, "way", p.Ways[0].Command, `GRANT SELECT ON idem_ledger TO "reader" -- as the owner of the table`)
 }
 
 // Where the table of the outbox is missing, the command that prints it is named.

@@ -58,7 +58,7 @@ WITH streams AS MATERIALIZED (
 ), read AS MATERIALIZED (
     SELECT l.*, row_number() OVER (PARTITION BY l.stream ORDER BY l.created_at DESC, l.offs DESC, l.seq DESC) AS n
     FROM streams s, LATERAL (
-        SELECT d.stream, d.created_at, d.offs, d.seq, d.state, d.reason, d.event, d.order_key, d.version, d.asked, d.answer, d.record IS NULL AS gone,
+        SELECT d.stream, d.created_at, d.offs, d.seq, d.state, d.reason, d.event, d.order_key, d.version, d.asked, d.asked_at, d.answer, d.record IS NULL AS gone,
             d.result IS NOT NULL AS called
         FROM idem_dead_letter d
         WHERE d.stream = s.stream AND d.state IN ('d', 'w') AND d.created_at <= $3::timestamptz
@@ -88,7 +88,7 @@ FROM (SELECT *, record IS NULL AS gone, result IS NOT NULL AS called FROM idem_d
 ORDER BY d.created_at, d.offs, d.seq`
 
 	foundColumnsSQL = `
-SELECT d.created_at, d.stream, d.offs, d.seq, d.reason, coalesce(d.event, ''), d.state = 'w', d.asked IS NOT NULL, d.gone, ` + callsAgainSQL + `,
+SELECT d.created_at, d.stream, d.offs, d.seq, d.reason, coalesce(d.event, ''), d.state = 'w', d.asked IS NOT NULL, coalesce(d.asked_at, d.created_at), d.gone, ` + callsAgainSQL + `,
     d.created_at > clock_timestamp() - interval '1 hour', coalesce(d.order_key, '00000000-0000-0000-0000-000000000000'), s.consumer, s.topic, coalesce(d.version, ''),
     coalesce(` + selectedSQL + `, false)`
 
@@ -127,6 +127,7 @@ type found struct {
 	reason, event                         string
 	waits, asked, gone, calls, recent, is bool // is: it is one of the selection
 	key                                   [16]byte
+	askedAt                               time.Time
 	consumer, topic, version              string
 	former, last                          bool // last: it is the oldest one that was searched
 }
@@ -186,7 +187,7 @@ func (s *Selection) each(ctx context.Context, db DB, do func([]found) error) err
 // read reads letters by a statement with foundColumnsSQL.
 func (s *Selection) read(ctx context.Context, db DB, former map[int32]bool, sql string, args ...any) ([]found, error) {
 	return query(ctx, db, func(row pgx.CollectableRow) (f found, err error) {
-		err = row.Scan(&f.At, &f.Stream, &f.Offset, &f.Seq, &f.reason, &f.event, &f.waits, &f.asked, &f.gone, &f.calls, &f.recent, &f.key, &f.consumer, &f.topic, &f.version, &f.is, &f.last)
+		err = row.Scan(&f.At, &f.Stream, &f.Offset, &f.Seq, &f.reason, &f.event, &f.waits, &f.asked, &f.askedAt, &f.gone, &f.calls, &f.recent, &f.key, &f.consumer, &f.topic, &f.version, &f.is, &f.last)
 		f.former = former[f.Stream]
 		f.is = f.is && s.has(&f)
 		return f, err

@@ -3,6 +3,7 @@ package operate
 import (
 	"context"
 	"errors"
+	"regexp"
 	"slices"
 	"time"
 
@@ -35,6 +36,19 @@ type Unread struct {
 func (u Unread) denied() bool {
 	pg, is := errors.AsType[*pgconn.PgError](u.Err)
 	return is && pg.Code == "42501"
+}
+
+// deniedTable is in a message of the server about a missing right.
+var deniedTable = regexp.MustCompile(`^permission denied for table (idem_[a-z_]+)$`)
+
+// denies is the table that the role may not read.
+func (u Unread) denies() string {
+	if pg, is := errors.AsType[*pgconn.PgError](u.Err); is {
+		if m := deniedTable.FindStringSubmatch(pg.Message); m != nil {
+			return m[1]
+		}
+	}
+	return u.Table
 }
 
 // blocked reports whether a lock kept the part from being read, or may have.
@@ -75,10 +89,10 @@ func StateOf(ctx context.Context, db DB, consumer string) (*State, error) {
 }
 
 // Err returns why streams or processes could not be read: without them nothing else is judged. A
-// lock that is known is no error: it is the first problem.
+// lock that is known, or a missing right, is no error: it is a problem.
 func (s *State) Err() error {
 	for _, u := range s.Unread {
-		if (u.Part == "streams" || u.Part == "processes") && !(u.blocked() && len(s.Locks) > 0) {
+		if (u.Part == "streams" || u.Part == "processes") && !(u.blocked() && len(s.Locks) > 0) && !u.denied() {
 			return u.Err
 		}
 	}

@@ -2,6 +2,7 @@ package operate
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -104,7 +105,11 @@ func (s *State) wholes() (all []Problem) {
 	}
 	for i := range all {
 		if p := &all[i]; p.Subject == OfProcess {
-			p.Title = count(len(p.Processes), "process") + " of " + p.Consumer + " cannot work"
+			cause, _, _ := strings.Cut(p.Cause, ": ")
+			p.Title = p.Consumer + ": " + cause
+			if len(p.Processes) > 1 {
+				p.Title += fmt.Sprintf(", in %d processes", len(p.Processes))
+			}
 		}
 	}
 	return all
@@ -118,6 +123,9 @@ func (s *State) whole(p Process, is process.Problem) Problem {
 	}
 	if is.Code == Unreadable {
 		of.Severity, of.State, of.Costs, of.Mended = NotKnown, "NOT KNOWN", "the states of its partitions are not known", "the process is shown with its partitions"
+	}
+	if is.Code == process.TopicMissing {
+		of.Costs = "what was not applied of a topic that was deleted is lost; if it is made again, its partitions halt until you say where to read it (topic-recreated)"
 	}
 	s.held(&of)
 	if p.Relay == nil {
@@ -161,7 +169,7 @@ func (p *Problem) reject(code string, e *process.Event) {
 	if e.Letter {
 		costs = "the dead letter is not sent to its topic: it stays in the database, and the later ones of its key follow within a minute"
 	}
-	p.Ways = append(p.Ways, Exit{Command: fmt.Sprintf("DELETE FROM idem_outbox WHERE id = '%s'", id), Costs: costs, Other: true})
+	p.Ways = append(p.Ways, Exit{Command: fmt.Sprintf("DELETE FROM idem_outbox WHERE id = '%s' -- as the service's role", id), Costs: costs, Other: true})
 }
 
 // Now returns what is known of a partition at present: how bad it is, and its state in a word. Why
@@ -172,6 +180,8 @@ func (s *Status) Now() (severity Severity, state, why string) {
 		return NotKnown, "NOT KNOWN", strings.TrimPrefix(r.Unknown(), "not known: ")
 	case r.State == "HALTED":
 		return Urgent, r.State, ""
+	case r.Whole && r.State == "READY": // its process as a whole does not work
+		return Passing, "RETRYING", ""
 	case r.Code != "" || r.State != "READY":
 		return Passing, r.State, ""
 	default:
@@ -193,7 +203,7 @@ func (s *State) partitions(gone []Problem) (all []Problem) {
 	}
 	first := map[string]int{} // of each cause
 	add := func(of Problem) {
-		cause := strings.Join([]string{of.Consumer, of.State, of.Code, Common(of.Cause)}, "\n")
+		cause := strings.Join([]string{of.Consumer, of.State, of.Code, place.ReplaceAllString(Common(of.Cause), "")}, "\n")
 		i, known := first[cause]
 		if !known {
 			first[cause] = len(all)
@@ -236,6 +246,9 @@ func (s *State) partitions(gone []Problem) (all []Problem) {
 	return all
 }
 
+// place is what a reason begins with that is about one record, as Common writes it.
+var place = regexp.MustCompile(`^event \S+, offset #: `)
+
 // paused is the problem of a partition that an operator paused, whether a process has it or not.
 func (s *State) paused(t Status, words string) Problem {
 	way := halt.Way{Code: halt.Paused, Consumer: t.Consumer, Topic: t.Topic, Partition: t.Partition}
@@ -270,37 +283,9 @@ func (s *State) partition(t Status, severity Severity, state, why string) Proble
 	return p
 }
 
-// held adds to a problem of a lock who holds it, and how to end that.
-func (s *State) held(p *Problem) {
-	if len(s.Locks) == 0 || p.Part == "" && !strings.Contains(p.Cause, lockState) {
-		return
-	}
-	p.Do = "wait until that transaction ends, or end its session"
-	for _, l := range s.Locks {
-		for _, session := range l.Sessions {
-			p.Cause += fmt.Sprintf("; %s: held by %v", l.On, session)
-			p.Ways = append(p.Ways, Exit{Command: fmt.Sprintf("SELECT pg_terminate_backend(%d)", session.PID), Costs: "the transaction of that session is rolled back"})
-		}
-	}
-}
-
-// lockState is the SQLSTATE of a statement that gave up its wait for a lock.
-const lockState = "SQLSTATE 55P03"
-
 // lostCommits is the code of a partition whose database lost commits, until they are applied
 // again.
 const lostCommits = "lost-commits"
-
-// locked reports whether a partition, or a process, waits for a lock.
-func (s *State) locked() bool {
-	waits := func(is process.Problem) bool { return strings.Contains(is.Reason, lockState) }
-	if slices.ContainsFunc(s.Processes, func(p Process) bool { return !p.Silent && slices.ContainsFunc(p.Problems, waits) }) {
-		return true
-	}
-	return slices.ContainsFunc(s.Streams, func(t Status) bool {
-		return t.Reported.Unknown() == "" && strings.Contains(t.Reported.Reason, lockState)
-	})
-}
 
 // exits are the ways out of a halt of all partitions of a problem: first the first one of each.
 func (p *Problem) exits() (all []Exit) {

@@ -28,6 +28,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -128,6 +129,7 @@ type console struct {
 	pages       *pages
 	recent      cache
 	samples     samples
+	names       atomic.Value // of the consumers that were known last: []string
 }
 
 const (

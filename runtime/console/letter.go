@@ -84,7 +84,7 @@ func (c *console) showLetter(q *request, record bool) {
 		}
 	}
 	c.render(q, "letter.html", shown{
-		Title: fmt.Sprintf("%s %s/%d:%d", l.State, l.Topic, l.Partition, l.Offset), Tab: "dead", Now: time.Now().UTC(),
+		Title: fmt.Sprintf("%s %s/%d:%d", l.State, l.Topic, l.Partition, l.Offset), Tab: "dead", Now: time.Now().UTC(), Refresh: l.Asked() != "" && !record,
 		Command: "idemgen dead show " + l.CommandName(), Data: l,
 	})
 }

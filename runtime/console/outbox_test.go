@@ -63,7 +63,7 @@ func TestWhatHoldsBackTheOutboxIsNamed(t *testing.T) {
 		})
 	}
 	const topic = "outbox.event.order"
-	says("an event of the outbox is too large for topic "+topic, "too-large</span>", "REFUSED: by the broker. Raise max.message.bytes of topic "+topic+",", "DELETE FROM idem_outbox WHERE id = &#39;", "The event is given up: ", "leads: its session is", " of Postgres")
+	says("an event of the outbox is too large for topic "+topic, "too-large</span>", "REFUSED: by the broker. Raise max.message.bytes of topic "+topic+",", "DELETE FROM idem_outbox WHERE id = &#39;", "Or, where the event is given up: ", "leads: its session is", " of Postgres")
 	s.has("", `<li class="urgent"><a href="outbox"><span>Outbox</span>`)
 	rejects(outbox.NoTopic)
 	says("topic "+topic+" of the outbox is missing", "topic-missing</span>", "Create topic "+topic+": the relay then sends its events by itself.")

@@ -158,7 +158,7 @@ func TestOverviewOfALockedLedger(t *testing.T) {
 	}
 	eventually(t, func() bool {
 		page := s.get("")
-		return strings.Contains(page, "LOCKED") && strings.Contains(page, "table idem_ledger: held by pid") && strings.Contains(page, "pg_terminate_backend")
+		return strings.Contains(page, "LOCKED") && strings.Contains(page, "Table idem_ledger: held by pid") && strings.Contains(page, "<span>Ready</span><strong>?</strong>") && strings.Contains(page, "pg_terminate_backend")
 	})
 	if err := tx.Rollback(t.Context()); err != nil {
 		t.Fatal(err)

@@ -94,6 +94,11 @@ func (c *console) readSnapshot(ctx context.Context) (*snapshot, error) {
 	c.samples.add(time.Now(), s.Streams)
 	s.topics(&c.samples)
 	s.Summary = s.summarize()
+	if names := s.Summary.Consumers; len(names) > 0 {
+		c.names.Store(names)
+	} else {
+		s.Summary.Consumers = c.unknown().Consumers
+	}
 	return s, nil
 }
 
@@ -150,61 +155,6 @@ func (t *topic) add(p *partition) {
 	t.LagSeconds = max(t.LagSeconds, r.LagSeconds)
 }
 
-// tile is a number that tells how the services are.
-type tile struct {
-	Severity    operate.Severity
-	Name, Value string
-	Page        template.URL
-}
-
-// Tiles are the numbers above all else.
-func (s *snapshot) Tiles() []tile {
-	halted, live, members := 0, 0, 0
-	all := topic{Worst: operate.Fine}
-	for _, p := range s.all {
-		if p.Severity == operate.Urgent {
-			halted++
-		}
-		all.add(&p)
-	}
-	for _, p := range s.Processes {
-		if p.Relay != nil || p.Silent && all.Unknown == 0 { // others own its partitions
-			continue
-		}
-		if members++; !p.Silent {
-			live++
-		}
-	}
-	tone := func(bad bool, severity operate.Severity) operate.Severity {
-		if bad {
-			return severity
-		}
-		return operate.Fine
-	}
-	open := s.Dead.Count - s.Dead.Asked // that wait for an operator
-	letters := thousands(int64(open))
-	if s.Dead.Older != nil {
-		letters += "+"
-	}
-	name, number := "Ready", all.Ready
-	if halted > 0 {
-		name, number = "Halted", halted
-	}
-	tiles := []tile{
-		{all.Worst, name, fmt.Sprintf("%d of %d", number, all.Partitions), "#topics"},
-		{tone(open > 0, operate.Urgent), "Dead letters", letters, "dead"},
-		{tone(all.Unknown > 0, operate.NotKnown), "Lag", all.Behind(), "#topics"},
-		{tone(live < members || live == 0 && len(s.all) > 0, toneOf(live)), "Processes", fmt.Sprintf("%d of %d", live, members), "#processes"},
-	}
-	switch {
-	case s.notRead("outbox") != nil:
-		tiles = append(tiles, tile{operate.NotKnown, "Outbox", "?", "outbox"})
-	case s.Outbox != nil:
-		tiles = append(tiles, tile{s.sends(), "Outbox", bounded(s.Outbox.Waiting, 100000), "outbox"})
-	}
-	return tiles
-}
-
 // isSending reports whether a problem is about the outbox.
 func isSending(p operate.Problem) bool {
 	return p.Subject == operate.OfRelay || p.Subject == operate.OfOutbox
@@ -218,21 +168,24 @@ func (s *snapshot) sends() operate.Severity {
 	return operate.Fine
 }
 
+// unread reports whether a part of the state could not be read.
+func (s *snapshot) unread(part string) bool {
+	return slices.ContainsFunc(s.Unread, func(u operate.Unread) bool { return u.Part == part })
+}
+
 // notRead returns the problem that a part of the state could not be read; nil if it could.
 func (s *snapshot) notRead(part string) *operate.Problem {
+	if !s.unread(part) {
+		return nil
+	}
 	i := slices.IndexFunc(s.Problems, func(p operate.Problem) bool { return p.Part == part })
+	if i < 0 { // a lock holds up other parts, too
+		i = slices.IndexFunc(s.Problems, func(p operate.Problem) bool { return p.Code == "locked" })
+	}
 	if i < 0 {
 		return nil
 	}
 	return &s.Problems[i]
-}
-
-// toneOf is the severity of processes that are silent while so many live.
-func toneOf(live int) operate.Severity {
-	if live == 0 {
-		return operate.Urgent
-	}
-	return operate.NotKnown
 }
 
 // summarize says the state in a few words, the worst first.
@@ -363,28 +316,19 @@ func (s *snapshot) Cards() (all []card) {
 	return all
 }
 
-// ByLife are the processes, silent ones last.
-func (s *snapshot) ByLife() []operate.Process {
-	all := slices.Clone(s.Processes)
-	slices.SortStableFunc(all, func(a, b operate.Process) int {
-		switch {
-		case a.Silent == b.Silent:
-			return 0
-		case a.Silent:
-			return 1
-		}
-		return -1
-	})
-	return all
-}
-
 // state returns the summary for the head of a page.
 func (c *console) state(ctx context.Context) summary {
 	s, _, err := c.snapshot(ctx)
 	if err != nil {
-		return summary{Worst: operate.NotKnown, Title: "NOT KNOWN"}
+		return c.unknown()
 	}
 	return s.Summary
+}
+
+// unknown is the summary while nothing can be read, with the names that were known last.
+func (c *console) unknown() summary {
+	names, _ := c.names.Load().([]string)
+	return summary{Worst: operate.NotKnown, Title: "NOT KNOWN", Consumers: names}
 }
 
 func (c *console) overview(q *request) {

@@ -244,12 +244,13 @@ type shown struct {
 	Tab         string // the page that the navigation marks
 	Environment string
 	User        User
-	MayAct      bool      // the user, and the role
-	Lacks       string    // what the role lacks, with the statement that grants it
-	Now         time.Time // when the data was read
-	Refresh     bool      // the page may be read again by itself
-	Command     string    // the equal command; "" if there is none
-	State       summary   // of all that the database has; it is read if it is not given
+	MayAct      bool                // the user, and the role
+	Lacks       *pgtable.Difference // what the role lacks, with the statement that grants it; nil for nothing
+	Now         time.Time           // when the data was read
+	Refresh     bool                // the page may be read again by itself
+	Acted       bool                // a form was sent
+	Command     string              // the equal command; "" if there is none
+	State       summary             // of all that the database has; it is read if it is not given
 	Data        any
 	form        url.Values
 }
@@ -274,7 +275,7 @@ func (c *console) render(q *request, name string, s shown) {
 	s.Environment, s.User, s.MayAct, s.form = c.environment, q.user, q.user.Act && c.write != nil, q.form
 	if s.MayAct {
 		s.Lacks = c.lacks(q.r.Context())
-		s.MayAct = s.Lacks == ""
+		s.MayAct = s.Lacks == nil
 	}
 	if s.Now.IsZero() {
 		s.Now = time.Now().UTC()
@@ -292,25 +293,27 @@ func (c *console) render(q *request, name string, s shown) {
 	_, _ = io.WriteString(q.w, visible.Text(out.String()))
 }
 
-// lacks says which rights the operators' role lacks, so that no form is filled in for nothing; ""
+// lacks says which rights the operators' role lacks, so that no form is filled in for nothing; nil
 // if it lacks none, or if that cannot be read.
-func (c *console) lacks(ctx context.Context) string {
+func (c *console) lacks(ctx context.Context) *pgtable.Difference {
 	found, _, err := kept(ctx, &c.recent, "rights", func(ctx context.Context) (*pgtable.Difference, error) {
 		all, err := pgtable.Needs(ctx, c.read, c.write.Config().ConnConfig.User, []string{pgtable.Operator})
 		return pgtable.Join(all), err
 	})
-	if err != nil || found == nil {
-		return ""
+	if err != nil {
+		return nil
 	}
-	return found.Text + ". " + found.Advice
+	return found
 }
 
 // failed shows an error as a page.
 func (c *console) failed(q *request, err error) {
 	status, text := c.explained(err)
-	s := shown{Title: "Not possible", Environment: c.environment, User: q.user, MayAct: q.user.Act && c.write != nil, Now: time.Now().UTC(), Data: text}
-	if s.State = (summary{Worst: operate.NotKnown, Title: "NOT KNOWN"}); status != http.StatusServiceUnavailable {
+	s := shown{Title: "Not possible", Acted: q.r.Method == http.MethodPost, Environment: c.environment, User: q.user, MayAct: q.user.Act && c.write != nil, Now: time.Now().UTC(), Data: text}
+	if s.State = c.unknown(); status != http.StatusServiceUnavailable {
 		s.State = c.state(q.r.Context())
+	} else if !s.Acted {
+		s.Title, s.Refresh = "Not known", true
 	}
 	var out bytes.Buffer
 	if errRender := c.pages.templates.ExecuteTemplate(&out, "failed.html", s); errRender != nil {
@@ -331,7 +334,7 @@ func (c *console) explained(err error) (status int, text string) {
 	_, connecting := errors.AsType[*pgconn.ConnectError](err)
 	if connecting || errors.Is(err, context.DeadlineExceeded) {
 		c.log.Error("the console cannot read the database", "err", err)
-		return http.StatusServiceUnavailable, "the database does not answer: " + connectionCause(err)
+		return http.StatusServiceUnavailable, fmt.Sprintf("the database %s does not answer: %s", c.read.Config().ConnConfig.Database, connectionCause(err))
 	}
 	if pg, is := errors.AsType[*pgconn.PgError](err); is && pg.Code == "57014" {
 		return http.StatusServiceUnavailable, fmt.Sprintf("the database took longer than %v: choose a topic, or a smaller part", statementTime)

@@ -234,7 +234,7 @@ func TestPartitionsOfOneReasonAreReleasedTogether(t *testing.T) {
 	idemtest.Exec(t, s.db, `UPDATE idem_process SET report = jsonb_set(report, '{partitions,1}', report #> '{partitions,0}' || '{"partition": 1}')`)
 	at := "consumer=projector&topic=orders.v1&partition=0"
 	s.has("", "2 partitions halted", `<a href="partition?consumer=projector&amp;partition=1&amp;topic=orders.v1">orders.v1/1</a>`)
-	s.has("partition?"+at, "For all 2 partitions", "Halted for the same reason")
+	s.has("partition?"+at, "Preview for all 2 partitions", "All that are halted for this reason")
 	form, _ := url.ParseQuery(at + "&all=1&reason=mended&way=" + url.QueryEscape(release))
 	s.has("act?"+form.Encode(), "Confirm: 2 partitions of orders.v1")
 	if r := s.do(http.MethodPost, "act", form); r.StatusCode != http.StatusSeeOther {
@@ -253,7 +253,7 @@ func TestPartitionsOfOneReasonAreReleasedTogether(t *testing.T) {
 func TestWhatIsNotKnownIsSaid(t *testing.T) {
 	s := troubled(t)
 	s.has("", "at least 60")
-	idemtest.Exec(t, s.db, `UPDATE idem_dead_letter SET asked = 'r', asked_at = now(), asked_by = 'ana: x'; DELETE FROM idem_process`)
+	idemtest.Exec(t, s.db, `UPDATE idem_dead_letter SET asked = 'r', asked_at = now() - interval '1 minute', asked_by = 'ana: x'; DELETE FROM idem_process`)
 	reports(t, s.db, "a, process 1", 1, partition(0, "READY", "", ""), partition(1, "READY", "", ""), partition(2, "READY", "", ""), partition(3, "READY", "", ""))
 	eventually(t, func() bool {
 		page := s.get("")

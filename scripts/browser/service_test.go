@@ -146,3 +146,19 @@ func TestPagesAreReadAgain(t *testing.T) {
 		t.Error("the browser has ended")
 	}
 }
+
+// A page that cannot be read again says that it is old, until it is read.
+func TestAnOldPageSaysSo(t *testing.T) {
+	b := serve(t, troubled(t), ordersFolder)
+	b.run(chromedp.Evaluate[chromedp.Void](`window.fetched = window.fetch; window.fetch = () => Promise.reject(new Error("down")); undefined`))
+	b.shows("Not read since")
+	const state = `document.querySelector(".bar .state").textContent`
+	if is := evaluate[string](b, state); is != "NOT KNOWN" {
+		t.Errorf("the state is %s", is)
+	}
+	b.run(chromedp.Evaluate[chromedp.Void](`window.fetch = window.fetched; undefined`))
+	b.shows("refreshed every 5 seconds")
+	if is := evaluate[string](b, state); is == "NOT KNOWN" || strings.Contains(b.text(), "Not read since") {
+		t.Errorf("the state is %s, and the page says: %s", is, b.text())
+	}
+}

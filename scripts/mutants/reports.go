@@ -75,6 +75,6 @@ if _, err := conn.Exec(ctx, "UPDATE idem_process SET seen_at = clock_timestamp()
 		in("./cmd/idemgen/internal/doctor", "cluster.topic").Drop(`fine = fine && !stopped`),
 		commands, "TestDoctorReadsWhatProcessesReport"},
 	{"reports: the list shows what a silent process said last",
-		in(commands, "stateOf").Never(`s.Reported.Unknown() != ""`),
+		in(commands, "stateOf").Never(`severity == operate.NotKnown`),
 		commands, "TestStreamListShowsOwnersAndStates"},
 }

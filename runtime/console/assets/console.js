@@ -42,15 +42,34 @@ copies();
 		at.replaceChildren(text + " ", button);
 	};
 
+	// Says that what the page shows is no longer known.
+	let read = new Date();
+	const stale = () => {
+		const main = document.querySelector("main"), state = document.querySelector(".bar .state");
+		live("not refreshed");
+		if (main.classList.contains("stale")) return;
+		const box = document.createElement("p");
+		box.className = "box unknown";
+		box.setAttribute("role", "alert");
+		box.textContent = `Not read since ${read.toISOString().slice(11, 19)} UTC: the console does not answer. What is below may no longer be so.`;
+		main.classList.add("stale");
+		main.prepend(box);
+		state.className = "state unknown";
+		state.textContent = "NOT KNOWN";
+		document.title = document.title.replace(/^.*? · /, "NOT KNOWN · ");
+	};
+
 	const refresh = async () => {
 		if (busy()) return;
 		try {
 			const answer = await fetch(location.href, { credentials: "same-origin", signal: AbortSignal.timeout(10000) });
-			if (!answer.ok) throw new Error(answer.status);
 			const page = new DOMParser().parseFromString(await answer.text(), "text/html");
 			const fresh = page.querySelector("main");
-			if (!fresh || busy()) return;
+			if (!fresh) throw new Error("no page");
+			if (busy()) return;
 			const old = document.querySelector("main");
+			old.classList.remove("stale");
+			if (answer.ok) read = new Date();
 			const open = new Set([...old.querySelectorAll("details[open] > summary")].map((s) => s.textContent));
 			for (const s of fresh.querySelectorAll("details > summary")) if (open.has(s.textContent)) s.parentElement.open = true;
 			const focus = document.activeElement && old.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
@@ -65,7 +84,7 @@ copies();
 			copies();
 			live("refreshed every 5 seconds");
 		} catch {
-			live("not refreshed: the console does not answer");
+			stale();
 		}
 	};
 

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Context is the context of one call, from [Watch.Call] on. It ends at the call's timeout, with the
-// work's context, and with End. Most calls only pass it to statements, so its channel is created
-// lazily.
+// Context is the context of one call, from [Watch.Call] on. It ends at the call's timeout, with
+// the work's context, and with End. Most calls only pass it to statements, so its channel is
+// created lazily.
 type Context struct {
 	work       context.Context
 	statements *shared

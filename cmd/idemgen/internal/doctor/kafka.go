@@ -167,7 +167,7 @@ func (k *cluster) topic(t Topic, d kadm.TopicDetail, in log) {
 	}
 	wrong := func(p int32, code, found string, args ...any) {
 		if k.stopped[place{t.Name, p}] != code { // else its process has said so
-			report(p, manual(code), found, args...)
+			report(p, manual("When a partition is halted"), found, args...)
 		}
 	}
 	for _, p := range slices.Sorted(maps.Keys(d.Partitions)) {
@@ -311,7 +311,7 @@ func (k *cluster) begin(t Topic, p int32, start, end int64) int64 {
 	case t.StartFrom != "committed":
 		k.report(Warning, t.Name, p, manual("ledger-missing"), "the group has committed offset %d in Kafka, but the database has no ledger: the partition halts", at)
 	case at < start:
-		k.report(Warning, t.Name, p, manual("retention-passed"), "the topic begins at offset %d, and the group has committed offset %d: the partition halts", start, at)
+		k.report(Warning, t.Name, p, manual("When a partition is halted"), "the topic begins at offset %d, and the group has committed offset %d: the partition halts", start, at)
 	case at > end:
 		k.report(Warning, t.Name, p, manual("log-truncated"), "the topic ends at offset %d, and the group has committed offset %d: the partition halts", end, at)
 	default:

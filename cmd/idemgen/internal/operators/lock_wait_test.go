@@ -74,7 +74,7 @@ func TestDoctorNamesTheLockThatItWaitsFor(t *testing.T) {
 			tx := locker(t, db, sql)
 			defer func() { _ = tx.Rollback(context.Background()) }()
 			about, fails := examined()
-			pattern := fmt.Sprintf(`^%s: a statement waits for a lock on table public.%s, which another session holds or waits for: `+
+			pattern := fmt.Sprintf(`^%s: a statement waits for a lock on table public.%s: held by `+
 				`pid \d+, a migration, \S+, idle in transaction, since 20\S+Z = end that session, `, want[0], want[1])
 			if len(fails) != 1 || !regexp.MustCompile(pattern).MatchString(fails[0]) {
 				t.Errorf("got %q, want %q", fails, pattern)
@@ -105,7 +105,7 @@ func TestCommandsNameTheLockThatTheyWaitFor(t *testing.T) {
 			go func() { ended <- command.Run(t.Context(), append(args, at(db)), &out, said, Commands()...) }()
 			select {
 			case line := <-said.line:
-				if !strings.Contains(line, "a statement waits for a lock on table public.idem_stream, ") || !strings.Contains(line, ", a migration, ") {
+				if !strings.Contains(line, "a statement waits for a lock on table public.idem_stream: held by ") || !strings.Contains(line, ", a migration, ") {
 					t.Errorf("it says %q", line)
 				}
 			case code := <-ended:

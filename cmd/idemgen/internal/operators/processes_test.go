@@ -15,6 +15,9 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
+// silentSince is when a process fell silent.
+var silentSince = regexp.MustCompile(`(process \d since) 20\S+Z`)
+
 // process inserts the row of a process of a consumer, which was written so many seconds ago, and
 // reports partitions of orders.v1 as "partition state" or "partition state code".
 func process(t *testing.T, db *pgxpool.Pool, consumer, name string, ago int, partitions ...string) {
@@ -67,8 +70,8 @@ INSERT INTO idem_ledger SELECT stream, 0, gen_random_uuid(), 10, 10, 'g', 'w', -
           idemgen stream release --consumer projector --topic orders.v1 --partition 6 --reason waiting
 
 1 process fell silent in this hour
-          fell-silent since T: a process that ends says so: these were killed,
-            hang, or lost their machine or their way to the database
+          fell-silent: b, process 2 since T; a process that ends says so: it was
+            killed, hangs, or lost its machine or its way to the database
           if it happens again and again, look for kills by the kernel for want of memory, and for
             crashes in their logs
 
@@ -86,7 +89,7 @@ PARTITION   OF STATE          POSITION         LAG        ROW KIND           AGE
           at a, process 1: 0-2, 5
           at c, process 3: 6
 `
-	if got := regexp.MustCompile(`fell-silent since \S+Z`).ReplaceAllString(regexp.MustCompile(`silent for \d+s`).ReplaceAllString(must(t, "stream", "list", "--consumer", "projector"), "silent for 40s"), "fell-silent since T"); got != want[1:] {
+	if got := silentSince.ReplaceAllString(regexp.MustCompile(`silent for \d+s`).ReplaceAllString(must(t, "stream", "list", "--consumer", "projector"), "silent for 40s"), "$1 T"); got != want[1:] {
 		t.Errorf("got\n%s", got)
 	}
 	var got struct{ Streams []operate.Status }
@@ -147,7 +150,7 @@ UPDATE idem_ledger SET parts = 4`)
 		commandtest.Parse(t, out, &answer)
 		for _, c := range answer.Checks {
 			if strings.HasPrefix(c.About, "process") || strings.HasPrefix(c.About, "partition") || strings.HasPrefix(c.About, "topic") {
-				found = append(found, regexp.MustCompile(`1m3\ds`).ReplaceAllString(c.State+" "+c.About+": "+c.Found, "1m30s"))
+				found = append(found, silentSince.ReplaceAllString(regexp.MustCompile(`1m3\ds`).ReplaceAllString(c.State+" "+c.About+": "+c.Found, "1m30s"), "$1 T"))
 			}
 			if c.State == "FAIL" && strings.Contains(c.Found, "HALTED") && c.Advice != "idemgen stream release --consumer order-projector --topic orders.v1 --partition 1 --reason runtime" {
 				t.Errorf("the advice is %q", c.Advice)
@@ -159,12 +162,12 @@ UPDATE idem_ledger SET parts = 4`)
 	process(t, db, "order-projector", killed, 90, "0 READY", "1 READY")
 	process(t, db, "order-projector", "a, process 1", 1, "0 READY", "1 HALTED runtime")
 	process(t, db, "order-projector", "b, process 2", 90, "2 READY")
-	const silent = "warn process k, process 0: 1 process fell silent in this hour, fell-silent since T: a process that ends says so: these were killed, hang, or lost their machine or their way to the database"
+	const silent = "warn process k, process 0: 1 process fell silent in this hour, fell-silent: k, process 0 since T; a process that ends says so: it was killed, hangs, or lost its machine or its way to the database"
 	wantLines(t, lines(),
 		"FAIL partition orders.v1/1: HALTED, runtime since 2026-01-01T12:00:00Z: the runtime of it "+strings.Repeat("because ", 20)+"end",
 		"FAIL partition orders.v1/2: NOT KNOWN, not-reported: b, process 2 has been silent for 1m30s",
 		"FAIL partition orders.v1/3: NOT KNOWN, not-reported: no process reports it",
-		"warn processes b, process 2; k, process 0: 2 processes fell silent in this hour, fell-silent since T: a process that ends says so: these were killed, hang, or lost their machine or their way to the database")
+		"warn processes b, process 2; k, process 0: 2 processes fell silent in this hour, fell-silent: b, process 2 since T; k, process 0 since T; a process that ends says so: it was killed, hangs, or lost its machine or its way to the database")
 	idemtest.Exec(t, db, `
 INSERT INTO idem_ledger SELECT stream, seq + 1, gen_random_uuid(), next, next, 'p', 'o', -1, 3, 4, 0, '2026-01-01T12:00:00Z', NULL, 'operator ann: repair'
 FROM idem_ledger WHERE seq = (SELECT max(seq) FROM idem_ledger l WHERE l.stream = idem_ledger.stream) AND stream IN (SELECT stream FROM idem_stream WHERE partition IN (1, 3))`)

@@ -103,13 +103,14 @@ func (t topic) Owners() (lines []string) {
 
 // stateOf is the state of a partition as the list shows it.
 func stateOf(s operate.Status) string {
-	switch {
-	case s.Former:
+	if s.Former {
 		return "-"
-	case s.Reported.Unknown() != "":
+	}
+	severity, state, _ := s.Now()
+	if severity == operate.NotKnown {
 		return "not known"
 	}
-	return s.Reported.State
+	return state
 }
 
 // missing says in place of the kind of the last row why there is none.

@@ -1,0 +1,80 @@
+package operate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/idemgen/idemgen/internal/process"
+)
+
+// held makes a problem one of the locks, if a lock is its cause: who holds them, and how to end
+// that.
+func (s *State) held(p *Problem) {
+	if len(s.Locks) == 0 || p.Part == "" && !strings.Contains(p.Cause, lockState) {
+		return
+	}
+	p.Code, p.State, p.Do = "locked", "LOCKED", "wait until that transaction ends, or end its session"
+	for _, l := range s.Locks {
+		p.locks = append(p.locks, l.String())
+		p.Ways = append(p.Ways, l.Ends()...)
+	}
+}
+
+// byLock makes one problem of all that the same locks cause.
+func byLock(all []Problem) (kept []Problem) {
+	first, waits := map[string]int{}, map[string][]string{}
+	for _, p := range all {
+		of := strings.Join(p.locks, "; ")
+		i, known := first[of]
+		switch {
+		case of == "":
+			kept = append(kept, p)
+			continue
+		case !known:
+			first[of] = len(kept)
+			kept = append(kept, p)
+		default:
+			kept[i].add(p)
+		}
+		switch {
+		case p.Part != "":
+			waits[of] = append(waits[of], "whoever reads "+p.Part)
+		case len(p.Partitions) > 0:
+			waits[of] = append(waits[of], count(len(p.Partitions), "partition"))
+		default:
+			waits[of] = append(waits[of], count(len(p.Processes), string(p.Subject)))
+		}
+	}
+	for of, i := range first {
+		kept[i].Cause, kept[i].Title = of, "a lock holds up "+strings.Join(waits[of], ", ")
+	}
+	return kept
+}
+
+// add adds what another problem of the same cause is about.
+func (p *Problem) add(other Problem) {
+	p.Partitions, p.Processes = append(p.Partitions, other.Partitions...), append(p.Processes, other.Processes...)
+	if other.Severity.Rank() < p.Severity.Rank() {
+		p.Severity = other.Severity
+	}
+	if !other.Since.IsZero() {
+		p.since(other.Since)
+	}
+	if len(p.Partitions) > 0 {
+		p.Subject, p.Consumer = OfPartitions, p.Partitions[0].Consumer
+	}
+}
+
+// lockState is the SQLSTATE of a statement that gave up its wait for a lock.
+const lockState = "SQLSTATE 55P03"
+
+// locked reports whether a partition, or a process, waits for a lock.
+func (s *State) locked() bool {
+	waits := func(is process.Problem) bool { return strings.Contains(is.Reason, lockState) }
+	if slices.ContainsFunc(s.Processes, func(p Process) bool { return !p.Silent && slices.ContainsFunc(p.Problems, waits) }) {
+		return true
+	}
+	return slices.ContainsFunc(s.Streams, func(t Status) bool {
+		return t.Reported.Unknown() == "" && strings.Contains(t.Reported.Reason, lockState)
+	})
+}
