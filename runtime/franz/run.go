@@ -63,24 +63,42 @@ func newRun(ctx, alive context.Context, s *Source, set *settings, sub idem.Subsc
 	return r, nil
 }
 
-// chunk is how many records are polled at a time while there is space for them.
-const chunk = 100
-
 // poll polls until ctx ends.
 func (r *run) poll() {
 	r.member.Begin()
-	for most := chunk; !r.member.Ended(); {
+	for waited := false; !r.member.Ended(); {
 		r.member.DoWhatIsDue(time.Now())
 		r.answerGroup()
-		ctx, cancel := context.WithTimeout(r.ctx, r.member.PollWait())
-		fetched := r.fetch.client.PollRecords(ctx, most)
-		cancel()
-		most = chunk
-		if full := r.accept(fetched); full != nil {
-			r.member.Throttle(full)
-			most = 1 // there may be no space for more
+		most := 1
+		if !waited {
+			most = chunk(r.fetch.client.BufferedFetchRecords(), r.fetch.client.BufferedFetchBytes())
 		}
+		full := r.accept(r.fetched(most))
+		waited = full != nil && r.member.Throttle(full)
 	}
+}
+
+// fetched returns records that the client holds. If it holds none, fetched waits for one: the size
+// of those that arrive with it is not known before the next poll.
+func (r *run) fetched(most int) kgo.Fetches {
+	var atOnce context.Context // nil: the client does not wait, which would take a timer
+	if f := r.fetch.client.PollRecords(atOnce, most); len(f) > 0 {
+		return f
+	}
+	ctx, cancel := context.WithTimeout(r.ctx, r.member.PollWait())
+	defer cancel()
+	return r.fetch.client.PollRecords(ctx, 1)
+}
+
+// mostRecords is how many records are polled at a time, at most: between polls the member does
+// what is due.
+const mostRecords = 100
+
+// chunk returns how many records are polled at a time if the client holds so many, with so many
+// bytes. On average they have no more bytes than a usual fetch of one partition, whatever Options
+// make the client fetch: that is by how much a poll may overrun a full queue.
+func chunk(held, bytes int64) int {
+	return int(max(1, min(mostRecords, fetchBytes*held/max(1, bytes))))
 }
 
 // answerGroup handles the events of the group since the last poll.

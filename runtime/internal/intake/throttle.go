@@ -18,21 +18,22 @@ const (
 //
 // While another partition starves, polling continues, because that partition's records come after
 // those of this one. This ends when the queue is overfull. While no partition starves, polling
-// waits for space.
-func (q *Queue) Throttle(starved func() bool) (pause bool) {
+// waits for space. After it waited, the next poll must take a single record, because there may be
+// no space. So a queue becomes overfull by at most one poll of several records.
+func (q *Queue) Throttle(starved func() bool) (pause, waited bool) {
 	overfull := q.full(2)
 	if !overfull && starved() {
-		return false
+		return false, false
 	}
 	room, timeout := q.waitForRoom(starved)
 	if timeout {
 		q.timeouts++
 	}
 	if room || q.timeouts < MaxRoomWaits && !(overfull && starved()) {
-		return false
+		return false, true
 	}
 	q.timeouts = 0
-	return q.pauseIfFull()
+	return q.pauseIfFull(), true
 }
 
 // waitForRoom waits for RoomWait, or until there is space, or until another partition starves.

@@ -83,8 +83,8 @@ func TestFullQueueIsWaitedForWhileAllHaveWork(t *testing.T) {
 		q, starved := fullBesideAnother(1, false)
 		begun := time.Now()
 		for range MaxRoomWaits - 1 {
-			if q.Throttle(starved) {
-				t.Fatal("its partition was paused")
+			if pause, waited := q.Throttle(starved); pause || !waited {
+				t.Fatalf("its partition was paused: %v; polling is said to have waited: %v", pause, waited)
 			}
 		}
 		if waited := time.Since(begun); waited != (MaxRoomWaits-1)*RoomWait {
@@ -100,8 +100,8 @@ func TestFullQueueTakesMoreForOneThatIsStarved(t *testing.T) {
 		q, starved := fullBesideAnother(1, true)
 		begun := time.Now()
 		for range 2 * MaxRoomWaits {
-			if q.Throttle(starved) {
-				t.Fatal("its partition was paused")
+			if pause, waited := q.Throttle(starved); pause || waited {
+				t.Fatalf("its partition was paused: %v; polling is said to have waited: %v", pause, waited)
 			}
 		}
 		if waited := time.Since(begun); waited != 0 {
@@ -113,7 +113,7 @@ func TestFullQueueTakesMoreForOneThatIsStarved(t *testing.T) {
 func TestOverfullQueueIsPausedForOneThatIsStarved(t *testing.T) {
 	t.Parallel()
 	q, starved := fullBesideAnother(2, true)
-	if !q.Throttle(starved) || !q.Paused() {
+	if pause, _ := q.Throttle(starved); !pause || !q.Paused() {
 		t.Error("its partition was not paused")
 	}
 }
@@ -121,7 +121,7 @@ func TestOverfullQueueIsPausedForOneThatIsStarved(t *testing.T) {
 func TestOverfullQueueIsWaitedForWhileAllHaveWork(t *testing.T) {
 	t.Parallel()
 	q, starved := fullBesideAnother(2, false)
-	if q.Throttle(starved) || q.Paused() {
+	if pause, _ := q.Throttle(starved); pause || q.Paused() {
 		t.Error("its partition was paused")
 	}
 }
@@ -134,7 +134,7 @@ func TestQueueThatStaysFullPausesItsPartition(t *testing.T) {
 		for range MaxRoomWaits - 1 {
 			q.Throttle(starved)
 		}
-		if !q.Throttle(starved) || !q.Paused() {
+		if pause, _ := q.Throttle(starved); !pause || !q.Paused() {
 			t.Error("its partition was not paused")
 		}
 	})
@@ -148,7 +148,7 @@ func TestQueueThatHadRoomIsWaitedForAnew(t *testing.T) {
 		for round := range 2 {
 			fill(q, 10*depth, large)
 			for range MaxRoomWaits - 1 {
-				if q.Throttle(never) {
+				if pause, _ := q.Throttle(never); pause {
 					t.Fatalf("round %d: its partition was paused", round)
 				}
 			}

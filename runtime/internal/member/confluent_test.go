@@ -16,6 +16,7 @@ import (
 func init() {
 	clients = append(clients, client{
 		name: "confluent", open: openConfluent, revokes: "delegating incremental revoke", watched: true,
+		drain:   drainConfluent,
 		refused: "Connect to ipv4#127.0.0.1:1 failed: Connection refused",
 		send: func(t testing.TB, brokers string, l login) sender {
 			config := confluentLogin(l)
@@ -74,4 +75,28 @@ func confluentLogin(l login) kafka.ConfigMap {
 		config["security.protocol"] = p
 	}
 	return config
+}
+
+func drainConfluent(t testing.TB, brokers string, records int) {
+	c, err := kafka.NewConsumer(&kafka.ConfigMap{
+		"bootstrap.servers": brokers, "group.id": "drain", "enable.auto.commit": false, "queued.max.messages.kbytes": 2048,
+		"max.partition.fetch.bytes": 128 << 10, "fetch.max.bytes": 2 << 20, "fetch.wait.max.ms": 50, "fetch.queue.backoff.ms": 5, "log_level": 3,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	topic := topicName
+	var from []kafka.TopicPartition
+	for p := range int32(drained) {
+		from = append(from, kafka.TopicPartition{Topic: &topic, Partition: p, Offset: kafka.OffsetBeginning})
+	}
+	if err := c.Assign(from); err != nil {
+		t.Fatal(err)
+	}
+	for n := 0; n < records; {
+		if _, ok := c.Poll(50).(*kafka.Message); ok {
+			n++
+		}
+	}
 }

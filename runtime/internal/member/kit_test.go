@@ -45,6 +45,9 @@ type client struct {
 	memory int64
 	// takes is the partition that the group takes from who has two, for another member.
 	takes int32
+	// drain polls records of so many partitions, with the settings of its Source, and does nothing
+	// with them.
+	drain func(t testing.TB, brokers string, records int)
 	// refused is what it says of a port that nobody listens on.
 	refused string
 }
@@ -53,6 +56,9 @@ type sender interface {
 	outbox.Producer
 	Close()
 }
+
+// drained is how many partitions drain polls.
+const drained = 4
 
 // clients are those that are built: confluent needs cgo.
 var clients []client

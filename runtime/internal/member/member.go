@@ -187,11 +187,17 @@ func (m *Member) Accept(p *Partition, record *wire.Message, size int) (full bool
 	return false
 }
 
-// Throttle waits for room in a queue that is full, or pauses its partition.
-func (m *Member) Throttle(p *Partition) {
-	if !p.paused && p.delivery.Queue.Throttle(m.partitions.starved) {
+// Throttle waits for room in a queue that is full, or pauses its partition. It reports whether it
+// waited: then the next poll must take a single record.
+func (m *Member) Throttle(p *Partition) (waited bool) {
+	if p.paused {
+		return false
+	}
+	pause, waited := p.delivery.Queue.Throttle(m.partitions.starved)
+	if pause {
 		m.fetcher.pause(p)
 	}
+	return waited
 }
 
 // ReachedEnd records that the client has read a partition to an offset, after which the log now
