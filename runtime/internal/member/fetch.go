@@ -32,6 +32,9 @@ func (f *fetcher) read(list []*Partition, must bool) {
 	if must || len(added) > 0 {
 		f.check(f.client.Assign(added))
 	}
+	if f.err != nil { // the client may fetch from elsewhere: nothing of it is accepted
+		return
+	}
 	for _, p := range list {
 		p.lost, p.end = false, 0
 		p.cursor.Begin()
