@@ -122,12 +122,21 @@ func emptied(ctx context.Context, server *database, brokers string, send func(co
 	return speed, err
 }
 
-// byRelay runs a relay until the table is empty.
+// byRelay runs a relay until the table is empty. The table is asked only after all events are sent:
+// to find it empty the server passes every deleted row, which would cost the relay, and not the loop.
 func byRelay(ctx context.Context, db *pgxpool.Pool, producer outbox.Producer) error {
 	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	ended := make(chan error, 1)
 	relay := &outbox.Relay{DB: db, Producer: producer, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
 	go func() { ended <- relay.Run(ctx) }()
+	for relay.Stats().Sent < outboxEvents {
+		select {
+		case err := <-ended:
+			return errors.Join(err, errors.New("the relay has ended"))
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
 	err := untilEmpty(ctx, db)
 	cancel()
 	return errors.Join(err, <-ended)
