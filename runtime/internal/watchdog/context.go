@@ -46,11 +46,21 @@ func (c *Context) Done() <-chan struct{} { return c.standard().Done() }
 // Err returns why the context has ended; nil while it has not. After the timeout it waits until
 // Done is closed, because statements may have ended a moment before.
 func (c *Context) Err() error {
+	if c.unused() && !c.Over() {
+		return nil
+	}
 	ctx := c.standard()
 	if c.overdue() {
 		c.expire()
 	}
 	return ctx.Err()
+}
+
+// unused reports whether the context has not ended by End, and nobody has asked for its channel.
+func (c *Context) unused() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.made == nil && !c.ended
 }
 
 // Over reports whether the context has ended other than by End.
