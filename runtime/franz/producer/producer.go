@@ -113,9 +113,8 @@ func (p *Producer) Produce(r outbox.Record, done func(error)) {
 	})
 }
 
-// forgotten returns how often a client began to forget a topic, and whether it has yet to end that.
-// The client forgets at its next update of metadata, so records that are produced until then are
-// dropped, too.
+// forgotten returns how often a client began to forget a topic, and whether it still has to do so.
+// It forgets at its next update of metadata, and drops records that are produced until then, too.
 func (p *Producer) forgotten(topic string) (times int, under bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
