@@ -92,8 +92,8 @@ func adviceOn(about string, err error) string {
 		_, _, do := rejection(err)
 		return do
 	}
-	if denied, is := errors.AsType[*outage.Denied](err); is && denied.Grant != "" {
-		return denied.Grant
+	if right, is := errors.AsType[*outage.MissingRight](err); is && right.Grant != "" {
+		return right.Grant
 	}
 	return advice[about]
 }

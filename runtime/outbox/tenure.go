@@ -74,7 +74,7 @@ func (r *Relay) term(ctx context.Context) (err error) {
 		return err
 	}
 	t, err := r.await(ctx, conn)
-	defer func() { err = outage.Deny(err, t.role, proofSQL) }() // which needs all rights of the relay
+	defer func() { err = outage.NameRight(err, t.role, proofSQL) }() // which needs all rights of the relay
 	if err != nil {
 		return err
 	}

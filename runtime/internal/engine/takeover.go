@@ -76,7 +76,7 @@ func (p *Partition) take(ctx context.Context, a assignment) (*Owner, error) {
 		err = t.load(ctx) // may take longer than short, and a second attempt would take just as long
 	}
 	if h, ok := errors.AsType[*verdict.Halt](err); ok {
-		h.Err = outage.Deny(h.Err, t.role, "")
+		h.Err = outage.NameRight(h.Err, t.role, "")
 		err = p.halted(h)
 	}
 	err = outage.InWords(err)

@@ -256,7 +256,7 @@ func (t *Transaction) outcome(of *wire.Call, err error) error {
 		if failed.Routine == "CopyGetData" { // the handler's rows ended COPY
 			return &verdict.HandlerError{Call: of, Err: cmp.Or(err, errRows)}
 		}
-		return &verdict.HandlerError{Call: of, Err: t.denied("", failed)}
+		return &verdict.HandlerError{Call: of, Err: t.named("", failed)}
 	}
 	return EndedTransaction(of)
 }

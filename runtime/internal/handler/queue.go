@@ -259,7 +259,7 @@ func (a *answered) Read(r *pgconn.ResultReader) error {
 	err := c.answer
 	failed, is := errors.AsType[*pgconn.PgError](rows.Err())
 	if told, same := errors.AsType[*pgconn.PgError](err); is && !(same && *told == *failed) {
-		err = t.denied(q.SQL, failed)
+		err = t.named(q.SQL, failed)
 	}
 	if err := cmp.Or(err, c.failed()); err != nil {
 		return &verdict.HandlerError{Call: c.of, Err: err}

@@ -80,10 +80,11 @@ func said(err error) error {
 }
 
 // said returns an error of a statement as a handler receives it. It names a right that is missing.
-func (h *handlerTx) said(sql string, err error) error { return said(h.of.in.denied(sql, err)) }
+func (h *handlerTx) said(sql string, err error) error { return said(h.of.in.named(sql, err)) }
 
-func (t *Transaction) denied(sql string, err error) error {
-	return outage.Deny(err, session.Of(t.conn.PgConn()).Role(), sql)
+// named returns an error with the right that the role lacks, if that is the cause.
+func (t *Transaction) named(sql string, err error) error {
+	return outage.NameRight(err, session.Of(t.conn.PgConn()).Role(), sql)
 }
 
 // bareRow and bareResults return errors of the driver without the value.

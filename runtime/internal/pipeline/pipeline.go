@@ -167,7 +167,7 @@ func (p *Pipeline) of(i int, err error) error {
 		return nil
 	}
 	at := p.at(i)
-	err = outage.Deny(err, p.session.Role(), at.sql)
+	err = outage.NameRight(err, p.session.Role(), at.sql)
 	switch {
 	case at.handler:
 		return &verdict.Write{Err: err}

@@ -11,7 +11,7 @@ import (
 
 // An error of a role that lacks a right names the role, the object and the GRANT with all rights
 // that the statement needs.
-func TestDeny(t *testing.T) {
+func TestNameRight(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ object, sql, want string }{
 		{"table orders", `UPDATE orders SET paid = paid + $2 WHERE order_id = $1`, `GRANT SELECT, UPDATE ON orders TO "shop"`},
@@ -28,7 +28,7 @@ func TestDeny(t *testing.T) {
 		{"function total", `SELECT total()`, `GRANT EXECUTE ON FUNCTION total TO "shop"`},
 	} {
 		server := &pgconn.PgError{Code: "42501", Message: "permission denied for " + c.object, Routine: "aclcheck_error"}
-		err := Deny(fmt.Errorf("events: %w", server), "shop", c.sql)
+		err := NameRight(fmt.Errorf("events: %w", server), "shop", c.sql)
 		want := "role shop lacks a right on " + c.object + ": "
 		if c.want != "" {
 			want += c.want + ": "
@@ -43,7 +43,7 @@ func TestDeny(t *testing.T) {
 }
 
 // An error stays as it is if its cause is not known to be a right of the role.
-func TestDenyLeavesOthers(t *testing.T) {
+func TestNameRightLeavesOthers(t *testing.T) {
 	t.Parallel()
 	for why, e := range map[string]pgconn.PgError{
 		"another error":          {Code: "42P01", Message: "permission denied for table orders", Routine: "aclcheck_error"},
@@ -52,7 +52,7 @@ func TestDenyLeavesOthers(t *testing.T) {
 		"row security":           {Code: "42501", Message: `new row violates row-level security policy for table "orders"`, Routine: "ExecWithCheckOptions"},
 		"a name that is no word": {Code: "42501", Message: "permission denied for table my secret; x", Routine: "aclcheck_error"},
 	} {
-		if err := Deny(&e, "shop", `UPDATE orders SET a = 1`); err != error(&e) {
+		if err := NameRight(&e, "shop", `UPDATE orders SET a = 1`); err != error(&e) {
 			t.Errorf("%s: %v", why, err)
 		}
 	}
@@ -61,7 +61,7 @@ func TestDenyLeavesOthers(t *testing.T) {
 // The advice on a service that lacks a right is the GRANT.
 func TestAdviceOnALackingRight(t *testing.T) {
 	t.Parallel()
-	err := Deny(&pgconn.PgError{Code: "42501", Message: "permission denied for table orders", Routine: "aclcheck_error"}, "shop", `DELETE FROM orders`)
+	err := NameRight(&pgconn.PgError{Code: "42501", Message: "permission denied for table orders", Routine: "aclcheck_error"}, "shop", `DELETE FROM orders`)
 	if do := ReasonOf(fmt.Errorf("events: %w", err)).Do; !strings.HasPrefix(do, `GRANT DELETE ON orders TO "shop"`) {
 		t.Errorf("got %q", do)
 	}

@@ -9,15 +9,15 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Denied means that the server rejected a statement because the role lacks a right.
-type Denied struct {
+// MissingRight means that the server rejected a statement because the role lacks a right.
+type MissingRight struct {
 	Role   string
 	Object string // "table orders"
 	Grant  string // the statement that grants all rights that the statement needs; "" if not known
 	Err    error
 }
 
-func (e *Denied) Error() string {
+func (e *MissingRight) Error() string {
 	if e.Grant == "" {
 		return "role " + e.Role + " lacks a right on " + e.Object + ": SQLSTATE 42501"
 	}
@@ -25,38 +25,38 @@ func (e *Denied) Error() string {
 }
 
 // Unwrap returns the error of the server.
-func (e *Denied) Unwrap() error { return e.Err }
+func (e *MissingRight) Unwrap() error { return e.Err }
 
 // denial is the server's message about an object. Other messages with its SQLSTATE are about row
 // security and ownership.
 var denial = regexp.MustCompile(`^permission denied for (table|view|materialized view|foreign table|sequence|schema|function|procedure) ([A-Za-z_][A-Za-z0-9_$]*)$`)
 
-// Deny returns a [Denied] if the server rejected a statement because the role lacks a right, and
-// otherwise err. sql is the text of the statement; "" if it is not known. An error inside a
-// function or a trigger is returned as it is: another role may run it.
-func Deny(err error, role, sql string) error {
+// NameRight returns a [MissingRight] if the server rejected a statement because the role lacks a
+// right, and otherwise err. sql is the text of the statement; "" if it is not known. An error
+// inside a function or a trigger is returned as it is: another role may run it.
+func NameRight(err error, role, sql string) error {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok || pg.Code != "42501" || pg.Routine != "aclcheck_error" || pg.Where != "" || role == "" {
 		return err
 	}
 	m := denial.FindStringSubmatch(pg.Message)
-	if _, known := errors.AsType[*Denied](err); known || m == nil {
+	if _, known := errors.AsType[*MissingRight](err); known || m == nil {
 		return err
 	}
 	kind, name := m[1], m[2]
-	d := &Denied{Role: role, Object: kind + " " + name, Err: err}
+	r := &MissingRight{Role: role, Object: kind + " " + name, Err: err}
 	to := " TO " + pgx.Identifier{role}.Sanitize()
 	switch kind {
 	case "schema", "sequence":
-		d.Grant = "GRANT USAGE ON " + strings.ToUpper(kind) + " " + named(name) + to
+		r.Grant = "GRANT USAGE ON " + strings.ToUpper(kind) + " " + named(name) + to
 	case "function", "procedure":
-		d.Grant = "GRANT EXECUTE ON " + strings.ToUpper(kind) + " " + named(name) + to
+		r.Grant = "GRANT EXECUTE ON " + strings.ToUpper(kind) + " " + named(name) + to
 	default:
 		if rights, on := needed(sql, name); rights != nil {
-			d.Grant = "GRANT " + strings.Join(rights, ", ") + " ON " + on + to
+			r.Grant = "GRANT " + strings.Join(rights, ", ") + " ON " + on + to
 		}
 	}
-	return d
+	return r
 }
 
 // named returns a name as statements write it.
