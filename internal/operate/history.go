@@ -55,7 +55,7 @@ GROUP BY r.asked_at, r.asked_by ORDER BY r.asked_at DESC LIMIT $2::int`
 
 // History returns the newest acts of operators, the newest first, and the ledgers that began; with
 // takeOvers also the changes of owners. Of requests, the newest 10,000 letters are searched. A
-// letter keeps only the last one: a replay that was rejected is not found any more after the letter
+// letter keeps only the last one: a replay that was rejected is not found any more once the letter
 // was discarded or asked about again, because no other table has it.
 func History(ctx context.Context, db DB, consumer string, takeOvers bool, limit int) ([]Act, error) {
 	acts, err := query(ctx, db, func(row pgx.CollectableRow) (a Act, err error) {

@@ -5,8 +5,8 @@
 //	Caller (of a process) -> Transaction (its calls, on one goroutine) -> Call -> handlerTx
 //
 // Each call ends with a fact: nil, a [verdict.HandlerError], or a [verdict.Halt]. It must not
-// import any package of this module but footprint, halt, idemtype, outage, pipeline, pool, session,
-// verdict, watchdog and wire.
+// import any package of this module but footprint, halt, idemtype, outage, pipeline, pool,
+// session, verdict, watchdog and wire.
 package handler
 
 import (

@@ -7,8 +7,8 @@ import (
 	"github.com/idemgen/idemgen/internal/pgtable"
 )
 
-// handlerRights adds the rights to a table that no step needs, and perhaps a handler: the spec does
-// not have the statements of handlers.
+// handlerRights adds the rights to a table that no step needs, and perhaps a handler: the spec
+// does not have the statements of handlers.
 func (e *examination) handlerRights(ctx context.Context, of *pgtable.Want) error {
 	rights := slices.DeleteFunc([]string{"SELECT", "INSERT", "UPDATE", "DELETE"}, func(r string) bool { return slices.Contains(of.Rights, r) })
 	lacks, err := pgtable.Lacks(ctx, e.Database, of.SQL, rights)
