@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -175,6 +176,10 @@ func TestHaltNamesTheRightThatIsMissing(t *testing.T) {
 			tx.Queue(update, row).Exec(func(pgconn.CommandTag) error { return nil })
 			return nil
 		},
+		"copy": func(ctx context.Context, tx idem.Tx, row int32) error {
+			_, err := tx.CopyFrom(ctx, pgx.Identifier{"t"}, []string{"id", "v"}, pgx.CopyFromRows([][]any{{row + 100, 1}}))
+			return err
+		},
 		"row": func(ctx context.Context, tx idem.Tx, row int32) error {
 			return tx.QueryRow(ctx, update+` RETURNING v`, row).Scan(&row)
 		},
@@ -186,6 +191,7 @@ func TestHaltNamesTheRightThatIsMissing(t *testing.T) {
 		{"UPDATE ON t", "call 1", "queue", "GRANT SELECT, UPDATE ON t"},
 		{"UPDATE ON t", "call 1", "callback", "GRANT SELECT, UPDATE ON t"},
 		{"UPDATE ON t", "call 1", "row", "GRANT SELECT, UPDATE ON t"},
+		{"INSERT ON t", "call 1", "copy", `GRANT INSERT ON "t"`},
 	} {
 		t.Run(c.revoke+" "+c.handler, func(t *testing.T) {
 			w := own(t, service{handle: handlers[c.handler]}.consumer(t, r.service))
