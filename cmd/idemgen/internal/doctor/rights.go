@@ -26,7 +26,8 @@ func (e *examination) relayRights(ctx context.Context) (lack bool, err error) {
 	if err != nil || debezium {
 		return false, err
 	}
-	lacks, err := pgtable.Lacks(ctx, e.Database, "idem_outbox", []string{"SELECT", "UPDATE", "DELETE"})
+	found, err := pgtable.Needs(ctx, e.Database, "", []string{pgtable.Relay})
+	lacks := pgtable.Join(found)
 	if lacks != nil {
 		e.add(Warning, "outbox", lacks.Advice+", unless relays run as another role", "%s, and a relay must", lacks.Text)
 	}
