@@ -69,7 +69,7 @@ func schemasOf(t *model.Topic) (all []Schema) {
 // wanted returns what the service expects of a table when it starts.
 func wanted(s *model.Service, t *model.Table) pgtable.Want {
 	is := gocode.TableOf(s, t, sqlcode.TableName(t))
-	w := pgtable.Want{SQL: cmp.Or(is.SQL, t.Name), Unique: is.Unique, Rights: is.Rights}
+	w := pgtable.Want{SQL: cmp.Or(is.SQL, t.Name), Unique: is.Unique, Rights: is.Rights, Handled: s.HasHandlers() && !t.External}
 	for _, c := range is.Columns {
 		w.Columns = append(w.Columns, pgtable.WantColumn{
 			Name: c.Name, Type: c.Type, Nullable: c.Nullable, Filled: c.Filled, Default: c.Default, Left: c.Left, Null: c.Null, Texts: c.Texts,

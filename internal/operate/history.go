@@ -2,11 +2,14 @@ package operate
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/internal/ledger"
 )
 
 // Act is something that an operator did, or a partition that changed its owner.
@@ -15,7 +18,7 @@ type Act struct {
 	Consumer  string    `json:"consumer"`
 	Topic     string    `json:"topic"`
 	Partition int32     `json:"partition"` // -1 if it is about several
-	What      string    `json:"what"`      // a kind of row, as RowHead has it, replay or discard
+	What      string    `json:"what"`      // release, read from offset 0, replay, discard, or a kind of row, as RowHead has it
 	By        string    `json:"by"`        // the operator, or the process
 	Why       string    `json:"why"`       // the reason, or another text of the row
 	From      int64     `json:"from"`      // position before; -1 if the act moves none
@@ -51,8 +54,9 @@ GROUP BY r.asked_at, r.asked_by ORDER BY r.asked_at DESC LIMIT $2::int`
 )
 
 // History returns the newest acts of operators, the newest first, and the ledgers that began; with
-// takeOvers also the changes of owners. Of a letter that was requested several times, it has the
-// last request. Of requests, the newest 10,000 letters are searched.
+// takeOvers also the changes of owners. Of requests, the newest 10,000 letters are searched. A
+// letter keeps only the last one: a replay that was rejected is not found any more once the letter
+// was discarded or asked about again, because no other table has it.
 func History(ctx context.Context, db DB, consumer string, takeOvers bool, limit int) ([]Act, error) {
 	acts, err := query(ctx, db, func(row pgx.CollectableRow) (a Act, err error) {
 		var kind, writer, info string
@@ -63,6 +67,12 @@ func History(ctx context.Context, db DB, consumer string, takeOvers bool, limit 
 		a.At, a.What, a.By = a.At.UTC(), kinds[kind[0]], info
 		if a.Operator = writer == "o"; a.Operator {
 			a.By, a.Why, _ = strings.Cut(strings.TrimPrefix(info, "operator "), ": ")
+			switch kind[0] {
+			case ledger.Operator:
+				a.What = "release"
+			case ledger.Genesis:
+				a.What = fmt.Sprintf("read from offset %d", a.To)
+			}
 		}
 		return a, nil
 	}, actsSQL, consumer, takeOvers, limit)

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
@@ -96,6 +97,29 @@ func TestRequestAboutASelection(t *testing.T) {
 		t.Fatal(acts, err)
 	}
 	want(t, "act", fmt.Sprint(acts[0].What, acts[0].By, acts[0].Why, acts[0].Letters), "replayanna test3995")
+}
+
+// An act of an operator is named by what it did, not by the kind of its row.
+func TestHistoryNamesActs(t *testing.T) {
+	db := database(t)
+	begin(t, db, orders, oldID)
+	if _, err := operate.Release(t.Context(), db, orders, operate.Leave{}, ann); err != nil {
+		t.Fatal(err)
+	}
+	remade := orders
+	remade.TopicID = newID
+	if _, err := operate.Set(t.Context(), db, remade, operate.Target{From: halt.NoLedger, To: 7}, ann); err != nil {
+		t.Fatal(err)
+	}
+	acts, err := operate.History(t.Context(), db, "", false, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var what []string
+	for _, a := range acts {
+		what = append(what, a.What)
+	}
+	want(t, "acts", fmt.Sprint(what), "[read from offset 7 release genesis]")
 }
 
 // What operators did stays in the history, however many letters were answered since.

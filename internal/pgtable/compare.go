@@ -13,6 +13,7 @@ type Want struct {
 	Columns []WantColumn
 	Unique  [][]string // the primary key, then the further unique keys
 	Rights  []string   // that the steps need; with INSERT they make rows
+	Handled bool       // handlers may read and write the table
 }
 
 // WantColumn is what a spec says of a column.

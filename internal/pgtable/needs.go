@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// needsSQL is what a role may not do of what a service, or an operator, does to the runtime's
-// tables. Of a right to some columns any one does.
+// needsSQL is what a role may not do of what a service, an operator or a relay does to the
+// runtime's tables. Of a right to some columns any one does. It locks no table.
 const needsSQL = `
 WITH needs (part, name, kind, rights) AS (VALUES
     ('core', 'idem_stream', 't', 'SELECT INSERT'), ('core', 'idem_ledger', 't', 'SELECT INSERT UPDATE DELETE'),
@@ -17,6 +17,7 @@ WITH needs (part, name, kind, rights) AS (VALUES
     ('core', 'idem_process', 't', 'SELECT INSERT UPDATE DELETE'), ('core', 'idem_step_refused', 't', 'INSERT'), ('core', 'idem_assert', 't', 'INSERT'),
     ('keys', 'idem_key_gen', 't', 'SELECT'), ('keys', 'idem_keys', 't', 'SELECT INSERT DELETE'),
     ('effects', 'idem_lease', 't', 'SELECT INSERT UPDATE DELETE'), ('effects', 'idem_fence', 's', 'USAGE'),
+    ('relay', 'idem_outbox', 't', 'SELECT UPDATE DELETE'),
     ('operator', 'idem_stream', 't', 'SELECT INSERT'), ('operator', 'idem_ledger', 't', 'SELECT INSERT DELETE'), ('operator', 'idem_operator', 't', 'SELECT'),
     ('operator', 'idem_dead_letter', 't', 'SELECT UPDATE'), ('operator', 'idem_process', 't', 'SELECT'), ('operator', 'idem_fence', 's', 'USAGE')
 )
@@ -29,8 +30,11 @@ WHERE n.part = ANY ($1::text[]) AND c.oid IS NOT NULL AND NOT CASE
     ELSE has_any_column_privilege(o.role, c.oid, r) END
 GROUP BY o.role, n.name, n.kind ORDER BY n.name`
 
-// Operator is the part of an operator's role.
-const Operator = "operator"
+// The parts of an operator's role, and of a relay's.
+const (
+	Operator = "operator"
+	Relay    = "relay"
+)
 
 // Needs says which rights to parts of the runtime's tables a role lacks; "" is the session's role.
 func Needs(ctx context.Context, db Querier, role string, parts []string) (found []Difference, err error) {

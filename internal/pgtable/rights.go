@@ -33,6 +33,18 @@ WHERE cardinality(i.parts) = 2 AND NOT has_schema_privilege(n.oid, 'USAGE')`, pg
 	return found, nil
 }
 
+// Lacks is which of some rights to a table this role lacks; nil if it has all, or there is no such
+// table.
+func Lacks(ctx context.Context, db Querier, name string, rights []string) (*Difference, error) {
+	have, err := Read(ctx, db, name)
+	if err != nil || have == nil {
+		return nil, err
+	}
+	c := comparison{want: &Want{SQL: name, Rights: rights}, have: have}
+	c.lacksRights()
+	return Join(c.found), nil
+}
+
 // lacksRights compares what this role may do to the table with what steps do to it.
 func (c *comparison) lacksRights() bool {
 	lacks := slices.DeleteFunc(slices.Clone(c.want.Rights), func(r string) bool { return slices.Contains(c.have.Rights, r) })

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/internal/kit/transcript"
@@ -152,6 +154,57 @@ func TestMissingRightsShowAtTheStart(t *testing.T) {
 		idemtest.Exec(t, r.admin, `GRANT `+lacks+` TO "`+role+`"`)
 	}
 	own(t, service{}.consumer(t, r.service))
+}
+
+// grantPrinted is a GRANT in a reason.
+var grantPrinted = regexp.MustCompile(`GRANT .* TO "\w+"`)
+
+// The reason of a partition that halted because its role lacks a right has the GRANT after which
+// it continues, wherever the statement came from.
+func TestHaltNamesTheRightThatIsMissing(t *testing.T) {
+	t.Parallel()
+	r := newRealm(t, "public")
+	role := r.service.Config().ConnConfig.User
+	const update = `UPDATE t SET v = v + 1 WHERE id = $1`
+	handlers := map[string]func(context.Context, idem.Tx, int32) error{
+		"exec": func(ctx context.Context, tx idem.Tx, row int32) error {
+			_, err := tx.Exec(ctx, update, row)
+			return err
+		},
+		"queue": func(_ context.Context, tx idem.Tx, row int32) error { tx.Queue(update, row); return nil },
+		"callback": func(_ context.Context, tx idem.Tx, row int32) error {
+			tx.Queue(update, row).Exec(func(pgconn.CommandTag) error { return nil })
+			return nil
+		},
+		"copy": func(ctx context.Context, tx idem.Tx, row int32) error {
+			_, err := tx.CopyFrom(ctx, pgx.Identifier{"t"}, []string{"id", "v"}, pgx.CopyFromRows([][]any{{row + 100, 1}}))
+			return err
+		},
+		"row": func(ctx context.Context, tx idem.Tx, row int32) error {
+			return tx.QueryRow(ctx, update+` RETURNING v`, row).Scan(&row)
+		},
+	}
+	for _, c := range []struct{ revoke, record, handler, says string }{
+		{"INSERT ON t", "put 1 1", "exec", "lacks a right on table t: GRANT SELECT, INSERT, UPDATE ON t"},
+		{"INSERT ON idem_ledger", "put 1 1", "exec", "lacks a right on table idem_ledger: GRANT SELECT, INSERT"},
+		{"UPDATE ON t", "call 1", "exec", "unrelated to any record: role " + role + " lacks a right on table t: GRANT SELECT, UPDATE ON t"},
+		{"UPDATE ON t", "call 1", "queue", "GRANT SELECT, UPDATE ON t"},
+		{"UPDATE ON t", "call 1", "callback", "GRANT SELECT, UPDATE ON t"},
+		{"UPDATE ON t", "call 1", "row", "GRANT SELECT, UPDATE ON t"},
+		{"INSERT ON t", "call 1", "copy", `GRANT INSERT ON "t"`},
+	} {
+		t.Run(c.revoke+" "+c.handler, func(t *testing.T) {
+			w := own(t, service{handle: handlers[c.handler]}.consumer(t, r.service))
+			idemtest.Exec(t, r.admin, `REVOKE `+c.revoke+` FROM "`+role+`"`)
+			_, err := w.Apply(t.Context(), records(w.Next(), c.record))
+			halted := wantError[*idem.HaltedError](t, err)
+			want(t, "code", halted.Code, halt.Database)
+			wantText(t, err, c.says)
+			idemtest.Exec(t, r.admin, grantPrinted.FindString(halted.Error()))
+			w = own(t, service{handle: handlers[c.handler]}.consumer(t, r.service))
+			apply(t, w, records(w.Next(), c.record))
+		})
+	}
 }
 
 func keysAndBriefLocks(s *wire.Service) {

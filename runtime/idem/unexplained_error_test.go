@@ -83,6 +83,21 @@ CREATE POLICY lucky ON t USING (true) WITH CHECK (v <> 13)`)
 	return secured
 }
 
+// A reason names the role that runs the statements, not the one that logged in.
+func TestRoleOfTheStatementsIsNamed(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	secured := rowSecurity(t, db)
+	role := query(t, secured, `SELECT current_user::text`)
+	_, err := service{}.consumer(t, secured).Own(t.Context(), topic, 0, 0)
+	wantText(t, err, "role "+role+" lacks a right on function idem_keys_open: GRANT EXECUTE ON FUNCTION idem_keys_open TO")
+	idemtest.Exec(t, db, `GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO `+role)
+	w := own(t, service{}.consumer(t, secured))
+	idemtest.Exec(t, db, `REVOKE INSERT ON t FROM `+role)
+	_, err = w.Apply(t.Context(), records(0, "put 1 1"))
+	wantText(t, err, "role "+role+" lacks a right on table t: GRANT")
+}
+
 // A fault of all records is found to be one of the first: nothing is applied, and the search
 // takes a few tries.
 func TestErrorOfAllRowsHaltsBeforeTheFirst(t *testing.T) {

@@ -10,3 +10,11 @@ func (r *Relay) SetPace(poll, silence time.Duration) { r.pace.poll, r.pace.silen
 
 // SetLate has a relay call an answer late after so long.
 func (r *Relay) SetLate(after time.Duration) { r.pace.late = after }
+
+// MostCount is how long a count of events is valid.
+const MostCount = mostCount
+
+// Age makes the last count of a relay older.
+func (r *Relay) Age(by time.Duration) {
+	r.count(func(n *numbers) { n.measured = n.measured.Add(-by) })
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/idemgen/idemgen/internal/process"
+	"github.com/idemgen/idemgen/runtime/internal/outage"
 	"github.com/idemgen/idemgen/runtime/internal/refusal"
 	"github.com/idemgen/idemgen/runtime/internal/report"
 )
@@ -90,6 +91,9 @@ func adviceOn(about string, err error) string {
 	case aboutRefused:
 		_, _, do := rejection(err)
 		return do
+	}
+	if right, is := errors.AsType[*outage.MissingRight](err); is && right.Grant != "" {
+		return right.Grant
 	}
 	return advice[about]
 }

@@ -1,9 +1,14 @@
 package outbox_test
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/outbox"
@@ -57,4 +62,37 @@ func TestARelayReportsItself(t *testing.T) {
 	if n := said(`SELECT count(*)::text FROM idem_process`); n != "0" {
 		t.Errorf("%s reports after the end", n)
 	}
+}
+
+// A relay whose role lacks a right reports the GRANT after which it sends.
+func TestARelayReportsTheRightThatIsMissing(t *testing.T) {
+	t.Parallel()
+	db, broker := table(t, outbox.ByRelay), &log{}
+	idemtest.Migrate(t, db, filepath.Join("..", "..", "templates", "sql"))
+	write(t, db, "a", "1")
+	role := db.Config().ConnConfig.Database + "_relay"
+	idemtest.Exec(t, db, `CREATE ROLE `+role+`; GRANT SELECT, UPDATE ON idem_outbox TO `+role+`; GRANT SELECT, INSERT, UPDATE, DELETE ON idem_process TO `+role)
+	t.Cleanup(func() {
+		_, _ = db.Exec(context.Background(), `DROP OWNED BY `+role+`; DROP ROLE `+role)
+	})
+	cfg := db.Config()
+	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, `SET ROLE `+role)
+		return err
+	}
+	poor, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(poor.Close)
+	_, end := relay(t, poor, broker, nil)
+	defer end()
+	const grant = `GRANT SELECT, UPDATE, DELETE ON idem_outbox TO `
+	var reason, do string
+	until(t, "the report names the right", func() bool {
+		err := db.QueryRow(t.Context(), `SELECT p ->> 'reason', p ->> 'do' FROM idem_process, jsonb_array_elements(report -> 'problems') p WHERE p ->> 'code' = 'database'`).Scan(&reason, &do)
+		return err == nil && strings.Contains(reason, "role "+role+" lacks a right on table idem_outbox: "+grant) && do == grant+`"`+role+`"`
+	})
+	idemtest.Exec(t, db, do)
+	until(t, "the event is sent", func() bool { return broker.of("a") == "1" })
 }

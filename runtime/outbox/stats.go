@@ -6,6 +6,9 @@ import "time"
 type Stats struct {
 	// Leading reports whether this relay currently sends the events. Only one of the relays does.
 	Leading bool
+	// Counted reports whether Waiting and Oldest are known. They are not until the relay has counted
+	// the events, and if it could not do so in the last minute.
+	Counted bool
 	// Waiting is the number of events in the table. The relay that leads counts them every three
 	// seconds, the others every ten. They count up to MaxWaiting + 1.
 	Waiting int
@@ -22,12 +25,18 @@ type Stats struct {
 func (r *Relay) Stats() Stats {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := r.is.Stats
-	if s.Waiting > 0 {
-		s.Oldest += time.Since(r.is.measured)
+	s, age := r.is.Stats, time.Since(r.is.measured)
+	switch s.Counted = age < mostCount; {
+	case !s.Counted:
+		s.Waiting, s.Oldest = 0, 0
+	case s.Waiting > 0:
+		s.Oldest += age
 	}
 	return s
 }
+
+// mostCount is how long a count is valid.
+const mostCount = time.Minute
 
 // numbers are what Stats says.
 type numbers struct {

@@ -44,7 +44,28 @@ func TestStats(t *testing.T) {
 	write(t, db, "7", "1")
 	until(t, "an event waits", func() bool { return r.Stats().Waiting == 1 })
 	end()
-	if s := r.Stats(); s.Leading || s.Waiting != 0 || s.Oldest != 0 || s.HeldBack != 0 || s.Sent != 6 {
+	if s := r.Stats(); s.Leading || s.Counted || s.Waiting != 0 || s.Oldest != 0 || s.HeldBack != 0 || s.Sent != 6 {
 		t.Errorf("a relay that ended says %+v", s)
+	}
+}
+
+// A relay does not know how many events wait before it has counted them, nor long after that.
+func TestStatsSayWhetherEventsWereCounted(t *testing.T) {
+	t.Parallel()
+	db, broker := table(t, outbox.ByRelay), &log{}
+	broker.answers(func(outbox.Record) error { return errors.New("no broker") })
+	write(t, db, "a", "1")
+	if (&outbox.Relay{DB: db}).Stats().Counted {
+		t.Error("a relay that never ran has counted")
+	}
+	r, end := relay(t, db, broker, nil)
+	defer end()
+	until(t, "it has counted", func() bool { s := r.Stats(); return s.Leading && s.Counted && s.Waiting == 1 })
+	other, stop := relay(t, db, broker, nil)
+	until(t, "the other one has counted", func() bool { s := other.Stats(); return s.Counted && s.Waiting == 1 })
+	stop()
+	other.Age(outbox.MostCount)
+	if s := other.Stats(); s.Counted || s.Waiting != 0 || s.Oldest != 0 {
+		t.Errorf("long after the last count: %+v", s)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/idemgen/idemgen/internal/pgtable"
+	"github.com/idemgen/idemgen/runtime/internal/outage"
 	"github.com/idemgen/idemgen/runtime/internal/session"
 )
 
@@ -16,6 +17,7 @@ import (
 type tenure struct {
 	conn  *pgx.Conn
 	pid   int32     // of the session
+	role  string    // of its statements
 	since time.Time // the session was alive
 }
 
@@ -72,6 +74,7 @@ func (r *Relay) term(ctx context.Context) (err error) {
 		return err
 	}
 	t, err := r.await(ctx, conn)
+	defer func() { err = outage.NameRight(err, t.role, proofSQL) }() // which needs all rights of the relay
 	if err != nil {
 		return err
 	}
@@ -237,7 +240,7 @@ const proofSQL = `WITH free AS (SELECT seq FROM idem_outbox WHERE false FOR UPDA
 func (r *Relay) elected(ctx context.Context, t *tenure) (got bool, err error) {
 	ctx, cancel := r.asking(ctx)
 	defer cancel()
-	if err := t.conn.QueryRow(ctx, `SELECT pg_catalog.pg_try_advisory_lock(`+eventsKey+`), pg_catalog.pg_backend_pid()`).Scan(&got, &t.pid); err != nil || !got {
+	if err := t.conn.QueryRow(ctx, `SELECT pg_catalog.pg_try_advisory_lock(`+eventsKey+`), pg_catalog.pg_backend_pid(), current_user`).Scan(&got, &t.pid, &t.role); err != nil || !got {
 		return false, explained(err)
 	}
 	for _, sql := range []string{

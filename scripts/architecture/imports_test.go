@@ -112,7 +112,7 @@ var may = map[string][]string{
 	"runtime/confluent/producer":    {"runtime/outbox", "runtime/confluent/internal/clientlog"},
 	"runtime/franz":                 {"runtime/idem", "runtime/franz/internal/clientlog", "runtime/franz/internal/options", "runtime/internal/intake", "runtime/internal/member"},
 	"runtime/franz/producer":        {"runtime/outbox", "runtime/franz/internal/clientlog", "runtime/franz/internal/options"},
-	"runtime/outbox":                {"internal/pgtable", "internal/process", "internal/record", "internal/text", "runtime/internal/refusal", "runtime/internal/report", "runtime/internal/session"},
+	"runtime/outbox":                {"internal/pgtable", "internal/process", "internal/record", "internal/text", "runtime/internal/outage", "runtime/internal/refusal", "runtime/internal/report", "runtime/internal/session"},
 	"runtime/avro":                  {"internal/avromsg", "internal/frame", "runtime/internal/packed", "runtime/wire"},
 	"runtime/avro/registry":         {"runtime/avro"},
 	"runtime/framedjson":            {"internal/frame", "runtime/internal/packed", "runtime/wire"},

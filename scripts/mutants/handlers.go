@@ -36,7 +36,7 @@ var handlerBugs = []mutant{
 		in(room, "handlerTx.conn").Drop(`_.trace.anything()`),
 		core, "TestWhatAHandlerSetsIsTakenBackHoweverItIsSent"},
 	{"rows of a handler give the connection away",
-		in(room, "handlerTx.Query").Replace(`handlerRows{$rows, _}`, `$rows`),
+		in(room, "handlerTx.Query").Replace(`handlerRows{$rows, _, _}`, `$rows`),
 		core, "TestWhatAHandlerSetsIsTakenBackHoweverItIsSent"},
 	{"a handler may commit the transaction",
 		in(migrations, "idem_ledger_commit").Text(`OPERATOR(pg_catalog.<>) 'yes'`, `OPERATOR(pg_catalog.=) 'never'`),

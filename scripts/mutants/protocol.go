@@ -73,7 +73,7 @@ var protocolBugs = []mutant{
 			}`),
 		core, "TestViolationOfAUserTableIsNotTheLedgers"},
 	{"a user's trigger that names the ledger is taken for the ledger",
-		in(room, "Pipeline.of").Never(`_.added[_].user`),
+		in(room, "Pipeline.of").Never(`at.user`),
 		core, "TestTriggerThatImitatesTheLedgerIsTheRecordsFault"},
 	{"47 genesis is not tied to making the stream row",
 		in(ledgers, "GenesisSQL").Text(`RETURNING stream)`, `ON CONFLICT (consumer, topic, topic_id, partition) DO UPDATE SET partition = excluded.partition RETURNING stream)`),

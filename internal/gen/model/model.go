@@ -51,6 +51,9 @@ func (s *Service) HasEffects() bool {
 	return s.someEvent(func(e *Event) bool { return e.Effect != nil })
 }
 
+// HasHandlers reports whether the service has handlers.
+func (s *Service) HasHandlers() bool { return s.someEvent(func(e *Event) bool { return e.Handle }) }
+
 func (s *Service) someEvent(is func(*Event) bool) bool {
 	return slices.ContainsFunc(s.Topics, func(t *Topic) bool { return slices.ContainsFunc(t.Events, is) })
 }

@@ -100,10 +100,10 @@ func (p *Producer) Produce(r outbox.Record, done func(error)) {
 		headers[i] = kgo.RecordHeader{Key: h.Name, Value: h.Value}
 	}
 	record := &kgo.Record{Topic: r.Topic, Key: r.Key, Value: r.Value, Headers: headers}
-	before := p.forgotten(r.Topic)
+	before, under := p.forgotten(r.Topic)
 	client.TryProduce(context.Background(), record, func(_ *kgo.Record, err error) {
-		switch dropped := p.forgotten(r.Topic) != before; {
-		case err != nil && dropped:
+		switch now, _ := p.forgotten(r.Topic); {
+		case err != nil && (under || now != before): // the client dropped it
 			done(p.judge(fmt.Errorf("%w: %w", kerr.UnknownTopicOrPartition, err)))
 		case errors.Is(err, kerr.UnknownTopicID), errors.Is(err, kerr.UnknownTopicOrPartition):
 			p.renew(client, r.Topic, func() { done(p.judge(err)) })
@@ -113,11 +113,13 @@ func (p *Producer) Produce(r outbox.Record, done func(error)) {
 	})
 }
 
-// forgotten returns how often a client began to forget a topic.
-func (p *Producer) forgotten(topic string) int {
+// forgotten returns how often a client began to forget a topic, and whether it still has to do so.
+// It forgets at its next update of metadata, and drops records that are produced until then, too.
+func (p *Producer) forgotten(topic string) (times int, under bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.forgets[topic]
+	_, under = p.renewed[topic]
+	return p.forgets[topic], under
 }
 
 // renew makes a client forget a topic, and then calls done. A client keeps the id of a topic that

@@ -2,6 +2,7 @@ package producer
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -89,6 +90,34 @@ func TestRecordOfATopicThatIsForgotten(t *testing.T) {
 			t.Fatal("not within a minute")
 		}
 	}
+}
+
+// Records of a missing topic are rejected as such, including those that are produced while the
+// client is about to forget the topic: the broker is not away.
+func TestRecordsOfAMissingTopicAreRejected(t *testing.T) {
+	t.Parallel()
+	broker := idemtest.Kafka(t, map[string]int32{"others": 1})
+	p, err := New(broker.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	var answered sync.WaitGroup
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		if times, _ := p.forgotten("users"); times == 3 {
+			break
+		} else if time.Now().After(deadline) {
+			t.Fatal("the topic was not looked up three times within a minute")
+		}
+		answered.Add(1)
+		p.Produce(outbox.Record{Topic: "users", Key: []byte("k")}, func(err error) {
+			defer answered.Done()
+			if _, refused := err.(*outbox.RefusedError); !refused {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	answered.Wait()
 }
 
 // A broker that is away is told, so that the relay tries again.

@@ -24,8 +24,8 @@ func desc(name, help string) *prometheus.Desc { return prometheus.NewDesc(name, 
 var (
 	healthy = desc("idemgen_outbox_healthy", "1 while nothing holds events back, otherwise 0: Relay.Health returns the reason.")
 	leading = desc("idemgen_outbox_leading", "1 for the relay that sends the events: one of all processes.")
-	waiting = desc("idemgen_outbox_waiting_events", "Events in the table, counted up to MaxWaiting + 1. Every relay counts them.")
-	oldest  = desc("idemgen_outbox_oldest_seconds", "Age of the first event in the table.")
+	waiting = desc("idemgen_outbox_waiting_events", "Events in the table, counted up to MaxWaiting + 1. Every relay counts them. Absent while it cannot.")
+	oldest  = desc("idemgen_outbox_oldest_seconds", "Age of the first event in the table. Absent while it is unknown.")
 	held    = desc("idemgen_outbox_held_aggregates", "Aggregates that wait because the broker rejects their first event.")
 	sent    = desc("idemgen_outbox_sent_total", "Events that the broker has acknowledged.")
 	refused = desc("idemgen_outbox_refused_total", "Number of times that the broker rejected an event.")
@@ -53,8 +53,10 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	}
 	tell(healthy, prometheus.GaugeValue, one(c.Health() == nil))
 	tell(leading, prometheus.GaugeValue, one(is.Leading))
-	tell(waiting, prometheus.GaugeValue, float64(is.Waiting))
-	tell(oldest, prometheus.GaugeValue, is.Oldest.Seconds())
+	if is.Counted {
+		tell(waiting, prometheus.GaugeValue, float64(is.Waiting))
+		tell(oldest, prometheus.GaugeValue, is.Oldest.Seconds())
+	}
 	tell(held, prometheus.GaugeValue, float64(is.HeldBack))
 	tell(sent, prometheus.CounterValue, float64(is.Sent))
 	tell(refused, prometheus.CounterValue, float64(is.Refused))

@@ -46,19 +46,24 @@ idemgen_outbox_sent_total 9
 idemgen_outbox_waiting_events 2
 `
 
-// A scrape has what a relay says, also of one that does not lead, and docs/operations.md has the
-// name of every metric.
+// A scrape has what a relay says, also of one that does not lead, and nothing that it does not
+// know. docs/operations.md has the name of every metric.
 func TestScrape(t *testing.T) {
-	stats := outbox.Stats{Leading: true, Waiting: 1, Oldest: 2500 * time.Millisecond, HeldBack: 3, Sent: 4, Refused: 5}
+	stats := outbox.Stats{Leading: true, Counted: true, Waiting: 1, Oldest: 2500 * time.Millisecond, HeldBack: 3, Sent: 4, Refused: 5}
 	registry := prometheus.NewPedanticRegistry()
 	prometheus.WrapRegistererWith(prometheus.Labels{"of": "led"}, registry).MustRegister(outboxprom.New(relay{stats}))
 	if got := scrape(t, registry); got != led {
 		t.Errorf("got\n%swant\n%s", got, led)
 	}
 	registry = prometheus.NewPedanticRegistry()
-	registry.MustRegister(outboxprom.New(relay{outbox.Stats{Sent: 9, Waiting: 2, Oldest: 90 * time.Second}}))
+	registry.MustRegister(outboxprom.New(relay{outbox.Stats{Sent: 9, Counted: true, Waiting: 2, Oldest: 90 * time.Second}}))
 	if got := scrape(t, registry); got != idle {
 		t.Errorf("got\n%swant\n%s", got, idle)
+	}
+	registry = prometheus.NewPedanticRegistry()
+	registry.MustRegister(outboxprom.New(relay{}))
+	if got := scrape(t, registry); strings.Contains(got, "waiting") || strings.Contains(got, "oldest") || !strings.Contains(got, "leading 0") {
+		t.Errorf("of a relay that could not count events, got\n%s", got)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/generation"
 	"github.com/idemgen/idemgen/runtime/internal/outage"
+	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
@@ -75,6 +76,7 @@ func (p *Partition) take(ctx context.Context, a assignment) (*Owner, error) {
 		err = t.load(ctx) // may take longer than short, and a second attempt would take just as long
 	}
 	if h, ok := errors.AsType[*verdict.Halt](err); ok {
+		h.Err = outage.NameRight(h.Err, t.role, "")
 		err = p.halted(h)
 	}
 	err = outage.InWords(err)
@@ -116,6 +118,7 @@ type takeOver struct {
 	o         *Owner
 	a         assignment
 	conn      *pgxpool.Conn
+	role      string           // of its statements
 	committed *idemtype.Commit // what the group has committed; nil until it was asked
 	lost      *lost            // what this take-over found to be missing
 }
@@ -134,7 +137,7 @@ func (t *takeOver) run(ctx context.Context) error {
 		return haltIfPooler(err)
 	}
 	defer conn.Release()
-	t.conn = conn
+	t.conn, t.role = conn, session.Of(conn.Conn().PgConn()).Role()
 	if t.o.p.topic.Window > 0 {
 		if err := generation.First(ctx, conn.Conn(), t.o.p.process.Service.Consumer, t.o.p.process.KeepKeys()); err != nil {
 			return haltIfFinal(err)

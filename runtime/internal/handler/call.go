@@ -5,8 +5,8 @@
 //	Caller (of a process) -> Transaction (its calls, on one goroutine) -> Call -> handlerTx
 //
 // Each call ends with a fact: nil, a [verdict.HandlerError], or a [verdict.Halt]. It must not
-// import any package of this module but footprint, halt, idemtype, pipeline, pool, verdict,
-// watchdog and wire.
+// import any package of this module but footprint, halt, idemtype, outage, pipeline, pool,
+// session, verdict, watchdog and wire.
 package handler
 
 import (
@@ -256,7 +256,7 @@ func (t *Transaction) outcome(of *wire.Call, err error) error {
 		if failed.Routine == "CopyGetData" { // the handler's rows ended COPY
 			return &verdict.HandlerError{Call: of, Err: cmp.Or(err, errRows)}
 		}
-		return &verdict.HandlerError{Call: of, Err: failed}
+		return &verdict.HandlerError{Call: of, Err: t.named("", failed)}
 	}
 	return EndedTransaction(of)
 }

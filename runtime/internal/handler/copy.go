@@ -34,7 +34,7 @@ func (h *handlerTx) CopyFrom(ctx context.Context, table pgx.Identifier, columns 
 		}()
 	}
 	err = c.run(src)
-	return c.tag.RowsAffected(), said(h.sent(c.ctx, err))
+	return c.tag.RowsAffected(), h.said("INSERT INTO "+table.Sanitize(), h.sent(c.ctx, err)) // COPY needs the same right
 }
 
 // copying is one CopyFrom.

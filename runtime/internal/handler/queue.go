@@ -248,7 +248,7 @@ func (a *answered) Read(r *pgconn.ResultReader) error {
 		return nil
 	}
 	rows := pgx.RowsFromResultReader(t.conn.TypeMap(), r)
-	a.rows = handlerRows{rows, &c.tx}
+	a.rows = handlerRows{rows, &c.tx, q.SQL}
 	_ = t.watch.Call(c, &t.answering, func() error {
 		c.life.answers(true)
 		defer c.life.answers(false)
@@ -259,7 +259,7 @@ func (a *answered) Read(r *pgconn.ResultReader) error {
 	err := c.answer
 	failed, is := errors.AsType[*pgconn.PgError](rows.Err())
 	if told, same := errors.AsType[*pgconn.PgError](err); is && !(same && *told == *failed) {
-		err = failed
+		err = t.named(q.SQL, failed)
 	}
 	if err := cmp.Or(err, c.failed()); err != nil {
 		return &verdict.HandlerError{Call: c.of, Err: err}

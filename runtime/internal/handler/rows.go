@@ -9,17 +9,20 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/idemgen/idemgen/runtime/internal/outage"
+	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
 // handlerRows are the rows of a handler's query.
 type handlerRows struct {
 	pgx.Rows
-	of *handlerTx
+	of  *handlerTx
+	sql string // "" if it is not known
 }
 
 func (r handlerRows) Conn() *pgx.Conn { return r.of.conn() }
-func (r handlerRows) Err() error      { return said(r.Rows.Err()) }
+func (r handlerRows) Err() error      { return r.of.said(r.sql, r.Rows.Err()) }
 
 // noRows is the result of a query that was not sent.
 type noRows struct{ err error }
@@ -76,10 +79,22 @@ func said(err error) error {
 	return verdict.WithoutValue(err)
 }
 
-// bareRow and bareResults return errors of the driver without the value.
-type bareRow struct{ pgx.Row }
+// said returns an error of a statement as a handler receives it. It names a right that is missing.
+func (h *handlerTx) said(sql string, err error) error { return said(h.of.in.named(sql, err)) }
 
-func (r bareRow) Scan(dest ...any) error { return said(r.Row.Scan(dest...)) }
+// named returns an error with the right that the role lacks, if that is the cause.
+func (t *Transaction) named(sql string, err error) error {
+	return outage.NameRight(err, session.Of(t.conn.PgConn()).Role(), sql)
+}
+
+// bareRow and bareResults return errors of the driver without the value.
+type bareRow struct {
+	pgx.Row
+	of  *handlerTx
+	sql string
+}
+
+func (r bareRow) Scan(dest ...any) error { return r.of.said(r.sql, r.Row.Scan(dest...)) }
 
 type bareResults struct {
 	pgx.BatchResults
@@ -88,16 +103,16 @@ type bareResults struct {
 
 func (r bareResults) Exec() (pgconn.CommandTag, error) {
 	tag, err := r.BatchResults.Exec()
-	return tag, said(err)
+	return tag, r.of.said("", err)
 }
 
 func (r bareResults) Query() (pgx.Rows, error) {
 	rows, err := r.BatchResults.Query()
-	if said := said(err); said != err {
+	if said := r.of.said("", err); said != err {
 		return noRows{err: said}, said
 	}
-	return handlerRows{rows, r.of}, err
+	return handlerRows{rows, r.of, ""}, err
 }
 
-func (r bareResults) QueryRow() pgx.Row { return bareRow{r.BatchResults.QueryRow()} }
-func (r bareResults) Close() error      { return said(r.BatchResults.Close()) }
+func (r bareResults) QueryRow() pgx.Row { return bareRow{r.BatchResults.QueryRow(), r.of, ""} }
+func (r bareResults) Close() error      { return r.of.said("", r.BatchResults.Close()) }

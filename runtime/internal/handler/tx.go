@@ -218,10 +218,10 @@ func (h *handlerTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.C
 	defer h.of.life.end()
 	rows, err := h.on.Query(ctx, sql, args...) // Exec would use the simple protocol without arguments
 	if err != nil {
-		return pgconn.CommandTag{}, said(h.sent(ctx, err))
+		return pgconn.CommandTag{}, h.said(sql, h.sent(ctx, err))
 	}
 	rows.Close()
-	return rows.CommandTag(), said(h.sent(ctx, rows.Err()))
+	return rows.CommandTag(), h.said(sql, h.sent(ctx, rows.Err()))
 }
 
 func (h *handlerTx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
@@ -231,10 +231,10 @@ func (h *handlerTx) Query(ctx context.Context, sql string, args ...any) (pgx.Row
 	}
 	defer h.of.life.end()
 	rows, err := h.on.Query(ctx, sql, args...)
-	if said := said(h.sent(ctx, err)); said != err {
+	if said := h.said(sql, h.sent(ctx, err)); said != err {
 		return noRows{err: said}, said
 	}
-	return handlerRows{rows, h}, err
+	return handlerRows{rows, h, sql}, err
 }
 
 func (h *handlerTx) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
@@ -243,7 +243,7 @@ func (h *handlerTx) QueryRow(ctx context.Context, sql string, args ...any) pgx.R
 		return noRows{err: err}
 	}
 	defer h.of.life.end()
-	return bareRow{h.on.QueryRow(ctx, sql, args...)}
+	return bareRow{h.on.QueryRow(ctx, sql, args...), h, sql}
 }
 
 func (h *handlerTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {

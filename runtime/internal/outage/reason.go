@@ -43,6 +43,9 @@ func ReasonOf(err error) *Reason {
 	if Waits(err) {
 		return &Reason{Code: Unavailable, Do: LockAdvice, Err: err}
 	}
+	if right, ok := errors.AsType[*MissingRight](err); ok && right.Grant != "" {
+		return &Reason{Code: Unavailable, Do: right.Grant + ": the runtime keeps retrying", Err: err}
+	}
 	if _, ok := errors.AsType[*Unreachable](err); ok {
 		return &Reason{Code: Unavailable, Do: "see whether the database runs and this machine reaches it; if it rejects the login or the certificate, correct user, password, sslmode or sslrootcert in its address; the runtime keeps retrying", Err: err}
 	}

@@ -1,7 +1,7 @@
 // Package pipeline sends several statements in one round trip, and determines which statement
 // caused an error. Outside of an explicit transaction they are one implicit transaction: all of
 // them take effect, or none. It does not classify errors. It must not import any package of this
-// module but session and verdict.
+// module but outage, session and verdict.
 package pipeline
 
 import (
@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/idemgen/idemgen/runtime/internal/outage"
 	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
@@ -50,9 +51,10 @@ type Pipeline struct {
 
 // added is what is needed of a statement to read its answer.
 type added struct {
-	user bool
-	step string // SQL of a step
-	read Reader
+	user    bool
+	handler bool // a handler queued it
+	sql     string
+	read    Reader
 }
 
 // New returns a pipeline on a connection with a session.
@@ -66,15 +68,19 @@ func (p *Pipeline) Expect(n int) { p.added = slices.Grow(p.added, n+4) }
 // Add adds statements.
 func (p *Pipeline) Add(statements ...Statement) {
 	for _, s := range statements {
+		a := added{user: s.User, handler: s.Driver != nil, read: s.Reader}
 		switch {
 		case s.Driver != nil:
+			a.sql = s.Driver.SQL
 			p.p.SendQueryStatement(s.Driver, s.Args, s.Formats, s.Results)
 		case s.SQL != "":
+			a.sql = s.SQL
 			p.p.SendQueryParams(s.SQL, s.Args, nil, binaryFormat, binaryFormat)
 		default:
+			a.sql = s.Is.SQL
 			p.p.SendQueryPrepared(p.session.Name(s.Is), s.Args, binaryFormat, binaryFormat)
 		}
-		p.added = append(p.added, added{s.User, s.Is.SQL, s.Reader})
+		p.added = append(p.added, a)
 	}
 }
 
@@ -157,11 +163,16 @@ func (p *Pipeline) answers(out *Reply) error {
 // of marks an error of the statement at i as the protocol's, unless the user's tables and triggers
 // may have raised it: in a statement of theirs, or when the transaction ended.
 func (p *Pipeline) of(i int, err error) error {
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case i >= len(p.added) || p.added[i].user:
-		return &verdict.Write{Err: err, SQL: p.at(i).step}
+	}
+	at := p.at(i)
+	err = outage.NameRight(err, p.session.Role(), at.sql)
+	switch {
+	case at.handler:
+		return &verdict.Write{Err: err}
+	case at.user, i >= len(p.added):
+		return &verdict.Write{Err: err, SQL: at.sql}
 	}
 	return &verdict.Protocol{Err: err}
 }

@@ -29,6 +29,7 @@ type Session struct {
 	pid    int32             // of the backend behind the connection
 	pooled bool              // the server announced another backend: a pooler is in between
 	relied map[string]string // the settings that must not change, as read back
+	role   string            // of its statements
 	given  [][]byte          // names and values of all settings of the session
 	kept   [][]byte          // names and values of settings that no trigger or function may change
 }
@@ -40,6 +41,14 @@ const key = "idemgen: session"
 func Of(conn *pgconn.PgConn) *Session {
 	s, _ := conn.CustomData()[key].(*Session)
 	return s
+}
+
+// Role returns the role that runs the statements of the session.
+func (s *Session) Role() string {
+	if s == nil {
+		return ""
+	}
+	return s.role
 }
 
 // Options determine the configuration of a session.
@@ -190,19 +199,19 @@ func giveBest(ctx context.Context, conn *pgconn.PgConn, settings []Setting) erro
 // runtime, by the service's hook or by a pooler; parameters of the startup packet survive RESET
 // ALL. The view does not have the role and the mark. The role must be reset first.
 const readGivenSQL = `
-SELECT pg_catalog.array_agg(name ORDER BY n), pg_catalog.array_agg(value ORDER BY n)
+SELECT pg_catalog.array_agg(name ORDER BY n), pg_catalog.array_agg(value ORDER BY n), current_user
 FROM (SELECT 1 AS n, 'session_authorization' AS name, pg_catalog.current_setting('session_authorization') AS value
       UNION ALL SELECT 2, 'role', pg_catalog.current_setting('role')
       UNION ALL SELECT 3, '` + markSetting + `', pg_catalog.current_setting('` + markSetting + `', true)
       UNION ALL SELECT 4, name, setting FROM pg_settings WHERE source = 'session') AS s`
 
-// readGiven stores the settings of the session.
+// readGiven stores the settings and the role of the session.
 func (s *Session) readGiven(ctx context.Context, conn *pgx.Conn) error {
 	r := conn.PgConn().ExecParams(ctx, readGivenSQL, nil, nil, nil, []int16{pgx.BinaryFormatCode}).Read()
 	if r.Err != nil {
 		return fmt.Errorf("read the session's settings: %w", r.Err)
 	}
-	s.given = r.Rows[0]
+	s.given, s.role = r.Rows[0][:2], string(r.Rows[0][2])
 	return nil
 }
 

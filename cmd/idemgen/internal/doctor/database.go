@@ -154,14 +154,22 @@ func (e *examination) runtimeTables(ctx context.Context) error {
 
 func (e *examination) tables(ctx context.Context) error {
 	var found []pgtable.Difference
+	var handled []*pgtable.Want
 	for i := range e.Tables {
 		d, err := pgtable.Compare(ctx, e.Database, &e.Tables[i])
 		if err != nil {
 			return err
 		}
-		found = append(found, d...)
+		if found = append(found, d...); d == nil && e.Tables[i].Handled {
+			handled = append(handled, &e.Tables[i])
+		}
 	}
 	e.differences("tables", count(len(e.Tables), "table")+" in the database as in the spec", found)
+	for _, of := range handled {
+		if err := e.handlerRights(ctx, of); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -41,8 +41,9 @@ func (e *examination) processes(ctx context.Context) error {
 			e.problem(p)
 		}
 	}
-	e.well(s, unread)
-	return nil
+	lacks, err := e.relayRights(ctx)
+	e.well(s, unread, lacks)
+	return err
 }
 
 // ofProcesses reports whether a problem may pass while a group shares its partitions out.
@@ -108,8 +109,8 @@ func about(p *operate.Problem) string {
 	}
 }
 
-// well adds what is as it should be.
-func (e *examination) well(s *operate.State, unread map[string]bool) {
+// well adds what is as it should be. lacks says that a relay would lack a right.
+func (e *examination) well(s *operate.State, unread map[string]bool, lacks bool) {
 	is := func(subject operate.Subject) bool {
 		return slices.ContainsFunc(s.Problems, func(p operate.Problem) bool { return p.Subject == subject && p.Severity != operate.Notice })
 	}
@@ -145,6 +146,7 @@ func (e *examination) well(s *operate.State, unread map[string]bool) {
 		return
 	}
 	switch o, unsent := s.Outbox, count(s.Outbox.Waiting, "event"); {
+	case lacks && (o.Leader != "" || o.Waiting == 0):
 	case o.Leader != "":
 		e.add(OK, "outbox", "", "unsent: %s, and a relay leads: %s", unsent, o.Leader)
 	case o.Waiting == 0:
