@@ -1,6 +1,10 @@
 package wire
 
-import "context"
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+)
 
 // Batch is the work of one transaction, in order. Generated code adds to it, and the runtime sends
 // it. It is not safe for concurrent use.
@@ -155,3 +159,128 @@ func (b *Batch) Finish() ([]Step, []Claim) {
 	b.endWave()
 	return b.steps, b.keys.claims
 }
+
+// Claim is a key that the batch claims.
+type Claim struct {
+	Key   Key
+	Def   uint32 // definition of the event's content
+	Print uint32 // fingerprint of the event's content
+	Here  bool   // copies: same_partition: the chain holds the key, not idem_keys
+}
+
+// Prior is a key claimed earlier: its fingerprint and the definition it was made under.
+type Prior struct {
+	Print uint32
+	Def   uint32
+}
+
+// conflicts reports whether an event with the same key has different content.
+func (p Prior) conflicts(def, print uint32) bool { return p.Def == def && p.Print != print }
+
+// Known knows which keys were claimed before a transaction.
+type Known interface {
+	// Find looks up a key: in the chain of this partition if here is true, otherwise among the
+	// keys that all partitions share.
+	Find(key Key, here bool) (p Prior, ok bool)
+}
+
+// keys are those that the events of a batch claim.
+type keys struct {
+	claims []Claim
+	mine   map[Key]int // key -> index in claims
+	hidden []Key       // unknown keys of records that were rejected after their claim
+	known  Known       // keys that were claimed before this transaction
+}
+
+func (k *keys) reset(known Known) {
+	clear(k.mine)
+	k.claims, k.hidden = k.claims[:0], k.hidden[:0]
+	k.known = known
+}
+
+// Claim claims the event's key: for all partitions or, if here is true, in the chain of this
+// partition, through which all duplicates arrive. It returns false for a duplicate: the caller
+// then adds nothing. It returns a [ConflictError] if the key is known with different content.
+//
+// print is the fingerprint of the content, and content is the hash of its definition. Another
+// version of the service may have stored a fingerprint made under another definition. Such
+// fingerprints cannot be compared: an event with a known key then counts as a duplicate, whatever
+// its content is. Call Claim after everything that can reject the event, and before its first row.
+func (b *Batch) Claim(event string, key Key, content, print uint32, here bool) (fresh bool, err error) {
+	b.record.event = event
+	b.record.key, b.record.content, b.record.print = key, content, print
+	known, dup := b.keys.find(key, here)
+	switch {
+	case !dup:
+		b.keys.mine[key] = len(b.keys.claims)
+		b.keys.claims = append(b.keys.claims, Claim{key, content, print, here})
+		return true, nil
+	case known.conflicts(content, print):
+		return false, &ConflictError{Event: event, Key: key}
+	}
+	b.record.outcome = Resent
+	return false, nil
+}
+
+// find looks up a key in this batch and before it.
+func (k *keys) find(key Key, here bool) (Prior, bool) {
+	if i, ok := k.mine[key]; ok {
+		return Prior{Print: k.claims[i].Print, Def: k.claims[i].Def}, true
+	}
+	if k.known == nil {
+		return Prior{}, false
+	}
+	return k.known.Find(key, here)
+}
+
+// Hidden returns the keys, among those that all partitions share, of records that were rejected
+// after their claim. If one of these keys turns out to be known, its record is a duplicate.
+func (b *Batch) Hidden() []Key { return b.keys.hidden }
+
+// EventIDs derives the ids of the events that one record sends. The ids are the same in every
+// transaction that applies the record, even after a failover that loses commits.
+type EventIDs struct {
+	call   *Call          // that sends them; nil if a step does
+	record string         // identity of the record's event; "" before it is needed
+	sent   map[string]int // number of events so far, by subject
+}
+
+// Next returns the id of the next event about a subject: a UUID of version 8.
+func (ids *EventIDs) Next(subject string) (id UUID) {
+	if ids.sent == nil {
+		ids.sent = map[string]int{}
+	}
+	if c := ids.call; ids.record == "" && c != nil {
+		ids.record = identity(c.Key, c.origin, c.Message)
+	}
+	ids.sent[subject]++
+	sum := sha256.Sum256(fmt.Appendf(nil, "idemgen event of %q %q %d", ids.record, subject, ids.sent[subject]))
+	copy(id[:], sum[:])
+	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
+	return id
+}
+
+// identity identifies the event of a record: by its key or, without one, by its place in the log.
+// origin is the consumer and the topic's id.
+func identity(key Key, origin string, m *Message) string {
+	if key != (Key{}) {
+		return "key " + key.String() // the key is also a hash of the consumer
+	}
+	// A log that was cut gives an offset to another record, whose time is another.
+	return fmt.Sprintf("%s %d/%d %d", origin, m.Partition, m.Offset, m.Time.UnixMilli())
+}
+
+// From sets the consumer and the topic id of the records that are added.
+func (b *Batch) From(consumer string, topic UUID) { b.origin = consumer + " " + topic.String() }
+
+// OutboxID returns the id of the next event that a step writes into the outbox for the record m.
+func (b *Batch) OutboxID(m *Message, step string) UUID {
+	ids := &b.record.ids
+	if ids.record == "" {
+		ids.record = identity(b.record.key, b.origin, m)
+	}
+	return ids.Next("step " + step)
+}
+
+// EventIDs derives the ids of the events that the call sends.
+func (c *Call) EventIDs() EventIDs { return EventIDs{call: c} }

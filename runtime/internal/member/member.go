@@ -15,6 +15,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/idemtype"
@@ -211,4 +212,140 @@ func (m *Member) ReachedEnd(p *Partition, end int64) {
 func (m *Member) recordArrived(p *Partition) {
 	m.fetcher.pause(p)
 	p.delivery.RecordArrived()
+}
+
+// Partition is what the polling goroutine knows about an assigned partition.
+type Partition struct {
+	delivery  *intake.Delivery
+	cursor    intake.Cursor
+	assigned  bool // in the client
+	paused    bool // in the client
+	lost      bool // the client lost the position
+	silence   silence
+	end       int64 // of the log, as a comparison found it: the client may know less
+	told      told
+	committed atomic.Pointer[idemtype.Commit] // the last one to Kafka; nil if there was none; of any goroutine
+}
+
+func newPartition(d *intake.Delivery) *Partition {
+	p := &Partition{delivery: d, cursor: intake.NewCursor(d.Queue)}
+	return p
+}
+
+// ID returns the name of the partition.
+func (p *Partition) ID() idemtype.Partition { return p.delivery.Partition }
+
+// Misses reports whether a log that begins at an offset has lost records that were not yet read.
+func (p *Partition) Misses(logStart int64) bool {
+	return p.cursor.IsRead() && p.cursor.Next < logStart
+}
+
+// isFetched reports whether the client fetches records of the partition.
+func (p *Partition) isFetched() bool {
+	return p.assigned && p.cursor.State == intake.Reading && !p.paused
+}
+
+// start returns where the client must read.
+func (p *Partition) start() At { return At{p.delivery.Partition, p.cursor.Start, p.cursor.Topic.ID} }
+
+// partitions are the assigned partitions.
+type partitions struct {
+	all      map[idemtype.Partition]*Partition
+	previous map[idemtype.Partition]<-chan struct{} // closed when the last delivery of a partition has ended
+	last     *Partition                             // that Find found
+	closed   bool                                   // no more partitions are accepted
+	nextEnds time.Time
+}
+
+func newPartitions() partitions {
+	return partitions{all: map[idemtype.Partition]*Partition{}, previous: map[idemtype.Partition]<-chan struct{}{}}
+}
+
+func (s *partitions) add(p *Partition) {
+	id := p.delivery.Partition
+	s.all[id], s.previous[id] = p, p.delivery.Over()
+}
+
+func (s *partitions) remove(p *Partition) {
+	delete(s.all, p.delivery.Partition)
+	s.last = nil
+}
+
+// holds reports whether a partition is still assigned.
+func (s *partitions) holds(p *Partition) bool { return s.all[p.delivery.Partition] == p }
+
+// Find returns the partition of a record; nil if it is not assigned.
+func (m *Member) Find(topic string, number int32) *Partition {
+	s := &m.partitions
+	if p := s.last; p != nil && p.delivery.Partition.Number == number && p.delivery.Partition.Topic == topic {
+		return p
+	}
+	s.last = s.all[idemtype.Partition{Topic: topic, Number: number}]
+	return s.last
+}
+
+// among returns the assigned ones of a list.
+func (s *partitions) among(list []idemtype.Partition) (out []*Partition) {
+	for _, id := range list {
+		if p := s.all[id]; p != nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// starved reports whether a partition waits for records although its log may have more.
+func (s *partitions) starved() bool {
+	for _, p := range s.all {
+		if p.cursor.State == intake.Reading && !p.paused && p.delivery.Queue.Starved() {
+			return true
+		}
+	}
+	return false
+}
+
+// silence tracks how long a partition has had no records, and the results of comparisons about
+// that.
+type silence struct {
+	quiet    bool      // no record since the last comparison
+	since    time.Time // the first comparison without a record, or the last one with the log
+	behind   time.Time // when a comparison first showed records that the client does not deliver
+	reported bool      // it was reported to the sink
+}
+
+// heard records that a record arrived, or that none is expected.
+func (s *silence) heard() { s.quiet = false }
+
+// lasts reports, once per limit, that no record has arrived for that long. It is called with each
+// comparison.
+func (s *silence) lasts(limit time.Duration, now time.Time) bool {
+	if !s.quiet {
+		s.quiet, s.since = true, now
+		return false
+	}
+	if now.Sub(s.since) < limit {
+		return false
+	}
+	s.since = now
+	return true
+}
+
+// stuck records that the log has records that the client does not deliver. It reports whether that
+// must be reported to the sink, because it was so before.
+func (s *silence) stuck(now time.Time) (tell bool) {
+	if s.behind.IsZero() {
+		s.behind = now
+		return false
+	}
+	tell = !s.reported
+	s.reported = true
+	return tell
+}
+
+// over records that the client delivers all available records. It reports whether that must be
+// reported to the sink.
+func (s *silence) over() (tell bool) {
+	tell = s.reported
+	s.behind, s.reported = time.Time{}, false
+	return tell
 }
