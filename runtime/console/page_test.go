@@ -98,7 +98,7 @@ func TestAHaltIsEndedByThePage(t *testing.T) {
 		t.Errorf("%s does not say what was done", to)
 	}
 	s.has("history", "ana", "the column is wider now")
-	s.has("history.csv", "Z,ana,operator,projector,orders.v1,0,10,10,0,the column is wider now")
+	s.has("history.csv", "Z,ana,release,projector,orders.v1,0,10,10,0,the column is wider now")
 	s.has("partition?"+at, "the column is wider now")
 	form.Set("way", "idemgen stream set --consumer projector --topic orders.v1 --partition 0 --to 999 --reason x")
 	if r := s.do(http.MethodPost, "act", form); r.StatusCode != http.StatusBadRequest {

@@ -2,6 +2,7 @@ package idem
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -124,4 +125,12 @@ func (c *Consumer) Stats() Stats {
 		s.Calls = calls.Stats()
 	}
 	return s
+}
+
+// openLetters returns the last count, if it is not older than a few runs of the upkeep.
+func (c *Consumer) openLetters() map[string]int64 {
+	if n := c.open.Load(); n != nil && time.Since(n.at) < 3*c.interval {
+		return maps.Clone(n.byClass)
+	}
+	return nil
 }

@@ -3,7 +3,6 @@ package idem
 import (
 	"context"
 	"errors"
-	"maps"
 	"sync"
 	"time"
 
@@ -54,12 +53,4 @@ func (c *Consumer) connectUpkeep(ctx context.Context) (*pgx.Conn, error) {
 type openDead struct {
 	at      time.Time
 	byClass map[string]int64
-}
-
-// openLetters returns the last count, if it is not older than a few runs of the upkeep.
-func (c *Consumer) openLetters() map[string]int64 {
-	if n := c.open.Load(); n != nil && time.Since(n.at) < 3*c.interval {
-		return maps.Clone(n.byClass)
-	}
-	return nil
 }

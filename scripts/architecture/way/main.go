@@ -1,6 +1,6 @@
-// Command way has one record pass through a service, built with -cover: first it writes the counters
-// of a service that gets no record for a while, then those of one that gets one OrderPlaced. Test
-// TestWay of package architecture compares them.
+// Command way has one record pass through a service, built with -cover: first it writes the
+// counters of a service that gets no record for a while, then those of three OrderPlaced, one at a
+// time. TestWay of package architecture compares them.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 	}
 }
 
-// run writes into the folder idle, and then into the folder record.
+// run writes into the folder idle, and then into those of three records.
 func run(ctx context.Context, migrations, folder string) (err error) {
 	server, err := idemtest.StartPostgres(ctx, idemtest.PostgresOptions{})
 	if err != nil {
@@ -68,7 +68,13 @@ func run(ctx context.Context, migrations, folder string) (err error) {
 	if err := counted(filepath.Join(folder, "idle"), func() error { time.Sleep(quiet); return nil }); err != nil {
 		return err
 	}
-	return counted(filepath.Join(folder, "record"), func() error { return applied(ctx, broker, consumer, 20) })
+	for n := range 3 {
+		err := counted(filepath.Join(folder, fmt.Sprint("record ", n)), func() error { return applied(ctx, broker, consumer, 20+n) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func migrate(ctx context.Context, db *pgxpool.Pool, folder string) error {

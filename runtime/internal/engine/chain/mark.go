@@ -60,13 +60,6 @@ func Tails(ctx context.Context, conn *pgx.Conn, consumer, topic string, topicID 
 	return all, err
 }
 
-// Mark returns the mark of the tail.
-func (c *Chain) Mark(consumer string) ledger.Mark {
-	return ledger.Mark{
-		Stream: c.standing.id, Seq: c.tail.Seq, Token: c.tail.Token, Next: c.tail.Next, High: max(c.tail.Next, c.standing.lostTo), Fence: c.standing.drawn, Consumer: consumer,
-	}
-}
-
 // Missing are records whose commits are gone from the database. If there are none, only rows
 // without records are gone.
 type Missing struct {
