@@ -10,7 +10,8 @@ import (
 // held makes a problem one of the locks, if a lock is its cause: who holds them, and how to end
 // that.
 func (s *State) held(p *Problem) {
-	if len(s.Locks) == 0 || p.Part == "" && !strings.Contains(p.Cause, lockState) {
+	relay := p.Subject == OfRelay && slices.ContainsFunc(s.Locks, func(l Lock) bool { return strings.Contains(l.On, "idem_outbox") })
+	if len(s.Locks) == 0 || p.Part == "" && !relay && !strings.Contains(p.Cause, lockState) {
 		return
 	}
 	p.Code, p.State, p.Do = "locked", "LOCKED", "wait until that transaction ends, or end its session"
@@ -21,7 +22,7 @@ func (s *State) held(p *Problem) {
 }
 
 // byLock makes one problem of all that the same locks cause.
-func byLock(all []Problem) (kept []Problem) {
+func (s *State) byLock(all []Problem) (kept []Problem) {
 	first, waits := map[string]int{}, map[string][]string{}
 	for _, p := range all {
 		of := strings.Join(p.locks, "; ")
@@ -37,6 +38,8 @@ func byLock(all []Problem) (kept []Problem) {
 			kept[i].add(p)
 		}
 		switch {
+		case p.Part == "streams" && s.waiting() > 0:
+			waits[of] = append(waits[of], count(s.waiting(), "partition"), "whoever reads streams")
 		case p.Part != "":
 			waits[of] = append(waits[of], "whoever reads "+p.Part)
 		case len(p.Partitions) > 0:
@@ -49,6 +52,18 @@ func byLock(all []Problem) (kept []Problem) {
 		kept[i].Cause, kept[i].Title = of, "a lock holds up "+strings.Join(waits[of], ", ")
 	}
 	return kept
+}
+
+// waiting is how many partitions wait for a lock, by the reports of their processes.
+func (s *State) waiting() (n int) {
+	for _, p := range s.Processes {
+		for _, r := range p.Partitions {
+			if !p.Silent && strings.Contains(r.Reason, lockState) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // add adds what another problem of the same cause is about.

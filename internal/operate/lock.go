@@ -55,10 +55,14 @@ func (l *Lock) String() string {
 // Ends are the statements that end the sessions, first those that hold the lock.
 func (l *Lock) Ends() (all []Exit) {
 	for _, s := range l.Sessions {
-		all = append(all, Exit{
-			Command: fmt.Sprintf("SELECT pg_terminate_backend(%d) -- as a superuser, or as a member of pg_signal_backend", s.PID),
-			Costs:   "the transaction of that session is rolled back", Other: s.Waits,
-		})
+		e := Exit{
+			Command: fmt.Sprintf("SELECT pg_terminate_backend(%d); -- as a superuser, or a member of pg_signal_backend or of the session's role", s.PID),
+			Costs:   "the transaction of that session is rolled back",
+		}
+		if s.Waits {
+			e.Other, e.Costs = true, "that session should give up its wait, and those behind it go on"
+		}
+		all = append(all, e)
 	}
 	return all
 }

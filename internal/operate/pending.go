@@ -67,7 +67,7 @@ func (s *State) letters() (all []Problem) {
 		all = append(all, dead)
 	}
 	if formers > 0 {
-		former.fill(Passing, "former-letters", "FORMER", number(formers, "dead letter of a former topic", "dead letters of a former topic"),
+		former.fill(Notice, "former-letters", "FORMER", number(formers, "dead letter of a former topic", "dead letters of a former topic"),
 			"the topic was made again while they were open", "they, and what is parked behind them, can only be discarded", closed)
 		former.Do = "let the producer send again what is still needed, then discard them"
 		former.Ways = []Exit{{Command: "idemgen dead list --former", Costs: "shows them"}}
@@ -176,7 +176,7 @@ func (s *State) notices(gone []Problem) (all []Problem) {
 		}
 		if u.denied() {
 			p.Code, p.Do, p.Cause = "no-right", "", "role "+s.Role+" has no right to read "+u.denies()
-			p.Ways = []Exit{{Command: fmt.Sprintf("GRANT SELECT ON %s TO %q -- as the owner of the table", u.denies(), s.Role), Costs: "the role may read the table"}}
+			p.Ways = []Exit{{Command: fmt.Sprintf("GRANT SELECT ON %s TO %q; -- as the owner of the table", u.denies(), s.Role), Costs: "the role may read the table"}}
 		} else if u.blocked() && len(s.Locks) > 0 {
 			p.Severity = Urgent
 			s.held(&p)

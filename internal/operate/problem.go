@@ -160,7 +160,7 @@ func (s *State) judge() (all []Problem) {
 	all = append(all, s.letters()...)
 	all = append(all, s.calls()...)
 	all = append(all, s.events()...)
-	all = byLock(append(all, s.notices(gone)...))
+	all = s.byLock(append(all, s.notices(gone)...))
 	s.escalate(all)
 	slices.SortStableFunc(all, func(a, b Problem) int { return cmp.Compare(a.Severity.Rank(), b.Severity.Rank()) })
 	for i := range all {

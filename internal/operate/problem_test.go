@@ -119,7 +119,7 @@ func TestWhatIsWrongIsJudgedOnce(t *testing.T) {
 		}, want: "urgent interrupted 1 call needs a decision\nurgent dead-letters 3 dead letters\npassing requests 2 requests about dead letters pending"},
 		"letters of a former topic": {state: streams(2, healthy), edit: func(s *operate.State) {
 			s.Letters.Groups = []operate.Group{{Cause: operate.Cause{Class: "handler"}, Count: 5, Waiting: 7, Former: true}}
-		}, want: "passing former-letters 5 dead letters of a former topic"},
+		}, want: "notice former-letters 5 dead letters of a former topic"},
 		"calls": {state: streams(2, healthy), edit: func(s *operate.State) { s.Calls.Failing = 1001 }, want: "passing calls-failing 1000+ calls keep failing"},
 		"a restore": {state: streams(2, healthy), edit: func(s *operate.State) { s.Streams[1].Lost = &operate.Lost{FoundAt: noon, From: 3, To: 7} },
 			want: "notice lost-commits the database lost commits of 1 partition: orders.v1/1"},
@@ -186,7 +186,7 @@ func TestALockOnATableOfTheRuntime(t *testing.T) {
 	}
 	p := s.Judge()[0]
 	want(t, "problem", fmt.Sprint(p.Severity, " ", p.State, " ", p.Cause, " ", s.Err()), "urgent LOCKED table idem_ledger: held by pid 4711, a migration <nil>")
-	want(t, "way", p.Ways[0].Command, "SELECT pg_terminate_backend(4711) -- as a superuser, or as a member of pg_signal_backend")
+	want(t, "way", p.Ways[0].Command, "SELECT pg_terminate_backend(4711); -- as a superuser, or a member of pg_signal_backend or of the session's role")
 	s.Locks = nil
 	if s.Err() == nil {
 		t.Error("streams that cannot be read without a known lock are no error")
@@ -196,7 +196,7 @@ func TestALockOnATableOfTheRuntime(t *testing.T) {
 // An event that the broker rejects has the remedy of its cause, and the statement that gives it up
 // where that helps. What is not the name of a topic or the id of an event is not passed on.
 func TestARejectedEventIsExplained(t *testing.T) {
-	const id, deletes = "0bae690c-1111-4222-8333-444455556666", "DELETE FROM idem_outbox WHERE id = '0bae690c-1111-4222-8333-444455556666' -- as the service's role"
+	const id, deletes = "0bae690c-1111-4222-8333-444455556666", "DELETE FROM idem_outbox WHERE id = '0bae690c-1111-4222-8333-444455556666'; -- as the service's role"
 	const gone, left = "the event is given up: no consumer receives it, and the later events of its aggregate follow within a minute",
 		"the dead letter is not sent to its topic: it stays in the database, and the later ones of its key follow within a minute"
 	for _, tc := range []struct {
@@ -230,7 +230,7 @@ func TestALockIsExplained(t *testing.T) {
 	for _, s := range []*operate.State{s, whole} {
 		p := s.Judge()[0]
 		want(t, "cause", p.Cause, "table orders: held by pid 4711, a migration, ann, since 2026-01-02T12:00:00Z")
-		want(t, "advice", strings.Join(p.Advice(), "\n"), "wait until that transaction ends, or end its session\nSELECT pg_terminate_backend(4711) -- as a superuser, or as a member of pg_signal_backend")
+		want(t, "advice", strings.Join(p.Advice(), "\n"), "wait until that transaction ends, or end its session\nSELECT pg_terminate_backend(4711); -- as a superuser, or a member of pg_signal_backend or of the session's role")
 	}
 }
 
@@ -248,6 +248,11 @@ func TestALockIsOneProblem(t *testing.T) {
 	}
 	want(t, "title", all[0].Title, "a lock holds up 1 process, 2 partitions, whoever reads dead letters")
 	want(t, "cause", all[0].Cause, "table idem_dead_letter: held by pid 1, report; pid 2, a migration waits for it before others")
+	relay := sick("r", "delete", &process.Relay{Leads: true})
+	relay.Problems[0].Reason = "timeout: context deadline exceeded"
+	blind := &operate.State{At: noon, Processes: []operate.Process{s.Processes[0], relay}, Locks: []operate.Lock{{On: "table idem_outbox", Sessions: s.Locks[0].Sessions}},
+		Unread: []operate.Unread{{Part: "streams", Table: "idem_ledger", Err: &pgconn.PgError{Code: "55P03"}}}}
+	want(t, "title where streams cannot be read", blind.Judge()[0].Title, "a lock holds up 1 relay, 2 partitions, whoever reads streams")
 	want(t, "other ways", fmt.Sprint(all[0].Ways[0].Other, all[0].Ways[1].Other, len(all[0].Ways)), "false true 2")
 }
 
@@ -257,7 +262,23 @@ func TestAMissingRightIsNamed(t *testing.T) {
 	s := &operate.State{At: noon, Role: "reader", Unread: []operate.Unread{{Part: "streams", Table: "idem_stream", Err: &pgconn.PgError{Code: "42501", Message: "permission denied for table idem_ledger"}}}}
 	p := s.Judge()[0]
 	want(t, "problem", fmt.Sprint(p.Code, ": ", p.Cause, " ", s.Err()), "no-right: role reader has no right to read idem_ledger <nil>")
-	want(t, "way", p.Ways[0].Command, `GRANT SELECT ON idem_ledger TO "reader" -- as the owner of the table`)
+	want(t, "way", p.Ways[0].Command, `GRANT SELECT ON idem_ledger TO "reader"; -- as the owner of the table`)
+}
+
+// Where the service's role lacks a right, the statement that grants all it may need comes first,
+// and no record is skipped for it.
+func TestAMissingRightOfTheServiceIsGranted(t *testing.T) {
+	s := streams(2, member("a", "0 HALTED database", "1 HALTED database"))
+	for i := range s.Streams {
+		r := s.Streams[i].Reported
+		r.Reason = `role shop lacks a right on table orders: GRANT SELECT, INSERT ON orders TO "shop": SQLSTATE 42501`
+		r.Ways = append(r.Ways, r.Ways[0].Pass(7))
+	}
+	p := s.Judge()[0]
+	want(t, "advice", strings.Join(p.Advice(), "\n"), `grant the right, then release
+GRANT SELECT, INSERT, UPDATE, DELETE ON orders TO "shop"; -- as the owner
+idemgen stream release --consumer projector --topic orders.v1 --partition 0 --reason database
+idemgen stream release --consumer projector --topic orders.v1 --partition 1 --reason database`)
 }
 
 // Where the table of the outbox is missing, the command that prints it is named.

@@ -127,11 +127,13 @@ func (s *State) whole(p Process, is process.Problem) Problem {
 	if is.Code == process.TopicMissing {
 		of.Costs = "what was not applied of a topic that was deleted is lost; if it is made again, its partitions halt until you say where to read it (topic-recreated)"
 	}
-	s.held(&of)
 	if p.Relay == nil {
+		s.held(&of)
 		return of
 	}
 	of.Subject, of.Costs, of.Mended = OfRelay, eventsStay, allSent
+	s.held(&of)
+	of.grants()
 	switch is.Code {
 	case process.Refused, process.TopicMissing, process.TooLarge:
 		of.Severity, of.State, of.Title = Urgent, "REFUSED", "the broker rejects events of the outbox"
@@ -169,7 +171,7 @@ func (p *Problem) reject(code string, e *process.Event) {
 	if e.Letter {
 		costs = "the dead letter is not sent to its topic: it stays in the database, and the later ones of its key follow within a minute"
 	}
-	p.Ways = append(p.Ways, Exit{Command: fmt.Sprintf("DELETE FROM idem_outbox WHERE id = '%s' -- as the service's role", id), Costs: costs, Other: true})
+	p.Ways = append(p.Ways, Exit{Command: fmt.Sprintf("DELETE FROM idem_outbox WHERE id = '%s'; -- as the service's role", id), Costs: costs, Other: true})
 }
 
 // Now returns what is known of a partition at present: how bad it is, and its state in a word. Why
@@ -236,6 +238,7 @@ func (s *State) partitions(gone []Problem) (all []Problem) {
 		p := &all[i]
 		p.Title = count(len(p.Partitions), "partition") + " " + inWords(p)
 		p.Ways = append(p.exits(), p.Ways...)
+		p.grants()
 		for n := 0; n < len(p.Ways); n++ { // one may be about several partitions
 			if slices.ContainsFunc(p.Ways[:n], func(e Exit) bool { return e.Command == p.Ways[n].Command }) {
 				p.Ways = slices.Delete(p.Ways, n, n+1)
@@ -297,6 +300,9 @@ func (p *Problem) exits() (all []Exit) {
 			}
 			more = true
 			way := t.Reported.Ways[i]
+			if p.Code == string(halt.Database) && way.Move != nil && grant.MatchString(p.Cause) { // it is not the record's fault
+				continue
+			}
 			all = append(all, Exit{way.String(), way.Costs(), i > 0, &way})
 		}
 		if !more {

@@ -314,6 +314,7 @@ func (c *console) failed(q *request, err error) {
 		s.State = c.state(q.r.Context())
 	} else if !s.Acted {
 		s.Title, s.Refresh = "Not known", true
+		s.State.Worst, s.State.Title = operate.Urgent, "ACT"
 	}
 	var out bytes.Buffer
 	if errRender := c.pages.templates.ExecuteTemplate(&out, "failed.html", s); errRender != nil {
