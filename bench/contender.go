@@ -32,6 +32,8 @@ var (
 	samePartition = worker("same-partition", withKey(headerKeySamePartition))
 	onRedis       = worker("redis", withRedis)
 	onFranz       = worker("franz", withFranz)
+	handled       = worker("handled", withHandler(headerKey))
+	handledOffset = worker("handled-offset", withHandler(offsetKeyUnique))
 	byHand        = binary{"peers", peers}
 )
 
@@ -44,6 +46,16 @@ var contenders = []contender{
 	{"same-partition", "readings", samePartition, []string{"readings"}},
 	{"unchecked", "readings", byHand, []string{"unchecked"}},
 	{"checked", "readings", byHand, []string{"checked"}},
+	{"payments-offset", "payments", asItIs, []string{"payments"}},
+	{"payments-franz", "payments", onFranz, []string{"payments"}},
+	{"payments-header", "payments", header, []string{"payments"}},
+	{"payments-same-partition", "payments", samePartition, []string{"payments"}},
+	{"payments-unchecked", "payments", byHand, []string{"payments-unchecked"}},
+	{"payments-checked", "payments", byHand, []string{"payments-checked"}},
+	{"payments-handler-queued", "payments", handled, []string{"payments"}},
+	{"payments-handler-offset", "payments", handledOffset, []string{"payments"}},
+	{"payments-loop-queued", "payments", byHand, []string{"payments-loop-queued"}},
+	{"payments-loop-checked-queued", "payments", byHand, []string{"payments-loop-checked-queued"}},
 	{"handler", "devices", asItIs, []string{"devices"}},
 	{"handler-queued", "devices", asItIs, []string{"devices-queued"}},
 	{"loop", "devices", byHand, []string{"loop"}},
