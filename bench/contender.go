@@ -125,9 +125,18 @@ type measurement struct {
 	Goroutines int   // the most that were seen; not of the programs by hand
 
 	PeakMiB     float64       `json:"-"` // resident memory of the process
+	Consumed    int64         `json:"-"` // records that took the CPU times, those of the first batches included
 	CPU         time.Duration `json:"-"` // of the process
 	DatabaseCPU time.Duration `json:"-"` // of the database's processes
 }
 
 // speed is records per second.
 func (m measurement) speed() float64 { return float64(m.Records) / m.Seconds }
+
+func (m measurement) cost() cost {
+	records := float64(m.Consumed) / 100_000
+	return cost{m.CPU.Seconds() / records, m.DatabaseCPU.Seconds() / records}
+}
+
+// cpu is the CPU time of process and database together, for as many records.
+func (m measurement) cpu() float64 { return m.cost().Process + m.cost().Postgres }

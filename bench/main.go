@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -27,6 +28,12 @@ type size struct {
 	profiles string // folder for CPU profiles; "" is none
 
 	span time.Duration // how long P10c runs
+}
+
+// conditions are those that every row depends on.
+func (s size) conditions() string {
+	return fmt.Sprintf("%d cores; %d rounds of %d readings and payments, %d device readings and bookings, %d notices",
+		runtime.NumCPU(), s.rounds, s.readings, s.handled, s.handled/5)
 }
 
 func main() {
