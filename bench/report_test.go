@@ -50,12 +50,12 @@ func TestWhatFellIsMarked(t *testing.T) {
 		now  entry
 		want string // the end of its line
 	}{
-		{entry{ID: "P1a", Value: 1, Least: 0.9, Most: 1.09}, "worse"},
+		{entry{ID: "P1a", Value: 1, Least: 0.9, Most: 1.09}, "0.25/0.25  worse"},
 		{entry{ID: "P1a", Value: 1, Least: 0.9, Most: 1.11}, "0.25/0.25"},
 		{entry{ID: "P1a", Value: 1.5, Least: 1.4, Most: 1.6}, "0.25/0.25"},
 		{entry{ID: "P9", Value: 35, Least: 31, Most: 40, LessIsBetter: true}, "worse"},
-		{entry{ID: "P9", Value: 35, Least: 29, Most: 40, LessIsBetter: true}, "0.00/0.00"},
-		{entry{ID: "P9", Value: 5, Least: 4, Most: 6, LessIsBetter: true}, "0.00/0.00"},
+		{entry{ID: "P9", Value: 35, Least: 29, Most: 40, LessIsBetter: true}, "20.00 (10.00 to 30.00)"},
+		{entry{ID: "P9", Value: 5, Least: 4, Most: 6, LessIsBetter: true}, "20.00 (10.00 to 30.00)"},
 		{entry{ID: "P17", Name: "16 consumers/one", Value: 0.5, Least: 0.5, Most: 0.5}, "no such row"},
 	} {
 		var out strings.Builder

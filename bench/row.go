@@ -63,8 +63,13 @@ func (r row) line(f figure) string {
 	return fmt.Sprintf("%s %s %.2f %s(%.2f to %.2f%s)%s", r.id, r.name, f.value, r.goal.verdict(f), f.least, f.most, by, costs)
 }
 
-// sides is a figure of ours beside one of theirs.
-func sides(ours, theirs float64) string { return fmt.Sprintf("%.2f/%.2f", ours, theirs) }
+// sides are CPU times of ours beside those of theirs; empty if none were measured.
+func sides(ours, theirs float64) string {
+	if ours == 0 && theirs == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2f/%.2f", ours, theirs)
+}
 
 // rows are all that can be measured, in the order in which they are printed.
 var rows = []row{
