@@ -122,8 +122,9 @@ func emptied(ctx context.Context, server *database, brokers string, send func(co
 	return speed, err
 }
 
-// byRelay runs a relay until the table is empty. The table is asked only after all events are sent:
-// to find it empty the server passes every deleted row, which would cost the relay, and not the loop.
+// byRelay runs a relay until the table is empty. The table is queried only after all events are
+// sent: to find it empty the server passes every deleted row, which would cost the relay, and not
+// the loop.
 func byRelay(ctx context.Context, db *pgxpool.Pool, producer outbox.Producer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -51,8 +51,9 @@ func (g goal) verdict(f figure) string {
 	return fmt.Sprintf("goal%s%g %s ", g.sign, g.bound, word)
 }
 
-// line is how a row is printed, such as "P1b header keys/by hand 0.70 goal>=0.75 below (0.66 to 0.72;
-// 0.71 by CPU time) CPU seconds per 100,000 records: process 0.61/0.40, Postgres 0.72/0.55".
+// line is how a row is printed, such as "P1b header keys/by hand 0.70 goal>=0.75 below
+// (0.66 to 0.72; 0.71 by CPU time) CPU seconds per 100,000 records: process 0.61/0.40, Postgres
+// 0.72/0.55".
 func (r row) line(f figure) string {
 	by, costs := "", ""
 	if f.cpu != 0 {

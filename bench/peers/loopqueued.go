@@ -9,9 +9,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// loopQueued runs a statement per record, all in one round trip: what is done for a record may not depend on
-// the answer to a statement of the same batch. With checked it inserts the keys of the batch
-// first, and queues for the records whose keys were new.
+// loopQueued runs a statement for each record, all in one round trip: what is done for a record
+// may not depend on the answer to a statement of the same batch. With checked it inserts the keys
+// of the batch first, and queues for the records whose keys were new.
 type loopQueued struct {
 	db      *pgxpool.Pool
 	each    statement

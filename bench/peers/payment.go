@@ -9,8 +9,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// payment is what a record's value holds, as far as it is used. The database reads the amount: what
-// is not a number, or too large, ends the batch.
+// payment is what a record's value holds, as far as it is used. The database reads the amount: an
+// error of one ends the batch.
 type payment struct {
 	PaymentID pgtype.UUID `json:"payment_id"`
 	AccountID string      `json:"account_id"`
