@@ -9,7 +9,7 @@ PLAYED    := $(addprefix ./testdata/golden/accepted/, all_types avro_orders bank
 	debezium_customers devices effects_on_redis encoded_payloads event_store external_tables gdpr_erasure header_keys \
 	iot_telemetry kitchen_sink locks maps offset_ledger order_evolution orders_minimal parked_records patches protobuf_orders record_keys \
 	rows_of_other_topics stripe_payments sums welcome_mail)
-BRIEFLY   := ./examples/bank ./examples/catalog/... ./examples/mirror ./examples/recipes ./examples/split/... ./examples/takeover ./examples/telemetry ./examples/textbook ./examples/users/directory ./examples/welcome-mail ./bench/accounts ./bench/devices ./bench/keys ./bench/notices ./bench/readings $(PLAYED)
+BRIEFLY   := ./examples/bank ./examples/catalog/... ./examples/mirror ./examples/recipes ./examples/split/... ./examples/takeover ./examples/telemetry ./examples/textbook ./examples/users/directory ./examples/welcome-mail ./bench/accounts ./bench/devices ./bench/keys ./bench/notices ./bench/payments ./bench/readings $(PLAYED)
 # The packages whose tests take longest, which begin first.
 LONGEST   := ./runtime/idem ./cmd/idemgen $(addprefix ./cmd/idemgen/internal/, spec/services spec/handlers operators spec here)
 # The packages that start goroutines; the Kafka clients are in make matrix only.

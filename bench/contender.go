@@ -32,6 +32,8 @@ var (
 	samePartition = worker("same-partition", withKey(headerKeySamePartition))
 	onRedis       = worker("redis", withRedis)
 	onFranz       = worker("franz", withFranz)
+	handled       = worker("handled", withHandler(headerKey))
+	handledOffset = worker("handled-offset", withHandler(offsetKeyUnique))
 	byHand        = binary{"peers", peers}
 )
 
@@ -44,6 +46,16 @@ var contenders = []contender{
 	{"same-partition", "readings", samePartition, []string{"readings"}},
 	{"unchecked", "readings", byHand, []string{"unchecked"}},
 	{"checked", "readings", byHand, []string{"checked"}},
+	{"payments-offset", "payments", asItIs, []string{"payments"}},
+	{"payments-franz", "payments", onFranz, []string{"payments"}},
+	{"payments-header", "payments", header, []string{"payments"}},
+	{"payments-same-partition", "payments", samePartition, []string{"payments"}},
+	{"payments-unchecked", "payments", byHand, []string{"payments-unchecked"}},
+	{"payments-checked", "payments", byHand, []string{"payments-checked"}},
+	{"payments-handler-queued", "payments", handled, []string{"payments"}},
+	{"payments-handler-offset", "payments", handledOffset, []string{"payments"}},
+	{"payments-loop-queued", "payments", byHand, []string{"payments-loop-queued"}},
+	{"payments-loop-checked-queued", "payments", byHand, []string{"payments-loop-checked-queued"}},
 	{"handler", "devices", asItIs, []string{"devices"}},
 	{"handler-queued", "devices", asItIs, []string{"devices-queued"}},
 	{"loop", "devices", byHand, []string{"loop"}},
@@ -113,9 +125,18 @@ type measurement struct {
 	Goroutines int   // the most that were seen; not of the programs by hand
 
 	PeakMiB     float64       `json:"-"` // resident memory of the process
+	Consumed    int64         `json:"-"` // records that took the CPU times, those of the first batches included
 	CPU         time.Duration `json:"-"` // of the process
 	DatabaseCPU time.Duration `json:"-"` // of the database's processes
 }
 
 // speed is records per second.
 func (m measurement) speed() float64 { return float64(m.Records) / m.Seconds }
+
+func (m measurement) cost() cost {
+	records := float64(m.Consumed) / 100_000
+	return cost{m.CPU.Seconds() / records, m.DatabaseCPU.Seconds() / records}
+}
+
+// cpu is the CPU time of process and database together, for as many records.
+func (m measurement) cpu() float64 { return m.cost().Process + m.cost().Postgres }

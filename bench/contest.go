@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"time"
 
@@ -59,7 +58,7 @@ func (c *contest) open(ctx context.Context) (err error) {
 		}
 	}
 	settings, err := c.db.settings(ctx)
-	c.conditions = fmt.Sprintf("# %s; broker in memory, %d partitions; %d cores; %d rounds of %d records, P12 and P13 of %d, P14 of %d", settings, partitions, runtime.NumCPU(), c.rounds, c.readings, c.handled, c.handled/5)
+	c.conditions = fmt.Sprintf("%s; broker in memory, %d partitions; %s", settings, partitions, c.size.conditions())
 	return err
 }
 
@@ -128,7 +127,7 @@ func (c *contest) run(ctx context.Context) (map[string][]measurement, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", one.name, err)
 			}
-			fmt.Fprintf(os.Stderr, "round %d of %d: %-14s %8.0f records/s, %5.1f s of CPU, %5.1f s in the database, peak %3.0f MiB\n",
+			fmt.Fprintf(os.Stderr, "round %d of %d: %-28s %8.0f records/s, %5.1f s of CPU, %5.1f s in the database, peak %3.0f MiB\n",
 				round+1, c.rounds, one.name, m.speed(), m.CPU.Seconds(), m.DatabaseCPU.Seconds(), m.PeakMiB)
 			runs[one.name] = append(runs[one.name], m)
 		}
@@ -169,7 +168,7 @@ func (c *contest) once(ctx context.Context, one contender, round int) (m measure
 	if err != nil {
 		return m, err
 	}
-	m.DatabaseCPU = after - before
+	m.Consumed, m.DatabaseCPU = int64(l.records+l.copies), after-before
 	return m, c.compare(ctx, l)
 }
 

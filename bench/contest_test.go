@@ -18,8 +18,8 @@ func TestContendersLeaveTheSameRows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by go test -short")
 	}
-	once := []string{"offset", "loop"}
-	checking := []string{"checked", "handler", "handler-queued", "hot", "adds-checked", "effect", "notices"}
+	once := []string{"offset", "loop", "payments-offset", "payments-unchecked", "payments-loop-queued"}
+	checking := []string{"checked", "payments-checked", "payments-loop-checked-queued", "handler", "handler-queued", "hot", "adds-checked", "effect", "notices"}
 	c := smallContest(t, slices.Concat(once, checking))
 	c.taking = named(once...)
 	c.mustRun(t)
@@ -37,7 +37,8 @@ func TestAllContendersLeaveTheSameRows(t *testing.T) {
 	c := smallContest(t, nil)
 	c.mustRun(t)
 	withoutCopies := c.sums
-	c.taking = named("header", "same-partition", "checked", "handler", "handler-queued", "loop-checked", "loop-checked-queued", "hot", "adds-checked", "effect", "effect-redis", "notices", "notices-redis")
+	c.taking = named("header", "same-partition", "checked", "payments-header", "payments-same-partition", "payments-checked",
+		"payments-handler-queued", "payments-loop-checked-queued", "handler", "handler-queued", "loop-checked", "loop-checked-queued", "hot", "adds-checked", "effect", "effect-redis", "notices", "notices-redis")
 	c.withCopies(t, 200)
 	c.mustRun(t)
 	c.sameSums(t, withoutCopies)

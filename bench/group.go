@@ -14,7 +14,7 @@ import (
 const readingsGroup = "bench-readings"
 
 // groups are those of the contenders: the consumers of the specs, and that of bench/peers.
-var groups = []string{readingsGroup, "bench-devices", "bench-accounts", "bench-notices", "peers"}
+var groups = []string{readingsGroup, "bench-payments", "bench-devices", "bench-accounts", "bench-notices", "peers"}
 
 // forgetGroups makes the broker forget their committed offsets, so that the next run begins at
 // the first record.

@@ -53,6 +53,10 @@ func logs(readings, handled, copies int) []log {
 			name: "notices", topic: "notices.v1", migrations: "bench/notices/migrations", record: notice, records: handled / 5, copies: copies,
 			digest: `SELECT count(*), coalesce(sum(hashtextextended(n::text, 0)::numeric), 0)::text FROM notices n`,
 		},
+		{
+			name: "payments", topic: "payments.v1", migrations: "bench/payments/migrations", keys: "templates/sql/idem_keys_1.sql", record: payment, records: readings, copies: copies,
+			digest: `SELECT count(*), coalesce(sum(hashtextextended(p::text, 0)::numeric), 0)::text FROM payments p`,
+		},
 	}
 }
 
@@ -108,9 +112,20 @@ func notice(i int, at time.Time) (partition int, key string, value []byte) {
 		id, i%devices, at.Format(times))
 }
 
+// payment is a record of 251 bytes. Four of its members are used, a random UUID and a decimal in a
+// string among them. All records of an account are in one partition.
+func payment(i int, at time.Time) (partition int, key string, value []byte) {
+	account := i * 7919 % devices
+	cents := 100_000 + i*7919%900_000
+	return account % partitions, fmt.Sprintf("account-%06d", account), fmt.Appendf(nil, `{"payment_id":"%s","account_id":"account-%06d","amount":"%d.%02d","paid_at":"%s",`+
+		`"currency":"EUR","purpose":"card payment","card":{"last4":"4711"},"trace":"4bf92f3577b34da6a3ce929d0e0e4736"}`,
+		randomUUID(-1-i), account, cents/100, cents%100, at.Format(times))
+}
+
 const times = "2006-01-02T15:04:05.000000Z07:00"
 
-// randomUUID is a UUID of version 4, the usual kind of key, and the same one for the same i.
+// randomUUID is a UUID of version 4, the usual kind of key, and the same one for the same i. Keys
+// have i of 0 and more.
 func randomUUID(i int) []byte {
 	b := sha256.Sum256(fmt.Append(nil, i))
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80

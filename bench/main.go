@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -29,17 +30,26 @@ type size struct {
 	span time.Duration // how long P10c runs
 }
 
+// conditions are those that every row depends on.
+func (s size) conditions() string {
+	return fmt.Sprintf("%d cores; %d rounds of %d readings and payments, %d device readings and bookings, %d notices",
+		runtime.NumCPU(), s.rounds, s.readings, s.handled, s.handled/5)
+}
+
 func main() {
 	var s size
+	var o output
 	only := flag.String("only", "", "rows to measure, by the beginnings of their names: P1b,P12")
 	windows := flag.String("sizes", "", "instead of rows: what tables, WAL and memory take, with so many keys in a window: 1000000,10000000; with -only same.v1, anywhere.v1 or anywhere.v1-ordered, windows of those keys")
 	conf := flag.String("conf", "", "of -sizes: settings of the server: shared_buffers=128MB,debug_io_direct=data")
 	flag.IntVar(&s.rounds, "rounds", 5, "interleaved rounds of the runs that are compared")
-	flag.IntVar(&s.readings, "records", 500_000, "records of a run of P1 and P10")
-	flag.IntVar(&s.handled, "handled", 50_000, "records of a run of P12 and P13, and five times those of P14")
+	flag.IntVar(&s.readings, "records", 500_000, "records of a run of P1 and P10, and of all rows of payments")
+	flag.IntVar(&s.handled, "handled", 50_000, "records of a run of other rows of P12 and P13, and five times those of P14")
 	flag.DurationVar(&s.span, "for", time.Minute, "how long P10c runs at full speed")
 	claims := flag.Bool("claims", false, "instead of rows: what the database needs to insert a key, in tables of several shapes and sizes")
-	chart := flag.String("chart", "", "file for an SVG of the main rows that are measured")
+	flag.StringVar(&o.chart, "chart", "", "file for an SVG of the main rows that are measured")
+	flag.StringVar(&o.rows, "out", "", "file for the rows that are measured, as lines of JSON")
+	flag.StringVar(&o.compare, "compare", "", "file of -out of another run, beside which the rows are printed; with a second file as argument, the rows of that file, and nothing is measured")
 	flag.StringVar(&s.profiles, "cpuprofile", "", "folder for profiles of CPU time and allocations of each run; profiled figures are no results")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -52,13 +62,13 @@ func main() {
 		}
 		return
 	}
-	if err := run(ctx, *only, *windows, *conf, *chart, s); err != nil {
+	if err := run(ctx, *only, *windows, *conf, o, s); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, only, windows, conf, chart string, s size) error {
+func run(ctx context.Context, only, windows, conf string, o output, s size) error {
 	if windows != "" {
 		n, err := numbers(windows)
 		if err != nil {
@@ -72,6 +82,9 @@ func run(ctx context.Context, only, windows, conf, chart string, s size) error {
 		}
 		return measureSizes(ctx, os.Stdout, own, 20_000, n, only)
 	}
+	if flag.NArg() > 0 {
+		return o.files(flag.Args())
+	}
 	if s.rounds < 1 || s.readings < smallest || s.handled < smallest {
 		return fmt.Errorf("-rounds must be 1 or more, -records and -handled %d or more: the first batches of a run do not count", smallest)
 	}
@@ -79,26 +92,7 @@ func run(ctx context.Context, only, windows, conf, chart string, s size) error {
 	if err != nil {
 		return err
 	}
-	r, err := measure(ctx, wanted, s)
-	if err != nil {
-		return err
-	}
-	var bars []bar
-	for _, one := range wanted {
-		f, err := one.figure(ctx, r)
-		if err != nil {
-			return err
-		}
-		fmt.Println(one.line(f))
-		if one.chart != nil {
-			one.chart.figure = f
-			bars = append(bars, *one.chart)
-		}
-	}
-	if chart == "" {
-		return nil
-	}
-	return os.WriteFile(chart, []byte(drawing(bars)), 0o644)
+	return o.write(ctx, wanted, s)
 }
 
 // numbers reads numbers with commas between them.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,19 +20,48 @@ func withoutLedger(_ context.Context, dir string) (map[string]string, error) {
 	return changed(dir, "runtime/internal/engine/transaction.go", head+"t.o.chain.Append(a.Row)}", head+"}")
 }
 
-// The keys that a spec can have instead of the record's offset.
+// The keys that a spec can have: the record's offset, which the specs have, and others.
 const (
 	offsetKey              = "    idempotency_key: {source: {record: offset}}\n"
+	offsetKeyUnique        = "    assume: [unique]\n" + offsetKey // a handler needs the promise
 	headerKey              = "    idempotency_key: {source: {header: " + keyHeader + "}, window: 1h}\n"
-	headerKeySamePartition = "    record_key: {device_id: string}\n" +
+	headerKeySamePartition = "    record_key: {" + recordKey + ": string}\n" +
 		"    assume: [ordered, copies_keep_record_key]\n" +
 		"    idempotency_key: {source: {header: " + keyHeader + "}, window: 1h, copies: same_partition}\n"
 )
 
-// withKey replaces the code of bench/readings by code that is generated for another key.
+// recordKey stands for the field that a workload's record key holds.
+const recordKey = "RECORD_KEY"
+
+// keyed are the workloads that exist with several keys, and the field of their record key.
+var keyed = map[string]string{"bench/readings": "device_id", "bench/payments": "account_id"}
+
+// withKey replaces the code of every keyed workload by code that is generated for another key.
 func withKey(key string) overlay {
 	return func(ctx context.Context, dir string) (map[string]string, error) {
-		return regenerated(ctx, dir, "bench/readings", offsetKey, key)
+		replaced := map[string]string{}
+		for folder, field := range keyed {
+			files, err := regenerated(ctx, dir, folder, offsetKey, strings.ReplaceAll(key, recordKey, field))
+			if err != nil {
+				return nil, err
+			}
+			maps.Copy(replaced, files)
+		}
+		return replaced, nil
+	}
+}
+
+// withHandler replaces the step of bench/payments by its handler, and the key by another one.
+func withHandler(key string) overlay {
+	return func(ctx context.Context, dir string) (map[string]string, error) {
+		const step = "        write:\n          - insert: payments\n"
+		replaced, err := regenerated(ctx, dir, "bench/payments", offsetKey, key, step, "        handle: true\n")
+		if err != nil {
+			return nil, err
+		}
+		service, err := changed(dir, "bench/payments/service.go", "NewConsumer(db, opts...)", "NewConsumer(db, Queueing{}, opts...)")
+		maps.Copy(replaced, service)
+		return replaced, err
 	}
 }
 
@@ -59,11 +89,16 @@ func changed(dir, file string, texts ...string) (map[string]string, error) {
 	return replaced, os.WriteFile(replaced[own], []byte(src), 0o644)
 }
 
-// regenerated replaces a folder's generated code by what its spec gives with another text in it.
-func regenerated(ctx context.Context, dir, folder, old, with string) (map[string]string, error) {
+// regenerated replaces a folder's generated code by what its spec gives with other texts in it:
+// pairs of an old and a new one.
+func regenerated(ctx context.Context, dir, folder string, texts ...string) (map[string]string, error) {
 	const spec = "idemgen.yaml"
-	src, err := replaceOnce(filepath.Join(folder, spec), old, with)
+	src, err := replaceOnce(filepath.Join(folder, spec), texts...)
 	if err != nil {
+		return nil, err
+	}
+	dir = filepath.Join(dir, filepath.Base(folder))
+	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, err
 	}
 	if err := os.WriteFile(filepath.Join(dir, spec), []byte(src), 0o644); err != nil {

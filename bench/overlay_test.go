@@ -22,6 +22,7 @@ func TestOverlaysCompile(t *testing.T) {
 	for folder, made := range map[string][]overlay{
 		"runtime/internal/engine": {withoutLedger},
 		"bench/readings":          {withKey(headerKey), withKey(headerKeySamePartition)},
+		"bench/payments":          {withKey(headerKey), withKey(headerKeySamePartition), withHandler(headerKey), withHandler(offsetKeyUnique)},
 		"bench/notices":           {withRedis},
 		"bench/worker":            {withFranz},
 	} {

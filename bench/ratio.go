@@ -6,7 +6,37 @@ import "slices"
 type figure struct {
 	value, least, most float64
 
-	cpu float64 // for a ratio of speeds: what it would be by CPU time; else 0
+	cpu          float64 // for a ratio of speeds: what it would be by CPU time; else 0
+	ours, theirs cost    // for a ratio of speeds, medians
+}
+
+// cost is CPU time in seconds per 100,000 records.
+type cost struct {
+	Process  float64 `json:"process"`
+	Postgres float64 `json:"postgres"`
+}
+
+// beside compares the records per second of runs that stood in one round, and their CPU time.
+func beside(ours, theirs []measurement) figure {
+	f := pairwise(each(ours, measurement.speed), each(theirs, measurement.speed))
+	f.cpu = pairwise(each(theirs, measurement.cpu), each(ours, measurement.cpu)).value // less is faster
+	f.ours, f.theirs = medianCost(ours), medianCost(theirs)
+	return f
+}
+
+func medianCost(runs []measurement) cost {
+	return cost{
+		Process:  median(each(runs, func(m measurement) float64 { return m.cost().Process })),
+		Postgres: median(each(runs, func(m measurement) float64 { return m.cost().Postgres })),
+	}
+}
+
+// each is one of the figures of each run.
+func each(runs []measurement, of func(measurement) float64) (out []float64) {
+	for _, m := range runs {
+		out = append(out, of(m))
+	}
+	return out
 }
 
 // pairwise is the median of the ratios of runs that stood in one round: what changes from round

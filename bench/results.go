@@ -11,6 +11,7 @@ import (
 // measured when its first row asks.
 type results struct {
 	size
+	contest   string                   // the conditions of the runs
 	runs      map[string][]measurement // by contender, one per round
 	decoders  map[string]map[string][]float64
 	generated *generated
@@ -36,33 +37,18 @@ func measure(ctx context.Context, wanted []row, s size) (*results, error) {
 	if err != nil {
 		return nil, err
 	}
-	fmt.Println(c.conditions)
+	r.contest = c.conditions
+	fmt.Println("# " + r.contest)
 	r.runs, err = c.run(ctx)
 	return r, errors.Join(err, c.close())
 }
 
-// speeds are a contender's records per second, by round.
-func (r *results) speeds(contender string) (out []float64) {
-	for _, m := range r.runs[contender] {
-		out = append(out, m.speed())
+// conditions are those of a row: of the contest if it needs contenders.
+func (r *results) conditions(of row) string {
+	if len(of.runs) > 0 {
+		return r.contest
 	}
-	return out
-}
-
-// cpu are the seconds of CPU time of a contender and the database, by round.
-func (r *results) cpu(contender string) (out []float64) {
-	for _, m := range r.runs[contender] {
-		out = append(out, (m.CPU + m.DatabaseCPU).Seconds())
-	}
-	return out
-}
-
-// peaks are a contender's largest memory in MiB, by round.
-func (r *results) peaks(contender string) (out []float64) {
-	for _, m := range r.runs[contender] {
-		out = append(out, m.PeakMiB)
-	}
-	return out
+	return r.size.conditions()
 }
 
 // decoder is how much faster an example's generated decoder is than encoding/json.

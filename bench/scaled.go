@@ -21,19 +21,7 @@ import (
 type scaled map[int][]measurement
 
 // beside compares n with one.
-func (s scaled) beside(n int) figure {
-	var many, one, cost, costOfOne []float64
-	for i := range s[n] {
-		many, one = append(many, s[n][i].speed()), append(one, s[1][i].speed())
-		cost, costOfOne = append(cost, s[n][i].cost()), append(costOfOne, s[1][i].cost())
-	}
-	f := pairwise(many, one)
-	f.cpu = pairwise(costOfOne, cost).value
-	return f
-}
-
-// cost is the CPU time of a record, of the processes and the database.
-func (m measurement) cost() float64 { return (m.CPU + m.DatabaseCPU).Seconds() / float64(m.Records) }
+func (s scaled) beside(n int) figure { return beside(s[n], s[1]) }
 
 // grow measures each number in each round. Another one is the first of each round.
 func grow(ctx context.Context, db *database, what string, numbers []int, rounds int, once func(ctx context.Context, n int) (measurement, error)) (scaled, error) {
@@ -133,7 +121,7 @@ func (m *measurement) over(ctx context.Context, db *database, do func() error, c
 	if err := do(); err != nil {
 		return err
 	}
-	m.Seconds = time.Since(began).Seconds()
+	m.Seconds, m.Consumed = time.Since(began).Seconds(), m.Records
 	if m.CPU, err = cpu(); err != nil {
 		return err
 	}

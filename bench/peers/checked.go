@@ -2,35 +2,36 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// checked inserts the keys of a batch, and the readings whose keys were new, in one statement.
+// checked inserts the keys of a batch, and the rows whose keys were new, in one statement.
 type checked struct {
-	db   *pgxpool.Pool
-	rows columns
-	keys []pgtype.UUID
-	seen map[pgtype.UUID]struct{} // of this batch
+	db     *pgxpool.Pool
+	rows   columns
+	insert string // rows behind their keys
+	keys   []pgtype.UUID
+	seen   map[pgtype.UUID]struct{} // of this batch
 }
 
-func newChecked(db *pgxpool.Pool) writer {
-	return &checked{db: db, seen: map[pgtype.UUID]struct{}{}}
+func newChecked(db *pgxpool.Pool) writer { return checking(db, &readings{}, insertNewReadings) }
+
+func newPaymentsChecked(db *pgxpool.Pool) writer { return checking(db, &payments{}, insertNewPayments) }
+
+func checking(db *pgxpool.Pool, rows columns, insert string) writer {
+	return &checked{db: db, rows: rows, insert: insert, seen: map[pgtype.UUID]struct{}{}}
 }
 
-// The keys are inserted in their order, or two partitions with copies could deadlock.
-const insertNewReadings = `
+// freshKeys inserts the keys in their order, or two partitions with copies could deadlock.
+const freshKeys = `
 WITH fresh AS (
 	INSERT INTO seen (key) SELECT key FROM unnest($1::uuid[]) AS key ORDER BY key
 	ON CONFLICT DO NOTHING RETURNING key
-)
-INSERT INTO readings (reading_id, device_id, site, taken_at, temperature, humidity, battery)
-SELECT r.reading_id, r.device_id, r.site, r.taken_at, r.temperature, r.humidity, r.battery
-FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::float8[], $7::float8[], $8::int[])
-	AS r (key, reading_id, device_id, site, taken_at, temperature, humidity, battery)
-JOIN fresh USING (key)`
+)`
 
 func (w *checked) write(ctx context.Context, batch []*kgo.Record) error {
 	w.rows.clear()
@@ -45,14 +46,11 @@ func (w *checked) write(ctx context.Context, batch []*kgo.Record) error {
 			continue
 		}
 		w.seen[key] = struct{}{}
-		one, err := decode(r)
-		if err != nil {
+		if err := w.rows.add(r); err != nil {
 			return err
 		}
 		w.keys = append(w.keys, key)
-		w.rows.add(one)
 	}
-	c := &w.rows
-	_, err := w.db.Exec(ctx, insertNewReadings, w.keys, c.ids, c.devices, c.sites, c.times, c.temperatures, c.humidities, c.batteries)
+	_, err := w.db.Exec(ctx, w.insert, slices.Concat([]any{w.keys}, w.rows.args())...)
 	return err
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -10,17 +9,27 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// loopQueued does what loop does, in one round trip: what is done for a record may not depend on
-// the answer to a statement of the same batch. With checked it inserts the keys of the batch
-// first, and queues for the records whose keys were new.
+// loopQueued runs a statement for each record, all in one round trip: what is done for a record
+// may not depend on the answer to a statement of the same batch. With checked it inserts the keys
+// of the batch first, and queues for the records whose keys were new.
 type loopQueued struct {
 	db      *pgxpool.Pool
+	each    statement
 	checked bool
 	keys    []pgtype.UUID
 }
 
-func newLoopQueued(db *pgxpool.Pool) writer        { return &loopQueued{db: db} }
-func newLoopCheckedQueued(db *pgxpool.Pool) writer { return &loopQueued{db: db, checked: true} }
+func newLoopQueued(db *pgxpool.Pool) writer { return &loopQueued{db: db, each: updateDevice} }
+
+func newLoopCheckedQueued(db *pgxpool.Pool) writer {
+	return &loopQueued{db: db, each: updateDevice, checked: true}
+}
+
+func newPaymentsLoopQueued(db *pgxpool.Pool) writer { return &loopQueued{db: db, each: insertPayment} }
+
+func newPaymentsLoopCheckedQueued(db *pgxpool.Pool) writer {
+	return &loopQueued{db: db, each: insertPayment, checked: true}
+}
 
 func (l *loopQueued) write(ctx context.Context, batch []*kgo.Record) error {
 	l.keys = l.keys[:0]
@@ -43,7 +52,7 @@ func (l *loopQueued) write(ctx context.Context, batch []*kgo.Record) error {
 			}
 		}
 		var queued pgx.Batch
-		devices := make([]string, 0, len(batch))
+		taken := make([]*kgo.Record, 0, len(batch))
 		for i, r := range batch {
 			if l.checked {
 				if _, ok := fresh[l.keys[i]]; !ok {
@@ -51,22 +60,22 @@ func (l *loopQueued) write(ctx context.Context, batch []*kgo.Record) error {
 				}
 				delete(fresh, l.keys[i]) // a copy in the same batch
 			}
-			one, err := decode(r)
+			args, err := l.each.args(r)
 			if err != nil {
 				return err
 			}
-			devices = append(devices, one.DeviceID)
-			queued.Queue(updateDevice, one.DeviceID, one.Temperature)
+			taken = append(taken, r)
+			queued.Queue(l.each.sql, args...)
 		}
 		results := tx.SendBatch(ctx, &queued)
 		defer results.Close()
-		for _, device := range devices {
+		for _, r := range taken {
 			tag, err := results.Exec()
 			if err != nil {
 				return err
 			}
-			if tag.RowsAffected() == 0 {
-				return fmt.Errorf("device %s does not exist", device)
+			if err := wrote(r, tag); err != nil {
+				return err
 			}
 		}
 		return results.Close()

@@ -3,6 +3,7 @@
 // speed is compared with, so it must be as good as an expert makes it.
 //
 //	peers unchecked|checked|loop|loop-checked|loop-queued|loop-checked-queued|adds|adds-checked|adds-summed|
+//	      payments-unchecked|payments-checked|payments-loop-queued|payments-loop-checked-queued|
 //	      notices|notices-redis
 //
 // The environment says where: KAFKA_BROKERS, DATABASE_URL, REDIS_ADDR, TOPIC, RECORDS. When as
@@ -34,6 +35,11 @@ var writers = map[string]func(*pgxpool.Pool) writer{
 	"adds":                newAdds,
 	"adds-checked":        newAddsChecked,
 	"adds-summed":         newAddsSummed,
+
+	"payments-unchecked":           newPaymentsUnchecked,
+	"payments-checked":             newPaymentsChecked,
+	"payments-loop-queued":         newPaymentsLoopQueued,
+	"payments-loop-checked-queued": newPaymentsLoopCheckedQueued,
 
 	"notices":       newNotices,
 	"notices-redis": newNoticesRedis,

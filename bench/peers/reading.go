@@ -27,8 +27,19 @@ func decode(r *kgo.Record) (reading, error) {
 	return one, nil
 }
 
-// columns holds readings the way unnest takes them.
-type columns struct {
+const insertReadings = `
+INSERT INTO readings (reading_id, device_id, site, taken_at, temperature, humidity, battery)
+SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::timestamptz[], $5::float8[], $6::float8[], $7::int[])`
+
+const insertNewReadings = freshKeys + `
+INSERT INTO readings (reading_id, device_id, site, taken_at, temperature, humidity, battery)
+SELECT r.reading_id, r.device_id, r.site, r.taken_at, r.temperature, r.humidity, r.battery
+FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::float8[], $7::float8[], $8::int[])
+	AS r (key, reading_id, device_id, site, taken_at, temperature, humidity, battery)
+JOIN fresh USING (key)`
+
+// readings holds readings the way unnest takes them.
+type readings struct {
 	ids          []int64
 	devices      []string
 	sites        []string
@@ -38,12 +49,20 @@ type columns struct {
 	batteries    []int32
 }
 
-func (c *columns) clear() {
+func (c *readings) clear() {
 	c.ids, c.devices, c.sites, c.times = c.ids[:0], c.devices[:0], c.sites[:0], c.times[:0]
 	c.temperatures, c.humidities, c.batteries = c.temperatures[:0], c.humidities[:0], c.batteries[:0]
 }
 
-func (c *columns) add(r reading) {
+func (c *readings) args() []any {
+	return []any{c.ids, c.devices, c.sites, c.times, c.temperatures, c.humidities, c.batteries}
+}
+
+func (c *readings) add(record *kgo.Record) error {
+	r, err := decode(record)
+	if err != nil {
+		return err
+	}
 	c.ids = append(c.ids, r.ReadingID)
 	c.devices = append(c.devices, r.DeviceID)
 	c.sites = append(c.sites, r.Site)
@@ -51,4 +70,5 @@ func (c *columns) add(r reading) {
 	c.temperatures = append(c.temperatures, r.Temperature)
 	c.humidities = append(c.humidities, r.Humidity)
 	c.batteries = append(c.batteries, r.Battery)
+	return nil
 }

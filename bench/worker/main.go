@@ -1,6 +1,6 @@
 // Command worker consumes a topic with one of the bench's generated packages.
 //
-//	worker readings|devices|devices-queued|accounts|notices
+//	worker readings|payments|devices|devices-queued|accounts|notices
 //
 // The environment says where: KAFKA_BROKERS, DATABASE_URL, REDIS_ADDR, RECORDS. When as many
 // records are applied it prints one line of JSON, and ends when its standard input does. With
@@ -22,6 +22,7 @@ import (
 	"github.com/idemgen/idemgen/bench/accounts"
 	"github.com/idemgen/idemgen/bench/devices"
 	"github.com/idemgen/idemgen/bench/notices"
+	"github.com/idemgen/idemgen/bench/payments"
 	"github.com/idemgen/idemgen/bench/readings"
 	kafka "github.com/idemgen/idemgen/runtime/confluent"
 	"github.com/idemgen/idemgen/runtime/idem"
@@ -31,6 +32,7 @@ import (
 var consumers = map[string]func(*pgxpool.Pool, ...idem.Option) (*idem.Consumer, error){
 	"accounts": accounts.NewConsumer,
 	"notices":  notices.New,
+	"payments": payments.New,
 	"readings": readings.NewConsumer,
 	"devices": func(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) {
 		return devices.NewConsumer(db, devices.Service{}, opts...)
@@ -49,7 +51,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) != 1 || consumers[args[0]] == nil {
-		return fmt.Errorf("want readings, devices, devices-queued, accounts or notices, not %q", args)
+		return fmt.Errorf("want readings, payments, devices, devices-queued, accounts or notices, not %q", args)
 	}
 	records, err := strconv.ParseInt(os.Getenv("RECORDS"), 10, 64)
 	if err != nil {

@@ -1,0 +1,3 @@
+package payments
+
+//go:generate go tool idemgen generate
