@@ -17,6 +17,7 @@ func (p *Problem) grants() {
 		return
 	}
 	rights, on, role := m[1], m[2], m[3]
+	p.Cause = strings.Replace(p.Cause, ": "+m[0], "", 1) // the way out has it
 	if !strings.Contains(on, " ") && !strings.Contains(on, "idem_") {
 		rights = "SELECT, INSERT, UPDATE, DELETE"
 	}

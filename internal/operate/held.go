@@ -23,7 +23,7 @@ func (s *State) held(p *Problem) {
 
 // byLock makes one problem of all that the same locks cause.
 func (s *State) byLock(all []Problem) (kept []Problem) {
-	first, waits := map[string]int{}, map[string][]string{}
+	first, waits := map[string]int{}, map[string][]waiting{}
 	for _, p := range all {
 		of := strings.Join(p.locks, "; ")
 		i, known := first[of]
@@ -38,20 +38,46 @@ func (s *State) byLock(all []Problem) (kept []Problem) {
 			kept[i].add(p)
 		}
 		switch {
-		case p.Part == "streams" && s.waiting() > 0:
-			waits[of] = append(waits[of], count(s.waiting(), "partition"), "whoever reads streams")
+		case p.Part == "streams":
+			waits[of] = append(waits[of], waiting{"partition", s.waiting()}, waiting{"page", 1})
 		case p.Part != "":
-			waits[of] = append(waits[of], "whoever reads "+p.Part)
+			waits[of] = append(waits[of], waiting{"page", 1})
 		case len(p.Partitions) > 0:
-			waits[of] = append(waits[of], count(len(p.Partitions), "partition"))
+			waits[of] = append(waits[of], waiting{"partition", len(p.Partitions)})
 		default:
-			waits[of] = append(waits[of], count(len(p.Processes), string(p.Subject)))
+			waits[of] = append(waits[of], waiting{string(p.Subject), len(p.Processes)})
 		}
 	}
 	for of, i := range first {
-		kept[i].Cause, kept[i].Title = of, "a lock holds up "+strings.Join(waits[of], ", ")
+		kept[i].Cause, kept[i].Title = of, "a lock holds up "+inAll(waits[of])
 	}
 	return kept
+}
+
+// waiting is how many partitions, processes, relays or pages wait for a lock.
+type waiting struct {
+	what string
+	n    int
+}
+
+// inAll counts what waits: "2 relays, 4 partitions, this page".
+func inAll(all []waiting) string {
+	var texts []string
+	for _, what := range []string{string(OfProcess), string(OfRelay), "partition"} {
+		n := 0
+		for _, w := range all {
+			if w.what == what {
+				n += w.n
+			}
+		}
+		if n > 0 {
+			texts = append(texts, count(n, what))
+		}
+	}
+	if slices.Contains(all, waiting{"page", 1}) {
+		texts = append(texts, "whoever looks at the service")
+	}
+	return strings.Join(texts, ", ")
 }
 
 // waiting is how many partitions wait for a lock, by the reports of their processes.

@@ -246,13 +246,13 @@ func TestALockIsOneProblem(t *testing.T) {
 	if len(all) != 1 {
 		t.Fatalf("%d problems: %+v", len(all), all)
 	}
-	want(t, "title", all[0].Title, "a lock holds up 1 process, 2 partitions, whoever reads dead letters")
+	want(t, "title", all[0].Title, "a lock holds up 1 process, 2 partitions, whoever looks at the service")
 	want(t, "cause", all[0].Cause, "table idem_dead_letter: held by pid 1, report; pid 2, a migration waits for it before others")
 	relay := sick("r", "delete", &process.Relay{Leads: true})
 	relay.Problems[0].Reason = "timeout: context deadline exceeded"
 	blind := &operate.State{At: noon, Processes: []operate.Process{s.Processes[0], relay}, Locks: []operate.Lock{{On: "table idem_outbox", Sessions: s.Locks[0].Sessions}},
 		Unread: []operate.Unread{{Part: "streams", Table: "idem_ledger", Err: &pgconn.PgError{Code: "55P03"}}}}
-	want(t, "title where streams cannot be read", blind.Judge()[0].Title, "a lock holds up 1 relay, 2 partitions, whoever reads streams")
+	want(t, "title where streams cannot be read", blind.Judge()[0].Title, "a lock holds up 1 relay, 2 partitions, whoever looks at the service")
 	want(t, "other ways", fmt.Sprint(all[0].Ways[0].Other, all[0].Ways[1].Other, len(all[0].Ways)), "false true 2")
 }
 

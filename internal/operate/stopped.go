@@ -280,6 +280,9 @@ func (s *State) partition(t Status, severity Severity, state, why string) Proble
 		p.Do = r.Do
 	}
 	s.held(&p)
+	if r.Code == string(halt.TopicRecreated) {
+		p.Costs = "records of the present topic wait in Kafka; what was not read from the former one is lost"
+	}
 	if r.Code == lostCommits {
 		p.Severity, p.State, p.Costs, p.Mended = Notice, "WENT BACK", "nothing is held up: the records are applied again", "the partitions have passed the second offset"
 	}
