@@ -10,7 +10,8 @@ import (
 // held makes a problem one of the locks, if a lock is its cause: who holds them, and how to end
 // that.
 func (s *State) held(p *Problem) {
-	relay := p.Subject == OfRelay && slices.ContainsFunc(s.Locks, func(l Lock) bool { return strings.Contains(l.On, "idem_outbox") })
+	outbox := slices.ContainsFunc(s.Locks, func(l Lock) bool { return strings.Contains(l.On, "idem_outbox") })
+	relay := outbox && p.Subject == OfRelay && (p.Code == "database" || p.Code == "delete") // it may have waited until its own limit
 	if len(s.Locks) == 0 || p.Part == "" && !relay && !strings.Contains(p.Cause, lockState) {
 		return
 	}
@@ -39,7 +40,7 @@ func (s *State) byLock(all []Problem) (kept []Problem) {
 		}
 		switch {
 		case p.Part == "streams":
-			waits[of] = append(waits[of], waiting{"partition", s.waiting()}, waiting{"page", 1})
+			waits[of] = append(waits[of], waiting{"partition", s.locksOut()}, waiting{"page", 1})
 		case p.Part != "":
 			waits[of] = append(waits[of], waiting{"page", 1})
 		case len(p.Partitions) > 0:
@@ -60,7 +61,7 @@ type waiting struct {
 	n    int
 }
 
-// inAll counts what waits: "2 relays, 4 partitions, this page".
+// inAll counts what waits, such as "2 relays, 4 partitions".
 func inAll(all []waiting) string {
 	var texts []string
 	for _, what := range []string{string(OfProcess), string(OfRelay), "partition"} {
@@ -80,8 +81,8 @@ func inAll(all []waiting) string {
 	return strings.Join(texts, ", ")
 }
 
-// waiting is how many partitions wait for a lock, by the reports of their processes.
-func (s *State) waiting() (n int) {
+// locksOut returns how many partitions wait for a lock, as their processes report.
+func (s *State) locksOut() (n int) {
 	for _, p := range s.Processes {
 		for _, r := range p.Partitions {
 			if !p.Silent && strings.Contains(r.Reason, lockState) {

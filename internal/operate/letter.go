@@ -118,8 +118,8 @@ FROM idem_dead_letter d JOIN idem_stream s USING (stream) `
 const (
 	atSQL = letterSQL + `WHERE d.stream = $1::int AND d.offs = $2::bigint ORDER BY d.seq DESC`
 
-	// heldSQL selects letters that have a key and open ones that have one of some record keys, open
-	// ones first.
+	// heldSQL selects letters that have a key and open ones that have one of some record keys,
+	// open ones first.
 	heldSQL = letterSQL + `WHERE d.stream = ANY($1::int[]) AND (d.key = $2::uuid OR d.state IN ('d', 'w') AND d.order_key = ANY($3::text[]::uuid[]))
 ORDER BY position(d.state::text IN 'dwrx'), d.created_at DESC, d.offs DESC LIMIT 100`
 

@@ -39,7 +39,7 @@ func (s Session) String() string {
 	return text
 }
 
-// String says who holds the lock, and who waits for it before others.
+// String names the sessions that hold the lock, and those that wait for it ahead of others.
 func (l *Lock) String() string {
 	texts := []string{}
 	for _, s := range l.Sessions {

@@ -176,7 +176,7 @@ func (s *State) judge() (all []Problem) {
 	return all
 }
 
-// standstill is how long a consumer may stand still before an operator should act.
+// standstill is how long a consumer may make no progress before that is urgent.
 const standstill = 30 * time.Second
 
 // escalates are the codes of whole processes that do not pass by themselves.

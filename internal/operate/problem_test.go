@@ -253,6 +253,9 @@ func TestALockIsOneProblem(t *testing.T) {
 	blind := &operate.State{At: noon, Processes: []operate.Process{s.Processes[0], relay}, Locks: []operate.Lock{{On: "table idem_outbox", Sessions: s.Locks[0].Sessions}},
 		Unread: []operate.Unread{{Part: "streams", Table: "idem_ledger", Err: &pgconn.PgError{Code: "55P03"}}}}
 	want(t, "title where streams cannot be read", blind.Judge()[0].Title, "a lock holds up 1 relay, 2 partitions, whoever looks at the service")
+	relay.Problems[0].Code = process.Refused // the lock is not its cause
+	blind.Processes[1] = relay
+	want(t, "a rejected event beside a lock", blind.Judge()[0].Code, process.Refused)
 	want(t, "other ways", fmt.Sprint(all[0].Ways[0].Other, all[0].Ways[1].Other, len(all[0].Ways)), "false true 2")
 }
 

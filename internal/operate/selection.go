@@ -22,7 +22,8 @@ type Selection struct {
 	Class    string // of the reason
 	Event    string // by its name in Go
 	Error    string // is contained in the reason, with # for any text, as [Group] has it
-	// Exact selects one [Group]: Class, Event and Error are its own, and "" means that it has none.
+	// Exact selects one [Group]: Class, Event and Error are its own, and "" means that it has
+	// none.
 	Exact     bool
 	RecordKey string // as text
 	Through   Mark   // no letter that came after this one

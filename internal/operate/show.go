@@ -27,8 +27,8 @@ type Opened struct {
 	// Returned is the recorded result of its effect, which a replay uses; nil if there is none, or
 	// it is not kept.
 	Returned *Bytes `json:"returned"`
-	// Response is the beginning of what the other side answered to the call that was refused; nil if
-	// it is not known, or not kept.
+	// Response is the beginning of what the other side answered to the call that was refused; nil
+	// if it is not known, or not kept.
 	Response *Bytes `json:"response"`
 	// First is the row that applied the first event with the key of a conflict; nil if it is no
 	// longer known, or if the letter is not a conflict.

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Free returns different ports, on which nobody listens. The system gives none of them to anybody
-// who listens on port 0.
+// Free returns different ports, and no process listens on them. The system does not assign them to
+// a listener on port 0.
 func TestPortsStayFree(t *testing.T) {
 	seen := map[string]bool{}
 	for range 200 {

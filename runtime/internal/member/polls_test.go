@@ -41,8 +41,8 @@ func (p *polled) OnFetchRecordUnbuffered(r *kgo.Record, _ bool) {
 	p.records++
 }
 
-// A full queue does not make its client poll record by record. Partition 0 delivers nothing: its
-// queue becomes full, and then it is paused, while partition 1 goes on.
+// A full queue does not make its client poll record by record. Partition 0 delivers nothing, so
+// its queue fills up and the partition is paused. Partition 1 continues.
 func TestFullQueueIsPolledByManyRecordsAtATime(t *testing.T) {
 	t.Parallel()
 	_, brokers := startCluster(t, 2)

@@ -97,8 +97,8 @@ func (k *Keys) Find(key [16]byte, now time.Time) (Entry, bool) {
 // of the cells are 0. Their number is a power of two.
 type index []uint16
 
-// home is the cell where a key's search begins. Keys are hashes already; for those that are
-// not, the first bits of the product depend on all bits of the key.
+// home returns the cell at which the search for a key begins. Most keys are hashes. The product
+// spreads those that are not, because its first bits depend on all bits of the key.
 func (x index) home(key [16]byte) int {
 	h := binary.LittleEndian.Uint64(key[:8]) ^ binary.LittleEndian.Uint64(key[8:])
 	return int(h * 0x9E3779B97F4A7C15 >> 32 * uint64(len(x)) >> 32)
