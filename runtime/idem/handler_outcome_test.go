@@ -200,7 +200,10 @@ func TestWhatIsQueuedWhileRowsAreOpenIsBounded(t *testing.T) {
 			t.Parallel()
 			db := database(t)
 			queued := 0
-			c := service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+			c := service{edit: func(s *wire.Service) {
+				// A busy machine with the race detector needs many seconds for 16 MiB of small statements.
+				s.Limits.EventTimeout, s.Limits.StatementTimeout, s.Limits.BatchTimeout = time.Minute, 2*time.Minute, 3*time.Minute
+			}, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 				rows, err := tx.Query(ctx, `SELECT generate_series(1, $1::int)`, row)
 				if err != nil {
 					return err
