@@ -26,28 +26,36 @@ type binary struct {
 
 // The binaries.
 var (
-	asItIs        = worker("worker", nothing)
-	noLedger      = worker("no-ledger", withoutLedger)
-	header        = worker("header", withKey(headerKey))
-	samePartition = worker("same-partition", withKey(headerKeySamePartition))
-	onRedis       = worker("redis", withRedis)
-	onFranz       = worker("franz", withFranz)
-	handled       = worker("handled", withHandler(headerKey))
-	handledOffset = worker("handled-offset", withHandler(offsetKeyUnique))
-	byHand        = binary{"peers", peers}
+	asItIs             = worker("worker", nothing)
+	noLedger           = worker("no-ledger", withoutLedger)
+	header             = worker("header", withKey(headerKey))
+	samePartition      = worker("same-partition", withKey(headerKeySamePartition))
+	onRedis            = worker("redis", withRedis)
+	handled            = worker("handled", withHandler(headerKey))
+	handledOffset      = worker("handled-offset", withHandler(offsetKeyUnique))
+	franzOffset        = worker("franz", withFranz)
+	franzHeader        = worker("franz-header", together(withFranz, withKey(headerKey)))
+	franzSamePartition = worker("franz-same-partition", together(withFranz, withKey(headerKeySamePartition)))
+	franzHandled       = worker("franz-handled", together(withFranz, withHandler(headerKey)))
+	byHand             = binary{"peers", peers}
 )
 
 // contenders are all that rows compare. Those of one log must leave the same rows in its table.
 var contenders = []contender{
 	{"offset", "readings", asItIs, []string{"readings"}},
-	{"franz", "readings", onFranz, []string{"readings"}},
+	{"franz", "readings", franzOffset, []string{"readings"}},
+	{"franz-header", "readings", franzHeader, []string{"readings"}},
+	{"franz-same-partition", "readings", franzSamePartition, []string{"readings"}},
 	{"no-ledger", "readings", noLedger, []string{"readings"}},
 	{"header", "readings", header, []string{"readings"}},
 	{"same-partition", "readings", samePartition, []string{"readings"}},
 	{"unchecked", "readings", byHand, []string{"unchecked"}},
 	{"checked", "readings", byHand, []string{"checked"}},
 	{"payments-offset", "payments", asItIs, []string{"payments"}},
-	{"payments-franz", "payments", onFranz, []string{"payments"}},
+	{"payments-franz", "payments", franzOffset, []string{"payments"}},
+	{"payments-franz-header", "payments", franzHeader, []string{"payments"}},
+	{"payments-franz-same-partition", "payments", franzSamePartition, []string{"payments"}},
+	{"payments-franz-handler-queued", "payments", franzHandled, []string{"payments"}},
 	{"payments-header", "payments", header, []string{"payments"}},
 	{"payments-same-partition", "payments", samePartition, []string{"payments"}},
 	{"payments-unchecked", "payments", byHand, []string{"payments-unchecked"}},
@@ -58,6 +66,8 @@ var contenders = []contender{
 	{"payments-loop-checked-queued", "payments", byHand, []string{"payments-loop-checked-queued"}},
 	{"handler", "devices", asItIs, []string{"devices"}},
 	{"handler-queued", "devices", asItIs, []string{"devices-queued"}},
+	{"franz-handler", "devices", franzOffset, []string{"devices"}},
+	{"franz-handler-queued", "devices", franzOffset, []string{"devices-queued"}},
 	{"loop", "devices", byHand, []string{"loop"}},
 	{"loop-checked", "devices", byHand, []string{"loop-checked"}},
 	{"loop-queued", "devices", byHand, []string{"loop-queued"}},

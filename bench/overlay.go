@@ -75,6 +75,21 @@ func withFranz(_ context.Context, dir string) (map[string]string, error) {
 	return changed(dir, "bench/worker/main.go", "runtime/confluent", "runtime/franz")
 }
 
+// together is what several overlays replace. No two of them may replace one file.
+func together(overlays ...overlay) overlay {
+	return func(ctx context.Context, dir string) (map[string]string, error) {
+		replaced := map[string]string{}
+		for _, o := range overlays {
+			files, err := o(ctx, dir)
+			if err != nil {
+				return nil, err
+			}
+			maps.Copy(replaced, files)
+		}
+		return replaced, nil
+	}
+}
+
 // changed replaces a file by itself with other texts in it: pairs of an old and a new one.
 func changed(dir, file string, texts ...string) (map[string]string, error) {
 	src, err := replaceOnce(file, texts...)

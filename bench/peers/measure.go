@@ -16,7 +16,7 @@ type took struct {
 func (c *consumer) measure(ctx context.Context, records int64) (took, error) {
 	var begun time.Time
 	var before int64
-	for tick := time.NewTicker(2 * time.Millisecond); ; {
+	for tick := time.NewTicker(10 * time.Millisecond); ; {
 		select {
 		case err := <-c.failed:
 			return took{}, err
