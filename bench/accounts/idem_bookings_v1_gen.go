@@ -6,7 +6,6 @@ package accounts
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
@@ -20,9 +19,9 @@ func bookingsV1Topic() wire.Topic {
 			InitialBackoff: 200 * time.Millisecond,
 			MaxBackoff:     30 * time.Second,
 			StopAfter:      20,
-			Keep:           1 * time.Hour,
+			Keep:           time.Hour,
 		},
-		Window:  1 * time.Hour,
+		Window:  time.Hour,
 		Writes:  []string{"accounts"},
 		NewPlan: func() wire.Plan { return &bookingsV1Plan{} },
 	}
@@ -45,7 +44,9 @@ func (p *bookingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *bookingsV1Plan) Flush(b *wire.Batch) {
 	b.Write(bookedAddAccountsSQL, &p.bookedAddAccounts)
 }
@@ -58,14 +59,6 @@ type bookingsV1Decoder = strictjson.Scanner
 type Booked struct {
 	AccountID string
 	Cents     int64
-}
-
-// DecodeBooked decodes m; see strictjson.Scanner for the rules.
-func DecodeBooked(m idem.Message) (e Booked, err error) {
-	var s bookingsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Booked")
 }
 
 func (e *Booked) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -132,14 +125,21 @@ WITH e AS (
         sum(1) AS bookings
     FROM unnest($1::text[], $2::bigint[]) AS e (account_id, balance)
     GROUP BY account_id
-    ORDER BY account_id
+),
+l AS (
+    SELECT t.account_id
+    FROM accounts AS t, e
+    WHERE t.account_id = e.account_id
+    ORDER BY t.account_id
+    FOR NO KEY UPDATE OF t
 ),
 u AS (
     UPDATE accounts AS t SET
         balance = t.balance + e.balance,
         bookings = t.bookings + e.bookings
-    FROM e
+    FROM e, l
     WHERE t.account_id = e.account_id
+        AND t.account_id = l.account_id
     RETURNING
         t.account_id
 )

@@ -27,9 +27,9 @@ func deviceReadingsV1Topic(h DeviceReadingsV1Handler) wire.Topic {
 			InitialBackoff: 200 * time.Millisecond,
 			MaxBackoff:     30 * time.Second,
 			StopAfter:      20,
-			Keep:           1 * time.Hour,
+			Keep:           time.Hour,
 		},
-		Window:  1 * time.Hour,
+		Window:  time.Hour,
 		NewPlan: func() wire.Plan { return &deviceReadingsV1Plan{handler: h} },
 	}
 }
@@ -65,14 +65,6 @@ type Reading struct {
 	Temperature float64
 	Humidity    float64
 	Battery     int32
-}
-
-// DecodeReading decodes m; see strictjson.Scanner for the rules.
-func DecodeReading(m idem.Message) (e Reading, err error) {
-	var s deviceReadingsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Reading")
 }
 
 func (e *Reading) decode(s *strictjson.Scanner, m *wire.Message) {

@@ -6,7 +6,6 @@ package keys
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
@@ -44,7 +43,9 @@ func (p *offsetV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *offsetV1Plan) Flush(b *wire.Batch) {
 	b.Write(placedAddPlacesSQL, &p.placedAddPlaces)
 }
@@ -56,14 +57,6 @@ type offsetV1Decoder = strictjson.Scanner
 // It has no idempotency key; topic, partition and offset identify it.
 type Placed struct {
 	Place string
-}
-
-// DecodePlaced decodes m; see strictjson.Scanner for the rules.
-func DecodePlaced(m idem.Message) (e Placed, err error) {
-	var s offsetV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Placed")
 }
 
 func (e *Placed) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -107,13 +100,20 @@ WITH e AS (
         sum(1) AS records
     FROM unnest($1::text[]) AS e (place)
     GROUP BY place
-    ORDER BY place
+),
+l AS (
+    SELECT t.place
+    FROM places AS t, e
+    WHERE t.place = e.place
+    ORDER BY t.place
+    FOR NO KEY UPDATE OF t
 ),
 u AS (
     UPDATE places AS t SET
         records = t.records + e.records
-    FROM e
+    FROM e, l
     WHERE t.place = e.place
+        AND t.place = l.place
     RETURNING
         t.place
 )

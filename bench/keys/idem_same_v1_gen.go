@@ -6,7 +6,6 @@ package keys
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
@@ -46,7 +45,9 @@ func (p *sameV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *sameV1Plan) Flush(b *wire.Batch) {
 	b.Write(ownAddPlacesSQL, &p.ownAddPlaces)
 }
@@ -58,14 +59,6 @@ type sameV1Decoder = strictjson.Scanner
 // Its idempotency key is header "Idempotency-Key"; records with the same key are one event.
 type Own struct {
 	Place string // the record key
-}
-
-// DecodeOwn decodes m; see strictjson.Scanner for the rules.
-func DecodeOwn(m idem.Message) (e Own, err error) {
-	var s sameV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Own")
 }
 
 func (e *Own) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -114,13 +107,20 @@ WITH e AS (
         sum(1) AS records
     FROM unnest($1::text[]) AS e (place)
     GROUP BY place
-    ORDER BY place
+),
+l AS (
+    SELECT t.place
+    FROM places AS t, e
+    WHERE t.place = e.place
+    ORDER BY t.place
+    FOR NO KEY UPDATE OF t
 ),
 u AS (
     UPDATE places AS t SET
         records = t.records + e.records
-    FROM e
+    FROM e, l
     WHERE t.place = e.place
+        AND t.place = l.place
     RETURNING
         t.place
 )

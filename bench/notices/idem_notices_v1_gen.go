@@ -7,7 +7,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
@@ -28,9 +27,9 @@ func noticesV1Topic(h NoticesV1Handler) wire.Topic {
 			InitialBackoff: 200 * time.Millisecond,
 			MaxBackoff:     30 * time.Second,
 			StopAfter:      20,
-			Keep:           1 * time.Hour,
+			Keep:           time.Hour,
 		},
-		Window:  1 * time.Hour,
+		Window:  time.Hour,
 		Writes:  []string{"notices"},
 		Effects: 30 * time.Second,
 		NewPlan: func() wire.Plan { return &noticesV1Plan{handler: h} },
@@ -54,7 +53,9 @@ func (p *noticesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *noticesV1Plan) Flush(b *wire.Batch) {
 	b.Write(noticedInsertNoticesSQL, &p.noticedInsertNotices)
 }
@@ -68,14 +69,6 @@ type Noticed struct {
 	NoticeID string
 
 	result Receipt // of the effect, for the steps
-}
-
-// DecodeNoticed decodes m; see strictjson.Scanner for the rules.
-func DecodeNoticed(m idem.Message) (e Noticed, err error) {
-	var s noticesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Noticed")
 }
 
 func (e *Noticed) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -119,7 +112,7 @@ var noticedEvent = wire.Event[Noticed, *noticesV1Decoder]{
 // noticedTerms holds the terms of the effect of Noticed. It is read-only.
 var noticedTerms = wire.EffectTerms{
 	Timeout: 30 * time.Second,
-	Keep:    1 * time.Hour,
+	Keep:    time.Hour,
 }
 
 func (p *noticesV1Plan) addNoticed(b *wire.Batch, m *wire.Message) error {

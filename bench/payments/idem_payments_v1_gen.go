@@ -44,7 +44,9 @@ func (p *paymentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *paymentsV1Plan) Flush(b *wire.Batch) {
 	b.Write(paymentInsertPaymentsSQL, &p.paymentInsertPayments)
 }
@@ -59,14 +61,6 @@ type Payment struct {
 	AccountID string
 	Amount    idem.Decimal
 	PaidAt    time.Time
-}
-
-// DecodePayment decodes m; see strictjson.Scanner for the rules.
-func DecodePayment(m idem.Message) (e Payment, err error) {
-	var s paymentsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Payment")
 }
 
 func (e *Payment) decode(s *strictjson.Scanner, m *wire.Message) {

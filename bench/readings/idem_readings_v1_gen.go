@@ -6,7 +6,6 @@ package readings
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
@@ -44,7 +43,9 @@ func (p *readingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *readingsV1Plan) Flush(b *wire.Batch) {
 	b.Write(readingInsertReadingsSQL, &p.readingInsertReadings)
 }
@@ -62,14 +63,6 @@ type Reading struct {
 	Temperature float64
 	Humidity    float64
 	Battery     int32
-}
-
-// DecodeReading decodes m; see strictjson.Scanner for the rules.
-func DecodeReading(m idem.Message) (e Reading, err error) {
-	var s readingsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Reading")
 }
 
 func (e *Reading) decode(s *strictjson.Scanner, m *wire.Message) {

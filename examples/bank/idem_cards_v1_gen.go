@@ -68,7 +68,9 @@ func (p *cardsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *cardsV1Plan) Flush(b *wire.Batch) {
 	b.Write(cardRefundedAddAccountsSQL, &p.cardRefundedAddAccounts)
 	b.Write(cardCapturedInsertCapturesSQL, &p.cardCapturedInsertCaptures)
@@ -88,14 +90,6 @@ type CardCaptured struct {
 	Cents     int64
 	BookedAt  time.Time
 	AccountID idem.UUID // the record key
-}
-
-// DecodeCardCaptured decodes m; see strictjson.Scanner for the rules.
-func DecodeCardCaptured(m idem.Message) (e CardCaptured, err error) {
-	var s cardsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("CardCaptured")
 }
 
 func (e *CardCaptured) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -208,14 +202,6 @@ type CardRefunded struct {
 	AccountID idem.UUID // the record key
 }
 
-// DecodeCardRefunded decodes m; see strictjson.Scanner for the rules.
-func DecodeCardRefunded(m idem.Message) (e CardRefunded, err error) {
-	var s cardsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("CardRefunded")
-}
-
 func (e *CardRefunded) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = CardRefunded{}
 	var seen struct{ EntryID, Cents, BookedAt bool }
@@ -318,13 +304,20 @@ WITH e AS (
         sum(balance_cents) AS balance_cents
     FROM unnest($1::uuid[], $2::bigint[]) AS e (account_id, balance_cents)
     GROUP BY account_id
-    ORDER BY account_id
+),
+l AS (
+    SELECT t.account_id
+    FROM core.account AS t, e
+    WHERE t.account_id = e.account_id
+    ORDER BY t.account_id
+    FOR NO KEY UPDATE OF t
 ),
 u AS (
     UPDATE core.account AS t SET
         balance_cents = t.balance_cents + e.balance_cents
-    FROM e
+    FROM e, l
     WHERE t.account_id = e.account_id
+        AND t.account_id = l.account_id
     RETURNING
         t.account_id
 )

@@ -47,7 +47,9 @@ func (p *interestV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *interestV1Plan) Flush(b *wire.Batch) {
 	b.Write(interestPaidAddAccountsSQL, &p.interestPaidAddAccounts)
 	b.Write(interestPaidAddAccounts2SQL, &p.interestPaidAddAccounts2)
@@ -66,14 +68,6 @@ type InterestPaid struct {
 	PaidBy    idem.UUID
 	Cents     int64
 	AccountID idem.UUID // the record key
-}
-
-// DecodeInterestPaid decodes m; see strictjson.Scanner for the rules.
-func DecodeInterestPaid(m idem.Message) (e InterestPaid, err error) {
-	var s interestV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("InterestPaid")
 }
 
 func (e *InterestPaid) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -184,13 +178,20 @@ WITH e AS (
         -sum(balance_cents) AS balance_cents
     FROM unnest($1::uuid[], $2::bigint[]) AS e (account_id, balance_cents)
     GROUP BY account_id
-    ORDER BY account_id
+),
+l AS (
+    SELECT t.account_id
+    FROM core.account AS t, e
+    WHERE t.account_id = e.account_id
+    ORDER BY t.account_id
+    FOR NO KEY UPDATE OF t
 ),
 u AS (
     UPDATE core.account AS t SET
         balance_cents = t.balance_cents + e.balance_cents
-    FROM e
+    FROM e, l
     WHERE t.account_id = e.account_id
+        AND t.account_id = l.account_id
     RETURNING
         t.account_id
 )
@@ -210,13 +211,20 @@ WITH e AS (
         sum(balance_cents) AS balance_cents
     FROM unnest($1::uuid[], $2::bigint[]) AS e (account_id, balance_cents)
     GROUP BY account_id
-    ORDER BY account_id
+),
+l AS (
+    SELECT t.account_id
+    FROM core.account AS t, e
+    WHERE t.account_id = e.account_id
+    ORDER BY t.account_id
+    FOR NO KEY UPDATE OF t
 ),
 u AS (
     UPDATE core.account AS t SET
         balance_cents = t.balance_cents + e.balance_cents
-    FROM e
+    FROM e, l
     WHERE t.account_id = e.account_id
+        AND t.account_id = l.account_id
     RETURNING
         t.account_id
 )

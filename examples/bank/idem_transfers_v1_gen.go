@@ -77,14 +77,6 @@ type TransferRequested struct {
 	TransferID  idem.UUID // the record key
 }
 
-// DecodeTransferRequested decodes m; see strictjson.Scanner for the rules.
-func DecodeTransferRequested(m idem.Message) (e TransferRequested, err error) {
-	var s transfersV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("TransferRequested")
-}
-
 func (e *TransferRequested) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = TransferRequested{}
 	var seen struct{ Debtor, Creditor, Cents, RequestedAt bool }

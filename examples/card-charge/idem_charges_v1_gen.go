@@ -28,7 +28,7 @@ func chargesV1Topic(h ChargesV1Handler) wire.Topic {
 		OnFailure: wire.FailurePolicy{
 			Retries:        3,
 			InitialBackoff: 200 * time.Millisecond,
-			MaxBackoff:     1 * time.Second,
+			MaxBackoff:     time.Second,
 			StopAfter:      20,
 			Keep:           720 * time.Hour,
 		},
@@ -57,7 +57,9 @@ func (p *chargesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *chargesV1Plan) Flush(b *wire.Batch) {
 	b.Write(chargeRequestedInsertChargesSQL, &p.chargeRequestedInsertCharges)
 }
@@ -84,14 +86,6 @@ func (v ChargeRequested) Format(f fmt.State, verb rune) {
 // LogValue returns v for slog, as Format prints it.
 func (v ChargeRequested) LogValue() slog.Value {
 	return wire.LogValue(v)
-}
-
-// DecodeChargeRequested decodes m; see strictjson.Scanner for the rules.
-func DecodeChargeRequested(m idem.Message) (e ChargeRequested, err error) {
-	var s chargesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("ChargeRequested")
 }
 
 func (e *ChargeRequested) decode(s *strictjson.Scanner, m *wire.Message) {

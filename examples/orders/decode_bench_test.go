@@ -48,7 +48,11 @@ func BenchmarkDecode(b *testing.B) {
 	})
 	b.Run("owned", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := DecodeOrderPlaced(placed); err != nil {
+			var s strictjson.Scanner
+			var e OrderPlaced
+			s.Reset(&placed)
+			e.decode(&s, &placed)
+			if err := s.Finish("OrderPlaced"); err != nil {
 				b.Fatal(err)
 			}
 		}

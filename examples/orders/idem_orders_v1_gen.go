@@ -82,7 +82,9 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedInsertOrdersSQL, &p.orderPlacedInsertOrders)
 	b.Write(orderShippedUpdateOrdersSQL, &p.orderShippedUpdateOrders)
@@ -106,14 +108,6 @@ type OrderPlaced struct {
 	PlacedAt   time.Time
 	Note       *string
 	Items      []Item
-}
-
-// DecodeOrderPlaced decodes m; see strictjson.Scanner for the rules.
-func DecodeOrderPlaced(m idem.Message) (e OrderPlaced, err error) {
-	var s ordersV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("OrderPlaced")
 }
 
 func (e *OrderPlaced) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -301,14 +295,6 @@ type OrderShipped struct {
 	OrderID idem.UUID // the record key
 }
 
-// DecodeOrderShipped decodes m; see strictjson.Scanner for the rules.
-func DecodeOrderShipped(m idem.Message) (e OrderShipped, err error) {
-	var s ordersV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("OrderShipped")
-}
-
 func (e *OrderShipped) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = OrderShipped{}
 	var seen struct{ Carrier bool }
@@ -372,7 +358,6 @@ WITH e AS (
             unnest($1::uuid[]) AS order_id,
             unnest($2::text[]) AS note
     ) AS e
-    ORDER BY order_id
 ),
 u AS (
     UPDATE orders AS t SET
@@ -398,14 +383,6 @@ type OrderPaid struct {
 	OrderID   idem.UUID
 	Amount    idem.Decimal
 	BookedAt  time.Time
-}
-
-// DecodeOrderPaid decodes m; see strictjson.Scanner for the rules.
-func DecodeOrderPaid(m idem.Message) (e OrderPaid, err error) {
-	var s ordersV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("OrderPaid")
 }
 
 func (e *OrderPaid) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -530,14 +507,6 @@ type OrderErased struct {
 	OrderID idem.UUID // the record key
 }
 
-// DecodeOrderErased decodes m; see strictjson.Scanner for the rules.
-func DecodeOrderErased(m idem.Message) (e OrderErased, err error) {
-	var s ordersV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("OrderErased")
-}
-
 func (e *OrderErased) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = OrderErased{}
 	e.OrderID = s.RecordKey(m).UUID()
@@ -582,7 +551,6 @@ const orderErasedDeleteOrderItemsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS order_id
-    ORDER BY order_id
 ),
 d AS (
     DELETE FROM order_items AS t
@@ -600,7 +568,6 @@ const orderErasedDeleteOrdersSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS order_id
-    ORDER BY order_id
 ),
 d AS (
     DELETE FROM orders AS t

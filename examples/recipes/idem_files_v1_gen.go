@@ -63,14 +63,6 @@ type FileSent struct {
 	Packed []byte // the record's value
 }
 
-// DecodeFileSent decodes m; see strictjson.Scanner for the rules.
-func DecodeFileSent(m idem.Message) (e FileSent, err error) {
-	var s filesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("FileSent")
-}
-
 func (e *FileSent) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = FileSent{}
 	e.Name = s.Header(m, "name").String()

@@ -6,7 +6,6 @@ package recipes
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
@@ -58,7 +57,9 @@ func (p *moneyV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *moneyV1Plan) Flush(b *wire.Batch) {
 	b.Write(paidAddBalancesSQL, &p.paidAddBalances)
 	b.Write(spentAddBalancesSQL, &p.spentAddBalances)
@@ -72,14 +73,6 @@ type moneyV1Decoder = strictjson.Scanner
 type Paid struct {
 	Cents  int64
 	Person string // the record key
-}
-
-// DecodePaid decodes m; see strictjson.Scanner for the rules.
-func DecodePaid(m idem.Message) (e Paid, err error) {
-	var s moneyV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Paid")
 }
 
 func (e *Paid) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -142,11 +135,19 @@ WITH e AS (
     FROM unnest($1::text[], $2::bigint[]) AS e (person, cents)
     GROUP BY person
 ),
+l AS (
+    SELECT t.person
+    FROM balances AS t, e
+    WHERE t.person = e.person
+    ORDER BY t.person
+    FOR NO KEY UPDATE OF t
+),
 u AS (
     UPDATE balances AS t SET
         cents = t.cents + e.cents
-    FROM e
+    FROM e, l
     WHERE t.person = e.person
+        AND t.person = l.person
     RETURNING
         t.person
 ),
@@ -176,14 +177,6 @@ WHERE (SELECT count(*) FROM w) + (SELECT count(*) FROM u) < (SELECT count(*) FRO
 type Spent struct {
 	Cents  int64
 	Person string // the record key
-}
-
-// DecodeSpent decodes m; see strictjson.Scanner for the rules.
-func DecodeSpent(m idem.Message) (e Spent, err error) {
-	var s moneyV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Spent")
 }
 
 func (e *Spent) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -245,13 +238,20 @@ WITH e AS (
         -sum(cents) AS cents
     FROM unnest($1::text[], $2::bigint[]) AS e (person, cents)
     GROUP BY person
-    ORDER BY person
+),
+l AS (
+    SELECT t.person
+    FROM balances AS t, e
+    WHERE t.person = e.person
+    ORDER BY t.person
+    FOR NO KEY UPDATE OF t
 ),
 u AS (
     UPDATE balances AS t SET
         cents = t.cents + e.cents
-    FROM e
+    FROM e, l
     WHERE t.person = e.person
+        AND t.person = l.person
     RETURNING
         t.person
 )

@@ -46,7 +46,9 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderChangedInsertOrderLinesSQL, &p.orderChangedInsertOrderLines)
 	b.Write(orderChangedDeleteOrderLinesSQL, &p.orderChangedDeleteOrderLines)
@@ -60,14 +62,6 @@ type ordersV1Decoder = strictjson.Scanner
 type OrderChanged struct {
 	Lines   []string
 	OrderID idem.UUID // the record key
-}
-
-// DecodeOrderChanged decodes m; see strictjson.Scanner for the rules.
-func DecodeOrderChanged(m idem.Message) (e OrderChanged, err error) {
-	var s ordersV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("OrderChanged")
 }
 
 func (e *OrderChanged) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -120,7 +114,6 @@ const orderChangedDeleteOrderLinesSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS order_id
-    ORDER BY order_id
 ),
 d AS (
     DELETE FROM order_lines AS t

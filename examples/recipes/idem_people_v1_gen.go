@@ -76,14 +76,6 @@ type Seen struct {
 	Person string // the record key
 }
 
-// DecodeSeen decodes m; see strictjson.Scanner for the rules.
-func DecodeSeen(m idem.Message) (e Seen, err error) {
-	var s peopleV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Seen")
-}
-
 func (e *Seen) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Seen{}
 	var seen struct{ Kind bool }
@@ -142,14 +134,6 @@ func (p *peopleV1Plan) addSeen(b *wire.Batch, m *wire.Message) error {
 type Said struct {
 	Text   string
 	Person string // the record key
-}
-
-// DecodeSaid decodes m; see strictjson.Scanner for the rules.
-func DecodeSaid(m idem.Message) (e Said, err error) {
-	var s peopleV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Said")
 }
 
 func (e *Said) decode(s *strictjson.Scanner, m *wire.Message) {

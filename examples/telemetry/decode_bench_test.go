@@ -41,7 +41,11 @@ func BenchmarkDecode(b *testing.B) {
 	})
 	b.Run("owned", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := DecodeReading(reading); err != nil {
+			var s strictjson.Scanner
+			var e Reading
+			s.Reset(&reading)
+			e.decode(&s, &reading)
+			if err := s.Finish("Reading"); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -6,7 +6,6 @@ package telemetry
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
@@ -64,14 +63,6 @@ type Reading struct {
 	Humidity    *float64  // "values.humidity"
 	Battery     int32     // "values.battery"
 	Firmware    string
-}
-
-// DecodeReading decodes m; see strictjson.Scanner for the rules.
-func DecodeReading(m idem.Message) (e Reading, err error) {
-	var s telemetryV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Reading")
 }
 
 func (e *Reading) decode(s *strictjson.Scanner, m *wire.Message) {

@@ -57,7 +57,9 @@ func (p *outboxEventUserPlan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *outboxEventUserPlan) Flush(b *wire.Batch) {
 	b.Write(userSavedUpsertPeopleSQL, &p.userSavedUpsertPeople)
 	b.Write(userDeletedDeletePeopleSQL, &p.userDeletedDeletePeople)
@@ -72,14 +74,6 @@ type outboxEventUserDecoder = strictjson.Scanner
 type UserSaved struct {
 	Name   string
 	UserID idem.UUID // the record key
-}
-
-// DecodeUserSaved decodes m; see strictjson.Scanner for the rules.
-func DecodeUserSaved(m idem.Message) (e UserSaved, err error) {
-	var s outboxEventUserDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("UserSaved")
 }
 
 func (e *UserSaved) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -161,14 +155,6 @@ type UserDeleted struct {
 	UserID idem.UUID // the record key
 }
 
-// DecodeUserDeleted decodes m; see strictjson.Scanner for the rules.
-func DecodeUserDeleted(m idem.Message) (e UserDeleted, err error) {
-	var s outboxEventUserDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("UserDeleted")
-}
-
 func (e *UserDeleted) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = UserDeleted{}
 	e.UserID = s.RecordKey(m).UUID()
@@ -211,7 +197,6 @@ const userDeletedDeletePeopleSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS user_id
-    ORDER BY user_id
 ),
 d AS (
     DELETE FROM people AS t

@@ -46,7 +46,9 @@ func (p *paymentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *paymentsV1Plan) Flush(b *wire.Batch) {
 	b.Write(paymentReceivedAddAccountsSQL, &p.paymentReceivedAddAccounts)
 	b.Write(paymentReceivedInsertPaymentsSQL, &p.paymentReceivedInsertPayments)
@@ -63,14 +65,6 @@ type PaymentReceived struct {
 	Receipt   string
 	Cents     int64
 	AccountID idem.UUID // the record key
-}
-
-// DecodePaymentReceived decodes m; see strictjson.Scanner for the rules.
-func DecodePaymentReceived(m idem.Message) (e PaymentReceived, err error) {
-	var s paymentsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("PaymentReceived")
 }
 
 func (e *PaymentReceived) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -173,11 +167,19 @@ WITH e AS (
     FROM unnest($1::uuid[], $2::bigint[]) AS e (account_id, cents)
     GROUP BY account_id
 ),
+l AS (
+    SELECT t.account_id
+    FROM accounts AS t, e
+    WHERE t.account_id = e.account_id
+    ORDER BY t.account_id
+    FOR NO KEY UPDATE OF t
+),
 u AS (
     UPDATE accounts AS t SET
         cents = t.cents + e.cents
-    FROM e
+    FROM e, l
     WHERE t.account_id = e.account_id
+        AND t.account_id = l.account_id
     RETURNING
         t.account_id
 ),

@@ -28,7 +28,7 @@ func usersV1Topic(h UsersV1Handler) wire.Topic {
 		OnFailure: wire.FailurePolicy{
 			Retries:        5,
 			InitialBackoff: 200 * time.Millisecond,
-			MaxBackoff:     1 * time.Minute,
+			MaxBackoff:     time.Minute,
 			StopAfter:      20,
 			Keep:           720 * time.Hour,
 		},
@@ -68,7 +68,9 @@ func (p *usersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *usersV1Plan) Flush(b *wire.Batch) {
 	b.Write(userCreatedInsertMailsSQL, &p.userCreatedInsertMails)
 }
@@ -95,14 +97,6 @@ func (v UserCreated) Format(f fmt.State, verb rune) {
 // LogValue returns v for slog, as Format prints it.
 func (v UserCreated) LogValue() slog.Value {
 	return wire.LogValue(v)
-}
-
-// DecodeUserCreated decodes m; see strictjson.Scanner for the rules.
-func DecodeUserCreated(m idem.Message) (e UserCreated, err error) {
-	var s usersV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("UserCreated")
 }
 
 func (e *UserCreated) decode(s *strictjson.Scanner, m *wire.Message) {

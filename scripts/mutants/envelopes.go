@@ -108,7 +108,7 @@ var envelopeBugs = []mutant{
 		in("./runtime/idemtest", "runner.shown").Replace(`redacted`, `cell`),
 		"./runtime/idemtest", "TestDiffsOfRowsTellNoSensitiveValue"},
 	{"names: topics of an entry are taken to be ordered against each other",
-		in("./internal/gen/resolve/draft", "Topic.Apart").Replace(`len($t.Model.Kafka) > 1`, `false`),
+		in("./internal/gen/model", "Topic.Apart").Replace(`len($t.Kafka) > 1`, `false`),
 		specs, "TestGoldenRefused/several_topics"},
 	{"names: another topic is read",
 		in("./internal/gen/gocode", "pkg.serviceLiteral").Replace(`lit(name)`, `lit(name[:1])`),

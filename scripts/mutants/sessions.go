@@ -24,7 +24,7 @@ var sessionBugs = []mutant{
 		in(sqlcode, "insertion.counted").Always(`_ != nil || _`),
 		sqlcode, "TestRowsThatTheDatabaseDropsAreRefused"},
 	{"rows that a trigger keeps count as deleted",
-		in(sqlcode, "newDeletion").Replace(`all(0, d.Where)`, `"false"`),
+		in(sqlcode, "newDeletion").Replace(`all(0, d.Asked)`, `"false"`),
 		sqlcode, "TestRowsThatTheDatabaseKeepsAreRefused"},
 	{"of many rows that a delete means one is enough",
 		in(sqlcode, "newDeletion").Replace(`Many: s.Many`, `Many: false`),

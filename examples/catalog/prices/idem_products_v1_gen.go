@@ -59,7 +59,9 @@ func (p *productsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *productsV1Plan) Flush(b *wire.Batch) {
 	b.Write(productPublishedUpsertProductsSQL, &p.productPublishedUpsertProducts)
 	b.Write(productChangedUpdateProductsSQL, &p.productChangedUpdateProducts)
@@ -78,14 +80,6 @@ type ProductPublished struct {
 	Description *string
 	ChangedAt   time.Time
 	SKU         string // the record key
-}
-
-// DecodeProductPublished decodes m; see strictjson.Scanner for the rules.
-func DecodeProductPublished(m idem.Message) (e ProductPublished, err error) {
-	var s productsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("ProductPublished")
 }
 
 func (e *ProductPublished) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -219,14 +213,6 @@ type ProductChanged struct {
 	SKU         string // the record key
 }
 
-// DecodeProductChanged decodes m; see strictjson.Scanner for the rules.
-func DecodeProductChanged(m idem.Message) (e ProductChanged, err error) {
-	var s productsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("ProductChanged")
-}
-
 func (e *ProductChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = ProductChanged{}
 	var seen struct{ price, Price, Description, Discount, ChangedAt bool }
@@ -330,7 +316,6 @@ WITH e AS (
         unnest($6::numeric[]) AS discount,
         unnest($7::boolean[]) AS discount_sent,
         unnest($8::timestamptz[]) AS changed_at
-    ORDER BY sku
 ),
 u AS (
     UPDATE products AS t SET

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
@@ -66,7 +65,9 @@ func (p *listingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *listingsV1Plan) Flush(b *wire.Batch) {
 	b.Write(listedUpdateProductsSQL, &p.listedUpdateProducts)
 	b.Write(unlistedUpdateProductsSQL, &p.unlistedUpdateProducts)
@@ -90,14 +91,6 @@ type Listed struct {
 	Shelves  []Shelf
 	ListedAt time.Time
 	SKU      string // the record key
-}
-
-// DecodeListed decodes m; see strictjson.Scanner for the rules.
-func DecodeListed(m idem.Message) (e Listed, err error) {
-	var s listingsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Listed")
 }
 
 func (e *Listed) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -218,7 +211,6 @@ const listedDeleteKeywordsSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS sku
-    ORDER BY sku
 ),
 d AS (
     DELETE FROM keywords AS t
@@ -254,7 +246,6 @@ const listedDeleteShelvesSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS sku
-    ORDER BY sku
 ),
 d AS (
     DELETE FROM shelves AS t
@@ -293,7 +284,6 @@ WITH e AS (
     SELECT
         unnest($1::text[]) AS sku,
         unnest($2::timestamptz[]) AS listed_at
-    ORDER BY sku
 )
 UPDATE products AS t SET
     listed_at = e.listed_at
@@ -305,14 +295,6 @@ WHERE t.sku = e.sku`
 // Its idempotency key is header "Idempotency-Key"; records with the same key are one event.
 type Unlisted struct {
 	SKU string // the record key
-}
-
-// DecodeUnlisted decodes m; see strictjson.Scanner for the rules.
-func DecodeUnlisted(m idem.Message) (e Unlisted, err error) {
-	var s listingsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Unlisted")
 }
 
 func (e *Unlisted) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -363,7 +345,6 @@ const unlistedDeleteKeywordsSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS sku
-    ORDER BY sku
 ),
 d AS (
     DELETE FROM keywords AS t
@@ -381,7 +362,6 @@ const unlistedDeleteShelvesSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS sku
-    ORDER BY sku
 ),
 d AS (
     DELETE FROM shelves AS t
@@ -399,7 +379,6 @@ const unlistedUpdateProductsSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS sku
-    ORDER BY sku
 )
 UPDATE products AS t SET
     listed_at = NULL

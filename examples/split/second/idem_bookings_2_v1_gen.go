@@ -6,7 +6,6 @@ package second
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
@@ -45,7 +44,9 @@ func (p *bookings2V1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *bookings2V1Plan) Flush(b *wire.Batch) {
 	b.Write(bookedAddAccountsSQL, &p.bookedAddAccounts)
 }
@@ -58,14 +59,6 @@ type bookings2V1Decoder = strictjson.Scanner
 type Booked struct {
 	Cents     int64
 	AccountID string // the record key
-}
-
-// DecodeBooked decodes m; see strictjson.Scanner for the rules.
-func DecodeBooked(m idem.Message) (e Booked, err error) {
-	var s bookings2V1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Booked")
 }
 
 func (e *Booked) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -130,12 +123,20 @@ WITH e AS (
     FROM unnest($1::text[], $2::bigint[]) AS e (account_id, cents)
     GROUP BY account_id
 ),
+l AS (
+    SELECT t.account_id
+    FROM accounts AS t, e
+    WHERE t.account_id = e.account_id
+    ORDER BY t.account_id
+    FOR NO KEY UPDATE OF t
+),
 u AS (
     UPDATE accounts AS t SET
         cents = t.cents + e.cents,
         bookings = t.bookings + e.bookings
-    FROM e
+    FROM e, l
     WHERE t.account_id = e.account_id
+        AND t.account_id = l.account_id
     RETURNING
         t.account_id
 ),

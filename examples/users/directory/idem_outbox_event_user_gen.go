@@ -66,7 +66,9 @@ func (p *outboxEventUserPlan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *outboxEventUserPlan) Flush(b *wire.Batch) {
 	b.Write(userCreatedInsertPeopleSQL, &p.userCreatedInsertPeople)
 	b.Write(userRenamedUpdatePeopleSQL, &p.userRenamedUpdatePeople)
@@ -97,14 +99,6 @@ func (v UserCreated) Format(f fmt.State, verb rune) {
 // LogValue returns v for slog, as Format prints it.
 func (v UserCreated) LogValue() slog.Value {
 	return wire.LogValue(v)
-}
-
-// DecodeUserCreated decodes m; see strictjson.Scanner for the rules.
-func DecodeUserCreated(m idem.Message) (e UserCreated, err error) {
-	var s outboxEventUserDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("UserCreated")
 }
 
 func (e *UserCreated) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -235,14 +229,6 @@ func (v UserRenamed) LogValue() slog.Value {
 	return wire.LogValue(v)
 }
 
-// DecodeUserRenamed decodes m; see strictjson.Scanner for the rules.
-func DecodeUserRenamed(m idem.Message) (e UserRenamed, err error) {
-	var s outboxEventUserDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("UserRenamed")
-}
-
 func (e *UserRenamed) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = UserRenamed{}
 	var seen struct{ FullName bool }
@@ -307,7 +293,6 @@ WITH e AS (
             unnest($1::uuid[]) AS user_id,
             unnest($2::text[]) AS full_name
     ) AS e
-    ORDER BY user_id
 ),
 u AS (
     UPDATE people AS t SET
@@ -329,14 +314,6 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 type UserDeleted struct {
 	Key    string    // the record's key
 	UserID idem.UUID // the record key
-}
-
-// DecodeUserDeleted decodes m; see strictjson.Scanner for the rules.
-func DecodeUserDeleted(m idem.Message) (e UserDeleted, err error) {
-	var s outboxEventUserDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("UserDeleted")
 }
 
 func (e *UserDeleted) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -385,7 +362,6 @@ const userDeletedDeletePeopleSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS user_id
-    ORDER BY user_id
 ),
 d AS (
     DELETE FROM people AS t

@@ -28,7 +28,10 @@ func duration(d time.Duration) code {
 		return lit(0)
 	}
 	for _, u := range units {
-		if d%u.unit == 0 {
+		switch {
+		case d == u.unit:
+			return qual("time", u.name)
+		case d%u.unit == 0:
 			return text("%d *", d/u.unit).Add(qual("time", u.name))
 		}
 	}

@@ -19,29 +19,6 @@ func decoderOf(f *file, t *model.Topic) {
 	}
 }
 
-// decodeFunc is DecodeX, for handlers and tests: what it returns owns its memory.
-func decodeFunc(f *file, e *model.Event) {
-	doc := fmt.Sprintf("Decode%s decodes m; see strictjson.Scanner for the rules.", e.GoName)
-	params := []code{named("m", idem("Message"))}
-	f.fn(doc, "", "Decode"+e.GoName, params, text("(e %s, err error)", e.GoName), func(g *group) {
-		if settings := decoderSettings(e.Topic); settings != nil {
-			g.Add(text("s := %s", decoderType(e.Topic)).Values(settings...))
-		} else {
-			g.Add(text("var s %s", decoderType(e.Topic)))
-		}
-		read, is := "&m", ":="
-		for _, p := range packings(e.Topic) {
-			g.Add(text(p.field + " := ").Add(p.literal(0)))
-			g.Add(text("opened, err %s %s.Open(%s)", is, p.field, read))
-			g.If(text("err != nil")).Block(text("return e, err"))
-			read, is = "opened", "="
-		}
-		g.Add(text("s.Reset(%s)", read))
-		g.Add(text("e.decode(&s, %s)", read))
-		g.Return(text("e, s.Finish(%q)", e.GoName))
-	})
-}
-
 // decoderSettings are what a decoder is told if it differs from what its zero value means.
 func decoderSettings(t *model.Topic) []code {
 	if t.Payload.AbsentMarker == "" {

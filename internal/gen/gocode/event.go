@@ -13,9 +13,6 @@ import (
 func (p *pkg) event(f *file, e *model.Event) error {
 	eventStruct(f, e)
 	redaction(f, e.GoName, e.Fields)
-	if len(e.Topic.OfRegistry()) == 0 { // without which nobody knows how a record was written
-		decodeFunc(f, e)
-	}
 	if err := decodeMethod(f, e); err != nil {
 		return fmt.Errorf("event %s: %w", e.Name, err)
 	}

@@ -3,6 +3,7 @@ package gocode
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +19,11 @@ func (p *pkg) topicFile(t *model.Topic) (*file, error) {
 	p.topicFunc(f, t)
 	p.plan(f, t)
 	addDispatch(f, t)
-	f.fn(flushDoc, "p *"+planType(t), "Flush", []code{named("b", pointer(wire("Batch")))}, nil, func(g *group) {
+	doc := flushDoc
+	if slices.ContainsFunc(t.Flush, func(s *model.Step) bool { return strings.Contains(p.sql[s], "idem_step_refused") }) {
+		doc += " " + refusedDoc
+	}
+	f.fn(doc, "p *"+planType(t), "Flush", []code{named("b", pointer(wire("Batch")))}, nil, func(g *group) {
 		for _, s := range t.Flush {
 			g.Add(text("b.Write(%s, &p.%s)", statementConst(s), rowsField(s)))
 		}
@@ -160,6 +165,8 @@ func shortest(t *model.Topic) time.Duration {
 // flushDoc explains waves, a word that other comments of the file use.
 const flushDoc = "Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows collected for it. " +
 	"A batch needs several waves if it must write a row several times."
+
+const refusedDoc = "A statement that cannot do what a step says adds a row to idem_step_refused, which fails: the event becomes a dead letter."
 
 // plan writes the struct that collects rows.
 func (p *pkg) plan(f *file, t *model.Topic) {

@@ -16,6 +16,8 @@ type Facts struct {
 	// key, or free a value of a further unique key: the runtime then treats it as
 	// writing the whole table.
 	Whole bool
+	// Contended says that another partition may change the same rows at the same time.
+	Contended bool
 	// Collapse says that equal rows of a batch may be collapsed in the statement: the
 	// only step of the topic on a table that has no foreign key, no further unique key
 	// and is no parent of a table that the topic writes.

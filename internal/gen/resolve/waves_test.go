@@ -200,3 +200,52 @@ func TestWhole(t *testing.T) {
 		t.Error("an insert frees no value")
 	}
 }
+
+// A step whose rows one partition alone changes needs no locks: the topic orders them, and no
+// other topic changes rows of the table.
+func TestStepsWhoseRowsOtherPartitionsChange(t *testing.T) {
+	const spec = `version: 1
+consumer: c
+package: p
+tables:
+  mine: {primary_key: [id], columns: {id: integer, n: bigint}}
+  hot: {primary_key: [other], columns: {other: integer, n: bigint}}
+  both: {primary_key: [id], columns: {id: integer, n: bigint}}
+  made: {primary_key: [id], columns: {id: integer, n: bigint}}
+topics:
+  first:
+    record_key: {id: int32}
+    assume: [ordered]
+    idempotency_key: {source: {header: id}, window: 8d}
+    events:
+      Counted:
+        fields: {n: int64, other: int32}
+        write:
+          - {add: mine, plus: {n: n}}
+          - {add: hot, plus: {n: n}}
+          - {add: both, plus: {n: n}}
+          - {add: made, plus: {n: n}}
+  second:
+    record_key: {id: int32}
+    assume: [ordered]
+    idempotency_key: {source: {header: id}, window: 8d}
+    events:
+      CountedToo:
+        fields: {n: int64}
+        write:
+          - {add: both, plus: {n: n}}
+          - {insert: made}
+`
+	s := accept(t, "idemgen.yaml", []byte(spec))
+	var got []string
+	for _, topic := range s.Topics {
+		for _, st := range topic.Flush {
+			if st.Contended {
+				got = append(got, topic.Name+" "+st.Table.Name)
+			}
+		}
+	}
+	if want := "first hot, first both, second both"; strings.Join(got, ", ") != want {
+		t.Errorf("got %s\nwant %s", strings.Join(got, ", "), want)
+	}
+}

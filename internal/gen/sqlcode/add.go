@@ -24,6 +24,7 @@ type addition struct {
 	step      *model.Step
 	Sums      *sums
 	Table     string
+	Lock      string   // the query that locks the rows of Update first; "" if no other partition changes them
 	Update    string   // the statement on rows that are there; "" if Insert does both
 	Insert    string   // the statement on rows that are missing; "" if they stay so
 	Missing   string   // what idem_step_refused is told; "" if a missing row is no error
@@ -104,7 +105,13 @@ func (a *addition) match() {
 // are missing go there.
 func (a *addition) change() (err error) {
 	if !a.step.Makes || slices.ContainsFunc(a.step.Set, mayFall) {
-		data := map[string]any{"Table": a.Table, "Events": a.Sums.Name, "Update": a.update(a.Sums.Name + "."), "Where": a.where}
+		own := func(name string) bool { return name == a.step.Table.Name || name == "t" }
+		rows, err := find(a.step, a.Sums.Name, a.where, own)
+		if err != nil {
+			return err
+		}
+		a.Lock = rows.Lock
+		data := map[string]any{"Table": a.Table, "From": rows.From, "Update": a.update(a.Sums.Name + "."), "Where": rows.Where}
 		if a.Update, err = render("add_update", data); err != nil {
 			return err
 		}

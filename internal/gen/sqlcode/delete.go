@@ -29,7 +29,7 @@ func newDeletion(s *model.Step, m *match) *deletion {
 	d.Reason = quote("the database did not delete the row") + ",\n    " + quote(s.Table.Name)
 	rows := selection{step: s, ofTexts: true}
 	rows.params()
-	d.Left = quote("SELECT FROM " + d.Table + " AS " + d.Alias + ", (SELECT " + list(rows.items) + ") AS " + d.Events + " WHERE " + all(0, d.Where))
+	d.Left = quote("SELECT FROM " + d.Table + " AS " + d.Alias + ", (SELECT " + list(rows.items) + ") AS " + d.Events + " WHERE " + all(0, d.Asked))
 	for i, p := range s.Params() {
 		d.Sent = append(d.Sent, "$"+itoa(i+1)+"::"+paramType(s.TypeOf(p.Value), p.Column)+"[]::text")
 	}

@@ -11,11 +11,11 @@ import (
 type match struct {
 	Events string   // the rows that the events ask for
 	Select []string // of Events
-	Order  []string
 	Table  string
 	Alias  string
-	Where  []string // by which a row of Events finds its row, and if_newer
-	Key    []string // Where without if_newer
+	Key    []string // by which a row of Events finds its row, without if_newer
+	Asked  []string // Key and if_newer
+	found
 }
 
 func newMatch(s *model.Step) (*match, error) {
@@ -24,9 +24,7 @@ func newMatch(s *model.Step) (*match, error) {
 	m.rows(s)
 	for _, a := range s.Where {
 		value := m.Events + "." + columnIdent(a.Column)
-		if a.Value.Sent() {
-			m.Order = append(m.Order, columnIdent(a.Column))
-		} else {
+		if !a.Value.Sent() {
 			text, err := fixed(a)
 			if err != nil {
 				return nil, err
@@ -35,15 +33,17 @@ func newMatch(s *model.Step) (*match, error) {
 		}
 		m.Key = append(m.Key, m.Alias+"."+columnIdent(a.Column)+" = "+value)
 	}
-	m.Where = m.Key
+	m.Asked = m.Key
 	if s.If.Newer != nil {
 		guard := newer(s.If.Newer, m.Events+"."+columnIdent(s.If.Newer))
 		if s.If.Newer.Nullable {
 			guard = "(" + guard + ")"
 		}
-		m.Where = append(m.Where[:len(m.Where):len(m.Where)], guard)
+		m.Asked = append(m.Key[:len(m.Key):len(m.Key)], guard)
 	}
-	return m, nil
+	var err error
+	m.found, err = find(s, m.Events, m.Asked, own)
+	return m, err
 }
 
 // missing is why a step is refused that finds no row, and the table. Where may ask for more than a

@@ -51,7 +51,6 @@ WHERE t.n IS NULL OR t.n < excluded.n`,
             unnest($1::integer[]) AS id,
             unnest($2::text[]) AS v
     ) AS e
-    ORDER BY id
 ),
 u AS (
     UPDATE t1 AS t SET
@@ -79,7 +78,6 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`,
     SELECT
         unnest($1::integer[]) AS id,
         unnest($2::integer[]) AS n
-    ORDER BY id
 ),
 u AS (
     UPDATE t1 AS t SET
@@ -96,12 +94,34 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM t1 AS t WHERE t.id = e.id)`,
 		},
 		{
+			"add to rows that other partitions change",
+			stepCase{table: "primary_key: [id], columns: {id: integer, n: bigint}", fields: "n: int64", write: "add: t1, plus: {n: n}, if_missing: skip", assume: "unique"},
+			`WITH e AS (
+    SELECT
+        id,
+        sum(n) AS n
+    FROM unnest($1::integer[], $2::bigint[]) AS e (id, n)
+    GROUP BY id
+),
+l AS (
+    SELECT t.id
+    FROM t1 AS t, e
+    WHERE t.id = e.id
+    ORDER BY t.id
+    FOR NO KEY UPDATE OF t
+)
+UPDATE t1 AS t SET
+    n = t.n + e.n
+FROM e, l
+WHERE t.id = e.id
+    AND t.id = l.id`,
+		},
+		{
 			"delete",
 			stepCase{table: "primary_key: [id], columns: {id: integer}", write: "delete: t1"},
 			`WITH e AS (
     SELECT
         unnest($1::integer[]) AS id
-    ORDER BY id
 ),
 d AS (
     DELETE FROM t1 AS t

@@ -28,15 +28,12 @@ func (s *sums) write() error {
 		ordinal = s.free("ordinal")
 	}
 	s.Source = events(s.step, s.Name, s.free("one"), ordinal)
-	if !s.step.Makes || s.First {
-		s.Order = slices.Clone(s.Keys)
-	}
 	over, err := s.group()
 	if err != nil {
 		return err
 	}
 	if s.First {
-		s.Order = append(s.Order, ordinal)
+		s.Order = append(slices.Clone(s.Keys), ordinal)
 	}
 	return s.addUp(over)
 }

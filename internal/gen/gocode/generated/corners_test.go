@@ -33,7 +33,7 @@ func message(value string, headers ...wire.Header) *wire.Message {
 // TestDecodeParts: nested lists and objects, where absent and null are NULL and an empty
 // list is not.
 func TestDecodeParts(t *testing.T) {
-	e, err := corners.DecodeParts(*message(partsValue))
+	e, err := corners.DecodeParts(message(partsValue))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,14 +54,14 @@ func TestDecodeParts(t *testing.T) {
 
 // TestDecodeTwice: one value may be two fields, and a field may hold others.
 func TestDecodeTwice(t *testing.T) {
-	e, err := corners.DecodeScan(*message(`{"body":{"other":[1],"n": 12},"meta":{"type":"scan"}}`))
+	e, err := corners.DecodeScan(message(`{"body":{"other":[1],"n": 12},"meta":{"type":"scan"}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if e.N != 12 || string(e.NText) != "12" || string(e.U) != `{"other":[1],"n": 12}` {
 		t.Errorf("%d %s %s", e.N, e.NText, e.U)
 	}
-	s, err := corners.DecodeSelect(*message(`{"meta":{"type":"select"},"words":["a"]}`, wire.Header{Name: "range", Value: []byte("5")}))
+	s, err := corners.DecodeSelect(message(`{"meta":{"type":"select"},"words":["a"]}`, wire.Header{Name: "range", Value: []byte("5")}))
 	if err != nil {
 		t.Fatal(err)
 	}

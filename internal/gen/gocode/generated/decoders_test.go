@@ -23,21 +23,6 @@ import (
 	"github.com/idemgen/idemgen/testdata/golden/behaviour/decoders"
 )
 
-// decode are the generated decoders, by event.
-var decode = map[string]func(idem.Message) (any, error){
-	"Required": boxed(decoders.DecodeRequired),
-	"Optional": boxed(decoders.DecodeOptional),
-	"Defaults": boxed(decoders.DecodeDefaults),
-	"Nested":   boxed(decoders.DecodeNested),
-	"Patched":  boxed(decoders.DecodePatched),
-	"Moved":    boxed(decoders.DecodeMoved),
-	"Headers":  boxed(decoders.DecodeHeaders),
-}
-
-func boxed[T any](decode func(idem.Message) (T, error)) func(idem.Message) (any, error) {
-	return func(m idem.Message) (any, error) { return decode(m) }
-}
-
 func decodersSpec(t testing.TB) *model.Service {
 	t.Helper()
 	return resolved(t, "../../../../testdata/golden/behaviour/decoders/idemgen.yaml")
@@ -105,7 +90,7 @@ func agree(t *testing.T, in *oracle.Interpreter, e *model.Event, r oracle.Record
 	if r.Value == nil || out.Class == oracle.ClassTooLarge || out.Class == oracle.ClassKey {
 		return // decided before the decoder
 	}
-	got, err := decode[e.GoName](toMessage(r))
+	got, err := decoders.Decode[e.GoName](toMessage(r))
 	said, expected := "", ""
 	if out.Class == oracle.ClassDecode {
 		expected = out.DeadLetter()

@@ -45,7 +45,7 @@ func TestReasonsNameTheNumberThatAnEnumLacks(t *testing.T) {
 			Headers: []idem.Header{{Name: "message-id", Value: []byte("1")}},
 		}
 		got, told := "", ""
-		if _, err := orderbook.DecodeOrderPlaced(m); err != nil {
+		if _, err := orderbook.DecodeOrderPlaced(&m); err != nil {
 			got = err.Error()
 		}
 		if want != "" {

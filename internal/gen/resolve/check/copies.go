@@ -40,7 +40,7 @@ func checkCopies(report *syntax.Diagnostics, e *draft.Event) {
 	if !t.Model.Ordered {
 		fail("the topic does not say that one record key stays in one partition", "state assume: [ordered] if that holds")
 	}
-	if t.Model.Ordered && len(k.Parts) == len(spec.Source) && !t.OneTopic(fieldsIn(k.Parts)) {
+	if t.Model.Ordered && len(k.Parts) == len(spec.Source) && !t.Model.OneTopic(fieldsIn(k.Parts)) {
 		fail("one record key may be in several topics", "include the topic in the key source, as a field {type: string, record: topic}")
 	}
 }

@@ -53,7 +53,7 @@ func orIfOrdered(t *draft.Topic) string {
 		return ", or declare record_key and assume: [ordered]"
 	case !t.Model.Ordered:
 		return ", or state assume: [ordered] if that holds"
-	case t.Apart():
+	case t.Model.Apart():
 		return ", or " + whichTopic
 	}
 	return ""
@@ -94,5 +94,5 @@ func (w writers) sameAtAnyTime(st *draft.Step) bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(rowKey(st), func(a model.Assign) bool { return w[st.Table.Of(a.Column)] > 0 })
+	return !slices.ContainsFunc(st.Model.RowKey(), func(a model.Assign) bool { return w[st.Table.Of(a.Column)] > 0 })
 }

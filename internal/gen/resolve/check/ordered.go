@@ -2,44 +2,14 @@ package check
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
 	"github.com/idemgen/idemgen/internal/gen/resolve/draft"
 	"github.com/idemgen/idemgen/internal/gen/resolve/wording"
 )
 
-// rowKey are the columns that find the row, with their values.
-func rowKey(st *draft.Step) []model.Assign {
-	if len(st.Model.Where) > 0 {
-		return st.Model.Where
-	}
-	var out []model.Assign
-	for _, c := range st.Model.By {
-		if v, ok := st.Set[st.Table.Of(c)]; ok {
-			out = append(out, model.Assign{Column: c, Value: v.Model})
-		}
-	}
-	return out
-}
-
-// ordered reports whether all events of the topic that write the row come in order:
-// the topic is ordered by its record key, and the record key is inside the row key.
-func ordered(st *draft.Step) bool {
-	t := st.Event.Topic
-	if !t.Model.Ordered || t.Key == nil || !t.OneTopic(fieldsOf(rowKey(st))) {
-		return false
-	}
-	for _, p := range t.Key.Model.Parts {
-		if !slices.ContainsFunc(rowKey(st), func(a model.Assign) bool { return tells(a, p) }) {
-			return false
-		}
-	}
-	return true
-}
-
-// tells reports whether rows of one value in a column are of one part of a record key.
-func tells(a model.Assign, part *model.KeyPart) bool { return draft.PartOf(a.Value) == part }
+// ordered reports whether all events of the topic that write the row come in order.
+func ordered(st *draft.Step) bool { return st.Model.InOrder(st.Event.Topic.Model) }
 
 // whyUnordered says why a step is not ordered.
 func whyUnordered(st *draft.Step) string {
@@ -47,11 +17,11 @@ func whyUnordered(st *draft.Step) string {
 	if !t.Model.Ordered || t.Key == nil {
 		return fmt.Sprintf("topic %s does not say what orders it", wording.Quote(t.Spec.Name.Value))
 	}
-	if !t.OneTopic(fieldsOf(rowKey(st))) {
+	if !t.Model.OneTopic(fieldsOf(st.Model.RowKey())) {
 		return apart(t)
 	}
 	var columns []string
-	for _, a := range rowKey(st) {
+	for _, a := range st.Model.RowKey() {
 		columns = append(columns, a.Column.Name)
 	}
 	parts := partNames(t.Key)

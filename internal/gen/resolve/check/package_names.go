@@ -47,6 +47,5 @@ func checkPackageNames(report *syntax.Diagnostics, d *draft.Service) {
 	for _, e := range d.NamedEvents() {
 		add(e.Topic.Model.GoName+"Handler", "the handler of topic "+wording.Quote(e.Topic.Spec.Name.Value), e.Topic.Spec.Name.Pos)
 		add("Test"+e.Topic.Model.GoName, "the test of topic "+wording.Quote(e.Topic.Spec.Name.Value), e.Topic.Spec.Name.Pos)
-		add("Decode"+e.Model.GoName, "the decoder of "+e.Is(), e.Spec.Name.Pos)
 	}
 }

@@ -47,7 +47,7 @@ func makesRowOf(o, st *draft.Step) bool {
 	if o.Table != st.Table || !o.Whole || !o.Model.Makes || slices.Index(o.Event.Steps, o) > slices.Index(st.Event.Steps, st) {
 		return false
 	}
-	return !slices.ContainsFunc(rowKey(st), func(a model.Assign) bool {
+	return !slices.ContainsFunc(st.Model.RowKey(), func(a model.Assign) bool {
 		v, set := o.Set[o.Table.Of(a.Column)]
 		same := sameValue(v.Model, a.Value)
 		if a.Value.Kind == model.ConstValue {
@@ -65,18 +65,18 @@ func comesAfter(st, maker *draft.Step) bool {
 	}
 	told := map[*model.KeyPart]bool{} // by a column that both fill with that part of the record key
 	var made []model.Assign
-	for _, a := range rowKey(st) {
+	for _, a := range st.Model.RowKey() {
 		v, set := maker.Set[st.Table.Of(a.Column)]
 		if !set {
 			v = maker.Where[st.Table.Of(a.Column)]
 		}
 		made = append(made, model.Assign{Column: a.Column, Value: v.Model})
-		if p := draft.PartOf(a.Value); p == draft.PartOf(v.Model) {
+		if p := a.Value.KeyPart(); p == v.Model.KeyPart() {
 			told[p] = true
 		}
 	}
 	t := st.Event.Topic
-	return t.OneTopic(fieldsOf(made)) && !slices.ContainsFunc(t.Key.Model.Parts, func(p *model.KeyPart) bool { return !told[p] })
+	return t.Model.OneTopic(fieldsOf(made)) && !slices.ContainsFunc(t.Key.Model.Parts, func(p *model.KeyPart) bool { return !told[p] })
 }
 
 // whyTooEarly says why an event may come before the one that makes its row.
@@ -112,6 +112,6 @@ func orIfSoOrdered(st, maker *draft.Step) string {
 }
 
 func sameValue(a, b model.Value) bool {
-	part := draft.PartOf(a)
-	return a.Kind == b.Kind && a.Field == b.Field || part != nil && part == draft.PartOf(b)
+	part := a.KeyPart()
+	return a.Kind == b.Kind && a.Field == b.Field || part != nil && part == b.KeyPart()
 }

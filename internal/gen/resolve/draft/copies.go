@@ -25,22 +25,11 @@ func (e *Event) KeptByRecordKey() bool {
 func (k *RecordKey) Lacking(parts []model.KeySource) (names []string) {
 	for _, p := range k.Model.Parts {
 		has := func(s model.KeySource) bool {
-			return s.Field != nil && PartOf(model.Value{Kind: model.FieldValue, Field: s.Field}) == p
+			return s.Field != nil && model.Value{Kind: model.FieldValue, Field: s.Field}.KeyPart() == p
 		}
 		if !slices.ContainsFunc(parts, has) {
 			names = append(names, p.Name)
 		}
 	}
 	return names
-}
-
-// PartOf is the record-key part that a value equals, or nil.
-func PartOf(v model.Value) *model.KeyPart {
-	switch {
-	case v.Kind != model.FieldValue:
-		return nil
-	case v.Field.Source.Kind == model.FromRecordKey:
-		return v.Field.Source.Part
-	}
-	return v.Field.SamePart
 }

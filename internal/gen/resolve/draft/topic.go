@@ -20,15 +20,6 @@ type Topic struct {
 	OrderUnknown bool
 }
 
-// Apart reports whether records of one record key may be in several topics of the entry.
-func (t *Topic) Apart() bool { return len(t.Model.Kafka) > 1 }
-
-// OneTopic reports whether records that agree in these fields are of one topic, if they have one
-// record key.
-func (t *Topic) OneTopic(fields []*model.Field) bool {
-	return !t.Apart() || slices.ContainsFunc(fields, func(f *model.Field) bool { return f != nil && f.Source.Record == "topic" })
-}
-
 // Complete reports whether no part of the topic was refused.
 func (t *Topic) Complete() bool {
 	if t.Spec.Broken || t.OrderUnknown || slices.ContainsFunc(t.Fields, func(f Field) bool { return f.Field == nil }) {

@@ -30,6 +30,7 @@ func Plan(s *model.Service) {
 			}
 			st.Collapse = collapse(st, t)
 			st.Gathers = st.Sums && !st.Whole
+			st.Contended = contended(st, t, s.Topics)
 		}
 	}
 }
@@ -83,4 +84,21 @@ func nameSteps(e *model.Event) {
 // StepName is event, verb and table of a step as one Go name.
 func StepName(st *model.Step) string {
 	return st.Event.GoName + strings.ToUpper(st.Verb[:1]) + st.Verb[1:] + st.Table.GoName
+}
+
+// contended reports whether another partition may change rows of the step at the same time: the
+// topic does not order them, or another topic changes rows of the table, too. What handlers do is
+// not known.
+func contended(st *model.Step, t *model.Topic, topics []*model.Topic) bool {
+	switch {
+	case st.OnlyMakes():
+		return false
+	case !st.InOrder(t):
+		return true
+	}
+	return slices.ContainsFunc(topics, func(other *model.Topic) bool {
+		return other != t && slices.ContainsFunc(other.Events, func(e *model.Event) bool {
+			return slices.ContainsFunc(e.Steps, func(o *model.Step) bool { return o.Table == st.Table && !o.OnlyMakes() })
+		})
+	})
 }

@@ -46,7 +46,9 @@ func (p *keyedV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *keyedV1Plan) Flush(b *wire.Batch) {
 	b.Write(keyedUpsertKeyedSQL, &p.keyedUpsertKeyed)
 }
@@ -127,14 +129,6 @@ type Keyed struct {
 	KDay    idem.Date    // "day" of the record key
 	KDays   idem.Date    // "days" of the record key
 	KColour Colour       // "colour" of the record key
-}
-
-// DecodeKeyed decodes m; see strictjson.Scanner for the rules.
-func DecodeKeyed(m idem.Message) (e Keyed, err error) {
-	var s keyedV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Keyed")
 }
 
 func (e *Keyed) decode(s *strictjson.Scanner, m *wire.Message) {

@@ -63,14 +63,6 @@ type Measured struct {
 	Unit    string
 }
 
-// DecodeMeasured decodes m; see strictjson.Scanner for the rules.
-func DecodeMeasured(m idem.Message) (e Measured, err error) {
-	var s measuresV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Measured")
-}
-
 func (e *Measured) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Measured{
 		Unit: "mm",

@@ -45,7 +45,9 @@ func (p *recordsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *recordsV1Plan) Flush(b *wire.Batch) {
 	b.Write(recordedInsertRecordsSQL, &p.recordedInsertRecords)
 }
@@ -78,14 +80,6 @@ type Recorded struct {
 	HColour      Colour          // header "colour"
 	HMaybe       *int32          // header "maybe"
 	HDefault     int32           // header "default"
-}
-
-// DecodeRecorded decodes m; see strictjson.Scanner for the rules.
-func DecodeRecorded(m idem.Message) (e Recorded, err error) {
-	var s recordsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Recorded")
 }
 
 func (e *Recorded) decode(s *strictjson.Scanner, m *wire.Message) {

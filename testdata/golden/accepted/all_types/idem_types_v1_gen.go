@@ -82,7 +82,9 @@ func (p *typesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *typesV1Plan) Flush(b *wire.Batch) {
 	b.Write(requiredUpsertRequiredSQL, &p.requiredUpsertRequired)
 	b.Write(optionalUpsertOptionalSQL, &p.optionalUpsertOptional)
@@ -136,14 +138,6 @@ type Required struct {
 	CUUIDs       []idem.UUID
 	CBag         Bag
 	ID           idem.UUID // the record key
-}
-
-// DecodeRequired decodes m; see strictjson.Scanner for the rules.
-func DecodeRequired(m idem.Message) (e Required, err error) {
-	var s typesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Required")
 }
 
 func (e *Required) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -650,14 +644,6 @@ type Optional struct {
 	ID           idem.UUID // the record key
 }
 
-// DecodeOptional decodes m; see strictjson.Scanner for the rules.
-func DecodeOptional(m idem.Message) (e Optional, err error) {
-	var s typesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Optional")
-}
-
 func (e *Optional) decode(s *strictjson.Scanner, m *wire.Message) {
 	old := *e
 	*e = Optional{}
@@ -1089,14 +1075,6 @@ type Defaults struct {
 	ID     idem.UUID // the record key
 }
 
-// DecodeDefaults decodes m; see strictjson.Scanner for the rules.
-func DecodeDefaults(m idem.Message) (e Defaults, err error) {
-	var s typesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Defaults")
-}
-
 func (e *Defaults) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Defaults{
 		Text:   "",
@@ -1277,14 +1255,6 @@ type DefaultsLeft struct {
 	ID idem.UUID // the record key
 }
 
-// DecodeDefaultsLeft decodes m; see strictjson.Scanner for the rules.
-func DecodeDefaultsLeft(m idem.Message) (e DefaultsLeft, err error) {
-	var s typesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("DefaultsLeft")
-}
-
 func (e *DefaultsLeft) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = DefaultsLeft{}
 	e.ID = s.RecordKey(m).UUID()
@@ -1336,14 +1306,6 @@ ON CONFLICT (id) DO NOTHING`
 // Its idempotency key is header "key"; records with the same key are one event.
 type Constants struct {
 	ID idem.UUID // the record key
-}
-
-// DecodeConstants decodes m; see strictjson.Scanner for the rules.
-func DecodeConstants(m idem.Message) (e Constants, err error) {
-	var s typesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Constants")
 }
 
 func (e *Constants) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -1455,14 +1417,6 @@ type TypesErased struct {
 	ID idem.UUID // the record key
 }
 
-// DecodeTypesErased decodes m; see strictjson.Scanner for the rules.
-func DecodeTypesErased(m idem.Message) (e TypesErased, err error) {
-	var s typesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("TypesErased")
-}
-
 func (e *TypesErased) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = TypesErased{}
 	e.ID = s.RecordKey(m).UUID()
@@ -1514,7 +1468,6 @@ const typesErasedDeleteRequiredSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS id
-    ORDER BY id
 ),
 d AS (
     DELETE FROM required AS t
@@ -1532,7 +1485,6 @@ const typesErasedDeleteOptionalSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS id
-    ORDER BY id
 ),
 d AS (
     DELETE FROM optional AS t
@@ -1550,7 +1502,6 @@ const typesErasedDeleteDefaultsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS id
-    ORDER BY id
 ),
 d AS (
     DELETE FROM defaults AS t
@@ -1568,7 +1519,6 @@ const typesErasedDeleteConstantsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS id
-    ORDER BY id
 ),
 d AS (
     DELETE FROM constants AS t

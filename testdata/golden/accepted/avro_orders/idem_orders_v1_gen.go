@@ -81,7 +81,9 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedInsertOrdersSQL, &p.orderPlacedInsertOrders)
 	b.Write(orderPaidAddOrdersSQL, &p.orderPaidAddOrders)
@@ -446,7 +448,6 @@ WITH e AS (
         sum(paid_cents) AS paid_cents
     FROM unnest($1::uuid[], $2::bigint[]) AS e (order_id, paid_cents)
     GROUP BY order_id
-    ORDER BY order_id
 ),
 u AS (
     UPDATE orders AS t SET
@@ -474,7 +475,6 @@ WITH e AS (
             unnest($1::uuid[]) AS order_id,
             unnest($2::text[]) AS card
     ) AS e
-    ORDER BY order_id
 ),
 u AS (
     UPDATE orders AS t SET

@@ -45,7 +45,9 @@ func (p *accountsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *accountsV1Plan) Flush(b *wire.Batch) {
 	b.Write(openedInsertAccountsSQL, &p.openedInsertAccounts)
 }
@@ -58,14 +60,6 @@ type accountsV1Decoder = strictjson.Scanner
 type Opened struct {
 	Owner     string
 	AccountID idem.UUID // the record key
-}
-
-// DecodeOpened decodes m; see strictjson.Scanner for the rules.
-func DecodeOpened(m idem.Message) (e Opened, err error) {
-	var s accountsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Opened")
 }
 
 func (e *Opened) decode(s *strictjson.Scanner, m *wire.Message) {

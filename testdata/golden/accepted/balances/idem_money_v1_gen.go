@@ -66,7 +66,9 @@ func (p *moneyV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *moneyV1Plan) Flush(b *wire.Batch) {
 	b.Write(capturedInsertBookingsSQL, &p.capturedInsertBookings)
 }
@@ -79,14 +81,6 @@ type moneyV1Decoder = strictjson.Scanner
 type Captured struct {
 	Amount    idem.Decimal
 	AccountID idem.UUID // the record key
-}
-
-// DecodeCaptured decodes m; see strictjson.Scanner for the rules.
-func DecodeCaptured(m idem.Message) (e Captured, err error) {
-	var s moneyV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Captured")
 }
 
 func (e *Captured) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -176,14 +170,6 @@ type Refunded struct {
 	Amount    idem.Decimal
 	Reason    *string   // "meta.reason"
 	AccountID idem.UUID // the record key
-}
-
-// DecodeRefunded decodes m; see strictjson.Scanner for the rules.
-func DecodeRefunded(m idem.Message) (e Refunded, err error) {
-	var s moneyV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Refunded")
 }
 
 func (e *Refunded) decode(s *strictjson.Scanner, m *wire.Message) {

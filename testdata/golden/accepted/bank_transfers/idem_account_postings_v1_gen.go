@@ -67,7 +67,9 @@ func (p *accountPostingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *accountPostingsV1Plan) Flush(b *wire.Batch) {
 	b.Write(accountOpenedInsertAccountsSQL, &p.accountOpenedInsertAccounts)
 	b.Write(postedUpdateAccountsSQL, &p.postedUpdateAccounts)
@@ -85,14 +87,6 @@ type AccountOpened struct {
 	Posting   int64
 	Currency  string
 	AccountID idem.UUID // the record key
-}
-
-// DecodeAccountOpened decodes m; see strictjson.Scanner for the rules.
-func DecodeAccountOpened(m idem.Message) (e AccountOpened, err error) {
-	var s accountPostingsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("AccountOpened")
 }
 
 func (e *AccountOpened) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -202,14 +196,6 @@ type Posted struct {
 	Memo        *string
 	BookedAt    time.Time
 	AccountID   idem.UUID // the record key
-}
-
-// DecodePosted decodes m; see strictjson.Scanner for the rules.
-func DecodePosted(m idem.Message) (e Posted, err error) {
-	var s accountPostingsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Posted")
 }
 
 func (e *Posted) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -332,7 +318,6 @@ WITH e AS (
             unnest($1::uuid[]) AS account_id,
             unnest($2::bigint[]) AS last_posting
     ) AS e
-    ORDER BY account_id
 ),
 u AS (
     UPDATE accounts AS t SET
@@ -353,14 +338,6 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 type AccountClosed struct {
 	Notice    string    // header "notice-id"
 	AccountID idem.UUID // the record key
-}
-
-// DecodeAccountClosed decodes m; see strictjson.Scanner for the rules.
-func DecodeAccountClosed(m idem.Message) (e AccountClosed, err error) {
-	var s accountPostingsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("AccountClosed")
 }
 
 func (e *AccountClosed) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -424,7 +401,6 @@ WITH e AS (
         SELECT
             unnest($1::uuid[]) AS account_id
     ) AS e
-    ORDER BY account_id
 ),
 u AS (
     UPDATE accounts AS t SET

@@ -66,7 +66,9 @@ func (p *carriersEventsPlan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *carriersEventsPlan) Flush(b *wire.Batch) {
 	b.Write(shipmentMovedUpdateShipmentsSQL, &p.shipmentMovedUpdateShipments)
 	b.Write(shipmentWeighedUpdateShipmentsSQL, &p.shipmentWeighedUpdateShipments)
@@ -86,14 +88,6 @@ type ShipmentMoved struct {
 	ID         string
 	OccurredAt time.Time // "time"
 	ShipmentID idem.UUID // the record key
-}
-
-// DecodeShipmentMoved decodes m; see strictjson.Scanner for the rules.
-func DecodeShipmentMoved(m idem.Message) (e ShipmentMoved, err error) {
-	var s carriersEventsDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("ShipmentMoved")
 }
 
 func (e *ShipmentMoved) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -204,15 +198,22 @@ WITH e AS (
             unnest($3::timestamptz[]) AS changed_at,
             unnest($4::jsonb[]) AS last_stop
     ) AS e
-    ORDER BY shipment_id
+),
+l AS (
+    SELECT t.shipment_id
+    FROM shipments AS t, e
+    WHERE t.shipment_id = e.shipment_id
+    ORDER BY t.shipment_id
+    FOR NO KEY UPDATE OF t
 ),
 u AS (
     UPDATE shipments AS t SET
         state = e.state,
         changed_at = e.changed_at,
         last_stop = e.last_stop
-    FROM e
+    FROM e, l
     WHERE t.shipment_id = e.shipment_id
+        AND t.shipment_id = l.shipment_id
     RETURNING e.n
 )
 INSERT INTO idem_step_refused (reason, in_table)
@@ -231,14 +232,6 @@ type ShipmentWeighed struct {
 	ID         string
 	OccurredAt time.Time // "time"
 	ShipmentID idem.UUID // the record key
-}
-
-// DecodeShipmentWeighed decodes m; see strictjson.Scanner for the rules.
-func DecodeShipmentWeighed(m idem.Message) (e ShipmentWeighed, err error) {
-	var s carriersEventsDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("ShipmentWeighed")
 }
 
 func (e *ShipmentWeighed) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -348,14 +341,21 @@ WITH e AS (
             unnest($2::timestamptz[]) AS changed_at,
             unnest($3::jsonb[]) AS weighed
     ) AS e
-    ORDER BY shipment_id
+),
+l AS (
+    SELECT t.shipment_id
+    FROM shipments AS t, e
+    WHERE t.shipment_id = e.shipment_id
+    ORDER BY t.shipment_id
+    FOR NO KEY UPDATE OF t
 ),
 u AS (
     UPDATE shipments AS t SET
         changed_at = e.changed_at,
         weighed = e.weighed
-    FROM e
+    FROM e, l
     WHERE t.shipment_id = e.shipment_id
+        AND t.shipment_id = l.shipment_id
     RETURNING e.n
 )
 INSERT INTO idem_step_refused (reason, in_table)
@@ -373,14 +373,6 @@ type ShipmentDelivered struct {
 	Source     string
 	ID         string
 	OccurredAt time.Time // "time"
-}
-
-// DecodeShipmentDelivered decodes m; see strictjson.Scanner for the rules.
-func DecodeShipmentDelivered(m idem.Message) (e ShipmentDelivered, err error) {
-	var s carriersEventsDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("ShipmentDelivered")
 }
 
 func (e *ShipmentDelivered) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -471,14 +463,21 @@ WITH e AS (
             unnest($1::uuid[]) AS shipment_id,
             unnest($2::timestamptz[]) AS changed_at
     ) AS e
-    ORDER BY shipment_id
+),
+l AS (
+    SELECT t.shipment_id
+    FROM shipments AS t, e
+    WHERE t.shipment_id = e.shipment_id
+    ORDER BY t.shipment_id
+    FOR NO KEY UPDATE OF t
 ),
 u AS (
     UPDATE shipments AS t SET
         state = 'delivered',
         changed_at = e.changed_at
-    FROM e
+    FROM e, l
     WHERE t.shipment_id = e.shipment_id
+        AND t.shipment_id = l.shipment_id
     RETURNING e.n
 )
 INSERT INTO idem_step_refused (reason, in_table)

@@ -59,7 +59,9 @@ func (p *shippingEventsPlan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *shippingEventsPlan) Flush(b *wire.Batch) {
 	b.Write(shipmentBookedUpsertShipmentsSQL, &p.shipmentBookedUpsertShipments)
 	b.Write(shipmentErasedDeleteShipmentsSQL, &p.shipmentErasedDeleteShipments)
@@ -78,14 +80,6 @@ type ShipmentBooked struct {
 	TrackingURL *string // "trackingUrl"
 	Parcels     []Parcel
 	OccurredAt  time.Time // header "ce_time"
-}
-
-// DecodeShipmentBooked decodes m; see strictjson.Scanner for the rules.
-func DecodeShipmentBooked(m idem.Message) (e ShipmentBooked, err error) {
-	var s shippingEventsDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("ShipmentBooked")
 }
 
 func (e *ShipmentBooked) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -223,14 +217,6 @@ type ShipmentErased struct {
 	ShipmentID idem.UUID // the record key
 }
 
-// DecodeShipmentErased decodes m; see strictjson.Scanner for the rules.
-func DecodeShipmentErased(m idem.Message) (e ShipmentErased, err error) {
-	var s shippingEventsDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("ShipmentErased")
-}
-
 func (e *ShipmentErased) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = ShipmentErased{}
 	e.OccurredAt = s.Header(m, "ce_time").Time()
@@ -276,12 +262,19 @@ const shipmentErasedDeleteShipmentsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS shipment_id
-    ORDER BY shipment_id
+),
+l AS (
+    SELECT t.shipment_id
+    FROM shipments AS t, e
+    WHERE t.shipment_id = e.shipment_id
+    ORDER BY t.shipment_id
+    FOR UPDATE OF t
 ),
 d AS (
     DELETE FROM shipments AS t
-    USING e
+    USING e, l
     WHERE t.shipment_id = e.shipment_id
+        AND t.shipment_id = l.shipment_id
     RETURNING true
 )
 INSERT INTO idem_step_refused (reason, in_table)

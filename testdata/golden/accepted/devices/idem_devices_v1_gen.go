@@ -75,7 +75,9 @@ func (p *devicesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *devicesV1Plan) Flush(b *wire.Batch) {
 	b.Write(installedUpsertDevicesSQL, &p.installedUpsertDevices)
 	b.Write(movedUpdateDevicesSQL, &p.movedUpdateDevices)
@@ -109,14 +111,6 @@ type Installed struct {
 	Load     float64
 	Ports    []Port
 	DeviceID idem.UUID // the record key
-}
-
-// DecodeInstalled decodes m; see strictjson.Scanner for the rules.
-func DecodeInstalled(m idem.Message) (e Installed, err error) {
-	var s devicesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Installed")
 }
 
 func (e *Installed) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -397,14 +391,6 @@ type Moved struct {
 	DeviceID idem.UUID // the record key
 }
 
-// DecodeMoved decodes m; see strictjson.Scanner for the rules.
-func DecodeMoved(m idem.Message) (e Moved, err error) {
-	var s devicesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Moved")
-}
-
 func (e *Moved) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Moved{}
 	var seen struct{ Host, Net, Height bool }
@@ -484,7 +470,6 @@ WITH e AS (
         unnest($3::text[])::cidr AS net,
         unnest($4::boolean[]) AS net_sent,
         unnest($5::integer[])::smallint AS height
-    ORDER BY device_id
 )
 UPDATE devices AS t SET
     host = e.host,
@@ -510,14 +495,6 @@ type Read struct {
 	Days       []idem.Date
 	Hosts      []string
 	DeviceID   idem.UUID // the record key
-}
-
-// DecodeRead decodes m; see strictjson.Scanner for the rules.
-func DecodeRead(m idem.Message) (e Read, err error) {
-	var s devicesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Read")
 }
 
 func (e *Read) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -844,14 +821,6 @@ type Planned struct {
 	DeviceID        idem.UUID // the record key
 }
 
-// DecodePlanned decodes m; see strictjson.Scanner for the rules.
-func DecodePlanned(m idem.Message) (e Planned, err error) {
-	var s devicesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Planned")
-}
-
 func (e *Planned) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Planned{}
 	var seen struct {
@@ -1061,14 +1030,6 @@ type Removed struct {
 	DeviceID idem.UUID // the record key
 }
 
-// DecodeRemoved decodes m; see strictjson.Scanner for the rules.
-func DecodeRemoved(m idem.Message) (e Removed, err error) {
-	var s devicesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Removed")
-}
-
 func (e *Removed) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Removed{}
 	e.DeviceID = s.RecordKey(m).UUID()
@@ -1114,7 +1075,6 @@ const removedDeletePortsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS device_id
-    ORDER BY device_id
 ),
 d AS (
     DELETE FROM ports AS t
@@ -1132,7 +1092,6 @@ const removedDeleteDevicesSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS device_id
-    ORDER BY device_id
 ),
 d AS (
     DELETE FROM devices AS t

@@ -79,7 +79,9 @@ func (p *usersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *usersV1Plan) Flush(b *wire.Batch) {
 	b.Write(userCreatedInsertMailsSQL, &p.userCreatedInsertMails)
 	b.Write(userCreatedUpsertUsersSQL, &p.userCreatedUpsertUsers)
@@ -109,14 +111,6 @@ func (v UserCreated) Format(f fmt.State, verb rune) {
 // LogValue returns v for slog, as Format prints it.
 func (v UserCreated) LogValue() slog.Value {
 	return wire.LogValue(v)
-}
-
-// DecodeUserCreated decodes m; see strictjson.Scanner for the rules.
-func DecodeUserCreated(m idem.Message) (e UserCreated, err error) {
-	var s usersV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("UserCreated")
 }
 
 func (e *UserCreated) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -245,14 +239,6 @@ type UserPinged struct {
 	UserID  idem.UUID // the record key
 }
 
-// DecodeUserPinged decodes m; see strictjson.Scanner for the rules.
-func DecodeUserPinged(m idem.Message) (e UserPinged, err error) {
-	var s usersV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("UserPinged")
-}
-
 func (e *UserPinged) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = UserPinged{}
 	e.EventID = s.Header(m, "id").UUID()
@@ -318,7 +304,6 @@ WITH e AS (
         sum(1) AS pushes
     FROM unnest($1::uuid[]) AS e (user_id)
     GROUP BY user_id
-    ORDER BY user_id
 ),
 u AS (
     UPDATE users AS t SET
@@ -341,14 +326,6 @@ type UserGone struct {
 	At      time.Time
 	EventID idem.UUID // header "id"
 	UserID  idem.UUID // the record key
-}
-
-// DecodeUserGone decodes m; see strictjson.Scanner for the rules.
-func DecodeUserGone(m idem.Message) (e UserGone, err error) {
-	var s usersV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("UserGone")
 }
 
 func (e *UserGone) decode(s *strictjson.Scanner, m *wire.Message) {

@@ -87,7 +87,9 @@ func (p *usersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *usersV1Plan) Flush(b *wire.Batch) {
 	b.Write(userCreatedInsertWelcomeMailsSQL, &p.userCreatedInsertWelcomeMails)
 	b.Write(userCreatedUpsertPushesSQL, &p.userCreatedUpsertPushes)
@@ -117,14 +119,6 @@ func (v UserCreated) Format(f fmt.State, verb rune) {
 // LogValue returns v for slog, as Format prints it.
 func (v UserCreated) LogValue() slog.Value {
 	return wire.LogValue(v)
-}
-
-// DecodeUserCreated decodes m; see strictjson.Scanner for the rules.
-func DecodeUserCreated(m idem.Message) (e UserCreated, err error) {
-	var s usersV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("UserCreated")
 }
 
 func (e *UserCreated) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -243,14 +237,6 @@ type UserPinged struct {
 	UserID  idem.UUID // the record key
 }
 
-// DecodeUserPinged decodes m; see strictjson.Scanner for the rules.
-func DecodeUserPinged(m idem.Message) (e UserPinged, err error) {
-	var s usersV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("UserPinged")
-}
-
 func (e *UserPinged) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = UserPinged{}
 	e.EventID = s.Header(m, "id").UUID()
@@ -317,7 +303,6 @@ WITH e AS (
         sum(1) AS sent
     FROM unnest($1::uuid[]) AS e (user_id)
     GROUP BY user_id
-    ORDER BY user_id
 ),
 u AS (
     UPDATE pushes AS t SET
@@ -340,14 +325,6 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.user_id = e.user_id)`
 type UserCharged struct {
 	EventID idem.UUID // header "id"
 	UserID  idem.UUID // the record key
-}
-
-// DecodeUserCharged decodes m; see strictjson.Scanner for the rules.
-func DecodeUserCharged(m idem.Message) (e UserCharged, err error) {
-	var s usersV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("UserCharged")
 }
 
 func (e *UserCharged) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -412,14 +389,6 @@ type UserGone struct {
 	UserID  idem.UUID // the record key
 }
 
-// DecodeUserGone decodes m; see strictjson.Scanner for the rules.
-func DecodeUserGone(m idem.Message) (e UserGone, err error) {
-	var s usersV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("UserGone")
-}
-
 func (e *UserGone) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = UserGone{}
 	e.EventID = s.Header(m, "id").UUID()
@@ -471,7 +440,6 @@ const userGoneDeletePushesSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS user_id
-    ORDER BY user_id
 ),
 d AS (
     DELETE FROM pushes AS t

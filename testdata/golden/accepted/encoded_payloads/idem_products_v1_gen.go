@@ -74,7 +74,9 @@ func (p *productsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *productsV1Plan) Flush(b *wire.Batch) {
 	b.Write(productChangedUpsertProductsSQL, &p.productChangedUpsertProducts)
 	b.Write(productGoneDeleteProductsSQL, &p.productGoneDeleteProducts)
@@ -93,19 +95,6 @@ type ProductChanged struct {
 	Price     idem.Decimal // "data.price"
 	ChangedAt time.Time    // "data.changedAt"
 	SKU       string       // the record key
-}
-
-// DecodeProductChanged decodes m; see strictjson.Scanner for the rules.
-func DecodeProductChanged(m idem.Message) (e ProductChanged, err error) {
-	var s productsV1Decoder
-	encoding := productsV1Encoding{}
-	opened, err := encoding.Open(&m)
-	if err != nil {
-		return e, err
-	}
-	s.Reset(opened)
-	e.decode(&s, opened)
-	return e, s.Finish("ProductChanged")
 }
 
 func (e *ProductChanged) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -237,19 +226,6 @@ type ProductGone struct {
 	SKU string // the record key
 }
 
-// DecodeProductGone decodes m; see strictjson.Scanner for the rules.
-func DecodeProductGone(m idem.Message) (e ProductGone, err error) {
-	var s productsV1Decoder
-	encoding := productsV1Encoding{}
-	opened, err := encoding.Open(&m)
-	if err != nil {
-		return e, err
-	}
-	s.Reset(opened)
-	e.decode(&s, opened)
-	return e, s.Finish("ProductGone")
-}
-
 func (e *ProductGone) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = ProductGone{}
 	e.SKU = s.RecordKey(m).String()
@@ -292,7 +268,6 @@ const productGoneDeleteProductsSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS sku
-    ORDER BY sku
 ),
 d AS (
     DELETE FROM products AS t

@@ -59,7 +59,9 @@ func (p *visitsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *visitsV1Plan) Flush(b *wire.Batch) {
 	b.Write(visitedInsertVisitsSQL, &p.visitedInsertVisits)
 }
@@ -80,19 +82,6 @@ type Visited struct {
 	VisitedAt idem.LocalTime
 	BornOn    *idem.Date
 	JoinedAt  time.Time
-}
-
-// DecodeVisited decodes m; see strictjson.Scanner for the rules.
-func DecodeVisited(m idem.Message) (e Visited, err error) {
-	var s visitsV1Decoder
-	encoding := visitsV1Encoding{}
-	opened, err := encoding.Open(&m)
-	if err != nil {
-		return e, err
-	}
-	s.Reset(opened)
-	e.decode(&s, opened)
-	return e, s.Finish("Visited")
 }
 
 func (e *Visited) decode(s *strictjson.Scanner, m *wire.Message) {

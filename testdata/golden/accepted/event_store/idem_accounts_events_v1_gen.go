@@ -65,7 +65,9 @@ func (p *accountsEventsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *accountsEventsV1Plan) Flush(b *wire.Batch) {
 	b.Write(accountEventInsertAccountEventsSQL, &p.accountEventInsertAccountEvents)
 }
@@ -85,14 +87,6 @@ type AccountEvent struct {
 	Data       json.RawMessage
 	OccurredAt time.Time // "occurredAt"
 	EventID    idem.UUID // "eventId"
-}
-
-// DecodeAccountEvent decodes m; see strictjson.Scanner for the rules.
-func DecodeAccountEvent(m idem.Message) (e AccountEvent, err error) {
-	var s accountsEventsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("AccountEvent")
 }
 
 func (e *AccountEvent) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -209,14 +203,6 @@ type AccountNoted struct {
 	AccountID idem.UUID // "accountId"
 	Note      string
 	EventID   idem.UUID // "eventId"
-}
-
-// DecodeAccountNoted decodes m; see strictjson.Scanner for the rules.
-func DecodeAccountNoted(m idem.Message) (e AccountNoted, err error) {
-	var s accountsEventsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("AccountNoted")
 }
 
 func (e *AccountNoted) decode(s *strictjson.Scanner, m *wire.Message) {

@@ -59,7 +59,9 @@ func (p *accountsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *accountsV1Plan) Flush(b *wire.Batch) {
 	b.Write(openedUpsertAccountsSQL, &p.openedUpsertAccounts)
 	b.Write(closedDeleteAccountsSQL, &p.closedDeleteAccounts)
@@ -74,14 +76,6 @@ type Opened struct {
 	Iban      string
 	State     State
 	AccountID idem.UUID // the record key
-}
-
-// DecodeOpened decodes m; see strictjson.Scanner for the rules.
-func DecodeOpened(m idem.Message) (e Opened, err error) {
-	var s accountsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Opened")
 }
 
 func (e *Opened) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -174,14 +168,6 @@ type Closed struct {
 	AccountID idem.UUID // the record key
 }
 
-// DecodeClosed decodes m; see strictjson.Scanner for the rules.
-func DecodeClosed(m idem.Message) (e Closed, err error) {
-	var s accountsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Closed")
-}
-
 func (e *Closed) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Closed{}
 	e.AccountID = s.RecordKey(m).UUID()
@@ -224,12 +210,19 @@ const closedDeleteAccountsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS "Account ID"
-    ORDER BY "Account ID"
+),
+l AS (
+    SELECT t."Account ID"
+    FROM "core ""bank"""."weird """"table` + "`" + `s" AS t, e
+    WHERE t."Account ID" = e."Account ID"
+    ORDER BY t."Account ID"
+    FOR UPDATE OF t
 ),
 d AS (
     DELETE FROM "core ""bank"""."weird """"table` + "`" + `s" AS t
-    USING e
+    USING e, l
     WHERE t."Account ID" = e."Account ID"
+        AND t."Account ID" = l."Account ID"
     RETURNING true
 )
 INSERT INTO idem_step_refused (reason, in_table)

@@ -64,7 +64,9 @@ func (p *transfersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *transfersV1Plan) Flush(b *wire.Batch) {
 	b.Write(requestedAddAccountsSQL, &p.requestedAddAccounts)
 	b.Write(requestedInsertJournalSQL, &p.requestedInsertJournal)
@@ -86,14 +88,6 @@ type Requested struct {
 	BookedAt   time.Time
 	Lines      []Line
 	TransferID idem.UUID // the record key
-}
-
-// DecodeRequested decodes m; see strictjson.Scanner for the rules.
-func DecodeRequested(m idem.Message) (e Requested, err error) {
-	var s transfersV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Requested")
 }
 
 func (e *Requested) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -251,13 +245,20 @@ WITH e AS (
         sum("balance_$do$'\minor") AS "balance_$do$'\minor"
     FROM unnest($1::uuid[], $2::bigint[]) AS e ("Account ID", "balance_$do$'\minor")
     GROUP BY "Account ID"
-    ORDER BY "Account ID"
+),
+l AS (
+    SELECT t."Account ID"
+    FROM "core ""bank"""."weird """"table` + "`" + `s" AS t, e
+    WHERE t."Account ID" = e."Account ID"
+    ORDER BY t."Account ID"
+    FOR NO KEY UPDATE OF t
 ),
 u AS (
     UPDATE "core ""bank"""."weird """"table` + "`" + `s" AS t SET
         "balance_$do$'\minor" = t."balance_$do$'\minor" + e."balance_$do$'\minor"
-    FROM e
+    FROM e, l
     WHERE t."Account ID" = e."Account ID"
+        AND t."Account ID" = l."Account ID"
     RETURNING
         t."Account ID"
 )
@@ -275,14 +276,6 @@ type Corrected struct {
 	Lines      []Line
 	BookedAt   time.Time
 	TransferID idem.UUID // the record key
-}
-
-// DecodeCorrected decodes m; see strictjson.Scanner for the rules.
-func DecodeCorrected(m idem.Message) (e Corrected, err error) {
-	var s transfersV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Corrected")
 }
 
 func (e *Corrected) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -384,7 +377,6 @@ WITH e AS (
             unnest($1::uuid[]) AS "Transfer""ID",
             unnest($2::timestamptz[]) AS "ÜberwiesenAm"
     ) AS e
-    ORDER BY "Transfer""ID"
 ),
 u AS (
     UPDATE "ledger's"."Journal" AS t SET
@@ -404,7 +396,6 @@ const correctedDeleteLinesSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS transfer_id
-    ORDER BY transfer_id
 ),
 d AS (
     DELETE FROM "ledger's".lines AS t

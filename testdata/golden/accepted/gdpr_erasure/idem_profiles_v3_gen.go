@@ -84,7 +84,9 @@ func (p *profilesV3Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *profilesV3Plan) Flush(b *wire.Batch) {
 	b.Write(profileSavedUpsertProfilesSQL, &p.profileSavedUpsertProfiles)
 	b.Write(devicesSeenInsertDevicesSQL, &p.devicesSeenInsertDevices)
@@ -120,14 +122,6 @@ func (v ProfileSaved) Format(f fmt.State, verb rune) {
 // LogValue returns v for slog, as Format prints it.
 func (v ProfileSaved) LogValue() slog.Value {
 	return wire.LogValue(v)
-}
-
-// DecodeProfileSaved decodes m; see strictjson.Scanner for the rules.
-func DecodeProfileSaved(m idem.Message) (e ProfileSaved, err error) {
-	var s profilesV3Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("ProfileSaved")
 }
 
 func (e *ProfileSaved) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -269,14 +263,6 @@ type DevicesSeen struct {
 	UserID  idem.UUID // the record key
 }
 
-// DecodeDevicesSeen decodes m; see strictjson.Scanner for the rules.
-func DecodeDevicesSeen(m idem.Message) (e DevicesSeen, err error) {
-	var s profilesV3Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("DevicesSeen")
-}
-
 func (e *DevicesSeen) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = DevicesSeen{
 		Devices: e.Devices[:0],
@@ -356,7 +342,6 @@ const devicesSeenDeleteDevicesSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS user_id
-    ORDER BY user_id
 ),
 d AS (
     DELETE FROM devices AS t
@@ -396,14 +381,6 @@ type ConsentGiven struct {
 	Purpose string
 	Granted bool
 	UserID  idem.UUID // the record key
-}
-
-// DecodeConsentGiven decodes m; see strictjson.Scanner for the rules.
-func DecodeConsentGiven(m idem.Message) (e ConsentGiven, err error) {
-	var s profilesV3Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("ConsentGiven")
 }
 
 func (e *ConsentGiven) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -493,14 +470,6 @@ type ProfileErased struct {
 	UserID idem.UUID // the record key
 }
 
-// DecodeProfileErased decodes m; see strictjson.Scanner for the rules.
-func DecodeProfileErased(m idem.Message) (e ProfileErased, err error) {
-	var s profilesV3Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("ProfileErased")
-}
-
 func (e *ProfileErased) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = ProfileErased{}
 	e.UserID = s.RecordKey(m).UUID()
@@ -552,7 +521,6 @@ const profileErasedDeleteProfilesSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS user_id
-    ORDER BY user_id
 ),
 d AS (
     DELETE FROM profiles AS t
@@ -570,7 +538,6 @@ const profileErasedDeleteDevicesSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS user_id
-    ORDER BY user_id
 ),
 d AS (
     DELETE FROM devices AS t
@@ -588,7 +555,6 @@ const profileErasedDeleteConsentsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS user_id
-    ORDER BY user_id
 ),
 d AS (
     DELETE FROM consents AS t

@@ -59,7 +59,9 @@ func (p *checksV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *checksV1Plan) Flush(b *wire.Batch) {
 	b.Write(passedInsertChecksSQL, &p.passedInsertChecks)
 	b.Write(failedInsertChecksSQL, &p.failedInsertChecks)
@@ -100,14 +102,6 @@ type Passed struct {
 	CheckID idem.UUID
 	Site    string // "site" of the record key
 	Line    int32  // "line" of the record key
-}
-
-// DecodePassed decodes m; see strictjson.Scanner for the rules.
-func DecodePassed(m idem.Message) (e Passed, err error) {
-	var s checksV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Passed")
 }
 
 func (e *Passed) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -189,14 +183,6 @@ type Failed struct {
 	CheckID idem.UUID
 	Site    string // "site" of the record key
 	Line    int32  // "line" of the record key
-}
-
-// DecodeFailed decodes m; see strictjson.Scanner for the rules.
-func DecodeFailed(m idem.Message) (e Failed, err error) {
-	var s checksV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Failed")
 }
 
 func (e *Failed) decode(s *strictjson.Scanner, m *wire.Message) {

@@ -62,7 +62,9 @@ func (p *metersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *metersV1Plan) Flush(b *wire.Batch) {
 	b.Write(installedUpsertMetersSQL, &p.installedUpsertMeters)
 	b.Write(readUpdateMetersSQL, &p.readUpdateMeters)
@@ -78,14 +80,6 @@ type Installed struct {
 	Site    string
 	Level   int64
 	MeterID idem.UUID // the record key
-}
-
-// DecodeInstalled decodes m; see strictjson.Scanner for the rules.
-func DecodeInstalled(m idem.Message) (e Installed, err error) {
-	var s metersV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Installed")
 }
 
 func (e *Installed) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -180,14 +174,6 @@ type Read struct {
 	MeterID idem.UUID // the record key
 }
 
-// DecodeRead decodes m; see strictjson.Scanner for the rules.
-func DecodeRead(m idem.Message) (e Read, err error) {
-	var s metersV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Read")
-}
-
 func (e *Read) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Read{}
 	var seen struct{ Level bool }
@@ -245,7 +231,6 @@ WITH e AS (
     SELECT
         unnest($1::uuid[]) AS meter_id,
         unnest($2::bigint[]) AS level
-    ORDER BY meter_id
 )
 UPDATE meters AS t SET
     level = e.level
@@ -256,14 +241,6 @@ WHERE t.meter_id = e.meter_id`
 // Its idempotency key is header "event-id"; records with the same key are one event.
 type Removed struct {
 	MeterID idem.UUID // the record key
-}
-
-// DecodeRemoved decodes m; see strictjson.Scanner for the rules.
-func DecodeRemoved(m idem.Message) (e Removed, err error) {
-	var s metersV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Removed")
 }
 
 func (e *Removed) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -309,7 +286,6 @@ const removedUpdateMetersSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS meter_id
-    ORDER BY meter_id
 )
 UPDATE meters AS t SET
     state = 'gone'

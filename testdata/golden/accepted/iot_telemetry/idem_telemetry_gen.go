@@ -49,7 +49,9 @@ func (p *telemetryPlan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *telemetryPlan) Flush(b *wire.Batch) {
 	b.Write(readingUpsertDeviceStateSQL, &p.readingUpsertDeviceState)
 	b.Write(readingAddDeviceDailySQL, &p.readingAddDeviceDaily)
@@ -69,14 +71,6 @@ type Reading struct {
 	Topic       string                     // the record's topic
 	ReportedAt  time.Time                  // "ts"
 	DeviceID    string                     // the record key
-}
-
-// DecodeReading decodes m; see strictjson.Scanner for the rules.
-func DecodeReading(m idem.Message) (e Reading, err error) {
-	var s telemetryDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Reading")
 }
 
 func (e *Reading) decode(s *strictjson.Scanner, m *wire.Message) {

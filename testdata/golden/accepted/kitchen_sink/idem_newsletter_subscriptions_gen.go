@@ -6,7 +6,6 @@ package backoffice
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
@@ -60,7 +59,9 @@ func (p *newsletterSubscriptionsPlan) Add(b *wire.Batch, m *wire.Message) error 
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *newsletterSubscriptionsPlan) Flush(b *wire.Batch) {
 	b.Write(subscribedUpsertNewsletterSQL, &p.subscribedUpsertNewsletter)
 	b.Write(unsubscribedDeleteNewsletterSQL, &p.unsubscribedDeleteNewsletter)
@@ -77,14 +78,6 @@ type Subscribed struct {
 	Topic          string
 	UpdatedAt      time.Time
 	Email          string // the record key
-}
-
-// DecodeSubscribed decodes m; see strictjson.Scanner for the rules.
-func DecodeSubscribed(m idem.Message) (e Subscribed, err error) {
-	var s newsletterSubscriptionsDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Subscribed")
 }
 
 func (e *Subscribed) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -182,14 +175,6 @@ type Unsubscribed struct {
 	Email          string // the record key
 }
 
-// DecodeUnsubscribed decodes m; see strictjson.Scanner for the rules.
-func DecodeUnsubscribed(m idem.Message) (e Unsubscribed, err error) {
-	var s newsletterSubscriptionsDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Unsubscribed")
-}
-
 func (e *Unsubscribed) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Unsubscribed{}
 	var seen struct{ Topic bool }
@@ -249,7 +234,6 @@ WITH e AS (
     SELECT
         unnest($1::text[]) AS email,
         unnest($2::text[]) AS topic
-    ORDER BY email, topic
 ),
 d AS (
     DELETE FROM newsletter AS t

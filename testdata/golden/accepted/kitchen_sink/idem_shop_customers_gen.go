@@ -67,7 +67,9 @@ func (p *shopCustomersPlan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *shopCustomersPlan) Flush(b *wire.Batch) {
 	b.Write(customerChangedUpsertCustomersSQL, &p.customerChangedUpsertCustomers)
 	b.Write(customerSeenUpdateCustomersSQL, &p.customerSeenUpdateCustomers)
@@ -87,14 +89,6 @@ type CustomerChanged struct {
 	Address    *Address
 	Tags       []string
 	Version    int64 // "revision"
-}
-
-// DecodeCustomerChanged decodes m; see strictjson.Scanner for the rules.
-func DecodeCustomerChanged(m idem.Message) (e CustomerChanged, err error) {
-	var s shopCustomersDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("CustomerChanged")
 }
 
 func (e *CustomerChanged) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -236,14 +230,6 @@ type CustomerSeen struct {
 	CustomerID idem.UUID // the record key
 }
 
-// DecodeCustomerSeen decodes m; see strictjson.Scanner for the rules.
-func DecodeCustomerSeen(m idem.Message) (e CustomerSeen, err error) {
-	var s shopCustomersDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("CustomerSeen")
-}
-
 func (e *CustomerSeen) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = CustomerSeen{}
 	e.CustomerID = s.RecordKey(m).UUID()
@@ -286,7 +272,6 @@ const customerSeenUpdateCustomersSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS customer_id
-    ORDER BY customer_id
 )
 UPDATE customers AS t SET
     seen_at = now()
@@ -298,14 +283,6 @@ WHERE t.customer_id = e.customer_id`
 type CustomerClosed struct {
 	Version    int64     // "revision"
 	CustomerID idem.UUID // the record key
-}
-
-// DecodeCustomerClosed decodes m; see strictjson.Scanner for the rules.
-func DecodeCustomerClosed(m idem.Message) (e CustomerClosed, err error) {
-	var s shopCustomersDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("CustomerClosed")
 }
 
 func (e *CustomerClosed) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -367,7 +344,6 @@ WITH e AS (
     SELECT
         unnest($1::uuid[]) AS customer_id,
         unnest($2::bigint[]) AS version
-    ORDER BY customer_id
 ),
 u AS (
     UPDATE customers AS t SET
@@ -390,14 +366,6 @@ WHERE NOT EXISTS (SELECT FROM customers AS t WHERE t.customer_id = e.customer_id
 // Its idempotency key is header "message-id"; records with the same key are one event.
 type CustomerErased struct {
 	CustomerID idem.UUID // the record key
-}
-
-// DecodeCustomerErased decodes m; see strictjson.Scanner for the rules.
-func DecodeCustomerErased(m idem.Message) (e CustomerErased, err error) {
-	var s shopCustomersDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("CustomerErased")
 }
 
 func (e *CustomerErased) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -444,7 +412,6 @@ const customerErasedDeleteCustomersSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS customer_id
-    ORDER BY customer_id
 ),
 d AS (
     DELETE FROM customers AS t

@@ -6,7 +6,6 @@ package backoffice
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
@@ -61,14 +60,6 @@ type StockCounted struct {
 	Warehouse string
 	Available int64
 	CountedAt time.Time // "ts"
-}
-
-// DecodeStockCounted decodes m; see strictjson.Scanner for the rules.
-func DecodeStockCounted(m idem.Message) (e StockCounted, err error) {
-	var s stockLevelsDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("StockCounted")
 }
 
 func (e *StockCounted) decode(s *strictjson.Scanner, m *wire.Message) {

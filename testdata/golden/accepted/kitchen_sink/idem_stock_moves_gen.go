@@ -6,7 +6,6 @@ package backoffice
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
@@ -45,7 +44,9 @@ func (p *stockMovesPlan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *stockMovesPlan) Flush(b *wire.Batch) {
 	b.Write(stockMovedInsertMovementsSQL, &p.stockMovedInsertMovements)
 }
@@ -59,14 +60,6 @@ type StockMoved struct {
 	SKU       string
 	Warehouse string
 	Changes   []int32
-}
-
-// DecodeStockMoved decodes m; see strictjson.Scanner for the rules.
-func DecodeStockMoved(m idem.Message) (e StockMoved, err error) {
-	var s stockMovesDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("StockMoved")
 }
 
 func (e *StockMoved) decode(s *strictjson.Scanner, m *wire.Message) {

@@ -73,7 +73,9 @@ func (p *changesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *changesV1Plan) Flush(b *wire.Batch) {
 	b.Write(limitChangedUpsertLimitsSQL, &p.limitChangedUpsertLimits)
 }
@@ -87,14 +89,6 @@ type LimitChanged struct {
 	AccountID string
 	Tier      int32
 	ChangeID  idem.UUID // the record key
-}
-
-// DecodeLimitChanged decodes m; see strictjson.Scanner for the rules.
-func DecodeLimitChanged(m idem.Message) (e LimitChanged, err error) {
-	var s changesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("LimitChanged")
 }
 
 func (e *LimitChanged) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -201,14 +195,6 @@ type DocumentShared struct {
 	Part     int32
 	Place    int64
 	ChangeID idem.UUID // the record key
-}
-
-// DecodeDocumentShared decodes m; see strictjson.Scanner for the rules.
-func DecodeDocumentShared(m idem.Message) (e DocumentShared, err error) {
-	var s changesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("DocumentShared")
 }
 
 func (e *DocumentShared) decode(s *strictjson.Scanner, m *wire.Message) {

@@ -73,7 +73,9 @@ func (p *paymentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *paymentsV1Plan) Flush(b *wire.Batch) {
 	b.Write(paymentBookedUpsertBookingsSQL, &p.paymentBookedUpsertBookings)
 	b.Write(paymentUndoneDeleteBookingsSQL, &p.paymentUndoneDeleteBookings)
@@ -90,14 +92,6 @@ type PaymentBooked struct {
 	PaymentID idem.UUID // the record key
 
 	result Receipt // of the effect, for the steps
-}
-
-// DecodePaymentBooked decodes m; see strictjson.Scanner for the rules.
-func DecodePaymentBooked(m idem.Message) (e PaymentBooked, err error) {
-	var s paymentsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("PaymentBooked")
 }
 
 func (e *PaymentBooked) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -205,14 +199,6 @@ type PaymentUndone struct {
 	PaymentID idem.UUID // the record key
 }
 
-// DecodePaymentUndone decodes m; see strictjson.Scanner for the rules.
-func DecodePaymentUndone(m idem.Message) (e PaymentUndone, err error) {
-	var s paymentsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("PaymentUndone")
-}
-
 func (e *PaymentUndone) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = PaymentUndone{}
 	var seen struct{ AccountID bool }
@@ -286,7 +272,6 @@ const paymentUndoneDeleteBookingsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS payment_id
-    ORDER BY payment_id
 ),
 d AS (
     DELETE FROM bookings AS t

@@ -62,7 +62,9 @@ func (p *productsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *productsV1Plan) Flush(b *wire.Batch) {
 	b.Write(productSavedUpsertProductsSQL, &p.productSavedUpsertProducts)
 	b.Write(productSavedUpsertVariantsSQL, &p.productSavedUpsertVariants)
@@ -88,14 +90,6 @@ type ProductSaved struct {
 	Extra       map[string]json.RawMessage
 	Variants    []Variant
 	ProductID   idem.UUID // the record key
-}
-
-// DecodeProductSaved decodes m; see strictjson.Scanner for the rules.
-func DecodeProductSaved(m idem.Message) (e ProductSaved, err error) {
-	var s productsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("ProductSaved")
 }
 
 func (e *ProductSaved) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -427,14 +421,6 @@ type StateChanged struct {
 	Stamps    string // header "stamp"
 	Source    *State
 	ProductID idem.UUID // the record key
-}
-
-// DecodeStateChanged decodes m; see strictjson.Scanner for the rules.
-func DecodeStateChanged(m idem.Message) (e StateChanged, err error) {
-	var s productsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("StateChanged")
 }
 
 func (e *StateChanged) decode(s *strictjson.Scanner, m *wire.Message) {

@@ -6,7 +6,6 @@ package oddtexts
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
@@ -64,7 +63,9 @@ func (p *longestTopicPlan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *longestTopicPlan) Flush(b *wire.Batch) {
 	b.Write(openedInsertESQL, &p.openedInsertE)
 	b.Write(closedUpdateESQL, &p.closedUpdateE)
@@ -83,14 +84,6 @@ type Opened struct {
 	State State  // "st\ufeff.ate"
 	N     string // header "n\r\n"
 	E     string // the record key
-}
-
-// DecodeOpened decodes m; see strictjson.Scanner for the rules.
-func DecodeOpened(m idem.Message) (e Opened, err error) {
-	var s longestTopicDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Opened")
 }
 
 func (e *Opened) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -217,14 +210,6 @@ type Closed struct {
 	E string // the record key
 }
 
-// DecodeClosed decodes m; see strictjson.Scanner for the rules.
-func DecodeClosed(m idem.Message) (e Closed, err error) {
-	var s longestTopicDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Closed")
-}
-
 func (e *Closed) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Closed{}
 	e.E = s.RecordKey(m).String()
@@ -276,14 +261,21 @@ WITH e_ AS (
         SELECT
             unnest($1::text[]) AS e
     ) AS e_
-    ORDER BY e
+),
+l AS (
+    SELECT t.e
+    FROM e AS t, e_
+    WHERE t.e = e_.e
+    ORDER BY t.e
+    FOR NO KEY UPDATE OF t
 ),
 u AS (
     UPDATE e AS t SET
         closed_at = now(),
         u = 'closed'
-    FROM e_
+    FROM e_, l
     WHERE t.e = e_.e
+        AND t.e = l.e
     RETURNING e_.n_
 )
 INSERT INTO idem_step_refused (reason, in_table)
@@ -303,13 +295,20 @@ WITH e AS (
         SELECT
             unnest($1::text[]) AS t
     ) AS e
-    ORDER BY t
+),
+l AS (
+    SELECT t.t
+    FROM t AS t, e
+    WHERE t.t = e.t
+    ORDER BY t.t
+    FOR NO KEY UPDATE OF t
 ),
 u AS (
     UPDATE t AS t SET
         u = NULL
-    FROM e
+    FROM e, l
     WHERE t.t = e.t
+        AND t.t = l.t
     RETURNING e.n
 )
 INSERT INTO idem_step_refused (reason, in_table)

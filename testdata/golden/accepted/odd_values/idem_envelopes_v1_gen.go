@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/protobuf"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
@@ -67,7 +66,9 @@ func (p *envelopesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *envelopesV1Plan) Flush(b *wire.Batch) {
 	b.Write(sealedInsertEnvelopesSQL, &p.sealedInsertEnvelopes)
 	b.Write(openedInsertEnvelopesSQL, &p.openedInsertEnvelopes)
@@ -120,19 +121,6 @@ const envelopesV1Schema = "" +
 // Its idempotency key is id (payload); records with the same key are one event.
 type Sealed struct {
 	ID string
-}
-
-// DecodeSealed decodes m; see strictjson.Scanner for the rules.
-func DecodeSealed(m idem.Message) (e Sealed, err error) {
-	var s envelopesV1Decoder
-	encoding := envelopesV1Encoding{Message: envelopesV1Message}
-	opened, err := encoding.Open(&m)
-	if err != nil {
-		return e, err
-	}
-	s.Reset(opened)
-	e.decode(&s, opened)
-	return e, s.Finish("Sealed")
 }
 
 func (e *Sealed) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -207,19 +195,6 @@ type Opened struct {
 	Paths json.RawMessage
 	Took  *string // "detail.took"
 	Note  *string // "detail.note"
-}
-
-// DecodeOpened decodes m; see strictjson.Scanner for the rules.
-func DecodeOpened(m idem.Message) (e Opened, err error) {
-	var s envelopesV1Decoder
-	encoding := envelopesV1Encoding{Message: envelopesV1Message}
-	opened, err := encoding.Open(&m)
-	if err != nil {
-		return e, err
-	}
-	s.Reset(opened)
-	e.decode(&s, opened)
-	return e, s.Finish("Opened")
 }
 
 func (e *Opened) decode(s *strictjson.Scanner, m *wire.Message) {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/protobuf"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
@@ -59,7 +58,9 @@ func (p *looseV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *looseV1Plan) Flush(b *wire.Batch) {
 	b.Write(looseInsertLooseSQL, &p.looseInsertLoose)
 }
@@ -121,24 +122,6 @@ func (k *looseV1Key) decode(s *strictjson.Scanner, m *wire.Message) {
 type Loose struct {
 	Held json.RawMessage
 	ID   string // "id" of the record key
-}
-
-// DecodeLoose decodes m; see strictjson.Scanner for the rules.
-func DecodeLoose(m idem.Message) (e Loose, err error) {
-	var s looseV1Decoder
-	keyEncoding := looseV1EncodingOfKeys{Message: looseV1MessageOfKeys}
-	opened, err := keyEncoding.Open(&m)
-	if err != nil {
-		return e, err
-	}
-	encoding := looseV1Encoding{Message: looseV1Message}
-	opened, err = encoding.Open(opened)
-	if err != nil {
-		return e, err
-	}
-	s.Reset(opened)
-	e.decode(&s, opened)
-	return e, s.Finish("Loose")
 }
 
 func (e *Loose) decode(s *strictjson.Scanner, m *wire.Message) {

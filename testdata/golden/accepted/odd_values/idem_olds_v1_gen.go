@@ -6,7 +6,6 @@ package oddities
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/protobuf"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
@@ -51,7 +50,9 @@ func (p *oldsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *oldsV1Plan) Flush(b *wire.Batch) {
 	b.Write(oldInsertOldsSQL, &p.oldInsertOlds)
 }
@@ -83,19 +84,6 @@ type Old struct {
 	Letter *Letter
 	Labels map[string]string
 	Tags   []string
-}
-
-// DecodeOld decodes m; see strictjson.Scanner for the rules.
-func DecodeOld(m idem.Message) (e Old, err error) {
-	var s oldsV1Decoder
-	encoding := oldsV1Encoding{Message: oldsV1Message}
-	opened, err := encoding.Open(&m)
-	if err != nil {
-		return e, err
-	}
-	s.Reset(opened)
-	e.decode(&s, opened)
-	return e, s.Finish("Old")
 }
 
 func (e *Old) decode(s *strictjson.Scanner, m *wire.Message) {

@@ -45,7 +45,9 @@ func (p *readingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *readingsV1Plan) Flush(b *wire.Batch) {
 	b.Write(readingInsertReadingsSQL, &p.readingInsertReadings)
 }
@@ -62,14 +64,6 @@ type Reading struct {
 	Flags *int32    // header "flags", binary
 	Tag   []byte    // header "tag", binary
 	Site  int32     // header "site", binary
-}
-
-// DecodeReading decodes m; see strictjson.Scanner for the rules.
-func DecodeReading(m idem.Message) (e Reading, err error) {
-	var s readingsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Reading")
 }
 
 func (e *Reading) decode(s *strictjson.Scanner, m *wire.Message) {

@@ -68,14 +68,6 @@ type Order struct {
 	ID      string          // the record key
 }
 
-// DecodeOrder decodes m; see strictjson.Scanner for the rules.
-func DecodeOrder(m idem.Message) (e Order, err error) {
-	var s ordersDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Order")
-}
-
 func (e *Order) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Order{}
 	e.Payload = strictjson.JSONText(s, s.RecordValue(m))

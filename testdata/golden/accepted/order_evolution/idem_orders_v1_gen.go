@@ -86,7 +86,9 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedV1UpsertOrderHistorySQL, &p.orderPlacedV1UpsertOrderHistory)
 	b.Write(orderPlacedUpsertOrderHistorySQL, &p.orderPlacedUpsertOrderHistory)
@@ -104,14 +106,6 @@ type OrderPlacedV1 struct {
 	EventID  idem.UUID
 	Revision int64
 	OrderID  idem.UUID // the record key
-}
-
-// DecodeOrderPlacedV1 decodes m; see strictjson.Scanner for the rules.
-func DecodeOrderPlacedV1(m idem.Message) (e OrderPlacedV1, err error) {
-	var s ordersV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("OrderPlacedV1")
 }
 
 func (e *OrderPlacedV1) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -215,14 +209,6 @@ type OrderPlaced struct {
 	EventID  idem.UUID
 	Revision int64
 	OrderID  idem.UUID // the record key
-}
-
-// DecodeOrderPlaced decodes m; see strictjson.Scanner for the rules.
-func DecodeOrderPlaced(m idem.Message) (e OrderPlaced, err error) {
-	var s ordersV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("OrderPlaced")
 }
 
 func (e *OrderPlaced) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -349,14 +335,6 @@ type OrderClosed struct {
 	OrderID  idem.UUID // the record key
 }
 
-// DecodeOrderClosed decodes m; see strictjson.Scanner for the rules.
-func DecodeOrderClosed(m idem.Message) (e OrderClosed, err error) {
-	var s ordersV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("OrderClosed")
-}
-
 func (e *OrderClosed) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = OrderClosed{}
 	var seen struct{ Reason, EventID, Revision bool }
@@ -428,7 +406,6 @@ WITH e AS (
         unnest($1::uuid[]) AS order_id,
         unnest($2::text[]) AS closed_reason,
         unnest($3::bigint[]) AS revision
-    ORDER BY order_id
 ),
 u AS (
     UPDATE order_history AS t SET
@@ -451,14 +428,6 @@ type OrderRepriced struct {
 	EventID  idem.UUID
 	Revision int64
 	OrderID  idem.UUID // the record key
-}
-
-// DecodeOrderRepriced decodes m; see strictjson.Scanner for the rules.
-func DecodeOrderRepriced(m idem.Message) (e OrderRepriced, err error) {
-	var s ordersV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("OrderRepriced")
 }
 
 func (e *OrderRepriced) decode(s *strictjson.Scanner, m *wire.Message) {

@@ -68,7 +68,9 @@ func (p *refundsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *refundsV1Plan) Flush(b *wire.Batch) {
 	b.Write(refundedUpsertRefundsSQL, &p.refundedUpsertRefunds)
 	b.Write(refundedV2UpsertRefundsSQL, &p.refundedV2UpsertRefunds)
@@ -82,14 +84,6 @@ type refundsV1Decoder = strictjson.Scanner
 type Refunded struct {
 	Cents    int64
 	RefundID idem.UUID // the record key
-}
-
-// DecodeRefunded decodes m; see strictjson.Scanner for the rules.
-func DecodeRefunded(m idem.Message) (e Refunded, err error) {
-	var s refundsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Refunded")
 }
 
 func (e *Refunded) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -173,14 +167,6 @@ type RefundedV2 struct {
 	Amount   int64
 	Note     *string
 	RefundID idem.UUID // the record key
-}
-
-// DecodeRefundedV2 decodes m; see strictjson.Scanner for the rules.
-func DecodeRefundedV2(m idem.Message) (e RefundedV2, err error) {
-	var s refundsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("RefundedV2")
 }
 
 func (e *RefundedV2) decode(s *strictjson.Scanner, m *wire.Message) {

@@ -46,7 +46,9 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedUpsertOrdersSQL, &p.orderPlacedUpsertOrders)
 }
@@ -60,14 +62,6 @@ type OrderPlaced struct {
 	OrderID    idem.UUID
 	CustomerID string
 	Total      idem.Decimal
-}
-
-// DecodeOrderPlaced decodes m; see strictjson.Scanner for the rules.
-func DecodeOrderPlaced(m idem.Message) (e OrderPlaced, err error) {
-	var s ordersV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("OrderPlaced")
 }
 
 func (e *OrderPlaced) decode(s *strictjson.Scanner, m *wire.Message) {

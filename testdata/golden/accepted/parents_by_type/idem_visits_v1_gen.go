@@ -79,7 +79,9 @@ func (p *visitsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *visitsV1Plan) Flush(b *wire.Batch) {
 	b.Write(dayOpenedInsertDaysSQL, &p.dayOpenedInsertDays)
 	b.Write(agentHiredInsertAgentsSQL, &p.agentHiredInsertAgents)
@@ -97,14 +99,6 @@ type visitsV1Decoder = strictjson.Scanner
 type DayOpened struct {
 	Day      time.Time
 	OpenedBy string
-}
-
-// DecodeDayOpened decodes m; see strictjson.Scanner for the rules.
-func DecodeDayOpened(m idem.Message) (e DayOpened, err error) {
-	var s visitsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("DayOpened")
 }
 
 func (e *DayOpened) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -180,14 +174,6 @@ type AgentHired struct {
 	Name  *string
 }
 
-// DecodeAgentHired decodes m; see strictjson.Scanner for the rules.
-func DecodeAgentHired(m idem.Message) (e AgentHired, err error) {
-	var s visitsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("AgentHired")
-}
-
 func (e *AgentHired) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = AgentHired{}
 	var seen struct{ Agent, Name bool }
@@ -258,14 +244,6 @@ ON CONFLICT (agent) DO NOTHING`
 type BadgeMade struct {
 	Badge []byte
 	Agent string
-}
-
-// DecodeBadgeMade decodes m; see strictjson.Scanner for the rules.
-func DecodeBadgeMade(m idem.Message) (e BadgeMade, err error) {
-	var s visitsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("BadgeMade")
 }
 
 func (e *BadgeMade) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -341,14 +319,6 @@ type Visited struct {
 	Agent *idem.UUID
 	Badge []byte
 	Visit string // the record key
-}
-
-// DecodeVisited decodes m; see strictjson.Scanner for the rules.
-func DecodeVisited(m idem.Message) (e Visited, err error) {
-	var s visitsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Visited")
 }
 
 func (e *Visited) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -457,14 +427,6 @@ type Renamed struct {
 	Visit string // the record key
 }
 
-// DecodeRenamed decodes m; see strictjson.Scanner for the rules.
-func DecodeRenamed(m idem.Message) (e Renamed, err error) {
-	var s visitsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Renamed")
-}
-
 func (e *Renamed) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Renamed{}
 	var seen struct{ Agent bool }
@@ -531,7 +493,6 @@ WITH e AS (
             unnest($1::text[]) AS visit,
             unnest($2::text[]) AS agent
     ) AS e
-    ORDER BY visit
 ),
 u AS (
     UPDATE visits AS t SET
@@ -551,14 +512,6 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 // Its idempotency key is header "key"; records with the same key are one event.
 type Ended struct {
 	Visit string // the record key
-}
-
-// DecodeEnded decodes m; see strictjson.Scanner for the rules.
-func DecodeEnded(m idem.Message) (e Ended, err error) {
-	var s visitsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Ended")
 }
 
 func (e *Ended) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -602,7 +555,6 @@ const endedDeleteVisitsSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS visit
-    ORDER BY visit
 ),
 d AS (
     DELETE FROM visits AS t

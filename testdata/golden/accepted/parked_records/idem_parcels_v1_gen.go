@@ -67,7 +67,9 @@ func (p *parcelsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *parcelsV1Plan) Flush(b *wire.Batch) {
 	b.Write(parcelTakenInsertParcelsSQL, &p.parcelTakenInsertParcels)
 	b.Write(parcelMovedUpdateParcelsSQL, &p.parcelMovedUpdateParcels)
@@ -83,14 +85,6 @@ type parcelsV1Decoder = strictjson.Scanner
 type ParcelTaken struct {
 	Place    string
 	ParcelID idem.UUID // the record key
-}
-
-// DecodeParcelTaken decodes m; see strictjson.Scanner for the rules.
-func DecodeParcelTaken(m idem.Message) (e ParcelTaken, err error) {
-	var s parcelsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("ParcelTaken")
 }
 
 func (e *ParcelTaken) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -178,14 +172,6 @@ type ParcelMoved struct {
 	ParcelID idem.UUID // the record key
 }
 
-// DecodeParcelMoved decodes m; see strictjson.Scanner for the rules.
-func DecodeParcelMoved(m idem.Message) (e ParcelMoved, err error) {
-	var s parcelsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("ParcelMoved")
-}
-
 func (e *ParcelMoved) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = ParcelMoved{}
 	var seen struct{ Place bool }
@@ -258,7 +244,6 @@ WITH e AS (
             unnest($1::uuid[]) AS parcel_id,
             unnest($2::text[]) AS place
     ) AS e
-    ORDER BY parcel_id
 ),
 u AS (
     UPDATE parcels AS t SET
@@ -283,7 +268,6 @@ WITH e AS (
         sum(1) AS stops
     FROM unnest($1::uuid[]) AS e (parcel_id)
     GROUP BY parcel_id
-    ORDER BY parcel_id
 ),
 u AS (
     UPDATE parcels AS t SET
@@ -305,14 +289,6 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.parcel_id = e.parcel_id)`
 type ParcelPaid struct {
 	Amount   idem.Decimal
 	ParcelID idem.UUID // the record key
-}
-
-// DecodeParcelPaid decodes m; see strictjson.Scanner for the rules.
-func DecodeParcelPaid(m idem.Message) (e ParcelPaid, err error) {
-	var s parcelsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("ParcelPaid")
 }
 
 func (e *ParcelPaid) decode(s *strictjson.Scanner, m *wire.Message) {

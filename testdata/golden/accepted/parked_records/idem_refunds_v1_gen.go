@@ -46,7 +46,9 @@ func (p *refundsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *refundsV1Plan) Flush(b *wire.Batch) {
 	b.Write(refundedAddPaymentsSQL, &p.refundedAddPayments)
 }
@@ -59,14 +61,6 @@ type refundsV1Decoder = strictjson.Scanner
 type Refunded struct {
 	Amount   idem.Decimal
 	ParcelID idem.UUID // the record key
-}
-
-// DecodeRefunded decodes m; see strictjson.Scanner for the rules.
-func DecodeRefunded(m idem.Message) (e Refunded, err error) {
-	var s refundsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Refunded")
 }
 
 func (e *Refunded) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -136,13 +130,20 @@ WITH e AS (
         -sum(amount) AS amount
     FROM unnest($1::uuid[], $2::numeric[]) AS e (parcel_id, amount)
     GROUP BY parcel_id
-    ORDER BY parcel_id
+),
+l AS (
+    SELECT t.parcel_id
+    FROM payments AS t, e
+    WHERE t.parcel_id = e.parcel_id
+    ORDER BY t.parcel_id
+    FOR NO KEY UPDATE OF t
 ),
 u AS (
     UPDATE payments AS t SET
         amount = t.amount + e.amount
-    FROM e
+    FROM e, l
     WHERE t.parcel_id = e.parcel_id
+        AND t.parcel_id = l.parcel_id
     RETURNING
         t.parcel_id
 )

@@ -76,14 +76,6 @@ type WebThemeChosen struct {
 	UserID  idem.UUID // the record key
 }
 
-// DecodeWebThemeChosen decodes m; see strictjson.Scanner for the rules.
-func DecodeWebThemeChosen(m idem.Message) (e WebThemeChosen, err error) {
-	var s defaultsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("WebThemeChosen")
-}
-
 func (e *WebThemeChosen) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = WebThemeChosen{}
 	var seen struct{ Theme, Version bool }
@@ -176,14 +168,6 @@ WHERE t.version < excluded.version`
 type AnyThemeChosen struct {
 	Theme   *string
 	Version int64
-}
-
-// DecodeAnyThemeChosen decodes m; see strictjson.Scanner for the rules.
-func DecodeAnyThemeChosen(m idem.Message) (e AnyThemeChosen, err error) {
-	var s defaultsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("AnyThemeChosen")
 }
 
 func (e *AnyThemeChosen) decode(s *strictjson.Scanner, m *wire.Message) {

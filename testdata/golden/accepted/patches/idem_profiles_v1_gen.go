@@ -73,7 +73,9 @@ func (p *profilesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *profilesV1Plan) Flush(b *wire.Batch) {
 	b.Write(profileSavedUpsertProfilesSQL, &p.profileSavedUpsertProfiles)
 	b.Write(profileCorrectedUpdateProfilesSQL, &p.profileCorrectedUpdateProfiles)
@@ -96,14 +98,6 @@ type ProfileSaved struct {
 	Picture   idem.Patch[[]byte]
 	ChangedAt time.Time
 	UserID    idem.UUID // the record key
-}
-
-// DecodeProfileSaved decodes m; see strictjson.Scanner for the rules.
-func DecodeProfileSaved(m idem.Message) (e ProfileSaved, err error) {
-	var s profilesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("ProfileSaved")
 }
 
 func (e *ProfileSaved) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -315,14 +309,6 @@ type ProfileCorrected struct {
 	UserID    idem.UUID // the record key
 }
 
-// DecodeProfileCorrected decodes m; see strictjson.Scanner for the rules.
-func DecodeProfileCorrected(m idem.Message) (e ProfileCorrected, err error) {
-	var s profilesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("ProfileCorrected")
-}
-
 func (e *ProfileCorrected) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = ProfileCorrected{}
 	var seen struct{ Name, Tier, home, Home, At, ChangedAt bool }
@@ -434,7 +420,6 @@ WITH e AS (
         unnest($4::jsonb[]) AS address,
         unnest($5::boolean[]) AS address_sent,
         unnest($6::timestamptz[]) AS changed_at
-    ORDER BY user_id
 )
 UPDATE profiles AS t SET
     name = CASE WHEN e.name_sent THEN e.name ELSE t.name END,
@@ -450,14 +435,6 @@ type ProfileMarked struct {
 	Version   int64
 	ChangedAt time.Time
 	UserID    idem.UUID // the record key
-}
-
-// DecodeProfileMarked decodes m; see strictjson.Scanner for the rules.
-func DecodeProfileMarked(m idem.Message) (e ProfileMarked, err error) {
-	var s profilesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("ProfileMarked")
 }
 
 func (e *ProfileMarked) decode(s *strictjson.Scanner, m *wire.Message) {

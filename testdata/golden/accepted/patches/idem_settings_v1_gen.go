@@ -67,14 +67,6 @@ type SettingChanged struct {
 	UserID  idem.UUID // the record key
 }
 
-// DecodeSettingChanged decodes m; see strictjson.Scanner for the rules.
-func DecodeSettingChanged(m idem.Message) (e SettingChanged, err error) {
-	s := settingsV1Decoder{AbsentMarker: "__unavailable"}
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("SettingChanged")
-}
-
 func (e *SettingChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = SettingChanged{}
 	var seen struct{ App, Theme, sound, Volume, Extra, Labels, Version bool }

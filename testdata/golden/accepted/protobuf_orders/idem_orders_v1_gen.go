@@ -69,7 +69,9 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedInsertOrdersSQL, &p.orderPlacedInsertOrders)
 	b.Write(orderPaidAddOrdersSQL, &p.orderPaidAddOrders)
@@ -113,19 +115,6 @@ type OrderPlaced struct {
 	Lines      []Line       // "placed.lines"
 	Note       *string      // "placed.note"
 	OrderID    idem.UUID    // the record key
-}
-
-// DecodeOrderPlaced decodes m; see strictjson.Scanner for the rules.
-func DecodeOrderPlaced(m idem.Message) (e OrderPlaced, err error) {
-	var s ordersV1Decoder
-	encoding := ordersV1Encoding{Message: ordersV1Message}
-	opened, err := encoding.Open(&m)
-	if err != nil {
-		return e, err
-	}
-	s.Reset(opened)
-	e.decode(&s, opened)
-	return e, s.Finish("OrderPlaced")
 }
 
 func (e *OrderPlaced) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -307,19 +296,6 @@ type OrderPaid struct {
 	OrderID idem.UUID // the record key
 }
 
-// DecodeOrderPaid decodes m; see strictjson.Scanner for the rules.
-func DecodeOrderPaid(m idem.Message) (e OrderPaid, err error) {
-	var s ordersV1Decoder
-	encoding := ordersV1Encoding{Message: ordersV1Message}
-	opened, err := encoding.Open(&m)
-	if err != nil {
-		return e, err
-	}
-	s.Reset(opened)
-	e.decode(&s, opened)
-	return e, s.Finish("OrderPaid")
-}
-
 func (e *OrderPaid) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = OrderPaid{}
 	var seen struct{ paid, Cents bool }
@@ -390,7 +366,6 @@ WITH e AS (
         sum(paid_cents) AS paid_cents
     FROM unnest($1::uuid[], $2::bigint[]) AS e (order_id, paid_cents)
     GROUP BY order_id
-    ORDER BY order_id
 ),
 u AS (
     UPDATE orders AS t SET

@@ -6,7 +6,6 @@ package orderbook
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/protobuf"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
@@ -53,7 +52,9 @@ func (p *stockV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *stockV1Plan) Flush(b *wire.Batch) {
 	b.Write(stockMovedInsertMovesSQL, &p.stockMovedInsertMoves)
 }
@@ -83,19 +84,6 @@ type StockMoved struct {
 	Pieces int64
 	Reason *string
 	Labels map[string]string
-}
-
-// DecodeStockMoved decodes m; see strictjson.Scanner for the rules.
-func DecodeStockMoved(m idem.Message) (e StockMoved, err error) {
-	var s stockV1Decoder
-	encoding := stockV1Encoding{Message: stockV1Message}
-	opened, err := encoding.Open(&m)
-	if err != nil {
-		return e, err
-	}
-	s.Reset(opened)
-	e.decode(&s, opened)
-	return e, s.Finish("StockMoved")
 }
 
 func (e *StockMoved) decode(s *strictjson.Scanner, m *wire.Message) {

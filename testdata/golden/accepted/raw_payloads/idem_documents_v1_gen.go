@@ -57,7 +57,9 @@ func (p *documentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *documentsV1Plan) Flush(b *wire.Batch) {
 	b.Write(documentStoredUpsertDocumentsSQL, &p.documentStoredUpsertDocuments)
 	b.Write(documentGoneDeleteDocumentsSQL, &p.documentGoneDeleteDocuments)
@@ -73,14 +75,6 @@ type DocumentStored struct {
 	StoredAt   time.Time // header "stored-at"
 	Body       []byte    // the record's value
 	DocumentID idem.UUID // the record key
-}
-
-// DecodeDocumentStored decodes m; see strictjson.Scanner for the rules.
-func DecodeDocumentStored(m idem.Message) (e DocumentStored, err error) {
-	var s documentsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("DocumentStored")
 }
 
 func (e *DocumentStored) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -163,14 +157,6 @@ type DocumentGone struct {
 	DocumentID idem.UUID // the record key
 }
 
-// DecodeDocumentGone decodes m; see strictjson.Scanner for the rules.
-func DecodeDocumentGone(m idem.Message) (e DocumentGone, err error) {
-	var s documentsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("DocumentGone")
-}
-
 func (e *DocumentGone) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = DocumentGone{}
 	e.DocumentID = s.RecordKey(m).UUID()
@@ -213,7 +199,6 @@ const documentGoneDeleteDocumentsSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS document_id
-    ORDER BY document_id
 ),
 d AS (
     DELETE FROM documents AS t

@@ -45,7 +45,9 @@ func (p *notesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *notesV1Plan) Flush(b *wire.Batch) {
 	b.Write(noteWrittenInsertNotesSQL, &p.noteWrittenInsertNotes)
 }
@@ -58,14 +60,6 @@ type notesV1Decoder = strictjson.Scanner
 type NoteWritten struct {
 	NoteID idem.UUID // header "note-id"
 	Line   string    // the record's value
-}
-
-// DecodeNoteWritten decodes m; see strictjson.Scanner for the rules.
-func DecodeNoteWritten(m idem.Message) (e NoteWritten, err error) {
-	var s notesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("NoteWritten")
 }
 
 func (e *NoteWritten) decode(s *strictjson.Scanner, m *wire.Message) {

@@ -6,7 +6,6 @@ package recordkeys
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
@@ -48,7 +47,9 @@ func (p *accountsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *accountsV1Plan) Flush(b *wire.Batch) {
 	b.Write(balanceSetUpsertAccountsSQL, &p.balanceSetUpsertAccounts)
 }
@@ -62,14 +63,6 @@ type accountsV1Decoder = strictjson.Scanner
 type BalanceSet struct {
 	Balance   int64
 	AccountID int64 // the record key
-}
-
-// DecodeBalanceSet decodes m; see strictjson.Scanner for the rules.
-func DecodeBalanceSet(m idem.Message) (e BalanceSet, err error) {
-	var s accountsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("BalanceSet")
 }
 
 func (e *BalanceSet) decode(s *strictjson.Scanner, m *wire.Message) {

@@ -6,7 +6,6 @@ package recordkeys
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
@@ -46,7 +45,9 @@ func (p *blobsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *blobsV1Plan) Flush(b *wire.Batch) {
 	b.Write(blobChangedUpsertBlobsSQL, &p.blobChangedUpsertBlobs)
 }
@@ -60,14 +61,6 @@ type blobsV1Decoder = strictjson.Scanner
 type BlobChanged struct {
 	State  string
 	BlobID []byte // the record key
-}
-
-// DecodeBlobChanged decodes m; see strictjson.Scanner for the rules.
-func DecodeBlobChanged(m idem.Message) (e BlobChanged, err error) {
-	var s blobsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("BlobChanged")
 }
 
 func (e *BlobChanged) decode(s *strictjson.Scanner, m *wire.Message) {

@@ -6,7 +6,6 @@ package recordkeys
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
@@ -57,7 +56,9 @@ func (p *devicesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *devicesV1Plan) Flush(b *wire.Batch) {
 	b.Write(deviceSeenUpsertDevicesSQL, &p.deviceSeenUpsertDevices)
 	b.Write(deviceGoneDeleteDevicesSQL, &p.deviceGoneDeleteDevices)
@@ -82,14 +83,6 @@ func (k *devicesV1Key) decode(s *strictjson.Scanner, m *wire.Message) {
 type DeviceSeen struct {
 	State    string
 	DeviceID string // the record key
-}
-
-// DecodeDeviceSeen decodes m; see strictjson.Scanner for the rules.
-func DecodeDeviceSeen(m idem.Message) (e DeviceSeen, err error) {
-	var s devicesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("DeviceSeen")
 }
 
 func (e *DeviceSeen) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -172,14 +165,6 @@ type DeviceGone struct {
 	DeviceID string // the record key
 }
 
-// DecodeDeviceGone decodes m; see strictjson.Scanner for the rules.
-func DecodeDeviceGone(m idem.Message) (e DeviceGone, err error) {
-	var s devicesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("DeviceGone")
-}
-
 func (e *DeviceGone) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = DeviceGone{}
 	var k devicesV1Key
@@ -224,7 +209,6 @@ const deviceGoneDeleteDevicesSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS device_id
-    ORDER BY device_id
 ),
 d AS (
     DELETE FROM devices AS t

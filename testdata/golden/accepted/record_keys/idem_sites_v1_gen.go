@@ -61,7 +61,9 @@ func (p *sitesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *sitesV1Plan) Flush(b *wire.Batch) {
 	b.Write(siteNamedUpsertSitesSQL, &p.siteNamedUpsertSites)
 }
@@ -105,19 +107,6 @@ func (k *sitesV1Key) decode(s *strictjson.Scanner, m *wire.Message) {
 type SiteNamed struct {
 	Name   string
 	SiteID idem.UUID // "id" of the record key
-}
-
-// DecodeSiteNamed decodes m; see strictjson.Scanner for the rules.
-func DecodeSiteNamed(m idem.Message) (e SiteNamed, err error) {
-	var s sitesV1Decoder
-	keyEncoding := sitesV1EncodingOfKeys{Message: sitesV1MessageOfKeys}
-	opened, err := keyEncoding.Open(&m)
-	if err != nil {
-		return e, err
-	}
-	s.Reset(opened)
-	e.decode(&s, opened)
-	return e, s.Finish("SiteNamed")
 }
 
 func (e *SiteNamed) decode(s *strictjson.Scanner, m *wire.Message) {

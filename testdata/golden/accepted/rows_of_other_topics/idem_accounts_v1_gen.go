@@ -75,14 +75,6 @@ type CurrencyAdded struct {
 	Name     string
 }
 
-// DecodeCurrencyAdded decodes m; see strictjson.Scanner for the rules.
-func DecodeCurrencyAdded(m idem.Message) (e CurrencyAdded, err error) {
-	var s accountsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("CurrencyAdded")
-}
-
 func (e *CurrencyAdded) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = CurrencyAdded{}
 	var seen struct{ Currency, Name bool }
@@ -161,14 +153,6 @@ type AccountOpened struct {
 	Tags      []string
 	Note      *string
 	AccountID idem.UUID // the record key
-}
-
-// DecodeAccountOpened decodes m; see strictjson.Scanner for the rules.
-func DecodeAccountOpened(m idem.Message) (e AccountOpened, err error) {
-	var s accountsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("AccountOpened")
 }
 
 func (e *AccountOpened) decode(s *strictjson.Scanner, m *wire.Message) {

@@ -49,7 +49,9 @@ func (p *billsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *billsV1Plan) Flush(b *wire.Batch) {
 	b.Write(billedUpsertBillsSQL, &p.billedUpsertBills)
 	b.Write(billedUpsertBillLinesSQL, &p.billedUpsertBillLines)
@@ -65,14 +67,6 @@ type Billed struct {
 	Total     idem.Decimal
 	Lines     []Line
 	BillID    idem.UUID // the record key
-}
-
-// DecodeBilled decodes m; see strictjson.Scanner for the rules.
-func DecodeBilled(m idem.Message) (e Billed, err error) {
-	var s billsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Billed")
 }
 
 func (e *Billed) decode(s *strictjson.Scanner, m *wire.Message) {

@@ -6,7 +6,6 @@ package billing
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
@@ -55,7 +54,9 @@ func (p *blocksV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *blocksV1Plan) Flush(b *wire.Batch) {
 	b.Write(blockedUpdateAccountsSQL, &p.blockedUpdateAccounts)
 }
@@ -68,14 +69,6 @@ type blocksV1Decoder = strictjson.Scanner
 type Blocked struct {
 	Seq  int64
 	Code string // the record key
-}
-
-// DecodeBlocked decodes m; see strictjson.Scanner for the rules.
-func DecodeBlocked(m idem.Message) (e Blocked, err error) {
-	var s blocksV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Blocked")
 }
 
 func (e *Blocked) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -144,7 +137,6 @@ WITH e AS (
     SELECT
         unnest($1::text[]) AS code,
         unnest($2::bigint[]) AS seq
-    ORDER BY code
 ),
 u AS (
     UPDATE accounts AS t SET

@@ -47,7 +47,9 @@ func (p *paymentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *paymentsV1Plan) Flush(b *wire.Batch) {
 	b.Write(paidInsertPaymentsSQL, &p.paidInsertPayments)
 }
@@ -61,14 +63,6 @@ type Paid struct {
 	BillID    idem.UUID
 	Line      int32
 	PaymentID idem.UUID // the record key
-}
-
-// DecodePaid decodes m; see strictjson.Scanner for the rules.
-func DecodePaid(m idem.Message) (e Paid, err error) {
-	var s paymentsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Paid")
 }
 
 func (e *Paid) decode(s *strictjson.Scanner, m *wire.Message) {

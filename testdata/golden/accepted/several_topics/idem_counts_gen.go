@@ -45,7 +45,9 @@ func (p *countsPlan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *countsPlan) Flush(b *wire.Batch) {
 	b.Write(dayCountedAddCountsSQL, &p.dayCountedAddCounts)
 }
@@ -59,14 +61,6 @@ type DayCounted struct {
 	Site   string
 	Day    idem.Date
 	Pieces int64
-}
-
-// DecodeDayCounted decodes m; see strictjson.Scanner for the rules.
-func DecodeDayCounted(m idem.Message) (e DayCounted, err error) {
-	var s countsDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("DayCounted")
 }
 
 func (e *DayCounted) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -140,12 +134,22 @@ WITH e AS (
     FROM unnest($1::text[], $2::date[], $3::bigint[]) AS e (site, day, pieces)
     GROUP BY site, day
 ),
+l AS (
+    SELECT t.site, t.day
+    FROM counts AS t, e
+    WHERE t.site = e.site
+        AND t.day = e.day
+    ORDER BY t.site, t.day
+    FOR NO KEY UPDATE OF t
+),
 u AS (
     UPDATE counts AS t SET
         pieces = t.pieces + e.pieces
-    FROM e
+    FROM e, l
     WHERE t.site = e.site
         AND t.day = e.day
+        AND t.site = l.site
+        AND t.day = l.day
     RETURNING
         t.site,
         t.day

@@ -6,7 +6,6 @@ package stock
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
@@ -60,7 +59,9 @@ func (p *stockPlan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *stockPlan) Flush(b *wire.Batch) {
 	b.Write(countedUpsertStockSQL, &p.countedUpsertStock)
 	b.Write(droppedDeleteStockSQL, &p.droppedDeleteStock)
@@ -78,14 +79,6 @@ type Counted struct {
 	Version int64
 	Topic   string // the record's topic
 	SKU     string // the record key
-}
-
-// DecodeCounted decodes m; see strictjson.Scanner for the rules.
-func DecodeCounted(m idem.Message) (e Counted, err error) {
-	var s stockDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Counted")
 }
 
 func (e *Counted) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -190,14 +183,6 @@ type Dropped struct {
 	SKU     string // the record key
 }
 
-// DecodeDropped decodes m; see strictjson.Scanner for the rules.
-func DecodeDropped(m idem.Message) (e Dropped, err error) {
-	var s stockDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Dropped")
-}
-
 func (e *Dropped) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Dropped{}
 	var seen struct{ Version bool }
@@ -259,7 +244,6 @@ WITH e AS (
     SELECT
         unnest($1::text[]) AS topic,
         unnest($2::text[]) AS sku
-    ORDER BY topic, sku
 ),
 d AS (
     DELETE FROM stock AS t

@@ -6,7 +6,6 @@ package small
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
@@ -57,14 +56,6 @@ type colorsV1Decoder = strictjson.Scanner
 // Its idempotency key is color (payload); records with the same key are one event.
 type Used struct {
 	Color Color
-}
-
-// DecodeUsed decodes m; see strictjson.Scanner for the rules.
-func DecodeUsed(m idem.Message) (e Used, err error) {
-	var s colorsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Used")
 }
 
 func (e *Used) decode(s *strictjson.Scanner, m *wire.Message) {

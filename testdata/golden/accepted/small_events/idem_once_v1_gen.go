@@ -65,7 +65,9 @@ func (p *onceV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *onceV1Plan) Flush(b *wire.Batch) {
 	b.Write(madeInsertOnceSQL, &p.madeInsertOnce)
 	b.Write(doneUpdateOnceSQL, &p.doneUpdateOnce)
@@ -79,14 +81,6 @@ type onceV1Decoder = strictjson.Scanner
 // Its idempotency key is header "key"; records with the same key are one event.
 type Made struct {
 	ID idem.UUID // the record key
-}
-
-// DecodeMade decodes m; see strictjson.Scanner for the rules.
-func DecodeMade(m idem.Message) (e Made, err error) {
-	var s onceV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Made")
 }
 
 func (e *Made) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -150,14 +144,6 @@ type Done struct {
 	ID idem.UUID // the record key
 }
 
-// DecodeDone decodes m; see strictjson.Scanner for the rules.
-func DecodeDone(m idem.Message) (e Done, err error) {
-	var s onceV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Done")
-}
-
 func (e *Done) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Done{}
 	e.ID = s.RecordKey(m).UUID()
@@ -205,7 +191,6 @@ WITH e AS (
         SELECT
             unnest($1::uuid[]) AS id
     ) AS e
-    ORDER BY id
 ),
 u AS (
     UPDATE once AS t SET
@@ -225,14 +210,6 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 // Its idempotency key is header "key"; records with the same key are one event.
 type Dropped struct {
 	ID idem.UUID // the record key
-}
-
-// DecodeDropped decodes m; see strictjson.Scanner for the rules.
-func DecodeDropped(m idem.Message) (e Dropped, err error) {
-	var s onceV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Dropped")
 }
 
 func (e *Dropped) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -277,7 +254,6 @@ const droppedDeleteOnceSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[]) AS id
-    ORDER BY id
 ),
 d AS (
     DELETE FROM once AS t

@@ -6,7 +6,6 @@ package small
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
@@ -59,7 +58,9 @@ func (p *seatsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *seatsV1Plan) Flush(b *wire.Batch) {
 	b.Write(takenUpsertSeatsSQL, &p.takenUpsertSeats)
 	b.Write(leftUpdateSeatsSQL, &p.leftUpdateSeats)
@@ -95,14 +96,6 @@ func (k *seatsV1Key) decode(s *strictjson.Scanner, m *wire.Message) {
 type Taken struct {
 	TakenBy string
 	Seat    string // "seat" of the record key
-}
-
-// DecodeTaken decodes m; see strictjson.Scanner for the rules.
-func DecodeTaken(m idem.Message) (e Taken, err error) {
-	var s seatsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Taken")
 }
 
 func (e *Taken) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -194,14 +187,6 @@ type Left struct {
 	Seat    string // "seat" of the record key
 }
 
-// DecodeLeft decodes m; see strictjson.Scanner for the rules.
-func DecodeLeft(m idem.Message) (e Left, err error) {
-	var s seatsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Left")
-}
-
 func (e *Left) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Left{}
 	var seen struct{ TakenBy bool }
@@ -264,7 +249,6 @@ const leftUpdateSeatsSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[])::bpchar AS seat
-    ORDER BY seat
 )
 UPDATE seats AS t SET
     taken_by = NULL

@@ -45,7 +45,9 @@ func (p *seenV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *seenV1Plan) Flush(b *wire.Batch) {
 	b.Write(seenInsertSeenSQL, &p.seenInsertSeen)
 }
@@ -57,14 +59,6 @@ type seenV1Decoder = strictjson.Scanner
 // Its idempotency key is id (payload); records with the same key are one event.
 type Seen struct {
 	ID idem.UUID
-}
-
-// DecodeSeen decodes m; see strictjson.Scanner for the rules.
-func DecodeSeen(m idem.Message) (e Seen, err error) {
-	var s seenV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Seen")
 }
 
 func (e *Seen) decode(s *strictjson.Scanner, m *wire.Message) {

@@ -6,7 +6,6 @@ package small
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
@@ -62,7 +61,9 @@ func (p *signalsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *signalsV1Plan) Flush(b *wire.Batch) {
 	b.Write(measuredUpsertSignalsSQL, &p.measuredUpsertSignals)
 	b.Write(switchedUpdateSignalsSQL, &p.switchedUpdateSignals)
@@ -78,14 +79,6 @@ type Measured struct {
 	Level  int32  // header "level"
 	Color  *Color // header "color"
 	Device string // the record key
-}
-
-// DecodeMeasured decodes m; see strictjson.Scanner for the rules.
-func DecodeMeasured(m idem.Message) (e Measured, err error) {
-	var s signalsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Measured")
 }
 
 func (e *Measured) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -164,14 +157,6 @@ type Switched struct {
 	Device string // the record key
 }
 
-// DecodeSwitched decodes m; see strictjson.Scanner for the rules.
-func DecodeSwitched(m idem.Message) (e Switched, err error) {
-	var s signalsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Switched")
-}
-
 func (e *Switched) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Switched{}
 	e.Device = s.RecordKey(m).String()
@@ -220,7 +205,6 @@ WITH e AS (
         SELECT
             unnest($1::text[]) AS device
     ) AS e
-    ORDER BY device
 ),
 u AS (
     UPDATE signals AS t SET
@@ -240,14 +224,6 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 // It has no idempotency key; topic, partition and offset identify it.
 type Gone struct {
 	Device string // the record key
-}
-
-// DecodeGone decodes m; see strictjson.Scanner for the rules.
-func DecodeGone(m idem.Message) (e Gone, err error) {
-	var s signalsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Gone")
 }
 
 func (e *Gone) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -286,7 +262,6 @@ const goneDeleteSignalsSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS device
-    ORDER BY device
 ),
 d AS (
     DELETE FROM signals AS t

@@ -6,7 +6,6 @@ package payments
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
@@ -58,7 +57,9 @@ func (p *stripeWebhooksPlan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *stripeWebhooksPlan) Flush(b *wire.Batch) {
 	b.Write(chargeChangedUpsertChargesSQL, &p.chargeChangedUpsertCharges)
 	b.Write(chargeChangedInsertStripeEventsSQL, &p.chargeChangedInsertStripeEvents)
@@ -82,14 +83,6 @@ type ChargeChanged struct {
 	Metadata   map[string]string // "data.object.metadata"
 	EventID    string            // "id"
 	CreatedAt  time.Time         // "created"
-}
-
-// DecodeChargeChanged decodes m; see strictjson.Scanner for the rules.
-func DecodeChargeChanged(m idem.Message) (e ChargeChanged, err error) {
-	var s stripeWebhooksDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("ChargeChanged")
 }
 
 func (e *ChargeChanged) decode(s *strictjson.Scanner, m *wire.Message) {

@@ -69,7 +69,9 @@ func (p *accountsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *accountsV1Plan) Flush(b *wire.Batch) {
 	b.Write(accountOpenedInsertAccountsSQL, &p.accountOpenedInsertAccounts)
 	b.Write(withdrawnAddAccountsSQL, &p.withdrawnAddAccounts)
@@ -85,14 +87,6 @@ type accountsV1Decoder = strictjson.Scanner
 type AccountOpened struct {
 	Owner     string
 	AccountID idem.UUID // the record key
-}
-
-// DecodeAccountOpened decodes m; see strictjson.Scanner for the rules.
-func DecodeAccountOpened(m idem.Message) (e AccountOpened, err error) {
-	var s accountsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("AccountOpened")
 }
 
 func (e *AccountOpened) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -174,14 +168,6 @@ type OwnerChanged struct {
 	AccountID idem.UUID // the record key
 }
 
-// DecodeOwnerChanged decodes m; see strictjson.Scanner for the rules.
-func DecodeOwnerChanged(m idem.Message) (e OwnerChanged, err error) {
-	var s accountsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("OwnerChanged")
-}
-
 func (e *OwnerChanged) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = OwnerChanged{}
 	var seen struct{ Owner bool }
@@ -245,13 +231,20 @@ WITH e AS (
             unnest($1::uuid[]) AS account_id,
             unnest($2::text[]) AS owner
     ) AS e
-    ORDER BY account_id
+),
+l AS (
+    SELECT t.account_id
+    FROM accounts AS t, e
+    WHERE t.account_id = e.account_id
+    ORDER BY t.account_id
+    FOR NO KEY UPDATE OF t
 ),
 u AS (
     UPDATE accounts AS t SET
         owner = e.owner
-    FROM e
+    FROM e, l
     WHERE t.account_id = e.account_id
+        AND t.account_id = l.account_id
     RETURNING e.n
 )
 INSERT INTO idem_step_refused (reason, in_table)
@@ -266,14 +259,6 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 type Deposited struct {
 	Amount    idem.Decimal
 	AccountID idem.UUID // the record key
-}
-
-// DecodeDeposited decodes m; see strictjson.Scanner for the rules.
-func DecodeDeposited(m idem.Message) (e Deposited, err error) {
-	var s accountsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Deposited")
 }
 
 func (e *Deposited) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -344,14 +329,21 @@ WITH e AS (
         sum(1) AS bookings
     FROM unnest($1::uuid[], $2::numeric[]) AS e (account_id, balance)
     GROUP BY account_id
-    ORDER BY account_id
+),
+l AS (
+    SELECT t.account_id
+    FROM accounts AS t, e
+    WHERE t.account_id = e.account_id
+    ORDER BY t.account_id
+    FOR NO KEY UPDATE OF t
 ),
 u AS (
     UPDATE accounts AS t SET
         balance = t.balance + e.balance,
         bookings = t.bookings + e.bookings
-    FROM e
+    FROM e, l
     WHERE t.account_id = e.account_id
+        AND t.account_id = l.account_id
     RETURNING
         t.account_id
 )
@@ -367,14 +359,6 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.account_id = e.account_id)`
 type Withdrawn struct {
 	Amount    idem.Decimal
 	AccountID idem.UUID // the record key
-}
-
-// DecodeWithdrawn decodes m; see strictjson.Scanner for the rules.
-func DecodeWithdrawn(m idem.Message) (e Withdrawn, err error) {
-	var s accountsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Withdrawn")
 }
 
 func (e *Withdrawn) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -445,14 +429,21 @@ WITH e AS (
         sum(1) AS bookings
     FROM unnest($1::uuid[], $2::numeric[]) AS e (account_id, balance)
     GROUP BY account_id
-    ORDER BY account_id
+),
+l AS (
+    SELECT t.account_id
+    FROM accounts AS t, e
+    WHERE t.account_id = e.account_id
+    ORDER BY t.account_id
+    FOR NO KEY UPDATE OF t
 ),
 u AS (
     UPDATE accounts AS t SET
         balance = t.balance + e.balance,
         bookings = t.bookings + e.bookings
-    FROM e
+    FROM e, l
     WHERE t.account_id = e.account_id
+        AND t.account_id = l.account_id
     RETURNING
         t.account_id
 )

@@ -66,7 +66,9 @@ func (p *movesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *movesV1Plan) Flush(b *wire.Batch) {
 	b.Write(arrivedAddStockSQL, &p.arrivedAddStock)
 	b.Write(reservedAddStockSQL, &p.reservedAddStock)
@@ -87,14 +89,6 @@ type Arrived struct {
 	Site   string
 	MoveID idem.UUID
 	SKU    string // the record key
-}
-
-// DecodeArrived decodes m; see strictjson.Scanner for the rules.
-func DecodeArrived(m idem.Message) (e Arrived, err error) {
-	var s movesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Arrived")
 }
 
 func (e *Arrived) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -183,11 +177,19 @@ WITH e AS (
     FROM unnest($1::text[], $2::integer[]) AS e (sku, pieces)
     GROUP BY sku
 ),
+l AS (
+    SELECT t.sku
+    FROM stock AS t, e
+    WHERE t.sku = e.sku
+    ORDER BY t.sku
+    FOR NO KEY UPDATE OF t
+),
 u AS (
     UPDATE stock AS t SET
         pieces = t.pieces + e.pieces
-    FROM e
+    FROM e, l
     WHERE t.sku = e.sku
+        AND t.sku = l.sku
     RETURNING
         t.sku
 ),
@@ -226,13 +228,23 @@ WITH e AS (
     FROM unnest($1::text[], $2::date[], $3::integer[], $4::text[]) WITH ORDINALITY AS e (sku, day, pieces, first_site, ordinal)
     ORDER BY sku, day, ordinal
 ),
+l AS (
+    SELECT t.sku, t.day
+    FROM daily AS t, e
+    WHERE t.sku = e.sku
+        AND t.day = e.day
+    ORDER BY t.sku, t.day
+    FOR NO KEY UPDATE OF t
+),
 u AS (
     UPDATE daily AS t SET
         moves = t.moves + e.moves,
         pieces = t.pieces + e.pieces
-    FROM e
+    FROM e, l
     WHERE t.sku = e.sku
         AND t.day = e.day
+        AND t.sku = l.sku
+        AND t.day = l.day
     RETURNING
         t.sku,
         t.day
@@ -302,14 +314,6 @@ type Reserved struct {
 	SKU    string // the record key
 }
 
-// DecodeReserved decodes m; see strictjson.Scanner for the rules.
-func DecodeReserved(m idem.Message) (e Reserved, err error) {
-	var s movesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Reserved")
-}
-
 func (e *Reserved) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Reserved{}
 	var seen struct{ Pieces, MoveID bool }
@@ -377,14 +381,21 @@ WITH e AS (
         sum(reserved) AS reserved
     FROM unnest($1::text[], $2::integer[], $3::integer[]) AS e (sku, pieces, reserved)
     GROUP BY sku
-    ORDER BY sku
+),
+l AS (
+    SELECT t.sku
+    FROM stock AS t, e
+    WHERE t.sku = e.sku
+    ORDER BY t.sku
+    FOR NO KEY UPDATE OF t
 ),
 u AS (
     UPDATE stock AS t SET
         pieces = t.pieces + e.pieces,
         reserved = t.reserved + e.reserved
-    FROM e
+    FROM e, l
     WHERE t.sku = e.sku
+        AND t.sku = l.sku
     RETURNING
         t.sku
 )
@@ -404,14 +415,6 @@ type Inspected struct {
 	FoundBy   string
 	MoveID    idem.UUID
 	SKU       string // the record key
-}
-
-// DecodeInspected decodes m; see strictjson.Scanner for the rules.
-func DecodeInspected(m idem.Message) (e Inspected, err error) {
-	var s movesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Inspected")
 }
 
 func (e *Inspected) decode(s *strictjson.Scanner, m *wire.Message) {

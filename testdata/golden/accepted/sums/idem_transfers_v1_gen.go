@@ -47,7 +47,9 @@ func (p *transfersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *transfersV1Plan) Flush(b *wire.Batch) {
 	b.Write(transferBookedAddAccountsSQL, &p.transferBookedAddAccounts)
 	b.Write(transferBookedAddAccounts2SQL, &p.transferBookedAddAccounts2)
@@ -64,14 +66,6 @@ type TransferBooked struct {
 	Debit      idem.UUID
 	Credit     idem.UUID
 	Amount     idem.Decimal
-}
-
-// DecodeTransferBooked decodes m; see strictjson.Scanner for the rules.
-func DecodeTransferBooked(m idem.Message) (e TransferBooked, err error) {
-	var s transfersV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("TransferBooked")
 }
 
 func (e *TransferBooked) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -191,13 +185,20 @@ WITH e AS (
         -sum(balance) AS balance
     FROM unnest($1::uuid[], $2::numeric[]) AS e (account_id, balance)
     GROUP BY account_id
-    ORDER BY account_id
+),
+l AS (
+    SELECT t.account_id
+    FROM accounts AS t, e
+    WHERE t.account_id = e.account_id
+    ORDER BY t.account_id
+    FOR NO KEY UPDATE OF t
 ),
 u AS (
     UPDATE accounts AS t SET
         balance = t.balance + e.balance
-    FROM e
+    FROM e, l
     WHERE t.account_id = e.account_id
+        AND t.account_id = l.account_id
     RETURNING
         t.account_id
 )
@@ -217,13 +218,20 @@ WITH e AS (
         sum(balance) AS balance
     FROM unnest($1::uuid[], $2::numeric[]) AS e (account_id, balance)
     GROUP BY account_id
-    ORDER BY account_id
+),
+l AS (
+    SELECT t.account_id
+    FROM accounts AS t, e
+    WHERE t.account_id = e.account_id
+    ORDER BY t.account_id
+    FOR NO KEY UPDATE OF t
 ),
 u AS (
     UPDATE accounts AS t SET
         balance = t.balance + e.balance
-    FROM e
+    FROM e, l
     WHERE t.account_id = e.account_id
+        AND t.account_id = l.account_id
     RETURNING
         t.account_id
 )

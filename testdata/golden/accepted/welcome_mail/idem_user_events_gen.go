@@ -68,7 +68,9 @@ func (p *userEventsPlan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *userEventsPlan) Flush(b *wire.Batch) {
 	b.Write(userCreatedInsertMailsSQL, &p.userCreatedInsertMails)
 }
@@ -96,14 +98,6 @@ func (v UserCreated) Format(f fmt.State, verb rune) {
 // LogValue returns v for slog, as Format prints it.
 func (v UserCreated) LogValue() slog.Value {
 	return wire.LogValue(v)
-}
-
-// DecodeUserCreated decodes m; see strictjson.Scanner for the rules.
-func DecodeUserCreated(m idem.Message) (e UserCreated, err error) {
-	var s userEventsDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("UserCreated")
 }
 
 func (e *UserCreated) decode(s *strictjson.Scanner, m *wire.Message) {

@@ -6,7 +6,6 @@ package apart
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
@@ -63,7 +62,9 @@ func (p *familyV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *familyV1Plan) Flush(b *wire.Batch) {
 	b.Write(childUpsertChildrenSQL, &p.childUpsertChildren)
 	b.Write(parentUpsertParentsSQL, &p.parentUpsertParents)
@@ -78,14 +79,6 @@ type familyV1Decoder = strictjson.Scanner
 type Child struct {
 	V string
 	K string // the record key
-}
-
-// DecodeChild decodes m; see strictjson.Scanner for the rules.
-func DecodeChild(m idem.Message) (e Child, err error) {
-	var s familyV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Child")
 }
 
 func (e *Child) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -151,14 +144,6 @@ type Parent struct {
 	K string // the record key
 }
 
-// DecodeParent decodes m; see strictjson.Scanner for the rules.
-func DecodeParent(m idem.Message) (e Parent, err error) {
-	var s familyV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Parent")
-}
-
 func (e *Parent) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Parent{}
 	var seen struct{ V bool }
@@ -220,14 +205,6 @@ type Gone struct {
 	K string // the record key
 }
 
-// DecodeGone decodes m; see strictjson.Scanner for the rules.
-func DecodeGone(m idem.Message) (e Gone, err error) {
-	var s familyV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Gone")
-}
-
 func (e *Gone) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Gone{}
 	e.K = s.RecordKey(m).String()
@@ -254,7 +231,6 @@ const goneDeleteParentsSQL = `
 WITH e AS (
     SELECT
         unnest($1::text[]) AS k
-    ORDER BY k
 ),
 d AS (
     DELETE FROM parents AS t

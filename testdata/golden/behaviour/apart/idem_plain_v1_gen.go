@@ -6,7 +6,6 @@ package apart
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
@@ -45,7 +44,9 @@ func (p *plainV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *plainV1Plan) Flush(b *wire.Batch) {
 	b.Write(putUpsertPlainSQL, &p.putUpsertPlain)
 }
@@ -58,14 +59,6 @@ type plainV1Decoder = strictjson.Scanner
 type Put struct {
 	V *string
 	K string // the record key
-}
-
-// DecodePut decodes m; see strictjson.Scanner for the rules.
-func DecodePut(m idem.Message) (e Put, err error) {
-	var s plainV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Put")
 }
 
 func (e *Put) decode(s *strictjson.Scanner, m *wire.Message) {

@@ -12,3 +12,27 @@ func Statements() []string {
 	t := typeV1Topic(nil)
 	return t.Statements()
 }
+
+// DecodeParts decodes a record of event Parts.
+func DecodeParts(m *wire.Message) (e Parts, err error) {
+	var s typeV1Decoder
+	s.Reset(m)
+	e.decode(&s, m)
+	return e, s.Finish("Parts")
+}
+
+// DecodeScan decodes a record of event Scan.
+func DecodeScan(m *wire.Message) (e Scan, err error) {
+	var s typeV1Decoder
+	s.Reset(m)
+	e.decode(&s, m)
+	return e, s.Finish("Scan")
+}
+
+// DecodeSelect decodes a record of event Select.
+func DecodeSelect(m *wire.Message) (e Select, err error) {
+	var s typeV1Decoder
+	s.Reset(m)
+	e.decode(&s, m)
+	return e, s.Finish("Select")
+}

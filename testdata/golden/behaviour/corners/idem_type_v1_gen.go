@@ -85,7 +85,9 @@ func (p *typeV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *typeV1Plan) Flush(b *wire.Batch) {
 	b.Write(scanUpsertExcludedSQL, &p.scanUpsertExcluded)
 	b.Write(partsUpsertPartsSQL, &p.partsUpsertParts)
@@ -105,14 +107,6 @@ type Scan struct {
 	T      string          // "meta.type"
 	Traced *int64          // header "range"
 	E      idem.UUID       // the record key
-}
-
-// DecodeScan decodes m; see strictjson.Scanner for the rules.
-func DecodeScan(m idem.Message) (e Scan, err error) {
-	var s typeV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Scan")
 }
 
 func (e *Scan) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -242,14 +236,6 @@ type Select struct {
 	T      string    // "meta.type"
 	Traced *int64    // header "range"
 	E      idem.UUID // the record key
-}
-
-// DecodeSelect decodes m; see strictjson.Scanner for the rules.
-func DecodeSelect(m idem.Message) (e Select, err error) {
-	var s typeV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Select")
 }
 
 func (e *Select) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -406,14 +392,6 @@ type Parts struct {
 	T      string    // "meta.type"
 	Traced *int64    // header "range"
 	E      idem.UUID // the record key
-}
-
-// DecodeParts decodes m; see strictjson.Scanner for the rules.
-func DecodeParts(m idem.Message) (e Parts, err error) {
-	var s typeV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Parts")
 }
 
 func (e *Parts) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -594,14 +572,6 @@ type Gone struct {
 	E      idem.UUID // the record key
 }
 
-// DecodeGone decodes m; see strictjson.Scanner for the rules.
-func DecodeGone(m idem.Message) (e Gone, err error) {
-	var s typeV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Gone")
-}
-
 func (e *Gone) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Gone{}
 	var seen struct{ meta, T bool }
@@ -671,7 +641,6 @@ const goneDeleteExcludedSQL = `
 WITH e AS (
     SELECT
         unnest($1::uuid[])::text AS e
-    ORDER BY e
 ),
 d AS (
     DELETE FROM excluded AS t

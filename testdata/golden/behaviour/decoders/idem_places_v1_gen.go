@@ -114,14 +114,6 @@ type Headers struct {
 	Since   idem.Date       // "since" of the record key
 }
 
-// DecodeHeaders decodes m; see strictjson.Scanner for the rules.
-func DecodeHeaders(m idem.Message) (e Headers, err error) {
-	var s placesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Headers")
-}
-
 func (e *Headers) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Headers{
 		HSmall: 7,

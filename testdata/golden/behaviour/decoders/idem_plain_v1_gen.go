@@ -112,14 +112,6 @@ type Required struct {
 	Event    string // header "id"
 }
 
-// DecodeRequired decodes m; see strictjson.Scanner for the rules.
-func DecodeRequired(m idem.Message) (e Required, err error) {
-	var s plainV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Required")
-}
-
 func (e *Required) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Required{}
 	var seen struct {
@@ -326,14 +318,6 @@ type Optional struct {
 	Event    string // header "id"
 }
 
-// DecodeOptional decodes m; see strictjson.Scanner for the rules.
-func DecodeOptional(m idem.Message) (e Optional, err error) {
-	var s plainV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Optional")
-}
-
 func (e *Optional) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Optional{}
 	var seen struct {
@@ -509,14 +493,6 @@ type Defaults struct {
 	Body     json.RawMessage
 	Colour   Colour
 	Event    string // header "id"
-}
-
-// DecodeDefaults decodes m; see strictjson.Scanner for the rules.
-func DecodeDefaults(m idem.Message) (e Defaults, err error) {
-	var s plainV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Defaults")
 }
 
 func (e *Defaults) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -695,14 +671,6 @@ type Nested struct {
 	Prices   []idem.Decimal
 	Weights  map[string]idem.Decimal
 	Event    string // header "id"
-}
-
-// DecodeNested decodes m; see strictjson.Scanner for the rules.
-func DecodeNested(m idem.Message) (e Nested, err error) {
-	var s plainV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Nested")
 }
 
 func (e *Nested) decode(s *strictjson.Scanner, m *wire.Message) {

@@ -84,14 +84,6 @@ type Patched struct {
 	ID          string                   // the record key
 }
 
-// DecodePatched decodes m; see strictjson.Scanner for the rules.
-func DecodePatched(m idem.Message) (e Patched, err error) {
-	s := strictV1Decoder{AbsentMarker: "__none"}
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Patched")
-}
-
 func (e *Patched) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Patched{}
 	var seen struct {
@@ -321,14 +313,6 @@ type Moved struct {
 	PlaceCode  *int32          // "data.after.to.place.code"
 	Whole      json.RawMessage // the whole payload
 	SourceTime time.Time       // "source.tsUs"
-}
-
-// DecodeMoved decodes m; see strictjson.Scanner for the rules.
-func DecodeMoved(m idem.Message) (e Moved, err error) {
-	s := strictV1Decoder{AbsentMarker: "__none"}
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Moved")
 }
 
 func (e *Moved) decode(s *strictjson.Scanner, m *wire.Message) {

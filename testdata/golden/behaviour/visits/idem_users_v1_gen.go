@@ -60,7 +60,9 @@ func (p *usersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *usersV1Plan) Flush(b *wire.Batch) {
 	b.Write(userCameAddUsersSQL, &p.userCameAddUsers)
 	b.Write(userLeftAddUsersSQL, &p.userLeftAddUsers)
@@ -73,14 +75,6 @@ type usersV1Decoder = strictjson.Scanner
 // Its idempotency key is header "id"; records with the same key are one event.
 type UserCame struct {
 	UserID idem.UUID // the record key
-}
-
-// DecodeUserCame decodes m; see strictjson.Scanner for the rules.
-func DecodeUserCame(m idem.Message) (e UserCame, err error) {
-	var s usersV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("UserCame")
 }
 
 func (e *UserCame) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -140,7 +134,6 @@ WITH e AS (
         sum(1) AS here
     FROM unnest($1::uuid[]) AS e (user_id)
     GROUP BY user_id
-    ORDER BY user_id
 ),
 u AS (
     UPDATE users AS t SET
@@ -161,14 +154,6 @@ WHERE NOT EXISTS (SELECT FROM u WHERE u.user_id = e.user_id)`
 // Its idempotency key is header "id"; records with the same key are one event.
 type UserLeft struct {
 	UserID idem.UUID // the record key
-}
-
-// DecodeUserLeft decodes m; see strictjson.Scanner for the rules.
-func DecodeUserLeft(m idem.Message) (e UserLeft, err error) {
-	var s usersV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("UserLeft")
 }
 
 func (e *UserLeft) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -217,7 +202,6 @@ WITH e AS (
         sum(1) AS anywhere
     FROM unnest($1::uuid[]) AS e (user_id)
     GROUP BY user_id
-    ORDER BY user_id
 ),
 u AS (
     UPDATE users AS t SET

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
@@ -127,7 +126,9 @@ func (p *wPlan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *wPlan) Flush(b *wire.Batch) {
 	b.Write(cOnlyInsertCustomersSQL, &p.cOnlyInsertCustomers)
 	b.Write(cUpUpsertCustomersSQL, &p.cUpUpsertCustomers)
@@ -159,14 +160,6 @@ type CUp struct {
 	Name  string
 	Email *string
 	K     int32 // the record key
-}
-
-// DecodeCUp decodes m; see strictjson.Scanner for the rules.
-func DecodeCUp(m idem.Message) (e CUp, err error) {
-	var s wDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("CUp")
 }
 
 func (e *CUp) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -248,14 +241,6 @@ type COnly struct {
 	K     int32 // the record key
 }
 
-// DecodeCOnly decodes m; see strictjson.Scanner for the rules.
-func DecodeCOnly(m idem.Message) (e COnly, err error) {
-	var s wDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("COnly")
-}
-
 func (e *COnly) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = COnly{}
 	var seen struct{ Cid, Name, Email bool }
@@ -322,14 +307,6 @@ type CDel struct {
 	K   int32 // the record key
 }
 
-// DecodeCDel decodes m; see strictjson.Scanner for the rules.
-func DecodeCDel(m idem.Message) (e CDel, err error) {
-	var s wDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("CDel")
-}
-
 func (e *CDel) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = CDel{}
 	var seen struct{ Cid bool }
@@ -370,7 +347,6 @@ WITH e AS (
     SELECT
         unnest($1::integer[]) AS k,
         unnest($2::integer[]) AS cid
-    ORDER BY k, cid
 ),
 d AS (
     DELETE FROM customers AS t
@@ -391,14 +367,6 @@ type CMail struct {
 	Cid   int32
 	Email *string
 	K     int32 // the record key
-}
-
-// DecodeCMail decodes m; see strictjson.Scanner for the rules.
-func DecodeCMail(m idem.Message) (e CMail, err error) {
-	var s wDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("CMail")
 }
 
 func (e *CMail) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -453,7 +421,6 @@ WITH e AS (
             unnest($2::integer[]) AS cid,
             unnest($3::text[]) AS email
     ) AS e
-    ORDER BY k, cid
 ),
 u AS (
     UPDATE customers AS t SET
@@ -476,14 +443,6 @@ type PIns struct {
 	SKU  int32
 	Name string
 	K    int32 // the record key
-}
-
-// DecodePIns decodes m; see strictjson.Scanner for the rules.
-func DecodePIns(m idem.Message) (e PIns, err error) {
-	var s wDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("PIns")
 }
 
 func (e *PIns) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -553,14 +512,6 @@ type PDel struct {
 	K   int32 // the record key
 }
 
-// DecodePDel decodes m; see strictjson.Scanner for the rules.
-func DecodePDel(m idem.Message) (e PDel, err error) {
-	var s wDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("PDel")
-}
-
 func (e *PDel) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = PDel{}
 	var seen struct{ SKU bool }
@@ -601,7 +552,6 @@ WITH e AS (
     SELECT
         unnest($1::integer[]) AS k,
         unnest($2::integer[]) AS sku
-    ORDER BY k, sku
 ),
 d AS (
     DELETE FROM products AS t
@@ -625,14 +575,6 @@ type OIns struct {
 	Ref   *int32
 	Lines []Line
 	K     int32 // the record key
-}
-
-// DecodeOIns decodes m; see strictjson.Scanner for the rules.
-func DecodeOIns(m idem.Message) (e OIns, err error) {
-	var s wDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("OIns")
 }
 
 func (e *OIns) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -787,14 +729,6 @@ type OUp struct {
 	K    int32 // the record key
 }
 
-// DecodeOUp decodes m; see strictjson.Scanner for the rules.
-func DecodeOUp(m idem.Message) (e OUp, err error) {
-	var s wDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("OUp")
-}
-
 func (e *OUp) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = OUp{}
 	var seen struct{ Oid, Cid, Note, Ref bool }
@@ -887,14 +821,6 @@ type OSet struct {
 	K   int32 // the record key
 }
 
-// DecodeOSet decodes m; see strictjson.Scanner for the rules.
-func DecodeOSet(m idem.Message) (e OSet, err error) {
-	var s wDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("OSet")
-}
-
 func (e *OSet) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = OSet{}
 	var seen struct{ Oid, Cid bool }
@@ -951,7 +877,6 @@ WITH e AS (
             unnest($2::integer[]) AS oid,
             unnest($3::integer[]) AS cid
     ) AS e
-    ORDER BY k, oid
 ),
 u AS (
     UPDATE orders AS t SET
@@ -974,14 +899,6 @@ type ONote struct {
 	Oid  int32
 	Note string
 	K    int32 // the record key
-}
-
-// DecodeONote decodes m; see strictjson.Scanner for the rules.
-func DecodeONote(m idem.Message) (e ONote, err error) {
-	var s wDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("ONote")
 }
 
 func (e *ONote) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -1030,7 +947,6 @@ WITH e AS (
         unnest($1::integer[]) AS k,
         unnest($2::integer[]) AS oid,
         unnest($3::text[]) AS note
-    ORDER BY k, oid
 )
 UPDATE orders AS t SET
     note = e.note
@@ -1043,14 +959,6 @@ WHERE t.k = e.k
 type ODel struct {
 	Oid int32
 	K   int32 // the record key
-}
-
-// DecodeODel decodes m; see strictjson.Scanner for the rules.
-func DecodeODel(m idem.Message) (e ODel, err error) {
-	var s wDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("ODel")
 }
 
 func (e *ODel) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -1097,7 +1005,6 @@ WITH e AS (
     SELECT
         unnest($1::integer[]) AS k,
         unnest($2::integer[]) AS oid
-    ORDER BY k, oid
 ),
 d AS (
     DELETE FROM orders AS t
@@ -1118,14 +1025,6 @@ type LRep struct {
 	Oid   int32
 	Lines []Line
 	K     int32 // the record key
-}
-
-// DecodeLRep decodes m; see strictjson.Scanner for the rules.
-func DecodeLRep(m idem.Message) (e LRep, err error) {
-	var s wDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("LRep")
 }
 
 func (e *LRep) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -1192,7 +1091,6 @@ WITH e AS (
     SELECT
         unnest($1::integer[]) AS k,
         unnest($2::integer[]) AS oid
-    ORDER BY k, oid
 ),
 d AS (
     DELETE FROM lines AS t
@@ -1235,14 +1133,6 @@ type LSku struct {
 	SKU int32
 	New int32
 	K   int32 // the record key
-}
-
-// DecodeLSku decodes m; see strictjson.Scanner for the rules.
-func DecodeLSku(m idem.Message) (e LSku, err error) {
-	var s wDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("LSku")
 }
 
 func (e *LSku) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -1298,7 +1188,6 @@ WITH e AS (
             unnest($2::integer[]) AS sku,
             unnest($3::integer[]) AS w
     ) AS e
-    ORDER BY k, sku
 ),
 u AS (
     UPDATE lines AS t SET
@@ -1322,14 +1211,6 @@ type LUp struct {
 	No  int32
 	SKU int32
 	K   int32 // the record key
-}
-
-// DecodeLUp decodes m; see strictjson.Scanner for the rules.
-func DecodeLUp(m idem.Message) (e LUp, err error) {
-	var s wDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("LUp")
 }
 
 func (e *LUp) decode(s *strictjson.Scanner, m *wire.Message) {
@@ -1413,14 +1294,6 @@ type LDel struct {
 	K   int32 // the record key
 }
 
-// DecodeLDel decodes m; see strictjson.Scanner for the rules.
-func DecodeLDel(m idem.Message) (e LDel, err error) {
-	var s wDecoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("LDel")
-}
-
 func (e *LDel) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = LDel{}
 	var seen struct{ Oid, No bool }
@@ -1469,7 +1342,6 @@ WITH e AS (
         unnest($1::integer[]) AS k,
         unnest($2::integer[]) AS oid,
         unnest($3::integer[]) AS no
-    ORDER BY k, oid, no
 ),
 d AS (
     DELETE FROM lines AS t

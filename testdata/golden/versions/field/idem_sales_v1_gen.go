@@ -6,7 +6,6 @@ package field
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
@@ -54,7 +53,9 @@ func (p *salesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *salesV1Plan) Flush(b *wire.Batch) {
 	b.Write(soldInsertEntriesSQL, &p.soldInsertEntries)
 }
@@ -70,14 +71,6 @@ type Sold struct {
 	Amount int64
 	Note   *string
 	Shop   string // the record key
-}
-
-// DecodeSold decodes m; see strictjson.Scanner for the rules.
-func DecodeSold(m idem.Message) (e Sold, err error) {
-	var s salesV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Sold")
 }
 
 func (e *Sold) decode(s *strictjson.Scanner, m *wire.Message) {

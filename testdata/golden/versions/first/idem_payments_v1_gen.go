@@ -6,7 +6,6 @@ package first
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/runtime/wire/strictjson"
 )
@@ -53,7 +52,9 @@ func (p *paymentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 }
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
-// collected for it. A batch needs several waves if it must write a row several times.
+// collected for it. A batch needs several waves if it must write a row several times. A
+// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
+// event becomes a dead letter.
 func (p *paymentsV1Plan) Flush(b *wire.Batch) {
 	b.Write(paidInsertEntriesSQL, &p.paidInsertEntries)
 }
@@ -66,14 +67,6 @@ type paymentsV1Decoder = strictjson.Scanner
 type Paid struct {
 	Entry  string
 	Amount int64
-}
-
-// DecodePaid decodes m; see strictjson.Scanner for the rules.
-func DecodePaid(m idem.Message) (e Paid, err error) {
-	var s paymentsV1Decoder
-	s.Reset(&m)
-	e.decode(&s, &m)
-	return e, s.Finish("Paid")
 }
 
 func (e *Paid) decode(s *strictjson.Scanner, m *wire.Message) {
