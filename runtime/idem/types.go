@@ -25,13 +25,21 @@ type (
 	//	Name  string
 	//	Value []byte // nil is a header without a value
 	Header = wire.Header
-	// UUID is a UUID; [wire.ParseUUID] reads its text.
+	// UUID is a UUID. [wire.ParseUUID] makes one from a text. go doc of package wire lists its
+	// methods: String and those that encoding packages and pgx call.
 	UUID = wire.UUID
-	// Decimal is an exact decimal number; [wire.ParseDecimal] reads its text.
+	// Decimal is an exact decimal number. In a test, wire.MustDecimal("12.50") makes one;
+	// [wire.ParseDecimal] returns an error instead of a panic. It has no arithmetic: pass String()
+	// to a decimal library, or compute in SQL. It keeps the digits as written, so == says that 1.0
+	// and 1.00 differ. go doc of package wire lists its methods.
 	Decimal = wire.Decimal
-	// Date is a day without a time.
+	// Date is a day without a time. [wire.ParseDate] makes one from YYYY-MM-DD. Time returns the
+	// start of the day in UTC, and String the text. Dates compare with < and ==. go doc of package
+	// wire lists its methods.
 	Date = wire.Date
-	// LocalTime is a time of day on a day, without a zone.
+	// LocalTime is a time of day on a day, without a zone. [wire.ParseLocalTime] makes one from
+	// YYYY-MM-DDThh:mm:ss. LocalTimes compare with < and ==. go doc of package wire lists its
+	// methods.
 	LocalTime = wire.LocalTime
 	// Patch is a field that says how to change a value: leave it as it is (PatchAbsent), set it to
 	// NULL (PatchNull), or set it to Value (PatchValue).
@@ -39,7 +47,17 @@ type (
 	// Key is the identity of an event: a hash of 16 bytes. Its zero value means that the event is
 	// identified by its offset. Pass it downstream as an idempotency key.
 	Key = wire.Key
-	// Tx is the transaction that also records the event.
+	// Tx is the transaction that also records the event. What a handler writes through it commits
+	// with the event, or not at all. There is no Commit. go doc of package wire describes each of
+	// its methods:
+	//
+	//	Queue                        sends the statement later, with those of other events
+	//	Exec, Query, QueryRow        send it now, and wait for the answer
+	//	CopyFrom, SendBatch          as in pgx
+	//
+	// A callback of Queue runs before the commit and must not use the Tx: that is an error of the
+	// call. If an answer decides about the next statement, use Exec. [PgxTx] returns a pgx.Tx for
+	// libraries that need one. A Tx is of no use after the handler has returned.
 	Tx = wire.Tx
 )
 

@@ -20,7 +20,7 @@ var (
 // everyPage are the pages that a visitor of the repository can read.
 func everyPage(t *testing.T) []string {
 	t.Helper()
-	return glob(t, "../../*.md", "../../llms.txt", "../../docs/*.md", "../../.github/*.md", "../../examples/*/README.md")
+	return glob(t, "../../*.md", "../../llms.txt", "../../docs/*.md", "../../.github/*.md", "../../runtime/*.md", "../../examples/*/README.md")
 }
 
 // A link of a page leads to a file that exists, and to a heading of it.

@@ -51,7 +51,7 @@ func TestDocumentationIsWrapped(t *testing.T) {
 	if err != nil || len(beside) == 0 {
 		t.Fatalf("no examples with a page (%v)", err)
 	}
-	for _, page := range append(append(pages, beside...), glob(t, "../../*.md")...) {
+	for _, page := range append(append(pages, beside...), glob(t, "../../*.md", "../../runtime/*.md")...) {
 		paragraphs := prose(read(t, page))
 		for _, at := range slices.Sorted(maps.Keys(paragraphs)) {
 			lines := paragraphs[at]

@@ -23,6 +23,7 @@ const (
 
 // playHalves tells in a text what happens to a log of a fixed length.
 func playHalves(ctx context.Context) (err error) {
+	step(servedBy)
 	step("building idemgen and the orders example")
 	built, err := build(ctx, service)
 	if err != nil {
@@ -30,7 +31,7 @@ func playHalves(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(built.dir)) }()
 
-	step("starting Postgres and a Kafka broker")
+	step("starting Postgres and the broker")
 	s, err := startStage(ctx, built)
 	if err != nil {
 		return err

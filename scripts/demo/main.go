@@ -65,6 +65,7 @@ func playOnScreen(ctx context.Context) error {
 
 // playShow opens a show, and audits after it.
 func playShow(ctx context.Context, play func(*show) error) (err error) {
+	step(servedBy)
 	step("building idemgen and the orders example")
 	built, err := build(ctx, service)
 	if err != nil {
@@ -72,7 +73,7 @@ func playShow(ctx context.Context, play func(*show) error) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(built.dir)) }()
 
-	step("starting Postgres and a Kafka broker")
+	step("starting Postgres and the broker")
 	s, err := openShow(ctx, built)
 	if err != nil {
 		return err
@@ -84,5 +85,8 @@ func playShow(ctx context.Context, play func(*show) error) (err error) {
 	step("audit: the log is replayed by an interpreter of the spec")
 	return s.judge(ctx)
 }
+
+// servedBy is the first line: what of this is real.
+const servedBy = "Postgres is a real server; the broker is kfake, franz-go's broker for tests, in this process, not Apache Kafka"
 
 func step(format string, args ...any) { fmt.Printf("\n> "+format+"\n", args...) }
