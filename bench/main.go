@@ -47,7 +47,7 @@ func main() {
 	flag.IntVar(&s.handled, "handled", 50_000, "records of a run of other rows of P12 and P13, and five times those of P14")
 	flag.DurationVar(&s.span, "for", time.Minute, "how long P10c runs at full speed")
 	claims := flag.Bool("claims", false, "instead of rows: what the database needs to insert a key, in tables of several shapes and sizes")
-	flag.StringVar(&o.chart, "chart", "", "file for an SVG of the main rows that are measured")
+	flag.StringVar(&o.chart, "chart", "", "file for an SVG of the main rows that are measured; with a file of -out as argument, of its rows, and nothing is measured")
 	flag.StringVar(&o.rows, "out", "", "file for the rows that are measured, as lines of JSON")
 	flag.StringVar(&o.compare, "compare", "", "file of -out of another run, beside which the rows are printed; with a second file as argument, the rows of that file, and nothing is measured")
 	flag.StringVar(&s.profiles, "cpuprofile", "", "folder for profiles of CPU time and allocations of each run; profiled figures are no results")

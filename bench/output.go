@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 )
 
 // output says what becomes of the rows of a run, besides their lines on standard output. An empty
@@ -34,12 +35,13 @@ func (o output) write(ctx context.Context, wanted []row, s size) (err error) {
 		return err
 	}
 	var now []entry
-	var bars []bar
 	code := version(ctx)
+	var failed error
 	for _, one := range wanted {
 		f, err := one.figure(ctx, r)
-		if err != nil {
-			return err
+		if err != nil { // the other rows took their time, too
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", one.id, err))
+			continue
 		}
 		fmt.Println(one.line(f))
 		e := one.entry(f, r.conditions(one), code)
@@ -47,26 +49,46 @@ func (o output) write(ctx context.Context, wanted []row, s size) (err error) {
 			return err
 		}
 		now = append(now, e)
-		if one.chart != nil {
-			one.chart.figure = f
-			bars = append(bars, *one.chart)
-		}
+	}
+	if failed != nil {
+		return failed
 	}
 	if o.compare != "" {
 		if err := writeComparison(os.Stdout, now, then); err != nil {
 			return err
 		}
 	}
+	return o.draw(now)
+}
+
+// draw writes the chart of the rows that it shows.
+func (o output) draw(entries []entry) error {
 	if o.chart == "" {
 		return nil
+	}
+	var bars []bar
+	for _, e := range entries {
+		i := slices.IndexFunc(rows, func(r row) bool { return r.id == e.ID && r.name == e.Name })
+		if i >= 0 && rows[i].chart != nil {
+			b := *rows[i].chart
+			b.figure = figure{value: e.Value, least: e.Least, most: e.Most}
+			bars = append(bars, b)
+		}
 	}
 	return os.WriteFile(o.chart, []byte(drawing(bars)), 0o644)
 }
 
-// files prints the rows of a file beside those of -compare.
+// files prints the rows of a file beside those of -compare, or draws the chart of a file.
 func (o output) files(args []string) error {
+	if len(args) == 1 && o.chart != "" && o.compare == "" {
+		entries, err := readEntries(args[0])
+		if err != nil {
+			return err
+		}
+		return o.draw(entries)
+	}
 	if len(args) != 1 || o.compare == "" {
-		return fmt.Errorf("want -compare THEN NOW, not the arguments %q", args)
+		return fmt.Errorf("want -compare THEN NOW or -chart FILE ROWS, not the arguments %q", args)
 	}
 	then, err := readEntries(o.compare)
 	if err != nil {
