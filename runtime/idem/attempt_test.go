@@ -8,7 +8,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 )
 
-// Planted bugs 3 and 4: one token for all attempts; own token found, the latest attempt's
+// Bugs: one token for all attempts; own token found, the latest attempt's
 // boundary or keys adopted. Of two attempts whose replies are lost, only one arrived.
 func TestAttemptThatCommittedIsAdopted(t *testing.T) {
 	t.Parallel()

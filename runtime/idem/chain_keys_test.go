@@ -67,7 +67,7 @@ func TestDefinitionOfAKeyOfTheChain(t *testing.T) {
 	want(t, "new key", apply(t, w, records(3, "@b: put 2 21")), idem.Result{Conflicts: 1})
 }
 
-// Planted bug 11: keys enter the memory when they are sent. A batch that fails is sent again
+// Bug: keys enter the memory when they are sent. A batch that fails is sent again
 // in parts, and none of its records may then pass for a copy of itself.
 func TestKeysEnterMemoryWithTheirAcknowledgement(t *testing.T) {
 	t.Parallel()
@@ -82,7 +82,7 @@ func TestKeysEnterMemoryWithTheirAcknowledgement(t *testing.T) {
 	want(t, "never sent", apply(t, w, records(4, "@e: put 5 5")), idem.Result{Applied: 1})
 }
 
-// Planted bug 28: a dead letter claims its key.
+// Bug: a dead letter claims its key.
 func TestDeadLetterDoesNotClaimItsKeyInTheChain(t *testing.T) {
 	t.Parallel()
 	db := database(t)
@@ -93,7 +93,7 @@ func TestDeadLetterDoesNotClaimItsKeyInTheChain(t *testing.T) {
 	want(t, "later copies", apply(t, w, records(5, "@a: need 5 1", "@b: put 6 6")), idem.Result{Duplicates: 2})
 }
 
-// Planted bugs 3 and 4: one token for all attempts; own token found, the latest attempt's
+// Bugs: one token for all attempts; own token found, the latest attempt's
 // keys adopted. The first attempt held a as applied, the one that committed as dead.
 func TestAdoptedAttemptBringsItsOwnKeys(t *testing.T) {
 	t.Parallel()
@@ -113,7 +113,7 @@ func TestAdoptedAttemptBringsItsOwnKeys(t *testing.T) {
 	want(t, "rows", table(t, db), "1=1 2=2 3=3 4=4 5=5")
 }
 
-// Planted bug 12: the memory is kept after A->B->A. The process has the partition again, but
+// Bug: the memory is kept after A->B->A. The process has the partition again, but
 // another applied events meanwhile.
 func TestMemoryIsNotUsedAfterAnotherOwner(t *testing.T) {
 	t.Parallel()
@@ -124,7 +124,7 @@ func TestMemoryIsNotUsedAfterAnotherOwner(t *testing.T) {
 	want(t, "copies", apply(t, own(t, one), records(2, "@b: put 2 2", "@a: put 1 1")), idem.Result{Duplicates: 2})
 }
 
-// Planted bug 13: after being fenced, only the tail is read again.
+// Bug: after being fenced, only the tail is read again.
 func TestFencedOwnerDoesNotGoOnWithItsMemory(t *testing.T) {
 	t.Parallel()
 	db := database(t)
@@ -138,7 +138,7 @@ func TestFencedOwnerDoesNotGoOnWithItsMemory(t *testing.T) {
 	want(t, "position", query(t, db, `SELECT max(next)::text FROM idem_ledger`), "2")
 }
 
-// Planted bug 14: the keys are loaded before the tail is read, without a fence. The old
+// Bug: the keys are loaded before the tail is read, without a fence. The old
 // owner's last commit lands in between.
 func TestKeysAreLoadedBehindTheFence(t *testing.T) {
 	t.Parallel()

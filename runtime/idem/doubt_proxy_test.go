@@ -78,7 +78,7 @@ func (c *cutConn) Read(b []byte) (int, error) {
 }
 
 // Whatever becomes of a connection, and whenever: the batch takes effect once, and is
-// counted once. Planted bug 6: what is in doubt is read and, if it is not there yet,
+// counted once. Bug: what is in doubt is read and, if it is not there yet,
 // taken as rolled back.
 func TestDoubtIsSettledByAppendingAgain(t *testing.T) {
 	lengthy(t)

@@ -99,7 +99,7 @@ func TestDeadLettersExpire(t *testing.T) {
 	want(t, "hours kept", query(t, db, `SELECT string_agg(DISTINCT round(extract(epoch FROM expires_at - created_at) / 3600)::text, ' ') FROM idem_dead_letter`), "48")
 }
 
-// Planted bugs 37 and 57: what is no record's fault pauses or halts, and nothing becomes a
+// Bugs: what is no record's fault pauses or halts, and nothing becomes a
 // dead letter.
 func TestWhatIsNobodysFaultMakesNoDeadLetter(t *testing.T) {
 	lengthy(t)

@@ -55,7 +55,7 @@ func move(t *testing.T, w *idem.Writer) {
 	}
 }
 
-// Planted bug 20: the window by the process's clock. A late copy just inside the window is a
+// Bug: the window by the process's clock. A late copy just inside the window is a
 // duplicate and one just outside is new, although that clock is wrong.
 func TestWindowFollowsTheDatabasesClock(t *testing.T) {
 	t.Parallel()

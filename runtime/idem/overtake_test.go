@@ -53,12 +53,12 @@ SELECT stream, seq + 1, gen_random_uuid(), next, next + 1, 'b', epoch, def, part
 
 var stops = map[string]struct{ waits, then string }{
 	"in sending": {"ClientRead", `SELECT 1`},
-	"in reading": {"ClientWrite", `SELECT repeat('x', 100000) FROM generate_series(1, 1000)`}, // planted bug 55
+	"in reading": {"ClientWrite", `SELECT repeat('x', 100000) FROM generate_series(1, 1000)`},
 }
 
 func briefLocks(s *wire.Service) { s.Limits.LockTimeout = 300 * time.Millisecond }
 
-// Planted bug 55 and its like: the new owner must not wait for ever for a client that stopped.
+// The new owner must not wait for ever for a client that stopped.
 func TestFenceEndsAStalledTransaction(t *testing.T) {
 	t.Parallel()
 	for name, stop := range stops {

@@ -115,7 +115,7 @@ func TestWaitingRecordThatIsRefusedHoldsTheRest(t *testing.T) {
 	want(t, "the key is free", apply(t, w, keyed(9, "a/put 1 9")), idem.Result{Applied: 1})
 }
 
-// Planted bug 31: an owner knows from the table which keys wait.
+// Bug: an owner knows from the table which keys wait.
 func TestNextOwnerKnowsWhatWaits(t *testing.T) {
 	t.Parallel()
 	db := database(t)

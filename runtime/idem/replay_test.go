@@ -191,7 +191,7 @@ func TestReplaySurvivesACrashAtEachStep(t *testing.T) {
 	}
 }
 
-// Planted bug 30: what closed the letter since it was read, without a row of the chain, counts.
+// Bug: what closed the letter since it was read, without a row of the chain, counts.
 func TestReplayOfALetterThatWasClosedHasNoEffect(t *testing.T) {
 	t.Parallel()
 	db := database(t)

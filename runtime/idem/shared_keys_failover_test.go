@@ -8,7 +8,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 )
 
-// Planted bugs 50 and 62: a claim does not name its generation's token; a filter is kept
+// Bugs: a claim does not name its generation's token; a filter is kept
 // after a failover. The standby that took over had not seen the seal: there the generation
 // went on, got another key, and was sealed under another token.
 func TestSealTakenBackByAFailoverIsNoticed(t *testing.T) {
@@ -52,7 +52,7 @@ DELETE FROM idem_ledger WHERE seq = (SELECT max(seq) FROM idem_ledger)`)
 	want(t, "rows", table(t, db), "1=1")
 }
 
-// Planted bug 49: what was read is kept over a reconnect. The first copy's commit is lost
+// Bug: what was read is kept over a reconnect. The first copy's commit is lost
 // in a failover after the second one was found to be a duplicate, and before it was passed.
 func TestKnownKeysAreReadAgainOnANewConnection(t *testing.T) {
 	t.Parallel()
@@ -72,7 +72,7 @@ func TestKnownKeysAreReadAgainOnANewConnection(t *testing.T) {
 	want(t, "rows", table(t, db), "1=1")
 }
 
-// Planted bug 49: a key that this stream claimed after the tail is taken for a duplicate.
+// Bug: a key that this stream claimed after the tail is taken for a duplicate.
 // The attempt whose reply was lost is then lost itself, in a failover.
 func TestOwnKeyBehindTheTailIsAnAttempt(t *testing.T) {
 	t.Parallel()
@@ -92,7 +92,7 @@ func TestOwnKeyBehindTheTailIsAnAttempt(t *testing.T) {
 	want(t, "rows", table(t, db), "1=1")
 }
 
-// Planted bug 61: own recent keys outlive the memory they belong to. A failover takes the
+// Bug: own recent keys outlive the memory they belong to. A failover takes the
 // last commit back, and the partition is taken over again by the same process.
 func TestOwnRecentKeysEndWithTheOwner(t *testing.T) {
 	t.Parallel()

@@ -70,7 +70,7 @@ func once(ctx context.Context, step string, do func()) context.Context {
 	})
 }
 
-// Planted bug 34: only the newest generation is read. Keys of sealed generations are looked
+// Bug: only the newest generation is read. Keys of sealed generations are looked
 // up in filters, or without.
 func TestKeyIsKnownInEveryGeneration(t *testing.T) {
 	t.Parallel()
@@ -100,7 +100,7 @@ func TestKeyIsKnownInEveryGeneration(t *testing.T) {
 	}
 }
 
-// Planted bugs 34: rotation without a seal; a claim after the seal without reading again.
+// Bugs: rotation without a seal; a claim after the seal without reading again.
 // The generation is sealed after a batch read the known keys and before it claims its own,
 // and another partition claims the same key before or after that.
 func TestKeyClaimedAroundASealIsADuplicate(t *testing.T) {
@@ -132,7 +132,7 @@ func TestKeyClaimedAroundASealIsADuplicate(t *testing.T) {
 	}
 }
 
-// Planted bug 50: the next generation is listed before the seal of its predecessor. A claim
+// Bug: the next generation is listed before the seal of its predecessor. A claim
 // is in flight while the generation is rotated, and a copy comes in.
 func TestRotationWaitsForClaimsInFlight(t *testing.T) {
 	lengthy(t)
@@ -179,7 +179,7 @@ func TestRotationWaitsForClaimsInFlight(t *testing.T) {
 	want(t, "generations", query(t, db, `SELECT count(*)::text FROM idem_key_gen`), "2")
 }
 
-// Planted bug 11, for keys that all partitions share: they are remembered when they are sent.
+// The bug, for keys that all partitions share: they are remembered when they are sent.
 func TestFailedBatchLeavesNoRecentKeys(t *testing.T) {
 	t.Parallel()
 	db := database(t)
@@ -259,7 +259,7 @@ func TestOpenGenerationIsReadWhileRacesAreFrequent(t *testing.T) {
 }
 
 // A key's time and place come from no record: a copy with another time is a duplicate, in
-// whatever generation (planted bug 33 has no place to stand).
+// whatever generation.
 func TestRecordsTimeDoesNotChooseWhereKeysAreUnique(t *testing.T) {
 	t.Parallel()
 	db := database(t)

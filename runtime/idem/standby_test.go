@@ -57,7 +57,7 @@ func eventually(t testing.TB, db *pgxpool.Pool, want, sql string) {
 	}
 }
 
-// Planted bug 15: a worker that was fenced fences again at once.
+// Bug: a worker that was fenced fences again at once.
 func TestTwoDeploymentsOfOneNameDoNotDuel(t *testing.T) {
 	lengthy(t)
 	db := database(t)
@@ -98,7 +98,7 @@ func TestTwoDeploymentsOfOneNameDoNotDuel(t *testing.T) {
 	}
 }
 
-// Planted bug 53: standing by is shorter than a transaction, so that an owner that is in the
+// Bug: standing by is shorter than a transaction, so that an owner that is in the
 // middle of one counts as gone. Each fence of another doubles it.
 func TestStandbyLastsLongerThanTransactions(t *testing.T) {
 	lengthy(t)

@@ -63,7 +63,7 @@ func TestTopicMadeAgainWhileItIsRead(t *testing.T) {
 }
 
 // A partition that is new to a topic already read starts at its first record, whatever
-// start_from says: all of it is new. Planted bug 21: there is a ledger before the first
+// start_from says: all of it is new. Bug: there is a ledger before the first
 // record is accepted.
 func TestNewPartitionOfAReadTopicStartsAtItsFirstRecord(t *testing.T) {
 	t.Parallel()

@@ -123,7 +123,7 @@ func TestUpkeepGoesOnAfterACrashAtAnyStep(t *testing.T) {
 	}
 }
 
-// Planted bug 56: the table of a generation that is over is used again, and holds nothing of it.
+// Bug: the table of a generation that is over is used again, and holds nothing of it.
 func TestTableOfKeysIsUsedAgainEmpty(t *testing.T) {
 	t.Parallel()
 	db := database(t)

@@ -25,7 +25,7 @@ func rows(t testing.TB, db *pgxpool.Pool, stream string) string {
 	return text(t, db, `SELECT min(seq) || ' ' || max(seq) || ' ' || count(*) FROM idem_ledger WHERE stream = $1::text::int`, stream)
 }
 
-// Planted bugs 18 and 19: the tail of an idle stream is removed; what is removed is no
+// Bugs: the tail of an idle stream is removed; what is removed is no
 // prefix.
 func TestChainKeepsItsTailAndHasNoHole(t *testing.T) {
 	t.Parallel()

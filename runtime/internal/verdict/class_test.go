@@ -15,8 +15,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Every row of the table of errors, and what it does not name: that halts (planted bugs 37,
-// 39, 57, 58).
+// Every row of the table of errors, and what it does not name: that halts.
 func TestErrorsAreJudgedByTheTable(t *testing.T) {
 	for _, test := range []struct {
 		err  pgconn.PgError
@@ -174,7 +173,7 @@ func TestErrorsWithoutASQLSTATE(t *testing.T) {
 		"connection":      {io.ErrUnexpectedEOF, Doubt},
 		"time is over":    {context.DeadlineExceeded, Doubt},
 		"nothing sent":    {unsent{io.EOF}, Unsent},
-		"cannot be built": {pgx.ErrPreprocessingBatch{}, Data}, // planted bug 54
+		"cannot be built": {pgx.ErrPreprocessingBatch{}, Data},
 		"too many values": {unsent{errors.New("write failed: too many parameters")}, Data},
 	} {
 		if got := Of(test.err); got != test.want {
