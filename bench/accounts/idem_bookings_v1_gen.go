@@ -98,7 +98,7 @@ var bookedEvent = wire.Event[Booked, *bookingsV1Decoder]{
 	Name:    "Booked",
 	Decode:  (*Booked).decode,
 	Key:     (*Booked).key,
-	Space:   "\x09\xd3\x94\x4a\xea\x06\x46\x4a\x06\x97\x02\x2a\x55\x32\xcc\x04",
+	Space:   wire.KeySpace("09d3944aea06464a0697022a5532cc04"),
 	Print:   (*Booked).fingerprint,
 	Content: 0xaca49554,
 }

@@ -132,7 +132,7 @@ var readingEvent = wire.Event[Reading, *deviceReadingsV1Decoder]{
 	Decode:  (*Reading).decode,
 	Owned:   true,
 	Key:     (*Reading).key,
-	Space:   "\xcc\xba\x85\xc3\xf2\x6c\xae\x3d\x96\xf0\x0b\xd1\xb5\x7c\xff\xf6",
+	Space:   wire.KeySpace("ccba85c3f26cae3d96f00bd1b57cfff6"),
 	Print:   (*Reading).fingerprint,
 	Content: 0x81d61f3e,
 }

@@ -92,7 +92,7 @@ var sharedEvent = wire.Event[Shared, *anywhereV1Decoder]{
 	Name:    "Shared",
 	Decode:  (*Shared).decode,
 	Key:     (*Shared).key,
-	Space:   "\x36\xf2\x04\xe3\x6e\xa1\x7c\x2b\x7e\x95\xa5\x65\x17\xcc\x99\xac",
+	Space:   wire.KeySpace("36f204e36ea17c2b7e95a56517cc99ac"),
 	Print:   (*Shared).fingerprint,
 	Content: 0x0465aaeb,
 }

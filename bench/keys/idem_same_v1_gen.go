@@ -82,7 +82,7 @@ var ownEvent = wire.Event[Own, *sameV1Decoder]{
 	Name:    "Own",
 	Decode:  (*Own).decode,
 	Key:     (*Own).key,
-	Space:   "\xcb\x86\xe2\x56\x0e\x87\x28\xa7\x8a\xd9\xf0\xec\x73\x5f\x05\xc4",
+	Space:   wire.KeySpace("cb86e2560e8728a78ad9f0ec735f05c4"),
 	Here:    true,
 	Print:   (*Own).fingerprint,
 	Content: 0x3ca18290,

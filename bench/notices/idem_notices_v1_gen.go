@@ -104,7 +104,7 @@ var noticedEvent = wire.Event[Noticed, *noticesV1Decoder]{
 	Decode:  (*Noticed).decode,
 	Owned:   true,
 	Key:     (*Noticed).key,
-	Space:   "\x60\x15\x04\x0b\xcb\xcf\x61\x14\xa4\xf1\x7f\xcb\xf9\x3f\x3e\x40",
+	Space:   wire.KeySpace("6015040bcbcf6114a4f17fcbf93f3e40"),
 	Print:   (*Noticed).fingerprint,
 	Content: 0xba5d3c4d,
 }

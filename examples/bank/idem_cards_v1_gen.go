@@ -142,7 +142,7 @@ var cardCapturedEvent = wire.Event[CardCaptured, *cardsV1Decoder]{
 	Decode:  (*CardCaptured).decode,
 	Owned:   true,
 	Key:     (*CardCaptured).key,
-	Space:   "\xd4\xcb\x36\x89\xd1\xa4\x1a\x7e\x0c\x45\x1c\x54\x8c\x95\xb4\x9f",
+	Space:   wire.KeySpace("d4cb3689d1a41a7e0c451c548c95b49f"),
 	Print:   (*CardCaptured).fingerprint,
 	Content: 0xb145132d,
 }
@@ -246,7 +246,7 @@ var cardRefundedEvent = wire.Event[CardRefunded, *cardsV1Decoder]{
 	Name:    "CardRefunded",
 	Decode:  (*CardRefunded).decode,
 	Key:     (*CardRefunded).key,
-	Space:   "\x83\x5f\x90\x91\x9f\xee\x9b\x31\x04\x36\xa2\x20\x57\x46\x88\x21",
+	Space:   wire.KeySpace("835f90919fee9b310436a22057468821"),
 	Print:   (*CardRefunded).fingerprint,
 	Content: 0x2e290096,
 }

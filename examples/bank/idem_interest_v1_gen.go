@@ -115,7 +115,7 @@ var interestPaidEvent = wire.Event[InterestPaid, *interestV1Decoder]{
 	Name:    "InterestPaid",
 	Decode:  (*InterestPaid).decode,
 	Key:     (*InterestPaid).key,
-	Space:   "\x17\x33\xa2\x88\x93\x49\x4d\xa3\x43\x78\x66\x61\xc8\x9f\x11\x45",
+	Space:   wire.KeySpace("1733a28893494da343786661c89f1145"),
 	Print:   (*InterestPaid).fingerprint,
 	Content: 0x2b91638f,
 }

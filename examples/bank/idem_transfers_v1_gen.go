@@ -127,7 +127,7 @@ var transferRequestedEvent = wire.Event[TransferRequested, *transfersV1Decoder]{
 	Decode:  (*TransferRequested).decode,
 	Owned:   true,
 	Key:     (*TransferRequested).key,
-	Space:   "\x18\xda\xc5\xc3\x7f\x4b\x26\x00\x7b\xb4\x02\xb6\x37\x40\x78\x38",
+	Space:   wire.KeySpace("18dac5c37f4b26007bb402b637407838"),
 	Print:   (*TransferRequested).fingerprint,
 	Content: 0x0e3f8a87,
 }

@@ -132,7 +132,7 @@ var chargeRequestedEvent = wire.Event[ChargeRequested, *chargesV1Decoder]{
 	Decode:  (*ChargeRequested).decode,
 	Owned:   true,
 	Key:     (*ChargeRequested).key,
-	Space:   "\xce\x09\x2b\xdd\xcd\xc4\x08\x89\xf1\xbb\x12\x40\xac\xa8\x59\x7a",
+	Space:   wire.KeySpace("ce092bddcdc40889f1bb1240aca8597a"),
 	Print:   (*ChargeRequested).fingerprint,
 	Content: 0x9eea8ce6,
 }

@@ -200,7 +200,7 @@ var orderPlacedEvent = wire.Event[OrderPlaced, *ordersV1Decoder]{
 	Decode:  (*OrderPlaced).decode,
 	Fits:    (*OrderPlaced).fits,
 	Key:     (*OrderPlaced).key,
-	Space:   "\xb1\x89\x20\xc9\x54\x58\xbc\x28\x3b\x60\xd0\x04\xfb\x26\x93\x68",
+	Space:   wire.KeySpace("b18920c95458bc283b60d004fb269368"),
 	Print:   (*OrderPlaced).fingerprint,
 	Content: 0xafe60f8e,
 }
@@ -329,7 +329,7 @@ var orderShippedEvent = wire.Event[OrderShipped, *ordersV1Decoder]{
 	Name:    "OrderShipped",
 	Decode:  (*OrderShipped).decode,
 	Key:     (*OrderShipped).key,
-	Space:   "\xc1\x82\xe8\x07\xcb\x0e\x76\xe0\x48\x1f\xee\x1c\x92\x37\x9e\x55",
+	Space:   wire.KeySpace("c182e807cb0e76e0481fee1c92379e55"),
 	Print:   (*OrderShipped).fingerprint,
 	Content: 0x07a2ef95,
 }
@@ -441,7 +441,7 @@ var orderPaidEvent = wire.Event[OrderPaid, *ordersV1Decoder]{
 	Owned:     true,
 	Fits:      (*OrderPaid).fits,
 	Key:       (*OrderPaid).key,
-	Space:     "\xaa\x85\xdc\x26\x8d\x80\xfd\x63\x4e\xd6\x22\xc8\x4f\x15\x9b\xaa",
+	Space:     wire.KeySpace("aa85dc268d80fd634ed622c84f159baa"),
 	Print:     (*OrderPaid).fingerprint,
 	Content:   0x21b81df0,
 }

@@ -88,7 +88,7 @@ var fileSentEvent = wire.Event[FileSent, *filesV1Decoder]{
 	Decode:  (*FileSent).decode,
 	Owned:   true,
 	Key:     (*FileSent).key,
-	Space:   "\x13\x84\xb4\x70\xb6\x8e\x3d\x26\x18\x4a\x63\xea\xb0\x30\x3c\xa0",
+	Space:   wire.KeySpace("1384b470b68e3d26184a63eab0303ca0"),
 	Print:   (*FileSent).fingerprint,
 	Content: 0x4b3ff756,
 }

@@ -108,7 +108,7 @@ var paidEvent = wire.Event[Paid, *moneyV1Decoder]{
 	Name:    "Paid",
 	Decode:  (*Paid).decode,
 	Key:     (*Paid).key,
-	Space:   "\x24\x4b\x1f\x01\xd1\x40\x12\xd9\x31\xb5\x1c\x79\x63\xd0\x99\x75",
+	Space:   wire.KeySpace("244b1f01d14012d931b51c7963d09975"),
 	Print:   (*Paid).fingerprint,
 	Content: 0x557ee693,
 }
@@ -212,7 +212,7 @@ var spentEvent = wire.Event[Spent, *moneyV1Decoder]{
 	Name:    "Spent",
 	Decode:  (*Spent).decode,
 	Key:     (*Spent).key,
-	Space:   "\x88\x0c\x27\xd8\xf0\x5a\xe8\x1b\x27\x85\x1d\x12\x0a\x6b\xf6\xb5",
+	Space:   wire.KeySpace("880c27d8f05ae81b27851d120a6bf6b5"),
 	Print:   (*Spent).fingerprint,
 	Content: 0xc537ed1e,
 }

@@ -110,7 +110,7 @@ var seenEvent = wire.Event[Seen, *peopleV1Decoder]{
 	Decode:  (*Seen).decode,
 	Owned:   true,
 	Key:     (*Seen).key,
-	Space:   "\x35\xe8\x12\x33\xa8\x48\xfb\x3d\x3c\x8b\x6d\xa8\x2c\x62\x66\x77",
+	Space:   wire.KeySpace("35e81233a848fb3d3c8b6da82c626677"),
 	Print:   (*Seen).fingerprint,
 	Content: 0xd5a03467,
 }
@@ -170,7 +170,7 @@ var saidEvent = wire.Event[Said, *peopleV1Decoder]{
 	Decode:  (*Said).decode,
 	Owned:   true,
 	Key:     (*Said).key,
-	Space:   "\xd5\x89\x0f\xc9\x8a\x17\x81\x01\x69\x55\x2f\x8d\xe8\xe6\x0e\xc4",
+	Space:   wire.KeySpace("d5890fc98a17810169552f8de8e60ec4"),
 	Print:   (*Said).fingerprint,
 	Content: 0x0e7d7f5d,
 }

@@ -104,7 +104,7 @@ var paymentReceivedEvent = wire.Event[PaymentReceived, *paymentsV1Decoder]{
 	Name:    "PaymentReceived",
 	Decode:  (*PaymentReceived).decode,
 	Key:     (*PaymentReceived).key,
-	Space:   "\xf2\xa4\xc1\x10\xd1\xab\x7c\x66\x75\xde\x79\x99\xfd\xdc\x52\xcc",
+	Space:   wire.KeySpace("f2a4c110d1ab7c6675de7999fddc52cc"),
 	Print:   (*PaymentReceived).fingerprint,
 	Content: 0x416b64ce,
 }

@@ -110,7 +110,7 @@ var userSavedEvent = wire.Event[UserSaved, *outboxEventUserDecoder]{
 	Name:    "UserSaved",
 	Decode:  (*UserSaved).decode,
 	Key:     (*UserSaved).key,
-	Space:   "\x14\xa9\x96\x67\xf1\x2b\xdf\x66\xe7\x83\x0b\xe0\x78\xbb\xbf\xcc",
+	Space:   wire.KeySpace("14a99667f12bdf66e7830be078bbbfcc"),
 	Print:   (*UserSaved).fingerprint,
 	Content: 0x940242f6,
 }
@@ -177,7 +177,7 @@ var userDeletedEvent = wire.Event[UserDeleted, *outboxEventUserDecoder]{
 	Name:    "UserDeleted",
 	Decode:  (*UserDeleted).decode,
 	Key:     (*UserDeleted).key,
-	Space:   "\x6d\x11\xa5\x63\x30\x38\x9a\x38\x21\xee\x33\xa5\xcb\xb0\x2f\x5e",
+	Space:   wire.KeySpace("6d11a56330389a3821ee33a5cbb02f5e"),
 	Print:   (*UserDeleted).fingerprint,
 	Content: 0x365aa791,
 }

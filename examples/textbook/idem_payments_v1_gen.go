@@ -111,7 +111,7 @@ var paymentReceivedEvent = wire.Event[PaymentReceived, *paymentsV1Decoder]{
 	Name:    "PaymentReceived",
 	Decode:  (*PaymentReceived).decode,
 	Key:     (*PaymentReceived).key,
-	Space:   "\xac\x70\x8a\x65\x84\xf0\x33\x3b\xab\x9e\x65\xf0\xbe\x0e\x9c\x7c",
+	Space:   wire.KeySpace("ac708a6584f0333bab9e65f0be0e9c7c"),
 	Print:   (*PaymentReceived).fingerprint,
 	Content: 0xca93ffdb,
 }

@@ -139,7 +139,7 @@ var userCreatedEvent = wire.Event[UserCreated, *usersV1Decoder]{
 	Decode:  (*UserCreated).decode,
 	Owned:   true,
 	Key:     (*UserCreated).key,
-	Space:   "\x95\x27\xd3\xfd\x36\x47\xa3\x6a\x86\x32\xdd\x24\x77\xaa\x82\x22",
+	Space:   wire.KeySpace("9527d3fd3647a36a8632dd2477aa8222"),
 	Print:   (*UserCreated).fingerprint,
 	Content: 0x29bb38e8,
 }

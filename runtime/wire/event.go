@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/hex"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -20,8 +21,7 @@ type Event[E any, D Decoder] struct {
 	// Key adds the parts of the key; nil if the event is identified by its offset. The fields
 	// below are then empty.
 	Key func(e *E, k *KeyBuilder, m *Message)
-	// Space is a prefix of 16 bytes that is hashed into all keys of the event: a hash of the
-	// consumer, the topic, the event and the names of the key's parts.
+	// Space is a prefix that is hashed into all keys of the event.
 	Space string
 	// Here says that all duplicates arrive through one partition, whose chain holds the key.
 	Here bool
@@ -29,6 +29,17 @@ type Event[E any, D Decoder] struct {
 	// definition.
 	Print   func(e *E, f *Fingerprint)
 	Content uint32
+}
+
+// KeySpace returns the 16 bytes that the text stands for, which is in idem.state.yaml as well: a
+// hash of the consumer, the topic, the event and the names of the key's parts, in hex. It panics
+// for any other text.
+func KeySpace(text string) string {
+	space, err := hex.DecodeString(text)
+	if err != nil || len(space) != 16 {
+		panic("wire: " + strconv.Quote(text) + " is not the hex of 16 bytes")
+	}
+	return string(space)
 }
 
 // Take decodes m into e and claims its key. It returns true if the event is new: the caller then

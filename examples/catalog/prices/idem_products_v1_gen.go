@@ -151,7 +151,7 @@ var productPublishedEvent = wire.Event[ProductPublished, *productsV1Decoder]{
 	Decode:  (*ProductPublished).decode,
 	Fits:    (*ProductPublished).fits,
 	Key:     (*ProductPublished).key,
-	Space:   "\xed\x27\x3b\xc6\xe7\x56\x2d\xb5\x02\x4f\x61\x20\xa9\x80\x52\xce",
+	Space:   wire.KeySpace("ed273bc6e7562db5024f6120a98052ce"),
 	Print:   (*ProductPublished).fingerprint,
 	Content: 0x3f127a8f,
 }
@@ -278,7 +278,7 @@ var productChangedEvent = wire.Event[ProductChanged, *productsV1Decoder]{
 	Decode:  (*ProductChanged).decode,
 	Fits:    (*ProductChanged).fits,
 	Key:     (*ProductChanged).key,
-	Space:   "\x5d\xd8\x90\x35\xb7\x31\xa9\x5f\xbc\x0a\x0e\x8e\x5a\x26\xca\xc4",
+	Space:   wire.KeySpace("5dd89035b731a95fbc0a0e8e5a26cac4"),
 	Print:   (*ProductChanged).fingerprint,
 	Content: 0xa4530333,
 }

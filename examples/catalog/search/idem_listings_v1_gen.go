@@ -167,7 +167,7 @@ var listedEvent = wire.Event[Listed, *listingsV1Decoder]{
 	Name:    "Listed",
 	Decode:  (*Listed).decode,
 	Key:     (*Listed).key,
-	Space:   "\x75\xa8\x61\xa8\x13\x0b\x9b\xd5\x77\x92\x66\xfd\x43\xa1\x7d\xe0",
+	Space:   wire.KeySpace("75a861a8130b9bd5779266fd43a17de0"),
 	Print:   (*Listed).fingerprint,
 	Content: 0x510e43c1,
 }
@@ -319,7 +319,7 @@ var unlistedEvent = wire.Event[Unlisted, *listingsV1Decoder]{
 	Name:    "Unlisted",
 	Decode:  (*Unlisted).decode,
 	Key:     (*Unlisted).key,
-	Space:   "\xb7\x15\x3c\xd2\x0f\x5a\x1b\x12\xc8\xbb\x4f\x36\x92\xb7\x24\x6e",
+	Space:   wire.KeySpace("b7153cd20f5a1b12c8bb4f3692b7246e"),
 	Print:   (*Unlisted).fingerprint,
 	Content: 0x69b6cab0,
 }

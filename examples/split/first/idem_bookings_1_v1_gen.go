@@ -95,7 +95,7 @@ var bookedEvent = wire.Event[Booked, *bookings1V1Decoder]{
 	Name:    "Booked",
 	Decode:  (*Booked).decode,
 	Key:     (*Booked).key,
-	Space:   "\xbe\xc2\xff\x77\x56\xee\xbe\x06\x59\x71\x6f\x8d\x5b\x30\x01\x36",
+	Space:   wire.KeySpace("bec2ff7756eebe0659716f8d5b300136"),
 	Print:   (*Booked).fingerprint,
 	Content: 0xd8908a3d,
 }

@@ -95,7 +95,7 @@ var bookedEvent = wire.Event[Booked, *bookings2V1Decoder]{
 	Name:    "Booked",
 	Decode:  (*Booked).decode,
 	Key:     (*Booked).key,
-	Space:   "\xe0\xe7\x1c\x63\xac\x23\x16\xe3\x17\x8d\xc9\xaf\x8f\x9d\x43\x03",
+	Space:   wire.KeySpace("e0e71c63ac2316e3178dc9af8f9d4303"),
 	Print:   (*Booked).fingerprint,
 	Content: 0xd8908a3d,
 }

@@ -143,7 +143,7 @@ var userCreatedEvent = wire.Event[UserCreated, *outboxEventUserDecoder]{
 	Name:    "UserCreated",
 	Decode:  (*UserCreated).decode,
 	Key:     (*UserCreated).key,
-	Space:   "\xe5\x42\x95\x5f\xce\xff\x1b\x3d\x59\xb0\xbc\x37\x73\x7b\x9f\x3b",
+	Space:   wire.KeySpace("e542955fceff1b3d59b0bc37737b9f3b"),
 	Print:   (*UserCreated).fingerprint,
 	Content: 0x549ab536,
 }
@@ -264,7 +264,7 @@ var userRenamedEvent = wire.Event[UserRenamed, *outboxEventUserDecoder]{
 	Name:    "UserRenamed",
 	Decode:  (*UserRenamed).decode,
 	Key:     (*UserRenamed).key,
-	Space:   "\x02\x8c\x07\x98\x36\x0d\x71\x07\x60\x7a\x0a\xa6\x67\x13\x26\x7f",
+	Space:   wire.KeySpace("028c0798360d7107607a0aa66713267f"),
 	Print:   (*UserRenamed).fingerprint,
 	Content: 0x3adf77fe,
 }
@@ -339,7 +339,7 @@ var userDeletedEvent = wire.Event[UserDeleted, *outboxEventUserDecoder]{
 	Name:    "UserDeleted",
 	Decode:  (*UserDeleted).decode,
 	Key:     (*UserDeleted).key,
-	Space:   "\xcc\xf0\xaa\x8e\xae\x5c\xf4\x8b\xf8\x0a\x6d\x12\xa8\x99\x5b\x06",
+	Space:   wire.KeySpace("ccf0aa8eae5cf48bf80a6d12a8995b06"),
 	Print:   (*UserDeleted).fingerprint,
 	Content: 0x365aa791,
 }

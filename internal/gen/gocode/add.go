@@ -1,6 +1,7 @@
 package gocode
 
 import (
+	"encoding/hex"
 	"fmt"
 	"slices"
 
@@ -22,7 +23,7 @@ func (p *pkg) eventDecl(f *file, e *model.Event) {
 		elems = append(elems, pair("Fits", method("fits")))
 	}
 	if !e.Key.Offset {
-		elems = append(elems, pair("Key", method("key")), pair("Space", text(hashText(e.Key.Space))))
+		elems = append(elems, pair("Key", method("key")), pair("Space", wire("KeySpace").Call(lit(hex.EncodeToString(e.Key.Space[:])))))
 		if e.Key.SamePartition {
 			elems = append(elems, text("Here: true"))
 		}

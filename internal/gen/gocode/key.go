@@ -2,7 +2,6 @@ package gocode
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
 )
@@ -76,13 +75,4 @@ func fingerprintField(g *group, f *model.Field) {
 		return
 	}
 	g.Add(add)
-}
-
-// hashText is a string literal.
-func hashText(space [16]byte) string {
-	var out strings.Builder
-	for _, b := range space {
-		fmt.Fprintf(&out, `\x%02x`, b)
-	}
-	return `"` + out.String() + `"`
 }

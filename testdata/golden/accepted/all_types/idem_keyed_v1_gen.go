@@ -201,7 +201,7 @@ var keyedEvent = wire.Event[Keyed, *keyedV1Decoder]{
 	Name:    "Keyed",
 	Decode:  (*Keyed).decode,
 	Key:     (*Keyed).key,
-	Space:   "\x16\x87\x2c\x5e\xe4\x9a\x2f\x08\x5a\xcb\x4f\x89\x00\x9a\x3f\xd8",
+	Space:   wire.KeySpace("16872c5ee49a2f085acb4f89009a3fd8"),
 	Print:   (*Keyed).fingerprint,
 	Content: 0x56e4c7c1,
 }

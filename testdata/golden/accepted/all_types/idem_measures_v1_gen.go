@@ -122,7 +122,7 @@ var measuredEvent = wire.Event[Measured, *measuresV1Decoder]{
 	Name:    "Measured",
 	Decode:  (*Measured).decode,
 	Key:     (*Measured).key,
-	Space:   "\xd5\x2b\xbc\xf8\x6e\xbf\xd8\xdb\xa3\x1b\xb9\xc8\xb7\x8c\x65\x61",
+	Space:   wire.KeySpace("d52bbcf86ebfd8dba31bb9c8b78c6561"),
 	Print:   (*Measured).fingerprint,
 	Content: 0x7ce2aeb9,
 }

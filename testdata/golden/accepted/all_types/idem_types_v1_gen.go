@@ -439,7 +439,7 @@ var requiredEvent = wire.Event[Required, *typesV1Decoder]{
 	Decode:  (*Required).decode,
 	Fits:    (*Required).fits,
 	Key:     (*Required).key,
-	Space:   "\xec\xb3\x51\xdc\x3a\xa8\xa9\xd4\xcc\x1e\xdf\x85\x3f\x5e\xfb\x5b",
+	Space:   wire.KeySpace("ecb351dc3aa8a9d4cc1edf853f5efb5b"),
 	Print:   (*Required).fingerprint,
 	Content: 0xe1027c23,
 }
@@ -902,7 +902,7 @@ var optionalEvent = wire.Event[Optional, *typesV1Decoder]{
 	Decode:  (*Optional).decode,
 	Fits:    (*Optional).fits,
 	Key:     (*Optional).key,
-	Space:   "\x5d\x4e\x18\xc3\xf1\x79\x4f\xd1\x75\x39\x47\xa3\xb2\xca\x37\x5f",
+	Space:   wire.KeySpace("5d4e18c3f1794fd1753947a3b2ca375f"),
 	Print:   (*Optional).fingerprint,
 	Content: 0xb646b6d7,
 }
@@ -1167,7 +1167,7 @@ var defaultsEvent = wire.Event[Defaults, *typesV1Decoder]{
 	Name:    "Defaults",
 	Decode:  (*Defaults).decode,
 	Key:     (*Defaults).key,
-	Space:   "\x9b\xd3\x83\x37\xec\x18\xe0\x60\x47\xd7\xd9\xe1\x42\x80\x49\x8f",
+	Space:   wire.KeySpace("9bd38337ec18e06047d7d9e14280498f"),
 	Print:   (*Defaults).fingerprint,
 	Content: 0xdf73e666,
 }
@@ -1277,7 +1277,7 @@ var defaultsLeftEvent = wire.Event[DefaultsLeft, *typesV1Decoder]{
 	Name:    "DefaultsLeft",
 	Decode:  (*DefaultsLeft).decode,
 	Key:     (*DefaultsLeft).key,
-	Space:   "\xcc\x65\xf4\x29\x81\x1f\x61\xbb\x1e\xf4\x0c\x86\x03\x03\xd5\x1e",
+	Space:   wire.KeySpace("cc65f429811f61bb1ef40c860303d51e"),
 	Print:   (*DefaultsLeft).fingerprint,
 	Content: 0x01953537,
 }
@@ -1330,7 +1330,7 @@ var constantsEvent = wire.Event[Constants, *typesV1Decoder]{
 	Name:    "Constants",
 	Decode:  (*Constants).decode,
 	Key:     (*Constants).key,
-	Space:   "\x23\x7e\xe3\x51\x25\x30\x79\x47\x66\x1e\xdf\x3c\xd0\x2e\x9b\x2b",
+	Space:   wire.KeySpace("237ee35125307947661edf3cd02e9b2b"),
 	Print:   (*Constants).fingerprint,
 	Content: 0x64e77b08,
 }
@@ -1439,7 +1439,7 @@ var typesErasedEvent = wire.Event[TypesErased, *typesV1Decoder]{
 	Name:    "TypesErased",
 	Decode:  (*TypesErased).decode,
 	Key:     (*TypesErased).key,
-	Space:   "\x99\x6f\x39\x57\x7a\x10\x53\xd0\xca\xee\x3c\x75\x95\x7a\x29\x38",
+	Space:   wire.KeySpace("996f39577a1053d0caee3c75957a2938"),
 	Print:   (*TypesErased).fingerprint,
 	Content: 0xa60ed7b3,
 }

@@ -242,7 +242,7 @@ var orderPlacedEvent = wire.Event[OrderPlaced, *ordersV1Decoder]{
 	Decode:  (*OrderPlaced).decode,
 	Fits:    (*OrderPlaced).fits,
 	Key:     (*OrderPlaced).key,
-	Space:   "\xda\x16\x77\x8c\xf7\xd0\x9e\x13\x3c\xbc\x14\x83\xe5\xd9\x07\x69",
+	Space:   wire.KeySpace("da16778cf7d09e133cbc1483e5d90769"),
 	Print:   (*OrderPlaced).fingerprint,
 	Content: 0x7a5d8145,
 }
@@ -401,7 +401,7 @@ var orderPaidEvent = wire.Event[OrderPaid, *ordersV1Decoder]{
 	Decode:  (*OrderPaid).decode,
 	Owned:   true,
 	Key:     (*OrderPaid).key,
-	Space:   "\xf2\x48\xdb\xa4\xfd\xc9\x8b\x02\x82\x61\x3d\xcb\x23\xff\x92\xd5",
+	Space:   wire.KeySpace("f248dba4fdc98b0282613dcb23ff92d5"),
 	Print:   (*OrderPaid).fingerprint,
 	Content: 0xc9a5041f,
 }

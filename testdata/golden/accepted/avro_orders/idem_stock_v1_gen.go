@@ -172,7 +172,7 @@ var stockMovedEvent = wire.Event[StockMoved, *stockV1Decoder]{
 	Name:    "StockMoved",
 	Decode:  (*StockMoved).decode,
 	Key:     (*StockMoved).key,
-	Space:   "\x0e\x5f\xf8\x81\x6d\xfa\x1c\x13\x99\x02\xc5\x33\xb0\x34\xac\x90",
+	Space:   wire.KeySpace("0e5ff8816dfa1c139902c533b034ac90"),
 	Print:   (*StockMoved).fingerprint,
 	Content: 0x5a809015,
 }

@@ -96,7 +96,7 @@ var openedEvent = wire.Event[Opened, *accountsV1Decoder]{
 	Name:    "Opened",
 	Decode:  (*Opened).decode,
 	Key:     (*Opened).key,
-	Space:   "\xfd\x0c\x29\xc7\x10\x33\xb8\x72\x0f\x0b\x48\xee\x04\xf3\x5f\x3c",
+	Space:   wire.KeySpace("fd0c29c71033b8720f0b48ee04f35f3c"),
 	Print:   (*Opened).fingerprint,
 	Content: 0x06e8642e,
 }

@@ -124,7 +124,7 @@ var capturedEvent = wire.Event[Captured, *moneyV1Decoder]{
 	Owned:   true,
 	Fits:    (*Captured).fits,
 	Key:     (*Captured).key,
-	Space:   "\x66\x80\xef\xf7\x94\xac\x23\x58\x86\x8e\x8d\x02\x03\x98\x54\x1a",
+	Space:   wire.KeySpace("6680eff794ac2358868e8d020398541a"),
 	Print:   (*Captured).fingerprint,
 	Content: 0x1a889cfe,
 }
@@ -221,7 +221,7 @@ var refundedEvent = wire.Event[Refunded, *moneyV1Decoder]{
 	Decode:  (*Refunded).decode,
 	Owned:   true,
 	Key:     (*Refunded).key,
-	Space:   "\x8d\xd0\x5c\x4e\x0d\x58\x62\xca\x58\x5f\x04\x4d\x98\xa3\x8e\xca",
+	Space:   wire.KeySpace("8dd05c4e0d5862ca585f044d98a38eca"),
 	Print:   (*Refunded).fingerprint,
 	Content: 0xe179ab39,
 }

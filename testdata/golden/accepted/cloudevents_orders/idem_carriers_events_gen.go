@@ -165,7 +165,7 @@ var shipmentMovedEvent = wire.Event[ShipmentMoved, *carriersEventsDecoder]{
 	Name:    "ShipmentMoved",
 	Decode:  (*ShipmentMoved).decode,
 	Key:     (*ShipmentMoved).key,
-	Space:   "\x55\x38\xf4\xa4\x15\x80\x90\xac\x94\x54\x0b\xe7\xf2\x2e\xce\x68",
+	Space:   wire.KeySpace("5538f4a4158090ac94540be7f22ece68"),
 	Print:   (*ShipmentMoved).fingerprint,
 	Content: 0x4d1d4b55,
 }
@@ -310,7 +310,7 @@ var shipmentWeighedEvent = wire.Event[ShipmentWeighed, *carriersEventsDecoder]{
 	Name:    "ShipmentWeighed",
 	Decode:  (*ShipmentWeighed).decode,
 	Key:     (*ShipmentWeighed).key,
-	Space:   "\xbb\xb4\x6e\x37\xa4\xcf\xd0\xc0\x25\xb5\xa3\x00\x82\xd1\x74\x7e",
+	Space:   wire.KeySpace("bbb46e37a4cfd0c025b5a30082d1747e"),
 	Print:   (*ShipmentWeighed).fingerprint,
 	Content: 0x138b031c,
 }
@@ -434,7 +434,7 @@ var shipmentDeliveredEvent = wire.Event[ShipmentDelivered, *carriersEventsDecode
 	Name:    "ShipmentDelivered",
 	Decode:  (*ShipmentDelivered).decode,
 	Key:     (*ShipmentDelivered).key,
-	Space:   "\xce\xc7\xd0\xe0\x64\x89\x56\x19\x0a\xa0\xa7\xd4\x43\x38\x9d\x86",
+	Space:   wire.KeySpace("cec7d0e0648956190aa0a7d443389d86"),
 	Print:   (*ShipmentDelivered).fingerprint,
 	Content: 0x3a1d2969,
 }

@@ -153,7 +153,7 @@ var shipmentBookedEvent = wire.Event[ShipmentBooked, *shippingEventsDecoder]{
 	Name:    "ShipmentBooked",
 	Decode:  (*ShipmentBooked).decode,
 	Key:     (*ShipmentBooked).key,
-	Space:   "\xe4\x47\xb8\x34\xa7\x48\xbe\xb0\xf1\x32\x60\x9c\x77\x34\x06\xb5",
+	Space:   wire.KeySpace("e447b834a748beb0f132609c773406b5"),
 	Print:   (*ShipmentBooked).fingerprint,
 	Content: 0x9da9a5c4,
 }
@@ -242,7 +242,7 @@ var shipmentErasedEvent = wire.Event[ShipmentErased, *shippingEventsDecoder]{
 	Name:    "ShipmentErased",
 	Decode:  (*ShipmentErased).decode,
 	Key:     (*ShipmentErased).key,
-	Space:   "\x8f\x03\xac\x4b\x2e\xe2\x8d\xa1\x86\x25\x22\xc5\x5b\xf9\xcc\x16",
+	Space:   wire.KeySpace("8f03ac4b2ee28da1862522c55bf9cc16"),
 	Print:   (*ShipmentErased).fingerprint,
 	Content: 0xb867a065,
 }

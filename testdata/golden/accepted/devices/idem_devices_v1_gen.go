@@ -249,7 +249,7 @@ var installedEvent = wire.Event[Installed, *devicesV1Decoder]{
 	Decode:  (*Installed).decode,
 	Fits:    (*Installed).fits,
 	Key:     (*Installed).key,
-	Space:   "\x42\x8b\x89\xbe\x57\x71\x0b\x08\xf7\xcf\xfe\x7f\x71\x91\xde\x75",
+	Space:   wire.KeySpace("428b89be57710b08f7cffe7f7191de75"),
 	Print:   (*Installed).fingerprint,
 	Content: 0xdc45b87f,
 }
@@ -440,7 +440,7 @@ var movedEvent = wire.Event[Moved, *devicesV1Decoder]{
 	Decode:  (*Moved).decode,
 	Fits:    (*Moved).fits,
 	Key:     (*Moved).key,
-	Space:   "\x6b\x1c\xdf\x0c\xb0\x9a\x10\x32\x78\xa4\x40\x31\x0c\x57\x2c\x3f",
+	Space:   wire.KeySpace("6b1cdf0cb09a103278a440310c572c3f"),
 	Print:   (*Moved).fingerprint,
 	Content: 0xb6cd9fd3,
 }
@@ -723,7 +723,7 @@ var readEvent = wire.Event[Read, *devicesV1Decoder]{
 	Decode:  (*Read).decode,
 	Fits:    (*Read).fits,
 	Key:     (*Read).key,
-	Space:   "\x4a\xcd\xe2\xec\x81\x74\x22\x87\x5c\x8f\x5f\xd6\x26\xa0\xf7\xb5",
+	Space:   wire.KeySpace("4acde2ec817422875c8f5fd626a0f7b5"),
 	Print:   (*Read).fingerprint,
 	Content: 0xb3f9bc55,
 }
@@ -929,7 +929,7 @@ var plannedEvent = wire.Event[Planned, *devicesV1Decoder]{
 	Name:    "Planned",
 	Decode:  (*Planned).decode,
 	Key:     (*Planned).key,
-	Space:   "\xfc\xf8\x53\xa0\x8b\x56\xd4\xac\xba\x7e\x79\xe1\x0e\x06\x47\xe7",
+	Space:   wire.KeySpace("fcf853a08b56d4acba7e79e10e0647e7"),
 	Print:   (*Planned).fingerprint,
 	Content: 0x69590244,
 }
@@ -1052,7 +1052,7 @@ var removedEvent = wire.Event[Removed, *devicesV1Decoder]{
 	Name:    "Removed",
 	Decode:  (*Removed).decode,
 	Key:     (*Removed).key,
-	Space:   "\x13\x9b\xb0\x66\x7c\xcc\xa4\x22\xfc\x37\x66\x68\x41\xae\xd1\x72",
+	Space:   wire.KeySpace("139bb0667ccca422fc37666841aed172"),
 	Print:   (*Removed).fingerprint,
 	Content: 0x414f84fa,
 }

@@ -150,7 +150,7 @@ var userCreatedEvent = wire.Event[UserCreated, *usersV1Decoder]{
 	Decode:  (*UserCreated).decode,
 	Owned:   true,
 	Key:     (*UserCreated).key,
-	Space:   "\xd7\xb1\x1a\x7c\xbb\xd1\x02\x3d\x24\x76\x2c\xcf\xd5\x44\x7a\xda",
+	Space:   wire.KeySpace("d7b11a7cbbd1023d24762ccfd5447ada"),
 	Print:   (*UserCreated).fingerprint,
 	Content: 0x8dfeb3d9,
 }
@@ -264,7 +264,7 @@ var userPingedEvent = wire.Event[UserPinged, *usersV1Decoder]{
 	Decode:  (*UserPinged).decode,
 	Owned:   true,
 	Key:     (*UserPinged).key,
-	Space:   "\xdd\x3e\x31\xe6\x67\xbb\x6c\xd4\xa4\xaf\x7d\x41\xa7\xbc\x14\x7a",
+	Space:   wire.KeySpace("dd3e31e667bb6cd4a4af7d41a7bc147a"),
 	Print:   (*UserPinged).fingerprint,
 	Content: 0x509a8047,
 }
@@ -364,7 +364,7 @@ var userGoneEvent = wire.Event[UserGone, *usersV1Decoder]{
 	Name:    "UserGone",
 	Decode:  (*UserGone).decode,
 	Key:     (*UserGone).key,
-	Space:   "\x35\xd1\xc3\x67\x11\x66\xcd\xec\x91\xbb\x17\xb5\xf7\xea\x25\x4c",
+	Space:   wire.KeySpace("35d1c3671166cdec91bb17b5f7ea254c"),
 	Print:   (*UserGone).fingerprint,
 	Content: 0x7fe2c165,
 }

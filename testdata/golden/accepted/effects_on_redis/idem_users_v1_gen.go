@@ -158,7 +158,7 @@ var userCreatedEvent = wire.Event[UserCreated, *usersV1Decoder]{
 	Decode:  (*UserCreated).decode,
 	Owned:   true,
 	Key:     (*UserCreated).key,
-	Space:   "\xe8\x5c\xc8\x19\x69\x2f\x3a\xe9\x9b\x8d\x5a\x44\x1d\xa4\x45\x80",
+	Space:   wire.KeySpace("e85cc819692f3ae99b8d5a441da44580"),
 	Print:   (*UserCreated).fingerprint,
 	Content: 0x8dfeb3d9,
 }
@@ -262,7 +262,7 @@ var userPingedEvent = wire.Event[UserPinged, *usersV1Decoder]{
 	Decode:  (*UserPinged).decode,
 	Owned:   true,
 	Key:     (*UserPinged).key,
-	Space:   "\x68\x7c\x39\x80\x58\xa0\xa5\x77\xf0\xe5\x42\xfa\x2d\xd2\x18\x90",
+	Space:   wire.KeySpace("687c398058a0a577f0e542fa2dd21890"),
 	Print:   (*UserPinged).fingerprint,
 	Content: 0x509a8047,
 }
@@ -352,7 +352,7 @@ var userChargedEvent = wire.Event[UserCharged, *usersV1Decoder]{
 	Decode:  (*UserCharged).decode,
 	Owned:   true,
 	Key:     (*UserCharged).key,
-	Space:   "\x6a\x19\xe4\x6b\x38\x03\xee\x46\x2d\xc9\x0d\xd7\x1e\x57\xb5\xad",
+	Space:   wire.KeySpace("6a19e46b3803ee462dc90dd71e57b5ad"),
 	Print:   (*UserCharged).fingerprint,
 	Content: 0x3e093e36,
 }
@@ -414,7 +414,7 @@ var userGoneEvent = wire.Event[UserGone, *usersV1Decoder]{
 	Decode:  (*UserGone).decode,
 	Owned:   true,
 	Key:     (*UserGone).key,
-	Space:   "\x93\xa9\x86\x82\xf5\xc8\x36\xf0\x47\x4a\xc7\xde\x7f\xfa\x56\x54",
+	Space:   wire.KeySpace("93a98682f5c836f0474ac7de7ffa5654"),
 	Print:   (*UserGone).fingerprint,
 	Content: 0x3998f30a,
 }

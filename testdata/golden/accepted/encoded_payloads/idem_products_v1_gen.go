@@ -158,7 +158,7 @@ var productChangedEvent = wire.Event[ProductChanged, *productsV1Decoder]{
 	Owned:   true,
 	Fits:    (*ProductChanged).fits,
 	Key:     (*ProductChanged).key,
-	Space:   "\x23\x8e\xe6\xde\x1e\x5f\x56\xe7\x80\xa2\xcf\x4f\x26\xe0\x0e\x41",
+	Space:   wire.KeySpace("238ee6de1e5f56e780a2cf4f26e00e41"),
 	Print:   (*ProductChanged).fingerprint,
 	Content: 0x21672f44,
 }
@@ -248,7 +248,7 @@ var productGoneEvent = wire.Event[ProductGone, *productsV1Decoder]{
 	Name:    "ProductGone",
 	Decode:  (*ProductGone).decode,
 	Key:     (*ProductGone).key,
-	Space:   "\x9d\x6b\xf1\xd1\x94\x83\x20\x2c\xa5\x2a\x48\xcf\x3e\x39\xdc\x7f",
+	Space:   wire.KeySpace("9d6bf1d19483202ca52a48cf3e39dc7f"),
 	Print:   (*ProductGone).fingerprint,
 	Content: 0x49ca8926,
 }

@@ -143,7 +143,7 @@ var visitedEvent = wire.Event[Visited, *visitsV1Decoder]{
 	Decode:  (*Visited).decode,
 	Owned:   true,
 	Key:     (*Visited).key,
-	Space:   "\xb7\x25\xfe\x4c\xd1\x57\x35\x9d\xd0\x37\x4e\xb8\x27\xda\xa0\xa9",
+	Space:   wire.KeySpace("b725fe4cd157359dd0374eb827daa0a9"),
 	Print:   (*Visited).fingerprint,
 	Content: 0x5b3577c1,
 }

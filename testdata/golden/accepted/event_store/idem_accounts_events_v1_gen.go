@@ -147,7 +147,7 @@ var accountEventEvent = wire.Event[AccountEvent, *accountsEventsV1Decoder]{
 	Name:    "AccountEvent",
 	Decode:  (*AccountEvent).decode,
 	Key:     (*AccountEvent).key,
-	Space:   "\xba\x1c\x79\xdb\x8d\x00\xb5\xfa\x81\xda\x5f\x14\xb7\x20\xed\x39",
+	Space:   wire.KeySpace("ba1c79db8d00b5fa81da5f14b720ed39"),
 	Print:   (*AccountEvent).fingerprint,
 	Content: 0xf58c23c3,
 }
@@ -249,7 +249,7 @@ var accountNotedEvent = wire.Event[AccountNoted, *accountsEventsV1Decoder]{
 	Decode:  (*AccountNoted).decode,
 	Owned:   true,
 	Key:     (*AccountNoted).key,
-	Space:   "\xcf\xa8\x55\x74\xbe\x50\x6c\x42\xb5\xfa\x92\x13\x0b\xc3\xef\x43",
+	Space:   wire.KeySpace("cfa85574be506c42b5fa92130bc3ef43"),
 	Print:   (*AccountNoted).fingerprint,
 	Content: 0x59357dd9,
 }

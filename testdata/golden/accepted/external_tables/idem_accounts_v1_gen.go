@@ -117,7 +117,7 @@ var openedEvent = wire.Event[Opened, *accountsV1Decoder]{
 	Name:    "Opened",
 	Decode:  (*Opened).decode,
 	Key:     (*Opened).key,
-	Space:   "\x5d\x1f\xbf\x1f\x2b\xf6\xfe\x98\x29\x2a\xc0\x25\xab\x4e\x21\x29",
+	Space:   wire.KeySpace("5d1fbf1f2bf6fe98292ac025ab4e2129"),
 	Print:   (*Opened).fingerprint,
 	Content: 0x9715b985,
 }
@@ -190,7 +190,7 @@ var closedEvent = wire.Event[Closed, *accountsV1Decoder]{
 	Name:    "Closed",
 	Decode:  (*Closed).decode,
 	Key:     (*Closed).key,
-	Space:   "\x56\x35\xfc\xac\x7d\x3f\xea\x5a\x4a\x78\x69\x8e\xc9\x9d\x52\xa3",
+	Space:   wire.KeySpace("5635fcac7d3fea5a4a78698ec99d52a3"),
 	Print:   (*Closed).fingerprint,
 	Content: 0x57b5327f,
 }

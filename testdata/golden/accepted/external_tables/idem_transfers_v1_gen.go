@@ -156,7 +156,7 @@ var requestedEvent = wire.Event[Requested, *transfersV1Decoder]{
 	Name:    "Requested",
 	Decode:  (*Requested).decode,
 	Key:     (*Requested).key,
-	Space:   "\xe8\x37\x0b\xc5\x05\x42\x2c\x5d\xbb\xf5\xae\x05\xcc\x2c\x65\xf1",
+	Space:   wire.KeySpace("e8370bc505422c5dbbf5ae05cc2c65f1"),
 	Print:   (*Requested).fingerprint,
 	Content: 0xf0766519,
 }
@@ -334,7 +334,7 @@ var correctedEvent = wire.Event[Corrected, *transfersV1Decoder]{
 	Name:    "Corrected",
 	Decode:  (*Corrected).decode,
 	Key:     (*Corrected).key,
-	Space:   "\xa0\xc5\xfa\xc9\x6f\x0b\xb9\xda\x03\x84\x01\xc9\x26\xe2\xc1\xd2",
+	Space:   wire.KeySpace("a0c5fac96f0bb9da038401c926e2c1d2"),
 	Print:   (*Corrected).fingerprint,
 	Content: 0x54131a30,
 }

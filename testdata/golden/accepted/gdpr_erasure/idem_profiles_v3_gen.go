@@ -192,7 +192,7 @@ var profileSavedEvent = wire.Event[ProfileSaved, *profilesV3Decoder]{
 	Decode:  (*ProfileSaved).decode,
 	Owned:   true,
 	Key:     (*ProfileSaved).key,
-	Space:   "\x9d\x25\xee\x98\x53\x8f\xa8\x1e\x6f\xbb\x5c\xa4\x94\xda\x40\xbf",
+	Space:   wire.KeySpace("9d25ee98538fa81e6fbb5ca494da40bf"),
 	Print:   (*ProfileSaved).fingerprint,
 	Content: 0xda34ffae,
 }
@@ -313,7 +313,7 @@ var devicesSeenEvent = wire.Event[DevicesSeen, *profilesV3Decoder]{
 	Name:    "DevicesSeen",
 	Decode:  (*DevicesSeen).decode,
 	Key:     (*DevicesSeen).key,
-	Space:   "\xa0\x14\x71\x93\xf5\x4a\x33\xe7\x82\x8f\xe1\x28\xde\x98\xb9\x89",
+	Space:   wire.KeySpace("a0147193f54a33e7828fe128de98b989"),
 	Print:   (*DevicesSeen).fingerprint,
 	Content: 0x7772dcf1,
 }
@@ -422,7 +422,7 @@ var consentGivenEvent = wire.Event[ConsentGiven, *profilesV3Decoder]{
 	Name:    "ConsentGiven",
 	Decode:  (*ConsentGiven).decode,
 	Key:     (*ConsentGiven).key,
-	Space:   "\x74\xee\xac\x01\x6c\x84\x46\xc7\xcc\x1e\x1a\x43\x15\xec\xca\x2e",
+	Space:   wire.KeySpace("74eeac016c8446c7cc1e1a4315ecca2e"),
 	Print:   (*ConsentGiven).fingerprint,
 	Content: 0x98145f5f,
 }
@@ -492,7 +492,7 @@ var profileErasedEvent = wire.Event[ProfileErased, *profilesV3Decoder]{
 	Name:    "ProfileErased",
 	Decode:  (*ProfileErased).decode,
 	Key:     (*ProfileErased).key,
-	Space:   "\x28\x48\x4e\x61\x66\x77\x84\x8b\x64\xdc\x23\xcf\x06\x7d\x9a\x09",
+	Space:   wire.KeySpace("28484e616677848b64dc23cf067d9a09"),
 	Print:   (*ProfileErased).fingerprint,
 	Content: 0xaeba8a90,
 }

@@ -141,7 +141,7 @@ var readingEvent = wire.Event[Reading, *telemetryDecoder]{
 	Name:    "Reading",
 	Decode:  (*Reading).decode,
 	Key:     (*Reading).key,
-	Space:   "\x5b\xe0\xc0\x22\xe3\xea\xe4\xed\x4f\xa1\x88\x74\x52\xc9\x77\x2e",
+	Space:   wire.KeySpace("5be0c022e3eae4ed4fa1887452c9772e"),
 	Print:   (*Reading).fingerprint,
 	Content: 0xc6946f5d,
 }

@@ -121,7 +121,7 @@ var subscribedEvent = wire.Event[Subscribed, *newsletterSubscriptionsDecoder]{
 	Name:    "Subscribed",
 	Decode:  (*Subscribed).decode,
 	Key:     (*Subscribed).key,
-	Space:   "\x90\x54\x14\x22\x9c\xeb\x45\xd4\x52\x05\x4b\x83\xbf\x90\xb3\xe8",
+	Space:   wire.KeySpace("905414229ceb45d452054b83bf90b3e8"),
 	Print:   (*Subscribed).fingerprint,
 	Content: 0xd869d96e,
 }
@@ -211,7 +211,7 @@ var unsubscribedEvent = wire.Event[Unsubscribed, *newsletterSubscriptionsDecoder
 	Name:    "Unsubscribed",
 	Decode:  (*Unsubscribed).decode,
 	Key:     (*Unsubscribed).key,
-	Space:   "\x32\x79\xb4\xdd\xb3\x95\xa8\xfb\xa4\xd0\x74\x69\x66\xea\xb3\xd1",
+	Space:   wire.KeySpace("3279b4ddb395a8fba4d0746966eab3d1"),
 	Print:   (*Unsubscribed).fingerprint,
 	Content: 0x29462cb6,
 }

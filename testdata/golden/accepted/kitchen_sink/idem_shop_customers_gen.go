@@ -170,7 +170,7 @@ var customerChangedEvent = wire.Event[CustomerChanged, *shopCustomersDecoder]{
 	Name:    "CustomerChanged",
 	Decode:  (*CustomerChanged).decode,
 	Key:     (*CustomerChanged).key,
-	Space:   "\x2a\xca\x25\x6a\xb9\x08\x86\x84\x9b\xd2\x4f\xa9\xc1\x16\x32\x47",
+	Space:   wire.KeySpace("2aca256ab90886849bd24fa9c1163247"),
 	Print:   (*CustomerChanged).fingerprint,
 	Content: 0x9fe619dc,
 }
@@ -252,7 +252,7 @@ var customerSeenEvent = wire.Event[CustomerSeen, *shopCustomersDecoder]{
 	Name:    "CustomerSeen",
 	Decode:  (*CustomerSeen).decode,
 	Key:     (*CustomerSeen).key,
-	Space:   "\xab\x37\x16\xe3\xfd\x3c\x3b\xec\xa5\x5b\x9a\x04\xaf\xae\xf5\xb1",
+	Space:   wire.KeySpace("ab3716e3fd3c3beca55b9a04afaef5b1"),
 	Print:   (*CustomerSeen).fingerprint,
 	Content: 0x63673069,
 }
@@ -319,7 +319,7 @@ var customerClosedEvent = wire.Event[CustomerClosed, *shopCustomersDecoder]{
 	Name:    "CustomerClosed",
 	Decode:  (*CustomerClosed).decode,
 	Key:     (*CustomerClosed).key,
-	Space:   "\x74\xe5\xe1\x41\xd2\xd8\x43\xcb\x9e\x79\x4c\x21\xc2\x0a\xef\x06",
+	Space:   wire.KeySpace("74e5e141d2d843cb9e794c21c20aef06"),
 	Print:   (*CustomerClosed).fingerprint,
 	Content: 0x08d3761c,
 }
@@ -390,7 +390,7 @@ var customerErasedEvent = wire.Event[CustomerErased, *shopCustomersDecoder]{
 	Name:    "CustomerErased",
 	Decode:  (*CustomerErased).decode,
 	Key:     (*CustomerErased).key,
-	Space:   "\x4b\x1c\xdc\xfa\xee\xb3\xe8\xae\x3e\xb1\x43\x1f\x95\x21\xa2\xc3",
+	Space:   wire.KeySpace("4b1cdcfaeeb3e8ae3eb1431f9521a2c3"),
 	Print:   (*CustomerErased).fingerprint,
 	Content: 0x207c3168,
 }

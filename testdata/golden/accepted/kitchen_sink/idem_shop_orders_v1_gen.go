@@ -285,7 +285,7 @@ var orderPlacedEvent = wire.Event[OrderPlaced, *shopOrdersV1Decoder]{
 	Decode:  (*OrderPlaced).decode,
 	Fits:    (*OrderPlaced).fits,
 	Key:     (*OrderPlaced).key,
-	Space:   "\x23\x55\xb9\x3f\xea\x68\xa4\x21\x39\x10\xc0\xe5\xca\x2a\xdb\xb9",
+	Space:   wire.KeySpace("2355b93fea68a4213910c0e5ca2adbb9"),
 	Print:   (*OrderPlaced).fingerprint,
 	Content: 0x230e317b,
 }
@@ -474,7 +474,7 @@ var orderShippedEvent = wire.Event[OrderShipped, *shopOrdersV1Decoder]{
 	Decode:  (*OrderShipped).decode,
 	Fits:    (*OrderShipped).fits,
 	Key:     (*OrderShipped).key,
-	Space:   "\xbf\x17\x4b\x6b\x7a\xf4\x7c\xc2\xe5\x0d\x57\xc9\xce\x58\x75\x66",
+	Space:   wire.KeySpace("bf174b6b7af47cc2e50d57c9ce587566"),
 	Print:   (*OrderShipped).fingerprint,
 	Content: 0x10daf3ce,
 }
@@ -582,7 +582,7 @@ var lineDroppedEvent = wire.Event[LineDropped, *shopOrdersV1Decoder]{
 	Decode:  (*LineDropped).decode,
 	Fits:    (*LineDropped).fits,
 	Key:     (*LineDropped).key,
-	Space:   "\x66\x5e\x87\x49\x94\x36\xbc\x09\x95\x99\xa4\x00\xfa\xd9\xcd\x87",
+	Space:   wire.KeySpace("665e87499436bc099599a400fad9cd87"),
 	Print:   (*LineDropped).fingerprint,
 	Content: 0x2fce9996,
 }
@@ -715,7 +715,7 @@ var linesPricedEvent = wire.Event[LinesPriced, *shopOrdersV1Decoder]{
 	Decode:  (*LinesPriced).decode,
 	Fits:    (*LinesPriced).fits,
 	Key:     (*LinesPriced).key,
-	Space:   "\x04\x5d\xcf\xe6\x71\xb2\x83\x9b\x8a\xe1\x50\xce\x4d\xc7\xd6\xc5",
+	Space:   wire.KeySpace("045dcfe671b2839b8ae150ce4dc7d6c5"),
 	Print:   (*LinesPriced).fingerprint,
 	Content: 0x75f36bd8,
 }
@@ -839,7 +839,7 @@ var orderCancelledEvent = wire.Event[OrderCancelled, *shopOrdersV1Decoder]{
 	Owned:   true,
 	Fits:    (*OrderCancelled).fits,
 	Key:     (*OrderCancelled).key,
-	Space:   "\x45\x44\xb7\x05\xaa\x26\x50\x4e\x1d\xd9\x97\x5f\x7f\xdc\x11\x21",
+	Space:   wire.KeySpace("4544b705aa26504e1dd9975f7fdc1121"),
 	Print:   (*OrderCancelled).fingerprint,
 	Content: 0xebdce4c5,
 }

@@ -117,7 +117,7 @@ var stockCountedEvent = wire.Event[StockCounted, *stockLevelsDecoder]{
 	Decode:  (*StockCounted).decode,
 	Fits:    (*StockCounted).fits,
 	Key:     (*StockCounted).key,
-	Space:   "\x79\x36\x4c\xfa\x4d\x5b\x84\xb5\x85\xed\xb7\x10\x30\xf4\x8e\x63",
+	Space:   wire.KeySpace("79364cfa4d5b84b585edb71030f48e63"),
 	Print:   (*StockCounted).fingerprint,
 	Content: 0xcc3eec9e,
 }

@@ -131,7 +131,7 @@ var limitChangedEvent = wire.Event[LimitChanged, *changesV1Decoder]{
 	Decode:  (*LimitChanged).decode,
 	Owned:   true,
 	Key:     (*LimitChanged).key,
-	Space:   "\x8a\xd2\xb4\xe3\xe1\x68\x7a\x3e\x6a\x1d\xb4\x12\xb4\xdf\xd4\x85",
+	Space:   wire.KeySpace("8ad2b4e3e1687a3e6a1db412b4dfd485"),
 	Print:   (*LimitChanged).fingerprint,
 	Content: 0xdea93703,
 }
@@ -247,7 +247,7 @@ var documentSharedEvent = wire.Event[DocumentShared, *changesV1Decoder]{
 	Decode:  (*DocumentShared).decode,
 	Owned:   true,
 	Key:     (*DocumentShared).key,
-	Space:   "\xf9\x33\x53\x0c\x0a\xfe\xc4\x28\xfc\x55\x19\x66\x4a\x20\x24\xfd",
+	Space:   wire.KeySpace("f933530c0afec428fc5519664a2024fd"),
 	Print:   (*DocumentShared).fingerprint,
 	Content: 0x16851920,
 }

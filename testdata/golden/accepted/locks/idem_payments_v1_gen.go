@@ -129,7 +129,7 @@ var paymentBookedEvent = wire.Event[PaymentBooked, *paymentsV1Decoder]{
 	Decode:  (*PaymentBooked).decode,
 	Owned:   true,
 	Key:     (*PaymentBooked).key,
-	Space:   "\x70\x19\x25\xfa\x92\x46\x4b\x50\x84\xff\x87\xa6\x15\x38\x3a\x78",
+	Space:   wire.KeySpace("701925fa92464b5084ff87a615383a78"),
 	Print:   (*PaymentBooked).fingerprint,
 	Content: 0x887944f2,
 }
@@ -234,7 +234,7 @@ var paymentUndoneEvent = wire.Event[PaymentUndone, *paymentsV1Decoder]{
 	Decode:  (*PaymentUndone).decode,
 	Owned:   true,
 	Key:     (*PaymentUndone).key,
-	Space:   "\x8f\xa9\xcb\xbf\x68\x3d\x55\x61\xc0\xcf\xb9\xc5\x92\xf6\xfe\xb3",
+	Space:   wire.KeySpace("8fa9cbbf683d5561c0cfb9c592f6feb3"),
 	Print:   (*PaymentUndone).fingerprint,
 	Content: 0x2c61d916,
 }

@@ -282,7 +282,7 @@ var productSavedEvent = wire.Event[ProductSaved, *productsV1Decoder]{
 	Name:    "ProductSaved",
 	Decode:  (*ProductSaved).decode,
 	Key:     (*ProductSaved).key,
-	Space:   "\x40\xf4\xd7\x12\x6c\x0e\xe6\x52\x18\x76\x24\x4b\x23\x86\x20\x4d",
+	Space:   wire.KeySpace("40f4d7126c0ee6521876244b2386204d"),
 	Print:   (*ProductSaved).fingerprint,
 	Content: 0xb3508517,
 }
@@ -466,7 +466,7 @@ var stateChangedEvent = wire.Event[StateChanged, *productsV1Decoder]{
 	OnFailure: &stateChangedPolicy,
 	Decode:    (*StateChanged).decode,
 	Key:       (*StateChanged).key,
-	Space:     "\x7c\x5e\x56\xfc\x3f\xac\x89\xe6\x0d\x22\xc8\x2e\x12\x06\x13\xd8",
+	Space:     wire.KeySpace("7c5e56fc3fac89e60d22c82e120613d8"),
 	Print:     (*StateChanged).fingerprint,
 	Content:   0x483f6535,
 }

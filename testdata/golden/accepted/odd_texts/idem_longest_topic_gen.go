@@ -122,7 +122,7 @@ var openedEvent = wire.Event[Opened, *longestTopicDecoder]{
 	Name:    "Opened",
 	Decode:  (*Opened).decode,
 	Key:     (*Opened).key,
-	Space:   "\xde\x7c\x2b\xe3\x2c\x62\x50\xae\xbc\x55\x1e\xa0\xa5\x2f\x31\x0e",
+	Space:   wire.KeySpace("de7c2be32c6250aebc551ea0a52f310e"),
 	Print:   (*Opened).fingerprint,
 	Content: 0x0a3075a3,
 }
@@ -232,7 +232,7 @@ var closedEvent = wire.Event[Closed, *longestTopicDecoder]{
 	Name:    "Closed",
 	Decode:  (*Closed).decode,
 	Key:     (*Closed).key,
-	Space:   "\xee\x5c\x72\xf0\x46\x0e\x76\xf3\xbf\xa0\x9e\x71\x2e\x5e\x8f\x82",
+	Space:   wire.KeySpace("ee5c72f0460e76f3bfa09e712e5e8f82"),
 	Print:   (*Closed).fingerprint,
 	Content: 0xfb46ead7,
 }

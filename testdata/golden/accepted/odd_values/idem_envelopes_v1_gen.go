@@ -155,7 +155,7 @@ var sealedEvent = wire.Event[Sealed, *envelopesV1Decoder]{
 	Name:    "Sealed",
 	Decode:  (*Sealed).decode,
 	Key:     (*Sealed).key,
-	Space:   "\xd8\x51\x81\x56\x9e\xe4\x8e\xe7\x09\x90\xf2\xb2\xa7\x6a\xc7\x40",
+	Space:   wire.KeySpace("d85181569ee48ee70990f2b2a76ac740"),
 	Print:   (*Sealed).fingerprint,
 	Content: 0x665dba39,
 }
@@ -259,7 +259,7 @@ var openedEvent = wire.Event[Opened, *envelopesV1Decoder]{
 	Name:    "Opened",
 	Decode:  (*Opened).decode,
 	Key:     (*Opened).key,
-	Space:   "\x4e\xfa\x19\x9e\xb3\x5e\x2e\xc4\x5c\x38\xe1\x23\xdc\xa8\xf6\xd2",
+	Space:   wire.KeySpace("4efa199eb35e2ec45c38e123dca8f6d2"),
 	Print:   (*Opened).fingerprint,
 	Content: 0x7776dd89,
 }

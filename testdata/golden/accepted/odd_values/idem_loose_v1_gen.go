@@ -160,7 +160,7 @@ var looseEvent = wire.Event[Loose, *looseV1Decoder]{
 	Name:    "Loose",
 	Decode:  (*Loose).decode,
 	Key:     (*Loose).key,
-	Space:   "\x5b\xdb\xce\x51\xe0\xcc\x72\x0f\xd9\xc8\x17\x63\xeb\xe3\x7e\x1a",
+	Space:   wire.KeySpace("5bdbce51e0cc720fd9c81763ebe37e1a"),
 	Print:   (*Loose).fingerprint,
 	Content: 0xf790dfbb,
 }

@@ -169,7 +169,7 @@ var oldEvent = wire.Event[Old, *oldsV1Decoder]{
 	Name:    "Old",
 	Decode:  (*Old).decode,
 	Key:     (*Old).key,
-	Space:   "\x9d\x1d\x03\xaa\x17\x0e\x2a\x5c\x30\xd5\x98\x15\xcd\xbc\x0d\x9c",
+	Space:   wire.KeySpace("9d1d03aa170e2a5c30d59815cdbc0d9c"),
 	Print:   (*Old).fingerprint,
 	Content: 0xf1d0a32d,
 }

@@ -189,7 +189,7 @@ var orderedEvent = wire.Event[Ordered, *ordersV1Decoder]{
 	Decode:  (*Ordered).decode,
 	Fits:    (*Ordered).fits,
 	Key:     (*Ordered).key,
-	Space:   "\x5e\xba\x3e\x2a\x63\xb1\x49\x05\x33\x6b\xff\x1d\xea\xd9\x09\xc4",
+	Space:   wire.KeySpace("5eba3e2a63b14905336bff1dead909c4"),
 	Print:   (*Ordered).fingerprint,
 	Content: 0x7f1efc81,
 }

@@ -103,7 +103,7 @@ var readingEvent = wire.Event[Reading, *readingsV1Decoder]{
 	Name:    "Reading",
 	Decode:  (*Reading).decode,
 	Key:     (*Reading).key,
-	Space:   "\xcb\x40\xd5\x6d\xf8\x0e\xc4\x40\xf1\x7b\x53\xbe\xe9\xf6\x37\xc9",
+	Space:   wire.KeySpace("cb40d56df80ec440f17b53bee9f637c9"),
 	Print:   (*Reading).fingerprint,
 	Content: 0x9f7efa6f,
 }

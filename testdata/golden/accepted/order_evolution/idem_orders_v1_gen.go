@@ -158,7 +158,7 @@ var orderPlacedV1Event = wire.Event[OrderPlacedV1, *ordersV1Decoder]{
 	Decode:  (*OrderPlacedV1).decode,
 	Fits:    (*OrderPlacedV1).fits,
 	Key:     (*OrderPlacedV1).key,
-	Space:   "\x4b\xe2\x62\x58\xba\x7e\xa9\xdf\x83\xe8\xdd\x1c\x4b\x56\x2b\xe2",
+	Space:   wire.KeySpace("4be26258ba7ea9df83e8dd1c4b562be2"),
 	Print:   (*OrderPlacedV1).fingerprint,
 	Content: 0x9798c622,
 }
@@ -282,7 +282,7 @@ var orderPlacedEvent = wire.Event[OrderPlaced, *ordersV1Decoder]{
 	Decode:  (*OrderPlaced).decode,
 	Fits:    (*OrderPlaced).fits,
 	Key:     (*OrderPlaced).key,
-	Space:   "\x8d\x2f\x42\x21\xb4\x76\xe4\x62\x15\xaa\x5e\x5b\x0e\x14\x9c\x66",
+	Space:   wire.KeySpace("8d2f4221b476e46215aa5e5b0e149c66"),
 	Print:   (*OrderPlaced).fingerprint,
 	Content: 0x19fa5a73,
 }
@@ -379,7 +379,7 @@ var orderClosedEvent = wire.Event[OrderClosed, *ordersV1Decoder]{
 	Name:    "OrderClosed",
 	Decode:  (*OrderClosed).decode,
 	Key:     (*OrderClosed).key,
-	Space:   "\xff\xbf\x04\xa9\x05\x9f\x71\x85\x28\x19\x35\x1b\xea\x18\x71\xfa",
+	Space:   wire.KeySpace("ffbf04a9059f71852819351bea1871fa"),
 	Print:   (*OrderClosed).fingerprint,
 	Content: 0x08fca08b,
 }
@@ -470,7 +470,7 @@ var orderRepricedEvent = wire.Event[OrderRepriced, *ordersV1Decoder]{
 	Decode:  (*OrderRepriced).decode,
 	Owned:   true,
 	Key:     (*OrderRepriced).key,
-	Space:   "\x8f\xcd\x4a\x6e\x7c\xb4\x09\x99\xf1\x3a\xbb\x25\xe2\xac\x2c\x92",
+	Space:   wire.KeySpace("8fcd4a6e7cb40999f13abb25e2ac2c92"),
 	Print:   (*OrderRepriced).fingerprint,
 	Content: 0xb3a2a13b,
 }

@@ -120,7 +120,7 @@ var refundedEvent = wire.Event[Refunded, *refundsV1Decoder]{
 	Name:    "Refunded",
 	Decode:  (*Refunded).decode,
 	Key:     (*Refunded).key,
-	Space:   "\x9c\x4b\xd9\xa5\xf5\x86\x39\x37\x4d\x3d\x1a\x86\x1b\x85\x6d\x93",
+	Space:   wire.KeySpace("9c4bd9a5f58639374d3d1a861b856d93"),
 	Print:   (*Refunded).fingerprint,
 	Content: 0x37e35cc0,
 }
@@ -207,7 +207,7 @@ var refundedV2Event = wire.Event[RefundedV2, *refundsV1Decoder]{
 	Name:    "RefundedV2",
 	Decode:  (*RefundedV2).decode,
 	Key:     (*RefundedV2).key,
-	Space:   "\xc4\x30\x40\xbe\x88\x00\xf1\xdc\x08\x77\x6f\x69\xb6\xff\xc2\x00",
+	Space:   wire.KeySpace("c43040be8800f1dc08776f69b6ffc200"),
 	Print:   (*RefundedV2).fingerprint,
 	Content: 0xf6a1313b,
 }

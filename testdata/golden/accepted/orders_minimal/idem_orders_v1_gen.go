@@ -113,7 +113,7 @@ var orderPlacedEvent = wire.Event[OrderPlaced, *ordersV1Decoder]{
 	Decode:  (*OrderPlaced).decode,
 	Fits:    (*OrderPlaced).fits,
 	Key:     (*OrderPlaced).key,
-	Space:   "\xb1\x89\x20\xc9\x54\x58\xbc\x28\x3b\x60\xd0\x04\xfb\x26\x93\x68",
+	Space:   wire.KeySpace("b18920c95458bc283b60d004fb269368"),
 	Print:   (*OrderPlaced).fingerprint,
 	Content: 0x905ab1f6,
 }

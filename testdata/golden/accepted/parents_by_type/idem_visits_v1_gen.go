@@ -138,7 +138,7 @@ var dayOpenedEvent = wire.Event[DayOpened, *visitsV1Decoder]{
 	Name:    "DayOpened",
 	Decode:  (*DayOpened).decode,
 	Key:     (*DayOpened).key,
-	Space:   "\xfd\x94\x8f\x2a\x2a\xa5\x92\x66\x7c\x58\xac\x39\x10\x39\x4e\xd1",
+	Space:   wire.KeySpace("fd948f2a2aa592667c58ac3910394ed1"),
 	Print:   (*DayOpened).fingerprint,
 	Content: 0x71734839,
 }
@@ -210,7 +210,7 @@ var agentHiredEvent = wire.Event[AgentHired, *visitsV1Decoder]{
 	Name:    "AgentHired",
 	Decode:  (*AgentHired).decode,
 	Key:     (*AgentHired).key,
-	Space:   "\x71\x0c\x21\xe2\xaa\xe0\x2f\x72\x89\x50\x3b\xc5\x8b\x9b\x16\xbc",
+	Space:   wire.KeySpace("710c21e2aae02f7289503bc58b9b16bc"),
 	Print:   (*AgentHired).fingerprint,
 	Content: 0x55b6cc81,
 }
@@ -283,7 +283,7 @@ var badgeMadeEvent = wire.Event[BadgeMade, *visitsV1Decoder]{
 	Name:    "BadgeMade",
 	Decode:  (*BadgeMade).decode,
 	Key:     (*BadgeMade).key,
-	Space:   "\xcd\x4c\x59\xd4\xce\x61\x3b\x28\xe7\xfd\xb2\x25\xa0\x78\x86\xd7",
+	Space:   wire.KeySpace("cd4c59d4ce613b28e7fdb225a07886d7"),
 	Print:   (*BadgeMade).fingerprint,
 	Content: 0x79d96941,
 }
@@ -364,7 +364,7 @@ var visitedEvent = wire.Event[Visited, *visitsV1Decoder]{
 	Name:    "Visited",
 	Decode:  (*Visited).decode,
 	Key:     (*Visited).key,
-	Space:   "\xda\x23\x4f\xc1\x2d\xa6\x59\x93\xf1\xa1\xde\x25\xf2\xb8\xd0\xaa",
+	Space:   wire.KeySpace("da234fc12da65993f1a1de25f2b8d0aa"),
 	Print:   (*Visited).fingerprint,
 	Content: 0x46d06ecc,
 }
@@ -460,7 +460,7 @@ var renamedEvent = wire.Event[Renamed, *visitsV1Decoder]{
 	Name:    "Renamed",
 	Decode:  (*Renamed).decode,
 	Key:     (*Renamed).key,
-	Space:   "\x94\x20\x90\x9b\x53\xfe\x53\x99\xed\x65\x6e\xe7\xfc\x84\x1b\xcf",
+	Space:   wire.KeySpace("9420909b53fe5399ed656ee7fc841bcf"),
 	Print:   (*Renamed).fingerprint,
 	Content: 0x5745d3a2,
 }
@@ -535,7 +535,7 @@ var endedEvent = wire.Event[Ended, *visitsV1Decoder]{
 	Name:    "Ended",
 	Decode:  (*Ended).decode,
 	Key:     (*Ended).key,
-	Space:   "\xd3\x5f\xf4\xd5\xff\xd2\xdd\x9f\xb2\x48\xe2\x91\x4f\xc8\x24\xce",
+	Space:   wire.KeySpace("d35ff4d5ffd2dd9fb248e2914fc824ce"),
 	Print:   (*Ended).fingerprint,
 	Content: 0x8a8ea1e3,
 }

@@ -127,7 +127,7 @@ var parcelTakenEvent = wire.Event[ParcelTaken, *parcelsV1Decoder]{
 	Decode:  (*ParcelTaken).decode,
 	Fits:    (*ParcelTaken).fits,
 	Key:     (*ParcelTaken).key,
-	Space:   "\x97\x6d\xbe\xe0\x92\x95\x81\x4a\x6c\xa5\x09\x7e\xb5\x6b\xe0\x37",
+	Space:   wire.KeySpace("976dbee09295814a6ca5097eb56be037"),
 	Print:   (*ParcelTaken).fingerprint,
 	Content: 0x75d7305f,
 }
@@ -212,7 +212,7 @@ var parcelMovedEvent = wire.Event[ParcelMoved, *parcelsV1Decoder]{
 	Decode:  (*ParcelMoved).decode,
 	Fits:    (*ParcelMoved).fits,
 	Key:     (*ParcelMoved).key,
-	Space:   "\x0c\x8d\xf3\x39\x03\xed\x87\xb8\x1b\x17\xd7\x0c\xc2\x50\xf3\xf0",
+	Space:   wire.KeySpace("0c8df33903ed87b81b17d70cc250f3f0"),
 	Print:   (*ParcelMoved).fingerprint,
 	Content: 0xf5632dcd,
 }
@@ -331,7 +331,7 @@ var parcelPaidEvent = wire.Event[ParcelPaid, *parcelsV1Decoder]{
 	Decode:  (*ParcelPaid).decode,
 	Fits:    (*ParcelPaid).fits,
 	Key:     (*ParcelPaid).key,
-	Space:   "\x43\xf5\x6f\x2b\x06\x78\x84\x8c\xd3\x16\x10\xfe\x61\x88\x98\x75",
+	Space:   wire.KeySpace("43f56f2b0678848cd31610fe61889875"),
 	Print:   (*ParcelPaid).fingerprint,
 	Content: 0x5b5f533a,
 }

@@ -103,7 +103,7 @@ var refundedEvent = wire.Event[Refunded, *refundsV1Decoder]{
 	Decode:  (*Refunded).decode,
 	Fits:    (*Refunded).fits,
 	Key:     (*Refunded).key,
-	Space:   "\x5b\xd3\x0c\x3d\x1b\x43\x37\x13\xd7\x4e\x85\x3f\x63\x2a\x6e\x50",
+	Space:   wire.KeySpace("5bd30c3d1b433713d74e853f632a6e50"),
 	Print:   (*Refunded).fingerprint,
 	Content: 0x0cf20826,
 }

@@ -115,7 +115,7 @@ var webThemeChosenEvent = wire.Event[WebThemeChosen, *defaultsV1Decoder]{
 	Name:    "WebThemeChosen",
 	Decode:  (*WebThemeChosen).decode,
 	Key:     (*WebThemeChosen).key,
-	Space:   "\xfa\x16\xb1\xd8\x5e\xe4\x4e\xc0\xba\x3d\xec\x6b\x69\x81\xd2\xea",
+	Space:   wire.KeySpace("fa16b1d85ee44ec0ba3dec6b6981d2ea"),
 	Print:   (*WebThemeChosen).fingerprint,
 	Content: 0x2f88d90c,
 }
@@ -206,7 +206,7 @@ var anyThemeChosenEvent = wire.Event[AnyThemeChosen, *defaultsV1Decoder]{
 	Name:    "AnyThemeChosen",
 	Decode:  (*AnyThemeChosen).decode,
 	Key:     (*AnyThemeChosen).key,
-	Space:   "\xa6\xcc\xfa\x84\xc2\xb1\x14\xd5\x65\xb1\x92\x4d\x81\x40\x5d\x90",
+	Space:   wire.KeySpace("a6ccfa84c2b114d565b1924d81405d90"),
 	Print:   (*AnyThemeChosen).fingerprint,
 	Content: 0xca286c62,
 }

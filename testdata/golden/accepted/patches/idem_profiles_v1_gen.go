@@ -199,7 +199,7 @@ var profileSavedEvent = wire.Event[ProfileSaved, *profilesV1Decoder]{
 	Decode:  (*ProfileSaved).decode,
 	Fits:    (*ProfileSaved).fits,
 	Key:     (*ProfileSaved).key,
-	Space:   "\x0e\x59\xbe\x4e\x36\xcf\xb1\x92\x77\xc6\xf1\x3f\xea\xb5\x0c\x7d",
+	Space:   wire.KeySpace("0e59be4e36cfb19277c6f13feab50c7d"),
 	Print:   (*ProfileSaved).fingerprint,
 	Content: 0x575295fa,
 }
@@ -378,7 +378,7 @@ var profileCorrectedEvent = wire.Event[ProfileCorrected, *profilesV1Decoder]{
 	Decode:  (*ProfileCorrected).decode,
 	Owned:   true,
 	Key:     (*ProfileCorrected).key,
-	Space:   "\xdd\xe3\x9f\x7a\x0d\xcf\x3c\x76\xaf\xa8\x5f\x60\x6b\xe9\x22\x8d",
+	Space:   wire.KeySpace("dde39f7a0dcf3c76afa85f606be9228d"),
 	Print:   (*ProfileCorrected).fingerprint,
 	Content: 0xfc55a23a,
 }
@@ -480,7 +480,7 @@ var profileMarkedEvent = wire.Event[ProfileMarked, *profilesV1Decoder]{
 	Name:    "ProfileMarked",
 	Decode:  (*ProfileMarked).decode,
 	Key:     (*ProfileMarked).key,
-	Space:   "\x59\xc6\x5c\x62\x23\x87\xc8\x61\x8f\x74\xfb\x48\x38\xdb\x99\xe7",
+	Space:   wire.KeySpace("59c65c622387c8618f74fb4838db99e7"),
 	Print:   (*ProfileMarked).fingerprint,
 	Content: 0x5225c978,
 }

@@ -144,7 +144,7 @@ var settingChangedEvent = wire.Event[SettingChanged, *settingsV1Decoder]{
 	Name:    "SettingChanged",
 	Decode:  (*SettingChanged).decode,
 	Key:     (*SettingChanged).key,
-	Space:   "\x84\xdf\x38\x8f\x2e\x77\x75\xb1\xf8\x64\x22\x00\x82\x52\xec\x85",
+	Space:   wire.KeySpace("84df388f2e7775b1f86422008252ec85"),
 	Print:   (*SettingChanged).fingerprint,
 	Content: 0xf1fee618,
 }

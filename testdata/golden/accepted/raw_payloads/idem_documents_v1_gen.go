@@ -105,7 +105,7 @@ var documentStoredEvent = wire.Event[DocumentStored, *documentsV1Decoder]{
 	Name:    "DocumentStored",
 	Decode:  (*DocumentStored).decode,
 	Key:     (*DocumentStored).key,
-	Space:   "\x69\xb0\xac\xa0\x2c\xa6\x5c\xf7\xdc\xab\x97\x03\xc8\xc1\x77\xa7",
+	Space:   wire.KeySpace("69b0aca02ca65cf7dcab9703c8c177a7"),
 	Print:   (*DocumentStored).fingerprint,
 	Content: 0xe4605fc7,
 }
@@ -179,7 +179,7 @@ var documentGoneEvent = wire.Event[DocumentGone, *documentsV1Decoder]{
 	Name:    "DocumentGone",
 	Decode:  (*DocumentGone).decode,
 	Key:     (*DocumentGone).key,
-	Space:   "\xac\xc0\xf3\x15\x88\x7d\x35\x98\xe9\xe8\x07\xc3\xae\x51\x53\x34",
+	Space:   wire.KeySpace("acc0f315887d3598e9e807c3ae515334"),
 	Print:   (*DocumentGone).fingerprint,
 	Content: 0x9efa3845,
 }

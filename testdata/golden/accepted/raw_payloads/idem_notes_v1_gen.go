@@ -92,7 +92,7 @@ var noteWrittenEvent = wire.Event[NoteWritten, *notesV1Decoder]{
 	Decode:  (*NoteWritten).decode,
 	Fits:    (*NoteWritten).fits,
 	Key:     (*NoteWritten).key,
-	Space:   "\xac\x15\x69\xc0\x82\x23\xef\x51\x96\x4f\x41\x92\xf8\xd9\xdc\x02",
+	Space:   wire.KeySpace("ac1569c08223ef51964f4192f8d9dc02"),
 	Print:   (*NoteWritten).fingerprint,
 	Content: 0xcf2bb59d,
 }

@@ -100,7 +100,7 @@ var balanceSetEvent = wire.Event[BalanceSet, *accountsV1Decoder]{
 	Name:    "BalanceSet",
 	Decode:  (*BalanceSet).decode,
 	Key:     (*BalanceSet).key,
-	Space:   "\xe5\x26\xd8\x53\x1d\x87\x3a\x57\xaf\xff\x7f\x4a\x6d\x54\x7b\x46",
+	Space:   wire.KeySpace("e526d8531d873a57afff7f4a6d547b46"),
 	Here:    true,
 	Print:   (*BalanceSet).fingerprint,
 	Content: 0xaf870bbd,

@@ -98,7 +98,7 @@ var blobChangedEvent = wire.Event[BlobChanged, *blobsV1Decoder]{
 	Name:    "BlobChanged",
 	Decode:  (*BlobChanged).decode,
 	Key:     (*BlobChanged).key,
-	Space:   "\x5b\x11\x24\xcf\xd2\xbb\xce\x29\xbc\xf2\xd7\xed\x49\x10\xde\x0c",
+	Space:   wire.KeySpace("5b1124cfd2bbce29bcf2d7ed4910de0c"),
 	Print:   (*BlobChanged).fingerprint,
 	Content: 0x29920ec3,
 }

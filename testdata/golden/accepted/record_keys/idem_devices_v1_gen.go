@@ -121,7 +121,7 @@ var deviceSeenEvent = wire.Event[DeviceSeen, *devicesV1Decoder]{
 	Name:    "DeviceSeen",
 	Decode:  (*DeviceSeen).decode,
 	Key:     (*DeviceSeen).key,
-	Space:   "\x0a\x94\x9e\x9a\x00\x76\xb3\x8d\x03\x31\xff\x2a\xda\x4f\x03\x63",
+	Space:   wire.KeySpace("0a949e9a0076b38d0331ff2ada4f0363"),
 	Print:   (*DeviceSeen).fingerprint,
 	Content: 0xf9334b03,
 }
@@ -189,7 +189,7 @@ var deviceGoneEvent = wire.Event[DeviceGone, *devicesV1Decoder]{
 	Name:    "DeviceGone",
 	Decode:  (*DeviceGone).decode,
 	Key:     (*DeviceGone).key,
-	Space:   "\xa8\x57\x75\x48\xe8\x3e\xb3\x5c\x25\xc3\xc2\x96\xf0\x64\x59\x9f",
+	Space:   wire.KeySpace("a8577548e83eb35c25c3c296f064599f"),
 	Print:   (*DeviceGone).fingerprint,
 	Content: 0x5209b17b,
 }

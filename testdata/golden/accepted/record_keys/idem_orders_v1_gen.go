@@ -176,7 +176,7 @@ var orderChangedEvent = wire.Event[OrderChanged, *ordersV1Decoder]{
 	Name:    "OrderChanged",
 	Decode:  (*OrderChanged).decode,
 	Key:     (*OrderChanged).key,
-	Space:   "\x3e\x29\xe4\x29\xc3\xb9\xb8\xa6\x8c\x4c\x7d\xa6\x6c\x27\xea\xff",
+	Space:   wire.KeySpace("3e29e429c3b9b8a68c4c7da66c27eaff"),
 	Print:   (*OrderChanged).fingerprint,
 	Content: 0x586064c3,
 }
@@ -251,7 +251,7 @@ var orderGoneEvent = wire.Event[OrderGone, *ordersV1Decoder]{
 	OnFailure: &orderGonePolicy,
 	Decode:    (*OrderGone).decode,
 	Key:       (*OrderGone).key,
-	Space:     "\x71\x88\x36\x1d\x6b\xfb\x33\xe0\x90\x24\xf2\xbd\xe3\xd8\x40\x01",
+	Space:     wire.KeySpace("7188361d6bfb33e09024f2bde3d84001"),
 	Print:     (*OrderGone).fingerprint,
 	Content:   0x0ed5cb4c,
 }

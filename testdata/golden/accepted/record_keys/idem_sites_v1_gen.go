@@ -146,7 +146,7 @@ var siteNamedEvent = wire.Event[SiteNamed, *sitesV1Decoder]{
 	Decode:  (*SiteNamed).decode,
 	Owned:   true,
 	Key:     (*SiteNamed).key,
-	Space:   "\x35\xc0\x3d\x1e\x49\x01\x58\xe8\xd0\xbc\x33\x5a\x59\xed\x5d\xb6",
+	Space:   wire.KeySpace("35c03d1e490158e8d0bc335a59ed5db6"),
 	Print:   (*SiteNamed).fingerprint,
 	Content: 0x370772ef,
 }

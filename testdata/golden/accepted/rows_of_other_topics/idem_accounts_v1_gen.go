@@ -112,7 +112,7 @@ var currencyAddedEvent = wire.Event[CurrencyAdded, *accountsV1Decoder]{
 	Name:    "CurrencyAdded",
 	Decode:  (*CurrencyAdded).decode,
 	Key:     (*CurrencyAdded).key,
-	Space:   "\x39\xab\xa8\x19\x6e\x6d\xf8\x10\xa2\x62\x92\xb6\xc0\xa8\xbf\x05",
+	Space:   wire.KeySpace("39aba8196e6df810a26292b6c0a8bf05"),
 	Print:   (*CurrencyAdded).fingerprint,
 	Content: 0xc15a4c68,
 }
@@ -244,7 +244,7 @@ var accountOpenedEvent = wire.Event[AccountOpened, *accountsV1Decoder]{
 	Decode:  (*AccountOpened).decode,
 	Fits:    (*AccountOpened).fits,
 	Key:     (*AccountOpened).key,
-	Space:   "\xaa\x1d\xf7\x5f\x15\x26\x2c\xc5\x8d\x06\x60\x7d\x2a\xf0\x73\x7e",
+	Space:   wire.KeySpace("aa1df75f15262cc58d06607d2af0737e"),
 	Print:   (*AccountOpened).fingerprint,
 	Content: 0x599e9007,
 }

@@ -141,7 +141,7 @@ var billedEvent = wire.Event[Billed, *billsV1Decoder]{
 	Decode:  (*Billed).decode,
 	Fits:    (*Billed).fits,
 	Key:     (*Billed).key,
-	Space:   "\x7b\xe4\xce\x07\x4b\xda\xe3\x13\xc9\x06\xb9\xba\x9a\xd1\x8c\x2b",
+	Space:   wire.KeySpace("7be4ce074bdae313c906b9ba9ad18c2b"),
 	Print:   (*Billed).fingerprint,
 	Content: 0xe6cc5253,
 }

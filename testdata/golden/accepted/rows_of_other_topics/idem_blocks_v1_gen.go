@@ -111,7 +111,7 @@ var blockedEvent = wire.Event[Blocked, *blocksV1Decoder]{
 	Decode:  (*Blocked).decode,
 	Fits:    (*Blocked).fits,
 	Key:     (*Blocked).key,
-	Space:   "\xa0\x38\x67\xef\x9c\x00\x6e\x75\x7b\x94\x25\x20\xa1\xc7\x28\x27",
+	Space:   wire.KeySpace("a03867ef9c006e757b942520a1c72827"),
 	Print:   (*Blocked).fingerprint,
 	Content: 0xc807b5d5,
 }

@@ -103,7 +103,7 @@ var paidEvent = wire.Event[Paid, *paymentsV1Decoder]{
 	Name:    "Paid",
 	Decode:  (*Paid).decode,
 	Key:     (*Paid).key,
-	Space:   "\xde\x4f\xd8\x02\xf0\x84\x53\x1c\x56\xdb\xa2\x94\xec\x5c\x77\x94",
+	Space:   wire.KeySpace("de4fd802f084531c56dba294ec5c7794"),
 	Print:   (*Paid).fingerprint,
 	Content: 0xd320de77,
 }

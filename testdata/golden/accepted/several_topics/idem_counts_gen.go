@@ -105,7 +105,7 @@ var dayCountedEvent = wire.Event[DayCounted, *countsDecoder]{
 	Name:    "DayCounted",
 	Decode:  (*DayCounted).decode,
 	Key:     (*DayCounted).key,
-	Space:   "\xf7\xbf\x30\x3c\x89\x0c\x8c\x6e\xf5\x24\x0c\xc1\x79\xb1\x2a\x2c",
+	Space:   wire.KeySpace("f7bf303c890c8c6ef5240cc179b12a2c"),
 	Print:   (*DayCounted).fingerprint,
 	Content: 0xeaf40f37,
 }

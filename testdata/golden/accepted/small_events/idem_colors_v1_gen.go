@@ -87,7 +87,7 @@ var usedEvent = wire.Event[Used, *colorsV1Decoder]{
 	Name:    "Used",
 	Decode:  (*Used).decode,
 	Key:     (*Used).key,
-	Space:   "\x9d\xc5\xc2\xb8\xcd\xb8\xa7\x04\x95\xee\x9e\xd6\x0a\xb7\x9f\x51",
+	Space:   wire.KeySpace("9dc5c2b8cdb8a70495ee9ed60ab79f51"),
 	Print:   (*Used).fingerprint,
 	Content: 0x7b9db60f,
 }

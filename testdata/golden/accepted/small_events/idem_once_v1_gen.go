@@ -104,7 +104,7 @@ var madeEvent = wire.Event[Made, *onceV1Decoder]{
 	Name:    "Made",
 	Decode:  (*Made).decode,
 	Key:     (*Made).key,
-	Space:   "\xc8\x68\x52\xf2\x4e\x8d\x3c\xbc\xa5\xd8\xed\xc5\xb1\x6e\x3c\x70",
+	Space:   wire.KeySpace("c86852f24e8d3cbca5d8edc5b16e3c70"),
 	Print:   (*Made).fingerprint,
 	Content: 0xdfb845f5,
 }
@@ -165,7 +165,7 @@ var doneEvent = wire.Event[Done, *onceV1Decoder]{
 	Name:    "Done",
 	Decode:  (*Done).decode,
 	Key:     (*Done).key,
-	Space:   "\x20\xae\x16\xe0\x4d\x75\xb0\x4d\xd5\x35\xe7\xcd\x61\x9b\x21\xd9",
+	Space:   wire.KeySpace("20ae16e04d75b04dd535e7cd619b21d9"),
 	Print:   (*Done).fingerprint,
 	Content: 0x1f2b1a68,
 }
@@ -234,7 +234,7 @@ var droppedEvent = wire.Event[Dropped, *onceV1Decoder]{
 	Name:    "Dropped",
 	Decode:  (*Dropped).decode,
 	Key:     (*Dropped).key,
-	Space:   "\x84\x56\xad\x84\xdd\xc2\xba\xdf\xc4\xa4\x6a\xc0\x3e\x14\x75\xc2",
+	Space:   wire.KeySpace("8456ad84ddc2badfc4a46ac03e1475c2"),
 	Print:   (*Dropped).fingerprint,
 	Content: 0x433b02a3,
 }

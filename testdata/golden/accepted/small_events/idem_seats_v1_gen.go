@@ -141,7 +141,7 @@ var takenEvent = wire.Event[Taken, *seatsV1Decoder]{
 	Decode:  (*Taken).decode,
 	Fits:    (*Taken).fits,
 	Key:     (*Taken).key,
-	Space:   "\x6b\xd6\xe3\x2f\x87\x63\x81\x58\x85\x39\xc5\xf8\x87\x5d\xd4\xe5",
+	Space:   wire.KeySpace("6bd6e32f876381588539c5f8875dd4e5"),
 	Print:   (*Taken).fingerprint,
 	Content: 0x16e623dd,
 }
@@ -229,7 +229,7 @@ var leftEvent = wire.Event[Left, *seatsV1Decoder]{
 	Decode:  (*Left).decode,
 	Fits:    (*Left).fits,
 	Key:     (*Left).key,
-	Space:   "\xff\x89\xc0\xc7\xb0\x85\xc4\x39\xba\x27\xee\xcd\xbb\xa8\xfc\xdb",
+	Space:   wire.KeySpace("ff89c0c7b085c439ba27eecdbba8fcdb"),
 	Print:   (*Left).fingerprint,
 	Content: 0xa6282a0a,
 }

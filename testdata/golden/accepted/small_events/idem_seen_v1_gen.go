@@ -92,7 +92,7 @@ var seenEvent = wire.Event[Seen, *seenV1Decoder]{
 	Name:    "Seen",
 	Decode:  (*Seen).decode,
 	Key:     (*Seen).key,
-	Space:   "\x0d\x1d\x1c\x89\x3f\xd2\x4f\xe5\x01\xb4\x07\x2f\x1c\x72\x4d\xcc",
+	Space:   wire.KeySpace("0d1d1c893fd24fe501b4072f1c724dcc"),
 	Print:   (*Seen).fingerprint,
 	Content: 0xc3405253,
 }

@@ -109,7 +109,7 @@ var measuredEvent = wire.Event[Measured, *signalsV1Decoder]{
 	Name:    "Measured",
 	Decode:  (*Measured).decode,
 	Key:     (*Measured).key,
-	Space:   "\x19\x26\x1b\xa7\xf8\x08\x59\xee\x07\xa0\xeb\x93\x8f\xa3\xdf\x7f",
+	Space:   wire.KeySpace("19261ba7f80859ee07a0eb938fa3df7f"),
 	Print:   (*Measured).fingerprint,
 	Content: 0x28f494b2,
 }
@@ -179,7 +179,7 @@ var switchedEvent = wire.Event[Switched, *signalsV1Decoder]{
 	Name:    "Switched",
 	Decode:  (*Switched).decode,
 	Key:     (*Switched).key,
-	Space:   "\xc4\xc8\x3b\xdc\x13\x3a\x57\x70\x09\x62\x63\x5e\x38\xa6\xbd\xbf",
+	Space:   wire.KeySpace("c4c83bdc133a57700962635e38a6bdbf"),
 	Print:   (*Switched).fingerprint,
 	Content: 0x274efb71,
 }

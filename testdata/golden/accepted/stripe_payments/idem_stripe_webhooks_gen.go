@@ -202,7 +202,7 @@ var chargeChangedEvent = wire.Event[ChargeChanged, *stripeWebhooksDecoder]{
 	Decode:  (*ChargeChanged).decode,
 	Fits:    (*ChargeChanged).fits,
 	Key:     (*ChargeChanged).key,
-	Space:   "\xda\x77\x08\xed\x99\xfb\x77\x37\x59\x3c\xb7\x5a\x9f\xc1\x65\x8b",
+	Space:   wire.KeySpace("da7708ed99fb7737593cb75a9fc1658b"),
 	Print:   (*ChargeChanged).fingerprint,
 	Content: 0x0de35f35,
 }

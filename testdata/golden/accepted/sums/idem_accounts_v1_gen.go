@@ -123,7 +123,7 @@ var accountOpenedEvent = wire.Event[AccountOpened, *accountsV1Decoder]{
 	Name:    "AccountOpened",
 	Decode:  (*AccountOpened).decode,
 	Key:     (*AccountOpened).key,
-	Space:   "\x75\x4a\x46\x72\xad\xec\xca\x08\x30\x22\x2e\x78\xa3\x34\xca\xdd",
+	Space:   wire.KeySpace("754a4672adecca0830222e78a334cadd"),
 	Print:   (*AccountOpened).fingerprint,
 	Content: 0xdbf0df09,
 }
@@ -202,7 +202,7 @@ var ownerChangedEvent = wire.Event[OwnerChanged, *accountsV1Decoder]{
 	Name:    "OwnerChanged",
 	Decode:  (*OwnerChanged).decode,
 	Key:     (*OwnerChanged).key,
-	Space:   "\x1a\x84\x5d\xb8\xe0\x13\xd7\x6e\xae\x31\x2e\x86\xd4\x64\x18\xde",
+	Space:   wire.KeySpace("1a845db8e013d76eae312e86d46418de"),
 	Print:   (*OwnerChanged).fingerprint,
 	Content: 0x0f272424,
 }
@@ -301,7 +301,7 @@ var depositedEvent = wire.Event[Deposited, *accountsV1Decoder]{
 	Decode:  (*Deposited).decode,
 	Fits:    (*Deposited).fits,
 	Key:     (*Deposited).key,
-	Space:   "\x2c\x8a\x48\x53\xff\x65\xfd\xeb\x95\xde\x65\xef\x4b\x1f\x7b\x2d",
+	Space:   wire.KeySpace("2c8a4853ff65fdeb95de65ef4b1f7b2d"),
 	Print:   (*Deposited).fingerprint,
 	Content: 0x5ccd0163,
 }
@@ -401,7 +401,7 @@ var withdrawnEvent = wire.Event[Withdrawn, *accountsV1Decoder]{
 	Decode:  (*Withdrawn).decode,
 	Fits:    (*Withdrawn).fits,
 	Key:     (*Withdrawn).key,
-	Space:   "\x71\x6a\xd8\xc0\xf6\x81\x70\xe2\x47\x6b\x29\x87\xee\x5f\x56\x55",
+	Space:   wire.KeySpace("716ad8c0f68170e2476b2987ee5f5655"),
 	Print:   (*Withdrawn).fingerprint,
 	Content: 0x3d92fed8,
 }

@@ -140,7 +140,7 @@ var arrivedEvent = wire.Event[Arrived, *movesV1Decoder]{
 	Name:    "Arrived",
 	Decode:  (*Arrived).decode,
 	Key:     (*Arrived).key,
-	Space:   "\xc7\xf9\x74\x6f\x13\x3b\xff\x36\xac\xed\x85\x16\x00\x0d\x60\x95",
+	Space:   wire.KeySpace("c7f9746f133bff36aced8516000d6095"),
 	Print:   (*Arrived).fingerprint,
 	Content: 0xb7aa99cc,
 }
@@ -353,7 +353,7 @@ var reservedEvent = wire.Event[Reserved, *movesV1Decoder]{
 	Name:    "Reserved",
 	Decode:  (*Reserved).decode,
 	Key:     (*Reserved).key,
-	Space:   "\xb0\x48\x9a\xef\x32\x06\x27\x77\x87\x6a\x43\x71\x47\x4f\xcf\x57",
+	Space:   wire.KeySpace("b0489aef32062777876a4371474fcf57"),
 	Print:   (*Reserved).fingerprint,
 	Content: 0x84b62980,
 }
@@ -466,7 +466,7 @@ var inspectedEvent = wire.Event[Inspected, *movesV1Decoder]{
 	Name:    "Inspected",
 	Decode:  (*Inspected).decode,
 	Key:     (*Inspected).key,
-	Space:   "\x04\xb7\x7b\x5b\x28\x39\x29\xa7\x22\xea\x47\xca\x3e\xdb\x2b\x32",
+	Space:   wire.KeySpace("04b77b5b283929a722ea47ca3edb2b32"),
 	Print:   (*Inspected).fingerprint,
 	Content: 0x3e252148,
 }

@@ -121,7 +121,7 @@ var transferBookedEvent = wire.Event[TransferBooked, *transfersV1Decoder]{
 	Decode:  (*TransferBooked).decode,
 	Fits:    (*TransferBooked).fits,
 	Key:     (*TransferBooked).key,
-	Space:   "\xaa\x1c\xe2\x1e\x24\x23\xf4\xf9\x24\x25\x20\x68\x6f\xb9\x4c\x45",
+	Space:   wire.KeySpace("aa1ce21e2423f4f9242520686fb94c45"),
 	Print:   (*TransferBooked).fingerprint,
 	Content: 0xebb4c76f,
 }

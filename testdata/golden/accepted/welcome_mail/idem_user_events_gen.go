@@ -145,7 +145,7 @@ var userCreatedEvent = wire.Event[UserCreated, *userEventsDecoder]{
 	Decode:  (*UserCreated).decode,
 	Owned:   true,
 	Key:     (*UserCreated).key,
-	Space:   "\xf4\xfb\x96\xd0\x2b\xf5\x51\x8c\x61\xe4\xab\x0e\x7c\xa7\xdd\x7f",
+	Space:   wire.KeySpace("f4fb96d02bf5518c61e4ab0e7ca7dd7f"),
 	Print:   (*UserCreated).fingerprint,
 	Content: 0xc2823876,
 }

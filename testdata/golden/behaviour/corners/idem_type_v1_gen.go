@@ -181,7 +181,7 @@ var scanEvent = wire.Event[Scan, *typeV1Decoder]{
 	Decode:  (*Scan).decode,
 	Owned:   true,
 	Key:     (*Scan).key,
-	Space:   "\xd4\xac\x07\xa7\x10\x90\x9d\xbf\x4c\xee\x38\x42\x87\x3f\x6a\x59",
+	Space:   wire.KeySpace("d4ac07a710909dbf4cee3842873f6a59"),
 	Print:   (*Scan).fingerprint,
 	Content: 0x223079b2,
 }
@@ -327,7 +327,7 @@ var selectEvent = wire.Event[Select, *typeV1Decoder]{
 	Owned:   true,
 	Fits:    (*Select).fits,
 	Key:     (*Select).key,
-	Space:   "\x1d\xed\x16\xc5\x31\x23\x83\x12\xfd\x1f\x43\xb2\xf8\x11\x04\xcb",
+	Space:   wire.KeySpace("1ded16c531238312fd1f43b2f81104cb"),
 	Print:   (*Select).fingerprint,
 	Content: 0xe836d567,
 }
@@ -479,7 +479,7 @@ var partsEvent = wire.Event[Parts, *typeV1Decoder]{
 	Decode:  (*Parts).decode,
 	Fits:    (*Parts).fits,
 	Key:     (*Parts).key,
-	Space:   "\xe9\x92\x2e\x43\x8b\x58\x0a\xc0\x02\xc0\x4d\x0f\xa4\x2a\xcd\x96",
+	Space:   wire.KeySpace("e9922e438b580ac002c04d0fa42acd96"),
 	Print:   (*Parts).fingerprint,
 	Content: 0x53ab5289,
 }
@@ -619,7 +619,7 @@ var goneEvent = wire.Event[Gone, *typeV1Decoder]{
 	Name:    "Gone",
 	Decode:  (*Gone).decode,
 	Key:     (*Gone).key,
-	Space:   "\x6e\x5e\xdf\xb7\x24\xcb\x1d\x26\x57\x33\x32\xd4\x85\x41\x13\xf8",
+	Space:   wire.KeySpace("6e5edfb724cb1d26573332d4854113f8"),
 	Print:   (*Gone).fingerprint,
 	Content: 0x0c5e2d2b,
 }

@@ -201,7 +201,7 @@ var headersEvent = wire.Event[Headers, *placesV1Decoder]{
 	Name:    "Headers",
 	Decode:  (*Headers).decode,
 	Key:     (*Headers).key,
-	Space:   "\x96\x56\x55\xc6\xf9\x87\x7d\x24\xc7\x47\xf9\x0a\x2e\xf2\xf6\x30",
+	Space:   wire.KeySpace("965655c6f9877d24c747f90a2ef2f630"),
 	Print:   (*Headers).fingerprint,
 	Content: 0x660c6bd6,
 }

@@ -269,7 +269,7 @@ var requiredEvent = wire.Event[Required, *plainV1Decoder]{
 	Name:    "Required",
 	Decode:  (*Required).decode,
 	Key:     (*Required).key,
-	Space:   "\x90\xa4\x9b\xe5\xa4\x78\x15\x8b\x3c\xd2\xbf\x19\x9a\xc3\x6a\x38",
+	Space:   wire.KeySpace("90a49be5a478158b3cd2bf199ac36a38"),
 	Print:   (*Required).fingerprint,
 	Content: 0x49d6643c,
 }
@@ -448,7 +448,7 @@ var optionalEvent = wire.Event[Optional, *plainV1Decoder]{
 	Name:    "Optional",
 	Decode:  (*Optional).decode,
 	Key:     (*Optional).key,
-	Space:   "\xd0\x19\x55\x77\xdf\xc2\x9d\xcd\x83\x9b\x79\x43\x50\x76\x8c\x7b",
+	Space:   wire.KeySpace("d0195577dfc29dcd839b794350768c7b"),
 	Print:   (*Optional).fingerprint,
 	Content: 0xf31ff2d2,
 }
@@ -628,7 +628,7 @@ var defaultsEvent = wire.Event[Defaults, *plainV1Decoder]{
 	Name:    "Defaults",
 	Decode:  (*Defaults).decode,
 	Key:     (*Defaults).key,
-	Space:   "\x1c\x70\xa8\xd6\xd9\x3d\x48\x12\x66\x49\xbc\xe4\xc0\xc1\x39\xb1",
+	Space:   wire.KeySpace("1c70a8d6d93d48126649bce4c0c139b1"),
 	Print:   (*Defaults).fingerprint,
 	Content: 0xdf6d977c,
 }
@@ -946,7 +946,7 @@ var nestedEvent = wire.Event[Nested, *plainV1Decoder]{
 	Name:    "Nested",
 	Decode:  (*Nested).decode,
 	Key:     (*Nested).key,
-	Space:   "\x01\xe0\x6d\x23\x52\x45\x9f\xd3\x16\x79\xf8\x14\xb3\x0b\xc0\xda",
+	Space:   wire.KeySpace("01e06d2352459fd31679f814b30bc0da"),
 	Print:   (*Nested).fingerprint,
 	Content: 0x62a65be3,
 }

@@ -215,7 +215,7 @@ var patchedEvent = wire.Event[Patched, *strictV1Decoder]{
 	Name:    "Patched",
 	Decode:  (*Patched).decode,
 	Key:     (*Patched).key,
-	Space:   "\xbe\x59\x30\x55\x79\x16\x62\x25\x8f\x60\xb9\x54\x98\x4a\x6a\xe9",
+	Space:   wire.KeySpace("be593055791662258f60b954984a6ae9"),
 	Print:   (*Patched).fingerprint,
 	Content: 0x302f5392,
 }
@@ -411,7 +411,7 @@ var movedEvent = wire.Event[Moved, *strictV1Decoder]{
 	Name:    "Moved",
 	Decode:  (*Moved).decode,
 	Key:     (*Moved).key,
-	Space:   "\x33\x04\x67\xb1\xbf\xaa\xf6\x18\xd6\xee\xe4\xf2\x31\x31\x2e\x75",
+	Space:   wire.KeySpace("330467b1bfaaf618d6eee4f231312e75"),
 	Print:   (*Moved).fingerprint,
 	Content: 0x0c74a52a,
 }

@@ -100,7 +100,7 @@ var userCameEvent = wire.Event[UserCame, *usersV1Decoder]{
 	OnFailure: &userCamePolicy,
 	Decode:    (*UserCame).decode,
 	Key:       (*UserCame).key,
-	Space:     "\x54\x49\x73\x47\x55\x48\x47\xad\xcc\x0c\x3d\xcc\xb1\x69\xaf\x27",
+	Space:     wire.KeySpace("54497347554847adcc0c3dccb169af27"),
 	Here:      true,
 	Print:     (*UserCame).fingerprint,
 	Content:   0x81ea7ec6,
@@ -178,7 +178,7 @@ var userLeftEvent = wire.Event[UserLeft, *usersV1Decoder]{
 	Name:    "UserLeft",
 	Decode:  (*UserLeft).decode,
 	Key:     (*UserLeft).key,
-	Space:   "\x04\x1b\xb5\xe9\x2d\x9e\x92\x95\x55\xee\x67\x13\x99\xec\xda\x1e",
+	Space:   wire.KeySpace("041bb5e92d9e929555ee671399ecda1e"),
 	Print:   (*UserLeft).fingerprint,
 	Content: 0xce9befb3,
 }

@@ -114,7 +114,7 @@ var paidEvent = wire.Event[Paid, *paymentsV1Decoder]{
 	Name:    "Paid",
 	Decode:  (*Paid).decode,
 	Key:     (*Paid).key,
-	Space:   "\xdf\xd2\xd3\x8d\x4d\xdc\xc5\x83\x1b\x3a\x4a\x84\x1c\xe3\x86\x74",
+	Space:   wire.KeySpace("dfd2d38d4ddcc5831b3a4a841ce38674"),
 	Print:   (*Paid).fingerprint,
 	Content: 0x1b93ca40,
 }
@@ -198,7 +198,7 @@ var refundedEvent = wire.Event[Refunded, *paymentsV1Decoder]{
 	Name:    "Refunded",
 	Decode:  (*Refunded).decode,
 	Key:     (*Refunded).key,
-	Space:   "\x07\x4e\x25\xd1\xb8\xa1\x55\x3f\x55\xf8\xb2\xfc\x25\x0b\x93\xa7",
+	Space:   wire.KeySpace("074e25d1b8a1553f55f8b2fc250b93a7"),
 	Print:   (*Refunded).fingerprint,
 	Content: 0x9295b281,
 }

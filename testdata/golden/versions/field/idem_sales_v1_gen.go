@@ -116,7 +116,7 @@ var soldEvent = wire.Event[Sold, *salesV1Decoder]{
 	Name:    "Sold",
 	Decode:  (*Sold).decode,
 	Key:     (*Sold).key,
-	Space:   "\xc2\xb3\x43\xf0\x0b\x96\x60\xdc\xb3\xbb\x28\xeb\x3b\xcb\xc3\xa7",
+	Space:   wire.KeySpace("c2b343f00b9660dcb3bb28eb3bcbc3a7"),
 	Here:    true,
 	Print:   (*Sold).fingerprint,
 	Content: 0xe836a123,

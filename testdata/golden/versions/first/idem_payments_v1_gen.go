@@ -105,7 +105,7 @@ var paidEvent = wire.Event[Paid, *paymentsV1Decoder]{
 	Name:    "Paid",
 	Decode:  (*Paid).decode,
 	Key:     (*Paid).key,
-	Space:   "\xdf\xd2\xd3\x8d\x4d\xdc\xc5\x83\x1b\x3a\x4a\x84\x1c\xe3\x86\x74",
+	Space:   wire.KeySpace("dfd2d38d4ddcc5831b3a4a841ce38674"),
 	Print:   (*Paid).fingerprint,
 	Content: 0x934d2e9b,
 }

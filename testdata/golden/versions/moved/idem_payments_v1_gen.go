@@ -114,7 +114,7 @@ var paidEvent = wire.Event[Paid, *paymentsV1Decoder]{
 	Name:    "Paid",
 	Decode:  (*Paid).decode,
 	Key:     (*Paid).key,
-	Space:   "\x02\xa9\x44\x08\xea\x6e\x13\x92\xf8\xc1\xe7\xba\x75\x3f\x75\x45",
+	Space:   wire.KeySpace("02a94408ea6e1392f8c1e7ba753f7545"),
 	Print:   (*Paid).fingerprint,
 	Content: 0x1b93ca40,
 }
@@ -198,7 +198,7 @@ var refundedEvent = wire.Event[Refunded, *paymentsV1Decoder]{
 	Name:    "Refunded",
 	Decode:  (*Refunded).decode,
 	Key:     (*Refunded).key,
-	Space:   "\x53\x3c\x35\x0f\x76\x30\xaf\xf0\x98\x66\xa0\xcc\x53\xd3\xd8\x4e",
+	Space:   wire.KeySpace("533c350f7630aff09866a0cc53d3d84e"),
 	Print:   (*Refunded).fingerprint,
 	Content: 0x9295b281,
 }
