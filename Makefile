@@ -27,7 +27,8 @@ SPECS     := ./examples/... ./bench/... $(GOLDEN) $(BEHAVIOUR)
 
 .PHONY: demo compare faults soak e2e fuzz schedules test tested quick matrix alerts model check race generate mutants bench cc
 
-## demo: the whole product at work: a screen in a terminal, else a text, and an audit (DEMO=plain: text)
+## demo: the whole product at work: a screen in a terminal, else a text, and an audit (DEMO=plain: text;
+## KAFKA=real: on Apache Kafka, which it fetches)
 demo:
 	@./scripts/cc.sh go run ./scripts/demo
 

@@ -23,7 +23,7 @@ const (
 
 // playHalves tells in a text what happens to a log of a fixed length.
 func playHalves(ctx context.Context) (err error) {
-	step(servedBy)
+	step("%s", servedBy())
 	step("building idemgen and the orders example")
 	built, err := build(ctx, service)
 	if err != nil {

@@ -1,5 +1,6 @@
 // Command demo shows the orders example at work on this machine: a real Postgres, a broker
-// in this process that speaks Kafka's protocol, and two processes of the generated service.
+// in this process that speaks Kafka's protocol, and two processes of the generated service. With
+// KAFKA=real the broker is Apache Kafka, which is fetched, and needs Java.
 //
 // In a terminal it is a screen: records come, and keys kill, freeze, cut, repeat and poison.
 // Elsewhere, or with -plain, it is a text: one process is killed twice, with every kind of
@@ -65,7 +66,7 @@ func playOnScreen(ctx context.Context) error {
 
 // playShow opens a show, and audits after it.
 func playShow(ctx context.Context, play func(*show) error) (err error) {
-	step(servedBy)
+	step("%s", servedBy())
 	step("building idemgen and the orders example")
 	built, err := build(ctx, service)
 	if err != nil {
@@ -85,8 +86,5 @@ func playShow(ctx context.Context, play func(*show) error) (err error) {
 	step("audit: the log is replayed by an interpreter of the spec")
 	return s.judge(ctx)
 }
-
-// servedBy is the first line: what of this is real.
-const servedBy = "Postgres is a real server; the broker is kfake, franz-go's broker for tests, in this process, not Apache Kafka"
 
 func step(format string, args ...any) { fmt.Printf("\n> "+format+"\n", args...) }

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
 	"github.com/idemgen/idemgen/scripts/internal/shop"
 )
@@ -17,7 +16,7 @@ const (
 
 // producer makes the log as it goes on, and keeps what the broker acknowledged.
 type producer struct {
-	broker *idemtest.Broker
+	broker broker
 
 	mu       sync.Mutex
 	shop     *shop.Maker
@@ -26,7 +25,7 @@ type producer struct {
 	again    int64 // copies in the log
 }
 
-func newProducer(b *idemtest.Broker) *producer {
+func newProducer(b broker) *producer {
 	return &producer{broker: b, shop: shop.New(7, partitions)}
 }
 

@@ -38,14 +38,14 @@ func build(ctx context.Context, command string) (programs, error) {
 type servers struct {
 	programs
 	postgres *idemtest.Postgres
-	broker   *idemtest.Broker
+	broker   broker
 }
 
 func (s *servers) open(ctx context.Context, p idemtest.PostgresOptions, b idemtest.BrokerOptions) (err error) {
 	if s.postgres, err = idemtest.StartPostgres(ctx, p); err != nil {
 		return err
 	}
-	if s.broker, err = idemtest.StartBrokerWith(map[string]int32{topic: partitions}, b); err != nil {
+	if s.broker, err = startBroker(ctx, b); err != nil {
 		return err
 	}
 	return s.postgres.Migrate(ctx, filepath.Join(example, "migrations"))
