@@ -13,12 +13,14 @@ import (
 
 const intro = `# Keys, one by one
 
-Look up a key of ` + "`idemgen.yaml`" + ` here: what it is for, what it takes, what holds without it, and an
-example. [spec.md](spec.md) teaches the language. Any other key is refused (E104).
-` + "`go run ./scripts/keys`" + ` makes this page from the tables of keys in ` + "`internal/gen/syntax`" + `.
+Look up a key of ` + "`idemgen.yaml`" + `, or of a [case](cases.md), here: what it is for, what it takes,
+and an example. [spec.md](spec.md) teaches the language. ` + "`go run ./scripts/keys`" + ` makes this page
+from the tables of keys in ` + "`internal/gen/syntax`" + `.
 
-For all keys: a required one that is missing is E105, a wrong kind of value or an empty one E106, a
-key that is there twice E107, a malformed value E108, and one out of its range E708.
+In the tables, *default* is what holds without the key, *with* names the verbs of steps that take
+it, and *refused* the errors about it. For any key, E104 is one that does not exist, E105 a required
+one that is missing, E106 a value of the wrong kind or an empty one, E107 a key that is there twice,
+E108 a malformed value, and E708 one out of its range.
 
 `
 
@@ -129,7 +131,7 @@ func section(b *bytes.Buffer, s syntax.Section) {
 			standard = "required"
 		}
 		for _, row := range [][2]string{
-			{"values", cmp.Or(k.Values, values(k.Shape))}, {"default", cmp.Or(standard, "none")}, {"with", with}, {"refused", k.Codes},
+			{"values", cmp.Or(k.Values, values(k.Shape))}, {"default", standard}, {"with", with}, {"refused", k.Codes},
 		} {
 			if row[1] != "" {
 				fmt.Fprintf(b, "| %s | %s |\n", row[0], row[1])

@@ -14,7 +14,7 @@ var caseKeys = keys[Case]{
 		text:    "Rows that are there before the records, by table. Columns that are left out take their default, or NULL.",
 		more:    "A row that cannot be there is refused (E152).",
 		values:  "rows by table",
-		codes:   "E152",
+		codes:   "E152 E205 E206 E304",
 		example: "given:\n  orders: [{order_id: o-1, state: new}]"},
 	{name: "events", required: true, missing: "for example events: [{topic: orders.v1, key: ..., value: {...}}]",
 		value:   value[Case]{listOf(caseEventShape), readCaseEvents},
@@ -29,7 +29,7 @@ var caseKeys = keys[Case]{
 			"the map, `nothing`: every table stays as given, and no dead letter.",
 		more:    "Rows of one table name the same columns, and none that the database fills (E154).",
 		values:  "rows or a number by table; `nothing`",
-		codes:   "E106 E154",
+		codes:   "E106 E154 E205 E206 E304",
 		example: "then:\n  orders: [{order_id: o-1, state: paid}]\n  dead_letters: {conflict: 1}\n  calls: {OrderPaid: 1}"},
 }
 

@@ -40,9 +40,10 @@ var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
 		codes:    "E407",
 		example:  "OrderPlaced: {idempotency_key: {source: order_id, window: 35d}, handle: true}"},
 	key[Event]{name: "write",
-		value:   value[Event]{listOf(stepShape), readWrite},
-		text:    "Steps, each with exactly one verb. They run in order, in the transaction that moves the position.",
-		more:    "An event has `write`, `handle` or `effect`, or several of them (E406). See [steps](tables.md#steps).",
+		value: value[Event]{listOf(stepShape), readWrite},
+		text:  "Steps, each with exactly one verb. They run in order, in the transaction that moves the position.",
+		more: "An event has at least one of `write`, `handle` and `effect` (E406), and not both of the last two (E802). " +
+			"See [steps](tables.md#steps).",
 		codes:   "E406",
 		example: "OrderPaid:\n  write:\n    - update: orders\n      set: {state: {value: paid}}"},
 	key[Event]{name: "handle",
@@ -57,7 +58,7 @@ var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
 	key[Event]{name: "effect",
 		value:   put(effectShape, func(v *Event) **Effect { return &v.Effect }, readEffect),
 		text:    "Go method `(ctx, event)` outside of the transaction, before the steps, under a lease: mails, payments, webhooks.",
-		more:    "It returns an error, or a result and an error. See [effects](effects.md).",
+		more:    "It returns an error, or a result and an error. There is one call at a time for each event. See [effects](effects.md).",
 		codes:   "E501 E801 E802",
 		example: "OrderPaid: {effect: {if_interrupted: retry}}"},
 	key[Event]{name: "lock", instead: "a lock is of an effect: effect: {lock: {orders: order_id}}; a handler takes pg_advisory_xact_lock in its own transaction"},
@@ -73,8 +74,8 @@ var effectShape = effectKeys.in(Section{Of: "effect", Rules: "effects.md"})
 var effectKeys = keys[Effect]{
 	{name: "if_interrupted", asked: true,
 		value: wordValue(func(v *Effect) **Text { return &v.IfInterrupted }, "retry", "dead_letter"),
-		text:  "What to do if the outcome of a call is unknown: repeat it, or leave the decision to an operator.",
-		more: "It is unknown after the process died, the time was over or the connection broke. `retry` is right if the provider " +
+		text:  "Policy for a call whose outcome is unknown: repeat it, or leave the decision to an operator.",
+		more: "The outcome is unknown after the process died, the time was over or the connection broke. `retry` is right if the provider " +
 			"deduplicates calls by the event's key. With `dead_letter` no call is repeated.",
 		codes:   "E801",
 		example: "OrderPaid: {effect: {if_interrupted: dead_letter}}"},
@@ -102,7 +103,7 @@ var effectKeys = keys[Effect]{
 	{name: "key", instead: "leave it out: a call has the key of its event, as idem.DeliveryFrom(ctx) says"},
 	{name: "lock",
 		value: put(lockShape, func(v *Effect) **Lock { return &v.Lock }, readLock),
-		text:  "What no two calls work on at the same time: a name, and the fields that tell which one.",
+		text:  "The thing that no two calls work on at the same time: a name, and the fields that tell which one.",
 		more: "The name is shared by events, topics and services, in one database or Redis. The fields are texts, enums, uuids and " +
 			"whole numbers (E813), neither optional nor with a default. Values with equal texts are one lock. A call holds one " +
 			"lock (E110). Locks of one name that can never exclude each other are refused (E814). " +

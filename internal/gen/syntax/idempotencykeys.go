@@ -5,7 +5,7 @@ var idempotencyShape = idempotencyKeys.in(Section{Of: "idempotency_key", Rules: 
 var idempotencyKeys = keys[IdempotencyKey]{
 	{name: "source", required: true, missing: "for example source: {header: Idempotency-Key}",
 		value: value[IdempotencyKey]{either(textShape, sourceShape, someOf(partShape)), readSource},
-		text:  "What all duplicates of one event have in common: a field, `{header: X}`, a list of these, or `{record: offset}`.",
+		text:  "The data that all duplicates of one event share: a field, `{header: X}`, a list of these, or `{record: offset}`.",
 		more: "A list means all parts together, at most 16. A part that a record lacks, or that is empty, makes it a dead letter " +
 			"of class key.",
 		values:  "field, `{header: X}`, list of these, `{record: offset}`",
@@ -33,8 +33,8 @@ var idempotencyKeys = keys[IdempotencyKey]{
 		example:  "idempotency_key: {source: order_id, window: 8d, copies: same_partition}"},
 	{name: "compare",
 		value: put(either(Shape{Words: []string{"declared", "nothing"}}, someOf(constantShape)), func(k *IdempotencyKey) **Compare { return &k.Compare }, readCompare),
-		text: "What counts as content: a known key with different content is a conflict, no duplicate. The declared fields, a list " +
-			"of fields, or nothing.",
+		text: "Content of an event: the declared fields, a list of fields, or nothing. A known key with different content is a " +
+			"conflict, not a duplicate.",
 		more:     "See [content](topics.md#content).",
 		values:   "`declared`, `nothing`, list of fields",
 		standard: "`declared`",

@@ -36,14 +36,14 @@ var payloadKeys = keys[Payload]{
 	{name: "absent_marker",
 		value: put(textShape, func(p *Payload) **Text { return &p.Marker }, readMarker),
 		text:  "Text that a producer sends in place of a value that it leaves out: a patch field with it is absent.",
-		more: "In a field that is no [patch](encodings.md#patches), the text is a decode error. It does not begin like a number " +
+		more: "In a field that is not a [patch](encodings.md#patches), the text is a decode error. It does not begin like a number " +
 			"(E108).",
 		codes:   "E108",
 		example: "payload: {absent_marker: __debezium_unavailable_value}"},
 	{name: "encoding",
 		value: encodingValue(payloadEncodings, func(p *Payload) **Text { return &p.Encoding }),
-		text: "What a value is packed in: nothing, a JSON string whose text is the payload, or Avro or Protobuf; `confluent_` is what " +
-			"serializers of Confluent's registry write.",
+		text: "Packing of a value: none, a JSON string whose text is the payload, Avro or Protobuf. The `confluent_` encodings are " +
+			"those of serializers of Confluent's registry.",
 		more:     "See [packed values](encodings.md#packed-values).",
 		standard: "`plain`",
 		codes:    "E111",

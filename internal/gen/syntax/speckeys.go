@@ -93,7 +93,7 @@ func docKeys[T any](doc func(*T) *Doc, more ...key[T]) keys[T] {
 	return append(keys[T]{
 		{name: "description",
 			value:   textValue(func(t *T) **Text { return &doc(t).Description }),
-			text:    "What it is: a comment in Go and SQL.",
+			text:    "Description of the thing: a comment in Go and SQL.",
 			more:    "If the text of a table or a column changes, no migration is written.",
 			example: "description: An order, as the shop sees it."},
 		{name: "deprecated", instead: "say so in the description"},

@@ -74,7 +74,7 @@ var foreignKeyKeys = keys[ForeignKey]{
 		example: "foreign_keys: [{columns: [order_id], references: orders, on_delete: cascade}]"},
 	{name: "on_delete",
 		value:    wordValue(func(f *ForeignKey) **Text { return &f.OnDelete }, "restrict", "cascade", "set_null"),
-		text:     "What happens to these rows if their parent is deleted.",
+		text:     "Effect on these rows if their parent is deleted.",
 		more:     "`set_null` needs nullable columns.",
 		standard: "`restrict`",
 		codes:    "E111 E608",

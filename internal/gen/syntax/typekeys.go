@@ -75,7 +75,7 @@ var fieldKeys = docKeys(func(f *Field) *Doc { return &f.Doc },
 		example:  "id: {type: uuid, header: id, encoding: binary}"},
 	key[Field]{name: "record",
 		value: wordValue(func(f *Field) **Text { return &f.Record }, "key", "value", "timestamp", "offset", "partition", "topic"),
-		text:  "What the value is of the record itself.",
+		text:  "Part of the record itself that is the value.",
 		more: "The type must fit (E306): `key` and `value` are string, bytes or json; `timestamp` is timestamp; `offset` is int64; " +
 			"`partition` is int32; `topic` is string. The field is not optional and has no default.",
 		codes:   "E111 E306",

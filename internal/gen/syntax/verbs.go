@@ -100,7 +100,7 @@ var stepShape = func() Shape {
 // stepKeys are those of a verb: itself, what may stand beside it, and what is looked for there.
 func stepKeys(verb key[Step]) keys[Step] {
 	verb.value = value[Step]{textShape, readVerb}
-	verb.values, verb.codes = "table", strings.TrimSpace("E205 "+verb.codes)
+	verb.values, verb.codes = "table", strings.TrimSpace(verb.codes+" E205")
 	ks := keys[Step]{verb}
 	for _, k := range allStepKeys {
 		if k.with == "" || slices.Contains(strings.Fields(k.with), verb.name) {
@@ -165,7 +165,7 @@ var allStepKeys = keys[Step]{
 		example: "- insert: orders\n  leave: [note]"},
 	{name: "where", with: "update delete add",
 		value: assignsValue(func(s *Step) **Assigns { return &s.Where }),
-		text:  "Which rows are meant: a whole unique key, and further conditions.",
+		text:  "The rows that are meant: a whole unique key, and further conditions.",
 		more: "Rows that a condition excludes count as missing. With `many` there need be no key (E511). With `add` and " +
 			"`if_missing: insert` it is exactly the primary key or a unique key (E605).",
 		values:   "column: [value](tables.md#values)",
@@ -189,7 +189,7 @@ var allStepKeys = keys[Step]{
 		example:  "- upsert: customers\n  by: [email]"},
 	{name: "if_exists", with: "insert",
 		value:    wordValue(func(s *Step) **Text { return &s.If.Exists }, "error", "skip"),
-		text:     "What happens if the primary key is there: a dead letter, or nothing.",
+		text:     "Outcome if the primary key is there: a dead letter, or nothing.",
 		standard: "`error`",
 		codes:    "E111",
 		example:  "- insert: orders\n  if_exists: skip",
@@ -197,20 +197,20 @@ var allStepKeys = keys[Step]{
 		write:    "insert has if_exists: skip for a row that is there, and upsert overwrites it"},
 	{name: "if_missing", with: "update add",
 		value:    wordValue(func(s *Step) **Text { return &s.If.Missing }, "error", "skip", InsertMissing),
-		text:     "What happens if `where` finds no row: a dead letter, or nothing. `insert`: a new row, with `add`.",
+		text:     "Outcome if `where` finds no row: a dead letter, or nothing. `insert`: a new row, with `add`.",
 		values:   "`error`, `skip`; with add also `insert`",
 		standard: "`error`",
 		codes:    "E111 E605",
 		example:  "- add: accounts\n  plus: {balance: amount}\n  if_missing: insert"},
 	{name: "plus", with: "add",
 		value:   assignsValue(func(s *Step) **Assigns { return &s.Own.Plus }),
-		text:    "What is added to columns.",
+		text:    "Amounts added to columns.",
 		values:  "column: [value](tables.md#values)",
 		codes:   "E206 E302 E303 E602",
 		example: "- add: accounts\n  plus: {balance: amount}"},
 	{name: "minus", with: "add",
 		value:   assignsValue(func(s *Step) **Assigns { return &s.Own.Minus }),
-		text:    "What is subtracted from columns.",
+		text:    "Amounts subtracted from columns.",
 		values:  "column: [value](tables.md#values)",
 		codes:   "E206 E302 E303 E602",
 		example: "- add: accounts\n  minus: {balance: amount}"},
