@@ -18,9 +18,16 @@ and an example. [spec.md](spec.md) teaches the language. ` + "`go run ./scripts/
 from the tables of keys in ` + "`internal/gen/syntax`" + `.
 
 In the tables, *default* is what holds without the key, *with* names the verbs of steps that take
-it, and *refused* the errors about it. For any key, E104 is one that does not exist, E105 a required
-one that is missing, E106 a value of the wrong kind or an empty one, E107 a key that is there twice,
-E108 a malformed value, and E708 one out of its range.
+it, and *refused* the errors about it. These errors are about any key:
+
+| code | the key |
+|---|---|
+| E104 | does not exist |
+| E105 | is required, and missing |
+| E106 | has a value of the wrong kind, or an empty one |
+| E107 | is there twice |
+| E108 | has a malformed value |
+| E708 | has a value out of its range |
 
 `
 

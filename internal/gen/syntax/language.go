@@ -54,8 +54,10 @@ type Shape struct {
 	Or        []Shape
 }
 
-// The keys of a spec, and those of a case.
-func Language() Section     { return *specShape.Section }
+// Language returns the keys of a spec.
+func Language() Section { return *specShape.Section }
+
+// CaseLanguage returns the keys of a case.
 func CaseLanguage() Section { return *caseShape.Section }
 
 // in is the shape of a map with these keys.
@@ -69,8 +71,11 @@ func (ks keys[T]) in(s Section) Shape {
 }
 
 func (k key[T]) shown() Key {
-	return Key{k.name, k.required || k.asked, k.text, k.more, k.values, k.standard, k.codes, k.with, k.example, k.shape,
-		looked{k.also, k.write, k.asMap}}
+	return Key{
+		Name: k.name, Required: k.required || k.asked, Shape: k.shape,
+		Text: k.text, More: k.more, Values: k.values, Default: k.standard, Codes: k.codes, With: k.with, Example: k.example,
+		looked: looked{k.also, k.write, k.asMap},
+	}
 }
 
 // The forms of a value.
@@ -90,8 +95,7 @@ func (s Shape) as(name string) Shape { s.Name = name; return s }
 
 func (s Shape) some() Shape { s.Some = true; return s }
 
-// Each calls f for each section of the language, those that hold others first, and with the names
-// that lead to it.
+// Each calls f for the section and for those in it, as often as a key has one.
 func (s Section) Each(f func(Section)) {
 	f(s)
 	for _, k := range s.Keys {
