@@ -1,5 +1,5 @@
 // Package schema contains the JSON Schemas of specs and cases, with which editors complete and
-// check them. A test compares them with what package syntax reads.
+// check them. go run ./scripts/keys makes them from the tables by which package syntax reads.
 //
 // It must not import any other package of this module.
 package schema

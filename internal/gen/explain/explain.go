@@ -1,6 +1,6 @@
 // Package explain describes, in sentences, what a spec guarantees for each event: its identity,
 // which duplicates are recognized, its order, and what happens to records that cannot be applied.
-// It derives every sentence from the model. docs/spec.md has the rules. It must not import any
+// It derives every sentence from the model. docs/tables.md has the rules. It must not import any
 // package of this module but model.
 package explain
 

@@ -9,7 +9,7 @@ import (
 // ColKind is the kind of a column's type.
 type ColKind int
 
-// The column types of docs/spec.md, "Tables".
+// The column types of docs/tables.md, "Column types".
 const (
 	ColText ColKind = iota + 1
 	ColVarchar

@@ -11,7 +11,7 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
-// The defaults of docs/spec.md, "Effects".
+// What holds without the keys of effect.
 const (
 	effectTimeout = 30 * time.Second
 	effectKeep    = 30 * 24 * time.Hour // where the event has no window

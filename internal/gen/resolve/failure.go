@@ -7,8 +7,8 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
-// resolveFailure reads on_failure of a topic, with the defaults of docs/spec.md, "Limits and
-// failures". What keep is depends on the window: see resolveKeep.
+// resolveFailure reads on_failure of a topic, with what holds without each of its keys. What keep
+// is depends on the window: see resolveKeep.
 func resolveFailure(spec *syntax.FailurePolicy) model.FailurePolicy {
 	p := model.FailurePolicy{Retries: 8, MaxBackoff: 30 * time.Second, GiveUp: "dead_letter", StopAfter: 20}
 	if spec != nil && spec.Retries != nil {

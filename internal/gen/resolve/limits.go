@@ -7,7 +7,7 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
-// resolveLimits reads the limits of docs/spec.md, "Limits and failures". Those of time follow from
+// resolveLimits reads limits, with what holds without each of its keys. Those of time follow from
 // batch_timeout: a call, a statement and a wait for a lock end within it, and Kafka waits longer.
 func resolveLimits(spec *syntax.Limits) model.Limits {
 	out := model.Limits{

@@ -88,7 +88,7 @@ func TestHandledParts(t *testing.T) {
 	}
 }
 
-// TestFilling: every column gets the value that docs/spec.md, "Events", gives it.
+// TestFilling: every column gets the value that docs/tables.md gives it.
 func TestFilling(t *testing.T) {
 	sink := acceptedSpec(t, "kitchen_sink")
 	write := func(assigns []model.Assign) string {

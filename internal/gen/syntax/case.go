@@ -38,28 +38,6 @@ type CaseHeader struct {
 	Value *Text
 }
 
-var caseKeys = keys[Case]{
-	{name: "description", value: textValue(func(c *Case) **Text { return &c.Description })},
-	{name: "given", value: value[Case]{shape{entries: &shape{items: &rowShape}}, readGiven}},
-	{name: "events", required: true, example: "for example events: [{topic: orders.v1, key: ..., value: {...}}]", value: value[Case]{shape{items: &shape{keys: caseEventKeys.shapes()}}, readCaseEvents}},
-	{name: "then", required: true, example: "say what must be there by table: its rows, or how many there are", value: value[Case]{thenShape, readThen}},
-}
-
-var caseEventKeys = keys[CaseEvent]{
-	{name: "topic", required: true, example: "name the topic: topic: orders.v1", value: textValue(func(e *CaseEvent) **Text { return &e.Topic })},
-	{name: "key", value: nodeValue(func(e *CaseEvent) **Node { return &e.Key })},
-	{name: "headers", value: value[CaseEvent]{shape{entries: &scalarShape}, readCaseHeaders}},
-	{name: "timestamp", value: textValue(func(e *CaseEvent) **Text { return &e.Timestamp })},
-	{name: "value", value: nodeValue(func(e *CaseEvent) **Node { return &e.Value })},
-	{name: "text", value: put(scalarShape, func(e *CaseEvent) **Text { return &e.Text }, (*walker).text)},
-	{name: "result", value: nodeValue(func(e *CaseEvent) **Node { return &e.Result })},
-	{name: "error", value: textValue(func(e *CaseEvent) **Text { return &e.Error })},
-	{name: "interrupted", value: textValue(func(e *CaseEvent) **Text { return &e.Interrupted })},
-	{name: "event", instead: "topic, headers and value tell which event it is, as for the consumer"},
-	{name: "partition", instead: "the tests send all records of a topic to one partition, and copies to others"},
-	{name: "offset", instead: "the records of a topic have the offsets 0, 1, 2 and so on"},
-}
-
 // LoadCase reads a case. File is the path as the user gave it. The Case is never nil; what could
 // not be read is missing in it and marked Broken. It never panics.
 func LoadCase(file string, data []byte) (*Case, Diagnostics) {
@@ -134,7 +112,7 @@ func readCaseHeaders(w *walker, e entry, ev *CaseEvent) bool {
 
 // nodeValue is any value: what may be in it, the spec says.
 func nodeValue[T any](at func(*T) **Node) value[T] {
-	return put(scalarShape, at, func(w *walker, e entry) (*Node, bool) { return e.node, w.once(e.node) })
+	return put(Shape{Any: true}, at, func(w *walker, e entry) (*Node, bool) { return e.node, w.once(e.node) })
 }
 
 // once reports keys that stand twice in a map of the value.

@@ -27,9 +27,6 @@ type ClassCount struct {
 	Count int
 }
 
-// deadLetterClasses are the words with which the reason of a dead letter begins.
-var deadLetterClasses = []string{"decode", "key", "fit", "conflict", "unknown_type", "tombstone", "too_large", "database", "handler", "effect", "interrupted", "parked"}
-
 // CallCount is how many calls of an event's effect there are.
 type CallCount struct {
 	Event Text // its name in the spec; Pos is the key
@@ -44,24 +41,6 @@ const calls = "calls"
 
 // nothing is what then says of a case that changes no row.
 const nothing = "nothing"
-
-var (
-	rowShape  = shape{entries: &scalarShape}
-	thenShape = shape{words: []string{nothing}, entries: &shape{scalar: true, items: &rowShape, keys: classKeys.shapes(), entries: &scalarShape}}
-)
-
-var classKeys = func() (ks keys[Case]) {
-	for _, class := range deadLetterClasses {
-		ks = append(ks, key[Case]{name: class, value: value[Case]{scalarShape, func(w *walker, e entry, c *Case) bool {
-			n, ok := w.integer(e, 1, math.MaxInt32)
-			if ok {
-				c.DeadLetters = append(c.DeadLetters, ClassCount{class, int(n.Value)})
-			}
-			return ok
-		}}})
-	}
-	return ks
-}()
 
 func readGiven(w *walker, e entry, c *Case) bool {
 	if !w.isMap(e) {

@@ -24,21 +24,6 @@ type ColumnType struct {
 	Pos      Pos    // of Text
 }
 
-var columnKeys = docKeys(func(c *Column) *Doc { return &c.Doc },
-	key[Column]{name: "type", required: true, example: "for example type: text", value: value[Column]{scalarShape, readColumnType}},
-	key[Column]{name: "default", value: put(scalarShape, func(c *Column) **Text { return &c.Default }, readColumnDefault)},
-	key[Column]{name: "identity", value: boolValue(func(c *Column) **Bool { return &c.Identity })},
-	key[Column]{name: "name", value: put(scalarShape, func(c *Column) **Text { return &c.Stored }, storedColumn)},
-	key[Column]{name: "filled_by", value: wordValue(func(c *Column) **Text { return &c.FilledBy }, "database")},
-	key[Column]{name: "renamed_from", instead: ofRenames},
-	key[Column]{name: "min", instead: checkHint}, key[Column]{name: "max", instead: checkHint},
-	key[Column]{name: "nullable", instead: `write it before the type, as in note: nullable text`}, key[Column]{name: "null", instead: `write it before the type, as in note: nullable text`},
-	key[Column]{name: "not_null", instead: `columns are NOT NULL unless their type is "nullable ..."`},
-	key[Column]{name: "primary_key", instead: "write primary_key: [...] on the table"},
-	key[Column]{name: "unique", instead: "write unique: [[...]] on the table"},
-	key[Column]{name: "references", instead: "write foreign_keys: [...] on the table"},
-)
-
 func readColumns(w *walker, e entry, t *Table) bool {
 	if !w.isMap(e) || !w.some(e) {
 		return false

@@ -14,9 +14,11 @@
 //     E114, E202, E204-E213, E302-E304, E306-E310, E401-E405, E407, E409, E411-E414,
 //     E5xx, E601-E603, E605, E608, E610 and E701-E705.
 //
-// A section of the spec is one file: its types, the table of its keys, their readers. A new
-// key is a field and a line of that table, and its text for editors in
-// schema/idemgen.v1.schema.json.
+// A section of the spec is two files: its types and their readers (topics.go), and the table of
+// its keys (topickeys.go). A line of the table is all that is said of a key: how it is read, what
+// messages propose for it and for words of other tools, and what people read of it. From the
+// tables go run ./scripts/keys makes the JSON Schemas for editors and docs/keys.md. A new key is a
+// field of the type and a line of the table.
 //
 // A part of the spec that was refused carries Broken. Broken says: a problem inside
 // this map is reported already, so a key that is missing here proves nothing.

@@ -11,23 +11,6 @@ type Effect struct {
 	Broken        bool
 }
 
-var effectKeys = keys[Effect]{
-	{name: "if_interrupted", value: wordValue(func(v *Effect) **Text { return &v.IfInterrupted }, "retry", "dead_letter")},
-	{name: "timeout", value: durationValue(func(v *Effect) **Duration { return &v.Timeout }, "1ms", "1d")},
-	{name: "lease", instead: "leave it out: a lease lasts 30s after its holder was heard of"},
-	{name: "result", value: textValue(func(v *Effect) **Text { return &v.Result })},
-	{name: "keep_result", instead: "leave it out: a result is kept for the window of the key"},
-	{name: "store", instead: "the store is of main.go: idem.WithLeases(redislease.New(client))"},
-	{name: "if_store_down", instead: "leave it out: events wait while the store of leases does not answer"},
-	{name: "concurrency", instead: ofConcurrency}, {name: "max_concurrent", instead: ofConcurrency}, {name: "max_concurrency", instead: ofConcurrency},
-	{name: "rate_limit", instead: "let the Go method wait for a limiter of yours; how many calls run in a process is limits: {effect_concurrency: 8}"},
-	{name: "retries", instead: "write on_failure: {retries: 8}, on the topic"},
-	{name: "key", instead: "leave it out: a call has the key of its event, as idem.DeliveryFrom(ctx) says"},
-	{name: "lock", value: put(shape{entries: &shape{scalar: true, items: &scalarShape}}, func(v *Effect) **Lock { return &v.Lock }, readLock)},
-}
-
-const ofConcurrency = "write limits: {effect_concurrency: 8}, of each process"
-
 // Lock is what no two calls work on at the same time.
 type Lock struct {
 	Name Text   // Pos is the key

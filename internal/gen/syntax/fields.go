@@ -28,26 +28,6 @@ const (
 	objectField
 )
 
-var fieldKeys = docKeys(func(f *Field) *Doc { return &f.Doc },
-	key[Field]{name: "type", required: true, example: "for example type: string", value: typeShape},
-	key[Field]{name: "path", value: pathOfMembers(func(f *Field) **Path { return &f.Path })},
-	key[Field]{name: "header", value: textValue(func(f *Field) **Text { return &f.Header })},
-	key[Field]{name: "encoding", value: encodingValue(headerEncodings, func(f *Field) **Text { return &f.Encoding })},
-	key[Field]{name: "record", value: wordValue(func(f *Field) **Text { return &f.Record }, "key", "value", "timestamp", "offset", "partition", "topic")},
-	key[Field]{name: "default", value: put(scalarShape, func(f *Field) **Text { return &f.Default }, readConstant)},
-	key[Field]{name: "patch", value: boolValue(func(f *Field) **Bool { return &f.Patch })},
-	key[Field]{name: "text", instead: "leave it out: bytes are standard base64, as encoding/json writes them; declare others string, and decode them in Go"},
-	key[Field]{name: "ce", instead: ofCloudEvents},
-	key[Field]{name: "segment", instead: "the whole name of the topic is {type: string, record: topic}"},
-	key[Field]{name: "sensitive", value: boolValue(func(f *Field) **Bool { return &f.Sensitive })},
-	key[Field]{name: "optional", instead: `write it before the type, as in note: optional string`},
-	key[Field]{name: "min", instead: checkHint}, key[Field]{name: "max", instead: checkHint},
-	key[Field]{name: "nullable", instead: `write it before the type, as in note: optional string`}, key[Field]{name: "null", instead: `write it before the type, as in note: optional string`},
-	key[Field]{name: "required", instead: `fields are required unless their type is "optional ..."`},
-)
-
-var fieldsShape = shape{entries: &shape{scalar: true, keys: fieldKeys.shapes()}}
-
 // readFields reads a map of fields.
 func readFields(w *walker, e entry, place fieldPlace, into *[]*Field) bool {
 	return w.named(e, fieldNames, func(name Text, valid bool, n *Node) {

@@ -3,7 +3,7 @@ package syntax
 import "strings"
 
 // FieldType is the type of a field as written, without any look-up: Name may be a
-// scalar of docs/spec.md, an entry of types, or neither (E208, by resolve).
+// scalar of docs/encodings.md, an entry of types, or neither (E208, by resolve).
 // Only list(T) and map(T) have an Elem; their Name is "list" or "map".
 type FieldType struct {
 	Text     string // as written, with "optional"
@@ -13,8 +13,6 @@ type FieldType struct {
 	Elem     *FieldType
 	Pos      Pos // the whole text
 }
-
-var typeShape = put(scalarShape, func(f *Field) **FieldType { return &f.Type }, readFieldType)
 
 // readFieldType reads the text of a field type. Words are not looked up.
 func readFieldType(w *walker, e entry) (*FieldType, bool) {

@@ -17,22 +17,8 @@ type IdempotencyKey struct {
 	Broken    bool
 }
 
-var idempotencyKeys = keys[IdempotencyKey]{
-	{name: "source", required: true, example: "for example source: {header: Idempotency-Key}", value: value[IdempotencyKey]{
-		shape{scalar: true, items: &partShape, keys: sourceKeys.shapes()}, readSource}},
-	{name: "window", value: put(scalarShape, func(k *IdempotencyKey) **Duration { return &k.Window }, readWindow)},
-	{name: "copies", value: wordValue(func(k *IdempotencyKey) **Text { return &k.Copies }, "anywhere", "same_partition")},
-	{name: "compare", value: put(shape{words: []string{"declared", "nothing"}, items: &scalarShape}, func(k *IdempotencyKey) **Compare { return &k.Compare }, readCompare)},
-	{name: "unique_per", instead: "equal keys of two events are two: records that share their keys are one event, which lists their types, type: [a, b]"},
-	{name: "also", instead: "events have one source: docs/patterns.md says how the key of a live topic is changed"},
-	{name: "missing", instead: "a record without the header of its key is a dead letter: docs/patterns.md says how the key of a live topic is changed"},
-	{name: "record", stands: "source", instead: "it is a source: write idempotency_key: {source: {record: offset}}"},
-	{name: "header", stands: "source", instead: "it is a source: write idempotency_key: {source: {header: Idempotency-Key}, window: 8d}"},
-	{name: "copies_keep_record_key", instead: "it is a promise for the whole topic: write assume: [ordered, copies_keep_record_key] there"},
-}
-
 func idempotencyKeyValue[T any](at func(*T) **IdempotencyKey) value[T] {
-	return put(shape{keys: idempotencyKeys.shapes()}, at, readIdempotencyKey)
+	return put(idempotencyShape, at, readIdempotencyKey)
 }
 
 func readIdempotencyKey(w *walker, e entry) (*IdempotencyKey, bool) {

@@ -14,9 +14,6 @@ func (k *IdempotencyKey) Offset() bool {
 	return len(k.Source) == 1 && k.Source[0].Offset
 }
 
-// partShape is one part of a source that has several.
-var partShape = shape{scalar: true, keys: sourceKeys[:1].shapes()}
-
 // readSource reads what identifies an event.
 func readSource(w *walker, e entry, k *IdempotencyKey) bool {
 	k.SourceKey = e.key
@@ -48,15 +45,6 @@ func readKeySources(w *walker, e entry) ([]KeySource, bool) {
 		ok = ok && fine
 	}
 	return parts, ok
-}
-
-// ofCloudEvents is where the attributes of CloudEvents are.
-const ofCloudEvents = "an attribute of a CloudEvent is a header named ce_..., or in structured mode a member of the value"
-
-var sourceKeys = keys[keySourceMap]{
-	{name: "header", value: textValue(func(s *keySourceMap) **Text { return &s.header })},
-	{name: "ce", instead: ofCloudEvents},
-	{name: "record", value: wordValue(func(s *keySourceMap) **Text { return &s.record }, "offset")},
 }
 
 // keySourceMap is the map form of a part.

@@ -3,6 +3,7 @@ package syntax
 import (
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -12,21 +13,30 @@ var keyInHint = regexp.MustCompile(`([a-z_]+): `)
 // the language's own.
 func TestKeysThatAreLookedForLeadToBuiltOnes(t *testing.T) {
 	built := map[string]bool{}
-	var collect func(ks []keyShape)
-	collect = func(ks []keyShape) {
-		for _, k := range ks {
-			built[k.name] = true
-			for s := &k.shape; s != nil; {
-				collect(s.keys)
-				if s.entries != nil {
-					s = s.entries
-				} else {
-					s = s.items
-				}
+	claimed := map[string]string{}
+	claim := func(of string, l looked) {
+		if (l.also == "") != (l.write == "") {
+			t.Errorf("%s: words without what to write, or the reverse", of)
+		}
+		for word := range strings.FieldsSeq(l.also) {
+			if other, twice := claimed[word]; twice && other != l.write {
+				t.Errorf("%s leads to %q and %q", word, other, l.write)
 			}
+			claimed[word] = l.write
 		}
 	}
-	collect(specKeys.shapes())
+	for _, l := range withoutKey {
+		claim("no key", l)
+	}
+	Language().Each(func(s Section) {
+		for _, k := range s.Keys {
+			built[k.Name] = true
+			claim(k.Name+" of "+s.Of, k.looked)
+		}
+	})
+	if len(claimed) != len(lookedFor) || len(claimed) < 100 {
+		t.Errorf("%d words of tables, %d are looked up", len(claimed), len(lookedFor))
+	}
 	for key, hint := range lookedFor {
 		if fold(key) != key {
 			t.Errorf("%s is never found: it is written %s", key, fold(key))
@@ -37,9 +47,11 @@ func TestKeysThatAreLookedForLeadToBuiltOnes(t *testing.T) {
 			}
 		}
 	}
-	for word, verb := range verbsLookedFor {
-		if keysOfVerb(verb) == nil || keysOfVerb(word) != nil {
-			t.Errorf("%s leads to %s", word, verb)
+	for _, verb := range stepTables {
+		for _, word := range verb.also {
+			if keysOfVerb(word) != nil || fold(word) != word {
+				t.Errorf("%s leads to %s", word, verb.verb)
+			}
 		}
 	}
 }

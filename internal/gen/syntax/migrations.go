@@ -9,11 +9,6 @@ type Migrations struct {
 	Broken bool
 }
 
-var migrationKeys = keys[Migrations]{
-	{name: "dir", value: pathValue(func(m *Migrations) **Text { return &m.Dir })},
-	{name: "format", value: wordValue(func(m *Migrations) **Text { return &m.Format }, "sql", "goose", "golang_migrate")},
-}
-
 func readMigrations(w *walker, e entry) (*Migrations, bool) {
 	m := &Migrations{Key: e.key, Pos: e.node.Pos}
 	m.Broken = !walkMap(w, e, migrationKeys, m)

@@ -154,6 +154,9 @@ func pascal(words []string) string {
 	return b.String()
 }
 
+// shape is that of a text which is a name.
+func (k nameKind) shape() Shape { return Shape{Text: true, Pattern: k.pattern.String()} }
+
 // nameText reads a text that is a name.
 func (w *walker) nameText(e entry, kind nameKind) (*Text, bool) {
 	t, ok := w.full(e)
@@ -164,13 +167,13 @@ func (w *walker) nameText(e entry, kind nameKind) (*Text, bool) {
 }
 
 func nameValue[T any](kind nameKind, at func(*T) **Text) value[T] {
-	return put(scalarShape, at, func(w *walker, e entry) (*Text, bool) { return w.nameText(e, kind) })
+	return put(kind.shape(), at, func(w *walker, e entry) (*Text, bool) { return w.nameText(e, kind) })
 }
 
 // pathValue is a file or folder, relative to the spec. Whether it stays inside the
 // repository is checked by who knows the repository: the generator.
 func pathValue[T any](at func(*T) **Text) value[T] {
-	return put(scalarShape, at, func(w *walker, e entry) (*Text, bool) {
+	return put(textShape, at, func(w *walker, e entry) (*Text, bool) {
 		t, ok := w.full(e)
 		if !ok {
 			return nil, false

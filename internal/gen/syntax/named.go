@@ -3,15 +3,6 @@ package syntax
 // Doc is what a named thing says about itself; nil where it says nothing.
 type Doc struct{ Description *Text }
 
-// docKeys are allowed on every named thing.
-func docKeys[T any](doc func(*T) *Doc, more ...key[T]) keys[T] {
-	return append(keys[T]{
-		{name: "description", value: textValue(func(t *T) **Text { return &doc(t).Description })},
-		{name: "deprecated", instead: "say so in the description"},
-		{name: "go_name", instead: "names in Go are made of the spec's: give the entry another name, and say by name, path or type what it is outside of the spec"},
-	}, more...)
-}
-
 // ofRenames is for tables and columns.
 const ofRenames = "write the name that it has in the database under name; or rename it in a migration of your own, with -- idemgen:by-hand and both names"
 

@@ -10,23 +10,12 @@ type Packing struct {
 	Schema   *Text // of messages: a .proto or .avsc file, # and a name in it
 }
 
-var (
-	payloadEncodings = []string{"plain", "json_string", "confluent_json", "avro", "confluent_avro", "protobuf", "confluent_protobuf"}
-	headerEncodings  = []string{"plain", "binary"}
-	keyEncodings     = []string{"plain", "binary", "confluent_json", "avro", "confluent_avro", "protobuf", "confluent_protobuf"}
-)
-
 // KeyFormat says how the keys of a topic's records are written.
 type KeyFormat struct {
 	Key Pos
 	Pos Pos
 	Packing
 	Broken bool
-}
-
-var keyFormatKeys = keys[KeyFormat]{
-	{name: "encoding", required: true, example: "for example encoding: binary", value: encodingValue(keyEncodings, func(k *KeyFormat) **Text { return &k.Encoding })},
-	{name: "schema", value: put(scalarShape, func(k *KeyFormat) **Text { return &k.Schema }, readSchemaName)},
 }
 
 func readKeyFormat(w *walker, e entry) (*KeyFormat, bool) {
@@ -77,7 +66,7 @@ func readSchemaName(w *walker, e entry) (*Text, bool) {
 
 // encodingValue reads an encoding, and says what to write instead of gzip.
 func encodingValue[T any](words []string, at func(*T) **Text) value[T] {
-	return put(shape{words: words}, at, func(w *walker, e entry) (*Text, bool) {
+	return put(Shape{Words: words}, at, func(w *walker, e entry) (*Text, bool) {
 		if n := e.node; n.Kind == ScalarNode && n.Text == "gzip" {
 			w.ds.Add(n.Pos, "E111", e.what+" cannot be "+quote(n.Text), "Kafka's own compression needs no key; else read the value by {type: bytes, record: value}, and unpack it in Go code")
 			return nil, false

@@ -68,6 +68,8 @@ func pathMembers(text string) (members []string, ok bool) {
 	}
 }
 
+var pathShape = Shape{Text: true, About: "Members of the payload: a.b; $ is the whole value; a name that contains a dot is in double quotes."}.as("path")
+
 func pathOfMembers[T any](at func(*T) **Path) value[T] {
-	return put(scalarShape, at, readPath)
+	return put(pathShape, at, readPath)
 }

@@ -13,18 +13,6 @@ type Payload struct {
 	Broken bool
 }
 
-var payloadKeys = keys[Payload]{
-	{name: "naming", value: put(shape{words: payloadNamings}, func(p *Payload) **Text { return &p.Naming }, readNaming)},
-	{name: "root", value: pathOfMembers(func(p *Payload) **Path { return &p.Root })},
-	{name: "absent_marker", value: put(scalarShape, func(p *Payload) **Text { return &p.Marker }, readMarker)},
-	{name: "encoding", value: encodingValue(payloadEncodings, func(p *Payload) **Text { return &p.Encoding })},
-	{name: "schema", value: put(scalarShape, func(p *Payload) **Text { return &p.Schema }, readSchemaName)},
-	{name: "format", instead: "leave it out: values are JSON, and {type: bytes, record: value} reads any other one as it is"},
-	{name: "unknown_members", instead: "leave it out: members that are not declared are ignored"},
-}
-
-var payloadNamings = []string{"snake_case", "camelCase"}
-
 // readNaming reads a naming, and says what to write where members are spelled by another one.
 func readNaming(w *walker, e entry) (*Text, bool) {
 	if n := e.node; n.Kind == ScalarNode && slices.Contains([]string{"PascalCase", "kebab-case"}, n.Text) {

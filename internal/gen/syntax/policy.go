@@ -19,18 +19,6 @@ type FailurePolicy struct {
 	Broken      bool
 }
 
-var failureKeys = keys[FailurePolicy]{
-	{name: "retries", value: intValue(func(f *FailurePolicy) **Int { return &f.Retries }, 0, 1_000_000)},
-	{name: "initial_backoff", instead: "write max_backoff: the first pause is 200ms, or max_backoff if that is shorter"},
-	{name: "max_backoff", value: durationValue(func(f *FailurePolicy) **Duration { return &f.MaxBackoff }, "1ms", "1d")},
-	{name: "give_up", value: wordValue(func(f *FailurePolicy) **Text { return &f.GiveUp }, "dead_letter", "stop")},
-	{name: "stop_after", value: intValue(func(f *FailurePolicy) **Int { return &f.StopAfter }, 1, 1_000_000)},
-	{name: "keep", value: durationValue(func(f *FailurePolicy) **Duration { return &f.Keep }, "1s", "3650d")},
-	{name: "park", value: wordValue(func(f *FailurePolicy) **Text { return &f.Park }, "record_key")},
-	{name: "dead_letter_topic", instead: "the topic of dead letters is a row of idem_dead_letter_topic (docs/outbox.md)"},
-	{name: "dead_letter_payload", value: wordValue(func(f *FailurePolicy) **Text { return &f.DeadPayload }, "keep", "drop")},
-}
-
 func readFailurePolicy(w *walker, e entry) (*FailurePolicy, bool) {
 	f := &FailurePolicy{Key: e.key, Pos: e.node.Pos}
 	f.Broken = !walkMap(w, e, failureKeys, f)

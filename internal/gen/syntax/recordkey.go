@@ -22,11 +22,6 @@ type KeyPart struct {
 	Broken bool
 }
 
-var keyPartKeys = docKeys(func(p *KeyPart) *Doc { return &p.Doc },
-	key[KeyPart]{name: "type", required: true, example: "for example type: uuid", value: put(scalarShape, func(p *KeyPart) **FieldType { return &p.Type }, readFieldType)},
-	key[KeyPart]{name: "path", value: pathOfMembers(func(p *KeyPart) **Path { return &p.Path })},
-)
-
 func readRecordKey(w *walker, e entry) (*RecordKey, bool) {
 	r := &RecordKey{Key: e.key, Pos: e.node.Pos}
 	if e.node.Kind == ScalarNode && snakePattern.MatchString(e.node.Text) && !e.node.null() {

@@ -7,19 +7,6 @@ import (
 	"strings"
 )
 
-// stepShapes are the keys of all verbs together.
-func stepShapes() []keyShape {
-	var out []keyShape
-	for _, t := range stepTables {
-		for _, s := range t.keys.shapes() {
-			if !slices.ContainsFunc(out, func(o keyShape) bool { return o.name == s.name }) {
-				out = append(out, s)
-			}
-		}
-	}
-	return out
-}
-
 func readVerb(w *walker, e entry, s *Step) bool {
 	t, ok := w.full(e)
 	s.Verb = Text{Value: e.what, Key: e.key, Pos: e.key}
@@ -88,6 +75,16 @@ func keysOfVerb(verb string) keys[Step] {
 	return nil
 }
 
+// verbMeant is the verb that does the work of another language's; "" if none does.
+func verbMeant(word string) string {
+	for _, t := range stepTables {
+		if slices.Contains(t.also, fold(word)) {
+			return t.verb
+		}
+	}
+	return ""
+}
+
 // reportNoVerb reports a step without a verb, or the word that stands where the verb should.
 func reportNoVerb(w *walker, e entry) {
 	var verbs []string // in the order in which people are told of them
@@ -103,7 +100,7 @@ func reportNoVerb(w *walker, e entry) {
 			return
 		}
 		hint := DidYouMean(p.Key, verbs)
-		if verb := verbsLookedFor[fold(p.Key)]; verb != "" {
+		if verb := verbMeant(p.Key); verb != "" {
 			hint = "write " + verb + ": <table>"
 		} else {
 			hint = cmp.Or(insteadOf(p.Key), hint, "verbs: "+strings.Join(verbs, ", "))

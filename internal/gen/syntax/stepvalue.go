@@ -40,8 +40,7 @@ const (
 )
 
 func assignsValue(at func(*Step) **Assigns) value[Step] {
-	each := shape{scalar: true, keys: valueKeys.shapes()}
-	return put(shape{entries: &each}, at, func(w *walker, e entry) (*Assigns, bool) {
+	return put(assignsShape, at, func(w *walker, e entry) (*Assigns, bool) {
 		a := &Assigns{Key: e.key, Pos: e.node.Pos}
 		if !w.isMap(e) || !w.some(e) {
 			a.Broken = true
@@ -65,12 +64,6 @@ type valueMap struct {
 	value, each *Text
 	now         *Text
 }
-
-var valueKeys = append(keys[valueMap]{
-	{name: "value", value: put(scalarShape, func(v *valueMap) **Text { return &v.value }, readConstant)},
-	{name: "now", value: wordValue(func(v *valueMap) **Text { return &v.now }, "true")},
-	{name: "each", value: wordValue(func(v *valueMap) **Text { return &v.each }, "position")},
-}, sums[valueMap]()...)
 
 // readValue reads a field name, each.member, {value: c}, {now: true} or
 // {each: position}.

@@ -40,13 +40,6 @@ func DidYouMean(text string, words []string) string {
 	return ""
 }
 
-// otherWords are what people call words of closed sets that are not near them; both are written
-// without _ and in small letters.
-var otherWords = map[string]string{
-	"snake": "snake_case", "lowersnake": "snake_case", "lowersnakecase": "snake_case", "underscore": "snake_case", "underscores": "snake_case",
-	"camel": "camelCase", "lowercamel": "camelCase", "lowercamelcase": "camelCase", "camelback": "camelCase",
-}
-
 // meant is the word of a set that a text most likely was meant to be, or "".
 func meant(text string, set []string) string {
 	if word := otherWords[strings.ReplaceAll(fold(text), "_", "")]; slices.Contains(set, word) {

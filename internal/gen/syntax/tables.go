@@ -20,20 +20,6 @@ type Table struct {
 	Broken bool
 }
 
-var tableKeys = docKeys(func(t *Table) *Doc { return &t.Doc },
-	key[Table]{name: "primary_key", value: textsValue(func(t *Table) **Texts { return &t.PrimaryKey })},
-	key[Table]{name: "columns", required: true, example: "for example columns: {order_id: uuid}", value: value[Table]{shape{entries: &shape{scalar: true, keys: columnKeys.shapes()}}, readColumns}},
-	key[Table]{name: "unique", value: columnLists(func(t *Table) *[]Texts { return &t.Unique })},
-	key[Table]{name: "indexes", instead: "a plain index is a migration of yours, CREATE INDEX in the same folder"},
-	key[Table]{name: "foreign_keys", value: value[Table]{shape{items: &shape{keys: foreignKeyKeys.shapes()}}, readForeignKeys}},
-	key[Table]{name: "unlogged", instead: "leave it out: a table that a crash empties cannot hold what took effect once"},
-	key[Table]{name: "schema", value: put(scalarShape, func(t *Table) **Text { return &t.Schema }, schemaName)},
-	key[Table]{name: "name", value: put(scalarShape, func(t *Table) **Text { return &t.Stored }, storedTable)},
-	key[Table]{name: "external", value: boolValue(func(t *Table) **Bool { return &t.External })},
-	key[Table]{name: "owner", instead: "write external: true if the migrations of another service make the table"},
-	key[Table]{name: "renamed_from", instead: ofRenames},
-)
-
 func readTables(w *walker, e entry, s *Spec) bool {
 	s.TablesKey = e.key
 	return w.named(e, tableNames, func(name Text, valid bool, n *Node) {
@@ -59,7 +45,7 @@ func firstColumn(table *Node) string {
 
 // columnLists is a list of lists of columns.
 func columnLists(at func(*Table) *[]Texts) value[Table] {
-	return value[Table]{shape{items: &shape{items: &scalarShape}}, func(w *walker, e entry, t *Table) bool {
+	return value[Table]{listOf(someOf(textShape)), func(w *walker, e entry, t *Table) bool {
 		if !w.isList(e) {
 			return false
 		}
@@ -90,12 +76,6 @@ type ForeignKey struct {
 	OnDelete   *Text // restrict, cascade or set_null
 	Pos        Pos   // the map
 	Broken     bool
-}
-
-var foreignKeyKeys = keys[ForeignKey]{
-	{name: "columns", required: true, example: "for example columns: [order_id]", value: textsValue(func(f *ForeignKey) **Texts { return &f.Columns })},
-	{name: "references", required: true, example: "name the parent table: references: orders", value: textValue(func(f *ForeignKey) **Text { return &f.References })},
-	{name: "on_delete", value: wordValue(func(f *ForeignKey) **Text { return &f.OnDelete }, "restrict", "cascade", "set_null")},
 }
 
 func readForeignKeys(w *walker, e entry, t *Table) bool {

@@ -24,19 +24,6 @@ const (
 	EnumType
 )
 
-var typeKeys = docKeys(func(t *Type) *Doc { return &t.Doc },
-	key[Type]{name: "fields", value: value[Type]{fieldsShape, func(w *walker, e entry, t *Type) bool {
-		t.Kind, t.Body = ObjectType, e.node.Pos
-		return w.some(e) && readFields(w, e, objectField, &t.Fields)
-	}}},
-	key[Type]{name: "enum", value: value[Type]{shape{items: &scalarShape}, readEnum}},
-	key[Type]{name: "is", stands: "fields", instead: "a type has fields or an enum: write the type that is meant at each field"},
-	key[Type]{name: "unknown", instead: "leave it out: a text that the enum does not list is a decode error; where any may come, declare the field string"},
-	key[Type]{name: "go", instead: "fields have the Go types of docs/spec.md: convert them in Go code, handle: true"},
-	key[Type]{name: "codec", instead: "declare the field string, bytes or json, and read it in Go code, handle: true"},
-	key[Type]{name: "sensitive", value: boolValue(func(t *Type) **Bool { return &t.Sensitive })},
-)
-
 func readTypes(w *walker, e entry, s *Spec) bool {
 	return w.named(e, typeNames, func(name Text, valid bool, n *Node) {
 		t := &Type{Name: name, Pos: n.Pos}

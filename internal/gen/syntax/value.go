@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -12,36 +13,41 @@ type Texts struct {
 	Pos   Pos // the whole list
 }
 
-// scalarShape is any text. The constructors below are the values of tables of keys.
-var scalarShape = shape{scalar: true}
+// The constructors below are the values of tables of keys.
 
 func textValue[T any](at func(*T) **Text) value[T] {
-	return put(scalarShape, at, (*walker).full)
+	return put(textShape, at, (*walker).full)
 }
 
 func wordValue[T any](at func(*T) **Text, set ...string) value[T] {
-	return put(shape{words: set}, at, func(w *walker, e entry) (*Text, bool) { return w.word(e, set) })
+	return put(Shape{Words: set}, at, func(w *walker, e entry) (*Text, bool) { return w.word(e, set) })
 }
 
 func boolValue[T any](at func(*T) **Bool) value[T] {
-	return put(shape{words: []string{"true", "false"}}, at, (*walker).boolean)
+	return put(boolShape, at, (*walker).boolean)
 }
 
 func intValue[T any](at func(*T) **Int, low, high int64) value[T] {
-	return put(scalarShape, at, func(w *walker, e entry) (*Int, bool) { return w.integer(e, low, high) })
+	s := Shape{Number: true, Low: strconv.FormatInt(low, 10), High: strconv.FormatInt(high, 10)}
+	return put(s, at, func(w *walker, e entry) (*Int, bool) { return w.integer(e, low, high) })
 }
 
 func durationValue[T any](at func(*T) **Duration, low, high string) value[T] {
-	return put(scalarShape, at, func(w *walker, e entry) (*Duration, bool) { return w.duration(e, low, high) })
+	return put(durationShape(low, high), at, func(w *walker, e entry) (*Duration, bool) { return w.duration(e, low, high) })
+}
+
+func durationShape(low, high string) Shape {
+	return Shape{Text: true, Pattern: durationRE.String(), Low: low, High: high, About: "Whole number and unit: 250ms, 30s, 5m, 12h, 8d."}
 }
 
 func sizeValue[T any](at func(*T) **Size, low, high string) value[T] {
-	return put(scalarShape, at, func(w *walker, e entry) (*Size, bool) { return w.size(e, low, high) })
+	s := Shape{Text: true, Pattern: sizeRE.String(), Low: low, High: high, About: "Whole number and unit: 512KiB, 4MiB."}
+	return put(s, at, func(w *walker, e entry) (*Size, bool) { return w.size(e, low, high) })
 }
 
 // textsValue is a list of texts, of one at least.
 func textsValue[T any](at func(*T) **Texts) value[T] {
-	return put(shape{items: &scalarShape}, at, func(w *walker, e entry) (*Texts, bool) { return w.texts(e, 1) })
+	return put(someOf(textShape), at, func(w *walker, e entry) (*Texts, bool) { return w.texts(e, 1) })
 }
 
 // texts reads a list of at least least texts.
@@ -84,7 +90,7 @@ func (w *Words) Get(word string) *Text {
 }
 
 func wordsValue[T any](at func(*T) **Words, allowed ...string) value[T] {
-	return put(shape{items: &shape{words: allowed}}, at, func(w *walker, e entry) (*Words, bool) {
+	return put(someOf(Shape{Words: allowed}), at, func(w *walker, e entry) (*Words, bool) {
 		if e.node.Kind != ListNode {
 			w.notThatKind(e, "a list", "write those that hold: "+e.what+": ["+strings.Join(allowed, ", ")+"]")
 			return nil, false

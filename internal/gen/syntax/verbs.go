@@ -1,9 +1,12 @@
 package syntax
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // The verbs of steps: what a step may hold, the keys of each verb, and nothing else. A verb that
-// is new to the language needs a line in stepTables, and its keys here.
+// is new to the language needs a line in stepTables, and its name in the keys that it takes.
 
 // Step is one entry of write.
 type Step struct {
@@ -44,17 +47,70 @@ type Own struct {
 // refused.
 func (s *Step) Lacks(key string) bool { return !slices.Contains(s.Own.given, key) }
 
-// stepTables says which keys may stand beside each verb: one that has no meaning for the verb is
-// E104.
+// stepTables are the verbs, with the keys that may stand beside each: one that has no meaning for
+// the verb is E104. Then follow the words of other languages for the verb.
 var stepTables = []struct {
 	verb string
 	keys keys[Step]
+	also []string
 }{
-	{"insert", stepKeys("insert", "each", "set", "clear", "leave", "if_exists")},
-	{"upsert", stepKeys("upsert", "each", "set", "clear", "leave", "by", "if_newer", "keep")},
-	{"update", stepKeys("update", "each", "set", "clear", "where", "many", "if_newer", "if_missing")},
-	{"delete", stepKeys("delete", "each", "where", "many", "if_newer")},
-	{"add", stepKeys("add", "each", "where", "plus", "minus", "if_missing", "set", "clear", "leave")},
+	{"insert", stepKeys(key[Step]{name: "insert",
+		text:    "Table that gets a new row.",
+		more:    "A row that breaks a key is a dead letter.",
+		example: "- insert: orders"}),
+		[]string{"create"}},
+	{"upsert", stepKeys(key[Step]{name: "upsert",
+		text:    "Table whose whole row is written, new or not.",
+		more:    "In an old row it overwrites all columns that the step fills.",
+		example: "- upsert: orders"}),
+		[]string{"merge", "save", "put"}},
+	{"update", stepKeys(key[Step]{name: "update",
+		text:    "Table of which the columns in `set` and `clear` change.",
+		more:    "It has one of the two (E105).",
+		codes:   "E105",
+		example: "- update: orders\n  set: {state: {value: paid}}",
+		also:    "soft_delete",
+		write:   "keep the row and mark it, update: <table>, by {value: true} for a column of its own"}),
+		[]string{"set", "modify"}},
+	{"delete", stepKeys(key[Step]{name: "delete",
+		text:    "Table that loses the row.",
+		more:    "It is fine if there is none. A row that a trigger keeps is a dead letter.",
+		example: "- delete: orders"}),
+		[]string{"remove"}},
+	{"add", stepKeys(key[Step]{name: "add",
+		text:    "Table of which columns in `plus` and `minus` grow or shrink.",
+		more:    "It has one of the two (E105). See [sums](tables.md#sums).",
+		codes:   "E105",
+		example: "- add: accounts\n  plus: {balance: amount}",
+		also:    "increment increase decrement subtract",
+		write:   noArithmetic}),
+		[]string{"increment", "increase", "decrement", "subtract", "sum"}},
+}
+
+// stepShape is a step with the keys of all verbs together.
+var stepShape = func() Shape {
+	s := Section{Of: "a step", Rules: "tables.md#steps"}
+	for _, t := range stepTables {
+		s.OneOf = append(s.OneOf, t.verb)
+		s.Keys = append(s.Keys, t.keys[0].shown())
+	}
+	return allStepKeys.in(s).as("step")
+}()
+
+// stepKeys are those of a verb: itself, what may stand beside it, and what is looked for there.
+func stepKeys(verb key[Step]) keys[Step] {
+	verb.value = value[Step]{textShape, readVerb}
+	verb.values, verb.codes = "table", strings.TrimSpace(verb.codes+" E205")
+	ks := keys[Step]{verb}
+	for _, k := range allStepKeys {
+		if k.with == "" || slices.Contains(strings.Fields(k.with), verb.name) {
+			ks = append(ks, k)
+		}
+	}
+	if verb.name != "add" {
+		ks = append(ks, sums[Step]()[1:]...)
+	}
+	return append(ks, inHandlers...)
 }
 
 // otherVerbs are verbs that this language says in another way.
@@ -75,21 +131,104 @@ const toOutbox = "the outbox is a table, and writing it is an insert: insert: id
 
 const decides = "steps do not depend on one another: what decides between rows is Go code in the same transaction, handle: true"
 
-// allStepKeys are the keys of steps, each with one meaning under every verb.
+// allStepKeys are the keys of steps beside verbs, each with one meaning under every verb that
+// takes it.
 var allStepKeys = keys[Step]{
-	{name: "each", value: textValue(func(s *Step) **Text { return &s.Each })},
-	{name: "set", value: assignsValue(func(s *Step) **Assigns { return &s.Set })},
-	{name: "clear", value: textsValue(func(s *Step) **Texts { return &s.Clear })},
-	{name: "leave", value: textsValue(func(s *Step) **Texts { return &s.Leave })},
-	{name: "where", value: assignsValue(func(s *Step) **Assigns { return &s.Where })},
-	{name: "many", value: boolValue(func(s *Step) **Bool { return &s.Many })},
-	{name: "by", value: textsValue(func(s *Step) **Texts { return &s.Own.By })},
-	{name: "if_exists", value: wordValue(func(s *Step) **Text { return &s.If.Exists }, "error", "skip")},
-	{name: "if_missing", value: wordValue(func(s *Step) **Text { return &s.If.Missing }, "error", "skip", InsertMissing)},
-	{name: "plus", value: assignsValue(func(s *Step) **Assigns { return &s.Own.Plus })},
-	{name: "minus", value: assignsValue(func(s *Step) **Assigns { return &s.Own.Minus })},
-	{name: "if_newer", value: textValue(func(s *Step) **Text { return &s.If.Newer })},
-	{name: "keep", value: textsValue(func(s *Step) **Texts { return &s.Own.Keep })},
+	{name: "each",
+		value:   textValue(func(s *Step) **Text { return &s.Each }),
+		text:    "A list field: the step writes one row per element. An empty list writes none.",
+		values:  "list field",
+		codes:   "E308",
+		example: "- insert: order_lines\n  each: lines\n  set: {order_id: order_id, line: {each: position}}",
+		also:    "children nested",
+		write:   "rows of a list are a step by themselves, insert: <table> with each: <list>"},
+	{name: "set", with: "insert upsert update add",
+		value: assignsValue(func(s *Step) **Assigns { return &s.Set }),
+		text:  "Values of columns. A bare name is a field; a constant is `{value: ...}`.",
+		more: "With `add` they are for the row that `if_missing: insert` makes. An update does not change the primary key or a column of " +
+			"`where`, and an upsert not what finds its row (E602).",
+		values:  "column: [value](tables.md#values)",
+		codes:   "E206 E207 E602",
+		example: "- insert: orders\n  set: {state: {value: new}, total: amount}",
+		asMap:   "for example set: {status: {value: TEXT}}"},
+	{name: "clear", with: "insert upsert update add",
+		value:   textsValue(func(s *Step) **Texts { return &s.Clear }),
+		text:    "Columns set to NULL.",
+		values:  "columns",
+		codes:   "E206 E303",
+		example: "- update: orders\n  clear: [discount]"},
+	{name: "leave", with: "insert upsert add",
+		value:   textsValue(func(s *Step) **Texts { return &s.Leave }),
+		text:    "Columns that the step does not write: a new row gets their default or NULL, an old one keeps them.",
+		values:  "columns",
+		codes:   "E206 E303",
+		example: "- insert: orders\n  leave: [note]"},
+	{name: "where", with: "update delete add",
+		value: assignsValue(func(s *Step) **Assigns { return &s.Where }),
+		text:  "The rows that are meant: a whole unique key, and further conditions.",
+		more: "Rows that a condition excludes count as missing. With `many` there need be no key (E511). With `add` and " +
+			"`if_missing: insert` it is exactly the primary key or a unique key (E605).",
+		values:   "column: [value](tables.md#values)",
+		standard: "the primary key, from values of its columns' names",
+		codes:    "E206 E302 E303 E511 E601 E605",
+		example:  "- update: accounts\n  where: {account_id: paid_by}\n  set: {state: {value: open}}",
+		asMap:    "for example where: {order_id: TEXT}"},
+	{name: "many", with: "update delete",
+		value:    boolValue(func(s *Step) **Bool { return &s.Many }),
+		text:     "Whether the step may change many rows.",
+		standard: "`false`",
+		codes:    "E511",
+		example:  "- delete: order_lines\n  where: {order_id: order_id}\n  many: true"},
+	{name: "by", with: "upsert",
+		value:    textsValue(func(s *Step) **Texts { return &s.Own.By }),
+		text:     "The unique key that decides which row is the same.",
+		more:     "Each of its columns needs a value of the event.",
+		values:   "columns",
+		standard: "the primary key",
+		codes:    "E303 E601 E605",
+		example:  "- upsert: customers\n  by: [email]"},
+	{name: "if_exists", with: "insert",
+		value:    wordValue(func(s *Step) **Text { return &s.If.Exists }, "error", "skip"),
+		text:     "Outcome if the primary key is there: a dead letter, or nothing.",
+		standard: "`error`",
+		codes:    "E111",
+		example:  "- insert: orders\n  if_exists: skip",
+		also:     "on_conflict on_duplicate",
+		write:    "insert has if_exists: skip for a row that is there, and upsert overwrites it"},
+	{name: "if_missing", with: "update add",
+		value:    wordValue(func(s *Step) **Text { return &s.If.Missing }, "error", "skip", InsertMissing),
+		text:     "Outcome if `where` finds no row: a dead letter, or nothing. `insert`: a new row, with `add`.",
+		values:   "`error`, `skip`; with add also `insert`",
+		standard: "`error`",
+		codes:    "E111 E605",
+		example:  "- add: accounts\n  plus: {balance: amount}\n  if_missing: insert"},
+	{name: "plus", with: "add",
+		value:   assignsValue(func(s *Step) **Assigns { return &s.Own.Plus }),
+		text:    "Amounts added to columns.",
+		values:  "column: [value](tables.md#values)",
+		codes:   "E206 E302 E303 E602",
+		example: "- add: accounts\n  plus: {balance: amount}"},
+	{name: "minus", with: "add",
+		value:   assignsValue(func(s *Step) **Assigns { return &s.Own.Minus }),
+		text:    "Amounts subtracted from columns.",
+		values:  "column: [value](tables.md#values)",
+		codes:   "E206 E302 E303 E602",
+		example: "- add: accounts\n  minus: {balance: amount}"},
+	{name: "if_newer", with: "upsert update delete",
+		value:   textValue(func(s *Step) **Text { return &s.If.Newer }),
+		text:    "Column: the step changes a row only if the new value is greater than the stored one.",
+		more:    "An equal value is not newer, and a stored NULL is older than any. See [newest wins](tables.md#newest-wins).",
+		values:  "column",
+		codes:   "E506",
+		example: "- upsert: orders\n  if_newer: version",
+		also:    "version_column optimistic_lock",
+		write:   "write if_newer: <column> in the step, a version or time that the producer sets"},
+	{name: "keep", with: "upsert",
+		value:   textsValue(func(s *Step) **Texts { return &s.Own.Keep }),
+		text:    "Columns that are written in a new row only.",
+		values:  "columns",
+		codes:   "E506 E602",
+		example: "- upsert: orders\n  keep: [state]"},
 }
 
 // sums are the words of people who look for sums.
@@ -99,22 +238,29 @@ func sums[T any]() keys[T] {
 
 const noArithmetic = "set writes values as they come; to add or subtract, write a step add: <table> with plus: or minus:"
 
-func stepKeys(verb string, names ...string) keys[Step] {
-	ks := keys[Step]{{name: verb, value: value[Step]{scalarShape, readVerb}}}
-	for _, k := range allStepKeys {
-		if slices.Contains(names, k.name) {
-			ks = append(ks, k)
-		}
-	}
-	if verb != "add" {
-		ks = append(ks, sums[Step]()[1:]...)
-	}
-	return append(ks, inHandlers...)
-}
+var (
+	assignsShape = Shape{Entries: &valueShape, Some: true}.as("assigns")
+	valueShape   = either(Shape{Text: true, About: "A field, each, each.member or result.member."},
+		valueKeys.in(Section{Of: "a step's value", Rules: "tables.md#values", OneOf: []string{"value", "now", "each"}}))
+)
 
-// verbsLookedFor are the verbs of other languages, with the one that does their work.
-var verbsLookedFor = map[string]string{
-	"increment": "add", "increase": "add", "decrement": "add", "subtract": "add", "sum": "add",
-	"merge": "upsert", "save": "upsert", "put": "upsert", "set": "update", "create": "insert", "modify": "update",
-	"remove": "delete",
-}
+// valueKeys are those of a value that is not a name.
+var valueKeys = append(keys[valueMap]{
+	{name: "value",
+		value:   put(constantShape, func(v *valueMap) **Text { return &v.value }, readConstant),
+		text:    "A constant, which the column's type reads.",
+		values:  "constant",
+		codes:   "E304",
+		example: "- insert: orders\n  set: {state: {value: new}}"},
+	{name: "now",
+		value:   wordValue(func(v *valueMap) **Text { return &v.now }, "true"),
+		text:    "The time of the transaction, for timestamptz.",
+		more:    "It is not in `where`.",
+		codes:   "E302",
+		example: "- insert: orders\n  set: {seen_at: {now: true}}"},
+	{name: "each",
+		value:   wordValue(func(v *valueMap) **Text { return &v.each }, "position"),
+		text:    "The position of the element, from 1.",
+		codes:   "E308",
+		example: "- insert: order_lines\n  each: lines\n  set: {order_id: order_id, line: {each: position}}"},
+}, sums[valueMap]()...)

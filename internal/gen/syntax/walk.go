@@ -1,15 +1,15 @@
 package syntax
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 )
 
 // walker reads the value of a node, of any section of the spec, and reports what is wrong
-// with it. A section is a file of its own (topics.go, events.go): its types, the table of its
-// keys, and what is special about them. walkMap alone finds which keys of a map are unknown,
-// missing or misspelt.
+// with it. A section is two files: its types and readers (topics.go), and the table of its keys
+// (topickeys.go). walkMap alone finds which keys of a map are unknown, missing or misspelt.
 type walker struct {
 	ds *Diagnostics
 }
@@ -21,56 +21,46 @@ type entry struct {
 	node *Node
 }
 
-// keys is the description of one map of the language.
+// keys is the table of one map of the language.
 type keys[T any] []key[T]
 
-// key is one key of a map. With instead it is none of the language.
+// key is one key of a map, and all that is said of it: to the reader of the spec, in its messages,
+// in editors and in docs/keys.md. With instead it is none of the language.
 type key[T any] struct {
 	name     string
 	required bool
-	example  string // of a required key: what to write
+	asked    bool   // required, and the reader of the map asks for it itself, by another code
+	missing  string // of a required key: what to write, if that is not its example
 	instead  string // not a key of the language, but looked for: what to write
 	stands   string // with instead: the required key in whose place it stands
+	with     string // of a key of steps: the verbs that take it, with blanks between them
+
+	text     string // what it is for, in plain sentences: for editors and the reference
+	more     string // what only the reference says, in Markdown
+	values   string // what it takes, in Markdown, if the shape does not say it
+	standard string // what holds without it, in Markdown
+	codes    string // of what is refused about it
+	example  string // in YAML
+
+	also  string // words of other tools for it, with blanks between them
+	write string // what to write in their place
+	asMap string // how a text that stands for its map is written: the text is TEXT
 	value[T]
 }
 
 // value is how a value is read into its place in T; read reports whether it was
-// accepted. The shape is what an editor needs to know of it.
+// accepted. The shape is what people and editors need to know of it.
 type value[T any] struct {
-	shape shape
+	shape Shape
 	read  func(w *walker, e entry, into *T) bool
-}
-
-// shape describes the accepted forms of a value.
-type shape struct {
-	words   []string   // a text out of this closed set
-	keys    []keyShape // a map with these keys
-	entries *shape     // a map with names of the user's choice
-	items   *shape     // a list
-	scalar  bool       // any text
-}
-
-type keyShape struct {
-	name     string
-	required bool
-	shape    shape
-}
-
-// shapes lists the keys of the language.
-func (ks keys[T]) shapes() []keyShape {
-	var out []keyShape
-	for _, k := range ks {
-		if k.read != nil {
-			out = append(out, keyShape{k.name, k.required, k.shape})
-		}
-	}
-	return out
 }
 
 func (ks keys[T]) built() []string {
 	var out []string
-	for _, k := range ks.shapes() {
-		out = append(out, k.name)
+	for _, k := range ks {
+		if k.read != nil {
+			out = append(out, k.name)
+		}
 	}
 	slices.Sort(out)
 	return out
@@ -108,7 +98,8 @@ func walkMap[T any](w *walker, e entry, ks keys[T], into *T) bool {
 	}
 	for _, k := range ks {
 		if k.required && e.node.Get(k.name) == nil && !slices.Contains(meant, k.name) {
-			w.ds.Add(firstKey(e), "E105", fmt.Sprintf("%s lacks the key %q", e.what, k.name), k.example)
+			hint := cmp.Or(k.missing, "for example "+k.example)
+			w.ds.Add(firstKey(e), "E105", fmt.Sprintf("%s lacks the key %q", e.what, k.name), hint)
 			ok = false
 		}
 	}
@@ -223,23 +214,8 @@ func meantKind(e entry, want string) string {
 	return ""
 }
 
-// asMap says how to write as a map what people write as one text.
-var asMap = map[string]string{
-	"event_type":      "write event_type: {header: TEXT} or {path: TEXT}",
-	"idempotency_key": "write idempotency_key: {source: TEXT, window: 8d}",
-	"payload":         "for example payload: {naming: camelCase}",
-	"on_failure":      "for example on_failure: {give_up: stop}",
-	"limits":          "for example limits: {batch_events: 500}",
-	"migrations":      "write migrations: {dir: TEXT}",
-	"columns":         "for example columns: {order_id: uuid}",
-	"fields":          "for example fields: {order_id: uuid}",
-	"set":             "for example set: {status: {value: TEXT}}",
-	"lock":            "say what is locked, and the field that tells which one: lock: {orders: order_id}",
-	"where":           "for example where: {order_id: TEXT}",
-}
-
 // put is a value that read makes and at finds the place for.
-func put[T, V any](s shape, at func(*T) **V, read func(w *walker, e entry) (*V, bool)) value[T] {
+func put[T, V any](s Shape, at func(*T) **V, read func(w *walker, e entry) (*V, bool)) value[T] {
 	return value[T]{shape: s, read: func(w *walker, e entry, into *T) bool {
 		v, ok := read(w, e)
 		if ok {

@@ -21,7 +21,7 @@ func at(text string) time.Time {
 	return t.UTC()
 }
 
-// Every kind is read as docs/spec.md says, required and optional.
+// Every kind is read as docs/encodings.md says, required and optional.
 func TestScannerReadsEveryKind(t *testing.T) {
 	id := wire.UUID{0x7d, 0x2a, 0x1f, 0x0e, 0x8b, 0x7a, 0x4c, 0x31, 0x9d, 0x52, 0x0a, 0x1b, 0x2c, 0x3d, 0x4e, 0x5f}
 	want := kinds{

@@ -69,7 +69,7 @@ func (e *examination) subjects(ctx context.Context, topic string, s Schema) erro
 	case found == 0:
 		e.add(Warning, about, "check under which subject the producers register their schemas", "the registry has none of the subjects %s", strings.Join(subjects, ", "))
 	case len(differ) > 0:
-		e.add(Warning, about, `records that lack what their event reads become dead letters: read "Schemas of a registry" in idemgen's docs/spec.md`, "%d of %d differ from the spec's by the rules of Avro: %s", len(differ), found, strings.Join(differ, "; "))
+		e.add(Warning, about, `records that lack what their event reads become dead letters: read "Schemas of a registry" in idemgen's docs/encodings.md`, "%d of %d differ from the spec's by the rules of Avro: %s", len(differ), found, strings.Join(differ, "; "))
 	default:
 		e.add(OK, about, "", "%d in the registry, which fit the spec's", found)
 	}

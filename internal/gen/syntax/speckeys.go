@@ -1,0 +1,102 @@
+package syntax
+
+var specShape = specKeys.in(Section{Of: "the spec", Rules: "spec.md#writing-the-file"})
+
+var specKeys = keys[Spec]{
+	{name: "version", required: true, missing: "write version: 1",
+		value:   value[Spec]{Shape{Words: []string{"1"}}, readVersion},
+		text:    "Version of the spec language.",
+		codes:   "E109",
+		example: "version: 1"},
+	{name: "consumer", required: true, missing: "name the service: consumer: orders, which is Kafka's group and the ledger's name, too",
+		value:   nameValue(consumerNames, func(s *Spec) **Text { return &s.Consumer }),
+		text:    "Name of the service: of its ledger, and of its group in Kafka.",
+		more:    "It cannot change: see [names](spec.md#names).",
+		values:  "[name](spec.md#names)",
+		codes:   "E201",
+		example: "consumer: orders",
+		also:    "group consumer_group",
+		write:   "the group is named after consumer: <name>, and has no other name"},
+	{name: "package", required: true, missing: "name the Go package of the folder that this spec is in, for example package: orders",
+		value:   nameValue(packageNames, func(s *Spec) **Text { return &s.Package }),
+		text:    "Go package of the generated code, which is in the folder of the spec.",
+		more:    "A folder holds one service.",
+		values:  "[name](spec.md#names)",
+		codes:   "E201 E215 E812",
+		example: "package: orders"},
+	{name: "description",
+		value:   textValue(func(s *Spec) **Text { return &s.Description }),
+		text:    "Doc comment of the package.",
+		example: "description: Orders, as the shop sees them."},
+	{name: "import", instead: "copy the types that you need; a table that another service makes is external: true here"},
+	{name: "examples",
+		value: pathValue(func(s *Spec) **Text { return &s.Examples }),
+		text:  "JSON file of sample records, relative to this spec. Each must decode.",
+		more: "It is an array of `{topic, key, headers, timestamp, value}`. Values are written " +
+			"[unpacked](encodings.md#packed-values).",
+		values:  "file",
+		codes:   "E114",
+		example: "examples: examples.json"},
+	{name: "types",
+		value:   value[Spec]{mapOf(typeNames, typeShape), readTypes},
+		text:    "Named types: objects, and texts out of a list.",
+		example: "types:\n  Line: {fields: {sku: string, pieces: int32}}\n  Site: {enum: [north, south]}"},
+	{name: "tables",
+		value:   value[Spec]{mapOf(tableNames, tableShape), readTables},
+		text:    "Tables that the service writes.",
+		example: "tables:\n  orders:\n    primary_key: [order_id]\n    columns: {order_id: uuid, state: text}"},
+	{name: "topics", required: true, missing: "name the topics that the consumer reads, for example topics: {orders.v1: {...}}",
+		value: value[Spec]{mapOf(topicNames, topicShape).some(), readTopics},
+		text:  "Topics that the service reads, with their events.",
+		codes: "E106",
+		example: "topics:\n  orders.v1:\n    idempotency_key: {source: {header: Idempotency-Key}, window: 8d}\n" +
+			"    events:\n      OrderPlaced: {fields: {order_id: uuid}, write: [insert: orders]}"},
+	{name: "on_failure", instead: "say it of each topic: topics: {orders.v1: {on_failure: {retries: 8}}}"},
+	{name: "limits",
+		value:    put(limitsShape, func(s *Spec) **Limits { return &s.Limits }, readLimits),
+		text:     "Sizes of batches, and times.",
+		standard: "that of each key",
+		example:  "limits: {batch_events: 1000, batch_wait: 20ms}",
+		asMap:    "for example limits: {batch_events: 500}"},
+	{name: "migrations",
+		value:    put(migrationsShape, func(s *Spec) **Migrations { return &s.Migrations }, readMigrations),
+		text:     "Where migrations are written, and in which form.",
+		standard: "that of each key",
+		example:  "migrations: {dir: db/migrations, format: goose}",
+		asMap:    "write migrations: {dir: TEXT}"},
+	{name: "renamed_from", instead: "the consumer keeps its name: it is that of its ledger, and of the group in Kafka"},
+	{name: "outbox", instead: toOutbox},
+}
+
+var migrationsShape = migrationKeys.in(Section{Of: "migrations", Rules: "changes.md#migrations"})
+
+var migrationKeys = keys[Migrations]{
+	{name: "dir",
+		value:    pathValue(func(m *Migrations) **Text { return &m.Dir }),
+		text:     "Folder of the migrations, relative to this spec.",
+		more:     "It holds those of one spec. You apply the files, in their order.",
+		values:   "folder",
+		standard: "`migrations`",
+		codes:    "E201",
+		example:  "migrations: {dir: db/migrations}"},
+	{name: "format",
+		value:    wordValue(func(m *Migrations) **Text { return &m.Format }, "sql", "goose", "golang_migrate"),
+		text:     "Form of the files: plain SQL, or as goose or golang-migrate reads them.",
+		more:     "It does not change once there are files.",
+		standard: "`sql`",
+		codes:    "E111",
+		example:  "migrations: {format: golang_migrate}"},
+}
+
+// docKeys are allowed on every named thing.
+func docKeys[T any](doc func(*T) *Doc, more ...key[T]) keys[T] {
+	return append(keys[T]{
+		{name: "description",
+			value:   textValue(func(t *T) **Text { return &doc(t).Description }),
+			text:    "Description of the thing: a comment in Go and SQL.",
+			more:    "If the text of a table or a column changes, no migration is written.",
+			example: "description: An order, as the shop sees it."},
+		{name: "deprecated", instead: "say so in the description"},
+		{name: "go_name", instead: "names in Go are made of the spec's: give the entry another name, and say by name, path or type what it is outside of the spec"},
+	}, more...)
+}
