@@ -86,3 +86,46 @@ func TestPlanSaysOneThingOfAField(t *testing.T) {
 		}
 	}
 }
+
+// What a migration by hand has made is not to be done any more, nor done by idemgen; after a rename
+// older versions halt.
+func TestPlanOfChangesByHand(t *testing.T) {
+	module(t, map[string]string{"idemgen.yaml": noted})
+	must(t, "generate")
+	mustGit(t, "init", "-q", "-b", "main")
+	mustGit(t, "add", "-A")
+	mustGit(t, "commit", "-q", "-m", "first")
+	plan := func(lacks string, want ...string) {
+		t.Helper()
+		code, out, stderr := run(t, "plan")
+		if code != done || lacks != "" && strings.Contains(out, lacks) {
+			t.Errorf("exit code %d, or %q is said:\n%s%s", code, lacks, out, stderr)
+		}
+		for _, line := range want {
+			if !strings.Contains(out, line) {
+				t.Errorf("no %q in\n%s", line, out)
+			}
+		}
+	}
+	edit(t, "idemgen.yaml", "note: nullable", "remark: nullable")
+	edit(t, "idemgen.yaml", "leave: [note]", "leave: [remark]")
+	plan("", `To do: drop or rename it in a migration of your own that has the line "-- idemgen:by-hand orders.note"; stop all processes before you apply it.`)
+	write(t, "migrations/0004_rename.sql", "-- idemgen:by-hand orders.note\n-- idemgen:by-hand orders.remark\nALTER TABLE orders RENAME note TO remark;\n")
+	renamed := []string{
+		`- **migration by hand**: column "remark" of "orders" is new. 0004_rename.sql makes the change, after which a process of the version before halts. To do: stop all processes, apply it, then start this version.`,
+		`- **migration by hand**: column "note" was removed; idemgen does not drop data. 0004_rename.sql makes the change, after which a process of the version before halts. To do: stop all processes, apply it, then start this version.`,
+	}
+	plan("appended", renamed...)
+	must(t, "generate")
+	plan("appended", renamed...)
+	mustGit(t, "add", "-A")
+	mustGit(t, "commit", "-q", "-m", "second")
+	plan("")
+
+	edit(t, "idemgen.yaml", "      remark:", "      made: nullable text\n      remark:")
+	edit(t, "idemgen.yaml", "leave: [remark]", "leave: [remark, made]")
+	edit(t, "idemgen.yaml", "total: numeric(12,2)", "total: numeric(10,2)")
+	write(t, "migrations/0005_made.sql", "-- idemgen:by-hand orders.made\n-- idemgen:by-hand orders.total\n")
+	plan("appended", `column "made" of "orders" is new. 0005_made.sql makes the change. To do: apply it before this version starts.`,
+		`changed from numeric(12,2) to numeric(10,2). 0005_made.sql makes the change. To do: apply it before this version starts; what the version before writes must fit it, or end that version first.`)
+}
