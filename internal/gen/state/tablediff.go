@@ -60,7 +60,7 @@ func (c TableChange) Subject() string {
 func TableChanges(old *State, s *model.Service) []TableChange {
 	d := tableDiff{}
 	if old != nil {
-		d.known = old.Tables
+		d.known = respelled(old.Tables, s)
 	}
 	for _, t := range s.Tables {
 		if t.External {

@@ -129,3 +129,26 @@ func TestPlanOfChangesByHand(t *testing.T) {
 	plan("appended", `column "made" of "orders" is new. 0005_made.sql makes the change. To do: apply it before this version starts.`,
 		`changed from numeric(12,2) to numeric(10,2). 0005_made.sql makes the change. To do: apply it before this version starts; what the version before writes must fit it, or end that version first.`)
 }
+
+// A name that changes in the spec alone is no change of the database: no migration is written, and
+// none is asked for.
+func TestNamesThatTheDatabaseKeeps(t *testing.T) {
+	module(t, map[string]string{"idemgen.yaml": strings.Replace(noted, "    primary_key: [order_id]\n", "    primary_key: [order_id]\n    unique: [[note]]\n", 1)})
+	must(t, "generate")
+	edit(t, "idemgen.yaml", "      note: nullable text\n", "      remark: {type: nullable text, name: note}\n")
+	edit(t, "idemgen.yaml", "leave: [note]", "leave: [remark]")
+	edit(t, "idemgen.yaml", "unique: [[note]]", "unique: [[remark]]")
+	if out := must(t, "generate"); strings.Contains(out, "migrations/") {
+		t.Errorf("a migration was written:\n%s", out)
+	}
+	must(t, "check")
+	edit(t, "idemgen.yaml", "  orders:\n", "  sales:\n    name: orders\n")
+	edit(t, "idemgen.yaml", "upsert: orders", "upsert: sales")
+	edit(t, "idemgen.yaml", "update: orders", "update: sales")
+	if out := must(t, "generate"); strings.Contains(out, "migrations/") {
+		t.Errorf("a migration was written:\n%s", out)
+	}
+	must(t, "check")
+	edit(t, "idemgen.yaml", "remark: {type: nullable text, name: note}", "remark: {type: nullable text, name: memo}")
+	refused(t, `column "remark" of "sales" changed from nullable text name "note" to nullable text name "memo"; idemgen does not rename it`, "generate")
+}
