@@ -112,13 +112,14 @@ const (
 	// grace is how long a service may take to end.
 	grace = 10 * time.Second
 	// patience is how long records wait for a service that never says that it is ready.
-	patience = 15 * time.Second
+	patience   = 15 * time.Second
+	impatience = time.Second
 )
 
-// ready waits until the service says that it is ready, or for a while: not every program does. It
-// reports false if the service ends.
+// ready waits until the service says that it is ready, or for a while: not every program does, and
+// one that did not is waited for less the next time. It reports false if the service ends.
 func (r *run) ready(ctx context.Context) bool {
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+	for end := time.Now().Add(r.wait); time.Now().Before(end); {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.address+"/readyz", nil)
 		if err != nil {
 			return false
@@ -133,5 +134,6 @@ func (r *run) ready(ctx context.Context) bool {
 			return false
 		}
 	}
+	r.wait = impatience
 	return true
 }
