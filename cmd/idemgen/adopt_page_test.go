@@ -19,7 +19,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// says runs a command that must end with a code, and print each text, however its lines are broken.
+// says runs a command that must end with a code, and print each text, however its lines are
+// broken.
 func says(t *testing.T, code int, args []string, want ...string) {
 	t.Helper()
 	got, out, stderr := run(t, args...)
@@ -45,7 +46,8 @@ func shell(t *testing.T, line string) {
 	}
 }
 
-// runTakeOver runs the service in the group of the program before it, until all records are passed.
+// runTakeOver runs the service in the group of the program before it, until all records are
+// passed.
 func runTakeOver(t *testing.T, db *pgxpool.Pool, brokers string) {
 	t.Helper()
 	consumer, err := takeover.NewConsumer(db, idem.WithGroup("payments_projector.v2"), idem.WithLogger(slog.New(slog.DiscardHandler)))

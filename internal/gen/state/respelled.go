@@ -39,8 +39,8 @@ func tableOf(s *model.Service, name string) *model.Table {
 	return s.Tables[i]
 }
 
-// respelled returns the table with the columns' new names, and those of the tables it refers to. now
-// is the table in the spec; nil if it is gone.
+// respelled returns the table with the columns' new names, and those of the tables it refers to.
+// now is the table in the spec; nil if it is gone.
 func (t Table) respelled(now *model.Table, tables map[string]string) Table {
 	columns := map[string]string{}
 	t.Columns = slices.Clone(t.Columns)

@@ -18,8 +18,8 @@ func planOf(t *testing.T, old, new string) string {
 	return lines + stderr
 }
 
-// A table of others that the spec no longer has, or has less of, stays until the version before has
-// ended, which needs it. What the spec has more of is there before this version starts.
+// A table of others that the spec no longer has, or has less of, stays until the version before
+// has ended, which needs it. What the spec has more of is there before this version starts.
 func TestPlanOfTablesOfOthers(t *testing.T) {
 	const (
 		others = "  others: {external: true, primary_key: [id], columns: {id: text, t: nullable varchar(20)}}\n"
@@ -53,8 +53,8 @@ func TestPlanOfTablesOfOthers(t *testing.T) {
 	}
 }
 
-// plan says one thing of a field, also of one whose type has another name, in which not all texts or
-// members of before are, and of one that is read where another one was.
+// plan says one thing of a field, also of one whose type has another name, in which not all texts
+// or members of before are, and of one that is read where another one was.
 func TestPlanSaysOneThingOfAField(t *testing.T) {
 	const dead = "- **records still in the topic become dead letters**: event \"Moved\" of doors.v1: "
 	bells := strings.NewReplacer("  Ring: {", "  Bell: {fields: {id: string, note: optional string}}\n  Ring: {", "ring: optional Ring", "ring: optional Bell").Replace(planned)
@@ -87,8 +87,8 @@ func TestPlanSaysOneThingOfAField(t *testing.T) {
 	}
 }
 
-// What a migration by hand has made is not to be done any more, nor done by idemgen; after a rename
-// older versions halt.
+// What a migration by hand has made is not to be done any more, nor done by idemgen; after a
+// rename older versions halt.
 func TestPlanOfChangesByHand(t *testing.T) {
 	module(t, map[string]string{"idemgen.yaml": noted})
 	must(t, "generate")
