@@ -153,13 +153,13 @@ func (b *bracketScan) trap(c rune) {
 	hint := "put the whole text in quotes"
 	switch next := b.at(1); {
 	case c == '?' && (isBlank(next) || slices.Contains([]rune(",]}"), next)):
-		hint = `write "optional string" (a field) or "nullable text" (a column)`
+		hint = "a field is written name: optional string, a column name: nullable text"
 	case b.at(-1) == ':':
 		hint = blankHint
 	case c == '{' && b.at(-1) == '$':
 		hint = "nothing is filled in here: write the value itself"
 	case c == '[' && next == ']':
-		hint = `write "list(string)" (a field) or "text array" (a column)`
+		hint = "a field is written name: list(string), a column name: text array"
 	}
 	b.report(b.pos(), "E113", `YAML does not allow "`+string(c)+`" after a value inside { } or [ ]`, hint)
 }
