@@ -19,7 +19,7 @@ import (
 
 // Commands are the commands of this package. args are the arguments of the program.
 func Commands(args []string) []*cobra.Command {
-	return []*cobra.Command{generateCommand(), checkCommand(), planCommand(), explainCommand(), initCommand(args), caseCommand(), fmtCommand()}
+	return []*cobra.Command{generateCommand(), checkCommand(), planCommand(), explainCommand(), initCommand(args), caseCommand()}
 }
 
 //go:embed text
