@@ -40,8 +40,9 @@ type Sample struct {
 	Records []seedlog.Record
 	// Case is the path of the case, whose records take effect in their order; "" if it is none. Then
 	// says that its then must hold in the end: not if effects are called, which the case answers.
-	Case string
-	Then bool
+	Case   string
+	Then   bool
+	Outbox []string // tables that a relay empties
 	// Again says that keyed records may be sent again.
 	Again bool
 }
@@ -59,6 +60,11 @@ func LocalOf(spec Spec) (*Local, error) {
 	inCase := map[string]bool{} // events
 	for _, c := range s.cases {
 		sample := Sample{Name: "case " + c.name, Case: filepath.Join(dir, filepath.FromSlash(proof.CasesFolder), c.name+".yaml"), Then: true, Again: len(c.script.DeadLetters) == 0}
+		for _, t := range service.Tables {
+			if t.Outbox() {
+				sample.Outbox = append(sample.Outbox, t.Name)
+			}
+		}
 		for _, r := range c.script.Records {
 			inCase[r.Event] = true
 			if e := tests.Event(r.Event); e != nil && e.Effect != nil {

@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/idemgen/idemgen/internal/kit/port"
@@ -46,7 +47,8 @@ type Sample struct {
 	// those before have taken effect.
 	InOrder bool
 	// Check says how the database differs from what must be there in the end; nil if nothing says it.
-	Check func(ctx context.Context, database string) (differences string, err error)
+	// If relayed, the program sends the events of the outbox itself, and deletes them.
+	Check func(ctx context.Context, database string, relayed bool) (differences string, err error)
 }
 
 // Record is a record to send, with the Go name of its event.
@@ -92,6 +94,7 @@ type run struct {
 	files   watch
 	folder  string // of what is built
 	builds  int
+	linked  []string      // packages of what was built; nothing runs when it changes
 	address string        // where the service answers over HTTP
 	wait    time.Duration // how long a service may take to be ready
 }
@@ -132,7 +135,7 @@ func Run(ctx context.Context, s Service, o Options) (err error) {
 			end() // what was built before runs until now
 			end, r.parts, running = func() {}, parts, ""
 			kept := false
-			if r.Keep {
+			if r.linked, err = r.dependencies(ctx); err == nil && r.Keep {
 				kept, err = r.keep(ctx)
 			}
 			if err == nil && !kept {
@@ -186,30 +189,46 @@ func (r *run) begin(ctx context.Context, binary string, send bool) (end func()) 
 	}
 }
 
-// start runs the service, and what sends the events of its outbox, until end is called. The
-// context ends when the program does.
-func (r *run) start(ctx context.Context, binary string) (running context.Context, end func()) {
-	running, stop := context.WithCancel(ctx)
-	served, relayed := make(chan struct{}), make(chan struct{})
+// service is the program while it runs.
+type service struct {
+	running         context.Context // ends when the program does
+	stop            context.CancelFunc
+	served, relayed chan struct{}
+	relaying        sync.Once
+}
+
+// start runs the program until it is ended.
+func (r *run) start(ctx context.Context, binary string) *service {
+	s := &service{served: make(chan struct{}), relayed: make(chan struct{})}
+	s.running, s.stop = context.WithCancel(ctx)
 	go func() {
-		defer close(served)
-		if err := r.serve(running, binary); running.Err() == nil {
+		defer close(s.served)
+		if err := r.serve(s.running, binary); s.running.Err() == nil {
 			r.say("the service ended (%v); nothing more is sent to it", err)
 			r.say("waiting for a file to change")
 		}
-		stop()
+		s.stop()
 	}()
-	go func() {
-		defer close(relayed)
-		if err := r.relay(running); err != nil && running.Err() == nil {
-			r.say("nothing more is sent from the outbox: %v", err)
-		}
-	}()
-	return running, func() {
-		stop()
-		<-served
-		<-relayed
-	}
+	return s
+}
+
+// sendOutbox begins to send the events of the outbox.
+func (r *run) sendOutbox(s *service) {
+	s.relaying.Do(func() {
+		go func() {
+			defer close(s.relayed)
+			if err := r.relay(s.running); err != nil && s.running.Err() == nil {
+				r.say("nothing more is sent from the outbox: %v", err)
+			}
+		}()
+	})
+}
+
+func (s *service) end() {
+	s.stop()
+	<-s.served
+	s.relaying.Do(func() { close(s.relayed) })
+	<-s.relayed
 }
 
 // say prints a line of dev's own.

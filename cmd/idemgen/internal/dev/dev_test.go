@@ -73,7 +73,7 @@ func TestWhatIsLeftIsCompared(t *testing.T) {
 	} {
 		out := &output{}
 		r := &run{Options: Options{Out: out}, place: &place{database: "x"}}
-		r.compare(t.Context(), Sample{Name: "case a", Check: func(_ context.Context, database string) (string, error) {
+		r.compare(t.Context(), Sample{Name: "case a", Check: func(context.Context, string, bool) (string, error) {
 			return tc.differences, tc.err
 		}})
 		if out.String() != tc.want {

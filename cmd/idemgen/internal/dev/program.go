@@ -75,11 +75,15 @@ func (r *run) main(ctx context.Context) (string, error) {
 	return "", fmt.Errorf("several programs import %s: name one with --program: %s", own, strings.Join(programs, ", "))
 }
 
-// links reports whether the program links one of some packages of idemgen.
-func (r *run) links(ctx context.Context, packages ...string) (bool, error) {
+// dependencies are the packages that the program links.
+func (r *run) dependencies(ctx context.Context) ([]string, error) {
 	deps, err := goOutput(ctx, r.Dir, "list", "-deps", r.Program)
-	linked := strings.Fields(deps)
-	return slices.ContainsFunc(packages, func(p string) bool { return slices.Contains(linked, "github.com/idemgen/idemgen/"+p) }), err
+	return strings.Fields(deps), err
+}
+
+// links reports whether the program links one of some packages of idemgen.
+func (r *run) links(packages ...string) bool {
+	return slices.ContainsFunc(packages, func(p string) bool { return slices.Contains(r.linked, "github.com/idemgen/idemgen/"+p) })
 }
 
 // serve runs the program until it ends by itself, or ctx ends. However dev ends, it ends, too.

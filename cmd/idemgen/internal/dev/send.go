@@ -26,51 +26,53 @@ func (r *run) samples() []Sample {
 // play runs the service, and plays the samples, if it shall: the records of the cases and of the
 // generated tests, each sample from an empty database on. Then the service runs until ctx ends.
 func (r *run) play(ctx context.Context, binary string, send bool) {
-	running, end := r.start(ctx, binary)
-	defer func() { end() }()
+	s := r.start(ctx, binary)
+	defer func() { s.end() }()
 	samples := r.samples()
-	if r.place.postgres == nil && send && r.Pause > 0 && r.ready(running) {
+	if r.place.postgres == nil && send && r.Pause > 0 && r.ready(s.running) {
 		r.say("the brokers are yours: send your records to %s", r.place.brokers)
 	}
-	if !send || len(samples) == 0 {
-		<-ctx.Done()
-		return
+	if !send {
+		samples = nil
 	}
 	sent, twice, complete := 0, 0, true
 	var last *Record
 	for i, sample := range samples {
 		if i > 0 {
-			end()
+			s.end()
 			if err := r.fresh(ctx, i == len(samples)-1); err != nil {
-				if end, complete = func() {}, false; ctx.Err() == nil {
+				if complete = false; ctx.Err() == nil {
 					r.say("nothing more is sent: %v", err)
 				}
 				break
 			}
-			running, end = r.start(ctx, binary)
+			s = r.start(ctx, binary)
 		}
-		if complete = r.ready(running); !complete {
+		if complete = r.ready(s.running); !complete {
 			break
 		}
-		if err := r.place.execute(running, sample.Rows); err != nil {
-			if running.Err() == nil {
+		if err := r.place.execute(s.running, sample.Rows); err != nil {
+			if s.running.Err() == nil {
 				r.say("%s is left out: its rows: %v", sample.Name, err)
 			}
 			continue
 		}
 		var copies int
-		if copies, complete = r.send(running, sample); !complete {
+		if copies, complete = r.send(s.running, sample); !complete {
 			break
+		}
+		if r.sendOutbox(s); i < len(samples)-1 {
+			r.place.emptied(s.running)
 		}
 		sent, twice = sent+len(sample.Records), twice+copies
 		if n := len(sample.Records); n > 0 {
 			last = &sample.Records[n-1]
 		}
 	}
-	if complete {
+	if complete && len(samples) > 0 {
 		r.say("all %d records of the tests were sent, %d of them twice", sent, twice)
 	}
-	if complete && last != nil {
+	if r.sendOutbox(s); complete && last != nil {
 		r.say("send your own: %s", asCommand(r.place.brokers, last))
 	}
 	<-ctx.Done()
@@ -156,7 +158,7 @@ func (r *run) verdict(ctx context.Context, sample Sample, records int64) {
 
 // compare says how what is left differs from what must be there.
 func (r *run) compare(ctx context.Context, sample Sample) {
-	switch differences, err := sample.Check(ctx, r.place.database); {
+	switch differences, err := sample.Check(ctx, r.place.database, r.relays()); {
 	case ctx.Err() != nil:
 	case err != nil:
 		r.say("%s: its then was not compared: %v", sample.Name, err)
@@ -164,6 +166,21 @@ func (r *run) compare(ctx context.Context, sample Sample) {
 		r.say("%s differs from its then:\n  %s", sample.Name, strings.ReplaceAll(differences, "\n", "\n  "))
 	default:
 		r.say("%s: all is as its then says", sample.Name)
+	}
+}
+
+// emptied waits until the outbox, if there is one, holds no event, or for a while.
+func (p *place) emptied(ctx context.Context) {
+	conn, err := pgx.Connect(ctx, p.database)
+	if err != nil {
+		return
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	holds := true
+	for end := time.Now().Add(settling); time.Now().Before(end) && holds; pause(ctx, 20*time.Millisecond) {
+		if conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM idem_outbox)`).Scan(&holds) != nil {
+			return
+		}
 	}
 }
 
