@@ -128,6 +128,11 @@ func TestPlanOfChangesByHand(t *testing.T) {
 	write(t, "migrations/0005_made.sql", "-- idemgen:by-hand orders.made\n-- idemgen:by-hand orders.total\n")
 	plan("appended", `column "made" of "orders" is new. 0005_made.sql makes the change. To do: apply it before this version starts.`,
 		`changed from numeric(12,2) to numeric(10,2). 0005_made.sql makes the change. To do: apply it before this version starts; what the version before writes must fit it, or end that version first.`)
+	must(t, "generate")
+	mustGit(t, "add", "-A")
+	mustGit(t, "commit", "-q", "-m", "third")
+	edit(t, "idemgen.yaml", "total: numeric(10,2)", "total: numeric(9,2)")
+	plan("0005_made.sql", `make it in a migration of your own that has the line "-- idemgen:by-hand orders.total"`)
 }
 
 // A name that changes in the spec alone is no change of the database: no migration is written, and
