@@ -71,6 +71,9 @@ func LocalOf(spec Spec) (*Local, error) {
 				sample.Then, sample.Again = false, false
 			}
 		}
+		if !sample.Then {
+			sample.Name += ", which is not compared with its then: your own effects are called"
+		}
 		l.add(tests, sample, c.script)
 		tests.Given(c.script.Given)
 	}

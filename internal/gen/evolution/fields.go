@@ -31,7 +31,7 @@ type about struct{ topic, event, typ, field string }
 // unread is a change after which a value of before cannot be read as it was.
 type unread struct {
 	about
-	through  []about // the fields whose types lead to it: nothing else is said of them
+	through  []about // nothing else is said of these fields: their types lead to it, or it is about them too
 	loses    bool    // it is read, but without a value that it has, or with another one
 	moved    bool    // a field is read elsewhere
 	was      string  // the former name of the field, which is read where it was: nothing is lost
@@ -48,7 +48,7 @@ func (c *fields) find(u unread) {
 	for _, pair := range c.inside {
 		c.seen[pair] = true
 	}
-	u.through = slices.Clone(c.through)
+	u.through = append(u.through, c.through...)
 	c.found(u)
 }
 
@@ -119,6 +119,9 @@ func (c *fields) renamed(f *model.Field, old, now []*model.Field) {
 			}
 			u := unread{about: c.at, loses: true, do: firstBeside, what: fmt.Sprintf(what, f.Name, was.Name)}
 			u.field = f.Name
+			gone := c.at
+			gone.field = was.Name
+			u.through = []about{gone}
 			c.find(u)
 			return
 		}
