@@ -67,7 +67,7 @@ func TestWhatIsLeftIsCompared(t *testing.T) {
 		err         error
 		want        string
 	}{
-		{"", nil, "dev: case a: all is as its then says\n"},
+		{"", nil, "dev: case a matches its then\n"},
 		{"orders: want 1 row, got 2\nconflict: want 0, got 1", nil, "dev: case a differs from its then:\n  orders: want 1 row, got 2\n  conflict: want 0, got 1\n"},
 		{"", errors.New("no table"), "dev: case a: its then was not compared: no table\n"},
 	} {

@@ -165,7 +165,7 @@ func (r *run) compare(ctx context.Context, sample Sample) {
 	case differences != "":
 		r.say("%s differs from its then:\n  %s", sample.Name, strings.ReplaceAll(differences, "\n", "\n  "))
 	default:
-		r.say("%s: all is as its then says", sample.Name)
+		r.say("%s matches its then", sample.Name)
 	}
 }
 
