@@ -70,6 +70,11 @@ func schemasOf(t *model.Topic) (all []Schema) {
 func wanted(s *model.Service, t *model.Table) pgtable.Want {
 	is := gocode.TableOf(s, t, sqlcode.TableName(t))
 	w := pgtable.Want{SQL: cmp.Or(is.SQL, t.Name), Unique: is.Unique, Rights: is.Rights, Handled: s.HasHandlers() && !t.External}
+	for _, topic := range s.Topics {
+		for _, st := range topic.Flush {
+			w.Upserts = w.Upserts || st.Table == t && st.Makes && (st.Changes || st.If.Exists == "skip")
+		}
+	}
 	for _, c := range is.Columns {
 		w.Columns = append(w.Columns, pgtable.WantColumn{
 			Name: c.Name, Type: c.Type, Nullable: c.Nullable, Filled: c.Filled, Default: c.Default, Left: c.Left, Null: c.Null, Texts: c.Texts,

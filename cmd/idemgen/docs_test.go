@@ -1,23 +1,18 @@
 package main
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 	"github.com/idemgen/idemgen/cmd/idemgen/internal/commandtest"
 )
 
 var (
-	codeSpans  = regexp.MustCompile("(?s)```.*?```|`[^`]+`")
-	ownCommand = regexp.MustCompile(`(?:^|[\s"]|&& )(?:go tool )?idemgen ([a-z][^\n|>#]*)`)
-	ofMake     = regexp.MustCompile(`(?:^|[\s;])make ([a-z0-9]+)`)
-	remarks    = regexp.MustCompile(`(?m)(^|  )#.*`)
-	ofScripts  = regexp.MustCompile(`go run \./(\S+)`)
+	ofMake    = regexp.MustCompile(`(?:^|[\s;])make ([a-z0-9]+)`)
+	ofScripts = regexp.MustCompile(`go run \./(\S+)`)
 )
 
 // What the documentation says to type is there: commands of idemgen with their flags, targets of
@@ -28,22 +23,17 @@ func TestCommandsInTheDocumentationExist(t *testing.T) {
 	makefile := read(t, "../../Makefile")
 	seen := 0
 	for _, page := range append(append(pages, examples...), "../../README.md", "../../CONTRIBUTING.md") {
-		for _, code := range codeSpans.FindAllString(read(t, page), -1) {
-			code = remarks.ReplaceAllString(strings.ReplaceAll(strings.Trim(code, "`"), "\\\n", " "), "")
-			for _, m := range ownCommand.FindAllStringSubmatch(code, -1) {
-				seen++
-				line, _, _ := strings.Cut(m[1], "&&")
-				cmd, rest, err := command.Root(io.Discard, io.Discard, commands(nil)...).Find(commandtest.Words(line))
-				if err == nil {
-					err = cmd.ParseFlags(rest)
-				}
-				if err != nil && strings.Contains(err.Error(), "flag needs an argument") { // it is only named
-					err = nil
-				}
-				if err != nil || cmd.HasSubCommands() && cmd.Flags().NArg() > 0 {
-					t.Errorf("%s: idemgen %s: %v", page, line, err)
-				}
+		for _, line := range commandtest.Lines(read(t, page)) {
+			seen++
+			cmd, err := idemgen.Find(line)
+			if err != nil && strings.Contains(err.Error(), "flag needs an argument") { // it is only named
+				err = nil
 			}
+			if err != nil || cmd.HasSubCommands() && cmd.Flags().NArg() > 0 {
+				t.Errorf("%s: idemgen %s: %v", page, line, err)
+			}
+		}
+		for _, code := range commandtest.Code(read(t, page)) {
 			for _, m := range ofMake.FindAllStringSubmatch(code, -1) {
 				seen++
 				if !strings.Contains(makefile, "\n"+m[1]+":") {

@@ -14,6 +14,7 @@ type Want struct {
 	Unique  [][]string // the primary key, then the further unique keys
 	Rights  []string   // that the steps need; with INSERT they make rows
 	Handled bool       // handlers may read and write the table
+	Upserts bool       // steps make a row or find it, by ON CONFLICT
 }
 
 // WantColumn is what a spec says of a column.
@@ -54,6 +55,7 @@ func Compare(ctx context.Context, db Querier, want *Want) ([]Difference, error) 
 	c := comparison{want: want, have: have}
 	c.storage()
 	c.columns()
+	c.places()
 	if !have.View { // of which the catalog says neither; a view may rest on its rules
 		c.unknownColumns()
 		c.keys()
@@ -71,6 +73,17 @@ func (c *comparison) rules() {
 			at := Difference{Advice: fmt.Sprintf("DROP RULE %s ON %s, and let a trigger do what it does", quoted(r.Name), c.want.SQL)}
 			c.add(at, "%s has the rule %q, which replaces %s statements", c.want.SQL, r.Name, r.On)
 		}
+	}
+}
+
+// places finds tables that take no row, and views whose triggers take the place of ON CONFLICT.
+func (c *comparison) places() {
+	if c.have.Partitioned && c.makes() {
+		c.add(Difference{Advice: "make its partitions, or one of them as DEFAULT"}, "%s is partitioned and has no partition, so it takes no row", c.want.SQL)
+	}
+	if len(c.have.Instead) > 0 && c.want.Upserts {
+		at := Difference{Advice: "name the table beneath it, or drop the trigger if Postgres can insert through the view itself"}
+		c.add(at, "view %s has the INSTEAD OF trigger %s, and steps find rows by a key: ON CONFLICT finds none through it", c.want.SQL, quoted(c.have.Instead[0]))
 	}
 }
 
@@ -117,6 +130,12 @@ func (c *comparison) texts(w WantColumn, h *Column, of string) {
 func (c *comparison) filling(w WantColumn, h *Column, of string) {
 	var at Difference
 	switch {
+	case h.Always != "" && !w.Filled:
+		at.Advice = "write filled_by: database"
+		if h.Nullable && !w.Nullable {
+			at.Advice += " and nullable " + w.Type
+		}
+		c.add(at, "%s is filled by the database (%s), and the spec says that steps may write it", of, h.Always)
 	case h.Nullable && !w.Nullable && !c.have.View:
 		at.Advice = "write nullable " + w.Type + ", or make it NOT NULL"
 		c.add(at, "%s may be NULL in the database, and not in the spec", of)
@@ -126,9 +145,6 @@ func (c *comparison) filling(w WantColumn, h *Column, of string) {
 	case !h.fills() && w.Left != "" && !c.have.filledByTrigger():
 		at.Advice = fmt.Sprintf("let the step give it a value, or ALTER TABLE %s ALTER COLUMN %s DROP NOT NULL", c.want.SQL, quoted(w.Name))
 		c.add(at, "%s is NOT NULL in the database and has no default, and event %s makes rows without it", of, w.Left)
-	case h.Always != "" && !w.Filled:
-		at.Advice = "write filled_by: database"
-		c.add(at, "%s is filled by the database (%s), and the spec says that steps may write it", of, h.Always)
 	case w.Filled && !h.fills() && !c.have.filledByTrigger() && c.makes():
 		at.Advice = "let steps fill it, or give it a default"
 		c.add(at, "%s has no default, and the spec says that the database fills it", of)

@@ -16,6 +16,9 @@ type Querier interface {
 // tableSQL reads one table as JSON. Names are resolved as statements resolve them.
 const tableSQL = `
 SELECT json_build_object('schema', n.nspname, 'name', c.relname, 'unlogged', c.relpersistence <> 'p', 'view', c.relkind IN ('v', 'm'),
+	'partitioned', c.relkind = 'p' AND NOT EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid),
+	'instead', coalesce((SELECT json_agg(t.tgname ORDER BY t.tgname) FROM pg_trigger t
+		WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgtype & 64 <> 0 AND t.tgtype & 4 <> 0), '[]'),
 	'rights', coalesce((SELECT json_agg(r) FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS r
 		WHERE CASE r WHEN 'DELETE' THEN has_table_privilege(c.oid, r) ELSE has_any_column_privilege(c.oid, r) END), '[]'),
 	'before', coalesce((SELECT json_agg(json_build_object('name', t.tgname, 'insert', t.tgtype & 4 <> 0, 'update', t.tgtype & 16 <> 0) ORDER BY t.tgname)

@@ -20,6 +20,9 @@ type Table struct {
 	Unlogged bool      `json:"unlogged"`
 	Rules    []Rule    `json:"rules"` // DO INSTEAD
 	View     bool      `json:"view"`
+	Instead  []string  `json:"instead"` // names of the view's triggers that run instead of an insert
+	// Partitioned says that it is, and that it has no partition.
+	Partitioned bool `json:"partitioned"`
 	// Parts are of the table itself and of its partitions those that do not survive a crash, or
 	// are elsewhere.
 	Parts []Part `json:"parts"`

@@ -23,13 +23,18 @@ var words = map[string]string{
 var noArray = map[string]bool{"bytea": true, "jsonb": true, "json": true}
 
 var (
-	sized    = regexp.MustCompile(`^(character varying|character|numeric)\(([0-9]+)(?:,([0-9]+))?\)$`)
-	nameable = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
+	quotedName = regexp.MustCompile(`"([a-z_][a-z0-9_]*)"`)
+	sized      = regexp.MustCompile(`^(character varying|character|numeric)\(([0-9]+)(?:,([0-9]+))?\)$`)
+	nameable   = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 )
 
-// name finds the spec's word for the column's type.
+// name finds the spec's word for the column's type. With the setting quote_all_identifiers the
+// server quotes its names, and one name it quotes always.
 func (c *Column) name() {
 	base := c.Base
+	if base.Text != `"char"` {
+		base.Text = quotedName.ReplaceAllString(base.Text, "$1")
+	}
 	if c.Type = words[base.Text]; c.Type != "" {
 		c.Known = true
 		return

@@ -1,6 +1,7 @@
 package idemtest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/internal/proof"
 )
@@ -41,6 +44,44 @@ func (s Service) RunCases(t *testing.T) {
 			r.run(t)
 		})
 	}
+}
+
+// CompareCase reports how a database differs from what a case says under then: rows and dead
+// letters, a line for each difference; "" if there is none. The records of the case were applied
+// to the database in their order, by any program, and those of a topic went to its partition 0.
+// The tables without are not compared.
+func (s Service) CompareCase(ctx context.Context, db *pgxpool.Pool, file string, without ...string) (differences string, err error) {
+	spec, err := proof.Read(s.Spec, s.Digest)
+	if err != nil {
+		return "", err
+	}
+	script, err := readCase(spec, file)
+	if err != nil {
+		return "", err
+	}
+	c, err := s.caseRunner(spec, file, script)
+	if err != nil {
+		return "", err
+	}
+	c.tables = slices.DeleteFunc(c.tables, func(t comparedTable) bool { return slices.Contains(without, t.Name) })
+	c.want.tables = slices.DeleteFunc(c.want.tables, func(r rows) bool { return slices.Contains(without, r.table) })
+	got, err := c.read(ctx, db)
+	if err != nil {
+		return "", err
+	}
+	if err := c.normalize(ctx, db); err != nil {
+		return "", err
+	}
+	letters, err := readLetters(ctx, db)
+	if err != nil {
+		return "", err
+	}
+	index := map[recordOffset]int{}
+	for _, r := range c.log {
+		index[placeOf(r.message)] = r.index
+	}
+	lines := []string{c.rowDiff(c.want, got), c.want.classDiff(letters, func(at recordOffset) int { return index[at] })}
+	return strings.Join(slices.DeleteFunc(lines, func(l string) bool { return l == "" }), "\n"), nil
 }
 
 // cases are the files of the service's cases. The error is about files that look like some and

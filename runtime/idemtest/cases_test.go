@@ -124,3 +124,46 @@ func TestChecksHoldForCasesOnly(t *testing.T) {
 		}
 	}
 }
+
+// CompareCase compares what another program has left: its rows, and its dead letters by their
+// classes.
+func TestCompareCase(t *testing.T) {
+	const dir = "../../examples/bank/"
+	content, err := os.ReadFile(dir + "idemgen.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	external, err := os.ReadFile(dir + "testdata/idem_external.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Service{Spec: dir + "idemgen.yaml", Digest: proof.Files{}.Digest(content)}
+	db := DB(t)
+	Exec(t, db, string(external))
+	Migrate(t, db, dir+"migrations")
+	compared := func(without ...string) string {
+		t.Helper()
+		differences, err := s.CompareCase(t.Context(), db, dir+"testdata/cases/unknown_creditor.yaml", without...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return differences
+	}
+	Exec(t, db, `INSERT INTO core.account (account_id, iban, balance_cents) VALUES
+		('3f0c2a51-7f0e-4a37-9a42-5f0c7d1e2b01', 'a', 9900), ('3f0c2a51-7f0e-4a37-9a42-5f0c7d1e2b02', 'b', 500);
+		INSERT INTO idem_stream (consumer, topic, topic_id, partition) VALUES ('c', 'transfers.v1', gen_random_uuid(), 0);
+		INSERT INTO idem_dead_letter (stream, offs, seq, reason, state) SELECT stream, 1, 1, 'handler: negative', 'd' FROM idem_stream`)
+	const letters = "handler: want 2, got 1\nevent 2 is a dead letter: handler: negative"
+	want := "accounts account_id=3f0c2a51-7f0e-4a37-9a42-5f0c7d1e2b01: balance: want 10000, got 9900\n" + letters
+	if got := compared(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := compared("accounts"); got != letters {
+		t.Errorf("got\n%s\nwant\n%s", got, letters)
+	}
+	Exec(t, db, `UPDATE core.account SET balance_cents = 10000 WHERE iban = 'a';
+		INSERT INTO idem_dead_letter (stream, offs, seq, reason, state) SELECT stream, 0, 1, 'handler: nobody', 'd' FROM idem_stream`)
+	if got := compared(); got != "" {
+		t.Errorf("it differs:\n%s", got)
+	}
+}

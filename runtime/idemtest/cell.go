@@ -1,19 +1,25 @@
 package idemtest
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // rows reads a table in the form that package oracle gives them. Every value is read as text
 // that Postgres makes of it, and then brought into that form by its type.
 func (d database) rows(t comparedTable) (rows, error) {
+	return readRows(d.t.Context(), d.db, t)
+}
+
+func readRows(ctx context.Context, db *pgxpool.Pool, t comparedTable) (rows, error) {
 	out := rows{table: t.Name, counted: notCounted}
-	types, err := d.columnTypes(t.sql())
+	types, err := columnTypes(ctx, db, t.sql())
 	if err != nil {
 		return out, err
 	}
@@ -26,7 +32,7 @@ func (d database) rows(t comparedTable) (rows, error) {
 		}
 		exprs = append(exprs, selected(pgx.Identifier{stored}.Sanitize(), kind))
 	}
-	list, err := d.db.Query(d.t.Context(), "SELECT "+strings.Join(exprs, ", ")+" FROM "+t.sql())
+	list, err := db.Query(ctx, "SELECT "+strings.Join(exprs, ", ")+" FROM "+t.sql())
 	if err != nil {
 		return out, err
 	}
@@ -51,8 +57,8 @@ func (d database) rows(t comparedTable) (rows, error) {
 
 // columnTypes are the names of the columns' types, as in pg_type: "int4", "_text". Values of the
 // team's own types (named) are texts in the spec.
-func (d database) columnTypes(table string) (map[string]string, error) {
-	list, err := d.db.Query(d.t.Context(), `
+func columnTypes(ctx context.Context, db *pgxpool.Pool, table string) (map[string]string, error) {
+	list, err := db.Query(ctx, `
 SELECT a.attname::text, CASE WHEN y.typtype IN ('e', 'd') THEN 'text' ELSE y.typname::text END FROM pg_attribute a JOIN pg_type y ON y.oid = a.atttypid
 WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`, table)
 	if err != nil {

@@ -21,7 +21,7 @@ func (b *trial) compare(suspects string) {
 		}
 	}
 	got := b.dump()
-	if err := b.normalize(); err != nil {
+	if err := b.normalize(b.t.Context(), b.db); err != nil {
 		b.t.Fatalf("idemtest: %v", err)
 	}
 	report("the tables are not what "+b.source+" says", b.tableDiff(got))

@@ -1,45 +1,47 @@
 package idemtest
 
 import (
+	"context"
 	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
 )
 
 // normalize gives the expected values of types that Postgres reads from texts the form in which it
 // writes them: of the inet 10.0.0.1/32 that is 10.0.0.1. A text that Postgres rejects stays.
-func (b *trial) normalize() error {
-	if b.normal == b.want {
+func (c *runner) normalize(ctx context.Context, db *pgxpool.Pool) error {
+	if c.normal == c.want {
 		return nil
 	}
-	for i, t := range b.tables {
-		types, err := b.columnTypes(t.sql())
+	for i, t := range c.tables {
+		types, err := columnTypes(ctx, db, t.sql())
 		if err != nil {
 			return err
 		}
-		for _, row := range b.want.tables[i].cells {
+		for _, row := range c.want.tables[i].cells {
 			for j, cell := range row {
 				name, value, _ := strings.Cut(cell, "=")
 				if kind := types[t.stored(name)]; value != "NULL" && slices.Contains(model.Parsed, strings.TrimPrefix(kind, "_")) {
-					row[j] = name + "=" + b.written(value, kind)
+					row[j] = name + "=" + written(ctx, db, value, kind)
 				}
 			}
 		}
 	}
-	b.normal = b.want
+	c.normal = c.want
 	return nil
 }
 
 // written is a value, as package oracle gives it, as Postgres writes the value of a type.
-func (b *trial) written(value, kind string) string {
+func written(ctx context.Context, db *pgxpool.Pool, value, kind string) string {
 	sql := `SELECT ($1::jsonb #>> '{}')::` + kind + `::text`
 	if elem, ok := strings.CutPrefix(kind, "_"); ok {
 		sql = `SELECT array_to_json(ARRAY(SELECT jsonb_array_elements_text($1::jsonb))::` + elem + `[])::text`
 	}
-	rows, _ := b.db.Query(b.t.Context(), sql, value)
+	rows, _ := db.Query(ctx, sql, value)
 	texts, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return value

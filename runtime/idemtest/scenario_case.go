@@ -77,21 +77,29 @@ func once(b *trial, steps map[string]bool) {
 // they are those that every other scenario must find.
 func classDiff(b *trial) string {
 	b.want.dead = map[int]expectedDead{}
+	letters := b.deadLetters()
+	for at, l := range letters {
+		b.want.dead[b.delivered[at]] = expectedDead{class: l.class}
+	}
+	return b.want.classDiff(letters, func(at recordOffset) int { return b.delivered[at] })
+}
+
+// classDiff says which classes have more or fewer dead letters than they must have, and why each
+// record is one. event is the index of its event in the case.
+func (s *state) classDiff(letters map[recordOffset]deadLetter, event func(recordOffset) int) string {
 	found, reasons := map[string]int{}, map[int]string{}
-	for at, l := range b.deadLetters() {
-		index := b.delivered[at]
-		b.want.dead[index] = expectedDead{class: l.class}
+	for at, l := range letters {
 		found[l.class]++
-		reasons[index] = l.reason
+		reasons[event(at)] = l.reason
 	}
 	var out []string
-	for _, class := range slices.Sorted(maps.Keys(b.want.classes)) {
-		if want := b.want.classes[class]; found[class] != want {
+	for _, class := range slices.Sorted(maps.Keys(s.classes)) {
+		if want := s.classes[class]; found[class] != want {
 			out = append(out, fmt.Sprintf("%s: want %d, got %d", class, want, found[class]))
 		}
 	}
 	for _, class := range slices.Sorted(maps.Keys(found)) {
-		if b.want.classes[class] == 0 {
+		if s.classes[class] == 0 {
 			out = append(out, fmt.Sprintf("%s: want 0, got %d", class, found[class]))
 		}
 	}

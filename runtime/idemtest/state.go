@@ -2,12 +2,14 @@ package idemtest
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"iter"
 	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // state is what tables hold, in the form that package oracle gives them, and what became
@@ -119,42 +121,56 @@ func columnOf(cell string) string {
 // dump reads the tables of the service.
 func (b *trial) dump() *state {
 	b.t.Helper()
+	s, err := b.read(b.t.Context(), b.db)
+	if err != nil {
+		b.t.Fatalf("idemtest: %v", err)
+	}
+	return s
+}
+
+// read reads the tables of the service.
+func (c *runner) read(ctx context.Context, db *pgxpool.Pool) (*state, error) {
 	s := &state{}
-	for _, t := range b.tables {
-		found, err := b.rows(t)
+	for _, t := range c.tables {
+		found, err := readRows(ctx, db, t)
 		if err != nil {
-			b.t.Fatalf("idemtest: read table %s: %v", t.Name, err)
+			return nil, fmt.Errorf("read table %s: %w", t.Name, err)
 		}
 		if t.counted {
 			found.cells, found.counted = nil, len(found.cells)
 		}
 		s.tables = append(s.tables, found)
 	}
-	if b.ofCase {
+	if c.ofCase {
 		s.asJSON()
 	}
-	return s
+	return s, nil
 }
 
 // deadLetters reads the letters that are open.
 func (b *trial) deadLetters() map[recordOffset]deadLetter {
 	b.t.Helper()
-	list, err := b.db.Query(b.t.Context(), `
+	letters, err := readLetters(b.t.Context(), b.db)
+	if err != nil {
+		b.t.Fatalf("idemtest: %v", err)
+	}
+	return letters
+}
+
+func readLetters(ctx context.Context, db *pgxpool.Pool) (map[recordOffset]deadLetter, error) {
+	list, _ := db.Query(ctx, `
 SELECT s.topic, s.partition, d.offs, d.reason FROM idem_dead_letter d JOIN idem_stream s USING (stream)
 WHERE d.state IN ('d', 'w')`)
-	if err != nil {
-		b.t.Fatalf("idemtest: read the dead letters: %v", err)
-	}
 	out := map[recordOffset]deadLetter{}
 	var at recordOffset
 	var reason string
-	_, err = pgx.ForEachRow(list, []any{&at.topic, &at.number, &at.offset, &reason}, func() error {
+	_, err := pgx.ForEachRow(list, []any{&at.topic, &at.number, &at.offset, &reason}, func() error {
 		class, _, _ := strings.Cut(reason, ":")
 		out[at] = deadLetter{class, reason}
 		return nil
 	})
 	if err != nil {
-		b.t.Fatalf("idemtest: read the dead letters: %v", err)
+		return nil, fmt.Errorf("read the dead letters: %w", err)
 	}
-	return out
+	return out, nil
 }

@@ -2,6 +2,9 @@ package main
 
 // outboxBugs are bugs of the outbox: of what is written, of the relay, and of its producer.
 var outboxBugs = []mutant{
+	{"dev: cases share a database",
+		in("./cmd/idemgen/internal/dev", "run.play").Never(`i > 0`),
+		"./cmd/idemgen/internal/dev", "TestServiceIsRunAgainAfterEachChange"},
 	{"dev: the outbox has the columns of the spec only",
 		in("./generator", "isOutbox").Replace(`$t.Schema == "" && _`, `false`),
 		here, "TestDevSendsTheOutbox"},

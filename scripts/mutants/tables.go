@@ -2,6 +2,15 @@ package main
 
 // tableBugs are bugs of what is known of tables that are there already.
 var tableBugs = []mutant{
+	{"a partitioned table without partitions is in order",
+		in("./internal/pgtable", "comparison.places").Never(`c.have.Partitioned && c.makes()`),
+		"./runtime/internal/catalog", "TestTablesAreComparedWithTheSpec"},
+	{"an upsert through a view with a trigger is in order",
+		in("./internal/pgtable", "comparison.places").Never(`len(c.have.Instead) > 0 && c.want.Upserts`),
+		"./runtime/internal/catalog", "TestViewsWithTriggersTakeNoUpserts"},
+	{"quoted names of types are other types",
+		in("./internal/pgtable", "Column.name").Never("base.Text != `\"char\"`"),
+		"./runtime/internal/catalog", "TestTablesAreComparedWithTheSpec"},
 	{"tables: statements forget the schema",
 		in(sqlcode, "tableAs").Always(`t.Schema == ""`),
 		specs, "TestGoldenAccepted"},

@@ -7,7 +7,6 @@
 package evolution
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -54,6 +53,9 @@ type Version struct {
 	Spec    *syntax.Node
 	Service *model.Service
 	State   *state.State
+	// ByHand are the tables and columns that migrations of the team's own change, which the version
+	// before does not have, and the names of these files.
+	ByHand map[string]string
 }
 
 // Compare returns the changes from old to now, those that break first.
@@ -152,16 +154,4 @@ func (c *comparison) only(key string, path ...string) bool {
 		old, now = now, old
 	}
 	return old == nil && now != nil && len(now.Pairs) == 1 && now.Pairs[0].Key == key
-}
-
-// tables are the changes of the tables: what a migration does, and what is done by hand.
-func (c *comparison) tables() {
-	for _, t := range state.TableChanges(c.old.State, c.now.Service) {
-		if !t.Written() {
-			c.add(ByHand, t.Text, "idemgen writes no migration for it (E607)",
-				cmp.Or(t.Advice, "make it")+" in a migration of your own that has the line \"-- idemgen:by-hand "+t.Subject()+"\"")
-			continue
-		}
-		c.add(Migration, t.Text, "older versions continue beside it", "")
-	}
 }

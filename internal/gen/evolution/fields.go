@@ -13,9 +13,15 @@ import (
 // fields compares fields of two versions, and of the types that they name. Every two types are
 // compared once, at the first field that names them.
 type fields struct {
-	at    about // of the fields that are compared
-	seen  map[[2]*model.Type]bool
-	found func(unread)
+	at      about                   // of the fields that are compared
+	through []about                 // the fields whose types lead there
+	inside  [][2]*model.Type        // those types, from the outermost
+	seen    map[[2]*model.Type]bool // whether something was found inside
+	found   func(unread)
+}
+
+func newFields(found func(unread)) *fields {
+	return &fields{seen: map[[2]*model.Type]bool{}, found: found}
 }
 
 // about is what of the spec a change is about. Of fields of the event itself typ is "", of an enum
@@ -25,20 +31,35 @@ type about struct{ topic, event, typ, field string }
 // unread is a change after which a value of before cannot be read as it was.
 type unread struct {
 	about
-	loses    bool // it is read, but without a value that it has, or with another one
-	moved    bool // a field is read elsewhere
-	what, do string
+	through  []about // nothing else is said of these fields: their types lead to it, or it is about them too
+	loses    bool    // it is read, but without a value that it has, or with another one
+	moved    bool    // a field is read elsewhere
+	was      string  // the former name of the field, which is read where it was: nothing is lost
+	what, do string  // what is "" if it was reported for another event
 }
 
 func (c *fields) report(field, do, what string, args ...any) {
 	u := unread{about: c.at, do: do, what: fmt.Sprintf(what, args...)}
 	u.field = field
+	c.find(u)
+}
+
+func (c *fields) find(u unread) {
+	for _, pair := range c.inside {
+		c.seen[pair] = true
+	}
+	u.through = append(u.through, c.through...)
 	c.found(u)
 }
 
 func (c *fields) compare(old, now []*model.Field) {
 	for _, f := range now {
 		was := former(old, f)
+		if was != nil && !slices.ContainsFunc(now, func(f *model.Field) bool { return f.Name == was.Name }) {
+			u := unread{about: c.at, was: was.Name}
+			u.field = f.Name
+			c.found(u)
+		}
 		switch {
 		case f.Source.Kind == model.FromRecord: // every record has it
 			if was != nil && placeOf(was.Source) == placeOf(f.Source) {
@@ -77,7 +98,7 @@ func (c *fields) moved(f, was *model.Field, now []*model.Field) {
 	}
 	u := unread{about: c.at, moved: true, loses: loses, do: firstBoth}
 	u.field, u.what = f.Name, fmt.Sprintf("field %q is read at %s, and was at %s", f.Name, placeOf(f.Source), placeOf(was.Source))
-	c.found(u)
+	c.find(u)
 }
 
 // renamed reports a field that records of before may hold under another name: a field is gone, of
@@ -98,7 +119,10 @@ func (c *fields) renamed(f *model.Field, old, now []*model.Field) {
 			}
 			u := unread{about: c.at, loses: true, do: firstBeside, what: fmt.Sprintf(what, f.Name, was.Name)}
 			u.field = f.Name
-			c.found(u)
+			gone := c.at
+			gone.field = was.Name
+			u.through = []about{gone}
+			c.find(u)
 			return
 		}
 	}
@@ -151,6 +175,10 @@ func placeOf(s model.Source) string {
 
 // types reports a type that takes less than the one before.
 func (c *fields) types(f *model.Field, old model.FieldType) {
+	at := c.at
+	at.field = f.Name
+	c.through = append(c.through, at)
+	defer func() { c.through = c.through[:len(c.through)-1] }()
 	if !c.takes(f, old, f.Type) {
 		c.report(f.Name, firstJSON, "field %q is %s, and was %s", f.Name, typeText(f.Type), typeText(old))
 	}
@@ -185,15 +213,21 @@ func (c *fields) takes(f *model.Field, old, now model.FieldType) bool {
 	case old.Kind != now.Kind:
 		return false
 	}
-	if pair := [2]*model.Type{old.Named, now.Named}; !c.seen[pair] {
-		c.seen[pair] = true
-		c.inside(old.Named, now.Named)
+	pair := [2]*model.Type{old.Named, now.Named}
+	switch lossy, seen := c.seen[pair]; {
+	case !seen:
+		c.seen[pair] = false
+		c.inside = append(c.inside, pair)
+		c.members(old.Named, now.Named)
+		c.inside = c.inside[:len(c.inside)-1]
+	case lossy:
+		c.find(unread{about: c.at})
 	}
 	return true
 }
 
-// inside compares two types of the spec.
-func (c *fields) inside(was, is *model.Type) {
+// members compares two types of the spec.
+func (c *fields) members(was, is *model.Type) {
 	outer := c.at
 	c.at.typ = is.Name
 	var gone []string
@@ -207,6 +241,38 @@ func (c *fields) inside(was, is *model.Type) {
 	}
 	c.compare(was.Fields, is.Fields)
 	c.at = outer
+}
+
+// settled reports whether nothing more is to be said of what was found: it is a field with another
+// name, or was reported for another event. It marks the fields whose types lead there as told.
+func (c *comparison) settled(u unread) bool {
+	for _, a := range u.through {
+		c.tellField(a)
+	}
+	if u.was == "" {
+		return u.what == ""
+	}
+	of := fmt.Sprintf("event %q of %s", u.event, u.topic)
+	if u.typ != "" {
+		of = fmt.Sprintf("type %q", u.typ)
+	}
+	c.add(GoCallers, fmt.Sprintf("%s: field %q was called %q", of, u.field, u.was), "it is read at the same place; the struct has another member", "")
+	c.tellField(u.about)
+	u.field = u.was
+	c.tellField(u.about)
+	return true
+}
+
+// tellField marks the places where a spec may declare a field as told.
+func (c *comparison) tellField(a about) {
+	topic := "/topics/" + a.topic
+	switch {
+	case a.field == "":
+	case a.typ != "":
+		c.tell("/types/" + a.typ + "/fields/" + a.field)
+	default:
+		c.tell(topic+"/events/"+a.event+"/fields/"+a.field, topic+"/fields/"+a.field)
+	}
 }
 
 // sameType reports whether a spec writes two types alike, optional aside.
@@ -249,6 +315,9 @@ func (c *comparison) results() {
 }
 
 func (c *comparison) result(u unread, what, effect, do string) {
+	if c.settled(u) {
+		return
+	}
 	c.add(Results, fmt.Sprintf("%s of event %q of %s: %s", what, u.event, u.topic, u.what), effect, do)
 	c.tell("/types/" + u.typ + "/fields/" + u.field)
 	if u.field == "" {
@@ -258,7 +327,7 @@ func (c *comparison) result(u unread, what, effect, do string) {
 
 // compareResults finds the changes after which a result that old recorded cannot be read.
 func compareResults(old, now *model.Service, found func(unread)) {
-	c := &fields{seen: map[[2]*model.Type]bool{}, found: found}
+	c := newFields(found)
 	for _, t := range now.Topics {
 		for _, e := range t.Events {
 			before := eventOf(old, t.Name, e.Name)

@@ -1,11 +1,11 @@
 package evolution
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/idemgen/idemgen/internal/gen/model"
 	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
@@ -17,8 +17,12 @@ func (c *comparison) keys() {
 		if slices.ContainsFunc(c.told, func(t string) bool { return place == t || strings.HasPrefix(place, t+"/") }) {
 			continue
 		}
-		if v, why := c.judge(e); v != "" {
-			c.add(v, e.text(), why, "")
+		v, why, do := c.external(e)
+		if v == "" {
+			v, why = c.judge(e)
+		}
+		if v != "" {
+			c.add(v, e.text(), why, do)
 		}
 		if key, ok := strings.CutSuffix(place, "/idempotency_key/source"); ok { // the rest belongs to it
 			c.tell(key + "/idempotency_key")
@@ -34,6 +38,9 @@ type edit struct {
 
 // edits compares two values key by key: those of now in their order, then those that are gone.
 func edits(path []string, old, now *syntax.Node) (all []edit) {
+	if len(path) == 1 && path[0] == "tables" { // each of its tables is new or gone
+		old, now = cmp.Or(old, noTables), cmp.Or(now, noTables)
+	}
 	if old == nil || now == nil || old.Kind != syntax.MapNode || now.Kind != syntax.MapNode {
 		if !equal(old, now) {
 			all = append(all, edit{slices.Clone(path), old, now})
@@ -45,11 +52,13 @@ func edits(path []string, old, now *syntax.Node) (all []edit) {
 	}
 	for _, p := range old.Pairs {
 		if now.Get(p.Key) == nil {
-			all = append(all, edit{append(slices.Clone(path), p.Key), p.Value, nil})
+			all = append(all, edits(append(path, p.Key), p.Value, nil)...)
 		}
 	}
 	return all
 }
+
+var noTables = &syntax.Node{Kind: syntax.MapNode}
 
 func equal(a, b *syntax.Node) bool {
 	if a == nil || b == nil || a.Kind != b.Kind || a.Text != b.Text || len(a.Items) != len(b.Items) || len(a.Pairs) != len(b.Pairs) {
@@ -145,8 +154,8 @@ func (c *comparison) judge(e edit) (Verdict, string) {
 		return ""
 	}
 	last := e.path[len(e.path)-1]
-	if e.path[0] == "tables" && len(e.path) > 1 && (external(c.old, e.path[1]) || external(c.now, e.path[1])) {
-		return ByHand, "idemgen does not make this table: the database has to be so before this version starts, and it looks at its start"
+	if named(e.path, len(e.path)-1) { // a field may be called description
+		last = ""
 	}
 	if e.path[0] == "tables" && last != "description" {
 		return "", "" // what changes the table was told, and the rest changes nothing
@@ -173,11 +182,6 @@ func (c *comparison) judge(e edit) (Verdict, string) {
 		}
 	}
 	return NotKnown, "idemgen cannot tell what this key means for records, keys and rows"
-}
-
-// external reports whether a version has a table that idemgen does not make.
-func external(v Version, table string) bool {
-	return slices.ContainsFunc(v.Service.Tables, func(t *model.Table) bool { return t.Name == table && t.External })
 }
 
 // named reports whether a part of a path is a name of the user's choice.

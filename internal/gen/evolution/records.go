@@ -36,7 +36,7 @@ func (c *comparison) records() {
 		c.tell("/limits/max_payload")
 		c.add(DeadLetters, fmt.Sprintf("max_payload is %d, and was %d", is, was), becomeDead, "keep the former one until the larger records are read")
 	}
-	f := &fields{seen: map[[2]*model.Type]bool{}, found: c.unread}
+	f := newFields(c.unread)
 	for _, now := range c.now.Service.Topics {
 		old := topicOf(c.old.Service, now.Name)
 		if old == nil {
@@ -206,6 +206,9 @@ func (c *comparison) headers(t *model.Topic, old, now *model.Event) {
 
 // unread says that a field of records cannot be read as before.
 func (c *comparison) unread(u unread) {
+	if c.settled(u) {
+		return
+	}
 	verdict, effect := DeadLetters, becomeDead
 	if u.loses {
 		verdict, effect = LosesValues, loseValues
@@ -219,7 +222,8 @@ func (c *comparison) unread(u unread) {
 			c.tell(topic + "/payload")
 		}
 	}
-	c.tell("/types/"+u.typ+"/fields/"+u.field, event+"/fields/"+u.field, topic+"/fields/"+u.field, topic+"/record_key", event+"/tombstone")
+	c.tellField(u.about)
+	c.tell(topic+"/record_key", event+"/tombstone")
 	if u.field == "" {
 		c.tell("/types/" + u.typ + "/enum")
 	}

@@ -24,11 +24,23 @@ func resolveLeave(report *syntax.Diagnostics, st *draft.Step) {
 		}
 		hint := "give it a value, a default, or make it nullable"
 		if st.Table.Model.External {
-			hint = "give it a value; if the database fills it, write filled_by: database of the column"
+			hint = "give it a value, " + setTo(c) + "; or, if no step writes the column, write filled_by: database of it"
 		}
 		report.Add(item.Pos, "E303", c.Is()+" may not be null and has no default, so it cannot be left to the database", hint)
 		st.Whole = false
 	}
+}
+
+// setTo is how a step gives a column a value that is the same for all rows.
+func setTo(c *draft.Column) string {
+	value := "..."
+	switch c.Model.Type.Kind {
+	case model.ColSmallint, model.ColInteger, model.ColBigint, model.ColNumeric, model.ColReal, model.ColDouble:
+		value = "0"
+	case model.ColBoolean:
+		value = "false"
+	}
+	return fmt.Sprintf("set: {%s: {value: %s}}", c.Spec.Name.Value, value)
 }
 
 // fill gives every column that set, clear and leave do not name the value of its name,

@@ -3,7 +3,6 @@ package resolve
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
 	"github.com/idemgen/idemgen/internal/gen/resolve/draft"
@@ -101,61 +100,6 @@ func (r *topicReader) keyField(e *draft.Event, at syntax.Text) *model.Field {
 		return nil
 	}
 	return f
-}
-
-// failKeyField reports a key that names a field which the event does not have (E409): at
-// the key if it is the event's own or no event of the topic has that field, because then the
-// key is misspelt; else at the event, which is what lacks it.
-func (r *topicReader) failKeyField(e *draft.Event, at syntax.Text) {
-	message := fmt.Sprintf("the idempotency key of %s uses field %s, which the event does not have", e.Is(), wording.Quote(at.Value))
-	var fit []string
-	for _, n := range e.Scope.Names {
-		if n.Field != nil && !n.NoPayload && n.Field.Default == nil && !n.Field.Patch && !n.Field.Type.Optional && typeword.FitsKey(n.Field.Type) && !ofRecord(n.Field) {
-			fit = append(fit, n.Text)
-		}
-	}
-	hint := wording.Choices(at.Value, "fields", fit)
-	switch {
-	case at.Value == "header":
-		hint = "the value of a header is written source: {header: <name>}"
-	case strings.HasPrefix(at.Value, "$.") || memberPath.MatchString(at.Value):
-		hint = "a key names fields: declare one with this path, and name it here"
-	case e.Spec.IdempotencyKey != nil:
-	case inNoEvent(r.types, e.Topic, at.Value):
-		message = fmt.Sprintf("the idempotency key of topic %s uses field %s, which none of its events has", wording.Quote(e.Topic.Spec.Name.Value), wording.Quote(at.Value))
-	case e.Model.Tombstone:
-		r.report.Add(e.Spec.Name.Pos, "E409", message, "a tombstone has headers and the record key only: give it its own, for example idempotency_key: {source: {record: offset}}")
-		return
-	default:
-		hint = fmt.Sprintf("declare field %s or give the event its own idempotency_key", wording.Quote(at.Value))
-		if near := syntax.Closest(at.Value, fit); near != "" {
-			hint = fmt.Sprintf("call field %s %s, and keep its name on the wire with path:, or give the event its own idempotency_key", wording.Quote(near), wording.Quote(at.Value))
-		}
-		r.report.Add(e.Spec.Name.Pos, "E409", message, hint)
-		return
-	}
-	switch {
-	case hint == "":
-		hint = "declare it under fields, or take the text of a header: source: {header: <name>}"
-	case strings.HasPrefix(hint, "fields here"):
-		hint = "declare it under fields, or name another one; " + hint
-	}
-	r.report.Add(at.Pos, "E409", message, hint)
-}
-
-// inNoEvent reports whether no event of a topic declares a field, nor the topic itself.
-func inNoEvent(ts *draft.Types, t *draft.Topic, name string) bool {
-	declares := func(f *syntax.Field) bool { return f.Name.Value == name }
-	for _, e := range t.Spec.Events {
-		if slices.ContainsFunc(e.Fields, declares) || e.Broken {
-			return false
-		}
-		if e.FieldsType != nil && (ts.Find(e.FieldsType.Value) == nil || slices.ContainsFunc(ts.Find(e.FieldsType.Value).Spec.Fields, declares)) {
-			return false
-		}
-	}
-	part := func(p *syntax.KeyPart) bool { return p.Name.Value == name }
-	return !slices.ContainsFunc(t.Spec.Fields, declares) && (t.Spec.RecordKey == nil || !slices.ContainsFunc(t.Spec.RecordKey.Parts, part))
 }
 
 // checkKeyField refuses fields that do not identify an event (E310).

@@ -156,7 +156,7 @@ func checkWritable(report *syntax.Diagnostics, c *draft.Column, pos syntax.Pos, 
 	if c.Model.Identity {
 		hint = cmp.Or(hint, "drop it here: identity numbers the rows")
 	}
-	hint = cmp.Or(hint, "drop it here; or, if steps are to write it, drop filled_by of the column")
+	hint = cmp.Or(hint, "drop it here; or, if steps are to write it, drop filled_by of the column, and where a step leaves it write "+setTo(c))
 	report.Add(pos, "E603", c.Is()+" is filled by the database and cannot be written", hint)
 	return false
 }

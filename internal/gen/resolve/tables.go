@@ -19,7 +19,7 @@ func unknownTable(report *syntax.Diagnostics, tables *draft.Tables, at syntax.Te
 	if at.Value == "" || near != nil && near.Spec.Broken || tables.Unknown {
 		return
 	}
-	report.Add(at.Pos, "E205", "unknown table "+wording.Quote(at.Value), wording.Choices(at.Value, "tables", tables.Names))
+	report.Add(at.Pos, "E205", "unknown table "+wording.Quote(at.Value), wording.Tables(at.Value, tables.Names))
 }
 
 func resolveTables(report *syntax.Diagnostics, s *syntax.Spec) *draft.Tables {

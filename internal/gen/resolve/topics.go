@@ -17,6 +17,7 @@ type topicReader struct {
 	types    *draft.Types            // by the naming of the first topic
 	spelled  map[string]*draft.Types // by naming
 	tables   *draft.Tables
+	missing  []missingField // of the topic that is read
 }
 
 func (r *topicReader) resolveTopic(spec *syntax.Topic) *draft.Topic {
@@ -54,6 +55,7 @@ func (r *topicReader) resolveTopic(spec *syntax.Topic) *draft.Topic {
 		t.Events = append(t.Events, ev)
 		t.Model.Events = append(t.Model.Events, ev.Model)
 	}
+	r.failMissing(t)
 	resolveDiscriminator(r.report, t)
 	resolveSkip(r.report, t)
 	resolveKeep(t)

@@ -70,7 +70,7 @@ func (d *tableDiff) column(t *model.Table, c *model.Column, old, now string) {
 	changed := fmt.Sprintf("column %q of %q changed from %s to %s", c.Name, t.Name, old, now)
 	switch {
 	case was.stored != is.stored:
-		d.refuse(at, "rename it", "%s; idemgen does not rename it", changed)
+		d.stop(at, "rename it", "%s; idemgen does not rename it", changed)
 	case was.identity != is.identity:
 		d.refuse(at, "change it", "%s; idemgen does not change who numbers the rows", changed)
 	case was.nullable && !is.nullable:

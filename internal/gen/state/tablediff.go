@@ -21,6 +21,7 @@ type TableChange struct {
 	Text    string            // what changed, as a clause
 	Advice  string            // Refused: what to do in a migration by hand, as an order
 	Gone    bool              // Refused: the table or column is not in the spec any more, perhaps renamed
+	Stops   bool              // Refused: once it is made, processes of older versions halt
 	At      Place             // where the change is
 }
 
@@ -59,7 +60,7 @@ func (c TableChange) Subject() string {
 func TableChanges(old *State, s *model.Service) []TableChange {
 	d := tableDiff{}
 	if old != nil {
-		d.known = old.Tables
+		d.known = respelled(old.Tables, s)
 	}
 	for _, t := range s.Tables {
 		if t.External {
@@ -73,7 +74,7 @@ func TableChanges(old *State, s *model.Service) []TableChange {
 	}
 	for _, o := range d.known {
 		if !slices.ContainsFunc(s.Tables, func(t *model.Table) bool { return t.Name == o.Name }) {
-			d.refuse(Place{Table: o.Name}, "drop or rename it", "table %q was removed; idemgen does not drop data", o.Name)
+			d.stop(Place{Table: o.Name}, "drop or rename it", "table %q was removed; idemgen does not drop data", o.Name)
 			d.changes[len(d.changes)-1].Gone = true
 		}
 	}
@@ -92,6 +93,12 @@ func (d *tableDiff) refuse(at Place, advice, message string, args ...any) {
 	d.add(TableChange{Kind: Refused, At: at, Text: fmt.Sprintf(message, args...), Advice: advice})
 }
 
+// stop is refuse for a change after which statements of older versions fail.
+func (d *tableDiff) stop(at Place, advice, message string, args ...any) {
+	d.refuse(at, advice, message, args...)
+	d.changes[len(d.changes)-1].Stops = true
+}
+
 // table compares one table column by column and key by key.
 func (d *tableDiff) table(old Table, t *model.Table) {
 	now := table(t)
@@ -104,16 +111,16 @@ func (d *tableDiff) table(old Table, t *model.Table) {
 	}
 	for _, o := range old.Columns {
 		if !slices.ContainsFunc(now.Columns, func(c Entry) bool { return c.Name == o.Name }) {
-			d.refuse(Place{t.Name, o.Name}, "drop or rename it", "column %q was removed; idemgen does not drop data", o.Name)
+			d.stop(Place{t.Name, o.Name}, "drop or rename it", "column %q was removed; idemgen does not drop data", o.Name)
 			d.changes[len(d.changes)-1].Gone = true
 		}
 	}
 	if old.Place != now.Place {
-		d.refuse(Place{Table: t.Name}, "move or rename it", "table %q is %s now, it was %s; idemgen does not move or rename it",
+		d.stop(Place{Table: t.Name}, "move or rename it", "table %q is %s now, it was %s; idemgen does not move or rename it",
 			t.Name, cmp.Or(now.Place, t.Name), cmp.Or(old.Place, t.Name))
 	}
 	if old.PrimaryKey != now.PrimaryKey {
-		d.refuse(Place{Table: t.Name}, "change it", "the primary key of %q changed from [%s] to [%s]", t.Name, old.PrimaryKey, now.PrimaryKey)
+		d.stop(Place{Table: t.Name}, "change it", "the primary key of %q changed from [%s] to [%s]", t.Name, old.PrimaryKey, now.PrimaryKey)
 	}
 	d.keys(old, now, t)
 }

@@ -76,8 +76,5 @@ func columnDef(c *model.Column) string {
 	case c.Identity:
 		def += " identity"
 	}
-	if c.Stored != "" {
-		def += " name " + strconv.Quote(c.Stored)
-	}
-	return def
+	return def + storedName(c.Stored)
 }

@@ -153,13 +153,13 @@ func (b *bracketScan) trap(c rune) {
 	hint := "put the whole text in quotes"
 	switch next := b.at(1); {
 	case c == '?' && (isBlank(next) || slices.Contains([]rune(",]}"), next)):
-		hint = `write "optional string" (a field) or "nullable text" (a column)`
+		hint = "write name: optional string for a field, name: nullable text for a column"
 	case b.at(-1) == ':':
 		hint = blankHint
 	case c == '{' && b.at(-1) == '$':
 		hint = "nothing is filled in here: write the value itself"
 	case c == '[' && next == ']':
-		hint = `write "list(string)" (a field) or "text array" (a column)`
+		hint = "write name: list(string) for a field, name: text array for a column"
 	}
 	b.report(b.pos(), "E113", `YAML does not allow "`+string(c)+`" after a value inside { } or [ ]`, hint)
 }

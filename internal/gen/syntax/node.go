@@ -30,7 +30,6 @@ type Node struct {
 	Pairs  []Pair // map, in file order; duplicate keys are all there
 	Pos    Pos    // Width is that of a scalar or of a whole { } or [ ] on one line
 	flow   bool   // map or list in { } or [ ]
-	block  bool   // scalar behind | or >
 }
 
 // Pair is one entry of a map.
@@ -183,7 +182,7 @@ func (ds *Diagnostics) tooDeep(pos Pos) {
 func (b *builder) node(y *yaml.Node, depth int) *Node {
 	n := &Node{
 		Kind: ScalarNode, Pos: b.within(Pos{Line: y.Line, Col: y.Column, Width: 1}),
-		flow: y.Style&yaml.FlowStyle != 0, block: y.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0,
+		flow: y.Style&yaml.FlowStyle != 0,
 	}
 	if depth > maxNesting && y.Kind != yaml.ScalarNode {
 		if !b.deep {
@@ -196,7 +195,7 @@ func (b *builder) node(y *yaml.Node, depth int) *Node {
 	switch y.Kind {
 	case yaml.ScalarNode:
 		n.Text = y.Value
-		n.Quoted = n.block || y.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0
+		n.Quoted = y.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0
 		n.Pos.Width = b.scalarWidth(n)
 	case yaml.SequenceNode:
 		n.Kind = ListNode

@@ -75,7 +75,7 @@ func (r *reader) table(name syntax.Text) *model.Table {
 		}
 		names = append(names, t.Name)
 	}
-	r.report.Add(name.Pos, "E205", "unknown table "+wording.Quote(name.Value), wording.Choices(name.Value, "tables", names))
+	r.report.Add(name.Pos, "E205", "unknown table "+wording.Quote(name.Value), wording.Tables(name.Value, names))
 	return nil
 }
 

@@ -111,9 +111,9 @@ WITH RECURSIVE asked AS (
 		('computed', a.attname::text, a.attgenerated <> ''),
 		('restricted', a.attname::text, coalesce(e.typtype, t.typtype) IN ('d', 'c')),
 		('loose', coalesce('collation ' || l.collname, ''), NOT l.collisdeterministic),
-		('loose', 'type ' || format_type(a.atttypid, NULL), CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END::regtype::text
-			NOT IN ('text', 'character varying', 'character', 'uuid', 'boolean', 'smallint', 'integer', 'bigint', 'bytea', 'date',
-				'timestamp with time zone', 'timestamp without time zone'))
+		('loose', 'type ' || format_type(a.atttypid, NULL), CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END
+			NOT IN ('text'::regtype, 'character varying'::regtype, 'character'::regtype, 'uuid'::regtype, 'boolean'::regtype, 'smallint'::regtype,
+				'integer'::regtype, 'bigint'::regtype, 'bytea'::regtype, 'date'::regtype, 'timestamp with time zone'::regtype, 'timestamp without time zone'::regtype))
 	) AS v (kind, detail, holds)
 	WHERE v.holds
 )

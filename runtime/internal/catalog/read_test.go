@@ -31,6 +31,7 @@ func TestVerdicts(t *testing.T) {
 	idemtest.Migrate(t, db, "../../../templates/sql")
 	for name, c := range map[string]struct{ sql, want string }{
 		"as in the spec":                   {`SELECT`, "-"},
+		"all names quoted":                 {`SET LOCAL quote_all_identifiers = on`, "-"},
 		"another plain index":              {`CREATE INDEX ON p (note)`, "-"},
 		"known key by another order":       {`ALTER TABLE c DROP CONSTRAINT c_pkey; CREATE UNIQUE INDEX ON c (b, a)`, "-"},
 		"new column":                       {`ALTER TABLE p ADD more text`, "-"},

@@ -59,9 +59,12 @@ func CheckRuntime(ctx context.Context, conn *pgx.Conn, schema map[string]int) er
 // CheckTables compares the tables of a service with its spec. The error is a [RefusedError] that
 // names all differences.
 func CheckTables(ctx context.Context, conn *pgx.Conn, service *wire.Service) error {
-	var wrong []string
+	var wrong, statements []string
+	for i := range service.Topics {
+		statements = append(statements, service.Topics[i].Statements()...)
+	}
 	for i := range service.Tables {
-		found, err := pgtable.Compare(ctx, conn, want(&service.Tables[i]))
+		found, err := pgtable.Compare(ctx, conn, want(&service.Tables[i], statements))
 		if err != nil {
 			return err
 		}
@@ -78,9 +81,13 @@ func CheckTables(ctx context.Context, conn *pgx.Conn, service *wire.Service) err
 	}
 }
 
-// want returns the parameters of the comparison of a table.
-func want(t *wire.Table) *pgtable.Want {
+// want returns the parameters of the comparison of a table. statements are those of the topics.
+func want(t *wire.Table, statements []string) *pgtable.Want {
 	w := &pgtable.Want{SQL: name(t), Unique: t.Unique, Rights: t.Rights}
+	w.Upserts = slices.ContainsFunc(statements, func(sql string) bool {
+		_, insert, found := strings.Cut(sql, "INSERT INTO "+cmp.Or(t.SQL, t.Name)+" ")
+		return found && strings.Contains(insert, "ON CONFLICT")
+	})
 	for _, c := range t.Columns {
 		w.Columns = append(w.Columns, pgtable.WantColumn(c))
 	}

@@ -24,17 +24,19 @@ func TestTablesAreComparedWithTheSpec(t *testing.T) {
 			{Name: "state", Type: "named(core.state)", Texts: []string{"a", "it's"}}, {Name: "at", Type: "timestamptz", Filled: true},
 			{Name: "note", Type: "text", Nullable: true, Left: "Opened"}, {Name: "kind", Type: "text", Default: true},
 			{Name: "remark", Type: "text", Nullable: true, Null: "Noted"}, {Name: "free", Type: "text", Nullable: true},
+			{Name: "tags", Type: "text array", Nullable: true},
 		},
 		Rights: []string{"SELECT", "INSERT"},
 	}}}
 	const table = `CREATE SCHEMA core; CREATE TYPE core.state AS ENUM ('a', 'it''s', 'b');
 CREATE TABLE core."Acc ""ounts""" (id uuid PRIMARY KEY, tenant varchar(10) NOT NULL, no integer NOT NULL, sum numeric(12,2) NOT NULL,
-	state core.state NOT NULL, at timestamptz NOT NULL DEFAULT now(), note text, kind text NOT NULL DEFAULT '', remark text, free text);
+	state core.state NOT NULL, at timestamptz NOT NULL DEFAULT now(), note text, kind text NOT NULL DEFAULT '', remark text, free text, tags text[]);
 CREATE UNIQUE INDEX k ON core."Acc ""ounts""" (no, tenant);`
 	const alter = `ALTER TABLE core."Acc ""ounts""" `
 	const it = `core."Acc ""ounts"""`
 	for name, c := range map[string]struct{ sql, want string }{
 		"as in the spec":      {`SELECT`, ""},
+		"all names quoted":    {`SET LOCAL quote_all_identifiers = on`, ""},
 		"wider types":         {alter + `ALTER tenant TYPE text, ALTER no TYPE bigint, ALTER sum TYPE numeric(20,4)`, ""},
 		"a domain":            {`CREATE DOMAIN d AS numeric(12,2) CHECK (VALUE > 0); ` + alter + `ALTER sum TYPE d`, ""},
 		"NOT NULL by the way": {alter + `ALTER note SET NOT NULL, ALTER note SET DEFAULT '', ALTER free SET NOT NULL`, ""},
@@ -70,6 +72,8 @@ CREATE TRIGGER x BEFORE INSERT ON ` + it + ` FOR EACH ROW EXECUTE FUNCTION f()`,
 		"nullable":                                            {alter + `ALTER sum DROP NOT NULL`, `column "sum" of ` + it + ` may be NULL in the database, and not in the spec`},
 		"NOT NULL by a domain":                                {`CREATE DOMAIN d AS numeric(12,2) NOT NULL; ` + alter + `ALTER sum DROP NOT NULL, ALTER sum TYPE d`, ""},
 		"generated":                                           {alter + `DROP sum, ADD sum numeric(12,2) NOT NULL GENERATED ALWAYS AS (1) STORED`, `column "sum" of ` + it + ` is filled by the database (generated), and the spec says that steps may write it`},
+		"generated, and perhaps NULL":                         {alter + `DROP sum, ADD sum numeric(12,2) GENERATED ALWAYS AS (1) STORED`, `(write filled_by: database and nullable numeric(12,2))`},
+		"no partition":                                        {`DROP TABLE ` + it + `; CREATE TABLE ` + it + ` (id uuid PRIMARY KEY) PARTITION BY LIST (id)`, it + ` is partitioned and has no partition, so it takes no row (make its partitions, or one of them as DEFAULT)`},
 		"nothing fills it":                                    {alter + `ALTER at DROP DEFAULT`, `column "at" of ` + it + ` has no default, and the spec says that the database fills it`},
 		"a trigger may fill it": {alter + `ALTER at DROP DEFAULT; CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
 CREATE TRIGGER x BEFORE INSERT ON ` + it + ` FOR EACH ROW EXECUTE FUNCTION f()`, ""},
@@ -80,7 +84,7 @@ CREATE TRIGGER x BEFORE INSERT ON ` + it + ` FOR EACH ROW EXECUTE FUNCTION f()`,
 		"a partial key":      {`DROP INDEX core.k; CREATE UNIQUE INDEX k ON ` + it + ` (tenant, no) WHERE no > 0`, `has no unique key [tenant, no]`},
 		"a deferrable key":   {`DROP INDEX core.k; ` + alter + `ADD UNIQUE (tenant, no) DEFERRABLE`, `the unique key [tenant, no] of ` + it + ` is deferrable`},
 		"no right to insert": {`CREATE ROLE idemgen_test_tables; GRANT USAGE ON SCHEMA core TO idemgen_test_tables; GRANT SELECT ON ` + it + ` TO idemgen_test_tables; SET ROLE idemgen_test_tables`, `role idemgen_test_tables may not INSERT ` + it + ` (GRANT INSERT ON ` + it + ` TO "idemgen_test_tables")`},
-		"all differences":    {`DROP INDEX core.k; ` + alter + `DROP note, DROP sum`, `has no column "sum" (apply the migration that makes it, or take it out of the spec; the table has id, tenant, no, state, at, kind, remark, free); ` + it + ` has no column "note"`},
+		"all differences":    {`DROP INDEX core.k; ` + alter + `DROP note, DROP sum`, `has no column "sum" (apply the migration that makes it, or take it out of the spec; the table has id, tenant, no, state, at, kind, remark, free, tags); ` + it + ` has no column "note"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tx, err := db.Begin(t.Context())
@@ -99,6 +103,43 @@ CREATE TRIGGER x BEFORE INSERT ON ` + it + ` FOR EACH ROW EXECUTE FUNCTION f()`,
 				t.Errorf("got  %v\nwant %s", err, c.want)
 			}
 		})
+	}
+}
+
+// writing is the plan of a topic with one statement.
+type writing string
+
+func (w writing) Add(*wire.Batch, *wire.Message) error { return nil }
+
+func (w writing) Flush(b *wire.Batch) { b.Write(string(w), &wire.Rows{}) }
+
+// Through a view with a trigger instead of inserts, ON CONFLICT finds no row: a service does not
+// start that upserts there, and one that only inserts does.
+func TestViewsWithTriggersTakeNoUpserts(t *testing.T) {
+	db := idemtest.DB(t)
+	idemtest.Exec(t, db, `CREATE TABLE base (id text PRIMARY KEY, n bigint); CREATE VIEW accounts AS SELECT * FROM base;
+CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO base VALUES (NEW.*); RETURN NEW; END'`)
+	const refused = `view "accounts" has the INSTEAD OF trigger "x y", and steps find rows by a key: ON CONFLICT finds none through it (name the table beneath it, `
+	for _, tc := range []struct{ trigger, statement, want string }{
+		{"INSERT", "INSERT INTO accounts (id, n) SELECT $1, $2 ON CONFLICT (id) DO UPDATE SET n = EXCLUDED.n", refused},
+		{"INSERT OR UPDATE", "INSERT INTO accounts (id, n) SELECT $1, $2 ON CONFLICT (id) DO NOTHING", refused},
+		{"INSERT", "INSERT INTO accounts (id, n) SELECT $1, $2", ""},
+		{"UPDATE", "INSERT INTO accounts (id, n) SELECT $1, $2 ON CONFLICT (id) DO NOTHING", ""},
+	} {
+		idemtest.Exec(t, db, `DROP TRIGGER IF EXISTS "x y" ON accounts; CREATE TRIGGER "x y" INSTEAD OF `+tc.trigger+` ON accounts FOR EACH ROW EXECUTE FUNCTION f()`)
+		service := &wire.Service{
+			Source: "idemgen.yaml", Topics: []wire.Topic{{NewPlan: func() wire.Plan { return writing(tc.statement) }}},
+			Tables: []wire.Table{{Name: "accounts", Rights: []string{"INSERT"}, Columns: []wire.Column{{Name: "id", Type: "text"}, {Name: "n", Type: "bigint"}}}},
+		}
+		conn, err := db.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = catalog.CheckTables(t.Context(), conn.Conn(), service)
+		conn.Release()
+		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+			t.Errorf("%s, %s: %v", tc.trigger, tc.statement, err)
+		}
 	}
 }
 

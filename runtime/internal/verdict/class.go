@@ -203,6 +203,11 @@ func withoutRecord(pg *pgconn.PgError) Class {
 	return c
 }
 
+// noPartition reports whether the table of an error has no partition for the row.
+func noPartition(pg *pgconn.PgError) bool {
+	return pg.Code == "23514" && pg.ConstraintName == "" && pg.TableName != "" && !Raised(pg)
+}
+
 // OfState implements the table of docs/protocol.md for all other errors.
 func OfState(pg *pgconn.PgError) Class {
 	switch pg.Code {
@@ -221,8 +226,8 @@ func OfState(pg *pgconn.PgError) Class {
 	case "25P03", "40003", "57P01", "57P02", "57P04", "57P05":
 		return Doubt
 	case "23514":
-		if pg.ConstraintName == "" && pg.TableName != "" && !Raised(pg) {
-			return Resource // no partition for the row
+		if noPartition(pg) {
+			return Resource
 		}
 		return Data
 	case "2200H", "54023": // a sequence is exhausted; too many arguments: the server was built with less

@@ -23,6 +23,9 @@ func describe(pg *pgconn.PgError) string {
 	}
 	text := "SQLSTATE " + pg.Code
 	words := outage.State(pg.Code)
+	if noPartition(pg) {
+		words = "no partition of the table takes the row"
+	}
 	if wraparound(pg) {
 		words = "the server is close to the wraparound of transaction ids, and needs a VACUUM of the whole database"
 	}

@@ -19,3 +19,15 @@ func TestRefusedStepSaysWhy(t *testing.T) {
 		}
 	}
 }
+
+// The server calls a row without a partition a violated check, of no constraint.
+func TestARowWithoutAPartition(t *testing.T) {
+	for pg, want := range map[*pgconn.PgError]string{
+		{Code: "23514", TableName: "accounts"}:                             "no partition of the table takes the row: SQLSTATE 23514, table accounts",
+		{Code: "23514", TableName: "accounts", ConstraintName: "positive"}: "a check is violated: SQLSTATE 23514, table accounts, constraint positive",
+	} {
+		if got := Describe(pg).Error(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

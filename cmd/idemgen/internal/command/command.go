@@ -19,7 +19,7 @@ import (
 // Exit codes.
 const (
 	Done      = 0
-	Different = 1 // check, fmt, plan and doctor
+	Different = 1 // check, plan and doctor
 	Trouble   = 2
 )
 

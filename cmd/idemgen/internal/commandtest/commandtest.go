@@ -107,12 +107,12 @@ func Parse(t *testing.T, text string, value any) {
 	}
 }
 
-var words = regexp.MustCompile(`"[^"]*"|\S+`)
+var words = regexp.MustCompile(`"[^"]*"|'[^']*'|\S+`)
 
 // Words splits a command line as a shell does.
 func Words(line string) (all []string) {
 	for _, word := range words.FindAllString(line, -1) {
-		all = append(all, strings.Trim(word, `"`))
+		all = append(all, strings.Trim(word, `"'`))
 	}
 	return all
 }

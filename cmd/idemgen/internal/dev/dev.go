@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/idemgen/idemgen/internal/kit/port"
@@ -36,17 +37,25 @@ type Parts struct {
 	Samples    []Sample // what is sent, in this order
 }
 
-// Sample is records to send, and rows that must be there before.
+// Sample is records to send to a service with an empty database, and rows that must be there
+// before.
 type Sample struct {
 	Name    string
 	Rows    string // SQL; "" for none
 	Records []Record
+	// InOrder says that the records of a topic go to its first partition, and that each is sent when
+	// those before have taken effect.
+	InOrder bool
+	// Check says how the database differs from what must be there in the end; nil if nothing says it.
+	// If relayed, the program sends the events of the outbox itself, and deletes them.
+	Check func(ctx context.Context, database string, relayed bool) (differences string, err error)
 }
 
 // Record is a record to send, with the Go name of its event.
 type Record struct {
 	Event   string
 	Message idem.Message
+	Again   bool // it may be sent a second time, which has no effect
 }
 
 // Topic is a topic that the service reads.
@@ -85,12 +94,14 @@ type run struct {
 	files   watch
 	folder  string // of what is built
 	builds  int
-	address string // where the service answers over HTTP
+	linked  []string      // packages of what was built; nothing runs when it changes
+	address string        // where the service answers over HTTP
+	wait    time.Duration // how long a service may take to be ready
 }
 
 // Run runs the service until ctx ends. An error is one that no change of a file mends.
 func Run(ctx context.Context, s Service, o Options) (err error) {
-	r := &run{Service: s, Options: o}
+	r := &run{Service: s, Options: o, wait: patience}
 	if r.files.root, err = moduleOf(ctx, s.Dir); err != nil {
 		return err
 	}
@@ -117,17 +128,18 @@ func Run(ctx context.Context, s Service, o Options) (err error) {
 		var binary string
 		if err == nil {
 			seen = r.files.now() // generated files are no change
+			r.say("building %s", r.Program)
 			binary, err = r.build(ctx)
 		}
 		if err == nil {
 			end() // what was built before runs until now
 			end, r.parts, running = func() {}, parts, ""
 			kept := false
-			if r.Keep {
+			if r.linked, err = r.dependencies(ctx); err == nil && r.Keep {
 				kept, err = r.keep(ctx)
 			}
 			if err == nil && !kept {
-				err = r.fresh(ctx)
+				err = r.fresh(ctx, len(r.samples()) < 2)
 			} else if kept {
 				r.say("kept the rows and the log; nothing is resent")
 			}
@@ -163,38 +175,60 @@ func (r *run) pages(ctx context.Context) {
 	r.say("Pages     %s", address)
 }
 
-// begin starts the service, and sends it the records, if it shall, once it is ready. What is
-// returned ends it.
+// begin starts the service, and plays the samples, if it shall. What is returned ends it.
 func (r *run) begin(ctx context.Context, binary string, send bool) (end func()) {
-	running, stop := context.WithCancel(ctx)
-	served, sent, relayed := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	sending, enough := context.WithCancel(running)
+	playing, stop := context.WithCancel(ctx)
+	ended := make(chan struct{})
 	go func() {
-		defer close(served)
-		if err := r.serve(running, binary); running.Err() == nil {
-			r.say("the service ended (%v); nothing more is sent to it", err)
-			r.say("waiting for a file to change")
-		}
-		enough()
-	}()
-	go func() {
-		defer close(sent)
-		if send && r.Pause > 0 && r.ready(sending) {
-			r.send(sending)
-		}
-	}()
-	go func() {
-		defer close(relayed)
-		if err := r.relay(running); err != nil && running.Err() == nil {
-			r.say("nothing more is sent from the outbox: %v", err)
-		}
+		defer close(ended)
+		r.play(playing, binary, send)
 	}()
 	return func() {
 		stop()
-		<-served
-		<-sent
-		<-relayed
+		<-ended
 	}
+}
+
+// service is the program while it runs.
+type service struct {
+	running         context.Context // ends when the program does
+	stop            context.CancelFunc
+	served, relayed chan struct{}
+	relaying        sync.Once
+}
+
+// start runs the program until it is ended.
+func (r *run) start(ctx context.Context, binary string) *service {
+	s := &service{served: make(chan struct{}), relayed: make(chan struct{})}
+	s.running, s.stop = context.WithCancel(ctx)
+	go func() {
+		defer close(s.served)
+		if err := r.serve(s.running, binary); s.running.Err() == nil {
+			r.say("the service ended (%v); nothing more is sent to it", err)
+			r.say("waiting for a file to change")
+		}
+		s.stop()
+	}()
+	return s
+}
+
+// sendOutbox begins to send the events of the outbox.
+func (r *run) sendOutbox(s *service) {
+	s.relaying.Do(func() {
+		go func() {
+			defer close(s.relayed)
+			if err := r.relay(s.running); err != nil && s.running.Err() == nil {
+				r.say("nothing more is sent from the outbox: %v", err)
+			}
+		}()
+	})
+}
+
+func (s *service) end() {
+	s.stop()
+	<-s.served
+	s.relaying.Do(func() { close(s.relayed) })
+	<-s.relayed
 }
 
 // say prints a line of dev's own.

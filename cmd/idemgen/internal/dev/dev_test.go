@@ -2,6 +2,7 @@ package dev
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -59,13 +60,35 @@ func main() {
 }
 `
 
+// dev says of a case whether what it left is what its then says.
+func TestWhatIsLeftIsCompared(t *testing.T) {
+	for _, tc := range []struct {
+		differences string
+		err         error
+		want        string
+	}{
+		{"", nil, "dev: case a matches its then\n"},
+		{"orders: want 1 row, got 2\nconflict: want 0, got 1", nil, "dev: case a differs from its then:\n  orders: want 1 row, got 2\n  conflict: want 0, got 1\n"},
+		{"", errors.New("no table"), "dev: case a: its then was not compared: no table\n"},
+	} {
+		out := &output{}
+		r := &run{Options: Options{Out: out}, place: &place{database: "x"}}
+		r.compare(t.Context(), Sample{Name: "case a", Check: func(context.Context, string, bool) (string, error) {
+			return tc.differences, tc.err
+		}})
+		if out.String() != tc.want {
+			t.Errorf("got %q, want %q", out, tc.want)
+		}
+	}
+}
+
 // sample is three records of a topic.
 func sample(name, rows, topic string) Sample {
 	s := Sample{Name: name, Rows: rows}
 	for i, key := range []string{"a", "b", "a"} {
 		s.Records = append(s.Records, Record{Event: "Put", Message: idem.Message{
 			Topic: topic, Key: []byte(key), Value: fmt.Appendf(nil, `packed {"v":%d}`, i+1), Headers: []idem.Header{{Name: "type", Value: []byte("put")}},
-		}})
+		}, Again: true})
 	}
 	return s
 }
@@ -79,17 +102,17 @@ func TestServiceIsRunAgainAfterEachChange(t *testing.T) {
 	write(t, filepath.Join(dir, "shop.go"), "package shop\n")
 	write(t, main, strings.Replace(program, "VERSION", "one", 1))
 	first := filepath.Join(dir, "migrations", "0001_first.sql")
-	write(t, first, "CREATE TABLE a (id int);\n")
+	write(t, first, "CREATE TABLE a (id int PRIMARY KEY);\n")
 	write(t, filepath.Join(dir, "testdata", "idem_external.sql"), "CREATE TABLE theirs (id int)")
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &output{}
 	ended := make(chan error, 1)
 	var asked atomic.Pointer[Parts]
 	live := func(topic string) {
+		some, same := sample("case some", "INSERT INTO a VALUES (1); INSERT INTO theirs VALUES (1)", "shop.old"), sample("case same", "INSERT INTO a VALUES (1)", "shop.old")
+		some.InOrder = true
 		asked.Store(&Parts{filepath.Join(dir, "migrations"), []Topic{{Names: []string{topic, "shop.old"}}}, []Sample{
-			sample("case full", "INSERT INTO none VALUES (1)", topic),
-			sample("case some", "INSERT INTO a VALUES (1); INSERT INTO theirs VALUES (1)", "shop.old"),
-			sample("the test", "", topic),
+			sample("case full", "INSERT INTO none VALUES (1)", topic), some, same, sample("the test", "", topic),
 		}})
 	}
 	live("shop.live")
@@ -101,12 +124,15 @@ func TestServiceIsRunAgainAfterEachChange(t *testing.T) {
 			},
 		}, Options{Partitions: 2, Pause: time.Millisecond, Out: out})
 	}()
-	out.says(t, "one true true debug", 1)
-	out.says(t, "dev: sent Put: topic=shop.old", 3)
-	out.says(t, "dev: sent Put, again (a copy of offset 2): topic=shop.old", 1)
+	out.says(t, "dev: building example.com/shop/cmd/shop", 1)
+	out.says(t, "one true true debug", 4) // once for each sample, which has a database of its own
+	out.says(t, "dev: sent Put: topic=shop.old partition=0 offset=2", 1)
+	out.says(t, "dev: sent Put, again (a copy of offset 0): topic=shop.old partition=0 offset=3", 1)
+	out.says(t, "dev: case same\n", 1)
+	out.says(t, "dev: sent Put: topic=shop.old", 6)
 	out.says(t, "dev: sent Put: topic=shop.live", 3)
-	out.says(t, "dev: sent Put, again (a copy of offset 2): topic=shop.live", 1)
-	out.says(t, "all 6 records of the tests were sent, 2 of them twice", 1)
+	out.says(t, "dev: sent Put, again (a copy of offset 0): topic=shop.live", 1)
+	out.says(t, "all 9 records of the tests were sent, 3 of them twice", 1)
 	out.says(t, "printf '%s' 'packed {\"v\":3}' | kcat -P -b 127.0.0.1:", 1)
 	out.says(t, " -t shop.live -k 'a' -H 'type=put'", 1)
 	out.says(t, `case full is left out: its rows: ERROR: relation "none" does not exist`, 1)
@@ -114,16 +140,16 @@ func TestServiceIsRunAgainAfterEachChange(t *testing.T) {
 	write(t, main, strings.Replace(program, "<-stop", "mistake", 1))
 	out.says(t, "undefined: mistake", 1)
 	out.says(t, "dev: the service continues unchanged; waiting for a file to change", 1)
-	if strings.Contains(out.String(), "stopped") {
+	if strings.Count(out.String(), "stopped") != 3 {
 		t.Errorf("a mistake ended what ran before it:\n%s", out)
 	}
 	write(t, main, strings.Replace(program, "VERSION", "two", 1))
-	out.says(t, "two true true debug", 1)
-	out.says(t, "all 6 records of the tests were sent", 2)
+	out.says(t, "two true true debug", 4)
+	out.says(t, "all 9 records of the tests were sent", 2)
 	write(t, first, "CREATE TABLE a (id mistake);\n")
 	out.says(t, `type "mistake" does not exist`, 1)
 	write(t, first, "CREATE TABLE a (id int);\n")
-	out.says(t, "two true true debug", 2)
+	out.says(t, "all 9 records of the tests were sent", 3)
 	live("shop.new")
 	write(t, filepath.Join(dir, "testdata", "cases", "some.yaml"), "description: another one\n")
 	out.says(t, "dev: sent Put: topic=shop.new", 3)
@@ -134,11 +160,11 @@ func TestServiceIsRunAgainAfterEachChange(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if n := strings.Count(out.String(), "stopped"); n != 4 {
-		t.Errorf("the service was stopped %d times, want 4:\n%s", n, out)
+	if n := strings.Count(out.String(), "stopped"); n != strings.Count(out.String(), "dev: the service was started")-1 {
+		t.Errorf("the service was stopped %d times:\n%s", n, out)
 	}
-	if n := strings.Count(out.String(), "Kafka     kcat"); n != 5 {
-		t.Errorf("%d brokers were started, want 5:\n%s", n, out)
+	if n := strings.Count(out.String(), "Kafka     kcat"); n != 4 {
+		t.Errorf("%d brokers with all records were started, want 4:\n%s", n, out)
 	}
 }
 

@@ -32,8 +32,8 @@ func (r *run) relay(ctx context.Context) error {
 	if err := db.QueryRow(ctx, `SELECT to_regclass('idem_outbox') IS NOT NULL`).Scan(&there); err != nil || !there {
 		return err
 	}
-	if own, err := r.links(ctx, "runtime/confluent/producer", "runtime/franz/producer"); err != nil || own {
-		return err
+	if r.relays() {
+		return nil
 	}
 	// Debezium is not here: events of a table that was made for it wait in it, too.
 	if err := p.execute(ctx, outbox.Migration(outbox.ByRelay)); err != nil {
@@ -47,6 +47,9 @@ func (r *run) relay(ctx context.Context) error {
 	warnings := slog.New(slog.NewTextHandler(r.Out, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	return (&outbox.Relay{DB: db, Producer: sender, Logger: warnings}).Run(ctx)
 }
+
+// relays reports whether the program has a relay of its own.
+func (r *run) relays() bool { return r.links("runtime/confluent/producer", "runtime/franz/producer") }
 
 // lookForTopics is how often follow looks for topics that are new.
 const lookForTopics = 300 * time.Millisecond

@@ -81,9 +81,9 @@ BEGIN
 	CREATE SCHEMA public;
 END $$`
 
-// fresh makes an empty database with the tables of the service, and a broker with its topics. A
-// place of somebody else's stays as it is.
-func (r *run) fresh(ctx context.Context) error {
+// fresh makes an empty database with the tables of the service, and a broker with its topics,
+// whose address it prints if the broker stays. A place of somebody else's stays as it is.
+func (r *run) fresh(ctx context.Context, stays bool) error {
 	p := r.place
 	if p.postgres == nil {
 		return nil
@@ -104,7 +104,9 @@ func (r *run) fresh(ctx context.Context) error {
 		return err
 	}
 	p.brokers = p.broker.Addr()
-	r.say("Kafka     kcat -b %s -L", p.brokers)
+	if stays {
+		r.say("Kafka     kcat -b %s -L", p.brokers)
+	}
 	if p.unfollow, err = r.follow(ctx); err != nil {
 		return err
 	}
@@ -144,9 +146,8 @@ func (r *run) freshRedis(ctx context.Context) (err error) {
 		_, err = p.redis.Do(ctx, "FLUSHALL")
 		return err
 	}
-	needed, err := r.links(ctx, "runtime/redislease")
-	if err != nil || !needed {
-		return err
+	if !r.links("runtime/redislease") {
+		return nil
 	}
 	if p.redis, err = redistest.Run(ctx, nil); err == nil {
 		r.say("Redis     redis-cli -u redis://%s", p.redis.Addr())

@@ -75,11 +75,15 @@ func (r *run) main(ctx context.Context) (string, error) {
 	return "", fmt.Errorf("several programs import %s: name one with --program: %s", own, strings.Join(programs, ", "))
 }
 
-// links reports whether the program links one of some packages of idemgen.
-func (r *run) links(ctx context.Context, packages ...string) (bool, error) {
+// dependencies are the packages that the program links.
+func (r *run) dependencies(ctx context.Context) ([]string, error) {
 	deps, err := goOutput(ctx, r.Dir, "list", "-deps", r.Program)
-	linked := strings.Fields(deps)
-	return slices.ContainsFunc(packages, func(p string) bool { return slices.Contains(linked, "github.com/idemgen/idemgen/"+p) }), err
+	return strings.Fields(deps), err
+}
+
+// links reports whether the program links one of some packages of idemgen.
+func (r *run) links(packages ...string) bool {
+	return slices.ContainsFunc(packages, func(p string) bool { return slices.Contains(r.linked, "github.com/idemgen/idemgen/"+p) })
 }
 
 // serve runs the program until it ends by itself, or ctx ends. However dev ends, it ends, too.
@@ -112,13 +116,14 @@ const (
 	// grace is how long a service may take to end.
 	grace = 10 * time.Second
 	// patience is how long records wait for a service that never says that it is ready.
-	patience = 15 * time.Second
+	patience   = 15 * time.Second
+	impatience = time.Second
 )
 
-// ready waits until the service says that it is ready, or for a while: not every program does. It
-// reports false if the service ends.
+// ready waits until the service says that it is ready, or for a while: not every program does, and
+// one that did not is waited for less the next time. It reports false if the service ends.
 func (r *run) ready(ctx context.Context) bool {
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+	for end := time.Now().Add(r.wait); time.Now().Before(end); {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.address+"/readyz", nil)
 		if err != nil {
 			return false
@@ -133,5 +138,6 @@ func (r *run) ready(ctx context.Context) bool {
 			return false
 		}
 	}
+	r.wait = impatience
 	return true
 }

@@ -12,75 +12,176 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// copyEvery is which of the records is sent twice.
+// copyEvery is which of the records that may be sent again are sent again.
 const copyEvery = 3
 
-// send sends the records of the cases, after the rows that each needs, and of the generated tests,
-// one after the other, some of them twice.
-func (r *run) send(ctx context.Context) {
-	if r.place.broker == nil {
-		r.say("the brokers are yours: send your records to %s", r.place.brokers)
-		return
+// samples are those that are played.
+func (r *run) samples() []Sample {
+	if r.Pause == 0 || r.place.postgres == nil {
+		return nil
 	}
-	sent, twice := 0, 0
+	return r.parts.Samples
+}
+
+// play runs the service, and plays the samples, if it shall: the records of the cases and of the
+// generated tests, each sample from an empty database on. Then the service runs until ctx ends.
+func (r *run) play(ctx context.Context, binary string, send bool) {
+	s := r.start(ctx, binary)
+	defer func() { s.end() }()
+	samples := r.samples()
+	if r.place.postgres == nil && send && r.Pause > 0 && r.ready(s.running) {
+		r.say("the brokers are yours: send your records to %s", r.place.brokers)
+	}
+	if !send {
+		samples = nil
+	}
+	sent, twice, complete := 0, 0, true
 	var last *Record
-	for _, sample := range r.parts.Samples {
-		if err := r.place.execute(ctx, sample.Rows); err != nil {
-			if ctx.Err() == nil {
+	for i, sample := range samples {
+		if i > 0 {
+			s.end()
+			if err := r.fresh(ctx, i == len(samples)-1); err != nil {
+				if complete = false; ctx.Err() == nil {
+					r.say("nothing more is sent: %v", err)
+				}
+				break
+			}
+			s = r.start(ctx, binary)
+		}
+		if complete = r.ready(s.running); !complete {
+			break
+		}
+		if err := r.place.execute(s.running, sample.Rows); err != nil {
+			if s.running.Err() == nil {
 				r.say("%s is left out: its rows: %v", sample.Name, err)
 			}
 			continue
 		}
-		r.say("%s", sample.Name)
-		for _, record := range sample.Records {
-			times := 1
-			if sent++; sent%copyEvery == 0 {
-				times = 2
-				twice++
-			}
-			if !r.sendOne(ctx, record, times) {
-				return
-			}
-			last = &record
+		var copies int
+		if copies, complete = r.send(s.running, sample); !complete {
+			break
+		}
+		if r.sendOutbox(s); i < len(samples)-1 {
+			r.place.emptied(s.running)
+		}
+		sent, twice = sent+len(sample.Records), twice+copies
+		if n := len(sample.Records); n > 0 {
+			last = &sample.Records[n-1]
 		}
 	}
-	r.say("all %d records of the tests were sent, %d of them twice", sent, twice)
-	r.place.verdict(ctx, r.say, int64(sent+twice))
-	if last != nil {
+	if complete && len(samples) > 0 {
+		r.say("all %d records of the tests were sent, %d of them twice", sent, twice)
+	}
+	if r.sendOutbox(s); complete && last != nil {
 		r.say("send your own: %s", asCommand(r.place.brokers, last))
 	}
+	<-ctx.Done()
 }
 
-// verdictSQL is how many records of the log were passed, and how many dead letters there are.
-const verdictSQL = `SELECT coalesce(sum(next), 0)::bigint, (SELECT count(*) FROM idem_dead_letter)
+// send sends the records of a sample one after the other, and then some of them again. It says
+// what became of them, and reports false if not all were sent.
+func (r *run) send(ctx context.Context, sample Sample) (copies int, all bool) {
+	r.say("%s", sample.Name)
+	var again []*Record
+	keyed := 0
+	for i := range sample.Records {
+		record := &sample.Records[i]
+		m := &record.Message
+		if m.Partition = idemtest.ByKey; sample.InOrder {
+			m.Partition = 0
+			r.place.settle(ctx, int64(i))
+		}
+		if m.Time.IsZero() {
+			m.Time = time.Now()
+		}
+		if !r.sendOne(ctx, record, "") {
+			return 0, false
+		}
+		if record.Again {
+			if keyed++; keyed%copyEvery == 1 {
+				again = append(again, record)
+			}
+		}
+	}
+	for _, record := range again {
+		if !r.sendOne(ctx, record, fmt.Sprintf(", again (a copy of offset %d)", record.Message.Offset)) {
+			return 0, false
+		}
+	}
+	r.verdict(ctx, sample, int64(len(sample.Records)+len(again)))
+	return len(again), ctx.Err() == nil
+}
+
+// passedSQL is how many records of the log were passed, and how many dead letters there are.
+const passedSQL = `SELECT coalesce(sum(next), 0)::bigint, (SELECT count(*) FROM idem_dead_letter)
 FROM (SELECT DISTINCT ON (stream) next FROM idem_ledger ORDER BY stream, seq DESC) AS last`
 
-// verdict says what became of the records that are in the log, once all are passed or nothing
-// has happened for a while. A database without a ledger says nothing.
-func (p *place) verdict(ctx context.Context, say func(string, ...any), records int64) {
+// settle waits until so many records are passed, or nothing has happened for a while. It reports
+// false for a database without a ledger.
+func (p *place) settle(ctx context.Context, records int64) (passed, dead int64, known bool) {
 	conn, err := pgx.Connect(ctx, p.database)
 	if err != nil {
-		return
+		return 0, 0, false
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	passed, dead := int64(-1), int64(0)
+	passed = -1
 	for end := time.Now().Add(settling); passed < records; {
 		before := passed
-		if conn.QueryRow(ctx, verdictSQL).Scan(&passed, &dead) != nil {
-			return
+		if conn.QueryRow(ctx, passedSQL).Scan(&passed, &dead) != nil {
+			return 0, 0, false
 		}
 		if passed > before {
 			end = time.Now().Add(settling)
 		}
-		if time.Now().After(end) || !pause(ctx, 100*time.Millisecond) {
+		if passed < records && (time.Now().After(end) || !pause(ctx, 20*time.Millisecond)) {
 			break
 		}
+	}
+	return passed, dead, true
+}
+
+// verdict says what became of the records that are in the log, and compares what is left.
+func (r *run) verdict(ctx context.Context, sample Sample, records int64) {
+	passed, dead, known := r.place.settle(ctx, records)
+	if !known {
+		return
 	}
 	text := fmt.Sprintf("%d of %d records in the log are passed, %d as dead letters", passed, records, dead)
 	if passed < records {
 		text += "; /readyz says what the others wait for"
 	}
-	say("%s", text)
+	r.say("%s", text)
+	if sample.Check != nil {
+		r.compare(ctx, sample)
+	}
+}
+
+// compare says how what is left differs from what must be there.
+func (r *run) compare(ctx context.Context, sample Sample) {
+	switch differences, err := sample.Check(ctx, r.place.database, r.relays()); {
+	case ctx.Err() != nil:
+	case err != nil:
+		r.say("%s: its then was not compared: %v", sample.Name, err)
+	case differences != "":
+		r.say("%s differs from its then:\n  %s", sample.Name, strings.ReplaceAll(differences, "\n", "\n  "))
+	default:
+		r.say("%s matches its then", sample.Name)
+	}
+}
+
+// emptied waits until the outbox, if there is one, holds no event, or for a while.
+func (p *place) emptied(ctx context.Context) {
+	conn, err := pgx.Connect(ctx, p.database)
+	if err != nil {
+		return
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	holds := true
+	for end := time.Now().Add(settling); time.Now().Before(end) && holds; pause(ctx, 20*time.Millisecond) {
+		if conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM idem_outbox)`).Scan(&holds) != nil {
+			return
+		}
+	}
 }
 
 // settling is how long nothing may happen until what did is told.
@@ -100,26 +201,16 @@ func asCommand(brokers string, record *Record) string {
 	return text
 }
 
-// sendOne sends a record so often. It reports false if nothing more can be sent.
-func (r *run) sendOne(ctx context.Context, record Record, times int) bool {
-	what := cmp.Or(record.Event, "a record of no event")
-	for i := range times {
-		m := record.Message
-		m.Partition = idemtest.ByKey
-		if m.Time.IsZero() {
-			m.Time = time.Now()
-		}
-		if !pause(ctx, r.Pause) {
-			return false
-		}
-		if err := r.place.broker.Produce(ctx, &m); err != nil {
-			r.say("nothing more is sent: %v", err)
-			return false
-		}
-		r.say("sent %s: topic=%s partition=%d offset=%d", what, m.Topic, m.Partition, m.Offset)
-		if i == 0 {
-			what += fmt.Sprintf(", again (a copy of offset %d)", m.Offset)
-		}
+// sendOne sends a record. It reports false if nothing more can be sent.
+func (r *run) sendOne(ctx context.Context, record *Record, again string) bool {
+	m := &record.Message
+	if !pause(ctx, r.Pause) {
+		return false
 	}
+	if err := r.place.broker.Produce(ctx, m); err != nil {
+		r.say("nothing more is sent: %v", err)
+		return false
+	}
+	r.say("sent %s%s: topic=%s partition=%d offset=%d", cmp.Or(record.Event, "a record of no event"), again, m.Topic, m.Partition, m.Offset)
 	return true
 }

@@ -1,8 +1,8 @@
 // Package here has the command that runs a service on this machine, dev. It reads flags and the
 // spec, and prints; package dev does the work.
 //
-// It must not import any package of this module but command, dev, generator, runtime/console and
-// runtime/idem.
+// It must not import any package of this module but command, dev, generator, runtime/console,
+// runtime/idem, runtime/idemtest and testmessages.
 package here
 
 import (
@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
 	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
@@ -22,6 +23,8 @@ import (
 	"github.com/idemgen/idemgen/generator"
 	"github.com/idemgen/idemgen/runtime/console"
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	_ "github.com/idemgen/idemgen/runtime/idemtest/testmessages" // cases of topics with schemas
 )
 
 // Commands are the commands of this package.
@@ -35,11 +38,14 @@ func devCommand() *cobra.Command {
 		Use:   "dev [spec | folder]",
 		Short: "Run the service here, with a Postgres and a broker of its own",
 		Long: `Starts Postgres and a Kafka broker, applies the migrations, builds the service's program and runs
-it with your handlers, and sends it the records of your cases, each after its rows, and of the
-generated tests, some of them twice. Tables of others (external: true) are made as the spec says.
-After a change of a .go, .yaml, .sql, .proto or .avsc file it generates, builds, and begins anew:
-with an empty database and log, and all the records. With --keep both stay, and new migrations are applied
-to what is there. It prints the addresses for psql and Kafka tools. The servers are gone when it ends.
+it with your handlers. It plays each case on an empty database: its rows, then its records, some of
+them twice, and compares what is left with its then. If effects are called, nothing is compared: the
+case says what they return, and here your own are called. For events in no case it sends records of
+the generated tests, whose values are made up: Go code may refuse them. Tables of others (external:
+true) are made as the spec says.
+
+After a change of a .go, .yaml, .sql, .proto or .avsc file it generates, builds, and begins anew.
+With --keep the database and the log stay, and new migrations are applied to what is there.
 
 The program is given KAFKA_BROKERS, DATABASE_URL, HTTP_ADDR and LOG_LEVEL=debug, as the main that
 idemgen init writes takes them: at that level the log has a line for each event, with its outcome.
@@ -135,21 +141,36 @@ func generateAgain(ctx context.Context, cmd *cobra.Command, path string) (parts 
 		}
 		parts.Topics = append(parts.Topics, topic)
 	}
+	tests := idemtest.Service{Spec: specs[0].Path, Digest: local.Digest}
 	for _, s := range local.Samples {
-		parts.Samples = append(parts.Samples, sampleOf(s))
+		parts.Samples = append(parts.Samples, sampleOf(tests, s))
 	}
 	return parts, nil
 }
 
 // sampleOf is a sample as dev sends it.
-func sampleOf(s generator.Sample) dev.Sample {
-	out := dev.Sample{Name: s.Name, Rows: s.Rows}
+func sampleOf(tests idemtest.Service, s generator.Sample) dev.Sample {
+	out := dev.Sample{Name: s.Name, Rows: s.Rows, InOrder: s.Case != ""}
+	if s.Then {
+		out.Check = func(ctx context.Context, database string, relayed bool) (string, error) {
+			db, err := pgxpool.New(ctx, database)
+			if err != nil {
+				return "", err
+			}
+			defer db.Close()
+			var without []string
+			if relayed {
+				without = s.Outbox
+			}
+			return tests.CompareCase(ctx, db, s.Case, without...)
+		}
+	}
 	for _, r := range s.Records {
 		m := idem.Message{Topic: r.Topic, Time: r.Time, Key: r.Key, Value: r.Value}
 		for _, h := range r.Headers {
 			m.Headers = append(m.Headers, idem.Header(h))
 		}
-		out.Records = append(out.Records, dev.Record{Event: r.Event, Message: m})
+		out.Records = append(out.Records, dev.Record{Event: r.Event, Message: m, Again: s.Again && r.Keyed})
 	}
 	return out
 }

@@ -1,7 +1,6 @@
 package operators
 
 import (
-	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 	"github.com/idemgen/idemgen/cmd/idemgen/internal/commandtest"
 	"github.com/idemgen/idemgen/runtime/halt"
 )
@@ -37,10 +35,7 @@ func accepted(t *testing.T, line string) *cobra.Command {
 	if code, _, stderr := run(t, args[1:]...); code != trouble || !strings.HasPrefix(stderr, "idemgen: connect to the database that $DATABASE_URL names: ") {
 		t.Errorf("%s: %s", line, stderr)
 	}
-	cmd, flags, err := command.Root(io.Discard, io.Discard, Commands()...).Find(args[1:])
-	if err == nil {
-		err = cmd.ParseFlags(flags)
-	}
+	cmd, err := idemgen.Find(strings.TrimPrefix(line, "idemgen "))
 	if err != nil {
 		t.Errorf("%s: %v", line, err)
 	}

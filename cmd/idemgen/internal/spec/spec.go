@@ -1,9 +1,9 @@
 // Package spec has the commands about a spec and the files around it: init writes a first one,
-// generate and check make files of it, plan and explain show what it means, fmt and case help to
+// generate and check make files of it, plan and explain show what it means, and case helps to
 // write it. They read flags and print; package generator does the work.
 //
 // It must not import any package of this module but command, evolution, generator, output,
-// internal/pgtable, internal/proof, sampler, survey and syntax.
+// internal/pgtable, sampler and survey.
 package spec
 
 import (
@@ -19,7 +19,7 @@ import (
 
 // Commands are the commands of this package. args are the arguments of the program.
 func Commands(args []string) []*cobra.Command {
-	return []*cobra.Command{generateCommand(), checkCommand(), planCommand(), explainCommand(), initCommand(args), caseCommand(), fmtCommand()}
+	return []*cobra.Command{generateCommand(), checkCommand(), planCommand(), explainCommand(), initCommand(args), caseCommand()}
 }
 
 //go:embed text

@@ -29,6 +29,15 @@ func Choices(text, what string, names []string) string {
 	return what + " here: " + strings.Join(slices.Sorted(slices.Values(names)), ", ")
 }
 
+// Tables is the hint for a table that is not known.
+func Tables(text string, names []string) string {
+	if text == "idem_outbox" {
+		return "the outbox is a table that exists already: declare it under tables (docs/outbox.md): idem_outbox: {external: true, primary_key: [seq], " +
+			"columns: {seq: {type: bigint, filled_by: database}, aggregatetype: text, aggregateid: text, type: text, payload: nullable bytea}}"
+	}
+	return Choices(text, "tables", names)
+}
+
 // maxChoices is how many names a hint lists at most.
 const maxChoices = 12
 
