@@ -3,7 +3,6 @@ package generator
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"go/parser"
@@ -60,7 +59,7 @@ type Started struct {
 // renders for them. Like Generate it writes nothing; Apply of the result does. It is an error if
 // one of the files already exists. If the folder already has a spec, Init uses it, and adds only
 // files that are missing.
-func Init(ctx context.Context, s Start) (*Started, error) {
+func Init(s Start) (*Started, error) {
 	dir := filepath.Clean(s.Dir)
 	client := cmp.Or(s.Client, Clients[0])
 	if !slices.Contains(Clients, client) {
@@ -89,7 +88,7 @@ func Init(ctx context.Context, s Start) (*Started, error) {
 	if err != nil {
 		return nil, err
 	}
-	started.Result, err = generate(ctx, []Spec{{Path: started.Spec, Content: spec}}, sample, func(read *source, files []output.File) ([]output.File, error) {
+	started.Result, err = generate([]Spec{{Path: started.Spec, Content: spec}}, sample, func(read *source, files []output.File) ([]output.File, error) {
 		return started.around(read, files, spec, importPath, client, sample)
 	})
 	if err == nil && started.Refused && !started.Kept {
