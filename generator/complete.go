@@ -32,8 +32,8 @@ func complete(dir string) (commands []string, err error) {
 	return commands, nil
 }
 
-// ownVersion is the version of this program, as go get takes it: generated code and the runtime are
-// of one version. It is "" if the program was built from no release.
+// ownVersion is the version of this program, as go get takes it: generated code and the runtime
+// are of one version. It is "" if the program was built from no release.
 func ownVersion() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == "github.com/idemgen/idemgen" && released.MatchString(info.Main.Version) {
 		return "@" + info.Main.Version

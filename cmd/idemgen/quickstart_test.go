@@ -39,7 +39,7 @@ func TestQuickStartIsGreen(t *testing.T) {
 		t.Skip("left out by go test -short")
 	}
 	t.Parallel()
-	guide, err := quickstart.Read(read(t, filepath.Join(commandtest.Repository, "README.md")))
+	guide, err := quickstart.Parse(read(t, filepath.Join(commandtest.Repository, "README.md")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
 // Package gopkg reads the Go files that a team keeps beside a spec: which names they declare. It
 // starts no go command, so neither a workspace, a vendored module nor an incomplete go.mod changes
-// the result. Whether a package compiles does not matter either, because generated code that is not
-// written yet is a usual reason why it does not.
+// the result. Whether a package compiles does not matter either, because generated code that is
+// not written yet is a usual reason why it does not.
 //
 // It must not import any other package of this module.
 package gopkg

@@ -34,8 +34,8 @@ var (
 	}
 )
 
-// Read reads the text of README.
-func Read(readme string) (*Guide, error) {
+// Parse reads the text of README.
+func Parse(readme string) (*Guide, error) {
 	_, section, _ := strings.Cut(readme, "\n## Quick start\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	g := &Guide{}

@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// The service of a workspace with vendored dependencies is built and run. A change of another module
-// that it links restarts it; one of a module that it does not link, or of vendored code, does not.
+// The service of a workspace with vendored dependencies is built and run. A change of another
+// module that it links restarts it; one of a module that it does not link, or of vendored code,
+// does not.
 func TestServiceOfAWorkspace(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{
