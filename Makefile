@@ -84,7 +84,7 @@ MAJORS ?= 14 15 16 17 18
 matrix: cc
 	IDEMGEN_LONG=1 $(GOTEST) -timeout 40m $(MODULES) $(GOLDEN)
 	set -e; for major in $(MAJORS); do echo "Postgres $$major"; IDEMTEST_POSTGRES_MAJOR=$$major $(GOTEST) -timeout 40m \
-		./runtime/... ./examples/... ./internal/gen/sqlcode ./internal/gen/gocode/generated $(PLAYED); done
+		./runtime/... ./examples/... ./internal/gen/sqlcode ./scripts/generated $(PLAYED); done
 	$(GOTEST) -timeout 40m -race ./runtime/...
 	CGO_ENABLED=0 $(GOTEST) ./runtime/franz/... ./runtime/internal/member
 	go run ./scripts/e2e -short
