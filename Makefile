@@ -21,11 +21,11 @@ CONCURRENT := ./runtime/idem ./runtime/redislease ./runtime/outbox $(addprefix .
 FASTER    := GOFLAGS="'-gcflags=all=-dwarf=false' '-gcflags=github.com/...=-l -dwarf=false' '-gcflags=github.com/idemgen/idemgen/...=-dwarf=false'"
 GOTEST    := go test -vet=off -p 4 -parallel 8 -timeout 15m
 BEHAVIOUR := ./testdata/golden/behaviour/...
-# The modules of go.work: the product, and what only proves it.
+# The modules of go.work, without testdata: the product, and what only proves it.
 MODULES   := ./... ./scripts/... ./bench/... ./bench/peers/...
 SPECS     := ./examples/... ./bench/... $(GOLDEN) $(BEHAVIOUR)
 
-.PHONY: demo compare faults soak e2e fuzz schedules test tested quick matrix alerts model check race generate mutants bench cc
+.PHONY: release-check demo compare faults soak e2e fuzz schedules test tested quick matrix alerts model check race generate mutants bench cc
 
 ## demo: the whole product at work: a screen in a terminal, else a text, and an audit (DEMO=plain: text;
 ## KAFKA=real: on Apache Kafka, which it fetches)
@@ -123,6 +123,12 @@ SHARD ?=
 ALL ?=
 mutants: cc
 	go run ./scripts/mutants -shard '$(SHARD)'$(if $(ALL), -all)
+
+## release-check: plays what a tag of this commit would publish, from a folder as the proxy: README's quick
+## start alone, in a workspace, vendored and both, and an upgrade; FROM=revision is the version before, else the last tag
+FROM ?=
+release-check: cc
+	@go run ./scripts/release -from '$(FROM)'
 
 ## bench: speed and memory beside programs by hand; ONLY=P1b,P12 chooses rows, docs/benchmarks.md says more
 ONLY ?=
