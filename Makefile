@@ -125,10 +125,10 @@ mutants: cc
 	go run ./scripts/mutants -shard '$(SHARD)'$(if $(ALL), -all)
 
 ## release-check: plays what a tag of this commit would publish, from a folder as the proxy: README's quick
-## start alone, in a workspace, vendored and both, and an upgrade; FROM=revision is the version before, else the last tag
+## start alone, in a workspace, vendored and both, and an upgrade; FROM=revision is the version before, else the last tag. CHECK=regexp chooses of these
 FROM ?=
 release-check: cc
-	@go run ./scripts/release -from '$(FROM)'
+	@go run ./scripts/release -from '$(FROM)' -only '$(CHECK)'
 
 ## bench: speed and memory beside programs by hand; ONLY=P1b,P12 chooses rows, docs/benchmarks.md says more
 ONLY ?=

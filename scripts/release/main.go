@@ -17,6 +17,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -27,10 +28,11 @@ import (
 const path = "github.com/idemgen/idemgen" // of the module
 
 func main() {
+	only := flag.String("only", "", "play only the steps that match this `regexp`")
 	from := flag.String("from", "", "`revision` that stands for the version before; by default the last tag, else HEAD")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, *from)
+	err := run(ctx, *from, *only)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "release-check:", err)
@@ -39,7 +41,11 @@ func main() {
 }
 
 // run makes all checks, from the root of the repository.
-func run(ctx context.Context, from string) (err error) {
+func run(ctx context.Context, from, only string) (err error) {
+	chosen, err := regexp.Compile(only)
+	if err != nil {
+		return err
+	}
 	repository, err := os.Getwd()
 	if err != nil {
 		return err
@@ -64,14 +70,20 @@ func run(ctx context.Context, from string) (err error) {
 	if c.proxy, err = newProxy(ctx, repository, work); err != nil {
 		return err
 	}
-	steps := []step{{"the module's zip", func(ctx context.Context) (string, error) {
-		return c.proxy.publish(ctx, guide.Version, "HEAD")
-	}}}
+	published, err := c.proxy.publish(ctx, guide.Version, "HEAD")
+	if err != nil {
+		return err
+	}
+	fmt.Println("the module's zip:", published)
+	var steps []step
 	for _, place := range quickstart.Places {
 		steps = append(steps, step{"quick start, " + place.String(), func(ctx context.Context) (string, error) { return c.quickStart(ctx, place) }})
 	}
 	steps = append(steps, step{"upgrade", func(ctx context.Context) (string, error) { return c.upgrade(ctx, from) }})
 	for _, s := range steps {
+		if !chosen.MatchString(s.name) {
+			continue
+		}
 		start := time.Now()
 		found, err := s.run(ctx)
 		if err != nil {

@@ -34,7 +34,11 @@ func (c *check) quickStart(ctx context.Context, place quickstart.Place) (string,
 	if _, err := output(ctx, dir, c.proxy.env, "go", "vet", "./..."); err != nil {
 		return "", err
 	}
-	if doc, err := output(ctx, dir, c.proxy.env, "go", "doc", path+"/runtime/idem.Consumer"); err != nil || !strings.Contains(doc, "func (c *Consumer) Run(") {
+	env := c.proxy.env
+	if place.Workspace && place.Vendored { // there go doc lists no modules, whatever they are
+		env = append(env[:len(env)-1:len(env)-1], env[len(env)-1]+" -mod=readonly")
+	}
+	if doc, err := output(ctx, dir, env, "go", "doc", path+"/runtime/idem.Consumer"); err != nil || !strings.Contains(doc, "func (c *Consumer) Run(") {
 		return "", errors.Join(err, fmt.Errorf("go doc prints\n%s", doc))
 	}
 	if err := c.installs(ctx, dir, guide); err != nil {
